@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-MODULES = ["conv"]
+MODULES = ["conv", "matmul", "norms", "windows", "pointwise", "movement", "reorder", "rnn", "sdpa"]
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODULES:
