@@ -107,6 +107,10 @@ class Case:
     def out(self, name, x, dt="f32"):
         """Record the truth of output `name`: rounded if `dt` is integral, else as it is."""
         x = np.asarray(x, np.float64)
+        if is_int(dt):  # a float32 computation must not be able to fall on the other side of a tie
+            d = np.abs(x - np.floor(x) - 0.5)
+            lo, hi = INTS[dt]
+            assert not ((d > 1e-12) & (d < 1e-4) & (x > lo) & (x < hi)).any(), f"{self.problem}: {name} next to a tie"
         self.outs[name] = (round_to(x, dt) if is_int(dt) else x, dt)
 
     def line(self):
