@@ -1,0 +1,1 @@
+//! The CPU engine: targets, implementation rows and their kernels.

@@ -1,0 +1,145 @@
+//! `Buf`: a region of memory that an execution reads or writes. One of the few places with unsafe code: kernels build on it without any.
+//!
+//! The promise is made where a `Buf` is created ([`Buf::new`]): the region is valid as long as the `Buf` is used, nobody outside the execution
+//! writes to it meanwhile, and the parallel parts of the execution write disjoint elements. Every access is checked against the length.
+
+use std::cell::Cell;
+use std::mem::size_of;
+
+/// A plain number as it lies in memory.
+pub trait Element: bytemuck::Pod + Send + Sync {}
+impl<T: bytemuck::Pod + Send + Sync> Element for T {}
+
+/// A region of memory, shared by the parallel parts of an execution.
+#[derive(Clone, Copy, Debug)]
+pub struct Buf {
+    ptr: *mut u8,
+    len: usize,
+}
+
+// SAFETY: a `Buf` is a pointer and a length; `Buf::new` demands that concurrent accesses through it are disjoint.
+unsafe impl Send for Buf {}
+// SAFETY: as above.
+unsafe impl Sync for Buf {}
+
+impl Buf {
+    /// The `len` bytes at `ptr`.
+    ///
+    /// # Safety
+    /// While the `Buf` or a copy is in use the region must be valid for reads and writes (reads only, if it is only read), nobody else may
+    /// write to it, and parallel parts of an execution must not write to an element that another part reads or writes.
+    pub const unsafe fn new(ptr: *mut u8, len: usize) -> Buf {
+        Buf { ptr, len }
+    }
+
+    /// A region of no bytes.
+    pub const fn empty() -> Buf {
+        Buf { ptr: std::ptr::without_provenance_mut(64), len: 0 }
+    }
+
+    /// Length in bytes.
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True when there are no bytes.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Address of the first byte.
+    pub const fn as_ptr(&self) -> *mut u8 {
+        self.ptr
+    }
+
+    /// True when the two regions share a byte.
+    pub fn overlaps(&self, o: &Buf) -> bool {
+        let (a, b) = (self.ptr.addr(), o.ptr.addr());
+        self.len > 0 && o.len > 0 && a < b + o.len && b < a + self.len
+    }
+
+    /// The part of `len` bytes that begins at byte `start`.
+    ///
+    /// # Panics
+    /// When it is not inside the region.
+    pub fn part(&self, start: usize, len: usize) -> Buf {
+        assert!(start <= self.len && len <= self.len - start, "part {start}+{len} of a buffer of {}", self.len);
+        Buf { ptr: self.ptr.wrapping_add(start), len }
+    }
+
+    #[inline(always)]
+    fn at<T: Element>(&self, index: usize, count: usize) -> *mut T {
+        let end = index.checked_add(count).and_then(|e| e.checked_mul(size_of::<T>()));
+        assert!(end.is_some_and(|e| e <= self.len), "element {index}+{count} of a buffer of {} bytes", self.len);
+        self.ptr.cast::<T>().wrapping_add(index)
+    }
+
+    /// Element `index` of the region seen as an array of `T` (no alignment needed).
+    #[inline(always)]
+    pub fn get<T: Element>(&self, index: usize) -> T {
+        // SAFETY: `at` checked the bounds; the region is readable by `new`'s promise.
+        unsafe { self.at::<T>(index, 1).read_unaligned() }
+    }
+
+    /// Writes element `index`.
+    #[inline(always)]
+    pub fn set<T: Element>(&self, index: usize, value: T) {
+        // SAFETY: `at` checked the bounds; the region is writable and the element ours by `new`'s promise.
+        unsafe { self.at::<T>(index, 1).write_unaligned(value) }
+    }
+
+    /// Copies elements `index..index + out.len()` into `out`.
+    #[inline(always)]
+    pub fn read<T: Element>(&self, index: usize, out: &mut [T]) {
+        let from = self.at::<T>(index, out.len()).cast::<u8>();
+        // SAFETY: bounds checked by `at`; `out` is a distinct Rust slice, so the regions cannot overlap.
+        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr().cast::<u8>(), size_of_val(out)) }
+    }
+
+    /// Copies `values` to elements `index..`.
+    #[inline(always)]
+    pub fn write<T: Element>(&self, index: usize, values: &[T]) {
+        let to = self.at::<T>(index, values.len()).cast::<u8>();
+        // SAFETY: bounds checked by `at`; the elements are ours by `new`'s promise and distinct from the slice.
+        unsafe { std::ptr::copy_nonoverlapping(values.as_ptr().cast::<u8>(), to, size_of_val(values)) }
+    }
+
+    /// Fills the region with `byte`.
+    pub fn fill(&self, byte: u8) {
+        // SAFETY: the whole region is writable and ours by `new`'s promise.
+        unsafe { self.ptr.write_bytes(byte, self.len) }
+    }
+
+    /// The region as a slice that nobody writes to during the execution; `None` when it is not aligned for `T`.
+    ///
+    /// # Safety
+    /// No part of the region may be written while the slice lives: not for a tensor that is source and destination in place.
+    #[inline]
+    pub unsafe fn slice<'a, T: Element>(&self) -> Option<&'a [T]> {
+        if self.ptr.addr() % align_of::<T>() != 0 {
+            return None;
+        }
+        // SAFETY: aligned, inside the region, not written by the caller's promise.
+        Some(unsafe { std::slice::from_raw_parts(self.ptr.cast::<T>(), self.len / size_of::<T>()) })
+    }
+
+    /// Elements `index..index + count` as a slice of which this part of the execution is the only user; `None` when not aligned for `T`.
+    ///
+    /// # Safety
+    /// Nobody else may read or write these elements while the slice lives.
+    #[inline]
+    pub unsafe fn slice_mut<'a, T: Element>(&self, index: usize, count: usize) -> Option<&'a mut [T]> {
+        let p = self.at::<T>(index, count);
+        if p.addr() % align_of::<T>() != 0 {
+            return None;
+        }
+        // SAFETY: aligned, inside the region, unshared by the caller's promise.
+        Some(unsafe { std::slice::from_raw_parts_mut(p, count) })
+    }
+
+    /// The bytes as shared cells, for single-threaded use with overlapping arguments.
+    pub fn cells<'a>(&self) -> &'a [Cell<u8>] {
+        // SAFETY: valid by `new`'s promise; `Cell<u8>` has `u8`'s layout and allows overlapping slices; `&[Cell]` cannot leave the thread.
+        unsafe { std::slice::from_raw_parts(self.ptr.cast::<Cell<u8>>(), self.len) }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a kernel gets when it runs: arguments, scratch and threads.
+
+use crate::Buf;
+use oxidnn_spec::{Arg, Error, Tensor};
+
+/// One execution argument: what it is, its description, its memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound<'a> {
+    /// Which argument.
+    pub arg: Arg,
+    /// The memory's own description, runtime dimensions made concrete.
+    pub tensor: &'a Tensor,
+    /// Its buffers: one, or several for sparse tensors.
+    pub bufs: &'a [Buf],
+}
+
+/// Everything that one execution works with.
+#[derive(Clone, Copy)]
+pub struct Ctx<'a> {
+    /// Arguments, checked against the plan's problem before the kernel sees them.
+    pub args: &'a [Bound<'a>],
+    /// Scratch of at least the bytes that the plan booked, 64-byte aligned, contents undefined.
+    pub scratch: Buf,
+    /// Threads.
+    pub executor: &'a dyn Executor,
+}
+
+impl<'a> Ctx<'a> {
+    /// The argument `arg`, where it was passed.
+    #[inline]
+    pub fn bound(&self, arg: Arg) -> Option<&'a Bound<'a>> {
+        self.args.iter().find(|b| b.arg == arg)
+    }
+
+    /// Memory of a dense argument that the problem has.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it was not passed (executions are checked before, so this is a bug of the plan).
+    #[inline]
+    pub fn buf(&self, arg: Arg) -> Result<Buf, Error> {
+        self.bound(arg).and_then(|b| b.bufs.first().copied()).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))
+    }
+
+    /// The argument as a slice of `T`, when it is there, aligned, and shares no byte with an argument that is written.
+    #[inline]
+    pub fn input<T: crate::Element>(&self, arg: Arg, written: &[Arg]) -> Option<&'a [T]> {
+        let b = *self.bound(arg)?.bufs.first()?;
+        let shared = written.iter().filter_map(|w| self.bound(*w)).flat_map(|w| w.bufs).any(|w| w.overlaps(&b));
+        if shared {
+            return None;
+        }
+        // SAFETY: the region is valid by `Buf::new`'s promise, and no written argument overlaps it.
+        unsafe { b.slice() }
+    }
+}
+
+/// Where threads come from: the library's own pool, the caller's, or none.
+pub trait Executor: Send + Sync {
+    /// Largest number of workers that [`Executor::run`] uses.
+    fn threads(&self) -> usize;
+
+    /// Calls `body(worker, task)` once for every `task` in `0..tasks`, on at most `workers` workers (`worker < workers`), and
+    /// returns when all are done. Two calls with the same `worker` never overlap, so scratch may be kept by worker.
+    fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync));
+}
+
+/// Runs everything on the calling thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inline;
+
+impl Executor for Inline {
+    fn threads(&self) -> usize {
+        1
+    }
+    fn run(&self, _workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
+        for task in 0..tasks {
+            body(0, task);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Rows, plans and executables: how a problem finds its kernel.
+
+use crate::Ctx;
+use oxidnn_spec::{Error, Problem};
+use std::fmt;
+use std::sync::Arc;
+
+/// One implementation of an operation for targets of type `T`; tables of these, best first, are the whole dispatch.
+pub struct Impl<T: 'static> {
+    /// `how:tier`, such as `packed:jit` or `ref:any`.
+    pub name: &'static str,
+    /// Decides whether and how this row does the problem; cheap.
+    pub plan: fn(&Problem, &T) -> Result<Box<dyn Plan>, Skip>,
+}
+
+/// Why a row declined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Skip {
+    /// The target lacks an instruction set.
+    Isa(&'static str),
+    /// This operation, propagation kind or algorithm is not done by the row.
+    Op(&'static str),
+    /// A data type (or a combination) that the row does not take.
+    DataType(String),
+    /// A layout that the row does not take.
+    Layout(String),
+    /// Sizes that the row does not take.
+    Shape(&'static str),
+    /// An attribute that the row does not take.
+    Attr(String),
+    /// The knob or filter that excludes the row.
+    Excluded(String),
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Skip::Isa(s) => write!(f, "needs the instruction set {s}"),
+            Skip::Op(s) => write!(f, "does not do {s}"),
+            Skip::DataType(s) => write!(f, "does not take the data types {s}"),
+            Skip::Layout(s) => write!(f, "does not take the layout {s}"),
+            Skip::Shape(s) => write!(f, "does not take these sizes: {s}"),
+            Skip::Attr(s) => write!(f, "does not take the attribute {s}"),
+            Skip::Excluded(s) => write!(f, "excluded by {s}"),
+        }
+    }
+}
+
+/// A decision: cheap to make, printable, and enough to answer every query.
+pub trait Plan: fmt::Debug + Send + Sync {
+    /// The problem with every `any` layout resolved.
+    fn problem(&self) -> &Problem;
+    /// Bytes of scratch that an execution needs.
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+    /// Makes the ready code.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] or [`Error::OutOfMemory`] when code cannot be made.
+    fn build(&self) -> Result<Arc<dyn Exec>, Error>;
+}
+
+/// Ready code: re-entrant, shared by all primitives of the same problem.
+pub trait Exec: Send + Sync {
+    /// Runs once. Steady-state runs allocate nothing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for arguments that only show themselves wrong now (runtime sizes, index arrays).
+    fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error>;
+}

@@ -1,0 +1,142 @@
+//! `Dims`: a short list of at most 12 sizes, strides or offsets, kept inline.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// The largest number of tensor dimensions.
+pub const MAX_NDIMS: usize = 12;
+
+/// A dimension or stride that is given only when the primitive is executed.
+pub const RUNTIME: i64 = i64::MIN;
+
+/// Up to [`MAX_NDIMS`] signed 64-bit numbers, one a dimension; derefs to a slice.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Dims {
+    len: u8,
+    v: [i64; MAX_NDIMS],
+}
+
+impl Dims {
+    /// The numbers of `v`; `None` where there are more than 12.
+    pub fn new(v: &[i64]) -> Option<Dims> {
+        let mut d = Dims { len: u8::try_from(v.len()).ok()?, v: [0; MAX_NDIMS] };
+        d.v.get_mut(..v.len())?.copy_from_slice(v);
+        Some(d)
+    }
+
+    /// `n` copies of `value`.
+    ///
+    /// # Panics
+    /// When `n` exceeds 12.
+    pub fn filled(n: usize, value: i64) -> Dims {
+        let mut d = Dims { len: n as u8, v: [0; MAX_NDIMS] };
+        d.v[..n].fill(value);
+        d
+    }
+
+    /// The numbers `f(0)..f(n)`.
+    ///
+    /// # Panics
+    /// When `n` exceeds 12.
+    pub fn from_fn(n: usize, f: impl FnMut(usize) -> i64) -> Dims {
+        let mut d = Dims::filled(n, 0);
+        for (x, v) in d.iter_mut().zip((0..n).map(f)) {
+            *x = v;
+        }
+        d
+    }
+
+    /// Appends a number.
+    ///
+    /// # Panics
+    /// When 12 are there already.
+    pub fn push(&mut self, value: i64) {
+        self.v[self.len as usize] = value;
+        self.len += 1;
+    }
+
+    /// Product of the numbers; `None` on overflow, or when one is negative (a runtime dimension too).
+    pub fn volume(&self) -> Option<i64> {
+        if self.contains(&0) {
+            return self.iter().all(|&d| d >= 0).then_some(0);
+        }
+        self.iter().try_fold(1i64, |a, &d| if d < 0 { None } else { a.checked_mul(d) })
+    }
+
+    /// True when a number is [`RUNTIME`].
+    pub fn has_runtime(&self) -> bool {
+        self.contains(&RUNTIME)
+    }
+}
+
+impl Deref for Dims {
+    type Target = [i64];
+    fn deref(&self) -> &[i64] {
+        &self.v[..self.len as usize]
+    }
+}
+
+impl DerefMut for Dims {
+    fn deref_mut(&mut self) -> &mut [i64] {
+        &mut self.v[..self.len as usize]
+    }
+}
+
+impl<const N: usize> From<[i64; N]> for Dims {
+    fn from(v: [i64; N]) -> Dims {
+        const { assert!(N <= MAX_NDIMS) }
+        Dims::from_fn(N, |i| v[i])
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// `2x3x4`; a runtime dimension prints as `*`.
+impl fmt::Display for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, d) in self.iter().enumerate() {
+            if i > 0 {
+                f.write_str("x")?;
+            }
+            if *d == RUNTIME { f.write_str("*")? } else { write!(f, "{d}")? }
+        }
+        Ok(())
+    }
+}
+
+/// An `f32` parameter of a description, compared and hashed by its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Real(u32);
+
+impl Real {
+    /// The number.
+    pub const fn get(self) -> f32 {
+        f32::from_bits(self.0)
+    }
+    /// Keeps the number's bits (one zero: -0 becomes +0).
+    pub const fn new(v: f32) -> Real {
+        Real(if v == 0.0 { 0 } else { v.to_bits() })
+    }
+}
+
+impl From<f32> for Real {
+    fn from(v: f32) -> Real {
+        Real::new(v)
+    }
+}
+
+impl fmt::Debug for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.get(), f)
+    }
+}
+
+impl fmt::Display for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.get(), f)
+    }
+}

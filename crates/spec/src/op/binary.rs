@@ -1,0 +1,70 @@
+//! Element-wise functions of two operands.
+
+use super::operands;
+use crate::{Arg, Tensor};
+
+/// The functions; comparisons give 1 or 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs, reason = "the specification's names")]
+pub enum BinaryAlg {
+    Add,
+    Mul,
+    Max,
+    Min,
+    Div,
+    Sub,
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Eq,
+    Ne,
+    /// `src2 != 0 ? src0 : src1`.
+    Select,
+}
+
+impl BinaryAlg {
+    /// Every function with its name in the grammar of problems.
+    pub const NAMES: [(BinaryAlg, &'static str); 13] = [
+        (BinaryAlg::Add, "add"),
+        (BinaryAlg::Mul, "mul"),
+        (BinaryAlg::Max, "max"),
+        (BinaryAlg::Min, "min"),
+        (BinaryAlg::Div, "div"),
+        (BinaryAlg::Sub, "sub"),
+        (BinaryAlg::Ge, "ge"),
+        (BinaryAlg::Gt, "gt"),
+        (BinaryAlg::Le, "le"),
+        (BinaryAlg::Lt, "lt"),
+        (BinaryAlg::Eq, "eq"),
+        (BinaryAlg::Ne, "ne"),
+        (BinaryAlg::Select, "select"),
+    ];
+
+    /// The name in the grammar of problems.
+    pub fn name(self) -> &'static str {
+        BinaryAlg::NAMES[self as usize].1
+    }
+}
+
+/// `dst = alg(src0, src1)`, each operand's dims 1 or the destination's.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Binary {
+    /// The function.
+    pub alg: BinaryAlg,
+    /// First operand.
+    pub src0: Tensor,
+    /// Second operand.
+    pub src1: Tensor,
+    /// Condition of a select, s8.
+    pub src2: Option<Tensor>,
+    /// Destination.
+    pub dst: Tensor,
+}
+
+operands!(Binary { src0, src1, src2, dst }, o => {
+    o.input(Arg::SRC, src0);
+    o.input(Arg::SRC_1, src1);
+    o.input(Arg::SRC_2, src2);
+    o.output(Arg::DST, dst);
+});

@@ -1,0 +1,296 @@
+//! The operations: one file per primitive, and the closed enum of them all.
+//!
+//! Every operation is a struct of tensors and parameters, checked once in its `new`. [`Op::operands`] lists the
+//! tensors with the execution arguments they come as, so that validation, queries, verbose lines, harnesses and
+//! C faces need no knowledge of the single operation.
+
+mod binary;
+mod concat;
+mod conv;
+mod eltwise;
+mod inner_product;
+mod lrn;
+mod matmul;
+mod norm;
+mod pool;
+mod prelu;
+mod reduction;
+mod reorder;
+mod resampling;
+mod rnn;
+mod sdpa;
+mod shuffle;
+mod softmax;
+mod sum;
+
+pub use binary::{Binary, BinaryAlg};
+pub use concat::Concat;
+pub use conv::{Conv, ConvAlg, ConvSizes, Deconv, Window};
+pub use eltwise::{Eltwise, EltwiseAlg};
+pub use inner_product::InnerProduct;
+pub use lrn::{Lrn, LrnAlg};
+pub use matmul::Matmul;
+pub use norm::{BatchNorm, GroupNorm, LayerNorm, NormFlags};
+pub use pool::{Pool, PoolAlg};
+pub use prelu::Prelu;
+pub use reduction::{Reduction, ReductionAlg};
+pub use reorder::Reorder;
+pub use resampling::{Resampling, ResamplingAlg};
+pub use rnn::{Rnn, RnnActivation, RnnCell, RnnDiff, RnnDirection};
+pub use sdpa::{Sdpa, SdpaMask, SdpaScale};
+pub use shuffle::Shuffle;
+pub use softmax::{Softmax, SoftmaxAlg};
+pub use sum::Sum;
+
+use crate::{Arg, Attr, Tensor};
+
+/// Which pass of training or inference an operation computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Prop {
+    /// Forward, keeping what backward needs.
+    ForwardTraining,
+    /// Forward only.
+    ForwardInference,
+    /// Gradients of everything: data and parameters.
+    Backward,
+    /// Gradient of the data.
+    BackwardData,
+    /// Gradient of weights (and bias).
+    BackwardWeights,
+}
+
+impl Prop {
+    /// True for the two forward kinds.
+    pub const fn is_forward(self) -> bool {
+        matches!(self, Prop::ForwardTraining | Prop::ForwardInference)
+    }
+    /// The specification's name, `forward_training` for example.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Prop::ForwardTraining => "forward_training",
+            Prop::ForwardInference => "forward_inference",
+            Prop::Backward => "backward",
+            Prop::BackwardData => "backward_data",
+            Prop::BackwardWeights => "backward_weights",
+        }
+    }
+}
+
+/// Whether an execution reads or writes an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Use {
+    /// Read.
+    In,
+    /// Written (read as well where a sum post-op or accumulation asks for it).
+    Out,
+}
+
+/// One tensor of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operand<T> {
+    /// The execution argument it comes as.
+    pub arg: Arg,
+    /// Read or written.
+    pub usage: Use,
+    /// Its description.
+    pub tensor: T,
+}
+
+/// The tensors of an operation, in the specification's order.
+pub(crate) struct Operands<T>(pub(crate) Vec<Operand<T>>);
+
+impl<T> Operands<T> {
+    pub(crate) fn input(&mut self, arg: Arg, tensor: impl Slot<T>) {
+        self.put(arg, Use::In, tensor);
+    }
+    pub(crate) fn output(&mut self, arg: Arg, tensor: impl Slot<T>) {
+        self.put(arg, Use::Out, tensor);
+    }
+    pub(crate) fn put(&mut self, arg: Arg, usage: Use, tensor: impl Slot<T>) {
+        self.0.extend(tensor.slot().map(|tensor| Operand { arg, usage, tensor }));
+    }
+}
+
+/// A tensor that is there, or perhaps there, by shared or unique reference.
+pub(crate) trait Slot<T> {
+    fn slot(self) -> Option<T>;
+}
+impl<'a> Slot<&'a Tensor> for &'a Tensor {
+    fn slot(self) -> Option<&'a Tensor> {
+        Some(self)
+    }
+}
+impl<'a> Slot<&'a Tensor> for &'a Option<Tensor> {
+    fn slot(self) -> Option<&'a Tensor> {
+        self.as_ref()
+    }
+}
+impl<'a> Slot<&'a mut Tensor> for &'a mut Tensor {
+    fn slot(self) -> Option<&'a mut Tensor> {
+        Some(self)
+    }
+}
+impl<'a> Slot<&'a mut Tensor> for &'a mut Option<Tensor> {
+    fn slot(self) -> Option<&'a mut Tensor> {
+        self.as_mut()
+    }
+}
+
+/// Writes `operands` and `operands_mut` of an operation from one list, so that the two cannot differ.
+macro_rules! operands {
+    ($op:ident { $($field:ident),* $(,)? }, $o:ident => $body:block) => {
+        impl $op {
+            /// The tensors with their execution arguments.
+            pub fn operands(&self) -> Vec<$crate::op::Operand<&$crate::Tensor>> {
+                let $op { $($field,)* .. } = self;
+                let mut $o = $crate::op::Operands(Vec::new());
+                $body
+                $o.0
+            }
+            /// The same, to resolve layouts in.
+            pub fn operands_mut(&mut self) -> Vec<$crate::op::Operand<&mut $crate::Tensor>> {
+                let $op { $($field,)* .. } = self;
+                let mut $o = $crate::op::Operands(Vec::new());
+                $body
+                $o.0
+            }
+        }
+    };
+}
+pub(crate) use operands;
+
+/// Any operation.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs, reason = "every variant is its struct, documented there")]
+pub enum Op {
+    Conv(Conv),
+    Deconv(Deconv),
+    InnerProduct(InnerProduct),
+    Matmul(Matmul),
+    BatchNorm(BatchNorm),
+    LayerNorm(LayerNorm),
+    GroupNorm(GroupNorm),
+    Lrn(Lrn),
+    Pool(Pool),
+    Eltwise(Eltwise),
+    Softmax(Softmax),
+    Reduction(Reduction),
+    Resampling(Resampling),
+    Binary(Binary),
+    Prelu(Prelu),
+    Shuffle(Shuffle),
+    Concat(Concat),
+    Sum(Sum),
+    Reorder(Reorder),
+    Rnn(Rnn),
+    Sdpa(Sdpa),
+}
+
+/// Calls `$body` with the struct inside an [`Op`].
+macro_rules! each_op {
+    ($self:expr, $x:ident => $body:expr) => {
+        match $self {
+            Op::Conv($x) => $body,
+            Op::Deconv($x) => $body,
+            Op::InnerProduct($x) => $body,
+            Op::Matmul($x) => $body,
+            Op::BatchNorm($x) => $body,
+            Op::LayerNorm($x) => $body,
+            Op::GroupNorm($x) => $body,
+            Op::Lrn($x) => $body,
+            Op::Pool($x) => $body,
+            Op::Eltwise($x) => $body,
+            Op::Softmax($x) => $body,
+            Op::Reduction($x) => $body,
+            Op::Resampling($x) => $body,
+            Op::Binary($x) => $body,
+            Op::Prelu($x) => $body,
+            Op::Shuffle($x) => $body,
+            Op::Concat($x) => $body,
+            Op::Sum($x) => $body,
+            Op::Reorder($x) => $body,
+            Op::Rnn($x) => $body,
+            Op::Sdpa($x) => $body,
+        }
+    };
+}
+
+impl Op {
+    /// The tensors of the operation itself with their execution arguments (those of attributes and the scratchpad
+    /// are [`Problem::operands`]'s).
+    pub fn operands(&self) -> Vec<Operand<&Tensor>> {
+        each_op!(self, x => x.operands())
+    }
+
+    /// The same, to resolve layouts in.
+    pub fn operands_mut(&mut self) -> Vec<Operand<&mut Tensor>> {
+        each_op!(self, x => x.operands_mut())
+    }
+
+    /// The tensor that comes as `arg`.
+    pub fn tensor(&self, arg: Arg) -> Option<&Tensor> {
+        self.operands().into_iter().find(|o| o.arg == arg).map(|o| o.tensor)
+    }
+
+    /// The tensor that comes as `arg`, to resolve its layout.
+    pub fn tensor_mut(&mut self, arg: Arg) -> Option<&mut Tensor> {
+        self.operands_mut().into_iter().find(|o| o.arg == arg).map(|o| o.tensor)
+    }
+
+    /// The propagation kind, of the operations that have one.
+    pub fn prop(&self) -> Option<Prop> {
+        Some(match self {
+            Op::Conv(x) => x.prop,
+            Op::Deconv(x) => x.prop,
+            Op::InnerProduct(x) => x.prop,
+            Op::BatchNorm(x) => x.prop,
+            Op::LayerNorm(x) => x.prop,
+            Op::GroupNorm(x) => x.prop,
+            Op::Lrn(x) => x.prop,
+            Op::Pool(x) => x.prop,
+            Op::Eltwise(x) => x.prop,
+            Op::Softmax(x) => x.prop,
+            Op::Resampling(x) => x.prop,
+            Op::Prelu(x) => x.prop,
+            Op::Shuffle(x) => x.prop,
+            Op::Rnn(x) => x.prop,
+            _ => return None,
+        })
+    }
+
+    /// The specification's name of the primitive kind, `convolution` for example.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Op::Conv(_) => "convolution",
+            Op::Deconv(_) => "deconvolution",
+            Op::InnerProduct(_) => "inner_product",
+            Op::Matmul(_) => "matmul",
+            Op::BatchNorm(_) => "batch_normalization",
+            Op::LayerNorm(_) => "layer_normalization",
+            Op::GroupNorm(_) => "group_normalization",
+            Op::Lrn(_) => "lrn",
+            Op::Pool(_) => "pooling",
+            Op::Eltwise(_) => "eltwise",
+            Op::Softmax(_) => "softmax",
+            Op::Reduction(_) => "reduction",
+            Op::Resampling(_) => "resampling",
+            Op::Binary(_) => "binary",
+            Op::Prelu(_) => "prelu",
+            Op::Shuffle(_) => "shuffle",
+            Op::Concat(_) => "concat",
+            Op::Sum(_) => "sum",
+            Op::Reorder(_) => "reorder",
+            Op::Rnn(_) => "rnn",
+            Op::Sdpa(_) => "sdpa",
+        }
+    }
+}
+
+/// What to compute: an operation with its attributes. The cache key, the verbose line and the repro line are this one value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Problem {
+    /// The operation.
+    pub op: Op,
+    /// Its attributes.
+    pub attr: Attr,
+}
