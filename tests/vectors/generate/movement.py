@@ -9,6 +9,7 @@ from pointwise import shape_text
 
 
 def shuffle_case(dir, shape, axis, group, dt="f32", tag="abx"):
+    tag = "a" if len(shape) == 1 else tag
     c = Case(f"--shuffle --dir={dir} --dt={dt} --tag={tag} --axis={axis} --group={group} {shape_text(shape)}")
 
     def f(x):

@@ -34,6 +34,7 @@ DST = ("relu", "tanh", "elu", "sqrt", "logistic", "exp", "clip_v2")
 def elt_case(dir, alg, ab, shape=(2, 3, 5), dt="f32", attr=None, tag="abx", lo=-4, hi=4, use_dst=False, extra="", src=None):
     attr = attr or Attr()
     a, b = ab
+    tag = "a" if len(shape) == 1 else tag
     c = Case(f"--eltwise --dir={dir} --dt={dt} --tag={tag} --alg={alg}{'_dst' if use_dst else ''}",
              f"--alpha={a:g} --beta={b:g}", extra, *attr.words(), shape_text(shape))
     _, kinks, dom = ALGS[alg]
@@ -115,7 +116,7 @@ def elt_cases():
         cs.append(c)
     cs.append(elt_case("FWD_D", "gelu_erf", (0, 0), (2, 9, 3, 3), tag="axb"))
     cs.append(elt_case("FWD_D", "gelu_erf", (0, 0), (2, 9, 3), tag="aBx8b"))
-    cs.append(elt_case("FWD_D", "mish", (0, 0), (37,), tag="a"))
+    cs.append(elt_case("FWD_D", "mish", (0, 0), (37,)))
     cs.append(elt_case("FWD_I", "relu", (0, 0), extra="--inplace=true"))
     for po in ([("bin", "add", "f32", "per_oc")], [("bin", "mul", "bf16", "per_tensor"), ("bin", "max", "f32", "common")],
                [("bin", "div", "f32", "per_dim_0")], [("bin", "le", "f32", "per_tensor")]):
