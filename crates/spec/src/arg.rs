@@ -96,6 +96,10 @@ impl Arg {
     pub const fn depthwise(of: Arg) -> Arg {
         Arg(POST_OP_DW | of.0)
     }
+    /// True for sources, destinations and their gradients.
+    pub const fn is_data(self) -> bool {
+        matches!(self.0, 1..=4 | 17..=19 | 129..=132 | 145..=147 | MULTIPLE_SRC..SCALES)
+    }
     /// The index `i` when this is the `i`-th source of a concat or sum.
     pub const fn multiple_src_index(self) -> Option<usize> {
         if self.0 >= MULTIPLE_SRC && self.0 < MULTIPLE_DST { Some((self.0 - MULTIPLE_SRC) as usize) } else { None }

@@ -11,6 +11,8 @@ mod dtype;
 mod error;
 mod layout;
 pub mod op;
+mod problem;
+mod work;
 
 pub use arg::Arg;
 pub use attr::{
@@ -20,4 +22,5 @@ pub use dims::{Dims, MAX_NDIMS, RUNTIME, Real};
 pub use dtype::{DataType, UnknownDataType};
 pub use error::{Error, Invalid, Refusal};
 pub use layout::{Blocking, Blocks, Compensation, Format, Layout, Packed, Sparse, TagError, Tensor};
-pub use op::{Op, Operand, Problem, Prop, Use};
+pub use op::{Op, Operand, Prop, Use};
+pub use problem::Problem;

@@ -5,6 +5,7 @@
 //! list of inner blocks, so that `aBcd16b` is strides over `a, b/16, c, d` and one inner block of 16 `b`.
 
 mod algebra;
+mod follow;
 mod tag;
 #[cfg(test)]
 mod tests;
@@ -202,6 +203,11 @@ impl Layout {
         Layout { dims: dims.into(), format: Format::Any }
     }
 
+    /// One number on the host: one dimension of size 1.
+    pub fn host_scalar() -> Layout {
+        Layout { dims: Dims::from([1]), format: Format::HostScalar }
+    }
+
     /// The blocking, where the layout is one.
     pub fn blocking(&self) -> Option<&Blocking> {
         match &self.format {
@@ -260,6 +266,16 @@ impl Tensor {
     /// [`Error::InvalidArguments`] when the tag is malformed or does not fit the dimensions.
     pub fn with_tag(dims: impl Into<Dims>, dtype: DataType, tag: &str) -> Result<Tensor, Error> {
         Ok(Tensor { dtype, layout: Layout::with_tag(dims.into(), tag)? })
+    }
+
+    /// One number on the host.
+    pub fn host_scalar(dtype: DataType) -> Tensor {
+        Tensor { dtype, layout: Layout::host_scalar() }
+    }
+
+    /// Type and sizes, `f32 2x3x4` for example.
+    pub fn summary(&self) -> String {
+        format!("{} {}", self.dtype, self.dims())
     }
 
     /// The logical sizes.

@@ -1,7 +1,7 @@
 //! Convolution and deconvolution (transposed convolution).
 
 use super::{Prop, operands};
-use crate::{Arg, Dims, Tensor};
+use crate::{Arg, Attr, Dims, PostOp, Tensor};
 
 /// How a kernel slides over the spatial dimensions; one entry a spatial dimension (1 to 3).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -44,7 +44,8 @@ pub struct Conv {
     pub weights: Tensor,
     /// Bias (gradient).
     pub bias: Option<Tensor>,
-    /// Destination (gradient).
+    /// Destination (gradient). With a depthwise post-op it is no argument but the intermediate result of the 1x1 convolution, rounded to its
+    /// type; its layout means nothing.
     pub dst: Tensor,
     /// Strides, dilations, paddings.
     pub window: Window,
@@ -52,6 +53,8 @@ pub struct Conv {
     pub depthwise_weights: Option<Tensor>,
     /// Bias of a depthwise post-op, OC.
     pub depthwise_bias: Option<Tensor>,
+    /// Destination of a depthwise post-op, N x OC x ceil(OH / stride) x ceil(OW / stride); then this one is [`Arg::DST`].
+    pub depthwise_dst: Option<Tensor>,
 }
 
 /// Transposed convolution: the backward-data pass of a [`Conv`] as a forward operation.
@@ -75,7 +78,7 @@ pub struct Deconv {
     pub window: Window,
 }
 
-operands!(Conv { prop, src, weights, bias, dst, depthwise_weights, depthwise_bias }, o => {
+operands!(Conv { prop, src, weights, bias, dst, depthwise_weights, depthwise_bias, depthwise_dst }, o => {
     match prop {
         Prop::BackwardData => {
             o.input(Arg::DIFF_DST, dst);
@@ -94,7 +97,10 @@ operands!(Conv { prop, src, weights, bias, dst, depthwise_weights, depthwise_bia
             o.input(Arg::BIAS, bias);
             o.input(Arg::depthwise(Arg::WEIGHTS), depthwise_weights);
             o.input(Arg::depthwise(Arg::BIAS), depthwise_bias);
-            o.output(Arg::DST, dst);
+            match depthwise_dst {
+                Some(last) => o.output(Arg::DST, last),
+                None => o.output(Arg::DST, dst),
+            }
         }
     }
 });
@@ -175,14 +181,87 @@ impl ConvSizes {
     }
 }
 
+impl Window {
+    /// Output sizes of a forward convolution or pooling of `input` by `kernel`: `(i + pl + pr - ((k - 1) * (d + 1) + 1)) / s + 1` a spatial
+    /// dimension, rounded down; `None` where that is not positive or does not fit.
+    pub fn output(&self, input: &[i64], kernel: &[i64]) -> Option<Dims> {
+        let mut out = Dims::default();
+        for (j, (&i, &k)) in input.iter().zip(kernel).enumerate() {
+            let (s, d) = (*self.strides.get(j)?, *self.dilations.get(j)?);
+            let (pl, pr) = (*self.padding_l.get(j)?, *self.padding_r.get(j)?);
+            let span = k.checked_sub(1)?.checked_mul(d.checked_add(1)?)?.checked_add(1)?;
+            let room = i.checked_add(pl)?.checked_add(pr)?.checked_sub(span)?;
+            if room < 0 || s < 1 || j >= 3 {
+                return None;
+            }
+            out.push(room / s + 1);
+        }
+        Some(out)
+    }
+}
+
 impl Conv {
-    /// The sizes with three spatial dimensions.
+    /// A convolution without depthwise post-op, or with one whose tensors [`crate::Problem::new`] adds.
+    pub fn new(prop: Prop, alg: ConvAlg, [src, weights, dst]: [Tensor; 3], bias: Option<Tensor>, window: Window) -> Conv {
+        Conv { prop, alg, src, weights, bias, dst, window, depthwise_weights: None, depthwise_bias: None, depthwise_dst: None }
+    }
+
+    /// The sizes with three spatial dimensions (of the 1x1 convolution, where a depthwise post-op follows).
     pub fn sizes(&self) -> ConvSizes {
         ConvSizes::of(&self.src, &self.weights, &self.dst, &self.window)
+    }
+
+    /// Sizes of the depthwise post-op of `attr`, whose source is the 1x1 convolution's result; `None` where there is no such post-op.
+    pub fn depthwise_sizes(&self, attr: &Attr) -> Option<ConvSizes> {
+        let (kernel, stride, padding) = depthwise(attr)?;
+        let base = self.sizes();
+        let two = |v: i64, lead: i64| [lead, v, v];
+        let mut sizes = ConvSizes { mb: base.mb, g: base.g * base.oc, ic: 1, oc: 1, i: base.o, ..base };
+        (sizes.k, sizes.s, sizes.d) = (two(kernel, 1), two(stride, 1), [1; 3]);
+        (sizes.pl, sizes.pr) = (two(padding, 0), [0; 3]);
+        for d in 1..3 {
+            sizes.o[d] = ceil_div(sizes.i[d], stride);
+            sizes.pr[d] = (sizes.o[d] - 1) * stride + kernel - sizes.i[d] - padding;
+        }
+        Some(sizes)
+    }
+
+    /// The tensors of a depthwise post-op.
+    pub(super) fn derive(&mut self, attr: &Attr) {
+        let [n, oc, h, w] = **self.dst.dims() else { return };
+        match attr.depthwise_index().map(|i| &attr.post_ops[i]) {
+            Some(&PostOp::Depthwise { weights, bias, dst, kernel, stride, .. }) if stride > 0 => {
+                let last = Dims::from([n, oc, ceil_div(h, stride), ceil_div(w, stride)]);
+                self.depthwise_weights.get_or_insert_with(|| Tensor::any([oc, 1, 1, kernel, kernel], weights));
+                self.depthwise_dst.get_or_insert_with(|| Tensor { dtype: dst, layout: self.dst.layout.resized(last) });
+                if let (None, Some(bias)) = (&self.depthwise_bias, bias) {
+                    self.depthwise_bias = Some(Tensor::any([oc], bias));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `a / b` rounded up, for `b > 0`.
+fn ceil_div(a: i64, b: i64) -> i64 {
+    a / b + i64::from(a % b > 0)
+}
+
+/// Kernel, stride and padding of the depthwise post-op.
+fn depthwise(attr: &Attr) -> Option<(i64, i64, i64)> {
+    match attr.post_ops[attr.depthwise_index()?] {
+        PostOp::Depthwise { kernel, stride, padding, .. } => Some((kernel, stride, padding)),
+        _ => None,
     }
 }
 
 impl Deconv {
+    /// A deconvolution.
+    pub fn new(prop: Prop, alg: ConvAlg, [src, weights, dst]: [Tensor; 3], bias: Option<Tensor>, window: Window) -> Deconv {
+        Deconv { prop, alg, src, weights, bias, dst, window }
+    }
+
     /// The sizes with three spatial dimensions; `i` is the deconvolution's source, `o` its (larger) destination.
     pub fn sizes(&self) -> ConvSizes {
         ConvSizes::of(&self.src, &self.weights, &self.dst, &self.window)

@@ -30,7 +30,7 @@ pub use eltwise::{Eltwise, EltwiseAlg};
 pub use inner_product::InnerProduct;
 pub use lrn::{Lrn, LrnAlg};
 pub use matmul::Matmul;
-pub use norm::{BatchNorm, GroupNorm, LayerNorm, NormFlags};
+pub use norm::{BatchNorm, Diff, GroupNorm, LayerNorm, NormFlags};
 pub use pool::{Pool, PoolAlg};
 pub use prelu::Prelu;
 pub use reduction::{Reduction, ReductionAlg};
@@ -286,11 +286,53 @@ impl Op {
     }
 }
 
-/// What to compute: an operation with its attributes. The cache key, the verbose line and the repro line are this one value.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Problem {
-    /// The operation.
-    pub op: Op,
-    /// Its attributes.
-    pub attr: Attr,
+/// Conversions of the structs into [`Op`].
+macro_rules! into_op {
+    ($($name:ident)*) => {
+        $(impl From<$name> for Op {
+            fn from(op: $name) -> Op {
+                Op::$name(op)
+            }
+        })*
+    };
+}
+into_op!(Conv Deconv InnerProduct Matmul BatchNorm LayerNorm GroupNorm Lrn Pool Eltwise Softmax Reduction Resampling Binary Prelu Shuffle
+    Concat Sum Reorder Rnn Sdpa);
+
+impl Op {
+    /// Fills the tensors that follow from the others, where they are absent.
+    pub(crate) fn derive(&mut self, attr: &Attr) {
+        match self {
+            Op::Conv(x) => x.derive(attr),
+            Op::BatchNorm(x) => x.derive(),
+            Op::LayerNorm(x) => x.derive(),
+            Op::GroupNorm(x) => x.derive(),
+            Op::Pool(x) => x.derive(),
+            Op::Rnn(x) => x.derive(),
+            _ => {}
+        }
+    }
+
+    /// What forward training keeps for backward, where the operation needs it.
+    pub fn workspace(&self) -> Option<&Tensor> {
+        match self {
+            Op::BatchNorm(x) => x.workspace.as_ref(),
+            Op::Pool(x) => x.workspace.as_ref(),
+            Op::Rnn(x) => x.workspace.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The tensor that post-ops, dropout and the destination's quantisation apply to: the destination, in backward passes the first gradient
+    /// computed.
+    pub fn result(&self) -> Option<&Tensor> {
+        let mut out = self.operands().into_iter().filter(|o| o.usage == Use::Out).map(|o| (o.arg, o.tensor));
+        let first = out.next()?;
+        Some(if first.0 == Arg::DST { first.1 } else { out.find(|o| o.0 == Arg::DST).unwrap_or(first).1 })
+    }
+
+    /// Whether destinations naturally take the layout of the source.
+    pub(crate) const fn follows(&self) -> bool {
+        !matches!(self, Op::InnerProduct(_) | Op::Matmul(_) | Op::Rnn(_) | Op::Sdpa(_))
+    }
 }

@@ -1,7 +1,7 @@
 //! Batch, layer and group normalisation.
 
 use super::{Prop, Use, operands};
-use crate::{Arg, Real, Tensor};
+use crate::{Arg, DataType, Dims, Real, Tensor};
 
 /// Flags of the normalisations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -58,6 +58,60 @@ pub struct BatchNorm {
     pub workspace: Option<Tensor>,
 }
 
+/// The two gradients of a data tensor, for constructors of backward passes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Diff {
+    /// Gradient of the source, computed.
+    pub src: Tensor,
+    /// Gradient of the destination, given.
+    pub dst: Tensor,
+}
+
+/// The learnt parameters of a normalisation and their gradients, to be filled where a pass needs them.
+struct Learnt<'a> {
+    prop: Prop,
+    flags: NormFlags,
+    channels: i64,
+    scale: &'a mut Option<Tensor>,
+    shift: &'a mut Option<Tensor>,
+    diff_scale: &'a mut Option<Tensor>,
+    diff_shift: &'a mut Option<Tensor>,
+}
+
+impl Learnt<'_> {
+    /// Scale wherever it is used, shift in forward passes, their gradients with [`Prop::Backward`]; gradients take the scale's type.
+    fn derive(self) {
+        let fill = |slot: &mut Option<Tensor>, needed: bool, dtype| {
+            if needed && slot.is_none() {
+                *slot = Tensor::plain([self.channels], dtype).ok();
+            }
+        };
+        let dtype = [&self.scale, &self.shift, &self.diff_scale, &self.diff_shift]
+            .into_iter()
+            .find_map(|t| t.as_ref().map(|t| t.dtype))
+            .unwrap_or(DataType::F32);
+        let all = self.prop == Prop::Backward;
+        fill(self.scale, self.flags.use_scale, dtype);
+        fill(self.shift, self.flags.use_shift && self.prop.is_forward(), dtype);
+        fill(self.diff_scale, self.flags.use_scale && all, dtype);
+        fill(self.diff_shift, self.flags.use_shift && all, dtype);
+    }
+}
+
+/// Fills the statistics where the pass has them: all but inference without global statistics.
+fn derive_stats(prop: Prop, flags: NormFlags, dims: Option<Dims>, mean: &mut Option<Tensor>, variance: &mut Option<Tensor>) {
+    if prop == Prop::ForwardInference && !flags.use_global_stats {
+        return;
+    }
+    let stats = dims.and_then(|d| Tensor::plain(d, DataType::F32).ok());
+    if !flags.rms && mean.is_none() {
+        mean.clone_from(&stats);
+    }
+    if variance.is_none() {
+        *variance = stats;
+    }
+}
+
 fn stats_use(prop: Prop, flags: NormFlags) -> Use {
     if prop.is_forward() && !flags.use_global_stats { Use::Out } else { Use::In }
 }
@@ -78,6 +132,54 @@ operands!(BatchNorm { prop, flags, src, src_1, dst, mean, variance, scale, shift
     o.output(Arg::DIFF_SCALE, diff_scale);
     o.output(Arg::DIFF_SHIFT, diff_shift);
 });
+
+impl BatchNorm {
+    /// A forward pass; [`crate::Problem::new`] adds statistics, scale, shift and workspace as `prop` and `flags` need them.
+    pub fn forward(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor, dst: Tensor) -> BatchNorm {
+        let src_1 = flags.fuse_add_relu.then(|| dst.clone());
+        BatchNorm { src_1, dst: Some(dst), ..BatchNorm::bare(prop, flags, epsilon, src) }
+    }
+
+    /// A backward pass, [`Prop::Backward`] or [`Prop::BackwardData`]; the rest is added as for the forward pass.
+    pub fn backward(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor, diff: Diff) -> BatchNorm {
+        let diff_src_1 = flags.fuse_add_relu.then(|| diff.dst.clone());
+        BatchNorm { diff_src: Some(diff.src), diff_dst: Some(diff.dst), diff_src_1, ..BatchNorm::bare(prop, flags, epsilon, src) }
+    }
+
+    fn bare(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor) -> BatchNorm {
+        BatchNorm {
+            prop,
+            epsilon: Real::new(epsilon),
+            flags,
+            src,
+            src_1: None,
+            dst: None,
+            mean: None,
+            variance: None,
+            scale: None,
+            shift: None,
+            diff_src: None,
+            diff_src_1: None,
+            diff_dst: None,
+            diff_scale: None,
+            diff_shift: None,
+            workspace: None,
+        }
+    }
+
+    /// Fills what the source, the pass and the flags determine.
+    pub(super) fn derive(&mut self) {
+        let Some(&channels) = self.src.dims().get(1) else { return };
+        let BatchNorm { prop, flags, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
+        derive_stats(*prop, *flags, Some(Dims::from([channels])), mean, variance);
+        Learnt { prop: *prop, flags: *flags, channels, scale, shift, diff_scale, diff_shift }.derive();
+        let kept = self.prop != Prop::ForwardInference && (flags.fuse_relu || flags.fuse_add_relu);
+        if kept && self.workspace.is_none() {
+            let bytes = self.src.layout.elements().map(|n| n / 8 + i64::from(n % 8 != 0));
+            self.workspace = bytes.and_then(|n| Tensor::plain([n], DataType::U8).ok());
+        }
+    }
+}
 
 /// `dst = scale * (src - mean) / sqrt(variance + epsilon) + shift` with statistics over the last dimension, biased variance.
 /// With [`NormFlags::rms`]: `dst = scale * src / sqrt(mean(src^2) + epsilon) + shift`, and no mean argument; the variance argument is `mean(src^2)`.
@@ -125,6 +227,44 @@ operands!(LayerNorm { prop, flags, src, dst, mean, variance, scale, shift, diff_
     o.output(Arg::DIFF_SHIFT, diff_shift);
 });
 
+impl LayerNorm {
+    /// A forward pass; [`crate::Problem::new`] adds statistics, scale and shift (f32) as `prop` and `flags` need them.
+    pub fn forward(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor, dst: Tensor) -> LayerNorm {
+        LayerNorm { dst: Some(dst), ..LayerNorm::bare(prop, flags, epsilon, src) }
+    }
+
+    /// A backward pass, [`Prop::Backward`] or [`Prop::BackwardData`]; the rest is added as for the forward pass.
+    pub fn backward(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor, diff: Diff) -> LayerNorm {
+        LayerNorm { diff_src: Some(diff.src), diff_dst: Some(diff.dst), ..LayerNorm::bare(prop, flags, epsilon, src) }
+    }
+
+    fn bare(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor) -> LayerNorm {
+        LayerNorm {
+            prop,
+            epsilon: Real::new(epsilon),
+            flags,
+            src,
+            dst: None,
+            mean: None,
+            variance: None,
+            scale: None,
+            shift: None,
+            diff_src: None,
+            diff_dst: None,
+            diff_scale: None,
+            diff_shift: None,
+        }
+    }
+
+    /// Fills what the source, the pass and the flags determine.
+    pub(super) fn derive(&mut self) {
+        let LayerNorm { prop, flags, src, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
+        let Some((&channels, rest)) = src.dims().split_last() else { return };
+        derive_stats(*prop, *flags, Dims::new(rest), mean, variance);
+        Learnt { prop: *prop, flags: *flags, channels, scale, shift, diff_scale, diff_shift }.derive();
+    }
+}
+
 /// As [`BatchNorm`] with statistics per batch item and group of channels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct GroupNorm {
@@ -171,3 +311,47 @@ operands!(GroupNorm { prop, flags, src, dst, mean, variance, scale, shift, diff_
     o.output(Arg::DIFF_SCALE, diff_scale);
     o.output(Arg::DIFF_SHIFT, diff_shift);
 });
+
+impl GroupNorm {
+    /// A forward pass; [`crate::Problem::new`] adds statistics, scale and shift as `prop` and `flags` need them.
+    pub fn forward(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor, dst: Tensor) -> GroupNorm {
+        GroupNorm { dst: Some(dst), ..GroupNorm::bare(prop, flags, epsilon, src) }
+    }
+
+    /// A backward pass, [`Prop::Backward`] or [`Prop::BackwardData`]; the rest is added as for the forward pass.
+    pub fn backward(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor, diff: Diff) -> GroupNorm {
+        GroupNorm { diff_src: Some(diff.src), diff_dst: Some(diff.dst), ..GroupNorm::bare(prop, flags, epsilon, src) }
+    }
+
+    /// The same with `groups` groups (1 otherwise).
+    pub fn groups(self, groups: i64) -> GroupNorm {
+        GroupNorm { groups, ..self }
+    }
+
+    fn bare(prop: Prop, flags: NormFlags, epsilon: f32, src: Tensor) -> GroupNorm {
+        GroupNorm {
+            prop,
+            groups: 1,
+            epsilon: Real::new(epsilon),
+            flags,
+            src,
+            dst: None,
+            mean: None,
+            variance: None,
+            scale: None,
+            shift: None,
+            diff_src: None,
+            diff_dst: None,
+            diff_scale: None,
+            diff_shift: None,
+        }
+    }
+
+    /// Fills what the source, the pass and the flags determine.
+    pub(super) fn derive(&mut self) {
+        let GroupNorm { prop, groups, flags, src, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
+        let [batch, channels, ..] = **src.dims() else { return };
+        derive_stats(*prop, *flags, Some(Dims::from([batch, *groups])), mean, variance);
+        Learnt { prop: *prop, flags: *flags, channels, scale, shift, diff_scale, diff_shift }.derive();
+    }
+}

@@ -1,7 +1,7 @@
 //! Pooling.
 
 use super::{Prop, Window, operands};
-use crate::{Arg, Dims, Tensor};
+use crate::{Arg, DataType, Dims, Tensor};
 
 /// What is taken of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -48,3 +48,18 @@ operands!(Pool { prop, src, dst, workspace }, o => {
         }
     }
 });
+
+impl Pool {
+    /// A pooling; [`crate::Problem::new`] adds the workspace.
+    pub fn new(prop: Prop, alg: PoolAlg, [src, dst]: [Tensor; 2], kernel: Dims, window: Window) -> Pool {
+        Pool { prop, alg, src, dst, kernel, window, workspace: None }
+    }
+
+    /// The workspace of max pooling in training and backward.
+    pub(super) fn derive(&mut self) {
+        if self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference && self.workspace.is_none() {
+            let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
+            self.workspace = Tensor::plain(*self.dst.dims(), dtype).ok();
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Recurrent networks.
 
 use super::{Prop, Use, operands};
-use crate::{Arg, Real, Tensor};
+use crate::{Arg, DataType, Real, Tensor};
 
 /// The cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -169,3 +169,20 @@ operands!(Rnn {
         o.output(Arg::DIFF_BIAS, bias);
     }
 });
+
+impl Rnn {
+    /// Bytes of the workspace; `None` where the tensors have not the ranks they should have, or on overflow.
+    pub fn workspace_bytes(&self) -> Option<i64> {
+        let [time, batch, _] = **self.src_layer.dims() else { return None };
+        let [layers, directions, _, gates, hidden] = **self.weights_layer.dims() else { return None };
+        let kept = gates.checked_add(4)?.checked_mul(hidden)?;
+        [directions, time, batch, kept, 4].into_iter().try_fold(layers, |a, v| a.checked_mul(v)).filter(|&b| b >= 0)
+    }
+
+    /// The workspace of training and backward.
+    pub(super) fn derive(&mut self) {
+        if self.prop != Prop::ForwardInference && self.workspace.is_none() {
+            self.workspace = self.workspace_bytes().and_then(|bytes| Tensor::plain([bytes], DataType::U8).ok());
+        }
+    }
+}

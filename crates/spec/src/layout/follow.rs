@@ -1,0 +1,46 @@
+//! Layouts made after others: the same memory order and blocks for other sizes.
+
+use super::{Blocking, Blocks, Format, Layout};
+use crate::{Dims, RUNTIME};
+
+impl Blocking {
+    /// Dimensions from the outermost in memory to the innermost: by falling stride, larger dimensions and then lower indices first where strides
+    /// are equal; dimensions of size 1, whose strides mean nothing, keep their place behind their left neighbour.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let n = self.strides.len();
+        if self.strides.has_runtime() {
+            return (0..n).collect();
+        }
+        let outer = |d: usize| self.padded_dims[d] / self.inner.of(d).max(1);
+        let mut order: Vec<usize> = (0..n).filter(|&d| outer(d) > 1).collect();
+        order.sort_by_key(|&d| (std::cmp::Reverse(self.strides[d]), std::cmp::Reverse(outer(d))));
+        for d in (0..n).filter(|&d| outer(d) <= 1) {
+            let after = (0..d).rev().find_map(|l| order.iter().position(|&o| o == l));
+            order.insert(after.map_or(0, |p| p + 1), d);
+        }
+        order
+    }
+}
+
+impl Layout {
+    /// The dense layout of `dims` with this one's memory order and, where the sizes of all blocked dimensions agree, its inner blocks.
+    /// Row-major where this one is no [`Format::Blocked`] or has another number of dimensions; `any` stays `any`.
+    pub fn resized(&self, dims: Dims) -> Layout {
+        if self.is_any() {
+            return Layout::any(dims);
+        }
+        let order = self.blocking().filter(|b| b.strides.len() == dims.len()).map(|b| (b.order(), b.inner));
+        let (order, inner) = order.unwrap_or_else(|| ((0..dims.len()).collect(), Blocks::default()));
+        let agree = inner.iter().all(|(d, _)| dims[d] != RUNTIME && self.dims.get(d) == Some(&dims[d]));
+        let inner = if agree { inner } else { Blocks::default() };
+        Layout::ordered(dims, &order, inner).unwrap_or(Layout { dims, format: Format::Any })
+    }
+
+    /// Makes an `any` layout concrete: after `leader`, else row-major.
+    pub(crate) fn resolve_like(&mut self, leader: Option<&Layout>) {
+        *self = match leader.filter(|l| !l.is_any()) {
+            Some(l) => l.resized(self.dims),
+            None => Layout::plain(self.dims).unwrap_or_else(|_| self.clone()),
+        };
+    }
+}

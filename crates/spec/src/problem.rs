@@ -1,0 +1,175 @@
+//! [`Problem`]: an operation with its attributes, validated once; its execution arguments; and the resolution of `any`.
+
+use crate::op::{Op, Operand, Use};
+use crate::{Arg, Attr, DataType, Dims, Error, Format, Layout, PostOp, Quant, QuantMode, Rounding, Tensor};
+
+/// What to compute: an operation with its attributes. The cache key, the verbose line and the repro line are this one value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Problem {
+    /// The operation.
+    pub op: Op,
+    /// Its attributes.
+    pub attr: Attr,
+}
+
+impl Problem {
+    /// The only validation: checks every rule of the specification that does not depend on an engine, and fills the tensors that follow
+    /// from the others where they were left out (workspace, statistics, scale and shift of the normalisations and their gradients; weights
+    /// and bias of a depthwise post-op).
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] that names the argument, what it got and what it needs. What is legal but has no implementation is
+    /// accepted here and refused by the implementations.
+    pub fn new(op: impl Into<Op>, attr: Attr) -> Result<Problem, Error> {
+        let mut problem = Problem { op: op.into(), attr };
+        problem.op.derive(&problem.attr);
+        Ok(problem)
+    }
+
+    /// Every execution argument but the scratchpad: the operation's, then scales, zero points, precomputed reductions, operands of
+    /// post-ops, those of dropout (mask, seed, offset, probability), and the seed of stochastic rounding.
+    pub fn operands(&self) -> Vec<Operand<Tensor>> {
+        let mut all: Vec<Operand<Tensor>> = self.op.operands().into_iter().map(|o| o.map(Tensor::clone)).collect();
+        self.quant_operands(&mut all);
+        self.post_op_operands(&mut all);
+        self.random_operands(&mut all);
+        all
+    }
+
+    /// The tensor that comes as `arg`, attributes included.
+    pub fn tensor(&self, arg: Arg) -> Option<Tensor> {
+        match self.op.tensor(arg) {
+            Some(t) => Some(t.clone()),
+            None => self.operands().into_iter().find(|o| o.arg == arg).map(|o| o.tensor),
+        }
+    }
+
+    /// Description of the array of numbers that `quant` of argument `of` stands for: dims by [`Quant::dims`], row-major.
+    pub fn quant_tensor(&self, of: Arg, quant: &Quant) -> Option<Tensor> {
+        if quant.on_host {
+            return Some(Tensor::host_scalar(quant.dtype));
+        }
+        Tensor::plain(quant.dims(self.op.tensor(of)?.dims()), quant.dtype).ok()
+    }
+
+    fn quant_operands(&self, all: &mut Vec<Operand<Tensor>>) {
+        let kinds: [(&std::collections::BTreeMap<Arg, Quant>, fn(Arg) -> Arg); 3] = [
+            (&self.attr.scales, Arg::scale),
+            (&self.attr.zero_points, Arg::zero_point),
+            (&self.attr.precomputed_reductions, Arg::precomputed),
+        ];
+        for (map, name) in kinds {
+            for (&of, quant) in map {
+                let usage = if quant.mode == QuantMode::Static { Use::In } else { Use::Out };
+                all.extend(self.quant_tensor(of, quant).map(|tensor| Operand { arg: name(of), usage, tensor }));
+            }
+        }
+    }
+
+    fn post_op_operands(&self, all: &mut Vec<Operand<Tensor>>) {
+        for (i, post_op) in self.attr.post_ops.iter().enumerate() {
+            let mut put = |of: Arg, tensor: Tensor| all.push(Operand { arg: Arg::post_op(i, of), usage: Use::In, tensor });
+            match post_op {
+                PostOp::Binary { src1, src2, .. } => {
+                    put(Arg::SRC_1, src1.clone());
+                    if let Some(src2) = src2 {
+                        put(Arg::SRC_2, src2.clone());
+                    }
+                }
+                PostOp::Prelu { mask } => {
+                    if let Some(weights) = self.prelu_weights(*mask) {
+                        put(Arg::WEIGHTS, weights);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Weights of a prelu post-op: the result's dims where the mask has its bit, else 1; f32, channels last.
+    fn prelu_weights(&self, mask: u32) -> Option<Tensor> {
+        let dims = self.op.result()?.dims();
+        let dims = Dims::from_fn(dims.len(), |d| if mask >> d & 1 == 1 { dims[d] } else { 1 });
+        let tag = if dims.len() > 2 { "axb" } else { "abx" };
+        Tensor::with_tag(dims, DataType::F32, tag).ok()
+    }
+
+    fn random_operands(&self, all: &mut Vec<Operand<Tensor>>) {
+        let number = |dtype, on_host| {
+            let layout = if on_host { Some(Layout::host_scalar()) } else { Layout::plain(Dims::from([1])).ok() };
+            layout.map(|layout| Tensor { dtype, layout })
+        };
+        let mut put = |arg, usage, tensor: Option<Tensor>| all.extend(tensor.map(|tensor| Operand { arg, usage, tensor }));
+        if let Some(d) = &self.attr.dropout {
+            put(Arg::DROPOUT_MASK, Use::Out, d.mask.clone());
+            put(Arg::DROPOUT_SEED, Use::In, number(d.seed_dtype, d.use_host_scalars));
+            if d.use_offset {
+                put(Arg::DROPOUT_OFFSET, Use::In, number(DataType::S64, d.use_host_scalars));
+            }
+            put(Arg::DROPOUT_PROBABILITY, Use::In, number(DataType::F32, d.use_host_scalars));
+        }
+        if self.attr.rounding.values().any(|&r| r == Rounding::Stochastic) {
+            put(Arg::ROUNDING_SEED, Use::In, number(DataType::S32, false));
+        }
+    }
+
+    /// Makes every layout that is still `any` concrete. Data tensors take the order and blocks of the operation's first concrete data
+    /// tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too); weights, and all tensors of
+    /// products, recurrent networks and attention, become row-major. A dropout mask takes the destination's layout, the second operand of a binary
+    /// post-op becomes row-major.
+    pub fn resolve(&mut self) {
+        let leader = self.op.follows().then(|| self.leader()).flatten();
+        for o in self.op.operands_mut() {
+            if o.tensor.layout.is_any() {
+                let leader = leader.as_ref().filter(|_| o.arg.is_data());
+                o.tensor.layout.resolve_like(leader);
+            }
+        }
+        let result = self.op.result().map(|t| t.layout.clone());
+        if let Some(mask) = self.attr.dropout.as_mut().and_then(|d| d.mask.as_mut()).filter(|m| m.layout.is_any()) {
+            match result.filter(|r| r.dims == *mask.dims()) {
+                Some(r) => mask.layout = r,
+                None => mask.layout.resolve_like(None),
+            }
+        }
+        for p in &mut self.attr.post_ops {
+            if let PostOp::Binary { src1, src2, .. } = p {
+                for t in [Some(src1), src2.as_mut()].into_iter().flatten().filter(|t| t.layout.is_any()) {
+                    t.layout.resolve_like(None);
+                }
+            }
+        }
+    }
+
+    /// The first data tensor with a concrete layout.
+    fn leader(&self) -> Option<Layout> {
+        let blocked = |o: &Operand<&Tensor>| o.arg.is_data() && matches!(o.tensor.layout.format, Format::Blocked(_));
+        self.op.operands().into_iter().find(blocked).map(|o| o.tensor.layout.clone())
+    }
+
+    /// Checks that `self`, a backward problem, fits `forward`, the problem it was trained with: same kind of primitive, forward training, and
+    /// equal workspaces.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] that names what differs.
+    pub fn hint_matches(&self, forward: &Problem) -> Result<(), Error> {
+        if forward.op.kind() != self.op.kind() {
+            return Err(Error::invalid("hint", forward.op.kind(), self.op.kind()));
+        }
+        if let Some(prop) = forward.op.prop().filter(|p| !p.is_forward()) {
+            return Err(Error::invalid("hint", prop.name(), "a forward primitive descriptor"));
+        }
+        match (self.op.workspace(), forward.op.workspace()) {
+            (Some(mine), Some(theirs)) if mine != theirs => Err(Error::invalid("workspace of the hint", theirs.summary(), mine.summary())),
+            (Some(mine), None) => Err(Error::invalid("workspace of the hint", "none", mine.summary())),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<T> Operand<T> {
+    /// The same operand with another description.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Operand<U> {
+        Operand { arg: self.arg, usage: self.usage, tensor: f(self.tensor) }
+    }
+}
