@@ -4,6 +4,15 @@
 //! truth made outside the project (`tests/vectors`).
 #![forbid(unsafe_code)]
 
+pub mod epilogue;
+mod shim;
+#[cfg(test)]
+mod testkit;
+pub mod view;
+
+pub use epilogue::{Epilogue, Factor};
+pub use view::{View, for_each_position};
+
 use oxidnn_spec::{Arg, Tensor};
 use std::cell::Cell;
 

@@ -1,0 +1,317 @@
+//! What happens to a result between its accumulation and memory, the same for every primitive.
+//!
+//! In order: dropout, post-ops as listed, division by the destination's scale, its zero point, rounding (stochastic where asked for) and
+//! conversion to the destination's type. Before that the primitive itself has multiplied by the scales of its sources ([`Factor`]) and added
+//! its bias. Everything is looked up once in [`Epilogue::new`]; the element functions do not allocate.
+
+#[cfg(test)]
+mod tests;
+
+use crate::shim::{binary, eltwise, number, philox};
+use crate::{Args, View};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_POST_OPS, PostOp, Quant, QuantMode, Rounding};
+use std::ops::Range;
+
+/// Scales or zero points of one argument: a number for each position of its tensor.
+#[derive(Clone, Copy)]
+pub struct Factor<'a> {
+    numbers: Option<Numbers<'a>>,
+    default: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Numbers<'a> {
+    view: View<'a>,
+    strides: Dims,
+    groups: Dims,
+}
+
+impl<'a> Factor<'a> {
+    /// The number `value` at every position.
+    pub fn constant(value: f64) -> Factor<'a> {
+        Factor { numbers: None, default: value }
+    }
+
+    /// The scales of `arg`, a tensor of `dims`; 1 where the attributes have none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when they are not passed, or are too few.
+    pub fn scale(attr: &Attr, args: &'a dyn Args, arg: Arg, dims: &[i64]) -> Result<Factor<'a>, Error> {
+        Factor::new(attr.scales.get(&arg), args, Arg::scale(arg), dims, 1.0)
+    }
+
+    /// The zero points of `arg`, a tensor of `dims`; 0 where the attributes have none.
+    ///
+    /// # Errors
+    /// As for [`Factor::scale`].
+    pub fn zero_point(attr: &Attr, args: &'a dyn Args, arg: Arg, dims: &[i64]) -> Result<Factor<'a>, Error> {
+        Factor::new(attr.zero_points.get(&arg), args, Arg::zero_point(arg), dims, 0.0)
+    }
+
+    /// The numbers that `quant` describes for a tensor of `dims`, passed as `arg` in row-major order; `default` without `quant`.
+    ///
+    /// # Errors
+    /// As for [`Factor::scale`].
+    pub fn new(quant: Option<&Quant>, args: &'a dyn Args, arg: Arg, dims: &[i64], default: f64) -> Result<Factor<'a>, Error> {
+        let Some(quant) = quant else { return Ok(Factor::constant(default)) };
+        let view = View::of(args, arg)?;
+        let (sizes, n) = (quant.dims(dims), dims.len());
+        let (need, got) = (sizes.volume().unwrap_or(i64::MAX), view.dims().volume().unwrap_or(0));
+        if got < need {
+            return Err(Error::arg(arg, format_args!("{got} numbers"), format_args!("{need} ({sizes})")));
+        }
+        let mut strides = Dims::filled(n, 0);
+        let mut stride = 1;
+        for d in (0..n).rev().filter(|&d| quant.mask >> d & 1 == 1) {
+            strides[d] = stride;
+            stride *= sizes[d];
+        }
+        let grouped = |d: usize| if quant.groups.is_empty() || d + 2 < n { 1 } else { quant.groups[d + 2 - n].max(1) };
+        Ok(Factor { numbers: Some(Numbers { view, strides, groups: Dims::from_fn(n, grouped) }), default })
+    }
+
+    /// The number for the element at `pos`.
+    #[inline]
+    pub fn at(&self, pos: &[i64]) -> f64 {
+        match &self.numbers {
+            None => self.default,
+            Some(x) => x.view.load(x.view.origin() + x.index(pos)),
+        }
+    }
+
+    /// Writes the number for the element at `pos`: scales that the library computes.
+    pub fn set(&self, pos: &[i64], value: f64) {
+        if let Some(x) = &self.numbers {
+            x.view.store(x.view.origin() + x.index(pos), value);
+        }
+    }
+
+    /// True when the numbers differ along dimension `d`.
+    pub fn varies(&self, d: usize) -> bool {
+        self.numbers.as_ref().is_some_and(|x| x.strides[d] != 0)
+    }
+
+    /// True when no numbers were given: the default everywhere.
+    pub fn is_default(&self) -> bool {
+        self.numbers.is_none()
+    }
+}
+
+impl Numbers<'_> {
+    #[inline]
+    fn index(&self, pos: &[i64]) -> i64 {
+        pos.iter().zip(self.strides.iter()).zip(self.groups.iter()).map(|((p, s), g)| if *s == 0 { 0 } else { p / g * s }).sum()
+    }
+}
+
+/// Dropout with its arguments read.
+#[derive(Clone, Copy)]
+struct Drop<'a> {
+    mask: Option<View<'a>>,
+    p: f32,
+    seed: i64,
+    offset: i64,
+}
+
+/// The tail of a primitive, bound to its destination and arguments.
+pub struct Epilogue<'a> {
+    dst: View<'a>,
+    post_ops: &'a [PostOp],
+    operands: [[Option<View<'a>>; 2]; MAX_POST_OPS],
+    dropout: Option<Drop<'a>>,
+    scale: Factor<'a>,
+    zero_point: Factor<'a>,
+    rounding_seed: Option<u32>,
+}
+
+/// The first number of an argument of one element.
+fn single(args: &dyn Args, arg: Arg) -> Result<f64, Error> {
+    let view = View::of(args, arg)?;
+    if view.is_empty() { Err(Error::arg(arg, "an empty tensor", "one number")) } else { Ok(view.load(view.origin())) }
+}
+
+/// The first whole number of an argument of one element, all 64 bits of it.
+fn single_integer(args: &dyn Args, arg: Arg) -> Result<i64, Error> {
+    let view = View::of(args, arg)?;
+    match (view.is_empty(), view.dtype()) {
+        (true, _) => Err(Error::arg(arg, "an empty tensor", "one number")),
+        (_, DataType::S64) => Ok(view.bits(view.origin()) as i64),
+        _ => Ok(view.load(view.origin()) as i64),
+    }
+}
+
+impl<'a> Epilogue<'a> {
+    /// The tail for the result passed as `arg`; post-ops, dropout and quantisation belong to [`Arg::DST`] alone.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when an argument that the attributes ask for is missing or too small.
+    pub fn new(attr: &'a Attr, args: &'a dyn Args, arg: Arg) -> Result<Epilogue<'a>, Error> {
+        let all = if arg == Arg::DST { 0..attr.post_ops.len() } else { 0..0 };
+        Epilogue::part(attr, args, View::of(args, arg)?, arg, all)
+    }
+
+    /// As [`Epilogue::new`] for a destination `dst` and the post-ops in `range` only; dropout goes with the first of them, the destination's
+    /// scale, zero point and rounding with the last.
+    ///
+    /// # Errors
+    /// As for [`Epilogue::new`].
+    pub fn part(attr: &'a Attr, args: &'a dyn Args, dst: View<'a>, arg: Arg, range: Range<usize>) -> Result<Epilogue<'a>, Error> {
+        let (is_dst, first, last) = (arg == Arg::DST, range.start == 0, range.end == attr.post_ops.len());
+        let mut operands = [[None; 2]; MAX_POST_OPS];
+        for (slot, i) in operands.iter_mut().zip(range.clone()) {
+            *slot = match &attr.post_ops[i] {
+                PostOp::Binary { src2: Some(_), .. } => {
+                    [Some(View::of(args, Arg::post_op(i, Arg::SRC_1))?), Some(View::of(args, Arg::post_op(i, Arg::SRC_2))?)]
+                }
+                PostOp::Binary { .. } => [Some(View::of(args, Arg::post_op(i, Arg::SRC_1))?), None],
+                PostOp::Prelu { .. } => [Some(View::of(args, Arg::post_op(i, Arg::WEIGHTS))?), None],
+                _ => [None; 2],
+            };
+        }
+        let mut tail = Epilogue {
+            dst,
+            post_ops: &attr.post_ops[range],
+            operands,
+            dropout: if is_dst && first { Drop::read(attr, args)? } else { None },
+            scale: Factor::constant(1.0),
+            zero_point: Factor::constant(0.0),
+            rounding_seed: None,
+        };
+        if last && attr.rounding.get(&arg) == Some(&Rounding::Stochastic) {
+            tail.rounding_seed = Some(single_integer(args, Arg::ROUNDING_SEED)? as u32);
+        }
+        if is_dst && last {
+            tail.scale = Factor::scale(attr, args, arg, dst.dims())?;
+            tail.zero_point = Factor::zero_point(attr, args, arg, dst.dims())?;
+        }
+        Ok(tail)
+    }
+
+    /// The destination.
+    pub fn dst(&self) -> View<'a> {
+        self.dst
+    }
+
+    /// Takes an accumulated, scaled and biased `value` through the whole tail into the destination at `pos`.
+    pub fn finish(&self, pos: &[i64], value: f64) {
+        self.write(pos, self.value(pos, value));
+    }
+
+    /// Dropout and post-ops.
+    pub fn value(&self, pos: &[i64], mut value: f64) -> f64 {
+        if let Some(drop) = &self.dropout {
+            value = drop.apply(&self.dst, pos, value);
+        }
+        for (op, operands) in self.post_ops.iter().zip(&self.operands) {
+            value = self.post_op(op, operands, pos, value);
+        }
+        value
+    }
+
+    /// Scale, zero point, rounding and conversion.
+    pub fn write(&self, pos: &[i64], value: f64) {
+        let value = value / self.scale.at(pos) + self.zero_point.at(pos);
+        let offset = self.dst.offset(pos);
+        let value = match self.rounding_seed {
+            Some(seed) => philox::round_stochastic(self.dst.dtype(), value, offset as u64, seed),
+            None => value,
+        };
+        self.dst.store(offset, value);
+    }
+
+    /// Writes a row of values that went through [`Epilogue::value`], the first at `pos`, the others after it along the last dimension,
+    /// where `quant` asks the library for the scales: they are computed by group, kept in the scales argument, and divided by.
+    pub fn write_dynamic(&self, quant: &Quant, pos: &mut [i64], values: &[f64]) {
+        let last = pos.len() - 1;
+        let group = quant.groups.last().map_or(1, |&g| g.max(1)) as usize;
+        for chunk in values.chunks(group) {
+            let largest = chunk.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+            self.scale.set(pos, dynamic_scale(quant.mode, self.dst.dtype(), largest));
+            for &v in chunk {
+                self.write(pos, v);
+                pos[last] += 1;
+            }
+        }
+    }
+
+    fn post_op(&self, op: &PostOp, operands: &[Option<View<'a>>; 2], pos: &[i64], value: f64) -> f64 {
+        match (op, operands) {
+            (PostOp::Sum { scale, zero_point, dtype }, _) => {
+                let old = self.dst.reinterpret(dtype.unwrap_or(self.dst.dtype())).get(pos);
+                value + f64::from(scale.get()) * (old - f64::from(*zero_point))
+            }
+            (PostOp::Eltwise { alg, alpha, beta }, _) => eltwise::forward(*alg, alpha.get(), beta.get(), value),
+            (PostOp::Binary { alg, .. }, [Some(src1), src2]) => {
+                binary::apply(*alg, value, src1.get(pos), src2.map_or(0.0, |condition| condition.get(pos)))
+            }
+            (PostOp::Prelu { .. }, [Some(weights), _]) => {
+                if value > 0.0 {
+                    value
+                } else {
+                    value * weights.get(pos)
+                }
+            }
+            _ => value,
+        }
+    }
+}
+
+impl<'a> Drop<'a> {
+    fn read(attr: &Attr, args: &'a dyn Args) -> Result<Option<Drop<'a>>, Error> {
+        let Some(dropout) = &attr.dropout else { return Ok(None) };
+        Ok(Some(Drop {
+            mask: if dropout.mask.is_some() { Some(View::of(args, Arg::DROPOUT_MASK)?) } else { None },
+            p: single(args, Arg::DROPOUT_PROBABILITY)? as f32,
+            seed: single_integer(args, Arg::DROPOUT_SEED)?,
+            offset: if dropout.use_offset { single_integer(args, Arg::DROPOUT_OFFSET)? } else { 0 },
+        }))
+    }
+
+    /// The generator counts physical elements of the destination; the mask lies as the destination does.
+    fn apply(&self, dst: &View<'_>, pos: &[i64], value: f64) -> f64 {
+        let keep = philox::dropout_keeps(dst.offset(pos) as u64, self.seed, self.offset, self.p);
+        if let Some(mask) = &self.mask {
+            mask.set(pos, f64::from(u8::from(keep)));
+        }
+        if keep { value / (1.0 - f64::from(self.p)) } else { 0.0 }
+    }
+}
+
+/// The scale for a group whose largest magnitude is `largest`: OCP's power of two (both exponents rounded down) with
+/// [`QuantMode::DynamicMx`], else `largest` over the type's largest number as an f8_e4m3, 1 for a group of zeros.
+fn dynamic_scale(mode: QuantMode, dtype: DataType, largest: f64) -> f64 {
+    let top = largest_number(dtype);
+    match mode {
+        QuantMode::DynamicMx => {
+            let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -127.0 };
+            if largest.is_finite() { (exponent(largest).max(-127.0) - exponent(top)).max(-127.0).exp2() } else { f64::NAN }
+        }
+        _ if largest == 0.0 => 1.0,
+        _ => {
+            let scale = largest / top;
+            number::decode(DataType::F8E4m3, number::encode(DataType::F8E4m3, scale))
+        }
+    }
+}
+
+/// The largest finite number of a destination type.
+fn largest_number(dtype: DataType) -> f64 {
+    match dtype {
+        DataType::F32 => f64::from(f32::MAX),
+        DataType::F64 => f64::MAX,
+        DataType::F16 => 65504.0,
+        DataType::Bf16 => (2.0 - 2f64.powi(-7)) * 2f64.powi(127),
+        DataType::F8E5m2 => 57344.0,
+        DataType::F8E4m3 => 448.0,
+        DataType::F4E2m1 => 6.0,
+        DataType::F4E3m0 => 16.0,
+        DataType::E8m0 => 2f64.powi(127),
+        DataType::S32 => f64::from(i32::MAX),
+        DataType::S64 => i64::MAX as f64,
+        DataType::S8 => 127.0,
+        DataType::U8 => 255.0,
+        DataType::S4 => 7.0,
+        DataType::U4 => 15.0,
+        DataType::Boolean => 1.0,
+    }
+}

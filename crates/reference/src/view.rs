@@ -1,0 +1,272 @@
+//! `View`: a tensor over the caller's bytes, read and written element by element as `f64`.
+//!
+//! In every blocked layout the offset of an element is a sum of one term a dimension ([`View::dim`]): inner blocks split one dimension each.
+//! Loops that run often add the terms level by level; all others use [`View::get`] and [`View::set`] with a whole position. A position along
+//! a dimension of size 1 counts as 0 whatever it is, so that any view reads as if broadcast.
+
+#[cfg(test)]
+mod tests;
+
+use crate::Args;
+use crate::shim::number;
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Format, MAX_NDIMS, Tensor};
+use std::cell::Cell;
+
+/// A dense tensor (or host scalar) in memory. Small and `Copy`; several views may lie over the same bytes.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    dtype: DataType,
+    dims: &'a Dims,
+    blocking: Option<&'a Blocking>,
+    data: &'a [Cell<u8>],
+}
+
+impl<'a> View<'a> {
+    /// The tensor passed as `arg`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it is not passed, is not dense, or its buffer is too small.
+    pub fn of(args: &'a dyn Args, arg: Arg) -> Result<View<'a>, Error> {
+        match (args.tensor(arg), args.data(arg, 0)) {
+            (Some(tensor), Some(data)) => View::new(arg, tensor, data),
+            _ => Err(Error::arg(arg, "nothing", "a tensor")),
+        }
+    }
+
+    /// The tensor passed as `arg`, if the problem has one there.
+    ///
+    /// # Errors
+    /// As for [`View::of`], when it is passed.
+    pub fn optional(args: &'a dyn Args, arg: Arg) -> Result<Option<View<'a>>, Error> {
+        if args.tensor(arg).is_none() || args.data(arg, 0).is_none() {
+            return Ok(None);
+        }
+        View::of(args, arg).map(Some)
+    }
+
+    /// `tensor` at `data`; `arg` is named in errors.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when the tensor is not dense, has runtime dimensions, or `data` is too small for it.
+    pub fn new(arg: Arg, tensor: &'a Tensor, data: &'a [Cell<u8>]) -> Result<View<'a>, Error> {
+        let blocking = match &tensor.layout.format {
+            Format::Blocked(b) => Some(b),
+            Format::HostScalar => None,
+            _ => return Err(Error::arg(arg, "an opaque, sparse or undecided layout", "a dense layout")),
+        };
+        match tensor.buffer_bytes(0) {
+            None => Err(Error::arg(arg, tensor.dims(), "no runtime dimension at execution")),
+            Some(need) if data.len() < need => Err(Error::arg(arg, format_args!("{} bytes", data.len()), format_args!("{need} bytes"))),
+            Some(_) => Ok(View { dtype: tensor.dtype, dims: tensor.dims(), blocking, data }),
+        }
+    }
+
+    /// The same bytes read as another type of the same width.
+    #[must_use]
+    pub fn reinterpret(self, dtype: DataType) -> View<'a> {
+        View { dtype, ..self }
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> DataType {
+        self.dtype
+    }
+
+    /// Logical sizes.
+    pub fn dims(&self) -> &'a Dims {
+        self.dims
+    }
+
+    /// True where an empty dimension leaves no elements.
+    pub fn is_empty(&self) -> bool {
+        self.dims.contains(&0)
+    }
+
+    /// Element offset of the position of all zeros.
+    #[inline]
+    pub fn origin(&self) -> i64 {
+        self.blocking.map_or(0, |b| b.offset)
+    }
+
+    /// What position `p` of dimension `d` adds to the element offset; 0 for a dimension of size 1.
+    #[inline]
+    pub fn dim(&self, d: usize, p: i64) -> i64 {
+        let Some(b) = self.blocking else { return 0 };
+        let p = if self.dims[d] == 1 { 0 } else { p } + b.padded_offsets[d];
+        if b.inner.is_empty() { p * b.strides[d] } else { blocked_term(b, d, p) }
+    }
+
+    /// Element offset of the logical position `pos`.
+    #[inline]
+    pub fn offset(&self, pos: &[i64]) -> i64 {
+        let mut off = self.origin();
+        for (d, &p) in pos.iter().enumerate() {
+            off += self.dim(d, p);
+        }
+        off
+    }
+
+    /// The element at `pos`, broadcast along dimensions of size 1.
+    #[inline]
+    pub fn get(&self, pos: &[i64]) -> f64 {
+        self.load(self.offset(pos))
+    }
+
+    /// Writes `value` at `pos`: rounded to nearest, ties to even; saturated for whole-number types.
+    #[inline]
+    pub fn set(&self, pos: &[i64], value: f64) {
+        self.store(self.offset(pos), value);
+    }
+
+    /// The element at an element offset.
+    #[inline]
+    pub fn load(&self, offset: i64) -> f64 {
+        match self.dtype {
+            DataType::F32 => f64::from(f32::from_le_bytes(self.bytes(offset))),
+            DataType::S8 => f64::from(i8::from_le_bytes(self.bytes(offset))),
+            DataType::U8 => f64::from(u8::from_le_bytes(self.bytes(offset))),
+            DataType::Bf16 => f64::from(f32::from_bits(u32::from(u16::from_le_bytes(self.bytes(offset))) << 16)),
+            DataType::S32 => f64::from(i32::from_le_bytes(self.bytes(offset))),
+            DataType::F64 => f64::from_le_bytes(self.bytes(offset)),
+            dtype => number::decode(dtype, self.bits(offset)),
+        }
+    }
+
+    /// Writes `value` at an element offset, converted as by [`View::set`].
+    #[inline]
+    pub fn store(&self, offset: i64, value: f64) {
+        match self.dtype {
+            DataType::F32 => self.put((value as f32).to_le_bytes(), offset),
+            DataType::F64 => self.put(value.to_le_bytes(), offset),
+            dtype => self.set_bits(offset, number::encode(dtype, value)),
+        }
+    }
+
+    /// The bits of the element at an element offset, in the low end of the word: for exact copies.
+    #[inline]
+    pub fn bits(&self, offset: i64) -> u64 {
+        match self.dtype.bits() {
+            4 => {
+                let byte = self.data[(offset / 2) as usize].get();
+                u64::from(byte >> (offset % 2 * 4) & 15)
+            }
+            8 => u64::from(u8::from_le_bytes(self.bytes(offset))),
+            16 => u64::from(u16::from_le_bytes(self.bytes(offset))),
+            32 => u64::from(u32::from_le_bytes(self.bytes(offset))),
+            _ => u64::from_le_bytes(self.bytes(offset)),
+        }
+    }
+
+    /// Writes the low bits of `bits` at an element offset.
+    #[inline]
+    pub fn set_bits(&self, offset: i64, bits: u64) {
+        match self.dtype.bits() {
+            4 => {
+                let cell = &self.data[(offset / 2) as usize];
+                let shift = offset % 2 * 4;
+                cell.set(cell.get() & !(15 << shift) | (bits as u8 & 15) << shift);
+            }
+            8 => self.put((bits as u8).to_le_bytes(), offset),
+            16 => self.put((bits as u16).to_le_bytes(), offset),
+            32 => self.put((bits as u32).to_le_bytes(), offset),
+            _ => self.put(bits.to_le_bytes(), offset),
+        }
+    }
+
+    /// Writes `value` to every logical element.
+    pub fn fill(&self, value: f64) {
+        for_each_position(self.dims, |pos| self.set(pos, value));
+    }
+
+    /// Sets every element of the padded area to zero bits; logical elements, and bytes that belong to no element, are left alone.
+    pub fn zero_padding(&self) {
+        let Some(b) = self.blocking else { return };
+        if self.is_empty() {
+            return;
+        }
+        for d in 0..self.dims.len() {
+            for_each_position(&slab(self.dims, b, d), |pos| {
+                let mut at = [0; MAX_NDIMS];
+                for (e, (a, &p)) in at.iter_mut().zip(pos).enumerate() {
+                    *a = p;
+                    if e == d && p >= b.padded_offsets[e] {
+                        *a += self.dims[e];
+                    } else if e < d {
+                        *a += b.padded_offsets[e];
+                    }
+                }
+                let offset = b.offset + at[..pos.len()].iter().enumerate().map(|(e, &p)| blocked_term(b, e, p)).sum::<i64>();
+                self.set_bits(offset, 0);
+            });
+        }
+    }
+
+    #[inline]
+    fn bytes<const N: usize>(&self, offset: i64) -> [u8; N] {
+        let cells = &self.data[offset as usize * N..][..N];
+        std::array::from_fn(|i| cells[i].get())
+    }
+
+    #[inline]
+    fn put<const N: usize>(&self, bytes: [u8; N], offset: i64) {
+        let cells = &self.data[offset as usize * N..][..N];
+        for (cell, byte) in cells.iter().zip(bytes) {
+            cell.set(byte);
+        }
+    }
+}
+
+/// Sizes of the part of the padded area that lies outside along dimension `d`, inside along the dimensions before it, anywhere along those after.
+fn slab(dims: &Dims, b: &Blocking, d: usize) -> Dims {
+    Dims::from_fn(dims.len(), |e| match e.cmp(&d) {
+        std::cmp::Ordering::Less => dims[e],
+        std::cmp::Ordering::Equal => b.padded_dims[e] - dims[e],
+        std::cmp::Ordering::Greater => b.padded_dims[e],
+    })
+}
+
+/// What padded position `p` of dimension `d` adds to the offset.
+fn blocked_term(b: &Blocking, d: usize, mut p: i64) -> i64 {
+    let (mut term, mut stride) = (0, 1);
+    for (e, size) in b.inner.iter().rev() {
+        if e == d {
+            term += p % size * stride;
+            p /= size;
+        }
+        stride *= size;
+    }
+    term + p * b.strides[d]
+}
+
+/// Calls `f` with every position of a tensor of `dims`, the last dimension fastest; never when a dimension is empty.
+pub fn for_each_position(dims: &[i64], mut f: impl FnMut(&[i64])) {
+    if dims.iter().any(|&d| d <= 0) {
+        return;
+    }
+    let mut pos = [0; MAX_NDIMS];
+    loop {
+        f(&pos[..dims.len()]);
+        let mut d = dims.len();
+        loop {
+            if d == 0 {
+                return;
+            }
+            d -= 1;
+            pos[d] += 1;
+            if pos[d] < dims[d] {
+                break;
+            }
+            pos[d] = 0;
+        }
+    }
+}
+
+/// Splits the row-major index `i` into a position of a tensor of `dims`.
+#[inline]
+pub(crate) fn unravel<const N: usize>(mut i: i64, dims: &[i64; N]) -> [i64; N] {
+    let mut pos = [0; N];
+    for d in (0..N).rev() {
+        (pos[d], i) = (i % dims[d], i / dims[d]);
+    }
+    pos
+}
