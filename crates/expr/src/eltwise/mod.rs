@@ -1,0 +1,196 @@
+//! Element-wise functions of one operand and their derivatives.
+//!
+//! `forward` is `d = alg(s)`. `backward` is `dd * alg'(x)` with `x` the source, or for a `Dst` algorithm the destination. With `sigma(x) = 1 / (1 + e^-x)`:
+//!
+//! | algorithm | forward | derivative |
+//! |---|---|---|
+//! | relu | `s > 0 ? s : alpha s` | `s > 0 ? 1 : alpha` |
+//! | tanh, exp, log, sqrt, square, abs, logistic | the function | `1 - tanh^2`, `e^s`, `1/s`, `1/(2 sqrt s)`, `2s`, sign (0 at 0), `sigma (1 - sigma)` |
+//! | elu | `s > 0 ? s : alpha (e^s - 1)` | `s > 0 ? 1 : alpha e^s` |
+//! | linear | `alpha s + beta` | `alpha` |
+//! | soft_relu | `ln(1 + e^(alpha s)) / alpha` | `sigma(alpha s)` |
+//! | hardsigmoid | `max(0, min(1, alpha s + beta))` | `alpha` strictly inside, else 0 |
+//! | hardswish | `s max(0, min(1, alpha s + beta))` | `2 alpha s + beta` strictly inside, 1 above, 0 below |
+//! | swish | `s sigma(alpha s)` | `sigma (1 + alpha s (1 - sigma))` |
+//! | mish | `s tanh(ln(1 + e^s))` | `t + s sigma(s) (1 - t^2)`, `t` the hyperbolic tangent |
+//! | gelu_tanh | `s/2 (1 + tanh(g))`, `g = sqrt(2/pi) (s + 0.044715 s^3)` | by the product rule |
+//! | gelu_erf | `s/2 (1 + erf(s/sqrt 2))` | `(1 + erf)/2 + s e^(-s^2/2) / sqrt(2 pi)` |
+//! | clip, clip_v2 | `min(max(s, alpha), beta)` | 1 for `alpha < s <= beta`; `clip_v2`: for `alpha < s < beta` |
+//! | pow | `alpha s^beta` | `alpha beta s^(beta - 1)`; 0 when `beta` is 0 |
+//! | round | nearest, ties to even | 0 |
+//!
+//! With the destination `d`: relu `d > 0 ? 1 : alpha`, tanh `1 - d^2`, elu `d > 0 ? 1 : d + alpha`, sqrt `1/(2d)`, logistic `d (1 - d)`,
+//! exp `d`, clip_v2 as above. The functions of the specification, rearranged here so that nothing overflows or cancels on the way.
+
+#[cfg(test)]
+mod tests;
+
+use crate::Num;
+use oxidnn_spec::op::EltwiseAlg;
+use std::f64::consts::FRAC_1_SQRT_2;
+
+const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
+const GELU_CUBE: f64 = 0.044715;
+const FRAC_1_SQRT_TAU: f64 = 0.398_942_280_401_432_7;
+
+/// `alg(s)`.
+#[inline(always)]
+pub fn forward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, s: N) -> N {
+    use EltwiseAlg::*;
+    let (zero, one) = (N::constant(0.0), N::constant(1.0));
+    let (a, b) = (N::constant(f64::from(alpha)), N::constant(f64::from(beta)));
+    match alg {
+        Relu | ReluDst => N::select(s.le(zero), if alpha == 0.0 { zero } else { s.mul(a) }, s),
+        Tanh | TanhDst => s.tanh(),
+        Elu | EluDst => N::select(zero.lt(s), s, s.exp_m1().mul(a)),
+        Square => s.mul(s),
+        Abs => s.abs(),
+        Sqrt | SqrtDst => s.sqrt(),
+        Linear => s.mul_add(a, b),
+        SoftRelu => soft_relu(s.mul(a)).div(a),
+        HardSigmoid => s.mul_add(a, b).min(one).max(zero),
+        Logistic | LogisticDst => logistic(s),
+        Exp | ExpDst => s.exp(),
+        GeluTanh => s.mul(gelu_tanh_weight(s)),
+        GeluErf => s.mul(normal_cdf(s)),
+        Swish => s.mul(logistic(s.mul(a))),
+        Log => s.ln(),
+        Clip | ClipV2 | ClipV2Dst => s.max(a).min(b),
+        Pow => pow(alpha, beta, s),
+        Round => s.round(),
+        Mish => s.mul(mish_tanh(s).0),
+        HardSwish => s.mul(s.mul_add(a, b).min(one).max(zero)),
+    }
+}
+
+/// `dd * alg'(x)`, with `x` the source, or the destination for a `Dst` algorithm.
+#[inline(always)]
+pub fn backward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, dd: N, x: N) -> N {
+    use EltwiseAlg::*;
+    let (zero, one, two) = (N::constant(0.0), N::constant(1.0), N::constant(2.0));
+    let (a, b) = (N::constant(f64::from(alpha)), N::constant(f64::from(beta)));
+    match alg {
+        Relu | ReluDst => N::select(zero.lt(x), dd, dd.mul(a)),
+        Tanh => {
+            let t = x.tanh();
+            dd.mul(one.sub(t).mul(one.add(t)))
+        }
+        TanhDst => dd.mul(one.sub(x).mul(one.add(x))),
+        Elu => dd.mul(N::select(zero.lt(x), one, x.exp().mul(a))),
+        EluDst => dd.mul(N::select(zero.lt(x), one, x.add(a))),
+        Square => dd.mul(two.mul(x)),
+        Abs => N::select(zero.lt(x), dd, N::select(x.lt(zero), zero.sub(dd), zero)),
+        Sqrt => dd.div(two.mul(x.sqrt())),
+        SqrtDst => dd.div(two.mul(x)),
+        Linear => dd.mul(a),
+        SoftRelu => dd.mul(logistic(x.mul(a))),
+        HardSigmoid => inside(x.mul_add(a, b), zero, one, dd.mul(a)),
+        Logistic => {
+            let s = logistic(x);
+            dd.mul(s.mul(logistic(zero.sub(x))))
+        }
+        LogisticDst => dd.mul(x.mul(one.sub(x))),
+        Exp => dd.mul(x.exp()),
+        ExpDst => dd.mul(x),
+        GeluTanh => dd.mul(gelu_tanh_slope(x)),
+        GeluErf => {
+            let density = x.mul(x).mul(N::constant(-0.5)).exp().mul(N::constant(FRAC_1_SQRT_TAU));
+            dd.mul(x.mul_add(density, normal_cdf(x)))
+        }
+        Swish => {
+            let v = x.mul(a);
+            dd.mul(logistic(v).mul(v.mul_add(logistic(zero.sub(v)), one)))
+        }
+        Log => dd.div(x),
+        Clip => N::select(a.lt(x), N::select(x.le(b), dd, zero), zero),
+        ClipV2 | ClipV2Dst => inside(x, a, b, dd),
+        Pow if beta == 0.0 => zero,
+        Pow => dd.mul(b.mul(pow(alpha, beta - 1.0, x))),
+        Round => zero,
+        Mish => {
+            let (t, one_minus_t2) = mish_tanh(x);
+            dd.mul(x.mul(logistic(x)).mul_add(one_minus_t2, t))
+        }
+        HardSwish => {
+            let v = x.mul_add(a, b);
+            let middle = dd.mul(two.mul(a).mul_add(x, b));
+            N::select(v.le(zero), zero, N::select(one.le(v), dd, middle))
+        }
+    }
+}
+
+/// `low < v < high ? value : 0`.
+#[inline(always)]
+fn inside<N: Num>(v: N, low: N, high: N, value: N) -> N {
+    let zero = N::constant(0.0);
+    N::select(low.lt(v), N::select(v.lt(high), value, zero), zero)
+}
+
+/// `1 / (1 + e^-v)` by `e^-|v|`, so that small results keep their digits.
+#[inline(always)]
+pub fn logistic<N: Num>(v: N) -> N {
+    let (zero, one) = (N::constant(0.0), N::constant(1.0));
+    let t = zero.sub(v.abs()).exp();
+    N::select(v.lt(zero), t, one).div(one.add(t))
+}
+
+/// `ln(1 + e^v) = max(v, 0) + ln(1 + e^-|v|)`.
+#[inline(always)]
+fn soft_relu<N: Num>(v: N) -> N {
+    let zero = N::constant(0.0);
+    let tail = zero.sub(v.abs()).exp().ln_1p();
+    N::select(zero.lt(v), v, zero).add(tail)
+}
+
+/// `alpha s^beta`.
+#[inline(always)]
+fn pow<N: Num>(alpha: f32, beta: f32, s: N) -> N {
+    let a = N::constant(f64::from(alpha));
+    if beta == 0.0 { a } else { a.mul(s.powf(f64::from(beta))) }
+}
+
+/// `(1 + erf(s / sqrt 2)) / 2`.
+#[inline(always)]
+fn normal_cdf<N: Num>(s: N) -> N {
+    let half = N::constant(0.5);
+    s.mul(N::constant(FRAC_1_SQRT_2)).erf().mul_add(half, half)
+}
+
+/// The argument of the hyperbolic tangent in gelu_tanh; beyond 20 it is saturated already and must not overflow.
+#[inline(always)]
+fn gelu_bounded<N: Num>(s: N) -> (N, N) {
+    let c = s.max(N::constant(-20.0)).min(N::constant(20.0));
+    let cube = c.mul(c).mul(N::constant(SQRT_2_OVER_PI * GELU_CUBE));
+    (c, cube)
+}
+
+/// `(1 + tanh(g)) / 2 = sigma(2g)`.
+#[inline(always)]
+fn gelu_tanh_weight<N: Num>(s: N) -> N {
+    let (c, cube) = gelu_bounded(s);
+    logistic(c.mul(cube.add(N::constant(SQRT_2_OVER_PI))).mul(N::constant(2.0)))
+}
+
+/// `sigma(2g) + s 2 g' sigma(2g) (1 - sigma(2g))`.
+#[inline(always)]
+fn gelu_tanh_slope<N: Num>(s: N) -> N {
+    let (c, cube) = gelu_bounded(s);
+    let two_g = c.mul(cube.add(N::constant(SQRT_2_OVER_PI))).mul(N::constant(2.0));
+    let two_g_slope = cube.mul_add(N::constant(6.0), N::constant(2.0 * SQRT_2_OVER_PI));
+    let (w, rest) = (logistic(two_g), logistic(N::constant(0.0).sub(two_g)));
+    w.mul(c.mul(two_g_slope).mul_add(rest, N::constant(1.0)))
+}
+
+/// `t = tanh(ln(1 + e^s))` and `1 - t^2`, by `e^-|s|`: `t = n / (n + m)` with `n = 1 + 2e, m = 2e^2` for `e = e^-s`, `s > 0`, and
+/// `n = e (e + 2), m = 2` for `e = e^s` else.
+#[inline(always)]
+fn mish_tanh<N: Num>(s: N) -> (N, N) {
+    let (zero, one, two) = (N::constant(0.0), N::constant(1.0), N::constant(2.0));
+    let e = zero.sub(s.abs()).exp();
+    let positive = zero.lt(s);
+    let n = N::select(positive, e.mul_add(two, one), e.mul(e.add(two)));
+    let m = N::select(positive, two.mul(e).mul(e), two);
+    let d = n.add(m);
+    let t = n.div(d);
+    (t, m.div(d).mul(one.add(t)))
+}
