@@ -1,0 +1,78 @@
+//! `CpuTarget`: the facts about a processor that plans are made from.
+//!
+//! A target is plain data and always an argument: plans for a wider processor can be made anywhere and only their execution needs it.
+//! The number of threads bounds the scratch that plans book; it never changes what is computed.
+
+/// Instruction sets that the portable kernels are compiled for, narrowest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Isa {
+    /// What every processor of the architecture has.
+    Baseline,
+    /// x86-64 with AVX2 and FMA: 256-bit vectors.
+    Avx2,
+    /// x86-64 with AVX-512 F, VL, BW and DQ: 512-bit vectors.
+    Avx512,
+}
+
+impl Isa {
+    /// All of them, widest first.
+    pub const ALL: [Isa; 3] = [Isa::Avx512, Isa::Avx2, Isa::Baseline];
+
+    /// The widest one of the processor that runs this.
+    pub fn detect() -> Isa {
+        Isa::ALL.into_iter().find(|isa| isa.is_present()).unwrap_or(Isa::Baseline)
+    }
+
+    /// True when the processor that runs this has it.
+    pub fn is_present(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            match self {
+                Isa::Baseline => true,
+                Isa::Avx2 => has!("avx2") && has!("fma"),
+                Isa::Avx512 => {
+                    has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("avx2") && has!("fma")
+                }
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            self == Isa::Baseline
+        }
+    }
+
+    /// `f32` numbers in a vector.
+    pub const fn lanes(self) -> usize {
+        match self {
+            Isa::Baseline => 4,
+            Isa::Avx2 => 8,
+            Isa::Avx512 => 16,
+        }
+    }
+
+    /// The name that verbose lines and kernels carry.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Isa::Baseline => "baseline",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512_core",
+        }
+    }
+}
+
+/// A processor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CpuTarget {
+    /// Instruction set that kernels may use.
+    pub isa: Isa,
+    /// Largest number of workers that an execution uses.
+    pub threads: usize,
+}
+
+impl CpuTarget {
+    /// The processor that runs this, with all threads that the system grants.
+    pub fn host() -> CpuTarget {
+        CpuTarget { isa: Isa::detect(), threads: std::thread::available_parallelism().map_or(1, usize::from) }
+    }
+}
