@@ -116,7 +116,7 @@ class Case:
     def line(self):
         o = {"problem": self.problem,
              "in": {k: _Raw(fmt_in(x, dt)) for k, (x, dt) in self.ins.items()},
-             "out": {k: _Raw(fmt_out(x, dt)) for k, (x, dt) in self.outs.items()}}
+             "out": {k: _Raw(fmt_out(x, self.tol == 0)) for k, (x, dt) in self.outs.items()}}
         if self.tol is not None:
             o["tol"] = self.tol
         return dump(o)
@@ -153,14 +153,14 @@ def fmt_in(x, dt):
     return "[" + ",".join(one(float(v)) for v in np.ravel(x)) + "]"
 
 
-def fmt_out(x, dt):
-    """Ten significant digits; integers in full."""
+def fmt_out(x, exact=False):
+    """Ten significant digits, or all of them; integers in full."""
     def one(v):
         if not np.isfinite(v):
             return _special(v)
         if v == int(v) and abs(v) < 2**53:
             return _int_text(v)
-        return "%.10g" % v
+        return repr(v) if exact else "%.10g" % v
     return "[" + ",".join(one(float(v)) for v in np.ravel(x)) + "]"
 
 

@@ -61,17 +61,19 @@ def deconv_fwd(geo, g):
     return f
 
 
-def check_deconv_by_loops(geo, g, src, wei, dst):
-    """The definition of a transposed convolution, scattered by hand."""
+def check_by_loops(driver, geo, g, src, wei, dst):
+    """The definitions, by hand: position x of the smaller grid meets x * s - p + k * (d + 1) of the larger one."""
     out = np.zeros_like(dst)
     ocg, icg = wei.shape[1], wei.shape[2]
-    for pos in itertools.product(*map(range, geo.i)):
+    small, large = (geo.i, geo.o) if driver == "deconv" else (geo.o, geo.i)
+    for pos in itertools.product(*map(range, small)):
         for kk in itertools.product(*map(range, geo.k)):
-            o = [x * s - p + k * (d + 1) for x, s, p, k, d in zip(pos, geo.s, geo.p, kk, geo.d)]
-            if all(0 <= a < b for a, b in zip(o, geo.o)):
+            far = tuple(x * s - p + k * (d + 1) for x, s, p, k, d in zip(pos, geo.s, geo.p, kk, geo.d))
+            if all(0 <= a < b for a, b in zip(far, large)):
+                from_, to = (pos, far) if driver == "deconv" else (far, pos)
                 for q in range(g):
-                    out[(slice(None), slice(q * ocg, (q + 1) * ocg)) + tuple(o)] += \
-                        src[(slice(None), slice(q * icg, (q + 1) * icg)) + pos] @ wei[(q, slice(None), slice(None)) + kk].T
+                    out[(slice(None), slice(q * ocg, (q + 1) * ocg)) + to] += \
+                        src[(slice(None), slice(q * icg, (q + 1) * icg)) + from_] @ wei[(q, slice(None), slice(None)) + kk].T
     np.testing.assert_allclose(out, dst, rtol=1e-12, atol=1e-12)
 
 
@@ -98,8 +100,7 @@ def spatial_case(driver, geo, dir, mb=2, ic=3, oc=4, g=1, dt="f32", bia_dt=None,
         zw = attr.quant(c, "zps", "wei", wsh)
         acc = np.asarray(fwd(jnp.asarray(src - zs), jnp.asarray(wei - zw)))
         assert list(acc.shape) == dsh, (acc.shape, dsh, c.problem)
-        if driver == "deconv":
-            check_deconv_by_loops(geo, g, src - zs, wei - zw, acc)
+        check_by_loops(driver, geo, g, src - zs, wei - zw, acc)
         sw = attr.quant(c, "scales", "wei", wsh, per_oc=(0, 1))
         sw = np.broadcast_to(sw, wsh).reshape([oc, -1])[:, 0].reshape([1, oc] + [1] * geo.n)
         acc = acc * attr.quant(c, "scales", "src", ssh) * sw
