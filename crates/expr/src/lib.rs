@@ -4,12 +4,15 @@
 //! compiler turns into vectors, a code generator in values that it records. There is no second table of activations anywhere.
 //!
 //! - [`number`]: exact conversion of every data type, the definition that everything else is tested against;
-//! - [`eltwise`], [`binary`]: the element-wise functions and their derivatives.
+//! - [`eltwise`], [`binary`]: the element-wise functions and their derivatives;
+//! - [`quant`]: scales and zero points; [`philox`]: random numbers for dropout and stochastic rounding.
 #![forbid(unsafe_code)]
 
 pub mod binary;
 pub mod eltwise;
 mod num;
 pub mod number;
+pub mod philox;
+pub mod quant;
 
 pub use num::Num;
