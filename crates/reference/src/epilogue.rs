@@ -62,7 +62,7 @@ impl<'a> Factor<'a> {
         }
         let mut strides = Dims::filled(n, 0);
         let mut stride = 1;
-        for d in (0..n).rev().filter(|&d| quant.mask >> d & 1 == 1) {
+        for d in (0..n).rev().filter(|&d| sizes[d] > 1) {
             strides[d] = stride;
             stride *= sizes[d];
         }
@@ -150,13 +150,14 @@ impl<'a> Epilogue<'a> {
         Epilogue::part(attr, args, View::of(args, arg)?, arg, all)
     }
 
-    /// As [`Epilogue::new`] for a destination `dst` and the post-ops in `range` only; dropout goes with the first of them, the destination's
-    /// scale, zero point and rounding with the last.
+    /// As [`Epilogue::new`] for a destination `dst` and the post-ops in `range` only: those before or after a depthwise convolution. Scale and
+    /// zero point are those of `arg`; dropout goes with the first post-op, stochastic rounding with the last.
     ///
     /// # Errors
     /// As for [`Epilogue::new`].
     pub fn part(attr: &'a Attr, args: &'a dyn Args, dst: View<'a>, arg: Arg, range: Range<usize>) -> Result<Epilogue<'a>, Error> {
-        let (is_dst, first, last) = (arg == Arg::DST, range.start == 0, range.end == attr.post_ops.len());
+        let (first, last) = (range.start == 0, range.end == attr.post_ops.len());
+        let quantised = arg == Arg::DST || arg == Arg::depthwise(Arg::DST);
         let mut operands = [[None; 2]; MAX_POST_OPS];
         for (slot, i) in operands.iter_mut().zip(range.clone()) {
             *slot = match &attr.post_ops[i] {
@@ -172,15 +173,16 @@ impl<'a> Epilogue<'a> {
             dst,
             post_ops: &attr.post_ops[range],
             operands,
-            dropout: if is_dst && first { Drop::read(attr, args)? } else { None },
+            dropout: if arg == Arg::DST && first { Drop::read(attr, args)? } else { None },
             scale: Factor::constant(1.0),
             zero_point: Factor::constant(0.0),
             rounding_seed: None,
         };
-        if last && attr.rounding.get(&arg) == Some(&Rounding::Stochastic) {
+        let rounded = if arg == Arg::depthwise(Arg::DST) { Arg::DST } else { arg };
+        if last && attr.rounding.get(&rounded) == Some(&Rounding::Stochastic) {
             tail.rounding_seed = Some(single_integer(args, Arg::ROUNDING_SEED)? as u32);
         }
-        if is_dst && last {
+        if quantised {
             tail.scale = Factor::scale(attr, args, arg, dst.dims())?;
             tail.zero_point = Factor::zero_point(attr, args, arg, dst.dims())?;
         }
@@ -210,13 +212,22 @@ impl<'a> Epilogue<'a> {
 
     /// Scale, zero point, rounding and conversion.
     pub fn write(&self, pos: &[i64], value: f64) {
-        let value = value / self.scale.at(pos) + self.zero_point.at(pos);
+        let value = self.quantised(pos, value);
         let offset = self.dst.offset(pos);
         let value = match self.rounding_seed {
             Some(seed) => philox::round_stochastic(self.dst.dtype(), value, offset as u64, seed),
             None => value,
         };
         self.dst.store(offset, value);
+    }
+
+    /// Scale, zero point and rounding to `dtype`, for a result that is not the destination.
+    pub(crate) fn quantise_as(&self, dtype: DataType, pos: &[i64], value: f64) -> f64 {
+        number::decode(dtype, number::encode(dtype, self.quantised(pos, value)))
+    }
+
+    fn quantised(&self, pos: &[i64], value: f64) -> f64 {
+        value / self.scale.at(pos) + self.zero_point.at(pos)
     }
 
     /// Writes a row of values that went through [`Epilogue::value`], the first at `pos`, the others after it along the last dimension,

@@ -4,11 +4,17 @@
 //! truth made outside the project (`tests/vectors`).
 #![forbid(unsafe_code)]
 
+mod conv;
+mod deconv;
+mod dot;
 pub mod epilogue;
+mod inner_product;
+mod matmul;
 mod shim;
 #[cfg(test)]
 mod testkit;
 pub mod view;
+mod window;
 
 pub use epilogue::{Epilogue, Factor};
 pub use view::{View, for_each_position};

@@ -15,9 +15,15 @@ use std::cell::Cell;
 /// A dense tensor (or host scalar) in memory. Small and `Copy`; several views may lie over the same bytes.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
-    dtype: DataType,
+    cells: Cells<'a>,
     dims: &'a Dims,
     blocking: Option<&'a Blocking>,
+}
+
+/// Elements of one type in a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Cells<'a> {
+    dtype: DataType,
     data: &'a [Cell<u8>],
 }
 
@@ -57,19 +63,19 @@ impl<'a> View<'a> {
         match tensor.buffer_bytes(0) {
             None => Err(Error::arg(arg, tensor.dims(), "no runtime dimension at execution")),
             Some(need) if data.len() < need => Err(Error::arg(arg, format_args!("{} bytes", data.len()), format_args!("{need} bytes"))),
-            Some(_) => Ok(View { dtype: tensor.dtype, dims: tensor.dims(), blocking, data }),
+            Some(_) => Ok(View { cells: Cells::new(tensor.dtype, data), dims: tensor.dims(), blocking }),
         }
     }
 
     /// The same bytes read as another type of the same width.
     #[must_use]
     pub fn reinterpret(self, dtype: DataType) -> View<'a> {
-        View { dtype, ..self }
+        View { cells: Cells { dtype, ..self.cells }, ..self }
     }
 
     /// Type of the elements.
     pub fn dtype(&self) -> DataType {
-        self.dtype
+        self.cells.dtype
     }
 
     /// Logical sizes.
@@ -121,56 +127,25 @@ impl<'a> View<'a> {
     /// The element at an element offset.
     #[inline]
     pub fn load(&self, offset: i64) -> f64 {
-        match self.dtype {
-            DataType::F32 => f64::from(f32::from_le_bytes(self.bytes(offset))),
-            DataType::S8 => f64::from(i8::from_le_bytes(self.bytes(offset))),
-            DataType::U8 => f64::from(u8::from_le_bytes(self.bytes(offset))),
-            DataType::Bf16 => f64::from(f32::from_bits(u32::from(u16::from_le_bytes(self.bytes(offset))) << 16)),
-            DataType::S32 => f64::from(i32::from_le_bytes(self.bytes(offset))),
-            DataType::F64 => f64::from_le_bytes(self.bytes(offset)),
-            dtype => number::decode(dtype, self.bits(offset)),
-        }
+        self.cells.load(offset)
     }
 
     /// Writes `value` at an element offset, converted as by [`View::set`].
     #[inline]
     pub fn store(&self, offset: i64, value: f64) {
-        match self.dtype {
-            DataType::F32 => self.put((value as f32).to_le_bytes(), offset),
-            DataType::F64 => self.put(value.to_le_bytes(), offset),
-            dtype => self.set_bits(offset, number::encode(dtype, value)),
-        }
+        self.cells.store(offset, value);
     }
 
     /// The bits of the element at an element offset, in the low end of the word: for exact copies.
     #[inline]
     pub fn bits(&self, offset: i64) -> u64 {
-        match self.dtype.bits() {
-            4 => {
-                let byte = self.data[(offset / 2) as usize].get();
-                u64::from(byte >> (offset % 2 * 4) & 15)
-            }
-            8 => u64::from(u8::from_le_bytes(self.bytes(offset))),
-            16 => u64::from(u16::from_le_bytes(self.bytes(offset))),
-            32 => u64::from(u32::from_le_bytes(self.bytes(offset))),
-            _ => u64::from_le_bytes(self.bytes(offset)),
-        }
+        self.cells.bits(offset)
     }
 
     /// Writes the low bits of `bits` at an element offset.
     #[inline]
     pub fn set_bits(&self, offset: i64, bits: u64) {
-        match self.dtype.bits() {
-            4 => {
-                let cell = &self.data[(offset / 2) as usize];
-                let shift = offset % 2 * 4;
-                cell.set(cell.get() & !(15 << shift) | (bits as u8 & 15) << shift);
-            }
-            8 => self.put((bits as u8).to_le_bytes(), offset),
-            16 => self.put((bits as u16).to_le_bytes(), offset),
-            32 => self.put((bits as u32).to_le_bytes(), offset),
-            _ => self.put(bits.to_le_bytes(), offset),
-        }
+        self.cells.set_bits(offset, bits);
     }
 
     /// Writes `value` to every logical element.
@@ -198,6 +173,64 @@ impl<'a> View<'a> {
                 let offset = b.offset + at[..pos.len()].iter().enumerate().map(|(e, &p)| blocked_term(b, e, p)).sum::<i64>();
                 self.set_bits(offset, 0);
             });
+        }
+    }
+}
+
+impl<'a> Cells<'a> {
+    /// The elements of `dtype` at `data`.
+    pub(crate) fn new(dtype: DataType, data: &'a [Cell<u8>]) -> Cells<'a> {
+        Cells { dtype, data }
+    }
+
+    #[inline]
+    pub(crate) fn load(&self, offset: i64) -> f64 {
+        match self.dtype {
+            DataType::F32 => f64::from(f32::from_le_bytes(self.bytes(offset))),
+            DataType::S8 => f64::from(i8::from_le_bytes(self.bytes(offset))),
+            DataType::U8 => f64::from(u8::from_le_bytes(self.bytes(offset))),
+            DataType::Bf16 => f64::from(f32::from_bits(u32::from(u16::from_le_bytes(self.bytes(offset))) << 16)),
+            DataType::S32 => f64::from(i32::from_le_bytes(self.bytes(offset))),
+            DataType::F64 => f64::from_le_bytes(self.bytes(offset)),
+            dtype => number::decode(dtype, self.bits(offset)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn store(&self, offset: i64, value: f64) {
+        match self.dtype {
+            DataType::F32 => self.put((value as f32).to_le_bytes(), offset),
+            DataType::F64 => self.put(value.to_le_bytes(), offset),
+            dtype => self.set_bits(offset, number::encode(dtype, value)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn bits(&self, offset: i64) -> u64 {
+        match self.dtype.bits() {
+            4 => {
+                let byte = self.data[(offset / 2) as usize].get();
+                u64::from(byte >> (offset % 2 * 4) & 15)
+            }
+            8 => u64::from(u8::from_le_bytes(self.bytes(offset))),
+            16 => u64::from(u16::from_le_bytes(self.bytes(offset))),
+            32 => u64::from(u32::from_le_bytes(self.bytes(offset))),
+            _ => u64::from_le_bytes(self.bytes(offset)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn set_bits(&self, offset: i64, bits: u64) {
+        match self.dtype.bits() {
+            4 => {
+                let cell = &self.data[(offset / 2) as usize];
+                let shift = offset % 2 * 4;
+                cell.set(cell.get() & !(15 << shift) | (bits as u8 & 15) << shift);
+            }
+            8 => self.put((bits as u8).to_le_bytes(), offset),
+            16 => self.put((bits as u16).to_le_bytes(), offset),
+            32 => self.put((bits as u32).to_le_bytes(), offset),
+            _ => self.put(bits.to_le_bytes(), offset),
         }
     }
 
