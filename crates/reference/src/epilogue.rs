@@ -7,8 +7,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::shim::{binary, eltwise, number, philox};
 use crate::{Args, View};
+use oxidnn_expr::{binary, eltwise, number, philox, quant};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_POST_OPS, PostOp, Quant, QuantMode, Rounding};
 use std::ops::Range;
 
@@ -223,11 +223,11 @@ impl<'a> Epilogue<'a> {
 
     /// Scale, zero point and rounding to `dtype`, for a result that is not the destination.
     pub(crate) fn quantise_as(&self, dtype: DataType, pos: &[i64], value: f64) -> f64 {
-        number::decode(dtype, number::encode(dtype, self.quantised(pos, value)))
+        number::round_to(dtype, self.quantised(pos, value))
     }
 
     fn quantised(&self, pos: &[i64], value: f64) -> f64 {
-        value / self.scale.at(pos) + self.zero_point.at(pos)
+        quant::quantise(value, self.scale.at(pos), self.zero_point.at(pos))
     }
 
     /// Writes a row of values that went through [`Epilogue::value`], the first at `pos`, the others after it along the last dimension,
@@ -237,7 +237,7 @@ impl<'a> Epilogue<'a> {
         let group = quant.groups.last().map_or(1, |&g| g.max(1)) as usize;
         for chunk in values.chunks(group) {
             let largest = chunk.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-            self.scale.set(pos, dynamic_scale(quant.mode, self.dst.dtype(), largest));
+            self.scale.set(pos, dynamic_scale(quant, self.dst.dtype(), largest));
             for &v in chunk {
                 self.write(pos, v);
                 pos[last] += 1;
@@ -255,13 +255,7 @@ impl<'a> Epilogue<'a> {
             (PostOp::Binary { alg, .. }, [Some(src1), src2]) => {
                 binary::apply(*alg, value, src1.get(pos), src2.map_or(0.0, |condition| condition.get(pos)))
             }
-            (PostOp::Prelu { .. }, [Some(weights), _]) => {
-                if value > 0.0 {
-                    value
-                } else {
-                    value * weights.get(pos)
-                }
-            }
+            (PostOp::Prelu { .. }, [Some(weights), _]) => binary::prelu(value, weights.get(pos)),
             _ => value,
         }
     }
@@ -288,20 +282,15 @@ impl<'a> Drop<'a> {
     }
 }
 
-/// The scale for a group whose largest magnitude is `largest`: OCP's power of two (both exponents rounded down) with
-/// [`QuantMode::DynamicMx`], else `largest` over the type's largest number as an f8_e4m3, 1 for a group of zeros.
-fn dynamic_scale(mode: QuantMode, dtype: DataType, largest: f64) -> f64 {
-    let top = largest_number(dtype);
-    match mode {
-        QuantMode::DynamicMx => {
-            let exponent = |x: f64| if x > 0.0 { x.log2().floor() } else { -127.0 };
-            if largest.is_finite() { (exponent(largest).max(-127.0) - exponent(top)).max(-127.0).exp2() } else { f64::NAN }
-        }
+/// The scale, a number of type `scale`, for a group of results of type `dtype` whose largest magnitude is `largest`. With
+/// [`QuantMode::DynamicMx`] OCP's quotient of powers of two (each the one at or below the number); else `largest` over the type's largest
+/// number, and 1 for a group of zeros.
+fn dynamic_scale(quant: &Quant, dtype: DataType, largest: f64) -> f64 {
+    let (top, to_scale) = (largest_number(dtype), |v| number::round_to(quant.dtype, v));
+    match quant.mode {
+        QuantMode::DynamicMx => to_scale(to_scale(largest) / to_scale(top)),
         _ if largest == 0.0 => 1.0,
-        _ => {
-            let scale = largest / top;
-            number::decode(DataType::F8E4m3, number::encode(DataType::F8E4m3, scale))
-        }
+        _ => to_scale(largest / top),
     }
 }
 

@@ -10,7 +10,6 @@ mod dot;
 pub mod epilogue;
 mod inner_product;
 mod matmul;
-mod shim;
 #[cfg(test)]
 mod testkit;
 pub mod view;
@@ -19,7 +18,7 @@ mod window;
 pub use epilogue::{Epilogue, Factor};
 pub use view::{View, for_each_position};
 
-use oxidnn_spec::{Arg, Tensor};
+use oxidnn_spec::{Arg, Error, Op, Problem, Tensor};
 use std::cell::Cell;
 
 /// The execution arguments of a problem, as the caller keeps them.
@@ -28,4 +27,32 @@ pub trait Args {
     fn tensor(&self, arg: Arg) -> Option<&Tensor>;
     /// Bytes of buffer `buffer` of that tensor (0 unless it is sparse). Buffers may overlap: `dst` may be `src` in place.
     fn data(&self, arg: Arg, buffer: usize) -> Option<&[Cell<u8>]>;
+}
+
+/// Length of the scratch that [`run`] needs for `problem`, in `f64` elements.
+pub fn scratch_len(problem: &Problem) -> usize {
+    match &problem.op {
+        Op::Conv(op) => conv::scratch_len(op, &problem.attr),
+        Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) => dot::SCRATCH,
+        _ => 0,
+    }
+}
+
+/// Computes `problem`, whose layouts are all resolved; runtime dimensions come from `args`. Does not allocate.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] when an argument is missing, too small, or `scratch` is shorter than [`scratch_len`].
+pub fn run(problem: &Problem, args: &dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
+    let need = scratch_len(problem);
+    if scratch.len() < need {
+        return Err(Error::invalid("scratch", scratch.len(), format_args!("{need} elements")));
+    }
+    let attr = &problem.attr;
+    match &problem.op {
+        Op::Conv(op) => conv::run(op, attr, args, scratch),
+        Op::Deconv(op) => deconv::run(op, attr, args, scratch),
+        Op::InnerProduct(op) => inner_product::run(op, attr, args, scratch),
+        Op::Matmul(op) => matmul::run(op, attr, args, scratch),
+        _ => Err(Error::Runtime(format!("the reference does not know {}", problem.op.kind()))),
+    }
 }

@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::Args;
-use crate::shim::number;
+use oxidnn_expr::number;
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Format, MAX_NDIMS, Tensor};
 use std::cell::Cell;
 

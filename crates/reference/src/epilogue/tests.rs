@@ -41,8 +41,11 @@ fn groups_divide_the_last_dimensions() {
 
 #[test]
 fn computed_scales_follow_the_largest_magnitude() {
-    assert_eq!(dynamic_scale(QuantMode::DynamicMx, DataType::F8E4m3, 450.0), 1.0);
-    assert_eq!(dynamic_scale(QuantMode::DynamicMx, DataType::F4E2m1, 1.0), 0.25);
-    assert_eq!(dynamic_scale(QuantMode::DynamicMx, DataType::F8E5m2, 0.0), 2f64.powi(-127));
-    assert_eq!(dynamic_scale(QuantMode::DynamicFp, DataType::F4E2m1, 0.0), 1.0);
+    let mx = Quant { mode: QuantMode::DynamicMx, ..Quant::per(3, DataType::E8m0) };
+    assert_eq!(dynamic_scale(&mx, DataType::F8E4m3, 450.0), 1.0);
+    assert_eq!(dynamic_scale(&mx, DataType::F4E2m1, 1.0), 0.25);
+    assert_eq!(dynamic_scale(&mx, DataType::F8E5m2, 0.0), 2f64.powi(-127));
+    let fp = Quant { mode: QuantMode::DynamicFp, ..Quant::per(3, DataType::F8E4m3) };
+    assert_eq!(dynamic_scale(&fp, DataType::F4E2m1, 0.0), 1.0);
+    assert_eq!(dynamic_scale(&fp, DataType::F4E2m1, 12.3), 2.0);
 }
