@@ -1,0 +1,1 @@
+"""Makes the problem lines under tests/inputs; start with generate.py one folder up."""
