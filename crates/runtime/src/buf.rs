@@ -23,7 +23,7 @@ unsafe impl Send for Buf {}
 unsafe impl Sync for Buf {}
 
 impl Buf {
-    /// The `len` bytes at `ptr`.
+    /// The `len` bytes at `ptr`, which may be null when `len` is 0.
     ///
     /// # Safety
     /// While the `Buf` or a copy is in use the region must be valid for reads and writes (reads only, if it is only read), nobody else may
@@ -116,6 +116,9 @@ impl Buf {
     /// No part of the region may be written while the slice lives: not for a tensor that is source and destination in place.
     #[inline]
     pub unsafe fn slice<'a, T: Element>(&self) -> Option<&'a [T]> {
+        if self.ptr.is_null() {
+            return Some(&[]);
+        }
         if self.ptr.addr() % align_of::<T>() != 0 {
             return None;
         }
@@ -130,6 +133,9 @@ impl Buf {
     #[inline]
     pub unsafe fn slice_mut<'a, T: Element>(&self, index: usize, count: usize) -> Option<&'a mut [T]> {
         let p = self.at::<T>(index, count);
+        if p.is_null() {
+            return Some(&mut []);
+        }
         if p.addr() % align_of::<T>() != 0 {
             return None;
         }
@@ -139,6 +145,9 @@ impl Buf {
 
     /// The bytes as shared cells, for single-threaded use with overlapping arguments.
     pub fn cells<'a>(&self) -> &'a [Cell<u8>] {
+        if self.ptr.is_null() {
+            return &[];
+        }
         // SAFETY: valid by `new`'s promise; `Cell<u8>` has `u8`'s layout and allows overlapping slices; `&[Cell]` cannot leave the thread.
         unsafe { std::slice::from_raw_parts(self.ptr.cast::<Cell<u8>>(), self.len) }
     }

@@ -1,6 +1,6 @@
 //! Rows, plans and executables: how a problem finds its kernel.
 
-use crate::Ctx;
+use crate::{Bound, Ctx};
 use oxidnn_spec::{Error, Problem};
 use std::fmt;
 use std::sync::Arc;
@@ -61,6 +61,19 @@ pub trait Plan: fmt::Debug + Send + Sync {
     fn build(&self) -> Result<Arc<dyn Exec>, Error>;
 }
 
+/// The row that took a problem.
+#[derive(Debug)]
+pub struct Planned {
+    /// Its index in the operation's table.
+    pub row: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// Its decision.
+    pub plan: Box<dyn Plan>,
+    /// The rows asked before it, with their reasons.
+    pub skipped: Vec<(&'static str, Skip)>,
+}
+
 /// Ready code: re-entrant, shared by all primitives of the same problem.
 pub trait Exec: Send + Sync {
     /// Runs once. Steady-state runs allocate nothing.
@@ -68,4 +81,16 @@ pub trait Exec: Send + Sync {
     /// # Errors
     /// [`Error::InvalidArguments`] for arguments that only show themselves wrong now (runtime sizes, index arrays).
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error>;
+
+    /// Bytes of scratch for these arguments, where it is more than the plan booked because sizes are known only now; asked only of
+    /// problems with runtime dimensions.
+    fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {
+        let _ = args;
+        0
+    }
+
+    /// Bytes that the code and its tables take, for the budget of the primitive cache.
+    fn footprint(&self) -> usize {
+        0
+    }
 }

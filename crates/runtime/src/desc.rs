@@ -1,0 +1,250 @@
+//! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
+
+use crate::text::line;
+use crate::{Engine, Plan, Planned, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
+use std::fmt;
+use std::sync::Arc;
+
+/// Slack in a caller's scratch buffer, so that its beginning may have any alignment.
+pub(crate) const SCRATCH_SLACK: usize = crate::memory::ALIGNMENT - 1;
+
+/// What a primitive will do and how: made once, immutable, shared.
+#[derive(Clone)]
+pub struct PrimitiveDesc(Arc<Decision>);
+
+struct Decision {
+    engine: Engine,
+    given: Problem,
+    filter: Option<String>,
+    row: usize,
+    name: &'static str,
+    plan: Arc<dyn Plan>,
+    skipped: Vec<(&'static str, Skip)>,
+    operands: Vec<Operand<Tensor>>,
+    runtime: bool,
+}
+
+/// What became of one row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It declined.
+    Skipped(Skip),
+    /// It is the one.
+    Chosen,
+    /// It would take the problem too.
+    Further,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Skipped(skip) => skip.fmt(f),
+            Verdict::Chosen => f.write_str("chosen"),
+            Verdict::Further => f.write_str("would do too"),
+        }
+    }
+}
+
+impl PrimitiveDesc {
+    /// The first implementation that takes the problem.
+    ///
+    /// # Errors
+    /// [`Error::Unimplemented`] with the reason of every row.
+    pub fn new(engine: &Engine, problem: Problem) -> Result<PrimitiveDesc, Error> {
+        PrimitiveDesc::search(engine, problem, None, Start::default())
+    }
+
+    /// The first implementation whose name contains `filter`.
+    ///
+    /// # Errors
+    /// [`Error::Unimplemented`] with the reason of every row.
+    pub fn with_filter(engine: &Engine, problem: Problem, filter: &str) -> Result<PrimitiveDesc, Error> {
+        PrimitiveDesc::search(engine, problem, Some(filter.to_string()), Start::default())
+    }
+
+    /// The backward problem of what `forward` describes: workspaces must agree.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when `forward` is of another engine or does not fit the problem; [`Error::Unimplemented`].
+    pub fn with_hint(engine: &Engine, problem: Problem, forward: &PrimitiveDesc) -> Result<PrimitiveDesc, Error> {
+        if forward.engine() != engine {
+            return Err(Error::invalid("hint", format!("a descriptor of {}", forward.engine()), engine).with_problem(line(&problem)));
+        }
+        problem.hint_matches(forward.problem()).map_err(|e| e.with_problem(line(&problem)))?;
+        PrimitiveDesc::search(engine, problem, None, Start::default())
+    }
+
+    /// The next implementation that takes the problem.
+    ///
+    /// # Errors
+    /// [`Error::LastImplReached`] when there is none.
+    pub fn next_impl(&self) -> Result<PrimitiveDesc, Error> {
+        let start = Start { row: self.0.row + 1, skipped: self.0.skipped.clone() };
+        match PrimitiveDesc::search(self.engine(), self.0.given.clone(), self.0.filter.clone(), start) {
+            Err(Error::Unimplemented(_)) => Err(Error::LastImplReached),
+            other => other,
+        }
+    }
+
+    fn search(engine: &Engine, given: Problem, filter: Option<String>, start: Start) -> Result<PrimitiveDesc, Error> {
+        let Start { mut row, mut skipped } = start;
+        loop {
+            match engine.device().plan(&given, row) {
+                Ok(Planned { row: r, name, plan, skipped: s }) => {
+                    skipped.extend(s);
+                    match excluded(filter.as_deref(), name) {
+                        Some(skip) => skipped.push((name, skip)),
+                        None => return Ok(PrimitiveDesc::decided(engine, given, filter, Planned { row: r, name, plan, skipped })),
+                    }
+                    row = r + 1;
+                }
+                Err(refused) => {
+                    skipped.extend(refused);
+                    let rows = skipped.iter().map(|(name, why)| (name.to_string(), why.to_string())).collect();
+                    return Err(Error::Unimplemented(Refusal { problem: line(&given), rows }));
+                }
+            }
+        }
+    }
+
+    fn decided(engine: &Engine, given: Problem, filter: Option<String>, planned: Planned) -> PrimitiveDesc {
+        let Planned { row, name, plan, skipped } = planned;
+        let plan: Arc<dyn Plan> = Arc::from(plan);
+        let mut operands = plan.problem().operands();
+        let runtime = operands.iter().any(|o| o.tensor.layout.has_runtime());
+        operands.extend(scratch_tensor(&*plan).map(|tensor| Operand { arg: Arg::SCRATCHPAD, usage: Use::Out, tensor }));
+        PrimitiveDesc(Arc::new(Decision { engine: engine.clone(), given, filter, row, name, plan, skipped, operands, runtime }))
+    }
+
+    /// Every row of the operation's table, best first, and what became of it.
+    pub fn explain(&self) -> Vec<(&'static str, Verdict)> {
+        let d = &*self.0;
+        let mut rows: Vec<_> = d.skipped.iter().map(|(n, s)| (*n, Verdict::Skipped(s.clone()))).collect();
+        rows.push((d.name, Verdict::Chosen));
+        let mut row = d.row + 1;
+        loop {
+            let (skipped, found) = match d.engine.device().plan(&d.given, row) {
+                Ok(p) => (p.skipped, Some((p.row, p.name))),
+                Err(refused) => (refused, None),
+            };
+            rows.extend(skipped.into_iter().map(|(n, s)| (n, Verdict::Skipped(s))));
+            let Some((r, name)) = found else { return rows };
+            rows.push((name, excluded(d.filter.as_deref(), name).map_or(Verdict::Further, Verdict::Skipped)));
+            row = r + 1;
+        }
+    }
+
+    /// The engine it is for.
+    pub fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    /// The problem with every layout resolved.
+    pub fn problem(&self) -> &Problem {
+        self.0.plan.problem()
+    }
+
+    /// The problem as it was asked for.
+    pub fn given(&self) -> &Problem {
+        &self.0.given
+    }
+
+    /// The attributes, as resolved.
+    pub fn attr(&self) -> &Attr {
+        &self.problem().attr
+    }
+
+    /// The propagation kind, of operations that have one.
+    pub fn prop(&self) -> Option<Prop> {
+        self.problem().op.prop()
+    }
+
+    /// Name of the implementation.
+    pub fn impl_name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// Index of the implementation in the operation's table.
+    pub fn row(&self) -> usize {
+        self.0.row
+    }
+
+    /// The decision.
+    pub fn plan(&self) -> &dyn Plan {
+        &*self.0.plan
+    }
+
+    /// Every execution argument; with [`ScratchpadMode::User`] the scratchpad is the last.
+    pub fn operands(&self) -> &[Operand<Tensor>] {
+        &self.0.operands
+    }
+
+    /// Description of the argument `arg`, where the primitive has it.
+    pub fn tensor(&self, arg: Arg) -> Option<&Tensor> {
+        self.0.operands.iter().find(|o| o.arg == arg).map(|o| &o.tensor)
+    }
+
+    /// What forward training keeps for backward, if anything.
+    pub fn workspace(&self) -> Option<&Tensor> {
+        self.tensor(Arg::WORKSPACE)
+    }
+
+    /// The buffer that the caller passes with [`ScratchpadMode::User`]: bytes in one dimension, perhaps none. `None` where the library
+    /// leases it.
+    pub fn scratchpad(&self) -> Option<&Tensor> {
+        self.tensor(Arg::SCRATCHPAD)
+    }
+
+    /// Bytes that the library leases for the time of an execution: 0 where the caller passes the scratchpad.
+    pub fn memory_consumption(&self) -> usize {
+        if self.scratchpad().is_some() { 0 } else { self.0.plan.scratch_bytes() }
+    }
+
+    /// Number of tensors read, post-op operands included; without scales, zero points, seeds and the like.
+    pub fn num_inputs(&self) -> usize {
+        self.count(Use::In)
+    }
+
+    /// Number of tensors written; without the scratchpad and the dropout mask.
+    pub fn num_outputs(&self) -> usize {
+        self.count(Use::Out)
+    }
+
+    fn count(&self, usage: Use) -> usize {
+        let op = &self.problem().op;
+        let tensor = |arg: Arg| op.tensor(arg).is_some() || arg.post_op_index().is_some();
+        self.0.operands.iter().filter(|o| o.usage == usage && tensor(o.arg)).count()
+    }
+
+    /// Whether sizes or strides are given only at execution.
+    pub fn has_runtime(&self) -> bool {
+        self.0.runtime
+    }
+}
+
+/// Where a search begins.
+#[derive(Default)]
+struct Start {
+    row: usize,
+    skipped: Vec<(&'static str, Skip)>,
+}
+
+fn excluded(filter: Option<&str>, name: &str) -> Option<Skip> {
+    filter.filter(|f| !name.contains(f)).map(|f| Skip::Excluded(format!("the filter `{f}`")))
+}
+
+fn scratch_tensor(plan: &dyn Plan) -> Option<Tensor> {
+    if plan.problem().attr.scratchpad == ScratchpadMode::Library {
+        return None;
+    }
+    let bytes = plan.scratch_bytes();
+    let bytes = if bytes == 0 { 0 } else { bytes + SCRATCH_SLACK };
+    Tensor::plain([i64::try_from(bytes).ok()?], DataType::U8).ok()
+}
+
+impl fmt::Debug for PrimitiveDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrimitiveDesc").field("impl", &self.0.name).field("plan", &self.0.plan).finish()
+    }
+}

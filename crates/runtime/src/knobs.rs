@@ -1,0 +1,165 @@
+//! Knobs: everything that the environment steers, in one table, read once.
+//!
+//! Knob `X` answers to `OXIDNN_X`, `ONEDNN_X` and `DNNL_X`, in this order. A value that is not one of the knob's leaves the default and is
+//! reported by [`warnings`].
+
+use oxidnn_spec::FpMathMode;
+use std::sync::OnceLock;
+
+/// One knob.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Knob {
+    /// Name without prefix.
+    pub name: &'static str,
+    /// What it may be set to.
+    pub values: &'static str,
+    /// What it is when not set.
+    pub default: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+const fn knob(name: &'static str, values: &'static str, default: &'static str, help: &'static str) -> Knob {
+    Knob { name, values, default, help }
+}
+
+/// Prefixes of the environment variables, the strongest first.
+pub const PREFIXES: [&str; 3] = ["OXIDNN_", "ONEDNN_", "DNNL_"];
+
+/// Every knob.
+pub const KNOBS: &[Knob] = &[
+    knob(
+        "VERBOSE",
+        "none, error, warn, check, dispatch, profile, profile_create, profile_exec, all, 0, 1, 2, filter=REGEX; joined by commas",
+        "error",
+        "which lines are printed about primitives made and executed",
+    ),
+    knob("VERBOSE_TIMESTAMP", "0, 1", "0", "verbose lines carry the time in milliseconds after `v1`"),
+    knob("DEFAULT_FPMATH_MODE", "strict, bf16, f16, tf32, any", "strict", "the precision f32 computation may be lowered to, of new attributes"),
+    knob("PRIMITIVE_CACHE_CAPACITY", "a number of entries", "1024", "how many primitives are kept for reuse; 0: none"),
+    knob("PRIMITIVE_CACHE_BYTES", "MiB", "512", "how much code and tables the kept primitives may take"),
+    knob("MAX_CPU_ISA", "an instruction set, or default", "default", "the highest instruction set that CPU kernels use"),
+    knob("NUM_THREADS", "a number of threads, 0: all cores", "0", "threads of the process-wide pool, the calling one included"),
+    knob("SPIN_MICROSECONDS", "microseconds", "100", "how long an idle thread of the pool looks for work before it sleeps"),
+    knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
+];
+
+/// The values of all knobs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Knobs {
+    /// `VERBOSE`, parsed by [`crate::verbose`].
+    pub verbose: String,
+    /// `VERBOSE_TIMESTAMP`.
+    pub verbose_timestamp: bool,
+    /// `DEFAULT_FPMATH_MODE`.
+    pub default_fpmath: FpMathMode,
+    /// `PRIMITIVE_CACHE_CAPACITY`: entries.
+    pub cache_capacity: usize,
+    /// `PRIMITIVE_CACHE_BYTES`, in bytes.
+    pub cache_bytes: usize,
+    /// `MAX_CPU_ISA`; `None` for the default. The CPU engine knows the names.
+    pub max_cpu_isa: Option<String>,
+    /// `NUM_THREADS`; `None` for all cores.
+    pub num_threads: Option<usize>,
+    /// `SPIN_MICROSECONDS`.
+    pub spin_microseconds: u64,
+    /// `SCRATCH_BUDGET`, in bytes.
+    pub scratch_budget: usize,
+}
+
+/// Where a knob's value comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setting {
+    /// The knob.
+    pub knob: Knob,
+    /// Its value now, as text.
+    pub value: String,
+    /// The environment variable that set it, if any.
+    pub variable: Option<String>,
+}
+
+/// Every knob with its value, for listings.
+pub fn list() -> Vec<Setting> {
+    let environment = |v: &str| std::env::var(v).ok();
+    KNOBS
+        .iter()
+        .map(|&knob| {
+            let (variable, value) = lookup(knob.name, &environment).unzip();
+            Setting { knob, value: value.unwrap_or_else(|| knob.default.to_string()), variable }
+        })
+        .collect()
+}
+
+/// The values, read from the environment at the first call.
+pub fn get() -> &'static Knobs {
+    &read().0
+}
+
+/// What was wrong with the environment, a line each.
+pub fn warnings() -> &'static [String] {
+    &read().1
+}
+
+fn read() -> &'static (Knobs, Vec<String>) {
+    static KNOBS: OnceLock<(Knobs, Vec<String>)> = OnceLock::new();
+    KNOBS.get_or_init(|| parse(&|v| std::env::var(v).ok()))
+}
+
+/// The variable that sets knob `name`, and its value.
+fn lookup(name: &str, environment: &dyn Fn(&str) -> Option<String>) -> Option<(String, String)> {
+    PREFIXES.iter().map(|p| format!("{p}{name}")).find_map(|v| environment(&v).map(|value| (v, value.trim().to_lowercase())))
+}
+
+/// The values that `environment` gives, and a line for each that is not understood.
+pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec<String>) {
+    let mut parser = Parser { environment, warnings: Vec::new() };
+    let knobs = Knobs {
+        verbose: parser.value("VERBOSE", |v| Some(v.to_string())),
+        verbose_timestamp: parser.value("VERBOSE_TIMESTAMP", |v| v.parse::<u8>().ok().map(|n| n != 0)),
+        default_fpmath: parser.value("DEFAULT_FPMATH_MODE", fpmath),
+        cache_capacity: parser.value("PRIMITIVE_CACHE_CAPACITY", |v| v.parse().ok()),
+        cache_bytes: parser.value("PRIMITIVE_CACHE_BYTES", mebibytes),
+        max_cpu_isa: parser.value("MAX_CPU_ISA", |v| Some((v != "default").then(|| v.to_string()))),
+        num_threads: parser.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n))),
+        spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
+        scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
+    };
+    (knobs, parser.warnings)
+}
+
+fn mebibytes(v: &str) -> Option<usize> {
+    v.parse::<usize>().ok()?.checked_mul(1 << 20)
+}
+
+fn fpmath(v: &str) -> Option<FpMathMode> {
+    Some(match v {
+        "strict" => FpMathMode::Strict,
+        "bf16" => FpMathMode::Bf16,
+        "f16" => FpMathMode::F16,
+        "tf32" => FpMathMode::Tf32,
+        "any" => FpMathMode::Any,
+        _ => return None,
+    })
+}
+
+struct Parser<'a> {
+    environment: &'a dyn Fn(&str) -> Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Parser<'_> {
+    /// The value of knob `name`: the environment's if it can be read, else the table's default.
+    ///
+    /// # Panics
+    /// When the table has no such knob or its default cannot be read: a test reads them all.
+    fn value<T>(&mut self, name: &str, read: impl Fn(&str) -> Option<T>) -> T {
+        let knob = KNOBS.iter().find(|k| k.name == name).unwrap_or_else(|| panic!("no knob {name}"));
+        if let Some((variable, text)) = lookup(name, self.environment) {
+            match read(&text) {
+                Some(value) => return value,
+                None => self.warnings.push(format!("{variable}={text} is not understood; expected {}; using {}", knob.values, knob.default)),
+            }
+        }
+        read(knob.default).unwrap_or_else(|| panic!("the default of {name}"))
+    }
+}

@@ -1,0 +1,167 @@
+//! Typed access to memory: elements in logical row-major order, whatever the layout and data type, and raw elements as they lie.
+
+use super::Memory;
+use crate::Element;
+use oxidnn_expr::number;
+use oxidnn_spec::{DataType, Dims, Error, Format, Tensor};
+
+/// Rust types that are a data type.
+pub trait Native: Element {
+    /// The data type.
+    const DTYPE: DataType;
+}
+
+macro_rules! native {
+    ($($t:ty = $d:ident),*) => { $(impl Native for $t { const DTYPE: DataType = DataType::$d; })* };
+}
+native!(f32 = F32, f64 = F64, i32 = S32, i64 = S64, i8 = S8, u8 = U8);
+
+/// The bits of element `index` of `data`; 4-bit types have the element with the even index in the low nibble.
+fn load(dtype: DataType, data: &[u8], index: usize) -> u64 {
+    let mut bits = [0; 8];
+    match dtype.bits() {
+        4 => return u64::from(data[index / 2] >> (index % 2 * 4) & 15),
+        w => bits[..w / 8].copy_from_slice(&data[index * w / 8..][..w / 8]),
+    }
+    u64::from_le_bytes(bits)
+}
+
+fn store(dtype: DataType, data: &mut [u8], index: usize, bits: u64) {
+    match dtype.bits() {
+        4 => {
+            let (byte, shift) = (&mut data[index / 2], index % 2 * 4);
+            *byte = *byte & !(15 << shift) | ((bits & 15) as u8) << shift;
+        }
+        w => data[index * w / 8..][..w / 8].copy_from_slice(&bits.to_le_bytes()[..w / 8]),
+    }
+}
+
+/// Number of logical elements; of a sparse tensor its stored values.
+fn elements(tensor: &Tensor) -> Result<usize, Error> {
+    let n = match &tensor.layout.format {
+        Format::Blocked(_) => tensor.layout.elements(),
+        Format::HostScalar => Some(1),
+        Format::Sparse(s) => Some(s.nnz()),
+        Format::Any | Format::Packed(_) => return Err(Error::invalid("layout", "an opaque layout", "one whose elements have known places")),
+    };
+    n.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| Error::invalid("dims", tensor.dims(), "given sizes"))
+}
+
+/// Calls `f(logical index, physical index)` for every element, logical row-major order.
+fn walk(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
+    let n = elements(tensor)?;
+    let (Some(b), false) = (tensor.blocking(), tensor.dims().is_empty()) else {
+        (0..n).for_each(|i| f(i, i));
+        return Ok(());
+    };
+    let (dims, last) = (tensor.dims(), tensor.dims().len() - 1);
+    let mut pos = Dims::filled(dims.len(), 0);
+    let mut logical = 0;
+    while logical < n {
+        if b.is_plain() {
+            let base = b.offset_of(&pos);
+            for i in 0..dims[last] {
+                f(logical + i as usize, (base + i * b.strides[last]) as usize);
+            }
+        } else {
+            for i in 0..dims[last] {
+                pos[last] = i;
+                f(logical + i as usize, b.offset_of(&pos) as usize);
+            }
+            pos[last] = 0;
+        }
+        logical += dims[last] as usize;
+        for d in (0..last).rev() {
+            pos[d] += 1;
+            if pos[d] < dims[d] {
+                break;
+            }
+            pos[d] = 0;
+        }
+    }
+    Ok(())
+}
+
+impl Memory<'_> {
+    /// Every element, logical row-major order (of a sparse tensor its stored values).
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for opaque layouts, null addresses, and while the memory is being written.
+    pub fn read_f64(&self) -> Result<Vec<f64>, Error> {
+        let mut out = vec![0.0; elements(&self.tensor)?];
+        let (data, dtype) = (self.map(0)?, self.tensor.dtype);
+        self.mapped(data.len())?;
+        walk(&self.tensor, |i, at| out[i] = number::decode(dtype, load(dtype, &data, at)))?;
+        Ok(out)
+    }
+
+    /// As [`Memory::read_f64`], rounded to f32.
+    ///
+    /// # Errors
+    /// As [`Memory::read_f64`].
+    pub fn read_f32(&self) -> Result<Vec<f32>, Error> {
+        Ok(self.read_f64()?.into_iter().map(|v| v as f32).collect())
+    }
+
+    /// Writes every element from `value(logical row-major index)`, converted to the data type; padding becomes zero.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for opaque layouts, null addresses, read-only memory, and while the memory is in use.
+    pub fn write_with(&self, mut value: impl FnMut(usize) -> f64) -> Result<(), Error> {
+        let (mut data, dtype) = (self.map_mut(0)?, self.tensor.dtype);
+        self.mapped(data.len())?;
+        if self.tensor.blocking().is_some_and(|b| b.padded_dims != *self.tensor.dims()) {
+            data.fill(0);
+        }
+        walk(&self.tensor, |i, at| store(dtype, &mut data, at, number::encode(dtype, value(i))))?;
+        data.unmap()
+    }
+
+    /// Writes every element, logical row-major order, converted to the data type; padding becomes zero.
+    ///
+    /// # Errors
+    /// As [`Memory::write_with`], and when `values` are not as many as the elements.
+    pub fn write_f64(&self, values: &[f64]) -> Result<(), Error> {
+        self.as_many(values.len())?;
+        self.write_with(|i| values[i])
+    }
+
+    /// As [`Memory::write_f64`].
+    ///
+    /// # Errors
+    /// As [`Memory::write_f64`].
+    pub fn write_f32(&self, values: &[f32]) -> Result<(), Error> {
+        self.as_many(values.len())?;
+        self.write_with(|i| f64::from(values[i]))
+    }
+
+    /// Buffer `index` as it lies, in units of `T`; the bytes behind the last whole unit are left out.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for a wrong index, and while the memory is being written.
+    pub fn read_raw<T: Element>(&self, index: usize) -> Result<Vec<T>, Error> {
+        Ok(self.map(index)?.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
+    }
+
+    /// Overwrites the beginning of buffer `index` with `values` as they are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for a wrong index, too many values, read-only memory, and while the memory is in use.
+    pub fn write_raw<T: Element>(&self, index: usize, values: &[T]) -> Result<(), Error> {
+        let mut data = self.map_mut(index)?;
+        let (bytes, size): (&[u8], _) = (bytemuck::cast_slice(values), data.len());
+        let place = data.get_mut(..bytes.len());
+        place.ok_or_else(|| Error::invalid("values", format!("{} bytes", bytes.len()), format!("at most {size}")))?.copy_from_slice(bytes);
+        data.unmap()
+    }
+
+    fn as_many(&self, values: usize) -> Result<(), Error> {
+        let n = elements(&self.tensor)?;
+        if values == n { Ok(()) } else { Err(Error::invalid("values", values, format!("{n} for {}", self.tensor.dims()))) }
+    }
+
+    fn mapped(&self, bytes: usize) -> Result<(), Error> {
+        let need = self.tensor.bytes();
+        if bytes >= need { Ok(()) } else { Err(Error::invalid("memory", format!("{bytes} bytes"), format!("{need} bytes"))) }
+    }
+}

@@ -1,0 +1,110 @@
+//! Allocations: zeroed, 64-byte aligned host memory, or memory that a device hands out. One of the files with unsafe code.
+
+use crate::{Buf, Element};
+use oxidnn_spec::Error;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
+use std::fmt;
+
+/// Alignment of owned memory and scratch, in bytes.
+pub const ALIGNMENT: usize = 64;
+
+/// Owned memory; freed when dropped.
+pub struct Allocation {
+    buf: Buf,
+    owner: Owner,
+}
+
+enum Owner {
+    Host(Layout),
+    Device { _memory: Box<dyn Any + Send + Sync> },
+    Nobody,
+}
+
+impl Allocation {
+    /// `bytes` of zeroed host memory, 64-byte aligned.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn host(bytes: usize) -> Result<Allocation, Error> {
+        if bytes == 0 {
+            return Ok(Allocation { buf: Buf::empty(), owner: Owner::Nobody });
+        }
+        let oom = || Error::OutOfMemory { bytes, what: "memory".into() };
+        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| oom())?;
+        // SAFETY: the layout's size is not zero.
+        let ptr = unsafe { alloc_zeroed(layout) };
+        if ptr.is_null() {
+            return Err(oom());
+        }
+        // SAFETY: the region was just allocated and is this value's own until it is dropped; who hands it out guards its use.
+        Ok(Allocation { buf: unsafe { Buf::new(ptr, bytes) }, owner: Owner::Host(layout) })
+    }
+
+    /// Device memory at `buf` that dropping `memory` frees.
+    ///
+    /// # Safety
+    /// The region must be valid (in the device's address space) and unshared until `memory` is dropped.
+    pub unsafe fn device(buf: Buf, memory: Box<dyn Any + Send + Sync>) -> Allocation {
+        Allocation { buf, owner: Owner::Device { _memory: memory } }
+    }
+
+    /// The region.
+    pub fn buf(&self) -> Buf {
+        self.buf
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        if let Owner::Host(layout) = self.owner {
+            // SAFETY: allocated by `host` with this layout, freed once.
+            unsafe { dealloc(self.buf.as_ptr(), layout) }
+        }
+    }
+}
+
+impl fmt::Debug for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Allocation({} bytes)", self.buf.len())
+    }
+}
+
+/// The user's slice, which the caller's lifetime keeps valid and unshared.
+pub(super) fn of_slice_mut<T: Element>(data: &mut [T]) -> Buf {
+    // SAFETY: a unique slice; the memory object made of it lives no longer than the borrow and guards its use.
+    unsafe { Buf::new(data.as_mut_ptr().cast(), size_of_val(data)) }
+}
+
+/// The user's slice, which is only read.
+pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf {
+    // SAFETY: a shared slice; the memory object made of it lives no longer than the borrow and refuses to be written.
+    unsafe { Buf::new(data.as_ptr().cast_mut().cast(), size_of_val(data)) }
+}
+
+/// `bytes` at `address`, or nothing at null.
+///
+/// # Safety
+/// As [`Buf::new`], where the address is not null.
+pub(super) unsafe fn of_address(address: *mut u8, bytes: usize) -> Buf {
+    // SAFETY: the caller's promise; a region of no bytes is valid anywhere.
+    unsafe { Buf::new(address, if address.is_null() { 0 } else { bytes }) }
+}
+
+/// The bytes of a host region for reading.
+///
+/// # Safety
+/// Nobody writes to it while the slice lives.
+pub(super) unsafe fn bytes<'a>(buf: Buf) -> &'a [u8] {
+    // SAFETY: bytes are always aligned; the rest is the caller's promise.
+    unsafe { buf.slice() }.unwrap_or(&[])
+}
+
+/// The bytes of a host region for writing.
+///
+/// # Safety
+/// Nobody else reads or writes it while the slice lives.
+pub(super) unsafe fn bytes_mut<'a>(buf: Buf) -> &'a mut [u8] {
+    // SAFETY: bytes are always aligned; the rest is the caller's promise.
+    unsafe { buf.slice_mut(0, buf.len()) }.unwrap_or(&mut [])
+}

@@ -1,0 +1,297 @@
+//! Memory objects: a tensor description and the bytes behind it.
+//!
+//! The bytes are owned (zeroed, 64-byte aligned), borrowed from the user's slice for `'a`, or at addresses that the user vouches for
+//! (unsafe). A sparse tensor has several buffers: values first, then its index arrays.
+//!
+//! **Soundness.** Executions take `&Memory`, so each region keeps count of who uses it: inputs are borrowed shared, outputs exclusively,
+//! for the time of the execution, and a conflict is a typed error. Views of one region share its count. Memory made from raw addresses is
+//! not counted: its maker promised.
+
+mod access;
+mod alloc;
+mod borrow;
+mod map;
+#[cfg(test)]
+mod tests;
+
+pub use access::Native;
+pub use alloc::{ALIGNMENT, Allocation};
+pub(crate) use borrow::{Access, Borrow, Guard};
+pub use map::{Mapped, MappedMut};
+
+use crate::{Buf, Element, Engine};
+use oxidnn_spec::{Dims, Error, Format, Layout, Tensor};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A tensor in memory, on an engine (host scalars: on the host).
+pub struct Memory<'a> {
+    tensor: Tensor,
+    engine: Option<Engine>,
+    bufs: Bufs,
+    origin: Origin,
+    storage: Arc<Storage>,
+    life: PhantomData<&'a mut [u8]>,
+}
+
+/// What keeps the bytes alive and counts their users.
+#[derive(Debug, Default)]
+pub(crate) struct Storage {
+    pub(crate) borrow: Borrow,
+    _owned: Vec<Allocation>,
+}
+
+/// Where the bytes come from, and so what is allowed with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// Allocated here.
+    Owned,
+    /// The user's `&mut` slice.
+    Borrowed,
+    /// The user's `&` slice.
+    ReadOnly,
+    /// Addresses that the user vouches for.
+    Unchecked,
+}
+
+/// One buffer nearly always; several for sparse tensors.
+#[derive(Clone)]
+enum Bufs {
+    One(Buf),
+    Many(Box<[Buf]>),
+}
+
+impl Bufs {
+    fn new(bufs: impl ExactSizeIterator<Item = Buf>) -> Bufs {
+        let mut bufs = bufs;
+        match (bufs.len(), bufs.next()) {
+            (1, Some(b)) => Bufs::One(b),
+            (_, first) => Bufs::Many(first.into_iter().chain(bufs).collect()),
+        }
+    }
+    fn as_slice(&self) -> &[Buf] {
+        match self {
+            Bufs::One(b) => std::slice::from_ref(b),
+            Bufs::Many(b) => b,
+        }
+    }
+}
+
+/// Bytes of buffer `index`, for a tensor that memory can be made of.
+fn needed(tensor: &Tensor, index: usize) -> Result<usize, Error> {
+    let expected = "a layout with all sizes and strides given";
+    if tensor.layout.is_any() {
+        return Err(Error::invalid("memory descriptor", "the layout `any`", expected));
+    }
+    tensor.buffer_bytes(index).ok_or_else(|| {
+        let got = if tensor.layout.has_runtime() { "runtime sizes".to_string() } else { format!("{} that overflow", tensor.dims()) };
+        Error::invalid("memory descriptor", got, expected)
+    })
+}
+
+impl Memory<'static> {
+    /// Zeroed memory for `tensor`, owned, 64-byte aligned.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for `any` or runtime layouts and host scalars, [`Error::OutOfMemory`].
+    pub fn new(engine: &Engine, tensor: Tensor) -> Result<Memory<'static>, Error> {
+        not_scalar(&tensor)?;
+        let bytes = (0..tensor.buffers()).map(|i| needed(&tensor, i)).collect::<Result<Vec<_>, _>>()?;
+        let owned = bytes.into_iter().map(|b| engine.device().allocate(b)).collect::<Result<Vec<_>, _>>()?;
+        let bufs = Bufs::new(owned.iter().map(Allocation::buf));
+        Ok(Memory::over(Some(engine.clone()), tensor, bufs, Origin::Owned, owned))
+    }
+
+    /// One number on the host, of `T`'s data type; needs no engine.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn host_scalar<T: Native>(value: T) -> Result<Memory<'static>, Error> {
+        let owned = Allocation::host(size_of::<T>())?;
+        owned.buf().set(0, value);
+        let tensor = Tensor { dtype: T::DTYPE, layout: Layout { dims: Dims::from([1]), format: Format::HostScalar } };
+        let bufs = Bufs::One(owned.buf());
+        Ok(Memory::over(None, tensor, bufs, Origin::Owned, vec![owned]))
+    }
+}
+
+impl<'a> Memory<'a> {
+    fn over(engine: Option<Engine>, tensor: Tensor, bufs: Bufs, origin: Origin, owned: Vec<Allocation>) -> Memory<'a> {
+        let storage = Arc::new(Storage { borrow: Borrow::default(), _owned: owned });
+        Memory { tensor, engine, bufs, origin, storage, life: PhantomData }
+    }
+
+    /// Memory over the user's slice, which executions may write.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when the slice is shorter than the tensor, for layouts without one buffer of known size, and for engines
+    /// whose memory is not the host's.
+    pub fn from_slice_mut<T: Element>(engine: &Engine, tensor: Tensor, data: &'a mut [T]) -> Result<Memory<'a>, Error> {
+        let buf = alloc::of_slice_mut(data);
+        Memory::borrowed(engine, tensor, buf, Origin::Borrowed)
+    }
+
+    /// Memory over the user's slice, for reading only: as an output it is refused.
+    ///
+    /// # Errors
+    /// As [`Memory::from_slice_mut`].
+    pub fn from_slice<T: Element>(engine: &Engine, tensor: Tensor, data: &'a [T]) -> Result<Memory<'a>, Error> {
+        let buf = alloc::of_slice(data);
+        Memory::borrowed(engine, tensor, buf, Origin::ReadOnly)
+    }
+
+    fn borrowed(engine: &Engine, tensor: Tensor, buf: Buf, origin: Origin) -> Result<Memory<'a>, Error> {
+        not_scalar(&tensor)?;
+        if !engine.device().host_visible() {
+            return Err(Error::invalid("memory", "a host slice", format!("memory of {engine}")));
+        }
+        if tensor.buffers() != 1 {
+            return Err(Error::invalid("memory", "one slice", format!("{} buffers", tensor.buffers())));
+        }
+        let need = needed(&tensor, 0)?;
+        if buf.len() < need {
+            return Err(Error::invalid("memory", format!("a slice of {} bytes", buf.len()), format!("at least {need} bytes")));
+        }
+        Ok(Memory::over(Some(engine.clone()), tensor, Bufs::One(buf.part(0, need)), origin, Vec::new()))
+    }
+
+    /// Memory at addresses of the engine's address space, one a buffer (values, then index arrays). A null address is legal until an
+    /// execution needs the bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for `any` and runtime layouts, host scalars, and a wrong number of addresses.
+    ///
+    /// # Safety
+    /// For as long as the memory object is used, each address that is not null must be valid for the bytes of its buffer, and the caller
+    /// takes care that executions and others do not write while somebody reads or writes; nothing is checked.
+    pub unsafe fn from_raw(engine: &Engine, tensor: Tensor, addresses: &[*mut u8]) -> Result<Memory<'a>, Error> {
+        not_scalar(&tensor)?;
+        if addresses.len() != tensor.buffers() {
+            let expected = format!("{}", tensor.buffers());
+            return Err(Error::invalid("number of buffers", addresses.len(), expected));
+        }
+        let mut bufs = Vec::with_capacity(addresses.len());
+        for (i, &p) in addresses.iter().enumerate() {
+            // SAFETY: the caller promised that the address is null or valid for these bytes.
+            bufs.push(unsafe { alloc::of_address(p, needed(&tensor, i)?) });
+        }
+        Ok(Memory::over(Some(engine.clone()), tensor, Bufs::new(bufs.into_iter()), Origin::Unchecked, Vec::new()))
+    }
+
+    /// The same memory without the run-time count of readers and writers.
+    ///
+    /// # Safety
+    /// The caller takes care that nobody writes while somebody else reads or writes.
+    pub unsafe fn into_unchecked(self) -> Memory<'a> {
+        Memory { origin: Origin::Unchecked, ..self }
+    }
+
+    /// Points buffer `index` at `address`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for host scalars and an index without a buffer.
+    ///
+    /// # Safety
+    /// As [`Memory::from_raw`]; the memory is not counted from now on.
+    pub unsafe fn set_data_handle(&mut self, index: usize, address: *mut u8) -> Result<(), Error> {
+        not_scalar(&self.tensor)?;
+        let count = self.bufs.as_slice().len();
+        // SAFETY: the caller promised that the address is null or valid for these bytes.
+        let new = unsafe { alloc::of_address(address, needed(&self.tensor, index)?) };
+        let slot = match &mut self.bufs {
+            Bufs::One(b) => (index == 0).then_some(b),
+            Bufs::Many(b) => b.get_mut(index),
+        };
+        *slot.ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))? = new;
+        (self.origin, self.storage) = (Origin::Unchecked, Arc::default());
+        Ok(())
+    }
+
+    /// The same bytes under another description: a reshape, a permutation, a submemory. Both count readers and writers together.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when the new description needs more bytes, or either has more than one buffer.
+    pub fn view(&self, tensor: Tensor) -> Result<Memory<'a>, Error> {
+        let (need, buf) = (needed(&tensor, 0)?, self.bufs.as_slice()[0]);
+        let single = tensor.buffers() == 1 && self.bufs.as_slice().len() == 1;
+        if !single || matches!(tensor.layout.format, Format::HostScalar) || need > buf.len() {
+            let got = format!("a description of {need} bytes in {} buffer(s)", tensor.buffers());
+            return Err(Error::invalid("view", got, format!("one buffer of at most {} bytes", buf.len())));
+        }
+        let bufs = Bufs::One(buf.part(0, need));
+        let (engine, storage) = (self.engine.clone(), self.storage.clone());
+        Ok(Memory { tensor, engine, bufs, origin: self.origin, storage, life: PhantomData })
+    }
+
+    /// Its description.
+    pub fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    /// The engine it belongs to; `None` for a host scalar.
+    pub fn engine(&self) -> Option<&Engine> {
+        self.engine.as_ref()
+    }
+
+    /// Number of buffers: 1, or more for sparse tensors.
+    pub fn buffers(&self) -> usize {
+        self.bufs.as_slice().len()
+    }
+
+    /// Address of buffer `index` in the engine's address space; `None` without such a buffer. Null where the user gave null.
+    pub fn data_handle(&self, index: usize) -> Option<*mut u8> {
+        self.bufs.as_slice().get(index).map(Buf::as_ptr)
+    }
+
+    pub(crate) fn bufs(&self) -> &[Buf] {
+        self.bufs.as_slice()
+    }
+
+    /// Whether readers and writers are counted.
+    pub(crate) fn is_checked(&self) -> bool {
+        self.origin != Origin::Unchecked
+    }
+
+    /// Whether it may only be read.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.origin == Origin::ReadOnly
+    }
+
+    /// Whether the bytes live as long as the storage, whatever happens to the memory object.
+    pub(crate) fn outlives_borrow(&self) -> bool {
+        matches!(self.origin, Origin::Owned | Origin::Unchecked)
+    }
+
+    /// Whether both count their users together.
+    pub(crate) fn shares(&self, o: &Memory<'_>) -> bool {
+        Arc::ptr_eq(&self.storage, &o.storage)
+    }
+
+    /// Whether the two have a byte in common, of memory that is counted.
+    pub(crate) fn overlaps(&self, o: &Memory<'_>) -> bool {
+        self.shares(o) && self.bufs().iter().any(|a| o.bufs().iter().any(|b| a.overlaps(b)))
+    }
+
+    /// Whether each element of one is the same element of the other.
+    pub(crate) fn is_same_place(&self, o: &Memory<'_>) -> bool {
+        self.tensor == o.tensor && self.bufs().first().map(Buf::as_ptr) == o.bufs().first().map(Buf::as_ptr)
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+}
+
+fn not_scalar(tensor: &Tensor) -> Result<(), Error> {
+    if matches!(tensor.layout.format, Format::HostScalar) {
+        return Err(Error::invalid("memory descriptor", "a host scalar", "a tensor on an engine"));
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Memory<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Memory({} {}, {:?})", self.tensor.dtype, self.tensor.dims(), self.origin)
+    }
+}

@@ -1,0 +1,60 @@
+//! Primitives: ready code for a problem. `Send + Sync`, cheap to clone, executed from any number of threads at once.
+
+use crate::code::Code;
+use crate::execute::{Request, execute};
+use crate::{Exec, Memory, PrimitiveDesc, Stream, cache};
+use oxidnn_spec::{Arg, Error};
+use std::fmt;
+use std::sync::Arc;
+
+/// Ready code of one implementation of one problem.
+#[derive(Clone)]
+pub struct Primitive {
+    desc: PrimitiveDesc,
+    code: Arc<Code>,
+}
+
+impl Primitive {
+    /// Makes the code, or takes it from the process-wide cache.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] or [`Error::OutOfMemory`] when code cannot be made.
+    pub fn new(desc: &PrimitiveDesc) -> Result<Primitive, Error> {
+        Ok(Primitive { desc: desc.clone(), code: cache::code(desc)? })
+    }
+
+    /// What it does.
+    pub fn desc(&self) -> &PrimitiveDesc {
+        &self.desc
+    }
+
+    /// The code that an execution would run now.
+    pub fn exec(&self) -> Arc<dyn Exec> {
+        self.code.exec().clone()
+    }
+
+    /// Makes `exec` the code of this primitive, its clones, and all primitives that share its entry in the cache, from their next
+    /// execution on. It must compute the same problem with the same layouts and scratch.
+    pub fn replace_exec(&self, exec: Arc<dyn Exec>) {
+        self.code.replace(exec);
+    }
+
+    /// Computes once. Everything is checked before a byte is written; a checked, repeated execution allocates nothing.
+    ///
+    /// `args` are all of [`PrimitiveDesc::operands`], in any order (the same order is fastest). Where an execution is in place, the same
+    /// memory comes as source and destination. On an asynchronous stream the work may still be under way on return.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`], with the problem line, for an argument that is unknown, missing, passed twice, of another type, shape,
+    /// layout or engine, null, read-only though written, or in use elsewhere; for a scratchpad that is too small; for a stream of
+    /// another engine; for runtime sizes that do not fit each other. Whatever else the implementation reports.
+    pub fn execute(&self, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> Result<(), Error> {
+        execute(Request { desc: &self.desc, code: &self.code, stream, args })
+    }
+}
+
+impl fmt::Debug for Primitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Primitive({:?})", self.desc)
+    }
+}

@@ -1,0 +1,119 @@
+//! A device that knows one operation, element-wise `alpha * src + beta` in f32 over plain layouts, with three rows: one that takes only
+//! sizes divisible by 16, one that books scratch, and one that takes everything.
+
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use oxidnn_runtime::*;
+use oxidnn_spec::op::{Eltwise, EltwiseAlg};
+use oxidnn_spec::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub struct Toy {
+    pub builds: Arc<AtomicUsize>,
+}
+
+impl Device for Toy {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Cpu
+    }
+    fn name(&self) -> String {
+        "toy".into()
+    }
+    fn rows(&self, problem: &Problem) -> Vec<&'static str> {
+        table(problem).iter().map(|r| r.name).collect()
+    }
+    fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
+        plan_rows(table(problem), problem, self, from_row)
+    }
+}
+
+const LINEAR: &[Impl<Toy>] = &[
+    Impl { name: "wide:toy", plan: |p, t| if elements(p) % 16 == 0 { plan(p, t, 0) } else { Err(Skip::Shape("not whole blocks of 16")) } },
+    Impl { name: "scratch:toy", plan: |p, t| if elements(p) >= 8 { plan(p, t, elements(p) * 4) } else { Err(Skip::Shape("too small")) } },
+    Impl { name: "ref:any", plan: |p, t| plan(p, t, 0) },
+];
+
+fn table(problem: &Problem) -> &'static [Impl<Toy>] {
+    match &problem.op {
+        Op::Eltwise(e) if e.alg == EltwiseAlg::Linear => LINEAR,
+        _ => &[],
+    }
+}
+
+fn elements(p: &Problem) -> usize {
+    p.op.result().and_then(|t| t.layout.elements()).unwrap_or(0) as usize
+}
+
+fn plan(problem: &Problem, toy: &Toy, scratch: usize) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    problem.resolve();
+    Ok(Box::new(Linear { problem, scratch, builds: toy.builds.clone() }))
+}
+
+#[derive(Debug)]
+struct Linear {
+    problem: Problem,
+    scratch: usize,
+    builds: Arc<AtomicUsize>,
+}
+
+impl Plan for Linear {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.scratch
+    }
+    fn build(&self) -> Result<Arc<dyn Exec>, Error> {
+        self.builds.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let Op::Eltwise(e) = &self.problem.op else { return Err(Error::Runtime("not linear".into())) };
+        Ok(Arc::new(LinearCode { alpha: e.alpha.get(), beta: e.beta.get(), scratch: self.scratch }))
+    }
+}
+
+pub struct LinearCode {
+    pub alpha: f32,
+    pub beta: f32,
+    pub scratch: usize,
+}
+
+impl Exec for LinearCode {
+    fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
+        assert!(ctx.scratch.len() >= self.scratch && ctx.scratch.as_ptr().addr() % 64 == 0);
+        let n = dst.len() / 4;
+        let tasks = n.div_ceil(256);
+        ctx.executor.run(ctx.executor.threads(), tasks, &|_, t| {
+            for i in t * 256..n.min((t + 1) * 256) {
+                let mut v = self.alpha * src.get::<f32>(i) + self.beta;
+                if self.scratch > 0 {
+                    ctx.scratch.set(i, v);
+                    v = ctx.scratch.get(i);
+                }
+                dst.set(i, v);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// An engine, and the number of times that code was built on it.
+pub fn engine() -> (Engine, Arc<AtomicUsize>) {
+    let builds = Arc::new(AtomicUsize::new(0));
+    (Engine::new(Toy { builds: builds.clone() }), builds)
+}
+
+pub fn linear(dims: impl Into<Dims>, alpha: f32, beta: f32, attr: Attr) -> Problem {
+    let dims = dims.into();
+    let src = Tensor::plain(dims, DataType::F32).unwrap();
+    let dst = Some(Tensor::any(dims, DataType::F32));
+    let (alpha, beta) = (alpha.into(), beta.into());
+    let op = Eltwise { prop: Prop::ForwardInference, alg: EltwiseAlg::Linear, alpha, beta, src, dst, diff_src: None, diff_dst: None };
+    Problem::new(op, attr).unwrap()
+}
+
+pub fn user_scratchpad() -> Attr {
+    Attr { scratchpad: ScratchpadMode::User, ..Attr::default() }
+}
