@@ -9,6 +9,8 @@
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+
 from generator import convolution, inner_product, matmul, norm, pointwise, pool, reorder, rnn, tensor_ops
 from generator.case import Case
 from generator.check import check
@@ -29,7 +31,7 @@ DRIVERS = {
     "sum": (tensor_ops.sum_case, FEW, tensor_ops.REAL_SUM), "sdpa": (tensor_ops.sdpa, FEW, tensor_ops.REAL_SDPA),
 }
 FULL_COST, SMOKE_COST = 3_000_000_000, 60_000_000
-SMOKE_LINES = (60, 150)
+SMOKE_LINES = (70, 150)
 HERE = Path(__file__).resolve().parent
 
 

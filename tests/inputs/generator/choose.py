@@ -9,7 +9,7 @@ def choose(cases, most_cost, fewest, most):
         best, gain = None, 0.0
         for case, features in pool.values():
             new = len(features & left)
-            worth = new / (1 + case.macs / 60_000)
+            worth = new / (1 + case.macs / 500_000)
             if new and worth > gain and cost + case.macs <= most_cost:
                 best, gain = case, worth
         if best is None:
@@ -18,8 +18,7 @@ def choose(cases, most_cost, fewest, most):
         cost += best.macs
         left -= pool.pop(id(best))[1]
     rest = [c for c in cases if id(c) in pool]
-    while len(taken) < fewest and rest:
-        taken.append(rest.pop(0))
-        cost += taken[-1].macs
+    for case in sorted(rest, key=lambda c: c.macs)[len(rest) // 3 :][: max(0, fewest - len(taken))]:
+        taken.append(case)
     order = {id(c): i for i, c in enumerate(cases)}
     return sorted(taken, key=lambda c: order[id(c)]), sorted(left)

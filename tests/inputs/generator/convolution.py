@@ -119,7 +119,7 @@ def layouts(rng, case, spatial_dims, g, depthwise):
 
 
 def budget(rng):
-    return rng.weighted([(60_000, 30), (400_000, 40), (1_500_000, 24), (4_000_000, 6)])
+    return rng.weighted([(60_000, 24), (600_000, 38), (3_000_000, 30), (10_000_000, 8)])
 
 
 def describe(rng, g, mb, ic, oc, dims, outs, implied):

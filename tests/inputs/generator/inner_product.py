@@ -64,7 +64,7 @@ def ip(rng):
     case = Case("ip")
     where = rng.weighted([("FWD_B", 34), ("FWD_D", 10), ("FWD_I", 24), ("BWD_D", 14), ("BWD_W", 8), ("BWD_WB", 10)])
     types = types_for(rng, where)
-    limit = rng.weighted([(20_000, 30), (200_000, 40), (1_000_000, 24), (4_000_000, 6)])
+    limit = rng.weighted([(20_000, 24), (300_000, 38), (2_000_000, 30), (10_000_000, 8)])
     while True:
         sp = source(rng)
         mb = rng.weighted([(0, 2), (1, 18), (2, 30), (rng.pick([3, 5, 7, 8]), 25), (rng.pick([16, 17, 31, 32, 33, 64, 100, 112]), 25)])

@@ -8,7 +8,7 @@ from .tags import LETTERS
 
 INTS = ["s8", "u8", "s4", "u4"]
 F4 = ["f4_e2m1"]
-SIZES = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 200]
+SIZES = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 200, 256, 300]
 THEMES = [("float", 34), ("int8", 22), ("decompress", 19), ("low", 9), ("runtime", 9), ("sparse", 4), ("double", 1), ("packed", 1)]
 FLOAT = [
     (["f32"] * 3, 24), (["bf16"] * 3, 9), (["bf16", "bf16", "f32"], 6), (["f16"] * 3, 7), (["f16", "f16", "f32"], 4),
@@ -415,7 +415,7 @@ MAKERS = {"float": float_case, "int8": int8_case, "decompress": decompress_case,
 
 def matmul(rng):
     case = Case("matmul")
-    limit = rng.weighted([(20_000, 30), (200_000, 42), (1_000_000, 22), (4_000_000, 6)])
+    limit = rng.weighted([(20_000, 24), (300_000, 38), (2_000_000, 30), (10_000_000, 8)])
     theme = rng.weighted(THEMES)
     options = Case("matmul")
     p = MAKERS[theme](rng, options, limit)

@@ -38,7 +38,7 @@ def dims_for(rng, nd, limit):
 
 
 def size_limit(rng):
-    return rng.weighted([(300, 25), (3_000, 40), (20_000, 30), (80_000, 5)])
+    return rng.weighted([(300, 20), (3_000, 36), (30_000, 34), (200_000, 10)])
 
 
 def maybe_zero(rng, case, dims, percent=3):

@@ -67,7 +67,7 @@ def plain(rng):
     even = sdt in SUB_BYTE or ddt in SUB_BYTE
     nd = rng.weighted([(1, 6), (2, 24), (3, 18), (4, 28), (5, 14), (6, 8), (8, 1), (12, 1)])
     nd = min(nd, 5) if even else nd
-    dims = dims_for(rng, nd, rng.weighted([(2_000, 45), (20_000, 45), (100_000, 10)]), even)
+    dims = dims_for(rng, nd, rng.weighted([(2_000, 38), (30_000, 48), (200_000, 14)]), even)
     if not even and rng.chance(3):
         dims[rng.below(nd)] = 0
         case.note("zero")

@@ -74,7 +74,7 @@ def rnn(rng):
     if rng.chance(30):
         case.set("tag", rng.weighted([
             ("abc:any:abc", 40), ("any:any:any", 20), ("abc:abcde:abc", 18 if not int8 else 0), ("abc:abdec:abc", 12 if not int8 else 0), ("bac:any:bac", 5), ("bac:any:abc", 5)]))
-    limit = rng.weighted([(20_000, 30), (200_000, 40), (1_000_000, 24), (3_000_000, 6)])
+    limit = rng.weighted([(20_000, 24), (300_000, 38), (2_000_000, 30), (8_000_000, 8)])
     t, mb, slc, sic, dhc, dic = sizes(rng, case, layers, cell, projected, limit, 2 if direction in ("concat", "sum") else 1)
     attrs.fpmath(rng, case, ["f32"] if cfg == "f32" else [], 12)
     attrs.deterministic(rng, case, 4)
