@@ -329,8 +329,9 @@ def check_shapes(driver, opts, parts):
         need(2 <= nd <= 5, "ndims")
     elif driver == "sum":
         need(len(set(opts["sdt"].split(":"))) == 1, "sources of one type")
-    elif driver == "reorder" and "strides" in opts:
-        for word in opts["strides"].split(":"):
+    elif driver == "reorder":
+        need("any" not in (opts.get("stag"), opts.get("dtag")), "reorder between known layouts only")
+        for word in opts.get("strides", "").split(":"):
             strides_ok(word, first)
     count = 1 if driver == "softmax" else nd
     need(count, "dims")
@@ -376,6 +377,9 @@ def check(line):
             if key in opts:
                 need(forward, key)
                 quantisation(key, opts[key], tensors)
+        if "attr-precomputed-reductions" in opts:
+            need("wei:" in opts.get("attr-zero-points", ""), "precomputed reductions need a zero point of the weights")
+            quantisation("attr-precomputed-reductions", opts["attr-precomputed-reductions"], tensors)
         if "attr-dropout" in opts:
             need(forward and 0 <= float(opts["attr-dropout"].split(":")[0]) <= 1, "dropout")
     except Bad as bad:

@@ -1,4 +1,4 @@
-"""Picks the cases of a smoke file: every feature at least once, cheap cases first."""
+"""Picks the cases of a smoke file: every feature at least once, preferring cases that are cheap but not trivial."""
 
 
 def choose(cases, most_cost, fewest, most):
@@ -9,7 +9,7 @@ def choose(cases, most_cost, fewest, most):
         best, gain = None, 0.0
         for case, features in pool.values():
             new = len(features & left)
-            worth = new / (1 + case.macs / 500_000)
+            worth = new / (1 + case.macs / 500_000) * (1 if case.macs > 500 else 0.6 if case.macs else 0.3)
             if new and worth > gain and cost + case.macs <= most_cost:
                 best, gain = case, worth
         if best is None:

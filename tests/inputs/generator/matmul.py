@@ -96,18 +96,16 @@ def bias(rng, case, p, choices, percent=45):
 
 
 def layouts(rng, case, p):
-    src, wei, dst = p.types
     if rng.chance(12):
         return
-    tight = all(t not in SUB_BYTE for t in p.types)
-    plain_only = not tight
-    if tight and rng.chance(14) and p.m * p.n * p.k > 0:
+    whole_bytes = all(t not in SUB_BYTE for t in p.types)
+    if whole_bytes and rng.chance(14) and p.m * p.n * p.k > 0:
         return strides(rng, case, p)
     if rng.chance(75):
         case.set("stag", rng.weighted([("any", 25), (tail_tag(rng, p.nd, False), 45), (tail_tag(rng, p.nd, True), 30)]))
     if rng.chance(80):
         table = [("any", 30), (tail_tag(rng, p.nd, False), 35), (tail_tag(rng, p.nd, True), 30)]
-        if p.nd < 5 and not plain_only:
+        if p.nd < 5 and whole_bytes:
             table.append((blocked_weights(rng, p.nd), 16))
         case.set("wtag", rng.weighted(table))
     if rng.chance(65):
@@ -219,8 +217,8 @@ def quantise_int8(rng, case, p):
         points.append(rng.pick(["dst:common:1", "dst:common:10", "dst:per_dim_1" if p.nd == 2 else "dst:common:3"]))
     case.attr("scales", scales)
     case.attr("zero-points", points)
-    if wei_point and p.nd == 2 and p.k > 0 and rng.chance(35):
-        case.attr("precomputed-reductions", f"src:per_tensor:s32:1x{g if g and points[-1].endswith('x1') else p.k}")
+    if wei_point and p.nd == 2 and p.k > 0 and p.k % 32 == 0 and rng.chance(60):
+        case.attr("precomputed-reductions", f"src:per_tensor:s32:1x{wide or p.k}")
 
 
 def quantise_weights(rng, case, p):

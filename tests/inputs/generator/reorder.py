@@ -78,7 +78,7 @@ def plain(rng):
             case.set(key, transposed(rng, nd) if rng.chance(60) else "abx")
     elif nd <= 6:
         case.set("stag", tag_for(rng, nd))
-        case.set("dtag", "any" if rng.chance(4) else tag_for(rng, nd))
+        case.set("dtag", tag_for(rng, nd))
     else:
         case.set("stag", transposed(rng, nd))
         case.set("dtag", "abx")
