@@ -26,7 +26,7 @@ OPTIONS = {
     "rnn": "prop alg activation direction cfg with-peephole with-projection scaling flags tag",
     "sdpa": "dt mask mask-dt scale scale-dt",
 }
-POST_OPS = {"conv": "ebspd", "deconv": "ebsp", "ip": "ebsp", "matmul": "ebsp", "binary": "ebsp", "reduction": "ebs",
+POST_OPS = {"conv": "ebspd", "deconv": "ebsp", "ip": "ebsp", "matmul": "ebsp", "binary": "ebs", "reduction": "ebs",
             "resampling": "ebs", "pool": "eb", "softmax": "eb", "lnorm": "eb", "gnorm": "eb", "eltwise": "b", "reorder": "s",
             "bnorm": "e"}
 

@@ -204,7 +204,7 @@ def quantise_int8(rng, case, p):
         scales.append(source_scale(rng, p, g))
     if rng.chance(40):
         scales.append(destination_scale(rng, p))
-    wei_point = rng.chance(18)
+    wei_point = rng.chance(32)
     wide = g if g and g % 32 == 0 else None
     if rng.chance(35):
         entry = f"src:common:{rng.pick([1, 2, 5, 128])}" + rng.pick(["", "", ":s32", ":u8"])
@@ -217,7 +217,7 @@ def quantise_int8(rng, case, p):
         points.append(rng.pick(["dst:common:1", "dst:common:10", "dst:per_dim_1" if p.nd == 2 else "dst:common:3"]))
     case.attr("scales", scales)
     case.attr("zero-points", points)
-    if wei_point and p.nd == 2 and p.k > 0 and p.k % 32 == 0 and rng.chance(60):
+    if wei_point and p.nd == 2 and p.k > 0 and p.k % 32 == 0 and rng.chance(75):
         case.attr("precomputed-reductions", f"src:per_tensor:s32:1x{wide or p.k}")
 
 

@@ -155,7 +155,7 @@ def binary(rng):
     scales = [attrs.common_scale(rng, arg) for arg in rng.subset(["src", "src1"], 60)] if rng.chance(28) else []
     case.attr("scales", scales)
     if rng.chance(42):
-        case.attr("post-ops", attrs.chain(rng, nd, d, "ebsp", a in INT8))
+        case.attr("post-ops", attrs.chain(rng, nd, d, "ebs", a in INT8))
     attrs.scratchpad(rng, case)
     parts = [dims_a, dims_b] + ([dims] if third else [])
     case.desc, case.macs = ":".join(shape(p) for p in parts), prod(dims)

@@ -37,10 +37,10 @@ def tag_for(rng, nd, random_percent=28):
 def scale_entries(rng, nd, dims, sdt, ddt, grouped):
     entries = []
     if grouped:
-        g = rng.pick([g for g in (2, 4, 8, 16, 32) if dims[-2] % g == 0] or [1])
-        if g > 1:
-            word = rng.pick(["per_tensor", str(3 << (nd - 2))])
-            return [f"src:{word}:{rng.pick(['f32', 'bf16', 'f16'])}:{g}x1"]
+        g = rng.pick([16, 32])
+        dims[-2] = g * rng.pick([1, 2, 3])
+        word = rng.pick(["per_tensor", str(3 << (nd - 2))])
+        return [f"src:{word}:{rng.pick(['f32', 'bf16', 'f16'])}:{g}x1"]
     mask = rng.pick([1 << i for i in range(nd)] + [3 if nd > 1 else 1])
     for arg in rng.pick([["src"], ["dst"], ["src", "dst"]]):
         if rng.chance(55):
@@ -84,7 +84,7 @@ def plain(rng):
         case.set("dtag", "abx")
     if not even and sdt not in ("e8m0", "f64") and ddt not in ("e8m0", "f64"):
         if rng.chance(32):
-            grouped = sdt in ("s8", "u8") and ddt == "f32" and nd > 1 and 0 not in dims and rng.chance(40)
+            grouped = sdt in ("s8", "u8") and ddt == "f32" and 1 < nd < 5 and 0 not in dims and rng.chance(60)
             case.attr("scales", scale_entries(rng, nd, dims, sdt, ddt, grouped))
         if rng.chance(30):
             case.attr("zero-points", point_entries(rng, nd, sdt, ddt))
