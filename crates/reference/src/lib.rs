@@ -4,12 +4,27 @@
 //! truth made outside the project (`tests/vectors`).
 #![forbid(unsafe_code)]
 
+mod binary;
+mod concat;
 mod conv;
+mod copy;
 mod deconv;
 mod dot;
+mod eltwise;
 pub mod epilogue;
 mod inner_product;
+mod lrn;
 mod matmul;
+mod norm;
+mod pool;
+mod prelu;
+mod reduction;
+mod region;
+mod reorder;
+mod resampling;
+mod shuffle;
+mod softmax;
+mod sum;
 #[cfg(test)]
 mod testkit;
 pub mod view;
@@ -34,6 +49,11 @@ pub fn scratch_len(problem: &Problem) -> usize {
     match &problem.op {
         Op::Conv(op) => conv::scratch_len(op, &problem.attr),
         Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) => dot::SCRATCH,
+        Op::Lrn(op) => lrn::scratch_len(op),
+        Op::Pool(op) => pool::scratch_len(op),
+        Op::Softmax(op) => softmax::scratch_len(op),
+        Op::Resampling(op) => resampling::scratch_len(op),
+        Op::Sum(op) => sum::scratch_len(op),
         _ => 0,
     }
 }
@@ -53,6 +73,21 @@ pub fn run(problem: &Problem, args: &dyn Args, scratch: &mut [f64]) -> Result<()
         Op::Deconv(op) => deconv::run(op, attr, args, scratch),
         Op::InnerProduct(op) => inner_product::run(op, attr, args, scratch),
         Op::Matmul(op) => matmul::run(op, attr, args, scratch),
+        Op::BatchNorm(op) => norm::batch(op, attr, args),
+        Op::LayerNorm(op) => norm::layer(op, attr, args),
+        Op::GroupNorm(op) => norm::group(op, attr, args),
+        Op::Lrn(op) => lrn::run(op, attr, args, scratch),
+        Op::Pool(op) => pool::run(op, attr, args, scratch),
+        Op::Eltwise(op) => eltwise::run(op, attr, args),
+        Op::Softmax(op) => softmax::run(op, attr, args, scratch),
+        Op::Reduction(op) => reduction::run(op, attr, args),
+        Op::Resampling(op) => resampling::run(op, attr, args, scratch),
+        Op::Binary(op) => binary::run(op, attr, args),
+        Op::Prelu(op) => prelu::run(op, attr, args),
+        Op::Shuffle(op) => shuffle::run(op, attr, args),
+        Op::Concat(op) => concat::run(op, attr, args),
+        Op::Sum(op) => sum::run(op, attr, args, scratch),
+        Op::Reorder(_) => reorder::run(attr, args),
         _ => Err(Error::Runtime(format!("the reference does not know {}", problem.op.kind()))),
     }
 }

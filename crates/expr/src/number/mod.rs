@@ -184,6 +184,16 @@ pub const fn integral_bounds(dtype: DataType) -> (f64, f64) {
     }
 }
 
+/// The smallest finite value of a type.
+pub fn lowest(dtype: DataType) -> f64 {
+    match FloatFormat::of(dtype) {
+        Some(f) => -f.decode(f.max),
+        None if dtype == DataType::F64 => f64::MIN,
+        None if dtype == DataType::E8m0 => power_of_two(-127),
+        None => integral_bounds(dtype).0,
+    }
+}
+
 /// The value nearest to `value` that the type has.
 pub fn round_to(dtype: DataType, value: f64) -> f64 {
     decode(dtype, encode(dtype, value))

@@ -1,0 +1,49 @@
+//! Boxes of positions within a tensor.
+
+use crate::for_each_position;
+use oxidnn_spec::Dims;
+
+/// The positions `start..start + size` along every dimension.
+#[derive(Clone, Copy)]
+pub(crate) struct Region {
+    pub(crate) start: Dims,
+    pub(crate) size: Dims,
+}
+
+impl Region {
+    /// All positions of a tensor of `dims`.
+    pub(crate) fn all(dims: &Dims) -> Region {
+        Region { start: Dims::filled(dims.len(), 0), size: *dims }
+    }
+
+    /// The positions whose index along `d` is in `start..start + size`.
+    #[must_use]
+    pub(crate) fn along(mut self, d: usize, start: i64, size: i64) -> Region {
+        self.start[d] = start;
+        self.size[d] = size;
+        self
+    }
+
+    /// Number of positions.
+    pub(crate) fn count(&self) -> i64 {
+        self.size.iter().product()
+    }
+
+    /// Calls `f` with every position.
+    pub(crate) fn each(&self, mut f: impl FnMut(&[i64])) {
+        let mut at = self.start;
+        for_each_position(&self.size, |p| {
+            for ((a, s), p) in at.iter_mut().zip(self.start.iter()).zip(p) {
+                *a = s + p;
+            }
+            f(&at);
+        });
+    }
+
+    /// The sum of `f` over all positions.
+    pub(crate) fn sum(&self, mut f: impl FnMut(&[i64]) -> f64) -> f64 {
+        let mut sum = 0.0;
+        self.each(|pos| sum += f(pos));
+        sum
+    }
+}

@@ -1,0 +1,66 @@
+//! Reorder: layout, type, scales, zero points, a sum, and the int32 sums behind int8 weights.
+//!
+//! `dst = (src_scale (src - src_zero_point) + sum_scale dst_old) / dst_scale + dst_zero_point`. Runtime dimensions are those of the arguments.
+
+#[cfg(test)]
+mod tests;
+
+use crate::copy::Copy;
+use crate::region::Region;
+use crate::{Args, Epilogue, Factor, View, for_each_position};
+use oxidnn_expr::quant;
+use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error};
+use std::cell::Cell;
+
+pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
+    let src = View::of(args, Arg::SRC)?;
+    let scale = Factor::scale(attr, args, Arg::SRC, src.dims())?;
+    let zero_point = Factor::zero_point(attr, args, Arg::SRC, src.dims())?;
+    let tail = Epilogue::new(attr, args, Arg::DST)?;
+    let dst = tail.dst();
+    if src.dims() != dst.dims() {
+        return Err(Error::arg(Arg::DST, dst.dims(), src.dims()));
+    }
+    let adjust = compensation(args).and_then(|(_, c)| c.scale_adjust).map_or(1.0, |s| f64::from(s.get()));
+    let copy = Copy::new(src, tail, attr);
+    for_each_position(src.dims(), |pos| {
+        copy.element(pos, pos, |v| quant::dequantise(v, scale.at(pos), zero_point.at(pos)) * adjust);
+    });
+    dst.zero_padding();
+    compensate(args, &dst)
+}
+
+fn compensation(args: &dyn Args) -> Option<(&Blocking, Compensation)> {
+    let blocking = args.tensor(Arg::DST)?.blocking()?;
+    Some((blocking, blocking.compensation?))
+}
+
+/// Writes the sums behind the data: `-128 sum(w)` for a source shifted from s8 to u8, then `-sum(w)` for a source with a zero point, each over
+/// the dimensions that its mask leaves out, row-major over the padded sizes of those it names; 0 for padding.
+fn compensate(args: &dyn Args, dst: &View<'_>) -> Result<(), Error> {
+    let (Some((blocking, c)), Some(tensor), Some(bytes)) = (compensation(args), args.tensor(Arg::DST), args.data(Arg::DST, 0)) else {
+        return Ok(());
+    };
+    let elements = tensor.layout.extent().and_then(|e| usize::try_from(e).ok());
+    let mut at = elements.and_then(|e| tensor.dtype.bytes(e)).unwrap_or(0);
+    for (mask, factor) in [(c.s8s8_mask, -128.0), (c.zero_point_mask, -1.0)] {
+        let Some(mask) = mask else { continue };
+        let named = |d: usize| mask >> d & 1 == 1;
+        let sums = Dims::from_fn(dst.dims().len(), |d| if named(d) { blocking.padded_dims[d] } else { 1 });
+        for_each_position(&sums, |pos| {
+            let inside = pos.iter().zip(dst.dims().iter()).all(|(p, d)| p < d);
+            let kept = (0..pos.len()).filter(|&d| named(d));
+            let region = kept.fold(Region::all(dst.dims()), |r, d| r.along(d, pos[d], 1));
+            let sum = if inside { factor * region.sum(|q| dst.get(q)) } else { 0.0 };
+            put(bytes, at, sum as i32);
+            at += 4;
+        });
+    }
+    Ok(())
+}
+
+fn put(bytes: &[Cell<u8>], at: usize, value: i32) {
+    for (cell, byte) in bytes.iter().skip(at).zip(value.to_le_bytes()) {
+        cell.set(byte);
+    }
+}

@@ -1,0 +1,83 @@
+//! Resampling with half-pixel centres, nearest and (multi)linear; backward is the exact adjoint.
+//!
+//! Output position `o` of `O` lies at `(o + 1/2) I / O - 1/2` among the `I` inputs. Nearest takes the input at that point rounded, halves
+//! upwards; linear weighs the inputs on both sides, which coincide beyond the first and last.
+
+#[cfg(test)]
+mod tests;
+
+use crate::region::Region;
+use crate::{Args, Epilogue, View, for_each_position};
+use oxidnn_spec::op::{Resampling, ResamplingAlg};
+use oxidnn_spec::{Arg, Attr, Dims, Error};
+
+/// In backward one channel of the source's gradient.
+pub(crate) fn scratch_len(op: &Resampling) -> usize {
+    let plane: i64 = op.src.dims()[2..].iter().product();
+    if op.prop.is_forward() { 0 } else { usize::try_from(plane).unwrap_or(0) }
+}
+
+pub(crate) fn run<'a>(op: &Resampling, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
+    if op.prop.is_forward() { forward(op, attr, args) } else { backward(op, attr, args, scratch) }
+}
+
+/// The two inputs along one dimension and their weights.
+fn taps(alg: ResamplingAlg, o: i64, inputs: i64, outputs: i64) -> [(i64, f64); 2] {
+    if alg == ResamplingAlg::Nearest {
+        return [((2 * o + 1) * inputs / (2 * outputs), 1.0), (0, 0.0)];
+    }
+    let x = (o as f64 + 0.5) * inputs as f64 / outputs as f64 - 0.5;
+    let below = x.floor();
+    let clamp = |i: f64| (i as i64).clamp(0, inputs - 1);
+    [(clamp(below), 1.0 - (x - below)), (clamp(below + 1.0), x - below)]
+}
+
+/// Calls `f` with the inputs of output position `out` and their weights.
+fn for_each_tap(alg: ResamplingAlg, inputs: &Dims, outputs: &Dims, out: &[i64], mut f: impl FnMut(&[i64], f64)) {
+    let spatial = inputs.len() - 2;
+    let corner = Dims::filled(spatial, 2);
+    let mut pos = Dims::from_fn(out.len(), |d| out[d]);
+    for_each_position(&corner, |side| {
+        let mut weight = 1.0;
+        for d in 0..spatial {
+            let (at, w) = taps(alg, out[2 + d], inputs[2 + d], outputs[2 + d])[side[d] as usize];
+            pos[2 + d] = at;
+            weight *= w;
+        }
+        if weight != 0.0 {
+            f(&pos, weight);
+        }
+    });
+}
+
+fn forward<'a>(op: &Resampling, attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
+    let src = View::of(args, Arg::SRC)?;
+    let tail = Epilogue::new(attr, args, Arg::DST)?;
+    let dims = tail.dst().dims();
+    for_each_position(dims, |out| {
+        let mut sum = 0.0;
+        for_each_tap(op.alg, src.dims(), dims, out, |pos, weight| sum += weight * src.get(pos));
+        tail.finish(out, sum);
+    });
+    tail.dst().zero_padding();
+    Ok(())
+}
+
+fn backward<'a>(op: &Resampling, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
+    let diff_dst = View::of(args, Arg::DIFF_DST)?;
+    let tail = Epilogue::new(attr, args, Arg::DIFF_SRC)?;
+    let (dims, out_dims) = (tail.dst().dims(), diff_dst.dims());
+    let plane = &mut scratch[..dims[2..].iter().product::<i64>() as usize];
+    let index = |pos: &[i64]| pos[2..].iter().zip(dims[2..].iter()).fold(0, |i, (p, d)| i * d + p) as usize;
+    for_each_position(&dims[..2], |nc| {
+        let channel = |d: &Dims| Region::all(d).along(0, nc[0], 1).along(1, nc[1], 1);
+        plane.fill(0.0);
+        channel(out_dims).each(|out| {
+            let gradient = diff_dst.get(out);
+            for_each_tap(op.alg, dims, out_dims, out, |pos, weight| plane[index(pos)] += weight * gradient);
+        });
+        channel(dims).each(|pos| tail.finish(pos, plane[index(pos)]));
+    });
+    tail.dst().zero_padding();
+    Ok(())
+}
