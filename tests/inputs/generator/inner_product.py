@@ -74,7 +74,7 @@ def ip(rng):
             break
     case.set("dir", where)
     case.set("dt", types[0] if len(set(types)) == 1 and rng.chance(70) else ":".join(types))
-    biases = ["f32", "bf16", "f16", "s32", "s8", "u8"] if types[0] in INT8 else ["f32", types[0]] if types[0] in FLOATS else ["f32"]
+    biases = ["f32", "bf16", "s32", "s8", "u8"] if types[0] in INT8 else ["f32", types[0]] if types[0] in FLOATS else ["f32"]
     if where in ("FWD_B", "BWD_WB") and rng.chance(60) or where == "FWD_I" and rng.chance(50):
         case.set("bia-dt", rng.pick(biases))
     nd = 2 + len(sp)

@@ -264,9 +264,9 @@ def float_case(rng, case, limit):
     p = Problem(rng, rng.weighted(FLOAT), limit)
     if rng.chance(3):
         zero_size(rng, p)
-    src, _, dst = p.types
-    bias(rng, case, p, {"f32": ["f32", "f32", "bf16", "f16", "s8", "u8"], "bf16": ["f32", "bf16"],
-                        "f16": ["f32", "f16"] if dst in ("f16", "f32") else ["f32"]}[src])
+    src, wei, dst = p.types
+    bias(rng, case, p, ["f32"] if src != wei or dst in INT8 else {
+        "f32": ["f32", "f32", "bf16", "f16", "s8", "u8"], "bf16": ["f32", "bf16"], "f16": ["f32", "f16"]}[src])
     layouts(rng, case, p)
     with_dropout(rng, case, p)
     common_attrs(rng, case, p, False)
@@ -295,8 +295,10 @@ def decompress_case(rng, case, limit):
     wei = rng.weighted([("s8", 22), ("u8", 18), ("s4", 26), ("u4", 22), ("f8_e5m2", 4), ("f8_e4m3", 4), ("f4_e2m1", 4)])
     if wei in F8 + F4 and src == "f32":
         src = "bf16"
+    if src == "f16" and wei in INTS and rng.chance(6):
+        dst = rng.pick(INT8)
     p = Problem(rng, [src, wei, dst], limit, [32, 48, 64, 96, 128, 192, 256, 100, 16, 17])
-    bias(rng, case, p, ["f32", src], 30)
+    bias(rng, case, p, ["f32"] if dst in INT8 else ["f32", src], 30)
     layouts(rng, case, p)
     mode = {"bf16": ["bf16", "any", "bf16"], "f16": ["f16", "f16", "any"], "f32": ["bf16", "f16", "tf32", "any", "strict"]}[src]
     case.attr("fpmath", rng.pick(mode) + ":true")
