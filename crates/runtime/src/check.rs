@@ -5,7 +5,11 @@ use crate::{Bound, Memory, PrimitiveDesc};
 use oxidnn_spec::{Arg, Error, Op, Operand, Problem, RUNTIME, Tensor, Use};
 
 /// Checks one operand against the memory passed for it. `Ok(None)`: a scratchpad that is not needed.
-pub(crate) fn operand<'a>(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: Option<&'a Memory<'a>>) -> Result<Option<&'a Memory<'a>>, Error> {
+pub(crate) fn operand<'a>(
+    desc: &PrimitiveDesc,
+    o: &Operand<Tensor>,
+    memory: Option<&'a Memory<'a>>,
+) -> Result<Option<&'a Memory<'a>>, Error> {
     let Some(memory) = memory else {
         if o.arg == Arg::SCRATCHPAD {
             return Ok(None);

@@ -35,7 +35,12 @@ pub const KNOBS: &[Knob] = &[
         "which lines are printed about primitives made and executed",
     ),
     knob("VERBOSE_TIMESTAMP", "0, 1", "0", "verbose lines carry the time in milliseconds after `v1`"),
-    knob("DEFAULT_FPMATH_MODE", "strict, bf16, f16, tf32, any", "strict", "the precision f32 computation may be lowered to, of new attributes"),
+    knob(
+        "DEFAULT_FPMATH_MODE",
+        "strict, bf16, f16, tf32, any",
+        "strict",
+        "the precision f32 computation may be lowered to, of new attributes",
+    ),
     knob("PRIMITIVE_CACHE_CAPACITY", "a number of entries", "1024", "how many primitives are kept for reuse; 0: none"),
     knob("PRIMITIVE_CACHE_BYTES", "MiB", "512", "how much code and tables the kept primitives may take"),
     knob("MAX_CPU_ISA", "an instruction set, or default", "default", "the highest instruction set that CPU kernels use"),
@@ -157,7 +162,9 @@ impl Parser<'_> {
         if let Some((variable, text)) = lookup(name, self.environment) {
             match read(&text) {
                 Some(value) => return value,
-                None => self.warnings.push(format!("{variable}={text} is not understood; expected {}; using {}", knob.values, knob.default)),
+                None => {
+                    self.warnings.push(format!("{variable}={text} is not understood; expected {}; using {}", knob.values, knob.default))
+                }
             }
         }
         read(knob.default).unwrap_or_else(|| panic!("the default of {name}"))

@@ -42,7 +42,9 @@ fn elements(tensor: &Tensor) -> Result<usize, Error> {
         Format::Blocked(_) => tensor.layout.elements(),
         Format::HostScalar => Some(1),
         Format::Sparse(s) => Some(s.nnz()),
-        Format::Any | Format::Packed(_) => return Err(Error::invalid("layout", "an opaque layout", "one whose elements have known places")),
+        Format::Any | Format::Packed(_) => {
+            return Err(Error::invalid("layout", "an opaque layout", "one whose elements have known places"));
+        }
     };
     n.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| Error::invalid("dims", tensor.dims(), "given sizes"))
 }

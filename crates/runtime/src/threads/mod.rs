@@ -1,24 +1,101 @@
-//! Threads: the process-wide pool, a caller's pool, or none.
+//! Threads: the process-wide pool, pools of one's own, the caller's pool, or none.
+//!
+//! Whatever the choice, an execution computes the same bits: how work is split is a function of the problem, and an executor only decides
+//! who does which task.
 
-use crate::{Executor, Inline};
-use std::sync::Arc;
+mod caller;
+mod panics;
+mod pool;
+#[cfg(test)]
+mod tests;
 
-/// Where the threads of a stream come from.
+pub use caller::CallerPool;
+pub use pool::ForkJoin;
+
+use crate::{Executor, Inline, knobs};
+use caller::Adapter;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Where the threads of a stream come from; a cheap handle.
 #[derive(Clone, Default)]
-pub enum Threads {
-    /// None: everything runs on the calling thread.
+pub struct Threads(Source);
+
+#[derive(Clone, Default)]
+enum Source {
     #[default]
+    Global,
+    Pool(Arc<ForkJoin>),
+    Caller(Arc<Adapter>),
     Inline,
-    /// The caller's pool.
-    Caller(Arc<dyn Executor>),
 }
 
 impl Threads {
-    /// The executor behind it.
+    /// The process-wide pool, which is started when it is first used.
+    pub fn global() -> Threads {
+        Threads(Source::Global)
+    }
+
+    /// A pool of `threads`, the calling one included.
+    pub fn new(threads: usize) -> Threads {
+        Threads(Source::Pool(Arc::new(ForkJoin::new(threads, spin()))))
+    }
+
+    /// A pool that may be shared by several streams.
+    pub fn pool(pool: Arc<ForkJoin>) -> Threads {
+        Threads(Source::Pool(pool))
+    }
+
+    /// The caller's own pool.
+    pub fn caller(pool: impl CallerPool + 'static) -> Threads {
+        Threads(Source::Caller(Arc::new(Adapter::new(pool))))
+    }
+
+    /// None: everything runs on the calling thread.
+    pub fn inline() -> Threads {
+        Threads(Source::Inline)
+    }
+
+    /// What executions run on.
     pub fn executor(&self) -> &dyn Executor {
-        match self {
-            Threads::Inline => &Inline,
-            Threads::Caller(e) => &**e,
+        match &self.0 {
+            Source::Global => global(),
+            Source::Pool(p) => &**p,
+            Source::Caller(c) => &**c,
+            Source::Inline => &Inline,
         }
     }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.0 {
+            Source::Global => "global",
+            Source::Pool(_) => "pool",
+            Source::Caller(_) => "caller",
+            Source::Inline => "inline",
+        };
+        write!(f, "Threads({kind})")
+    }
+}
+
+/// The process-wide pool: as many threads as the knob `NUM_THREADS` says, else as the process may use cores.
+pub fn global() -> &'static ForkJoin {
+    static POOL: OnceLock<ForkJoin> = OnceLock::new();
+    POOL.get_or_init(|| ForkJoin::new(default_threads(), spin()))
+}
+
+/// Number of threads of the process-wide pool.
+pub fn default_threads() -> usize {
+    knobs::get().num_threads.unwrap_or_else(cores)
+}
+
+fn spin() -> Duration {
+    Duration::from_micros(knobs::get().spin_microseconds)
+}
+
+/// Cores that the process may use (affinity and quota respected).
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -9,8 +9,8 @@ use oxidnn_spec::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-pub struct Toy {
-    pub builds: Arc<AtomicUsize>,
+pub(crate) struct Toy {
+    pub(crate) builds: Arc<AtomicUsize>,
 }
 
 impl Device for Toy {
@@ -73,10 +73,10 @@ impl Plan for Linear {
     }
 }
 
-pub struct LinearCode {
-    pub alpha: f32,
-    pub beta: f32,
-    pub scratch: usize,
+pub(crate) struct LinearCode {
+    pub(crate) alpha: f32,
+    pub(crate) beta: f32,
+    pub(crate) scratch: usize,
 }
 
 impl Exec for LinearCode {
@@ -100,12 +100,12 @@ impl Exec for LinearCode {
 }
 
 /// An engine, and the number of times that code was built on it.
-pub fn engine() -> (Engine, Arc<AtomicUsize>) {
+pub(crate) fn engine() -> (Engine, Arc<AtomicUsize>) {
     let builds = Arc::new(AtomicUsize::new(0));
     (Engine::new(Toy { builds: builds.clone() }), builds)
 }
 
-pub fn linear(dims: impl Into<Dims>, alpha: f32, beta: f32, attr: Attr) -> Problem {
+pub(crate) fn linear(dims: impl Into<Dims>, alpha: f32, beta: f32, attr: Attr) -> Problem {
     let dims = dims.into();
     let src = Tensor::plain(dims, DataType::F32).unwrap();
     let dst = Some(Tensor::any(dims, DataType::F32));
@@ -114,6 +114,6 @@ pub fn linear(dims: impl Into<Dims>, alpha: f32, beta: f32, attr: Attr) -> Probl
     Problem::new(op, attr).unwrap()
 }
 
-pub fn user_scratchpad() -> Attr {
+pub(crate) fn user_scratchpad() -> Attr {
     Attr { scratchpad: ScratchpadMode::User, ..Attr::default() }
 }

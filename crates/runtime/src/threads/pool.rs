@@ -1,0 +1,366 @@
+//! `ForkJoin`: a pool whose jobs begin and end in a fraction of a microsecond. One of the files with unsafe code.
+//!
+//! A job is `tasks` calls of a body. The calling thread is worker 0 and takes part. Each worker has a contiguous range of the tasks and
+//! claims them one by one; who is done with his own range helps the others, so nobody waits for a thread that the system does not run, and
+//! the caller alone can finish a job (after a fork, too).
+//!
+//! **Protocol.** `control` holds the job's number, its workers, and whether it is open. Only the thread that holds `taken` writes it.
+//! - The caller writes the job, opens it (release), wakes sleepers if there are any, works, closes the job, and waits for each worker that
+//!   is `IN`. Then nobody looks at the job any more and the next may be written.
+//! - A worker that sees a new open job enters (`IN`), and only then looks again: if the job is still the same and open, it works. Entering and
+//!   looking again stand against closing and waiting: with a sequentially consistent fence between the two steps on both sides, either the
+//!   worker sees the job closed, or the caller sees the worker `IN`. The same argument, between going to sleep (`PARKED`) and looking again on one
+//!   side, opening and looking for sleepers on the other, excludes a lost wake-up.
+//! - A claim is a compare-and-swap on the range's counter, which is tagged with the job's number, so that the caller need not reset the
+//!   counters.
+//!
+//! A worker without work spins for the pool's budget and then sleeps; a caller that waits for a worker's last task spins as long and then sleeps as
+//! well. A pool of more threads than cores does not spin.
+//!
+//! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
+//! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
+//!
+//! A panic in a task is caught, tasks not yet begun are skipped, and the caller goes on with the panic when the job has ended.
+//!
+//! **Latency** (`examples/fork_join.rs`: median time of a job beyond its tasks, less 0.07 us of reading the clock; 2 cores, AMD Zen 5 VM):
+//! 0.18 us with 2 threads that spin, 6.6 us after a pause that put the worker to sleep.
+
+use super::panics::{FirstPanic, resume};
+use crate::{Executor, Inline};
+use std::cell::{Cell, UnsafeCell};
+use std::fmt;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+/// On cache lines of its own (two: processors fetch them in pairs).
+#[repr(align(128))]
+struct Padded<T>(T);
+
+/// A fork-join pool.
+pub struct ForkJoin {
+    shared: Arc<Shared>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    control: Padded<AtomicU64>,
+    sleepers: Padded<AtomicUsize>,
+    taken: Padded<AtomicBool>,
+    job: Padded<UnsafeCell<Job>>,
+    slots: Box<[Padded<Slot>]>,
+    panic: FirstPanic,
+    waiter: Mutex<Option<Thread>>,
+    spin: Duration,
+}
+
+/// One worker; slot 0 stands for the caller.
+struct Slot {
+    state: AtomicU32,
+    /// Claimed tasks of the worker's range, tagged with the job's number in the high half.
+    claimed: AtomicU64,
+    thread: OnceLock<Thread>,
+}
+
+/// Body of a job, its lifetime erased.
+type Body = *const (dyn Fn(usize, usize) + Sync);
+
+struct Job {
+    body: Body,
+    tasks: u64,
+    workers: u64,
+    tag: u64,
+}
+
+// SAFETY: `job` is written by the holder of `taken` while no worker is IN, and read by workers that are IN; all else is atomics and locks.
+// The body that it points to is `Sync` and outlives the job.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+/// States of a worker.
+const IDLE: u32 = 0;
+const PARKED: u32 = 1;
+const IN: u32 = 2;
+/// In, and the caller sleeps until it leaves.
+const AWAITED: u32 = 3;
+
+/// `control`: the job's number above bit 16, the number of workers, the open bit.
+const OPEN: u64 = 1;
+const STOP: u64 = u64::MAX;
+const MAX_THREADS: usize = 1 << 14;
+
+const fn workers_of(control: u64) -> u64 {
+    control >> 1 & 0x7fff
+}
+const fn number_of(control: u64) -> u64 {
+    control >> 16
+}
+
+thread_local! {
+    /// This thread is running a task of some pool.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+impl ForkJoin {
+    /// A pool of `threads`, the calling one included: `threads - 1` are started (fewer when the system gives no more). Idle ones spin for
+    /// `spin` before they sleep.
+    pub fn new(threads: usize, spin: Duration) -> ForkJoin {
+        let threads = threads.clamp(1, MAX_THREADS);
+        let slot = |_| Padded(Slot { state: AtomicU32::new(IDLE), claimed: AtomicU64::new(0), thread: OnceLock::new() });
+        let nothing: &'static (dyn Fn(usize, usize) + Sync) = &|_, _| {};
+        let shared = Arc::new(Shared {
+            control: Padded(AtomicU64::new(0)),
+            sleepers: Padded(AtomicUsize::new(0)),
+            taken: Padded(AtomicBool::new(false)),
+            job: Padded(UnsafeCell::new(Job { body: nothing, tasks: 0, workers: 0, tag: 0 })),
+            slots: (0..threads).map(slot).collect(),
+            panic: FirstPanic::default(),
+            waiter: Mutex::new(None),
+            spin: if threads > super::cores() { Duration::ZERO } else { spin },
+        });
+        let start = |index: usize| {
+            let shared = shared.clone();
+            thread::Builder::new().name(format!("oxidnn-{index}")).spawn(move || shared.worker(index)).ok()
+        };
+        let handles = (1..threads).map_while(start).collect();
+        ForkJoin { shared, handles }
+    }
+}
+
+impl Executor for ForkJoin {
+    fn threads(&self) -> usize {
+        self.shared.slots.len()
+    }
+
+    fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
+        let workers = workers.min(self.threads()).min(tasks);
+        let alone = workers <= 1 || tasks > u32::MAX as usize || INSIDE.get();
+        if alone || self.shared.taken.0.swap(true, Ordering::Acquire) {
+            return Inline.run(1, tasks, body);
+        }
+        let panic = self.shared.fork_join(workers, tasks, body);
+        self.shared.taken.0.store(false, Ordering::Release);
+        resume(panic);
+    }
+}
+
+impl Shared {
+    /// One job, by the holder of `taken`.
+    fn fork_join(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) -> Option<Box<dyn std::any::Any + Send>> {
+        let number = self.next_number();
+        // SAFETY: only the lifetime changes; this function returns after all workers have left the job, and nobody else keeps the pointer.
+        let body = unsafe { std::mem::transmute::<*const (dyn Fn(usize, usize) + Sync + '_), Body>(body) };
+        let job = Job { body, tasks: tasks as u64, workers: workers as u64, tag: number << 32 };
+        // SAFETY: `taken` is held and no worker is IN, so nobody reads the job.
+        unsafe { *self.job.0.get() = job };
+        self.control.0.store(number << 16 | (workers as u64) << 1 | OPEN, Ordering::Release);
+        fence(Ordering::SeqCst);
+        if self.sleepers.0.load(Ordering::Relaxed) > 0 {
+            self.wake(1..workers);
+        }
+        INSIDE.set(true);
+        // SAFETY: the job is open until this thread closes it.
+        self.work(unsafe { &*self.job.0.get() }, 0);
+        INSIDE.set(false);
+        self.control.0.store(number << 16, Ordering::Release);
+        fence(Ordering::SeqCst);
+        for slot in &self.slots[1..workers] {
+            self.wait_until_left(&slot.0);
+        }
+        self.panic.take()
+    }
+
+    /// Number of the next job; its low half, the tag of claims, is never 0, and counters are cleared when it starts over.
+    fn next_number(&self) -> u64 {
+        let number = (number_of(self.control.0.load(Ordering::Relaxed)) + 1) & ((1 << 47) - 1);
+        if number as u32 != 0 {
+            return number;
+        }
+        self.slots.iter().for_each(|s| s.0.claimed.store(0, Ordering::Relaxed));
+        number + 1
+    }
+
+    /// Claims and runs tasks: the worker's own range first, then what others have left.
+    fn work(&self, job: &Job, index: usize) {
+        // SAFETY: the body outlives the job, which stays while this worker is in it.
+        let body = unsafe { &*job.body };
+        for step in 0..job.workers {
+            let helping = step > 0;
+            if helping && index > 0 && job.tasks <= job.workers {
+                return;
+            }
+            let owner = (index as u64 + step) % job.workers;
+            while let Some(task) = self.claim(job, owner) {
+                self.panic.guard(|| body(index, task));
+            }
+        }
+    }
+
+    /// The next unclaimed task of `owner`'s range.
+    #[inline]
+    fn claim(&self, job: &Job, owner: u64) -> Option<usize> {
+        let (start, end) = (owner * job.tasks / job.workers, (owner + 1) * job.tasks / job.workers);
+        let counter = &self.slots[owner as usize].0.claimed;
+        let mut seen = counter.load(Ordering::Relaxed);
+        loop {
+            let done = if seen >> 32 == job.tag >> 32 { seen & u64::from(u32::MAX) } else { 0 };
+            if start + done >= end {
+                return None;
+            }
+            match counter.compare_exchange_weak(seen, job.tag | (done + 1), Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some((start + done) as usize),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// The caller waits for a worker that is in the closed job.
+    fn wait_until_left(&self, slot: &Slot) {
+        let mut spin = Spin::new(self.spin);
+        while matches!(slot.state.load(Ordering::Acquire), IN | AWAITED) {
+            if spin.once() {
+                continue;
+            }
+            *self.waiter.lock().unwrap_or_else(|e| e.into_inner()) = Some(thread::current());
+            if slot.state.compare_exchange(IN, AWAITED, Ordering::Acquire, Ordering::Acquire).is_ok() {
+                while slot.state.load(Ordering::Acquire) == AWAITED {
+                    thread::park();
+                }
+            }
+        }
+    }
+
+    /// A worker's life.
+    fn worker(&self, index: usize) {
+        INSIDE.set(true);
+        let slot = &self.slots[index].0;
+        let _ = slot.thread.set(thread::current());
+        let mut seen = 0;
+        while let Some(control) = self.next_job(slot, index, &mut seen) {
+            slot.state.store(IN, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            if self.control.0.load(Ordering::Acquire) == control {
+                // SAFETY: this worker is IN and saw the job open after entering, so the caller waits for it before the job changes.
+                self.work(unsafe { &*self.job.0.get() }, index);
+            }
+            if slot.state.swap(IDLE, Ordering::AcqRel) == AWAITED
+                && let Some(caller) = self.waiter.lock().unwrap_or_else(|e| e.into_inner()).take()
+            {
+                caller.unpark();
+            }
+        }
+    }
+
+    /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; `None` when the pool ends.
+    fn next_job(&self, slot: &Slot, index: usize, seen: &mut u64) -> Option<u64> {
+        let mut spin = Spin::new(self.spin);
+        loop {
+            let control = self.control.0.load(Ordering::Acquire);
+            if control == STOP {
+                return None;
+            }
+            if self.is_news(control, index, *seen) {
+                *seen = number_of(control);
+                return Some(control);
+            }
+            if !spin.once() {
+                self.sleep(slot, index, *seen);
+                spin = Spin::new(self.spin);
+            }
+        }
+    }
+
+    fn is_news(&self, control: u64, index: usize, seen: u64) -> bool {
+        control == STOP || (control & OPEN == OPEN && number_of(control) != seen && (index as u64) < workers_of(control))
+    }
+
+    fn sleep(&self, slot: &Slot, index: usize, seen: u64) {
+        slot.state.store(PARKED, Ordering::Release);
+        self.sleepers.0.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if self.is_news(self.control.0.load(Ordering::Relaxed), index, seen) {
+            self.rouse(slot);
+        }
+        while slot.state.load(Ordering::Acquire) == PARKED {
+            thread::park();
+        }
+    }
+
+    /// Takes a worker out of sleep; true when it was asleep.
+    fn rouse(&self, slot: &Slot) -> bool {
+        let parked = slot.state.compare_exchange(PARKED, IDLE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if parked {
+            self.sleepers.0.fetch_sub(1, Ordering::Relaxed);
+        }
+        parked
+    }
+
+    fn wake(&self, workers: std::ops::Range<usize>) {
+        for slot in &self.slots[workers] {
+            if self.rouse(&slot.0)
+                && let Some(thread) = slot.0.thread.get()
+            {
+                thread.unpark();
+            }
+        }
+    }
+}
+
+impl Drop for ForkJoin {
+    fn drop(&mut self) {
+        self.shared.control.0.store(STOP, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.shared.wake(1..self.shared.slots.len());
+        for handle in self.handles.drain(..) {
+            if handle.thread().id() != thread::current().id() {
+                let _ = handle.join();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ForkJoin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ForkJoin({} threads)", self.threads())
+    }
+}
+
+/// Busy waiting for a limited time.
+struct Spin {
+    budget: Duration,
+    rounds: u32,
+    since: Option<Instant>,
+}
+
+impl Spin {
+    /// Rounds between two looks at the clock.
+    const ROUNDS: u32 = 64;
+
+    fn new(budget: Duration) -> Spin {
+        Spin { budget, rounds: 0, since: None }
+    }
+
+    /// One short pause; false when the time is over.
+    fn once(&mut self) -> bool {
+        if self.budget.is_zero() {
+            return false;
+        }
+        spin_loop();
+        self.rounds += 1;
+        if self.rounds % Self::ROUNDS != 0 {
+            return true;
+        }
+        self.since.get_or_insert_with(Instant::now).elapsed() < self.budget
+    }
+}
+
+#[cfg(test)]
+impl ForkJoin {
+    /// Goes on with job number `number`.
+    pub(super) fn skip_to(&self, number: u64) {
+        self.shared.control.0.store(number << 16, Ordering::Release);
+    }
+}

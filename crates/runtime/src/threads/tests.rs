@@ -1,0 +1,154 @@
+use super::*;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// Runs a job and checks that every task ran once and that no worker ran two at a time.
+fn check(executor: &dyn Executor, workers: usize, tasks: usize) {
+    let ran: Vec<AtomicU32> = (0..tasks).map(|_| AtomicU32::new(0)).collect();
+    let busy: Vec<AtomicU32> = (0..workers.max(1)).map(|_| AtomicU32::new(0)).collect();
+    executor.run(workers, tasks, &|worker, task| {
+        assert_eq!(busy[worker].fetch_add(1, Ordering::SeqCst), 0, "worker {worker} twice at once");
+        ran[task].fetch_add(1, Ordering::SeqCst);
+        busy[worker].fetch_sub(1, Ordering::SeqCst);
+    });
+    assert!(ran.iter().all(|r| r.load(Ordering::SeqCst) == 1), "{workers} workers, {tasks} tasks");
+}
+
+fn pools() -> Vec<ForkJoin> {
+    let spins = [Duration::ZERO, Duration::from_micros(20)];
+    [1, 2, 3, 7].into_iter().flat_map(|n| spins.map(|s| ForkJoin::new(n, s))).collect()
+}
+
+#[test]
+fn every_task_runs_once_whatever_the_pool() {
+    for pool in pools() {
+        for workers in [0, 1, 2, 3, 7, 100] {
+            for tasks in [0, 1, 2, 3, 8, 100, 1000] {
+                check(&pool, workers, tasks);
+            }
+        }
+    }
+}
+
+#[test]
+fn jobs_back_to_back_and_with_pauses() {
+    for pool in pools() {
+        for i in 0..3000 {
+            check(&pool, pool.threads(), 1 + i % 9);
+            if i % 500 == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+#[test]
+fn many_callers_share_a_pool() {
+    let pool = ForkJoin::new(3, Duration::from_micros(20));
+    std::thread::scope(|s| {
+        for caller in 0..8 {
+            let pool = &pool;
+            s.spawn(move || (0..2000).for_each(|i| check(pool, 3, 1 + (i + caller) % 13)));
+        }
+    });
+}
+
+#[test]
+fn many_pools_start_work_and_end() {
+    for i in 0..60 {
+        let pool = ForkJoin::new(1 + i % 5, Duration::from_micros(i as u64));
+        check(&pool, 5, i);
+    }
+}
+
+#[test]
+fn nested_calls_run_inline() {
+    let pool = ForkJoin::new(3, Duration::from_micros(50));
+    let sum = AtomicUsize::new(0);
+    pool.run(3, 6, &|_, _| {
+        let here = std::thread::current().id();
+        pool.run(3, 10, &|worker, task| {
+            assert_eq!((worker, std::thread::current().id()), (0, here));
+            sum.fetch_add(task, Ordering::SeqCst);
+        });
+    });
+    assert_eq!(sum.load(Ordering::SeqCst), 6 * 45);
+}
+
+#[test]
+fn panics_reach_the_caller_and_the_pool_lives_on() {
+    for pool in pools() {
+        for bad in [0, 7, 15] {
+            let run = std::panic::AssertUnwindSafe(|| pool.run(pool.threads(), 16, &|_, t| assert!(t != bad, "task {t}")));
+            let payload = std::panic::catch_unwind(run).unwrap_err();
+            assert_eq!(payload.downcast_ref::<String>().unwrap(), &format!("task {bad}"));
+            check(&pool, 7, 50);
+        }
+    }
+}
+
+#[test]
+fn work_is_shared_when_one_worker_is_slow() {
+    let pool = ForkJoin::new(2, Duration::from_micros(200));
+    if pool.threads() > cores() {
+        return;
+    }
+    let by = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    for _ in 0..20 {
+        pool.run(2, 64, &|worker, task| {
+            by[worker].fetch_add(1, Ordering::SeqCst);
+            if task == 0 {
+                std::thread::sleep(Duration::from_millis(2));
+            } else {
+                std::thread::sleep(Duration::from_micros(10));
+            }
+        });
+    }
+    assert!(by[1].load(Ordering::SeqCst) > 20 * 32, "the other worker took over tasks: {by:?}");
+}
+
+/// A pool that runs on plain threads, and lies in the ways that a careless one may.
+struct Careless {
+    skip_last: bool,
+    repeat: bool,
+}
+
+impl CallerPool for Careless {
+    fn threads(&self) -> usize {
+        4
+    }
+    fn in_parallel(&self) -> bool {
+        false
+    }
+    fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|s| {
+            for i in 0..if self.skip_last { n - 1 } else { n } {
+                s.spawn(move || body(i));
+                if self.repeat {
+                    s.spawn(move || body(i));
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn callers_pools_are_not_trusted() {
+    for (skip_last, repeat) in [(false, false), (true, false), (false, true)] {
+        let threads = Threads::caller(Careless { skip_last, repeat });
+        assert_eq!(threads.executor().threads(), 4);
+        for tasks in [0, 1, 3, 40, 1000] {
+            check(threads.executor(), 4, tasks);
+        }
+        let run = std::panic::AssertUnwindSafe(|| threads.executor().run(4, 16, &|_, t| assert!(t != 9, "nine")));
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+}
+
+#[test]
+fn claims_survive_the_wrap_of_their_tags() {
+    let pool = ForkJoin::new(3, Duration::from_micros(20));
+    pool.skip_to(u64::from(u32::MAX) - 3);
+    for tasks in [5, 6, 7, 8, 9, 10] {
+        check(&pool, 3, tasks);
+    }
+}
