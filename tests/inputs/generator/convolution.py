@@ -262,14 +262,21 @@ def deconv(rng):
 
 REAL_CONV = [
     # head layers of image networks, scaled down in batch; (options, descriptor, macs)
-    ("--dir=FWD_B", "mb1ic3ih56oc32oh28kh7sh2ph3", 3_687_936), ("--dir=FWD_I --stag=axb --dtag=axb", "mb1ic64ih14oc64kh3ph1", 7_225_344),
-    ("--dir=FWD_I --dt=bf16", "mb1ic128ih14oc256kh1", 6_422_528), ("--dir=FWD_I --dt=u8:s8:u8", "mb1ic256ih7oc256kh1", 3_211_264),
+    ("--dir=FWD_B", "mb1ic3ih56oc32oh28kh7sh2ph3", 3_687_936),
+    ("--dir=FWD_I --stag=axb --dtag=axb", "mb1ic64ih14oc64kh3ph1", 7_225_344),
+    ("--dir=FWD_I --dt=bf16", "mb1ic128ih14oc256kh1", 6_422_528),
+    ("--dir=FWD_I --dt=u8:s8:u8", "mb1ic256ih7oc256kh1", 3_211_264),
     ("--dir=FWD_I --dt=u8:s8:u8 --attr-post-ops=relu", "g256mb1ic256ih14oc256kh3ph1", 451_584),
-    ("--dir=FWD_B --dt=f16", "mb1ic64iw1500oc64kw3pw1", 18_432_000), ("--dir=BWD_D", "mb1ic64ih14oc64kh3ph1", 7_225_344),
-    ("--dir=BWD_WB", "mb2ic64ih14oc64kh3ph1", 14_450_688), ("--dir=BWD_WB --dt=bf16", "mb2ic64ih14oc64kh3ph1", 14_450_688),
-    ("--dir=FWD_B", "mb1ic16id8ih14oc32kd3kh3pd1ph1", 21_676_032), ("--dir=FWD_I --alg=auto", "mb1ic3ih32oc48oh8kh4sh4", 147_456),
+    ("--dir=FWD_B --dt=f16", "mb1ic64iw1500oc64kw3pw1", 18_432_000),
+    ("--dir=BWD_D", "mb1ic64ih14oc64kh3ph1", 7_225_344),
+    ("--dir=BWD_WB", "mb2ic64ih14oc64kh3ph1", 14_450_688),
+    ("--dir=BWD_WB --dt=bf16", "mb2ic64ih14oc64kh3ph1", 14_450_688),
+    ("--dir=FWD_B", "mb1ic16id8ih14oc32kd3kh3pd1ph1", 21_676_032),
+    ("--dir=FWD_I --alg=auto", "mb1ic3ih32oc48oh8kh4sh4", 147_456),
 ]
 REAL_DECONV = [
-    ("--dir=FWD_B", "mb1ic64ih7oc32oh14kh4sh2ph1", 1_605_632), ("--dir=FWD_I --dt=u8:s8:f32", "mb1ic64ih14oc21oh28kh4sh2ph1", 4_214_784),
-    ("--dir=BWD_D", "mb1ic32ih14oc16oh28kh4sh2ph1", 1_605_632), ("--dir=BWD_WB", "mb1ic32ih14oc16oh28kh4sh2ph1", 1_605_632),
+    ("--dir=FWD_B", "mb1ic64ih7oc32oh14kh4sh2ph1", 1_605_632),
+    ("--dir=FWD_I --dt=u8:s8:f32", "mb1ic64ih14oc21oh28kh4sh2ph1", 4_214_784),
+    ("--dir=BWD_D", "mb1ic32ih14oc16oh28kh4sh2ph1", 1_605_632),
+    ("--dir=BWD_WB", "mb1ic32ih14oc16oh28kh4sh2ph1", 1_605_632),
 ]

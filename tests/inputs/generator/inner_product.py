@@ -99,7 +99,10 @@ def ip(rng):
 
 
 REAL = [
-    ("--dir=FWD_I", "mb1ic2048oc1000", 2_048_000), ("--dir=FWD_B", "mb1ic512ih7oc128", 3_211_264),
-    ("--dir=FWD_I --dt=bf16", "mb16ic768oc768", 9_437_184), ("--dir=FWD_I --dt=u8:s8:f32", "mb16ic768oc768", 9_437_184),
-    ("--dir=BWD_D", "mb16ic512oc512", 4_194_304), ("--dir=BWD_WB", "mb16ic512oc512", 4_194_304),
+    ("--dir=FWD_I", "mb1ic2048oc1000", 2_048_000),
+    ("--dir=FWD_B", "mb1ic512ih7oc128", 3_211_264),
+    ("--dir=FWD_I --dt=bf16", "mb16ic768oc768", 9_437_184),
+    ("--dir=FWD_I --dt=u8:s8:f32", "mb16ic768oc768", 9_437_184),
+    ("--dir=BWD_D", "mb16ic512oc512", 4_194_304),
+    ("--dir=BWD_WB", "mb16ic512oc512", 4_194_304),
 ]

@@ -92,7 +92,8 @@ def bias(rng, case, p, choices, percent=45):
         return
     case.set("bia-dt", rng.pick(choices))
     n_only = 1 << (p.nd - 1)
-    case.set("bia-mask", rng.weighted([(n_only, 60), (n_only | 1 << (p.nd - 2), 12), (1 << (p.nd - 2), 6), (0, 4), (rng.below(1 << p.nd), 18)]))
+    m_only = 1 << (p.nd - 2)
+    case.set("bia-mask", rng.weighted([(n_only, 60), (n_only | m_only, 12), (m_only, 6), (0, 4), (rng.below(1 << p.nd), 18)]))
 
 
 def layouts(rng, case, p):
@@ -433,11 +434,21 @@ def matmul(rng):
 
 
 REAL = [
-    ("--dt=f32", "128x256:256x256", 8_388_608), ("--dt=bf16 --wtag=any", "128x256:256x512", 16_777_216),
-    ("--dt=f32 --wtag=ba", "1x1024:1024x1024", 1_048_576), ("--dt=f16:s4:f16 --attr-fpmath=f16:true --attr-scales=wei:per_tensor:f16:128x1", "1x1024:1024x1024", 1_048_576),
-    ("--dt=bf16:u4:bf16 --attr-fpmath=bf16:true --attr-scales=wei:per_tensor:bf16:64x1 --attr-zero-points=wei:per_tensor:u8:64x1", "8x512:512x512", 2_097_152),
-    ("--dt=f32", "4x12x64x32:4x12x32x64", 6_291_456), ("--dt=f32 --wtag=abdc", "2x8x64x64:2x8x64x64", 4_194_304),
-    ("--dt=u8:s8:f32 --attr-scales=src:common:0.5+wei:per_oc", "64x384:384x384", 9_437_184), ("--dt=s8:s8:s8 --attr-scales=dst:common:4", "64x256:256x384", 6_291_456),
-    ("--dt=f32", "3x0:0x4", 0), ("--dt=bf16", "3x0:0x4", 0), ("--dt=s8:s8:s32", "3x0:0x4", 0),
+    ("--dt=f32", "128x256:256x256", 8_388_608),
+    ("--dt=bf16 --wtag=any", "128x256:256x512", 16_777_216),
+    ("--dt=f32 --wtag=ba", "1x1024:1024x1024", 1_048_576),
+    ("--dt=f16:s4:f16 --attr-fpmath=f16:true --attr-scales=wei:per_tensor:f16:128x1", "1x1024:1024x1024", 1_048_576),
+    (
+        "--dt=bf16:u4:bf16 --attr-fpmath=bf16:true --attr-scales=wei:per_tensor:bf16:64x1 "
+        "--attr-zero-points=wei:per_tensor:u8:64x1",
+        "8x512:512x512", 2_097_152,
+    ),
+    ("--dt=f32", "4x12x64x32:4x12x32x64", 6_291_456),
+    ("--dt=f32 --wtag=abdc", "2x8x64x64:2x8x64x64", 4_194_304),
+    ("--dt=u8:s8:f32 --attr-scales=src:common:0.5+wei:per_oc", "64x384:384x384", 9_437_184),
+    ("--dt=s8:s8:s8 --attr-scales=dst:common:4", "64x256:256x384", 6_291_456),
+    ("--dt=f32", "3x0:0x4", 0),
+    ("--dt=bf16", "3x0:0x4", 0),
+    ("--dt=s8:s8:s32", "3x0:0x4", 0),
     ("--dt=f32 --bia-dt=f32 --bia-mask=2", "3x0:0x4", 0),
 ]

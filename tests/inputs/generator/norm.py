@@ -140,7 +140,8 @@ def lrn(rng):
     case.set("tag", data_tag(rng, 2 + n) if rng.chance(88) else None)
     case.set("alg", alg)
     attrs.scratchpad(rng, case)
-    numbers = rng.weighted([("alpha0.0001beta0.75k1", 40), ("alpha0.001beta0.5k2", 20), ("alpha1beta0.75k1", 25), ("alpha0.5beta1k0.5", 15)])
+    numbers = rng.weighted([
+        ("alpha0.0001beta0.75k1", 40), ("alpha0.001beta0.5k2", 20), ("alpha1beta0.75k1", 25), ("alpha0.5beta1k0.5", 15)])
     case.desc = image_word(rng, mb, ic, sizes) + f"ls{local}{numbers}"
     case.macs = mb * ic * prod(sizes) * (local if alg == "ACROSS" else local**n) * (local if where == "BWD_D" else 1)
     case.note(f"{n}d", *(["zero"] if mb == 0 else []))
@@ -191,8 +192,21 @@ def softmax(rng):
     return case
 
 
-REAL_BNORM = [("--dir=FWD_D --dt=f32 --tag=aBx16b --flags=CHR", "mb2ic64ih28", 401_408), ("--dir=FWD_I --dt=bf16 --tag=axb --flags=GCH", "mb2ic100ih14", 156_800)]
-REAL_LNORM = [("--dir=FWD_I --dt=f32 --tag=abx --flags=CH", "64x768", 196_608), ("--dir=BWD_DW --dt=bf16 --tag=abx --flags=CH", "2x32x768", 196_608)]
-REAL_GNORM = [("--dir=FWD_I --dt=f32 --tag=abx --flags=CH", "g32mb1ic320ih16", 327_680)]
-REAL_LRN = [("--dir=FWD_I --dt=f32 --tag=aBx8b --alg=ACROSS", "mb1ic96ih27ls5alpha0.0001beta0.75k1", 349_920)]
-REAL_SOFTMAX = [("--dir=FWD_I --sdt=f32 --ddt=f32 --stag=abx --alg=SOFTMAX --axis=1", "16x1000", 64_000), ("--dir=FWD_I --sdt=bf16 --ddt=bf16 --stag=abx --alg=SOFTMAX --axis=3", "1x12x64x64", 196_608)]
+REAL_BNORM = [
+    ("--dir=FWD_D --dt=f32 --tag=aBx16b --flags=CHR", "mb2ic64ih28", 401_408),
+    ("--dir=FWD_I --dt=bf16 --tag=axb --flags=GCH", "mb2ic100ih14", 156_800),
+]
+REAL_LNORM = [
+    ("--dir=FWD_I --dt=f32 --tag=abx --flags=CH", "64x768", 196_608),
+    ("--dir=BWD_DW --dt=bf16 --tag=abx --flags=CH", "2x32x768", 196_608),
+]
+REAL_GNORM = [
+    ("--dir=FWD_I --dt=f32 --tag=abx --flags=CH", "g32mb1ic320ih16", 327_680),
+]
+REAL_LRN = [
+    ("--dir=FWD_I --dt=f32 --tag=aBx8b --alg=ACROSS", "mb1ic96ih27ls5alpha0.0001beta0.75k1", 349_920),
+]
+REAL_SOFTMAX = [
+    ("--dir=FWD_I --sdt=f32 --ddt=f32 --stag=abx --alg=SOFTMAX --axis=1", "16x1000", 64_000),
+    ("--dir=FWD_I --sdt=bf16 --ddt=bf16 --stag=abx --alg=SOFTMAX --axis=3", "1x12x64x64", 196_608),
+]

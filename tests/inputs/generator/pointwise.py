@@ -100,8 +100,10 @@ def eltwise(rng):
 
 
 REAL_ELTWISE = [
-    ("--dir=FWD_D --dt=f32 --tag=aBcd16b --alg=relu", "2x64x56x56", 401_408), ("--dir=FWD_I --dt=bf16 --tag=abx --alg=gelu_tanh", "8x128x768", 786_432),
-    ("--dir=BWD_D --dt=f32 --tag=axb --alg=swish --alpha=1", "2x64x28x28", 100_352), ("--dir=FWD_I --dt=u8 --tag=axb --alg=relu", "2x256x28x28", 401_408),
+    ("--dir=FWD_D --dt=f32 --tag=aBcd16b --alg=relu", "2x64x56x56", 401_408),
+    ("--dir=FWD_I --dt=bf16 --tag=abx --alg=gelu_tanh", "8x128x768", 786_432),
+    ("--dir=BWD_D --dt=f32 --tag=axb --alg=swish --alpha=1", "2x64x28x28", 100_352),
+    ("--dir=FWD_I --dt=u8 --tag=axb --alg=relu", "2x256x28x28", 401_408),
 ]
 
 BINARY = [a for a in attrs.BINARY for _ in (0, 1)] + ["div", "div", "select", "select"]
@@ -167,7 +169,8 @@ def binary(rng):
 
 REAL_BINARY = [
     ("--alg=add --sdt=f32 --ddt=f32 --stag=aBcd16b:aBcd16b", "2x64x56x56:2x64x56x56", 401_408),
-    ("--alg=mul --sdt=bf16 --ddt=bf16", "8x128x768:1x1x768", 786_432), ("--alg=add --sdt=u8 --ddt=u8 --stag=axb:axb", "1x256x28x28:1x256x28x28", 200_704),
+    ("--alg=mul --sdt=bf16 --ddt=bf16", "8x128x768:1x1x768", 786_432),
+    ("--alg=add --sdt=u8 --ddt=u8 --stag=axb:axb", "1x256x28x28:1x256x28x28", 200_704),
 ]
 
 
@@ -176,7 +179,7 @@ def prelu(rng):
     where = rng.weighted([("FWD_D", 32), ("FWD_I", 26), ("BWD_DW", 42)])
     kinds = [("f32", 45), ("bf16", 22), ("f16", 16)] + ([("s32", 5), ("s8", 6), ("u8", 6)] if where != "BWD_DW" else [])
     src = rng.weighted(kinds)
-    wei = src if rng.chance(70) else rng.weighted(kinds if src not in FLOATS or where != "BWD_DW" else [("f32", 4), ("bf16", 3), ("f16", 2)])
+    wei = src if rng.chance(70) else rng.weighted(kinds)
     nd = rng.weighted([(1, 6), (2, 22), (3, 22), (4, 32), (5, 18)])
     dims = dims_for(rng, nd, size_limit(rng))
     maybe_zero(rng, case, dims, 2)
@@ -193,4 +196,6 @@ def prelu(rng):
     return case
 
 
-REAL_PRELU = [("--dir=FWD_I --sdt=f32 --stag=axb:any", "2x64x28x28:1x64x1x1", 100_352)]
+REAL_PRELU = [
+    ("--dir=FWD_I --sdt=f32 --stag=axb:any", "2x64x28x28:1x64x1x1", 100_352),
+]

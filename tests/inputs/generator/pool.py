@@ -23,7 +23,8 @@ def geometry(rng, n, padding_counts):
         dims = spatial.draw_window(rng, n, {1: [1, 2, 3, 5, 8], 2: [1, 2, 2, 3, 3, 3, 5], 3: [1, 2, 2, 3]}[n], biggest)
         outs = [spatial.conv_out(d) for d in dims]
         right = [(o - 1) * d[2] - d[0] + spatial.reach(d[1], d[3]) - d[4] for o, d in zip(outs, dims)]
-        within = all(d[4] < spatial.reach(d[1], d[3]) and r < spatial.reach(d[1], d[3]) and d[3] < d[0] for r, d in zip(right, dims))
+        extents = [spatial.reach(d[1], d[3]) for d in dims]
+        within = all(d[4] < e and r < e and d[3] < d[0] for r, e, d in zip(right, extents, dims))
         if padding_counts or within and all(touches_source(d, o) for d, o in zip(dims, outs)):
             return dims, outs
 
@@ -37,7 +38,8 @@ def pool(rng):
     elif where == "FWD_I" and rng.chance(18):
         types = list(rng.pick(MIXED))
     else:
-        types = [rng.weighted([("f32", 38), ("bf16", 18), ("f16", 12), ("s8", 10), ("u8", 10), ("s32", 6), ("f64", 2)] + [(t, 2) for t in F8])] * 2
+        every = [("f32", 38), ("bf16", 18), ("f16", 12), ("s8", 10), ("u8", 10), ("s32", 6), ("f64", 2)]
+        types = [rng.weighted(every + [(t, 2) for t in F8])] * 2
     n = rng.weighted([(1, 22), (2, 55), (3, 23)])
     limit = rng.weighted([(5_000, 24), (60_000, 40), (500_000, 28), (2_000_000, 8)])
     while True:
@@ -72,8 +74,10 @@ def pool(rng):
 
 
 REAL_POOL = [
-    ("--dir=FWD_D --dt=f32 --tag=aBx16b --alg=max", "mb1ic64ih56oh28kh3sh2ph1", 451_584), ("--dir=FWD_I --dt=f32 --tag=axb --alg=avg_np", "mb2ic512ih7oh1kh7", 50_176),
-    ("--dir=BWD_D --dt=bf16 --tag=axb --alg=max", "mb1ic64ih28oh14kh2sh2", 50_176), ("--dir=FWD_I --dt=u8 --tag=axb --alg=avg_p", "mb1ic256ih14oh14kh3ph1", 451_584),
+    ("--dir=FWD_D --dt=f32 --tag=aBx16b --alg=max", "mb1ic64ih56oh28kh3sh2ph1", 451_584),
+    ("--dir=FWD_I --dt=f32 --tag=axb --alg=avg_np", "mb2ic512ih7oh1kh7", 50_176),
+    ("--dir=BWD_D --dt=bf16 --tag=axb --alg=max", "mb1ic64ih28oh14kh2sh2", 50_176),
+    ("--dir=FWD_I --dt=u8 --tag=axb --alg=avg_p", "mb1ic256ih14oh14kh3ph1", 451_584),
 ]
 
 

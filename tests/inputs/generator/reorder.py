@@ -106,8 +106,10 @@ def weights_dims(rng, grouped, spatial):
 def weights_tag(rng, nd, grouped):
     sp = LETTERS[3 if grouped else 2 : nd]
     if grouped:
-        return rng.pick([LETTERS[:nd], f"aBC{sp}16c16b", f"aBC{sp}4c16b4c", f"aBC{sp}8c8b", f"Abc{sp}16a", sp + "cab", f"aBC{sp}2c8b4c"])
-    return rng.pick([LETTERS[:nd], f"AB{sp}16b16a", f"AB{sp}4b16a4b", f"AB{sp}8b8a", f"AB{sp}16b64a4b", sp + "ba", f"A{sp}B16a4b", f"AB{sp}2b8a4b"])
+        blocked = [f"aBC{sp}{b}" for b in ("16c16b", "4c16b4c", "8c8b", "2c8b4c")]
+        return rng.pick([LETTERS[:nd], *blocked, f"Abc{sp}16a", sp + "cab"])
+    blocked = [f"AB{sp}{b}" for b in ("16b16a", "4b16a4b", "8b8a", "16b64a4b", "2b8a4b")]
+    return rng.pick([LETTERS[:nd], *blocked, f"A{sp}B16a4b", sp + "ba"])
 
 
 def weights(rng):
@@ -180,7 +182,9 @@ def reorder(rng):
 
 
 REAL = [
-    ("--sdt=f32 --ddt=f32 --stag=abcd --dtag=aBcd16b", "2x64x56x56", 401_408), ("--sdt=f32 --ddt=f32 --stag=abcd --dtag=acdb", "1x64x56x56", 200_704),
-    ("--sdt=bf16 --ddt=f32 --stag=aBcd16b --dtag=abcd", "1x100x28x28", 78_400), ("--sdt=f32 --ddt=s8 --stag=ab --dtag=BA16a64b4a --attr-scales=dst:common:0.5", "512x512", 262_144),
+    ("--sdt=f32 --ddt=f32 --stag=abcd --dtag=aBcd16b", "2x64x56x56", 401_408),
+    ("--sdt=f32 --ddt=f32 --stag=abcd --dtag=acdb", "1x64x56x56", 200_704),
+    ("--sdt=bf16 --ddt=f32 --stag=aBcd16b --dtag=abcd", "1x100x28x28", 78_400),
+    ("--sdt=f32 --ddt=s8 --stag=ab --dtag=BA16a64b4a --attr-scales=dst:common:0.5", "512x512", 262_144),
     ("--sdt=f32 --ddt=bf16 --stag=abcd --dtag=ABcd16b16a", "256x128x3x3", 294_912),
 ]

@@ -172,8 +172,20 @@ def sdpa(rng):
     return case
 
 
-REAL_REDUCTION = [("--sdt=f32 --ddt=f32 --stag=abx --alg=sum", "2x64x28x28:2x1x28x28", 100_352), ("--sdt=bf16 --ddt=f32 --stag=axb --alg=mean", "2x64x14x14:2x64x1x1", 25_088)]
-REAL_SHUFFLE = [("--dir=FWD_I --dt=f32 --tag=axb --axis=1 --group=4", "1x136x28x28", 106_624)]
-REAL_CONCAT = [("--sdt=f32 --ddt=f32 --stag=aBcd16b:aBcd16b --axis=1", "1x64x28x28:1x32x28x28", 75_264)]
-REAL_SUM = [("--sdt=f32:f32 --ddt=f32 --stag=aBcd16b:aBcd16b", "1x64x28x28", 100_352)]
-REAL_SDPA = [("--dt=f16 --mask=causal_tl --scale=mul", "1x8x64x64:1x8x64x64:1x8x64x64", 4_194_304), ("--dt=bf16 --mask=buffer --scale=div", "2x12x64x64:2x12x64x64:2x12x64x64", 12_582_912)]
+REAL_REDUCTION = [
+    ("--sdt=f32 --ddt=f32 --stag=abx --alg=sum", "2x64x28x28:2x1x28x28", 100_352),
+    ("--sdt=bf16 --ddt=f32 --stag=axb --alg=mean", "2x64x14x14:2x64x1x1", 25_088),
+]
+REAL_SHUFFLE = [
+    ("--dir=FWD_I --dt=f32 --tag=axb --axis=1 --group=4", "1x136x28x28", 106_624),
+]
+REAL_CONCAT = [
+    ("--sdt=f32 --ddt=f32 --stag=aBcd16b:aBcd16b --axis=1", "1x64x28x28:1x32x28x28", 75_264),
+]
+REAL_SUM = [
+    ("--sdt=f32:f32 --ddt=f32 --stag=aBcd16b:aBcd16b", "1x64x28x28", 100_352),
+]
+REAL_SDPA = [
+    ("--dt=f16 --mask=causal_tl --scale=mul", "1x8x64x64:1x8x64x64:1x8x64x64", 4_194_304),
+    ("--dt=bf16 --mask=buffer --scale=div", "2x12x64x64:2x12x64x64:2x12x64x64", 12_582_912),
+]
