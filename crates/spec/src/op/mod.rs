@@ -36,7 +36,7 @@ pub use prelu::Prelu;
 pub use reduction::{Reduction, ReductionAlg};
 pub use reorder::Reorder;
 pub use resampling::{Resampling, ResamplingAlg};
-pub use rnn::{Rnn, RnnActivation, RnnCell, RnnDiff, RnnDirection};
+pub use rnn::{Rnn, RnnActivation, RnnCell, RnnDiff, RnnDirection, RnnSizes};
 pub use sdpa::{Sdpa, SdpaMask, SdpaScale};
 pub use shuffle::Shuffle;
 pub use softmax::{Softmax, SoftmaxAlg};

@@ -128,7 +128,15 @@ pub struct Rnn {
     pub dst_iter_c: Option<Tensor>,
     /// The gradients (backward).
     pub diff: Option<RnnDiff>,
-    /// What training keeps: 1-D u8, f32 numbers inside; the format is `oxidnn-reference`'s.
+    /// What training keeps: 1-D u8, little-endian f32 numbers inside, [`Rnn::workspace_bytes`] long. An array L x D x T x N of rows, each
+    /// made of
+    /// - the gates, G x DHC, after their activation; of a vanilla cell before it;
+    /// - the recurrent state that the step gives, DIC, as its type has it;
+    /// - the cell state that it gives, DHC (LSTM);
+    /// - DHC numbers of linear-before-reset cells: the candidate's recurrent product with its bias, before the reset gate; of an LSTM with
+    ///   projection: the state before it.
+    ///
+    /// T is the time of the data, also where time is walked backward.
     pub workspace: Option<Tensor>,
 }
 
@@ -170,13 +178,58 @@ operands!(Rnn {
     }
 });
 
+/// Sizes of a recurrent network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RnnSizes {
+    /// L.
+    pub layers: i64,
+    /// D.
+    pub directions: i64,
+    /// T.
+    pub time: i64,
+    /// N.
+    pub batch: i64,
+    /// Channels of the first layer's input (and, with more layers, of every layer's).
+    pub slc: i64,
+    /// Channels of the incoming recurrent state; the same as `dic`.
+    pub sic: i64,
+    /// Channels of a gate and of the cell state.
+    pub dhc: i64,
+    /// Channels of the recurrent state and of one direction's result: `dhc` without projection.
+    pub dic: i64,
+    /// Gates.
+    pub gates: i64,
+}
+
 impl Rnn {
-    /// Bytes of the workspace; `None` where the tensors have not the ranks they should have, or on overflow.
-    pub fn workspace_bytes(&self) -> Option<i64> {
+    /// The sizes; `None` where source, weights or projection have not the ranks they should have.
+    pub fn sizes(&self) -> Option<RnnSizes> {
         let [time, batch, _] = **self.src_layer.dims() else { return None };
-        let [layers, directions, _, gates, hidden] = **self.weights_layer.dims() else { return None };
-        let kept = gates.checked_add(4)?.checked_mul(hidden)?;
-        [directions, time, batch, kept, 4].into_iter().try_fold(layers, |a, v| a.checked_mul(v)).filter(|&b| b >= 0)
+        let [layers, directions, slc, gates, dhc] = **self.weights_layer.dims() else { return None };
+        let [_, _, sic, _, _] = **self.weights_iter.dims() else { return None };
+        let dic = match &self.weights_projection {
+            Some(p) => *p.dims().get(3)?,
+            None => dhc,
+        };
+        Some(RnnSizes { layers, directions, time, batch, slc, sic, dhc, dic, gates })
+    }
+
+    /// Numbers that the workspace keeps for one sample at one step of one layer and direction: [`Rnn::workspace`] documents them.
+    pub fn workspace_row(&self) -> Option<i64> {
+        let z = self.sizes()?;
+        let lbr = self.cell.bias_gates() > self.cell.gates();
+        let vectors = z.gates + i64::from(self.cell == RnnCell::Lstm) + i64::from(lbr || self.weights_projection.is_some());
+        vectors.checked_mul(z.dhc)?.checked_add(z.dic)
+    }
+
+    /// Bytes of the workspace: L x D x T x N rows of [`Rnn::workspace_row`] f32 numbers; `None` where the tensors have not the ranks they
+    /// should have, or on overflow.
+    pub fn workspace_bytes(&self) -> Option<i64> {
+        let z = self.sizes()?;
+        [z.directions, z.time, z.batch, self.workspace_row()?, 4]
+            .into_iter()
+            .try_fold(z.layers, |a, v| a.checked_mul(v))
+            .filter(|&b| b >= 0)
     }
 
     /// The workspace of training and backward.
