@@ -22,6 +22,8 @@ mod reduction;
 mod region;
 mod reorder;
 mod resampling;
+mod rnn;
+mod sdpa;
 mod shuffle;
 mod softmax;
 mod sum;
@@ -54,6 +56,8 @@ pub fn scratch_len(problem: &Problem) -> usize {
         Op::Softmax(op) => softmax::scratch_len(op),
         Op::Resampling(op) => resampling::scratch_len(op),
         Op::Sum(op) => sum::scratch_len(op),
+        Op::Rnn(op) => rnn::scratch_len(op),
+        Op::Sdpa(op) => sdpa::scratch_len(op),
         _ => 0,
     }
 }
@@ -88,6 +92,7 @@ pub fn run(problem: &Problem, args: &dyn Args, scratch: &mut [f64]) -> Result<()
         Op::Concat(op) => concat::run(op, attr, args),
         Op::Sum(op) => sum::run(op, attr, args, scratch),
         Op::Reorder(_) => reorder::run(attr, args),
-        _ => Err(Error::Runtime(format!("the reference does not know {}", problem.op.kind()))),
+        Op::Rnn(op) => rnn::run(op, attr, args, scratch),
+        Op::Sdpa(op) => sdpa::run(op, attr, args, scratch),
     }
 }
