@@ -23,7 +23,7 @@ fn main() {
                     if width == simd.isa().lanes() && matches!(rows_at, Rows::Columns { .. }) {
                         continue;
                     }
-                    let block = Block { a: &a, rows: rows_at, b: &b, width, panel: 0, columns: width, taps: &taps, depth };
+                    let block = Block { a: &a, rows: rows_at, b: &b, width, b_step: width, panel: 0, columns: width, taps: &taps, depth };
                     let mut best = f64::MAX;
                     for _ in 0..30 {
                         let start = Instant::now();

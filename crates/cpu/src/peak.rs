@@ -22,7 +22,8 @@ impl Body for Chains<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> usize {
         let y: [Lanes<W>; 2] = std::array::from_fn(|v| Lanes::load(&self.data[v * W..]));
-        let mut acc: [[Lanes<W>; 2]; CHAINS / 2] = std::array::from_fn(|i| std::array::from_fn(|v| Lanes::load(&self.data[(2 * i + v) * W..])));
+        let mut acc: [[Lanes<W>; 2]; CHAINS / 2] =
+            std::array::from_fn(|i| std::array::from_fn(|v| Lanes::load(&self.data[(2 * i + v) * W..])));
         for _ in 0..STEPS {
             for i in 0..CHAINS / 2 {
                 for v in 0..2 {

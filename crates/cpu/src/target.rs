@@ -31,9 +31,7 @@ impl Isa {
             match self {
                 Isa::Baseline => true,
                 Isa::Avx2 => has!("avx2") && has!("fma"),
-                Isa::Avx512 => {
-                    has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("avx2") && has!("fma")
-                }
+                Isa::Avx512 => has!("avx512f") && has!("avx512vl") && has!("avx512bw") && has!("avx512dq") && has!("avx2") && has!("fma"),
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -1,5 +1,10 @@
 //! Kernel families and what they share.
 
+pub mod access;
+pub mod broadcast;
+mod convert;
 pub mod dot;
+pub mod epilogue;
 pub mod lanes;
 pub mod multiversion;
+pub mod scratch;

@@ -27,7 +27,7 @@ impl Rows<'_> {
     }
 }
 
-/// Operands of a block: `c[i][j] += sum over taps and k < depth of A(i, tap, k) * b[tap.b + j / width * panel + k * width + j % width]`.
+/// Operands of a block: `c[i][j] += sum over taps and k < depth of A(i, tap, k) * b[tap.b + j / width * panel + k * b_step + j % width]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     /// Numbers of `A`.
@@ -38,6 +38,8 @@ pub struct Block<'a> {
     pub b: &'a [f32],
     /// Columns of a panel (see [`super::panel_width`]): one vector or two.
     pub width: usize,
+    /// Distance of two rows of `B`.
+    pub b_step: usize,
     /// Distance of two panels.
     pub panel: usize,
     /// Number of columns; the last panel is computed whole.
@@ -58,7 +60,7 @@ pub fn accumulate(simd: Simd, block: &Block<'_>, c: &mut [f32], c_step: usize) {
     let tiles = m.div_ceil(max_rows(simd.isa()));
     for p in 0..block.columns.div_ceil(block.width) {
         let left = block.columns - p * block.width;
-        let on = Operands { a: block.a, b: &block.b[p * block.panel..], b_step: block.width, taps: block.taps, depth: block.depth };
+        let on = Operands { a: block.a, b: &block.b[p * block.panel..], b_step: block.b_step, taps: block.taps, depth: block.depth };
         let narrow = left <= lanes;
         let mut first = 0;
         for t in 0..tiles {

@@ -4,6 +4,8 @@
 //! converted while they are copied into scratch, which costs little beside the products and keeps one kernel for all of them.
 
 pub mod block;
+pub mod pack;
+pub mod product;
 mod tile;
 
 pub use block::{Block, Rows, accumulate};

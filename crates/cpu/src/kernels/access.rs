@@ -1,0 +1,344 @@
+//! Tensors as lines of `f32`: how kernels read and write any type and any blocked layout.
+//!
+//! A line is a run of elements along one dimension. Lines of contiguous elements are converted in bulk, others element by element; blocked
+//! layouts give as many contiguous pieces as they have blocks.
+
+use super::convert;
+use oxidnn_expr::number;
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Tensor};
+
+/// A logical position; entries beyond the tensor's dimensions are not used.
+pub type Pos = [i64; MAX_NDIMS];
+
+/// Elements that are converted at a time on their way between memory and `f32`.
+const CHUNK: usize = 256;
+
+/// A dense tensor bound to memory.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    buf: Buf,
+    dtype: DataType,
+    blocking: &'a Blocking,
+    dims: &'a Dims,
+}
+
+impl<'a> View<'a> {
+    /// The argument `arg`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it was not passed or is not dense.
+    pub fn of(ctx: &Ctx<'a>, arg: Arg) -> Result<View<'a>, Error> {
+        let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
+        View::new(arg, bound.tensor, ctx.buf(arg)?)
+    }
+
+    /// The argument `arg`, where it was passed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it is not dense.
+    pub fn optional(ctx: &Ctx<'a>, arg: Arg) -> Result<Option<View<'a>>, Error> {
+        if ctx.bound(arg).is_some() { View::of(ctx, arg).map(Some) } else { Ok(None) }
+    }
+
+    /// A tensor in `buf`, called `arg` in errors.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it is not dense.
+    pub fn new(arg: Arg, tensor: &'a Tensor, buf: Buf) -> Result<View<'a>, Error> {
+        let blocking = tensor.blocking().ok_or_else(|| Error::arg(arg, "a layout without strides", "a dense tensor"))?;
+        Ok(View { buf, dtype: tensor.dtype, blocking, dims: tensor.dims() })
+    }
+
+    /// The same memory read as another type of the same width.
+    pub fn reinterpret(self, dtype: DataType) -> View<'a> {
+        View { dtype, ..self }
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> DataType {
+        self.dtype
+    }
+
+    /// Logical sizes.
+    pub fn dims(&self) -> &'a Dims {
+        self.dims
+    }
+
+    /// Strides and blocks.
+    pub fn blocking(&self) -> &'a Blocking {
+        self.blocking
+    }
+
+    /// The memory.
+    pub fn buf(&self) -> Buf {
+        self.buf
+    }
+
+    /// Element offset of a position.
+    pub fn offset(&self, pos: &Pos) -> usize {
+        self.blocking.offset_of(&pos[..self.dims.len()]) as usize
+    }
+
+    /// Distance of neighbours along `dim` where it is the same everywhere.
+    pub fn stride(&self, dim: usize) -> Option<i64> {
+        self.blocking.is_plain().then(|| self.blocking.strides[dim])
+    }
+
+    /// Elements that follow `pos` along `dim` at a constant distance, and that distance.
+    fn piece(&self, pos: &Pos, dim: usize) -> (usize, usize) {
+        if let Some(stride) = self.stride(dim) {
+            return (usize::MAX, stride as usize);
+        }
+        let inner = &self.blocking.inner;
+        let Some((index, (_, size))) = inner.iter().enumerate().filter(|(_, b)| b.0 == dim).last() else {
+            return (usize::MAX, self.blocking.strides[dim] as usize);
+        };
+        let stride: i64 = inner.iter().skip(index + 1).map(|b| b.1).product();
+        ((size - pos[dim] % size) as usize, stride as usize)
+    }
+
+    /// Reads the elements from `pos` on along `dim`.
+    pub fn read(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
+        let (mut pos, mut done) = (*pos, 0);
+        while done < out.len() {
+            let (piece, stride) = self.piece(&pos, dim);
+            let n = piece.min(out.len() - done);
+            read_run(self.buf, self.dtype, self.offset(&pos), stride, &mut out[done..done + n]);
+            pos[dim] += n as i64;
+            done += n;
+        }
+    }
+
+    /// Writes elements from `pos` on along `dim`, rounded to nearest even, integers saturated.
+    pub fn write(&self, pos: &Pos, dim: usize, values: &[f32]) {
+        let (mut pos, mut done) = (*pos, 0);
+        while done < values.len() {
+            let (piece, stride) = self.piece(&pos, dim);
+            let n = piece.min(values.len() - done);
+            write_run(self.buf, self.dtype, self.offset(&pos), stride, &values[done..done + n]);
+            pos[dim] += n as i64;
+            done += n;
+        }
+    }
+
+    /// Reads one element.
+    pub fn get(&self, pos: &Pos) -> f32 {
+        let mut one = [0.0];
+        read_run(self.buf, self.dtype, self.offset(pos), 1, &mut one);
+        one[0]
+    }
+
+    /// Writes whole numbers to an s32 tensor from `pos` on along `dim`.
+    pub fn write_whole(&self, pos: &Pos, dim: usize, values: &[i32]) {
+        let (mut pos, mut done) = (*pos, 0);
+        while done < values.len() {
+            let (piece, stride) = self.piece(&pos, dim);
+            let n = piece.min(values.len() - done);
+            let first = self.offset(&pos);
+            for (i, v) in values[done..done + n].iter().enumerate() {
+                self.buf.set(first + i * stride, *v);
+            }
+            pos[dim] += n as i64;
+            done += n;
+        }
+    }
+
+    /// Zeroes the padded area behind the logical sizes.
+    pub fn zero_padding(&self) {
+        let (dims, padded) = (self.dims, &self.blocking.padded_dims);
+        for d in (0..dims.len()).filter(|&d| padded[d] > dims[d]) {
+            // The part that is padding in `d` and not in an earlier dimension.
+            let low: Dims = Dims::from_fn(dims.len(), |e| if e == d { dims[d] } else { 0 });
+            let high: Dims = Dims::from_fn(dims.len(), |e| if e < d { dims[e] } else { padded[e] });
+            for_each(&low, &high, |pos| write_run(self.buf, self.dtype, self.offset(pos), 1, &[0.0]));
+        }
+    }
+}
+
+/// Dimensions of a tensor taken together as one: an index counts the last of them fastest.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    dims: Dims,
+    sizes: Dims,
+}
+
+impl Axis {
+    /// The dimensions `dims` (slowest first) of a tensor of sizes `sizes`.
+    pub fn new(dims: &[usize], sizes: &[i64]) -> Axis {
+        Axis { dims: Dims::from_fn(dims.len(), |i| dims[i] as i64), sizes: Dims::from_fn(dims.len(), |i| sizes[dims[i]]) }
+    }
+
+    /// The only dimension, if there is one.
+    pub fn single(&self) -> Option<usize> {
+        if self.dims.len() == 1 { Some(self.dims[0] as usize) } else { None }
+    }
+
+    /// The fastest dimension.
+    pub fn fastest(&self) -> usize {
+        self.dims.last().map_or(0, |d| *d as usize)
+    }
+
+    /// Number of indices.
+    pub fn len(&self) -> usize {
+        self.sizes.iter().product::<i64>() as usize
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `pos` moved to index `index`.
+    pub fn at(&self, pos: &Pos, index: usize) -> Pos {
+        let (mut pos, mut rest) = (*pos, index as i64);
+        for (d, size) in self.dims.iter().zip(self.sizes.iter()).rev() {
+            pos[*d as usize] += rest % size;
+            rest /= size;
+        }
+        pos
+    }
+
+    /// Distance of neighbours in `view`, where it is the same for all.
+    pub fn stride(&self, view: &View<'_>) -> Option<i64> {
+        if view.blocking().is_plain() { self.chained(view.blocking()) } else { None }
+    }
+
+    /// Distance of neighbours by the strides of `blocking` alone, where it is the same for all.
+    pub fn chained(&self, blocking: &Blocking) -> Option<i64> {
+        let (strides, n) = (&blocking.strides, self.dims.len());
+        let chained =
+            |i: usize| self.sizes[i] == 1 || strides[self.dims[i] as usize] == strides[self.dims[i + 1] as usize] * self.sizes[i + 1];
+        (0..n.saturating_sub(1)).all(chained).then(|| strides[self.fastest()])
+    }
+
+    /// Calls `f(position, dimension, range)` for the lines that make up indices `start..start + count` from `pos` on.
+    fn lines(&self, view: &View<'_>, pos: &Pos, start: usize, count: usize, mut f: impl FnMut(&Pos, usize, std::ops::Range<usize>)) {
+        let dim = self.fastest();
+        let size = *self.sizes.last().unwrap_or(&1) as usize;
+        if self.dims.len() <= 1 || self.stride(view).is_some() {
+            return f(&self.at(pos, start), dim, 0..count);
+        }
+        let mut done = 0;
+        while done < count {
+            let n = (size - (start + done) % size).min(count - done);
+            f(&self.at(pos, start + done), dim, done..done + n);
+            done += n;
+        }
+    }
+
+    /// Reads indices from `start` on.
+    pub fn read(&self, view: &View<'_>, pos: &Pos, start: usize, out: &mut [f32]) {
+        let count = out.len();
+        self.lines(view, pos, start, count, |pos, dim, range| view.read(pos, dim, &mut out[range]));
+    }
+
+    /// Writes indices from `start` on.
+    pub fn write(&self, view: &View<'_>, pos: &Pos, start: usize, values: &[f32]) {
+        self.lines(view, pos, start, values.len(), |pos, dim, range| view.write(pos, dim, &values[range]));
+    }
+}
+
+/// Calls `f` for every position of the box from `low` to before `high`.
+pub fn for_each(low: &[i64], high: &[i64], mut f: impl FnMut(&Pos)) {
+    let n = low.len();
+    if low.iter().zip(high).any(|(l, h)| l >= h) {
+        return;
+    }
+    let mut pos = [0; MAX_NDIMS];
+    pos[..n].copy_from_slice(low);
+    loop {
+        f(&pos);
+        let Some(d) = (0..n).rev().find(|&d| pos[d] + 1 < high[d]) else { return };
+        pos[d] += 1;
+        pos[d + 1..n].copy_from_slice(&low[d + 1..]);
+    }
+}
+
+/// Reads `out.len()` elements, the first at element `offset`, `stride` apart.
+pub fn read_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &mut [f32]) {
+    match (dtype, stride) {
+        (DataType::F32, 1) => buf.read(offset, out),
+        (DataType::F32, _) => {
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = buf.get(offset + i * stride);
+            }
+        }
+        (_, 0) => {
+            if let Some((first, rest)) = out.split_first_mut() {
+                read_run(buf, dtype, offset, 1, std::slice::from_mut(first));
+                rest.fill(*first);
+            }
+        }
+        _ if dtype.bits() == 4 => read_nibbles(buf, dtype, offset, stride, out),
+        _ => {
+            let size = dtype.bits() / 8;
+            let mut bytes = [0u8; CHUNK * 8];
+            for (c, out) in out.chunks_mut(CHUNK).enumerate() {
+                let bytes = &mut bytes[..out.len() * size];
+                let first = offset + c * CHUNK * stride;
+                if stride == 1 {
+                    buf.read(first * size, bytes);
+                } else {
+                    for (i, b) in bytes.chunks_exact_mut(size).enumerate() {
+                        buf.read((first + i * stride) * size, b);
+                    }
+                }
+                convert::to_f32(dtype, bytes, out);
+            }
+        }
+    }
+}
+
+fn read_nibbles(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &mut [f32]) {
+    if stride == 1 && offset % 2 == 0 {
+        let mut bytes = [0u8; CHUNK / 2];
+        for (c, out) in out.chunks_mut(CHUNK).enumerate() {
+            let bytes = &mut bytes[..out.len().div_ceil(2)];
+            buf.read((offset + c * CHUNK) / 2, bytes);
+            convert::to_f32(dtype, bytes, out);
+        }
+        return;
+    }
+    for (i, o) in out.iter_mut().enumerate() {
+        let at = offset + i * stride;
+        let bits = buf.get::<u8>(at / 2) >> (at % 2 * 4) & 15;
+        *o = number::decode(dtype, u64::from(bits)) as f32;
+    }
+}
+
+/// Writes `values`, the first at element `offset`, `stride` apart. Two 4-bit elements of one byte must belong to the same task.
+pub fn write_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, values: &[f32]) {
+    match (dtype, stride) {
+        (DataType::F32, 1) => buf.write(offset, values),
+        (DataType::F32, _) => {
+            for (i, v) in values.iter().enumerate() {
+                buf.set(offset + i * stride, *v);
+            }
+        }
+        _ if dtype.bits() == 4 => {
+            for (i, v) in values.iter().enumerate() {
+                let at = offset + i * stride;
+                let (shift, old) = (at % 2 * 4, buf.get::<u8>(at / 2));
+                let bits = (number::encode(dtype, f64::from(*v)) as u8 & 15) << shift;
+                buf.set(at / 2, old & !(15 << shift) | bits);
+            }
+        }
+        _ => {
+            let size = dtype.bits() / 8;
+            let mut bytes = [0u8; CHUNK * 8];
+            for (c, values) in values.chunks(CHUNK).enumerate() {
+                let bytes = &mut bytes[..values.len() * size];
+                convert::from_f32(dtype, values, bytes);
+                let first = offset + c * CHUNK * stride;
+                if stride == 1 {
+                    buf.write(first * size, bytes);
+                } else {
+                    for (i, b) in bytes.chunks_exact(size).enumerate() {
+                        buf.write((first + i * stride) * size, b);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Numbers that go with the elements of a result: bias, scales, zero points, operands of post-ops.
+
+use super::access::{Pos, View, read_run};
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Quant};
+
+/// One number for every position of a tensor of up to 12 dimensions, constant along some of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Broadcast<'a> {
+    source: Source<'a>,
+    strides: Pos,
+    groups: Pos,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Source<'a> {
+    Constant(f32),
+    Numbers { buf: Buf, dtype: DataType, base: usize },
+    Blocked(View<'a>),
+}
+
+impl<'a> Broadcast<'a> {
+    /// The number `value` everywhere.
+    pub fn constant(value: f32) -> Broadcast<'a> {
+        Broadcast { source: Source::Constant(value), strides: [0; MAX_NDIMS], groups: [1; MAX_NDIMS] }
+    }
+
+    /// The tensor `view`, whose dims are 1 or those of the positions.
+    pub fn tensor(view: View<'a>) -> Broadcast<'a> {
+        let mut b = Broadcast::constant(0.0);
+        if !view.blocking().is_plain() {
+            for (s, d) in b.strides.iter_mut().zip(view.dims().iter()) {
+                *s = i64::from(*d != 1);
+            }
+            b.source = Source::Blocked(view);
+            return b;
+        }
+        b.source = Source::Numbers { buf: view.buf(), dtype: view.dtype(), base: view.offset(&[0; MAX_NDIMS]) };
+        for (d, s) in b.strides.iter_mut().enumerate().take(view.dims().len()) {
+            *s = if view.dims()[d] == 1 { 0 } else { view.blocking().strides[d] };
+        }
+        b
+    }
+
+    /// The one-dimensional `view` along dimension `dim` of the positions.
+    pub fn along(view: View<'a>, dim: usize) -> Broadcast<'a> {
+        let mut b = Broadcast::constant(0.0);
+        b.source = Source::Numbers { buf: view.buf(), dtype: view.dtype(), base: view.offset(&[0; MAX_NDIMS]) };
+        b.strides[dim] = view.stride(0).unwrap_or(1);
+        b
+    }
+
+    /// Scales of `arg`, a tensor of `dims`, by its own positions; 1 where there are none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when they were not passed.
+    pub fn scale(ctx: &Ctx<'a>, attr: &Attr, arg: Arg, dims: &[i64]) -> Result<Broadcast<'a>, Error> {
+        Broadcast::quant(ctx, attr.scales.get(&arg), Arg::scale(arg), dims, 1.0)
+    }
+
+    /// Zero points of `arg`, a tensor of `dims`, by its own positions; 0 where there are none.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when they were not passed.
+    pub fn zero_point(ctx: &Ctx<'a>, attr: &Attr, arg: Arg, dims: &[i64]) -> Result<Broadcast<'a>, Error> {
+        Broadcast::quant(ctx, attr.zero_points.get(&arg), Arg::zero_point(arg), dims, 0.0)
+    }
+
+    fn quant(ctx: &Ctx<'a>, quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {
+        let mut b = Broadcast::constant(default);
+        let Some(quant) = quant else { return Ok(b) };
+        let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
+        let base = bound.tensor.blocking().map_or(0, |x| x.offset as usize);
+        b.source = Source::Numbers { buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, base };
+        let (sizes, n) = (quant.dims(dims), dims.len());
+        let mut stride = 1;
+        for d in (0..n).rev().filter(|&d| quant.mask >> d & 1 == 1) {
+            b.strides[d] = if dims[d] == 1 { 0 } else { stride };
+            b.groups[d] = if quant.groups.is_empty() || d + 2 < n { 1 } else { quant.groups[d + 2 - n].max(1) };
+            stride *= sizes[d];
+        }
+        Ok(b)
+    }
+
+    /// The same with dimension `d` taken as 0.
+    pub fn without(mut self, d: usize) -> Broadcast<'a> {
+        self.strides[d] = 0;
+        self
+    }
+
+    /// The same for positions of a result: `dims` lists for each dimension of the result the one of this tensor it stands for.
+    pub fn permuted(mut self, dims: &[Option<usize>]) -> Broadcast<'a> {
+        let (strides, groups) = (self.strides, self.groups);
+        (self.strides, self.groups) = ([0; MAX_NDIMS], [1; MAX_NDIMS]);
+        for (to, from) in dims.iter().enumerate() {
+            if let Some(from) = *from {
+                (self.strides[to], self.groups[to]) = (strides[from], groups[from]);
+            }
+        }
+        self
+    }
+
+    /// True when the number differs along `dim`.
+    pub fn varies(&self, dim: usize) -> bool {
+        self.strides[dim] != 0 && !matches!(self.source, Source::Constant(_))
+    }
+
+    /// True when it is `value` everywhere, known without reading memory.
+    pub fn is_constant(&self, value: f32) -> bool {
+        matches!(self.source, Source::Constant(v) if v == value)
+    }
+
+    /// The number at `pos`.
+    pub fn at(&self, pos: &Pos) -> f32 {
+        let mut one = [0.0];
+        self.line(pos, 0, &mut one);
+        one[0]
+    }
+
+    /// The numbers from `pos` on along `dim`.
+    pub fn line(&self, pos: &Pos, dim: usize, out: &mut [f32]) {
+        let index: i64 = (0..MAX_NDIMS).map(|d| pos[d] / self.groups[d] * self.strides[d]).sum();
+        match self.source {
+            Source::Constant(v) => out.fill(v),
+            Source::Blocked(view) => {
+                let own: Pos = std::array::from_fn(|d| pos[d] * self.strides[d]);
+                if self.strides[dim] == 0 { out.fill(view.get(&own)) } else { view.read(&own, dim, out) }
+            }
+            Source::Numbers { buf, dtype, base } if self.groups[dim] == 1 || self.strides[dim] == 0 => {
+                read_run(buf, dtype, base + index as usize, self.strides[dim] as usize, out);
+            }
+            Source::Numbers { buf, dtype, base } => {
+                let (group, stride) = (self.groups[dim], self.strides[dim]);
+                let (mut done, mut at) = (0, pos[dim]);
+                while done < out.len() {
+                    let n = ((group - at % group) as usize).min(out.len() - done);
+                    let place = base as i64 + index + (at / group - pos[dim] / group) * stride;
+                    read_run(buf, dtype, place as usize, 0, &mut out[done..done + n]);
+                    done += n;
+                    at += n as i64;
+                }
+            }
+        }
+    }
+
+    /// Largest magnitude of `count` numbers in memory; for a constant its own.
+    pub fn largest(&self, count: usize) -> f32 {
+        let mut buffer = [0.0; 64];
+        match self.source {
+            Source::Constant(v) => v.abs(),
+            Source::Blocked(_) => f32::INFINITY,
+            Source::Numbers { buf, dtype, base } => (0..count).step_by(buffer.len()).fold(0.0, |m: f32, i| {
+                let part = &mut buffer[..(count - i).min(64)];
+                read_run(buf, dtype, base + i, 1, part);
+                part.iter().fold(m, |m, v| m.max(v.abs()))
+            }),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Whole matrix products of any type, layout and quantisation: cut into blocks, packed, multiplied, finished.
+//!
+//! A task is one block of the result. It walks the reduction in steps; the operands of a step are copied into the worker's scratch unless
+//! the tiles can read them where they are. Blocks depend on the sizes alone, so that results do not depend on the number of workers.
+
+use super::block::{Block, Rows, accumulate};
+use super::pack::{self, Source, Span};
+use super::tile::{Tap, panel_width};
+use crate::kernels::access::{Axis, Pos};
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Part, for_workers};
+use crate::target::Isa;
+use oxidnn_runtime::Executor;
+use oxidnn_spec::{Dims, MAX_NDIMS};
+
+/// Largest number of rows of a block.
+const ROWS: usize = 240;
+/// Largest number of columns of a block.
+const COLUMNS: usize = 128;
+/// Largest depth of a step.
+const DEPTH: usize = 256;
+/// Distance of packed rows beyond their depth: keeps rows off each other's cache sets.
+const SKEW: usize = 16;
+
+/// One operand of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// Elements and quantisation.
+    pub source: Source<'a>,
+    /// The rows of `A` or columns of `B`.
+    pub outer: Axis,
+    /// The reduction.
+    pub depth: Axis,
+    /// The elements as `f32`, where they are that, and nobody writes to them.
+    pub slice: Option<&'a [f32]>,
+}
+
+/// `c[batch, m, n] = tail(sum over k of a[batch, m, k] * b[batch, k, n])`.
+#[derive(Clone, Copy, Debug)]
+pub struct Product<'a> {
+    /// Sizes of the leading dimensions that all three share; an operand of size 1 there is repeated.
+    pub batch: Dims,
+    /// Left operand.
+    pub a: Operand<'a>,
+    /// Right operand.
+    pub b: Operand<'a>,
+    /// Destination and what happens before.
+    pub tail: Epilogue<'a>,
+    /// Rows in the destination.
+    pub rows: Axis,
+    /// Columns in the destination.
+    pub columns: Axis,
+    /// Longest part of a reduction whose sums are exact in `f32`, for whole numbers; `None` for real numbers.
+    pub exact: Option<usize>,
+}
+
+/// Numbers of scratch that a worker needs.
+pub fn scratch_each(isa: Isa) -> usize {
+    2 * ROWS * COLUMNS + ROWS * (DEPTH + SKEW) + DEPTH * COLUMNS.next_multiple_of(2 * isa.lanes())
+}
+
+/// Length of the scratch for `workers` workers.
+pub fn scratch_len(isa: Isa, workers: usize) -> Option<usize> {
+    for_workers(workers, scratch_each(isa))
+}
+
+/// Where `A` of a step is.
+struct Left<'s> {
+    data: &'s [f32],
+    start: usize,
+    step: usize,
+}
+
+/// Where `B` of a step is.
+struct Right<'s> {
+    data: &'s [f32],
+    step: usize,
+    panel: usize,
+}
+
+/// A block's place.
+struct Place {
+    a: Pos,
+    b: Pos,
+    c: Pos,
+    m: std::ops::Range<usize>,
+    n: std::ops::Range<usize>,
+}
+
+/// Cuts `size` into equal blocks of at most `most`, multiples of `unit`: (number, size).
+fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
+    let each = size.div_ceil(size.div_ceil(most).max(1)).next_multiple_of(unit).max(unit);
+    (size.div_ceil(each), each)
+}
+
+impl Product<'_> {
+    /// Computes everything, on at most `workers` workers that share `scratch`.
+    pub fn run(&self, simd: Simd, executor: &dyn Executor, workers: usize, scratch: &mut Part<'_>) {
+        let (m, n) = (self.rows.len(), self.columns.len());
+        let batches = self.batch.iter().product::<i64>() as usize;
+        let (m_blocks, m_each) = cut(m, ROWS, 12);
+        let (n_blocks, n_each) = cut(n, COLUMNS, panel_width(simd.isa(), n));
+        scratch.work(executor, workers, batches * m_blocks * n_blocks, &|task, scratch| {
+            let (i, rest) = (task % m_blocks, task / m_blocks);
+            let (j, batch) = (rest % n_blocks, rest / n_blocks);
+            let span = |i: usize, each: usize, all: usize| i * each..all.min((i + 1) * each);
+            let [a, b, c] = self.batch_positions(batch);
+            self.block(simd, &Place { a, b, c, m: span(i, m_each, m), n: span(j, n_each, n) }, scratch);
+        });
+    }
+
+    /// Positions of a batch in the operands and the destination.
+    fn batch_positions(&self, mut batch: usize) -> [Pos; 3] {
+        let mut all = [[0; MAX_NDIMS]; 3];
+        for (d, size) in self.batch.iter().enumerate().rev() {
+            let p = (batch % *size as usize) as i64;
+            batch /= *size as usize;
+            for (pos, dims) in all.iter_mut().zip([self.a.source.view.dims(), self.b.source.view.dims(), self.tail.dst().dims()]) {
+                pos[d] = if dims[d] == 1 { 0 } else { p };
+            }
+        }
+        all
+    }
+
+    fn block(&self, simd: Simd, at: &Place, scratch: &mut [f32]) {
+        let (m, n) = (at.m.len(), at.n.len());
+        let width = panel_width(simd.isa(), self.columns.len());
+        let (sums, rest) = scratch.split_at_mut(ROWS * COLUMNS);
+        let (whole, rest) = rest.split_at_mut(ROWS * COLUMNS);
+        let (left, right) = rest.split_at_mut(ROWS * (DEPTH + SKEW));
+        let step = n.next_multiple_of(width);
+        let (sums, whole) = (&mut sums[..m * step], &mut whole[..m * step]);
+        sums.fill(0.0);
+        let depth = self.a.depth.len();
+        let most = self.exact.map_or(DEPTH, |e| e.min(DEPTH));
+        let (mut k, mut unsaved, mut saved) = (0, 0, false);
+        while k < depth {
+            let now = most.min(depth - k);
+            if self.exact.is_some_and(|e| unsaved + now > e) {
+                save(sums, whole, &mut saved);
+                unsaved = 0;
+            }
+            let a = self.left(at, k, now, left);
+            let b = self.right(at, k, now, width, right);
+            let mut rows = [0; ROWS];
+            rows.iter_mut().enumerate().for_each(|(i, r)| *r = i * a.step);
+            let taps = [Tap { a: a.start, b: 0 }];
+            let block = Block {
+                a: a.data,
+                rows: Rows::At(&rows[..m]),
+                b: b.data,
+                width,
+                b_step: b.step,
+                panel: b.panel,
+                columns: n,
+                taps: &taps,
+                depth: now,
+            };
+            accumulate(simd, &block, sums, step);
+            k += now;
+            unsaved += now;
+        }
+        if saved {
+            save(sums, whole, &mut saved);
+        }
+        self.store(simd, at, Sums { data: sums, exact: saved.then_some(whole), step, columns: n, dim: self.columns.fastest() });
+    }
+
+    fn left<'s>(&'s self, at: &Place, k: usize, depth: usize, scratch: &'s mut [f32]) -> Left<'s> {
+        let Operand { source, outer, depth: axis, slice } = &self.a;
+        let in_place = || {
+            let (data, step) = ((*slice)?, outer.stride(&source.view)?);
+            let bad = step as usize % 512 == 0 && at.m.len() > 4;
+            if !source.is_plain() || axis.stride(&source.view)? != 1 || bad {
+                return None;
+            }
+            let start = source.view.offset(&at.a) + at.m.start * step as usize + k;
+            Some(Left { data, start, step: step as usize })
+        };
+        in_place().unwrap_or_else(|| {
+            let rows = Span { axis: outer, first: at.m.start, count: at.m.len() };
+            let step = depth + SKEW;
+            pack::rows(source, &at.a, rows, Span { axis, first: k, count: depth }, scratch, step);
+            Left { data: scratch, start: 0, step }
+        })
+    }
+
+    fn right<'s>(&'s self, at: &Place, k: usize, depth: usize, width: usize, scratch: &'s mut [f32]) -> Right<'s> {
+        let Operand { source, outer, depth: axis, slice } = &self.b;
+        let in_place = || {
+            let (data, dim) = ((*slice)?, outer.single()?);
+            let blocking = source.view.blocking();
+            let mut blocks = blocking.inner.iter();
+            let (Some((d, size)), None) = (blocks.next(), blocks.next()) else { return None };
+            if !source.is_plain() || d != dim || size as usize != width {
+                return None;
+            }
+            let k_stride = axis.chained(blocking)?;
+            let start = source.view.offset(&axis.at(&outer.at(&at.b, at.n.start), k));
+            Some(Right { data: &data[start..], step: k_stride as usize, panel: blocking.strides[dim] as usize })
+        };
+        in_place().unwrap_or_else(|| {
+            let columns = Span { axis: outer, first: at.n.start, count: at.n.len() };
+            pack::panels(source, &at.b, columns, Span { axis, first: k, count: depth }, scratch, width);
+            Right { data: scratch, step: width, panel: depth * width }
+        })
+    }
+
+    fn store(&self, simd: Simd, at: &Place, sums: Sums<'_>) {
+        match (self.rows.single(), self.columns.single()) {
+            (Some(row), Some(column)) => {
+                let mut pos = at.c;
+                pos[row] = at.m.start as i64;
+                pos[column] = at.n.start as i64;
+                self.tail.store(simd, sums, std::iter::once(Run { pos, dim: row, step: 1, count: at.m.len() }));
+            }
+            _ => {
+                for i in 0..at.m.len() {
+                    let pos = self.rows.at(&at.c, at.m.start + i);
+                    self.columns.write(self.tail.dst(), &pos, at.n.start, &sums.data[i * sums.step..][..at.n.len()]);
+                }
+            }
+        }
+    }
+}
+
+/// Moves exact sums to 32-bit integers (kept in the bits of `whole`), the first time or in addition; `sums` becomes the total, or zero if
+/// more is to come.
+fn save(sums: &mut [f32], whole: &mut [f32], saved: &mut bool) {
+    let whole: &mut [i32] = bytemuck::cast_slice_mut(whole);
+    for (x, w) in sums.iter_mut().zip(whole) {
+        *w = if *saved { w.wrapping_add(*x as i32) } else { *x as i32 };
+        *x = 0.0;
+    }
+    *saved = true;
+}

@@ -1,0 +1,100 @@
+//! Scratch memory of an execution, cut into parts that are safe to use from many workers.
+//!
+//! A plan books the parts with [`booked`]; an execution cuts them in the same order with [`Scratch::take`]. One of the few files with
+//! unsafe code: what it promises is that a part is handed out once and is then written by one worker at a time.
+
+use oxidnn_runtime::{Buf, Executor};
+use oxidnn_spec::Error;
+use std::marker::PhantomData;
+
+const ALIGN: usize = 64;
+
+/// Bytes of scratch for parts of `lens` numbers each; `None` on overflow.
+pub fn booked(lens: &[usize]) -> Option<usize> {
+    lens.iter().try_fold(0usize, |sum, len| sum.checked_add(len.checked_mul(4)?.checked_next_multiple_of(ALIGN)?))
+}
+
+/// Numbers of each worker's share of a part.
+fn share(len: usize, workers: usize) -> usize {
+    len / workers / 16 * 16
+}
+
+/// Length of a part from which each of `workers` workers gets at least `each` numbers; `None` on overflow.
+pub fn for_workers(workers: usize, each: usize) -> Option<usize> {
+    each.checked_next_multiple_of(16)?.checked_mul(workers.max(1))
+}
+
+/// The scratch of one execution.
+pub struct Scratch<'a> {
+    buf: Buf,
+    at: usize,
+    life: PhantomData<&'a ()>,
+}
+
+/// A part of it: as many numbers as were asked for, contents undefined.
+pub struct Part<'a> {
+    buf: Buf,
+    len: usize,
+    life: PhantomData<&'a ()>,
+}
+
+impl<'a> Scratch<'a> {
+    /// The scratch in `buf`.
+    ///
+    /// # Safety
+    /// For the lifetime nobody else may use the memory of `buf`.
+    pub unsafe fn new(buf: Buf) -> Scratch<'a> {
+        Scratch { buf, at: 0, life: PhantomData }
+    }
+
+    /// The next part, of `len` numbers.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when the scratch is too small or not aligned for numbers.
+    pub fn take(&mut self, len: usize) -> Result<Part<'a>, Error> {
+        let bytes = booked(&[len]).filter(|b| *b <= self.buf.len() - self.at && self.buf.as_ptr().addr() % 4 == 0);
+        let bytes = bytes.ok_or_else(|| Error::Runtime(format!("{len} numbers of scratch at {} of {}", self.at, self.buf.len())))?;
+        let buf = self.buf.part(self.at, bytes);
+        self.at += bytes;
+        Ok(Part { buf, len, life: PhantomData })
+    }
+}
+
+/// Numbers `start..start + len` of a part.
+///
+/// # Safety
+/// Nobody else may use these numbers while the slice lives.
+unsafe fn piece<'s>(buf: Buf, start: usize, len: usize) -> &'s mut [f32] {
+    // SAFETY: by the caller's promise; `take` has checked the alignment.
+    unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
+}
+
+impl<'a> Part<'a> {
+    /// All of it, for the calling thread.
+    pub fn into_slice(self) -> &'a mut [f32] {
+        // SAFETY: the part is consumed, so this is the only slice of it, and `Scratch::new` promised that nobody else uses the memory.
+        unsafe { piece(self.buf, 0, self.len) }
+    }
+
+    /// Fills pieces of `piece_len` numbers (the last may be shorter) in parallel, each by one call of `fill(piece index, piece)`.
+    pub fn fill(self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> &'a [f32] {
+        let (buf, len) = (self.buf, self.len);
+        executor.run(executor.threads(), len.div_ceil(piece_len.max(1)), &|_, task| {
+            let start = task * piece_len;
+            // SAFETY: every task is called once, and pieces of different tasks do not overlap.
+            fill(task, unsafe { piece(buf, start, piece_len.min(len - start)) });
+        });
+        self.into_slice()
+    }
+
+    /// Runs `tasks` tasks on at most `workers` workers, each with its own equal share of the part.
+    pub fn work(&mut self, executor: &dyn Executor, workers: usize, tasks: usize, task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+        let (buf, workers) = (self.buf, workers.max(1));
+        let share = share(self.len, workers);
+        executor.run(workers.min(executor.threads().max(1)), tasks, &|worker, index| {
+            assert!(worker < workers, "worker {worker} of {workers}");
+            // SAFETY: calls with the same worker do not overlap, and shares of different workers do not either.
+            task(index, unsafe { piece(buf, worker * share, share) });
+        });
+    }
+}

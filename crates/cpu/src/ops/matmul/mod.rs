@@ -1,0 +1,10 @@
+//! Rows of matrix multiplication.
+
+mod packed;
+
+use crate::CpuTarget;
+use crate::ops::fallback;
+use oxidnn_runtime::Impl;
+
+/// Best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed::plan }, fallback::ROW];

@@ -1,0 +1,95 @@
+//! `packed:portable`: any dense matrix product through the dot kernel.
+//!
+//! Operands of any type become `f32` while they are packed; products of small integers are summed exactly (see [`exact_depth`]). Scales that
+//! do not differ along the reduction, and everything after it, are the tail's.
+
+use crate::CpuTarget;
+use crate::kernels::access::{Axis, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::Source;
+use crate::kernels::dot::panel_width;
+use crate::kernels::dot::product::{Operand, Product, scratch_len};
+use crate::kernels::epilogue::{self, Epilogue};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Packed {
+    attr: Attr,
+    workers: usize,
+    scratch: usize,
+}
+
+/// Takes dense products of all types up to 32 bits.
+pub fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    let Op::Matmul(op) = &mut problem.op else { return Err(Skip::Op("anything but matmul")) };
+    for t in [&op.src, &op.weights] {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, &op.dst)?;
+    if !problem.attr.precomputed_reductions.is_empty() {
+        return Err(Skip::Attr("precomputed reductions".into()));
+    }
+    if op.weights.layout.is_any() && !op.weights.dims().has_runtime() {
+        let n = op.weights.dims().len();
+        let width = panel_width(target.isa, op.weights.dims()[n - 1].max(0) as usize);
+        support::resolve(&mut op.weights, &support::panel_tag(n, &[n - 2], n - 1, width))?;
+    }
+    problem.resolve();
+    support::dense(&problem)?;
+    let scratch = scratch_len(target.isa, target.threads);
+    let (Some(scratch), Some(scratch_bytes)) = (scratch, scratch.and_then(|s| booked(&[s]))) else {
+        return Err(Skip::Shape("scratch exceeds the address space"));
+    };
+    let kernel = Packed { attr: problem.attr.clone(), workers: target.threads, scratch };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+/// Scales of an operand: those that differ along the reduction (dimension `depth`), and those that the tail applies.
+fn split_scale<'a>(scale: Broadcast<'a>, depth: usize) -> (Option<Broadcast<'a>>, Broadcast<'a>) {
+    if scale.varies(depth) { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
+}
+
+fn operand<'a>(ctx: &Ctx<'a>, arg: Arg, source: Source<'a>, outer: usize, depth: usize) -> Operand<'a> {
+    let view = source.view;
+    let axis = |d: usize| Axis::new(&[d], view.dims());
+    Operand { source, outer: axis(outer), depth: axis(depth), slice: support::floats(ctx, arg, &view, &[Arg::DST]) }
+}
+
+impl Kernel for Packed {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (src, weights, dst) = (View::of(ctx, Arg::SRC)?, View::of(ctx, Arg::WEIGHTS)?, View::of(ctx, Arg::DST)?);
+        dst.zero_padding();
+        if dst.dims().contains(&0) {
+            return Ok(());
+        }
+        let n = dst.dims().len();
+        let (row, column) = (n - 2, n - 1);
+        let (a_scale, a_factor) = split_scale(Broadcast::scale(ctx, &self.attr, Arg::SRC, src.dims())?, column);
+        let (b_scale, b_factor) = split_scale(Broadcast::scale(ctx, &self.attr, Arg::WEIGHTS, weights.dims())?, row);
+        let bias = View::optional(ctx, Arg::BIAS)?.map(Broadcast::tensor);
+        let tail = Epilogue::new(ctx, &self.attr, Arg::DST, [a_factor, b_factor], bias)?;
+        let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
+            Broadcast::zero_point(ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
+        };
+        let a = Source { view: src, zero_point: zero_point(Arg::SRC, &src)?, scale: a_scale };
+        let b = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: b_scale };
+        let product = Product {
+            batch: Dims::from_fn(n - 2, |d| dst.dims()[d]),
+            exact: support::exact_depth([&a, &b], &self.attr),
+            a: operand(ctx, Arg::SRC, a, row, column),
+            b: operand(ctx, Arg::WEIGHTS, b, column, row),
+            tail,
+            rows: Axis::new(&[row], dst.dims()),
+            columns: Axis::new(&[column], dst.dims()),
+        };
+        product.run(simd, ctx.executor, self.workers, &mut scratch.take(self.scratch)?);
+        Ok(())
+    }
+}

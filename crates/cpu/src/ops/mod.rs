@@ -1,0 +1,56 @@
+//! The implementation rows of every operation: one table per operation, best first, and the choice of the table.
+
+pub mod batch_norm;
+pub mod binary;
+pub mod concat;
+pub mod conv;
+pub mod deconv;
+pub mod eltwise;
+pub mod fallback;
+pub mod group_norm;
+pub mod inner_product;
+pub mod layer_norm;
+pub mod lrn;
+pub mod matmul;
+pub mod pool;
+pub mod prelu;
+pub mod reduction;
+pub mod reorder;
+pub mod resampling;
+pub mod rnn;
+pub mod sdpa;
+pub mod shuffle;
+pub mod softmax;
+pub mod sum;
+mod support;
+
+use crate::CpuTarget;
+use oxidnn_runtime::Impl;
+use oxidnn_spec::Op;
+
+/// The rows of an operation, best first.
+pub fn rows(op: &Op) -> &'static [Impl<CpuTarget>] {
+    match op {
+        Op::BatchNorm(_) => batch_norm::IMPLS,
+        Op::Binary(_) => binary::IMPLS,
+        Op::Concat(_) => concat::IMPLS,
+        Op::Eltwise(_) => eltwise::IMPLS,
+        Op::GroupNorm(_) => group_norm::IMPLS,
+        Op::LayerNorm(_) => layer_norm::IMPLS,
+        Op::Lrn(_) => lrn::IMPLS,
+        Op::Pool(_) => pool::IMPLS,
+        Op::Prelu(_) => prelu::IMPLS,
+        Op::Reduction(_) => reduction::IMPLS,
+        Op::Reorder(_) => reorder::IMPLS,
+        Op::Resampling(_) => resampling::IMPLS,
+        Op::Rnn(_) => rnn::IMPLS,
+        Op::Sdpa(_) => sdpa::IMPLS,
+        Op::Shuffle(_) => shuffle::IMPLS,
+        Op::Softmax(_) => softmax::IMPLS,
+        Op::Sum(_) => sum::IMPLS,
+        Op::Conv(_) => conv::IMPLS,
+        Op::Deconv(_) => deconv::IMPLS,
+        Op::InnerProduct(_) => inner_product::IMPLS,
+        Op::Matmul(_) => matmul::IMPLS,
+    }
+}

@@ -1,0 +1,8 @@
+//! Rows of softmax.
+
+use crate::CpuTarget;
+use crate::ops::fallback;
+use oxidnn_runtime::Impl;
+
+/// Best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];

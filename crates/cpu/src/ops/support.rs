@@ -1,0 +1,81 @@
+//! What the rows of products (matmul, inner product, convolution) share in their plans and bindings.
+
+use crate::kernels::access::View;
+use crate::kernels::dot::pack::Source;
+use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Format, Problem, Tensor};
+
+/// Whether the packing converts a type to `f32` exactly.
+///
+/// # Errors
+/// The type, where it does not.
+pub fn operand_type(dtype: DataType) -> Result<(), Skip> {
+    match dtype {
+        DataType::F64 | DataType::S32 | DataType::S64 | DataType::E8m0 | DataType::Boolean => {
+            Err(Skip::DataType(format!("{dtype} as operand of a product")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives a tensor of layout `any` the layout `tag`.
+///
+/// # Errors
+/// The layout, where the tag does not fit.
+pub fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
+    if tensor.layout.is_any() {
+        *tensor = Tensor::with_tag(*tensor.dims(), tensor.dtype, tag).map_err(|e| Skip::Layout(e.to_string()))?;
+    }
+    Ok(())
+}
+
+/// The tag of weights in panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the
+/// dimensions `depth` from slow to fast, and the columns of a panel.
+pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize) -> String {
+    let letter = |d: usize| (b'a' + d as u8) as char;
+    let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();
+    tag.push(letter(column).to_ascii_uppercase());
+    tag.extend(depth.iter().map(|d| letter(*d)));
+    format!("{tag}{width}{}", letter(column))
+}
+
+/// Whether every tensor of a resolved problem is dense.
+///
+/// # Errors
+/// The first that is not, by name.
+pub fn dense(problem: &Problem) -> Result<(), Skip> {
+    match problem.operands().iter().find(|o| !matches!(o.tensor.layout.format, Format::Blocked(_) | Format::HostScalar)) {
+        Some(o) => Err(Skip::Layout(format!("of {}: not dense", o.arg))),
+        None => Ok(()),
+    }
+}
+
+/// The elements of `view` where they are `f32` that nothing written overlaps.
+pub fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>, written: &[Arg]) -> Option<&'a [f32]> {
+    if view.dtype() == DataType::F32 { ctx.input(arg, written) } else { None }
+}
+
+/// Largest magnitude of an 8-bit or 4-bit integer type.
+fn largest(dtype: DataType) -> Option<f32> {
+    Some(match dtype {
+        DataType::U8 => 255.0,
+        DataType::S8 => 128.0,
+        DataType::U4 => 15.0,
+        DataType::S4 => 8.0,
+        _ => return None,
+    })
+}
+
+/// How many products of two integer operands (zero points subtracted) can be added in `f32` without rounding: all sums below 2^24. `None`
+/// when an operand is not of whole numbers.
+pub fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usize> {
+    let mut product = 1.0;
+    for (source, arg) in sources.into_iter().zip([Arg::SRC, Arg::WEIGHTS]) {
+        if source.scale.is_some() {
+            return None;
+        }
+        let count = attr.zero_points.get(&arg).and_then(|q| q.dims(source.view.dims()).volume()).unwrap_or(0);
+        product *= largest(source.view.dtype())? + source.zero_point.map_or(0.0, |z| z.largest(count as usize));
+    }
+    Some(((1u32 << 24) as f32 / product).max(1.0) as usize)
+}

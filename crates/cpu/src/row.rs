@@ -1,0 +1,59 @@
+//! What every row of this crate shares: a plan is the resolved problem, a size of scratch and a kernel.
+
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::target::Isa;
+use oxidnn_runtime::{Ctx, Exec, Plan};
+use oxidnn_spec::{Error, Problem};
+use std::fmt;
+use std::sync::Arc;
+
+/// A planned computation: everything that depends on the problem is decided.
+pub trait Kernel: fmt::Debug + Send + Sync + 'static {
+    /// Runs it with the processor's instructions and scratch of the booked size.
+    ///
+    /// # Errors
+    /// As for [`Exec::run`].
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error>;
+}
+
+/// The plan of a [`Kernel`].
+#[derive(Debug)]
+pub struct RowPlan<K> {
+    /// The problem, layouts resolved.
+    pub problem: Problem,
+    /// Bytes of scratch.
+    pub scratch_bytes: usize,
+    /// Instruction set of the target.
+    pub isa: Isa,
+    /// What runs.
+    pub kernel: Arc<K>,
+}
+
+struct Ready<K> {
+    simd: Simd,
+    scratch_bytes: usize,
+    kernel: Arc<K>,
+}
+
+impl<K: Kernel> Plan for RowPlan<K> {
+    fn problem(&self) -> &Problem {
+        &self.problem
+    }
+    fn scratch_bytes(&self) -> usize {
+        self.scratch_bytes
+    }
+    fn build(&self) -> Result<Arc<dyn Exec>, Error> {
+        let simd = Simd::new(self.isa).ok_or_else(|| Error::Runtime(format!("this processor lacks {}", self.isa.name())))?;
+        Ok(Arc::new(Ready { simd, scratch_bytes: self.scratch_bytes, kernel: Arc::clone(&self.kernel) }))
+    }
+}
+
+impl<K: Kernel> Exec for Ready<K> {
+    fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let buf = ctx.scratch.part(0, self.scratch_bytes.min(ctx.scratch.len()));
+        // SAFETY: a context's scratch belongs to the one execution it is made for, and this is where it is taken.
+        let scratch = unsafe { Scratch::new(buf) };
+        self.kernel.run(self.simd, ctx, scratch)
+    }
+}
