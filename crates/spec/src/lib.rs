@@ -12,6 +12,7 @@ mod error;
 mod layout;
 pub mod op;
 mod problem;
+pub mod text;
 mod work;
 
 pub use arg::Arg;

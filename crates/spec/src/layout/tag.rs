@@ -30,108 +30,113 @@ pub enum TagError {
         dims: usize,
     },
     /// An inner block of size 0 or 1, too many of them, or one too large.
-    #[error("`{0}` is not a tag: inner blocks are 2 to 4096 large and at most 12")]
+    #[error("`{0}` is not a tag: inner blocks are 2 to 4096 large, at most 12, and 2^20 together")]
     Block(String),
+    /// Letters that are no permutation of a known role name.
+    #[error(
+        "`{0}` is not a tag: its letters are neither a..l nor those of nchw, oihw, goihw, tnc, ldnc, ldigo, ldgo, ldio or one of their kin"
+    )]
+    Role(String),
 }
 
-/// Role letters by family, in the order of logical dimensions; the first family that knows every letter of a name is taken.
-const ROLES: [&str; 9] = ["ncdhw", "ncw", "nchw", "goidhw", "oidhw", "ldigo", "ldgoi", "tnc", "ldnc"];
+/// Role names: the letters of a family in the order of its logical dimensions. A name is a permutation of one of them; every family has
+/// a letter behind `l`, so that no letter tag can be taken for a role name.
+const ROLES: [&str; 17] =
+    ["nc", "ncw", "nchw", "ncdhw", "oi", "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw", "tn", "tnc", "ldnc", "ldigo", "ldgo", "ldio"];
+
+/// The largest product of inner blocks.
+const MAX_BLOCK: i64 = 1 << 20;
 
 /// Outer order (dimension indices) and inner blocks of a tag, for tensors of `n` dimensions.
-pub(super) struct Parsed {
-    pub(super) order: Vec<usize>,
-    pub(super) blocks: Blocks,
+struct Parsed {
+    order: Vec<usize>,
+    blocks: Blocks,
 }
 
-pub(super) fn parse(tag: &str, n: usize) -> Result<Parsed, TagError> {
-    let letters = canonical(tag, n)?;
+fn letter(d: usize) -> char {
+    (b'a' + d as u8) as char
+}
+
+fn parse(tag: &str, n: usize) -> Result<Parsed, TagError> {
+    if let Some(c) = tag.chars().find(|c| !c.is_ascii_alphanumeric()) {
+        return Err(TagError::Unexpected(tag.into(), c));
+    }
+    let outer = tag.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (outer, inner) = tag.split_at(outer);
+    let role = outer.chars().any(|c| c.to_ascii_lowercase() > 'l' && c != 'x');
+    let family = if role { family(outer).ok_or_else(|| TagError::Role(tag.into()))? } else { "abcdefghijkl" };
+    let dim = |c: char| {
+        let found = family.find(c.to_ascii_lowercase());
+        found.ok_or_else(|| TagError::Unexpected(tag.into(), c))
+    };
     let mut order = Vec::with_capacity(n);
     let mut upper = [false; MAX_NDIMS];
-    let mut blocks = Blocks::default();
-    let mut chars = letters.chars().peekable();
-    while let Some(c) = chars.next_if(char::is_ascii_alphabetic) {
-        let d = (c.to_ascii_lowercase() as u8 - b'a') as usize;
-        if d >= MAX_NDIMS {
-            return Err(TagError::Unexpected(tag.into(), c));
+    for c in outer.chars() {
+        if c == 'x' {
+            let named = outer.chars().filter(|c| *c != 'x').map(dim).try_fold(0, |m, d| d.map(|d| m.max(d + 1)))?;
+            order.extend(named..n);
+            continue;
         }
+        let d = dim(c)?;
         if order.contains(&d) {
-            return Err(TagError::Missing(tag.into(), c.to_ascii_lowercase()));
+            return Err(TagError::Missing(tag.into(), c));
         }
         upper[d] = c.is_ascii_uppercase();
         order.push(d);
     }
-    while chars.peek().is_some() {
-        let mut size = 0i64;
-        while let Some(c) = chars.next_if(char::is_ascii_digit) {
-            size = size * 10 + i64::from(c as u8 - b'0');
-            if size > 4096 {
-                return Err(TagError::Block(tag.into()));
-            }
-        }
-        let c = chars.next().ok_or_else(|| TagError::Block(tag.into()))?;
-        let d = (c as u32).wrapping_sub('a' as u32) as usize;
-        if d >= MAX_NDIMS {
-            return Err(TagError::Unexpected(tag.into(), c));
-        }
-        if size < 2 || blocks.len() == MAX_NDIMS {
-            return Err(TagError::Block(tag.into()));
-        }
-        blocks.push(d, size);
+    if outer.contains('x') {
+        order.retain(|&d| d < n || upper[d]);
     }
     if order.len() != n {
         return Err(TagError::Rank { tag: tag.into(), tag_dims: order.len(), dims: n });
     }
-    for d in 0..n {
-        let c = (b'a' + d as u8) as char;
+    let blocks = inner_blocks(inner, tag, dim)?;
+    for (d, upper) in upper.into_iter().enumerate().take(n) {
+        let c = family.chars().nth(d).unwrap_or_else(|| letter(d));
         if !order.contains(&d) {
             return Err(TagError::Missing(tag.into(), c));
         }
-        if upper[d] != blocks.iter().any(|b| b.0 == d) {
+        if upper != blocks.iter().any(|b| b.0 == d) {
             return Err(TagError::Case(tag.into(), c));
         }
     }
-    if let Some((d, _)) = blocks.iter().find(|b| b.0 >= n) {
-        return Err(TagError::Unexpected(tag.into(), (b'a' + d as u8) as char));
+    match blocks.iter().find(|b| b.0 >= n) {
+        Some((d, _)) => Err(TagError::Unexpected(tag.into(), letter(d))),
+        None => Ok(Parsed { order, blocks }),
     }
-    Ok(Parsed { order, blocks })
 }
 
-/// The tag in letters `a..l` with `x` expanded for `n` dimensions.
-fn canonical(tag: &str, n: usize) -> Result<String, TagError> {
-    if let Some(c) = tag.chars().find(|c| !c.is_ascii_alphanumeric()) {
-        return Err(TagError::Unexpected(tag.into(), c));
-    }
-    let outer = tag.bytes().take_while(u8::is_ascii_alphabetic).map(|b| b.to_ascii_lowercase());
-    if let Some(pos) = tag.find('x').filter(|_| outer.clone().all(|b| b == b'x' || b < b'a' + MAX_NDIMS as u8)) {
-        let named = outer.filter(|&b| b != b'x').map(|b| b - b'a' + 1).max().unwrap_or(0) as usize;
-        let rest: String = (named..n).map(|d| (b'a' + d as u8) as char).collect();
-        return Ok(format!("{}{}{}", &tag[..pos], rest, &tag[pos + 1..]));
-    }
-    let is_role =
-        tag.bytes().any(|b| b.to_ascii_lowercase() > b'l') || !tag.to_ascii_lowercase().starts_with('a') && by_role(tag, n).is_some();
-    if !is_role {
-        return Ok(tag.into());
-    }
-    by_role(tag, n).ok_or_else(|| {
-        let odd = tag.chars().find(|c| c.is_ascii_alphabetic() && c.to_ascii_lowercase() > 'l').unwrap_or(' ');
-        TagError::Unexpected(tag.into(), odd)
-    })
-}
-
-/// A role name in letters, when its letters are exactly those of a family of rank `n`.
-fn by_role(tag: &str, n: usize) -> Option<String> {
-    let outer: Vec<u8> = tag.bytes().take_while(u8::is_ascii_alphabetic).map(|b| b.to_ascii_lowercase()).collect();
-    if outer.len() != n || outer.iter().all(|b| *b < b'a' + n as u8) {
-        return None;
-    }
-    let family = ROLES.iter().find(|f| outer.iter().all(|c| f.as_bytes().contains(c)))?;
-    let present: Vec<u8> = family.bytes().filter(|c| outer.contains(c)).collect();
-    let letter = |b: u8| -> Option<char> {
-        let d = present.iter().position(|c| *c == b.to_ascii_lowercase())? as u8;
-        let c = b'a' + d;
-        Some(if b.is_ascii_uppercase() { c.to_ascii_uppercase() } else { c } as char)
+/// The family whose letters are exactly those of `outer`.
+fn family(outer: &str) -> Option<&'static str> {
+    let sorted = |s: &str| {
+        let mut b = s.to_ascii_lowercase().into_bytes();
+        b.sort_unstable();
+        b
     };
-    tag.bytes().map(|b| if b.is_ascii_digit() { Some(b as char) } else { letter(b) }).collect()
+    let letters = sorted(outer);
+    ROLES.into_iter().find(|f| sorted(f) == letters)
+}
+
+/// Reads `16b4a` behind the outer letters.
+fn inner_blocks(inner: &str, tag: &str, dim: impl Fn(char) -> Result<usize, TagError>) -> Result<Blocks, TagError> {
+    let bad = || TagError::Block(tag.into());
+    let mut blocks = Blocks::default();
+    let mut rest = inner;
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let size = rest[..digits].parse().ok().filter(|s| (2..=4096).contains(s)).ok_or_else(bad)?;
+        let c = rest[digits..].chars().next().ok_or_else(bad)?;
+        if !c.is_ascii_lowercase() {
+            return Err(TagError::Unexpected(tag.into(), c));
+        }
+        let d = dim(c)?;
+        if blocks.len() == MAX_NDIMS || blocks.volume() * size > MAX_BLOCK {
+            return Err(bad());
+        }
+        blocks.push(d, size);
+        rest = &rest[digits + 1..];
+    }
+    Ok(blocks)
 }
 
 impl Layout {
@@ -154,6 +159,33 @@ impl Layout {
         }
         let p = parse(tag, dims.len()).map_err(|e| Error::invalid("tag", e, "a format tag such as `abcd`, `nhwc` or `aBcd16b`"))?;
         Layout::ordered(dims, &p.order, p.blocks)
+    }
+
+    /// The tag in letters `a..l` that gives this layout, `any` for [`Format::Any`]; `None` where no tag does: other strides, an offset,
+    /// more padding than the blocks need, compensation, or a format without strides.
+    pub fn tag(&self) -> Option<String> {
+        if self.is_any() {
+            return Some("any".into());
+        }
+        let b = self.blocking()?;
+        let tag = self.nearest_tag();
+        let same = Layout::with_tag(self.dims, &tag).ok()?;
+        (same.blocking()? == b).then_some(tag)
+    }
+
+    /// The tag with this blocking's order of dimensions and inner blocks, whatever the strides; empty where there is no blocking.
+    pub(crate) fn nearest_tag(&self) -> String {
+        let Some(b) = self.blocking() else { return String::new() };
+        let far = |v: i64| if v == RUNTIME { i64::MAX } else { v };
+        let mut order: Vec<usize> = (0..self.dims.len()).collect();
+        order.sort_by_key(|&d| {
+            let size = if b.strides[d] == RUNTIME { 0 } else { far(b.padded_dims[d]) / b.inner.of(d).max(1) };
+            (std::cmp::Reverse(far(b.strides[d])), std::cmp::Reverse(size), d)
+        });
+        let blocked = |d: usize| b.inner.iter().any(|i| i.0 == d);
+        let outer = order.iter().map(|&d| if blocked(d) { letter(d).to_ascii_uppercase() } else { letter(d) });
+        let inner = b.inner.iter().map(|(d, size)| format!("{size}{}", letter(d)));
+        outer.map(String::from).chain(inner).collect()
     }
 
     /// Dense blocked layout with the outer dimensions in `order`.

@@ -1,0 +1,69 @@
+//! Scaled dot-product attention.
+
+use super::pointwise::tags;
+use crate::op::{Sdpa, SdpaMask, SdpaScale};
+use crate::text::error::{ParseError, Result};
+use crate::text::line::{Line, vector};
+use crate::text::values::{Rest, Values, dtype, name_in, plain, shapes};
+use crate::text::{Driver, FillHints, opt};
+use crate::{Dims, Op, Tensor};
+
+pub(super) const SDPA: Driver = Driver {
+    name: "sdpa",
+    options: &[
+        opt("dt", "f32"),
+        opt("tag", "abx"),
+        opt("mask", "none"),
+        opt("mask-dt", "f32"),
+        opt("scale", "none"),
+        opt("scale-dt", "f32"),
+    ],
+    build: sdpa,
+    write: write_sdpa,
+};
+
+const MASKS: [(SdpaMask, &str); 4] = [
+    (SdpaMask::None, "none"),
+    (SdpaMask::CausalTopLeft, "causal_tl"),
+    (SdpaMask::CausalBottomRight, "causal_br"),
+    (SdpaMask::Buffer, "buffer"),
+];
+
+const SCALES: [(SdpaScale, &str); 3] = [(SdpaScale::None, "none"), (SdpaScale::Multiply, "mul"), (SdpaScale::Divide, "div")];
+
+fn sdpa(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
+    let given = shapes(descriptor, 3, 3)?;
+    let [q, k, value] = [given[0], given[1], given[2]];
+    let n = q.len();
+    if n < 2 || given.iter().any(|s| s.len() != n) {
+        return Err(ParseError::new(descriptor, "queries, keys, values with the same number of dimensions, 2 or more").of("shape"));
+    }
+    let mut out = q;
+    out[n - 1] = value[n - 1];
+    let mut scores = Dims::filled(n, 1);
+    (scores[n - 2], scores[n - 1]) = (q[n - 2], k[n - 1]);
+    let types = v.dtypes::<4>("dt")?;
+    let layouts = v.layouts("tag", &[q, k, value, out], Rest::Repeat)?;
+    let mut tensors = types.into_iter().zip(layouts).map(|(dtype, layout)| Tensor { dtype, layout });
+    let (mask_kind, scale_kind) = (v.name("mask", &MASKS)?, v.name("scale", &SCALES)?);
+    let mask = (mask_kind == SdpaMask::Buffer).then(|| plain(scores, v.read("mask-dt", dtype)?)).transpose()?;
+    let scale = (scale_kind != SdpaScale::None).then(|| vector(1, v.read("scale-dt", dtype)?)).transpose()?;
+    let mut next = || tensors.next().ok_or_else(|| ParseError::new(descriptor, "three shapes"));
+    let op = Sdpa { q: next()?, k: next()?, v: next()?, dst: next()?, mask, scale, mask_kind, scale_kind };
+    Ok((Op::Sdpa(op), FillHints::default()))
+}
+
+fn write_sdpa(op: &Op, line: &mut Line) {
+    let Op::Sdpa(s) = op else { return };
+    let all = [&s.q, &s.k, &s.v, &s.dst];
+    line.dtypes("dt", &all.map(|t| t.dtype));
+    tags(line, "tag", &all);
+    line.set("mask", name_in(&MASKS, s.mask_kind));
+    line.set("scale", name_in(&SCALES, s.scale_kind));
+    for (option, t) in [("mask-dt", &s.mask), ("scale-dt", &s.scale)] {
+        if let Some(t) = t {
+            line.dtypes(option, &[t.dtype]);
+        }
+    }
+    line.descriptor = [&s.q, &s.k, &s.v].map(|t| t.dims().to_string()).join(":");
+}
