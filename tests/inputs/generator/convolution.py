@@ -202,6 +202,8 @@ def fused_depthwise(rng):
         (["f32"] * 3, ["f32"]), (["bf16"] * 3, ["bf16", "f32"]), (["u8", "s8", "u8"], ["u8", "s8", "s32", "f32"]),
         (["s8", "s8", "u8"], ["s8", "f32"]), (["u8", "s8", "s8"], ["s8", "f32"])])
     set_types(rng, case, where, types)
+    if types[0] in INT8 and "bia-dt" in case.options:  # the depthwise bias has this type too
+        case.set("bia-dt", rng.pick(["f32", "s32"]))
     ic, oc, size = rng.pick([3, 8, 16, 17, 32, 48]), rng.pick([8, 16, 32, 33, 48]), rng.between(3, 13)
     window = rng.weighted([("k3s1p1", 5), ("k3s2p1", 5), ("k5s1p2", 1), ("k3s1p0", 1)])
     entries = attrs.eltwise_entries(rng) if rng.chance(50) else []
