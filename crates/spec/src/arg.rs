@@ -90,7 +90,7 @@ impl Arg {
     }
     /// Operand `of` of the `i`-th post-op: `SRC_1` or `SRC_2` of a binary, `WEIGHTS` of a prelu.
     pub const fn post_op(i: usize, of: Arg) -> Arg {
-        Arg(POST_OP * (i as i32 + 1) | of.0)
+        Arg((POST_OP * (i as i32 + 1)) | of.0)
     }
     /// Operand `of` (weights, bias, or their scales) of a fused depthwise convolution.
     pub const fn depthwise(of: Arg) -> Arg {

@@ -164,6 +164,7 @@ pub enum QuantMode {
 }
 
 /// One operation on the result elements.
+#[allow(clippy::large_enum_variant, reason = "descriptions are made once and stored; inline tensors keep them plain data")]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PostOp {
     /// `d = d + scale * (dst_before - zero_point)`.

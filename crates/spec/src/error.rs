@@ -56,7 +56,7 @@ impl std::error::Error for Invalid {}
 /// A legal request that every implementation row refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The problem line.
+    /// The problem line; empty where there is no problem yet, or none that can be written.
     pub problem: String,
     /// Each row's name and its reason.
     pub rows: Vec<(String, String)>,
@@ -64,7 +64,10 @@ pub struct Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no implementation takes this problem\n  problem: {}", self.problem)?;
+        f.write_str("no implementation takes this problem")?;
+        if !self.problem.is_empty() {
+            write!(f, "\n  problem: {}", self.problem)?;
+        }
         for (row, why) in &self.rows {
             write!(f, "\n  {row}: {why}")?;
         }
@@ -90,10 +93,25 @@ impl Error {
         })
     }
 
+    /// An [`Error::Unimplemented`] for what the specification itself leaves out: who refuses, and what.
+    pub fn unimplemented(who: impl fmt::Display, what: impl fmt::Display) -> Error {
+        Error::Unimplemented(Refusal { problem: String::new(), rows: vec![(who.to_string(), what.to_string())] })
+    }
+
+    /// The same error, its argument told to belong to `whole`: `dims` within `src` becomes `src dims`.
+    pub fn within(mut self, whole: impl fmt::Display) -> Error {
+        if let Error::InvalidArguments(i) = &mut self {
+            i.argument = format!("{whole} {}", i.argument);
+        }
+        self
+    }
+
     /// The same error, with the problem line that reproduces it (kept if one is there already).
     pub fn with_problem(mut self, problem: impl fmt::Display) -> Error {
-        if let Error::InvalidArguments(i) = &mut self {
-            i.problem.get_or_insert_with(|| problem.to_string());
+        match &mut self {
+            Error::InvalidArguments(i) => drop(i.problem.get_or_insert_with(|| problem.to_string())),
+            Error::Unimplemented(r) if r.problem.is_empty() => r.problem = problem.to_string(),
+            _ => {}
         }
         self
     }

@@ -6,6 +6,7 @@
 
 mod arg;
 mod attr;
+mod check;
 mod dims;
 mod dtype;
 mod error;
@@ -22,6 +23,6 @@ pub use attr::{
 pub use dims::{Dims, MAX_NDIMS, RUNTIME, Real};
 pub use dtype::{DataType, UnknownDataType};
 pub use error::{Error, Invalid, Refusal};
-pub use layout::{Blocking, Blocks, Compensation, Format, Layout, Packed, Sparse, TagError, Tensor};
+pub use layout::{Blocking, Blocks, Compensation, Format, Layout, Loop, Nest, Packed, Sparse, TagError, Tensor};
 pub use op::{Op, Operand, Prop, Use};
 pub use problem::Problem;

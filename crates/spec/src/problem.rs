@@ -1,5 +1,6 @@
 //! [`Problem`]: an operation with its attributes, validated once; its execution arguments; and the resolution of `any`.
 
+use crate::check;
 use crate::op::{Op, Operand, Use};
 use crate::{Arg, Attr, DataType, Dims, Error, Format, Layout, PostOp, Quant, QuantMode, Rounding, Tensor};
 
@@ -22,8 +23,16 @@ impl Problem {
     /// accepted here and refused by the implementations.
     pub fn new(op: impl Into<Op>, attr: Attr) -> Result<Problem, Error> {
         let mut problem = Problem { op: op.into(), attr };
-        problem.op.derive(&problem.attr);
+        problem.prepare()?;
         Ok(problem)
+    }
+
+    fn prepare(&mut self) -> Result<(), Error> {
+        check::layouts(&self.op)?;
+        self.op.derive(&self.attr);
+        check::layouts(&self.op)?;
+        self.op.check()?;
+        check::attr::check(self)
     }
 
     /// Every execution argument but the scratchpad: the operation's, then scales, zero points, precomputed reductions, operands of
@@ -49,20 +58,16 @@ impl Problem {
         if quant.on_host {
             return Some(Tensor::host_scalar(quant.dtype));
         }
-        Tensor::plain(quant.dims(self.op.tensor(of)?.dims()), quant.dtype).ok()
+        Tensor::plain(quant.dims(self.op.quantised(of)?.dims()), quant.dtype).ok()
     }
 
     fn quant_operands(&self, all: &mut Vec<Operand<Tensor>>) {
-        let kinds: [(&std::collections::BTreeMap<Arg, Quant>, fn(Arg) -> Arg); 3] = [
-            (&self.attr.scales, Arg::scale),
-            (&self.attr.zero_points, Arg::zero_point),
-            (&self.attr.precomputed_reductions, Arg::precomputed),
-        ];
-        for (map, name) in kinds {
-            for (&of, quant) in map {
-                let usage = if quant.mode == QuantMode::Static { Use::In } else { Use::Out };
-                all.extend(self.quant_tensor(of, quant).map(|tensor| Operand { arg: name(of), usage, tensor }));
-            }
+        let scales = self.attr.scales.iter().map(|(&of, q)| (Arg::scale(of), of, q));
+        let zero_points = self.attr.zero_points.iter().map(|(&of, q)| (Arg::zero_point(of), of, q));
+        let reductions = self.attr.precomputed_reductions.iter().map(|(&of, q)| (Arg::precomputed(of), of, q));
+        for (arg, of, quant) in scales.chain(zero_points).chain(reductions) {
+            let usage = if quant.mode == QuantMode::Static { Use::In } else { Use::Out };
+            all.extend(self.quant_tensor(of, quant).map(|tensor| Operand { arg, usage, tensor }));
         }
     }
 

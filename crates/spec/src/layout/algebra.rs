@@ -38,7 +38,7 @@ impl Tensor {
         let nnz = usize::try_from(s.nnz()).ok()?;
         match (s, index) {
             (_, 0) => self.dtype.bytes(nnz),
-            (Sparse::Csr { .. }, 2) => DataType::S32.bytes(usize::try_from(*self.dims().first()?).ok()? + 1),
+            (Sparse::Csr { .. }, 2) => DataType::S32.bytes(usize::try_from(*self.dims().first()?).ok()?.checked_add(1)?),
             (Sparse::Packed { blocking, .. }, _) => {
                 let dense = Format::Blocked(blocking.as_ref().clone()?);
                 let elements = usize::try_from(Layout { dims: *self.dims(), format: dense }.extent()?).ok()?;
@@ -62,8 +62,8 @@ impl Layout {
         }
         let mut last = b.inner.volume() - 1;
         for d in 0..self.dims.len() {
-            let outer = b.padded_dims[d] / b.inner.of(d);
-            last = last.checked_add((outer - 1).checked_mul(b.strides[d])?)?;
+            let beyond_first = (b.padded_dims[d] - 1) / b.inner.of(d);
+            last = last.checked_add(beyond_first.checked_mul(b.strides[d])?)?;
         }
         b.offset.checked_add(last)?.checked_add(1)
     }

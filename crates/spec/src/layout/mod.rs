@@ -5,14 +5,19 @@
 //! list of inner blocks, so that `aBcd16b` is strides over `a, b/16, c, d` and one inner block of 16 `b`.
 
 mod algebra;
+mod build;
 mod follow;
+mod nest;
 mod tag;
 #[cfg(test)]
 mod tests;
+mod transform;
 
+pub use nest::{Loop, Nest};
 pub use tag::TagError;
 
 use crate::{DataType, Dims, Error, MAX_NDIMS, RUNTIME};
+use std::hash::{Hash, Hasher};
 
 /// Logical dimensions and how their elements are placed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -24,6 +29,7 @@ pub struct Layout {
 }
 
 /// The kinds of placement.
+#[allow(clippy::large_enum_variant, reason = "nearly all layouts are blockings; inline, a layout is copied without allocation")]
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
     /// The implementation chooses when the primitive descriptor is made.
@@ -39,9 +45,9 @@ pub enum Format {
 }
 
 /// Strides and inner blocks. All lists but `inner` have one entry a dimension.
-#[derive(Clone, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct Blocking {
-    /// Sizes with padding: at least the logical ones, multiples of the inner blocks.
+    /// Sizes with padding: at least the logical ones; multiples of the inner blocks, but for a part of a block made by [`Layout::submemory`].
     pub padded_dims: Dims,
     /// Where the logical tensor begins within the padded one (0 in practice).
     pub padded_offsets: Dims,
@@ -162,6 +168,17 @@ impl PartialEq for Blocking {
     }
 }
 impl Eq for Blocking {}
+
+/// Agrees with equality: strides that do not count are hashed as 0.
+impl Hash for Blocking {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Blocking { padded_dims, padded_offsets, offset, strides, inner, compensation } = self;
+        (padded_dims, padded_offsets, offset, inner, compensation, strides.len()).hash(state);
+        for (s, &d) in strides.iter().zip(padded_dims.iter()) {
+            (if d == 1 { 0 } else { *s }).hash(state);
+        }
+    }
+}
 
 impl Blocking {
     /// Element offset of the logical position `pos` (no bounds are checked here).

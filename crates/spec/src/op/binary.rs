@@ -1,6 +1,8 @@
 //! Element-wise functions of two operands.
 
 use super::operands;
+use crate::check::types::{DATA, F64, Pass, S8, TypeTable, row};
+use crate::check::{self, Checked, ensure};
 use crate::{Arg, Tensor};
 
 /// The functions; comparisons give 1 or 0.
@@ -68,3 +70,32 @@ operands!(Binary { src0, src1, src2, dst }, o => {
     o.input(Arg::SRC_2, src2);
     o.output(Arg::DST, dst);
 });
+
+/// Data types.
+pub(super) const TYPES: TypeTable = TypeTable {
+    columns: &["src", "src1", "dst", "src2"],
+    rows: &[row(Pass::Every, &[DATA, DATA, DATA, S8]), row(Pass::Every, &[F64, F64, F64, S8])],
+};
+
+impl Binary {
+    pub(super) fn check(&self) -> Checked {
+        let Binary { alg, src0, src1, src2, dst } = self;
+        let (a, b, d) = (src0.dims(), src1.dims(), dst.dims());
+        let n = a.len();
+        check::rank(Arg::SRC_1, src1, n..=n)?;
+        check::rank(Arg::DST, dst, n..=n)?;
+        for i in 0..n {
+            ensure(
+                a[i] == b[i] || a[i] == 1 || b[i] == 1,
+                Arg::SRC_1,
+                b,
+                format_args!("each size equal to that of {a}, or one of the two 1"),
+            )?;
+            let full = if a[i] == 1 { b[i] } else { a[i] };
+            ensure(d[i] == full, Arg::DST, d, format_args!("the sizes of {a} and {b} together"))?;
+        }
+        check::presence(Arg::SRC_2, src2, *alg == BinaryAlg::Select)?;
+        check::dims_if(Arg::SRC_2, src2, d)?;
+        TYPES.check(None, &[Some(src0.dtype), Some(src1.dtype), Some(dst.dtype), src2.as_ref().map(|t| t.dtype)])
+    }
+}

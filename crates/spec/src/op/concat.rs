@@ -1,5 +1,7 @@
 //! Concatenation.
 
+use crate::check::types::{ALL, Pass, TypeTable, row};
+use crate::check::{self, Checked, ensure};
 use crate::op::{Operand, Use};
 use crate::{Arg, Tensor};
 
@@ -28,5 +30,28 @@ impl Concat {
         srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
             .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &mut self.dst }])
             .collect()
+    }
+}
+
+/// Data types.
+pub(super) const TYPES: TypeTable = TypeTable { columns: &["src", "dst"], rows: &[row(Pass::Every, &[ALL, ALL])] };
+
+impl Concat {
+    pub(super) fn check(&self) -> Checked {
+        let Some(first) = self.srcs.first() else { return ensure(false, "sources", 0, "at least 1") };
+        ensure(self.srcs.len() < 1024, "sources", self.srcs.len(), "less than 1024")?;
+        let mut expected = *first.dims();
+        ensure(self.axis < expected.len(), "axis", self.axis, format_args!("less than {}", expected.len()))?;
+        let mut total = 0i64;
+        for (i, src) in self.srcs.iter().enumerate() {
+            let arg = Arg::multiple_src(i);
+            check::rank(arg, src, expected.len()..=expected.len())?;
+            expected[self.axis] = src.dims()[self.axis];
+            check::dims(arg, src, &expected)?;
+            ensure(src.dtype == first.dtype, arg, src.dtype, first.dtype)?;
+            total = total.saturating_add(src.dims()[self.axis]);
+        }
+        expected[self.axis] = total;
+        check::dims(Arg::DST, &self.dst, &expected)
     }
 }

@@ -1,7 +1,9 @@
 //! Convolution and deconvolution (transposed convolution).
 
 use super::{Prop, operands};
-use crate::{Arg, Attr, Dims, PostOp, Tensor};
+use crate::check::types::{BF16, DATA, F4, F8, F16, F32, F64, FP, Pass, S8, TypeTable, X8, row};
+use crate::check::{self, Checked, ensure};
+use crate::{Arg, Attr, Dims, Error, PostOp, Tensor};
 
 /// How a kernel slides over the spatial dimensions; one entry a spatial dimension (1 to 3).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -183,7 +185,7 @@ impl ConvSizes {
 
 impl Window {
     /// Output sizes of a forward convolution or pooling of `input` by `kernel`: `(i + pl + pr - ((k - 1) * (d + 1) + 1)) / s + 1` a spatial
-    /// dimension, rounded down; `None` where that is not positive or does not fit.
+    /// dimension, rounded down; `None` where that is negative or overflows.
     pub fn output(&self, input: &[i64], kernel: &[i64]) -> Option<Dims> {
         let mut out = Dims::default();
         for (j, (&i, &k)) in input.iter().zip(kernel).enumerate() {
@@ -191,16 +193,21 @@ impl Window {
             let (pl, pr) = (*self.padding_l.get(j)?, *self.padding_r.get(j)?);
             let span = k.checked_sub(1)?.checked_mul(d.checked_add(1)?)?.checked_add(1)?;
             let room = i.checked_add(pl)?.checked_add(pr)?.checked_sub(span)?;
-            if room < 0 || s < 1 || j >= 3 {
+            if s < 1 || room < -s || j >= 3 {
                 return None;
             }
-            out.push(room / s + 1);
+            out.push(room.div_euclid(s) + 1);
         }
         Some(out)
     }
 }
 
 impl Conv {
+    pub(super) fn check(&self) -> Checked {
+        let Conv { prop, src, weights, bias, dst, window, .. } = self;
+        Parts { prop: *prop, src, weights, bias, dst, window }.check(false)
+    }
+
     /// A convolution without depthwise post-op, or with one whose tensors [`crate::Problem::new`] adds.
     pub fn new(prop: Prop, alg: ConvAlg, [src, weights, dst]: [Tensor; 3], bias: Option<Tensor>, window: Window) -> Conv {
         Conv { prop, alg, src, weights, bias, dst, window, depthwise_weights: None, depthwise_bias: None, depthwise_dst: None }
@@ -257,6 +264,12 @@ fn depthwise(attr: &Attr) -> Option<(i64, i64, i64)> {
 }
 
 impl Deconv {
+    pub(super) fn check(&self) -> Checked {
+        let Deconv { prop, alg, src, weights, bias, dst, window } = self;
+        ensure(*alg != ConvAlg::Auto, "algorithm", "auto", "direct or winograd")?;
+        Parts { prop: *prop, src, weights, bias, dst, window }.check(true)
+    }
+
     /// A deconvolution.
     pub fn new(prop: Prop, alg: ConvAlg, [src, weights, dst]: [Tensor; 3], bias: Option<Tensor>, window: Window) -> Deconv {
         Deconv { prop, alg, src, weights, bias, dst, window }
@@ -265,5 +278,104 @@ impl Deconv {
     /// The sizes with three spatial dimensions; `i` is the deconvolution's source, `o` its (larger) destination.
     pub fn sizes(&self) -> ConvSizes {
         ConvSizes::of(&self.src, &self.weights, &self.dst, &self.window)
+    }
+}
+
+/// Data types; for deconvolution too.
+pub(super) const TYPES: TypeTable = TypeTable {
+    columns: &["src", "weights", "dst", "bias"],
+    rows: &[
+        row(Pass::Forward, &[F32, FP, F32.or(X8), F32]),
+        row(Pass::Forward, &[F16, F16, F16.or(F32).or(X8), F16.or(F32)]),
+        row(Pass::Forward, &[BF16, BF16, BF16.or(F32).or(X8), BF16.or(F32)]),
+        row(Pass::Forward, &[F8, F8, F8.or(FP).or(X8), F8.or(FP)]),
+        row(Pass::Forward, &[F4, F4, F4.or(FP), FP]),
+        row(Pass::Forward, &[X8, S8, DATA, DATA]),
+        row(Pass::BackwardData, &[F32, F32, F32]),
+        row(Pass::BackwardData, &[BF16.or(F32), BF16, BF16]),
+        row(Pass::BackwardData, &[F16.or(F32), F16, F16]),
+        row(Pass::BackwardData, &[F8.or(FP), F8, F8]),
+        row(Pass::BackwardData, &[DATA, S8, X8]),
+        row(Pass::BackwardWeights, &[F32, F32, F32, F32]),
+        row(Pass::BackwardWeights, &[BF16, BF16.or(F32), BF16, BF16.or(F32)]),
+        row(Pass::BackwardWeights, &[F16, F16.or(F32), F16, F16.or(F32)]),
+        row(Pass::BackwardWeights, &[F8, F8.or(FP), F8, F8.or(FP)]),
+        row(Pass::Every, &[F64, F64, F64, F64]),
+    ],
+};
+
+/// Tensors of a convolution or deconvolution, for the rules that both keep.
+struct Parts<'a> {
+    prop: Prop,
+    src: &'a Tensor,
+    weights: &'a Tensor,
+    bias: &'a Option<Tensor>,
+    dst: &'a Tensor,
+    window: &'a Window,
+}
+
+impl Parts<'_> {
+    /// The rules of ranks, channels, batch, window and types; `transposed` where the window slides over the destination.
+    fn check(&self, transposed: bool) -> Checked {
+        let Parts { prop, src, weights, bias, dst, window } = *self;
+        check::prop(prop, check::WEIGHTS_PROPS)?;
+        let args = match prop {
+            Prop::BackwardData => [Arg::DIFF_SRC, Arg::WEIGHTS, Arg::DIFF_DST],
+            Prop::BackwardWeights => [Arg::SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST],
+            _ => [Arg::SRC, Arg::WEIGHTS, Arg::DST],
+        };
+        check::rank(args[0], src, 3..=5)?;
+        let (s, w, d) = (src.dims(), weights.dims(), dst.dims());
+        check::rank(args[1], weights, s.len()..=s.len() + 1)?;
+        check::rank(args[2], dst, s.len()..=s.len())?;
+        let (groups, w) = if w.len() > s.len() { (w[0], &w[1..]) } else { (1, &w[..]) };
+        let times = |c: i64| groups.checked_mul(c).unwrap_or(i64::MAX);
+        ensure(
+            s[1] == times(w[1]),
+            args[0],
+            format_args!("{} channels", s[1]),
+            format_args!("groups x input channels of the weights = {}", times(w[1])),
+        )?;
+        ensure(
+            d[1] == times(w[0]),
+            args[2],
+            format_args!("{} channels", d[1]),
+            format_args!("groups x output channels of the weights = {}", times(w[0])),
+        )?;
+        ensure(d[0] == s[0], args[2], format_args!("batch {}", d[0]), format_args!("batch {} as the source", s[0]))?;
+        if prop == Prop::BackwardData {
+            check::presence(Arg::BIAS, bias, false)?;
+        }
+        check::dims_if(if prop == Prop::BackwardWeights { Arg::DIFF_BIAS } else { Arg::BIAS }, bias, &[d[1]])?;
+        let (wide, narrow) = if transposed { (d, (args[0], s)) } else { (s, (args[2], d)) };
+        window.check(&wide[2..], &w[2..], narrow.0, &narrow.1[2..])?;
+        TYPES.check(Some(prop), &[Some(src.dtype), Some(weights.dtype), Some(dst.dtype), bias.as_ref().map(|b| b.dtype)])
+    }
+}
+
+impl Window {
+    /// Ranks and signs, and that `narrow` is what sliding `kernel` over `wide` gives.
+    pub(super) fn check(&self, wide: &[i64], kernel: &[i64], narrow_arg: Arg, narrow: &[i64]) -> Checked {
+        let n = wide.len();
+        for (name, list, least) in [
+            ("strides", &self.strides, 1),
+            ("dilations", &self.dilations, 0),
+            ("padding_l", &self.padding_l, 0),
+            ("padding_r", &self.padding_r, i64::MIN + 1),
+        ] {
+            ensure(list.len() == n, name, list, format_args!("{n} numbers, one a spatial dimension"))?;
+            ensure(list.iter().all(|&v| v >= least), name, list, format_args!("numbers of at least {least}"))?;
+        }
+        ensure(kernel.iter().all(|&k| k >= 1), "kernel", format_args!("{kernel:?}"), "sizes of at least 1")?;
+        let ends = self.padding_r.iter().zip(self.strides.iter()).all(|(&p, &s)| p > 0 || p + s >= 0);
+        ensure(ends, "padding_r", self.padding_r, "at least minus the stride")?;
+        let output = self.output(wide, kernel);
+        let got = format_args!("spatial sizes {narrow:?}");
+        match output {
+            Some(output) => {
+                ensure(*output == *narrow, narrow_arg, got, format_args!("{:?} by kernel, strides, dilations and padding", &output[..]))
+            }
+            None => Err(Error::arg(narrow_arg, got, "a kernel that fits into the padded input")),
+        }
     }
 }

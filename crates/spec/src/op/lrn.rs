@@ -1,6 +1,8 @@
 //! Local response normalisation.
 
 use super::{Prop, operands};
+use crate::check::types::{F64, FP, Pass, TypeTable, same};
+use crate::check::{self, Checked, ensure};
 use crate::{Arg, Real, Tensor};
 
 /// The neighbourhood of an element.
@@ -43,3 +45,18 @@ operands!(Lrn { src, dst, diff_src, diff_dst }, o => {
     o.output(Arg::DST, dst);
     o.output(Arg::DIFF_SRC, diff_src);
 });
+
+/// Data types.
+pub(super) const TYPES: TypeTable = TypeTable {
+    columns: &["src", "dst", "diff_src", "diff_dst"],
+    rows: &[same(Pass::Every, &[FP, FP, FP, FP]), same(Pass::Every, &[F64, F64, F64, F64])],
+};
+
+impl Lrn {
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::DATA_PROPS)?;
+        check::rank(Arg::SRC, &self.src, 2..=5)?;
+        ensure(self.local_size >= 1, "local_size", self.local_size, "at least 1")?;
+        super::eltwise::check_pairs(self.prop, &self.src, [&self.dst, &self.diff_src, &self.diff_dst], &TYPES)
+    }
+}

@@ -18,10 +18,12 @@ mod reduction;
 mod reorder;
 mod resampling;
 mod rnn;
+mod rnn_check;
 mod sdpa;
 mod shuffle;
 mod softmax;
 mod sum;
+mod support;
 
 pub use binary::{Binary, BinaryAlg};
 pub use concat::Concat;
@@ -41,7 +43,13 @@ pub use sdpa::{Sdpa, SdpaMask, SdpaScale};
 pub use shuffle::Shuffle;
 pub use softmax::{Softmax, SoftmaxAlg};
 pub use sum::Sum;
+pub use support::{Support, support};
 
+pub use crate::check::attr::{AttrRules, Masks, PostOps};
+pub use crate::check::types::{Pass, TypeRow, TypeTable, Types};
+pub(crate) use eltwise::check_eltwise;
+
+use crate::check::Checked;
 use crate::{Arg, Attr, Tensor};
 
 /// Which pass of training or inference an operation computes.
@@ -162,6 +170,7 @@ pub(crate) use operands;
 /// Any operation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs, reason = "every variant is its struct, documented there")]
+#[allow(clippy::large_enum_variant, reason = "descriptions are made once and stored; inline tensors keep them plain data")]
 pub enum Op {
     Conv(Conv),
     Deconv(Deconv),
@@ -308,8 +317,51 @@ impl Op {
             Op::LayerNorm(x) => x.derive(),
             Op::GroupNorm(x) => x.derive(),
             Op::Pool(x) => x.derive(),
+            Op::Resampling(x) => x.derive(),
             Op::Rnn(x) => x.derive(),
             _ => {}
+        }
+    }
+
+    /// Every rule of the operation itself.
+    pub(crate) fn check(&self) -> Checked {
+        each_op!(self, x => x.check())
+    }
+
+    /// The table of the data types that this kind of operation takes.
+    pub fn types(&self) -> &'static TypeTable {
+        support().iter().find(|s| s.kind == self.kind()).map_or(&reorder::TYPES, |s| s.types)
+    }
+
+    /// The tensor that scales or zero points named after `arg` belong to. With a depthwise post-op `DST` is the first convolution's result and
+    /// `depthwise(DST)` the second's.
+    pub(crate) fn quantised(&self, arg: Arg) -> Option<&Tensor> {
+        match arg {
+            Arg::DST if self.intermediate().is_some() => self.intermediate(),
+            _ if arg == Arg::depthwise(Arg::DST) => self.intermediate().and(self.tensor(Arg::DST)),
+            _ => self.tensor(arg),
+        }
+    }
+
+    /// The result of a convolution that a depthwise one follows.
+    pub(crate) fn intermediate(&self) -> Option<&Tensor> {
+        match self {
+            Op::Conv(x) if x.depthwise_dst.is_some() => Some(&x.dst),
+            _ => None,
+        }
+    }
+
+    /// True where tensors of a depthwise post-op are there.
+    pub(crate) fn has_depthwise(&self) -> bool {
+        matches!(self, Op::Conv(x) if x.depthwise_dst.is_some() || x.depthwise_weights.is_some() || x.depthwise_bias.is_some())
+    }
+
+    /// True for convolutions whose weights have a dimension of groups.
+    pub(crate) fn has_groups(&self) -> bool {
+        match self {
+            Op::Conv(x) => x.weights.dims().len() > x.src.dims().len(),
+            Op::Deconv(x) => x.weights.dims().len() > x.src.dims().len(),
+            _ => false,
         }
     }
 

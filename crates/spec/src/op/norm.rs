@@ -1,6 +1,8 @@
 //! Batch, layer and group normalisation.
 
 use super::{Prop, Use, operands};
+use crate::check::types::{F32, F64, FP, Pass, S8, TypeTable, Types, X8, row, same};
+use crate::check::{self, Checked, ensure};
 use crate::{Arg, DataType, Dims, Real, Tensor};
 
 /// Flags of the normalisations.
@@ -167,6 +169,44 @@ impl BatchNorm {
         }
     }
 
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::NORM_PROPS)?;
+        check::rank(Arg::SRC, &self.src, 2..=crate::MAX_NDIMS)?;
+        let NormFlags { use_global_stats, fuse_relu, fuse_add_relu, rms, .. } = self.flags;
+        check_flags("rms_norm", rms, false)?;
+        ensure(!(fuse_relu && fuse_add_relu), "flags", "fuse_norm_relu and fuse_norm_add_relu", "one of the two")?;
+        let forward = self.prop.is_forward();
+        for (arg, tensor, wanted) in
+            [(Arg::SRC_1, &self.src_1, fuse_add_relu && forward), (Arg::DIFF_SRC_1, &self.diff_src_1, fuse_add_relu && !forward)]
+        {
+            check::presence(arg, tensor, wanted)?;
+            check::dims_if(arg, tensor, self.src.dims())?;
+            ensure(tensor.as_ref().is_none_or(|t| t.dtype == self.src.dtype), arg, "another data type", self.src.dtype)?;
+        }
+        check::presence(Arg::WORKSPACE, &self.workspace, self.prop != Prop::ForwardInference && (fuse_relu || fuse_add_relu))?;
+        check::dims_if(Arg::WORKSPACE, &self.workspace, &[self.workspace_bytes().unwrap_or(-1)])?;
+        ensure(self.src.dtype != DataType::S8 || use_global_stats, "flags", "no use_global_stats", "use_global_stats for s8")?;
+        let channels = self.src.dims()[1];
+        Parts {
+            prop: self.prop,
+            flags: self.flags,
+            epsilon: self.epsilon,
+            src: &self.src,
+            data: [&self.dst, &self.diff_src, &self.diff_dst],
+            stats: [&self.mean, &self.variance],
+            stats_dims: Dims::from([channels]),
+            learnt: [&self.scale, &self.shift, &self.diff_scale, &self.diff_shift],
+            channels,
+            learnt_types: F32,
+        }
+        .check(&BATCH_TYPES)
+    }
+
+    /// One bit an element.
+    fn workspace_bytes(&self) -> Option<i64> {
+        self.src.layout.elements().map(|n| n / 8 + i64::from(n % 8 != 0))
+    }
+
     /// Fills what the source, the pass and the flags determine.
     pub(super) fn derive(&mut self) {
         let Some(&channels) = self.src.dims().get(1) else { return };
@@ -175,8 +215,7 @@ impl BatchNorm {
         Learnt { prop: *prop, flags: *flags, channels, scale, shift, diff_scale, diff_shift }.derive();
         let kept = self.prop != Prop::ForwardInference && (flags.fuse_relu || flags.fuse_add_relu);
         if kept && self.workspace.is_none() {
-            let bytes = self.src.layout.elements().map(|n| n / 8 + i64::from(n % 8 != 0));
-            self.workspace = bytes.and_then(|n| Tensor::plain([n], DataType::U8).ok());
+            self.workspace = self.workspace_bytes().and_then(|n| Tensor::plain([n], DataType::U8).ok());
         }
     }
 }
@@ -254,6 +293,28 @@ impl LayerNorm {
             diff_scale: None,
             diff_shift: None,
         }
+    }
+
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::NORM_PROPS)?;
+        check::rank(Arg::SRC, &self.src, 2..=5)?;
+        check_flags("fuse_norm_relu", self.flags.fuse_relu, false)?;
+        check_flags("fuse_norm_add_relu", self.flags.fuse_add_relu, false)?;
+        let dims = self.src.dims();
+        let (stats_dims, channels) = (Dims::from_fn(dims.len() - 1, |d| dims[d]), dims[dims.len() - 1]);
+        Parts {
+            prop: self.prop,
+            flags: self.flags,
+            epsilon: self.epsilon,
+            src: &self.src,
+            data: [&self.dst, &self.diff_src, &self.diff_dst],
+            stats: [&self.mean, &self.variance],
+            stats_dims,
+            learnt: [&self.scale, &self.shift, &self.diff_scale, &self.diff_shift],
+            channels,
+            learnt_types: FP,
+        }
+        .check(&LAYER_TYPES)
     }
 
     /// Fills what the source, the pass and the flags determine.
@@ -347,6 +408,29 @@ impl GroupNorm {
         }
     }
 
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::NORM_PROPS)?;
+        check::rank(Arg::SRC, &self.src, 2..=crate::MAX_NDIMS)?;
+        check_flags("fuse_norm_relu", self.flags.fuse_relu, false)?;
+        check_flags("fuse_norm_add_relu", self.flags.fuse_add_relu, false)?;
+        check_flags("rms_norm", self.flags.rms, false)?;
+        let (batch, channels) = (self.src.dims()[0], self.src.dims()[1]);
+        ensure(self.groups >= 1 && channels % self.groups == 0, "groups", self.groups, format_args!("a divisor of {channels} channels"))?;
+        Parts {
+            prop: self.prop,
+            flags: self.flags,
+            epsilon: self.epsilon,
+            src: &self.src,
+            data: [&self.dst, &self.diff_src, &self.diff_dst],
+            stats: [&self.mean, &self.variance],
+            stats_dims: Dims::from([batch, self.groups]),
+            learnt: [&self.scale, &self.shift, &self.diff_scale, &self.diff_shift],
+            channels,
+            learnt_types: F32,
+        }
+        .check(&GROUP_TYPES)
+    }
+
     /// Fills what the source, the pass and the flags determine.
     pub(super) fn derive(&mut self) {
         let GroupNorm { prop, groups, flags, src, mean, variance, scale, shift, diff_scale, diff_shift, .. } = self;
@@ -354,4 +438,72 @@ impl GroupNorm {
         derive_stats(*prop, *flags, Some(Dims::from([batch, *groups])), mean, variance);
         Learnt { prop: *prop, flags: *flags, channels, scale, shift, diff_scale, diff_shift }.derive();
     }
+}
+
+/// Data types of batch normalisation; s8 only with global statistics.
+pub(super) const BATCH_TYPES: TypeTable = TypeTable {
+    columns: &["src", "dst", "diff_src", "diff_dst"],
+    rows: &[same(Pass::Every, &[FP, FP, FP, FP]), same(Pass::Forward, &[S8, S8]), same(Pass::Every, &[F64, F64, F64, F64])],
+};
+
+/// Data types of layer normalisation.
+pub(super) const LAYER_TYPES: TypeTable = TypeTable {
+    columns: &["src", "dst", "diff_src", "diff_dst"],
+    rows: &[row(Pass::Forward, &[FP.or(X8), FP.or(X8)]), row(Pass::Backward, &[FP, FP, FP, FP]), same(Pass::Every, &[F64, F64, F64, F64])],
+};
+
+/// Data types of group normalisation.
+pub(super) const GROUP_TYPES: TypeTable = LAYER_TYPES;
+
+/// What the three normalisations have in common.
+struct Parts<'a> {
+    prop: Prop,
+    flags: NormFlags,
+    epsilon: Real,
+    src: &'a Tensor,
+    /// Destination, gradient of the source, of the destination.
+    data: [&'a Option<Tensor>; 3],
+    stats: [&'a Option<Tensor>; 2],
+    stats_dims: Dims,
+    /// Scale, shift and their gradients.
+    learnt: [&'a Option<Tensor>; 4],
+    channels: i64,
+    learnt_types: Types,
+}
+
+impl Parts<'_> {
+    fn check(&self, types: &TypeTable) -> Checked {
+        let Parts { prop, flags, .. } = *self;
+        let eps = self.epsilon.get();
+        ensure(eps.is_finite() && eps >= 0.0, "epsilon", eps, "a finite number of at least 0")?;
+        super::eltwise::check_pairs(prop, self.src, self.data, types)?;
+        let kept = prop != Prop::ForwardInference || flags.use_global_stats;
+        for (stat, arg, wanted) in [(self.stats[0], Arg::MEAN, kept && !flags.rms), (self.stats[1], Arg::VARIANCE, kept)] {
+            check::presence(arg, stat, wanted)?;
+            check::dims_if(arg, stat, &self.stats_dims)?;
+            ensure(stat.as_ref().is_none_or(|t| t.dtype == DataType::F32), arg, "another data type", "f32")?;
+        }
+        let all = prop == Prop::Backward;
+        let wanted = [
+            (Arg::SCALE, flags.use_scale),
+            (Arg::SHIFT, flags.use_shift && prop.is_forward()),
+            (Arg::DIFF_SCALE, flags.use_scale && all),
+            (Arg::DIFF_SHIFT, flags.use_shift && all),
+        ];
+        let mut dtype = None;
+        for (tensor, (arg, wanted)) in self.learnt.iter().zip(wanted) {
+            check::presence(arg, tensor, wanted)?;
+            check::dims_if(arg, tensor, &[self.channels])?;
+            let Some(t) = tensor else { continue };
+            ensure(self.learnt_types.contains(t.dtype), arg, t.dtype, self.learnt_types)?;
+            let first = *dtype.get_or_insert(t.dtype);
+            ensure(t.dtype == first, arg, t.dtype, format_args!("{first} as the other parameters"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Flags of one normalisation only.
+fn check_flags(name: &str, set: bool, allowed: bool) -> Checked {
+    ensure(!set || allowed, "flags", name, format_args!("no {name} in this normalisation"))
 }

@@ -1,6 +1,8 @@
 //! Pooling.
 
 use super::{Prop, Window, operands};
+use crate::check::types::{DATA, F8, F64, FP, Pass, TypeTable, X8, row, same};
+use crate::check::{self, Checked, ensure};
 use crate::{Arg, DataType, Dims, Tensor};
 
 /// What is taken of a window.
@@ -61,5 +63,64 @@ impl Pool {
             let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
             self.workspace = Tensor::plain(*self.dst.dims(), dtype).ok();
         }
+    }
+}
+
+/// Data types.
+pub(super) const TYPES: TypeTable = TypeTable {
+    columns: &["src", "dst"],
+    rows: &[
+        same(Pass::Forward, &[DATA.or(F8), DATA.or(F8)]),
+        row(Pass::Inference, &[FP.or(X8), FP.or(X8)]),
+        same(Pass::Backward, &[FP, FP]),
+        same(Pass::Every, &[F64, F64]),
+    ],
+};
+
+impl Pool {
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::DATA_PROPS)?;
+        let (src_arg, dst_arg) = if self.prop.is_forward() { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_SRC, Arg::DIFF_DST) };
+        check::rank(src_arg, &self.src, 3..=5)?;
+        let (s, d) = (self.src.dims(), self.dst.dims());
+        check::rank(dst_arg, &self.dst, s.len()..=s.len())?;
+        ensure(d[..2] == s[..2], dst_arg, d, format_args!("batch and channels of {s}"))?;
+        ensure(self.kernel.len() == s.len() - 2, "kernel", self.kernel, format_args!("{} sizes", s.len() - 2))?;
+        self.window.check(&s[2..], &self.kernel, dst_arg, &d[2..])?;
+        if self.alg == PoolAlg::AvgExcludePadding {
+            for i in 0..self.kernel.len() {
+                let inside = self.windows_touch(i, s[i + 2], d[i + 2]);
+                ensure(
+                    inside,
+                    "padding",
+                    format_args!("a window of dimension {i} wholly in it"),
+                    "an element of the source in every window",
+                )?;
+            }
+        }
+        let keeps = self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference;
+        check::presence(Arg::WORKSPACE, &self.workspace, keeps)?;
+        check::dims_if(Arg::WORKSPACE, &self.workspace, d)?;
+        TYPES.check(Some(self.prop), &[Some(self.src.dtype), Some(self.dst.dtype)])
+    }
+
+    /// True when each of the `out` windows along spatial dimension `i` holds one of its `size` elements.
+    ///
+    /// A window that begins inside holds its first element, so the last begin must lie before the end. Of those that begin in the padding, the
+    /// first element at or after 0 must lie before the end; where kernel elements are no further apart than the dimension is long, that
+    /// follows from the window reaching it.
+    fn windows_touch(&self, i: usize, size: i64, out: i64) -> bool {
+        let (stride, before) = (self.window.strides[i], self.window.padding_l[i]);
+        if out == 0 {
+            return true;
+        }
+        let (Some(step), Some(last)) = (self.window.dilations[i].checked_add(1), (out - 1).checked_mul(stride).map(|v| v - before)) else {
+            return false;
+        };
+        if (self.kernel[i] - 1).checked_mul(step).is_none_or(|reach| reach < before) || last >= size {
+            return false;
+        }
+        let padded = ((before + stride - 1) / stride).min(out).min(1 << 16);
+        step <= size || (0..padded).all(|o| (o * stride - before).rem_euclid(step) < size)
     }
 }

@@ -1,6 +1,8 @@
 //! Resampling (interpolation).
 
 use super::{Prop, operands};
+use crate::check::types::{DATA, F64, Pass, TypeTable, row};
+use crate::check::{self, Checked, ensure};
 use crate::{Arg, Dims, Real, Tensor};
 
 /// How values between elements are made.
@@ -23,7 +25,7 @@ pub struct Resampling {
     pub src: Tensor,
     /// Destination (gradient).
     pub dst: Tensor,
-    /// Ratio of destination to source sizes, one a spatial dimension.
+    /// Ratio of destination to source sizes, one a spatial dimension; [`crate::Problem::new`] fills them where there are none.
     pub factors: Vec<Real>,
 }
 
@@ -48,3 +50,37 @@ operands!(Resampling { prop, src, dst }, o => {
         o.output(Arg::DIFF_SRC, src);
     }
 });
+
+/// Data types.
+pub(super) const TYPES: TypeTable =
+    TypeTable { columns: &["src", "dst"], rows: &[row(Pass::Every, &[DATA, DATA]), row(Pass::Every, &[F64, F64])] };
+
+impl Resampling {
+    /// The factors, from the sizes.
+    pub(super) fn derive(&mut self) {
+        if self.factors.is_empty() {
+            let sizes = self.src.dims().iter().zip(self.dst.dims().iter()).skip(2);
+            self.factors = sizes.map(|(&s, &d)| Real::new(if s > 0 { (d as f64 / s as f64) as f32 } else { 1.0 })).collect();
+        }
+    }
+
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::DATA_PROPS)?;
+        let (src_arg, dst_arg) = if self.prop.is_forward() { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_SRC, Arg::DIFF_DST) };
+        check::rank(src_arg, &self.src, 3..=5)?;
+        let (s, d) = (self.src.dims(), self.dst.dims());
+        let n = s.len();
+        check::rank(dst_arg, &self.dst, n..=n)?;
+        ensure(d[..2] == s[..2], dst_arg, d, format_args!("batch and channels of {s}"))?;
+        let empty = |t: &Tensor| t.dims()[2..].contains(&0);
+        ensure(empty(&self.src) == empty(&self.dst), dst_arg, d, format_args!("no elements exactly where {s} has none"))?;
+        ensure(self.factors.len() == n - 2, "factors", self.factors.len(), format_args!("{} of them", n - 2))?;
+        for (i, f) in self.factors.iter().enumerate() {
+            let wanted = s[i + 2] as f64 * f64::from(f.get());
+            ensure(f.get() > 0.0 && f.get().is_finite(), "factors", f, "finite numbers above 0")?;
+            let near = (wanted - d[i + 2] as f64).abs() < 1.0 + wanted * 1e-6;
+            ensure(near, "factors", format_args!("{f} from {} to {}", s[i + 2], d[i + 2]), "the ratio of the sizes")?;
+        }
+        TYPES.check(Some(self.prop), &[Some(self.src.dtype), Some(self.dst.dtype)])
+    }
+}

@@ -1,6 +1,8 @@
 //! Channel shuffle.
 
 use super::{Prop, operands};
+use crate::check::types::{DATA, F64, FP, Pass, TypeTable, same};
+use crate::check::{self, Checked, ensure};
 use crate::{Arg, Tensor};
 
 /// Views the axis as `group_size x (D / group_size)` and transposes; backward is the inverse. With [`Prop::BackwardData`]
@@ -28,3 +30,21 @@ operands!(Shuffle { prop, src, dst }, o => {
         o.output(Arg::DIFF_SRC, src);
     }
 });
+
+/// Data types.
+pub(super) const TYPES: TypeTable = TypeTable {
+    columns: &["src", "dst"],
+    rows: &[same(Pass::Forward, &[DATA, DATA]), same(Pass::Backward, &[FP, FP]), same(Pass::Every, &[F64, F64])],
+};
+
+impl Shuffle {
+    pub(super) fn check(&self) -> Checked {
+        check::prop(self.prop, check::DATA_PROPS)?;
+        let dims = self.src.dims();
+        check::dims(if self.prop.is_forward() { Arg::DST } else { Arg::DIFF_DST }, &self.dst, dims)?;
+        ensure(self.axis < dims.len(), "axis", self.axis, format_args!("less than {}", dims.len()))?;
+        let size = dims[self.axis];
+        ensure(self.group_size >= 1 && size % self.group_size == 0, "group_size", self.group_size, format_args!("a divisor of {size}"))?;
+        TYPES.check(Some(self.prop), &[Some(self.src.dtype), Some(self.dst.dtype)])
+    }
+}

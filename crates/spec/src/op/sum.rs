@@ -1,5 +1,7 @@
 //! Weighted sum of tensors.
 
+use crate::check::types::{ALL, Pass, TypeTable, row};
+use crate::check::{self, Checked, ensure};
 use crate::op::{Operand, Use};
 use crate::{Arg, Real, Tensor};
 
@@ -28,5 +30,19 @@ impl Sum {
         srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
             .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &mut self.dst }])
             .collect()
+    }
+}
+
+/// Data types.
+pub(super) const TYPES: TypeTable = TypeTable { columns: &["src", "dst"], rows: &[row(Pass::Every, &[ALL, ALL])] };
+
+impl Sum {
+    pub(super) fn check(&self) -> Checked {
+        ensure((1..1024).contains(&self.srcs.len()), "sources", self.srcs.len(), "1 to 1023")?;
+        ensure(self.scales.len() == self.srcs.len(), "scales", self.scales.len(), format_args!("{}, one a source", self.srcs.len()))?;
+        for (i, src) in self.srcs.iter().enumerate() {
+            check::dims(Arg::multiple_src(i), src, self.dst.dims())?;
+        }
+        Ok(())
     }
 }
