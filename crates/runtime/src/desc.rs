@@ -1,7 +1,8 @@
 //! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
 
+use crate::cache::Key;
 use crate::text::line;
-use crate::{Engine, Plan, Planned, Skip};
+use crate::{Engine, Plan, Planned, Skip, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ pub struct PrimitiveDesc(Arc<Decision>);
 
 struct Decision {
     engine: Engine,
-    given: Problem,
+    key: Arc<Key>,
     filter: Option<String>,
     row: usize,
     name: &'static str,
@@ -81,7 +82,7 @@ impl PrimitiveDesc {
     /// [`Error::LastImplReached`] when there is none.
     pub fn next_impl(&self) -> Result<PrimitiveDesc, Error> {
         let start = Start { row: self.0.row + 1, skipped: self.0.skipped.clone() };
-        match PrimitiveDesc::search(self.engine(), self.0.given.clone(), self.0.filter.clone(), start) {
+        match PrimitiveDesc::search(self.engine(), self.given().clone(), self.0.filter.clone(), start) {
             Err(Error::Unimplemented(_)) => Err(Error::LastImplReached),
             other => other,
         }
@@ -92,6 +93,7 @@ impl PrimitiveDesc {
         loop {
             match engine.device().plan(&given, row) {
                 Ok(Planned { row: r, name, plan, skipped: s }) => {
+                    verbose::skipped(engine, &given, &s);
                     skipped.extend(s);
                     match excluded(filter.as_deref(), name) {
                         Some(skip) => skipped.push((name, skip)),
@@ -100,6 +102,7 @@ impl PrimitiveDesc {
                     row = r + 1;
                 }
                 Err(refused) => {
+                    verbose::skipped(engine, &given, &refused);
                     skipped.extend(refused);
                     let rows = skipped.iter().map(|(name, why)| (name.to_string(), why.to_string())).collect();
                     return Err(Error::Unimplemented(Refusal { problem: line(&given), rows }));
@@ -114,7 +117,8 @@ impl PrimitiveDesc {
         let mut operands = plan.problem().operands();
         let runtime = operands.iter().any(|o| o.tensor.layout.has_runtime());
         operands.extend(scratch_tensor(&*plan).map(|tensor| Operand { arg: Arg::SCRATCHPAD, usage: Use::Out, tensor }));
-        PrimitiveDesc(Arc::new(Decision { engine: engine.clone(), given, filter, row, name, plan, skipped, operands, runtime }))
+        let key = Arc::new(Key::new(engine.id(), row, given));
+        PrimitiveDesc(Arc::new(Decision { engine: engine.clone(), key, filter, row, name, plan, skipped, operands, runtime }))
     }
 
     /// Every row of the operation's table, best first, and what became of it.
@@ -124,7 +128,7 @@ impl PrimitiveDesc {
         rows.push((d.name, Verdict::Chosen));
         let mut row = d.row + 1;
         loop {
-            let (skipped, found) = match d.engine.device().plan(&d.given, row) {
+            let (skipped, found) = match d.engine.device().plan(self.given(), row) {
                 Ok(p) => (p.skipped, Some((p.row, p.name))),
                 Err(refused) => (refused, None),
             };
@@ -147,7 +151,7 @@ impl PrimitiveDesc {
 
     /// The problem as it was asked for.
     pub fn given(&self) -> &Problem {
-        &self.0.given
+        &self.0.key.problem
     }
 
     /// The attributes, as resolved.
@@ -168,6 +172,10 @@ impl PrimitiveDesc {
     /// Index of the implementation in the operation's table.
     pub fn row(&self) -> usize {
         self.0.row
+    }
+
+    pub(crate) fn key(&self) -> &Arc<Key> {
+        &self.0.key
     }
 
     /// The decision.

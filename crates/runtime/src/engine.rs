@@ -4,9 +4,9 @@
 //! processor do not mix. A stream puts executions in order; the CPU's computes on the calling thread and the stream's threads, and is
 //! done when `execute` returns, but nothing here relies on it (see [`Queue`]).
 
+use crate::Executor;
 use crate::device::{Device, EngineKind, Queue};
 use crate::threads::Threads;
-use crate::{Executor, verbose};
 use oxidnn_spec::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -25,9 +25,7 @@ impl Engine {
     /// An engine over `device`.
     pub fn new(device: impl Device) -> Engine {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let engine = Engine(Arc::new(EngineState { id: NEXT.fetch_add(1, Ordering::Relaxed), device: Box::new(device) }));
-        verbose::head(&engine);
-        engine
+        Engine(Arc::new(EngineState { id: NEXT.fetch_add(1, Ordering::Relaxed), device: Box::new(device) }))
     }
 
     /// A number that no other engine of this process has or had.

@@ -29,7 +29,7 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
     };
     run(request).map_err(|e| {
         let e = e.with_problem(line(request.desc.problem()));
-        verbose::failed(request.desc, &e);
+        verbose::failed("exec", request.desc.problem().op.kind(), &e);
         e
     })
 }
@@ -92,10 +92,13 @@ fn run<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bound:
 
 fn submit(request: Request<'_>, exec: &Arc<dyn Exec>, ctx: &Ctx<'_>) -> Result<(), Error> {
     let queue = request.stream.queue();
-    verbose::timed_exec(request.desc, || {
-        queue.submit(exec, ctx)?;
-        if verbose::on(verbose::PROFILE_EXEC) { queue.wait() } else { Ok(()) }
-    })
+    let begin = verbose::clock(verbose::PROFILE_EXEC);
+    queue.submit(exec, ctx)?;
+    if begin.is_some() {
+        queue.wait()?;
+        verbose::executed(request.desc, ctx.args, begin);
+    }
+    Ok(())
 }
 
 /// Puts each argument in the place of its operand.

@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::execute::{Request, execute};
-use crate::{Exec, Memory, PrimitiveDesc, Stream, cache};
+use crate::{Exec, Memory, PrimitiveDesc, Stream, cache, verbose};
 use oxidnn_spec::{Arg, Error};
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,10 @@ impl Primitive {
     /// # Errors
     /// [`Error::Runtime`] or [`Error::OutOfMemory`] when code cannot be made.
     pub fn new(desc: &PrimitiveDesc) -> Result<Primitive, Error> {
-        Ok(Primitive { desc: desc.clone(), code: cache::code(desc)? })
+        let begin = verbose::clock(verbose::PROFILE_CREATE);
+        let (code, hit) = cache::code(desc).inspect_err(|e| verbose::failed("create", desc.problem().op.kind(), e))?;
+        verbose::created(desc, hit, begin);
+        Ok(Primitive { desc: desc.clone(), code })
     }
 
     /// What it does.

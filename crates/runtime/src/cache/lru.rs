@@ -1,0 +1,126 @@
+//! A map that forgets what was used longest ago: a hash table into a slab of nodes, which form a list in the order of use.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+const NONE: usize = usize::MAX;
+
+struct Node<K, V> {
+    key: K,
+    value: V,
+    weight: usize,
+    newer: usize,
+    older: usize,
+}
+
+/// Entries, at most `capacity` of them, of together at most `budget` weight.
+pub(super) struct Lru<K, V> {
+    index: HashMap<K, usize>,
+    nodes: Vec<Option<Node<K, V>>>,
+    free: Vec<usize>,
+    newest: usize,
+    oldest: usize,
+    weight: usize,
+    capacity: usize,
+    budget: usize,
+}
+
+impl<K: Hash + Eq + Clone, V> Lru<K, V> {
+    pub(super) fn new(capacity: usize, budget: usize) -> Lru<K, V> {
+        let (index, nodes, free) = (HashMap::new(), Vec::new(), Vec::new());
+        Lru { index, nodes, free, newest: NONE, oldest: NONE, weight: 0, capacity, budget }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+    pub(super) fn weight(&self) -> usize {
+        self.weight
+    }
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+    pub(super) fn budget(&self) -> usize {
+        self.budget
+    }
+
+    /// The value of `key`, which becomes the newest.
+    pub(super) fn get(&mut self, key: &K) -> Option<&V> {
+        let i = *self.index.get(key)?;
+        if self.newest != i {
+            self.unlink(i);
+            self.link(i);
+        }
+        self.nodes[i].as_ref().map(|n| &n.value)
+    }
+
+    /// Adds an entry that is not there yet; gives back what had to go for it: the oldest ones, or the entry itself where it alone is too
+    /// much.
+    pub(super) fn insert(&mut self, key: K, value: V, weight: usize) -> Vec<V> {
+        if self.capacity == 0 || weight > self.budget {
+            return vec![value];
+        }
+        let node = Some(Node { key: key.clone(), value, weight, newer: NONE, older: NONE });
+        let i = match self.free.pop() {
+            Some(i) => {
+                self.nodes[i] = node;
+                i
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() - 1
+            }
+        };
+        self.link(i);
+        self.weight += weight;
+        self.index.insert(key, i);
+        self.shrink()
+    }
+
+    /// Changes the limits; gives back what no longer fits.
+    pub(super) fn limit(&mut self, capacity: usize, budget: usize) -> Vec<V> {
+        (self.capacity, self.budget) = (capacity, budget);
+        self.shrink()
+    }
+
+    fn shrink(&mut self) -> Vec<V> {
+        let mut gone = Vec::new();
+        while self.len() > self.capacity || self.weight > self.budget {
+            let i = self.oldest;
+            self.unlink(i);
+            let Some(node) = self.nodes[i].take() else { break };
+            self.free.push(i);
+            self.index.remove(&node.key);
+            self.weight -= node.weight;
+            gone.push(node.value);
+        }
+        gone
+    }
+
+    fn node(&mut self, i: usize) -> Option<&mut Node<K, V>> {
+        self.nodes.get_mut(i)?.as_mut()
+    }
+
+    fn unlink(&mut self, i: usize) {
+        let Some((newer, older)) = self.node(i).map(|n| (n.newer, n.older)) else { return };
+        match self.node(newer) {
+            Some(n) => n.older = older,
+            None => self.newest = older,
+        }
+        match self.node(older) {
+            Some(n) => n.newer = newer,
+            None => self.oldest = newer,
+        }
+    }
+
+    fn link(&mut self, i: usize) {
+        let older = std::mem::replace(&mut self.newest, i);
+        if let Some(n) = self.node(i) {
+            (n.newer, n.older) = (NONE, older);
+        }
+        match self.node(older) {
+            Some(n) => n.newer = i,
+            None => self.oldest = i,
+        }
+    }
+}
