@@ -5,14 +5,18 @@
 //!
 //! - [`number`]: exact conversion of every data type, the definition that everything else is tested against;
 //! - [`eltwise`], [`binary`]: the element-wise functions and their derivatives;
+//! - [`convert`]: slices to `f32` and back; [`lane`]: `f32` arithmetic for vector code;
 //! - [`quant`]: scales and zero points; [`philox`]: random numbers for dropout and stochastic rounding.
 #![forbid(unsafe_code)]
 
 pub mod binary;
+pub mod convert;
 pub mod eltwise;
+pub mod lane;
 mod num;
 pub mod number;
 pub mod philox;
 pub mod quant;
 
+pub use lane::Lane;
 pub use num::Num;
