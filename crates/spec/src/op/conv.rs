@@ -66,7 +66,7 @@ pub struct Conv {
 pub struct Deconv {
     /// Which pass; not [`Prop::Backward`].
     pub prop: Prop,
-    /// Algorithm ([`ConvAlg::Auto`] is not used).
+    /// Algorithm; [`ConvAlg::Auto`] is taken as direct.
     pub alg: ConvAlg,
     /// Source (gradient).
     pub src: Tensor,
@@ -265,8 +265,7 @@ fn depthwise(attr: &Attr) -> Option<(i64, i64, i64)> {
 
 impl Deconv {
     pub(super) fn check(&self) -> Checked {
-        let Deconv { prop, alg, src, weights, bias, dst, window } = self;
-        ensure(*alg != ConvAlg::Auto, "algorithm", "auto", "direct or winograd")?;
+        let Deconv { prop, src, weights, bias, dst, window, .. } = self;
         Parts { prop: *prop, src, weights, bias, dst, window }.check(true)
     }
 

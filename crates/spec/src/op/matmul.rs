@@ -38,7 +38,7 @@ pub(super) const TYPES: TypeTable = TypeTable {
         row(Pass::Every, &[SMALL, SMALL, FP.or(F8).or(F4).or(X8), FP.or(F8).or(X8)]),
         row(Pass::Every, &[FP.or(F8).or(F4), INTS, FP.or(F8).or(F4).or(X8), FP.or(F8).or(X8)]),
         row(Pass::Every, &[X8, INTS, DATA, DATA]),
-        row(Pass::Every, &[F64, F64, F64, F64]),
+        row(Pass::Every, &[F64, F64, F64, F64.or(FP).or(X8).or(S32)]),
     ],
 };
 

@@ -1,9 +1,9 @@
 //! Rules of recurrent networks.
 
-use super::{Prop, Rnn, RnnCell, RnnDiff, RnnDirection};
+use super::{Prop, Rnn, RnnCell, RnnDiff, RnnDirection, RnnSizes};
 use crate::check::types::{BF16, F16, F32, FP, Pass, S8, TypeTable, U8, row};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, Tensor};
+use crate::{Arg, Error, Tensor};
 
 /// Data types; gradients are f32, or the type of a bf16 tensor. `bias` stands for peephole weights too.
 pub(super) const TYPES: TypeTable = TypeTable {
@@ -18,19 +18,6 @@ pub(super) const TYPES: TypeTable = TypeTable {
 };
 const XF16: check::types::Types = F32.or(BF16);
 const HALF: check::types::Types = F32.or(F16);
-
-/// The sizes of a network.
-struct Sizes {
-    layers: i64,
-    directions: i64,
-    time: i64,
-    batch: i64,
-    /// Channels of the source, of the recurrent state, of a gate, of the output before directions are joined.
-    slc: i64,
-    sic: i64,
-    dhc: i64,
-    dic: i64,
-}
 
 impl Rnn {
     pub(super) fn check(&self) -> Checked {
@@ -52,10 +39,8 @@ impl Rnn {
     }
 
     /// Sizes that the tensors agree on, and how layers and steps connect.
-    fn check_sizes(&self) -> Result<Sizes, crate::Error> {
-        let (src, wl, wi) = (self.src_layer.dims(), self.weights_layer.dims(), self.weights_iter.dims());
-        let dic = self.weights_projection.as_ref().map_or(wl[4], |p| p.dims()[3]);
-        let s = Sizes { layers: wl[0], directions: wl[1], time: src[0], batch: src[1], slc: src[2], sic: wi[2], dhc: wl[4], dic };
+    fn check_sizes(&self) -> Result<RnnSizes, Error> {
+        let Some(s) = self.sizes() else { return Err(Error::invalid("dims", "wrong ranks", "those of a recurrent network")) };
         let gates = self.cell.gates();
         let directions = self.direction.count();
         check::dims(Arg::WEIGHTS, &self.weights_layer, &[s.layers, directions, s.slc, gates, s.dhc])?;
@@ -68,14 +53,18 @@ impl Rnn {
             format_args!("{} state channels", s.sic),
             format_args!("{} as the state that a step leaves", s.dic),
         )?;
-        let out = s.output(self.direction);
-        ensure(s.layers <= 1 || s.slc == out, Arg::SRC, format_args!("{} channels", s.slc), format_args!("{out} as every layer's output"))?;
+        ensure(
+            s.layers <= 1 || s.slc == s.dic,
+            Arg::SRC,
+            format_args!("{} channels", s.slc),
+            format_args!("{} as every layer's output", s.dic),
+        )?;
         Ok(s)
     }
 
-    fn check_tensors(&self, s: &Sizes) -> Checked {
+    fn check_tensors(&self, s: &RnnSizes) -> Checked {
         let state = |channels| [s.layers, s.directions, s.batch, channels];
-        check::dims(Arg::DST, &self.dst_layer, &[s.time, s.batch, s.output(self.direction)])?;
+        check::dims(Arg::DST, &self.dst_layer, &[s.time, s.batch, output(s, self.direction)])?;
         check::dims_if(Arg::SRC_1, &self.src_iter, &state(s.sic))?;
         check::dims_if(Arg::SRC_2, &self.src_iter_c, &state(s.dhc))?;
         check::dims_if(Arg::SRC_3, &self.attention, &[s.time, s.batch, 1])?;
@@ -156,9 +145,7 @@ impl Rnn {
     }
 }
 
-impl Sizes {
-    /// Channels of a layer's output.
-    fn output(&self, direction: RnnDirection) -> i64 {
-        if direction == RnnDirection::BidirectionalConcat { self.dic.saturating_mul(2) } else { self.dic }
-    }
+/// Channels of a layer's output.
+fn output(s: &RnnSizes, direction: RnnDirection) -> i64 {
+    if direction == RnnDirection::BidirectionalConcat { s.dic.saturating_mul(2) } else { s.dic }
 }
