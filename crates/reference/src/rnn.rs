@@ -37,13 +37,13 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Prop, Real};
 /// Scratch for [`run`], in `f64` elements.
 pub(crate) fn scratch_len(op: &Rnn) -> usize {
     let Some(z) = op.sizes() else { return 0 };
-    dot::SCRATCH + if op.prop.is_forward() { forward::scratch_len(op, &z) } else { backward::scratch_len(op, &z) }
+    dot::SCRATCH + if op.prop.is_forward() { forward::scratch_len(&z) } else { backward::scratch_len(op, &z) }
 }
 
 /// Computes a recurrent network.
 pub(crate) fn run<'a>(op: &'a Rnn, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
     let net = Net::of(op, attr, args)?;
-    if [net.z.batch, net.z.dhc, net.z.dic].contains(&0) {
+    if [net.z.time, net.z.batch, net.z.dhc, net.z.dic].contains(&0) {
         return Ok(());
     }
     if op.prop.is_forward() { forward::run(&net, args, scratch) } else { backward::run(&net, args, scratch) }
@@ -181,6 +181,9 @@ struct Net<'a> {
 impl<'a> Net<'a> {
     fn of(op: &'a Rnn, attr: &'a Attr, args: &'a dyn Args) -> Result<Net<'a>, Error> {
         let z = op.sizes().ok_or_else(|| Error::arg(Arg::SRC, op.src_layer.dims(), "T x N x SLC"))?;
+        if z.time > 1 && z.sic != z.dic {
+            return Err(Error::arg(Arg::WEIGHTS_1, z.sic, format_args!("{} state channels", z.dic)));
+        }
         let scales = |q: &'a Option<(u32, Vec<Real>)>| match q {
             Some((_, scales)) if op.src_layer.dtype.is_x8() => WeightScales(scales),
             _ => WeightScales(&[]),

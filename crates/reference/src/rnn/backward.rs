@@ -15,7 +15,7 @@ use oxidnn_spec::{Arg, Error};
 pub(super) fn scratch_len(op: &Rnn, z: &RnnSizes) -> usize {
     let samples = z.time * z.batch;
     let steps = samples * (z.dic.max(z.slc) + op.cell.bias_gates() * z.dhc + z.slc);
-    (steps + z.batch * (z.dic + 2 * z.dhc)) as usize
+    (steps + z.batch * (z.dic.max(z.sic) + 2 * z.dhc)) as usize
 }
 
 struct Buffers<'s> {
@@ -26,7 +26,7 @@ struct Buffers<'s> {
     deltas: &'s mut [f64],
     /// Gradient of `src_layer`, summed over the directions.
     input: &'s mut [f64],
-    /// Gradient of the state before the step, by sample.
+    /// Gradient of the state before the step, by sample; rows of the wider of SIC and DIC.
     h: &'s mut [f64],
     /// Gradient of the cell state, by sample.
     c: &'s mut [f64],
@@ -38,14 +38,15 @@ pub(super) fn run<'a>(net: &Net<'a>, args: &'a dyn Args, scratch: &mut [f64]) ->
     let ws = net.workspace.ok_or_else(|| Error::arg(Arg::WORKSPACE, "nothing", "the workspace"))?;
     let z = net.z;
     let (samples, width) = (z.time * z.batch, z.dic.max(z.slc));
-    let back = Backward { net, ws, z, bias_gates: net.op.cell.bias_gates(), width, diffs: Diffs::of(args)? };
+    let state_width = z.dic.max(z.sic);
+    let back = Backward { net, ws, z, bias_gates: net.op.cell.bias_gates(), width, state_width, diffs: Diffs::of(args)? };
     let mut rest = scratch;
     let mut b = Buffers {
         tiles: take(&mut rest, dot::SCRATCH as i64),
         outputs: take(&mut rest, samples * width),
         deltas: take(&mut rest, samples * back.bias_gates * z.dhc),
         input: take(&mut rest, samples * z.slc),
-        h: take(&mut rest, z.batch * z.dic),
+        h: take(&mut rest, z.batch * state_width),
         c: take(&mut rest, z.batch * z.dhc),
         extra: take(&mut rest, z.batch * z.dhc),
     };
@@ -113,6 +114,8 @@ struct Backward<'n, 'a> {
     bias_gates: i64,
     /// Row length of [`Buffers::outputs`].
     width: i64,
+    /// Row length of [`Buffers::h`].
+    state_width: i64,
     diffs: Diffs<'a>,
 }
 
@@ -131,10 +134,10 @@ impl Backward<'_, '_> {
         for step in (0..z.time).rev() {
             self.step(s, self.net.time(s.d, step), b);
         }
-        let last = [(&self.diffs.src_iter, &*b.h, z.dic), (&self.diffs.src_iter_c, &*b.c, z.dhc)];
-        for (view, gradient, channels) in last {
+        let last = [(&self.diffs.src_iter, &*b.h, [z.sic, self.state_width]), (&self.diffs.src_iter_c, &*b.c, [z.dhc; 2])];
+        for (view, gradient, [channels, width]) in last {
             if let Some(view) = view {
-                for_each_position(&[z.batch, channels], |p| view.set(&[s.l, s.d, p[0], p[1]], gradient[(p[0] * channels + p[1]) as usize]));
+                for_each_position(&[z.batch, channels], |p| view.set(&[s.l, s.d, p[0], p[1]], gradient[(p[0] * width + p[1]) as usize]));
             }
         }
         self.parameters(s, b);
@@ -150,10 +153,11 @@ impl Backward<'_, '_> {
                 b.outputs[((p[0] * z.batch + p[1]) * self.width + p[2]) as usize] = self.diffs.dst_layer.get(&[p[0], p[1], first + p[2]]);
             });
         }
-        for (state, view, channels) in [(&mut *b.h, &self.diffs.dst_iter, z.dic), (&mut *b.c, &self.diffs.dst_iter_c, z.dhc)] {
-            for (i, x) in state.iter_mut().enumerate() {
-                let (n, c) = (i as i64 / channels, i as i64 % channels);
-                *x = view.map_or(0.0, |v| v.get(&[s.l, s.d, n, c]));
+        let states = [(&mut *b.h, &self.diffs.dst_iter, [z.dic, self.state_width]), (&mut *b.c, &self.diffs.dst_iter_c, [z.dhc; 2])];
+        for (state, view, [channels, width]) in states {
+            state.fill(0.0);
+            if let Some(view) = view {
+                for_each_position(&[z.batch, channels], |p| state[(p[0] * width + p[1]) as usize] = view.get(&[s.l, s.d, p[0], p[1]]));
             }
         }
     }
@@ -197,7 +201,7 @@ impl Backward<'_, '_> {
         let (z, samples) = (&self.z, |n: i64| Sample { s, t, n });
         for n in 0..z.batch {
             let row = &mut b.outputs[((t * z.batch + n) * self.width) as usize..][..z.dic as usize];
-            for (out, h) in row.iter_mut().zip(&b.h[(n * z.dic) as usize..]) {
+            for (out, h) in row.iter_mut().zip(&b.h[(n * self.state_width) as usize..]) {
                 *out += h;
             }
         }
@@ -216,7 +220,7 @@ impl Backward<'_, '_> {
         let (z, deltas) = (&self.z, &*b.deltas);
         let delta = |n: i64, j: i64| deltas[self.delta(Sample { s, t, n }, self.recurrent_gate(j / z.dhc), j % z.dhc)];
         let weight = |j: i64, k: i64| self.net.weight(&self.net.weights_iter, s, k, j);
-        add_products([z.batch, z.sic, gates * z.dhc], b.tiles, delta, weight, Target { data: b.h, width: z.dic, column: 0 });
+        add_products([z.batch, z.sic, gates * z.dhc], b.tiles, delta, weight, Target { data: b.h, width: self.state_width, column: 0 });
     }
 
     /// Gradient of the state that a sample's step gave.
@@ -277,7 +281,7 @@ impl Backward<'_, '_> {
             d_attention -= d_effective * update;
             b.deltas[self.delta(x, 0, c)] = d_effective * (1.0 - attention) * update * (1.0 - update);
             b.deltas[self.delta(x, 2, c)] = d_out * (1.0 - effective) * (1.0 - candidate * candidate);
-            b.h[(x.n * self.z.dic + c) as usize] += d_out * effective;
+            b.h[(x.n * self.state_width + c) as usize] += d_out * effective;
         }
         if let Some(view) = &self.diffs.attention {
             view.set(&[x.t, x.n, 0], d_attention);
@@ -307,7 +311,7 @@ impl Backward<'_, '_> {
             for c in 0..z.dhc {
                 let (reset, d) = (self.gate(x, 1, c), b.extra[(n * z.dhc + c) as usize]);
                 b.deltas[self.delta(x, 1, c)] = d * self.state_before(x, c) * reset * (1.0 - reset);
-                b.h[(n * z.dic + c) as usize] += d * reset;
+                b.h[(n * self.state_width + c) as usize] += d * reset;
             }
         }
         self.add_recurrent(s, t, 2, b);

@@ -7,9 +7,8 @@ use oxidnn_spec::op::{EltwiseAlg, Rnn, RnnActivation, RnnCell, RnnDirection, Rnn
 use oxidnn_spec::{Arg, DataType, Error};
 
 /// Scratch beyond [`dot::SCRATCH`].
-pub(super) fn scratch_len(op: &Rnn, z: &RnnSizes) -> usize {
-    let _ = op;
-    let rows = z.batch * (2 * z.gates * z.dhc + 2 * z.dhc + z.dic);
+pub(super) fn scratch_len(z: &RnnSizes) -> usize {
+    let rows = z.batch * (2 * z.gates * z.dhc + 2 * z.dhc + z.sic + z.dic);
     (z.directions * z.time * z.batch * z.dic + rows) as usize
 }
 
@@ -35,6 +34,8 @@ struct Buffers<'s> {
     recurrent: &'s mut [f64],
     /// The reset state of a GRU, the state before projection, the candidate of a linear-before-reset cell before its reset.
     extra: &'s mut [f64],
+    /// The state before the step, SIC wide, and after it.
+    before: &'s mut [f64],
     h: &'s mut [f64],
     c: &'s mut [f64],
 }
@@ -47,6 +48,7 @@ pub(super) fn run(net: &Net<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result
         gates: take(&mut rest, z.batch * z.gates * z.dhc),
         recurrent: take(&mut rest, z.batch * z.gates * z.dhc),
         extra: take(&mut rest, z.batch * z.dhc),
+        before: take(&mut rest, z.batch * z.sic),
         h: take(&mut rest, z.batch * z.dic),
         c: take(&mut rest, z.batch * z.dhc),
     };
@@ -62,6 +64,9 @@ pub(super) fn run(net: &Net<'_>, args: &dyn Args, scratch: &mut [f64]) -> Result
                 let t = net.time(d, step);
                 net.step(s, t, sequence, &mut b);
                 sequence[(t * z.batch * z.dic) as usize..][..b.h.len()].copy_from_slice(b.h);
+                if step + 1 < z.time {
+                    b.before.copy_from_slice(b.h);
+                }
             }
             let states = [(&dst_iter, &*b.h, z.dic), (&dst_iter_c, &*b.c, z.dhc)];
             for (i, (view, state, channels)) in states.into_iter().enumerate() {
@@ -100,8 +105,8 @@ impl Net<'_> {
 
     fn first_states(&self, s: Stack, b: &mut Buffers<'_>) {
         let (codec, z) = (self.codec, &self.z);
-        for (i, h) in b.h.iter_mut().enumerate() {
-            let (n, c) = (i as i64 / z.dic, i as i64 % z.dic);
+        for (i, h) in b.before.iter_mut().enumerate() {
+            let (n, c) = (i as i64 / z.sic, i as i64 % z.sic);
             *h = self.src_iter.map_or(codec.code(0.0), |v| codec.load(&v, &[s.l, s.d, n, c]));
         }
         for (i, x) in b.c.iter_mut().enumerate() {
@@ -110,7 +115,7 @@ impl Net<'_> {
         }
     }
 
-    /// One step of one layer at time `t`: from `b.h` and `b.c` to `b.h` and `b.c`. The layer below left its states in `sequence`.
+    /// One step of one layer at time `t`: from `b.before` and `b.c` to `b.h` and `b.c`. The layer below left its states in `sequence`.
     fn step(&self, s: Stack, t: i64, sequence: &[f64], b: &mut Buffers<'_>) {
         let z = &self.z;
         let columns = z.gates * z.dhc;
@@ -147,7 +152,7 @@ impl Net<'_> {
 
     fn vanilla(&self, s: Stack, _: i64, b: &mut Buffers<'_>) {
         let width = self.z.dhc as usize;
-        self.add_recurrent(s, [0, self.z.dhc], b.tiles, b.h, b.gates);
+        self.add_recurrent(s, [0, self.z.dhc], b.tiles, b.before, b.gates);
         let alg = activation(self.op);
         for (gates, h) in b.gates.chunks_exact_mut(width).zip(b.h.chunks_exact_mut(width)) {
             for c in 0..width {
@@ -159,7 +164,7 @@ impl Net<'_> {
 
     fn lstm(&self, s: Stack, _: i64, b: &mut Buffers<'_>) {
         let (z, width) = (&self.z, self.z.dhc as usize);
-        self.add_recurrent(s, [0, z.gates * z.dhc], b.tiles, b.h, b.gates);
+        self.add_recurrent(s, [0, z.gates * z.dhc], b.tiles, b.before, b.gates);
         let rows = b.gates.chunks_exact_mut(4 * width).zip(b.c.chunks_exact_mut(width)).zip(b.extra.chunks_exact_mut(width));
         for ((gates, cell), out) in rows {
             for c in 0..width {
@@ -192,8 +197,8 @@ impl Net<'_> {
 
     fn gru(&self, s: Stack, t: i64, b: &mut Buffers<'_>) {
         let (z, width) = (&self.z, self.z.dhc as usize);
-        self.add_recurrent(s, [0, 2 * z.dhc], b.tiles, b.h, b.gates);
-        let rows = b.gates.chunks_exact_mut(3 * width).zip(b.h.chunks_exact(width)).zip(b.extra.chunks_exact_mut(width));
+        self.add_recurrent(s, [0, 2 * z.dhc], b.tiles, b.before, b.gates);
+        let rows = b.gates.chunks_exact_mut(3 * width).zip(b.before.chunks_exact(width)).zip(b.extra.chunks_exact_mut(width));
         for ((gates, h), reset_state) in rows {
             for c in 0..width {
                 let (update, reset) = (logistic(self.gate(s, gates, 0, c)), logistic(self.gate(s, gates, 1, c)));
@@ -202,12 +207,13 @@ impl Net<'_> {
             }
         }
         self.add_recurrent(s, [2 * z.dhc, z.dhc], b.tiles, b.extra, b.gates);
-        for (n, (gates, h)) in b.gates.chunks_exact_mut(3 * width).zip(b.h.chunks_exact_mut(width)).enumerate() {
+        let rows = b.gates.chunks_exact_mut(3 * width).zip(b.before.chunks_exact(width)).zip(b.h.chunks_exact_mut(width));
+        for (n, ((gates, before), h)) in rows.enumerate() {
             let keep = 1.0 - self.attention(t, n as i64);
             for c in 0..width {
                 gates[2 * width + c] = self.gate(s, gates, 2, c).tanh();
                 let update = keep * gates[c];
-                h[c] = self.codec.code(update * self.codec.real(h[c]) + (1.0 - update) * gates[2 * width + c]);
+                h[c] = self.codec.code(update * self.codec.real(before[c]) + (1.0 - update) * gates[2 * width + c]);
             }
         }
     }
@@ -215,9 +221,10 @@ impl Net<'_> {
     fn lbr_gru(&self, s: Stack, t: i64, b: &mut Buffers<'_>) {
         let (z, width) = (&self.z, self.z.dhc as usize);
         b.recurrent.fill(0.0);
-        self.add_recurrent(s, [0, z.gates * z.dhc], b.tiles, b.h, b.recurrent);
-        let rows = b.gates.chunks_exact_mut(3 * width).zip(b.recurrent.chunks_exact(3 * width)).zip(b.h.chunks_exact_mut(width));
-        for (n, (((gates, recurrent), h), extra)) in rows.zip(b.extra.chunks_exact_mut(width)).enumerate() {
+        self.add_recurrent(s, [0, z.gates * z.dhc], b.tiles, b.before, b.recurrent);
+        let states = b.before.chunks_exact(width).zip(b.h.chunks_exact_mut(width)).zip(b.extra.chunks_exact_mut(width));
+        let rows = b.gates.chunks_exact_mut(3 * width).zip(b.recurrent.chunks_exact(3 * width));
+        for (n, ((gates, recurrent), ((before, h), extra))) in rows.zip(states).enumerate() {
             let keep = 1.0 - self.attention(t, n as i64);
             for c in 0..width {
                 let sum = |gate: usize| recurrent[gate * width + c] / (self.codec.scale * self.scales.at(gate * width + c));
@@ -225,7 +232,7 @@ impl Net<'_> {
                 let reset = logistic(self.gate(s, gates, 1, c) + sum(1));
                 extra[c] = sum(2) + self.bias(s, 3, c);
                 let candidate = (self.gate(s, gates, 2, c) + reset * extra[c]).tanh();
-                h[c] = self.codec.code(keep * update * self.codec.real(h[c]) + (1.0 - keep * update) * candidate);
+                h[c] = self.codec.code(keep * update * self.codec.real(before[c]) + (1.0 - keep * update) * candidate);
                 (gates[c], gates[width + c], gates[2 * width + c]) = (update, reset, candidate);
             }
         }

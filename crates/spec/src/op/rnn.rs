@@ -191,7 +191,7 @@ pub struct RnnSizes {
     pub batch: i64,
     /// Channels of the first layer's input (and, with more layers, of every layer's).
     pub slc: i64,
-    /// Channels of the incoming recurrent state; the same as `dic`.
+    /// Channels of the incoming recurrent state; the same as `dic`, but with a single step.
     pub sic: i64,
     /// Channels of a gate and of the cell state.
     pub dhc: i64,
