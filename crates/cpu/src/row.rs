@@ -2,8 +2,8 @@
 
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::target::Isa;
-use oxidnn_runtime::{Ctx, Exec, Plan};
+use crate::target::{CpuTarget, Isa};
+use oxidnn_runtime::{Ctx, Exec, Plan, Skip};
 use oxidnn_spec::{Error, Problem};
 use std::fmt;
 use std::sync::Arc;
@@ -55,5 +55,22 @@ impl<K: Kernel> Exec for Ready<K> {
         // SAFETY: a context's scratch belongs to the one execution it is made for, and this is where it is taken.
         let scratch = unsafe { Scratch::new(buf) };
         self.kernel.run(self.simd, ctx, scratch)
+    }
+}
+
+impl<K: Kernel> RowPlan<K> {
+    /// The plan of the kernel that `make` makes, with the bytes of scratch it needs, of the problem with its layouts resolved.
+    ///
+    /// # Errors
+    /// What `make` declines.
+    pub fn resolved(
+        problem: &Problem,
+        target: &CpuTarget,
+        make: impl FnOnce(&Problem) -> Result<(K, usize), Skip>,
+    ) -> Result<Box<dyn Plan>, Skip> {
+        let mut problem = problem.clone();
+        problem.resolve();
+        let (kernel, scratch_bytes) = make(&problem)?;
+        Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
     }
 }

@@ -7,4 +7,5 @@ pub mod dot;
 pub mod epilogue;
 pub mod lanes;
 pub mod multiversion;
+pub mod pointwise;
 pub mod scratch;

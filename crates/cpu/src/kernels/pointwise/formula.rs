@@ -1,0 +1,141 @@
+//! The formulas of `expr` over chunks: one loop for each algorithm, chosen once a chunk.
+
+use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_expr::{binary, eltwise};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+
+/// An element-wise function with its parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Unary {
+    /// The function.
+    pub alg: EltwiseAlg,
+    /// Its first parameter.
+    pub alpha: f32,
+    /// Its second parameter.
+    pub beta: f32,
+}
+
+/// Calls `$go!` with the algorithm as a constant, so that each gets a loop of its own.
+macro_rules! with_constant {
+    ($alg:expr, $kind:ident: $($name:ident)*, $go:ident) => {
+        match $alg {
+            $($kind::$name => $go!($kind::$name),)*
+        }
+    };
+}
+
+macro_rules! with_eltwise {
+    ($alg:expr, $go:ident) => {
+        with_constant!($alg, EltwiseAlg: Relu Tanh Elu Square Abs Sqrt Linear SoftRelu HardSigmoid Logistic Exp GeluTanh GeluErf Swish Log
+            Clip ClipV2 Pow Round Mish HardSwish ReluDst TanhDst EluDst SqrtDst LogisticDst ExpDst ClipV2Dst, $go)
+    };
+}
+
+macro_rules! with_binary {
+    ($alg:expr, $go:ident) => {
+        with_constant!($alg, BinaryAlg: Add Mul Max Min Div Sub Ge Gt Le Lt Eq Ne Select, $go)
+    };
+}
+
+struct Forward<'a>(Unary, &'a mut [f32]);
+
+impl Body for Forward<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Forward(Unary { alg, alpha, beta }, x) = self;
+        macro_rules! go {
+            ($alg:expr) => {
+                for v in x.iter_mut() {
+                    *v = eltwise::forward($alg, alpha, beta, f64::from(*v)) as f32;
+                }
+            };
+        }
+        with_eltwise!(alg, go)
+    }
+}
+
+struct Backward<'a>(Unary, &'a mut [f32], &'a [f32]);
+
+impl Body for Backward<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Backward(Unary { alg, alpha, beta }, dd, x) = self;
+        macro_rules! go {
+            ($alg:expr) => {
+                for (d, x) in dd.iter_mut().zip(x) {
+                    *d = eltwise::backward($alg, alpha, beta, f64::from(*d), f64::from(*x)) as f32;
+                }
+            };
+        }
+        with_eltwise!(alg, go)
+    }
+}
+
+struct Both<'a>(BinaryAlg, &'a mut [f32], &'a [f32], &'a [f32]);
+
+impl Body for Both<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Both(alg, x, y, z) = self;
+        macro_rules! go {
+            ($alg:expr) => {
+                for ((x, y), z) in x.iter_mut().zip(y).zip(z) {
+                    *x = binary::apply($alg, f64::from(*x), f64::from(*y), f64::from(*z)) as f32;
+                }
+            };
+        }
+        with_binary!(alg, go)
+    }
+}
+
+struct Prelu<'a>(&'a mut [f32], &'a [f32]);
+
+impl Body for Prelu<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for (x, w) in self.0.iter_mut().zip(self.1) {
+            *x = binary::prelu(f64::from(*x), f64::from(*w)) as f32;
+        }
+    }
+}
+
+struct Accumulate<'a>(f32, f32, &'a mut [f32], &'a [f32]);
+
+impl Body for Accumulate<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for (x, y) in self.2.iter_mut().zip(self.3) {
+            *x += self.0 * (*y - self.1);
+        }
+    }
+}
+
+/// `x = f(x)`.
+pub(super) fn forward(simd: Simd, f: Unary, x: &mut [f32]) {
+    simd.run(Forward(f, x));
+}
+
+/// `dd = dd * f'(x)`, `x` the source, or the destination for a `Dst` algorithm.
+pub(super) fn backward(simd: Simd, f: Unary, dd: &mut [f32], x: &[f32]) {
+    simd.run(Backward(f, dd, x));
+}
+
+/// `x = alg(x, y)`, with the condition `z` of a select; `z` has the length of `x` in any case.
+pub(super) fn both(simd: Simd, alg: BinaryAlg, x: &mut [f32], y: &[f32], z: &[f32]) {
+    simd.run(Both(alg, x, y, z));
+}
+
+/// `x = x > 0 ? x : x * w`.
+pub(super) fn prelu(simd: Simd, x: &mut [f32], w: &[f32]) {
+    simd.run(Prelu(x, w));
+}
+
+/// `x += scale * (y - zero_point)`.
+pub(super) fn accumulate(simd: Simd, scale: f32, zero_point: f32, x: &mut [f32], y: &[f32]) {
+    simd.run(Accumulate(scale, zero_point, x, y));
+}

@@ -1,0 +1,28 @@
+//! Element by element work over any layouts and types: one mechanism for eltwise, binary, prelu, sum, arithmetic reorders and post-ops.
+//!
+//! The positions of a tensor are a [`Nest`] of loops, cut into chunks. A chunk goes through a [`Program`]: operands are loaded into registers
+//! of [`CHUNK`] numbers, formulas run over whole registers, register 0 is stored. A chunk is loaded before it is stored, so that the
+//! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk.
+
+mod formula;
+mod nest;
+mod operand;
+mod program;
+
+pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place};
+pub use operand::Memory;
+pub use program::{Chunks, Program};
+
+use oxidnn_runtime::Executor;
+
+/// Positions that a task treats: a function of nothing but the problem.
+pub const GRAIN: i64 = 32 * 1024;
+
+/// Runs `body` for ranges of `GRAIN` of the positions `0..volume`; few positions make one task.
+pub fn split(executor: &dyn Executor, volume: i64, grain: i64, body: &(dyn Fn(std::ops::Range<i64>) + Sync)) {
+    let tasks = (volume.max(0) as u64).div_ceil(grain.max(1) as u64) as usize;
+    executor.run(executor.threads(), tasks, &|_, task| {
+        let start = task as i64 * grain;
+        body(start..start.saturating_add(grain).min(volume));
+    });
+}

@@ -1,0 +1,334 @@
+//! Boxes of positions as loop nests over the memory of several operands.
+//!
+//! Every operand says how far each position of each dimension lies ([`Place`]). A box is cut where a block of an operand begins or ends, so
+//! that inside each [`Part`] every operand moves by constant strides; neighbouring loops are then joined where all operands allow. What is
+//! left is usually one long run, and [`Nest::walk`] hands it out in chunks.
+
+use oxidnn_spec::{Blocking, Dims, Layout, MAX_NDIMS};
+use std::ops::Range;
+
+/// The largest number of operands of one nest.
+pub const OPERANDS: usize = 16;
+
+/// The largest number of elements of a chunk.
+pub const CHUNK: usize = 512;
+
+/// Loops before and after joining.
+const RAW: usize = 40;
+const LOOPS: usize = 16;
+/// Sizes of nested blocks of one dimension.
+const UNITS: usize = 12;
+
+/// Where the elements of one operand lie.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A dense tensor. Its dimensions of size 1 stand still where the box is larger.
+    Tensor(Dims, Blocking),
+    /// Row-major numbers, one for each group of positions: `sum(pos[d] / groups[d] * strides[d])`.
+    Table {
+        /// Distance of groups.
+        strides: Dims,
+        /// Positions of a group, at least 1.
+        groups: Dims,
+    },
+}
+
+impl Place {
+    /// The place of a tensor; `None` where the layout is not strides and blocks, or has runtime sizes.
+    pub fn of(layout: &Layout) -> Option<Place> {
+        let plain = !layout.has_runtime();
+        let b = layout.blocking().filter(|b| plain && b.padded_offsets.iter().all(|&o| o == 0))?;
+        Some(Place::Tensor(layout.dims, b.clone()))
+    }
+
+    /// One number for all positions of `n` dimensions.
+    pub fn single(n: usize) -> Place {
+        Place::Table { strides: Dims::filled(n, 0), groups: Dims::filled(n, 1) }
+    }
+
+    fn origin(&self) -> i64 {
+        match self {
+            Place::Tensor(_, b) => b.offset,
+            Place::Table { .. } => 0,
+        }
+    }
+
+    /// What position `p` of dimension `d` adds to the offset.
+    fn term(&self, space: &Dims, d: usize, mut p: i64) -> i64 {
+        match self {
+            Place::Table { strides, groups } => p / groups[d] * strides[d],
+            Place::Tensor(dims, _) if dims[d] == 1 && space[d] != 1 => 0,
+            Place::Tensor(_, b) => {
+                let (mut term, mut stride) = (0, 1);
+                for (e, size) in b.inner.iter().rev() {
+                    if e == d {
+                        term += p % size * stride;
+                        p /= size;
+                    }
+                    stride *= size;
+                }
+                term + p * b.strides[d]
+            }
+        }
+    }
+
+    /// Adds the sizes at which blocks of dimension `d` end.
+    fn units(&self, space: &Dims, d: usize, out: &mut Units) -> Option<()> {
+        match self {
+            Place::Table { strides, groups } if strides[d] != 0 && groups[d] > 1 => out.add(groups[d]),
+            Place::Tensor(dims, b) if dims[d] != 1 || space[d] == 1 => {
+                let mut unit = 1;
+                for (_, size) in b.inner.iter().rev().filter(|x| x.0 == d) {
+                    unit *= size;
+                    out.add(unit)?;
+                }
+                Some(())
+            }
+            _ => Some(()),
+        }
+    }
+}
+
+/// Sizes of blocks, each a divisor of the next, from 1.
+#[derive(Clone, Copy)]
+struct Units {
+    v: [i64; UNITS],
+    len: usize,
+}
+
+impl Units {
+    fn add(&mut self, unit: i64) -> Option<()> {
+        let at = self.v[..self.len].partition_point(|&u| u < unit);
+        if self.v[..self.len].get(at) == Some(&unit) {
+            return Some(());
+        }
+        if self.len == UNITS {
+            return None;
+        }
+        self.v.copy_within(at..self.len, at + 1);
+        self.v[at] = unit;
+        self.len += 1;
+        let fits = self.v[..self.len].windows(2).all(|w| w[1] % w[0] == 0);
+        fits.then_some(())
+    }
+}
+
+/// One loop: how often, and how far each operand moves a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Loop {
+    size: i64,
+    strides: [i64; OPERANDS],
+}
+
+const NO_LOOP: Loop = Loop { size: 1, strides: [0; OPERANDS] };
+
+/// A box in which every operand moves by constant strides: loops, outermost first, at least two.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    loops: [Loop; LOOPS],
+    len: usize,
+    at: [i64; OPERANDS],
+    volume: i64,
+}
+
+/// Loop nests that visit every position of one or more boxes.
+#[derive(Clone, Default, Debug)]
+pub struct Nest {
+    first: Option<Part>,
+    more: Vec<Part>,
+    volume: i64,
+}
+
+/// A number of positions to treat at once: `rows` rows of `run` positions.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk<'a> {
+    /// Element offset of each operand at the first position.
+    pub at: [i64; OPERANDS],
+    /// Positions of a row.
+    pub run: usize,
+    /// Rows.
+    pub rows: usize,
+    /// How far each operand moves in a row.
+    pub inner: &'a [i64; OPERANDS],
+    /// How far each operand moves from row to row.
+    pub outer: &'a [i64; OPERANDS],
+}
+
+impl Chunk<'_> {
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.run * self.rows
+    }
+}
+
+/// What a nest is built from: the box's dimensions, operands, and the loops collected so far.
+struct Builder<'a> {
+    space: &'a Dims,
+    low: &'a [i64],
+    high: &'a [i64],
+    places: &'a [Place],
+    loops: [Loop; RAW],
+    len: usize,
+}
+
+impl Nest {
+    /// Adds the box from `low` to before `high` of a tensor of `space`, with one place an operand; loops run in the order of the first one's memory.
+    /// An empty box adds nothing. `None` where blocks of the operands do not nest, or there are too many loops or operands.
+    pub fn add(&mut self, space: &Dims, low: &[i64], high: &[i64], places: &[Place]) -> Option<()> {
+        if places.len() > OPERANDS {
+            return None;
+        }
+        if low.iter().zip(high).any(|(l, h)| l >= h) {
+            return Some(());
+        }
+        let mut at = [0; OPERANDS];
+        for (a, p) in at.iter_mut().zip(places) {
+            *a = p.origin();
+        }
+        let mut builder = Builder { space, low, high, places, loops: [NO_LOOP; RAW], len: 0 };
+        builder.dimension(0, at, self)
+    }
+
+    /// A nest over the whole tensor of `space`.
+    pub fn over(space: &Dims, places: &[Place]) -> Option<Nest> {
+        let mut nest = Nest::default();
+        nest.add(space, &[0; MAX_NDIMS][..space.len()], space, places)?;
+        Some(nest)
+    }
+
+    /// A nest over the padded area of a blocked tensor, its only operand.
+    pub fn padding(layout: &Layout) -> Option<Nest> {
+        let place = [Place::of(layout)?];
+        let Place::Tensor(dims, b) = &place[0] else { return None };
+        let mut nest = Nest::default();
+        if dims.contains(&0) {
+            return Some(nest);
+        }
+        for d in (0..dims.len()).filter(|&d| b.padded_dims[d] > dims[d]) {
+            let low = Dims::from_fn(dims.len(), |e| if e == d { dims[d] } else { 0 });
+            let high = Dims::from_fn(dims.len(), |e| if e < d { dims[e] } else { b.padded_dims[e] });
+            nest.add(dims, &low, &high, &place)?;
+        }
+        Some(nest)
+    }
+
+    /// Number of positions.
+    pub fn volume(&self) -> i64 {
+        self.volume
+    }
+
+    /// Calls `f` for chunks that together visit the positions numbered `range` once each.
+    pub fn walk(&self, range: Range<i64>, mut f: impl FnMut(&Chunk<'_>)) {
+        let mut base = 0;
+        for part in self.first.iter().chain(&self.more) {
+            let from = range.start.max(base) - base;
+            let to = range.end.min(base + part.volume) - base;
+            if from < to {
+                part.walk(from..to, &mut f);
+            }
+            base += part.volume;
+        }
+    }
+}
+
+impl Part {
+    fn walk(&self, range: Range<i64>, f: &mut impl FnMut(&Chunk<'_>)) {
+        let (inner, outer) = (&self.loops[self.len - 1], &self.loops[self.len - 2]);
+        let mut position = range.start;
+        while position < range.end {
+            let mut at = self.at;
+            let (mut rest, mut index) = (position, [0; 2]);
+            for (i, l) in self.loops[..self.len].iter().rev().enumerate() {
+                if rest == 0 {
+                    break;
+                }
+                let k = rest % l.size;
+                rest /= l.size;
+                if i < 2 {
+                    index[i] = k;
+                }
+                for (a, s) in at.iter_mut().zip(&l.strides) {
+                    *a += k * s;
+                }
+            }
+            let left = range.end - position;
+            let run = (inner.size - index[0]).min(left).min(CHUNK as i64);
+            let whole = index[0] == 0 && run == inner.size;
+            let rows = if whole { (outer.size - index[1]).min(left / run).min(CHUNK as i64 / run) } else { 1 };
+            f(&Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides });
+            position += run * rows;
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// Cuts dimension `d` and those after it; `at` are the offsets of the positions fixed before.
+    fn dimension(&mut self, d: usize, at: [i64; OPERANDS], nest: &mut Nest) -> Option<()> {
+        if d == self.space.len() {
+            return self.finish(at, nest);
+        }
+        let mut units = Units { v: [1; UNITS], len: 1 };
+        for p in self.places {
+            p.units(self.space, d, &mut units)?;
+        }
+        let units = &units.v[..units.len];
+        let (mut low, high, depth) = (self.low[d], self.high[d], self.len);
+        while low < high {
+            let level = (0..units.len()).rev().find(|&l| low % units[l] == 0 && low + units[l] <= high)?;
+            let unit = units[level];
+            let end = units.get(level + 1).map_or(high, |next| high.min((low / next + 1) * next));
+            let count = (end - low) / unit;
+            let mut moved = at;
+            for (m, p) in moved.iter_mut().zip(self.places) {
+                *m += p.term(self.space, d, low);
+            }
+            self.push(d, low, unit, count)?;
+            for l in (0..level).rev() {
+                self.push(d, low, units[l], units[l + 1] / units[l])?;
+            }
+            self.dimension(d + 1, moved, nest)?;
+            self.len = depth;
+            low += count * unit;
+        }
+        Some(())
+    }
+
+    /// A loop of `size` steps of `unit` positions of dimension `d` from `low` on.
+    fn push(&mut self, d: usize, low: i64, unit: i64, size: i64) -> Option<()> {
+        if size == 1 {
+            return Some(());
+        }
+        let mut strides = [0; OPERANDS];
+        for (s, p) in strides.iter_mut().zip(self.places) {
+            *s = p.term(self.space, d, low + unit) - p.term(self.space, d, low);
+        }
+        *self.loops.get_mut(self.len)? = Loop { size, strides };
+        self.len += 1;
+        Some(())
+    }
+
+    fn finish(&self, at: [i64; OPERANDS], nest: &mut Nest) -> Option<()> {
+        let mut loops = self.loops;
+        let loops = &mut loops[..self.len];
+        loops.sort_unstable_by(|a, b| b.strides.cmp(&a.strides));
+        let mut part = Part { loops: [NO_LOOP; LOOPS], len: 1, at, volume: 1 };
+        for l in loops.iter() {
+            part.volume = part.volume.checked_mul(l.size)?;
+            let last = &mut part.loops[part.len - 1];
+            if (0..self.places.len()).all(|t| last.strides[t] == l.strides[t] * l.size) && part.len > 1 {
+                *last = Loop { size: last.size * l.size, strides: l.strides };
+            } else {
+                *part.loops.get_mut(part.len)? = *l;
+                part.len += 1;
+            }
+        }
+        part.len = part.len.max(2);
+        nest.volume = nest.volume.checked_add(part.volume)?;
+        if nest.first.is_none() {
+            nest.first = Some(part);
+        } else {
+            nest.more.push(part);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,196 @@
+//! Operands of chunks: elements of any type between memory and `f32`.
+
+use super::nest::{CHUNK, Chunk};
+use crate::kernels::convert;
+use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::DataType;
+
+/// The memory of an operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// The bytes.
+    pub buf: Buf,
+    /// Type of the elements.
+    pub dtype: DataType,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory { buf: Buf::empty(), dtype: DataType::F32 }
+    }
+}
+
+struct ToF32<'a>(DataType, &'a [u8], &'a mut [f32]);
+
+impl Body for ToF32<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        convert::to_f32(self.0, self.1, self.2);
+    }
+}
+
+struct FromF32<'a>(DataType, &'a [f32], &'a mut [u8]);
+
+impl Body for FromF32<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        convert::from_f32(self.0, self.1, self.2);
+    }
+}
+
+impl Memory {
+    /// Reads operand `t` of a chunk.
+    pub fn load(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, out: &mut [f32]) {
+        let out = &mut out[..chunk.len()];
+        let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
+        let joined = chunk.rows == 1 || outer == inner * chunk.run;
+        match (joined, inner) {
+            (true, _) => self.read(simd, at, inner, out),
+            (_, 0) if outer == 0 => self.read(simd, at, 0, out),
+            _ => {
+                for (r, row) in out.chunks_exact_mut(chunk.run).enumerate() {
+                    self.read(simd, at + r * outer, inner, row);
+                }
+            }
+        }
+    }
+
+    /// Writes operand `t` of a chunk: rounded to nearest even, whole-number types saturated.
+    pub fn store(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, values: &[f32]) {
+        let values = &values[..chunk.len()];
+        let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
+        if chunk.rows == 1 || outer == inner * chunk.run {
+            return self.write(simd, at, inner, values);
+        }
+        for (r, row) in values.chunks_exact(chunk.run).enumerate() {
+            self.write(simd, at + r * outer, inner, row);
+        }
+    }
+
+    /// Reads at most [`CHUNK`] elements from element `at` on, `stride` apart.
+    pub fn read(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
+        let (size, n) = (self.dtype.bits() / 8, out.len());
+        match (self.dtype, stride) {
+            (DataType::F32, 1) => self.buf.read(at, out),
+            (_, 0) => {
+                let mut one = [0.0];
+                self.read(simd, at, 1, &mut one);
+                out.fill(one[0]);
+            }
+            (DataType::F32, _) => {
+                for (i, o) in out.iter_mut().enumerate() {
+                    *o = self.buf.get(at + i * stride);
+                }
+            }
+            _ if size == 0 => self.read_nibbles(simd, at, stride, out),
+            _ => {
+                let mut bytes = [0u8; CHUNK * 8];
+                let bytes = &mut bytes[..n * size];
+                if stride == 1 {
+                    self.buf.read(at * size, bytes);
+                } else {
+                    self.gather(at, stride, bytes);
+                }
+                simd.run(ToF32(self.dtype, bytes, out));
+            }
+        }
+    }
+
+    /// Writes at most [`CHUNK`] elements from element `at` on, `stride` apart.
+    pub fn write(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
+        let (size, n) = (self.dtype.bits() / 8, values.len());
+        match (self.dtype, stride) {
+            (DataType::F32, 1) => self.buf.write(at, values),
+            (DataType::F32, _) => {
+                for (i, v) in values.iter().enumerate() {
+                    self.buf.set(at + i * stride, *v);
+                }
+            }
+            _ if size == 0 => self.write_nibbles(simd, at, stride, values),
+            _ => {
+                let mut bytes = [0u8; CHUNK * 8];
+                let bytes = &mut bytes[..n * size];
+                simd.run(FromF32(self.dtype, values, bytes));
+                if stride == 1 {
+                    self.buf.write(at * size, bytes);
+                } else {
+                    self.scatter(at, stride, bytes);
+                }
+            }
+        }
+    }
+
+    fn gather(&self, at: usize, stride: usize, bytes: &mut [u8]) {
+        match self.dtype.bits() {
+            8 => gather::<1>(self.buf, at, stride, bytes),
+            16 => gather::<2>(self.buf, at, stride, bytes),
+            32 => gather::<4>(self.buf, at, stride, bytes),
+            _ => gather::<8>(self.buf, at, stride, bytes),
+        }
+    }
+
+    fn scatter(&self, at: usize, stride: usize, bytes: &[u8]) {
+        match self.dtype.bits() {
+            8 => scatter::<1>(self.buf, at, stride, bytes),
+            16 => scatter::<2>(self.buf, at, stride, bytes),
+            32 => scatter::<4>(self.buf, at, stride, bytes),
+            _ => scatter::<8>(self.buf, at, stride, bytes),
+        }
+    }
+
+    /// The packed bytes of 4-bit elements are put together first, then converted.
+    fn read_nibbles(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
+        let mut packed = [0u8; CHUNK / 2];
+        let packed = &mut packed[..out.len().div_ceil(2)];
+        if stride == 1 && at % 2 == 0 {
+            self.buf.read(at / 2, packed);
+        } else {
+            for i in 0..out.len() {
+                let from = at + i * stride;
+                packed[i / 2] |= (self.buf.get::<u8>(from / 2) >> (from % 2 * 4) & 15) << (i % 2 * 4);
+            }
+        }
+        simd.run(ToF32(self.dtype, packed, out));
+    }
+
+    /// Half bytes at the ends of a run belong to the neighbours and are kept.
+    fn write_nibbles(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
+        let mut packed = [0u8; CHUNK / 2];
+        let packed = &mut packed[..values.len().div_ceil(2)];
+        simd.run(FromF32(self.dtype, values, packed));
+        if stride == 1 && at % 2 == 0 && values.len() % 2 == 0 {
+            return self.buf.write(at / 2, packed);
+        }
+        for i in 0..values.len() {
+            let to = at + i * stride;
+            let (shift, bits) = (to % 2 * 4, packed[i / 2] >> (i % 2 * 4) & 15);
+            let old = self.buf.get::<u8>(to / 2);
+            self.buf.set(to / 2, old & !(15 << shift) | bits << shift);
+        }
+    }
+}
+
+#[inline(always)]
+fn gather<const N: usize>(buf: Buf, at: usize, stride: usize, bytes: &mut [u8])
+where
+    [u8; N]: bytemuck::Pod,
+{
+    for (i, b) in bytes.chunks_exact_mut(N).enumerate() {
+        b.copy_from_slice(&buf.get::<[u8; N]>(at + i * stride));
+    }
+}
+
+#[inline(always)]
+fn scatter<const N: usize>(buf: Buf, at: usize, stride: usize, bytes: &[u8])
+where
+    [u8; N]: bytemuck::Pod,
+{
+    for (i, b) in bytes.chunks_exact(N).enumerate() {
+        let mut element = [0; N];
+        element.copy_from_slice(b);
+        buf.set(at + i * stride, element);
+    }
+}
