@@ -23,6 +23,18 @@ impl Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_present()).unwrap_or(Isa::Baseline)
     }
 
+    /// The widest one that oneDNN's name of an instruction set allows; `None` for a name it does not know.
+    pub fn limit(name: &str) -> Option<Isa> {
+        let name = name.to_ascii_lowercase();
+        Some(match name.as_str() {
+            "sse41" | "avx" => Isa::Baseline,
+            "avx2" | "avx2_vnni" | "avx2_vnni_2" => Isa::Avx2,
+            "all" | "default" => Isa::Avx512,
+            n if n.starts_with("avx512_core") || n.starts_with("avx10") => Isa::Avx512,
+            _ => return None,
+        })
+    }
+
     /// True when the processor that runs this has it.
     pub fn is_present(self) -> bool {
         #[cfg(target_arch = "x86_64")]

@@ -28,3 +28,4 @@ pub use exec::{Bound, Ctx, Executor, Inline};
 pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native};
 pub use plan::{Exec, Impl, Plan, Planned, Skip};
 pub use primitive::Primitive;
+pub use threads::Threads;

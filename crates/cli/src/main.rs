@@ -1,0 +1,82 @@
+//! The `oxidnn` program: runs a real net, verifies and times problems, explains which implementation takes a problem and why, lists the knobs.
+#![forbid(unsafe_code)]
+
+mod explain;
+mod knobs;
+mod problems;
+mod progress;
+mod session;
+mod verify;
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Deep-learning primitives: verify, time and explain them, or run a net.
+#[derive(Parser)]
+#[command(name = "oxidnn", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Checks every implementation row of every problem against the plain reference.
+    Verify(Verify),
+    /// Says which implementation takes a problem, and why the others decline.
+    Explain(Selection),
+    /// Lists the settings that environment variables control.
+    Knobs {
+        /// Print one JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Which problems.
+#[derive(Args)]
+struct Selection {
+    /// A file of problem lines (may be given many times).
+    #[arg(long, value_name = "FILE")]
+    batch: Vec<PathBuf>,
+    /// Only implementations whose name contains this.
+    #[arg(long = "impl", value_name = "NAME")]
+    row: Option<String>,
+    /// Worker threads; all of the machine's by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print JSON, one object a line.
+    #[arg(long)]
+    json: bool,
+    /// A problem line: options and descriptor, such as `--conv --dir=FWD_I mb1ic64ih56oc64kh3ph1`; or a pasted verbose line.
+    #[arg(value_name = "PROBLEM", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+#[derive(Args)]
+struct Verify {
+    /// Problems checked at the same time, each on one thread.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    jobs: usize,
+    /// Name every problem that no implementation but the reference took.
+    #[arg(long)]
+    list_reference_only: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+fn main() -> ExitCode {
+    let done = match &Cli::parse().command {
+        Command::Verify(v) => verify::run(v),
+        Command::Explain(s) => explain::run(s),
+        Command::Knobs { json } => knobs::run(*json),
+    };
+    match done {
+        Ok(code) => code,
+        Err(e) => {
+            eprintln!("oxidnn: {e}");
+            ExitCode::from(2)
+        }
+    }
+}

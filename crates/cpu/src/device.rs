@@ -1,0 +1,53 @@
+//! `CpuDevice`: the processor as the runtime sees it.
+
+use crate::{CpuTarget, Isa, ops};
+use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Refused, knobs, plan_rows, threads};
+use oxidnn_spec::Problem;
+
+/// The processor, with the facts that plans are made from.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuDevice {
+    target: CpuTarget,
+}
+
+impl CpuDevice {
+    /// A device that plans for `target`. Executing its plans needs a processor with the target's instruction set.
+    pub fn new(target: CpuTarget) -> CpuDevice {
+        CpuDevice { target }
+    }
+
+    /// The processor that runs this, as far as the knob `MAX_CPU_ISA` allows, with as many workers as the process-wide pool has.
+    pub fn host() -> CpuDevice {
+        let allowed = knobs::get().max_cpu_isa.as_deref().and_then(Isa::limit).unwrap_or(Isa::Avx512);
+        let isa = Isa::ALL.into_iter().find(|i| *i <= allowed && i.is_present()).unwrap_or(Isa::Baseline);
+        CpuDevice::new(CpuTarget { isa, threads: threads::default_threads() })
+    }
+
+    /// The facts that plans are made from.
+    pub fn target(&self) -> &CpuTarget {
+        &self.target
+    }
+}
+
+impl Device for CpuDevice {
+    fn kind(&self) -> EngineKind {
+        EngineKind::Cpu
+    }
+
+    fn name(&self) -> String {
+        self.target.isa.name().to_owned()
+    }
+
+    fn rows(&self, problem: &Problem) -> Vec<&'static str> {
+        ops::rows(&problem.op).iter().map(|row| row.name).collect()
+    }
+
+    fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
+        plan_rows(ops::rows(&problem.op), problem, &self.target, from_row)
+    }
+}
+
+/// A new engine of the processor that runs this.
+pub fn engine() -> Engine {
+    Engine::new(CpuDevice::host())
+}

@@ -1,0 +1,60 @@
+//! oxidnn: deep-learning primitives on CPUs.
+//!
+//! Describe an operation on an [`Engine`], bring weights into the layout that it asks for, create the primitive, execute it on a [`Stream`]:
+//!
+//! ```
+//! use oxidnn::prelude::*;
+//!
+//! # fn main() -> Result<(), oxidnn::Error> {
+//! let engine = Engine::cpu();
+//! let stream = Stream::new(&engine)?;
+//! let desc = Conv::forward(Prop::ForwardInference)
+//!     .src([1, 64, 56, 56], F32)
+//!     .weights([64, 64, 3, 3], F32)
+//!     .bias([64], F32)
+//!     .padding([1, 1])
+//!     .post_ops(PostOps::new().relu())
+//!     .describe(&engine)?;
+//! let x = engine.zeros(&desc, Arg::SRC)?;
+//! let weights = engine.from_plain(&desc, Arg::WEIGHTS, &vec![0.01; 64 * 64 * 9])?; // packed once, serves every batch and size
+//! let bias = engine.from_plain(&desc, Arg::BIAS, &[0.5; 64])?;
+//! let y = engine.zeros(&desc, Arg::DST)?;
+//! let conv = desc.create()?; // Send + Sync, cached
+//! conv.execute(&stream, &[(Arg::SRC, &x), (Arg::WEIGHTS, &weights), (Arg::BIAS, &bias), (Arg::DST, &y)])?;
+//! assert_eq!(y.to_f32()?[0], 0.5);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A wrong request is an error that names the argument, what it got, what it needs, and the problem line that `oxidnn verify` replays.
+#![forbid(unsafe_code)]
+
+mod backward;
+mod describe;
+mod engine;
+mod products;
+mod simple;
+mod window;
+
+pub use backward::Backward;
+pub use describe::{Describe, PostOps};
+pub use engine::CpuEngine;
+pub use oxidnn_runtime::{Engine, EngineKind, Memory, Primitive, PrimitiveDesc, Stream, Threads, knobs};
+pub use oxidnn_spec::{
+    Accumulation, Arg, Attr, DataType, Dims, Error, FpMathMode, Layout, Op, PostOp, Problem, Quant, RUNTIME, Rounding, ScratchpadMode, Tensor, op,
+};
+pub use products::{InnerProduct, Matmul};
+pub use simple::{
+    Builder, LrnParams, batch_norm, binary, concat, eltwise, group_norm, layer_norm, lrn, prelu, reduction, reorder, resampling, shuffle, softmax,
+    sum,
+};
+pub use window::{Conv, Pool};
+
+/// What most programs need, with the data types' names.
+pub mod prelude {
+    pub use crate::op::{BinaryAlg, EltwiseAlg, NormFlags, PoolAlg, Prop, ReductionAlg, SoftmaxAlg};
+    pub use crate::{
+        Arg, Backward, Conv, CpuEngine, DataType, DataType::*, Describe, Engine, InnerProduct, Matmul, Memory, Pool, PostOps, Primitive,
+        PrimitiveDesc, Stream, Tensor,
+    };
+}

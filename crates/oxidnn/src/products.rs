@@ -1,0 +1,131 @@
+//! Builders of matrix products: matmul and inner product.
+
+use crate::describe::{Describe, need};
+use oxidnn_spec::op::{self, Prop};
+use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
+
+/// Writes the setters that both builders share.
+macro_rules! operands {
+    ($builder:ident) => {
+        impl $builder {
+            /// Source with a layout left to the implementation.
+            #[must_use]
+            pub fn src(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.src_tensor(Tensor::any(dims, dtype))
+            }
+            /// Source.
+            #[must_use]
+            pub fn src_tensor(mut self, tensor: Tensor) -> Self {
+                self.src = Some(tensor);
+                self
+            }
+            /// Weights with a layout left to the implementation: packed once, one copy serves every number of rows.
+            #[must_use]
+            pub fn weights(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.weights_tensor(Tensor::any(dims, dtype))
+            }
+            /// Weights.
+            #[must_use]
+            pub fn weights_tensor(mut self, tensor: Tensor) -> Self {
+                self.weights = Some(tensor);
+                self
+            }
+            /// Bias.
+            #[must_use]
+            pub fn bias(mut self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.bias = Some(Tensor::any(dims, dtype));
+                self
+            }
+            /// Destination; by default its size follows from the rest, its type is the source's, its layout the implementation's choice.
+            #[must_use]
+            pub fn dst_tensor(mut self, tensor: Tensor) -> Self {
+                self.dst = Some(tensor);
+                self
+            }
+        }
+    };
+}
+
+/// Builds a matrix product of `.. x M x K` by `.. x K x N`; batch dimensions broadcast.
+#[derive(Clone, Default, Debug)]
+pub struct Matmul {
+    src: Option<Tensor>,
+    weights: Option<Tensor>,
+    bias: Option<Tensor>,
+    dst: Option<Tensor>,
+    attr: Attr,
+}
+
+operands!(Matmul);
+
+impl Matmul {
+    /// A product without operands yet.
+    #[must_use]
+    pub fn new() -> Matmul {
+        Matmul::default()
+    }
+}
+
+impl Describe for Matmul {
+    fn op(&self) -> Result<Op, Error> {
+        let src = need("matmul", "src", &self.src)?;
+        let weights = need("matmul", "weights", &self.weights)?;
+        let dst = match &self.dst {
+            Some(t) => t.clone(),
+            None => {
+                let (s, w) = (src.dims(), weights.dims());
+                let n = s.len();
+                if n < 2 || w.len() != n {
+                    return Err(Error::invalid("weights", w, format!("as many dimensions as the source {s}, at least 2")));
+                }
+                let size = |d: usize| match d {
+                    d if d + 1 == n => w[d],
+                    d if d + 2 == n => s[d],
+                    d => if s[d] == 1 { w[d] } else { s[d] },
+                };
+                Tensor::any(Dims::from_fn(n, size), src.dtype)
+            }
+        };
+        Ok(op::Matmul { src, weights, bias: self.bias.clone(), dst }.into())
+    }
+    fn attr_mut(&mut self) -> &mut Attr {
+        &mut self.attr
+    }
+}
+
+/// Builds a forward inner product (fully connected layer). Backward passes follow from its descriptor: [`crate::Backward`].
+#[derive(Clone, Debug)]
+pub struct InnerProduct {
+    prop: Prop,
+    src: Option<Tensor>,
+    weights: Option<Tensor>,
+    bias: Option<Tensor>,
+    dst: Option<Tensor>,
+    attr: Attr,
+}
+
+operands!(InnerProduct);
+
+impl InnerProduct {
+    /// An inner product, `prop` [`Prop::ForwardTraining`] or [`Prop::ForwardInference`].
+    #[must_use]
+    pub fn forward(prop: Prop) -> InnerProduct {
+        InnerProduct { prop, src: None, weights: None, bias: None, dst: None, attr: Attr::default() }
+    }
+}
+
+impl Describe for InnerProduct {
+    fn op(&self) -> Result<Op, Error> {
+        let src = need("inner product", "src", &self.src)?;
+        let weights = need("inner product", "weights", &self.weights)?;
+        let dst = match (&self.dst, src.dims().first(), weights.dims().first()) {
+            (Some(t), ..) => t.clone(),
+            (None, Some(&mb), Some(&oc)) => Tensor::any([mb, oc], src.dtype),
+            _ => return Err(Error::invalid("src", src.dims(), "at least 2 dimensions")),
+        };
+        Ok(op::InnerProduct { prop: self.prop, src, weights, bias: self.bias.clone(), dst }.into())
+    }
+    fn attr_mut(&mut self) -> &mut Attr {
+        &mut self.attr
+    }
+}

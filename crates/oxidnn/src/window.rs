@@ -1,0 +1,222 @@
+//! Builders of operations that slide a kernel: convolution, deconvolution, pooling.
+
+use crate::describe::{Describe, need};
+use oxidnn_spec::op::{self, ConvAlg, PoolAlg, Prop};
+use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
+
+/// Strides, dilations and paddings as far as they are given; one entry a spatial dimension.
+#[derive(Clone, Default, Debug)]
+struct Geometry {
+    strides: Option<Dims>,
+    dilations: Option<Dims>,
+    padding: Option<(Dims, Dims)>,
+}
+
+impl Geometry {
+    fn window(&self, spatial: usize) -> op::Window {
+        let (padding_l, padding_r) = self.padding.unwrap_or((Dims::filled(spatial, 0), Dims::filled(spatial, 0)));
+        op::Window {
+            strides: self.strides.unwrap_or(Dims::filled(spatial, 1)),
+            dilations: self.dilations.unwrap_or(Dims::filled(spatial, 0)),
+            padding_l,
+            padding_r,
+        }
+    }
+}
+
+/// Writes the setters that all window builders share.
+macro_rules! geometry {
+    ($builder:ident) => {
+        impl $builder {
+            /// Distance between two applications of the kernel, a spatial dimension each; 1 by default.
+            #[must_use]
+            pub fn strides(mut self, strides: impl Into<Dims>) -> Self {
+                self.geometry.strides = Some(strides.into());
+                self
+            }
+            /// Extra distance between kernel elements; 0, a dense kernel, by default.
+            #[must_use]
+            pub fn dilations(mut self, dilations: impl Into<Dims>) -> Self {
+                self.geometry.dilations = Some(dilations.into());
+                self
+            }
+            /// The same padding before and after.
+            #[must_use]
+            pub fn padding(self, padding: impl Into<Dims>) -> Self {
+                let p = padding.into();
+                self.padding_lr(p, p)
+            }
+            /// Padding before and after.
+            #[must_use]
+            pub fn padding_lr(mut self, before: impl Into<Dims>, after: impl Into<Dims>) -> Self {
+                self.geometry.padding = Some((before.into(), after.into()));
+                self
+            }
+            /// Source with a layout left to the implementation.
+            #[must_use]
+            pub fn src(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.src_tensor(Tensor::any(dims, dtype))
+            }
+            /// Source.
+            #[must_use]
+            pub fn src_tensor(mut self, tensor: Tensor) -> Self {
+                self.src = Some(tensor);
+                self
+            }
+            /// Destination; by default its size follows from the rest, its type is the source's, its layout the implementation's choice.
+            #[must_use]
+            pub fn dst_tensor(mut self, tensor: Tensor) -> Self {
+                self.dst = Some(tensor);
+                self
+            }
+        }
+    };
+}
+
+/// Builds a forward convolution. Backward passes follow from its descriptor: [`crate::Backward`].
+#[derive(Clone, Debug)]
+pub struct Conv {
+    prop: Prop,
+    alg: ConvAlg,
+    transposed: bool,
+    src: Option<Tensor>,
+    weights: Option<Tensor>,
+    bias: Option<Tensor>,
+    dst: Option<Tensor>,
+    geometry: Geometry,
+    attr: Attr,
+}
+
+geometry!(Conv);
+
+impl Conv {
+    /// A convolution, `prop` [`Prop::ForwardTraining`] or [`Prop::ForwardInference`].
+    #[must_use]
+    pub fn forward(prop: Prop) -> Conv {
+        let geometry = Geometry::default();
+        Conv { prop, alg: ConvAlg::Direct, transposed: false, src: None, weights: None, bias: None, dst: None, geometry, attr: Attr::default() }
+    }
+
+    /// A transposed convolution (deconvolution): weights `[G x] OC/G x IC/G x kernel` by its own input and output channels.
+    #[must_use]
+    pub fn transposed(prop: Prop) -> Conv {
+        Conv { transposed: true, ..Conv::forward(prop) }
+    }
+
+    /// Weights `OC x IC x kernel`, or `G x OC/G x IC/G x kernel`, with a layout left to the implementation.
+    #[must_use]
+    pub fn weights(self, dims: impl Into<Dims>, dtype: DataType) -> Conv {
+        self.weights_tensor(Tensor::any(dims, dtype))
+    }
+
+    /// Weights.
+    #[must_use]
+    pub fn weights_tensor(mut self, tensor: Tensor) -> Conv {
+        self.weights = Some(tensor);
+        self
+    }
+
+    /// Bias, one number an output channel.
+    #[must_use]
+    pub fn bias(mut self, dims: impl Into<Dims>, dtype: DataType) -> Conv {
+        self.bias = Some(Tensor::any(dims, dtype));
+        self
+    }
+
+    /// The algorithm; [`ConvAlg::Direct`] by default.
+    #[must_use]
+    pub fn algorithm(mut self, alg: ConvAlg) -> Conv {
+        self.alg = alg;
+        self
+    }
+
+    fn output(&self, src: &Tensor, weights: &Tensor, window: &op::Window) -> Option<Tensor> {
+        let (s, w) = (src.dims(), weights.dims());
+        let spatial = s.len().checked_sub(2)?;
+        let grouped = w.len().checked_sub(s.len())?;
+        let kernel = w.get(grouped + 2..)?;
+        let channels = w[grouped].checked_mul(if grouped == 1 { w[0] } else { 1 })?;
+        let mut dims = Dims::from([s[0], channels]);
+        if self.transposed {
+            for j in 0..spatial {
+                dims.push(transposed_size(window, j, s[2 + j], *kernel.get(j)?)?);
+            }
+        } else {
+            window.output(&s[2..], kernel)?.iter().for_each(|&d| dims.push(d));
+        }
+        Some(Tensor::any(dims, src.dtype))
+    }
+}
+
+/// Output size of a transposed convolution along spatial dimension `j`; `None` where it does not fit.
+fn transposed_size(window: &op::Window, j: usize, input: i64, kernel: i64) -> Option<i64> {
+    let span = kernel.checked_sub(1)?.checked_mul(window.dilations.get(j)?.checked_add(1)?)?.checked_add(1)?;
+    let reach = input.checked_sub(1)?.checked_mul(*window.strides.get(j)?)?;
+    reach.checked_add(span)?.checked_sub(*window.padding_l.get(j)?)?.checked_sub(*window.padding_r.get(j)?)
+}
+
+impl Describe for Conv {
+    fn op(&self) -> Result<Op, Error> {
+        let src = need("convolution", "src", &self.src)?;
+        let weights = need("convolution", "weights", &self.weights)?;
+        let window = self.geometry.window(src.dims().len().saturating_sub(2));
+        let dst = match &self.dst {
+            Some(t) => t.clone(),
+            None => self
+                .output(&src, &weights, &window)
+                .ok_or_else(|| Error::invalid("weights", weights.dims(), format!("a kernel that fits the padded source {}", src.dims())))?,
+        };
+        let tensors = [src, weights, dst];
+        Ok(if self.transposed {
+            op::Deconv::new(self.prop, self.alg, tensors, self.bias.clone(), window).into()
+        } else {
+            op::Conv::new(self.prop, self.alg, tensors, self.bias.clone(), window).into()
+        })
+    }
+    fn attr_mut(&mut self) -> &mut Attr {
+        &mut self.attr
+    }
+}
+
+/// Builds a forward pooling. Its backward pass follows from the descriptor: [`crate::Backward`].
+#[derive(Clone, Debug)]
+pub struct Pool {
+    prop: Prop,
+    alg: PoolAlg,
+    src: Option<Tensor>,
+    dst: Option<Tensor>,
+    kernel: Dims,
+    geometry: Geometry,
+    attr: Attr,
+}
+
+geometry!(Pool);
+
+impl Pool {
+    /// A pooling by `kernel`, sizes of the spatial dimensions.
+    #[must_use]
+    pub fn forward(prop: Prop, alg: PoolAlg, kernel: impl Into<Dims>) -> Pool {
+        Pool { prop, alg, src: None, dst: None, kernel: kernel.into(), geometry: Geometry::default(), attr: Attr::default() }
+    }
+}
+
+impl Describe for Pool {
+    fn op(&self) -> Result<Op, Error> {
+        let src = need("pooling", "src", &self.src)?;
+        let window = self.geometry.window(self.kernel.len());
+        let dst = match &self.dst {
+            Some(t) => t.clone(),
+            None => {
+                let spatial = src.dims().get(2..).and_then(|s| window.output(s, &self.kernel));
+                let fits = || Error::invalid("kernel", self.kernel, format!("one that fits the padded source {}", src.dims()));
+                let sizes = spatial.filter(|s| s.len() + 2 == src.dims().len()).ok_or_else(fits)?;
+                let dims = Dims::from_fn(sizes.len() + 2, |d| if d < 2 { src.dims()[d] } else { sizes[d - 2] });
+                Tensor::any(dims, src.dtype)
+            }
+        };
+        Ok(op::Pool::new(self.prop, self.alg, [src, dst], self.kernel, window).into())
+    }
+    fn attr_mut(&mut self) -> &mut Attr {
+        &mut self.attr
+    }
+}

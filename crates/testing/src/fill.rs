@@ -1,0 +1,292 @@
+//! Input data for a problem: deterministic, representable in the data types, small whole numbers (or fractions of a power of two) wherever sums are
+//! formed, so that an exact result exists and a wrong one cannot hide in rounding.
+
+use crate::host::{HostArgs, HostTensor};
+use oxidnn_expr::number;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
+use oxidnn_spec::text::FillHints;
+use oxidnn_spec::{Arg, DataType, Op, Operand, PostOp, Problem, Sparse, Tensor, Use};
+
+/// A small generator (xorshift*), seeded by what it fills.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A stream of its own for each seed.
+    pub fn new(seed: u64) -> Random {
+        let mut r = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        r.next();
+        r.next();
+        r
+    }
+    /// The next 32 random bits.
+    pub fn next(&mut self) -> u32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as u32
+    }
+    /// A whole number in `lo..=hi`.
+    pub fn int(&mut self, lo: i64, hi: i64) -> i64 {
+        lo + (u64::from(self.next()) * (hi - lo + 1) as u64 >> 32) as i64
+    }
+    /// One of `choices`.
+    pub fn pick(&mut self, choices: &[f64]) -> f64 {
+        choices[self.int(0, choices.len() as i64 - 1) as usize]
+    }
+}
+
+/// How the numbers of one argument are drawn.
+enum Draw {
+    /// Whole numbers in a range, times a factor.
+    Grid(i64, i64, f64),
+    /// One of these.
+    Of(&'static [f64]),
+    /// Always this.
+    Constant(f64),
+}
+
+const POWERS: &[f64] = &[0.125, 0.25, 0.5, 1.0, 2.0];
+const NONZERO: &[f64] = &[-4.0, -2.0, -1.0, -0.5, 0.5, 1.0, 2.0, 4.0];
+const NONZERO_INT: &[f64] = &[-4.0, -2.0, -1.0, 1.0, 2.0, 4.0];
+const NONZERO_UNSIGNED: &[f64] = &[1.0, 2.0, 4.0];
+
+/// Data for every argument of `problem` (layouts resolved, no runtime dimensions). Outputs are filled with garbage, unless the operation reads them.
+pub fn arguments(problem: &Problem, hints: &FillHints) -> HostArgs {
+    let mut args = HostArgs::default();
+    for o in problem.operands() {
+        let filled = match o.usage {
+            Use::Out if !reads_output(problem, o.arg) => HostTensor::filled(&o.tensor, 0xA5),
+            _ => input(problem, &o, hints),
+        };
+        args.0.push((o.arg, filled));
+    }
+    args
+}
+
+/// True when the old contents of an output matter.
+fn reads_output(problem: &Problem, arg: Arg) -> bool {
+    match &problem.op {
+        Op::Rnn(r) => !r.diff_weights_overwrite && (arg == Arg::DIFF_BIAS || (161..=164).contains(&arg.0)),
+        _ => arg == Arg::DST && problem.attr.reads_dst(),
+    }
+}
+
+fn seed(problem: &Problem, arg: Arg) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut h = DefaultHasher::new();
+    (problem.op.kind(), arg).hash(&mut h);
+    for o in problem.op.operands() {
+        o.tensor.dims().hash(&mut h);
+    }
+    h.finish()
+}
+
+fn input(problem: &Problem, o: &Operand<Tensor>, hints: &FillHints) -> HostTensor {
+    let mut rng = Random::new(seed(problem, o.arg));
+    let t = &o.tensor;
+    let out = HostTensor::filled(t, 0);
+    if let oxidnn_spec::Format::Sparse(s) = &t.layout.format {
+        sparse_pattern(&out, s, &mut rng);
+    }
+    let draw = match fixed(o.arg, hints) {
+        Some(v) => Draw::Constant(v),
+        None => draw(problem, o.arg, t.dtype),
+    };
+    // Sparse packed tensors keep fewer values than the logical volume: `values` knows how many.
+    let n = out.values().len();
+    let special = specials(problem, o.arg, t.dtype);
+    let values: Vec<f64> = (0..n)
+        .map(|i| {
+            let v = match draw {
+                _ if !special.is_empty() && i % 17 == 5 => special[i / 17 % special.len()],
+                Draw::Grid(lo, hi, f) => rng.int(lo, hi) as f64 * f,
+                Draw::Of(choices) => rng.pick(choices),
+                Draw::Constant(v) => v,
+            };
+            number::decode(t.dtype, number::encode(t.dtype, v))
+        })
+        .collect();
+    out.set_values(&values);
+    out
+}
+
+/// The number that the line itself gives for `arg`.
+fn fixed(arg: Arg, hints: &FillHints) -> Option<f64> {
+    let scale = hints.scales.iter().find(|(of, _)| Arg::scale(**of) == arg).map(|(_, v)| f64::from(v.get()));
+    let zero_point = || hints.zero_points.iter().find(|(of, _)| Arg::zero_point(**of) == arg).map(|(_, &v)| f64::from(v));
+    scale.or_else(zero_point).or_else(|| match arg {
+        Arg::ROUNDING_SEED => hints.rounding_seed.map(f64::from),
+        Arg::DROPOUT_PROBABILITY => hints.dropout.map(|d| f64::from(d.p.get())),
+        Arg::DROPOUT_SEED => hints.dropout.map(|d| d.seed as f64),
+        Arg::DROPOUT_OFFSET => hints.dropout.map(|d| d.offset as f64),
+        _ => None,
+    })
+}
+
+fn draw(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
+    if let Some((i, operand)) = arg.post_op_index() {
+        return post_op(&problem.attr.post_ops[i], operand, dtype);
+    }
+    let a = arg.0;
+    match arg {
+        Arg::DROPOUT_PROBABILITY => return Draw::Constant(0.5),
+        Arg::DROPOUT_SEED | Arg::ROUNDING_SEED => return Draw::Constant(4321.0),
+        Arg::DROPOUT_OFFSET => return Draw::Constant(77.0),
+        Arg::VARIANCE => return Draw::Grid(2, 16, 0.125),
+        Arg::MEAN => return Draw::Grid(-8, 8, 0.125),
+        Arg::SCALE if !matches!(problem.op, Op::Sdpa(_)) => return Draw::Grid(-8, 8, 0.25),
+        Arg::SCALE => return Draw::Of(&[0.25, 0.5, 2.0]),
+        _ if a & 8192 != 0 => return zero_point(dtype),
+        _ if a & 4096 != 0 => return Draw::Of(POWERS),
+        _ => {}
+    }
+    by_operation(problem, arg, dtype)
+}
+
+fn zero_point(dtype: DataType) -> Draw {
+    match dtype {
+        DataType::U8 | DataType::U4 => Draw::Grid(0, 3, 1.0),
+        _ => Draw::Grid(-3, 3, 1.0),
+    }
+}
+
+fn post_op(p: &PostOp, operand: Arg, dtype: DataType) -> Draw {
+    match p {
+        PostOp::Binary { .. } if operand == Arg::SRC_2 => Draw::Of(&[0.0, 1.0]),
+        PostOp::Binary { alg: BinaryAlg::Div, .. } => nonzero(dtype),
+        PostOp::Binary { .. } => small(dtype),
+        _ => Draw::Grid(-8, 8, 0.125),
+    }
+}
+
+fn nonzero(dtype: DataType) -> Draw {
+    match dtype {
+        DataType::U8 | DataType::U4 | DataType::E8m0 => Draw::Of(NONZERO_UNSIGNED),
+        d if d.is_integral() => Draw::Of(NONZERO_INT),
+        _ => Draw::Of(NONZERO),
+    }
+}
+
+/// Small numbers that sums of products keep exact.
+fn small(dtype: DataType) -> Draw {
+    match dtype {
+        DataType::U8 => Draw::Grid(0, 9, 1.0),
+        DataType::U4 => Draw::Grid(0, 7, 1.0),
+        DataType::Boolean => Draw::Grid(0, 1, 1.0),
+        DataType::E8m0 => Draw::Of(POWERS),
+        DataType::S8 | DataType::S32 | DataType::S64 => Draw::Grid(-6, 6, 1.0),
+        DataType::S4 => Draw::Grid(-5, 5, 1.0),
+        DataType::F4E2m1 | DataType::F4E3m0 => Draw::Of(&[-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0]),
+        DataType::F8E5m2 | DataType::F8E4m3 => Draw::Grid(-4, 4, 0.5),
+        _ => Draw::Grid(-16, 16, 0.125),
+    }
+}
+
+/// Numbers over a wide range.
+fn wide(dtype: DataType) -> Draw {
+    match dtype {
+        DataType::U8 => Draw::Grid(0, 255, 1.0),
+        DataType::S8 => Draw::Grid(-128, 127, 1.0),
+        DataType::S32 | DataType::S64 => Draw::Grid(-70_000, 70_000, 1.0),
+        DataType::U4 => Draw::Grid(0, 15, 1.0),
+        DataType::S4 => Draw::Grid(-8, 7, 1.0),
+        DataType::F32 | DataType::F64 | DataType::Bf16 | DataType::F16 => Draw::Grid(-640, 640, 1.0 / 64.0),
+        d => small(d),
+    }
+}
+
+fn by_operation(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
+    match &problem.op {
+        Op::Eltwise(e) => eltwise(e.alg, arg, dtype, f64::from(e.alpha.get())),
+        Op::Binary(b) => match arg {
+            Arg::SRC_2 => Draw::Of(&[0.0, 1.0]),
+            Arg::SRC_1 if b.alg == BinaryAlg::Div => nonzero(dtype),
+            _ => small(dtype),
+        },
+        Op::Reduction(r) if r.alg == ReductionAlg::Mul => match dtype {
+            DataType::U8 => Draw::Of(&[1.0, 1.0, 1.0, 2.0]),
+            d if d.is_integral() => Draw::Of(&[-1.0, 1.0, 1.0, 2.0]),
+            _ => Draw::Of(&[-1.0, 1.0, 1.0, 1.0, 0.5, 2.0]),
+        },
+        Op::Softmax(_) if arg == Arg::DST => Draw::Grid(0, 16, 1.0 / 64.0),
+        Op::Softmax(_) => match dtype {
+            d if d.is_integral() => small(d),
+            _ => Draw::Grid(-64, 64, 0.125),
+        },
+        Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Pool(_) => wide(dtype),
+        Op::Rnn(_) => match dtype {
+            DataType::U8 => Draw::Grid(0, 255, 1.0),
+            DataType::S8 => Draw::Grid(-63, 63, 1.0),
+            _ => Draw::Grid(-32, 32, 1.0 / 64.0),
+        },
+        _ => small(dtype),
+    }
+}
+
+fn eltwise(alg: EltwiseAlg, arg: Arg, dtype: DataType, alpha: f64) -> Draw {
+    use EltwiseAlg::*;
+    if dtype.is_integral() {
+        return match alg {
+            Log | Sqrt | Pow => Draw::Grid(1, 9, 1.0),
+            _ => wide(dtype),
+        };
+    }
+    if arg == Arg::DIFF_DST {
+        return Draw::Grid(-16, 16, 0.125);
+    }
+    match alg {
+        Log | Pow => Draw::Grid(1, 640, 1.0 / 64.0),
+        Sqrt | SqrtDst => Draw::Grid(1, 640, 1.0 / 64.0),
+        LogisticDst | TanhDst => Draw::Grid(1, 63, 1.0 / 64.0),
+        ExpDst => Draw::Grid(1, 640, 1.0 / 64.0),
+        EluDst if alpha != 0.0 => Draw::Grid(-63, 640, alpha.abs() / 64.0),
+        Exp => Draw::Grid(-320, 320, 1.0 / 64.0),
+        _ => Draw::Grid(-640, 640, 1.0 / 64.0),
+    }
+}
+
+/// Values that are mixed in because implementations like to get them wrong.
+fn specials(problem: &Problem, arg: Arg, dtype: DataType) -> &'static [f64] {
+    use EltwiseAlg::*;
+    let floating = matches!(dtype, DataType::F32 | DataType::F64);
+    match &problem.op {
+        Op::Eltwise(e) if floating && arg == Arg::SRC && e.prop.is_forward() => match e.alg {
+            Log | Sqrt | Pow | Exp | Square => &[],
+            _ => &[0.0, -0.0, 1e-8, -1e-8, 60.0, -60.0],
+        },
+        Op::Reorder(_) if arg == Arg::SRC && floating && problem.attr.post_ops.is_empty() => &[0.5, -0.5, 1.5, 2.5, 300.0, -300.0, 1e-3],
+        _ => &[],
+    }
+}
+
+fn sparse_pattern(out: &HostTensor, s: &Sparse, rng: &mut Random) {
+    let dims = out.tensor.dims();
+    let cells: i64 = dims.iter().product();
+    let nnz = s.nnz();
+    // Choose `nnz` distinct cells in row-major order (selection sampling, Knuth's algorithm S).
+    let mut chosen = Vec::with_capacity(nnz as usize);
+    for c in 0..cells {
+        let needed = nnz - chosen.len() as i64;
+        if needed > 0 && rng.int(0, cells - c - 1) < needed {
+            chosen.push(c);
+        }
+    }
+    match s {
+        Sparse::Csr { .. } => {
+            let cols = dims[1];
+            let columns: Vec<i64> = chosen.iter().map(|c| c % cols).collect();
+            let pointers: Vec<i64> = (0..=dims[0]).map(|r| chosen.iter().filter(|&&c| c / cols < r).count() as i64).collect();
+            out.set_indices(1, &columns);
+            out.set_indices(2, &pointers);
+        }
+        Sparse::Coo { .. } => {
+            for d in 0..dims.len() {
+                let inner: i64 = dims[d + 1..].iter().product();
+                let indices: Vec<i64> = chosen.iter().map(|c| c / inner % dims[d]).collect();
+                out.set_indices(1 + d, &indices);
+            }
+        }
+        Sparse::Packed { .. } => {}
+    }
+}

@@ -1,0 +1,285 @@
+//! Runs every implementation row of a problem and compares it with the reference.
+
+use crate::compare::{self, Mismatch};
+use crate::concrete::concrete;
+use crate::fill;
+use crate::host::{HostArgs, HostTensor};
+use crate::tolerance;
+use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
+use oxidnn_spec::op::{BatchNorm, Op, Pool, Prop, Rnn};
+use oxidnn_spec::text::{Case, FillHints};
+use oxidnn_spec::{Arg, DataType, Error, Format, Problem, Use};
+
+/// Name of the last row of every table.
+pub const REFERENCE_ROW: &str = "ref:any";
+
+/// What became of one row.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// All outputs within tolerance.
+    Passed,
+    /// Outputs out of tolerance.
+    Wrong(Vec<Mismatch>),
+    /// An error where a result was due.
+    Failed(Error),
+}
+
+/// One row's result.
+#[derive(Clone, Debug)]
+pub struct RowResult {
+    /// The row's name.
+    pub row: String,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// Runs problems on the rows of one engine.
+pub struct Harness {
+    engine: Engine,
+    stream: Stream,
+    filter: Option<String>,
+}
+
+impl Harness {
+    /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
+    pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
+        Harness { engine, stream, filter }
+    }
+
+    /// Runs every row that takes the problem and compares with the reference.
+    ///
+    /// # Errors
+    /// The refusal, when no row takes the problem.
+    pub fn verify(&self, case: &Case) -> Result<Vec<RowResult>, Error> {
+        let mut desc = PrimitiveDesc::new(&self.engine, case.problem.clone())?;
+        let mut results = Vec::new();
+        let mut truth: Option<Truth> = None;
+        loop {
+            let row = desc.impl_name().to_owned();
+            if self.filter.as_ref().is_none_or(|f| row.contains(f.as_str())) {
+                let concrete = concrete(desc.problem(), &case.fill)?;
+                if truth.as_ref().is_none_or(|t| t.problem != concrete) {
+                    truth = Some(Truth::of(&concrete, &case.fill)?);
+                }
+                let outcome = truth.as_ref().map_or(Outcome::Passed, |t| self.judge(&desc, t));
+                results.push(RowResult { row, outcome });
+            }
+            match desc.next_impl() {
+                Ok(next) => desc = next,
+                Err(_) => return Ok(results),
+            }
+        }
+    }
+
+    fn judge(&self, desc: &PrimitiveDesc, truth: &Truth) -> Outcome {
+        match execute_with(desc, &self.engine, &self.stream, &truth.inputs, truth.inplace) {
+            Err(e) => Outcome::Failed(e),
+            Ok(got) => {
+                let wrong = truth.compare(&got);
+                if wrong.is_empty() { Outcome::Passed } else { Outcome::Wrong(wrong) }
+            }
+        }
+    }
+}
+
+/// The arguments of a problem before and after a right execution.
+pub struct Truth {
+    /// The problem, layouts resolved.
+    pub problem: Problem,
+    /// Arguments as they are passed.
+    pub inputs: HostArgs,
+    /// Arguments after the reference ran.
+    pub outputs: HostArgs,
+    /// Source and destination, where rows are to compute in place.
+    pub inplace: Option<(Arg, Arg)>,
+}
+
+/// Source and destination that share memory in place, where their descriptions allow it.
+fn in_place(problem: &Problem, hints: &FillHints) -> Option<(Arg, Arg)> {
+    let pairs = [(Arg::SRC, Arg::DST), (Arg::DIFF_DST, Arg::DIFF_SRC), (Arg::multiple_src(0), Arg::DST)];
+    let same = |&(a, b): &(Arg, Arg)| problem.op.tensor(b).is_some_and(|t| problem.op.tensor(a) == Some(t));
+    pairs.into_iter().find(same).filter(|_| hints.inplace)
+}
+
+impl Truth {
+    /// Fills the arguments of `problem` and runs the reference.
+    ///
+    /// # Errors
+    /// What the reference answers.
+    pub fn of(problem: &Problem, hints: &FillHints) -> Result<Truth, Error> {
+        let mut inputs = fill::arguments(problem, hints);
+        take_forward_results(problem, &mut inputs, &[])?;
+        let inplace = in_place(problem, hints);
+        if let Some((src, dst)) = inplace {
+            let shared = inputs.get(src).cloned();
+            for (_, tensor) in inputs.0.iter_mut().filter(|a| a.0 == dst) {
+                *tensor = shared.clone().unwrap_or_else(|| tensor.clone());
+            }
+        }
+        let outputs = reference(problem, &inputs)?;
+        Ok(Truth { problem: problem.clone(), inputs, outputs, inplace })
+    }
+
+    /// Every output of `got` that is out of tolerance.
+    pub fn compare(&self, got: &HostArgs) -> Vec<Mismatch> {
+        let mut wrong = Vec::new();
+        for o in self.problem.operands().into_iter().filter(|o| o.usage == Use::Out) {
+            let (Some(g), Some(w)) = (got.get(o.arg), self.outputs.get(o.arg)) else { continue };
+            if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_)) {
+                continue;
+            }
+            wrong.extend(compare_tensor(&self.problem, o.arg, g, w));
+        }
+        wrong
+    }
+}
+
+/// Compares one output with the truth: its elements within tolerance, and the bytes around them.
+pub fn compare_tensor(problem: &Problem, arg: Arg, got: &HostTensor, want: &HostTensor) -> Option<Mismatch> {
+    let dtype = want.tensor.dtype;
+    let truth = want.values();
+    let t = tolerance::of(problem, arg, dtype, &truth);
+    compare::values(arg, dtype, &got.values(), &truth, t).or_else(|| compare::surroundings(arg, got, want))
+}
+
+/// Runs the reference on a copy of `args`.
+///
+/// # Errors
+/// What the reference answers.
+pub fn reference(problem: &Problem, args: &HostArgs) -> Result<HostArgs, Error> {
+    let args = args.clone();
+    let mut scratch = vec![0.0; oxidnn_reference::scratch_len(problem)];
+    oxidnn_reference::run(problem, &args, &mut scratch)?;
+    Ok(args)
+}
+
+/// Executes a primitive with copies of `args`, and returns the arguments afterwards.
+///
+/// # Errors
+/// What creating or executing the primitive answers.
+pub fn execute(desc: &PrimitiveDesc, engine: &Engine, stream: &Stream, args: &HostArgs) -> Result<HostArgs, Error> {
+    execute_with(desc, engine, stream, args, None)
+}
+
+/// As [`execute`]; with `inplace` the two arguments are one memory object.
+fn execute_with(
+    desc: &PrimitiveDesc,
+    engine: &Engine,
+    stream: &Stream,
+    args: &HostArgs,
+    inplace: Option<(Arg, Arg)>,
+) -> Result<HostArgs, Error> {
+    let primitive = desc.create()?;
+    let memories = upload(engine, args)?;
+    let memory = |arg: Arg| {
+        let arg = inplace.filter(|p| p.1 == arg).map_or(arg, |p| p.0);
+        memories.iter().find(|m| m.0 == arg).map(|m| &m.1)
+    };
+    let bound: Vec<(Arg, &Memory<'_>)> = memories.iter().filter_map(|(a, _)| Some((*a, memory(*a)?))).collect();
+    primitive.execute(stream, &bound)?;
+    stream.wait()?;
+    let out = args.clone();
+    for (arg, host) in &out.0 {
+        if let Some(m) = memory(*arg) {
+            read_back(host, m)?;
+        }
+    }
+    Ok(out)
+}
+
+fn read_back(host: &HostTensor, memory: &Memory<'_>) -> Result<(), Error> {
+    for i in 0..host.bufs.len() {
+        host.set_bytes(i, &memory.read_raw::<u8>(i)?);
+    }
+    Ok(())
+}
+
+/// Memory objects with the contents of `args`.
+///
+/// # Errors
+/// What allocating or writing answers.
+pub fn upload(engine: &Engine, args: &HostArgs) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
+    args.0
+        .iter()
+        .map(|(arg, host)| {
+            if matches!(host.tensor.layout.format, Format::HostScalar) {
+                return Ok((*arg, scalar(host)?));
+            }
+            let memory = Memory::new(engine, host.tensor.clone())?;
+            for i in 0..host.bufs.len() {
+                memory.write_raw(i, &host.bytes(i))?;
+            }
+            Ok((*arg, memory))
+        })
+        .collect()
+}
+
+/// A host scalar of the types that attributes take.
+fn scalar(host: &HostTensor) -> Result<Memory<'static>, Error> {
+    let value = host.values()[0];
+    match host.tensor.dtype {
+        DataType::F32 => Memory::host_scalar(value as f32),
+        DataType::S32 => Memory::host_scalar(value as i32),
+        DataType::S64 => Memory::host_scalar(value as i64),
+        DataType::S8 => Memory::host_scalar(value as i8),
+        DataType::U8 => Memory::host_scalar(value as u8),
+        other => Err(Error::invalid("host scalar", other, "f32, s32, s64, s8 or u8")),
+    }
+}
+
+/// The contents of memory objects, laid out as `args`.
+///
+/// # Errors
+/// What reading answers.
+pub fn download(args: &HostArgs, memories: &[(Arg, Memory<'_>)]) -> Result<HostArgs, Error> {
+    let out = args.clone();
+    for ((_, host), (_, memory)) in out.0.iter().zip(memories) {
+        read_back(host, memory)?;
+    }
+    Ok(out)
+}
+
+/// Replaces the inputs of a backward problem that only a forward pass can make (workspace, states) by what the reference's forward pass
+/// leaves, computed from the inputs that the two passes share and from the values `given` for the others.
+///
+/// # Errors
+/// What the reference answers.
+pub fn take_forward_results(problem: &Problem, inputs: &mut HostArgs, given: &[(Arg, Vec<f64>)]) -> Result<(), Error> {
+    let Some(forward) = forward_of(problem)? else { return Ok(()) };
+    let mut args = fill::arguments(&forward, &FillHints::default());
+    for (arg, tensor) in &mut args.0 {
+        if let Some(shared) = inputs.get(*arg).filter(|s| s.tensor == tensor.tensor) {
+            *tensor = shared.clone();
+        }
+        if let Some((_, values)) = given.iter().find(|g| g.0 == *arg) {
+            tensor.set_values(values);
+        }
+    }
+    let kept = reference(&forward, &args)?;
+    let reads: Vec<Arg> = problem.operands().into_iter().filter(|o| o.usage == Use::In).map(|o| o.arg).collect();
+    for (arg, tensor) in &mut inputs.0 {
+        if let Some(k) = kept.get(*arg).filter(|k| reads.contains(arg) && k.tensor == tensor.tensor) {
+            *tensor = k.clone();
+        }
+    }
+    Ok(())
+}
+
+/// The forward training problem that fills the workspace of a backward problem.
+///
+/// # Errors
+/// None in practice: a valid backward problem has a valid forward one.
+pub fn forward_of(problem: &Problem) -> Result<Option<Problem>, Error> {
+    let workspace = problem.op.operands().iter().any(|o| o.arg == Arg::WORKSPACE && o.usage == Use::In);
+    let op: Op = match &problem.op {
+        _ if !workspace => return Ok(None),
+        Op::Pool(p) => Pool { prop: Prop::ForwardTraining, ..p.clone() }.into(),
+        Op::Rnn(r) => Rnn { prop: Prop::ForwardTraining, diff: None, ..r.clone() }.into(),
+        Op::BatchNorm(b) => {
+            let Some(dst) = b.diff_dst.clone() else { return Ok(None) };
+            BatchNorm::forward(Prop::ForwardTraining, b.flags, b.epsilon.get(), b.src.clone(), dst).into()
+        }
+        _ => return Ok(None),
+    };
+    Problem::new(op, problem.attr.clone()).map(Some)
+}

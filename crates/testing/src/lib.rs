@@ -1,0 +1,11 @@
+//! Everything that tells right from wrong: filling inputs, comparing outputs, tolerances, and the harness that runs every implementation row of
+//! a problem against the reference; also the reader of vectors made outside the project.
+#![forbid(unsafe_code)]
+
+pub mod compare;
+pub mod concrete;
+pub mod fill;
+pub mod harness;
+pub mod host;
+pub mod tolerance;
+pub mod vectors;

@@ -1,0 +1,106 @@
+//! Results do not depend on threads: not on their number, not on which one made the primitive, not on how many execute it at once.
+
+use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
+use oxidnn_spec::text::{self, FillHints, Settings};
+use oxidnn_spec::{Arg, Problem, Use};
+use oxidnn_testing::host::HostArgs;
+use oxidnn_testing::{fill, harness};
+
+/// One problem for each family of kernels, large enough to be split over threads.
+const PROBLEMS: &[&str] = &[
+    "--conv --dir=FWD_B --dt=f32 --stag=axb --dtag=axb mb2ic33ih28oc48kh3ph1",
+    "--conv --dir=FWD_B --dt=u8:s8:u8 --attr-scales=src:common:0.5+wei:per_oc mb1ic32ih14oc64kh3ph1",
+    "--conv --dir=FWD_I --dt=f32 --stag=axb --dtag=axb g32mb1ic32ih28oc32kh3ph1",
+    "--conv --dir=BWD_D --dt=f32 mb2ic32ih28oc64kh3ph1sh2",
+    "--conv --dir=BWD_WB --dt=f32 mb4ic32ih28oc64kh3ph1",
+    "--deconv --dir=FWD_B --dt=f32 mb2ic32ih14oc16kh4sh2ph1",
+    "--matmul --dt=f32 --stag=ab --wtag=ab --dtag=ab --bia-dt=f32 --bia-mask=2 130x257:257x143",
+    "--matmul --dt=bf16:s4:bf16 --attr-fpmath=bf16:true --attr-scales=wei:per_oc 7x256:256x320",
+    "--matmul --dt=f32 1x1024:1024x1000",
+    "--ip --dir=FWD_B --dt=f32 mb16ic512oc100",
+    "--ip --dir=BWD_WB --dt=f32 mb64ic256oc100",
+    "--bnorm --dir=FWD_D --dt=f32 --tag=axb --flags=CH mb4ic48ih14",
+    "--bnorm --dir=BWD_DW --dt=f32 --tag=axb --flags=CH mb4ic48ih14",
+    "--lnorm --dir=BWD_DW --dt=f32 --tag=ab --flags=CH 128x768",
+    "--softmax --dir=FWD_I --sdt=f32 --ddt=f32 --stag=ab --dtag=ab --axis=1 256x1000",
+    "--eltwise --dir=FWD_I --dt=f32 --tag=abx --alg=gelu_erf 64x1000",
+    "--binary --alg=add --sdt=f32:f32 --ddt=f32 --stag=ab:ab 256x1000:256x1",
+    "--reduction --sdt=f32 --ddt=f32 --stag=ab --dtag=ab --alg=sum 512x1000:1x1",
+    "--reorder --sdt=f32 --ddt=bf16 --stag=abcd --dtag=aBcd16b 4x33x28x28",
+    "--pool --dir=FWD_D --dt=f32 --tag=axb --alg=max mb4ic32ih28oh14kh3sh2ph1",
+    "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 l1t4mb4sic32slc32dhc32dic32",
+];
+
+fn problem(line: &str) -> Problem {
+    let mut cases = text::parse_line(&mut Settings::default(), line).unwrap_or_else(|e| panic!("{line}: {e}"));
+    cases.pop().unwrap_or_else(|| panic!("{line}: no problem")).problem
+}
+
+fn descs(engine: &Engine, problem: &Problem) -> Vec<PrimitiveDesc> {
+    let mut all = vec![PrimitiveDesc::new(engine, problem.clone()).unwrap()];
+    while let Ok(next) = all[all.len() - 1].next_impl() {
+        all.push(next);
+    }
+    all
+}
+
+fn outputs(desc: &PrimitiveDesc, args: &HostArgs) -> Vec<Vec<u8>> {
+    let written = desc.problem().operands().into_iter().filter(|o| o.usage == Use::Out);
+    written.map(|o| args.get(o.arg).unwrap().bytes(0)).collect()
+}
+
+#[test]
+fn bitwise_equal_for_1_2_and_7_threads() {
+    let engine = oxidnn_cpu::engine();
+    for line in PROBLEMS {
+        let problem = problem(line);
+        let reference: Vec<_> = [1, 2, 7]
+            .into_iter()
+            .map(|n| {
+                let stream = Stream::with_threads(&engine, Threads::new(n)).unwrap();
+                let run = |d: &PrimitiveDesc| {
+                    let args = fill::arguments(d.problem(), &FillHints::default());
+                    (d.impl_name().to_owned(), outputs(d, &harness::execute(d, &engine, &stream, &args).unwrap()))
+                };
+                descs(&engine, &problem).iter().map(run).collect::<Vec<_>>()
+            })
+            .collect();
+        assert!(!reference[0].is_empty());
+        for other in &reference[1..] {
+            for (a, b) in reference[0].iter().zip(other) {
+                assert_eq!(a.0, b.0, "{line}: another row with another number of threads");
+                assert!(a.1 == b.1, "{line}: {} gives other bits with another number of threads", a.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_primitive_from_eight_threads_and_created_elsewhere() {
+    let engine = oxidnn_cpu::engine();
+    for line in PROBLEMS {
+        let problem = problem(line);
+        for desc in descs(&engine, &problem) {
+            let args = fill::arguments(desc.problem(), &FillHints::default());
+            let stream = Stream::new(&engine).unwrap();
+            let want = outputs(&desc, &harness::execute(&desc, &engine, &stream, &args).unwrap());
+            let primitive = std::thread::scope(|s| s.spawn(|| desc.create().unwrap()).join().unwrap());
+            std::thread::scope(|s| {
+                for args in vec![args.clone(); 8] {
+                    let (engine, primitive, desc, want) = (&engine, &primitive, &desc, &want);
+                    s.spawn(move || {
+                        let stream = Stream::new(engine).unwrap();
+                        for _ in 0..3 {
+                            let memories = harness::upload(engine, &args).unwrap();
+                            let bound: Vec<(Arg, &Memory<'_>)> = memories.iter().map(|(a, m)| (*a, m)).collect();
+                            primitive.execute(&stream, &bound).unwrap();
+                            stream.wait().unwrap();
+                            let got = harness::download(&args, &memories).unwrap();
+                            assert!(outputs(desc, &got) == *want, "{line}: {} differs when 8 threads execute it", desc.impl_name());
+                        }
+                    });
+                }
+            });
+        }
+    }
+}
