@@ -4,7 +4,7 @@ use oxidnn_expr::number;
 use oxidnn_spec::DataType;
 
 /// Converts packed little-endian elements; 4-bit types start in the low nibble of the first byte.
-pub fn to_f32(dtype: DataType, bytes: &[u8], out: &mut [f32]) {
+pub(super) fn to_f32(dtype: DataType, bytes: &[u8], out: &mut [f32]) {
     if dtype.bits() == 4 {
         for (i, o) in out.iter_mut().enumerate() {
             *o = number::decode(dtype, u64::from(bytes[i / 2] >> (i % 2 * 4) & 15)) as f32;
@@ -20,7 +20,7 @@ pub fn to_f32(dtype: DataType, bytes: &[u8], out: &mut [f32]) {
 }
 
 /// Converts to elements of a whole number of bytes.
-pub fn from_f32(dtype: DataType, values: &[f32], bytes: &mut [u8]) {
+pub(super) fn from_f32(dtype: DataType, values: &[f32], bytes: &mut [u8]) {
     let size = dtype.bits() / 8;
     for (b, v) in bytes.chunks_exact_mut(size).zip(values) {
         b.copy_from_slice(&number::encode(dtype, f64::from(*v)).to_le_bytes()[..size]);

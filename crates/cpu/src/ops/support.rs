@@ -9,7 +9,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Format, Problem, Tensor};
 ///
 /// # Errors
 /// The type, where it does not.
-pub fn operand_type(dtype: DataType) -> Result<(), Skip> {
+pub(super) fn operand_type(dtype: DataType) -> Result<(), Skip> {
     match dtype {
         DataType::F64 | DataType::S32 | DataType::S64 | DataType::E8m0 | DataType::Boolean => {
             Err(Skip::DataType(format!("{dtype} as operand of a product")))
@@ -22,7 +22,7 @@ pub fn operand_type(dtype: DataType) -> Result<(), Skip> {
 ///
 /// # Errors
 /// The layout, where the tag does not fit.
-pub fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
+pub(super) fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
     if tensor.layout.is_any() {
         *tensor = Tensor::with_tag(*tensor.dims(), tensor.dtype, tag).map_err(|e| Skip::Layout(e.to_string()))?;
     }
@@ -31,7 +31,7 @@ pub fn resolve(tensor: &mut Tensor, tag: &str) -> Result<(), Skip> {
 
 /// The tag of weights in panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the
 /// dimensions `depth` from slow to fast, and the columns of a panel.
-pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize) -> String {
+pub(super) fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize) -> String {
     let letter = |d: usize| (b'a' + d as u8) as char;
     let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();
     tag.push(letter(column).to_ascii_uppercase());
@@ -43,7 +43,7 @@ pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize) -> 
 ///
 /// # Errors
 /// The first that is not, by name.
-pub fn dense(problem: &Problem) -> Result<(), Skip> {
+pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
     match problem.operands().iter().find(|o| !matches!(o.tensor.layout.format, Format::Blocked(_) | Format::HostScalar)) {
         Some(o) => Err(Skip::Layout(format!("of {}: not dense", o.arg))),
         None => Ok(()),
@@ -51,7 +51,7 @@ pub fn dense(problem: &Problem) -> Result<(), Skip> {
 }
 
 /// The elements of `view` where they are `f32` that nothing written overlaps.
-pub fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>, written: &[Arg]) -> Option<&'a [f32]> {
+pub(super) fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>, written: &[Arg]) -> Option<&'a [f32]> {
     if view.dtype() == DataType::F32 { ctx.input(arg, written) } else { None }
 }
 
@@ -68,7 +68,7 @@ fn largest(dtype: DataType) -> Option<f32> {
 
 /// How many products of two integer operands (zero points subtracted) can be added in `f32` without rounding: all sums below 2^24. `None`
 /// when an operand is not of whole numbers.
-pub fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usize> {
+pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usize> {
     let mut product = 1.0;
     for (source, arg) in sources.into_iter().zip([Arg::SRC, Arg::WEIGHTS]) {
         if source.scale.is_some() {

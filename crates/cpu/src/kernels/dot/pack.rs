@@ -5,7 +5,7 @@ use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 
 /// Lines that are read before they are stored across.
-const GROUP: usize = 16;
+const GROUP: usize = 4;
 /// Longest part of a line that is stored across.
 const LINE: usize = 128;
 
@@ -66,24 +66,28 @@ pub struct Span<'a> {
     pub count: usize,
 }
 
-/// True when `across` is the axis along which the elements of `view` lie closer in memory.
-fn closer(view: &View<'_>, across: &Axis, along: &Axis) -> bool {
+/// True when the elements of `view` lie closer along `a` than along `b`.
+pub fn closer(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
     let distance = |a: &Axis| match a.stride(view) {
         Some(s) => s.max(1),
         None if view.blocking().inner.iter().last().is_some_and(|b| b.0 == a.fastest()) => 1,
         None => view.blocking().strides[a.fastest()].max(2),
     };
-    distance(across) < distance(along)
+    distance(a) < distance(b)
 }
 
-/// Rows: `out[i * step + k]` is the element at row `i` of `rows`, depth `k` of `depth`.
+/// Lines: `out[i * step + k]` is the element at index `i` of `lines`, index `k` of `along`.
+pub fn lines(source: &Source<'_>, pos: &Pos, lines: Span<'_>, along: Span<'_>, out: &mut [f32], step: usize) {
+    for i in 0..lines.count {
+        let pos = lines.axis.at(pos, lines.first + i);
+        source.read(along.axis, &pos, along.first, &mut out[i * step..][..along.count]);
+    }
+}
+
+/// Rows: `out[i * step + k]` is the element at row `i`, depth `k`.
 pub fn rows(source: &Source<'_>, pos: &Pos, rows: Span<'_>, depth: Span<'_>, out: &mut [f32], step: usize) {
     if !closer(&source.view, rows.axis, depth.axis) {
-        for i in 0..rows.count {
-            let pos = rows.axis.at(pos, rows.first + i);
-            source.read(depth.axis, &pos, depth.first, &mut out[i * step..][..depth.count]);
-        }
-        return;
+        return lines(source, pos, rows, depth, out, step);
     }
     across(source, pos, rows, depth, |i, k, values| out[i * step + k..][..values.len()].copy_from_slice(values));
 }
@@ -111,24 +115,21 @@ pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>
     }
 }
 
-/// Reads lines along `fast` and hands them over transposed: `put(f, s, values)` gets the elements at `f` of `fast` and `s..` of `slow`, with
-/// `s` and the number of values dividing every vector width.
+/// Reads lines along `fast` and hands them over transposed: `put(f, s, values)` gets the elements at `f` of `fast` and `s..` of `slow`; there
+/// are at most [`GROUP`] of them, and `s` is a multiple of it.
+#[inline(always)]
 fn across(source: &Source<'_>, pos: &Pos, fast: Span<'_>, slow: Span<'_>, mut put: impl FnMut(usize, usize, &[f32])) {
     let mut lines = [[0.0f32; LINE]; GROUP];
-    let group = GROUP.min(4);
     for f in (0..fast.count).step_by(LINE) {
         let n = LINE.min(fast.count - f);
-        for s in (0..slow.count).step_by(group) {
-            let g = group.min(slow.count - s);
+        for s in (0..slow.count).step_by(GROUP) {
+            let g = GROUP.min(slow.count - s);
             for (i, line) in lines.iter_mut().enumerate().take(g) {
                 let pos = slow.axis.at(pos, slow.first + s + i);
                 source.read(fast.axis, &pos, fast.first + f, &mut line[..n]);
             }
             for x in 0..n {
-                let mut values = [0.0; GROUP];
-                for i in 0..g {
-                    values[i] = lines[i][x];
-                }
+                let values: [f32; GROUP] = std::array::from_fn(|i| lines[i][x]);
                 put(f + x, s, &values[..g]);
             }
         }

@@ -65,11 +65,12 @@ pub fn scratch_len(isa: Isa, workers: usize) -> Option<usize> {
     for_workers(workers, scratch_each(isa))
 }
 
-/// Where `A` of a step is.
+/// Where `A` of a step is: rows `step` apart, or, with `columns`, depths.
 struct Left<'s> {
     data: &'s [f32],
     start: usize,
     step: usize,
+    columns: bool,
 }
 
 /// Where `B` of a step is.
@@ -141,14 +142,14 @@ impl Product<'_> {
                 save(sums, whole, &mut saved);
                 unsaved = 0;
             }
-            let a = self.left(at, k, now, left);
+            let a = self.left(at, k, now, width == 2 * simd.isa().lanes(), left);
             let b = self.right(at, k, now, width, right);
             let mut rows = [0; ROWS];
             rows.iter_mut().enumerate().for_each(|(i, r)| *r = i * a.step);
             let taps = [Tap { a: a.start, b: 0 }];
             let block = Block {
                 a: a.data,
-                rows: Rows::At(&rows[..m]),
+                rows: if a.columns { Rows::Columns { count: m, step: a.step } } else { Rows::At(&rows[..m]) },
                 b: b.data,
                 width,
                 b_step: b.step,
@@ -167,7 +168,7 @@ impl Product<'_> {
         self.store(simd, at, Sums { data: sums, exact: saved.then_some(whole), step, columns: n, dim: self.columns.fastest() });
     }
 
-    fn left<'s>(&'s self, at: &Place, k: usize, depth: usize, scratch: &'s mut [f32]) -> Left<'s> {
+    fn left<'s>(&'s self, at: &Place, k: usize, depth: usize, columns: bool, scratch: &'s mut [f32]) -> Left<'s> {
         let Operand { source, outer, depth: axis, slice } = &self.a;
         let in_place = || {
             let (data, step) = ((*slice)?, outer.stride(&source.view)?);
@@ -176,13 +177,19 @@ impl Product<'_> {
                 return None;
             }
             let start = source.view.offset(&at.a) + at.m.start * step as usize + k;
-            Some(Left { data, start, step: step as usize })
+            Some(Left { data, start, step: step as usize, columns: false })
         };
         in_place().unwrap_or_else(|| {
             let rows = Span { axis: outer, first: at.m.start, count: at.m.len() };
-            let step = depth + SKEW;
-            pack::rows(source, &at.a, rows, Span { axis, first: k, count: depth }, scratch, step);
-            Left { data: scratch, start: 0, step }
+            let span = Span { axis, first: k, count: depth };
+            let columns = columns && pack::closer(&source.view, outer, axis);
+            let step = if columns { rows.count } else { depth + SKEW };
+            if columns {
+                pack::lines(source, &at.a, span, rows, scratch, step);
+            } else {
+                pack::rows(source, &at.a, rows, span, scratch, step);
+            }
+            Left { data: scratch, start: 0, step, columns }
         })
     }
 

@@ -26,7 +26,7 @@ struct Packed {
 }
 
 /// Takes dense products of all types up to 32 bits.
-pub fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     let Op::Matmul(op) = &mut problem.op else { return Err(Skip::Op("anything but matmul")) };
     for t in [&op.src, &op.weights] {
