@@ -1,6 +1,7 @@
-//! Every line of `tests/inputs` parses, and is written as a line that means the same.
+//! Every line of `tests/inputs` parses, is written as a line that means the same, and replays from its verbose line.
 
-use oxidnn_spec::text::{Case, Settings, parse_line};
+use oxidnn_spec::Problem;
+use oxidnn_spec::text::{Case, Settings, parse_line, verbose};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,34 +14,45 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What is wrong with the cases of a line, if anything.
-fn complaint(settings: &mut Settings, line: &str) -> Option<String> {
-    let cases = match parse_line(settings, line) {
-        Ok(cases) => cases,
-        Err(e) => return Some(e.to_string()),
-    };
-    cases.iter().find_map(|case| {
-        let text = case.to_string();
-        match text.parse::<Case>() {
-            Err(e) => Some(format!("written as `{text}`, which is refused: {e}")),
-            Ok(back) if back != *case => Some(format!("written as `{text}`, which means something else")),
-            Ok(_) => None,
-        }
-    })
+/// The verbose line of a problem.
+fn verbose_line(problem: &Problem) -> String {
+    let mut resolved = problem.clone();
+    resolved.resolve();
+    let fields = verbose::fields(problem, &resolved);
+    format!("onednn_verbose,v1,primitive,exec,cpu,{},ref:any,{fields},0.5", fields.kind)
+}
+
+/// What is wrong with how a case is written, if anything.
+fn complaint(case: &Case) -> Option<String> {
+    let text = case.to_string();
+    match text.parse::<Case>() {
+        Err(e) => return Some(format!("written as `{text}`, which is refused: {e}")),
+        Ok(back) if back != *case => return Some(format!("written as `{text}`, which means something else")),
+        Ok(_) => {}
+    }
+    let text = verbose_line(&case.problem);
+    match verbose::parse(&text) {
+        Err(e) => Some(format!("verbose is `{text}`, which is refused: {e}")),
+        Ok(back) if back.problem != case.problem => Some(format!("verbose is `{text}`, which means `{}`", back.problem)),
+        Ok(_) => None,
+    }
 }
 
 #[test]
-fn every_line_parses_and_round_trips() {
+fn every_line_parses_and_replays() {
     let mut bad = Vec::new();
     let mut lines = 0;
     for file in files() {
         let mut settings = Settings::default();
         for (i, line) in fs::read_to_string(&file).unwrap().lines().enumerate() {
             lines += 1;
-            if let Some(why) = complaint(&mut settings, line) {
-                bad.push(format!("{}:{}: {line}\n    {why}", file.display(), i + 1));
-            }
+            let why = match parse_line(&mut settings, line) {
+                Ok(cases) => cases.iter().find_map(complaint),
+                Err(e) => Some(e.to_string()),
+            };
+            bad.extend(why.map(|why| format!("{}:{}: {line}\n    {why}", file.display(), i + 1)));
         }
     }
+    assert!(lines > 0, "no lines under tests/inputs");
     assert!(bad.is_empty(), "{} of {lines} lines:\n{}", bad.len(), bad[..bad.len().min(40)].join("\n"));
 }

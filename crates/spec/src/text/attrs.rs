@@ -74,7 +74,7 @@ fn arg(name: &str) -> Result<Arg> {
 }
 
 /// The name that [`arg`] reads.
-fn arg_name(of: Arg) -> String {
+pub(super) fn arg_name(of: Arg) -> String {
     of.to_string().replace("dw:", "dw_")
 }
 
@@ -113,6 +113,16 @@ pub(super) fn read(v: &Values, op: &Op, fill: &mut FillHints) -> Result<Attr> {
 fn fpmath(s: &str) -> Result<FpMath> {
     let (mode, int) = s.split_once(':').unwrap_or((s, "false"));
     Ok(FpMath { mode: one_of(&FPMATH, mode)?, apply_to_int: one_of(&[(true, "true"), (false, "false")], int)? })
+}
+
+/// What [`fpmath`] reads.
+pub(super) fn fpmath_text(f: &FpMath) -> String {
+    format!("{}{}", name_in(&FPMATH, f.mode), if f.apply_to_int { ":true" } else { "" })
+}
+
+/// The name of an accumulation mode.
+pub(super) fn accumulation_name(mode: Accumulation) -> &'static str {
+    name_in(&ACCUMULATIONS, mode)
 }
 
 /// `ARG:MODE[:SEED]+..`.
@@ -202,9 +212,8 @@ fn numbers(s: &str) -> Result<(u32, Vec<Real>)> {
 pub(super) fn write(problem: &Problem, fill: &FillHints, line: &mut Line) {
     let Problem { op, attr } = problem;
     line.set("attr-scratchpad", name_in(&SCRATCHPADS, attr.scratchpad));
-    let int = if attr.fpmath.apply_to_int { ":true" } else { "" };
-    line.set("attr-fpmath", format!("{}{int}", name_in(&FPMATH, attr.fpmath.mode)));
-    line.set("attr-acc-mode", name_in(&ACCUMULATIONS, attr.accumulation));
+    line.set("attr-fpmath", fpmath_text(&attr.fpmath));
+    line.set("attr-acc-mode", accumulation_name(attr.accumulation));
     line.set("attr-deterministic", attr.deterministic.to_string());
     line.set("attr-reusable-kernels", attr.hint_reusable_kernels.to_string());
     let seed = fill.rounding_seed.map_or_else(String::new, |s| format!(":{s}"));

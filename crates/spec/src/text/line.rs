@@ -88,10 +88,7 @@ fn tensors_that_differ(op: &Op, line: &Line) -> String {
     let Ok((built, _)) = (line.driver.build)(&Values { driver: line.driver, picked: &values }, &line.descriptor) else {
         return String::new();
     };
-    let mut op = op.clone();
-    if let Op::Conv(c) = &mut op {
-        (c.depthwise_weights, c.depthwise_bias, c.depthwise_dst) = (None, None, None);
-    }
+    let op = super::verbose::unfused(op);
     let differing = op.operands().into_iter().filter(|o| {
         let packed = matches!(o.tensor.layout.format, crate::Format::Packed(_));
         !packed && !is_derived(o.arg) && built.tensor(o.arg).is_some_and(|t| t != o.tensor)

@@ -8,6 +8,7 @@ mod layouts;
 mod letters;
 mod line;
 mod values;
+pub mod verbose;
 
 pub use error::ParseError;
 

@@ -23,7 +23,8 @@ pub(super) const CONV: Driver = Driver { name: "conv", options: OPTIONS, build: 
 pub(super) const DECONV: Driver = Driver { name: "deconv", options: OPTIONS, build: deconv, write: write_deconv };
 pub(super) const IP: Driver = Driver { name: "ip", options: OPTIONS.split_at(6).0, build: ip, write: write_ip };
 
-pub(super) const ALGS: [(ConvAlg, &str); 3] = [(ConvAlg::Direct, "direct"), (ConvAlg::Winograd, "wino"), (ConvAlg::Auto, "auto")];
+const ALGS: [(ConvAlg, &str); 4] =
+    [(ConvAlg::Direct, "direct"), (ConvAlg::Winograd, "wino"), (ConvAlg::Auto, "auto"), (ConvAlg::Winograd, "winograd")];
 
 const LETTERS: [&str; 25] = [
     "g", "mb", "ic", "oc", "id", "ih", "iw", "od", "oh", "ow", "kd", "kh", "kw", "sd", "sh", "sw", "pd", "ph", "pw", "dd", "dh", "dw",

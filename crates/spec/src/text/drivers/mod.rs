@@ -9,6 +9,10 @@ mod rnn;
 mod sdpa;
 mod spatial;
 
+pub(super) use norm::{EPSILON, flag_letters};
+pub(super) use sdpa::{MASKS, SCALES};
+pub(super) use spatial::LRN_ALPHA;
+
 use super::Driver;
 use super::error::Result;
 use super::values::{Values, name_in};

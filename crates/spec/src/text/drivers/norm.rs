@@ -41,7 +41,7 @@ pub(super) const GNORM: Driver = Driver {
 };
 
 /// Added to the variance where a line says nothing: 2^-14.
-const EPSILON: f32 = 1.0 / 16384.0;
+pub(in crate::text) const EPSILON: f32 = 1.0 / 16384.0;
 
 fn flags(v: &Values, known: &str) -> Result<NormFlags> {
     v.read("flags", |s| match s.chars().find(|c| !known.contains(*c)) {

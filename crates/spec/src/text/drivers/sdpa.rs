@@ -22,14 +22,15 @@ pub(super) const SDPA: Driver = Driver {
     write: write_sdpa,
 };
 
-const MASKS: [(SdpaMask, &str); 4] = [
+pub(in crate::text) const MASKS: [(SdpaMask, &str); 4] = [
     (SdpaMask::None, "none"),
     (SdpaMask::CausalTopLeft, "causal_tl"),
     (SdpaMask::CausalBottomRight, "causal_br"),
     (SdpaMask::Buffer, "buffer"),
 ];
 
-const SCALES: [(SdpaScale, &str); 3] = [(SdpaScale::None, "none"), (SdpaScale::Multiply, "mul"), (SdpaScale::Divide, "div")];
+pub(in crate::text) const SCALES: [(SdpaScale, &str); 3] =
+    [(SdpaScale::None, "none"), (SdpaScale::Multiply, "mul"), (SdpaScale::Divide, "div")];
 
 fn sdpa(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let given = shapes(descriptor, 3, 3)?;

@@ -40,13 +40,12 @@ pub(super) const RESAMPLING: Driver = Driver {
     write: write_resampling,
 };
 
-const POOL_ALGS: [(PoolAlg, &str); 6] = [
+const POOL_ALGS: [(PoolAlg, &str); 5] = [
     (PoolAlg::Max, "max"),
     (PoolAlg::AvgExcludePadding, "avg_np"),
     (PoolAlg::AvgIncludePadding, "avg_p"),
-    (PoolAlg::Max, "pooling_max"),
-    (PoolAlg::AvgExcludePadding, "pooling_avg_exclude_padding"),
-    (PoolAlg::AvgIncludePadding, "pooling_avg_include_padding"),
+    (PoolAlg::AvgExcludePadding, "avg_exclude_padding"),
+    (PoolAlg::AvgIncludePadding, "avg_include_padding"),
 ];
 
 const LRN_ALGS: [(LrnAlg, &str); 4] = [
@@ -56,12 +55,7 @@ const LRN_ALGS: [(LrnAlg, &str); 4] = [
     (LrnAlg::WithinChannel, "lrn_within_channel"),
 ];
 
-const RESAMPLING_ALGS: [(ResamplingAlg, &str); 4] = [
-    (ResamplingAlg::Nearest, "nearest"),
-    (ResamplingAlg::Linear, "linear"),
-    (ResamplingAlg::Nearest, "resampling_nearest"),
-    (ResamplingAlg::Linear, "resampling_linear"),
-];
+const RESAMPLING_ALGS: [(ResamplingAlg, &str); 2] = [(ResamplingAlg::Nearest, "nearest"), (ResamplingAlg::Linear, "linear")];
 
 /// `mb x c x spatial`.
 pub(super) fn with_spatial(mb: i64, c: i64, spatial: &[i64]) -> Dims {
@@ -146,7 +140,8 @@ fn lrn(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     Ok((Op::Lrn(op), FillHints::default()))
 }
 
-const LRN_ALPHA: f32 = 1.0 / 8192.0;
+/// The factor of a line that says nothing: 2^-13.
+pub(in crate::text) const LRN_ALPHA: f32 = 1.0 / 8192.0;
 const LRN_BETA: f32 = 0.75;
 
 fn write_lrn(op: &Op, line: &mut Line) {
