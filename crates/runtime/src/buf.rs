@@ -119,7 +119,7 @@ impl Buf {
         if self.ptr.is_null() {
             return Some(&[]);
         }
-        if self.ptr.addr() % align_of::<T>() != 0 {
+        if !self.ptr.addr().is_multiple_of(align_of::<T>()) {
             return None;
         }
         // SAFETY: aligned, inside the region, not written by the caller's promise.
@@ -136,7 +136,7 @@ impl Buf {
         if p.is_null() {
             return Some(&mut []);
         }
-        if p.addr() % align_of::<T>() != 0 {
+        if !p.addr().is_multiple_of(align_of::<T>()) {
             return None;
         }
         // SAFETY: aligned, inside the region, unshared by the caller's promise.

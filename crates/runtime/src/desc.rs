@@ -1,7 +1,6 @@
 //! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
 
 use crate::cache::Key;
-use crate::text::line;
 use crate::{Engine, Plan, Planned, Skip, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
 use std::fmt;
@@ -70,9 +69,9 @@ impl PrimitiveDesc {
     /// [`Error::InvalidArguments`] when `forward` is of another engine or does not fit the problem; [`Error::Unimplemented`].
     pub fn with_hint(engine: &Engine, problem: Problem, forward: &PrimitiveDesc) -> Result<PrimitiveDesc, Error> {
         if forward.engine() != engine {
-            return Err(Error::invalid("hint", format!("a descriptor of {}", forward.engine()), engine).with_problem(line(&problem)));
+            return Err(Error::invalid("hint", format!("a descriptor of {}", forward.engine()), engine).with_problem(&problem));
         }
-        problem.hint_matches(forward.problem()).map_err(|e| e.with_problem(line(&problem)))?;
+        problem.hint_matches(forward.problem()).map_err(|e| e.with_problem(&problem))?;
         PrimitiveDesc::search(engine, problem, None, Start::default())
     }
 
@@ -105,7 +104,7 @@ impl PrimitiveDesc {
                     verbose::skipped(engine, &given, &refused);
                     skipped.extend(refused);
                     let rows = skipped.iter().map(|(name, why)| (name.to_string(), why.to_string())).collect();
-                    return Err(Error::Unimplemented(Refusal { problem: line(&given), rows }));
+                    return Err(Error::Unimplemented(Refusal { problem: given.to_string(), rows }));
                 }
             }
         }

@@ -26,6 +26,6 @@ pub use device::{Device, EngineKind, Immediate, Queue, Refused, plan_rows};
 pub use engine::{Engine, Stream};
 pub use exec::{Bound, Ctx, Executor, Inline};
 pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native};
-pub use plan::{Exec, Impl, Plan, Planned, Skip};
+pub use plan::{Choose, Exec, Impl, Plan, Planned, Skip};
 pub use primitive::Primitive;
 pub use threads::Threads;

@@ -10,8 +10,11 @@ pub struct Impl<T: 'static> {
     /// `how:tier`, such as `packed:jit` or `ref:any`.
     pub name: &'static str,
     /// Decides whether and how this row does the problem; cheap.
-    pub plan: fn(&Problem, &T) -> Result<Box<dyn Plan>, Skip>,
+    pub plan: Choose<T>,
 }
+
+/// Decides whether and how a row does a problem on a target.
+pub type Choose<T> = fn(&Problem, &T) -> Result<Box<dyn Plan>, Skip>;
 
 /// Why a row declined.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,11 +1,6 @@
-//! Problems as text: the line that reproduces one, and the fields of verbose lines.
+//! The fields of verbose lines.
 
 use oxidnn_spec::{Arg, Problem, Tensor};
-
-/// The line that reproduces `problem`.
-pub(crate) fn line(problem: &Problem) -> String {
-    format!("{:?}", problem.op)
-}
 
 /// The fields of a verbose line: memory descriptors, attributes, auxiliary parameters, sizes; separated by commas. `concrete` gives
 /// the descriptions of tensors whose sizes the problem leaves to run time.

@@ -49,3 +49,221 @@ fn rows_are_listed_filtered_and_iterated() {
     assert_eq!(r.rows.len(), 3);
     assert!(!r.problem.is_empty());
 }
+
+/// Message of an execution that must fail, without the problem line; checks that `dst` keeps its -1s.
+fn refusal(primitive: &Primitive, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> String {
+    let error = primitive.execute(stream, args).unwrap_err();
+    let Error::InvalidArguments(i) = &error else { panic!("{error}") };
+    assert_eq!(i.problem.as_deref(), Some(primitive.desc().given().to_string().as_str()));
+    let dst = args.iter().find(|a| a.0 == Arg::DST && !a.1.tensor().is_empty());
+    if let Some((_, m)) = dst.filter(|d| d.1.tensor().dtype == DataType::F32 && d.1.map(0).is_ok_and(|b| !b.is_empty())) {
+        assert!(m.read_f32().unwrap().iter().all(|&v| v == -1.0), "something was written");
+    }
+    format!("{}: got {}, expected {}", i.argument, i.got, i.expected)
+}
+
+#[test]
+fn wrong_arguments_are_named_before_a_byte_is_written() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([3, 5], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let (src, dst) = (memory(&engine, [3, 5], |i| i as f64), memory(&engine, [3, 5], |_| -1.0));
+    let run = |args: &[(Arg, &Memory<'_>)]| refusal(&primitive, &stream, args);
+
+    assert_eq!(run(&[(Arg::DST, &dst)]), format!("src: got nothing, expected {}", src.tensor().summary()));
+    assert_eq!(
+        run(&[(Arg::SRC, &src), (Arg::SRC, &src), (Arg::DST, &dst)]),
+        "src: got the same argument twice, expected each argument once"
+    );
+    let unknown = run(&[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::BIAS, &src)]);
+    assert_eq!(unknown, "bia: got an argument that this primitive does not have, expected one of src, dst");
+    let pad = run(&[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::SCRATCHPAD, &src)]);
+    assert!(pad.starts_with("scratchpad: got an argument"), "{pad}");
+
+    for wrong in [Tensor::plain([3, 6], DataType::F32), Tensor::plain([3, 5], DataType::S32), Tensor::with_tag([3, 5], DataType::F32, "ba")]
+    {
+        let wrong = Memory::new(&engine, wrong.unwrap()).unwrap();
+        let want = format!("src: got {}, expected {}", wrong.tensor().summary(), src.tensor().summary());
+        assert_eq!(run(&[(Arg::SRC, &wrong), (Arg::DST, &dst)]), want);
+    }
+    let scalar = Memory::host_scalar(1f32).unwrap();
+    assert!(run(&[(Arg::SRC, &scalar), (Arg::DST, &dst)]).starts_with("src: got"));
+
+    let other = toy::engine().0;
+    let foreign = memory(&other, [3, 5], |_| 0.0);
+    assert_eq!(run(&[(Arg::SRC, &foreign), (Arg::DST, &dst)]), format!("src: got memory of {other}, expected memory of {engine}"));
+    let elsewhere = refusal(&primitive, &Stream::new(&other).unwrap(), &[(Arg::SRC, &src), (Arg::DST, &dst)]);
+    assert_eq!(elsewhere, format!("stream: got a stream of {other}, expected one of {engine}"));
+
+    // SAFETY: null is legal until the bytes are needed.
+    let null = unsafe { Memory::from_raw(&engine, dst.tensor().clone(), &[std::ptr::null_mut()]) }.unwrap();
+    assert!(run(&[(Arg::SRC, &src), (Arg::DST, &null)]).starts_with("dst: got a null address"));
+    let data = [-1f32; 15];
+    let fixed = Memory::from_slice(&engine, dst.tensor().clone(), &data).unwrap();
+    assert!(run(&[(Arg::SRC, &src), (Arg::DST, &fixed)]).starts_with("dst: got memory over a slice that may only be read"));
+
+    primitive.execute(&stream, &[(Arg::DST, &dst), (Arg::SRC, &src)]).unwrap();
+    assert_eq!(dst.read_f32().unwrap()[14], 29.0);
+}
+
+#[test]
+fn memory_in_use_elsewhere_is_refused() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([15], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let (src, dst) = (memory(&engine, [15], |i| i as f64), memory(&engine, [15], |_| -1.0));
+    let args = [(Arg::SRC, &src), (Arg::DST, &dst)];
+    {
+        let _reading = src.map(0).unwrap();
+        primitive.execute(&stream, &args).unwrap();
+        let _reading = dst.map(0).unwrap();
+        let e = primitive.execute(&stream, &args).unwrap_err().to_string();
+        assert!(e.starts_with("invalid dst: got memory that is being read by an execution or mapping under way"), "{e}");
+    }
+    {
+        let _writing = src.map_mut(0).unwrap();
+        let e = primitive.execute(&stream, &args).unwrap_err().to_string();
+        assert!(e.starts_with("invalid src: got memory that is being written"), "{e}");
+    }
+    primitive.execute(&stream, &args).unwrap();
+    assert!(src.map_mut(0).is_ok() && dst.map_mut(0).is_ok(), "everything was given back");
+}
+
+#[test]
+fn memory_that_overlaps_must_be_in_place() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([8], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let whole = memory(&engine, [16], |i| i as f64);
+    let part = |offset: i64| {
+        let mut t = Tensor::plain([8], DataType::F32).unwrap();
+        if let Format::Blocked(b) = &mut t.layout.format {
+            b.offset = offset;
+        }
+        whole.view(t).unwrap()
+    };
+    let (start, same, later, behind) = (part(0), part(0), part(4), part(8));
+    primitive.execute(&stream, &[(Arg::SRC, &start), (Arg::DST, &behind)]).unwrap_err();
+    for args in [[(Arg::SRC, &start), (Arg::DST, &later)], [(Arg::SRC, &later), (Arg::DST, &start)]] {
+        let e = primitive.execute(&stream, &args).unwrap_err().to_string();
+        assert!(e.starts_with("invalid"), "{e}");
+    }
+    primitive.execute(&stream, &[(Arg::SRC, &start), (Arg::DST, &same)]).unwrap();
+    assert_eq!(whole.read_f32().unwrap()[..9], [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 15.0, 8.0]);
+}
+
+#[test]
+fn empty_tensors_are_no_work() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([3, 0], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let (src, dst) = (memory(&engine, [3, 0], |_| 0.0), memory(&engine, [3, 0], |_| 0.0));
+    primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+}
+
+#[test]
+fn scratchpads_of_the_caller() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let desc = PrimitiveDesc::new(&engine, linear([10], 2.0, 1.0, user_scratchpad())).unwrap();
+    assert_eq!((desc.memory_consumption(), desc.scratchpad().unwrap().bytes()), (0, 40 + 63));
+    let (src, dst) = (memory(&engine, [10], |i| i as f64), memory(&engine, [10], |_| -1.0));
+    let primitive = Primitive::new(&desc).unwrap();
+    let with = |pad: &Memory<'_>| primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::SCRATCHPAD, pad)]);
+
+    let none = primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap_err();
+    assert!(none.to_string().starts_with("invalid scratchpad: got 0 bytes, expected at least 103 bytes"), "{none}");
+    let mut bytes = [0u8; 200];
+    for start in [0, 1, 63] {
+        let pad = Memory::from_slice_mut(&engine, desc.scratchpad().unwrap().clone(), &mut bytes[start..]).unwrap();
+        with(&pad).unwrap();
+    }
+    let small = Memory::new(&engine, Tensor::plain([39], DataType::U8).unwrap()).unwrap();
+    assert!(with(&small).unwrap_err().to_string().starts_with("invalid scratchpad: got 39 bytes"));
+    assert_eq!(dst.read_f32().unwrap()[9], 19.0);
+
+    let desc = PrimitiveDesc::new(&engine, linear([16], 2.0, 1.0, user_scratchpad())).unwrap();
+    assert_eq!(desc.scratchpad().unwrap().bytes(), 0);
+    let (src, dst) = (memory(&engine, [16], |i| i as f64), memory(&engine, [16], |_| -1.0));
+    Primitive::new(&desc).unwrap().execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+}
+
+#[test]
+fn queries() {
+    let (engine, _) = engine();
+    let mut attr = Attr::default();
+    let src1 = Tensor::any([1, 5], DataType::F32);
+    attr.post_ops.push(PostOp::Binary { alg: op::BinaryAlg::Add, src1, src2: None });
+    let given = linear([3, 5], 2.0, 1.0, attr);
+    let desc = PrimitiveDesc::new(&engine, given.clone()).unwrap();
+    assert_eq!((desc.num_inputs(), desc.num_outputs()), (2, 1));
+    assert_eq!(desc.given(), &given);
+    assert!(desc.tensor(Arg::DST).unwrap() == desc.tensor(Arg::SRC).unwrap() && desc.tensor(Arg::BIAS).is_none());
+    assert_eq!(desc.tensor(Arg::post_op(0, Arg::SRC_1)), Some(&Tensor::plain([1, 5], DataType::F32).unwrap()));
+    assert_eq!((desc.prop(), desc.memory_consumption(), desc.workspace()), (Some(Prop::ForwardInference), 60, None));
+    assert!(desc.scratchpad().is_none() && !desc.has_runtime());
+}
+
+#[test]
+fn equal_problems_share_their_code() {
+    let (engine, builds) = engine();
+    let desc = || PrimitiveDesc::new(&engine, linear([7], 4.0, 1.0, Attr::default())).unwrap();
+    let (a, b) = (Primitive::new(&desc()).unwrap(), Primitive::new(&desc()).unwrap());
+    assert!(std::sync::Arc::ptr_eq(&a.exec(), &b.exec()));
+    assert_eq!(builds.load(std::sync::atomic::Ordering::SeqCst), 1);
+    let other = Primitive::new(&PrimitiveDesc::new(&toy::engine().0, linear([7], 4.0, 1.0, Attr::default())).unwrap()).unwrap();
+    assert!(!std::sync::Arc::ptr_eq(&a.exec(), &other.exec()));
+}
+
+#[test]
+fn better_code_takes_over() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let desc = PrimitiveDesc::new(&engine, linear([7], 5.0, 0.0, Attr::default())).unwrap();
+    let (early, late) = (Primitive::new(&desc).unwrap(), Primitive::new(&desc).unwrap());
+    let (src, dst) = (memory(&engine, [7], |i| i as f64), memory(&engine, [7], |_| 0.0));
+    early.replace_exec(std::sync::Arc::new(LinearCode { alpha: 5.0, beta: 100.0, scratch: 0 }));
+    for p in [early, late] {
+        p.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+        assert_eq!(dst.read_f32().unwrap()[1], 105.0);
+        dst.write_f32(&[0.0; 7]).unwrap();
+    }
+}
+
+#[test]
+fn hints_must_be_of_the_same_engine() {
+    let ((a, _), (b, _)) = (engine(), engine());
+    let forward = PrimitiveDesc::new(&a, linear([7], 5.0, 0.0, Attr::default())).unwrap();
+    let problem = linear([7], 5.0, 0.0, Attr::default());
+    assert!(PrimitiveDesc::with_hint(&a, problem.clone(), &forward).is_ok());
+    assert!(PrimitiveDesc::with_hint(&b, problem, &forward).unwrap_err().to_string().starts_with("invalid hint"));
+}
+
+#[test]
+fn sizes_given_at_execution_must_fit_each_other() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, runtime_copy()).unwrap()).unwrap();
+    assert!(primitive.desc().has_runtime());
+    for n in [4, 7, 7, 4, 0] {
+        let (src, dst) = (memory(&engine, [n, 3], |i| i as f64), memory(&engine, [n, 3], |_| -1.0));
+        primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+        assert_eq!(dst.read_f32().unwrap(), src.read_f32().unwrap());
+    }
+    let (src, dst) = (memory(&engine, [4, 3], |i| i as f64), memory(&engine, [5, 3], |_| -1.0));
+    let error = refusal(&primitive, &stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]);
+    assert!(error.contains("5x3") && error.contains("4x3"), "{error}");
+    let wide = memory(&engine, [4, 4], |_| 0.0);
+    assert!(refusal(&primitive, &stream, &[(Arg::SRC, &wide), (Arg::DST, &dst)]).starts_with("src: got"));
+}
+
+#[test]
+fn an_operation_without_rows_is_unimplemented() {
+    let (engine, _) = engine();
+    let src = Tensor::plain([2, 4], DataType::F32).unwrap();
+    let shuffle = op::Shuffle { prop: Prop::ForwardInference, dst: src.clone(), src, axis: 1, group_size: 2 };
+    let problem = Problem::new(shuffle, Attr::default()).unwrap();
+    let line = problem.to_string();
+    let Err(Error::Unimplemented(r)) = PrimitiveDesc::new(&engine, problem) else { panic!("a row took it") };
+    assert_eq!((r.problem, r.rows.len()), (line, 0));
+}

@@ -44,7 +44,7 @@ impl Allocation {
     /// Device memory at `buf` that dropping `memory` frees.
     ///
     /// # Safety
-    /// The region must be valid (in the device's address space) and unshared until `memory` is dropped.
+    /// The region must be valid and unshared until `memory` is dropped: for the host, or, of a device whose `host_visible` is false, for the device.
     pub unsafe fn device(buf: Buf, memory: Box<dyn Any + Send + Sync>) -> Allocation {
         Allocation { buf, owner: Owner::Device { _memory: memory } }
     }

@@ -268,9 +268,15 @@ impl<'a> Memory<'a> {
         Arc::ptr_eq(&self.storage, &o.storage)
     }
 
-    /// Whether the two have a byte in common, of memory that is counted.
+    /// Whether the two have a byte in common, of memory that is counted. What lies before a view's first element is not the view's.
     pub(crate) fn overlaps(&self, o: &Memory<'_>) -> bool {
-        self.shares(o) && self.bufs().iter().any(|a| o.bufs().iter().any(|b| a.overlaps(b)))
+        self.shares(o) && self.used().any(|a| o.used().any(|b| a.overlaps(&b)))
+    }
+
+    fn used(&self) -> impl Iterator<Item = Buf> {
+        let before = self.tensor.blocking().and_then(|b| usize::try_from(b.offset).ok()).unwrap_or(0);
+        let before = before.saturating_mul(self.tensor.dtype.bits()) / 8;
+        self.bufs().iter().map(move |b| b.part(before.min(b.len()), b.len().saturating_sub(before)))
     }
 
     /// Whether each element of one is the same element of the other.

@@ -350,7 +350,7 @@ impl Spin {
         }
         spin_loop();
         self.rounds += 1;
-        if self.rounds % Self::ROUNDS != 0 {
+        if !self.rounds.is_multiple_of(Self::ROUNDS) {
             return true;
         }
         self.since.get_or_insert_with(Instant::now).elapsed() < self.budget

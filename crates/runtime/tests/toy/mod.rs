@@ -1,5 +1,5 @@
 //! A device that knows one operation, element-wise `alpha * src + beta` in f32 over plain layouts, with three rows: one that takes only
-//! sizes divisible by 16, one that books scratch, and one that takes everything.
+//! sizes divisible by 16, one that books scratch, and one that takes everything; and reorders, of which it can only copy.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
@@ -29,14 +29,20 @@ impl Device for Toy {
 }
 
 const LINEAR: &[Impl<Toy>] = &[
-    Impl { name: "wide:toy", plan: |p, t| if elements(p) % 16 == 0 { plan(p, t, 0) } else { Err(Skip::Shape("not whole blocks of 16")) } },
+    Impl {
+        name: "wide:toy",
+        plan: |p, t| if elements(p).is_multiple_of(16) { plan(p, t, 0) } else { Err(Skip::Shape("not whole blocks of 16")) },
+    },
     Impl { name: "scratch:toy", plan: |p, t| if elements(p) >= 8 { plan(p, t, elements(p) * 4) } else { Err(Skip::Shape("too small")) } },
     Impl { name: "ref:any", plan: |p, t| plan(p, t, 0) },
 ];
 
+const COPY: &[Impl<Toy>] = &[Impl { name: "copy:toy", plan: |p, t| plan(p, t, 0) }];
+
 fn table(problem: &Problem) -> &'static [Impl<Toy>] {
     match &problem.op {
         Op::Eltwise(e) if e.alg == EltwiseAlg::Linear => LINEAR,
+        Op::Reorder(_) => COPY,
         _ => &[],
     }
 }
@@ -68,8 +74,11 @@ impl Plan for Linear {
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         self.builds.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(std::time::Duration::from_millis(2));
-        let Op::Eltwise(e) = &self.problem.op else { return Err(Error::Runtime("not linear".into())) };
-        Ok(Arc::new(LinearCode { alpha: e.alpha.get(), beta: e.beta.get(), scratch: self.scratch }))
+        let (alpha, beta) = match &self.problem.op {
+            Op::Eltwise(e) => (e.alpha.get(), e.beta.get()),
+            _ => (1.0, 0.0),
+        };
+        Ok(Arc::new(LinearCode { alpha, beta, scratch: self.scratch }))
     }
 }
 
@@ -82,7 +91,7 @@ pub(crate) struct LinearCode {
 impl Exec for LinearCode {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
-        assert!(ctx.scratch.len() >= self.scratch && ctx.scratch.as_ptr().addr() % 64 == 0);
+        assert!(ctx.scratch.len() >= self.scratch && ctx.scratch.as_ptr().addr().is_multiple_of(64));
         let n = dst.len() / 4;
         let tasks = n.div_ceil(256);
         ctx.executor.run(ctx.executor.threads(), tasks, &|_, t| {
@@ -112,6 +121,12 @@ pub(crate) fn linear(dims: impl Into<Dims>, alpha: f32, beta: f32, attr: Attr) -
     let (alpha, beta) = (alpha.into(), beta.into());
     let op = Eltwise { prop: Prop::ForwardInference, alg: EltwiseAlg::Linear, alpha, beta, src, dst, diff_src: None, diff_dst: None };
     Problem::new(op, attr).unwrap()
+}
+
+/// A copy whose first dim is given at execution.
+pub(crate) fn runtime_copy() -> Problem {
+    let tensor = Tensor::plain([RUNTIME, 3], DataType::F32).unwrap();
+    Problem::new(op::Reorder { src: tensor.clone(), dst: tensor }, Attr::default()).unwrap()
 }
 
 pub(crate) fn user_scratchpad() -> Attr {

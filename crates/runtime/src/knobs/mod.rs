@@ -3,8 +3,11 @@
 //! Knob `X` answers to `OXIDNN_X`, `ONEDNN_X` and `DNNL_X`, in this order. A value that is not one of the knob's leaves the default and is
 //! reported by [`warnings`].
 
+#[cfg(test)]
+mod tests;
+
 use oxidnn_spec::FpMathMode;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// One knob.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +106,19 @@ pub fn get() -> &'static Knobs {
 /// What was wrong with the environment, a line each.
 pub fn warnings() -> &'static [String] {
     &read().1
+}
+
+/// Set by [`set_default_fpmath`].
+static FPMATH: Mutex<Option<FpMathMode>> = Mutex::new(None);
+
+/// The precision that f32 computation may be lowered to where nothing else is asked for: faces give it to new attributes.
+pub fn default_fpmath() -> FpMathMode {
+    FPMATH.lock().unwrap_or_else(|e| e.into_inner()).unwrap_or(get().default_fpmath)
+}
+
+/// Changes [`default_fpmath`] for the process, whatever the environment says.
+pub fn set_default_fpmath(mode: FpMathMode) {
+    *FPMATH.lock().unwrap_or_else(|e| e.into_inner()) = Some(mode);
 }
 
 fn read() -> &'static (Knobs, Vec<String>) {

@@ -5,6 +5,9 @@
 //! state the thread's last block is found again and nothing is allocated. A request that no idle block satisfies replaces the largest
 //! idle block of its shard by one that does. Idle blocks beyond the budget are freed.
 
+#[cfg(test)]
+mod tests;
+
 use crate::memory::Allocation;
 use crate::{Buf, knobs};
 use oxidnn_spec::Error;
