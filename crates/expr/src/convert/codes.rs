@@ -49,6 +49,25 @@ fn small_integer(value: f32, low: f32, high: f32) -> i32 {
     (clamped + ROUND).to_bits() as i32 - ROUND.to_bits() as i32
 }
 
+/// The nearest 32-bit whole number, saturated, 0 for NaN. Language casts would do, but do not vectorise.
+#[inline(always)]
+fn integer(value: f32) -> i32 {
+    const WHOLE: f32 = 8_388_608.0;
+    let (bits, magnitude) = (value.to_bits(), value.abs());
+    let small = (magnitude + WHOLE).to_bits().wrapping_sub(WHOLE.to_bits());
+    let large = (bits & 0x007f_ffff | 0x0080_0000).wrapping_shl((bits >> 23 & 0xff).wrapping_sub(150));
+    let number = if magnitude < WHOLE { small } else { large };
+    let number = if magnitude < 2_147_483_648.0 { number } else { i32::MAX as u32 };
+    let number = if value.is_nan() { 0 } else { number };
+    if value <= -2_147_483_648.0 {
+        i32::MIN
+    } else if value < 0.0 {
+        (number as i32).wrapping_neg()
+    } else {
+        number as i32
+    }
+}
+
 /// The value of a code in the low bits of a word; the bits above are ignored.
 #[inline(always)]
 pub(super) fn decode(dtype: DataType, code: u64) -> f32 {
@@ -78,7 +97,7 @@ pub(super) fn encode(dtype: DataType, value: f32) -> u64 {
         DataType::F32 => u64::from(value.to_bits()),
         DataType::Bf16 => u64::from(encode_bf16(value)),
         DataType::F64 => f64::from(value).to_bits(),
-        DataType::S32 => round(value) as i32 as u64,
+        DataType::S32 => integer(value) as u64,
         DataType::S64 => round(value) as i64 as u64,
         DataType::S8 => small_integer(value, -128.0, 127.0) as u64,
         DataType::U8 => small_integer(value, 0.0, 255.0) as u64,

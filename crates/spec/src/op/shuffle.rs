@@ -5,7 +5,7 @@ use crate::check::types::{DATA, F64, FP, Pass, TypeTable, same};
 use crate::check::{self, Checked, ensure};
 use crate::{Arg, Tensor};
 
-/// Views the axis as `group_size x (D / group_size)` and transposes; backward is the inverse. With [`Prop::BackwardData`]
+/// Views the axis as `(D / group_size) x group_size` and transposes; backward is the inverse. With [`Prop::BackwardData`]
 /// `src` and `dst` are the gradients.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Shuffle {
@@ -17,7 +17,7 @@ pub struct Shuffle {
     pub dst: Tensor,
     /// The axis.
     pub axis: usize,
-    /// Number of groups; divides the axis' size.
+    /// Size of a group; divides the axis' size.
     pub group_size: i64,
 }
 
