@@ -1,7 +1,7 @@
 //! Arguments for tests: tensors made from lists of numbers.
 
 use crate::{Args, View, for_each_position};
-use oxidnn_spec::{Arg, DataType, Dims, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -63,6 +63,19 @@ impl Args for Bound {
     fn data(&self, arg: Arg, buffer: usize) -> Option<&[Cell<u8>]> {
         self.0.get(&arg)?.1.get(buffer).map(Vec::as_slice)
     }
+}
+
+/// Runs the operation on `args` with scratch full of NaN.
+pub(crate) fn compute(op: impl Into<Op>, attr: Attr, args: &Bound) {
+    let problem = Problem { op: op.into(), attr };
+    let mut scratch = vec![f64::NAN; crate::scratch_len(&problem)];
+    crate::run(&problem, args, &mut scratch).expect("runs");
+}
+
+/// Sum of products.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 /// Numbers from a fixed sequence, multiples of 1/16 in -2..2.
