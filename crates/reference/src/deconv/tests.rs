@@ -5,12 +5,8 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Prop, Tensor};
 /// Grouped, strided, dilated, asymmetric: 2 x 4 x 3 x 4 to 2 x 6 x 6 x 9.
 fn op(prop: Prop) -> Deconv {
     let t = |dims: &[i64], tag: &str| Tensor::with_tag(Dims::new(dims).unwrap(), DataType::F32, tag).unwrap();
-    let window = Window {
-        strides: Dims::from([2, 2]),
-        dilations: Dims::from([0, 1]),
-        padding_l: Dims::from([1, 0]),
-        padding_r: Dims::from([0, 2]),
-    };
+    let window =
+        Window { strides: Dims::from([2, 2]), dilations: Dims::from([0, 1]), padding_l: Dims::from([1, 0]), padding_r: Dims::from([0, 2]) };
     let tensors = [t(&[2, 4, 3, 4], "acdb"), t(&[2, 3, 2, 3, 3], "aBcde4b"), t(&[2, 6, 6, 9], "aBcd4b")];
     let bias = (prop != Prop::BackwardData).then(|| t(&[6], "a"));
     Deconv::new(prop, ConvAlg::Direct, tensors, bias, window)
