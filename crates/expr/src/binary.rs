@@ -1,5 +1,8 @@
 //! Element-wise functions of two operands (and of three: select), and the formula of parametric ReLU.
 
+#[cfg(test)]
+mod tests;
+
 use crate::Num;
 use oxidnn_spec::op::BinaryAlg;
 

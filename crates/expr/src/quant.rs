@@ -1,5 +1,8 @@
 //! Quantisation: real numbers kept as whole numbers (or short floats) with a scale and a zero point.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{Num, number};
 use oxidnn_spec::DataType;
 
@@ -21,24 +24,4 @@ pub fn bounds(dtype: DataType) -> (f32, f32) {
     let (low, high) = number::integral_bounds(dtype);
     let beyond = matches!(dtype, DataType::S32 | DataType::S64);
     (low as f32, if beyond { (high as f32).next_down() } else { high as f32 })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantise_inverts_dequantise() {
-        for q in -128..128 {
-            let x = dequantise(f64::from(q), 0.125, 3.0);
-            assert_eq!(quantise(x, 0.125, 3.0), f64::from(q));
-        }
-    }
-
-    #[test]
-    fn bounds_are_inside_the_type() {
-        assert_eq!(bounds(DataType::U8), (0.0, 255.0));
-        assert_eq!(bounds(DataType::S32), (-2147483648.0, 2147483520.0));
-        assert_eq!(bounds(DataType::F16), (f32::NEG_INFINITY, f32::INFINITY));
-    }
 }
