@@ -15,8 +15,8 @@ def taylor_safe(f, at_zero):
 
 def show(name, f, interval, terms):
     coefficients, error = chebyfit(f, interval, terms, error=True)
-    print(f"const {name}: [f64; {terms}] = [  // error {mp.nstr(error, 2)}")
-    print("    " + ", ".join(mp.nstr(c, 17) for c in reversed(coefficients)) + ",\n];")
+    print(f"const {name}: [f32; {terms}] = rounded([  // error {mp.nstr(error, 2)}")
+    print("    " + ", ".join(repr(float(c)) for c in reversed(coefficients)) + ",\n]);")
 
 
 half_ln2 = log(2) / 2

@@ -34,7 +34,7 @@ fn every_code_decodes_as_defined() {
 fn values_encode_as_defined() {
     let mut state = 7u64;
     for d in DataType::ALL {
-        let mut check = |v: f32| {
+        let check = |v: f32| {
             let (got, want) = (bits_of(d, v), number::encode(d, f64::from(v)));
             assert!(same(d, got, want), "{d} {v:e} ({:#x}): {got:#x}, want {want:#x}", v.to_bits());
         };
