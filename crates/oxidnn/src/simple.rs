@@ -130,7 +130,7 @@ pub fn prelu(prop: Prop, src: Tensor, weights: Tensor) -> Builder {
     Builder::new(Prelu { prop, src, weights, dst, diff_src: None, diff_weights: None, diff_dst: None })
 }
 
-/// Views `axis` as `group_size x rest` and transposes.
+/// Views `axis` as `rest x group_size` and transposes.
 pub fn shuffle(prop: Prop, src: Tensor, axis: usize, group_size: i64) -> Builder {
     let dst = like(&src);
     Builder::new(Shuffle { prop, src, dst, axis, group_size })

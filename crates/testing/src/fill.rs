@@ -260,18 +260,41 @@ fn specials(problem: &Problem, arg: Arg, dtype: DataType) -> &'static [f64] {
     }
 }
 
+/// Fills the index arrays of `out` with a random pattern.
 fn sparse_pattern(out: &HostTensor, s: &Sparse, rng: &mut Random) {
-    let dims = out.tensor.dims();
-    let cells: i64 = dims.iter().product();
-    let nnz = s.nnz();
+    let cells: i64 = out.tensor.dims().iter().product();
     // Choose `nnz` distinct cells in row-major order (selection sampling, Knuth's algorithm S).
-    let mut chosen = Vec::with_capacity(nnz as usize);
+    let mut chosen = Vec::with_capacity(s.nnz() as usize);
     for c in 0..cells {
-        let needed = nnz - chosen.len() as i64;
+        let needed = s.nnz() - chosen.len() as i64;
         if needed > 0 && rng.int(0, cells - c - 1) < needed {
             chosen.push(c);
         }
     }
+    set_pattern(out, s, &chosen);
+}
+
+/// Stores the nonzeros of the row-major `dense` in `out` (and zeros, where it stores more): writes the index arrays, and gives the stored
+/// values; `None` when there are more nonzeros than stored values.
+pub fn sparse_from_dense(out: &HostTensor, s: &Sparse, dense: &[f64]) -> Option<Vec<f64>> {
+    let nnz = s.nnz() as usize;
+    let nonzeros = dense.iter().filter(|v| **v != 0.0).count();
+    let mut spare = nnz.checked_sub(nonzeros)?;
+    let keeps = |v: f64, spare: &mut usize| {
+        v != 0.0
+            || (*spare > 0 && {
+                *spare -= 1;
+                true
+            })
+    };
+    let chosen: Vec<i64> = (0..dense.len()).filter(|&i| keeps(dense[i], &mut spare)).map(|i| i as i64).collect();
+    set_pattern(out, s, &chosen);
+    Some(chosen.iter().map(|&c| dense[c as usize]).collect())
+}
+
+/// Writes the index arrays for the stored cells, row-major indices in ascending order.
+fn set_pattern(out: &HostTensor, s: &Sparse, chosen: &[i64]) {
+    let dims = out.tensor.dims();
     match s {
         Sparse::Csr { .. } => {
             let cols = dims[1];

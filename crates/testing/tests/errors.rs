@@ -14,7 +14,8 @@ fn f32s(dims: &[i64]) -> Tensor {
 }
 
 fn conv(src: &[i64], weights: &[i64], dst: &[i64]) -> Op {
-    Conv::new(Prop::ForwardInference, ConvAlg::Direct, [f32s(src), f32s(weights), f32s(dst)], None, window(src.len().saturating_sub(2))).into()
+    Conv::new(Prop::ForwardInference, ConvAlg::Direct, [f32s(src), f32s(weights), f32s(dst)], None, window(src.len().saturating_sub(2)))
+        .into()
 }
 
 fn matmul(src: Tensor, weights: Tensor, dst: Tensor) -> Op {

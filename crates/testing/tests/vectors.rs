@@ -2,6 +2,7 @@
 
 use oxidnn_runtime::{PrimitiveDesc, Stream};
 use oxidnn_spec::Use;
+use oxidnn_testing::concrete::concrete;
 use oxidnn_testing::{compare, harness, vectors};
 use std::path::Path;
 
@@ -32,7 +33,7 @@ fn check_vector(vector: &vectors::Vector, engine: &oxidnn_runtime::Engine, strea
     let mut wrong = Vec::new();
     let mut rows = 0;
     loop {
-        let problem = desc.problem().clone();
+        let problem = concrete(desc.problem(), &vector.fill).map_err(|e| one(e.to_string()))?;
         let args = vector.arguments(&problem).map_err(one)?;
         let got = harness::execute(&desc, engine, stream, &args).map_err(|e| one(format!("{}: {e}", desc.impl_name())))?;
         for (arg, want) in &vector.outputs {
@@ -47,7 +48,7 @@ fn check_vector(vector: &vectors::Vector, engine: &oxidnn_runtime::Engine, strea
                 wrong.push(format!("{arg}: {} true values for {} elements", want.len(), g.values().len()));
                 continue;
             }
-            let tolerance = vector.tolerance(*arg, dtype, want);
+            let tolerance = vector.tolerance(&problem, *arg, dtype, want);
             wrong.extend(compare::values(*arg, dtype, &g.values(), want, tolerance).map(|m| format!("{}: {m}", desc.impl_name())));
         }
         rows += 1;

@@ -69,7 +69,7 @@ def ip_cases():
     cs.append(ip_case("FWD_D", (), ic=20, dt="u8:s8:s32", full=True))
     cs.append(ip_case("FWD_D", (), ic=21, dt="s8:s8:s32", full=True))
     cs.append(ip_case("FWD_B", (2, 3), dt="u8:s8:u8", attr=Attr(scales=S, po=[("sum", 0.5), ("elt", "relu")])))
-    cs.append(ip_case("FWD_B", (2, 3), dt="s8:s8:s8", bia_dt="s8", attr=Attr(scales=S, po=[("bin", "add", "s8", "per_oc")])))
+    cs.append(ip_case("FWD_B", (2, 3), dt="s8:s8:s8", bia_dt="s8", attr=Attr(scales=S, po=[("bin", "add", "s8", "common")])))
     cs.append(ip_case("FWD_B", (), ic=12, dt="u8:s8:s8", full=True, attr=Attr(scales=S, po=[("elt", "relu", 0.5)])))
     return cs
 

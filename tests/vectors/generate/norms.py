@@ -38,7 +38,7 @@ def norm_case(c, x, axes, stat_shape, ch_axis, flags, dir, eps, dts, attr, ss_dt
     def fwd(s, ga, be):
         m, v = (jnp.asarray(mean), jnp.asarray(var)) if glob else stats(s)
         d = normalise(s, m, v, ga.reshape(bc), be.reshape(bc), eps)
-        return jnp.maximum(d, 0) if "R" in flags else d
+        return jnp.where(d > 0, d, 0.0) if "R" in flags else d
 
     if not bwd:
         d = np.asarray(fwd(jnp.asarray(x), jnp.asarray(scale), jnp.asarray(shift)))

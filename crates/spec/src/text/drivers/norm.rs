@@ -27,7 +27,7 @@ pub(super) const LNORM: Driver = Driver {
         opt("stat-tag", "abx"),
         opt("ss-dt", "f32"),
         opt("flags", ""),
-        opt("eps", "0.00006103515625"),
+        opt("eps", "0.0625"),
     ],
     build: lnorm,
     write: write_lnorm,
@@ -203,8 +203,6 @@ fn write_lnorm(op: &Op, line: &mut Line) {
     if let Some(s) = n.scale.as_ref().or(n.shift.as_ref()).or(n.diff_shift.as_ref()) {
         line.dtypes("ss-dt", &[s.dtype]);
     }
-    if n.epsilon != Real::new(EPSILON) {
-        line.set("eps", n.epsilon.to_string());
-    }
+    line.set("eps", n.epsilon.to_string());
     line.descriptor = n.src.dims().to_string();
 }

@@ -41,8 +41,7 @@ fn sdpa(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     }
     let mut out = q;
     out[n - 1] = value[n - 1];
-    let mut scores = Dims::filled(n, 1);
-    (scores[n - 2], scores[n - 1]) = (q[n - 2], k[n - 1]);
+    let scores = Dims::from_fn(n, |d| if d + 1 < n { q[d] } else { k[d] });
     let types = v.dtypes::<4>("dt")?;
     let layouts = v.layouts("tag", &[q, k, value, out], Rest::Repeat)?;
     let mut tensors = types.into_iter().zip(layouts).map(|(dtype, layout)| Tensor { dtype, layout });
