@@ -52,6 +52,17 @@ fn fits(expected: &Tensor, got: &Tensor) -> bool {
     strides && padded && same(e.offset, g.offset) && e.inner == g.inner && e.compensation == g.compensation
 }
 
+/// The problem with the arguments' own descriptions in place of the operation's.
+pub(crate) fn concrete(problem: &Problem, bound: &[Bound<'_>]) -> Problem {
+    let mut problem = problem.clone();
+    for o in problem.op.operands_mut() {
+        if let Some(b) = bound.iter().find(|b| b.arg == o.arg) {
+            *o.tensor = b.tensor.clone();
+        }
+    }
+    problem
+}
+
 /// Checks that sizes given only now fit each other, by validating the problem that they make. What was valid last is remembered, so that
 /// repeated executions neither validate nor allocate.
 pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, bound: &[Bound<'_>]) -> Result<(), Error> {
@@ -59,13 +70,8 @@ pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, bound: &[Bound<'_>]) ->
     if valid.len() == bound.len() && valid.iter().zip(bound).all(|(v, b)| v == b.tensor) {
         return Ok(());
     }
-    let mut op = desc.problem().op.clone();
-    for o in op.operands_mut() {
-        if let Some(b) = bound.iter().find(|b| b.arg == o.arg) {
-            *o.tensor = b.tensor.clone();
-        }
-    }
-    let problem = Problem::new(op, desc.attr().clone())?;
+    let Problem { op, attr } = concrete(desc.problem(), bound);
+    let problem = Problem::new(op, attr)?;
     for o in problem.operands() {
         if let Some(b) = bound.iter().find(|b| b.arg == o.arg).filter(|b| !fits(&o.tensor, b.tensor)) {
             return Err(Error::arg(o.arg, b.tensor.summary(), o.tensor.summary()));

@@ -16,7 +16,6 @@ mod memory;
 mod plan;
 mod primitive;
 pub mod scratch;
-mod text;
 pub mod threads;
 pub mod verbose;
 

@@ -43,6 +43,8 @@ fn lines_in_the_specifications_format() {
     assert_eq!((created.len(), executed.len()), (1, 1), "{out:#?}");
     let fields: Vec<&str> = executed[0].split(',').collect();
     assert_eq!(fields.len(), 13, "{}", executed[0]);
+    let replayed = text::verbose::parse(executed[0]).unwrap().problem;
+    assert_eq!(replayed.op.tensor(Arg::SRC), problem.op.tensor(Arg::SRC));
     assert!(fields[12].parse::<f64>().is_ok_and(|ms| ms > 0.0));
 
     verbose::set(verbose::ALL);

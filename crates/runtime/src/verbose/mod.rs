@@ -12,10 +12,11 @@ mod filter;
 #[cfg(test)]
 mod tests;
 
-use crate::text::fields;
+use crate::check::concrete;
 use crate::threads::default_threads;
 use crate::{Bound, Engine, EngineKind, PrimitiveDesc, Skip, knobs};
 use filter::Pattern;
+use oxidnn_spec::text::verbose::fields;
 use oxidnn_spec::{Error, Problem};
 use std::fmt::Display;
 use std::io::Write;
@@ -241,9 +242,11 @@ pub(crate) fn executed(desc: &PrimitiveDesc, args: &[Bound<'_>], begin: Option<I
 fn profile(desc: &PrimitiveDesc, operation: &str, args: &[Bound<'_>], begin: Instant) {
     let ms = begin.elapsed().as_secs_f64() * 1e3;
     let (engine, kind) = (desc.engine(), desc.problem().op.kind());
-    let prop = desc.prop().map_or("undef", |p| p.name());
-    let fields = fields(desc.problem(), desc.given(), &|arg| args.iter().find(|b| b.arg == arg).map(|b| b.tensor.clone()));
-    let text = format!("primitive,{operation},{},{kind},{},{prop},{fields},{}", engine.kind(), desc.impl_name(), six_digits(ms));
+    let fields = match desc.has_runtime() && !args.is_empty() {
+        true => fields(desc.given(), &concrete(desc.problem(), args)),
+        false => fields(desc.given(), desc.problem()),
+    };
+    let text = format!("primitive,{operation},{},{kind},{},{fields},{}", engine.kind(), desc.impl_name(), six_digits(ms));
     print(Some(engine), Some(kind), &text);
 }
 

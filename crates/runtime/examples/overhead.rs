@@ -1,0 +1,46 @@
+//! What the runtime costs around the work: describing, creating from the cache, executing a problem of one element, median nanoseconds.
+//!
+//! `cargo run --release -p oxidnn-runtime --example overhead`
+
+#[path = "../tests/toy/mod.rs"]
+mod toy;
+
+use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream, Threads};
+use oxidnn_spec::op::BinaryAlg;
+use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, Tensor};
+use std::time::Instant;
+
+fn main() -> Result<(), Error> {
+    let (engine, _) = toy::engine();
+    let stream = Stream::with_threads(&engine, Threads::inline())?;
+    println!("{:>10} {:>10} {:>10} {:>10}", "arguments", "describe", "create", "execute");
+    for post_ops in [0, 2, 6, 20] {
+        let src1 = Tensor::plain([1, 1, 1, 1], DataType::F32)?;
+        let add = PostOp::Binary { alg: BinaryAlg::Add, src1, src2: None };
+        let problem = toy::linear([1, 1, 1, 1], 2.0, 1.0, Attr { post_ops: vec![add; post_ops], ..Attr::default() });
+        let desc = PrimitiveDesc::new(&engine, problem.clone())?;
+        let primitive = Primitive::new(&desc)?;
+        let memories = desc.operands().iter().map(|o| Ok((o.arg, Memory::new(&engine, o.tensor.clone())?)));
+        let memories = memories.collect::<Result<Vec<(Arg, Memory<'_>)>, Error>>()?;
+        let args: Vec<_> = memories.iter().map(|(a, m)| (*a, m)).collect();
+        let describe = median(|| PrimitiveDesc::new(&engine, problem.clone()).map(drop))?;
+        let create = median(|| Primitive::new(&desc).map(drop))?;
+        let execute = median(|| primitive.execute(&stream, &args))?;
+        println!("{:>10} {describe:>10} {create:>10} {execute:>10}", args.len());
+    }
+    Ok(())
+}
+
+/// Median time of one call among batches of 16.
+fn median(mut call: impl FnMut() -> Result<(), Error>) -> Result<u128, Error> {
+    let mut times = Vec::new();
+    for _ in 0..2000 {
+        let start = Instant::now();
+        for _ in 0..16 {
+            call()?;
+        }
+        times.push(start.elapsed().as_nanos() / 16);
+    }
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
+}
