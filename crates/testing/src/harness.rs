@@ -175,7 +175,9 @@ fn execute_with(
         let arg = inplace.filter(|p| p.1 == arg).map_or(arg, |p| p.0);
         memories.iter().find(|m| m.0 == arg).map(|m| &m.1)
     };
-    let bound: Vec<(Arg, &Memory<'_>)> = memories.iter().filter_map(|(a, _)| Some((*a, memory(*a)?))).collect();
+    let scratchpad = desc.scratchpad().map(|t| Memory::new(engine, t.clone())).transpose()?;
+    let mut bound: Vec<(Arg, &Memory<'_>)> = memories.iter().filter_map(|(a, _)| Some((*a, memory(*a)?))).collect();
+    bound.extend(scratchpad.iter().map(|m| (Arg::SCRATCHPAD, m)));
     primitive.execute(stream, &bound)?;
     stream.wait()?;
     let out = args.clone();
