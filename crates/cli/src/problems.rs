@@ -48,10 +48,10 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
 }
 
 fn batch(file: &Path, settings: &mut Settings, all: &mut Vec<Named>) -> Result<()> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read the batch file {}", file.display()))?;
+    let content = std::fs::read_to_string(file).with_context(|| format!("cannot read the batch file {}", file.display()))?;
     let suite = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    for (i, line) in text.lines().enumerate() {
-        add(line, settings, &suite, all).with_context(|| format!("{}, line {}", file.display(), i + 1))?;
+    for (number, line) in text::lines(&content) {
+        add(&line, settings, &suite, all).with_context(|| format!("{}, line {number}", file.display()))?;
     }
     Ok(())
 }

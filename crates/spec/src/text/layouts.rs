@@ -8,8 +8,8 @@
 
 use super::error::{ParseError, Result};
 use super::values::{dims, int, real, size};
-use crate::{Compensation, Dims, Format, Layout, RUNTIME, Sparse};
-use std::fmt::Write;
+use crate::{Compensation, Dims, Format, Layout, RUNTIME, Sparse, Tensor};
+use std::fmt::{self, Write};
 
 /// Reads a layout for a tensor of `shape`.
 pub(super) fn read(shape: Dims, text: &str) -> Result<Layout> {
@@ -99,7 +99,7 @@ pub(super) fn write(layout: &Layout) -> String {
     let mut text = layout.nearest_tag();
     let Ok(base) = Layout::with_tag(layout.dims, &text) else { return text };
     let Some(base) = base.blocking() else { return text };
-    let mut modifier = |kind: char, value: &dyn std::fmt::Display, differs: bool| {
+    let mut modifier = |kind: char, value: &dyn fmt::Display, differs: bool| {
         if differs {
             let _ = write!(text, "/{kind}{value}");
         }
@@ -117,4 +117,15 @@ pub(super) fn write(layout: &Layout) -> String {
     }
     modifier('a', &scale_adjust.unwrap_or_default(), scale_adjust.is_some());
     text
+}
+
+/// Type, layout and sizes, `f32:abcd:2x3x4x5` for example; an implementation's own packing is shown by its name.
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let layout = match &self.layout.format {
+            Format::Packed(p) => p.name.to_string(),
+            _ => write(&self.layout),
+        };
+        write!(f, "{}:{layout}:{}", self.dtype, self.dims())
+    }
 }

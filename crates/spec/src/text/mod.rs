@@ -7,6 +7,8 @@ mod error;
 mod layouts;
 mod letters;
 mod line;
+#[cfg(test)]
+mod tests;
 mod values;
 pub mod verbose;
 
@@ -114,6 +116,7 @@ const COMMON: &[Opt] = &[
 /// Options of the benchdnn harness: they choose what is done with a problem, not the problem, and are skipped.
 const HARNESS: &[&str] = &[
     "allow-enum-tags-only",
+    "allow-unimpl",
     "canonical",
     "check-ref-impl",
     "cold-cache",
@@ -138,6 +141,7 @@ const HARNESS: &[&str] = &[
     "perf-template",
     "repeats-per-prb",
     "skip-impl",
+    "skip-nonlinear",
     "start",
     "stream-kind",
     "summary",
@@ -175,6 +179,27 @@ pub fn parse_line(settings: &mut Settings, line: &str) -> std::result::Result<Ve
         }
     }
     Ok(cases)
+}
+
+/// The lines of a batch file with the number of their first line: a line that ends in a backslash goes on in the next one, and so does a
+/// list whose comma stands before the backslash.
+pub fn lines(file: &str) -> impl Iterator<Item = (usize, String)> {
+    let mut rest = file.lines().enumerate();
+    std::iter::from_fn(move || {
+        let (number, first) = rest.next()?;
+        let mut text = first.to_string();
+        while let Some(part) = text.trim_end().strip_suffix('\\').map(str::trim_end) {
+            let mut joined = part.to_string();
+            let Some((_, next)) = rest.next() else {
+                text = joined;
+                break;
+            };
+            joined.push_str(if joined.ends_with(',') { "" } else { " " });
+            joined.push_str(next.trim_start());
+            text = joined;
+        }
+        Some((number + 1, text))
+    })
 }
 
 /// The words of a line up to a comment.
@@ -218,7 +243,7 @@ impl Settings {
             let known = driver.options.iter().chain(COMMON).map(|o| o.name);
             return Err(ParseError::unknown(&name, "an option", known).of(format_args!("--{}", driver.name)));
         };
-        let value = value.unwrap_or("true").trim_matches('"');
+        let value = value.unwrap_or("true").trim_matches(['"', '\'']);
         let alternatives: Vec<String> = value.split(',').take(MAX_CASES + 1).map(String::from).collect();
         if alternatives.len() > MAX_CASES {
             return Err(too_many(alternatives.len()).of(format_args!("--{name}")));

@@ -25,9 +25,9 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The value of an option of the driver, its default where the line has none.
+    /// The value of an option of the driver, its default where the line has none or an empty one.
     pub(super) fn get(&self, option: &str) -> &'a str {
-        let picked = self.picked.iter().find(|(name, _)| *name == option);
+        let picked = self.picked.iter().find(|(name, value)| *name == option && !value.is_empty());
         picked.map_or_else(|| self.driver.default(option), |(_, value)| value)
     }
 

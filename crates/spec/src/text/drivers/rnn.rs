@@ -14,7 +14,7 @@ pub(super) const RNN: Driver = Driver {
     options: &[
         opt("prop", "FWD_I"),
         opt("alg", "VANILLA_RNN"),
-        opt("activation", "TANH"),
+        opt("activation", "RELU"),
         opt("alpha", "0"),
         opt("direction", "left2right"),
         opt("cfg", "f32"),
