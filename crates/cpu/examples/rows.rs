@@ -113,7 +113,17 @@ fn main() {
     let peak = peak::single_core_flops(Simd::host());
     println!("peak {:.1} GFLOP/s", peak / 1e9);
     if wanted("matmul") {
-        for (m, k, n) in [(128, 768, 768), (128, 768, 3072), (128, 3072, 768), (384, 1024, 4096), (512, 512, 512), (1024, 1024, 1024), (1, 4096, 4096), (8, 4096, 4096), (64, 64, 64)] {
+        for (m, k, n) in [
+            (128, 768, 768),
+            (128, 768, 3072),
+            (128, 3072, 768),
+            (384, 1024, 4096),
+            (512, 512, 512),
+            (1024, 1024, 1024),
+            (1, 4096, 4096),
+            (8, 4096, 4096),
+            (64, 64, 64),
+        ] {
             for tags in [["ab", "ab", "ab"], ["ab", "ba", "ab"], ["ab", "any", "ab"], ["ba", "any", "ab"]] {
                 let label = format!("matmul {m}x{k}:{k}x{n} {}", tags.join(" "));
                 measure(&matmul(m, k, n, tags), (2 * m * k * n) as f64, peak, &label);

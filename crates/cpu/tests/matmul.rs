@@ -108,7 +108,6 @@ fn scales_zero_points_and_post_ops() {
     attr.scales.insert(Arg::WEIGHTS, Quant::per(2, F32));
     attr.scales.insert(Arg::DST, Quant::common());
     attr.zero_points.insert(Arg::SRC, Quant::per(0, S32));
-    attr.zero_points.insert(Arg::DST, Quant::per(0, S32));
     attr.post_ops = vec![
         PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None },
         PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.5), beta: Real::new(0.0) },
@@ -119,6 +118,11 @@ fn scales_zero_points_and_post_ops() {
         PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha: Real::new(0.5), beta: Real::new(1.0) },
     ];
     for dst in [S8, U8, F32, S32] {
+        if dst != F32 {
+            attr.zero_points.insert(Arg::DST, Quant::per(0, S32));
+        } else {
+            attr.zero_points.remove(&Arg::DST);
+        }
         for tag in ["ab", "ba"] {
             check(&problem([&[20, 30], &[30, 40], &[20, 40]], [U8, S8, dst], ["ab", "any", tag], Some((&[1, 40], F32)), attr.clone()), ROW);
         }

@@ -88,6 +88,12 @@ impl<'a> Broadcast<'a> {
         self
     }
 
+    /// The same with one number for every `size` indices of dimension `d`.
+    pub fn grouped(mut self, d: usize, size: i64) -> Broadcast<'a> {
+        self.groups[d] = size;
+        self
+    }
+
     /// The same for positions of a result: `dims` lists for each dimension of the result the one of this tensor it stands for.
     pub fn permuted(mut self, dims: &[Option<usize>]) -> Broadcast<'a> {
         let (strides, groups) = (self.strides, self.groups);

@@ -6,6 +6,7 @@
 pub mod block;
 pub mod pack;
 pub mod product;
+pub mod sums;
 mod tile;
 
 pub use block::{Block, Rows, accumulate};

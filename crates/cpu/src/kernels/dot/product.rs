@@ -5,6 +5,7 @@
 
 use super::block::{Block, Rows, accumulate};
 use super::pack::{self, Source, Span};
+use super::sums::Accumulator;
 use super::tile::{Tap, panel_width};
 use crate::kernels::access::{Axis, Pos};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
@@ -127,21 +128,15 @@ impl Product<'_> {
     fn block(&self, simd: Simd, at: &Place, scratch: &mut [f32]) {
         let (m, n) = (at.m.len(), at.n.len());
         let width = panel_width(simd.isa(), self.columns.len());
-        let (sums, rest) = scratch.split_at_mut(ROWS * COLUMNS);
-        let (whole, rest) = rest.split_at_mut(ROWS * COLUMNS);
+        let (sums, rest) = scratch.split_at_mut(2 * ROWS * COLUMNS);
         let (left, right) = rest.split_at_mut(ROWS * (DEPTH + SKEW));
         let step = n.next_multiple_of(width);
-        let (sums, whole) = (&mut sums[..m * step], &mut whole[..m * step]);
-        sums.fill(0.0);
+        let mut sums = Accumulator::new(sums, m * step, self.exact);
         let depth = self.a.depth.len();
         let most = self.exact.map_or(DEPTH, |e| e.min(DEPTH));
-        let (mut k, mut unsaved, mut saved) = (0, 0, false);
-        while k < depth {
+        for k in (0..depth).step_by(most) {
             let now = most.min(depth - k);
-            if self.exact.is_some_and(|e| unsaved + now > e) {
-                save(sums, whole, &mut saved);
-                unsaved = 0;
-            }
+            sums.reserve(now);
             let a = self.left(at, k, now, width == 2 * simd.isa().lanes(), left);
             let b = self.right(at, k, now, width, right);
             let mut rows = [0; ROWS];
@@ -158,14 +153,10 @@ impl Product<'_> {
                 taps: &taps,
                 depth: now,
             };
-            accumulate(simd, &block, sums, step);
-            k += now;
-            unsaved += now;
+            accumulate(simd, &block, sums.data, step);
         }
-        if saved {
-            save(sums, whole, &mut saved);
-        }
-        self.store(simd, at, Sums { data: sums, exact: saved.then_some(whole), step, columns: n, dim: self.columns.fastest() });
+        let (data, exact) = sums.finish();
+        self.store(simd, at, Sums { data, exact, step, columns: n, dim: self.columns.fastest() });
     }
 
     fn left<'s>(&'s self, at: &Place, k: usize, depth: usize, columns: bool, scratch: &'s mut [f32]) -> Left<'s> {
@@ -230,15 +221,4 @@ impl Product<'_> {
             }
         }
     }
-}
-
-/// Moves exact sums to 32-bit integers (kept in the bits of `whole`), the first time or in addition; `sums` becomes the total, or zero if
-/// more is to come.
-fn save(sums: &mut [f32], whole: &mut [f32], saved: &mut bool) {
-    let whole: &mut [i32] = bytemuck::cast_slice_mut(whole);
-    for (x, w) in sums.iter_mut().zip(whole) {
-        *w = if *saved { w.wrapping_add(*x as i32) } else { *x as i32 };
-        *x = 0.0;
-    }
-    *saved = true;
 }

@@ -1,8 +1,31 @@
 //! Rows of convolution.
 
+mod execute;
+pub(crate) mod geometry;
+pub(crate) mod window;
+
 use crate::CpuTarget;
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use geometry::Direction;
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::{Arg, Op, Problem, Prop};
+use window::Setup;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+
+fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    window::plan(problem.clone(), target, setup)
+}
+
+/// A convolution forward, or backward by data, as a window over one of its tensors.
+fn setup(op: &Op) -> Option<Setup<'_>> {
+    let Op::Conv(op) = op else { return None };
+    let (src, dst) = (&op.src, &op.dst);
+    let (direction, source, result, result_channel) = match op.prop {
+        Prop::ForwardTraining | Prop::ForwardInference => (Direction::Gather, (Arg::SRC, src), (Arg::DST, dst), 0),
+        Prop::BackwardData => (Direction::Scatter, (Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src), 1),
+        _ => return None,
+    };
+    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel })
+}

@@ -1,8 +1,27 @@
-//! Rows of deconvolution.
+//! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation.
 
 use crate::CpuTarget;
+use crate::ops::conv::geometry::Direction;
+use crate::ops::conv::window::{self, Setup};
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+
+fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    window::plan(problem.clone(), target, setup)
+}
+
+/// A deconvolution forward, or backward by data, as a window over one of its tensors.
+fn setup(op: &Op) -> Option<Setup<'_>> {
+    let Op::Deconv(op) = op else { return None };
+    let (src, dst) = (&op.src, &op.dst);
+    let (direction, source, result, result_channel) = match op.prop {
+        Prop::ForwardTraining | Prop::ForwardInference => (Direction::Scatter, (Arg::SRC, src), (Arg::DST, dst), 0),
+        Prop::BackwardData => (Direction::Gather, (Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src), 1),
+        _ => return None,
+    };
+    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel })
+}

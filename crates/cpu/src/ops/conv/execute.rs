@@ -1,0 +1,281 @@
+//! Running a planned [`Window`].
+
+use super::window::{Part, Window, place, spatial};
+use crate::kernels::access::{Axis, Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::{self, Source, Span};
+use crate::kernels::dot::sums::Accumulator;
+use crate::kernels::dot::{Block, Rows, Tap, accumulate};
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::ops::support;
+use crate::row::Kernel;
+use oxidnn_runtime::Ctx;
+use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+
+/// A window bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Window,
+    simd: Simd,
+    source: Source<'a>,
+    floats: Option<&'a [f32]>,
+    weights: &'a [f32],
+    tail: Epilogue<'a>,
+    exact: Option<usize>,
+}
+
+/// What a task computes.
+struct Task<'p> {
+    part: &'p Part,
+    image: usize,
+    group: usize,
+    /// First result channel within the group, and their number.
+    first: usize,
+    channels: usize,
+    /// First result of the box in each dimension, and their numbers.
+    start: [usize; 3],
+    count: [usize; 3],
+    /// Source coordinates of the first pixel.
+    low: [i64; 3],
+}
+
+/// Where the source pixels of a box are.
+struct Pixels<'s> {
+    data: &'s [f32],
+    start: usize,
+    /// Distances of neighbouring pixels.
+    strides: [usize; 3],
+    taps: &'s [Tap],
+}
+
+impl Kernel for Window {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (source, weights, dst) = (View::of(ctx, self.source)?, View::of(ctx, Arg::WEIGHTS)?, View::of(ctx, self.result)?);
+        dst.zero_padding();
+        if dst.dims().contains(&0) {
+            return Ok(());
+        }
+        let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
+            Broadcast::zero_point(ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
+        };
+        let from = Source { view: source, zero_point: zero_point(self.source, &source)?, scale: None };
+        let by = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: None };
+        let factors = [Broadcast::scale(ctx, &self.attr, self.source, source.dims())?.permuted(&[]), self.weight_scale(ctx, &weights)?];
+        let bias = View::optional(ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let tail = Epilogue::new(ctx, &self.attr, self.result, factors, bias)?;
+        let exact = support::exact_depth([&from, &by], &self.attr);
+        let [shared, each] = self.scratch_parts().unwrap_or([0; 2]);
+        let panels = scratch.take(shared)?;
+        let mut workers = scratch.take(each)?;
+        let weights = if self.panels.in_place {
+            let unaligned = || Error::arg(Arg::WEIGHTS, "memory that is not aligned, or is written", "weights aligned to their type");
+            support::floats(ctx, Arg::WEIGHTS, &weights, &[self.result]).ok_or_else(unaligned)?
+        } else {
+            panels.fill(ctx.executor, self.panels.panel, &|panel, out| self.pack(&by, panel, out))
+        };
+        let floats = support::floats(ctx, self.source, &source, &[self.result]);
+        let bound = Bound { plan: self, simd, source: from, floats, weights, tail, exact };
+        let tasks = self.images * self.groups * self.channel_blocks * self.boxes;
+        workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));
+        Ok(())
+    }
+}
+
+impl Window {
+    /// Scales of the weights by positions of the result.
+    fn weight_scale<'a>(&self, ctx: &Ctx<'a>, weights: &View<'a>) -> Result<Broadcast<'a>, Error> {
+        let scale = Broadcast::scale(ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
+        let grouped = usize::from(weights.dims().len() == self.dims + 1);
+        // Over groups and channels the numbers follow the result's channels; over groups alone they are one a group of channels.
+        Ok(if grouped == 1 && !scale.varies(1) && scale.varies(0) {
+            scale.permuted(&[None, Some(0)]).grouped(1, self.channels as i64)
+        } else {
+            scale.permuted(&[None, Some(grouped + self.result_channel)])
+        })
+    }
+
+    /// Writes panel `index` (of all groups) of the weights.
+    fn pack(&self, weights: &Source<'_>, index: usize, out: &mut [f32]) {
+        let dims = weights.view.dims();
+        let grouped = usize::from(dims.len() == self.dims + 1);
+        let (n_dim, c_dim) = (grouped + self.result_channel, grouped + 1 - self.result_channel);
+        let panels = self.channels.div_ceil(self.width);
+        let (group, panel) = (index / panels, index % panels);
+        let first = panel * self.width;
+        let columns = Axis::new(&[n_dim], dims);
+        let depth = Axis::new(&[c_dim], dims);
+        let mut pos: Pos = [0; MAX_NDIMS];
+        if grouped == 1 {
+            pos[0] = group as i64;
+        }
+        let tap = self.depth * self.width;
+        let [kd, kh, kw] = self.kernel;
+        for k in 0..(kd * kh * kw) as usize {
+            let at = [k as i64 / (kh * kw), k as i64 / kw % kh, k as i64 % kw];
+            for (i, x) in at.into_iter().enumerate() {
+                if let Some(d) = spatial(i, dims.len(), 2 + grouped) {
+                    pos[d] = x;
+                }
+            }
+            let columns = Span { axis: &columns, first, count: self.width.min(self.channels - first) };
+            let depth = Span { axis: &depth, first: 0, count: self.depth };
+            pack::panels(weights, &pos, columns, depth, &mut out[k * tap..][..tap], self.width);
+        }
+    }
+}
+
+impl<'a> Bound<'a> {
+    fn task(&self, task: usize, scratch: &mut [f32]) {
+        let p = self.plan;
+        let (index, rest) = (task % p.boxes, task / p.boxes);
+        let (block, rest) = (rest % p.channel_blocks, rest / p.channel_blocks);
+        let (group, image) = (rest % p.groups, rest / p.groups);
+        let Some(part) = p.parts.iter().rev().find(|part| part.first_box <= index && part.boxes() > 0) else { return };
+        let index = index - part.first_box;
+        let [_, bh, bw] = part.boxes;
+        let at = [index / (bh * bw), index / bw % bh, index % bw];
+        let start: [usize; 3] = std::array::from_fn(|i| at[i] * part.each[i]);
+        let task = Task {
+            part,
+            image,
+            group,
+            first: block * p.channels_each,
+            channels: p.channels_each.min(p.channels - block * p.channels_each),
+            start,
+            count: std::array::from_fn(|i| part.each[i].min(part.phases[i].count - start[i])),
+            low: std::array::from_fn(|i| start[i] as i64 * p.lines[i].stride + part.low[i]),
+        };
+        self.compute(&task, scratch);
+    }
+
+    fn compute(&self, task: &Task<'_>, scratch: &mut [f32]) {
+        let (p, part) = (self.plan, task.part);
+        let rows: usize = task.count.iter().product();
+        let step = task.channels.next_multiple_of(p.width);
+        let (sums, copy) = scratch.split_at_mut(p.sums);
+        let mut sums = Accumulator::new(sums, rows * step, self.exact);
+        let in_place = self.in_place(task);
+        let (mut c, most) = (0, if in_place.is_some() { p.depth } else { p.depth_each }.min(self.exact.unwrap_or(usize::MAX)));
+        while c < p.depth && !part.taps.is_empty() {
+            let depth = most.min(p.depth - c);
+            let pixels = match &in_place {
+                Some(x) => Pixels { start: x.start + c, ..*x },
+                None => self.copy(task, c, depth, copy),
+            };
+            self.multiply(task, &pixels, (c, depth), &mut sums, step);
+            c += depth;
+        }
+        let (data, exact) = sums.finish();
+        let block = Sums { data, exact, step, columns: task.channels, dim: 1 };
+        self.tail.store(self.simd, block, self.runs(task));
+    }
+
+    /// Adds the products of `depth` source channels from `c` on.
+    fn multiply(&self, task: &Task<'_>, pixels: &Pixels<'_>, (c, depth): (usize, usize), sums: &mut Accumulator<'_>, step: usize) {
+        let (p, part) = (self.plan, task.part);
+        let mut rows = [0; super::window::PIXELS];
+        let strides: [usize; 3] = std::array::from_fn(|i| pixels.strides[i] * p.lines[i].stride as usize);
+        let mut n = 0;
+        for d in 0..task.count[0] {
+            for h in 0..task.count[1] {
+                for w in 0..task.count[2] {
+                    rows[n] = pixels.start + d * strides[0] + h * strides[1] + w * strides[2];
+                    n += 1;
+                }
+            }
+        }
+        let panel = task.first / p.width * p.panels.panel;
+        let b = &self.weights[p.panels.offset + task.group * p.panels.group + panel + c * p.panels.row..];
+        let joint = if part.merged { part.phases[2].taps.len() * depth } else { depth };
+        let group = self.exact.map_or(usize::MAX, |e| (e / joint.max(1)).max(1));
+        for taps in pixels.taps.chunks(group) {
+            sums.reserve(taps.len() * joint);
+            let block = Block {
+                a: pixels.data,
+                rows: Rows::At(&rows[..n]),
+                b,
+                width: p.width,
+                b_step: p.panels.row,
+                panel: p.panels.panel,
+                columns: task.channels,
+                taps,
+                depth: joint,
+            };
+            accumulate(self.simd, &block, sums.data, step);
+        }
+    }
+
+    /// The pixels where they are, if that is possible and no padding is touched.
+    fn in_place<'s>(&'s self, task: &Task<'s>) -> Option<Pixels<'s>> {
+        let (p, part, data) = (self.plan, task.part, self.floats?);
+        if part.placed.is_empty() {
+            return None;
+        }
+        for i in 0..3 {
+            let (low, high) = part.phases[i].reach(p.lines[i].stride, task.start[i], task.count[i])?;
+            if low < 0 || high >= p.lines[i].source {
+                return None;
+            }
+        }
+        let (view, n) = (&self.source.view, self.source.view.dims().len());
+        let strides = std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| view.blocking().strides[d] as usize));
+        Some(Pixels { data, start: view.offset(&self.corner(task, 0, task.low)), strides, taps: &part.placed })
+    }
+
+    /// Position of channel `c` of the task's group and image at `at`.
+    fn corner(&self, task: &Task<'_>, c: usize, at: [i64; 3]) -> Pos {
+        let mut pos: Pos = [0; MAX_NDIMS];
+        pos[0] = task.image as i64;
+        pos[1] = (task.group * self.plan.depth + c) as i64;
+        place(&mut pos, self.source.view.dims().len(), at);
+        pos
+    }
+
+    /// Copies the pixels that the box needs, zeros where there are none.
+    fn copy<'s>(&self, task: &Task<'s>, c: usize, depth: usize, out: &'s mut [f32]) -> Pixels<'s> {
+        let (p, part) = (self.plan, task.part);
+        let pixel = part.pixel(p.depth_each);
+        let [_, eh, ew] = part.extent;
+        let dims = self.source.view.dims();
+        let last = dims.len() - 1;
+        let (across, channel) = (Axis::new(&[last], dims), Axis::new(&[1], dims));
+        let extent: [usize; 3] = std::array::from_fn(|i| part.extent[i] - (part.each[i] - task.count[i]) * p.lines[i].stride as usize);
+        let x0 = (-task.low[2]).clamp(0, extent[2] as i64) as usize;
+        let x1 = (p.lines[2].source - task.low[2]).clamp(x0 as i64, extent[2] as i64) as usize;
+        for d in 0..extent[0] {
+            for h in 0..extent[1] {
+                let row = &mut out[(d * eh + h) * ew * pixel..][..extent[2] * pixel];
+                let at = [task.low[0] + d as i64, task.low[1] + h as i64, 0];
+                if (0..2).any(|i| at[i] < 0 || at[i] >= p.lines[i].source) {
+                    row.fill(0.0);
+                    continue;
+                }
+                row[..x0 * pixel].fill(0.0);
+                row[x1 * pixel..].fill(0.0);
+                let pos = self.corner(task, 0, at);
+                let pixels = Span { axis: &across, first: (task.low[2] + x0 as i64).max(0) as usize, count: x1 - x0 };
+                // The axis adds to the position, which has the group's first channel already.
+                let channels = Span { axis: &channel, first: c, count: depth };
+                pack::rows(&self.source, &pos, pixels, channels, &mut row[x0 * pixel..], pixel);
+            }
+        }
+        Pixels { data: out, start: 0, strides: [eh * ew * pixel, ew * pixel, pixel], taps: &part.copied }
+    }
+
+    /// The rows of the task's block of sums.
+    fn runs(&self, task: &Task<'_>) -> impl Iterator<Item = Run> {
+        let (p, n) = (self.plan, self.tail.dst().dims().len());
+        let channel = (task.group * p.channels + task.first) as i64;
+        let first: [i64; 3] = std::array::from_fn(|i| task.part.phases[i].first + task.start[i] as i64 * p.lines[i].step);
+        let (image, count) = (task.image as i64, task.count);
+        (0..count[0]).flat_map(move |d| {
+            (0..count[1]).map(move |h| {
+                let mut pos: Pos = [0; MAX_NDIMS];
+                (pos[0], pos[1]) = (image, channel);
+                place(&mut pos, n, [first[0] + d as i64 * p.lines[0].step, first[1] + h as i64 * p.lines[1].step, first[2]]);
+                Run { pos, dim: n - 1, step: p.lines[2].step, count: count[2] }
+            })
+        })
+    }
+}

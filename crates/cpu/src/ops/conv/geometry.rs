@@ -1,0 +1,66 @@
+//! Which source elements meet which weights: convolution and its transposes as sums over taps.
+//!
+//! A result coordinate of one spatial dimension is `first + step * j`, and the source coordinate that weight `k` meets there is
+//! `j * stride + offset`. A convolution is one such [`Phase`]; its transpose with stride `s` is `s` of them, each with the weights that meet
+//! its coordinates at all. So everything below is a dense stride-one walk over `j` and a list of taps.
+
+use oxidnn_spec::op::ConvSizes;
+
+/// Which of the two tensors the window slides over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Direction {
+    /// The source: the result is at `o`, the source at `o * s - pl + k * d`.
+    Gather,
+    /// The result: the source is at `o`, the result at `o * s - pl + k * d`.
+    Scatter,
+}
+
+/// Result coordinates of one dimension that meet the same weights.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Phase {
+    /// First result coordinate.
+    pub(crate) first: i64,
+    /// Number of them.
+    pub(crate) count: usize,
+    /// Weight coordinates, with the source coordinate that each meets at `j = 0`.
+    pub(crate) taps: Vec<(i64, i64)>,
+}
+
+/// One spatial dimension of a problem.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    /// The phases.
+    pub(crate) phases: Vec<Phase>,
+    /// Distance of the result coordinates of a phase.
+    pub(crate) step: i64,
+    /// Distance of their source coordinates.
+    pub(crate) stride: i64,
+    /// Size of the source.
+    pub(crate) source: i64,
+}
+
+impl Line {
+    /// Dimension `i` (depth, height or width) of a problem.
+    pub(crate) fn new(direction: Direction, s: &ConvSizes, i: usize, result: i64, source: i64) -> Line {
+        let (k, stride, d, pl) = (s.k[i], s.s[i], s.d[i], s.pl[i]);
+        if direction == Direction::Gather {
+            let taps = (0..k).map(|k| (k, k * d - pl)).collect();
+            return Line { phases: vec![Phase { first: 0, count: result as usize, taps }], step: 1, stride, source };
+        }
+        let phase = |first: i64| {
+            let meets = |k: &i64| (first + pl - k * d).rem_euclid(stride) == 0;
+            let taps = (0..k).filter(meets).map(|k| (k, (first + pl - k * d).div_euclid(stride))).collect();
+            Phase { first, count: ((result - first + stride - 1) / stride) as usize, taps }
+        };
+        Line { phases: (0..stride.min(result)).map(phase).collect(), step: stride, stride: 1, source }
+    }
+}
+
+impl Phase {
+    /// Smallest and largest source coordinate of `count` results from `start` on; `None` without taps.
+    pub(crate) fn reach(&self, stride: i64, start: usize, count: usize) -> Option<(i64, i64)> {
+        let low = self.taps.iter().map(|t| t.1).min()?;
+        let high = self.taps.iter().map(|t| t.1).max()?;
+        Some((start as i64 * stride + low, (start + count - 1) as i64 * stride + high))
+    }
+}

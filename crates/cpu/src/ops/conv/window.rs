@@ -1,0 +1,335 @@
+//! `packed:portable`: convolution, its gradient with respect to the source, and deconvolution, through the dot kernel.
+//!
+//! A task is a box of result pixels of one image and group by a block of result channels. The source pixels that the box needs are copied
+//! into scratch as channels-last `f32` with zeros for the padding (or read where they are); every tap of the window is then an entry of the
+//! address list. Weights are read in panels: in place where their layout is the one that `any` resolves to, else packed once an execution.
+
+use super::geometry::{Direction, Line, Phase};
+use crate::CpuTarget;
+use crate::kernels::access::Pos;
+use crate::kernels::dot::{Tap, panel_width};
+use crate::kernels::epilogue;
+use crate::kernels::scratch::{booked, for_workers};
+use crate::ops::support;
+use crate::row::RowPlan;
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::op::ConvSizes;
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use std::sync::Arc;
+
+/// Largest number of result pixels of a box.
+pub(super) const PIXELS: usize = 240;
+/// Largest number of sums of a block.
+const SUMS: usize = 240 * 128;
+/// Largest number of result channels of a block.
+const CHANNELS: usize = 256;
+/// Numbers of the source that a copy may have before its channels are split.
+const COPY: usize = 96 * 1024;
+/// Distance of copied pixels beyond their channels: keeps pixels off each other's cache sets.
+const SKEW: usize = 16;
+
+/// A problem in the terms of this kernel.
+pub(crate) struct Setup<'a> {
+    /// Which tensor the window slides over.
+    pub(crate) direction: Direction,
+    /// Sizes as the operation has them.
+    pub(crate) sizes: ConvSizes,
+    /// The tensor read and its name.
+    pub(crate) source: (Arg, &'a Tensor),
+    /// Weights.
+    pub(crate) weights: &'a Tensor,
+    /// The tensor written and its name.
+    pub(crate) result: (Arg, &'a Tensor),
+    /// Which of the weights' channel dimensions is the result's: 0 for the first.
+    pub(crate) result_channel: usize,
+}
+
+/// One combination of phases: results that meet the same weights.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) phases: [Phase; 3],
+    /// Weight coordinates and source offsets of every tap, relative to the first source pixel of a box.
+    pub(super) taps: Vec<([i64; 3], [i64; 3])>,
+    /// Source coordinate of the first pixel of a box at `j = 0`.
+    pub(super) low: [i64; 3],
+    /// Results of a box in each dimension, and number of boxes.
+    pub(super) each: [usize; 3],
+    pub(super) boxes: [usize; 3],
+    /// Source pixels of a full box in each dimension.
+    pub(super) extent: [usize; 3],
+    /// First task of the part within an image, group and block of channels.
+    pub(super) first_box: usize,
+    /// Neighbouring taps of a row are one tap of their joint depth.
+    pub(super) merged: bool,
+    /// Addresses of the taps in copied pixels, and in place.
+    pub(super) copied: Vec<Tap>,
+    pub(super) placed: Vec<Tap>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Window {
+    pub(super) attr: Attr,
+    pub(super) source: Arg,
+    pub(super) result: Arg,
+    pub(super) lines: [Line; 3],
+    pub(super) parts: Vec<Part>,
+    pub(super) groups: usize,
+    pub(super) images: usize,
+    /// Channels of a group: of the source and of the result.
+    pub(super) depth: usize,
+    pub(super) channels: usize,
+    /// Source channels that are copied at a time.
+    pub(super) depth_each: usize,
+    pub(super) channels_each: usize,
+    pub(super) channel_blocks: usize,
+    pub(super) boxes: usize,
+    pub(super) width: usize,
+    pub(super) panels: Panels,
+    pub(super) result_channel: usize,
+    pub(super) kernel: [i64; 3],
+    pub(super) workers: usize,
+    pub(super) shared: usize,
+    pub(super) each_worker: usize,
+    /// Numbers of a worker's scratch that are sums.
+    pub(super) sums: usize,
+    /// Dimensions of the source.
+    pub(super) dims: usize,
+}
+
+/// Where packed weights are.
+#[derive(Debug)]
+pub(super) struct Panels {
+    pub(super) in_place: bool,
+    pub(super) taps: [usize; 3],
+    pub(super) row: usize,
+    pub(super) panel: usize,
+    pub(super) group: usize,
+    pub(super) offset: usize,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    resolve(&mut problem, target, setup)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let (source, result) = (setup.source, setup.result);
+    for t in [source.1, setup.weights] {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, result.1)?;
+    check_quantisation(&problem.attr, &setup)?;
+    let too_large = Skip::Shape("scratch exceeds the address space");
+    let window = Window::new(&setup, &problem.attr, target);
+    let bytes = window.as_ref().and_then(|w| booked(&w.scratch_parts()?));
+    let (Some(window), Some(scratch_bytes)) = (window, bytes) else { return Err(too_large) };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(window) }))
+}
+
+/// Gives data of layout `any` channels last, and weights panels of result channels.
+fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let grouped = usize::from(s.weights.dims().len() == s.source.1.dims().len() + 1);
+    let n = s.weights.dims().len();
+    let (column, depth) = (grouped + s.result_channel, grouped + 1 - s.result_channel);
+    let depth: Vec<usize> = (grouped + 2..n).chain([depth]).collect();
+    let tag = support::panel_tag(n, &depth, column, panel_width(target.isa, s.weights.dims()[column] as usize));
+    let data = [s.source.0, s.result.0];
+    for o in problem.op.operands_mut() {
+        if o.arg == Arg::WEIGHTS {
+            support::resolve(o.tensor, &tag)?;
+        } else if data.contains(&o.arg) {
+            support::resolve(o.tensor, "axb")?;
+        }
+    }
+    Ok(())
+}
+
+/// Scales and zero points must not differ along the reduction.
+fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), Skip> {
+    let grouped = u32::from(setup.weights.dims().len() == setup.source.1.dims().len() + 1);
+    let channel = 1 << (grouped + setup.result_channel as u32);
+    let scale = |arg: Arg| attr.scales.get(&arg).map_or(0, |q| q.mask);
+    if scale(setup.source.0) != 0 {
+        return Err(Skip::Attr("scales of the source that differ by position".into()));
+    }
+    let allowed = if grouped == 1 { [0, 1, channel | 1] } else { [0, channel, channel] };
+    if !allowed.contains(&scale(Arg::WEIGHTS)) {
+        return Err(Skip::Attr("scales of the weights that differ by more than the result's channel".into()));
+    }
+    let grouped_numbers = attr.scales.values().chain(attr.zero_points.values()).any(|q| !q.groups.is_empty());
+    if grouped_numbers { Err(Skip::Attr("grouped quantisation".into())) } else { Ok(()) }
+}
+
+/// Cuts `size` into equal pieces of at most `most`, multiples of `unit`: their size and number.
+fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
+    let each = size.div_ceil(size.div_ceil(most.max(1)).max(1)).next_multiple_of(unit).max(unit);
+    (each, size.div_ceil(each))
+}
+
+/// The tensor dimension of spatial dimension `i` of three, where the tensor of `n` dimensions has it.
+pub(super) fn spatial(i: usize, n: usize, first: usize) -> Option<usize> {
+    (i + n).checked_sub(3).filter(|d| *d >= first)
+}
+
+/// Sets the spatial coordinates of a position.
+pub(super) fn place(pos: &mut Pos, n: usize, at: [i64; 3]) {
+    for (i, x) in at.into_iter().enumerate() {
+        if let Some(d) = spatial(i, n, 2) {
+            pos[d] = x;
+        }
+    }
+}
+
+impl Part {
+    fn new(lines: &[Line; 3], index: [usize; 3], rows: usize) -> Part {
+        let phases: [Phase; 3] = std::array::from_fn(|i| lines[i].phases[index[i]].clone());
+        let mut each = [0; 3];
+        let mut boxes = [0; 3];
+        let mut left = rows;
+        for i in (0..3).rev() {
+            (each[i], boxes[i]) = cut(phases[i].count, left, 1);
+            left = (left / each[i]).max(1);
+        }
+        let low = std::array::from_fn(|i| phases[i].taps.iter().map(|t| t.1).min().unwrap_or(0));
+        let extent = std::array::from_fn(|i| phases[i].reach(lines[i].stride, 0, each[i]).map_or(0, |(l, h)| (h - l + 1) as usize));
+        let mut taps = Vec::new();
+        for d in &phases[0].taps {
+            for h in &phases[1].taps {
+                for w in &phases[2].taps {
+                    taps.push(([d.0, h.0, w.0], [d.1 - low[0], h.1 - low[1], w.1 - low[2]]));
+                }
+            }
+        }
+        let (copied, placed) = (Vec::new(), Vec::new());
+        Part { phases, taps, low, each, boxes, extent, first_box: 0, merged: false, copied, placed }
+    }
+
+    /// True when the taps of a row follow each other in the source as in the weights.
+    fn row_is_dense(&self) -> bool {
+        let row = &self.phases[2].taps;
+        row.len() > 1 && row.windows(2).all(|t| t[1].0 == t[0].0 + 1 && t[1].1 == t[0].1 + 1)
+    }
+
+    /// Fills the address lists, for sources whose neighbours in the three dimensions are `copy` or `source` apart.
+    fn address(&mut self, copy: [usize; 3], source: Option<[usize; 3]>, panels: &Panels) {
+        let dot = |x: &[i64; 3], y: [usize; 3]| x.iter().zip(y).map(|(x, y)| *x as usize * y).sum::<usize>();
+        let first = self.phases[2].taps.first().map_or(0, |t| t.0);
+        let taps = self.taps.iter().filter(|t| !self.merged || t.0[2] == first);
+        self.copied = taps.clone().map(|(k, at)| Tap { a: dot(at, copy), b: dot(k, panels.taps) }).collect();
+        if let Some(source) = source {
+            self.placed = taps.map(|(k, at)| Tap { a: dot(at, source), b: dot(k, panels.taps) }).collect();
+        }
+    }
+
+    pub(super) fn boxes(&self) -> usize {
+        self.boxes.iter().product()
+    }
+}
+
+impl Panels {
+    /// Where weights are: in place when they are `f32` in panels of `width`, else as [`Window::pack`] will write them.
+    fn new(setup: &Setup<'_>, plain: bool, width: usize) -> Panels {
+        let (w, s) = (setup.weights, &setup.sizes);
+        let grouped = usize::from(w.dims().len() == setup.source.1.dims().len() + 1);
+        let (n_dim, c_dim) = (grouped + setup.result_channel, grouped + 1 - setup.result_channel);
+        if let Some(b) = w.blocking().filter(|b| plain && b.inner.len() == 1 && b.inner.iter().next() == Some((n_dim, width as i64))) {
+            let stride = |d: usize| b.strides[d] as usize;
+            let taps = std::array::from_fn(|i| spatial(i, w.dims().len(), 2 + grouped).map_or(0, stride));
+            let group = if grouped == 1 { stride(0) } else { 0 };
+            return Panels { in_place: true, taps, row: stride(c_dim), panel: stride(n_dim), group, offset: b.offset as usize };
+        }
+        let (n, c) = if setup.result_channel == 0 { (s.oc, s.ic) } else { (s.ic, s.oc) };
+        let tap = c as usize * width;
+        let [_, kh, kw] = s.k.map(|k| k as usize);
+        let panel = tap * s.k.iter().product::<i64>() as usize;
+        let group = panel * (n as usize).div_ceil(width);
+        Panels { in_place: false, taps: [tap * kh * kw, tap * kw, tap], row: width, panel, group, offset: 0 }
+    }
+}
+
+impl Window {
+    /// Decides everything for a problem whose layouts are resolved.
+    fn new(setup: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Window> {
+        let s = &setup.sizes;
+        let (source, result) = (setup.source.1, setup.result.1);
+        let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
+        let (from, to) = (sizes(source), sizes(result));
+        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(setup.direction, s, i, to[i], from[i]));
+        let (channels, depth) = if setup.result_channel == 0 { (s.oc, s.ic) } else { (s.ic, s.oc) };
+        let (channels, depth) = (channels as usize, depth as usize);
+        let width = panel_width(target.isa, channels);
+        let plain = |arg: Arg| !attr.zero_points.contains_key(&arg);
+        let source_plain = plain(setup.source.0) && source.dtype == DataType::F32;
+        let weights_plain = plain(Arg::WEIGHTS) && setup.weights.dtype == DataType::F32;
+        let panels = Panels::new(setup, weights_plain, width);
+        let (channels_each, channel_blocks) = cut(channels, CHANNELS, width);
+        let rows = PIXELS.min(SUMS / channels_each.max(1)).max(1);
+        let mut parts = Vec::new();
+        for d in 0..lines[0].phases.len() {
+            for h in 0..lines[1].phases.len() {
+                for w in 0..lines[2].phases.len() {
+                    parts.push(Part::new(&lines, [d, h, w], rows));
+                }
+            }
+        }
+        let pixels = parts.iter().map(|p| p.extent.iter().product::<usize>()).max().unwrap_or(0);
+        let split = depth > 64 && pixels.checked_mul(depth + SKEW)? > COPY;
+        let depth_each = if split { cut(depth, (COPY / pixels).saturating_sub(SKEW).max(32), 16).0.min(depth) } else { depth };
+        let in_place = source.blocking().filter(|b| source_plain && b.is_plain() && b.strides[1] == 1);
+        let n = source.dims().len();
+        let strides = in_place.map(|b| std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize)));
+        let mut copy_len = 0;
+        let mut first_box = 0;
+        for part in &mut parts {
+            part.merged = depth < 64 && depth_each == depth && source_plain && panels.taps[2] == depth * panels.row && part.row_is_dense();
+            let pixel = part.pixel(depth_each);
+            let [ed, eh, ew] = part.extent;
+            copy_len = copy_len.max(ed.checked_mul(eh)?.checked_mul(ew)?.checked_mul(pixel)?);
+            let strides = strides.filter(|s: &[usize; 3]| (!part.merged || s[2] == depth) && (s[2] % 1024 != 0 || part.each[2] < 8));
+            part.address([eh * ew * pixel, ew * pixel, pixel], strides, &panels);
+            part.first_box = first_box;
+            first_box += part.boxes();
+        }
+        let sums = 2 * SUMS.max(rows * channels_each);
+        let shared = if panels.in_place { 0 } else { panels.group.checked_mul(s.g as usize)? };
+        Some(Window {
+            attr: attr.clone(),
+            source: setup.source.0,
+            result: setup.result.0,
+            lines,
+            parts,
+            groups: s.g as usize,
+            images: s.mb as usize,
+            depth,
+            channels,
+            depth_each,
+            channels_each,
+            channel_blocks,
+            boxes: first_box,
+            width,
+            panels,
+            result_channel: setup.result_channel,
+            kernel: s.k,
+            workers: target.threads,
+            shared,
+            each_worker: sums.checked_add(copy_len)?,
+            sums,
+            dims: n,
+        })
+    }
+
+    pub(super) fn scratch_parts(&self) -> Option<[usize; 2]> {
+        Some([self.shared, for_workers(self.workers, self.each_worker)?])
+    }
+}
+
+impl Part {
+    /// Distance of copied pixels.
+    pub(super) fn pixel(&self, depth: usize) -> usize {
+        if self.merged { depth } else { depth + SKEW }
+    }
+}

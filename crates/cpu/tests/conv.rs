@@ -1,0 +1,181 @@
+//! Convolution and deconvolution: portable rows against the reference.
+
+mod common;
+
+use common::check;
+use oxidnn_spec::op::{BinaryAlg, Conv, ConvAlg, Deconv, EltwiseAlg, Window};
+use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Op, PostOp, Problem, Prop, Quant, Real, Tensor};
+
+const ROW: &str = "packed:portable";
+
+fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
+    Tensor::with_tag(Dims::new(dims).expect("dims"), dtype, tag).expect("a tag")
+}
+
+/// Sizes of one spatial dimension: input, kernel, stride, dilation, padding on both sides.
+type Line = [i64; 6];
+
+#[derive(Clone)]
+struct Case<'a> {
+    prop: Prop,
+    transposed: bool,
+    mb: i64,
+    g: i64,
+    ic: i64,
+    oc: i64,
+    lines: &'a [Line],
+    types: [DataType; 3],
+    tags: [&'a str; 3],
+    bias: Option<DataType>,
+    attr: Attr,
+}
+
+const FWD: Prop = Prop::ForwardInference;
+
+fn case<'a>(g: i64, ic: i64, oc: i64, lines: &'a [Line]) -> Case<'a> {
+    Case {
+        prop: FWD,
+        transposed: false,
+        mb: 2,
+        g,
+        ic,
+        oc,
+        lines,
+        types: [F32; 3],
+        tags: ["any"; 3],
+        bias: Some(F32),
+        attr: Attr::default(),
+    }
+}
+
+impl Case<'_> {
+    fn problem(&self) -> Problem {
+        let (ic, oc) = (self.g * self.ic, self.g * self.oc);
+        let outer = |l: &Line| {
+            let [i, k, s, d, pl, pr] = *l;
+            if self.transposed { (i - 1) * s + (k - 1) * (d + 1) + 1 - pl - pr } else { (i + pl + pr - (k - 1) * (d + 1) - 1) / s + 1 }
+        };
+        let spatial = |f: &dyn Fn(&Line) -> i64| -> Vec<i64> { self.lines.iter().map(f).collect() };
+        let dims = |head: &[i64], tail: Vec<i64>| [head.to_vec(), tail].concat();
+        let src = tensor(&dims(&[self.mb, ic], spatial(&|l| l[0])), self.types[0], self.tags[0]);
+        let head: Vec<i64> = if self.g > 1 { vec![self.g, self.oc, self.ic] } else { vec![self.oc, self.ic] };
+        let weights = tensor(&dims(&head, spatial(&|l| l[1])), self.types[1], self.tags[1]);
+        let dst = tensor(&dims(&[self.mb, oc], spatial(&outer)), self.types[2], self.tags[2]);
+        let list = |i: usize| Dims::new(&spatial(&move |l| l[i])).expect("dims");
+        let window = Window { strides: list(2), dilations: list(3), padding_l: list(4), padding_r: list(5) };
+        // The last rows that a stride skips are padding on the right that is not there.
+        let pr = Dims::from_fn(self.lines.len(), |i| {
+            let ([size, k, s, d, pl, _], o) = (self.lines[i], outer(&self.lines[i]));
+            if self.transposed { (size - 1) * s - o + (k - 1) * (d + 1) + 1 - pl } else { (o - 1) * s - size + (k - 1) * (d + 1) + 1 - pl }
+        });
+        let window = Window { padding_r: pr, ..window };
+        let bias = self.bias.filter(|_| self.prop != Prop::BackwardData).map(|t| tensor(&[oc], t, "a"));
+        let op: Op = if self.transposed {
+            Deconv { prop: self.prop, alg: ConvAlg::Direct, src, weights, bias, dst, window }.into()
+        } else {
+            Conv::new(self.prop, ConvAlg::Direct, [src, weights, dst], bias, window).into()
+        };
+        Problem::new(op, self.attr.clone()).expect("a problem")
+    }
+}
+
+const SHAPES: &[(i64, i64, i64, &[Line])] = &[
+    (1, 3, 8, &[[9, 3, 1, 0, 1, 1], [9, 3, 1, 0, 1, 1]]),
+    (1, 16, 33, &[[7, 3, 2, 0, 1, 1], [8, 3, 2, 0, 1, 1]]),
+    (1, 3, 20, &[[21, 7, 2, 0, 3, 3], [21, 7, 2, 0, 3, 3]]),
+    (1, 70, 40, &[[6, 1, 1, 0, 0, 0], [6, 1, 1, 0, 0, 0]]),
+    (1, 12, 16, &[[11, 1, 2, 0, 0, 0], [11, 1, 3, 0, 0, 0]]),
+    (1, 8, 24, &[[12, 3, 1, 1, 2, 2], [12, 3, 2, 2, 2, 1]]),
+    (2, 5, 7, &[[10, 3, 1, 0, 1, 1], [6, 5, 1, 0, 2, 2]]),
+    (4, 1, 1, &[[8, 3, 1, 0, 1, 1], [8, 3, 2, 0, 1, 1]]),
+    (3, 4, 34, &[[5, 2, 2, 0, 0, 1]]),
+    (1, 6, 10, &[[300, 5, 1, 0, 2, 2]]),
+    (1, 4, 9, &[[5, 3, 1, 0, 1, 1], [6, 3, 2, 0, 1, 0], [7, 2, 1, 0, 0, 1]]),
+    (1, 520, 20, &[[18, 3, 1, 0, 1, 1], [18, 3, 1, 0, 1, 1]]),
+    (1, 2, 300, &[[3, 3, 1, 0, 2, 2], [3, 3, 3, 0, 2, 2]]),
+    (1, 2, 2, &[[4, 1, 3, 0, 0, 0], [4, 2, 4, 0, 0, 0]]),
+];
+
+fn all(prop: Prop, transposed: bool) {
+    for (g, ic, oc, lines) in SHAPES {
+        for tags in [["any"; 3], ["abx", "abx", "abx"], ["axb", "any", "abx"], ["aBx8b", "axb", "aBx16b"]] {
+            let c = Case { prop, transposed, tags, ..case(*g, *ic, *oc, lines) };
+            check(&c.problem(), ROW);
+        }
+    }
+}
+
+#[test]
+fn forward() {
+    all(FWD, false);
+}
+
+#[test]
+fn backward_data() {
+    all(Prop::BackwardData, false);
+}
+
+#[test]
+fn transposed_forward() {
+    all(FWD, true);
+}
+
+#[test]
+fn transposed_backward_data() {
+    all(Prop::BackwardData, true);
+}
+
+#[test]
+fn types() {
+    let lines: &[Line] = &[[9, 3, 1, 0, 1, 1], [9, 3, 1, 0, 1, 1]];
+    for types in [[Bf16, Bf16, F32], [F16, F16, F16], [F8E5m2, F8E5m2, F32], [U8, S8, S32], [S8, S8, U8], [U8, S8, Bf16]] {
+        for tags in [["any"; 3], ["abx", "abx", "abx"]] {
+            check(&Case { types, tags, ..case(1, 40, 40, lines) }.problem(), ROW);
+        }
+    }
+}
+
+#[test]
+fn long_integer_sums_are_exact() {
+    let lines: &[Line] = &[[5, 3, 1, 0, 1, 1], [5, 3, 1, 0, 1, 1]];
+    for (g, ic) in [(1, 700), (2, 30), (1, 3)] {
+        let mut c = Case { types: [U8, S8, S32], bias: None, ..case(g, ic, 20, lines) };
+        check(&c.problem(), ROW);
+        c.attr.zero_points.insert(Arg::SRC, Quant::per(0, S32));
+        check(&c.problem(), ROW);
+    }
+}
+
+#[test]
+fn quantised_with_post_ops() {
+    let lines: &[Line] = &[[8, 3, 1, 0, 1, 1], [8, 3, 1, 0, 1, 1]];
+    for g in [1, 2] {
+        for tags in [["any"; 3], ["abx", "abx", "abx"]] {
+            for dst in [U8, S8, F32] {
+                let mut c = Case { types: [U8, S8, dst], tags, ..case(g, 10, 20, lines) };
+                c.attr.scales.insert(Arg::SRC, Quant::common());
+                c.attr.scales.insert(Arg::WEIGHTS, Quant::per(if g == 1 { 1 } else { 3 }, F32));
+                c.attr.scales.insert(Arg::DST, Quant::per(0, F32));
+                c.attr.zero_points.insert(Arg::SRC, Quant::per(0, S32));
+                if dst != F32 {
+                    c.attr.zero_points.insert(Arg::DST, Quant::per(0, S32));
+                }
+                let channels = 20 * g;
+                c.attr.post_ops = vec![
+                    PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None },
+                    PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.0), beta: Real::new(0.0) },
+                    PostOp::Binary { alg: BinaryAlg::Add, src1: tensor(&[1, channels, 1, 1], F32, "abcd"), src2: None },
+                    PostOp::Binary { alg: BinaryAlg::Mul, src1: tensor(&[2, channels, 8, 8], F32, "aBcd16b"), src2: None },
+                    PostOp::Prelu { mask: 2 },
+                ];
+                check(&c.problem(), ROW);
+            }
+        }
+    }
+}
+
+#[test]
+fn empty() {
+    let lines: &[Line] = &[[8, 3, 1, 0, 1, 1]];
+    check(&Case { mb: 0, ..case(1, 4, 4, lines) }.problem(), ROW);
+}
