@@ -13,6 +13,8 @@ mod dot;
 mod eltwise;
 pub mod epilogue;
 mod inner_product;
+#[cfg(test)]
+mod lines;
 mod lrn;
 mod matmul;
 mod norm;

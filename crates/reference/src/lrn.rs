@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::region::Region;
+use crate::region::{Region, lease, ravel};
 use crate::{Args, Epilogue, View, for_each_position};
 use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Arg, Attr, Dims, Error};
@@ -27,17 +27,14 @@ pub(crate) fn run<'a>(op: &Lrn, attr: &'a Attr, args: &'a dyn Args, scratch: &mu
     }
     let diff_dst = View::of(args, Arg::DIFF_DST)?;
     let tail = Epilogue::new(attr, args, Arg::DIFF_SRC)?;
-    let mut i = 0;
-    for_each_position(src.dims(), |pos| {
-        scratch[i] = base(op, &src, pos);
-        i += 1;
-    });
-    let index = |pos: &[i64]| pos.iter().zip(src.dims().iter()).fold(0, |i, (p, d)| i * d + p) as usize;
+    let bases = lease(scratch, src.dims().iter().product())?;
+    let index = |pos: &[i64]| ravel(pos, src.dims());
+    for_each_position(src.dims(), |pos| bases[index(pos)] = base(op, &src, pos));
     let factor = 2.0 * f64::from(op.alpha.get()) * beta / divisor(op, src.dims());
     for_each_position(src.dims(), |pos| {
         let around = window(op, src.dims(), pos);
-        let sum = around.sum(|q| diff_dst.get(q) * src.get(q) * scratch[index(q)].powf(-beta - 1.0));
-        tail.finish(pos, diff_dst.get(pos) * scratch[index(pos)].powf(-beta) - factor * src.get(pos) * sum);
+        let sum = around.sum(|q| diff_dst.get(q) * src.get(q) * bases[index(q)].powf(-beta - 1.0));
+        tail.finish(pos, diff_dst.get(pos) * bases[index(pos)].powf(-beta) - factor * src.get(pos) * sum);
     });
     tail.dst().zero_padding();
     Ok(())

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::region::Region;
+use crate::region::{Region, ravel};
 use crate::{Args, Epilogue, Factor, View, for_each_position};
 use oxidnn_spec::op::{BatchNorm, GroupNorm, LayerNorm, NormFlags, Prop};
 use oxidnn_spec::{Arg, Attr, Dims, Error};
@@ -178,15 +178,10 @@ impl<'a> Norm<'a> {
             return 0.0;
         }
         if let Some(mask) = self.mask {
-            let i = self.bit(pos);
+            let i = ravel(pos, self.src.dims());
             mask[i / 8].set(mask[i / 8].get() | 1 << (i % 8));
         }
         value
-    }
-
-    /// Index of the element at `pos` in row-major order.
-    fn bit(&self, pos: &[i64]) -> usize {
-        pos.iter().zip(self.src.dims().iter()).fold(0, |i, (p, d)| i * d + p) as usize
     }
 
     /// With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means where the
@@ -195,7 +190,8 @@ impl<'a> Norm<'a> {
         let diff_dst = View::of(args, Arg::DIFF_DST)?;
         let diff_added = if self.flags.fuse_add_relu { Some(View::of(args, Arg::DIFF_SRC_1)?) } else { None };
         let gradient = |pos: &[i64]| {
-            let positive = self.mask.is_none_or(|mask| mask[self.bit(pos) / 8].get() >> (self.bit(pos) % 8) & 1 == 1);
+            let i = ravel(pos, self.src.dims());
+            let positive = self.mask.is_none_or(|mask| mask[i / 8].get() >> (i % 8) & 1 == 1);
             if positive { diff_dst.get(pos) } else { 0.0 }
         };
         if prop == Prop::Backward {

@@ -1,7 +1,7 @@
-//! Boxes of positions within a tensor.
+//! Boxes of positions within a tensor, positions as indices, and room for as many numbers.
 
 use crate::for_each_position;
-use oxidnn_spec::Dims;
+use oxidnn_spec::{Dims, Error};
 
 /// The positions `start..start + size` along every dimension.
 #[derive(Clone, Copy)]
@@ -46,4 +46,16 @@ impl Region {
         self.each(|pos| sum += f(pos));
         sum
     }
+}
+
+/// The first `len` elements of the scratch.
+pub(crate) fn lease(scratch: &mut [f64], len: i64) -> Result<&mut [f64], Error> {
+    let have = scratch.len();
+    let part = usize::try_from(len).ok().and_then(|len| scratch.get_mut(..len));
+    part.ok_or_else(|| Error::invalid("scratch", format_args!("{have} elements"), format_args!("{len}")))
+}
+
+/// Index of `pos` in row-major order.
+pub(crate) fn ravel(pos: &[i64], dims: &[i64]) -> usize {
+    pos.iter().zip(dims).fold(0, |i, (p, d)| i * d + p) as usize
 }

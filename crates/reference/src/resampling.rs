@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::region::Region;
+use crate::region::{Region, lease, ravel};
 use crate::{Args, Epilogue, View, for_each_position};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Attr, Dims, Error};
@@ -67,8 +67,8 @@ fn backward<'a>(op: &Resampling, attr: &'a Attr, args: &'a dyn Args, scratch: &m
     let diff_dst = View::of(args, Arg::DIFF_DST)?;
     let tail = Epilogue::new(attr, args, Arg::DIFF_SRC)?;
     let (dims, out_dims) = (tail.dst().dims(), diff_dst.dims());
-    let plane = &mut scratch[..dims[2..].iter().product::<i64>() as usize];
-    let index = |pos: &[i64]| pos[2..].iter().zip(dims[2..].iter()).fold(0, |i, (p, d)| i * d + p) as usize;
+    let plane = lease(scratch, dims[2..].iter().product())?;
+    let index = |pos: &[i64]| ravel(&pos[2..], &dims[2..]);
     for_each_position(&dims[..2], |nc| {
         let channel = |d: &Dims| Region::all(d).along(0, nc[0], 1).along(1, nc[1], 1);
         plane.fill(0.0);

@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::region::lease;
 use crate::{Args, Epilogue, Factor, View, for_each_position};
 use oxidnn_spec::op::{Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, Attr, Dims, Error};
@@ -33,11 +34,11 @@ fn read(view: &View<'_>, pos: &mut Dims, axis: usize, row: &mut [f64]) {
     }
 }
 
-fn forward<'a>(op: &Softmax, attr: &'a Attr, args: &'a dyn Args, row: &mut [f64]) -> Result<(), Error> {
+fn forward<'a>(op: &Softmax, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
     let src = View::of(args, Arg::SRC)?;
     let scale = Factor::scale(attr, args, Arg::SRC, src.dims())?;
     let tail = Epilogue::new(attr, args, Arg::DST)?;
-    let row = &mut row[..src.dims()[op.axis] as usize];
+    let row = lease(scratch, src.dims()[op.axis])?;
     for_each_row(src.dims(), op.axis, |pos| {
         read(&src, pos, op.axis, row);
         normalise(op.alg, row);
@@ -66,8 +67,7 @@ fn normalise(alg: SoftmaxAlg, row: &mut [f64]) {
 fn backward<'a>(op: &Softmax, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
     let (dst, diff_dst) = (View::of(args, Arg::DST)?, View::of(args, Arg::DIFF_DST)?);
     let tail = Epilogue::new(attr, args, Arg::DIFF_SRC)?;
-    let (d, rest) = scratch.split_at_mut(dst.dims()[op.axis] as usize);
-    let dd = &mut rest[..d.len()];
+    let (d, dd) = lease(scratch, 2 * dst.dims()[op.axis])?.split_at_mut(dst.dims()[op.axis] as usize);
     for_each_row(dst.dims(), op.axis, |pos| {
         read(&dst, pos, op.axis, d);
         read(&diff_dst, pos, op.axis, dd);

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::region::lease;
 use crate::{Args, Epilogue, View, for_each_position};
 use oxidnn_spec::op::Sum;
 use oxidnn_spec::{Arg, Attr, Dims, Error};
@@ -19,7 +20,7 @@ pub(crate) fn run<'a>(op: &Sum, attr: &'a Attr, args: &'a dyn Args, scratch: &mu
         View::of(args, Arg::multiple_src(i))?;
     }
     let Some(last) = dims.len().checked_sub(1) else { return Ok(()) };
-    let row = &mut scratch[..dims[last] as usize];
+    let row = lease(scratch, dims[last])?;
     let mut rows = *dims;
     rows[last] = rows[last].min(1);
     for_each_position(&rows, |first| {
