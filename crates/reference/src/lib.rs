@@ -28,6 +28,7 @@ mod rnn;
 mod sdpa;
 mod shuffle;
 mod softmax;
+mod sparse;
 mod sum;
 #[cfg(test)]
 mod testkit;

@@ -4,15 +4,14 @@
 //! multiplies its operand before the sum, any other scale the finished sum, so that integer problems accumulate whole numbers. Where the
 //! caller passes sums of an operand ([`Attr::precomputed_reductions`]), the other operand's zero point is applied through them instead.
 
-mod sparse;
 #[cfg(test)]
 mod tests;
 
 use crate::dot::products;
+use crate::sparse::{Entries, PackedSparse};
 use crate::{Args, Epilogue, Factor, View, for_each_position};
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, Dims, Error, Format, MAX_NDIMS, Quant, QuantMode, Sparse};
-use sparse::{Entries, PackedSparse};
 
 /// Computes a matmul; needs `dot::SCRATCH`.
 pub(crate) fn run<'a>(op: &Matmul, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {

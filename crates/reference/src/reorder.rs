@@ -1,5 +1,7 @@
 //! Reorder: layout, type, scales, zero points, a sum, and the int32 sums behind int8 weights.
 //!
+//! To a packed sparse destination only the values that are not zero after conversion are written.
+//!
 //! `dst = (src_scale (src - src_zero_point) + sum_scale dst_old) / dst_scale + dst_zero_point`. Runtime dimensions are those of the arguments.
 
 #[cfg(test)]
@@ -7,15 +9,26 @@ mod tests;
 
 use crate::copy::Copy;
 use crate::region::Region;
+use crate::sparse::PackedSparse;
 use crate::{Args, Epilogue, Factor, View, for_each_position};
-use oxidnn_expr::quant;
-use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error};
+use oxidnn_expr::{number, quant};
+use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error, Format};
 use std::cell::Cell;
 
 pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
     let src = View::of(args, Arg::SRC)?;
     let scale = Factor::scale(attr, args, Arg::SRC, src.dims())?;
     let zero_point = Factor::zero_point(attr, args, Arg::SRC, src.dims())?;
+    if let Some((tensor, Format::Sparse(_))) = args.tensor(Arg::DST).map(|t| (t, &t.layout.format)) {
+        if src.dims() != tensor.dims() {
+            return Err(Error::arg(Arg::DST, tensor.dims(), src.dims()));
+        }
+        let dst_scale = Factor::scale(attr, args, Arg::DST, src.dims())?;
+        return PackedSparse::of(args, Arg::DST)?.pack(Arg::DST, |pos| {
+            let real = quant::dequantise(src.get(pos), scale.at(pos), zero_point.at(pos));
+            number::round_to(tensor.dtype, real / dst_scale.at(pos))
+        });
+    }
     let tail = Epilogue::new(attr, args, Arg::DST)?;
     let dst = tail.dst();
     if src.dims() != dst.dims() {

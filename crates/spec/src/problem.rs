@@ -129,6 +129,7 @@ impl Problem {
                 let leader = leader.as_ref().filter(|_| o.arg.is_data());
                 o.tensor.layout.resolve_like(leader);
             }
+            o.tensor.layout.resolve_packed();
         }
         let result = self.op.result().map(|t| t.layout.clone());
         if let Some(mask) = self.attr.dropout.as_mut().and_then(|d| d.mask.as_mut()).filter(|m| m.layout.is_any()) {

@@ -1,6 +1,6 @@
 use crate::testkit::{Bound, compute, dot, numbers};
 use oxidnn_expr::philox;
-use oxidnn_spec::op::{EltwiseAlg, Matmul};
+use oxidnn_spec::op::{EltwiseAlg, Matmul, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Dropout, Format, Layout, PostOp, Quant, QuantMode, RUNTIME, Real, Rounding, Sparse, Tensor};
 
 fn tensor(dims: &[i64], dtype: DataType, tag: &str) -> Tensor {
@@ -155,6 +155,36 @@ fn sparse_operands() {
         b.put(Arg::SRC, &op.src, &a).raw(Arg::WEIGHTS, &operand, buffers).out(Arg::DST, &op.dst);
         compute(op, Attr::default(), &b);
         assert_eq!(b.values(Arg::DST), naive(&a, &dense, [70, 3, 4]));
+    }
+}
+
+/// A reorder packs int8 weights in any blocked order; only what is not zero is stored, and too many values are refused.
+#[test]
+fn packed_weights_are_made_by_a_reorder() {
+    let values: Vec<f64> = whole(3, 2 * 9 * 20, -3, 3).into_iter().map(|v| if v < 0.0 { 0.0 } else { v }).collect();
+    let nnz = values.iter().filter(|v| **v != 0.0).count() as i64;
+    let dims = Dims::from([2, 9, 20]);
+    for tag in ["abc", "acb", "aBC8b4c"] {
+        let blocking = Box::new(tensor(&[2, 9, 20], DataType::S8, tag).blocking().cloned());
+        let layout = |nnz| Layout { dims, format: Format::Sparse(Sparse::Packed { nnz, blocking: blocking.clone() }) };
+        let packed = Tensor { dtype: DataType::S8, layout: layout(nnz) };
+        let reorder = Reorder { src: plain(&[2, 9, 20], DataType::F32), dst: packed.clone() };
+        let room: Vec<Vec<u8>> = (0..3).map(|i| vec![0xa5; packed.buffer_bytes(i).unwrap()]).collect();
+        let mut b = Bound::default();
+        b.put(Arg::SRC, &reorder.src, &values).raw(Arg::DST, &packed, &room);
+        compute(reorder.clone(), Attr::default(), &b);
+        let op = matmul(plain(&[2, 3, 9], DataType::U8), packed.clone(), plain(&[2, 3, 20], DataType::S32));
+        let a = whole(4, 54, 0, 9);
+        let mut c = Bound::default();
+        let buffers: Vec<Vec<u8>> = (0..3).map(|i| crate::Args::data(&b, Arg::DST, i).unwrap().iter().map(|x| x.get()).collect()).collect();
+        c.put(Arg::SRC, &op.src, &a).raw(Arg::WEIGHTS, &packed, &buffers).out(Arg::DST, &op.dst);
+        compute(op, Attr::default(), &c);
+        let want: Vec<f64> = (0..2).flat_map(|i| naive(&a[i * 27..][..27], &values[i * 180..][..180], [3, 9, 20])).collect();
+        assert_eq!(c.values(Arg::DST), want, "{tag}");
+        let dst = Tensor { dtype: DataType::S8, layout: layout(nnz - 1) };
+        b.raw(Arg::DST, &dst, &room);
+        let problem = oxidnn_spec::Problem { op: Reorder { dst, ..reorder }.into(), attr: Attr::default() };
+        assert!(crate::run(&problem, &b, &mut vec![0.0; crate::scratch_len(&problem)]).is_err());
     }
 }
 

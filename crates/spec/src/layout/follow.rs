@@ -1,6 +1,6 @@
 //! Layouts made after others: the same memory order and blocks for other sizes.
 
-use super::{Blocking, Blocks, Format, Layout};
+use super::{Blocking, Blocks, Format, Layout, Sparse};
 use crate::{Dims, RUNTIME};
 
 impl Blocking {
@@ -42,5 +42,13 @@ impl Layout {
             Some(l) => l.resized(self.dims),
             None => Layout::plain(self.dims).unwrap_or_else(|_| self.clone()),
         };
+    }
+
+    /// Gives a packed sparse layout whose order of elements is still open the row-major one.
+    pub(crate) fn resolve_packed(&mut self) {
+        let Format::Sparse(Sparse::Packed { blocking, .. }) = &mut self.format else { return };
+        if blocking.is_none() {
+            **blocking = Layout::plain(self.dims).ok().and_then(|l| l.blocking().cloned());
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! Sparse operands of a matmul: CSR and COO by their stored entries, packed ones by position.
+//! Sparse tensors: CSR and COO by their stored entries, packed ones by position.
 
-use crate::Args;
 use crate::dot::TILE;
 use crate::view::Cells;
+use crate::{Args, for_each_position};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Format, Sparse, Tensor};
 
 /// Buffer `buffer` of `arg`, with at least `count` elements of `dtype`.
@@ -16,7 +16,7 @@ fn buffer<'a>(args: &'a dyn Args, arg: Arg, buffer: usize, dtype: DataType, coun
 }
 
 /// The entries `(row, column, value)` of a sparse matrix.
-pub(super) struct Entries<'a> {
+pub(crate) struct Entries<'a> {
     values: Cells<'a>,
     columns: Cells<'a>,
     rows: Rows<'a>,
@@ -33,8 +33,10 @@ enum Rows<'a> {
 
 impl<'a> Entries<'a> {
     /// The entries of `arg`, where it is CSR or COO.
-    pub(super) fn of(args: &'a dyn Args, arg: Arg, tensor: &Tensor) -> Result<Option<Entries<'a>>, Error> {
-        let Format::Sparse(encoding) = &args.tensor(arg).unwrap_or(tensor).layout.format else { return Ok(None) };
+    pub(crate) fn of(args: &'a dyn Args, arg: Arg, tensor: &Tensor) -> Result<Option<Entries<'a>>, Error> {
+        let Format::Sparse(encoding @ (Sparse::Csr { .. } | Sparse::Coo { .. })) = &args.tensor(arg).unwrap_or(tensor).layout.format else {
+            return Ok(None);
+        };
         let ([rows, columns], nnz) = (
             match **tensor.dims() {
                 [r, c] => [r, c],
@@ -45,8 +47,7 @@ impl<'a> Entries<'a> {
         let index = |i: usize, count: i64| buffer(args, arg, i, DataType::S32, count);
         let (columns_at, rows_at) = match encoding {
             Sparse::Csr { .. } => (index(1, nnz)?, Rows::Pointers(index(2, rows + 1)?)),
-            Sparse::Coo { .. } => (index(2, nnz)?, Rows::Indices(index(1, nnz)?)),
-            Sparse::Packed { .. } => return Ok(None),
+            _ => (index(2, nnz)?, Rows::Indices(index(1, nnz)?)),
         };
         let values = buffer(args, arg, 0, tensor.dtype, nnz)?;
         let entries = Entries { values, columns: columns_at, rows: rows_at, nnz, dims: [rows, columns] };
@@ -87,7 +88,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The product with these entries as left operand; `right` answers the elements of the right one, `out` takes rows of at most [`TILE`] sums.
-    pub(super) fn from_left(
+    pub(crate) fn from_left(
         &self,
         size: [i64; 2],
         scratch: &mut [f64],
@@ -106,7 +107,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The product with these entries as right operand.
-    pub(super) fn from_right(
+    pub(crate) fn from_right(
         &self,
         size: [i64; 2],
         scratch: &mut [f64],
@@ -147,46 +148,99 @@ fn tiles(
 
 /// A tensor of which only the stored values are kept: values in the order of their offsets in a blocked layout, one bit an offset that says
 /// whether there is one, and for every 64 offsets the number of values before them (s64).
-pub(super) struct PackedSparse<'a> {
+pub(crate) struct PackedSparse<'a> {
     values: Cells<'a>,
     bits: Cells<'a>,
     starts: Cells<'a>,
+    /// Lengths of `bits` and `starts`.
+    bytes: i64,
+    blocks: i64,
+    nnz: i64,
     blocking: &'a Blocking,
     dims: &'a Dims,
 }
 
 impl<'a> PackedSparse<'a> {
-    pub(super) fn of(args: &'a dyn Args, arg: Arg) -> Result<PackedSparse<'a>, Error> {
+    pub(crate) fn of(args: &'a dyn Args, arg: Arg) -> Result<PackedSparse<'a>, Error> {
         let wrong = || Error::arg(arg, "a packed layout that nothing has chosen", "the layout that a reorder made");
         let tensor = args.tensor(arg).ok_or_else(|| Error::arg(arg, "nothing", "a tensor"))?;
         let Format::Sparse(Sparse::Packed { nnz, blocking }) = &tensor.layout.format else { return Err(wrong()) };
         let blocking = blocking.as_ref().as_ref().ok_or_else(wrong)?;
         let bytes = |i| tensor.buffer_bytes(i).and_then(|b| i64::try_from(b).ok()).unwrap_or(i64::MAX);
+        let (bytes, blocks) = (bytes(1), bytes(2) / 8);
         Ok(PackedSparse {
             values: buffer(args, arg, 0, tensor.dtype, *nnz)?,
-            bits: buffer(args, arg, 1, DataType::U8, bytes(1))?,
-            starts: buffer(args, arg, 2, DataType::S64, bytes(2) / 8)?,
+            bits: buffer(args, arg, 1, DataType::U8, bytes)?,
+            starts: buffer(args, arg, 2, DataType::S64, blocks)?,
+            bytes,
+            blocks,
+            nnz: *nnz,
             blocking,
             dims: tensor.dims(),
         })
     }
 
-    pub(super) fn dims(&self) -> &'a Dims {
+    pub(crate) fn dims(&self) -> &'a Dims {
         self.dims
     }
 
-    pub(super) fn get(&self, pos: &[i64]) -> f64 {
+    pub(crate) fn get(&self, pos: &[i64]) -> f64 {
+        let offset = self.offset(pos);
+        if self.has(offset) { self.values.load(self.rank(offset)) } else { 0.0 }
+    }
+
+    /// Stores the numbers that `value` answers, already of the tensor's type; zeros are left out.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for `arg` when they are more than the tensor has room for.
+    pub(crate) fn pack(&self, arg: Arg, value: impl Fn(&[i64]) -> f64) -> Result<(), Error> {
+        let mut count = 0;
+        for_each_position(self.dims, |pos| count += i64::from(value(pos) != 0.0));
+        if count > self.nnz {
+            return Err(Error::arg(arg, format_args!("{count} values that are not zero"), format_args!("at most {}", self.nnz)));
+        }
+        (0..self.bytes).for_each(|i| self.bits.set_bits(i, 0));
+        for_each_position(self.dims, |pos| {
+            if value(pos) != 0.0 {
+                let offset = self.offset(pos);
+                self.bits.set_bits(offset / 8, self.bits.bits(offset / 8) | 1 << (offset % 8));
+            }
+        });
+        let mut start = 0;
+        for block in 0..self.blocks {
+            self.starts.set_bits(block, start);
+            start += self.ones(block * 8, self.bytes.min(block * 8 + 8));
+        }
+        for_each_position(self.dims, |pos| {
+            let v = value(pos);
+            if v != 0.0 {
+                self.values.store(self.rank(self.offset(pos)), v);
+            }
+        });
+        Ok(())
+    }
+
+    fn offset(&self, pos: &[i64]) -> i64 {
         let mut inside = Dims::filled(pos.len(), 0);
         for (d, &p) in pos.iter().enumerate().filter(|&(d, _)| self.dims[d] != 1) {
             inside[d] = p;
         }
-        let offset = self.blocking.offset_of(&inside);
-        let byte = |i: i64| self.bits.bits(i) as u8;
-        if byte(offset / 8) >> (offset % 8) & 1 == 0 {
-            return 0.0;
-        }
-        let whole: u32 = (offset / 64 * 8..offset / 8).map(|i| byte(i).count_ones()).sum();
-        let rest = (u32::from(byte(offset / 8)) & ((1 << (offset % 8)) - 1)).count_ones();
-        self.values.load(self.starts.bits(offset / 64) as i64 + i64::from(whole + rest))
+        self.blocking.offset_of(&inside)
+    }
+
+    fn has(&self, offset: i64) -> bool {
+        self.bits.bits(offset / 8) >> (offset % 8) & 1 == 1
+    }
+
+    /// Index of the value at `offset`.
+    fn rank(&self, offset: i64) -> i64 {
+        let (block, byte) = (offset / 64, offset / 8);
+        let below = self.bits.bits(byte) & ((1 << (offset % 8)) - 1);
+        (self.starts.bits(block) + self.ones(block * 8, byte)) as i64 + i64::from(below.count_ones())
+    }
+
+    /// Bits set in a range of bytes.
+    fn ones(&self, from: i64, to: i64) -> u64 {
+        (from..to).map(|i| u64::from(self.bits.bits(i).count_ones())).sum()
     }
 }
