@@ -23,8 +23,10 @@ impl Problem {
     /// accepted here and refused by the implementations.
     pub fn new(op: impl Into<Op>, attr: Attr) -> Result<Problem, Error> {
         let mut problem = Problem { op: op.into(), attr };
-        problem.prepare()?;
-        Ok(problem)
+        match problem.prepare() {
+            Ok(()) => Ok(problem),
+            Err(e) => Err(e.with_problem(&problem)),
+        }
     }
 
     fn prepare(&mut self) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::{Blocking, Blocks, Format, Layout, Packed, Sparse, Tensor};
 use crate::{DataType, Dims, Error, MAX_NDIMS, RUNTIME};
 
 /// Sizes of descriptions stay below this, so that sums and byte counts of them cannot overflow.
-const LARGEST: i64 = i64::MAX / 16;
+pub(super) const LARGEST: i64 = i64::MAX / 16;
 
 fn check_dims(dims: &Dims) -> Result<(), Error> {
     if dims.is_empty() {

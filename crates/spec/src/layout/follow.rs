@@ -29,6 +29,9 @@ impl Layout {
         if self.is_any() {
             return Layout::any(dims);
         }
+        if let Some(b) = self.blocking().filter(|b| dims == self.dims && b.offset == 0 && self.is_dense(true)) {
+            return Layout { dims, format: Format::Blocked(Blocking { compensation: None, ..b.clone() }) };
+        }
         let order = self.blocking().filter(|b| b.strides.len() == dims.len()).map(|b| (b.order(), b.inner));
         let (order, inner) = order.unwrap_or_else(|| ((0..dims.len()).collect(), Blocks::default()));
         let agree = inner.iter().all(|(d, _)| dims[d] != RUNTIME && self.dims.get(d) == Some(&dims[d]));

@@ -4,6 +4,7 @@
 //! 16 of dimension `b` inside the blocks before it. `abx` and `axb` stand for plain and channels-last of any rank, and so do tags with an `x`
 //! for "all further dimensions" such as `aBx16b`. Role names (`nchw`, `OIhw16i16o`, `ldigo`) are read by position.
 
+use super::build::LARGEST;
 use super::{Blocking, Blocks, Format, Layout};
 use crate::{Dims, Error, MAX_NDIMS, RUNTIME};
 
@@ -191,8 +192,8 @@ impl Layout {
     /// Dense blocked layout with the outer dimensions in `order`.
     pub(super) fn ordered(dims: Dims, order: &[usize], inner: Blocks) -> Result<Layout, Error> {
         let bad = |expected: &str| Error::invalid("dims", dims, expected);
-        if dims.iter().any(|&d| d < 0 && d != RUNTIME) {
-            return Err(bad("no negative dimension"));
+        if dims.iter().any(|&d| d < 0 && d != RUNTIME || d > LARGEST) {
+            return Err(bad("sizes from 0 to 2^59"));
         }
         let round_up = |d: usize| {
             let b = inner.of(d);
