@@ -25,8 +25,20 @@ impl Problem {
         let mut problem = Problem { op: op.into(), attr };
         match problem.prepare() {
             Ok(()) => Ok(problem),
-            Err(e) => Err(e.with_problem(&problem)),
+            Err(e) if problem.is_writable() => Err(e.with_problem(&problem)),
+            Err(e) => Err(e),
         }
+    }
+
+    /// True when the lists of every layout have the ranks they should, so that a line can be written.
+    fn is_writable(&self) -> bool {
+        let binary = self.attr.post_ops.iter().flat_map(|p| match p {
+            PostOp::Binary { src1, src2, .. } => [Some(src1), src2.as_ref()],
+            _ => [None, None],
+        });
+        let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref());
+        let op = self.op.operands().into_iter().map(|o| o.tensor);
+        op.chain(binary.flatten()).chain(mask).all(|t| t.layout.lists_agree())
     }
 
     fn prepare(&mut self) -> Result<(), Error> {

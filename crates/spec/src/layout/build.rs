@@ -136,6 +136,15 @@ impl Layout {
         }
     }
 
+    /// True when every list has one entry a dimension and every block is of a present one.
+    pub(crate) fn lists_agree(&self) -> bool {
+        let n = self.dims.len();
+        n > 0
+            && self.blocking().is_none_or(|b| {
+                [&b.padded_dims, &b.padded_offsets, &b.strides].iter().all(|l| l.len() == n) && b.inner.iter().all(|(d, s)| d < n && s > 0)
+            })
+    }
+
     fn check_volume(&self) -> Result<(), Error> {
         if self.dims.has_runtime() || self.dims.volume().is_some_and(|v| v <= LARGEST) {
             return Ok(());
