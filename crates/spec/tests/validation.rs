@@ -208,7 +208,7 @@ impl Dice {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 50_000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn no_description_panics(which in any::<prop::sample::Index>(), seed in any::<u64>(), steps in 1..4usize) {
         let mut p = which.get(problems()).clone();

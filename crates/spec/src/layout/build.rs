@@ -128,7 +128,7 @@ impl Layout {
                     _ => None,
                 };
                 packed.map_or(Ok(()), |b| self.check_blocking(b))?;
-                if (0..=most).contains(&s.nnz()) || s.nnz() == RUNTIME {
+                if (0..=most).contains(&s.nnz()) {
                     return Ok(());
                 }
                 Err(Error::invalid("nnz", s.nnz(), format_args!("0 to {most}")))
@@ -136,13 +136,14 @@ impl Layout {
         }
     }
 
-    /// True when every list has one entry a dimension and every block is of a present one.
+    /// True when every list has one entry a dimension and every block is of a present one, their product in bounds.
     pub(crate) fn lists_agree(&self) -> bool {
         let n = self.dims.len();
-        n > 0
-            && self.blocking().is_none_or(|b| {
-                [&b.padded_dims, &b.padded_offsets, &b.strides].iter().all(|l| l.len() == n) && b.inner.iter().all(|(d, s)| d < n && s > 0)
-            })
+        let sound = |b: &Blocking| {
+            let volume = b.inner.iter().try_fold(1i64, |a, (d, s)| a.checked_mul(s).filter(|_| d < n && s > 0));
+            [&b.padded_dims, &b.padded_offsets, &b.strides].iter().all(|l| l.len() == n) && volume.is_some_and(|v| v <= LARGEST)
+        };
+        n > 0 && self.blocking().is_none_or(sound)
     }
 
     fn check_volume(&self) -> Result<(), Error> {

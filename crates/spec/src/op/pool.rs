@@ -120,7 +120,7 @@ impl Pool {
         if (self.kernel[i] - 1).checked_mul(step).is_none_or(|reach| reach < before) || last >= size {
             return false;
         }
-        let padded = ((before + stride - 1) / stride).min(out).min(1 << 16);
+        let padded = (before / stride + i64::from(before % stride > 0)).min(out).min(1 << 16);
         step <= size || (0..padded).all(|o| (o * stride - before).rem_euclid(step) < size)
     }
 }

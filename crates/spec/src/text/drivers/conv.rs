@@ -63,7 +63,8 @@ pub(super) fn sliding(l: &Letters, transposed: bool) -> Result<Sliding> {
 #[allow(clippy::too_many_arguments, reason = "the letters of one formula")]
 fn padding_after(i: &Dims, o: &Dims, k: &Dims, s: &Dims, d: &Dims, l: &Dims, transposed: bool) -> Dims {
     let (i, o) = if transposed { (o, i) } else { (i, o) };
-    Dims::from_fn(i.len(), |x| Span { i: i[x], k: k[x], s: s[x], d: d[x] }.padding_after(o[x], l[x]))
+    let at = |v: &Dims, x: usize| v.get(x).copied().unwrap_or(0);
+    Dims::from_fn(i.len(), |x| Span { i: at(i, x), k: at(k, x), s: at(s, x), d: at(d, x) }.padding_after(at(o, x), at(l, x)))
 }
 
 /// Writes the spatial letters.
