@@ -181,7 +181,9 @@ fn what_no_tag_says_has_no_tag() {
     assert_eq!(Layout::any([2, 3]).tag().as_deref(), Some("any"));
     assert_eq!(Layout::host_scalar().tag(), None);
     assert_eq!(Layout::with_tag([RUNTIME, 3, RUNTIME].into(), "acb").unwrap().tag().as_deref(), Some("acb"));
+}
 
+#[test]
 fn strides_that_overlap_or_split_bytes_are_refused() {
     let make = |dims: [i64; 2], strides: [i64; 2], dtype| Tensor::with_strides(dims, dtype, Some(strides.into()));
     assert!(make([2, 3], [3, 1], DataType::F32).is_ok());
