@@ -83,3 +83,28 @@ fn sum() {
 fn prelu() {
     check("prelu");
 }
+
+#[test]
+fn softmax() {
+    check("softmax");
+}
+
+#[test]
+fn bnorm() {
+    check("bnorm");
+}
+
+#[test]
+fn lnorm() {
+    check("lnorm");
+}
+
+#[test]
+fn gnorm() {
+    check("gnorm");
+}
+
+#[test]
+fn reduction() {
+    check("reduction");
+}

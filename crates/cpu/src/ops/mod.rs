@@ -12,6 +12,7 @@ pub mod inner_product;
 pub mod layer_norm;
 pub mod lrn;
 pub mod matmul;
+mod norm;
 pub mod pool;
 pub mod prelu;
 pub mod reduction;

@@ -227,7 +227,7 @@ pub fn difference(expected: &Run, got: &Run) -> Option<String> {
         }
         let dtype = e.tensor.dtype;
         let (want, have) = (e.numbers(), g.numbers());
-        let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs())).min(1e3);
+        let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs())).clamp(1.0, 1e3);
         for (i, (w, h)) in want.iter().zip(&have).enumerate() {
             let tolerance = if dtype.is_integral() {
                 1.0

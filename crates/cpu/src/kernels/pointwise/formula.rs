@@ -1,7 +1,7 @@
 //! The formulas of `expr` over chunks: one loop for each algorithm, chosen once a chunk.
 
 use crate::kernels::multiversion::{Body, Simd};
-use oxidnn_expr::{binary, eltwise};
+use oxidnn_expr::{Lane, binary, lane};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 
 /// An element-wise function with its parameters.
@@ -15,43 +15,14 @@ pub(super) struct Unary {
     pub beta: f32,
 }
 
-/// Calls `$go!` with the algorithm as a constant, so that each gets a loop of its own.
-macro_rules! with_constant {
-    ($alg:expr, $kind:ident: $($name:ident)*, $go:ident) => {
-        match $alg {
-            $($kind::$name => $go!($kind::$name),)*
-        }
-    };
-}
-
-macro_rules! with_eltwise {
-    ($alg:expr, $go:ident) => {
-        with_constant!($alg, EltwiseAlg: Relu Tanh Elu Square Abs Sqrt Linear SoftRelu HardSigmoid Logistic Exp GeluTanh GeluErf Swish Log
-            Clip ClipV2 Pow Round Mish HardSwish ReluDst TanhDst EluDst SqrtDst LogisticDst ExpDst ClipV2Dst, $go)
-    };
-}
-
-macro_rules! with_binary {
-    ($alg:expr, $go:ident) => {
-        with_constant!($alg, BinaryAlg: Add Mul Max Min Div Sub Ge Gt Le Lt Eq Ne Select, $go)
-    };
-}
-
 struct Forward<'a>(Unary, &'a mut [f32]);
 
 impl Body for Forward<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Forward(Unary { alg, alpha, beta }, x) = self;
-        macro_rules! go {
-            ($alg:expr) => {
-                for v in x.iter_mut() {
-                    *v = eltwise::forward($alg, alpha, beta, f64::from(*v)) as f32;
-                }
-            };
-        }
-        with_eltwise!(alg, go)
+        let Unary { alg, alpha, beta } = self.0;
+        lane::forward::<FMA>(alg, alpha, beta, self.1);
     }
 }
 
@@ -61,15 +32,8 @@ impl Body for Backward<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Backward(Unary { alg, alpha, beta }, dd, x) = self;
-        macro_rules! go {
-            ($alg:expr) => {
-                for (d, x) in dd.iter_mut().zip(x) {
-                    *d = eltwise::backward($alg, alpha, beta, f64::from(*d), f64::from(*x)) as f32;
-                }
-            };
-        }
-        with_eltwise!(alg, go)
+        let Unary { alg, alpha, beta } = self.0;
+        lane::backward::<FMA>(alg, alpha, beta, self.1, self.2);
     }
 }
 
@@ -80,14 +44,18 @@ impl Body for Both<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Both(alg, x, y, z) = self;
-        macro_rules! go {
-            ($alg:expr) => {
-                for ((x, y), z) in x.iter_mut().zip(y).zip(z) {
-                    *x = binary::apply($alg, f64::from(*x), f64::from(*y), f64::from(*z)) as f32;
+        macro_rules! choose {
+            ($($name:ident)*) => {
+                match alg {
+                    $(BinaryAlg::$name => {
+                        for ((x, y), z) in x.iter_mut().zip(y).zip(z) {
+                            *x = binary::apply(BinaryAlg::$name, Lane::<FMA>(*x), Lane(*y), Lane(*z)).0;
+                        }
+                    })*
                 }
             };
         }
-        with_binary!(alg, go)
+        choose!(Add Mul Max Min Div Sub Ge Gt Le Lt Eq Ne Select)
     }
 }
 
@@ -98,7 +66,7 @@ impl Body for Prelu<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         for (x, w) in self.0.iter_mut().zip(self.1) {
-            *x = binary::prelu(f64::from(*x), f64::from(*w)) as f32;
+            *x = binary::prelu(Lane::<FMA>(*x), Lane(*w)).0;
         }
     }
 }

@@ -1,17 +1,22 @@
-//! Element by element work over any layouts and types: one mechanism for eltwise, binary, prelu, sum, arithmetic reorders and post-ops.
+//! Element by element work and reductions over any layouts and types: one mechanism for eltwise, binary, prelu, sum, arithmetic reorders,
+//! softmax, normalisations, reductions, and their post-ops.
 //!
-//! The positions of a tensor are a [`Nest`] of loops, cut into chunks. A chunk goes through a [`Program`]: operands are loaded into registers
-//! of [`CHUNK`] numbers, formulas run over whole registers, register 0 is stored. A chunk is loaded before it is stored, so that the
-//! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk.
+//! The positions of a tensor are [`Nest`]s of loops, cut into chunks. A chunk goes through a program: operands are loaded into registers
+//! of [`CHUNK`] numbers, formulas run over whole registers, registers are stored or folded. A chunk is loaded before it is stored, so that the
+//! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk. A [`Builder`] puts programs together.
 
+mod fold;
 mod formula;
 mod nest;
 mod operand;
+mod pipeline;
 mod program;
 
-pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place};
-pub use operand::Memory;
-pub use program::{Chunks, Program};
+pub use fold::FoldOp;
+pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place, Run};
+pub use operand::{Kind, Memory};
+pub use pipeline::Pipeline;
+pub use program::{Builder, Over, Split, Table};
 
 use oxidnn_runtime::Executor;
 

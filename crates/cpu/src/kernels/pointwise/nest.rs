@@ -171,6 +171,17 @@ struct Builder<'a> {
     len: usize,
 }
 
+/// Positions of one run: how many, the element offset of each operand at the first, and how far each moves a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Element offset of each operand at the first position.
+    pub at: [i64; OPERANDS],
+    /// Number of positions.
+    pub len: usize,
+    /// How far each operand moves a step.
+    pub strides: &'a [i64; OPERANDS],
+}
+
 impl Nest {
     /// Adds the box from `low` to before `high` of a tensor of `space`, with one place an operand; loops run in the order of the first one's memory.
     /// An empty box adds nothing. `None` where blocks of the operands do not nest, or there are too many loops or operands.
@@ -189,13 +200,6 @@ impl Nest {
         builder.dimension(0, at, self)
     }
 
-    /// A nest over the whole tensor of `space`.
-    pub fn over(space: &Dims, places: &[Place]) -> Option<Nest> {
-        let mut nest = Nest::default();
-        nest.add(space, &[0; MAX_NDIMS][..space.len()], space, places)?;
-        Some(nest)
-    }
-
     /// A nest over the padded area of a blocked tensor, its only operand.
     pub fn padding(layout: &Layout) -> Option<Nest> {
         let place = [Place::of(layout)?];
@@ -212,19 +216,73 @@ impl Nest {
         Some(nest)
     }
 
+    /// A nest over the dimensions in `mask` alone, the others at 0.
+    pub fn kept(space: &Dims, mask: u32, places: &[Place]) -> Option<Nest> {
+        let high = Dims::from_fn(space.len(), |d| if mask >> d & 1 == 1 { space[d] } else { 1 });
+        let mut nest = Nest::default();
+        nest.add(space, &[0; MAX_NDIMS][..space.len()], &high, places)?;
+        Some(nest)
+    }
+
+    /// The same with offsets that count from the first position: offsets of dimensions add up.
+    pub fn across(space: &Dims, mask: u32, places: &[Place]) -> Option<Nest> {
+        let mut nest = Nest::kept(space, mask, places)?;
+        for part in nest.first.iter_mut().chain(&mut nest.more) {
+            for (a, p) in part.at.iter_mut().zip(places) {
+                *a -= p.origin();
+            }
+        }
+        Some(nest)
+    }
+
     /// Number of positions.
     pub fn volume(&self) -> i64 {
         self.volume
     }
 
+    /// Number of positions of the innermost loop, and how far operand `t` moves there.
+    pub fn innermost(&self, t: usize) -> (i64, i64) {
+        self.first.as_ref().map_or((0, 0), |p| (p.loops[p.len - 1].size, p.loops[p.len - 1].strides[t]))
+    }
+
+    /// Calls `f` for runs of at most `limit` positions that together visit the positions numbered `range` once each.
+    pub fn runs(&self, range: Range<i64>, limit: usize, mut f: impl FnMut(&Run<'_>)) {
+        self.parts(range, |part, range| {
+            let inner = &part.loops[part.len - 1];
+            let mut position = range.start;
+            while position < range.end {
+                let (at, index) = part.locate(position);
+                let len = (inner.size - index[0]).min(range.end - position).min(limit as i64);
+                f(&Run { at, len: len as usize, strides: &inner.strides });
+                position += len;
+            }
+        });
+    }
+
     /// Calls `f` for chunks that together visit the positions numbered `range` once each.
     pub fn walk(&self, range: Range<i64>, mut f: impl FnMut(&Chunk<'_>)) {
+        self.parts(range, |part, range| {
+            let (inner, outer) = (&part.loops[part.len - 1], &part.loops[part.len - 2]);
+            let mut position = range.start;
+            while position < range.end {
+                let (at, index) = part.locate(position);
+                let left = range.end - position;
+                let run = (inner.size - index[0]).min(left).min(CHUNK as i64);
+                let whole = index[0] == 0 && run == inner.size;
+                let rows = if whole { (outer.size - index[1]).min(left / run).min(CHUNK as i64 / run) } else { 1 };
+                f(&Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides });
+                position += run * rows;
+            }
+        });
+    }
+
+    /// Calls `f` with the part of `range` that falls into each part.
+    fn parts(&self, range: Range<i64>, mut f: impl FnMut(&Part, Range<i64>)) {
         let mut base = 0;
         for part in self.first.iter().chain(&self.more) {
-            let from = range.start.max(base) - base;
-            let to = range.end.min(base + part.volume) - base;
+            let (from, to) = (range.start.max(base) - base, range.end.min(base + part.volume) - base);
             if from < to {
-                part.walk(from..to, &mut f);
+                f(part, from..to);
             }
             base += part.volume;
         }
@@ -232,32 +290,24 @@ impl Nest {
 }
 
 impl Part {
-    fn walk(&self, range: Range<i64>, f: &mut impl FnMut(&Chunk<'_>)) {
-        let (inner, outer) = (&self.loops[self.len - 1], &self.loops[self.len - 2]);
-        let mut position = range.start;
-        while position < range.end {
-            let mut at = self.at;
-            let (mut rest, mut index) = (position, [0; 2]);
-            for (i, l) in self.loops[..self.len].iter().rev().enumerate() {
-                if rest == 0 {
-                    break;
-                }
-                let k = rest % l.size;
-                rest /= l.size;
-                if i < 2 {
-                    index[i] = k;
-                }
-                for (a, s) in at.iter_mut().zip(&l.strides) {
-                    *a += k * s;
-                }
+    /// Offsets at a position, and its index in the two innermost loops.
+    #[inline]
+    fn locate(&self, position: i64) -> ([i64; OPERANDS], [i64; 2]) {
+        let (mut at, mut rest, mut index) = (self.at, position, [0; 2]);
+        for (i, l) in self.loops[..self.len].iter().rev().enumerate() {
+            if rest == 0 {
+                break;
             }
-            let left = range.end - position;
-            let run = (inner.size - index[0]).min(left).min(CHUNK as i64);
-            let whole = index[0] == 0 && run == inner.size;
-            let rows = if whole { (outer.size - index[1]).min(left / run).min(CHUNK as i64 / run) } else { 1 };
-            f(&Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides });
-            position += run * rows;
+            let k = rest % l.size;
+            rest /= l.size;
+            if i < 2 {
+                index[i] = k;
+            }
+            for (a, s) in at.iter_mut().zip(&l.strides) {
+                *a += k * s;
+            }
         }
+        (at, index)
     }
 }
 

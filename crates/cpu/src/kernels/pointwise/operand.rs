@@ -1,23 +1,42 @@
 //! Operands of chunks: elements of any type between memory and `f32`.
 
 use super::nest::{CHUNK, Chunk};
-use crate::kernels::convert;
 use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_expr::convert;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
+
+/// What the elements of an operand are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Numbers of a type.
+    Number(DataType),
+    /// Single bits, 1 where the number is above 0.
+    Bits,
+}
+
+impl Kind {
+    /// Width of an element.
+    pub fn bits(self) -> usize {
+        match self {
+            Kind::Number(dtype) => dtype.bits(),
+            Kind::Bits => 1,
+        }
+    }
+}
 
 /// The memory of an operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// The bytes.
     pub buf: Buf,
-    /// Type of the elements.
-    pub dtype: DataType,
+    /// The elements.
+    pub kind: Kind,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { buf: Buf::empty(), dtype: DataType::F32 }
+        Memory { buf: Buf::empty(), kind: Kind::Number(DataType::F32) }
     }
 }
 
@@ -72,8 +91,15 @@ impl Memory {
 
     /// Reads at most [`CHUNK`] elements from element `at` on, `stride` apart.
     pub fn read(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
-        let (size, n) = (self.dtype.bits() / 8, out.len());
-        match (self.dtype, stride) {
+        let Kind::Number(dtype) = self.kind else {
+            for (i, o) in out.iter_mut().enumerate() {
+                let bit = at + i * stride;
+                *o = f32::from(self.buf.get::<u8>(bit / 8) >> (bit % 8) & 1);
+            }
+            return;
+        };
+        let (size, n) = (dtype.bits() / 8, out.len());
+        match (dtype, stride) {
             (DataType::F32, 1) => self.buf.read(at, out),
             (_, 0) => {
                 let mut one = [0.0];
@@ -85,64 +111,54 @@ impl Memory {
                     *o = self.buf.get(at + i * stride);
                 }
             }
-            _ if size == 0 => self.read_nibbles(simd, at, stride, out),
+            _ if size == 0 => self.read_nibbles(simd, dtype, at, stride, out),
             _ => {
                 let mut bytes = [0u8; CHUNK * 8];
                 let bytes = &mut bytes[..n * size];
                 if stride == 1 {
                     self.buf.read(at * size, bytes);
                 } else {
-                    self.gather(at, stride, bytes);
+                    gather_any(self.buf, size, at, stride, bytes);
                 }
-                simd.run(ToF32(self.dtype, bytes, out));
+                simd.run(ToF32(dtype, bytes, out));
             }
         }
     }
 
     /// Writes at most [`CHUNK`] elements from element `at` on, `stride` apart.
     pub fn write(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
-        let (size, n) = (self.dtype.bits() / 8, values.len());
-        match (self.dtype, stride) {
+        let Kind::Number(dtype) = self.kind else {
+            for (i, v) in values.iter().enumerate() {
+                let (byte, bit) = ((at + i * stride) / 8, 1 << ((at + i * stride) % 8));
+                let old = self.buf.get::<u8>(byte);
+                self.buf.set(byte, if *v > 0.0 { old | bit } else { old & !bit });
+            }
+            return;
+        };
+        let (size, n) = (dtype.bits() / 8, values.len());
+        match (dtype, stride) {
             (DataType::F32, 1) => self.buf.write(at, values),
             (DataType::F32, _) => {
                 for (i, v) in values.iter().enumerate() {
                     self.buf.set(at + i * stride, *v);
                 }
             }
-            _ if size == 0 => self.write_nibbles(simd, at, stride, values),
+            _ if size == 0 => self.write_nibbles(simd, dtype, at, stride, values),
             _ => {
                 let mut bytes = [0u8; CHUNK * 8];
                 let bytes = &mut bytes[..n * size];
-                simd.run(FromF32(self.dtype, values, bytes));
+                simd.run(FromF32(dtype, values, bytes));
                 if stride == 1 {
                     self.buf.write(at * size, bytes);
                 } else {
-                    self.scatter(at, stride, bytes);
+                    scatter_any(self.buf, size, at, stride, bytes);
                 }
             }
         }
     }
 
-    fn gather(&self, at: usize, stride: usize, bytes: &mut [u8]) {
-        match self.dtype.bits() {
-            8 => gather::<1>(self.buf, at, stride, bytes),
-            16 => gather::<2>(self.buf, at, stride, bytes),
-            32 => gather::<4>(self.buf, at, stride, bytes),
-            _ => gather::<8>(self.buf, at, stride, bytes),
-        }
-    }
-
-    fn scatter(&self, at: usize, stride: usize, bytes: &[u8]) {
-        match self.dtype.bits() {
-            8 => scatter::<1>(self.buf, at, stride, bytes),
-            16 => scatter::<2>(self.buf, at, stride, bytes),
-            32 => scatter::<4>(self.buf, at, stride, bytes),
-            _ => scatter::<8>(self.buf, at, stride, bytes),
-        }
-    }
-
     /// The packed bytes of 4-bit elements are put together first, then converted.
-    fn read_nibbles(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
+    fn read_nibbles(&self, simd: Simd, dtype: DataType, at: usize, stride: usize, out: &mut [f32]) {
         let mut packed = [0u8; CHUNK / 2];
         let packed = &mut packed[..out.len().div_ceil(2)];
         if stride == 1 && at % 2 == 0 {
@@ -153,14 +169,14 @@ impl Memory {
                 packed[i / 2] |= (self.buf.get::<u8>(from / 2) >> (from % 2 * 4) & 15) << (i % 2 * 4);
             }
         }
-        simd.run(ToF32(self.dtype, packed, out));
+        simd.run(ToF32(dtype, packed, out));
     }
 
     /// Half bytes at the ends of a run belong to the neighbours and are kept.
-    fn write_nibbles(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
+    fn write_nibbles(&self, simd: Simd, dtype: DataType, at: usize, stride: usize, values: &[f32]) {
         let mut packed = [0u8; CHUNK / 2];
         let packed = &mut packed[..values.len().div_ceil(2)];
-        simd.run(FromF32(self.dtype, values, packed));
+        simd.run(FromF32(dtype, values, packed));
         if stride == 1 && at % 2 == 0 && values.len() % 2 == 0 {
             return self.buf.write(at / 2, packed);
         }
@@ -170,6 +186,26 @@ impl Memory {
             let old = self.buf.get::<u8>(to / 2);
             self.buf.set(to / 2, old & !(15 << shift) | bits << shift);
         }
+    }
+}
+
+/// Collects elements of `size` bytes, `stride` elements apart.
+fn gather_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &mut [u8]) {
+    match size {
+        1 => gather::<1>(buf, at, stride, bytes),
+        2 => gather::<2>(buf, at, stride, bytes),
+        4 => gather::<4>(buf, at, stride, bytes),
+        _ => gather::<8>(buf, at, stride, bytes),
+    }
+}
+
+/// Spreads elements of `size` bytes, `stride` elements apart.
+fn scatter_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &[u8]) {
+    match size {
+        1 => scatter::<1>(buf, at, stride, bytes),
+        2 => scatter::<2>(buf, at, stride, bytes),
+        4 => scatter::<4>(buf, at, stride, bytes),
+        _ => scatter::<8>(buf, at, stride, bytes),
     }
 }
 

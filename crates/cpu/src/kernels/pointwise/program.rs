@@ -1,22 +1,34 @@
-//! Programs over chunks: what happens to an element between its loads and its store.
+//! Programs over chunks: what happens to elements between loads and stores, and how a kernel is put together from such programs.
+//!
+//! A [`Builder`] makes a [`Pipeline`] from groups. A group has kept dimensions and reduced ones: its stages run over all positions, or over the kept
+//! positions alone, and a stage over all may fold registers over the reduced dimensions into tables in scratch, which later stages load
+//! like any tensor. Softmax, for example, is one group that keeps all dimensions but the axis: fold the maximum; subtract it, take the
+//! exponential and fold the sum; multiply by its reciprocal.
 
-use super::formula::{self, Unary};
-use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, split};
-use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::Scratch;
-use crate::row::Kernel;
-use oxidnn_runtime::{Ctx, Skip};
+use super::fold::FoldOp;
+use super::formula::Unary;
+use super::operand::Kind;
+use super::pipeline::{Grid, Group, Padding, Pipeline};
+use super::{Nest, OPERANDS, Place};
+use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, DataType, Dims, Error, PostOp, Problem, Quant, QuantMode, Rounding, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, Layout, PostOp, Problem, Quant, QuantMode, Rounding, Tensor};
 
-/// Registers of a program; 0 is the result.
-const REGISTERS: usize = 4;
+/// Registers of a program.
+pub(super) const REGISTERS: usize = 4;
+
+/// Folds of one stage.
+pub(super) const FOLDS: usize = 2;
 
 /// One instruction.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Step {
+pub(super) enum Step {
     /// Loads operand `operand` into register `to`.
     Load { to: usize, operand: usize },
+    /// Stores register `from` to operand `operand`.
+    Store { from: usize, operand: usize },
+    /// `r[to] = r[from]`.
+    Copy { to: usize, from: usize },
     /// `r[at] = f(r[at])`.
     Forward { at: usize, f: Unary },
     /// `r[0] = r[0] * f'(r[1])`.
@@ -29,40 +41,82 @@ enum Step {
     Accumulate { scale: f32, zero_point: f32 },
 }
 
-/// An execution argument with the type it is read as, and its place.
+/// A register folded over the reduced positions into an operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fold {
+    pub(super) register: usize,
+    pub(super) op: FoldOp,
+    pub(super) operand: usize,
+}
+
+/// The positions that a stage visits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Over {
+    /// All.
+    All,
+    /// The kept ones.
+    Kept,
+}
+
+#[derive(Debug)]
+pub(super) struct Stage {
+    pub(super) over: Over,
+    pub(super) steps: Vec<Step>,
+    pub(super) folds: Vec<Fold>,
+}
+
+/// Where the numbers of an operand come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Source {
+    /// An execution argument.
+    Argument(Arg),
+    /// Scratch, from this number on.
+    Table(usize),
+}
+
 #[derive(Clone, Debug)]
-struct Operand {
-    arg: Arg,
-    dtype: DataType,
-    place: Option<Place>,
-}
-
-/// A program in the making. Operand 0 is the destination.
-#[derive(Debug)]
-pub struct Program<'p> {
-    problem: &'p Problem,
-    dims: Dims,
-    operands: Vec<Operand>,
-    steps: Vec<Step>,
-}
-
-/// A finished program with its loops.
-#[derive(Debug)]
-pub struct Chunks {
-    dims: Dims,
-    operands: Vec<Operand>,
-    steps: Vec<Step>,
+pub(super) struct Operand {
+    pub(super) source: Source,
+    pub(super) kind: Kind,
     /// `None` where sizes are known only at execution.
-    nest: Option<Nest>,
-    padding: Nest,
+    pub(super) place: Option<Place>,
 }
 
-impl<'p> Program<'p> {
-    /// A program that computes `dst` of `problem` (layouts resolved).
+/// Numbers in scratch, one for each position of some dimensions.
+#[derive(Clone, Debug)]
+pub struct Table {
+    at: usize,
+    place: Place,
+}
+
+/// A dimension of the tensors that the positions have as two: `(dimension, size of the outer)`.
+pub type Split = Option<(usize, i64)>;
+
+/// A pipeline in the making.
+#[derive(Debug)]
+pub struct Builder<'p> {
+    problem: &'p Problem,
+    space: Dims,
+    split: Split,
+    groups: Vec<Draft>,
+    tables: usize,
+    padding: Vec<Padding>,
+    cleared: Vec<Arg>,
+}
+
+#[derive(Debug)]
+struct Draft {
+    kept: u32,
+    operands: Vec<Operand>,
+    stages: Vec<Stage>,
+}
+
+impl<'p> Builder<'p> {
+    /// A pipeline over the positions of tensors of `dims`, one dimension perhaps split in two.
     ///
     /// # Errors
-    /// [`Skip`] for attributes, types and layouts that programs do not do.
-    pub fn new(problem: &'p Problem, dst: Arg) -> Result<Program<'p>, Skip> {
+    /// [`Skip`] for attributes that programs do not do.
+    pub fn new(problem: &'p Problem, dims: &Dims, split: Split) -> Result<Builder<'p>, Skip> {
         let attr = &problem.attr;
         if attr.dropout.is_some() {
             return Err(Skip::Attr("dropout".into()));
@@ -70,73 +124,241 @@ impl<'p> Program<'p> {
         if attr.rounding.values().any(|&r| r == Rounding::Stochastic) {
             return Err(Skip::Attr("stochastic rounding".into()));
         }
-        let tensor = problem.tensor(dst).ok_or(Skip::Op("without a destination"))?;
-        let mut program = Program { problem, dims: *tensor.dims(), operands: Vec::new(), steps: Vec::new() };
-        program.operand(dst, &tensor, tensor.dtype)?;
-        Ok(program)
+        let space = split_dims(dims, dims, split);
+        let space = space.ok_or(Skip::Shape("more dimensions than loops"))?;
+        Ok(Builder { problem, space, split, groups: Vec::new(), tables: 0, padding: Vec::new(), cleared: Vec::new() })
     }
 
-    fn operand(&mut self, arg: Arg, tensor: &Tensor, dtype: DataType) -> Result<usize, Skip> {
-        let place = match tensor.layout.blocking() {
-            None if tensor.dtype == dtype && tensor.dims().len() == 1 => Some(Place::single(self.dims.len())),
-            None => return Err(Skip::Layout(format!("of {arg}"))),
-            Some(_) if tensor.layout.has_runtime() => None,
-            Some(_) => Some(Place::of(&tensor.layout).ok_or_else(|| Skip::Layout(format!("of {arg}")))?),
-        };
-        self.put(Operand { arg, dtype, place })
+    /// A pipeline of one stage over the positions of `result`, whose memory leads.
+    ///
+    /// # Errors
+    /// As for [`Builder::new`] and [`Builder::argument`].
+    pub fn elementwise(problem: &'p Problem, result: Arg) -> Result<Builder<'p>, Skip> {
+        let dims = *problem.tensor(result).ok_or(Skip::Op("without a result"))?.dims();
+        let mut b = Builder::new(problem, &dims, None)?;
+        b.group(b.all());
+        b.stage(Over::All);
+        b.argument(result)?;
+        Ok(b)
+    }
+
+    /// `r[to]` becomes the argument `arg`.
+    ///
+    /// # Errors
+    /// As for [`Builder::argument`].
+    pub fn load_argument(&mut self, to: usize, arg: Arg) -> Result<(), Skip> {
+        let operand = self.argument(arg)?;
+        self.load(to, operand);
+        Ok(())
+    }
+
+    /// The positions' dimensions.
+    pub fn space(&self) -> &Dims {
+        &self.space
+    }
+
+    /// A mask of all dimensions.
+    pub fn all(&self) -> u32 {
+        (1u32 << self.space.len()) - 1
+    }
+
+    /// Number of positions of the dimensions in `mask`.
+    pub fn count(&self, mask: u32) -> i64 {
+        self.space.iter().enumerate().filter(|(d, _)| mask >> d & 1 == 1).map(|(_, s)| *s).product()
+    }
+
+    /// Begins a group that keeps the dimensions in `kept`. Its first operand leads: loops run in the order of its memory.
+    pub fn group(&mut self, kept: u32) {
+        self.groups.push(Draft { kept, operands: Vec::new(), stages: Vec::new() });
+    }
+
+    /// Begins a stage of the group.
+    pub fn stage(&mut self, over: Over) {
+        if let Some(g) = self.groups.last_mut() {
+            g.stages.push(Stage { over, steps: Vec::new(), folds: Vec::new() });
+        }
     }
 
     fn put(&mut self, operand: Operand) -> Result<usize, Skip> {
-        if matches!(operand.dtype, DataType::F64 | DataType::S64) {
-            return Err(Skip::DataType(format!("{} of {}", operand.dtype, operand.arg)));
+        if let (Kind::Number(dtype @ (DataType::F64 | DataType::S64)), Source::Argument(arg)) = (operand.kind, operand.source) {
+            return Err(Skip::DataType(format!("{dtype} of {arg}")));
         }
-        if self.operands.len() == OPERANDS {
+        let Some(group) = self.groups.last_mut() else { return Err(Skip::Op("without a group")) };
+        let same = |o: &Operand| o.source == operand.source && o.kind == operand.kind;
+        if let Some(i) = group.operands.iter().position(same) {
+            return Ok(i);
+        }
+        if group.operands.len() == OPERANDS {
             return Err(Skip::Attr(format!("more than {OPERANDS} tensors")));
         }
-        self.operands.push(operand);
-        Ok(self.operands.len() - 1)
+        group.operands.push(operand);
+        Ok(group.operands.len() - 1)
     }
 
-    /// Loads the argument `arg`, broadcast where its size is 1, into register `to`.
+    fn tensor(&self, arg: Arg) -> Result<Tensor, Skip> {
+        self.problem.tensor(arg).ok_or_else(|| Skip::Layout(format!("of {arg}: there is none")))
+    }
+
+    /// The argument `arg`, broadcast where its size is 1, as operand of the group.
     ///
     /// # Errors
-    /// As for [`Program::new`].
-    pub fn load(&mut self, to: usize, arg: Arg) -> Result<(), Skip> {
-        let tensor = self.problem.tensor(arg).ok_or_else(|| Skip::Layout(format!("of {arg}: there is none")))?;
-        let operand = self.operand(arg, &tensor, tensor.dtype)?;
-        self.steps.push(Step::Load { to, operand });
-        Ok(())
+    /// [`Skip`] for its type or layout.
+    pub fn argument(&mut self, arg: Arg) -> Result<usize, Skip> {
+        let tensor = self.tensor(arg)?;
+        self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place: self.place(arg, &tensor.layout)? })
+    }
+
+    fn place(&self, arg: Arg, layout: &Layout) -> Result<Option<Place>, Skip> {
+        let bad = || Skip::Layout(format!("of {arg}"));
+        if layout.blocking().is_none() {
+            return if layout.ndims() == 1 { Ok(Some(Place::single(self.space.len()))) } else { Err(bad()) };
+        }
+        if layout.has_runtime() {
+            return Ok(None);
+        }
+        let place = match self.split {
+            None => Place::of(layout),
+            Some((d, outer)) => {
+                let dims = Dims::from_fn(self.space.len() - 1, |e| {
+                    if e == d { self.space[d] * self.space[d + 1] } else { self.space[e + usize::from(e > d)] }
+                });
+                let dims = split_dims(&layout.dims, &dims, Some((d, outer))).ok_or_else(bad)?;
+                layout.reshape(&dims).ok().and_then(|l| Place::of(&l))
+            }
+        };
+        place.map(Some).ok_or_else(bad)
+    }
+
+    /// The argument `arg`, whose dimensions are those of the positions that `mask` names, as operand of the group.
+    ///
+    /// # Errors
+    /// [`Skip`] for its type, or a layout with blocks.
+    pub fn argument_by(&mut self, arg: Arg, mask: u32) -> Result<usize, Skip> {
+        let tensor = self.tensor(arg)?;
+        let mut named = Dims::default();
+        for d in (0..self.space.len()).filter(|d| mask >> d & 1 == 1) {
+            named.push(self.space[d]);
+        }
+        let layout = if *tensor.dims() == named { Some(tensor.layout.clone()) } else { tensor.layout.reshape(&named).ok() };
+        let blocking = layout.as_ref().and_then(|l| l.blocking()).filter(|b| b.is_plain() && b.offset == 0 && b.padded_dims == named);
+        let Some(b) = blocking else { return Err(Skip::Layout(format!("of {arg}"))) };
+        let (mut strides, mut next) = (Dims::filled(self.space.len(), 0), b.strides.iter());
+        for d in (0..self.space.len()).filter(|d| mask >> d & 1 == 1) {
+            strides[d] = next.next().copied().unwrap_or(0);
+        }
+        let place = Some(Place::Table { strides, groups: Dims::filled(self.space.len(), 1) });
+        self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place })
+    }
+
+    /// The bits of the argument `arg`, one for each position in row-major order, as operand of the group.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many positions.
+    pub fn bits(&mut self, arg: Arg) -> Result<usize, Skip> {
+        let place = Layout::plain(self.space).ok().and_then(|l| Place::of(&l));
+        let place = Some(place.ok_or(Skip::Shape("too many elements"))?);
+        self.put(Operand { source: Source::Argument(arg), kind: Kind::Bits, place })
+    }
+
+    /// A new table with one number for each position of the dimensions in `mask`.
+    ///
+    /// # Errors
+    /// [`Skip`] when there are too many.
+    pub fn table(&mut self, mask: u32) -> Result<Table, Skip> {
+        let mut strides = Dims::filled(self.space.len(), 0);
+        let mut stride = 1i64;
+        for d in (0..self.space.len()).rev().filter(|d| mask >> d & 1 == 1) {
+            strides[d] = stride;
+            stride = stride.checked_mul(self.space[d]).ok_or(Skip::Shape("too many elements"))?;
+        }
+        let at = self.tables;
+        self.tables =
+            usize::try_from(stride).ok().and_then(|n| at.checked_add(n.next_multiple_of(16))).ok_or(Skip::Shape("too many elements"))?;
+        Ok(Table { at, place: Place::Table { strides, groups: Dims::filled(self.space.len(), 1) } })
+    }
+
+    /// A table as operand of the group.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many operands.
+    pub fn bind(&mut self, table: &Table) -> Result<usize, Skip> {
+        self.put(Operand { source: Source::Table(table.at), kind: Kind::Number(DataType::F32), place: Some(table.place.clone()) })
+    }
+
+    fn push(&mut self, step: Step) {
+        if let Some(stage) = self.groups.last_mut().and_then(|g| g.stages.last_mut()) {
+            stage.steps.push(step);
+        }
+    }
+
+    /// `r[to]` becomes the operand.
+    pub fn load(&mut self, to: usize, operand: usize) {
+        self.push(Step::Load { to, operand });
+    }
+
+    /// `r[to]` becomes `r[from]`.
+    pub fn copy(&mut self, to: usize, from: usize) {
+        self.push(Step::Copy { to, from });
+    }
+
+    /// The operand becomes `r[from]`.
+    pub fn store(&mut self, from: usize, operand: usize) {
+        self.push(Step::Store { from, operand });
+    }
+
+    /// Folds `r[register]` over the reduced positions into the operand at the end of the stage (whose last use of the register this is).
+    pub fn fold(&mut self, register: usize, op: FoldOp, operand: usize) {
+        if let Some(stage) = self.groups.last_mut().and_then(|g| g.stages.last_mut()) {
+            stage.folds.push(Fold { register, op, operand });
+            debug_assert!(stage.folds.len() <= FOLDS, "folds of a stage");
+        }
     }
 
     /// `r[at] = f(r[at])`.
     pub fn forward(&mut self, at: usize, alg: EltwiseAlg, alpha: f32, beta: f32) {
-        self.steps.push(Step::Forward { at, f: Unary { alg, alpha, beta } });
+        self.push(Step::Forward { at, f: Unary { alg, alpha, beta } });
+    }
+
+    /// `r[at] = r[at]^exponent`.
+    pub fn power(&mut self, at: usize, exponent: f32) {
+        match exponent {
+            1.0 => {}
+            2.0 => self.forward(at, EltwiseAlg::Square, 0.0, 0.0),
+            0.5 => self.forward(at, EltwiseAlg::Sqrt, 0.0, 0.0),
+            _ => self.forward(at, EltwiseAlg::Pow, 1.0, exponent),
+        }
     }
 
     /// `r[0] = r[0] * f'(r[1])`.
     pub fn backward(&mut self, alg: EltwiseAlg, alpha: f32, beta: f32) {
-        self.steps.push(Step::Backward(Unary { alg, alpha, beta }));
+        self.push(Step::Backward(Unary { alg, alpha, beta }));
     }
 
     /// `r[at] = alg(r[at], r[at + 1], r[at + 2])`.
     pub fn both(&mut self, at: usize, alg: BinaryAlg) {
-        self.steps.push(Step::Both { at, alg });
+        self.push(Step::Both { at, alg });
+    }
+
+    /// `r[at] = alg(r[at], operand)`; uses the register behind it.
+    pub fn with(&mut self, at: usize, alg: BinaryAlg, operand: usize) {
+        self.load(at + 1, operand);
+        self.both(at, alg);
     }
 
     /// `r[0] = r[0] > 0 ? r[0] : r[0] * r[1]`.
     pub fn prelu(&mut self) {
-        self.steps.push(Step::Prelu);
+        self.push(Step::Prelu);
     }
 
     /// `r[0] += scale * (r[1] - zero_point)`.
     pub fn accumulate(&mut self, scale: f32, zero_point: f32) {
-        self.steps.push(Step::Accumulate { scale, zero_point });
+        self.push(Step::Accumulate { scale, zero_point });
     }
 
     /// Multiplies register `at` by the scales of `of`, where there are any; uses the register behind it.
     ///
     /// # Errors
-    /// As for [`Program::new`].
+    /// [`Skip`] for scales that the library computes, and those that programs cannot place.
     pub fn scale(&mut self, at: usize, of: Arg) -> Result<(), Skip> {
         self.quant(at, Arg::scale(of), self.problem.attr.scales.get(&of), BinaryAlg::Mul)
     }
@@ -144,7 +366,7 @@ impl<'p> Program<'p> {
     /// Subtracts the zero points of `of` from register `at`.
     ///
     /// # Errors
-    /// As for [`Program::new`].
+    /// As for [`Builder::scale`].
     pub fn unshift(&mut self, at: usize, of: Arg) -> Result<(), Skip> {
         self.quant(at, Arg::zero_point(of), self.problem.attr.zero_points.get(&of), BinaryAlg::Sub)
     }
@@ -154,158 +376,143 @@ impl<'p> Program<'p> {
         if quant.mode != QuantMode::Static {
             return Err(Skip::Attr("scales that the library computes".into()));
         }
-        let place = if self.dims.has_runtime() && quant.mask != 0 { None } else { Some(table(quant, &self.dims)) };
-        if place.is_none() {
-            return Err(Skip::Attr("scales of runtime dimensions".into()));
+        if quant.mask != 0 && (self.space.has_runtime() || self.split.is_some()) {
+            return Err(Skip::Attr("scales by dimensions that are not known or split".into()));
         }
-        let operand = self.put(Operand { arg, dtype: quant.dtype, place })?;
-        self.steps.push(Step::Load { to: at + 1, operand });
-        self.steps.push(Step::Both { at, alg });
+        let place = Some(numbers(quant, &self.space));
+        let operand = self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(quant.dtype), place })?;
+        self.with(at, alg, operand);
         Ok(())
     }
 
-    /// The post-ops of the problem and the destination's scale and zero point, if the destination is [`Arg::DST`]; then the loops.
+    /// What happens to the result in register 0 on its way to `arg`: post-ops, scale and zero point where it is [`Arg::DST`], the store, and zeros in
+    /// the padded area at the end.
     ///
     /// # Errors
-    /// As for [`Program::new`].
-    pub fn finish(mut self) -> Result<Chunks, Skip> {
-        let attr = &self.problem.attr;
-        if self.operands[0].arg == Arg::DST {
-            for (i, post_op) in attr.post_ops.iter().enumerate() {
+    /// [`Skip`] for attributes, types and layouts that programs do not do.
+    pub fn result(&mut self, arg: Arg) -> Result<(), Skip> {
+        let problem = self.problem;
+        if arg == Arg::DST {
+            for (i, post_op) in problem.attr.post_ops.iter().enumerate() {
                 self.post_op(i, post_op)?;
             }
-            self.quant(0, Arg::scale(Arg::DST), attr.scales.get(&Arg::DST), BinaryAlg::Div)?;
-            self.quant(0, Arg::zero_point(Arg::DST), attr.zero_points.get(&Arg::DST), BinaryAlg::Add)?;
+            self.quant(0, Arg::scale(arg), problem.attr.scales.get(&arg), BinaryAlg::Div)?;
+            self.quant(0, Arg::zero_point(arg), problem.attr.zero_points.get(&arg), BinaryAlg::Add)?;
         }
-        let Program { problem, dims, operands, steps } = self;
-        let uneven = || Skip::Layout("blocks that do not nest".into());
-        let places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
-        let nest = places.map(|p| Nest::over(&dims, &p).ok_or_else(uneven)).transpose()?;
-        let padding = match problem.tensor(operands[0].arg) {
-            Some(t) if nest.is_some() => Nest::padding(&t.layout).ok_or_else(uneven)?,
-            _ => Nest::default(),
-        };
-        Ok(Chunks { dims, operands, steps, nest, padding })
+        let operand = self.argument(arg)?;
+        self.store(0, operand);
+        self.pad(arg)
+    }
+
+    /// Zeros in all bytes of `arg` at the begin: for bits, whose last byte may be used in part.
+    pub fn clear(&mut self, arg: Arg) {
+        self.cleared.push(arg);
+    }
+
+    /// Zeros in the padded area of `arg` at the end.
+    ///
+    /// # Errors
+    /// [`Skip`] for its layout.
+    pub fn pad(&mut self, arg: Arg) -> Result<(), Skip> {
+        let tensor = self.tensor(arg)?;
+        if !tensor.layout.has_runtime() && tensor.blocking().is_some_and(|b| b.padded_dims != *tensor.dims()) {
+            let nest = Nest::padding(&tensor.layout).ok_or_else(|| Skip::Layout(format!("of {arg}")))?;
+            self.padding.push(Padding { arg, dtype: tensor.dtype, nest });
+        }
+        Ok(())
     }
 
     fn post_op(&mut self, i: usize, post_op: &PostOp) -> Result<(), Skip> {
         match post_op {
             PostOp::Sum { scale, zero_point, dtype } => {
-                let Operand { arg, dtype: own, place } = self.operands[0].clone();
-                let operand = self.put(Operand { arg, dtype: dtype.unwrap_or(own), place })?;
-                self.steps.push(Step::Load { to: 1, operand });
+                let dst = self.tensor(Arg::DST)?;
+                let place = self.place(Arg::DST, &dst.layout)?;
+                let kind = Kind::Number(dtype.unwrap_or(dst.dtype));
+                let operand = self.put(Operand { source: Source::Argument(Arg::DST), kind, place })?;
+                self.load(1, operand);
                 self.accumulate(scale.get(), *zero_point as f32);
             }
             PostOp::Eltwise { alg, alpha, beta } => self.forward(0, *alg, alpha.get(), beta.get()),
             PostOp::Binary { alg, src2, .. } => {
-                self.load(1, Arg::post_op(i, Arg::SRC_1))?;
+                let src1 = self.argument(Arg::post_op(i, Arg::SRC_1))?;
+                self.load(1, src1);
                 if src2.is_some() {
-                    self.load(2, Arg::post_op(i, Arg::SRC_2))?;
+                    let src2 = self.argument(Arg::post_op(i, Arg::SRC_2))?;
+                    self.load(2, src2);
                 }
                 self.both(0, *alg);
             }
             PostOp::Prelu { .. } => {
-                self.load(1, Arg::post_op(i, Arg::WEIGHTS))?;
+                let weights = self.argument(Arg::post_op(i, Arg::WEIGHTS))?;
+                self.load(1, weights);
                 self.prelu();
             }
             PostOp::Depthwise { .. } => return Err(Skip::Attr("a depthwise post-op".into())),
         }
         Ok(())
     }
+
+    /// The pipeline and the bytes of scratch that it needs.
+    ///
+    /// # Errors
+    /// [`Skip`] for operands whose blocks do not nest, and for positions that fold nothing.
+    pub fn finish(self) -> Result<(Pipeline, usize), Skip> {
+        let (mut groups, mut partials) = (Vec::new(), 0);
+        for Draft { kept, operands, stages } in self.groups {
+            let places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
+            let whole = whole(&operands, &stages);
+            let grid = match places {
+                None => None,
+                Some(places) => {
+                    let grid = Grid::new(&self.space, kept, &places, whole);
+                    Some(grid.ok_or_else(|| Skip::Layout("blocks that do not nest".into()))?)
+                }
+            };
+            if let Some(grid) = &grid {
+                if grid.folds_nothing() && stages.iter().any(|s| !s.folds.is_empty()) {
+                    return Err(Skip::Shape("nothing to fold"));
+                }
+                partials = partials.max(grid.partials());
+            }
+            groups.push(Group { space: self.space, operands, stages, grid });
+        }
+        let numbers = partials.checked_add(self.tables).and_then(|n| n.checked_mul(4)).ok_or(Skip::Shape("too many elements"))?;
+        Ok((Pipeline { groups, padding: self.padding, cleared: self.cleared, tables: self.tables }, numbers))
+    }
+}
+
+/// True where elements that share a byte are stored in an order that need not be that of memory, so that one task must store them all.
+fn whole(operands: &[Operand], stages: &[Stage]) -> bool {
+    let stored = |step: &Step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None };
+    let mut stored = stages.iter().flat_map(|s| &s.steps).filter_map(stored);
+    stored.any(|o| operands[o].kind.bits() == 4 || operands[o].kind.bits() == 1 && o != 0)
+}
+
+/// `dims`, a tensor's, with dimension `split.0` as two: of size `split.1` and the rest where the tensor has its full size (that of `full`), else
+/// 1 and 1.
+fn split_dims(dims: &Dims, full: &Dims, split: Split) -> Option<Dims> {
+    let Some((at, outer)) = split else { return Some(*dims) };
+    let mut out = Vec::with_capacity(dims.len() + 1);
+    for (d, &size) in dims.iter().enumerate() {
+        match d == at {
+            true if size == full[d] => out.extend([outer, size / outer.max(1)]),
+            true => out.extend([1, size]),
+            false => out.push(size),
+        }
+    }
+    Dims::new(&out)
 }
 
 /// Where the numbers of `quant` lie for a tensor of `dims`: row-major over groups.
-fn table(quant: &Quant, dims: &Dims) -> Place {
-    let (n, sizes) = (dims.len(), quant.dims(dims));
-    let mut strides = Dims::filled(n, 0);
-    let mut stride = 1;
-    for d in (0..n).rev().filter(|&d| sizes[d] > 1) {
-        strides[d] = stride;
-        stride *= sizes[d];
+fn numbers(quant: &Quant, dims: &Dims) -> Place {
+    let (n, mut strides) = (dims.len(), Dims::filled(dims.len(), 0));
+    if quant.mask != 0 {
+        let (sizes, mut stride) = (quant.dims(dims), 1);
+        for d in (0..n).rev().filter(|&d| sizes[d] > 1) {
+            strides[d] = stride;
+            stride *= sizes[d];
+        }
     }
     let group = |d: usize| if quant.groups.is_empty() || d + 2 < n { 1 } else { quant.groups[d + 2 - n].max(1) };
     Place::Table { strides, groups: Dims::from_fn(n, group) }
-}
-
-impl Chunks {
-    /// The operands' memory.
-    fn bind(&self, ctx: &Ctx<'_>) -> Result<[Memory; OPERANDS], Error> {
-        let mut memory = [Memory::default(); OPERANDS];
-        for (m, o) in memory.iter_mut().zip(&self.operands) {
-            *m = Memory { buf: ctx.buf(o.arg)?, dtype: o.dtype };
-        }
-        Ok(memory)
-    }
-
-    /// The loops for the sizes that the arguments have.
-    fn late_nest(&self, ctx: &Ctx<'_>) -> Result<Nest, Error> {
-        let mut places = Vec::with_capacity(self.operands.len());
-        for o in &self.operands {
-            let place = match &o.place {
-                Some(p) => Some(p.clone()),
-                None => ctx.bound(o.arg).and_then(|b| Place::of(&b.tensor.layout)),
-            };
-            places.push(place.ok_or_else(|| Error::arg(o.arg, "a layout with runtime sizes", "one without"))?);
-        }
-        let dims = ctx.bound(self.operands[0].arg).map_or(self.dims, |b| *b.tensor.dims());
-        Nest::over(&dims, &places).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
-    }
-
-    fn chunk(&self, simd: Simd, memory: &[Memory; OPERANDS], chunk: &Chunk<'_>, registers: &mut [[f32; CHUNK]; REGISTERS]) {
-        let n = chunk.len();
-        for step in &self.steps {
-            match *step {
-                Step::Load { to, operand } => memory[operand].load(simd, chunk, operand, &mut registers[to]),
-                Step::Forward { at, f } => formula::forward(simd, f, &mut registers[at][..n]),
-                Step::Backward(f) => {
-                    let (x, rest) = registers.split_at_mut(1);
-                    formula::backward(simd, f, &mut x[0][..n], &rest[0][..n]);
-                }
-                Step::Both { at, alg } => {
-                    let (x, rest) = registers.split_at_mut(at + 1);
-                    let z = rest.get(1).unwrap_or(&rest[0]);
-                    formula::both(simd, alg, &mut x[at][..n], &rest[0][..n], &z[..n]);
-                }
-                Step::Prelu => {
-                    let (x, rest) = registers.split_at_mut(1);
-                    formula::prelu(simd, &mut x[0][..n], &rest[0][..n]);
-                }
-                Step::Accumulate { scale, zero_point } => {
-                    let (x, rest) = registers.split_at_mut(1);
-                    formula::accumulate(simd, scale, zero_point, &mut x[0][..n], &rest[0][..n]);
-                }
-            }
-        }
-        memory[0].store(simd, chunk, 0, &registers[0]);
-    }
-}
-
-impl Kernel for Chunks {
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        let memory = self.bind(ctx)?;
-        let late;
-        let nest = match &self.nest {
-            Some(nest) => nest,
-            None => {
-                late = self.late_nest(ctx)?;
-                &late
-            }
-        };
-        let whole_bytes = memory[0].dtype.bits() >= 8;
-        let grain = if whole_bytes { GRAIN } else { i64::MAX };
-        split(ctx.executor, nest.volume(), grain, &|range| {
-            let mut registers = [[0.0; CHUNK]; REGISTERS];
-            nest.walk(range, |chunk| self.chunk(simd, &memory, chunk, &mut registers));
-        });
-        zero(simd, &memory[0], &self.padding, ctx);
-        Ok(())
-    }
-}
-
-/// Writes zeros to every position of `nest`, whose only operand `memory` is.
-pub(crate) fn zero(simd: Simd, memory: &Memory, nest: &Nest, ctx: &Ctx<'_>) {
-    let grain = if memory.dtype.bits() >= 8 { GRAIN } else { i64::MAX };
-    split(ctx.executor, nest.volume(), grain, &|range| {
-        nest.walk(range, |chunk| memory.store(simd, chunk, 0, &[0.0; CHUNK]));
-    });
 }

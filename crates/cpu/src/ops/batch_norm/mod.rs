@@ -1,8 +1,30 @@
-//! Rows of batch normalisation.
+//! Batch normalisation: statistics by channel.
 
-use crate::CpuTarget;
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::ops::norm::Norm;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::{Op, Problem};
 
-/// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+/// The rows, best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "folds:portable", plan }, fallback::ROW];
+
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::BatchNorm(op) => {
+            let norm = Norm {
+                problem,
+                prop: op.prop,
+                flags: op.flags,
+                epsilon: op.epsilon.get(),
+                src: &op.src,
+                split: None,
+                kept: 0b10,
+                channel: 0b10,
+                workspace: op.workspace.is_some(),
+            };
+            norm.pipeline()
+        }
+        _ => Err(Skip::Op("another operation than batch normalisation")),
+    })
+}

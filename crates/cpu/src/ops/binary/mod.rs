@@ -1,6 +1,6 @@
 //! Element-wise functions of two operands, and select.
 
-use crate::kernels::pointwise::{Chunks, Program};
+use crate::kernels::pointwise::{Builder, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -12,20 +12,21 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, 
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Binary(op) => Ok((program(op, problem)?, 0)),
+        Op::Binary(op) => pipeline(op, problem),
         _ => Err(Skip::Op("another operation than binary")),
     })
 }
 
-fn program(op: &Binary, problem: &Problem) -> Result<Chunks, Skip> {
-    let mut program = Program::new(problem, Arg::DST)?;
-    program.load(0, Arg::SRC)?;
-    program.scale(0, Arg::SRC)?;
-    program.load(1, Arg::SRC_1)?;
-    program.scale(1, Arg::SRC_1)?;
+fn pipeline(op: &Binary, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let mut b = Builder::elementwise(problem, Arg::DST)?;
+    b.load_argument(0, Arg::SRC)?;
+    b.scale(0, Arg::SRC)?;
+    b.load_argument(1, Arg::SRC_1)?;
+    b.scale(1, Arg::SRC_1)?;
     if op.src2.is_some() {
-        program.load(2, Arg::SRC_2)?;
+        b.load_argument(2, Arg::SRC_2)?;
     }
-    program.both(0, op.alg);
-    program.finish()
+    b.both(0, op.alg);
+    b.result(Arg::DST)?;
+    b.finish()
 }

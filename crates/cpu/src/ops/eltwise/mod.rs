@@ -1,6 +1,6 @@
 //! Element-wise functions of one operand.
 
-use crate::kernels::pointwise::{Chunks, Program};
+use crate::kernels::pointwise::{Builder, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -12,22 +12,23 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, 
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Eltwise(op) => Ok((program(op, problem)?, 0)),
+        Op::Eltwise(op) => pipeline(op, problem),
         _ => Err(Skip::Op("another operation than eltwise")),
     })
 }
 
-fn program(op: &Eltwise, problem: &Problem) -> Result<Chunks, Skip> {
+fn pipeline(op: &Eltwise, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let (alpha, beta) = (op.alpha.get(), op.beta.get());
+    let result = if op.prop.is_forward() { Arg::DST } else { Arg::DIFF_SRC };
+    let mut b = Builder::elementwise(problem, result)?;
     if op.prop.is_forward() {
-        let mut program = Program::new(problem, Arg::DST)?;
-        program.load(0, Arg::SRC)?;
-        program.forward(0, op.alg, alpha, beta);
-        return program.finish();
+        b.load_argument(0, Arg::SRC)?;
+        b.forward(0, op.alg, alpha, beta);
+    } else {
+        b.load_argument(0, Arg::DIFF_DST)?;
+        b.load_argument(1, if op.alg.uses_dst() { Arg::DST } else { Arg::SRC })?;
+        b.backward(op.alg, alpha, beta);
     }
-    let mut program = Program::new(problem, Arg::DIFF_SRC)?;
-    program.load(0, Arg::DIFF_DST)?;
-    program.load(1, if op.alg.uses_dst() { Arg::DST } else { Arg::SRC })?;
-    program.backward(op.alg, alpha, beta);
-    program.finish()
+    b.result(result)?;
+    b.finish()
 }

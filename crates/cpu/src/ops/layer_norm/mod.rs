@@ -1,8 +1,30 @@
-//! Rows of layer normalisation.
+//! Layer normalisation: statistics by row of the last dimension.
 
-use crate::CpuTarget;
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::ops::norm::Norm;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::{Op, Problem};
 
-/// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+/// The rows, best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "folds:portable", plan }, fallback::ROW];
+
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::LayerNorm(op) => {
+            let norm = Norm {
+                problem,
+                prop: op.prop,
+                flags: op.flags,
+                epsilon: op.epsilon.get(),
+                src: &op.src,
+                split: None,
+                kept: (1 << (op.src.dims().len() - 1)) - 1,
+                channel: 1 << (op.src.dims().len() - 1),
+                workspace: false,
+            };
+            norm.pipeline()
+        }
+        _ => Err(Skip::Op("another operation than layer normalisation")),
+    })
+}

@@ -1,9 +1,10 @@
 //! Parametric ReLU.
 
-use crate::kernels::pointwise::{Chunks, Program};
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
@@ -11,15 +12,49 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, 
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Prelu(op) if op.prop.is_forward() => Ok((forward(problem)?, 0)),
-        _ => Err(Skip::Op("backward")),
+        Op::Prelu(op) if op.prop.is_forward() => forward(problem),
+        Op::Prelu(op) => backward(op, problem),
+        _ => Err(Skip::Op("another operation than prelu")),
     })
 }
 
-fn forward(problem: &Problem) -> Result<Chunks, Skip> {
-    let mut program = Program::new(problem, Arg::DST)?;
-    program.load(0, Arg::SRC)?;
-    program.load(1, Arg::WEIGHTS)?;
-    program.prelu();
-    program.finish()
+fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let mut b = Builder::elementwise(problem, Arg::DST)?;
+    b.load_argument(0, Arg::SRC)?;
+    b.load_argument(1, Arg::WEIGHTS)?;
+    b.prelu();
+    b.result(Arg::DST)?;
+    b.finish()
+}
+
+/// The gradient of the weights, `sum(dd min(s, 0))` over the dimensions that they are broadcast along, comes first: that of the source may lie over
+/// `src` or `diff_dst`.
+fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let (dims, weights) = (op.src.dims(), op.weights.dims());
+    let kept = (0..dims.len()).filter(|&d| weights[d] == dims[d]).map(|d| 1 << d).sum();
+    let mut b = Builder::new(problem, dims, None)?;
+    b.group(kept);
+    let (src, diff_dst) = (b.argument(Arg::SRC)?, b.argument(Arg::DIFF_DST)?);
+    let sums = b.table(kept)?;
+    let sums = b.bind(&sums)?;
+    b.stage(Over::All);
+    b.load(0, src);
+    b.forward(0, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
+    b.with(0, BinaryAlg::Mul, diff_dst);
+    b.fold(0, FoldOp::Sum, sums);
+    b.stage(Over::Kept);
+    b.load(0, sums);
+    b.result(Arg::DIFF_WEIGHTS)?;
+
+    b.group(b.all());
+    b.stage(Over::All);
+    b.load_argument(1, Arg::WEIGHTS)?;
+    b.load_argument(2, Arg::DIFF_DST)?;
+    b.both(1, BinaryAlg::Mul);
+    b.load_argument(0, Arg::DIFF_DST)?;
+    b.load_argument(2, Arg::SRC)?;
+    b.forward(2, EltwiseAlg::Relu, 0.0, 0.0);
+    b.both(0, BinaryAlg::Select);
+    b.result(Arg::DIFF_SRC)?;
+    b.finish()
 }

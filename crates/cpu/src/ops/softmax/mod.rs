@@ -1,8 +1,105 @@
-//! Rows of softmax.
+//! Softmax and its logarithm.
 
-use crate::CpuTarget;
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline};
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Softmax, SoftmaxAlg};
+use oxidnn_spec::{Arg, DataType, Op, Problem};
 
-/// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+/// The rows, best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "rows:portable", plan }, fallback::ROW];
+
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem),
+        Op::Softmax(op) => backward(op, problem),
+        _ => Err(Skip::Op("another operation than softmax")),
+    })
+}
+
+/// Folds the maximum, then the sum of exponentials, then normalises. Exponentials are kept in a destination of `f32`.
+fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let log = op.alg == SoftmaxAlg::Log;
+    let zeros = op.alg == SoftmaxAlg::InfAsZero;
+    let keep = !log && op.dst.dtype == DataType::F32 && !problem.attr.reads_dst();
+    let mut b = Builder::new(problem, op.dst.dims(), None)?;
+    let kept = b.all() & !(1 << op.axis);
+    b.group(kept);
+    let src = b.argument(Arg::SRC)?;
+    let (largest, sum) = (b.table(kept)?, b.table(kept)?);
+    let (largest, sum) = (b.bind(&largest)?, b.bind(&sum)?);
+    b.stage(Over::All);
+    b.load(0, src);
+    b.fold(0, FoldOp::Max, largest);
+    if zeros {
+        // A row of nothing but -inf: exponentials of -inf are 0 and so is the quotient.
+        b.stage(Over::Kept);
+        b.load(0, largest);
+        b.forward(0, EltwiseAlg::Clip, -f32::MAX, f32::INFINITY);
+        b.store(0, largest);
+    }
+    b.stage(Over::All);
+    b.load(0, src);
+    b.with(0, BinaryAlg::Sub, largest);
+    b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
+    if keep {
+        let dst = b.argument(Arg::DST)?;
+        b.store(0, dst);
+    }
+    b.fold(0, FoldOp::Sum, sum);
+    if log || zeros {
+        b.stage(Over::Kept);
+        b.load(0, sum);
+        match log {
+            true => b.forward(0, EltwiseAlg::Log, 0.0, 0.0),
+            false => b.forward(0, EltwiseAlg::Clip, f32::MIN_POSITIVE, f32::INFINITY),
+        }
+        b.store(0, sum);
+    }
+    b.stage(Over::All);
+    if keep {
+        b.load_argument(0, Arg::DST)?;
+    } else {
+        b.load(0, src);
+        b.with(0, BinaryAlg::Sub, largest);
+    }
+    if !keep && !log {
+        b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
+    }
+    b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Div }, sum);
+    b.scale(0, Arg::SRC)?;
+    b.result(Arg::DST)?;
+    b.finish()
+}
+
+/// `ds = d (dd - sum(d dd))`; of the logarithm `ds = dd - e^d sum(dd)`.
+fn backward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let log = op.alg == SoftmaxAlg::Log;
+    let mut b = Builder::new(problem, op.dst.dims(), None)?;
+    let kept = b.all() & !(1 << op.axis);
+    b.group(kept);
+    let (dst, diff_dst) = (b.argument(Arg::DST)?, b.argument(Arg::DIFF_DST)?);
+    let sum = b.table(kept)?;
+    let sum = b.bind(&sum)?;
+    b.stage(Over::All);
+    b.load(0, diff_dst);
+    if !log {
+        b.with(0, BinaryAlg::Mul, dst);
+    }
+    b.fold(0, FoldOp::Sum, sum);
+    b.stage(Over::All);
+    if log {
+        b.load(1, dst);
+        b.forward(1, EltwiseAlg::Exp, 0.0, 0.0);
+        b.with(1, BinaryAlg::Mul, sum);
+        b.load(0, diff_dst);
+        b.both(0, BinaryAlg::Sub);
+    } else {
+        b.load(0, diff_dst);
+        b.with(0, BinaryAlg::Sub, sum);
+        b.with(0, BinaryAlg::Mul, dst);
+    }
+    b.result(Arg::DIFF_SRC)?;
+    b.finish()
+}

@@ -1,6 +1,6 @@
 //! Weighted sums of tensors.
 
-use crate::kernels::pointwise::{Chunks, Program};
+use crate::kernels::pointwise::{Builder, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -12,19 +12,20 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, 
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Sum(op) => Ok((program(op, problem)?, 0)),
+        Op::Sum(op) => pipeline(op, problem),
         _ => Err(Skip::Op("another operation than sum")),
     })
 }
 
-fn program(op: &Sum, problem: &Problem) -> Result<Chunks, Skip> {
-    let mut program = Program::new(problem, Arg::DST)?;
+fn pipeline(op: &Sum, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let mut b = Builder::elementwise(problem, Arg::DST)?;
     for (i, scale) in op.scales.iter().enumerate() {
-        program.load(i.min(1), Arg::multiple_src(i))?;
+        b.load_argument(i.min(1), Arg::multiple_src(i))?;
         match i {
-            0 => program.forward(0, EltwiseAlg::Linear, scale.get(), 0.0),
-            _ => program.accumulate(scale.get(), 0.0),
+            0 => b.forward(0, EltwiseAlg::Linear, scale.get(), 0.0),
+            _ => b.accumulate(scale.get(), 0.0),
         }
     }
-    program.finish()
+    b.result(Arg::DST)?;
+    b.finish()
 }

@@ -1,0 +1,136 @@
+//! Folds of registers: many numbers become one for each kept position.
+
+use super::CHUNK;
+use crate::kernels::multiversion::{Body, Simd};
+
+/// How two numbers become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FoldOp {
+    /// Their sum.
+    Sum,
+    /// Their product.
+    Mul,
+    /// The larger; the other where one is NaN.
+    Max,
+    /// The smaller; the other where one is NaN.
+    Min,
+}
+
+/// What has been folded so far, one number a kept position. A register is folded in `f32`, registers in `f64`.
+pub(super) type Totals = [f64; CHUNK];
+
+impl FoldOp {
+    /// What leaves the other number as it is.
+    pub(super) fn neutral(self) -> f64 {
+        match self {
+            FoldOp::Sum => 0.0,
+            FoldOp::Mul => 1.0,
+            FoldOp::Max => f64::NEG_INFINITY,
+            FoldOp::Min => f64::INFINITY,
+        }
+    }
+
+    pub(super) fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            FoldOp::Sum => a + b,
+            FoldOp::Mul => a * b,
+            FoldOp::Max => a.max(b),
+            FoldOp::Min => a.min(b),
+        }
+    }
+}
+
+/// Each row of `x` becomes one number.
+struct Rows<'a> {
+    op: FoldOp,
+    x: &'a [f32],
+    run: usize,
+    totals: &'a mut Totals,
+}
+
+/// Lanes that are folded apart: a whole number of vectors of every instruction set.
+const LANES: usize = 32;
+
+#[inline(always)]
+fn row(x: &[f32], neutral: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [neutral; LANES];
+    let mut pieces = x.chunks_exact(LANES);
+    for piece in &mut pieces {
+        for (l, v) in lanes.iter_mut().zip(piece) {
+            *l = f(*l, *v);
+        }
+    }
+    for (l, v) in lanes.iter_mut().zip(pieces.remainder()) {
+        *l = f(*l, *v);
+    }
+    let mut n = LANES;
+    while n > 1 {
+        n /= 2;
+        for j in 0..n {
+            lanes[j] = f(lanes[j], lanes[j + n]);
+        }
+    }
+    lanes[0]
+}
+
+impl Body for Rows<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Rows { op, x, run, totals } = self;
+        for (total, x) in totals.iter_mut().zip(x.chunks_exact(run)) {
+            let part = match op {
+                FoldOp::Sum => row(x, 0.0, |a, b| a + b),
+                FoldOp::Mul => row(x, 1.0, |a, b| a * b),
+                FoldOp::Max => row(x, f32::NEG_INFINITY, f32::max),
+                FoldOp::Min => row(x, f32::INFINITY, f32::min),
+            };
+            *total = op.apply(*total, f64::from(part));
+        }
+    }
+}
+
+/// Each column of `x` becomes one number.
+struct Columns<'a> {
+    op: FoldOp,
+    x: &'a mut [f32],
+    run: usize,
+    totals: &'a mut Totals,
+}
+
+#[inline(always)]
+fn down(x: &mut [f32], run: usize, f: impl Fn(f32, f32) -> f32) {
+    let (first, rest) = x.split_at_mut(run);
+    for row in rest.chunks_exact(run) {
+        for (a, b) in first.iter_mut().zip(row) {
+            *a = f(*a, *b);
+        }
+    }
+}
+
+impl Body for Columns<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Columns { op, x, run, totals } = self;
+        match op {
+            FoldOp::Sum => down(x, run, |a, b| a + b),
+            FoldOp::Mul => down(x, run, |a, b| a * b),
+            FoldOp::Max => down(x, run, f32::max),
+            FoldOp::Min => down(x, run, f32::min),
+        }
+        for (total, v) in totals.iter_mut().zip(&x[..run]) {
+            *total = op.apply(*total, f64::from(*v));
+        }
+    }
+}
+
+/// Folds the rows of `x`, each of `run` numbers, into one total each.
+pub(super) fn rows(simd: Simd, op: FoldOp, x: &[f32], run: usize, totals: &mut Totals) {
+    simd.run(Rows { op, x, run, totals });
+}
+
+/// Folds the columns of `x`, in rows of `run` numbers, into one total each; overwrites `x`.
+pub(super) fn columns(simd: Simd, op: FoldOp, x: &mut [f32], run: usize, totals: &mut Totals) {
+    simd.run(Columns { op, x, run, totals });
+}

@@ -1,0 +1,302 @@
+//! Batch, layer and group normalisation: one pipeline over three ways to share statistics.
+
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Split, Table};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Prop};
+use oxidnn_spec::{Arg, Problem, Tensor};
+
+/// A normalisation.
+pub(super) struct Norm<'p> {
+    /// The problem.
+    pub(super) problem: &'p Problem,
+    /// Pass.
+    pub(super) prop: Prop,
+    /// Flags.
+    pub(super) flags: NormFlags,
+    /// Added to the variance.
+    pub(super) epsilon: f32,
+    /// Source.
+    pub(super) src: &'p Tensor,
+    /// Channels by groups, where statistics are by group.
+    pub(super) split: Split,
+    /// Dimensions with statistics of their own.
+    pub(super) kept: u32,
+    /// Dimensions that scale and shift go by.
+    pub(super) channel: u32,
+    /// Whether a mask of positive results comes or goes as workspace.
+    pub(super) workspace: bool,
+}
+
+/// Mean (none for RMS) and `1 / sqrt(variance + epsilon)` by kept dimensions.
+#[derive(Clone, Copy)]
+struct Stats {
+    mean: Option<usize>,
+    inverse: usize,
+}
+
+impl Norm<'_> {
+    /// The pipeline of the pass.
+    ///
+    /// # Errors
+    /// [`Skip`] for layouts, types and attributes that pipelines do not do.
+    pub(super) fn pipeline(&self) -> Result<(Pipeline, usize), Skip> {
+        let mut b = Builder::new(self.problem, self.src.dims(), self.split)?;
+        if b.space().contains(&0) {
+            return b.finish();
+        }
+        if self.prop.is_forward() {
+            self.forward(&mut b)?
+        } else {
+            self.backward(&mut b)?
+        }
+        b.finish()
+    }
+
+    fn has(&self, arg: Arg) -> bool {
+        self.problem.op.tensor(arg).is_some()
+    }
+
+    /// `r[0] = 1 / sqrt(r[0] + epsilon)`.
+    fn invert(&self, b: &mut Builder<'_>) {
+        b.forward(0, EltwiseAlg::Linear, 1.0, self.epsilon);
+        b.forward(0, EltwiseAlg::Pow, 1.0, -0.5);
+    }
+
+    /// Mean and reciprocal deviation as operands of the group: the mean is an argument where statistics are given, else in `tables`.
+    fn stats(&self, b: &mut Builder<'_>, tables: &[Table; 2]) -> Result<Stats, Skip> {
+        let given = self.flags.use_global_stats || !self.prop.is_forward();
+        let mean = match self.flags.rms {
+            true => None,
+            false if given => Some(b.argument_by(Arg::MEAN, self.kept)?),
+            false => Some(b.bind(&tables[0])?),
+        };
+        Ok(Stats { mean, inverse: b.bind(&tables[1])? })
+    }
+
+    /// Computes the reciprocals of given statistics.
+    fn given(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
+        let variance = b.argument_by(Arg::VARIANCE, self.kept)?;
+        b.stage(Over::Kept);
+        b.load(0, variance);
+        self.invert(b);
+        b.store(0, stats.inverse);
+        Ok(())
+    }
+
+    /// Computes statistics of the source, for the arguments too where they are.
+    fn computed(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
+        let count = 1.0 / b.count(b.all() & !self.kept) as f32;
+        if let Some(mean) = stats.mean {
+            b.stage(Over::All);
+            b.load_argument(0, Arg::SRC)?;
+            b.fold(0, FoldOp::Sum, mean);
+            b.stage(Over::Kept);
+            b.load(0, mean);
+            b.forward(0, EltwiseAlg::Linear, count, 0.0);
+            b.store(0, mean);
+            self.keep(b, Arg::MEAN)?;
+        }
+        b.stage(Over::All);
+        b.load_argument(0, Arg::SRC)?;
+        if let Some(mean) = stats.mean {
+            b.with(0, BinaryAlg::Sub, mean);
+        }
+        b.forward(0, EltwiseAlg::Square, 0.0, 0.0);
+        b.fold(0, FoldOp::Sum, stats.inverse);
+        b.stage(Over::Kept);
+        b.load(0, stats.inverse);
+        b.forward(0, EltwiseAlg::Linear, count, 0.0);
+        self.keep(b, Arg::VARIANCE)?;
+        self.invert(b);
+        b.store(0, stats.inverse);
+        Ok(())
+    }
+
+    /// Stores `r[0]` to a statistic, where the problem has it.
+    fn keep(&self, b: &mut Builder<'_>, arg: Arg) -> Result<(), Skip> {
+        if self.has(arg) {
+            let argument = b.argument_by(arg, self.kept)?;
+            b.store(0, argument);
+        }
+        Ok(())
+    }
+
+    fn forward(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
+        let tables = [b.table(self.kept)?, b.table(self.kept)?];
+        b.group(self.kept);
+        b.argument(Arg::SRC)?;
+        let stats = self.stats(b, &tables)?;
+        if self.flags.use_global_stats {
+            self.given(b, stats)?
+        } else {
+            self.computed(b, stats)?
+        }
+        if self.workspace {
+            // Before the result, which may lie over the source.
+            b.clear(Arg::WORKSPACE);
+            b.group(b.all());
+            let (bits, stats) = (b.bits(Arg::WORKSPACE)?, self.stats(b, &tables)?);
+            b.stage(Over::All);
+            self.normalise(b, stats)?;
+            b.store(0, bits);
+            b.group(self.kept);
+            b.argument(Arg::SRC)?;
+        }
+        let stats = self.stats(b, &tables)?;
+        b.stage(Over::All);
+        self.normalise(b, stats)?;
+        if self.flags.fuse_relu || self.flags.fuse_add_relu {
+            b.forward(0, EltwiseAlg::Relu, 0.0, 0.0);
+        }
+        b.scale(0, Arg::SRC)?;
+        b.result(Arg::DST)
+    }
+
+    /// `r[0]` becomes the result before a fused ReLU; uses `r[1]`.
+    fn normalise(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
+        b.load_argument(0, Arg::SRC)?;
+        if let Some(mean) = stats.mean {
+            b.with(0, BinaryAlg::Sub, mean);
+        }
+        b.with(0, BinaryAlg::Mul, stats.inverse);
+        for (used, arg, alg) in [(self.flags.use_scale, Arg::SCALE, BinaryAlg::Mul), (self.flags.use_shift, Arg::SHIFT, BinaryAlg::Add)] {
+            if used {
+                let operand = b.argument_by(arg, self.channel)?;
+                b.with(0, alg, operand);
+            }
+        }
+        if self.flags.fuse_add_relu {
+            let added = b.argument(Arg::SRC_1)?;
+            b.with(0, BinaryAlg::Add, added);
+        }
+        Ok(())
+    }
+
+    /// `r[0]` becomes the gradient of the result, 0 where a fused ReLU was; uses `r[1]`.
+    fn gradient(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
+        b.load_argument(0, Arg::DIFF_DST)?;
+        if self.workspace {
+            let bits = b.bits(Arg::WORKSPACE)?;
+            b.with(0, BinaryAlg::Mul, bits);
+        }
+        Ok(())
+    }
+
+    /// `r[1]` becomes the normalised source; uses `r[2]`.
+    fn normal(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
+        b.load_argument(1, Arg::SRC)?;
+        if let Some(mean) = stats.mean {
+            b.with(1, BinaryAlg::Sub, mean);
+        }
+        b.with(1, BinaryAlg::Mul, stats.inverse);
+        Ok(())
+    }
+
+    /// Folds `r[0]` (the gradient) and its product with the normalised source.
+    fn sums(&self, b: &mut Builder<'_>, stats: Stats, sums: [usize; 2]) -> Result<(), Skip> {
+        self.normal(b, stats)?;
+        b.copy(2, 0);
+        b.both(1, BinaryAlg::Mul);
+        b.fold(0, FoldOp::Sum, sums[0]);
+        b.fold(1, FoldOp::Sum, sums[1]);
+        Ok(())
+    }
+
+    /// With `x` the normalised source and `g = scale dd`: `diff_scale = sum(dd x)`, `diff_shift = sum(dd)` by channel,
+    /// `diff_src = (g - mean(g) - x mean(g x)) / sigma`; without the means where statistics are constants, without the first for RMS.
+    fn backward(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
+        let learnt = self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT));
+        let shared = self.kept == self.channel;
+        let tables = [b.table(self.kept)?, b.table(self.kept)?];
+        b.group(self.kept);
+        b.argument(Arg::SRC)?;
+        let stats = self.stats(b, &tables)?;
+        self.given(b, stats)?;
+        if learnt && !shared {
+            b.group(self.channel);
+            b.argument(Arg::SRC)?;
+            let stats = self.stats(b, &tables)?;
+            let sums = [b.table(self.channel)?, b.table(self.channel)?];
+            let sums = [b.bind(&sums[0])?, b.bind(&sums[1])?];
+            b.stage(Over::All);
+            self.gradient(b)?;
+            self.sums(b, stats, sums)?;
+            b.stage(Over::Kept);
+            self.parameters(b, sums)?;
+            b.group(self.kept);
+            b.argument(Arg::SRC)?;
+        }
+        self.data(b, &tables, learnt && shared)
+    }
+
+    /// The gradient of the source, and those of scale and shift where they come of the same sums (`learnt`). A scale by kept dimensions is
+    /// a factor of the whole; another one goes into the sums.
+    fn data(&self, b: &mut Builder<'_>, tables: &[Table; 2], learnt: bool) -> Result<(), Skip> {
+        let (constant, shared) = (self.flags.use_global_stats, self.kept == self.channel);
+        let stats = self.stats(b, tables)?;
+        let sums = [b.table(self.kept)?, b.table(self.kept)?];
+        let sums = [b.bind(&sums[0])?, b.bind(&sums[1])?];
+        if !constant || learnt {
+            b.stage(Over::All);
+            self.gradient(b)?;
+            if !shared {
+                self.scaled(b)?;
+            }
+            self.sums(b, stats, sums)?;
+            b.stage(Over::Kept);
+            if learnt {
+                self.parameters(b, sums)?;
+            }
+            let count = 1.0 / b.count(b.all() & !self.kept) as f32;
+            for s in sums {
+                b.load(0, s);
+                b.forward(0, EltwiseAlg::Linear, count, 0.0);
+                b.store(0, s);
+            }
+        }
+        b.stage(Over::All);
+        self.gradient(b)?;
+        if self.flags.fuse_add_relu {
+            let added = b.argument(Arg::DIFF_SRC_1)?;
+            b.store(0, added);
+            b.pad(Arg::DIFF_SRC_1)?;
+        }
+        if !shared {
+            self.scaled(b)?;
+        }
+        if !constant {
+            if !self.flags.rms {
+                b.with(0, BinaryAlg::Sub, sums[0]);
+            }
+            self.normal(b, stats)?;
+            b.with(1, BinaryAlg::Mul, sums[1]);
+            b.both(0, BinaryAlg::Sub);
+        }
+        if shared {
+            self.scaled(b)?;
+        }
+        b.with(0, BinaryAlg::Mul, stats.inverse);
+        b.result(Arg::DIFF_SRC)
+    }
+
+    /// `r[0]` times the learnt scale; uses `r[1]`.
+    fn scaled(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
+        if self.flags.use_scale {
+            let scale = b.argument_by(Arg::SCALE, self.channel)?;
+            b.with(0, BinaryAlg::Mul, scale);
+        }
+        Ok(())
+    }
+
+    /// Stores the gradients of shift and scale.
+    fn parameters(&self, b: &mut Builder<'_>, sums: [usize; 2]) -> Result<(), Skip> {
+        for (arg, sum) in [(Arg::DIFF_SHIFT, sums[0]), (Arg::DIFF_SCALE, sums[1])] {
+            if self.has(arg) {
+                let argument = b.argument_by(arg, self.channel)?;
+                b.load(0, sum);
+                b.store(0, argument);
+            }
+        }
+        Ok(())
+    }
+}
