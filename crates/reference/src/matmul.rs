@@ -21,11 +21,11 @@ pub(crate) fn run<'a>(op: &Matmul, attr: &'a Attr, args: &'a dyn Args, scratch: 
     if let Some(entries) = Entries::of(args, Arg::SRC, &op.src)? {
         let weights = View::of(args, Arg::WEIGHTS)?;
         let mut one = |k: i64, n: i64| weights.get(&[k, n]);
-        entries.from_left([dims[0], dims[1]], scratch, &mut one, |m, n0, sums| out.row(&[], [m, n0], sums));
+        entries.as_left([dims[0], dims[1]], scratch, &mut one, |m, n0, sums| out.row(&[], [m, n0], sums));
     } else if let Some(entries) = Entries::of(args, Arg::WEIGHTS, &op.weights)? {
         let src = View::of(args, Arg::SRC)?;
         let mut one = |m: i64, k: i64| src.get(&[m, k]);
-        entries.from_right([dims[0], dims[1]], scratch, &mut one, |m, n0, sums| out.row(&[], [m, n0], sums));
+        entries.as_right([dims[0], dims[1]], scratch, &mut one, |m, n0, sums| out.row(&[], [m, n0], sums));
     } else {
         let (left, right) = (Side::of(attr, args, Arg::SRC, n - 1)?, Side::of(attr, args, Arg::WEIGHTS, n - 2)?);
         let product = Product { correction: Correction::of(attr, args, &left, &right)?, left, right, out };

@@ -88,7 +88,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The product with these entries as left operand; `right` answers the elements of the right one, `out` takes rows of at most [`TILE`] sums.
-    pub(crate) fn from_left(
+    pub(crate) fn as_left(
         &self,
         size: [i64; 2],
         scratch: &mut [f64],
@@ -107,7 +107,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The product with these entries as right operand.
-    pub(crate) fn from_right(
+    pub(crate) fn as_right(
         &self,
         size: [i64; 2],
         scratch: &mut [f64],
