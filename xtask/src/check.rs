@@ -20,7 +20,17 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-testing", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
     (
         "oxidnn-cli",
-        &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing", "oxidnn-onnx", "oxidnn-graph"],
+        &[
+            "oxidnn",
+            "oxidnn-spec",
+            "oxidnn-expr",
+            "oxidnn-reference",
+            "oxidnn-runtime",
+            "oxidnn-cpu",
+            "oxidnn-testing",
+            "oxidnn-onnx",
+            "oxidnn-graph",
+        ],
     ),
     ("xtask", &["oxidnn-spec"]),
 ];

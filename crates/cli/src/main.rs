@@ -1,6 +1,7 @@
 //! The `oxidnn` program: runs a real net, verifies and times problems, explains which implementation takes a problem and why, lists the knobs.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod explain;
 mod knobs;
 mod problems;
@@ -24,6 +25,8 @@ struct Cli {
 enum Command {
     /// Checks every implementation row of every problem against the plain reference.
     Verify(Verify),
+    /// Times problems: operations a second, share of this machine's peak, creation time.
+    Bench(Bench),
     /// Says which implementation takes a problem, and why the others decline.
     Explain(Selection),
     /// Lists the settings that environment variables control.
@@ -66,9 +69,22 @@ struct Verify {
     selection: Selection,
 }
 
+#[derive(Args)]
+struct Bench {
+    /// Seconds spent on each problem.
+    #[arg(long, value_name = "S", default_value_t = 0.3)]
+    seconds: f64,
+    /// Print comma-separated values.
+    #[arg(long)]
+    csv: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
 fn main() -> ExitCode {
     let done = match &Cli::parse().command {
         Command::Verify(v) => verify::run(v),
+        Command::Bench(b) => bench::run(b),
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
     };

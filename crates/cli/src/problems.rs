@@ -57,7 +57,8 @@ fn batch(file: &Path, settings: &mut Settings, all: &mut Vec<Named>) -> Result<(
 }
 
 fn add(line: &str, settings: &mut Settings, suite: &str, all: &mut Vec<Named>) -> Result<()> {
-    let cases = text::parse_line(settings, line)?;
+    let pasted = line.starts_with("onednn_verbose");
+    let cases = if pasted { vec![text::verbose::parse(line)?] } else { text::parse_line(settings, line)? };
     all.extend(cases.into_iter().map(|case| Named { suite: suite.into(), case }));
     Ok(())
 }

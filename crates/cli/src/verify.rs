@@ -112,7 +112,11 @@ fn report_rows(rows: &BTreeMap<String, usize>, only_reference: &[String], list: 
         println!("{n:>7} problems passed on {row}");
     }
     if !only_reference.is_empty() {
-        println!("{:>7} problems were taken by the reference only{}", only_reference.len(), if list { ":" } else { " (--list-reference-only names them)" });
+        println!(
+            "{:>7} problems were taken by the reference only{}",
+            only_reference.len(),
+            if list { ":" } else { " (--list-reference-only names them)" }
+        );
     }
     if list {
         for line in only_reference {

@@ -61,7 +61,9 @@ fn backward_of(forward: &Problem, prop: Prop) -> Result<Problem, Error> {
     }
     if !forward.attr.post_ops.is_empty() {
         let got = format!("{} post-ops", forward.attr.post_ops.len());
-        return Err(Error::invalid("forward descriptor", got, "no post-ops: their gradients are operations of their own").with_problem(forward));
+        return Err(
+            Error::invalid("forward descriptor", got, "no post-ops: their gradients are operations of their own").with_problem(forward)
+        );
     }
     let none = || Error::invalid("pass", prop.name(), format!("a pass that {} has", forward.op.kind())).with_problem(forward);
     let op = match prop {
@@ -97,12 +99,8 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
     let both = |src: &Tensor, dst: &Option<Tensor>| Some(Diff { src: src.clone(), dst: dst.clone()? });
     let data = prop == Prop::BackwardData;
     Some(match op {
-        Op::Conv(c) if data => {
-            Conv::new(prop, c.alg, [free(&c.src), free(&c.weights), free(&c.dst)], None, c.window.clone()).into()
-        }
-        Op::Deconv(c) if data => {
-            Deconv::new(prop, c.alg, [free(&c.src), free(&c.weights), free(&c.dst)], None, c.window.clone()).into()
-        }
+        Op::Conv(c) if data => Conv::new(prop, c.alg, [free(&c.src), free(&c.weights), free(&c.dst)], None, c.window.clone()).into(),
+        Op::Deconv(c) if data => Deconv::new(prop, c.alg, [free(&c.src), free(&c.weights), free(&c.dst)], None, c.window.clone()).into(),
         Op::InnerProduct(p) if data => {
             InnerProduct { prop, src: free(&p.src), weights: free(&p.weights), bias: None, dst: free(&p.dst) }.into()
         }
@@ -111,7 +109,9 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
             let scale = n.scale.clone();
             LayerNorm { scale, ..LayerNorm::backward(prop, n.flags, n.epsilon.get(), n.src.clone(), both(&n.src, &n.dst)?) }.into()
         }
-        Op::GroupNorm(n) => GroupNorm::backward(prop, n.flags, n.epsilon.get(), n.src.clone(), both(&n.src, &n.dst)?).groups(n.groups).into(),
+        Op::GroupNorm(n) => {
+            GroupNorm::backward(prop, n.flags, n.epsilon.get(), n.src.clone(), both(&n.src, &n.dst)?).groups(n.groups).into()
+        }
         Op::Lrn(l) if data => Lrn { prop, diff_src: Some(l.src.clone()), diff_dst: l.dst.clone(), dst: None, ..l.clone() }.into(),
         Op::Pool(p) if data => Pool { prop, ..p.clone() }.into(),
         Op::Eltwise(e) if data => {

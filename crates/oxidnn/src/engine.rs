@@ -39,5 +39,7 @@ impl CpuEngine for Engine {
 }
 
 fn described(desc: &PrimitiveDesc, arg: Arg) -> Result<Tensor, Error> {
-    desc.problem().tensor(arg).ok_or_else(|| Error::arg(arg, "an argument the primitive does not have", "one of its arguments").with_problem(desc.problem()))
+    desc.problem()
+        .tensor(arg)
+        .ok_or_else(|| Error::arg(arg, "an argument the primitive does not have", "one of its arguments").with_problem(desc.problem()))
 }

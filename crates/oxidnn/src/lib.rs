@@ -41,12 +41,13 @@ pub use describe::{Describe, PostOps};
 pub use engine::CpuEngine;
 pub use oxidnn_runtime::{Engine, EngineKind, Memory, Primitive, PrimitiveDesc, Stream, Threads, knobs};
 pub use oxidnn_spec::{
-    Accumulation, Arg, Attr, DataType, Dims, Error, FpMathMode, Layout, Op, PostOp, Problem, Quant, RUNTIME, Rounding, ScratchpadMode, Tensor, op,
+    Accumulation, Arg, Attr, DataType, Dims, Error, FpMathMode, Layout, Op, PostOp, Problem, Quant, RUNTIME, Rounding, ScratchpadMode,
+    Tensor, op,
 };
 pub use products::{InnerProduct, Matmul};
 pub use simple::{
-    Builder, LrnParams, batch_norm, binary, concat, eltwise, group_norm, layer_norm, lrn, prelu, reduction, reorder, resampling, shuffle, softmax,
-    sum,
+    Builder, LrnParams, batch_norm, binary, concat, eltwise, group_norm, layer_norm, lrn, prelu, reduction, reorder, resampling, shuffle,
+    softmax, sum,
 };
 pub use window::{Conv, Pool};
 

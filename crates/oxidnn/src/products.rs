@@ -81,7 +81,13 @@ impl Describe for Matmul {
                 let size = |d: usize| match d {
                     d if d + 1 == n => w[d],
                     d if d + 2 == n => s[d],
-                    d => if s[d] == 1 { w[d] } else { s[d] },
+                    d => {
+                        if s[d] == 1 {
+                            w[d]
+                        } else {
+                            s[d]
+                        }
+                    }
                 };
                 Tensor::any(Dims::from_fn(n, size), src.dtype)
             }

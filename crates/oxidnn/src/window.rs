@@ -94,7 +94,17 @@ impl Conv {
     #[must_use]
     pub fn forward(prop: Prop) -> Conv {
         let geometry = Geometry::default();
-        Conv { prop, alg: ConvAlg::Direct, transposed: false, src: None, weights: None, bias: None, dst: None, geometry, attr: Attr::default() }
+        Conv {
+            prop,
+            alg: ConvAlg::Direct,
+            transposed: false,
+            src: None,
+            weights: None,
+            bias: None,
+            dst: None,
+            geometry,
+            attr: Attr::default(),
+        }
     }
 
     /// A transposed convolution (deconvolution): weights `[G x] OC/G x IC/G x kernel` by its own input and output channels.

@@ -310,6 +310,17 @@ fn set_pattern(out: &HostTensor, s: &Sparse, chosen: &[i64]) {
                 out.set_indices(1 + d, &indices);
             }
         }
-        Sparse::Packed { .. } => {}
+        Sparse::Packed { .. } => {
+            let (mut bits, mut starts) = (out.bytes(1), out.bytes(2));
+            for (word, start) in starts.chunks_exact_mut(8).enumerate() {
+                let before = chosen.iter().filter(|&&c| c < word as i64 * 64).count() as i64;
+                start.copy_from_slice(&before.to_le_bytes());
+            }
+            for &c in chosen {
+                bits[c as usize / 8] |= 1 << (c % 8);
+            }
+            out.set_bytes(1, &bits);
+            out.set_bytes(2, &starts);
+        }
     }
 }

@@ -1,0 +1,148 @@
+//! `oxidnn bench`: times problems.
+
+use crate::problems::{self, Named};
+use crate::{Bench, progress, session};
+use anyhow::Result;
+use comfy_table::{CellAlignment, Table, presets};
+use oxidnn_runtime::{Engine, Memory, Stream};
+use oxidnn_spec::{Arg, DataType};
+use oxidnn_testing::concrete::concrete;
+use oxidnn_testing::{fill, harness};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// One problem's figures.
+struct Row {
+    suite: String,
+    problem: String,
+    implementation: String,
+    gops: f64,
+    gbytes: f64,
+    min_ms: f64,
+    avg_ms: f64,
+    create_us: f64,
+    peak_percent: Option<f64>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
+    let cases = problems::collect(&args.selection)?;
+    let engine = session::engine();
+    let stream = session::stream(&engine, args.selection.threads)?;
+    let peak = Peak::measure(&stream);
+    let bar = progress::bar(cases.len());
+    let mut rows = Vec::with_capacity(cases.len());
+    for named in &cases {
+        bar.set_message(named.case.problem.to_string());
+        rows.push(time(named, &engine, &stream, &peak, args)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if args.selection.json {
+        rows.iter().for_each(print_json);
+    } else if args.csv {
+        print_csv(&rows);
+    } else {
+        print_table(&rows, &peak);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// This machine's measured peak with the stream's threads.
+struct Peak {
+    f32_gflops: f64,
+    threads: usize,
+}
+
+impl Peak {
+    fn measure(stream: &Stream) -> Peak {
+        let threads = stream.executor().threads();
+        Peak { f32_gflops: oxidnn_cpu::peak::f32_gflops() * threads as f64, threads }
+    }
+
+    /// Peak for products of `dtype`: the f32 figure, times the lanes that a narrower type has more of.
+    fn of(&self, dtype: DataType) -> Option<f64> {
+        matches!(dtype, DataType::F32).then_some(self.f32_gflops)
+    }
+}
+
+fn time(named: &Named, engine: &Engine, stream: &Stream, peak: &Peak, args: &Bench) -> Result<Row> {
+    let problem = &named.case.problem;
+    let begin = Instant::now();
+    let desc = session::describe(engine, problem, args.selection.row.as_deref())?;
+    let primitive = desc.create()?;
+    let create = begin.elapsed();
+    let inputs = fill::arguments(&concrete(desc.problem(), &named.case.fill)?, &named.case.fill);
+    let memories = harness::upload(engine, &inputs)?;
+    let bound: Vec<(Arg, &Memory<'_>)> = memories.iter().map(|(a, m)| (*a, m)).collect();
+    let once = || -> Result<Duration> {
+        let begin = Instant::now();
+        primitive.execute(stream, &bound)?;
+        stream.wait()?;
+        Ok(begin.elapsed())
+    };
+    once()?;
+    let budget = Duration::from_secs_f64(args.seconds);
+    let (mut total, mut min, mut runs) = (Duration::ZERO, Duration::MAX, 0u32);
+    while (total < budget || runs < 3) && runs < 1_000_000 {
+        let t = once()?;
+        (total, min, runs) = (total + t, min.min(t), runs + 1);
+    }
+    let seconds = min.as_secs_f64();
+    let gops = desc.problem().flops() as f64 / seconds / 1e9;
+    let dtype = problem.op.operands().first().map_or(DataType::F32, |o| o.tensor.dtype);
+    Ok(Row {
+        suite: named.suite.clone(),
+        problem: problem.to_string(),
+        implementation: desc.impl_name().to_owned(),
+        gops,
+        gbytes: desc.problem().bytes() as f64 / seconds / 1e9,
+        min_ms: seconds * 1e3,
+        avg_ms: total.as_secs_f64() * 1e3 / f64::from(runs),
+        create_us: create.as_secs_f64() * 1e6,
+        peak_percent: peak.of(dtype).filter(|_| gops > 0.0).map(|p| gops / p * 100.0),
+    })
+}
+
+fn print_json(r: &Row) {
+    let Row { suite, problem, implementation, gops, gbytes, min_ms, avg_ms, create_us, peak_percent } = r;
+    println!(
+        "{}",
+        serde_json::json!({
+            "suite": suite, "problem": problem, "impl": implementation, "gops": gops, "gbytes": gbytes, "ms": min_ms,
+            "avg_ms": avg_ms, "create_us": create_us, "peak_percent": peak_percent
+        })
+    );
+}
+
+fn print_csv(rows: &[Row]) {
+    println!("suite,problem,impl,gops,gbytes,min_ms,avg_ms,create_us,peak_percent");
+    for r in rows {
+        let peak = r.peak_percent.map_or(String::new(), |p| format!("{p:.1}"));
+        let Row { suite, problem, implementation, gops, gbytes, min_ms, avg_ms, create_us, .. } = r;
+        println!("{suite},{problem},{implementation},{gops:.3},{gbytes:.3},{min_ms:.6},{avg_ms:.6},{create_us:.1},{peak}");
+    }
+}
+
+fn print_table(rows: &[Row], peak: &Peak) {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(["problem", "implementation", "Gop/s", "% of peak", "GB/s", "min ms", "avg ms", "create us"]);
+    for r in rows {
+        table.add_row([
+            r.problem.clone(),
+            r.implementation.clone(),
+            format!("{:.1}", r.gops),
+            r.peak_percent.map_or("-".into(), |p| format!("{p:.0}")),
+            format!("{:.1}", r.gbytes),
+            format!("{:.4}", r.min_ms),
+            format!("{:.4}", r.avg_ms),
+            format!("{:.0}", r.create_us),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    println!("{table}");
+    let (gops, ms): (f64, f64) = rows.iter().fold((0.0, 0.0), |(g, m), r| (g + r.gops * r.min_ms, m + r.min_ms));
+    println!("{} problems, {ms:.3} ms, {:.1} Gop/s over all; measured f32 peak {:.0} Gflop/s on {} thread(s)", rows.len(), gops / ms, peak.f32_gflops, peak.threads);
+}
