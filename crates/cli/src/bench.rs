@@ -4,6 +4,7 @@ use crate::problems::{self, Named};
 use crate::{Bench, progress, session};
 use anyhow::Result;
 use comfy_table::{CellAlignment, Table, presets};
+use oxidnn_cpu::kernels::multiversion::Simd;
 use oxidnn_runtime::{Engine, Memory, Stream};
 use oxidnn_spec::{Arg, DataType};
 use oxidnn_testing::concrete::concrete;
@@ -57,7 +58,7 @@ struct Peak {
 impl Peak {
     fn measure(stream: &Stream) -> Peak {
         let threads = stream.executor().threads();
-        Peak { f32_gflops: oxidnn_cpu::peak::f32_gflops() * threads as f64, threads }
+        Peak { f32_gflops: oxidnn_cpu::peak::single_core_flops(Simd::host()) / 1e9 * threads as f64, threads }
     }
 
     /// Peak for products of `dtype`: the f32 figure, times the lanes that a narrower type has more of.
@@ -89,7 +90,7 @@ fn time(named: &Named, engine: &Engine, stream: &Stream, peak: &Peak, args: &Ben
         (total, min, runs) = (total + t, min.min(t), runs + 1);
     }
     let seconds = min.as_secs_f64();
-    let gops = desc.problem().flops() as f64 / seconds / 1e9;
+    let gops = desc.problem().flops() / seconds / 1e9;
     let dtype = problem.op.operands().first().map_or(DataType::F32, |o| o.tensor.dtype);
     Ok(Row {
         suite: named.suite.clone(),
