@@ -127,7 +127,7 @@ impl Layout {
                     Sparse::Packed { blocking, .. } => blocking.as_ref().as_ref(),
                     _ => None,
                 };
-                packed.map_or(Ok(()), |b| self.check_blocking(b))?;
+                packed.map_or(Ok(()), |b| Layout { dims: self.dims, format: Format::Blocked(b.clone()) }.check())?;
                 if (0..=most).contains(&s.nnz()) {
                     return Ok(());
                 }
