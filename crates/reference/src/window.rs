@@ -134,7 +134,7 @@ impl Pass {
 
     /// The position of the large grid that kernel element `k` relates to `small`.
     #[inline]
-    fn to_large(&self, small: [i64; 3], k: [i64; 3]) -> Option<[i64; 3]> {
+    fn in_large(&self, small: [i64; 3], k: [i64; 3]) -> Option<[i64; 3]> {
         let z = &self.sizes;
         let mut out = [0; 3];
         for d in 0..3 {
@@ -148,7 +148,7 @@ impl Pass {
 
     /// The position of the small grid that kernel element `k` relates to `large`.
     #[inline]
-    fn to_small(&self, large: [i64; 3], k: [i64; 3]) -> Option<[i64; 3]> {
+    fn in_small(&self, large: [i64; 3], k: [i64; 3]) -> Option<[i64; 3]> {
         let z = &self.sizes;
         let mut out = [0; 3];
         for d in 0..3 {
@@ -183,7 +183,7 @@ impl Pass {
                 scratch,
                 |m, t| {
                     let ([n, p @ ..], [c, k @ ..]) = (unravel(m, &rows), unravel(t, &terms));
-                    let q = if from_large { self.to_large(p, k) } else { self.to_small(p, k) };
+                    let q = if from_large { self.in_large(p, k) } else { self.in_small(p, k) };
                     Some(from.get(images.start + n, g * given + c, q?))
                 },
                 |t, c| {
@@ -219,7 +219,7 @@ impl Pass {
                 scratch,
                 |m, t| {
                     let ([c, k @ ..], [n, p @ ..]) = (unravel(m, &rows), unravel(t, &terms));
-                    Some(large.get(n, g * rc + c, self.to_large(p, k)?))
+                    Some(large.get(n, g * rc + c, self.in_large(p, k)?))
                 },
                 |t, c| {
                     let [n, p @ ..] = unravel(t, &terms);
