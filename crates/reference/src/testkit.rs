@@ -5,9 +5,12 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, Problem, Tensor};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+/// A tensor with its buffers.
+type Owned = (Tensor, Vec<Vec<Cell<u8>>>);
+
 /// Arguments that own their memory.
 #[derive(Default)]
-pub(crate) struct Bound(BTreeMap<Arg, (Tensor, Vec<Vec<Cell<u8>>>)>);
+pub(crate) struct Bound(BTreeMap<Arg, Owned>);
 
 impl Bound {
     /// Adds `tensor` as `arg`, filled in logical row-major order; bytes not written hold 0xa5.
