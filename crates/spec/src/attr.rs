@@ -145,8 +145,8 @@ impl Quant {
             if self.mask >> d & 1 == 0 {
                 return 1;
             }
-            let g = if self.groups.is_empty() || d + 2 < n { 1 } else { self.groups[d + 2 - n].max(1) };
-            if dims[d] < 0 { dims[d] } else { (dims[d] + g - 1) / g }
+            let group = if d + 2 < n { 1 } else { self.groups.get(d + 2 - n).map_or(1, |&g| g.max(1)) };
+            if dims[d] < 0 { dims[d] } else { dims[d] / group + i64::from(dims[d] % group > 0) }
         })
     }
 }

@@ -15,8 +15,8 @@ pub struct Problem {
 
 impl Problem {
     /// The only validation: checks every rule of the specification that does not depend on an engine, and fills the tensors that follow
-    /// from the others where they were left out (workspace, statistics, scale and shift of the normalisations and their gradients; weights
-    /// and bias of a depthwise post-op).
+    /// from the others where they were left out (statistics, scale and shift of the normalisations and their gradients; weights, bias and
+    /// destination of a depthwise post-op; factors of a resampling). Workspaces are always the library's own.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] that names the argument, what it got and what it needs. What is legal but has no implementation is

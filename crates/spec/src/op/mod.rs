@@ -226,7 +226,7 @@ macro_rules! each_op {
 
 impl Op {
     /// The tensors of the operation itself with their execution arguments (those of attributes and the scratchpad
-    /// are [`Problem::operands`]'s).
+    /// are [`crate::Problem::operands`]'s).
     pub fn operands(&self) -> Vec<Operand<&Tensor>> {
         each_op!(self, x => x.operands())
     }

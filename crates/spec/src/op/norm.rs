@@ -183,8 +183,6 @@ impl BatchNorm {
             check::dims_if(arg, tensor, self.src.dims())?;
             ensure(tensor.as_ref().is_none_or(|t| t.dtype == self.src.dtype), arg, "another data type", self.src.dtype)?;
         }
-        check::presence(Arg::WORKSPACE, &self.workspace, self.prop != Prop::ForwardInference && (fuse_relu || fuse_add_relu))?;
-        check::dims_if(Arg::WORKSPACE, &self.workspace, &[self.workspace_bytes().unwrap_or(-1)])?;
         ensure(self.src.dtype != DataType::S8 || use_global_stats, "flags", "no use_global_stats", "use_global_stats for s8")?;
         let channels = self.src.dims()[1];
         Parts {
@@ -214,9 +212,8 @@ impl BatchNorm {
         derive_stats(*prop, *flags, Some(Dims::from([channels])), mean, variance);
         Learnt { prop: *prop, flags: *flags, channels, scale, shift, diff_scale, diff_shift }.derive();
         let kept = self.prop != Prop::ForwardInference && (flags.fuse_relu || flags.fuse_add_relu);
-        if kept && self.workspace.is_none() {
-            self.workspace = self.workspace_bytes().and_then(|n| Tensor::plain([n], DataType::U8).ok());
-        }
+        let bytes = self.workspace_bytes().filter(|_| kept);
+        self.workspace = bytes.and_then(|n| Tensor::plain([n], DataType::U8).ok());
     }
 }
 

@@ -59,10 +59,9 @@ impl Pool {
 
     /// The workspace of max pooling in training and backward.
     pub(super) fn derive(&mut self) {
-        if self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference && self.workspace.is_none() {
-            let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
-            self.workspace = Tensor::plain(*self.dst.dims(), dtype).ok();
-        }
+        let kept = self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference;
+        let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
+        self.workspace = if kept { Tensor::plain(*self.dst.dims(), dtype).ok() } else { None };
     }
 }
 
@@ -98,9 +97,6 @@ impl Pool {
                 )?;
             }
         }
-        let keeps = self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference;
-        check::presence(Arg::WORKSPACE, &self.workspace, keeps)?;
-        check::dims_if(Arg::WORKSPACE, &self.workspace, d)?;
         TYPES.check(Some(self.prop), &[Some(self.src.dtype), Some(self.dst.dtype)])
     }
 

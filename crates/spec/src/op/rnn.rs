@@ -234,8 +234,7 @@ impl Rnn {
 
     /// The workspace of training and backward.
     pub(super) fn derive(&mut self) {
-        if self.prop != Prop::ForwardInference && self.workspace.is_none() {
-            self.workspace = self.workspace_bytes().and_then(|bytes| Tensor::plain([bytes], DataType::U8).ok());
-        }
+        let bytes = self.workspace_bytes().filter(|_| self.prop != Prop::ForwardInference);
+        self.workspace = bytes.and_then(|bytes| Tensor::plain([bytes], DataType::U8).ok());
     }
 }

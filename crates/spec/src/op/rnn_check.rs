@@ -33,7 +33,6 @@ impl Rnn {
         self.check_tensors(&sizes)?;
         self.check_cell()?;
         self.check_types()?;
-        check::presence(Arg::WORKSPACE, &self.workspace, self.prop != Prop::ForwardInference)?;
         ensure(self.diff.is_some() != self.prop.is_forward(), "gradients", self.diff.is_some(), "gradients exactly in backward")?;
         self.diff.as_ref().map_or(Ok(()), |d| self.check_diff(d))
     }

@@ -392,10 +392,8 @@ proptest! {
     ) {
         let mut layout = Layout::with_tag(Dims::new(&dims).unwrap(), tag).unwrap();
         if let Format::Blocked(b) = &mut layout.format {
-            for d in 0..4 {
-                if padding[d] > 0 {
-                    b.padded_dims[d] += (padding[d] - 1) * b.inner.of(d);
-                }
+            for (d, &blocks) in padding.iter().enumerate().filter(|(_, p)| **p > 0) {
+                b.padded_dims[d] += (blocks - 1) * b.inner.of(d);
             }
             if offset > 25 {
                 b.strides = Dims::new(&strides).unwrap();
