@@ -1,6 +1,5 @@
-//! Problems as text: benchdnn's grammar of problem lines, read and written.
-//!
-//! A line is words separated by blanks: `--<driver>`, options `--key=value`, then one or more problem descriptors; `#` starts a comment.
+#![doc = include_str!("grammar.md")]
+
 mod attrs;
 mod drivers;
 mod error;
