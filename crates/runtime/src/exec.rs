@@ -1,7 +1,7 @@
 //! What a kernel gets when it runs: arguments, scratch and threads.
 
 use crate::Buf;
-use oxidnn_spec::{Arg, Error, Tensor};
+use oxidnn_spec::{Arg, Error, Tensor, Use};
 
 /// One execution argument: what it is, its description, its memory.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub struct Bound<'a> {
     pub arg: Arg,
     /// The memory's own description, runtime dimensions made concrete.
     pub tensor: &'a Tensor,
+    /// Read or written.
+    pub usage: Use,
     /// Its buffers: one, or several for sparse tensors.
     pub bufs: &'a [Buf],
 }
@@ -43,10 +45,10 @@ impl<'a> Ctx<'a> {
 
     /// The argument as a slice of `T`, when it is there, aligned, and shares no byte with an argument that is written.
     #[inline]
-    pub fn input<T: crate::Element>(&self, arg: Arg, written: &[Arg]) -> Option<&'a [T]> {
+    pub fn input<T: crate::Element>(&self, arg: Arg) -> Option<&'a [T]> {
         let b = *self.bound(arg)?.bufs.first()?;
-        let shared = written.iter().filter_map(|w| self.bound(*w)).flat_map(|w| w.bufs).any(|w| w.overlaps(&b));
-        if shared {
+        let mut written = self.args.iter().filter(|w| w.usage == Use::Out).flat_map(|w| w.bufs);
+        if written.any(|w| w.overlaps(&b)) {
             return None;
         }
         // SAFETY: the region is valid by `Buf::new`'s promise, and no written argument overlaps it.

@@ -16,7 +16,10 @@ pub(crate) struct Request<'a> {
 }
 
 /// Stands in unused places of argument arrays.
-static NOTHING: LazyLock<Tensor> = LazyLock::new(|| Tensor::host_scalar(DataType::U8));
+fn nothing() -> Bound<'static> {
+    static NOTHING: LazyLock<Tensor> = LazyLock::new(|| Tensor::host_scalar(DataType::U8));
+    Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, bufs: &[] }
+}
 
 /// Executes once; errors carry the problem line.
 pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
@@ -37,7 +40,7 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
 /// Binds into arrays on the stack: nothing is allocated.
 fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
     let mut memories = [None; N];
-    let mut bound = [Bound { arg: Arg(0), tensor: &NOTHING, bufs: &[] }; N];
+    let mut bound = [nothing(); N];
     let n = request.desc.operands().len();
     run(request, &mut memories[..n], &mut bound[..n])
 }
@@ -45,7 +48,7 @@ fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
 /// For problems of very many operands (a concat of more than 500 sources): the one execution that allocates.
 fn on_heap(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
-    let mut bound = vec![Bound { arg: Arg(0), tensor: &NOTHING, bufs: &[] }; n];
+    let mut bound = vec![nothing(); n];
     run(request, &mut vec![None; n], &mut bound)
 }
 
@@ -59,7 +62,7 @@ fn run<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bound:
     for (operand, memory) in desc.operands().iter().zip(&*memories) {
         let Some(memory) = check::operand(desc, operand, *memory)? else { continue };
         if operand.arg != Arg::SCRATCHPAD {
-            bound[count] = Bound { arg: operand.arg, tensor: memory.tensor(), bufs: memory.bufs() };
+            bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor: memory.tensor(), bufs: memory.bufs() };
             count += 1;
         }
     }
@@ -73,7 +76,7 @@ fn run<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bound:
     }
     let exec = code.exec();
     let borrows = Borrows::take(desc.operands(), memories)?;
-    if is_noop(desc, bound) {
+    if is_noop(bound) {
         return Ok(());
     }
     let booked = desc.plan().scratch_bytes();
@@ -120,9 +123,8 @@ fn place<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> R
 }
 
 /// True when there is nothing to write: every output is empty.
-fn is_noop(desc: &PrimitiveDesc, bound: &[Bound<'_>]) -> bool {
-    let written = |b: &&Bound<'_>| desc.operands().iter().any(|o| o.arg == b.arg && o.usage == Use::Out);
-    bound.iter().filter(written).all(|b| b.tensor.is_empty())
+fn is_noop(bound: &[Bound<'_>]) -> bool {
+    bound.iter().filter(|b| b.usage == Use::Out).all(|b| b.tensor.is_empty())
 }
 
 /// The aligned part of the caller's scratchpad.

@@ -51,8 +51,8 @@ pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
 }
 
 /// The elements of `view` where they are `f32` that nothing written overlaps.
-pub(super) fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>, written: &[Arg]) -> Option<&'a [f32]> {
-    if view.dtype() == DataType::F32 { ctx.input(arg, written) } else { None }
+pub(super) fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>) -> Option<&'a [f32]> {
+    if view.dtype() == DataType::F32 { ctx.input(arg) } else { None }
 }
 
 /// Largest magnitude of an 8-bit or 4-bit integer type.

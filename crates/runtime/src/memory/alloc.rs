@@ -1,6 +1,6 @@
 //! Allocations: zeroed, 64-byte aligned host memory, or memory that a device hands out. One of the files with unsafe code.
 
-use crate::{Buf, Element};
+use crate::Buf;
 use oxidnn_spec::Error;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
@@ -68,43 +68,4 @@ impl fmt::Debug for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Allocation({} bytes)", self.buf.len())
     }
-}
-
-/// The user's slice, which the caller's lifetime keeps valid and unshared.
-pub(super) fn of_slice_mut<T: Element>(data: &mut [T]) -> Buf {
-    // SAFETY: a unique slice; the memory object made of it lives no longer than the borrow and guards its use.
-    unsafe { Buf::new(data.as_mut_ptr().cast(), size_of_val(data)) }
-}
-
-/// The user's slice, which is only read.
-pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf {
-    // SAFETY: a shared slice; the memory object made of it lives no longer than the borrow and refuses to be written.
-    unsafe { Buf::new(data.as_ptr().cast_mut().cast(), size_of_val(data)) }
-}
-
-/// `bytes` at `address`, or nothing at null.
-///
-/// # Safety
-/// As [`Buf::new`], where the address is not null.
-pub(super) unsafe fn of_address(address: *mut u8, bytes: usize) -> Buf {
-    // SAFETY: the caller's promise; a region of no bytes is valid anywhere.
-    unsafe { Buf::new(address, if address.is_null() { 0 } else { bytes }) }
-}
-
-/// The bytes of a host region for reading.
-///
-/// # Safety
-/// Nobody writes to it while the slice lives.
-pub(super) unsafe fn bytes<'a>(buf: Buf) -> &'a [u8] {
-    // SAFETY: bytes are always aligned; the rest is the caller's promise.
-    unsafe { buf.slice() }.unwrap_or(&[])
-}
-
-/// The bytes of a host region for writing.
-///
-/// # Safety
-/// Nobody else reads or writes it while the slice lives.
-pub(super) unsafe fn bytes_mut<'a>(buf: Buf) -> &'a mut [u8] {
-    // SAFETY: bytes are always aligned; the rest is the caller's promise.
-    unsafe { buf.slice_mut(0, buf.len()) }.unwrap_or(&mut [])
 }

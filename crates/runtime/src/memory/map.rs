@@ -1,6 +1,6 @@
-//! Mapping: the bytes of a memory for the host, as long as a guard lives.
+//! Mapping: the bytes of a memory for the host, as long as a guard lives. One of the files with unsafe code.
 
-use super::{Access, Guard, Memory, Origin, alloc};
+use super::{Access, Guard, Memory, Origin};
 use crate::{Buf, Engine};
 use oxidnn_spec::Error;
 use std::ops::{Deref, DerefMut};
@@ -56,7 +56,7 @@ impl<'a> Memory<'a> {
         let (buf, guard) = (self.buf(index)?, self.guard(Access::Read)?);
         let bytes = match self.remote() {
             // SAFETY: the guard keeps writers out while the mapping lives (or the maker of the memory promised to).
-            None => Bytes::Host(unsafe { alloc::bytes(buf) }),
+            None => Bytes::Host(unsafe { bytes_of(buf) }),
             Some(engine) => {
                 let mut bytes = vec![0; buf.len()];
                 engine.device().read(buf, &mut bytes)?;
@@ -74,7 +74,7 @@ impl<'a> Memory<'a> {
         let (buf, guard) = (self.buf(index)?, self.guard(Access::Write)?);
         let bytes = match self.remote() {
             // SAFETY: the guard keeps everybody else out while the mapping lives (or the maker of the memory promised to).
-            None => Bytes::Host(unsafe { alloc::bytes_mut(buf) }),
+            None => Bytes::Host(unsafe { bytes_mut_of(buf) }),
             Some(engine) => {
                 let mut bytes = vec![0; buf.len()];
                 engine.device().read(buf, &mut bytes)?;
@@ -138,4 +138,22 @@ impl Drop for MappedMut<'_> {
     fn drop(&mut self) {
         let _ = self.write_back();
     }
+}
+
+/// The bytes of a host region for reading.
+///
+/// # Safety
+/// Nobody writes to it while the slice lives.
+unsafe fn bytes_of<'a>(buf: Buf) -> &'a [u8] {
+    // SAFETY: bytes are always aligned; the rest is the caller's promise.
+    unsafe { buf.slice() }.unwrap_or(&[])
+}
+
+/// The bytes of a host region for writing.
+///
+/// # Safety
+/// Nobody else reads or writes it while the slice lives.
+unsafe fn bytes_mut_of<'a>(buf: Buf) -> &'a mut [u8] {
+    // SAFETY: bytes are always aligned; the rest is the caller's promise.
+    unsafe { buf.slice_mut(0, buf.len()) }.unwrap_or(&mut [])
 }

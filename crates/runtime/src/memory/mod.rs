@@ -11,6 +11,7 @@ mod access;
 mod alloc;
 mod borrow;
 mod map;
+mod raw;
 #[cfg(test)]
 mod tests;
 
@@ -128,7 +129,7 @@ impl<'a> Memory<'a> {
     /// [`Error::InvalidArguments`] when the slice is shorter than the tensor, for layouts without one buffer of known size, and for engines
     /// whose memory is not the host's.
     pub fn from_slice_mut<T: Element>(engine: &Engine, tensor: Tensor, data: &'a mut [T]) -> Result<Memory<'a>, Error> {
-        let buf = alloc::of_slice_mut(data);
+        let buf = raw::of_slice_mut(data);
         Memory::borrowed(engine, tensor, buf, Origin::Borrowed)
     }
 
@@ -137,7 +138,7 @@ impl<'a> Memory<'a> {
     /// # Errors
     /// As [`Memory::from_slice_mut`].
     pub fn from_slice<T: Element>(engine: &Engine, tensor: Tensor, data: &'a [T]) -> Result<Memory<'a>, Error> {
-        let buf = alloc::of_slice(data);
+        let buf = raw::of_slice(data);
         Memory::borrowed(engine, tensor, buf, Origin::ReadOnly)
     }
 
@@ -154,58 +155,6 @@ impl<'a> Memory<'a> {
             return Err(Error::invalid("memory", format!("a slice of {} bytes", buf.len()), format!("at least {need} bytes")));
         }
         Ok(Memory::over(Some(engine.clone()), tensor, Bufs::One(buf.part(0, need)), origin, Vec::new()))
-    }
-
-    /// Memory at addresses of the engine's address space, one a buffer (values, then index arrays). A null address is legal until an
-    /// execution needs the bytes.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArguments`] for `any` and runtime layouts, host scalars, and a wrong number of addresses.
-    ///
-    /// # Safety
-    /// For as long as the memory object is used, each address that is not null must be valid for the bytes of its buffer, and the caller
-    /// takes care that executions and others do not write while somebody reads or writes; nothing is checked.
-    pub unsafe fn from_raw(engine: &Engine, tensor: Tensor, addresses: &[*mut u8]) -> Result<Memory<'a>, Error> {
-        not_scalar(&tensor)?;
-        if addresses.len() != tensor.buffers() {
-            let expected = format!("{}", tensor.buffers());
-            return Err(Error::invalid("number of buffers", addresses.len(), expected));
-        }
-        let mut bufs = Vec::with_capacity(addresses.len());
-        for (i, &p) in addresses.iter().enumerate() {
-            // SAFETY: the caller promised that the address is null or valid for these bytes.
-            bufs.push(unsafe { alloc::of_address(p, needed(&tensor, i)?) });
-        }
-        Ok(Memory::over(Some(engine.clone()), tensor, Bufs::new(bufs.into_iter()), Origin::Unchecked, Vec::new()))
-    }
-
-    /// The same memory without the run-time count of readers and writers.
-    ///
-    /// # Safety
-    /// The caller takes care that nobody writes while somebody else reads or writes.
-    pub unsafe fn into_unchecked(self) -> Memory<'a> {
-        Memory { origin: Origin::Unchecked, ..self }
-    }
-
-    /// Points buffer `index` at `address`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidArguments`] for host scalars and an index without a buffer.
-    ///
-    /// # Safety
-    /// As [`Memory::from_raw`]; the memory is not counted from now on.
-    pub unsafe fn set_data_handle(&mut self, index: usize, address: *mut u8) -> Result<(), Error> {
-        not_scalar(&self.tensor)?;
-        let count = self.bufs.as_slice().len();
-        // SAFETY: the caller promised that the address is null or valid for these bytes.
-        let new = unsafe { alloc::of_address(address, needed(&self.tensor, index)?) };
-        let slot = match &mut self.bufs {
-            Bufs::One(b) => (index == 0).then_some(b),
-            Bufs::Many(b) => b.get_mut(index),
-        };
-        *slot.ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))? = new;
-        (self.origin, self.storage) = (Origin::Unchecked, Arc::default());
-        Ok(())
     }
 
     /// The same bytes under another description: a reshape, a permutation, a submemory. Both count readers and writers together.

@@ -70,11 +70,11 @@ impl Kernel for Window {
         let mut workers = scratch.take(each)?;
         let weights = if self.panels.in_place {
             let unaligned = || Error::arg(Arg::WEIGHTS, "memory that is not aligned, or is written", "weights aligned to their type");
-            support::floats(ctx, Arg::WEIGHTS, &weights, &[self.result]).ok_or_else(unaligned)?
+            support::floats(ctx, Arg::WEIGHTS, &weights).ok_or_else(unaligned)?
         } else {
             panels.fill(ctx.executor, self.panels.panel, &|panel, out| self.pack(&by, panel, out))
         };
-        let floats = support::floats(ctx, self.source, &source, &[self.result]);
+        let floats = support::floats(ctx, self.source, &source);
         let bound = Bound { plan: self, simd, source: from, floats, weights, tail, exact };
         let tasks = self.images * self.groups * self.channel_blocks * self.boxes;
         workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));

@@ -59,7 +59,7 @@ fn split_scale<'a>(scale: Broadcast<'a>, depth: usize) -> (Option<Broadcast<'a>>
 fn operand<'a>(ctx: &Ctx<'a>, arg: Arg, source: Source<'a>, outer: usize, depth: usize) -> Operand<'a> {
     let view = source.view;
     let axis = |d: usize| Axis::new(&[d], view.dims());
-    Operand { source, outer: axis(outer), depth: axis(depth), slice: support::floats(ctx, arg, &view, &[Arg::DST]) }
+    Operand { source, outer: axis(outer), depth: axis(depth), slice: support::floats(ctx, arg, &view) }
 }
 
 impl Kernel for Packed {

@@ -1,0 +1,82 @@
+//! Memory over addresses: the user's slices, which the compiler vouches for, and raw addresses, which the user does. One of the files with
+//! unsafe code.
+
+use super::{Bufs, Memory, Origin, needed, not_scalar};
+use crate::{Buf, Element, Engine};
+use oxidnn_spec::{Error, Tensor};
+use std::sync::Arc;
+
+impl<'a> Memory<'a> {
+    /// Memory at addresses of the engine's address space, one a buffer (values, then index arrays). A null address is legal until an
+    /// execution needs the bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for `any` and runtime layouts, host scalars, and a wrong number of addresses.
+    ///
+    /// # Safety
+    /// For as long as the memory object is used, each address that is not null must be valid for the bytes of its buffer, and the caller
+    /// takes care that executions and others do not write while somebody reads or writes; nothing is checked.
+    pub unsafe fn from_raw(engine: &Engine, tensor: Tensor, addresses: &[*mut u8]) -> Result<Memory<'a>, Error> {
+        not_scalar(&tensor)?;
+        if addresses.len() != tensor.buffers() {
+            let expected = format!("{}", tensor.buffers());
+            return Err(Error::invalid("number of buffers", addresses.len(), expected));
+        }
+        let mut bufs = Vec::with_capacity(addresses.len());
+        for (i, &p) in addresses.iter().enumerate() {
+            // SAFETY: the caller promised that the address is null or valid for these bytes.
+            bufs.push(unsafe { of_address(p, needed(&tensor, i)?) });
+        }
+        Ok(Memory::over(Some(engine.clone()), tensor, Bufs::new(bufs.into_iter()), Origin::Unchecked, Vec::new()))
+    }
+
+    /// The same memory without the run-time count of readers and writers.
+    ///
+    /// # Safety
+    /// The caller takes care that nobody writes while somebody else reads or writes.
+    pub unsafe fn into_unchecked(self) -> Memory<'a> {
+        Memory { origin: Origin::Unchecked, ..self }
+    }
+
+    /// Points buffer `index` at `address`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for host scalars and an index without a buffer.
+    ///
+    /// # Safety
+    /// As [`Memory::from_raw`]; the memory is not counted from now on.
+    pub unsafe fn set_data_handle(&mut self, index: usize, address: *mut u8) -> Result<(), Error> {
+        not_scalar(&self.tensor)?;
+        let count = self.bufs.as_slice().len();
+        // SAFETY: the caller promised that the address is null or valid for these bytes.
+        let new = unsafe { of_address(address, needed(&self.tensor, index)?) };
+        let slot = match &mut self.bufs {
+            Bufs::One(b) => (index == 0).then_some(b),
+            Bufs::Many(b) => b.get_mut(index),
+        };
+        *slot.ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))? = new;
+        (self.origin, self.storage) = (Origin::Unchecked, Arc::default());
+        Ok(())
+    }
+}
+
+/// The user's slice, which the caller's lifetime keeps valid and unshared.
+pub(super) fn of_slice_mut<T: Element>(data: &mut [T]) -> Buf {
+    // SAFETY: a unique slice; the memory object made of it lives no longer than the borrow and guards its use.
+    unsafe { Buf::new(data.as_mut_ptr().cast(), size_of_val(data)) }
+}
+
+/// The user's slice, which is only read.
+pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf {
+    // SAFETY: a shared slice; the memory object made of it lives no longer than the borrow and refuses to be written.
+    unsafe { Buf::new(data.as_ptr().cast_mut().cast(), size_of_val(data)) }
+}
+
+/// `bytes` at `address`, or nothing at null.
+///
+/// # Safety
+/// As [`Buf::new`], where the address is not null.
+pub(super) unsafe fn of_address(address: *mut u8, bytes: usize) -> Buf {
+    // SAFETY: the caller's promise; a region of no bytes is valid anywhere.
+    unsafe { Buf::new(address, if address.is_null() { 0 } else { bytes }) }
+}
