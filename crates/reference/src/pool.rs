@@ -78,12 +78,12 @@ fn forward<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args) -> Result<(), Erro
     Ok(())
 }
 
-/// The largest element of a window and its index, the first of equals; the type's lowest number where all is padding.
+/// The largest element of a window and its index, the first of equals, NaN only among NaNs; the type's lowest number where all is padding.
 fn largest(op: &Pool, src: &View<'_>, out: &[i64]) -> (f64, i64) {
     let mut best: Option<(f64, i64)> = None;
     for_each_tap(op, src.dims(), out, |pos, index| {
         let value = src.get(pos);
-        if best.is_none_or(|(b, _)| value > b) {
+        if best.is_none_or(|(b, _)| value > b || b.is_nan() && !value.is_nan()) {
             best = Some((value, index));
         }
     });

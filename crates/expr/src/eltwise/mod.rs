@@ -159,7 +159,7 @@ fn normal_cdf<N: Num>(s: N) -> N {
 /// The argument of the hyperbolic tangent in gelu_tanh; beyond 20 it is saturated already and must not overflow.
 #[inline(always)]
 fn gelu_bounded<N: Num>(s: N) -> (N, N) {
-    let c = s.max(N::constant(-20.0)).min(N::constant(20.0));
+    let c = N::select(s.eq(s), s.max(N::constant(-20.0)).min(N::constant(20.0)), s);
     let cube = c.mul(c).mul(N::constant(SQRT_2_OVER_PI * GELU_CUBE));
     (c, cube)
 }

@@ -18,6 +18,15 @@ fn positions_of_maxima_by_hand() {
     assert_eq!((l.values(Arg::DST), l.values(Arg::WORKSPACE)), (vec![7.0, 9.0], vec![4.0, 4.0]));
 }
 
+/// As oneDNN 3.13.2: NaN loses against numbers, and a window in the padding gives the lowest number.
+#[test]
+fn maxima_of_odd_windows() {
+    let mut l = Line::new("--pool --dir=FWD_I --dt=f32 --alg=max mb1ic1iw4kw2sw2pw0");
+    assert_eq!(l.set(Arg::SRC, &[f64::NAN, 2.0, 1.0, f64::NAN]).run().values(Arg::DST), [2.0, 1.0]);
+    let mut l = Line::new("--pool --dir=FWD_I --dt=s8 --alg=max mb1ic1iw2ow2kw2sw3pw0");
+    assert_eq!(l.set(Arg::SRC, &[1.0, 2.0]).run().values(Arg::DST), [2.0, -128.0]);
+}
+
 #[test]
 fn averages_by_hand() {
     for (alg, want) in [("avg_p", [1.0, 10.0 / 3.0]), ("avg_np", [1.5, 5.0])] {
