@@ -108,3 +108,18 @@ fn gnorm() {
 fn reduction() {
     check("reduction");
 }
+
+#[test]
+fn reorder() {
+    check("reorder");
+}
+
+#[test]
+fn concat() {
+    check("concat");
+}
+
+#[test]
+fn shuffle() {
+    check("shuffle");
+}

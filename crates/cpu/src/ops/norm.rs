@@ -133,7 +133,7 @@ impl Norm<'_> {
         }
         if self.workspace {
             // Before the result, which may lie over the source.
-            b.clear(Arg::WORKSPACE);
+            b.clear(Arg::WORKSPACE, 0);
             b.group(b.all());
             let (bits, stats) = (b.bits(Arg::WORKSPACE)?, self.stats(b, &tables)?);
             b.stage(Over::All);

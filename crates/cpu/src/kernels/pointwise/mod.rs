@@ -5,6 +5,7 @@
 //! of [`CHUNK`] numbers, formulas run over whole registers, registers are stored or folded. A chunk is loaded before it is stored, so that the
 //! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk. A [`Builder`] puts programs together.
 
+mod copy;
 mod fold;
 mod formula;
 mod nest;
@@ -12,6 +13,7 @@ mod operand;
 mod pipeline;
 mod program;
 
+pub use copy::Copies;
 pub use fold::FoldOp;
 pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place, Run};
 pub use operand::{Kind, Memory};

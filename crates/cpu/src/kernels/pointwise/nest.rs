@@ -26,6 +26,8 @@ pub enum Place {
     Tensor(Dims, Blocking),
     /// Row-major numbers, one for each group of positions: `sum(pos[d] / groups[d] * strides[d])`.
     Table {
+        /// Element offset of the first.
+        origin: i64,
         /// Distance of groups.
         strides: Dims,
         /// Positions of a group, at least 1.
@@ -43,20 +45,25 @@ impl Place {
 
     /// One number for all positions of `n` dimensions.
     pub fn single(n: usize) -> Place {
-        Place::Table { strides: Dims::filled(n, 0), groups: Dims::filled(n, 1) }
+        Place::strided(Dims::filled(n, 0))
+    }
+
+    /// One number for each position, at these strides.
+    pub fn strided(strides: Dims) -> Place {
+        Place::Table { origin: 0, strides, groups: Dims::filled(strides.len(), 1) }
     }
 
     fn origin(&self) -> i64 {
         match self {
             Place::Tensor(_, b) => b.offset,
-            Place::Table { .. } => 0,
+            Place::Table { origin, .. } => *origin,
         }
     }
 
     /// What position `p` of dimension `d` adds to the offset.
     fn term(&self, space: &Dims, d: usize, mut p: i64) -> i64 {
         match self {
-            Place::Table { strides, groups } => p / groups[d] * strides[d],
+            Place::Table { strides, groups, .. } => p / groups[d] * strides[d],
             Place::Tensor(dims, _) if dims[d] == 1 && space[d] != 1 => 0,
             Place::Tensor(_, b) => {
                 let (mut term, mut stride) = (0, 1);
@@ -75,7 +82,7 @@ impl Place {
     /// Adds the sizes at which blocks of dimension `d` end.
     fn units(&self, space: &Dims, d: usize, out: &mut Units) -> Option<()> {
         match self {
-            Place::Table { strides, groups } if strides[d] != 0 && groups[d] > 1 => out.add(groups[d]),
+            Place::Table { strides, groups, .. } if strides[d] != 0 && groups[d] > 1 => out.add(groups[d]),
             Place::Tensor(dims, b) if dims[d] != 1 || space[d] == 1 => {
                 let mut unit = 1;
                 for (_, size) in b.inner.iter().rev().filter(|x| x.0 == d) {
@@ -235,6 +242,15 @@ impl Nest {
         Some(nest)
     }
 
+    fn push(&mut self, part: Part) -> Option<()> {
+        self.volume = self.volume.checked_add(part.volume)?;
+        match self.first {
+            None => self.first = Some(part),
+            Some(_) => self.more.push(part),
+        }
+        Some(())
+    }
+
     /// Number of positions.
     pub fn volume(&self) -> i64 {
         self.volume
@@ -357,6 +373,7 @@ impl Builder<'_> {
         Some(())
     }
 
+    /// Sorts and joins the loops of one box and adds them to the nest.
     fn finish(&self, at: [i64; OPERANDS], nest: &mut Nest) -> Option<()> {
         let mut loops = self.loops;
         let loops = &mut loops[..self.len];
@@ -373,12 +390,54 @@ impl Builder<'_> {
             }
         }
         part.len = part.len.max(2);
-        nest.volume = nest.volume.checked_add(part.volume)?;
-        if nest.first.is_none() {
-            nest.first = Some(part);
-        } else {
-            nest.more.push(part);
+        part.tiled(self.places.len(), nest)
+    }
+}
+
+/// Positions along the leader's run, and along another operand's, in one tile of a transposition: a chunk together.
+const TILE: [i64; 2] = [32, 16];
+
+impl Part {
+    /// Adds the part to the nest. Where an operand runs along another loop than the leader, the two loops are cut into tiles, so that each
+    /// chunk takes whole cache lines of both.
+    fn tiled(self, operands: usize, nest: &mut Nest) -> Option<()> {
+        let inner = self.loops[self.len - 1];
+        let other = (1..operands)
+            .filter(|&t| inner.strides[t] > 1 && inner.strides[0] == 1)
+            .find_map(|t| self.loops[..self.len - 1].iter().position(|l| l.strides[t] == 1));
+        let Some(other) = other.filter(|_| self.len + 2 <= LOOPS) else { return nest.push(self) };
+        let outer = self.loops[other];
+        let run = if outer.size <= TILE[1] { CHUNK as i64 / outer.size } else { TILE[0] }.min(inner.size);
+        let tile = [run, outer.size.min(CHUNK as i64 / run)];
+        let mut rest = self;
+        rest.loops.copy_within(other + 1..self.len, other);
+        rest.len = self.len - 2;
+        for (b, nb) in pieces(outer.size, tile[1]) {
+            for (a, na) in pieces(inner.size, tile[0]) {
+                let mut part = rest;
+                for t in 0..operands {
+                    part.at[t] += b.start * outer.strides[t] + a.start * inner.strides[t];
+                }
+                let count = [(b.end - b.start) / nb, (a.end - a.start) / na];
+                let step = |l: Loop, n: i64| std::array::from_fn(|t| l.strides[t] * n);
+                let loops = [
+                    Loop { size: count[0], strides: step(outer, nb) },
+                    Loop { size: count[1], strides: step(inner, na) },
+                    Loop { size: nb, strides: outer.strides },
+                    Loop { size: na, strides: inner.strides },
+                ];
+                part.loops[part.len..part.len + 4].copy_from_slice(&loops);
+                part.len += 4;
+                part.volume = part.loops[..part.len].iter().map(|l| l.size).product();
+                nest.push(part)?;
+            }
         }
         Some(())
     }
+}
+
+/// Whole tiles of `0..size`, then the rest: ranges with the size of their tiles.
+fn pieces(size: i64, tile: i64) -> impl Iterator<Item = (Range<i64>, i64)> {
+    let whole = size / tile * tile;
+    [(0..whole, tile), (whole..size, size - whole)].into_iter().filter(|(r, _)| !r.is_empty())
 }

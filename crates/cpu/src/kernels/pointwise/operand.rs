@@ -69,6 +69,17 @@ impl Memory {
         match (joined, inner) {
             (true, _) => self.read(simd, at, inner, out),
             (_, 0) if outer == 0 => self.read(simd, at, 0, out),
+            // A tile of a transposition: what is contiguous goes across the rows.
+            _ if outer == 1 => {
+                let mut column = [0.0; CHUNK];
+                for j in 0..chunk.run {
+                    let column = &mut column[..chunk.rows];
+                    self.read(simd, at + j * inner, 1, column);
+                    for (o, v) in out[j..].iter_mut().step_by(chunk.run).zip(column.iter()) {
+                        *o = *v;
+                    }
+                }
+            }
             _ => {
                 for (r, row) in out.chunks_exact_mut(chunk.run).enumerate() {
                     self.read(simd, at + r * outer, inner, row);

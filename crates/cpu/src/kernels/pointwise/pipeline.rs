@@ -30,8 +30,8 @@ const ROWS: usize = 64;
 pub struct Pipeline {
     pub(super) groups: Vec<Group>,
     pub(super) padding: Vec<Padding>,
-    /// Arguments that begin as zeros.
-    pub(super) cleared: Vec<Arg>,
+    /// Arguments that begin as zeros, from a byte on.
+    pub(super) cleared: Vec<(Arg, usize)>,
     /// Numbers of all tables.
     pub(super) tables: usize,
 }
@@ -302,8 +302,9 @@ impl Kernel for Pipeline {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
         let tables = ctx.scratch.part(0, 4 * self.tables);
         let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
-        for arg in &self.cleared {
-            ctx.buf(*arg)?.fill(0);
+        for (arg, start) in &self.cleared {
+            let buf = ctx.buf(*arg)?;
+            buf.part(*start, buf.len() - start).fill(0);
         }
         for group in &self.groups {
             group.run(simd, ctx, tables, partials)?;

@@ -101,7 +101,7 @@ pub struct Builder<'p> {
     groups: Vec<Draft>,
     tables: usize,
     padding: Vec<Padding>,
-    cleared: Vec<Arg>,
+    cleared: Vec<(Arg, usize)>,
 }
 
 #[derive(Debug)]
@@ -246,7 +246,7 @@ impl<'p> Builder<'p> {
         for d in (0..self.space.len()).filter(|d| mask >> d & 1 == 1) {
             strides[d] = next.next().copied().unwrap_or(0);
         }
-        let place = Some(Place::Table { strides, groups: Dims::filled(self.space.len(), 1) });
+        let place = Some(Place::strided(strides));
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place })
     }
 
@@ -274,7 +274,7 @@ impl<'p> Builder<'p> {
         let at = self.tables;
         self.tables =
             usize::try_from(stride).ok().and_then(|n| at.checked_add(n.next_multiple_of(16))).ok_or(Skip::Shape("too many elements"))?;
-        Ok(Table { at, place: Place::Table { strides, groups: Dims::filled(self.space.len(), 1) } })
+        Ok(Table { at, place: Place::strided(strides) })
     }
 
     /// A table as operand of the group.
@@ -404,9 +404,28 @@ impl<'p> Builder<'p> {
         self.pad(arg)
     }
 
-    /// Zeros in all bytes of `arg` at the begin: for bits, whose last byte may be used in part.
-    pub fn clear(&mut self, arg: Arg) {
-        self.cleared.push(arg);
+    /// Zeros in all bytes of `arg` from byte `start` on, before anything else.
+    pub fn clear(&mut self, arg: Arg, start: usize) {
+        self.cleared.push((arg, start));
+    }
+
+    /// Whole numbers of 32 bits that lie in the memory of `arg` from byte `start` on, row-major over the dimensions in `mask` with their
+    /// sizes in `sizes`, as operand of the group.
+    ///
+    /// # Errors
+    /// [`Skip`] where they are not aligned.
+    pub fn behind(&mut self, arg: Arg, start: usize, mask: u32, sizes: &Dims) -> Result<usize, Skip> {
+        if !start.is_multiple_of(4) {
+            return Err(Skip::Layout(format!("of {arg}: sums that are not aligned")));
+        }
+        let (mut strides, mut stride) = (Dims::filled(self.space.len(), 0), 1);
+        for d in (0..self.space.len()).rev().filter(|d| mask >> d & 1 == 1) {
+            strides[d] = stride;
+            stride *= sizes[d];
+        }
+        let groups = Dims::filled(self.space.len(), 1);
+        let place = Some(Place::Table { origin: start as i64 / 4, strides, groups });
+        self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(DataType::S32), place })
     }
 
     /// Zeros in the padded area of `arg` at the end.
@@ -514,5 +533,5 @@ fn numbers(quant: &Quant, dims: &Dims) -> Place {
         }
     }
     let group = |d: usize| if quant.groups.is_empty() || d + 2 < n { 1 } else { quant.groups[d + 2 - n].max(1) };
-    Place::Table { strides, groups: Dims::from_fn(n, group) }
+    Place::Table { origin: 0, strides, groups: Dims::from_fn(n, group) }
 }

@@ -1,8 +1,82 @@
-//! Rows of reorders.
+//! Reorder: changes of layout, type and scale.
 
-use crate::CpuTarget;
+use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Pipeline};
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::op::{EltwiseAlg, Reorder};
+use oxidnn_spec::{Arg, Op, Problem};
 
-/// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+/// The rows, best first: copies bit by bit, then arithmetic.
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "tiles:portable", plan: copy }, Impl { name: "chunks:portable", plan: convert }, fallback::ROW];
+
+fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
+    match &problem.op {
+        Op::Reorder(op) => Ok(op),
+        _ => Err(Skip::Op("another operation than reorder")),
+    }
+}
+
+fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let (op, attr) = (reorder(problem)?, &problem.attr);
+        if op.src.dtype != op.dst.dtype {
+            return Err(Skip::DataType(format!("{} to {}", op.src.dtype, op.dst.dtype)));
+        }
+        if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
+            return Err(Skip::Attr("scales, zero points and post-ops".into()));
+        }
+        if op.dst.blocking().is_some_and(|b| b.compensation.is_some()) {
+            return Err(Skip::Layout("of dst: with sums".into()));
+        }
+        let mut copies = Copies::new(Arg::DST, &op.dst)?;
+        copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
+        Ok((copies, 0))
+    })
+}
+
+fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| arithmetic(reorder(problem)?, problem))
+}
+
+fn arithmetic(op: &Reorder, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let mut b = Builder::elementwise(problem, Arg::DST)?;
+    b.load_argument(0, Arg::SRC)?;
+    b.unshift(0, Arg::SRC)?;
+    b.scale(0, Arg::SRC)?;
+    let adjust = op.dst.blocking().and_then(|b| b.compensation?.scale_adjust);
+    if let Some(adjust) = adjust {
+        b.forward(0, EltwiseAlg::Linear, adjust.get(), 0.0);
+    }
+    b.result(Arg::DST)?;
+    sums(op, &mut b)?;
+    b.finish()
+}
+
+/// The sums behind quantised weights: `-128 sum(w)` for an s8 source shifted to u8, `-sum(w)` for a source with a zero point, row-major over the
+/// padded sizes of the dimensions that they go by.
+fn sums(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
+    let Some((blocking, sums)) = op.dst.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(()) };
+    let extent = op.dst.layout.extent().and_then(|e| op.dst.dtype.bytes(usize::try_from(e).ok()?));
+    let mut start = extent.ok_or(Skip::Shape("sums of runtime sizes"))?;
+    b.clear(Arg::DST, start);
+    for (mask, factor) in [(sums.s8s8_mask, -128.0), (sums.zero_point_mask, -1.0)] {
+        let Some(mask) = mask else { continue };
+        b.group(mask);
+        b.argument(Arg::DST)?;
+        let table = b.table(mask)?;
+        let table = b.bind(&table)?;
+        let out = b.behind(Arg::DST, start, mask, &blocking.padded_dims)?;
+        b.stage(Over::All);
+        b.load_argument(0, Arg::DST)?;
+        b.fold(0, FoldOp::Sum, table);
+        b.stage(Over::Kept);
+        b.load(0, table);
+        b.forward(0, EltwiseAlg::Linear, factor, 0.0);
+        b.store(0, out);
+        start +=
+            4 * (0..blocking.padded_dims.len()).filter(|d| mask >> d & 1 == 1).map(|d| blocking.padded_dims[d] as usize).product::<usize>();
+    }
+    Ok(())
+}

@@ -1,8 +1,64 @@
-//! Rows of shuffle.
+//! Channel shuffle: the axis as rows and columns, transposed.
 
-use crate::CpuTarget;
+use crate::kernels::pointwise::Copies;
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::op::Shuffle;
+use oxidnn_spec::{Arg, Dims, Layout, Op, Problem};
 
-/// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+/// The rows, best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "tiles:portable", plan }, fallback::ROW];
+
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Shuffle(op) => copies(op),
+        _ => Err(Skip::Op("another operation than shuffle")),
+    })
+}
+
+fn copies(op: &Shuffle) -> Result<(Copies, usize), Skip> {
+    let forward = op.prop.is_forward();
+    let (from, to) = if forward { (&op.src, &op.dst) } else { (&op.dst, &op.src) };
+    let (src, dst) = if forward { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_DST, Arg::DIFF_SRC) };
+    let (dims, axis) = (*from.dims(), op.axis);
+    if from.dtype != to.dtype {
+        return Err(Skip::DataType(format!("{} to {}", from.dtype, to.dtype)));
+    }
+    let mut copies = Copies::new(dst, to)?;
+    if from.is_empty() {
+        return Ok((copies, 0));
+    }
+    let columns = dims[axis] / op.group_size;
+    let (rows, columns) = if forward { (op.group_size, columns) } else { (columns, op.group_size) };
+    if dims.len() == oxidnn_spec::MAX_NDIMS {
+        return Err(Skip::Shape("12 dimensions"));
+    }
+    let seen = |layout: &Layout, sizes: [i64; 2]| {
+        let dims = Dims::from_fn(dims.len() + 1, |d| {
+            if d < axis {
+                dims[d]
+            } else if d > axis + 1 {
+                dims[d - 1]
+            } else {
+                sizes[d - axis]
+            }
+        });
+        layout.reshape(&dims).map_err(|_| Skip::Layout("with blocks of the axis".into()))
+    };
+    let from = seen(&from.layout, [rows, columns])?;
+    let swapped: Vec<usize> = (0..dims.len() + 1)
+        .map(|d| {
+            if d == axis {
+                axis + 1
+            } else if d == axis + 1 {
+                axis
+            } else {
+                d
+            }
+        })
+        .collect();
+    let to = seen(&to.layout, [columns, rows])?.permute(&swapped).map_err(|e| Skip::Layout(e.to_string()))?;
+    copies.add(src, &from.dims, &to, &from)?;
+    Ok((copies, 0))
+}

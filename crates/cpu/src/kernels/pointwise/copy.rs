@@ -1,0 +1,124 @@
+//! Copies of elements from layout to layout, bit by bit.
+
+use super::pipeline::zero;
+use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::row::Kernel;
+use oxidnn_runtime::{Buf, Ctx, Element, Skip};
+use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
+
+/// Copies into one destination.
+#[derive(Debug)]
+pub struct Copies {
+    dst: Arg,
+    dtype: DataType,
+    moves: Vec<Move>,
+    padding: Nest,
+}
+
+/// A source and the loops over the destination's elements and its own.
+#[derive(Debug)]
+struct Move {
+    src: Arg,
+    nest: Nest,
+}
+
+impl Copies {
+    /// No copies yet into `dst`, a tensor like `tensor`.
+    ///
+    /// # Errors
+    /// [`Skip`] for its layout.
+    pub fn new(dst: Arg, tensor: &Tensor) -> Result<Copies, Skip> {
+        let padding = Nest::padding(&tensor.layout).ok_or_else(|| Skip::Layout(format!("of {dst}")))?;
+        Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding })
+    }
+
+    /// Copies `src`, of layout `from`, to the elements of the destination that `to` describes. Both have the dimensions `dims`.
+    ///
+    /// # Errors
+    /// [`Skip`] for layouts whose blocks do not nest.
+    pub fn add(&mut self, src: Arg, dims: &Dims, to: &Layout, from: &Layout) -> Result<(), Skip> {
+        let places = [Place::of(to), Place::of(from)].into_iter().collect::<Option<Vec<Place>>>();
+        let nest = places.and_then(|p| Nest::kept(dims, u32::MAX, &p));
+        let nest = nest.ok_or_else(|| Skip::Layout(format!("of {src} and {}: blocks that do not nest", self.dst)))?;
+        self.moves.push(Move { src, nest });
+        Ok(())
+    }
+}
+
+impl Kernel for Copies {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        let to = ctx.buf(self.dst)?;
+        let bits = self.dtype.bits();
+        for Move { src, nest } in &self.moves {
+            let from = ctx.buf(*src)?;
+            let grain = if bits == 4 { i64::MAX } else { GRAIN };
+            split(ctx.executor, nest.volume(), grain, &|range| {
+                nest.walk(range, |chunk| match bits {
+                    4 => nibbles(to, from, chunk),
+                    8 => elements::<u8>(to, from, chunk),
+                    16 => elements::<u16>(to, from, chunk),
+                    32 => elements::<u32>(to, from, chunk),
+                    _ => elements::<u64>(to, from, chunk),
+                });
+            });
+        }
+        zero(simd, ctx, Memory { buf: to, kind: Kind::Number(self.dtype) }, &self.padding);
+        Ok(())
+    }
+}
+
+fn elements<T: Element>(to: Buf, from: Buf, chunk: &Chunk<'_>) {
+    let mut block = [T::zeroed(); CHUNK];
+    let block = &mut block[..chunk.len()];
+    let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
+    let joined = |(_, inner, outer): (usize, usize, usize)| inner == 1 && (chunk.rows == 1 || outer == chunk.run);
+    let (at, inner, outer) = src;
+    if joined(src) {
+        from.read(at, block);
+    } else if inner == 1 {
+        for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
+            from.read(at + r * outer, row);
+        }
+    } else if outer == 1 && chunk.rows > 1 {
+        let mut column = [T::zeroed(); CHUNK];
+        for j in 0..chunk.run {
+            let column = &mut column[..chunk.rows];
+            from.read(at + j * inner, column);
+            for (b, v) in block[j..].iter_mut().step_by(chunk.run).zip(column.iter()) {
+                *b = *v;
+            }
+        }
+    } else {
+        for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
+            for (j, b) in row.iter_mut().enumerate() {
+                *b = from.get(at + r * outer + j * inner);
+            }
+        }
+    }
+    let (at, inner, outer) = dst;
+    if joined(dst) {
+        return to.write(at, block);
+    }
+    for (r, row) in block.chunks_exact(chunk.run).enumerate() {
+        if inner == 1 {
+            to.write(at + r * outer, row);
+            continue;
+        }
+        for (j, b) in row.iter().enumerate() {
+            to.set(at + r * outer + j * inner, *b);
+        }
+    }
+}
+
+fn nibbles(to: Buf, from: Buf, chunk: &Chunk<'_>) {
+    for r in 0..chunk.rows {
+        for j in 0..chunk.run {
+            let [dst, src] = [0, 1].map(|t| chunk.at[t] as usize + r * chunk.outer[t] as usize + j * chunk.inner[t] as usize);
+            let bits = from.get::<u8>(src / 2) >> (src % 2 * 4) & 15;
+            let (shift, old) = (dst % 2 * 4, to.get::<u8>(dst / 2));
+            to.set(dst / 2, old & !(15 << shift) | bits << shift);
+        }
+    }
+}
