@@ -212,7 +212,7 @@ impl Run {
             bufs[t] = bufs[s];
         }
         let bound: Vec<Bound<'_>> =
-            self.arguments.iter().zip(&bufs).map(|(a, b)| Bound { arg: a.arg, tensor: &a.tensor, bufs: b }).collect();
+            self.arguments.iter().zip(&bufs).map(|(a, b)| Bound { arg: a.arg, usage: a.usage, tensor: &a.tensor, bufs: b }).collect();
         let ctx = Ctx { args: &bound, scratch: scratch_buf, executor };
         body(&mut || exec.run(&ctx).map_err(|e| e.to_string()))
     }
