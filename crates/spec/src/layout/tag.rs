@@ -174,9 +174,10 @@ impl Layout {
         (same.blocking()? == b).then_some(tag)
     }
 
-    /// The tag with this blocking's order of dimensions and inner blocks, whatever the strides; empty where there is no blocking.
+    /// The tag with this blocking's order of dimensions and inner blocks, whatever the strides; empty where there is no (sound) blocking.
     pub(crate) fn nearest_tag(&self) -> String {
-        let Some(b) = self.blocking() else { return String::new() };
+        let n = self.dims.len();
+        let Some(b) = self.blocking().filter(|b| b.strides.len() == n && b.padded_dims.len() == n) else { return String::new() };
         let far = |v: i64| if v == RUNTIME { i64::MAX } else { v };
         let mut order: Vec<usize> = (0..self.dims.len()).collect();
         order.sort_by_key(|&d| {

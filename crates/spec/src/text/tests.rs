@@ -250,6 +250,36 @@ fn verbose_lines_look_like_onednns_and_replay() {
 }
 
 #[test]
+fn wrong_problems_are_written_too() {
+    let mut c = conv("--conv --attr-post-ops=relu ic16ih7oc32kh3ph1");
+    c.window.strides = [1].into();
+    c.window.padding_l = Dims::default();
+    c.weights = Tensor::any([3], DataType::F32);
+    c.dst = Tensor::any([], DataType::F32);
+    if let Some(b) = &mut c.bias {
+        b.layout.dims = [1, 2].into();
+    }
+    let mut problem = Problem { op: Op::Conv(c), attr: Attr::default() };
+    assert!(problem.to_string().starts_with("--conv"));
+    for line in [
+        "--ip mb2ic3ih4oc5",
+        "--matmul 2x3:3x4",
+        "--pool ic4ih9kh3",
+        "--rnn sic4",
+        "--resampling ic2ih3oh4",
+        "--sum 2x3",
+        "--sdpa 1x2x4x8:1x2x8x4:1x2x4x8",
+    ] {
+        problem = line.parse().unwrap();
+        for o in problem.op.operands_mut() {
+            o.tensor.layout.dims = Dims::default();
+        }
+        assert!(problem.to_string().starts_with(line.split(' ').next().unwrap()));
+        assert!(!verbose::fields(&problem, &problem).to_string().is_empty());
+    }
+}
+
+#[test]
 fn tensors_are_shown_as_they_are_written() {
     assert_eq!(Tensor::with_tag([2, 17, 3, 4], DataType::F32, "nChw16c").unwrap().to_string(), "f32:aBcd16b:2x17x3x4");
     assert_eq!(Tensor::any([2, RUNTIME], DataType::F8E4m3).to_string(), "f8_e4m3:any:2x*");
@@ -392,8 +422,8 @@ proptest! {
     ) {
         let mut layout = Layout::with_tag(Dims::new(&dims).unwrap(), tag).unwrap();
         if let Format::Blocked(b) = &mut layout.format {
-            for (d, &blocks) in padding.iter().enumerate().filter(|(_, p)| **p > 0) {
-                b.padded_dims[d] += (blocks - 1) * b.inner.of(d);
+            for (d, blocks) in padding.iter().enumerate() {
+                b.padded_dims[d] += blocks * b.inner.of(d);
             }
             if offset > 25 {
                 b.strides = Dims::new(&strides).unwrap();

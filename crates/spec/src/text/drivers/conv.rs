@@ -47,29 +47,34 @@ pub(super) fn sliding(l: &Letters, transposed: bool) -> Result<Sliding> {
     }
     let or = |kind: char, default: i64| Ok(l.kind(kind, n)?.unwrap_or_else(|| Dims::filled(n, default)));
     let i = l.kind('i', n)?.ok_or_else(|| ParseError::new("nothing", "an input size: it has no default").of("ih"))?;
-    let (k, strides, dilations, padding_l) = (or('k', 1)?, or('s', 1)?, or('d', 0)?, or('p', 0)?);
+    let k = or('k', 1)?;
+    let padding_l = or('p', 0)?;
+    let mut window = Window { strides: or('s', 1)?, dilations: or('d', 0)?, padding_l, padding_r: padding_l };
     let (given_o, given_r) = (l.kind('o', n)?, l.kind('r', n)?);
-    let span = |d: usize, i: i64| Span { i, k: k[d], s: strides[d], d: dilations[d] };
     let o = given_o.unwrap_or_else(|| {
         let r = given_r.unwrap_or(padding_l);
-        let out =
-            |d: usize| if transposed { span(d, i[d]).transposed(padding_l[d], r[d]) } else { span(d, i[d]).output(padding_l[d], r[d]) };
-        Dims::from_fn(n, out)
+        let output = if transposed { Span::transposed } else { Span::output };
+        Dims::from_fn(n, |d| output(&span(d, i[d], &k, &window), padding_l[d], r[d]))
     });
-    let padding_r = given_r.unwrap_or_else(|| padding_after(&i, &o, &k, &strides, &dilations, &padding_l, transposed));
-    Ok(Sliding { i, o, k, window: Window { strides, dilations, padding_l, padding_r } })
+    window.padding_r = given_r.unwrap_or_else(|| padding_after(&i, &o, &k, &window, transposed));
+    Ok(Sliding { i, o, k, window })
 }
 
-#[allow(clippy::too_many_arguments, reason = "the letters of one formula")]
-fn padding_after(i: &Dims, o: &Dims, k: &Dims, s: &Dims, d: &Dims, l: &Dims, transposed: bool) -> Dims {
+/// Dimension `d` of a window; numbers that a wrong problem lacks are taken as their defaults.
+fn span(d: usize, i: i64, k: &[i64], window: &Window) -> Span {
+    let at = |v: &[i64], default: i64| v.get(d).copied().unwrap_or(default);
+    Span { i, k: at(k, 1), s: at(&window.strides, 1), d: at(&window.dilations, 0) }
+}
+
+/// The padding behind that follows from the sizes.
+fn padding_after(i: &[i64], o: &[i64], k: &[i64], window: &Window, transposed: bool) -> Dims {
     let (i, o) = if transposed { (o, i) } else { (i, o) };
-    let at = |v: &Dims, x: usize| v.get(x).copied().unwrap_or(0);
-    Dims::from_fn(i.len(), |x| Span { i: at(i, x), k: at(k, x), s: at(s, x), d: at(d, x) }.padding_after(at(o, x), at(l, x)))
+    let at = |v: &[i64], d: usize| v.get(d).copied().unwrap_or(0);
+    Dims::from_fn(i.len(), |d| span(d, i[d], k, window).padding_after(at(o, d), at(&window.padding_l, d)))
 }
 
 /// Writes the spatial letters.
 pub(super) fn write_sliding(w: &mut Writer, i: &[i64], o: &[i64], k: &[i64], window: &Window, transposed: bool) {
-    let of = |v: &[i64]| Dims::new(v).unwrap_or_default();
     if i.len() == 3 {
         w.all('i', i)
     } else {
@@ -80,7 +85,7 @@ pub(super) fn write_sliding(w: &mut Writer, i: &[i64], o: &[i64], k: &[i64], win
     w.kind('s', &window.strides, Some(1));
     w.kind('d', &window.dilations, Some(0));
     w.kind('p', &window.padding_l, Some(0));
-    let r = padding_after(&of(i), &of(o), &of(k), &window.strides, &window.dilations, &window.padding_l, transposed);
+    let r = padding_after(i, o, k, window, transposed);
     if r != window.padding_r {
         w.all('r', &window.padding_r);
     }

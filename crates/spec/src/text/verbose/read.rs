@@ -154,17 +154,7 @@ fn types_and_tags(driver: &str, memories: &[Memory], words: &mut Vec<String>) {
     let (src, dst) = (find(&["src", "data", "diff_src"]), find(&["dst", "diff_dst"]));
     let pair: Vec<&Memory> = src.into_iter().chain(dst).collect();
     match driver {
-        "conv" | "deconv" | "ip" | "matmul" => {
-            let three: Vec<&Memory> = ["src", "wei", "dst"].iter().filter_map(|l| find(&[l])).collect();
-            put("dt", types(&three));
-            for (option, m) in ["stag", "wtag", "dtag"].iter().zip(&three) {
-                put(option, m.layout.clone());
-            }
-            if let Some(bias) = find(&["bia"]) {
-                put("bia-dt", bias.dtype.into());
-                put("bia-mask", bias.bias_mask.filter(|_| driver == "matmul").unwrap_or("").into());
-            }
-        }
+        "conv" | "deconv" | "ip" | "matmul" => product(driver, &find, &mut put),
         "eltwise" | "lrn" | "bnorm" | "shuffle" => {
             put("dt", src.map_or_else(String::new, |m| m.dtype.into()));
             put("tag", src.map_or_else(String::new, |m| m.layout.clone()));
@@ -204,8 +194,24 @@ fn types_and_tags(driver: &str, memories: &[Memory], words: &mut Vec<String>) {
     }
 }
 
+/// Looks a descriptor up by the first of several names.
+type Find<'f, 'a> = &'f dyn Fn(&[&str]) -> Option<&'a Memory<'a>>;
+
+/// Options of convolution, deconvolution, inner product and matmul.
+fn product(driver: &str, find: Find, put: &mut dyn FnMut(&str, String)) {
+    let three: Vec<&Memory> = ["src", "wei", "dst"].iter().filter_map(|l| find(&[l])).collect();
+    put("dt", three.iter().map(|m| m.dtype).collect::<Vec<_>>().join(":"));
+    for (option, m) in ["stag", "wtag", "dtag"].iter().zip(&three) {
+        put(option, m.layout.clone());
+    }
+    if let Some(bias) = find(&["bia"]) {
+        put("bia-dt", bias.dtype.into());
+        put("bia-mask", bias.bias_mask.filter(|_| driver == "matmul").unwrap_or("").into());
+    }
+}
+
 /// Options of a recurrent network.
-fn recurrent<'a>(find: &dyn Fn(&[&str]) -> Option<&'a Memory<'a>>, put: &mut dyn FnMut(&str, String)) {
+fn recurrent<'a>(find: Find<'_, 'a>, put: &mut dyn FnMut(&str, String)) {
     let dt = |label: &str, default: &'a str| find(&[label]).map_or(default, |m| m.dtype);
     let layer = dt("src_layer", "f32");
     let cfg = match layer {
