@@ -126,11 +126,29 @@ fn transposed_backward_data() {
 }
 
 #[test]
+fn backward_weights() {
+    all(Prop::BackwardWeights, false);
+}
+
+#[test]
+fn transposed_backward_weights() {
+    all(Prop::BackwardWeights, true);
+}
+
+#[test]
 fn types() {
     let lines: &[Line] = &[[9, 3, 1, 0, 1, 1], [9, 3, 1, 0, 1, 1]];
     for types in [[Bf16, Bf16, F32], [F16, F16, F16], [F8E5m2, F8E5m2, F32], [U8, S8, S32], [S8, S8, U8], [U8, S8, Bf16]] {
         for tags in [["any"; 3], ["abx", "abx", "abx"]] {
             check(&Case { types, tags, ..case(1, 40, 40, lines) }.problem(), ROW);
+        }
+    }
+    for types in [[Bf16, Bf16, Bf16], [Bf16, F32, Bf16]] {
+        for prop in [Prop::BackwardData, Prop::BackwardWeights] {
+            if prop == Prop::BackwardData && types[1] == F32 {
+                continue;
+            }
+            check(&Case { types, prop, ..case(1, 40, 40, lines) }.problem(), ROW);
         }
     }
 }

@@ -97,4 +97,28 @@ impl<'a> Part<'a> {
             task(index, unsafe { piece(buf, worker * share, share) });
         });
     }
+
+    /// Runs `tasks` tasks on at most `workers` workers, each with its own equal share of this part, and each task with its own piece of
+    /// `piece_len` numbers of `pieces`.
+    pub fn work_on(
+        &mut self,
+        pieces: Part<'a>,
+        executor: &dyn Executor,
+        workers: usize,
+        (tasks, piece_len): (usize, usize),
+        task: &(dyn Fn(usize, &mut [f32], &mut [f32]) + Sync),
+    ) -> Part<'a> {
+        let buf = pieces.buf;
+        assert!(tasks.checked_mul(piece_len).is_some_and(|n| n <= pieces.len), "{tasks} pieces of {piece_len} in {}", pieces.len);
+        self.work(executor, workers, tasks, &|index, scratch| {
+            // SAFETY: every task is called once, and pieces of different tasks do not overlap.
+            task(index, unsafe { piece(buf, index * piece_len, piece_len) }, scratch);
+        });
+        pieces
+    }
+
+    /// Passes pieces of `piece_len` numbers to `task` in parallel, with what is in them.
+    pub fn rework(self, executor: &dyn Executor, piece_len: usize, task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
+        self.fill(executor, piece_len, task);
+    }
 }

@@ -1,7 +1,9 @@
 //! What the rows of products (matmul, inner product, convolution) share in their plans and bindings.
 
+use crate::Isa;
 use crate::kernels::access::View;
 use crate::kernels::dot::pack::Source;
+use crate::kernels::dot::panel_width;
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Format, Problem, Tensor};
 
@@ -37,6 +39,15 @@ pub(super) fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usi
     tag.push(letter(column).to_ascii_uppercase());
     tag.extend(depth.iter().map(|d| letter(*d)));
     format!("{tag}{width}{}", letter(column))
+}
+
+/// The layout that `any` stands for in the weights of windows: panels of the result's channels (the first of the two channel dimensions
+/// for `result_channel` 0), by taps, by the other channels.
+pub(super) fn window_tag(weights: &Tensor, grouped: bool, result_channel: usize, isa: Isa) -> String {
+    let (first, n) = (usize::from(grouped), weights.dims().len());
+    let (column, depth) = (first + result_channel, first + 1 - result_channel);
+    let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
+    panel_tag(n, &depth, column, panel_width(isa, weights.dims()[column].max(0) as usize))
 }
 
 /// Whether every tensor of a resolved problem is dense.

@@ -2,6 +2,7 @@
 
 mod execute;
 pub(crate) mod geometry;
+pub(crate) mod weights;
 pub(crate) mod window;
 
 use crate::CpuTarget;
@@ -15,7 +16,10 @@ use window::Setup;
 pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed }, fallback::ROW];
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    window::plan(problem.clone(), target, setup)
+    match problem.op.prop() {
+        Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target, gradient),
+        _ => window::plan(problem.clone(), target, setup),
+    }
 }
 
 /// A convolution forward, or backward by data, as a window over one of its tensors.
@@ -28,4 +32,10 @@ fn setup(op: &Op) -> Option<Setup<'_>> {
         _ => return None,
     };
     Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel })
+}
+
+/// A convolution backward by weights: the window slides over the source.
+fn gradient(op: &Op) -> Option<weights::Setup<'_>> {
+    let Op::Conv(op) = op else { return None };
+    Some(weights::Setup { sizes: op.sizes(), x: (Arg::SRC, &op.src), y: (Arg::DIFF_DST, &op.dst), weights: &op.weights, x_first: false })
 }

@@ -132,11 +132,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 /// Gives data of layout `any` channels last, and weights panels of result channels.
 fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
-    let grouped = usize::from(s.weights.dims().len() == s.source.1.dims().len() + 1);
-    let n = s.weights.dims().len();
-    let (column, depth) = (grouped + s.result_channel, grouped + 1 - s.result_channel);
-    let depth: Vec<usize> = (grouped + 2..n).chain([depth]).collect();
-    let tag = support::panel_tag(n, &depth, column, panel_width(target.isa, s.weights.dims()[column] as usize));
+    let grouped = s.weights.dims().len() > s.source.1.dims().len();
+    let tag = support::window_tag(s.weights, grouped, s.result_channel, target.isa);
     let data = [s.source.0, s.result.0];
     for o in problem.op.operands_mut() {
         if o.arg == Arg::WEIGHTS {
@@ -165,7 +162,7 @@ fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), Skip> {
 }
 
 /// Cuts `size` into equal pieces of at most `most`, multiples of `unit`: their size and number.
-fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
+pub(super) fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
     let each = size.div_ceil(size.div_ceil(most.max(1)).max(1)).next_multiple_of(unit).max(unit);
     (each, size.div_ceil(each))
 }

@@ -2,6 +2,7 @@
 
 use crate::CpuTarget;
 use crate::ops::conv::geometry::Direction;
+use crate::ops::conv::weights;
 use crate::ops::conv::window::{self, Setup};
 use crate::ops::fallback;
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -11,7 +12,10 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed }, fallback::ROW];
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    window::plan(problem.clone(), target, setup)
+    match problem.op.prop() {
+        Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target, gradient),
+        _ => window::plan(problem.clone(), target, setup),
+    }
 }
 
 /// A deconvolution forward, or backward by data, as a window over one of its tensors.
@@ -24,4 +28,10 @@ fn setup(op: &Op) -> Option<Setup<'_>> {
         _ => return None,
     };
     Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel })
+}
+
+/// A deconvolution backward by weights: the window slides over the destination's gradient.
+fn gradient(op: &Op) -> Option<weights::Setup<'_>> {
+    let Op::Deconv(op) = op else { return None };
+    Some(weights::Setup { sizes: op.sizes(), x: (Arg::DIFF_DST, &op.dst), y: (Arg::SRC, &op.src), weights: &op.weights, x_first: true })
 }

@@ -1,0 +1,419 @@
+//! `packed:portable` for gradients of weights, of convolution and deconvolution, through the dot kernel.
+//!
+//! `dW[y, x, k] = sum over images and pixels o of X[x, o * s - pl + k * d] * Y[y, o]`, where the window slides over `X` (the source of a convolution, the
+//! destination of a deconvolution) and `Y` is the other tensor. A task owns a block of `x` by `y` channels with all taps and walks boxes of
+//! pixels: `X` is copied with its padding, `Y` packed in panels, and every tap is a product of depth "pixels of the box". Where there are few
+//! blocks the boxes are split among several tasks, as the problem alone decides, and the parts are added in order.
+
+use super::window::{cut, place, spatial};
+use crate::CpuTarget;
+use crate::kernels::access::{Axis, Pos, View, for_each};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::{self, Source, Span};
+use crate::kernels::dot::{Block, Rows, Tap, accumulate};
+use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::op::ConvSizes;
+use oxidnn_spec::{Arg, Attr, Dims, Error, MAX_NDIMS, Op, Problem, Tensor};
+use std::sync::Arc;
+
+/// Largest number of sums of a block.
+const SUMS: usize = 64 * 1024;
+/// Largest number of pixels of a box.
+const PIXELS: usize = 256;
+/// Largest number of pixel rows of a box.
+const LINES: usize = 64;
+/// Numbers of the copy of `X` at which boxes become smaller.
+const COPY: usize = 64 * 1024;
+/// Tasks that a problem is split into, where it has as many boxes.
+const TASKS: usize = 16;
+/// Channels of a task of the bias gradient.
+const BIAS: usize = 64;
+
+/// A problem in the terms of this kernel.
+pub(crate) struct Setup<'a> {
+    /// Sizes as the operation has them; the window's outputs are `o`, its inputs `i` for a convolution, the reverse for a deconvolution.
+    pub(crate) sizes: ConvSizes,
+    /// The tensor that the window slides over.
+    pub(crate) x: (Arg, &'a Tensor),
+    /// The other one.
+    pub(crate) y: (Arg, &'a Tensor),
+    /// The gradient of the weights.
+    pub(crate) weights: &'a Tensor,
+    /// True where `x` comes first of the weights' channels (deconvolution).
+    pub(crate) x_first: bool,
+}
+
+#[derive(Debug)]
+struct Weights {
+    attr: Attr,
+    x: Arg,
+    y: Arg,
+    sizes: ConvSizes,
+    /// Sizes of `X` and `Y`.
+    from: [i64; 3],
+    over: [i64; 3],
+    groups: usize,
+    x_channels: usize,
+    y_channels: usize,
+    x_first: bool,
+    grouped: bool,
+    /// Channels of a block and numbers of blocks.
+    x_each: usize,
+    x_blocks: usize,
+    y_each: usize,
+    y_blocks: usize,
+    /// Pixels of a box, and numbers of boxes.
+    each: [usize; 3],
+    boxes: [usize; 3],
+    /// Parts that the boxes are split into.
+    splits: usize,
+    /// Taps of a row are rows of one product.
+    merged: bool,
+    /// Distance of pixels of the copy.
+    pixel: usize,
+    extent: [usize; 3],
+    width: usize,
+    workers: usize,
+    sums: usize,
+    copy: usize,
+    packed: usize,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    resolve(&mut problem, target, setup)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    for t in [setup.x.1, setup.y.1] {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, setup.weights)?;
+    let weights = Weights::new(&setup, &problem.attr, target);
+    let bytes = weights.as_ref().and_then(|w| booked(&w.scratch_parts()?));
+    let (Some(weights), Some(scratch_bytes)) = (weights, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(weights) }))
+}
+
+/// Gives data of layout `any` channels last, and the weights' gradient the layout that the forward pass takes.
+fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let tag = support::window_tag(s.weights, s.weights.dims().len() > s.x.1.dims().len(), 0, target.isa);
+    let data = [s.x.0, s.y.0];
+    for o in problem.op.operands_mut() {
+        if o.arg == Arg::DIFF_WEIGHTS {
+            support::resolve(o.tensor, &tag)?;
+        } else if data.contains(&o.arg) {
+            support::resolve(o.tensor, "axb")?;
+        }
+    }
+    Ok(())
+}
+
+impl Weights {
+    fn new(setup: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Weights> {
+        let s = setup.sizes;
+        let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
+        let (from, over) = (sizes(setup.x.1), sizes(setup.y.1));
+        let (x_channels, y_channels) = if setup.x_first { (s.oc, s.ic) } else { (s.ic, s.oc) };
+        let (x_channels, y_channels) = (x_channels as usize, y_channels as usize);
+        let taps = s.k.iter().product::<i64>() as usize;
+        let width = 2 * target.isa.lanes();
+        let (y_each, y_blocks) = cut(y_channels, if taps == 1 { 256 } else { 128 }, width);
+        let most = (SUMS / (taps * y_each).max(1)).clamp(1, 240);
+        let (x_each, x_blocks) = cut(x_channels, most, if most >= 12 { 12 } else { 1 });
+        let x_each = x_each.min(x_channels.max(1));
+        let merged = x_blocks == 1 && s.g == 1 && s.d[2] == 1 && x_channels < 16 && s.k[2] > 1;
+        let pixel = if merged { x_each } else { x_each + 16 };
+        let fit = |i: usize, left: usize| cut(over[i].max(0) as usize, left, 1);
+        let reach = |i: usize, n: usize| (n.max(1) as i64 - 1) * s.s[i] + (s.k[i] - 1) * s.d[i] + 1;
+        let (mut each, mut boxes) = ([1; 3], [1; 3]);
+        (each[2], boxes[2]) = fit(2, PIXELS);
+        let line = (reach(2, each[2]) as usize).checked_mul(pixel)?;
+        let lines = (PIXELS / each[2]).min(LINES).min((COPY / line.max(1)).max(1)).max(1);
+        (each[1], boxes[1]) = fit(1, lines);
+        (each[0], boxes[0]) = fit(0, (lines / each[1]).clamp(1, 2));
+        let extent = std::array::from_fn(|i| reach(i, each[i]) as usize);
+        let blocks = s.g as usize * x_blocks * y_blocks;
+        let all_boxes = s.mb as usize * boxes.iter().product::<usize>();
+        let splits = TASKS.div_ceil(blocks.max(1)).clamp(1, all_boxes.max(1));
+        Some(Weights {
+            attr: attr.clone(),
+            x: setup.x.0,
+            y: setup.y.0,
+            sizes: s,
+            from,
+            over,
+            groups: s.g as usize,
+            x_channels,
+            y_channels,
+            x_first: setup.x_first,
+            grouped: setup.weights.dims().len() > setup.x.1.dims().len(),
+            x_each,
+            x_blocks,
+            y_each,
+            y_blocks,
+            each,
+            boxes,
+            splits,
+            merged,
+            pixel,
+            extent,
+            width,
+            workers: target.threads,
+            sums: taps.checked_mul(x_each)?.checked_mul(y_each)?,
+            copy: extent.iter().try_fold(pixel, |a, e| a.checked_mul(*e))?,
+            packed: each.iter().product::<usize>() * y_each,
+        })
+    }
+
+    fn blocks(&self) -> usize {
+        self.groups * self.x_blocks * self.y_blocks
+    }
+
+    /// Numbers of scratch: sums of all parts, and each worker's copies.
+    fn scratch_parts(&self) -> Option<[usize; 2]> {
+        let parts = self.sums.checked_mul(self.blocks())?.checked_mul(self.splits)?;
+        Some([parts, for_workers(self.workers, self.copy.checked_add(self.packed)?)?])
+    }
+}
+
+impl Kernel for Weights {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let one = Broadcast::constant(1.0);
+        let tail = Epilogue::new(ctx, &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?;
+        tail.dst().zero_padding();
+        let view = |arg: Arg| View::of(ctx, arg);
+        let bound = Bound { plan: self, simd, x: Source::plain(view(self.x)?), y: Source::plain(view(self.y)?), tail };
+        if let Some(bias) = View::optional(ctx, Arg::DIFF_BIAS)? {
+            bias.zero_padding();
+            let dst = view(Arg::DIFF_DST)?;
+            let channels = dst.dims()[1] as usize;
+            ctx.executor.run(ctx.executor.threads(), channels.div_ceil(BIAS), &|_, task| bias_gradient(&dst, &bias, task * BIAS));
+        }
+        if tail.dst().dims().contains(&0) {
+            return Ok(());
+        }
+        let [parts, each] = self.scratch_parts().unwrap_or([0; 2]);
+        let (parts, mut workers) = (scratch.take(parts)?, scratch.take(each)?);
+        let tasks = self.blocks() * self.splits;
+        let sums =
+            workers.work_on(parts, ctx.executor, self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
+        // The parts of a block are neighbours; each block's first part takes the total.
+        sums.rework(ctx.executor, self.splits * self.sums, &|block, parts| bound.finish(block, parts));
+        Ok(())
+    }
+}
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Weights,
+    simd: Simd,
+    x: Source<'a>,
+    y: Source<'a>,
+    tail: Epilogue<'a>,
+}
+
+/// A block of channels: group, first channel and number of both tensors.
+#[derive(Clone, Copy)]
+struct Channels {
+    group: usize,
+    x: (usize, usize),
+    y: (usize, usize),
+}
+
+/// A box of pixels of an image.
+struct Pixels {
+    image: usize,
+    start: [usize; 3],
+    count: [usize; 3],
+}
+
+impl Bound<'_> {
+    fn channels(&self, block: usize) -> Channels {
+        let p = self.plan;
+        let (x, rest) = (block % p.x_blocks, block / p.x_blocks);
+        let (y, group) = (rest % p.y_blocks, rest / p.y_blocks);
+        let (x, y) = (x * p.x_each, y * p.y_each);
+        Channels { group, x: (x, p.x_each.min(p.x_channels - x)), y: (y, p.y_each.min(p.y_channels - y)) }
+    }
+
+    /// Sums of one part of the boxes for one block: `sums[tap][x][y]`.
+    fn block(&self, task: usize, sums: &mut [f32], scratch: &mut [f32]) {
+        let p = self.plan;
+        let (part, block) = (task % p.splits, task / p.splits);
+        let channels = self.channels(block);
+        sums.fill(0.0);
+        let per_image: usize = p.boxes.iter().product();
+        let all = p.sizes.mb as usize * per_image;
+        for index in part * all / p.splits..(part + 1) * all / p.splits {
+            let (image, i) = (index / per_image, index % per_image);
+            let at = [i / (p.boxes[1] * p.boxes[2]), i / p.boxes[2] % p.boxes[1], i % p.boxes[2]];
+            let start: [usize; 3] = std::array::from_fn(|i| at[i] * p.each[i]);
+            let count = std::array::from_fn(|i| p.each[i].min(p.over[i] as usize - start[i]));
+            self.add(&channels, &Pixels { image, start, count }, sums, scratch);
+        }
+    }
+
+    /// Adds the products of a box.
+    fn add(&self, channels: &Channels, pixels: &Pixels, sums: &mut [f32], scratch: &mut [f32]) {
+        let (p, s) = (self.plan, &self.plan.sizes);
+        let (copy, packed) = scratch.split_at_mut(p.copy);
+        self.copy_x(channels, pixels, copy);
+        self.pack_y(channels, pixels, packed);
+        let count = pixels.count;
+        let [_, eh, ew] = p.extent;
+        let dense = count[2] == ew && s.s[2] == 1 && s.s[1] == 1 && s.k[1] == 1;
+        let lines = if dense { 1 } else { count[1] };
+        let depth = if dense { count[1] * count[2] } else { count[2] };
+        let mut taps = [Tap { a: 0, b: 0 }; LINES];
+        let n = count[0] * lines;
+        for (i, tap) in taps[..n].iter_mut().enumerate() {
+            let (d, h) = (i / lines, i % lines);
+            tap.a = ((d * s.s[0] as usize) * eh + h * s.s[1] as usize) * ew * p.pixel;
+            tap.b = i * depth * p.width;
+        }
+        let rows = if p.merged { channels.x.1 * s.k[2] as usize } else { channels.x.1 };
+        let step = p.y_each;
+        let panel = count.iter().product::<usize>() * p.width;
+        let per_row = if p.merged { 1 } else { s.k[2] };
+        for k in 0..(s.k[0] * s.k[1] * per_row) as usize {
+            let at = [k as i64 / (s.k[1] * per_row), k as i64 / per_row % s.k[1], k as i64 % per_row];
+            let [d, h, w]: [usize; 3] = std::array::from_fn(|i| (at[i] * s.d[i]) as usize);
+            let block = Block {
+                a: &copy[((d * eh + h) * ew + w) * p.pixel..],
+                rows: Rows::Columns { count: rows, step: s.s[2] as usize * p.pixel },
+                b: packed,
+                width: p.width,
+                b_step: p.width,
+                panel,
+                columns: channels.y.1,
+                taps: &taps[..n],
+                depth,
+            };
+            accumulate(self.simd, &block, &mut sums[k * rows * step..], step);
+        }
+    }
+
+    /// Copies the pixels of `X` that the box meets, zeros where there are none.
+    fn copy_x(&self, channels: &Channels, pixels: &Pixels, out: &mut [f32]) {
+        let (p, s, dims) = (self.plan, &self.plan.sizes, self.x.view.dims());
+        let [_, eh, ew] = p.extent;
+        let extent: [usize; 3] = std::array::from_fn(|i| p.extent[i] - (p.each[i] - pixels.count[i]) * s.s[i] as usize);
+        let low: [i64; 3] = std::array::from_fn(|i| pixels.start[i] as i64 * s.s[i] - s.pl[i]);
+        let x0 = (-low[2]).clamp(0, extent[2] as i64) as usize;
+        let x1 = (p.from[2] - low[2]).clamp(x0 as i64, extent[2] as i64) as usize;
+        let (across, channel) = (Axis::new(&[dims.len() - 1], dims), Axis::new(&[1], dims));
+        for d in 0..extent[0] {
+            for h in 0..extent[1] {
+                let row = &mut out[(d * eh + h) * ew * p.pixel..][..extent[2] * p.pixel];
+                let at = [low[0] + d as i64, low[1] + h as i64, 0];
+                if (0..2).any(|i| at[i] < 0 || at[i] >= p.from[i]) {
+                    row.fill(0.0);
+                    continue;
+                }
+                row[..x0 * p.pixel].fill(0.0);
+                row[x1 * p.pixel..].fill(0.0);
+                let mut pos: Pos = [0; MAX_NDIMS];
+                (pos[0], pos[1]) = (pixels.image as i64, (channels.group * p.x_channels) as i64);
+                place(&mut pos, dims.len(), at);
+                let line = Span { axis: &across, first: (low[2] + x0 as i64).max(0) as usize, count: x1 - x0 };
+                let depth = Span { axis: &channel, first: channels.x.0, count: channels.x.1 };
+                pack::rows(&self.x, &pos, line, depth, &mut row[x0 * p.pixel..], p.pixel);
+            }
+        }
+    }
+
+    /// Packs the box of `Y`: panels of channels by pixels.
+    fn pack_y(&self, channels: &Channels, pixels: &Pixels, out: &mut [f32]) {
+        let (p, dims, count) = (self.plan, self.y.view.dims(), pixels.count);
+        let (across, channel) = (Axis::new(&[dims.len() - 1], dims), Axis::new(&[1], dims));
+        let panel = count.iter().product::<usize>() * p.width;
+        for i in 0..count[0] * count[1] {
+            let (d, h) = (i / count[1], i % count[1]);
+            let mut pos: Pos = [0; MAX_NDIMS];
+            (pos[0], pos[1]) = (pixels.image as i64, (channels.group * p.y_channels) as i64);
+            place(&mut pos, dims.len(), [(pixels.start[0] + d) as i64, (pixels.start[1] + h) as i64, 0]);
+            let line = Span { axis: &across, first: pixels.start[2], count: count[2] };
+            for first in (0..channels.y.1).step_by(p.width) {
+                let columns = Span { axis: &channel, first: channels.y.0 + first, count: p.width.min(channels.y.1 - first) };
+                let out = &mut out[first / p.width * panel + i * count[2] * p.width..][..count[2] * p.width];
+                pack::panels(&self.y, &pos, columns, line, out, p.width);
+            }
+        }
+    }
+
+    /// Adds the parts of a block and stores the gradient.
+    fn finish(&self, block: usize, parts: &mut [f32]) {
+        let (p, s) = (self.plan, &self.plan.sizes);
+        let (total, rest) = parts.split_at_mut(p.sums);
+        for part in rest.chunks_exact(p.sums) {
+            total.iter_mut().zip(part).for_each(|(t, x)| *t += x);
+        }
+        let channels = self.channels(block);
+        let (first, n) = (usize::from(p.grouped), self.tail.dst().dims().len());
+        let (x_dim, y_dim) = if p.x_first { (first, first + 1) } else { (first + 1, first) };
+        let mut pos: Pos = [0; MAX_NDIMS];
+        if p.grouped {
+            pos[0] = channels.group as i64;
+        }
+        (pos[x_dim], pos[y_dim]) = (channels.x.0 as i64, channels.y.0 as i64);
+        let taps = s.k.iter().product::<i64>();
+        for k in 0..taps {
+            for (i, at) in [k / (s.k[1] * s.k[2]), k / s.k[2] % s.k[1], k % s.k[2]].into_iter().enumerate() {
+                if let Some(d) = spatial(i, n, 2 + first) {
+                    pos[d] = at;
+                }
+            }
+            let data = &mut total[k as usize * channels.x.1 * p.y_each..];
+            let sums = Sums { data, exact: None, step: p.y_each, columns: channels.y.1, dim: y_dim };
+            self.tail.store(self.simd, sums, std::iter::once(Run { pos, dim: x_dim, step: 1, count: channels.x.1 }));
+        }
+    }
+}
+
+/// Sums `dst` over images and pixels for up to [`BIAS`] channels from `first` on.
+fn bias_gradient(dst: &View<'_>, bias: &View<'_>, first: usize) {
+    let dims = dst.dims();
+    let channels = BIAS.min(dims[1] as usize - first);
+    let mut total = [0.0f64; BIAS];
+    let mut line = [0.0f32; 256];
+    let last = dims.len() - 1;
+    let (channel, across) = (Axis::new(&[1], dims), Axis::new(&[last], dims));
+    let by_channel = last == 1 || !pack::closer(dst, &across, &channel);
+    let mut high = *dims;
+    high[1] = 1;
+    if !by_channel {
+        high[last] = 1;
+    }
+    for_each(&Dims::filled(dims.len(), 0), &high, |pos| {
+        let mut pos = *pos;
+        pos[1] = first as i64;
+        if by_channel {
+            dst.read(&pos, 1, &mut line[..channels]);
+            total.iter_mut().zip(&line[..channels]).for_each(|(t, x)| *t += f64::from(*x));
+            return;
+        }
+        for t in &mut total[..channels] {
+            for start in (0..dims[last] as usize).step_by(line.len()) {
+                let line = &mut line[..(dims[last] as usize - start).min(256)];
+                pos[last] = start as i64;
+                dst.read(&pos, last, line);
+                *t += line.iter().map(|x| f64::from(*x)).sum::<f64>();
+            }
+            pos[1] += 1;
+        }
+    });
+    let mut pos: Pos = [0; MAX_NDIMS];
+    pos[0] = first as i64;
+    let total: [f32; BIAS] = total.map(|t| t as f32);
+    bias.write(&pos, 0, &total[..channels]);
+}
