@@ -1,6 +1,7 @@
 use crate::lines::Line;
-use crate::testkit::numbers;
-use oxidnn_spec::{Arg, DataType};
+use crate::testkit::{Bound, compute, numbers};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Attr, DataType, Dims, RUNTIME, Tensor};
 
 #[test]
 fn scales_zero_points_and_sum() {
@@ -18,7 +19,7 @@ fn copies_are_exact() {
     let mut l = Line::new("--reorder --sdt=s64 --ddt=s64 --stag=ab --dtag=ba 1x2");
     let big = (1i64 << 53) + 1;
     let bytes: Vec<u8> = [big, -big].iter().flat_map(|v| v.to_le_bytes()).collect();
-    let tensor = oxidnn_spec::Tensor::plain([1, 2], DataType::S64).unwrap();
+    let tensor = Tensor::plain([1, 2], DataType::S64).unwrap();
     l.args.raw(Arg::SRC, &tensor, std::slice::from_ref(&bytes));
     assert_eq!(l.run().args.bytes(Arg::DST), bytes);
 }
@@ -72,4 +73,16 @@ fn through_a_padded_layout_and_back() {
     there.set(Arg::SRC, &x).run();
     let mut back = Line::new("--reorder --sdt=f16 --ddt=f32 --stag=aBcd16b --dtag=acdb 2x17x2x3");
     assert_eq!(back.set(Arg::SRC, &there.values(Arg::DST)).run().values(Arg::DST), x);
+}
+
+/// Sizes unknown when the problem was made are those of the arguments.
+#[test]
+fn runtime_dimensions() {
+    let dims = Dims::from([RUNTIME, 3]);
+    let op = Reorder { src: Tensor::plain(dims, DataType::F32).unwrap(), dst: Tensor::with_tag(dims, DataType::S8, "ba").unwrap() };
+    let mut args = Bound::default();
+    args.plain(Arg::SRC, DataType::F32, &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 600.0]);
+    args.out(Arg::DST, &Tensor::with_tag([2, 3], DataType::S8, "ba").unwrap());
+    compute(op, Attr::default(), &args);
+    assert_eq!(args.bytes(Arg::DST), [1, 4, 2, 5, 3, 127]);
 }
