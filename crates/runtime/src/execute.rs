@@ -2,6 +2,8 @@
 
 use crate::borrows::Borrows;
 use crate::code::Code;
+use crate::desc::SCRATCH_SLACK;
+use crate::memory::ALIGNMENT;
 use crate::{Bound, Buf, Ctx, Exec, Memory, PrimitiveDesc, Stream, check, scratch, verbose};
 use oxidnn_spec::{Arg, DataType, Error, Tensor, Use};
 use std::sync::{Arc, LazyLock};
@@ -133,11 +135,12 @@ fn user_scratch(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], need: us
         return Ok(Buf::empty());
     }
     let position = desc.operands().iter().position(|o| o.arg == Arg::SCRATCHPAD);
-    let given = position.and_then(|i| memories[i]).and_then(|m| m.bufs().first().copied()).unwrap_or(Buf::empty());
-    let skip = given.as_ptr().addr().next_multiple_of(crate::memory::ALIGNMENT) - given.as_ptr().addr();
-    if given.len() < skip + need {
-        let expected = format!("at least {} bytes", need + crate::desc::SCRATCH_SLACK);
-        return Err(Error::arg(Arg::SCRATCHPAD, format!("{} bytes", given.len()), expected));
+    let given = position.and_then(|i| memories[i]).and_then(|m| m.bufs().first().copied());
+    let buf = given.unwrap_or(Buf::empty());
+    let skip = buf.as_ptr().addr().next_multiple_of(ALIGNMENT) - buf.as_ptr().addr();
+    if buf.len() < skip + need {
+        let got = given.map_or("nothing".to_string(), |b| format!("{} bytes", b.len()));
+        return Err(Error::arg(Arg::SCRATCHPAD, got, format!("at least {} bytes", need + SCRATCH_SLACK)));
     }
-    Ok(given.part(skip, need))
+    Ok(buf.part(skip, need))
 }
