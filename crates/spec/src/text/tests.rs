@@ -81,6 +81,7 @@ fn ported_lines_mean_what_they_mean_to_benchdnn() {
         "--reorder --sdt=f32 --ddt=s8 --dtag=hwio --oflag=s8s8_comp:1+zp_comp:1 32x16x3x3",
         "--binary --sdt=u8:s8 --ddt=u8 --stag=nc:nc --attr-scales=src:common:1.5*+src1:common:2.5* 100x100:100x100",
         "--binary --alg=ADD,SELECT --inplace=true,false --stag=abx:any,axb:any 2x3:2x1",
+        "--binary --alg=ADD,SELECT --sdt=f32:bf16:s8,f32:f16 --stag=abx:any:abx 2x3:2x1",
         "--conv --dir=FWD_D --attr-post-ops=sum+relu:0.5 ic16oc16ih4oh4kh1ph0",
         "--conv --dt=u8:s8:u8 --attr-post-ops=relu+dw_k3s1p1:s8+relu ic16oc16ih4oh4kh1ph0",
         "--conv --attr-post-ops=add:s32:common,add:f32:per_tensor:axb ic16oc16ih4oh4kh1ph0",

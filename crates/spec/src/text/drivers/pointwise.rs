@@ -147,10 +147,10 @@ fn binary(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let alg = v.name("alg", &BinaryAlg::NAMES)?;
     let condition = (alg == BinaryAlg::Select).then(|| given.get(2).copied().unwrap_or(out));
     let dims: Vec<Dims> = [given[0], given[1]].into_iter().chain(condition).collect();
-    let one_type = !v.get("sdt").contains(':');
-    let types = v.list("sdt", dims.len(), Rest::Repeat, |i, s| if one_type && i == 2 { Ok(DataType::S8) } else { dtype(s) })?;
-    let tags = v.layouts("stag", &dims, Rest::Repeat)?;
-    let mut srcs = types.into_iter().zip(tags).map(|(dtype, layout)| Tensor { dtype, layout });
+    let types_given = v.get("sdt").split(':').count();
+    let types = v.list("sdt", 3, Rest::Repeat, |i, s| if i == 2 && types_given < 3 { Ok(DataType::S8) } else { dtype(s) })?;
+    let tags = v.list("stag", 3, Rest::Repeat, |i, s| dims.get(i).map(|d| layouts::read(*d, s)).transpose())?;
+    let mut srcs = types.into_iter().zip(tags.into_iter().flatten()).map(|(dtype, layout)| Tensor { dtype, layout });
     let (Some(src0), Some(src1)) = (srcs.next(), srcs.next()) else {
         return Err(ParseError::new(descriptor, "two sources").of("shape"));
     };
