@@ -1,8 +1,13 @@
 //! From a builder to a primitive descriptor: the parts that all builders share.
 
-use oxidnn_runtime::{Engine, PrimitiveDesc};
+use oxidnn_runtime::{Engine, PrimitiveDesc, knobs};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Accumulation, Arg, Attr, DataType, Error, FpMath, FpMathMode, Op, PostOp, Problem, Quant, Real, ScratchpadMode, Tensor};
+
+/// The attributes that builders begin with: the specification's defaults, with the process's default precision.
+pub(crate) fn defaults() -> Attr {
+    Attr { fpmath: FpMath { mode: knobs::default_fpmath(), apply_to_int: false }, ..Attr::default() }
+}
 
 /// A builder of an operation: sets attributes, and ends in a problem or a primitive descriptor.
 pub trait Describe: Sized {

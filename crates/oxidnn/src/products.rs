@@ -1,6 +1,6 @@
 //! Builders of matrix products: matmul and inner product.
 
-use crate::describe::{Describe, need};
+use crate::describe::{Describe, defaults, need};
 use oxidnn_spec::op::{self, Prop};
 use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
 
@@ -116,7 +116,7 @@ impl InnerProduct {
     /// An inner product, `prop` [`Prop::ForwardTraining`] or [`Prop::ForwardInference`].
     #[must_use]
     pub fn forward(prop: Prop) -> InnerProduct {
-        InnerProduct { prop, src: None, weights: None, bias: None, dst: None, attr: Attr::default() }
+        InnerProduct { prop, src: None, weights: None, bias: None, dst: None, attr: defaults() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Operations whose parameters fit one call: each function gives a [`Builder`] that takes attributes and ends in a descriptor.
 
-use crate::describe::Describe;
+use crate::describe::{Describe, defaults};
 use oxidnn_spec::op::{
     BatchNorm, Binary, BinaryAlg, Concat, Eltwise, EltwiseAlg, GroupNorm, LayerNorm, Lrn, LrnAlg, NormFlags, Prelu, Prop, Reduction,
     ReductionAlg, Reorder, Resampling, ResamplingAlg, Shuffle, Softmax, SoftmaxAlg, Sum,
@@ -17,7 +17,7 @@ pub struct Builder {
 impl Builder {
     /// Any operation of [`crate::op`].
     pub fn new(op: impl Into<Op>) -> Builder {
-        Builder { op: op.into(), attr: Attr::default() }
+        Builder { op: op.into(), attr: defaults() }
     }
 
     /// The destination's type, where it is not the source's.

@@ -1,6 +1,6 @@
 //! Builders of operations that slide a kernel: convolution, deconvolution, pooling.
 
-use crate::describe::{Describe, need};
+use crate::describe::{Describe, defaults, need};
 use oxidnn_spec::op::{self, ConvAlg, PoolAlg, Prop};
 use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
 
@@ -103,7 +103,7 @@ impl Conv {
             bias: None,
             dst: None,
             geometry,
-            attr: Attr::default(),
+            attr: defaults(),
         }
     }
 
@@ -206,7 +206,7 @@ impl Pool {
     /// A pooling by `kernel`, sizes of the spatial dimensions.
     #[must_use]
     pub fn forward(prop: Prop, alg: PoolAlg, kernel: impl Into<Dims>) -> Pool {
-        Pool { prop, alg, src: None, dst: None, kernel: kernel.into(), geometry: Geometry::default(), attr: Attr::default() }
+        Pool { prop, alg, src: None, dst: None, kernel: kernel.into(), geometry: Geometry::default(), attr: defaults() }
     }
 }
 

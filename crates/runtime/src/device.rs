@@ -120,7 +120,8 @@ pub trait Queue: Send + Sync {
         true
     }
 
-    /// Keeps `held` (memory, scratch and code of the execution submitted last) until that execution is done.
+    /// Keeps `held` (memory, scratch and code of the execution submitted last) until that execution is done. Until the queue lets go of it,
+    /// the memory counts as in use.
     /// Called only where [`Queue::is_synchronous`] is false.
     fn retain(&self, held: Box<dyn Any + Send>) {
         drop(held);
