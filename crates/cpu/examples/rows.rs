@@ -36,7 +36,8 @@ fn measure(problem: &Problem, flops: f64, peak: f64, label: &str) {
     let mut data: Vec<_> = plan.problem().operands().into_iter().map(|o| (Memory::new(o.tensor.bytes()), o)).collect();
     let mut scratch = Memory::new(plan.scratch_bytes());
     let bufs: Vec<[Buf; 1]> = data.iter_mut().map(|d| [d.0.buf()]).collect();
-    let args: Vec<Bound<'_>> = data.iter().zip(&bufs).map(|(d, bufs)| Bound { arg: d.1.arg, usage: d.1.usage, tensor: &d.1.tensor, bufs }).collect();
+    let args: Vec<Bound<'_>> =
+        data.iter().zip(&bufs).map(|(d, bufs)| Bound { arg: d.1.arg, usage: d.1.usage, tensor: &d.1.tensor, bufs }).collect();
     let ctx = Ctx { args: &args, scratch: scratch.buf(), executor: &Inline };
     let (mut best, start) = (f64::MAX, Instant::now());
     let mut runs = 0;

@@ -123,3 +123,18 @@ fn concat() {
 fn shuffle() {
     check("shuffle");
 }
+
+#[test]
+fn pool() {
+    check("pool");
+}
+
+#[test]
+fn resampling() {
+    check("resampling");
+}
+
+#[test]
+fn lrn() {
+    check("lrn");
+}

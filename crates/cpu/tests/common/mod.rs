@@ -93,8 +93,11 @@ fn execute(problem: &Problem, row: &str, target: &CpuTarget, executor: &dyn Exec
     scratch.fill(0xff);
     let exec = plan.build().expect("an executable");
     let bufs: Vec<[Buf; 1]> = data.iter_mut().map(|d| [d.memory.buf(d.operand.tensor.bytes())]).collect();
-    let args: Vec<Bound<'_>> =
-        data.iter().zip(&bufs).map(|(d, bufs)| Bound { arg: d.operand.arg, usage: d.operand.usage, tensor: &d.operand.tensor, bufs }).collect();
+    let args: Vec<Bound<'_>> = data
+        .iter()
+        .zip(&bufs)
+        .map(|(d, bufs)| Bound { arg: d.operand.arg, usage: d.operand.usage, tensor: &d.operand.tensor, bufs })
+        .collect();
     exec.run(&Ctx { args: &args, scratch, executor }).expect("a run");
 }
 

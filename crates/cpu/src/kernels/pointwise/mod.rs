@@ -11,6 +11,7 @@ mod formula;
 mod nest;
 mod operand;
 mod pipeline;
+mod planes;
 mod program;
 
 pub use copy::Copies;
@@ -18,6 +19,7 @@ pub use fold::FoldOp;
 pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place, Run};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
+pub use planes::{Planes, Sides, Window, Windows};
 pub use program::{Builder, Over, Split, Table};
 
 use oxidnn_runtime::Executor;

@@ -68,13 +68,13 @@ pub(super) struct Grid {
 }
 
 /// The memory that a stage works on.
-struct Bound {
-    memory: [Memory; OPERANDS],
+pub(super) struct Bound {
+    pub(super) memory: [Memory; OPERANDS],
     /// Where folds go.
     totals: [Memory; FOLDS],
 }
 
-type Registers = [[f32; CHUNK]; REGISTERS];
+pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
 
 impl Grid {
     /// The grid of a space whose dimensions `kept` are kept; `whole` keeps it in one task.
@@ -140,7 +140,7 @@ enum Visit<'a> {
 
 impl Group {
     /// Memory of the operands; tables are parts of `tables`.
-    fn bind(&self, ctx: &Ctx<'_>, tables: Buf) -> Result<Bound, Error> {
+    pub(super) fn bind(&self, ctx: &Ctx<'_>, tables: Buf) -> Result<Bound, Error> {
         let mut memory = [Memory::default(); OPERANDS];
         for (m, o) in memory.iter_mut().zip(&self.operands) {
             let buf = match o.source {
@@ -265,7 +265,7 @@ impl Stage {
         });
     }
 
-    fn program(&self, simd: Simd, memory: &[Memory; OPERANDS], chunk: &Chunk<'_>, registers: &mut Registers) {
+    pub(super) fn program(&self, simd: Simd, memory: &[Memory; OPERANDS], chunk: &Chunk<'_>, registers: &mut Registers) {
         let n = chunk.len();
         for step in &self.steps {
             match *step {

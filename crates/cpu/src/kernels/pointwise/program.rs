@@ -105,10 +105,10 @@ pub struct Builder<'p> {
 }
 
 #[derive(Debug)]
-struct Draft {
+pub(super) struct Draft {
     kept: u32,
-    operands: Vec<Operand>,
-    stages: Vec<Stage>,
+    pub(super) operands: Vec<Operand>,
+    pub(super) stages: Vec<Stage>,
 }
 
 impl<'p> Builder<'p> {
@@ -195,7 +195,7 @@ impl<'p> Builder<'p> {
         Ok(group.operands.len() - 1)
     }
 
-    fn tensor(&self, arg: Arg) -> Result<Tensor, Skip> {
+    pub(super) fn tensor(&self, arg: Arg) -> Result<Tensor, Skip> {
         self.problem.tensor(arg).ok_or_else(|| Skip::Layout(format!("of {arg}: there is none")))
     }
 
@@ -469,6 +469,11 @@ impl<'p> Builder<'p> {
             PostOp::Depthwise { .. } => return Err(Skip::Attr("a depthwise post-op".into())),
         }
         Ok(())
+    }
+
+    /// The group begun last and the padded areas, for kernels that run the stages themselves.
+    pub(super) fn last_group(&mut self) -> Option<(Draft, Vec<Padding>)> {
+        Some((self.groups.pop()?, std::mem::take(&mut self.padding)))
     }
 
     /// The pipeline and the bytes of scratch that it needs.

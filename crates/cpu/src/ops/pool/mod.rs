@@ -1,8 +1,36 @@
-//! Rows of pooling.
+//! Pooling.
 
-use crate::CpuTarget;
+mod window;
+
+use crate::kernels::pointwise::{Builder, Sides, Windows};
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::op::Pool;
+use oxidnn_spec::{Arg, Op, Problem};
+use window::Pooling;
 
-/// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+/// The rows, best first.
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "planes:portable", plan }, fallback::ROW];
+
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Pool(op) => windows(op, problem, target),
+        _ => Err(Skip::Op("another operation than pooling")),
+    })
+}
+
+fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Pooling>, usize), Skip> {
+    let (forward, workspace) = (op.prop.is_forward(), op.workspace.is_some());
+    let (result, dims) = if forward { (Arg::DST, op.dst.dims()) } else { (Arg::DIFF_SRC, op.src.dims()) };
+    let inputs: &[Arg] = match (forward, workspace) {
+        (true, _) => &[Arg::SRC],
+        (false, true) => &[Arg::DIFF_DST, Arg::WORKSPACE],
+        (false, false) => &[Arg::DIFF_DST],
+    };
+    let second = (forward && workspace).then_some(Arg::WORKSPACE);
+    // Backward averages divide the gradients first, in the extra space.
+    let extra = if forward { 0 } else { op.dst.dims()[2..].iter().product() };
+    let window = Pooling::new(op).ok_or(Skip::Shape("too large windows"))?;
+    Windows::new(Builder::new(problem, dims, None)?, result, 0b11, window, Sides { inputs, second, extra, workers: target.threads })
+}

@@ -1,0 +1,274 @@
+//! Work on neighbourhoods: pooling, resampling, local response normalisation.
+//!
+//! Some dimensions are kept, the others form a window space, over which each result depends on several elements. For a run of kept positions (16
+//! channels of a channels-last tensor, say, or one of a plain one) the whole window space is loaded into scratch as `f32` planes of
+//! `[window position][kept position]`, a [`Window`] makes the planes of the results, and these go through the shared tail (post-ops, scales,
+//! conversion) to their destination. All types and layouts are therefore the same to the formulas.
+
+use super::pipeline::{Bound, Group, Padding, Registers, zero};
+use super::program::{Builder, Draft, REGISTERS, Stage};
+use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, OPERANDS, Place, Run};
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::{Scratch, booked};
+use crate::row::Kernel;
+use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_spec::{Arg, Dims, Error, Tensor};
+use std::fmt::Debug;
+
+/// Bytes of a plane that should stay in the cache.
+const CACHED: i64 = 256 * 1024;
+
+/// A formula over planes.
+pub trait Window: Debug + Send + Sync + 'static {
+    /// Makes the planes of the results. `run` numbers belong to each window position. Must be `#[inline(always)]`.
+    fn compute<const FMA: bool>(&self, run: usize, planes: Planes<'_>);
+}
+
+/// Planes of one run of kept positions.
+#[derive(Debug)]
+pub struct Planes<'a> {
+    /// Those of the inputs, in their order; empty where there is none.
+    pub inputs: [&'a [f32]; 2],
+    /// That of the result; contents undefined.
+    pub result: &'a mut [f32],
+    /// That of the second result, or space of as many numbers as were asked for.
+    pub extra: &'a mut [f32],
+}
+
+/// What else a window computation has than its result.
+#[derive(Debug)]
+pub struct Sides<'a> {
+    /// Arguments that are loaded.
+    pub inputs: &'a [Arg],
+    /// A second result.
+    pub second: Option<Arg>,
+    /// Window positions of space, where there is no second result.
+    pub extra: i64,
+    /// Largest number of workers.
+    pub workers: usize,
+}
+
+/// One tensor and the loops over its window positions, with those of the plane behind it.
+#[derive(Debug)]
+struct Side {
+    arg: Arg,
+    kind: Kind,
+    /// Operand of the kept loops.
+    operand: usize,
+    nest: Nest,
+    /// Window positions.
+    volume: usize,
+}
+
+/// The kernel.
+#[derive(Debug)]
+pub struct Windows<W> {
+    window: W,
+    inputs: Vec<Side>,
+    second: Option<Side>,
+    extra: usize,
+    tail: Group,
+    stage: Stage,
+    padding: Vec<Padding>,
+    kept: Nest,
+    reduced: Nest,
+    /// Operand of the reduced loops that is the plane.
+    plane: usize,
+    volume: usize,
+    run: usize,
+    block: i64,
+    workers: usize,
+}
+
+/// Row-major positions of the dimensions that are not kept.
+fn plane_of(dims: &Dims, kept: u32) -> (Place, i64) {
+    let (mut strides, mut stride) = (Dims::filled(dims.len(), 0), 1);
+    for d in (0..dims.len()).rev().filter(|d| kept >> d & 1 == 0) {
+        strides[d] = stride;
+        stride *= dims[d];
+    }
+    (Place::strided(strides), stride)
+}
+
+impl Side {
+    fn new(arg: Arg, tensor: &Tensor, kept: u32, operand: usize) -> Result<Side, Skip> {
+        let bad = || Skip::Layout(format!("of {arg}"));
+        if tensor.dtype.bits() == 64 {
+            return Err(Skip::DataType(format!("{} of {arg}", tensor.dtype)));
+        }
+        let (plane, volume) = plane_of(tensor.dims(), kept);
+        let places = [Place::of(&tensor.layout).ok_or_else(bad)?, plane];
+        let nest = Nest::across(tensor.dims(), u32::MAX & !kept, &places).ok_or_else(bad)?;
+        Ok(Side { arg, kind: Kind::Number(tensor.dtype), operand, nest, volume: usize::try_from(volume).map_err(|_| bad())? })
+    }
+
+    /// Calls `f` with a chunk of the tensor (operand 0), the first number of the plane that it belongs to, and the distance of its rows there.
+    fn each(&self, k: &Run<'_>, mut f: impl FnMut(&Chunk<'_>, usize, usize)) {
+        let only = |v: i64| std::array::from_fn(|t| if t == 0 { v } else { 0 });
+        let inner = only(k.strides[self.operand]);
+        self.nest.runs(0..self.nest.volume(), CHUNK / k.len, |r| {
+            let chunk = chunk(only(k.at[self.operand] + r.at[0]), (k.len, &inner), (r.len, r.strides));
+            f(&chunk, r.at[1] as usize * k.len, r.strides[1] as usize * k.len);
+        });
+    }
+
+    fn load(&self, simd: Simd, memory: Memory, k: &Run<'_>, plane: &mut [f32]) {
+        let mut block = [0.0; CHUNK];
+        self.each(k, |chunk, at, step| {
+            if step == k.len || chunk.len() == k.len {
+                return memory.load(simd, chunk, 0, &mut plane[at..]);
+            }
+            memory.load(simd, chunk, 0, &mut block);
+            for (r, row) in block[..chunk.len()].chunks_exact(k.len).enumerate() {
+                plane[at + r * step..][..k.len].copy_from_slice(row);
+            }
+        });
+    }
+
+    fn store(&self, simd: Simd, memory: Memory, k: &Run<'_>, plane: &[f32]) {
+        let mut block = [0.0; CHUNK];
+        self.each(k, |chunk, at, step| {
+            collect(&mut block, plane, (chunk.len() / k.len, k.len), (at, step));
+            memory.store(simd, chunk, 0, &block);
+        });
+    }
+}
+
+/// `rows` rows of `run` numbers of a plane, `step` apart, put together.
+fn collect(block: &mut [f32; CHUNK], plane: &[f32], (rows, run): (usize, usize), (at, step): (usize, usize)) {
+    if step == run || rows == 1 {
+        return block[..rows * run].copy_from_slice(&plane[at..][..rows * run]);
+    }
+    for (r, row) in block[..rows * run].chunks_exact_mut(run).enumerate() {
+        row.copy_from_slice(&plane[at + r * step..][..run]);
+    }
+}
+
+/// A chunk of kept positions by window positions; one kept position makes a chunk of one row.
+fn chunk<'a>(at: [i64; OPERANDS], kept: (usize, &'a [i64; OPERANDS]), window: (usize, &'a [i64; OPERANDS])) -> Chunk<'a> {
+    let ((k, inner), (r, outer)) = (kept, window);
+    if k == 1 { Chunk { at, run: r, inner: outer, rows: 1, outer } } else { Chunk { at, run: k, inner, rows: r, outer } }
+}
+
+impl<W: Window> Windows<W> {
+    /// The kernel that makes `result` by `window` over the dimensions that are not in `kept`, and the bytes of scratch that it needs.
+    ///
+    /// # Errors
+    /// [`Skip`] for attributes, types and layouts.
+    pub fn new(mut b: Builder<'_>, result: Arg, kept: u32, window: W, sides: Sides<'_>) -> Result<(Windows<W>, usize), Skip> {
+        b.group(kept);
+        b.stage(super::Over::All);
+        b.argument(result)?;
+        b.result(result)?;
+        let space = *b.space();
+        let none = || Skip::Layout("blocks that do not nest".into());
+        let tensor = |b: &Builder<'_>, arg: Arg| b.tensor(arg);
+        let (Draft { operands, mut stages, .. }, padding) = b.last_group().ok_or_else(none)?;
+        let stage = stages.pop().ok_or_else(none)?;
+        let places = operands.iter().map(|o| o.place.clone()).collect::<Option<Vec<Place>>>().ok_or(Skip::Shape("runtime sizes"))?;
+        let mut all = places.clone();
+        let mut side = |b: &Builder<'_>, arg: Arg| -> Result<Side, Skip> {
+            let t = tensor(b, arg)?;
+            all.push(Place::of(&t.layout).ok_or_else(|| Skip::Layout(format!("of {arg}")))?);
+            Side::new(arg, &t, kept, all.len() - 1)
+        };
+        let inputs = sides.inputs.iter().map(|&arg| side(&b, arg)).collect::<Result<Vec<_>, Skip>>()?;
+        let second = sides.second.map(|arg| side(&b, arg)).transpose()?;
+        let kept_nest = Nest::kept(&space, kept, &all).ok_or_else(none)?;
+        let (plane, volume) = plane_of(&space, kept);
+        let mut places = places;
+        places.push(plane);
+        let reduced = Nest::across(&space, u32::MAX & !kept, &places).ok_or_else(none)?;
+        let volume = usize::try_from(volume).map_err(|_| none())?;
+        let extra = second.as_ref().map_or(usize::try_from(sides.extra).map_err(|_| none())?, |s| s.volume);
+        let numbers = inputs.iter().map(|i| i.volume).sum::<usize>() + volume + extra;
+        let largest = inputs.iter().map(|i| i.volume).max().unwrap_or(0).max(volume).max(1) as i64;
+        let (inner, stride) = kept_nest.innermost(0);
+        let run = if stride == 1 { (CACHED / (4 * largest) / 16 * 16).clamp(16, 64).min(inner.max(1)) } else { 1 };
+        let block = (GRAIN / largest / run).max(1) * run;
+        let each = (numbers + 3 * 16).checked_mul(run as usize).map(|n| n.next_multiple_of(16));
+        let bytes =
+            each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or(Skip::Shape("too large planes"))?;
+        let tail = Group { space, operands, stages: Vec::new(), grid: None };
+        let windows = Windows {
+            window,
+            inputs,
+            second,
+            extra,
+            tail,
+            stage,
+            padding,
+            kept: kept_nest,
+            reduced,
+            plane: places.len() - 1,
+            volume,
+            run: run as usize,
+            block,
+            workers: sides.workers.max(1),
+        };
+        Ok((windows, bytes))
+    }
+
+    fn store(&self, simd: Simd, bound: &Bound, k: &Run<'_>, plane: &[f32], registers: &mut Registers) {
+        self.reduced.runs(0..self.reduced.volume(), CHUNK / k.len, |r| {
+            let at = std::array::from_fn(|t| k.at[t] + r.at[t]);
+            let chunk = chunk(at, (k.len, k.strides), (r.len, r.strides));
+            let (at, step) = (r.at[self.plane] as usize * k.len, r.strides[self.plane] as usize * k.len);
+            collect(&mut registers[0], plane, (r.len, k.len), (at, step));
+            self.stage.program(simd, &bound.memory, &chunk, registers);
+        });
+    }
+}
+
+struct Compute<'a, W>(&'a W, usize, Planes<'a>);
+
+impl<W: Window> Body for Compute<'_, W> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const L: usize, const FMA: bool>(self) {
+        self.0.compute::<FMA>(self.1, self.2);
+    }
+}
+
+impl<W: Window> Kernel for Windows<W> {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let bound = self.tail.bind(ctx, oxidnn_runtime::Buf::empty())?;
+        let mut memory = [Memory::default(); 3];
+        for (m, side) in memory.iter_mut().zip(self.inputs.iter().chain(&self.second)) {
+            *m = Memory { buf: ctx.buf(side.arg)?, kind: side.kind };
+        }
+        let sizes = self.inputs.iter().map(|i| i.volume).sum::<usize>() + self.volume + self.extra;
+        let each = ((sizes + 3 * 16) * self.run).next_multiple_of(16);
+        let kept = self.kept.volume();
+        let tasks = ((kept + self.block - 1) / self.block) as usize;
+        let part = &mut scratch.take(each * self.workers)?;
+        part.work(ctx.executor, self.workers, tasks, &|task, planes| {
+            let mut registers = [[0.0; CHUNK]; REGISTERS];
+            let start = task as i64 * self.block;
+            self.kept.runs(start..(start + self.block).min(kept), self.run, |k| {
+                let mut rest = &mut planes[..];
+                let mut cut = |volume: usize| {
+                    let (plane, behind) = std::mem::take(&mut rest).split_at_mut(volume * k.len);
+                    rest = behind;
+                    plane
+                };
+                let mut inputs: [&[f32]; 2] = [&[]; 2];
+                for ((plane, side), memory) in inputs.iter_mut().zip(&self.inputs).zip(&memory) {
+                    let loaded = cut(side.volume);
+                    side.load(simd, *memory, k, loaded);
+                    *plane = loaded;
+                }
+                let (result, extra) = (cut(self.volume), cut(self.extra));
+                simd.run(Compute(&self.window, k.len, Planes { inputs, result: &mut *result, extra: &mut *extra }));
+                if let Some(second) = &self.second {
+                    second.store(simd, memory[self.inputs.len()], k, extra);
+                }
+                self.store(simd, &bound, k, result, &mut registers);
+            });
+        });
+        for Padding { arg, dtype, nest } in &self.padding {
+            zero(simd, ctx, Memory { buf: ctx.buf(*arg)?, kind: Kind::Number(*dtype) }, nest);
+        }
+        Ok(())
+    }
+}
