@@ -74,7 +74,8 @@ fn padding_after(i: &[i64], o: &[i64], k: &[i64], window: &Window, transposed: b
 }
 
 /// Writes the spatial letters.
-pub(super) fn write_sliding(w: &mut Writer, i: &[i64], o: &[i64], k: &[i64], window: &Window, transposed: bool) {
+pub(super) fn write_sliding(w: &mut Writer, sizes: &Sliding, transposed: bool) {
+    let Sliding { i, o, k, window } = sizes;
     if i.len() == 3 {
         w.all('i', i)
     } else {
@@ -174,7 +175,7 @@ fn write_letters(line: &mut Line, [src, weights, dst]: [&Tensor; 3], window: &Wi
     for (key, v) in [("mb", s.first()), ("ic", s.get(1)), ("oc", d.get(1))] {
         out.size(key, v.copied().unwrap_or(0));
     }
-    write_sliding(&mut out, &tail(s), &tail(d), &tail(w), window, transposed);
+    write_sliding(&mut out, &Sliding { i: tail(s), o: tail(d), k: tail(w), window: window.clone() }, transposed);
     line.descriptor = out.0;
 }
 

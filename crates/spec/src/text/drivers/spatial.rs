@@ -1,6 +1,6 @@
 //! Operations with spatial letters and no weights: pooling, local response normalisation, resampling.
 
-use super::conv::{sliding, write_sliding};
+use super::conv::{Sliding, sliding, write_sliding};
 use super::pointwise::{tag, two_layouts, write_two};
 use super::{batch, dir, dir_name};
 use crate::op::{Lrn, LrnAlg, Pool, PoolAlg, Resampling, ResamplingAlg};
@@ -108,7 +108,8 @@ fn write_pool(op: &Op, line: &mut Line) {
     let mut out = Writer::default();
     head(&mut out, p.src.dims());
     let tail = |t: &Tensor| t.dims().get(2..).map_or_else(Dims::default, |v| Dims::new(v).unwrap_or_default());
-    write_sliding(&mut out, &tail(&p.src), &tail(&p.dst), &p.kernel, &p.window, false);
+    let sizes = Sliding { i: tail(&p.src), o: tail(&p.dst), k: p.kernel, window: p.window.clone() };
+    write_sliding(&mut out, &sizes, false);
     line.descriptor = out.0;
 }
 
