@@ -20,6 +20,16 @@ fn value(i: usize) -> f64 {
     (i as f64 * 0.37).sin()
 }
 
+/// Handles go where threads need them.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    shared::<Engine>();
+    shared::<Stream>();
+    shared::<Memory<'static>>();
+    shared::<PrimitiveDesc>();
+    shared::<Primitive>();
+};
+
 #[test]
 fn eight_threads_execute_one_primitive() {
     let (engine, _) = engine();
