@@ -128,17 +128,17 @@ impl Truth {
             if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_)) {
                 continue;
             }
-            wrong.extend(compare_tensor(&self.problem, o.arg, g, w));
+            wrong.extend(compare_tensor(&self.problem, o.arg, &self.inputs, [g, w]));
         }
         wrong
     }
 }
 
 /// Compares one output with the truth: its elements within tolerance, and the bytes around them.
-pub fn compare_tensor(problem: &Problem, arg: Arg, got: &HostTensor, want: &HostTensor) -> Option<Mismatch> {
+fn compare_tensor(problem: &Problem, arg: Arg, inputs: &HostArgs, [got, want]: [&HostTensor; 2]) -> Option<Mismatch> {
     let dtype = want.tensor.dtype;
     let truth = want.values();
-    let t = tolerance::of(problem, arg, dtype, &truth);
+    let t = tolerance::of(problem, arg, dtype, &truth, inputs);
     compare::values(arg, dtype, &got.values(), &truth, t).or_else(|| compare::surroundings(arg, got, want))
 }
 

@@ -6,11 +6,13 @@
 //! `u(D) * |x|  +  epsilon(f32) * (8 + 2 * sqrt(n)) * scale`,
 //!
 //! where `scale` is the largest magnitude in the tensor: rounding to the destination, and the accumulated rounding of `n` additions whose errors behave
-//! like a random walk (Higham, *Accuracy and Stability of Numerical Algorithms*, section 2.8), relative to the size of the terms. Intermediate
+//! like a random walk (Higham, *Accuracy and Stability of Numerical Algorithms*, section 2.8), relative to the size of the terms
+//! (where sums cancel by design, the size of their terms is taken from the inputs). Intermediate
 //! roundings to a narrower type (bf16 states of a recurrent network, `fpmath` modes) take that type's epsilon for f32's.
 //! Functions computed by polynomials (exp, erf...) add `FUNCTION` relative. Integer destinations are exact when nothing inexact precedes
 //! the rounding, else a value on the other side of a tie is one off.
 
+use crate::host::{HostArgs, HostTensor};
 use oxidnn_spec::op::{EltwiseAlg, PoolAlg, ReductionAlg};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
 
@@ -45,10 +47,10 @@ struct Arithmetic {
     functions: u32,
 }
 
-/// The tolerance of output `arg` of `problem`, whose true values are `want`.
-pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64]) -> Tolerance {
+/// The tolerance of output `arg` of `problem`, whose true values are `want` for these `inputs`.
+pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Tolerance {
     let a = arithmetic(problem, arg);
-    let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs()));
+    let scale = largest(want).max(terms_scale(problem, arg, inputs));
     let growth = 8.0 + 2.0 * (a.terms as f64).sqrt();
     let functions = f64::from(a.functions) * FUNCTION;
     let inexact = a.functions > 0 || inexact_attributes(problem) || !is_exact_op(&problem.op);
@@ -60,6 +62,30 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64]) -> Toleran
         relative: destination + step + functions,
         absolute: rounding + (a.epsilon * growth + functions) * scale + smallest(dtype),
         discontinuous: inexact && problem.attr.post_ops.iter().any(is_discontinuous),
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs()))
+}
+
+/// Magnitude of the terms of a sum that cancels by design: the data gradient of a normalisation is
+/// `scale / sqrt(variance + epsilon) * (diff_dst - mean(diff_dst) - x * mean(x * diff_dst))`, often far smaller than its first term.
+fn terms_scale(problem: &Problem, arg: Arg, inputs: &HostArgs) -> f64 {
+    let epsilon = match &problem.op {
+        Op::BatchNorm(n) => n.epsilon,
+        Op::LayerNorm(n) => n.epsilon,
+        Op::GroupNorm(n) => n.epsilon,
+        _ => return 0.0,
+    };
+    let values = |arg| inputs.get(arg).map(HostTensor::values);
+    match (arg, values(Arg::DIFF_DST), values(Arg::VARIANCE)) {
+        (Arg::DIFF_SRC, Some(diff), Some(variance)) => {
+            let scale = values(Arg::SCALE).map_or(1.0, |s| largest(&s));
+            let smallest = variance.iter().fold(f64::INFINITY, |m, v| m.min(*v));
+            largest(&diff) * scale / (smallest + f64::from(epsilon.get())).sqrt()
+        }
+        _ => 0.0,
     }
 }
 

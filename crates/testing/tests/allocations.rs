@@ -1,10 +1,10 @@
-//! Steady-state executions allocate nothing: every row of the smoke lines, on the calling thread and on a pool, under a counting allocator.
-//! Rows of problems whose sizes are given at execution are exempt: they may have to lay out the work anew.
+//! Steady-state executions allocate nothing: every implementation row of every smoke problem, on the process-wide pool.
 
-use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream, Threads};
+use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
 use oxidnn_spec::Arg;
 use oxidnn_spec::text::{self, Case, Settings};
-use oxidnn_testing::{concrete, fill, harness};
+use oxidnn_testing::concrete::concrete;
+use oxidnn_testing::{fill, harness};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,53 +39,49 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Every third line: enough for each type, direction and attribute to occur.
-const STEP: usize = 3;
-
-/// The smoke lines of every driver.
-fn cases() -> Vec<(String, Case)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs");
-    let mut drivers: Vec<_> =
-        std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path().join("smoke.txt")).filter(|p| p.exists()).collect();
-    drivers.sort();
-    let lines = drivers.iter().flat_map(|f| std::fs::read_to_string(f).unwrap().lines().map(str::to_owned).collect::<Vec<_>>());
-    let problems = lines.filter(|l| !l.trim().is_empty() && !l.starts_with('#')).step_by(STEP);
-    problems.flat_map(|l| text::parse_line(&mut Settings::default(), &l).unwrap().into_iter().map(move |c| (l.clone(), c))).collect()
-}
-
-/// Allocations of an execution after two others.
-fn steady(primitive: &Primitive, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> u64 {
-    let mut counts = [0; 3];
-    for count in &mut counts {
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
-        primitive.execute(stream, args).unwrap();
-        *count = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    }
-    counts[2]
-}
-
-/// One test, as the counter is the process's.
 #[test]
-fn steady_executions_of_every_row_allocate_nothing() {
+fn steady_state_executions_allocate_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs");
     let engine = oxidnn_cpu::engine();
-    let streams = [Threads::inline(), Threads::new(2)].map(|t| Stream::with_threads(&engine, t).unwrap());
-    let (mut found, mut rows) = (Vec::new(), 0);
-    for (line, case) in cases() {
-        let mut next = PrimitiveDesc::new(&engine, case.problem.clone());
-        while let Ok(desc) = next {
-            let args = fill::arguments(&concrete::concrete(desc.problem(), &case.fill).unwrap(), &case.fill);
-            let mut memories = harness::upload(&engine, &args).unwrap();
-            memories.extend(desc.scratchpad().map(|t| (Arg::SCRATCHPAD, Memory::new(&engine, t.clone()).unwrap())));
-            let args: Vec<_> = memories.iter().map(|(a, m)| (*a, m)).collect();
-            let primitive = Primitive::new(&desc).unwrap();
-            let count = streams.iter().map(|s| steady(&primitive, s, &args)).max().unwrap_or(0);
-            if count > 0 && !desc.has_runtime() {
-                found.push(format!("{}: {count} allocations: {line}", desc.impl_name()));
+    let stream = Stream::new(&engine).unwrap();
+    let (mut rows, mut guilty) = (0, Vec::new());
+    for driver in std::fs::read_dir(folder).unwrap() {
+        let Ok(lines) = std::fs::read_to_string(driver.unwrap().path().join("smoke.txt")) else { continue };
+        for line in lines.lines() {
+            for case in text::parse_line(&mut Settings::default(), line).unwrap() {
+                rows += allocating_rows(&case, &engine, &stream, &mut guilty);
             }
-            rows += 1;
-            next = desc.next_impl();
         }
     }
-    assert!(rows > 500, "{rows} rows");
-    assert!(found.is_empty(), "{} of {rows} rows allocate:\n{}", found.len(), found.join("\n"));
+    assert!(rows > 2000, "only {rows} rows were executed");
+    assert!(guilty.is_empty(), "{} of {rows} executions allocate:\n{}", guilty.len(), guilty.join("\n"));
+}
+
+/// Executes every row of `case` often enough to be warm, then once more counting; names those that allocate.
+fn allocating_rows(case: &Case, engine: &Engine, stream: &Stream, guilty: &mut Vec<String>) -> usize {
+    let mut desc = PrimitiveDesc::new(engine, case.problem.clone()).unwrap();
+    let mut rows = 0;
+    loop {
+        let problem = concrete(desc.problem(), &case.fill).unwrap();
+        let args = harness::Truth::of(&problem, &case.fill).map_or_else(|_| fill::arguments(&problem, &case.fill), |t| t.inputs);
+        let memories = harness::upload(engine, &args).unwrap();
+        let scratchpad = desc.scratchpad().map(|t| Memory::new(engine, t.clone()).unwrap());
+        let mut bound: Vec<(Arg, &Memory<'_>)> = memories.iter().map(|(a, m)| (*a, m)).collect();
+        bound.extend(scratchpad.iter().map(|m| (Arg::SCRATCHPAD, m)));
+        let primitive = desc.create().unwrap();
+        let run = || primitive.execute(stream, &bound).and_then(|()| stream.wait()).unwrap();
+        run();
+        run();
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        run();
+        let count = ALLOCATIONS.load(Ordering::Relaxed) - before;
+        if count > 0 {
+            guilty.push(format!("{}: {} allocates {count} times", case.problem, desc.impl_name()));
+        }
+        rows += 1;
+        match desc.next_impl() {
+            Ok(next) => desc = next,
+            Err(_) => return rows,
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Results do not depend on threads: not on their number, not on which one made the primitive, not on how many execute it at once.
 
+use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::text::{self, FillHints, Settings};
 use oxidnn_spec::{Arg, Problem, Use};
@@ -51,13 +52,13 @@ fn outputs(desc: &PrimitiveDesc, args: &HostArgs) -> Vec<Vec<u8>> {
 
 #[test]
 fn bitwise_equal_for_1_2_and_7_threads() {
-    let engine = oxidnn_cpu::engine();
     for line in PROBLEMS {
         let problem = problem(line);
         let reference: Vec<_> = [1, 2, 7]
             .into_iter()
-            .map(|n| {
-                let stream = Stream::with_threads(&engine, Threads::new(n)).unwrap();
+            .map(|threads| {
+                let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..*CpuDevice::host().target() }));
+                let stream = Stream::with_threads(&engine, Threads::new(threads)).unwrap();
                 let run = |d: &PrimitiveDesc| {
                     let args = fill::arguments(d.problem(), &FillHints::default());
                     (d.impl_name().to_owned(), outputs(d, &harness::execute(d, &engine, &stream, &args).unwrap()))

@@ -48,7 +48,7 @@ fn check_vector(vector: &vectors::Vector, engine: &oxidnn_runtime::Engine, strea
                 wrong.push(format!("{arg}: {} true values for {} elements", want.len(), g.values().len()));
                 continue;
             }
-            let tolerance = vector.tolerance(&problem, *arg, dtype, want);
+            let tolerance = vector.tolerance(&problem, *arg, dtype, want, &args);
             wrong.extend(compare::values(*arg, dtype, &g.values(), want, tolerance).map(|m| format!("{}: {m}", desc.impl_name())));
         }
         rows += 1;
