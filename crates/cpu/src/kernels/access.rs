@@ -4,6 +4,7 @@
 //! layouts give as many contiguous pieces as they have blocks.
 
 use super::convert;
+use super::multiversion::{Body, Simd};
 use oxidnn_expr::number;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Tensor};
@@ -17,6 +18,7 @@ const CHUNK: usize = 256;
 /// A dense tensor bound to memory.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    simd: Simd,
     buf: Buf,
     dtype: DataType,
     blocking: &'a Blocking,
@@ -28,31 +30,41 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it was not passed or is not dense.
-    pub fn of(ctx: &Ctx<'a>, arg: Arg) -> Result<View<'a>, Error> {
+    pub fn of(simd: Simd, ctx: &Ctx<'a>, arg: Arg) -> Result<View<'a>, Error> {
         let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
-        View::new(arg, bound.tensor, ctx.buf(arg)?)
+        View::new(simd, arg, bound.tensor, ctx.buf(arg)?)
     }
 
     /// The argument `arg`, where it was passed.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it is not dense.
-    pub fn optional(ctx: &Ctx<'a>, arg: Arg) -> Result<Option<View<'a>>, Error> {
-        if ctx.bound(arg).is_some() { View::of(ctx, arg).map(Some) } else { Ok(None) }
+    pub fn optional(simd: Simd, ctx: &Ctx<'a>, arg: Arg) -> Result<Option<View<'a>>, Error> {
+        if ctx.bound(arg).is_some() { View::of(simd, ctx, arg).map(Some) } else { Ok(None) }
     }
 
     /// A tensor in `buf`, called `arg` in errors.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it is not dense.
-    pub fn new(arg: Arg, tensor: &'a Tensor, buf: Buf) -> Result<View<'a>, Error> {
+    pub fn new(simd: Simd, arg: Arg, tensor: &'a Tensor, buf: Buf) -> Result<View<'a>, Error> {
         let blocking = tensor.blocking().ok_or_else(|| Error::arg(arg, "a layout without strides", "a dense tensor"))?;
-        Ok(View { buf, dtype: tensor.dtype, blocking, dims: tensor.dims() })
+        Ok(View { simd, buf, dtype: tensor.dtype, blocking, dims: tensor.dims() })
     }
 
     /// The same memory read as another type of the same width.
     pub fn reinterpret(self, dtype: DataType) -> View<'a> {
         View { dtype, ..self }
+    }
+
+    /// The instructions that convert.
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    /// Reads elements from element `offset` on, `stride` apart.
+    pub fn read_run(&self, offset: usize, stride: usize, out: &mut [f32]) {
+        read_run(self.simd, self.buf, self.dtype, (offset, stride), out);
     }
 
     /// Type of the elements.
@@ -104,7 +116,7 @@ impl<'a> View<'a> {
         while done < out.len() {
             let (piece, stride) = self.piece(&pos, dim);
             let n = piece.min(out.len() - done);
-            read_run(self.buf, self.dtype, self.offset(&pos), stride, &mut out[done..done + n]);
+            self.read_run(self.offset(&pos), stride, &mut out[done..done + n]);
             pos[dim] += n as i64;
             done += n;
         }
@@ -116,7 +128,7 @@ impl<'a> View<'a> {
         while done < values.len() {
             let (piece, stride) = self.piece(&pos, dim);
             let n = piece.min(values.len() - done);
-            write_run(self.buf, self.dtype, self.offset(&pos), stride, &values[done..done + n]);
+            write_run(self.simd, self.buf, self.dtype, (self.offset(&pos), stride), &values[done..done + n]);
             pos[dim] += n as i64;
             done += n;
         }
@@ -125,7 +137,7 @@ impl<'a> View<'a> {
     /// Reads one element.
     pub fn get(&self, pos: &Pos) -> f32 {
         let mut one = [0.0];
-        read_run(self.buf, self.dtype, self.offset(pos), 1, &mut one);
+        self.read_run(self.offset(pos), 1, &mut one);
         one[0]
     }
 
@@ -151,7 +163,7 @@ impl<'a> View<'a> {
             // The part that is padding in `d` and not in an earlier dimension.
             let low: Dims = Dims::from_fn(dims.len(), |e| if e == d { dims[d] } else { 0 });
             let high: Dims = Dims::from_fn(dims.len(), |e| if e < d { dims[e] } else { padded[e] });
-            for_each(&low, &high, |pos| write_run(self.buf, self.dtype, self.offset(pos), 1, &[0.0]));
+            for_each(&low, &high, |pos| write_run(self.simd, self.buf, self.dtype, (self.offset(pos), 1), &[0.0]));
         }
     }
 }
@@ -255,8 +267,28 @@ pub fn for_each(low: &[i64], high: &[i64], mut f: impl FnMut(&Pos)) {
     }
 }
 
+struct Load<'a>(DataType, &'a [u8], &'a mut [f32]);
+
+impl Body for Load<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        convert::to_f32(self.0, self.1, self.2);
+    }
+}
+
+struct Store<'a>(DataType, &'a [f32], &'a mut [u8]);
+
+impl Body for Store<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        convert::from_f32(self.0, self.1, self.2);
+    }
+}
+
 /// Reads `out.len()` elements, the first at element `offset`, `stride` apart.
-pub fn read_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &mut [f32]) {
+pub fn read_run(simd: Simd, buf: Buf, dtype: DataType, (offset, stride): (usize, usize), out: &mut [f32]) {
     match (dtype, stride) {
         (DataType::F32, 1) => buf.read(offset, out),
         (DataType::F32, _) => {
@@ -266,11 +298,11 @@ pub fn read_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &m
         }
         (_, 0) => {
             if let Some((first, rest)) = out.split_first_mut() {
-                read_run(buf, dtype, offset, 1, std::slice::from_mut(first));
+                read_run(simd, buf, dtype, (offset, 1), std::slice::from_mut(first));
                 rest.fill(*first);
             }
         }
-        _ if dtype.bits() == 4 => read_nibbles(buf, dtype, offset, stride, out),
+        _ if dtype.bits() == 4 => read_nibbles(simd, buf, dtype, (offset, stride), out),
         _ => {
             let size = dtype.bits() / 8;
             let mut bytes = [0u8; CHUNK * 8];
@@ -284,19 +316,19 @@ pub fn read_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &m
                         buf.read((first + i * stride) * size, b);
                     }
                 }
-                convert::to_f32(dtype, bytes, out);
+                simd.run(Load(dtype, bytes, out));
             }
         }
     }
 }
 
-fn read_nibbles(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &mut [f32]) {
+fn read_nibbles(simd: Simd, buf: Buf, dtype: DataType, (offset, stride): (usize, usize), out: &mut [f32]) {
     if stride == 1 && offset % 2 == 0 {
         let mut bytes = [0u8; CHUNK / 2];
         for (c, out) in out.chunks_mut(CHUNK).enumerate() {
             let bytes = &mut bytes[..out.len().div_ceil(2)];
             buf.read((offset + c * CHUNK) / 2, bytes);
-            convert::to_f32(dtype, bytes, out);
+            simd.run(Load(dtype, bytes, out));
         }
         return;
     }
@@ -308,7 +340,7 @@ fn read_nibbles(buf: Buf, dtype: DataType, offset: usize, stride: usize, out: &m
 }
 
 /// Writes `values`, the first at element `offset`, `stride` apart. Two 4-bit elements of one byte must belong to the same task.
-pub fn write_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, values: &[f32]) {
+pub fn write_run(simd: Simd, buf: Buf, dtype: DataType, (offset, stride): (usize, usize), values: &[f32]) {
     match (dtype, stride) {
         (DataType::F32, 1) => buf.write(offset, values),
         (DataType::F32, _) => {
@@ -329,7 +361,7 @@ pub fn write_run(buf: Buf, dtype: DataType, offset: usize, stride: usize, values
             let mut bytes = [0u8; CHUNK * 8];
             for (c, values) in values.chunks(CHUNK).enumerate() {
                 let bytes = &mut bytes[..values.len() * size];
-                convert::from_f32(dtype, values, bytes);
+                simd.run(Store(dtype, values, bytes));
                 let first = offset + c * CHUNK * stride;
                 if stride == 1 {
                     buf.write(first * size, bytes);

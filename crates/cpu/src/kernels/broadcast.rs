@@ -1,6 +1,7 @@
 //! Numbers that go with the elements of a result: bias, scales, zero points, operands of post-ops.
 
 use super::access::{Pos, View, read_run};
+use super::multiversion::Simd;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Quant};
 
@@ -15,7 +16,7 @@ pub struct Broadcast<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
     Constant(f32),
-    Numbers { buf: Buf, dtype: DataType, base: usize },
+    Numbers { simd: Simd, buf: Buf, dtype: DataType, base: usize },
     Blocked(View<'a>),
 }
 
@@ -35,7 +36,7 @@ impl<'a> Broadcast<'a> {
             b.source = Source::Blocked(view);
             return b;
         }
-        b.source = Source::Numbers { buf: view.buf(), dtype: view.dtype(), base: view.offset(&[0; MAX_NDIMS]) };
+        b.source = Source::Numbers { simd: view.simd(), buf: view.buf(), dtype: view.dtype(), base: view.offset(&[0; MAX_NDIMS]) };
         for (d, s) in b.strides.iter_mut().enumerate().take(view.dims().len()) {
             *s = if view.dims()[d] == 1 { 0 } else { view.blocking().strides[d] };
         }
@@ -45,7 +46,7 @@ impl<'a> Broadcast<'a> {
     /// The one-dimensional `view` along dimension `dim` of the positions.
     pub fn along(view: View<'a>, dim: usize) -> Broadcast<'a> {
         let mut b = Broadcast::constant(0.0);
-        b.source = Source::Numbers { buf: view.buf(), dtype: view.dtype(), base: view.offset(&[0; MAX_NDIMS]) };
+        b.source = Source::Numbers { simd: view.simd(), buf: view.buf(), dtype: view.dtype(), base: view.offset(&[0; MAX_NDIMS]) };
         b.strides[dim] = view.stride(0).unwrap_or(1);
         b
     }
@@ -54,24 +55,24 @@ impl<'a> Broadcast<'a> {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when they were not passed.
-    pub fn scale(ctx: &Ctx<'a>, attr: &Attr, arg: Arg, dims: &[i64]) -> Result<Broadcast<'a>, Error> {
-        Broadcast::quant(ctx, attr.scales.get(&arg), Arg::scale(arg), dims, 1.0)
+    pub fn scale(simd: Simd, ctx: &Ctx<'a>, attr: &Attr, arg: Arg, dims: &[i64]) -> Result<Broadcast<'a>, Error> {
+        Broadcast::quant((simd, ctx), attr.scales.get(&arg), Arg::scale(arg), dims, 1.0)
     }
 
     /// Zero points of `arg`, a tensor of `dims`, by its own positions; 0 where there are none.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when they were not passed.
-    pub fn zero_point(ctx: &Ctx<'a>, attr: &Attr, arg: Arg, dims: &[i64]) -> Result<Broadcast<'a>, Error> {
-        Broadcast::quant(ctx, attr.zero_points.get(&arg), Arg::zero_point(arg), dims, 0.0)
+    pub fn zero_point(simd: Simd, ctx: &Ctx<'a>, attr: &Attr, arg: Arg, dims: &[i64]) -> Result<Broadcast<'a>, Error> {
+        Broadcast::quant((simd, ctx), attr.zero_points.get(&arg), Arg::zero_point(arg), dims, 0.0)
     }
 
-    fn quant(ctx: &Ctx<'a>, quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {
+    fn quant((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {
         let mut b = Broadcast::constant(default);
         let Some(quant) = quant else { return Ok(b) };
         let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
         let base = bound.tensor.blocking().map_or(0, |x| x.offset as usize);
-        b.source = Source::Numbers { buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, base };
+        b.source = Source::Numbers { simd, buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, base };
         let (sizes, n) = (quant.dims(dims), dims.len());
         let mut stride = 1;
         for d in (0..n).rev().filter(|&d| quant.mask >> d & 1 == 1) {
@@ -132,16 +133,16 @@ impl<'a> Broadcast<'a> {
                 let own: Pos = std::array::from_fn(|d| pos[d] * self.strides[d]);
                 if self.strides[dim] == 0 { out.fill(view.get(&own)) } else { view.read(&own, dim, out) }
             }
-            Source::Numbers { buf, dtype, base } if self.groups[dim] == 1 || self.strides[dim] == 0 => {
-                read_run(buf, dtype, base + index as usize, self.strides[dim] as usize, out);
+            Source::Numbers { simd, buf, dtype, base } if self.groups[dim] == 1 || self.strides[dim] == 0 => {
+                read_run(simd, buf, dtype, (base + index as usize, self.strides[dim] as usize), out);
             }
-            Source::Numbers { buf, dtype, base } => {
+            Source::Numbers { simd, buf, dtype, base } => {
                 let (group, stride) = (self.groups[dim], self.strides[dim]);
                 let (mut done, mut at) = (0, pos[dim]);
                 while done < out.len() {
                     let n = ((group - at % group) as usize).min(out.len() - done);
                     let place = base as i64 + index + (at / group - pos[dim] / group) * stride;
-                    read_run(buf, dtype, place as usize, 0, &mut out[done..done + n]);
+                    read_run(simd, buf, dtype, (place as usize, 0), &mut out[done..done + n]);
                     done += n;
                     at += n as i64;
                 }
@@ -155,9 +156,9 @@ impl<'a> Broadcast<'a> {
         match self.source {
             Source::Constant(v) => v.abs(),
             Source::Blocked(_) => f32::INFINITY,
-            Source::Numbers { buf, dtype, base } => (0..count).step_by(buffer.len()).fold(0.0, |m: f32, i| {
+            Source::Numbers { simd, buf, dtype, base } => (0..count).step_by(buffer.len()).fold(0.0, |m: f32, i| {
                 let part = &mut buffer[..(count - i).min(64)];
-                read_run(buf, dtype, base + i, 1, part);
+                read_run(simd, buf, dtype, (base + i, 1), part);
                 part.iter().fold(m, |m, v| m.max(v.abs()))
             }),
         }

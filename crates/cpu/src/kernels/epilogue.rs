@@ -8,7 +8,7 @@
 use super::access::{Pos, View};
 use super::broadcast::Broadcast;
 use super::multiversion::{Body, Simd};
-use oxidnn_expr::{binary, eltwise};
+use oxidnn_expr::{Lane, binary, lane};
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_POST_OPS, PostOp, QuantMode, Rounding, Tensor};
@@ -95,13 +95,13 @@ impl<'a> Epilogue<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when an argument is missing.
     pub fn new(
-        ctx: &Ctx<'a>,
+        (simd, ctx): (Simd, &Ctx<'a>),
         attr: &Attr,
         arg: Arg,
         factors: [Broadcast<'a>; 2],
         bias: Option<Broadcast<'a>>,
     ) -> Result<Epilogue<'a>, Error> {
-        let dst = View::of(ctx, arg)?;
+        let dst = View::of(simd, ctx, arg)?;
         let mut tail = Epilogue {
             dst,
             factors,
@@ -113,10 +113,10 @@ impl<'a> Epilogue<'a> {
         };
         if arg == Arg::DST {
             for (i, (step, op)) in tail.steps.iter_mut().zip(&attr.post_ops).enumerate() {
-                *step = Step::new(ctx, i, op, dst.dtype())?;
+                *step = Step::new((simd, ctx), i, op, dst.dtype())?;
             }
-            tail.scale = Broadcast::scale(ctx, attr, arg, dst.dims())?;
-            tail.zero_point = Broadcast::zero_point(ctx, attr, arg, dst.dims())?;
+            tail.scale = Broadcast::scale(simd, ctx, attr, arg, dst.dims())?;
+            tail.zero_point = Broadcast::zero_point(simd, ctx, attr, arg, dst.dims())?;
         }
         tail.plain = tail.factors.iter().chain([&tail.scale]).all(|f| f.is_constant(1.0))
             && tail.bias.is_none()
@@ -136,7 +136,7 @@ impl<'a> Epilogue<'a> {
     }
 
     /// Finishes a block whose rows are those of `runs` in order, and stores it.
-    pub fn store(&self, simd: Simd, sums: Sums<'_>, runs: impl Iterator<Item = Run>) {
+    pub fn store(&self, sums: Sums<'_>, runs: impl Iterator<Item = Run>) {
         let Sums { data, exact, step, columns, dim } = sums;
         if let Some(exact) = exact {
             let whole: &[i32] = bytemuck::cast_slice(exact);
@@ -154,7 +154,7 @@ impl<'a> Epilogue<'a> {
                 pos[run.dim] += run.step * i as i64;
                 let row = &mut rows[i * step..][..columns];
                 if !self.plain {
-                    self.row(simd, &pos, dim, row);
+                    self.row(&pos, dim, row);
                 }
                 if along_columns {
                     self.dst.write(&pos, dim, row);
@@ -214,7 +214,7 @@ impl<'a> Epilogue<'a> {
     }
 
     /// Takes the sums from `pos` on along `dim` through everything but the conversion.
-    pub fn row(&self, simd: Simd, pos: &Pos, dim: usize, row: &mut [f32]) {
+    pub fn row(&self, pos: &Pos, dim: usize, row: &mut [f32]) {
         let (mut pos, mut buffers) = (*pos, [[0.0; CHUNK]; 2]);
         for x in row.chunks_mut(CHUNK) {
             let [line, other] = &mut buffers;
@@ -228,7 +228,7 @@ impl<'a> Epilogue<'a> {
                 zip(x, line, |x, b| x + b);
             }
             for step in self.steps.iter().map_while(Option::as_ref) {
-                self.step(simd, step, (&pos, dim), x, line, other);
+                self.step(step, (&pos, dim), x, line, other);
             }
             if !self.scale.is_constant(1.0) {
                 self.scale.line(&pos, dim, line);
@@ -242,20 +242,20 @@ impl<'a> Epilogue<'a> {
         }
     }
 
-    fn step(&self, simd: Simd, step: &Step<'a>, (pos, dim): (&Pos, usize), x: &mut [f32], line: &mut [f32], other: &mut [f32]) {
+    fn step(&self, step: &Step<'a>, (pos, dim): (&Pos, usize), x: &mut [f32], line: &mut [f32], other: &mut [f32]) {
         match step {
             Step::Sum { scale, zero_point, dtype } => {
                 self.dst.reinterpret(*dtype).read(pos, dim, line);
                 zip(x, line, |x, old| x + scale * (old - zero_point));
             }
-            Step::Eltwise { alg, alpha, beta } => simd.run(EltwiseRow { alg: *alg, alpha: *alpha, beta: *beta, x }),
+            Step::Eltwise { alg, alpha, beta } => self.dst.simd().run(EltwiseRow { alg: *alg, alpha: *alpha, beta: *beta, x }),
             Step::Binary { alg, src1, src2 } => {
                 src1.line(pos, dim, line);
                 match src2 {
                     Some(src2) => src2.line(pos, dim, other),
                     None => other.fill(0.0),
                 }
-                simd.run(BinaryRow { alg: *alg, x, src1: line, src2: other });
+                self.dst.simd().run(BinaryRow { alg: *alg, x, src1: line, src2: other });
             }
             Step::Prelu(weights) => {
                 weights.line(pos, dim, line);
@@ -273,8 +273,8 @@ fn zip(x: &mut [f32], y: &[f32], f: impl Fn(f32, f32) -> f32) {
 }
 
 impl<'a> Step<'a> {
-    fn new(ctx: &Ctx<'a>, i: usize, op: &PostOp, dst: DataType) -> Result<Option<Step<'a>>, Error> {
-        let operand = |of: Arg| -> Result<Broadcast<'a>, Error> { Ok(Broadcast::tensor(View::of(ctx, Arg::post_op(i, of))?)) };
+    fn new((simd, ctx): (Simd, &Ctx<'a>), i: usize, op: &PostOp, dst: DataType) -> Result<Option<Step<'a>>, Error> {
+        let operand = |of: Arg| -> Result<Broadcast<'a>, Error> { Ok(Broadcast::tensor(View::of(simd, ctx, Arg::post_op(i, of))?)) };
         Ok(Some(match op {
             PostOp::Sum { scale, zero_point, dtype } => {
                 Step::Sum { scale: scale.get(), zero_point: *zero_point as f32, dtype: dtype.unwrap_or(dst) }
@@ -301,15 +301,7 @@ impl Body for EltwiseRow<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let EltwiseRow { alg, alpha, beta, x } = self;
-        if alg == EltwiseAlg::Relu {
-            for v in x.iter_mut() {
-                *v = if *v <= 0.0 { if alpha == 0.0 { 0.0 } else { *v * alpha } } else { *v };
-            }
-            return;
-        }
-        for v in x.iter_mut() {
-            *v = eltwise::forward(alg, alpha, beta, f64::from(*v)) as f32;
-        }
+        lane::forward::<FMA>(alg, alpha, beta, x);
     }
 }
 
@@ -329,7 +321,7 @@ impl Body for BinaryRow<'_> {
             BinaryAlg::Mul => zip(self.x, self.src1, |a, b| a * b),
             alg => {
                 for ((x, a), b) in self.x.iter_mut().zip(self.src1).zip(self.src2) {
-                    *x = binary::apply(alg, f64::from(*x), f64::from(*a), f64::from(*b)) as f32;
+                    *x = binary::apply(alg, Lane::<FMA>(*x), Lane(*a), Lane(*b)).0;
                 }
             }
         }

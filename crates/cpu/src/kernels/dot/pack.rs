@@ -3,10 +3,11 @@
 
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::multiversion::Body;
 
-/// Lines that are read before they are stored across.
-const GROUP: usize = 4;
-/// Longest part of a line that is stored across.
+/// Lines that are converted before they are moved on.
+const GROUP: usize = 16;
+/// Longest part of a line that is converted at a time.
 const LINE: usize = 128;
 
 /// A tensor with what turns its elements into real numbers: `scale * (element - zero_point)`.
@@ -18,12 +19,14 @@ pub struct Source<'a> {
     pub zero_point: Option<Broadcast<'a>>,
     /// Multiplied then.
     pub scale: Option<Broadcast<'a>>,
+    /// The elements as `f32`, where they are that, and nobody writes to them.
+    pub floats: Option<&'a [f32]>,
 }
 
 impl<'a> Source<'a> {
     /// The elements as they are.
-    pub fn plain(view: View<'a>) -> Source<'a> {
-        Source { view, zero_point: None, scale: None }
+    pub fn plain(view: View<'a>, floats: Option<&'a [f32]>) -> Source<'a> {
+        Source { view, zero_point: None, scale: None, floats }
     }
 
     /// True when the elements are the numbers.
@@ -78,60 +81,117 @@ pub fn closer(view: &View<'_>, a: &Axis, b: &Axis) -> bool {
 
 /// Lines: `out[i * step + k]` is the element at index `i` of `lines`, index `k` of `along`.
 pub fn lines(source: &Source<'_>, pos: &Pos, lines: Span<'_>, along: Span<'_>, out: &mut [f32], step: usize) {
-    for i in 0..lines.count {
-        let pos = lines.axis.at(pos, lines.first + i);
-        source.read(along.axis, &pos, along.first, &mut out[i * step..][..along.count]);
-    }
+    transfer(source, pos, lines, along, out, (step, 1));
 }
 
 /// Rows: `out[i * step + k]` is the element at row `i`, depth `k`.
 pub fn rows(source: &Source<'_>, pos: &Pos, rows: Span<'_>, depth: Span<'_>, out: &mut [f32], step: usize) {
-    if !closer(&source.view, rows.axis, depth.axis) {
-        return lines(source, pos, rows, depth, out, step);
+    if closer(&source.view, rows.axis, depth.axis) {
+        transfer(source, pos, depth, rows, out, (1, step));
+    } else {
+        transfer(source, pos, rows, depth, out, (step, 1));
     }
-    across(source, pos, rows, depth, |i, k, values| out[i * step + k..][..values.len()].copy_from_slice(values));
 }
 
 /// Panels: `out[j / width * depth.count * width + k * width + j % width]` is the element at depth `k`, column `j`; the last panel is
 /// filled up with zeros.
 pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>, out: &mut [f32], width: usize) {
-    let panel = depth.count * width;
-    let tail = columns.count % width;
-    if tail > 0 {
-        let last = &mut out[columns.count / width * panel..][..panel];
-        last.chunks_exact_mut(width).for_each(|row| row[tail..].fill(0.0));
-    }
-    if closer(&source.view, depth.axis, columns.axis) {
-        return across(source, pos, depth, columns, |k, j, values| {
-            out[j / width * panel + k * width + j % width..][..values.len()].copy_from_slice(values);
-        });
-    }
-    for k in 0..depth.count {
-        let pos = depth.axis.at(pos, depth.first + k);
-        for j in (0..columns.count).step_by(width) {
-            let n = width.min(columns.count - j);
-            source.read(columns.axis, &pos, columns.first + j, &mut out[j / width * panel + k * width..][..n]);
+    let by_depth = closer(&source.view, depth.axis, columns.axis);
+    for (j, panel) in (0..columns.count).step_by(width).zip(out.chunks_mut((depth.count * width).max(1))) {
+        let columns = Span { first: columns.first + j, count: width.min(columns.count - j), ..columns };
+        if columns.count < width {
+            panel.chunks_exact_mut(width).for_each(|row| row[columns.count..].fill(0.0));
+        }
+        if by_depth {
+            transfer(source, pos, columns, depth, panel, (1, width));
+        } else {
+            transfer(source, pos, depth, columns, panel, (width, 1));
         }
     }
 }
 
-/// Reads lines along `fast` and hands them over transposed: `put(f, s, values)` gets the elements at `f` of `fast` and `s..` of `slow`; there
-/// are at most [`GROUP`] of them, and `s` is a multiple of it.
-#[inline(always)]
-fn across(source: &Source<'_>, pos: &Pos, fast: Span<'_>, slow: Span<'_>, mut put: impl FnMut(usize, usize, &[f32])) {
-    let mut lines = [[0.0f32; LINE]; GROUP];
-    for f in (0..fast.count).step_by(LINE) {
-        let n = LINE.min(fast.count - f);
-        for s in (0..slow.count).step_by(GROUP) {
-            let g = GROUP.min(slow.count - s);
-            for (i, line) in lines.iter_mut().enumerate().take(g) {
-                let pos = slow.axis.at(pos, slow.first + s + i);
-                source.read(fast.axis, &pos, fast.first + f, &mut line[..n]);
+/// Copies a matrix whose lines (indices of `outer`) lie along `inner` in memory; `steps` are the distances of both in `out`, one of them 1.
+fn transfer(source: &Source<'_>, pos: &Pos, outer: Span<'_>, inner: Span<'_>, out: &mut [f32], steps: (usize, usize)) {
+    let view = &source.view;
+    let strides = outer.axis.stride(view).zip(inner.axis.stride(view)).map(|(o, i)| (o as usize, i as usize));
+    let counts = (outer.count, inner.count);
+    let start = || view.offset(&inner.axis.at(&outer.axis.at(pos, outer.first), inner.first));
+    if let (Some(from), Some(from_steps), true) = (source.floats, strides, source.is_plain()) {
+        if counts.0 > 0 && counts.1 > 0 {
+            view.simd().run(Transfer { from: &from[start()..], from_steps, to: out, to_steps: steps, counts });
+        }
+        return;
+    }
+    let dense = source.is_plain() && strides == Some((inner.count, 1)) && inner.count > 0;
+    let mut buffer = [0.0f32; GROUP * LINE];
+    let group = if dense { (GROUP * LINE / inner.count).max(1) } else { GROUP };
+    let most = if dense { (GROUP * LINE).min(inner.count) } else { LINE };
+    for i in (0..inner.count).step_by(most) {
+        let n = most.min(inner.count - i);
+        for o in (0..outer.count).step_by(group) {
+            let g = group.min(outer.count - o);
+            if dense && n == inner.count {
+                view.read_run(start() + o * n, 1, &mut buffer[..g * n]);
+            } else {
+                for (l, line) in buffer.chunks_exact_mut(n).enumerate().take(g) {
+                    source.read(inner.axis, &outer.axis.at(pos, outer.first + o + l), inner.first + i, line);
+                }
             }
-            for x in 0..n {
-                let values: [f32; GROUP] = std::array::from_fn(|i| lines[i][x]);
-                put(f + x, s, &values[..g]);
+            let to = &mut out[o * steps.0 + i * steps.1..];
+            view.simd().run(Transfer { from: &buffer, from_steps: (n, 1), to, to_steps: steps, counts: (g, n) });
+        }
+    }
+}
+
+/// `to[o * to_steps.0 + i * to_steps.1] = from[o * from_steps.0 + i * from_steps.1]`.
+struct Transfer<'a> {
+    from: &'a [f32],
+    from_steps: (usize, usize),
+    to: &'a mut [f32],
+    to_steps: (usize, usize),
+    counts: (usize, usize),
+}
+
+impl Body for Transfer<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Transfer { from, from_steps, to, to_steps, counts: (outer, inner) } = self;
+        if from_steps.1 == 1 && to_steps.1 == 1 {
+            for o in 0..outer {
+                copy::<W>(&from[o * from_steps.0..][..inner], &mut to[o * to_steps.0..][..inner]);
+            }
+            return;
+        }
+        let whole = if from_steps.1 == 1 && to_steps.0 == 1 { outer / W * W } else { 0 };
+        for o in (0..whole).step_by(W) {
+            let lines: [&[f32]; W] = std::array::from_fn(|l| &from[(o + l) * from_steps.0..][..inner]);
+            for i in 0..inner {
+                let column: [f32; W] = std::array::from_fn(|l| lines[l][i]);
+                to[i * to_steps.1 + o..][..W].copy_from_slice(&column);
             }
         }
+        for o in whole..outer {
+            for i in 0..inner {
+                to[o * to_steps.0 + i * to_steps.1] = from[o * from_steps.0 + i * from_steps.1];
+            }
+        }
+    }
+}
+
+/// Copies a line, short ones without a call.
+#[inline(always)]
+fn copy<const W: usize>(from: &[f32], to: &mut [f32]) {
+    if from.len() > 16 * W {
+        return to.copy_from_slice(from);
+    }
+    let (head, tail) = from.as_chunks::<W>();
+    let (to_head, to_tail) = to.as_chunks_mut::<W>();
+    for (t, f) in to_head.iter_mut().zip(head) {
+        *t = *f;
+    }
+    for (t, f) in to_tail.iter_mut().zip(tail) {
+        *t = *f;
     }
 }

@@ -33,8 +33,6 @@ pub struct Operand<'a> {
     pub outer: Axis,
     /// The reduction.
     pub depth: Axis,
-    /// The elements as `f32`, where they are that, and nobody writes to them.
-    pub slice: Option<&'a [f32]>,
 }
 
 /// `c[batch, m, n] = tail(sum over k of a[batch, m, k] * b[batch, k, n])`.
@@ -156,13 +154,13 @@ impl Product<'_> {
             accumulate(simd, &block, sums.data, step);
         }
         let (data, exact) = sums.finish();
-        self.store(simd, at, Sums { data, exact, step, columns: n, dim: self.columns.fastest() });
+        self.store(at, Sums { data, exact, step, columns: n, dim: self.columns.fastest() });
     }
 
     fn left<'s>(&'s self, at: &Place, k: usize, depth: usize, columns: bool, scratch: &'s mut [f32]) -> Left<'s> {
-        let Operand { source, outer, depth: axis, slice } = &self.a;
+        let Operand { source, outer, depth: axis } = &self.a;
         let in_place = || {
-            let (data, step) = ((*slice)?, outer.stride(&source.view)?);
+            let (data, step) = (source.floats?, outer.stride(&source.view)?);
             let bad = step as usize % 512 == 0 && at.m.len() > 4;
             if !source.is_plain() || axis.stride(&source.view)? != 1 || bad {
                 return None;
@@ -185,9 +183,9 @@ impl Product<'_> {
     }
 
     fn right<'s>(&'s self, at: &Place, k: usize, depth: usize, width: usize, scratch: &'s mut [f32]) -> Right<'s> {
-        let Operand { source, outer, depth: axis, slice } = &self.b;
+        let Operand { source, outer, depth: axis } = &self.b;
         let in_place = || {
-            let (data, dim) = ((*slice)?, outer.single()?);
+            let (data, dim) = (source.floats?, outer.single()?);
             let blocking = source.view.blocking();
             let mut blocks = blocking.inner.iter();
             let (Some((d, size)), None) = (blocks.next(), blocks.next()) else { return None };
@@ -205,13 +203,13 @@ impl Product<'_> {
         })
     }
 
-    fn store(&self, simd: Simd, at: &Place, sums: Sums<'_>) {
+    fn store(&self, at: &Place, sums: Sums<'_>) {
         match (self.rows.single(), self.columns.single()) {
             (Some(row), Some(column)) => {
                 let mut pos = at.c;
                 pos[row] = at.m.start as i64;
                 pos[column] = at.n.start as i64;
-                self.tail.store(simd, sums, std::iter::once(Run { pos, dim: row, step: 1, count: at.m.len() }));
+                self.tail.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: at.m.len() }));
             }
             _ => {
                 for i in 0..at.m.len() {

@@ -19,7 +19,6 @@ struct Bound<'a> {
     plan: &'a Window,
     simd: Simd,
     source: Source<'a>,
-    floats: Option<&'a [f32]>,
     weights: &'a [f32],
     tail: Epilogue<'a>,
     exact: Option<usize>,
@@ -51,19 +50,25 @@ struct Pixels<'s> {
 
 impl Kernel for Window {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (source, weights, dst) = (View::of(ctx, self.source)?, View::of(ctx, Arg::WEIGHTS)?, View::of(ctx, self.result)?);
+        let (source, weights, dst) =
+            (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
             return Ok(());
         }
         let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
-            Broadcast::zero_point(ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
+            Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
         };
-        let from = Source { view: source, zero_point: zero_point(self.source, &source)?, scale: None };
-        let by = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: None };
-        let factors = [Broadcast::scale(ctx, &self.attr, self.source, source.dims())?.permuted(&[]), self.weight_scale(ctx, &weights)?];
-        let bias = View::optional(ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new(ctx, &self.attr, self.result, factors, bias)?;
+        let floats = support::floats(ctx, self.source, &source);
+        let by_floats = support::floats(ctx, Arg::WEIGHTS, &weights);
+        let from = Source { view: source, zero_point: zero_point(self.source, &source)?, scale: None, floats };
+        let by = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: None, floats: by_floats };
+        let factors = [
+            Broadcast::scale(weights.simd(), ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+            self.weight_scale(ctx, &weights)?,
+        ];
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
         let exact = support::exact_depth([&from, &by], &self.attr);
         let [shared, each] = self.scratch_parts().unwrap_or([0; 2]);
         let panels = scratch.take(shared)?;
@@ -74,8 +79,7 @@ impl Kernel for Window {
         } else {
             panels.fill(ctx.executor, self.panels.panel, &|panel, out| self.pack(&by, panel, out))
         };
-        let floats = support::floats(ctx, self.source, &source);
-        let bound = Bound { plan: self, simd, source: from, floats, weights, tail, exact };
+        let bound = Bound { plan: self, simd, source: from, weights, tail, exact };
         let tasks = self.images * self.groups * self.channel_blocks * self.boxes;
         workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));
         Ok(())
@@ -85,7 +89,7 @@ impl Kernel for Window {
 impl Window {
     /// Scales of the weights by positions of the result.
     fn weight_scale<'a>(&self, ctx: &Ctx<'a>, weights: &View<'a>) -> Result<Broadcast<'a>, Error> {
-        let scale = Broadcast::scale(ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
+        let scale = Broadcast::scale(weights.simd(), ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
         let grouped = usize::from(weights.dims().len() == self.dims + 1);
         // Over groups and channels the numbers follow the result's channels; over groups alone they are one a group of channels.
         Ok(if grouped == 1 && !scale.varies(1) && scale.varies(0) {
@@ -168,7 +172,7 @@ impl<'a> Bound<'a> {
         }
         let (data, exact) = sums.finish();
         let block = Sums { data, exact, step, columns: task.channels, dim: 1 };
-        self.tail.store(self.simd, block, self.runs(task));
+        self.tail.store(block, self.runs(task));
     }
 
     /// Adds the products of `depth` source channels from `c` on.
@@ -208,7 +212,7 @@ impl<'a> Bound<'a> {
 
     /// The pixels where they are, if that is possible and no padding is touched.
     fn in_place<'s>(&'s self, task: &Task<'s>) -> Option<Pixels<'s>> {
-        let (p, part, data) = (self.plan, task.part, self.floats?);
+        let (p, part, data) = (self.plan, task.part, self.source.floats?);
         if part.placed.is_empty() {
             return None;
         }

@@ -189,11 +189,15 @@ impl Weights {
 impl Kernel for Weights {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let one = Broadcast::constant(1.0);
-        let tail = Epilogue::new(ctx, &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?;
+        let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?;
         tail.dst().zero_padding();
-        let view = |arg: Arg| View::of(ctx, arg);
-        let bound = Bound { plan: self, simd, x: Source::plain(view(self.x)?), y: Source::plain(view(self.y)?), tail };
-        if let Some(bias) = View::optional(ctx, Arg::DIFF_BIAS)? {
+        let view = |arg: Arg| View::of(simd, ctx, arg);
+        let source = |arg: Arg| -> Result<Source<'_>, Error> {
+            let view = view(arg)?;
+            Ok(Source::plain(view, support::floats(ctx, arg, &view)))
+        };
+        let bound = Bound { plan: self, simd, x: source(self.x)?, y: source(self.y)?, tail };
+        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
             bias.zero_padding();
             let dst = view(Arg::DIFF_DST)?;
             let channels = dst.dims()[1] as usize;
@@ -375,7 +379,7 @@ impl Bound<'_> {
             }
             let data = &mut total[k as usize * channels.x.1 * p.y_each..];
             let sums = Sums { data, exact: None, step: p.y_each, columns: channels.y.1, dim: y_dim };
-            self.tail.store(self.simd, sums, std::iter::once(Run { pos, dim: x_dim, step: 1, count: channels.x.1 }));
+            self.tail.store(sums, std::iter::once(Run { pos, dim: x_dim, step: 1, count: channels.x.1 }));
         }
     }
 }

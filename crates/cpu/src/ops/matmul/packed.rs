@@ -56,35 +56,40 @@ fn split_scale<'a>(scale: Broadcast<'a>, depth: usize) -> (Option<Broadcast<'a>>
     if scale.varies(depth) { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
 }
 
-fn operand<'a>(ctx: &Ctx<'a>, arg: Arg, source: Source<'a>, outer: usize, depth: usize) -> Operand<'a> {
-    let view = source.view;
-    let axis = |d: usize| Axis::new(&[d], view.dims());
-    Operand { source, outer: axis(outer), depth: axis(depth), slice: support::floats(ctx, arg, &view) }
+fn operand(source: Source<'_>, outer: usize, depth: usize) -> Operand<'_> {
+    let axis = |d: usize| Axis::new(&[d], source.view.dims());
+    Operand { source, outer: axis(outer), depth: axis(depth) }
 }
 
 impl Kernel for Packed {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (src, weights, dst) = (View::of(ctx, Arg::SRC)?, View::of(ctx, Arg::WEIGHTS)?, View::of(ctx, Arg::DST)?);
+        let (src, weights, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
             return Ok(());
         }
         let n = dst.dims().len();
         let (row, column) = (n - 2, n - 1);
-        let (a_scale, a_factor) = split_scale(Broadcast::scale(ctx, &self.attr, Arg::SRC, src.dims())?, column);
-        let (b_scale, b_factor) = split_scale(Broadcast::scale(ctx, &self.attr, Arg::WEIGHTS, weights.dims())?, row);
-        let bias = View::optional(ctx, Arg::BIAS)?.map(Broadcast::tensor);
-        let tail = Epilogue::new(ctx, &self.attr, Arg::DST, [a_factor, b_factor], bias)?;
+        let (a_scale, a_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?, column);
+        let (b_scale, b_factor) = split_scale(Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?, row);
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
+        let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?;
         let zero_point = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
-            Broadcast::zero_point(ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
+            Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
         };
-        let a = Source { view: src, zero_point: zero_point(Arg::SRC, &src)?, scale: a_scale };
-        let b = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: b_scale };
+        let floats = |arg: Arg, view: &View<'_>| support::floats(ctx, arg, view);
+        let a = Source { view: src, zero_point: zero_point(Arg::SRC, &src)?, scale: a_scale, floats: floats(Arg::SRC, &src) };
+        let b = Source {
+            view: weights,
+            zero_point: zero_point(Arg::WEIGHTS, &weights)?,
+            scale: b_scale,
+            floats: floats(Arg::WEIGHTS, &weights),
+        };
         let product = Product {
             batch: Dims::from_fn(n - 2, |d| dst.dims()[d]),
             exact: support::exact_depth([&a, &b], &self.attr),
-            a: operand(ctx, Arg::SRC, a, row, column),
-            b: operand(ctx, Arg::WEIGHTS, b, column, row),
+            a: operand(a, row, column),
+            b: operand(b, column, row),
             tail,
             rows: Axis::new(&[row], dst.dims()),
             columns: Axis::new(&[column], dst.dims()),
