@@ -33,6 +33,7 @@ mod backward;
 mod describe;
 mod engine;
 mod products;
+mod sequence;
 mod simple;
 mod window;
 
@@ -42,9 +43,10 @@ pub use engine::CpuEngine;
 pub use oxidnn_runtime::{Engine, EngineKind, Memory, Primitive, PrimitiveDesc, Stream, Threads, knobs};
 pub use oxidnn_spec::{
     Accumulation, Arg, Attr, DataType, Dims, Error, FpMathMode, Layout, Op, PostOp, Problem, Quant, RUNTIME, Rounding, ScratchpadMode,
-    Tensor, op,
+    Tensor, Use, op,
 };
 pub use products::{InnerProduct, Matmul};
+pub use sequence::{Sequence, SharedMemory, Step};
 pub use simple::{
     Builder, LrnParams, batch_norm, binary, concat, eltwise, group_norm, layer_norm, lrn, prelu, reduction, reorder, resampling, shuffle,
     softmax, sum,
@@ -56,6 +58,6 @@ pub mod prelude {
     pub use crate::op::{BinaryAlg, EltwiseAlg, NormFlags, PoolAlg, Prop, ReductionAlg, SoftmaxAlg};
     pub use crate::{
         Arg, Backward, Conv, CpuEngine, DataType, DataType::*, Describe, Engine, InnerProduct, Matmul, Memory, Pool, PostOps, Primitive,
-        PrimitiveDesc, Stream, Tensor,
+        PrimitiveDesc, Sequence, SharedMemory, Stream, Tensor,
     };
 }
