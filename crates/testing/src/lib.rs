@@ -7,5 +7,6 @@ pub mod concrete;
 pub mod fill;
 pub mod harness;
 pub mod host;
+pub mod idx;
 pub mod tolerance;
 pub mod vectors;
