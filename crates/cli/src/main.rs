@@ -6,6 +6,7 @@ mod explain;
 mod knobs;
 mod problems;
 mod progress;
+mod run;
 mod session;
 mod verify;
 
@@ -23,6 +24,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Runs a real net: reads the handwritten digits that come with the program, and times every primitive.
+    Run(Run),
     /// Checks every implementation row of every problem against the plain reference.
     Verify(Verify),
     /// Times problems: operations a second, share of this machine's peak, creation time.
@@ -58,6 +61,19 @@ struct Selection {
 }
 
 #[derive(Args)]
+struct Run {
+    /// Images that are classified at once.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    batch: usize,
+    /// Worker threads; all of the machine's by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
 struct Verify {
     /// Problems checked at the same time, each on one thread.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -83,6 +99,7 @@ struct Bench {
 
 fn main() -> ExitCode {
     let done = match &Cli::parse().command {
+        Command::Run(r) => run::run(r),
         Command::Verify(v) => verify::run(v),
         Command::Bench(b) => bench::run(b),
         Command::Explain(s) => explain::run(s),

@@ -1,0 +1,77 @@
+//! `oxidnn run`: classifies the digits that come with the program by a net that `examples/train_digits` made, and says how well and how fast.
+//!
+//! Digits, labels and weights are part of the binary (`assets/digits`), so that it works anywhere.
+
+mod net;
+mod report;
+
+use crate::{Run, session};
+use anyhow::{Context, Result};
+use net::Net;
+use oxidnn_testing::idx::Labelled;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+static IMAGES: &[u8] = include_bytes!("../../../../assets/digits/test-images-idx3-ubyte");
+static LABELS: &[u8] = include_bytes!("../../../../assets/digits/test-labels-idx1-ubyte");
+static WEIGHTS: &[u8] = include_bytes!("../../../../assets/digits/weights.safetensors");
+
+/// Share of the digits that the net must read rightly, on every machine and by every implementation.
+const PROMISE: f64 = 0.97;
+/// How long the net is timed.
+const TIMED: Duration = Duration::from_millis(300);
+
+/// What a run found out.
+struct Findings {
+    /// The digits.
+    digits: Labelled,
+    /// What the net takes each for.
+    answers: Vec<net::Answer>,
+    /// Images a second, from the first primitive to the last of each batch.
+    images_per_second: f64,
+    /// Mean time of each primitive on a batch, in the order of the net.
+    times: Vec<Duration>,
+    /// Threads of the stream.
+    threads: usize,
+}
+
+impl Findings {
+    fn right(&self) -> usize {
+        self.answers.iter().enumerate().filter(|(i, a)| a.class == self.digits.label(*i)).count()
+    }
+
+    fn accuracy(&self) -> f64 {
+        self.right() as f64 / self.digits.count() as f64
+    }
+}
+
+/// Runs the command; the exit code is 1 when fewer digits are read rightly than promised.
+pub(crate) fn run(args: &Run) -> Result<ExitCode> {
+    let engine = session::engine();
+    let stream = session::stream(&engine, args.threads)?;
+    let digits = Labelled::parse(IMAGES, LABELS, 10)?;
+    let batch = args.batch.clamp(1, digits.count());
+    let net = Net::new(&engine, batch, digits.size(), WEIGHTS).context("the digits net")?;
+    let answers = net.classify(&digits, &stream)?;
+    let (mut times, mut batches, mut total) = (vec![Duration::ZERO; net.steps().len()], 0u32, Duration::ZERO);
+    while total < TIMED || batches < 3 {
+        let begin = Instant::now();
+        for (step, time) in net.steps().iter().zip(&mut times) {
+            let begin = Instant::now();
+            step.execute(&stream)?;
+            stream.wait()?;
+            *time += begin.elapsed();
+        }
+        total += begin.elapsed();
+        batches += 1;
+    }
+    times.iter_mut().for_each(|t| *t /= batches);
+    let images_per_second = f64::from(batches) * batch as f64 / total.as_secs_f64();
+    let findings = Findings { digits, answers, images_per_second, times, threads: stream.executor().threads() };
+    if args.json {
+        println!("{}", report::json(&net, &findings));
+    } else {
+        report::print(&engine, &net, &findings);
+    }
+    Ok(if findings.accuracy() >= PROMISE { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
