@@ -316,7 +316,7 @@ pub fn for_each_position(dims: &[i64], mut f: impl FnMut(&[i64])) {
     }
 }
 
-/// Splits the row-major index `i` into a position of a tensor of `dims`.
+/// Splits the row-major index `i` into a position of a tensor of `dims` (0 along empty ones).
 #[inline]
 pub(crate) fn unravel<const N: usize>(i: i64, dims: &[i64; N]) -> [i64; N] {
     let mut pos = [0; N];
@@ -324,12 +324,13 @@ pub(crate) fn unravel<const N: usize>(i: i64, dims: &[i64; N]) -> [i64; N] {
     if dims.iter().fold(i, |all, d| all | d) >> 32 == 0 {
         let mut i = i as u32;
         for d in (0..N).rev() {
-            (pos[d], i) = (i64::from(i % dims[d] as u32), i / dims[d] as u32);
+            let size = (dims[d] as u32).max(1);
+            (pos[d], i) = (i64::from(i % size), i / size);
         }
     } else {
         let mut i = i;
         for d in (0..N).rev() {
-            (pos[d], i) = (i % dims[d], i / dims[d]);
+            (pos[d], i) = (i % dims[d].max(1), i / dims[d].max(1));
         }
     }
     pos

@@ -1,11 +1,11 @@
 //! What the rows of products (matmul, inner product, convolution) share in their plans and bindings.
 
 use crate::Isa;
-use crate::kernels::access::View;
-use crate::kernels::dot::pack::Source;
+use crate::kernels::access::{Axis, Pos, View, for_each};
+use crate::kernels::dot::pack::{Source, closer};
 use crate::kernels::dot::panel_width;
-use oxidnn_runtime::{Ctx, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Format, Problem, Tensor};
+use oxidnn_runtime::{Ctx, Executor, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Format, MAX_NDIMS, Problem, Tensor};
 
 /// Whether the packing converts a type to `f32` exactly.
 ///
@@ -89,4 +89,52 @@ pub(super) fn exact_depth(sources: [&Source<'_>; 2], attr: &Attr) -> Option<usiz
         product *= largest(source.view.dtype())? + source.zero_point.map_or(0.0, |z| z.largest(count as usize));
     }
     Some(((1u32 << 24) as f32 / product).max(1.0) as usize)
+}
+
+/// Channels of a task of the bias gradient.
+const BIAS: usize = 64;
+
+/// Writes the sums of `dst` over all dimensions but the second (the channels) to `bias`.
+pub(super) fn bias_gradient(executor: &dyn Executor, dst: &View<'_>, bias: &View<'_>) {
+    bias.zero_padding();
+    let channels = dst.dims()[1] as usize;
+    executor.run(executor.threads(), channels.div_ceil(BIAS), &|_, task| channel_sums(dst, bias, task * BIAS));
+}
+
+/// Sums `dst` over images and pixels for up to [`BIAS`] channels from `first` on.
+fn channel_sums(dst: &View<'_>, bias: &View<'_>, first: usize) {
+    let dims = dst.dims();
+    let channels = BIAS.min(dims[1] as usize - first);
+    let mut total = [0.0f64; BIAS];
+    let mut line = [0.0f32; 256];
+    let last = dims.len() - 1;
+    let (channel, across) = (Axis::new(&[1], dims), Axis::new(&[last], dims));
+    let by_channel = last == 1 || !closer(dst, &across, &channel);
+    let mut high = *dims;
+    high[1] = 1;
+    if !by_channel {
+        high[last] = 1;
+    }
+    for_each(&Dims::filled(dims.len(), 0), &high, |pos| {
+        let mut pos = *pos;
+        pos[1] = first as i64;
+        if by_channel {
+            dst.read(&pos, 1, &mut line[..channels]);
+            total.iter_mut().zip(&line[..channels]).for_each(|(t, x)| *t += f64::from(*x));
+            return;
+        }
+        for t in &mut total[..channels] {
+            for start in (0..dims[last] as usize).step_by(line.len()) {
+                let line = &mut line[..(dims[last] as usize - start).min(256)];
+                pos[last] = start as i64;
+                dst.read(&pos, last, line);
+                *t += line.iter().map(|x| f64::from(*x)).sum::<f64>();
+            }
+            pos[1] += 1;
+        }
+    });
+    let mut pos: Pos = [0; MAX_NDIMS];
+    pos[0] = first as i64;
+    let total: [f32; BIAS] = total.map(|t| t as f32);
+    bias.write(&pos, 0, &total[..channels]);
 }

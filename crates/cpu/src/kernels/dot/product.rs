@@ -35,6 +35,14 @@ pub struct Operand<'a> {
     pub depth: Axis,
 }
 
+impl<'a> Operand<'a> {
+    /// The matrix that the dimensions `outer` and `depth` of `source` make, each list slowest first.
+    pub fn new(source: Source<'a>, outer: &[usize], depth: &[usize]) -> Operand<'a> {
+        let dims = source.view.dims();
+        Operand { source, outer: Axis::new(outer, dims), depth: Axis::new(depth, dims) }
+    }
+}
+
 /// `c[batch, m, n] = tail(sum over k of a[batch, m, k] * b[batch, k, n])`.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {

@@ -7,7 +7,7 @@
 
 use super::window::{cut, place, spatial};
 use crate::CpuTarget;
-use crate::kernels::access::{Axis, Pos, View, for_each};
+use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
@@ -18,7 +18,7 @@ use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Attr, Dims, Error, MAX_NDIMS, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 use std::sync::Arc;
 
 /// Largest number of sums of a block.
@@ -31,8 +31,6 @@ const LINES: usize = 64;
 const COPY: usize = 64 * 1024;
 /// Tasks that a problem is split into, where it has as many boxes.
 const TASKS: usize = 16;
-/// Channels of a task of the bias gradient.
-const BIAS: usize = 64;
 
 /// A problem in the terms of this kernel.
 pub(crate) struct Setup<'a> {
@@ -198,10 +196,7 @@ impl Kernel for Weights {
         };
         let bound = Bound { plan: self, simd, x: source(self.x)?, y: source(self.y)?, tail };
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            bias.zero_padding();
-            let dst = view(Arg::DIFF_DST)?;
-            let channels = dst.dims()[1] as usize;
-            ctx.executor.run(ctx.executor.threads(), channels.div_ceil(BIAS), &|_, task| bias_gradient(&dst, &bias, task * BIAS));
+            support::bias_gradient(ctx.executor, &view(Arg::DIFF_DST)?, &bias);
         }
         if tail.dst().dims().contains(&0) {
             return Ok(());
@@ -382,42 +377,4 @@ impl Bound<'_> {
             self.tail.store(sums, std::iter::once(Run { pos, dim: x_dim, step: 1, count: channels.x.1 }));
         }
     }
-}
-
-/// Sums `dst` over images and pixels for up to [`BIAS`] channels from `first` on.
-fn bias_gradient(dst: &View<'_>, bias: &View<'_>, first: usize) {
-    let dims = dst.dims();
-    let channels = BIAS.min(dims[1] as usize - first);
-    let mut total = [0.0f64; BIAS];
-    let mut line = [0.0f32; 256];
-    let last = dims.len() - 1;
-    let (channel, across) = (Axis::new(&[1], dims), Axis::new(&[last], dims));
-    let by_channel = last == 1 || !pack::closer(dst, &across, &channel);
-    let mut high = *dims;
-    high[1] = 1;
-    if !by_channel {
-        high[last] = 1;
-    }
-    for_each(&Dims::filled(dims.len(), 0), &high, |pos| {
-        let mut pos = *pos;
-        pos[1] = first as i64;
-        if by_channel {
-            dst.read(&pos, 1, &mut line[..channels]);
-            total.iter_mut().zip(&line[..channels]).for_each(|(t, x)| *t += f64::from(*x));
-            return;
-        }
-        for t in &mut total[..channels] {
-            for start in (0..dims[last] as usize).step_by(line.len()) {
-                let line = &mut line[..(dims[last] as usize - start).min(256)];
-                pos[last] = start as i64;
-                dst.read(&pos, last, line);
-                *t += line.iter().map(|x| f64::from(*x)).sum::<f64>();
-            }
-            pos[1] += 1;
-        }
-    });
-    let mut pos: Pos = [0; MAX_NDIMS];
-    pos[0] = first as i64;
-    let total: [f32; BIAS] = total.map(|t| t as f32);
-    bias.write(&pos, 0, &total[..channels]);
 }

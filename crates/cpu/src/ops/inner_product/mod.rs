@@ -1,8 +1,10 @@
 //! Rows of inner product.
 
+mod packed;
+
 use crate::CpuTarget;
 use crate::ops::fallback;
 use oxidnn_runtime::Impl;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed::plan }, fallback::ROW];

@@ -56,11 +56,6 @@ fn split_scale<'a>(scale: Broadcast<'a>, depth: usize) -> (Option<Broadcast<'a>>
     if scale.varies(depth) { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
 }
 
-fn operand(source: Source<'_>, outer: usize, depth: usize) -> Operand<'_> {
-    let axis = |d: usize| Axis::new(&[d], source.view.dims());
-    Operand { source, outer: axis(outer), depth: axis(depth) }
-}
-
 impl Kernel for Packed {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (src, weights, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
@@ -88,8 +83,8 @@ impl Kernel for Packed {
         let product = Product {
             batch: Dims::from_fn(n - 2, |d| dst.dims()[d]),
             exact: support::exact_depth([&a, &b], &self.attr),
-            a: operand(a, row, column),
-            b: operand(b, column, row),
+            a: Operand::new(a, &[row], &[column]),
+            b: Operand::new(b, &[column], &[row]),
             tail,
             rows: Axis::new(&[row], dst.dims()),
             columns: Axis::new(&[column], dst.dims()),

@@ -1,0 +1,157 @@
+//! `packed:portable`: inner product, all three passes, as a matrix product whose long side is the channels and pixels of the source taken
+//! together, in the order in which the weights have them.
+
+use crate::CpuTarget;
+use crate::kernels::access::{Axis, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::Source;
+use crate::kernels::dot::panel_width;
+use crate::kernels::dot::product::{Operand, Product, scratch_len};
+use crate::kernels::epilogue::{self, Epilogue};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::op::{InnerProduct, Prop};
+use oxidnn_spec::{Arg, Attr, Dims, Error, Op, Problem, Tensor};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Packed {
+    attr: Attr,
+    prop: Prop,
+    /// Dimensions of source and weights that are taken together, slowest first.
+    inner: Vec<usize>,
+    workers: usize,
+    scratch: usize,
+}
+
+/// Takes products of all types up to 32 bits.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
+    let (inputs, output) = match op.prop {
+        Prop::BackwardData => ([&op.dst, &op.weights], &op.src),
+        Prop::BackwardWeights => ([&op.src, &op.dst], &op.weights),
+        _ => ([&op.src, &op.weights], &op.dst),
+    };
+    for t in inputs {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, output)?;
+    check_scales(&problem.attr)?;
+    resolve(op, target)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    let scratch = scratch_len(target.isa, target.threads);
+    let (Some(scratch), Some(scratch_bytes)) = (scratch, scratch.and_then(|s| booked(&[s]))) else {
+        return Err(Skip::Shape("scratch exceeds the address space"));
+    };
+    let kernel = Packed { attr: problem.attr.clone(), prop: op.prop, inner: inner(&op.weights), workers: target.threads, scratch };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+/// Scales must not differ along the reduction.
+fn check_scales(attr: &Attr) -> Result<(), Skip> {
+    let mask = |arg: Arg| attr.scales.get(&arg).map_or(0, |q| q.mask);
+    let grouped = attr.scales.values().any(|q| !q.groups.is_empty());
+    match mask(Arg::SRC) == 0 && mask(Arg::WEIGHTS) <= 1 && !grouped && attr.zero_points.keys().all(|a| *a == Arg::DST) {
+        true => Ok(()),
+        false => Err(Skip::Attr("quantisation that differs along the reduction".into())),
+    }
+}
+
+/// True when the pixels of a tensor follow each other in memory, and its channels are farther apart.
+fn channels_first(t: &Tensor) -> bool {
+    let rows: Vec<usize> = (1..t.dims().len()).collect();
+    t.blocking().is_some_and(|b| b.is_plain() && Axis::new(&rows, t.dims()).chained(b).is_some())
+}
+
+/// Gives weights of layout `any` panels of the result's columns, and data the order of the weights.
+fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), Skip> {
+    let n = op.weights.dims().len();
+    let spatial = n > 2;
+    let panels = |weights: &Tensor, depth: &[usize], column: usize| {
+        let width = panel_width(target.isa, weights.dims()[column].max(0) as usize);
+        support::panel_tag(n, depth, column, width)
+    };
+    let first = op.weights.blocking().is_some() && spatial && channels_first(&op.weights);
+    let tag = match op.prop {
+        Prop::BackwardData if spatial => "axb".to_string(),
+        Prop::BackwardData => panels(&op.weights, &[0], 1),
+        _ => panels(&op.weights, &(2..n).chain([1]).collect::<Vec<_>>(), 0),
+    };
+    support::resolve(&mut op.weights, &tag)?;
+    support::resolve(&mut op.src, if first || !spatial { "abx" } else { "axb" })?;
+    support::resolve(&mut op.dst, "ab")
+}
+
+/// The dimensions behind the first of weights, in memory order as far as it is one of the two usual ones.
+fn inner(weights: &Tensor) -> Vec<usize> {
+    let n = weights.dims().len();
+    if channels_first(weights) { (1..n).collect() } else { (2..n).chain([1]).collect() }
+}
+
+impl Kernel for Packed {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let result = match self.prop {
+            Prop::BackwardData => Arg::DIFF_SRC,
+            Prop::BackwardWeights => Arg::DIFF_WEIGHTS,
+            _ => Arg::DST,
+        };
+        let tail = self.tail(simd, ctx, result)?;
+        tail.dst().zero_padding();
+        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
+            support::bias_gradient(ctx.executor, &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+        }
+        if tail.dst().dims().contains(&0) {
+            return Ok(());
+        }
+        let source = |arg: Arg| -> Result<Source<'_>, Error> {
+            let view = View::of(simd, ctx, arg)?;
+            Ok(Source::plain(view, support::floats(ctx, arg, &view)))
+        };
+        let dst = tail.dst().dims();
+        let inner = &self.inner[..];
+        let (a, b, rows, columns) = match self.prop {
+            Prop::BackwardData => {
+                let (a, b) = (source(Arg::DIFF_DST)?, source(Arg::WEIGHTS)?);
+                (Operand::new(a, &[0], &[1]), Operand::new(b, inner, &[0]), Axis::new(&[0], dst), Axis::new(inner, dst))
+            }
+            Prop::BackwardWeights => {
+                // The side that is contiguous in the gradient becomes the columns.
+                let (src, diff) = (Operand::new(source(Arg::SRC)?, inner, &[0]), Operand::new(source(Arg::DIFF_DST)?, &[1], &[0]));
+                let (long, short) = (Axis::new(inner, dst), Axis::new(&[0], dst));
+                let panels = tail.dst().blocking().inner.iter().last().is_some_and(|b| b.0 == 0);
+                if panels { (src, diff, long, short) } else { (diff, src, short, long) }
+            }
+            _ => {
+                let (a, b) = (source(Arg::SRC)?, source(Arg::WEIGHTS)?);
+                (Operand::new(a, &[0], inner), Operand::new(b, &[0], inner), Axis::new(&[0], dst), Axis::new(&[1], dst))
+            }
+        };
+        let exact = if self.prop.is_forward() { support::exact_depth([&a.source, &b.source], &self.attr) } else { None };
+        let product = Product { batch: Dims::default(), a, b, tail, rows, columns, exact };
+        product.run(simd, ctx.executor, self.workers, &mut scratch.take(self.scratch)?);
+        Ok(())
+    }
+}
+
+impl Packed {
+    fn tail<'a>(&self, simd: Simd, ctx: &Ctx<'a>, result: Arg) -> Result<Epilogue<'a>, Error> {
+        let mut factors = [Broadcast::constant(1.0); 2];
+        let mut bias = None;
+        if self.prop.is_forward() {
+            let (src, weights) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?);
+            factors[0] = Broadcast::scale(simd, ctx, &self.attr, Arg::SRC, src.dims())?.permuted(&[]);
+            factors[1] = Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]);
+            bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        }
+        Epilogue::new((simd, ctx), &self.attr, result, factors, bias)
+    }
+}
