@@ -138,7 +138,7 @@ fn user_scratch(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], need: us
     let given = position.and_then(|i| memories[i]).and_then(|m| m.bufs().first().copied());
     let buf = given.unwrap_or(Buf::empty());
     let skip = buf.as_ptr().addr().next_multiple_of(ALIGNMENT) - buf.as_ptr().addr();
-    if buf.len() < skip + need {
+    if buf.len() < need + SCRATCH_SLACK {
         let got = given.map_or("nothing".to_string(), |b| format!("{} bytes", b.len()));
         return Err(Error::arg(Arg::SCRATCHPAD, got, format!("at least {} bytes", need + SCRATCH_SLACK)));
     }
