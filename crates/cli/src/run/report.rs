@@ -59,7 +59,7 @@ struct Row<'a> {
     primitive: &'static str,
     note: &'a str,
     implementation: &'static str,
-    /// Mean time on a batch, microseconds.
+    /// Median time on a batch, microseconds.
     us: f64,
     /// Percent of the time of all.
     share: f64,
