@@ -1,9 +1,9 @@
 //! `oxidnn bench`: times problems.
 
 use crate::problems::{self, Named};
-use crate::{Bench, progress, session};
+use crate::{Bench, print, progress, session};
 use anyhow::Result;
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 use oxidnn_cpu::kernels::multiversion::Simd;
 use oxidnn_runtime::{Engine, Memory, Stream};
 use oxidnn_spec::{Arg, DataType};
@@ -107,27 +107,23 @@ fn time(named: &Named, engine: &Engine, stream: &Stream, peak: &Peak, args: &Ben
 
 fn print_json(r: &Row) {
     let Row { suite, problem, implementation, gops, gbytes, min_ms, avg_ms, create_us, peak_percent } = r;
-    println!(
-        "{}",
-        serde_json::json!({
-            "suite": suite, "problem": problem, "impl": implementation, "gops": gops, "gbytes": gbytes, "ms": min_ms,
-            "avg_ms": avg_ms, "create_us": create_us, "peak_percent": peak_percent
-        })
-    );
+    print::line(serde_json::json!({
+        "suite": suite, "problem": problem, "impl": implementation, "gops": gops, "gbytes": gbytes, "ms": min_ms,
+        "avg_ms": avg_ms, "create_us": create_us, "peak_percent": peak_percent
+    }));
 }
 
 fn print_csv(rows: &[Row]) {
-    println!("suite,problem,impl,gops,gbytes,min_ms,avg_ms,create_us,peak_percent");
+    print::line("suite,problem,impl,gops,gbytes,min_ms,avg_ms,create_us,peak_percent");
     for r in rows {
         let peak = r.peak_percent.map_or(String::new(), |p| format!("{p:.1}"));
         let Row { suite, problem, implementation, gops, gbytes, min_ms, avg_ms, create_us, .. } = r;
-        println!("{suite},{problem},{implementation},{gops:.3},{gbytes:.3},{min_ms:.6},{avg_ms:.6},{create_us:.1},{peak}");
+        print::line(format_args!("{suite},{problem},{implementation},{gops:.3},{gbytes:.3},{min_ms:.6},{avg_ms:.6},{create_us:.1},{peak}"));
     }
 }
 
 fn print_table(rows: &[Row], peak: &Peak) {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(["problem", "implementation", "Gop/s", "% of peak", "GB/s", "min ms", "avg ms", "create us"]);
+    let mut table = print::table(["problem", "implementation", "Gop/s", "% of peak", "GB/s", "min ms", "avg ms", "create us"]);
     for r in rows {
         table.add_row([
             r.problem.clone(),
@@ -143,7 +139,13 @@ fn print_table(rows: &[Row], peak: &Peak) {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    println!("{table}");
+    print::line(&table);
     let (gops, ms): (f64, f64) = rows.iter().fold((0.0, 0.0), |(g, m), r| (g + r.gops * r.min_ms, m + r.min_ms));
-    println!("{} problems, {ms:.3} ms, {:.1} Gop/s over all; measured f32 peak {:.0} Gflop/s on {} thread(s)", rows.len(), gops / ms, peak.f32_gflops, peak.threads);
+    print::line(format_args!(
+        "{} problems, {ms:.3} ms, {:.1} Gop/s over all; measured f32 peak {:.0} Gflop/s on {} thread(s)",
+        rows.len(),
+        gops / ms,
+        peak.f32_gflops,
+        peak.threads
+    ));
 }

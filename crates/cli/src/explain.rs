@@ -1,6 +1,6 @@
 //! `oxidnn explain`: which implementation takes a problem, and why the others decline.
 
-use crate::{Selection, problems, session};
+use crate::{Selection, print, problems, session};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -11,23 +11,20 @@ pub(crate) fn run(selection: &Selection) -> Result<ExitCode> {
     for named in problems::collect(selection)? {
         let problem = named.case.problem;
         match session::describe(&engine, &problem, selection.row.as_deref()) {
-            Ok(desc) if selection.json => println!(
-                "{}",
-                serde_json::json!({
-                    "problem": problem.to_string(), "impl": desc.impl_name(), "resolved": desc.problem().to_string(),
-                    "scratch_bytes": desc.plan().scratch_bytes(), "rows": desc.explain().iter().map(|(name, v)| format!("{name}: {v}")).collect::<Vec<_>>()
-                })
-            ),
+            Ok(desc) if selection.json => print::line(serde_json::json!({
+                "problem": problem.to_string(), "impl": desc.impl_name(), "resolved": desc.problem().to_string(),
+                "scratch_bytes": desc.plan().scratch_bytes(), "rows": desc.explain().iter().map(|(name, v)| format!("{name}: {v}")).collect::<Vec<_>>()
+            })),
             Ok(desc) => {
-                println!("{problem}");
-                println!("  resolved: {}", desc.problem());
-                println!("  scratch:  {} bytes", desc.plan().scratch_bytes());
+                print::line(problem);
+                print::line(format_args!("  resolved: {}", desc.problem()));
+                print::line(format_args!("  scratch:  {} bytes", desc.plan().scratch_bytes()));
                 for (name, verdict) in desc.explain() {
-                    println!("  {name}: {verdict}");
+                    print::line(format_args!("  {name}: {verdict}"));
                 }
             }
             Err(e) => {
-                println!("{e}");
+                print::line(&e);
                 code = ExitCode::FAILURE;
             }
         }

@@ -1,30 +1,26 @@
 //! `oxidnn knobs`: the settings that environment variables control.
 
+use crate::print;
 use anyhow::Result;
-use comfy_table::{Table, presets};
 use oxidnn_runtime::knobs::{self, Setting};
 use std::process::ExitCode;
 
 /// Runs the command.
 pub(crate) fn run(json: bool) -> Result<ExitCode> {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(["OXIDNN_, ONEDNN_ or DNNL_", "values", "default", "now", "meaning"]);
+    let mut table = print::table(["OXIDNN_, ONEDNN_ or DNNL_", "values", "default", "now", "meaning"]);
     for setting in knobs::list() {
         let Setting { knob, value, variable } = setting;
         if json {
-            println!(
-                "{}",
-                serde_json::json!({
-                    "name": knob.name, "values": knob.values, "default": knob.default, "value": value, "variable": variable, "help": knob.help
-                })
-            );
+            print::line(serde_json::json!({
+                "name": knob.name, "values": knob.values, "default": knob.default, "value": value, "variable": variable, "help": knob.help
+            }));
         } else {
             let now = variable.map_or(value.clone(), |v| format!("{value} ({v})"));
             table.add_row([knob.name, knob.values, knob.default, &now, knob.help]);
         }
     }
     if !json {
-        println!("{table}");
+        print::line(&table);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@
 mod bench;
 mod explain;
 mod knobs;
+mod print;
 mod problems;
 mod progress;
 mod run;
@@ -11,6 +12,7 @@ mod session;
 mod verify;
 
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -78,9 +80,9 @@ struct Verify {
     /// Problems checked at the same time, each on one thread.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// Name every problem that no implementation but the reference took.
+    /// Only count, do not name, the problems that no implementation but the reference took.
     #[arg(long)]
-    list_reference_only: bool,
+    brief: bool,
     #[command(flatten)]
     selection: Selection,
 }
@@ -97,8 +99,41 @@ struct Bench {
     selection: Selection,
 }
 
+/// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
+const ANYWHERE: [(&str, bool); 8] = [
+    ("--impl", true),
+    ("--threads", true),
+    ("--seconds", true),
+    ("--jobs", true),
+    ("--json", false),
+    ("--csv", false),
+    ("--brief", false),
+    ("--help", false),
+];
+
+/// Moves the program's own options in front of the words of problems, where clap looks for them.
+fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut args = args.peekable();
+    let mut front: Vec<OsString> = args.by_ref().take(2).collect();
+    let mut rest = Vec::new();
+    while let Some(arg) = args.next() {
+        let text = arg.to_string_lossy();
+        let name = text.split('=').next().unwrap_or_default();
+        match ANYWHERE.iter().find(|(n, _)| *n == name) {
+            None => rest.push(arg),
+            Some((_, takes_value)) => {
+                let separate = *takes_value && !text.contains('=');
+                front.push(arg);
+                front.extend(args.next_if(|_| separate));
+            }
+        }
+    }
+    front.extend(rest);
+    front
+}
+
 fn main() -> ExitCode {
-    let done = match &Cli::parse().command {
+    let done = match &Cli::parse_from(arrange(std::env::args_os())).command {
         Command::Run(r) => run::run(r),
         Command::Verify(v) => verify::run(v),
         Command::Bench(b) => bench::run(b),

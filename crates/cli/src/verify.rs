@@ -1,7 +1,7 @@
 //! `oxidnn verify`: every implementation row against the reference.
 
 use crate::problems::{self, Named};
-use crate::{Verify, progress, session};
+use crate::{Verify, print, progress, session};
 use anyhow::Result;
 use oxidnn_spec::Error;
 use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, RowResult};
@@ -41,12 +41,12 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
             }
             Verdict::Skipped { why } => {
                 skipped += 1;
-                println!("SKIPPED {}: {why}", line());
+                print::line(format_args!("SKIPPED {}: {why}", line()));
             }
         }
     }
-    report_rows(&rows, &only_reference, args.list_reference_only);
-    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    report_rows(&rows, &only_reference, args.brief);
+    print::line(format_args!("{passed} passed, {failed} failed, {skipped} skipped"));
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -98,29 +98,25 @@ fn failures(r: &RowResult) -> Vec<String> {
 
 fn print_failure(json: bool, line: &str, why: &[String]) {
     if json {
-        println!("{}", serde_json::json!({ "problem": line, "failed": why }));
+        print::line(serde_json::json!({ "problem": line, "failed": why }));
     } else {
-        println!("FAILED {line}");
+        print::line(format_args!("FAILED {line}"));
         for w in why {
-            println!("    {w}");
+            print::line(format_args!("    {w}"));
         }
     }
 }
 
-fn report_rows(rows: &BTreeMap<String, usize>, only_reference: &[String], list: bool) {
+fn report_rows(rows: &BTreeMap<String, usize>, only_reference: &[String], brief: bool) {
+    if !brief {
+        for line in only_reference {
+            print::line(format_args!("REFERENCE ONLY {line}"));
+        }
+    }
     for (row, n) in rows {
-        println!("{n:>7} problems passed on {row}");
+        print::line(format_args!("{n:>7} problems passed on {row}"));
     }
     if !only_reference.is_empty() {
-        println!(
-            "{:>7} problems were taken by the reference only{}",
-            only_reference.len(),
-            if list { ":" } else { " (--list-reference-only names them)" }
-        );
-    }
-    if list {
-        for line in only_reference {
-            println!("    {line}");
-        }
+        print::line(format_args!("{:>7} problems were taken by the reference only", only_reference.len()));
     }
 }
