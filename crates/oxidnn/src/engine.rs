@@ -19,7 +19,7 @@ pub trait CpuEngine {
     ///
     /// # Errors
     /// As [`CpuEngine::zeros`], and when `values` has more or fewer numbers than the tensor has elements.
-    fn from_plain(&self, desc: &PrimitiveDesc, arg: Arg, values: &[f32]) -> Result<Memory<'static>, Error>;
+    fn filled(&self, desc: &PrimitiveDesc, arg: Arg, values: &[f32]) -> Result<Memory<'static>, Error>;
 }
 
 impl CpuEngine for Engine {
@@ -31,7 +31,7 @@ impl CpuEngine for Engine {
         Memory::new(self, described(desc, arg)?)
     }
 
-    fn from_plain(&self, desc: &PrimitiveDesc, arg: Arg, values: &[f32]) -> Result<Memory<'static>, Error> {
+    fn filled(&self, desc: &PrimitiveDesc, arg: Arg, values: &[f32]) -> Result<Memory<'static>, Error> {
         let memory = self.zeros(desc, arg)?;
         memory.write_f32(values)?;
         Ok(memory)

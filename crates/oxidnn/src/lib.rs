@@ -16,12 +16,12 @@
 //!     .post_ops(PostOps::new().relu())
 //!     .describe(&engine)?;
 //! let x = engine.zeros(&desc, Arg::SRC)?;
-//! let weights = engine.from_plain(&desc, Arg::WEIGHTS, &vec![0.01; 64 * 64 * 9])?; // packed once, serves every batch and size
-//! let bias = engine.from_plain(&desc, Arg::BIAS, &[0.5; 64])?;
+//! let weights = engine.filled(&desc, Arg::WEIGHTS, &vec![0.01; 64 * 64 * 9])?; // packed once, serves every batch and size
+//! let bias = engine.filled(&desc, Arg::BIAS, &[0.5; 64])?;
 //! let y = engine.zeros(&desc, Arg::DST)?;
 //! let conv = desc.create()?; // Send + Sync, cached
 //! conv.execute(&stream, &[(Arg::SRC, &x), (Arg::WEIGHTS, &weights), (Arg::BIAS, &bias), (Arg::DST, &y)])?;
-//! assert_eq!(y.to_f32()?[0], 0.5);
+//! assert_eq!(y.read_f32()?[0], 0.5);
 //! # Ok(())
 //! # }
 //! ```

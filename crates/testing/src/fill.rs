@@ -15,12 +15,12 @@ impl Random {
     /// A stream of its own for each seed.
     pub fn new(seed: u64) -> Random {
         let mut r = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        r.next();
-        r.next();
+        r.bits();
+        r.bits();
         r
     }
     /// The next 32 random bits.
-    pub fn next(&mut self) -> u32 {
+    pub fn bits(&mut self) -> u32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -28,7 +28,7 @@ impl Random {
     }
     /// A whole number in `lo..=hi`.
     pub fn int(&mut self, lo: i64, hi: i64) -> i64 {
-        lo + (u64::from(self.next()) * (hi - lo + 1) as u64 >> 32) as i64
+        lo + ((u64::from(self.bits()) * (hi - lo + 1) as u64) >> 32) as i64
     }
     /// One of `choices`.
     pub fn pick(&mut self, choices: &[f64]) -> f64 {

@@ -145,6 +145,6 @@ impl Building<'_> {
         ensure!(tensor.dtype() == Dtype::F32, "{name} is {:?}, not F32", tensor.dtype());
         let values: Vec<f32> = tensor.data().as_chunks::<4>().0.iter().map(|&b| f32::from_le_bytes(b)).collect();
         self.parameters += values.len();
-        Ok(self.engine.from_plain(desc, arg, &values).with_context(|| name.to_owned())?.into())
+        Ok(self.engine.filled(desc, arg, &values).with_context(|| name.to_owned())?.into())
     }
 }
