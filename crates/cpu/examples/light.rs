@@ -54,7 +54,7 @@ fn main() {
             };
             let exec = plan.build().expect("code");
             let moved: usize = run.arguments.iter().filter(|a| a.usage == Use::Out || !a.tensor.is_empty()).map(|a| a.len).sum();
-            let seconds = run.with(&plan, &exec, &Inline, |go| best(|| go().expect("runs")));
+            let seconds = run.with(&*plan, &exec, &Inline, |go| best(|| go().expect("runs")));
             let floor = moved as f64 / bandwidth(moved);
             println!("{:9.1} {:9.1} {:6.1}  {} {line}", seconds * 1e6, floor * 1e6, 100.0 * floor / seconds, row.name);
         }

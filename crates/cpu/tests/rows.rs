@@ -18,7 +18,7 @@ impl Executor for Backwards {
     }
     fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
         for task in (0..tasks).rev() {
-            body(task % workers.min(3).max(1), task);
+            body(task % workers.clamp(1, 3), task);
         }
     }
 }

@@ -182,13 +182,13 @@ impl Run {
     pub fn execute(&mut self, row: &str, executor: &dyn Executor) -> Result<(), String> {
         let plan = self.plan(row)?;
         let exec = plan.build().map_err(|e| e.to_string())?;
-        self.with(&plan, &exec, executor, |go| go())
+        self.with(&*plan, &exec, executor, |go| go())
     }
 
     /// Calls `body` with a function that executes.
     pub fn with<T>(
         &mut self,
-        plan: &Box<dyn Plan>,
+        plan: &dyn Plan,
         exec: &Arc<dyn Exec>,
         executor: &dyn Executor,
         body: impl FnOnce(&mut dyn FnMut() -> Result<(), String>) -> T,

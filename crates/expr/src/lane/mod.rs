@@ -163,7 +163,7 @@ impl<const FMA: bool> Num for Lane<FMA> {
         let x = self.0;
         let (n, p) = Self::split_exp(x.clamp(-104.0, 89.0));
         let half = n >> 1;
-        let e = (p + 1.0) * power_of_two(half) * power_of_two(n - half);
+        let e = (p + 1.0) * power_of_two(half) * power_of_two(n.wrapping_sub(half));
         Lane(if x.is_nan() { x } else { e })
     }
     #[inline(always)]
@@ -174,7 +174,7 @@ impl<const FMA: bool> Num for Lane<FMA> {
         // The exponent that leaves a factor between sqrt(1/2) and sqrt(2).
         let n = (x1.to_bits() as i32).wrapping_sub((SQRT_2 / 2.0).to_bits() as i32) >> 23;
         let f = f32::from_bits((x1.to_bits() as i32).wrapping_sub(n << 23) as u32) - 1.0;
-        let e = (n + e1) as f32;
+        let e = n.wrapping_add(e1) as f32;
         let tail = Self::fma(f * f, Self::fma(f, Self::polynomial(f, LN), -0.5), e * LN2_LOW);
         let l = Self::fma(e, LN2_HIGH, f + tail);
         let l = if x == f32::INFINITY { x } else { l };
@@ -186,7 +186,7 @@ impl<const FMA: bool> Num for Lane<FMA> {
     fn exp_m1(self) -> Self {
         let x = self.0;
         let (n, p) = Self::split_exp(x.clamp(-25.0, 89.0));
-        let s = power_of_two(n - 1);
+        let s = power_of_two(n.wrapping_sub(1));
         let e = 2.0 * Self::fma(s, p, s - 0.5);
         Lane(if x.is_nan() || x == 0.0 { x } else { e })
     }

@@ -71,7 +71,7 @@ impl Kernel for Copies {
 
 fn elements<T: Element>(to: Buf, from: Buf, chunk: &Chunk<'_>) {
     let mut block = [T::zeroed(); CHUNK];
-    let block = &mut block[..chunk.len()];
+    let block = &mut block[..chunk.positions()];
     let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
     let joined = |(_, inner, outer): (usize, usize, usize)| inner == 1 && (chunk.rows == 1 || outer == chunk.run);
     let (at, inner, outer) = src;

@@ -54,20 +54,21 @@ const LANES: usize = 32;
 #[inline(always)]
 fn row(x: &[f32], neutral: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = [neutral; LANES];
-    let mut pieces = x.chunks_exact(LANES);
-    for piece in &mut pieces {
+    let (pieces, rest) = x.as_chunks::<LANES>();
+    for piece in pieces {
         for (l, v) in lanes.iter_mut().zip(piece) {
             *l = f(*l, *v);
         }
     }
-    for (l, v) in lanes.iter_mut().zip(pieces.remainder()) {
+    for (l, v) in lanes.iter_mut().zip(rest) {
         *l = f(*l, *v);
     }
     let mut n = LANES;
     while n > 1 {
         n /= 2;
-        for j in 0..n {
-            lanes[j] = f(lanes[j], lanes[j + n]);
+        let (low, high) = lanes.split_at_mut(n);
+        for (l, h) in low.iter_mut().zip(high) {
+            *l = f(*l, *h);
         }
     }
     lanes[0]

@@ -21,6 +21,7 @@ const UNITS: usize = 12;
 
 /// Where the elements of one operand lie.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "few, and made without allocation where sizes come late")]
 pub enum Place {
     /// A dense tensor. Its dimensions of size 1 stand still where the box is larger.
     Tensor(Dims, Blocking),
@@ -163,7 +164,7 @@ pub struct Chunk<'a> {
 
 impl Chunk<'_> {
     /// Number of positions.
-    pub fn len(&self) -> usize {
+    pub fn positions(&self) -> usize {
         self.run * self.rows
     }
 }
@@ -377,7 +378,7 @@ impl Builder<'_> {
     fn finish(&self, at: [i64; OPERANDS], nest: &mut Nest) -> Option<()> {
         let mut loops = self.loops;
         let loops = &mut loops[..self.len];
-        loops.sort_unstable_by(|a, b| b.strides.cmp(&a.strides));
+        loops.sort_unstable_by_key(|l| std::cmp::Reverse(l.strides));
         let mut part = Part { loops: [NO_LOOP; LOOPS], len: 1, at, volume: 1 };
         for l in loops.iter() {
             part.volume = part.volume.checked_mul(l.size)?;

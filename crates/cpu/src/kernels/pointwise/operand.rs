@@ -6,6 +6,10 @@ use oxidnn_expr::convert;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 
+/// Sizes of the buffers between memory and `f32`, in bytes: for short runs, and for a whole chunk of the widest type.
+const SMALL: usize = 128;
+const LARGE: usize = 4 * CHUNK;
+
 /// What the elements of an operand are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -63,14 +67,14 @@ impl Body for FromF32<'_> {
 impl Memory {
     /// Reads operand `t` of a chunk.
     pub fn load(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, out: &mut [f32]) {
-        let out = &mut out[..chunk.len()];
+        let out = &mut out[..chunk.positions()];
         let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
         let joined = chunk.rows == 1 || outer == inner * chunk.run;
         match (joined, inner) {
             (true, _) => self.read(simd, at, inner, out),
             (_, 0) if outer == 0 => self.read(simd, at, 0, out),
             // A tile of a transposition: what is contiguous goes across the rows.
-            _ if outer == 1 => {
+            _ if outer == 1 && inner > 1 => {
                 let mut column = [0.0; CHUNK];
                 for j in 0..chunk.run {
                     let column = &mut column[..chunk.rows];
@@ -90,7 +94,7 @@ impl Memory {
 
     /// Writes operand `t` of a chunk: rounded to nearest even, whole-number types saturated.
     pub fn store(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, values: &[f32]) {
-        let values = &values[..chunk.len()];
+        let values = &values[..chunk.positions()];
         let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
         if chunk.rows == 1 || outer == inner * chunk.run {
             return self.write(simd, at, inner, values);
@@ -123,16 +127,8 @@ impl Memory {
                 }
             }
             _ if size == 0 => self.read_nibbles(simd, dtype, at, stride, out),
-            _ => {
-                let mut bytes = [0u8; CHUNK * 8];
-                let bytes = &mut bytes[..n * size];
-                if stride == 1 {
-                    self.buf.read(at * size, bytes);
-                } else {
-                    gather_any(self.buf, size, at, stride, bytes);
-                }
-                simd.run(ToF32(dtype, bytes, out));
-            }
+            _ if n * size <= SMALL => self.read_through::<SMALL>(simd, (dtype, size), (at, stride), out),
+            _ => self.read_through::<LARGE>(simd, (dtype, size), (at, stride), out),
         }
     }
 
@@ -155,16 +151,32 @@ impl Memory {
                 }
             }
             _ if size == 0 => self.write_nibbles(simd, dtype, at, stride, values),
-            _ => {
-                let mut bytes = [0u8; CHUNK * 8];
-                let bytes = &mut bytes[..n * size];
-                simd.run(FromF32(dtype, values, bytes));
-                if stride == 1 {
-                    self.buf.write(at * size, bytes);
-                } else {
-                    scatter_any(self.buf, size, at, stride, bytes);
-                }
-            }
+            _ if n * size <= SMALL => self.write_through::<SMALL>(simd, (dtype, size), (at, stride), values),
+            _ => self.write_through::<LARGE>(simd, (dtype, size), (at, stride), values),
+        }
+    }
+
+    /// Reads elements of `size` bytes by way of a buffer of `N` bytes.
+    fn read_through<const N: usize>(&self, simd: Simd, (dtype, size): (DataType, usize), (at, stride): (usize, usize), out: &mut [f32]) {
+        let mut bytes = [0u8; N];
+        let bytes = &mut bytes[..out.len() * size];
+        if stride == 1 {
+            self.buf.read(at * size, bytes);
+        } else {
+            gather_any(self.buf, size, at, stride, bytes);
+        }
+        simd.run(ToF32(dtype, bytes, out));
+    }
+
+    /// Writes elements of `size` bytes by way of a buffer of `N` bytes.
+    fn write_through<const N: usize>(&self, simd: Simd, (dtype, size): (DataType, usize), (at, stride): (usize, usize), values: &[f32]) {
+        let mut bytes = [0u8; N];
+        let bytes = &mut bytes[..values.len() * size];
+        simd.run(FromF32(dtype, values, bytes));
+        if stride == 1 {
+            self.buf.write(at * size, bytes);
+        } else {
+            scatter_any(self.buf, size, at, stride, bytes);
         }
     }
 
@@ -172,7 +184,7 @@ impl Memory {
     fn read_nibbles(&self, simd: Simd, dtype: DataType, at: usize, stride: usize, out: &mut [f32]) {
         let mut packed = [0u8; CHUNK / 2];
         let packed = &mut packed[..out.len().div_ceil(2)];
-        if stride == 1 && at % 2 == 0 {
+        if stride == 1 && at.is_multiple_of(2) {
             self.buf.read(at / 2, packed);
         } else {
             for i in 0..out.len() {
@@ -188,7 +200,7 @@ impl Memory {
         let mut packed = [0u8; CHUNK / 2];
         let packed = &mut packed[..values.len().div_ceil(2)];
         simd.run(FromF32(dtype, values, packed));
-        if stride == 1 && at % 2 == 0 && values.len() % 2 == 0 {
+        if stride == 1 && at.is_multiple_of(2) && values.len().is_multiple_of(2) {
             return self.buf.write(at / 2, packed);
         }
         for i in 0..values.len() {
@@ -205,8 +217,7 @@ fn gather_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &mut [u8])
     match size {
         1 => gather::<1>(buf, at, stride, bytes),
         2 => gather::<2>(buf, at, stride, bytes),
-        4 => gather::<4>(buf, at, stride, bytes),
-        _ => gather::<8>(buf, at, stride, bytes),
+        _ => gather::<4>(buf, at, stride, bytes),
     }
 }
 
@@ -215,8 +226,7 @@ fn scatter_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &[u8]) {
     match size {
         1 => scatter::<1>(buf, at, stride, bytes),
         2 => scatter::<2>(buf, at, stride, bytes),
-        4 => scatter::<4>(buf, at, stride, bytes),
-        _ => scatter::<8>(buf, at, stride, bytes),
+        _ => scatter::<4>(buf, at, stride, bytes),
     }
 }
 

@@ -249,14 +249,14 @@ impl Stage {
             Visit::Chunk(chunk) => {
                 self.program(simd, &bound.memory, chunk, registers);
                 for (f, total) in self.folds.iter().zip(&mut totals) {
-                    let x = &mut registers[f.register][..chunk.len()];
+                    let x = &mut registers[f.register][..chunk.positions()];
                     if grid.columns { fold::columns(simd, f.op, x, chunk.run, total) } else { fold::rows(simd, f.op, x, chunk.run, total) }
                 }
             }
             Visit::Done(chunk) => {
                 for ((f, total), to) in self.folds.iter().zip(&totals).zip(&bound.totals) {
                     let mut values = [0.0; CHUNK];
-                    for (v, t) in values.iter_mut().zip(&total[..chunk.len()]) {
+                    for (v, t) in values.iter_mut().zip(&total[..chunk.positions()]) {
                         *v = *t as f32;
                     }
                     to.store(simd, chunk, f.operand, &values);
@@ -266,7 +266,7 @@ impl Stage {
     }
 
     pub(super) fn program(&self, simd: Simd, memory: &[Memory; OPERANDS], chunk: &Chunk<'_>, registers: &mut Registers) {
-        let n = chunk.len();
+        let n = chunk.positions();
         for step in &self.steps {
             match *step {
                 Step::Load { to, operand } => memory[operand].load(simd, chunk, operand, &mut registers[to]),

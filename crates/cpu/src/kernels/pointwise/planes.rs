@@ -8,7 +8,7 @@
 use super::pipeline::{Bound, Group, Padding, Registers, zero};
 use super::program::{Builder, Draft, REGISTERS, Stage};
 use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, OPERANDS, Place, Run};
-use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::Kernel;
 use oxidnn_runtime::{Ctx, Skip};
@@ -20,8 +20,8 @@ const CACHED: i64 = 256 * 1024;
 
 /// A formula over planes.
 pub trait Window: Debug + Send + Sync + 'static {
-    /// Makes the planes of the results. `run` numbers belong to each window position. Must be `#[inline(always)]`.
-    fn compute<const FMA: bool>(&self, run: usize, planes: Planes<'_>);
+    /// Makes the planes of the results. `run` numbers belong to each window position.
+    fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>);
 }
 
 /// Planes of one run of kept positions.
@@ -98,7 +98,7 @@ impl Side {
         }
         let (plane, volume) = plane_of(tensor.dims(), kept);
         let places = [Place::of(&tensor.layout).ok_or_else(bad)?, plane];
-        let nest = Nest::across(tensor.dims(), u32::MAX & !kept, &places).ok_or_else(bad)?;
+        let nest = Nest::across(tensor.dims(), !kept, &places).ok_or_else(bad)?;
         Ok(Side { arg, kind: Kind::Number(tensor.dtype), operand, nest, volume: usize::try_from(volume).map_err(|_| bad())? })
     }
 
@@ -115,11 +115,11 @@ impl Side {
     fn load(&self, simd: Simd, memory: Memory, k: &Run<'_>, plane: &mut [f32]) {
         let mut block = [0.0; CHUNK];
         self.each(k, |chunk, at, step| {
-            if step == k.len || chunk.len() == k.len {
+            if step == k.len || chunk.positions() == k.len {
                 return memory.load(simd, chunk, 0, &mut plane[at..]);
             }
             memory.load(simd, chunk, 0, &mut block);
-            for (r, row) in block[..chunk.len()].chunks_exact(k.len).enumerate() {
+            for (r, row) in block[..chunk.positions()].chunks_exact(k.len).enumerate() {
                 plane[at + r * step..][..k.len].copy_from_slice(row);
             }
         });
@@ -128,7 +128,7 @@ impl Side {
     fn store(&self, simd: Simd, memory: Memory, k: &Run<'_>, plane: &[f32]) {
         let mut block = [0.0; CHUNK];
         self.each(k, |chunk, at, step| {
-            collect(&mut block, plane, (chunk.len() / k.len, k.len), (at, step));
+            collect(&mut block, plane, (chunk.positions() / k.len, k.len), (at, step));
             memory.store(simd, chunk, 0, &block);
         });
     }
@@ -178,7 +178,7 @@ impl<W: Window> Windows<W> {
         let (plane, volume) = plane_of(&space, kept);
         let mut places = places;
         places.push(plane);
-        let reduced = Nest::across(&space, u32::MAX & !kept, &places).ok_or_else(none)?;
+        let reduced = Nest::across(&space, !kept, &places).ok_or_else(none)?;
         let volume = usize::try_from(volume).map_err(|_| none())?;
         let extra = second.as_ref().map_or(usize::try_from(sides.extra).map_err(|_| none())?, |s| s.volume);
         let numbers = inputs.iter().map(|i| i.volume).sum::<usize>() + volume + extra;
@@ -220,16 +220,6 @@ impl<W: Window> Windows<W> {
     }
 }
 
-struct Compute<'a, W>(&'a W, usize, Planes<'a>);
-
-impl<W: Window> Body for Compute<'_, W> {
-    type Out = ();
-    #[inline(always)]
-    fn run<const L: usize, const FMA: bool>(self) {
-        self.0.compute::<FMA>(self.1, self.2);
-    }
-}
-
 impl<W: Window> Kernel for Windows<W> {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let bound = self.tail.bind(ctx, oxidnn_runtime::Buf::empty())?;
@@ -259,7 +249,7 @@ impl<W: Window> Kernel for Windows<W> {
                     *plane = loaded;
                 }
                 let (result, extra) = (cut(self.volume), cut(self.extra));
-                simd.run(Compute(&self.window, k.len, Planes { inputs, result: &mut *result, extra: &mut *extra }));
+                self.window.compute(simd, k.len, Planes { inputs, result: &mut *result, extra: &mut *extra });
                 if let Some(second) = &self.second {
                     second.store(simd, memory[self.inputs.len()], k, extra);
                 }

@@ -107,6 +107,7 @@ pub struct Builder<'p> {
 #[derive(Debug)]
 pub(super) struct Draft {
     kept: u32,
+    space: Dims,
     pub(super) operands: Vec<Operand>,
     pub(super) stages: Vec<Stage>,
 }
@@ -167,9 +168,14 @@ impl<'p> Builder<'p> {
         self.space.iter().enumerate().filter(|(d, _)| mask >> d & 1 == 1).map(|(_, s)| *s).product()
     }
 
+    /// Takes the positions of tensors of `dims` from here on.
+    pub fn positions(&mut self, dims: &Dims) {
+        self.space = *dims;
+    }
+
     /// Begins a group that keeps the dimensions in `kept`. Its first operand leads: loops run in the order of its memory.
     pub fn group(&mut self, kept: u32) {
-        self.groups.push(Draft { kept, operands: Vec::new(), stages: Vec::new() });
+        self.groups.push(Draft { kept, space: self.space, operands: Vec::new(), stages: Vec::new() });
     }
 
     /// Begins a stage of the group.
@@ -206,6 +212,15 @@ impl<'p> Builder<'p> {
     pub fn argument(&mut self, arg: Arg) -> Result<usize, Skip> {
         let tensor = self.tensor(arg)?;
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place: self.place(arg, &tensor.layout)? })
+    }
+
+    /// The part of the argument `arg` that `layout` describes, as operand of the group.
+    ///
+    /// # Errors
+    /// As for [`Builder::argument`].
+    pub fn part(&mut self, arg: Arg, layout: &Layout) -> Result<usize, Skip> {
+        let (tensor, place) = (self.tensor(arg)?, self.place(arg, layout)?);
+        self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place })
     }
 
     fn place(&self, arg: Arg, layout: &Layout) -> Result<Option<Place>, Skip> {
@@ -391,6 +406,17 @@ impl<'p> Builder<'p> {
     /// # Errors
     /// [`Skip`] for attributes, types and layouts that programs do not do.
     pub fn result(&mut self, arg: Arg) -> Result<(), Skip> {
+        self.tail(arg)?;
+        let operand = self.argument(arg)?;
+        self.store(0, operand);
+        self.pad(arg)
+    }
+
+    /// Post-ops, scale and zero point of register 0, where `arg` is [`Arg::DST`].
+    ///
+    /// # Errors
+    /// As for [`Builder::result`].
+    pub fn tail(&mut self, arg: Arg) -> Result<(), Skip> {
         let problem = self.problem;
         if arg == Arg::DST {
             for (i, post_op) in problem.attr.post_ops.iter().enumerate() {
@@ -399,9 +425,7 @@ impl<'p> Builder<'p> {
             self.quant(0, Arg::scale(arg), problem.attr.scales.get(&arg), BinaryAlg::Div)?;
             self.quant(0, Arg::zero_point(arg), problem.attr.zero_points.get(&arg), BinaryAlg::Add)?;
         }
-        let operand = self.argument(arg)?;
-        self.store(0, operand);
-        self.pad(arg)
+        Ok(())
     }
 
     /// Zeros in all bytes of `arg` from byte `start` on, before anything else.
@@ -482,13 +506,13 @@ impl<'p> Builder<'p> {
     /// [`Skip`] for operands whose blocks do not nest, and for positions that fold nothing.
     pub fn finish(self) -> Result<(Pipeline, usize), Skip> {
         let (mut groups, mut partials) = (Vec::new(), 0);
-        for Draft { kept, operands, stages } in self.groups {
+        for Draft { kept, space, operands, stages } in self.groups {
             let places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
             let whole = whole(&operands, &stages);
             let grid = match places {
                 None => None,
                 Some(places) => {
-                    let grid = Grid::new(&self.space, kept, &places, whole);
+                    let grid = Grid::new(&space, kept, &places, whole);
                     Some(grid.ok_or_else(|| Skip::Layout("blocks that do not nest".into()))?)
                 }
             };
@@ -498,7 +522,7 @@ impl<'p> Builder<'p> {
                 }
                 partials = partials.max(grid.partials());
             }
-            groups.push(Group { space: self.space, operands, stages, grid });
+            groups.push(Group { space, operands, stages, grid });
         }
         let numbers = partials.checked_add(self.tables).and_then(|n| n.checked_mul(4)).ok_or(Skip::Shape("too many elements"))?;
         Ok((Pipeline { groups, padding: self.padding, cleared: self.cleared, tables: self.tables }, numbers))

@@ -1,20 +1,61 @@
 //! Concatenation: each source goes to its part of the destination.
 
-use crate::kernels::pointwise::Copies;
+use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Concat;
-use oxidnn_spec::{Arg, Dims, Op, Problem};
+use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "runs:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "runs:portable", plan: copy }, Impl { name: "chunks:portable", plan: convert }, fallback::ROW];
 
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Concat(op) => copies(op, problem),
+fn concat(problem: &Problem) -> Result<&Concat, Skip> {
+    match &problem.op {
+        Op::Concat(op) => Ok(op),
         _ => Err(Skip::Op("another operation than concat")),
-    })
+    }
+}
+
+fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| copies(concat(problem)?, problem))
+}
+
+fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| arithmetic(concat(problem)?, problem))
+}
+
+/// The part of the destination that each source goes to; `None` for empty sources.
+fn parts(op: &Concat) -> Result<Vec<Option<Layout>>, Skip> {
+    let mut start = Dims::filled(op.dst.dims().len(), 0);
+    let mut part = |src: &Tensor| {
+        let layout = op.dst.layout.submemory(src.dims(), &start);
+        start[op.axis] += src.dims()[op.axis];
+        let bad = |_| Skip::Layout("of dst: sources that end inside a block".into());
+        if src.is_empty() { Ok(None) } else { layout.map(Some).map_err(bad) }
+    };
+    op.srcs.iter().map(&mut part).collect()
+}
+
+fn arithmetic(op: &Concat, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    if !problem.attr.post_ops.is_empty() {
+        return Err(Skip::Attr("post-ops".into()));
+    }
+    let mut b = Builder::new(problem, op.dst.dims(), None)?;
+    for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
+        let Some(part) = part else { continue };
+        b.positions(src.dims());
+        b.group(b.all());
+        b.stage(Over::All);
+        let dst = b.part(Arg::DST, &part)?;
+        b.load_argument(0, Arg::multiple_src(i))?;
+        b.scale(0, Arg::multiple_src(i))?;
+        b.tail(Arg::DST)?;
+        b.store(0, dst);
+    }
+    b.pad(Arg::DST)?;
+    b.finish()
 }
 
 fn copies(op: &Concat, problem: &Problem) -> Result<(Copies, usize), Skip> {
@@ -23,17 +64,13 @@ fn copies(op: &Concat, problem: &Problem) -> Result<(Copies, usize), Skip> {
         return Err(Skip::Attr("scales, zero points and post-ops".into()));
     }
     let mut copies = Copies::new(Arg::DST, &op.dst)?;
-    let mut start = Dims::filled(op.dst.dims().len(), 0);
-    for (i, src) in op.srcs.iter().enumerate() {
+    for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
         if src.dtype != op.dst.dtype {
             return Err(Skip::DataType(format!("{} to {}", src.dtype, op.dst.dtype)));
         }
-        if !src.is_empty() {
-            let part =
-                op.dst.layout.submemory(src.dims(), &start).map_err(|_| Skip::Layout("of dst: sources that end inside a block".into()))?;
+        if let Some(part) = part {
             copies.add(Arg::multiple_src(i), src.dims(), &part, &src.layout)?;
         }
-        start[op.axis] += src.dims()[op.axis];
     }
     Ok((copies, 0))
 }

@@ -1,5 +1,6 @@
 //! Local response normalisation.
 
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
@@ -83,17 +84,26 @@ impl Responses {
 }
 
 impl Window for Responses {
+    fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
+        simd.run(Compute(self, run, planes));
+    }
+}
+
+struct Compute<'a>(&'a Responses, usize, Planes<'a>);
+
+impl Body for Compute<'_> {
+    type Out = ();
     #[inline(always)]
-    fn compute<const FMA: bool>(&self, run: usize, planes: Planes<'_>) {
-        let Planes { inputs: [x, dd], result, extra } = planes;
-        let (beta, power) = (self.beta, |v: f32, p: f32| Lane::<FMA>(v).powf(f64::from(p)).0);
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Compute(lrn, run, Planes { inputs: [x, dd], result, extra }) = self;
+        let (beta, power) = (lrn.beta, |v: f32, p: f32| Lane::<FMA>(v).powf(f64::from(p)).0);
         let (squares, space) = extra.split_at_mut(result.len());
         squares.iter_mut().zip(x).for_each(|(s, x)| *s = x * x);
-        let sums = self.sums(run, squares, space);
+        let sums = lrn.sums(run, squares, space);
         for (r, s) in result.iter_mut().zip(sums) {
-            *r = self.k + self.share * *s;
+            *r = lrn.k + lrn.share * *s;
         }
-        if self.forward {
+        if lrn.forward {
             for (r, x) in result.iter_mut().zip(x) {
                 *r = x * power(*r, -beta);
             }
@@ -103,9 +113,9 @@ impl Window for Responses {
         for (((t, base), x), dd) in terms.iter_mut().zip(&*result).zip(x).zip(dd) {
             *t = dd * x * power(*base, -beta - 1.0);
         }
-        let sums = self.sums(run, terms, space);
+        let sums = lrn.sums(run, terms, space);
         for (((r, s), x), dd) in result.iter_mut().zip(sums).zip(x).zip(dd) {
-            *r = dd * power(*r, -beta) - self.alpha_beta * x * *s;
+            *r = dd * power(*r, -beta) - lrn.alpha_beta * x * *s;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Pooling windows over planes, line by line of the last spatial dimension.
 
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Planes, Window};
 use oxidnn_expr::number;
 use oxidnn_spec::op::{Pool, PoolAlg};
@@ -44,7 +45,7 @@ pub(super) struct Pooling {
 }
 
 impl Geometry {
-    #[inline(always)]
+    /// Calls `f` for every line, outputs in order, kernel elements in order for each.
     fn lines(&self, mut f: impl FnMut(Line)) {
         let Geometry { inputs, outputs, kernel, strides, steps, padding } = *self;
         for od in 0..outputs[0] {
@@ -135,7 +136,16 @@ fn along(run: usize, l: Line, a: &mut [f32], b: &mut [f32], c: &[f32], f: impl F
         return;
     }
     for (i, (a, b)) in a.chunks_exact_mut(run).zip(b.chunks_exact_mut(run)).enumerate() {
-        for ((a, b), c) in a.iter_mut().zip(b).zip(&c[i * l.step * run..][..run]) {
+        let c = &c[i * l.step * run..][..run];
+        let (a16, a) = a.as_chunks_mut::<16>();
+        let (b16, b) = b.as_chunks_mut::<16>();
+        let (c16, c) = c.as_chunks::<16>();
+        for ((a, b), c) in a16.iter_mut().zip(b16).zip(c16) {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                f(a, b, *c);
+            }
+        }
+        for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
             f(a, b, *c);
         }
     }
@@ -155,7 +165,14 @@ fn gather(run: usize, l: Line, out: &mut [f32], inp: &[f32], f: impl Fn(&mut f32
         }
     } else {
         for (i, o) in out.chunks_exact_mut(run).enumerate() {
-            for (o, x) in o.iter_mut().zip(&inp[i * l.step * run..][..run]) {
+            let (o16, o) = o.as_chunks_mut::<16>();
+            let (x16, x) = inp[i * l.step * run..][..run].as_chunks::<16>();
+            for (o, x) in o16.iter_mut().zip(x16) {
+                for (o, x) in o.iter_mut().zip(x) {
+                    f(o, *x);
+                }
+            }
+            for (o, x) in o.iter_mut().zip(x) {
                 f(o, *x);
             }
         }
@@ -174,57 +191,92 @@ fn scatter(run: usize, l: Line, inp: &mut [f32], (a, b): (&[f32], &[f32]), f: im
         return;
     }
     for (i, (a, b)) in a.chunks_exact(run).zip(b.chunks_exact(run)).enumerate() {
-        for ((x, a), b) in inp[i * l.step * run..][..run].iter_mut().zip(a).zip(b) {
+        let (x16, x) = inp[i * l.step * run..][..run].as_chunks_mut::<16>();
+        let (a16, a) = a.as_chunks::<16>();
+        let (b16, b) = b.as_chunks::<16>();
+        for ((x, a), b) in x16.iter_mut().zip(a16).zip(b16) {
+            for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
+                *x += f(*a, *b);
+            }
+        }
+        for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
             *x += f(*a, *b);
         }
     }
 }
 
-impl Window for Pooling {
+/// What a line does.
+enum Act<'a> {
+    /// The larger of result and input goes to the result.
+    Largest(&'a mut [f32], &'a [f32]),
+    /// The same, and the kernel element to the indices.
+    Index(&'a mut [f32], &'a mut [f32], &'a [f32]),
+    /// The input is added to the result.
+    Sum(&'a mut [f32], &'a [f32]),
+    /// The gradient is added to the input's.
+    Spread(&'a mut [f32], &'a [f32]),
+    /// The gradient is added to the input's where the index is that of the kernel element.
+    Choose(&'a mut [f32], &'a [f32], &'a [f32]),
+}
+
+struct OneLine<'a>(usize, Line, Act<'a>);
+
+impl Body for OneLine<'_> {
+    type Out = ();
     #[inline(always)]
-    fn compute<const FMA: bool>(&self, run: usize, planes: Planes<'_>) {
-        let Planes { inputs: [first, second], result, extra } = planes;
-        let by_position = |plane: &mut [f32], f: &dyn Fn(&mut f32, f32)| {
-            for (row, count) in plane.chunks_exact_mut(run).zip(&self.counts) {
-                row.iter_mut().for_each(|v| f(v, *count));
+    fn run<const W: usize, const FMA: bool>(self) {
+        let OneLine(run, line, act) = self;
+        let tap = line.tap as f32;
+        match act {
+            Act::Largest(out, inp) => gather(run, line, out, inp, |m, x| *m = if x > *m || m.is_nan() { x } else { *m }),
+            Act::Index(out, indices, inp) => along(run, line, out, indices, inp, |m, index, x| {
+                let larger = (x > *m) | (m.is_nan() & !x.is_nan());
+                *m = if larger { x } else { *m };
+                *index = if larger { tap } else { *index };
+            }),
+            Act::Sum(out, inp) => gather(run, line, out, inp, |sum, x| *sum += x),
+            Act::Spread(inp, gradient) => scatter(run, line, inp, (gradient, gradient), |g, _| g),
+            Act::Choose(inp, gradient, indices) => {
+                scatter(run, line, inp, (gradient, indices), |g, index| if index == tap { g } else { 0.0 });
             }
-        };
+        }
+    }
+}
+
+impl Pooling {
+    /// `f` of every number of an output plane and the count of its position.
+    fn by_position(&self, run: usize, plane: &mut [f32], f: impl Fn(&mut f32, f32)) {
+        for (row, count) in plane.chunks_exact_mut(run).zip(&self.counts) {
+            row.iter_mut().for_each(|v| f(v, *count));
+        }
+    }
+}
+
+impl Window for Pooling {
+    fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
+        let Planes { inputs: [first, second], result, extra } = planes;
+        result.fill(if self.forward && self.alg == PoolAlg::Max { f32::NAN } else { 0.0 });
         match (self.forward, self.alg) {
             (true, PoolAlg::Max) => {
-                result.fill(f32::NAN);
                 if self.indices {
                     extra.fill(0.0);
-                    self.geometry.lines(|l| {
-                        let tap = l.tap as f32;
-                        along(run, l, result, extra, first, |m, index, x| {
-                            let larger = x > *m || m.is_nan() && !x.is_nan();
-                            *m = if larger { x } else { *m };
-                            *index = if larger { tap } else { *index };
-                        });
-                    });
+                    self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Index(result, extra, first))));
                 } else {
-                    self.geometry.lines(|l| gather(run, l, result, first, |m, x| *m = if x > *m || m.is_nan() { x } else { *m }));
+                    self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Largest(result, first))));
                 }
-                let lowest = self.lowest;
-                by_position(result, &|v, count| *v = if count == 0.0 { lowest } else { *v });
+                if self.counts.contains(&0.0) {
+                    self.by_position(run, result, |v, count| *v = if count == 0.0 { self.lowest } else { *v });
+                }
             }
             (true, _) => {
-                result.fill(0.0);
-                self.geometry.lines(|l| gather(run, l, result, first, |sum, x| *sum += x));
-                by_position(result, &|v, count| *v /= count);
+                self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Sum(result, first))));
+                self.by_position(run, result, |v, count| *v /= count);
             }
-            (false, PoolAlg::Max) => {
-                result.fill(0.0);
-                self.geometry.lines(|l| {
-                    let tap = l.tap as f32;
-                    scatter(run, l, result, (first, second), |gradient, index| if index == tap { gradient } else { 0.0 });
-                });
-            }
+            (false, PoolAlg::Max) => self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Choose(result, first, second)))),
             (false, _) => {
-                result.fill(0.0);
                 extra.copy_from_slice(first);
-                by_position(extra, &|v, count| *v /= count);
-                self.geometry.lines(|l| scatter(run, l, result, (extra, extra), |gradient, _| gradient));
+                self.by_position(run, extra, |v, count| *v /= count);
+                self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Spread(result, extra))));
             }
         }
     }

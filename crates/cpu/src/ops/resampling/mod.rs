@@ -1,5 +1,6 @@
 //! Resampling.
 
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
@@ -55,19 +56,16 @@ fn taps(alg: ResamplingAlg, o: i64, inputs: i64, outputs: i64) -> Taps {
 }
 
 impl Window for Interpolation {
-    #[inline(always)]
-    fn compute<const FMA: bool>(&self, run: usize, planes: Planes<'_>) {
+    fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
         let Planes { inputs: [input, _], result, .. } = planes;
         result.fill(0.0);
         let ([_, height, width], [depth_taps, height_taps, width_taps]) = (self.inputs, &self.taps);
         for (od, d) in depth_taps.iter().enumerate() {
             for (oh, h) in height_taps.iter().enumerate() {
-                let line = (od * height_taps.len() + oh) * width_taps.len();
-                for (corner, weight) in corners(d, h) {
-                    if weight != 0.0 {
-                        let row = (corner[0] * height + corner[1]) * width;
-                        self.line(run, (line, row, weight), width_taps, input, result);
-                    }
+                let out = (od * height_taps.len() + oh) * width_taps.len();
+                for (corner, weight) in corners(d, h).into_iter().filter(|c| c.1 != 0.0) {
+                    let inp = (corner[0] * height + corner[1]) * width;
+                    simd.run(Line { forward: self.forward, run, out, inp, weight, taps: width_taps, input, result });
                 }
             }
         }
@@ -75,19 +73,31 @@ impl Window for Interpolation {
 }
 
 /// The four pairs of inputs along two dimensions, with the products of their weights.
-#[inline(always)]
 fn corners(d: &Taps, h: &Taps) -> [([usize; 2], f32); 4] {
     std::array::from_fn(|i| ([d[i / 2].0, h[i % 2].0], d[i / 2].1 * h[i % 2].1))
 }
 
-impl Interpolation {
-    /// Adds a line of inputs, from position `row` on, to the outputs from `line` on; backward the other way round.
+/// A line of inputs, from position `inp` on, is added to the outputs from `out` on; backward the other way round.
+struct Line<'a> {
+    forward: bool,
+    run: usize,
+    out: usize,
+    inp: usize,
+    weight: f32,
+    taps: &'a [Taps],
+    input: &'a [f32],
+    result: &'a mut [f32],
+}
+
+impl Body for Line<'_> {
+    type Out = ();
     #[inline(always)]
-    fn line(&self, run: usize, (line, row, weight): (usize, usize, f32), taps: &[Taps], input: &[f32], result: &mut [f32]) {
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Line { forward, run, out, inp, weight, taps, input, result } = self;
         for (ow, taps) in taps.iter().enumerate() {
             for (iw, w) in taps.iter().filter(|t| t.1 != 0.0) {
-                let (out, inp) = ((line + ow) * run, (row + iw) * run);
-                let (to, from) = if self.forward { (out, inp) } else { (inp, out) };
+                let (out, inp) = ((out + ow) * run, (inp + iw) * run);
+                let (to, from) = if forward { (out, inp) } else { (inp, out) };
                 for (r, x) in result[to..to + run].iter_mut().zip(&input[from..from + run]) {
                     *r += weight * w * x;
                 }

@@ -29,8 +29,8 @@ fn copies(op: &Shuffle) -> Result<(Copies, usize), Skip> {
     if from.is_empty() {
         return Ok((copies, 0));
     }
-    let columns = dims[axis] / op.group_size;
-    let (rows, columns) = if forward { (op.group_size, columns) } else { (columns, op.group_size) };
+    let groups = dims[axis] / op.group_size;
+    let (rows, columns) = if forward { (groups, op.group_size) } else { (op.group_size, groups) };
     if dims.len() == oxidnn_spec::MAX_NDIMS {
         return Err(Skip::Shape("12 dimensions"));
     }
