@@ -176,9 +176,17 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The dimensions `dims` (slowest first) of a tensor of sizes `sizes`.
+    /// The dimensions `dims` (slowest first) of a tensor of sizes `sizes`. Those of size 1 are left out, unless that leaves none: their
+    /// strides mean nothing.
     pub fn new(dims: &[usize], sizes: &[i64]) -> Axis {
-        Axis { dims: Dims::from_fn(dims.len(), |i| dims[i] as i64), sizes: Dims::from_fn(dims.len(), |i| sizes[dims[i]]) }
+        let (mut kept, mut lengths) = (Dims::default(), Dims::default());
+        for (i, &d) in dims.iter().enumerate() {
+            if sizes[d] != 1 || kept.is_empty() && i + 1 == dims.len() {
+                kept.push(d as i64);
+                lengths.push(sizes[d]);
+            }
+        }
+        Axis { dims: kept, sizes: lengths }
     }
 
     /// The only dimension, if there is one.
@@ -219,8 +227,7 @@ impl Axis {
     /// Distance of neighbours by the strides of `blocking` alone, where it is the same for all.
     pub fn chained(&self, blocking: &Blocking) -> Option<i64> {
         let (strides, n) = (&blocking.strides, self.dims.len());
-        let chained =
-            |i: usize| self.sizes[i] == 1 || strides[self.dims[i] as usize] == strides[self.dims[i + 1] as usize] * self.sizes[i + 1];
+        let chained = |i: usize| strides[self.dims[i] as usize] == strides[self.dims[i + 1] as usize] * self.sizes[i + 1];
         (0..n.saturating_sub(1)).all(chained).then(|| strides[self.fastest()])
     }
 
