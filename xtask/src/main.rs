@@ -1,10 +1,14 @@
-//! Developer commands: `cargo xtask check`, `cargo xtask lines`.
+//! Developer commands: `cargo xtask check`, `cargo xtask readme`, `cargo xtask lines`.
+#![forbid(unsafe_code)]
 
 mod check;
+mod code;
+mod readme;
 mod tree;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use tree::{Lines, Tree};
 
 /// Developer commands of oxidnn.
 #[derive(Parser)]
@@ -16,8 +20,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Checks the rules of the house: crate dependencies, where unsafe code may be, sizes of files and functions.
+    /// Checks the rules of the house: crate dependencies, unsafe code, sizes, wording, test inputs, the README's tables.
     Check,
+    /// Writes the README's tables of primitives from the specification.
+    Readme,
     /// Counts lines of code by crate.
     Lines,
 }
@@ -26,21 +32,27 @@ fn main() -> ExitCode {
     match run(&Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("{e}");
+            eprintln!("{e:#}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn run(command: &Command) -> anyhow::Result<()> {
-    let root = tree::root()?;
+    let tree = Tree::here()?;
     match command {
-        Command::Check => check::run(&root)?,
-        Command::Lines => {
-            for (name, lines) in tree::lines_by_crate(&root)? {
-                println!("{lines:>7}  {name}");
-            }
-        }
+        Command::Check => check::run(&tree),
+        Command::Readme => readme::write(&tree),
+        Command::Lines => lines(&tree),
+    }
+}
+
+fn lines(tree: &Tree) -> anyhow::Result<()> {
+    let by_crate = tree.lines_by_crate()?;
+    let all = by_crate.values().fold(Lines::default(), |a, l| Lines { code: a.code + l.code, tests: a.tests + l.tests });
+    println!("{:>8} {:>8}", "code", "tests");
+    for (name, lines) in by_crate.iter().map(|(n, l)| (n.as_str(), *l)).chain([("all", all)]) {
+        println!("{:>8} {:>8}  {name}", lines.code, lines.tests);
     }
     Ok(())
 }

@@ -29,6 +29,11 @@
 //! A wrong request is an error that names the argument, what it got, what it needs, and the problem line that `oxidnn verify` replays.
 #![forbid(unsafe_code)]
 
+/// The README's examples, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 mod backward;
 mod describe;
 mod engine;

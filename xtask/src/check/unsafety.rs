@@ -1,0 +1,60 @@
+//! Where unsafe code may be. That every block says why it is safe is clippy's `undocumented_unsafe_blocks`.
+
+use crate::code;
+use crate::tree::Tree;
+use anyhow::Result;
+
+#[cfg(test)]
+mod tests;
+
+/// Crates that may have unsafe code, in the files below; every other one forbids it in its root.
+const CRATES: &[&str] = &["runtime", "cpu"];
+
+/// The files with unsafe code, tests and examples included, and what for.
+const FILES: &[(&str, &str)] = &[
+    ("crates/runtime/src/buf.rs", "typed slices over the untyped memory of arguments"),
+    ("crates/runtime/src/exec.rs", "arguments as slices where nothing written overlaps them"),
+    ("crates/runtime/src/memory/alloc.rs", "aligned allocations"),
+    ("crates/runtime/src/memory/map.rs", "mapped memory as slices"),
+    ("crates/runtime/src/memory/raw.rs", "memory over pointers of the caller's"),
+    ("crates/runtime/src/threads/pool.rs", "closures that borrow run on other threads and end before the call returns"),
+    ("crates/cpu/src/kernels/multiversion.rs", "entry to code compiled for wider instruction sets"),
+    ("crates/cpu/src/kernels/scratch.rs", "disjoint parts of scratch for workers"),
+    ("crates/cpu/src/row.rs", "takes the scratch of an execution"),
+    ("crates/cpu/examples/rows.rs", "buffers made without an engine"),
+    ("crates/cpu/tests/common/mod.rs", "buffers made without an engine"),
+    ("crates/cpu/tests/light/mod.rs", "buffers made without an engine"),
+    ("crates/runtime/src/memory/tests.rs", "tests memory over pointers"),
+    ("crates/runtime/tests/allocations.rs", "an allocator that counts"),
+    ("crates/runtime/tests/primitives.rs", "tests memory over pointers"),
+    ("crates/testing/tests/allocations.rs", "an allocator that counts"),
+];
+
+/// Unsafe code is in the files named and in no other, and the crates without any forbid it.
+pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
+    let mut wrong = Vec::new();
+    for (file, text) in tree.rust()? {
+        wrong.extend(file_rule(&file, &text));
+    }
+    for root in tree.crate_roots()? {
+        wrong.extend(root_rule(&root, &tree.read(&root)?));
+    }
+    Ok(wrong)
+}
+
+fn file_rule(file: &str, text: &str) -> Option<String> {
+    let code = code::blanked(text);
+    let has = code::words(&code).iter().any(|w| w.text == "unsafe");
+    let named = FILES.iter().any(|(name, _)| *name == file);
+    match (has, named) {
+        (true, false) => Some(format!("{file}: unsafe code outside the files that xtask/src/check/unsafety.rs names")),
+        (false, true) => Some(format!("{file}: no unsafe code; take it off the list in xtask/src/check/unsafety.rs")),
+        _ => None,
+    }
+}
+
+fn root_rule(root: &str, text: &str) -> Option<String> {
+    let name = root.split('/').nth(1).unwrap_or_default();
+    let must = !CRATES.contains(&name);
+    (must && !text.contains("#![forbid(unsafe_code)]")).then(|| format!("{root}: must say #![forbid(unsafe_code)]"))
+}
