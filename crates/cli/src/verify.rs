@@ -6,6 +6,7 @@ use anyhow::Result;
 use oxidnn_spec::Error;
 use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, RowResult};
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,8 +77,10 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
     Ok(verdicts.into_iter().map(|v| v.1).collect())
 }
 
+/// A panic inside an implementation fails its problem, not the run; the message is on standard error.
 fn judge(harness: &Harness, named: &Named) -> Verdict {
-    match harness.verify(&named.case) {
+    let verified = std::panic::catch_unwind(AssertUnwindSafe(|| harness.verify(&named.case)));
+    match verified.unwrap_or_else(|_| Err(Error::Runtime("the implementation panicked".into()))) {
         Err(Error::Unimplemented(refusal)) => Verdict::Failed { why: vec![refusal.to_string()] },
         Err(e) => Verdict::Failed { why: vec![e.to_string()] },
         Ok(results) if results.is_empty() => Verdict::Skipped { why: "no implementation of that name takes it".into() },

@@ -94,17 +94,7 @@ impl Conv {
     #[must_use]
     pub fn forward(prop: Prop) -> Conv {
         let geometry = Geometry::default();
-        Conv {
-            prop,
-            alg: ConvAlg::Direct,
-            transposed: false,
-            src: None,
-            weights: None,
-            bias: None,
-            dst: None,
-            geometry,
-            attr: defaults(),
-        }
+        Conv { prop, alg: ConvAlg::Direct, transposed: false, src: None, weights: None, bias: None, dst: None, geometry, attr: defaults() }
     }
 
     /// A transposed convolution (deconvolution): weights `[G x] OC/G x IC/G x kernel` by its own input and output channels.

@@ -168,7 +168,7 @@ impl Vector {
     /// The tolerance for output `arg` of `problem` (without runtime dimensions) with true values `want`.
     pub fn tolerance(&self, problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Tolerance {
         match self.tol {
-            Some(tol) => Tolerance { relative: tol, absolute: tol, discontinuous: false },
+            Some(tol) => Tolerance { relative: tol, absolute: tol, singular: false },
             None => crate::tolerance::of(problem, arg, dtype, want, inputs),
         }
     }
