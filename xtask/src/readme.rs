@@ -10,8 +10,13 @@ mod tests;
 
 const FILE: &str = "README.md";
 
-/// A table and the name that its markers have.
-const TABLES: &[(&str, fn() -> String)] = &[("types", types), ("attributes", attributes)];
+/// A table, between markers with its name.
+struct Table {
+    name: &'static str,
+    text: fn() -> String,
+}
+
+const TABLES: &[Table] = &[Table { name: "types", text: types }, Table { name: "attributes", text: attributes }];
 
 /// Groups of data types, a column each.
 const COLUMNS: &[(&str, &[DataType])] = &[
@@ -45,7 +50,7 @@ pub(crate) fn check(tree: &Tree) -> Result<Vec<String>> {
 /// `text` with fresh tables.
 fn with_tables(text: &str) -> Result<String> {
     let mut text = text.to_owned();
-    for (name, table) in TABLES {
+    for Table { name, text: table } in TABLES {
         let (open, close) = (format!("<!-- {name}: cargo xtask readme -->\n"), format!("<!-- end of {name} -->"));
         let start = text.find(&open).with_context(|| format!("{FILE}: no `{}`", open.trim_end()))? + open.len();
         let end = text.find(&close).with_context(|| format!("{FILE}: no `{close}`"))?;
@@ -109,8 +114,7 @@ fn attributes() -> String {
     let rows = support().iter().map(|s| {
         let a = s.attr;
         let p = a.post_ops;
-        let post_ops =
-            [(p.sum, "sum"), (p.eltwise, "eltwise"), (p.binary, "binary"), (p.prelu, "prelu"), (p.depthwise, "depthwise")];
+        let post_ops = [(p.sum, "sum"), (p.eltwise, "eltwise"), (p.binary, "binary"), (p.prelu, "prelu"), (p.depthwise, "depthwise")];
         let more = [
             (a.groups, "groups"),
             (a.accumulation, "accumulation"),

@@ -17,10 +17,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-cpu", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime"]),
     ("oxidnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu"]),
     ("oxidnn-testing", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
-    (
-        "oxidnn-cli",
-        &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing"],
-    ),
+    ("oxidnn-cli", &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing"]),
     ("xtask", &["oxidnn-spec"]),
 ];
 
