@@ -40,7 +40,7 @@ pub(crate) fn write(tree: &Tree) -> Result<()> {
     std::fs::write(tree.root().join(FILE), fresh).context(FILE)
 }
 
-/// The tables are those that [`write`] would write.
+/// The tables are those that [`write()`] would write.
 pub(crate) fn check(tree: &Tree) -> Result<Vec<String>> {
     let text = tree.read(FILE)?;
     let stale = with_tables(&text)? != text;

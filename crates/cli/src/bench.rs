@@ -142,8 +142,9 @@ fn print_table(rows: &[Row], peak: &Peak) {
     print::line(&table);
     let (gops, ms): (f64, f64) = rows.iter().fold((0.0, 0.0), |(g, m), r| (g + r.gops * r.min_ms, m + r.min_ms));
     print::line(format_args!(
-        "{} problems, {ms:.3} ms, {:.1} Gop/s over all; measured f32 peak {:.0} Gflop/s on {} thread(s)",
+        "{} problem{}, {ms:.3} ms, {:.1} Gop/s over all; measured f32 peak {:.0} Gflop/s on {} thread(s)",
         rows.len(),
+        if rows.len() == 1 { "" } else { "s" },
         gops / ms,
         peak.f32_gflops,
         peak.threads
