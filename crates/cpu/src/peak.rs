@@ -25,9 +25,9 @@ impl Body for Chains<'_> {
         let mut acc: [[Lanes<W>; 2]; CHAINS / 2] =
             std::array::from_fn(|i| std::array::from_fn(|v| Lanes::load(&self.data[(2 * i + v) * W..])));
         for _ in 0..STEPS {
-            for i in 0..CHAINS / 2 {
+            for pair in &mut acc {
                 for v in 0..2 {
-                    acc[i][v] = acc[i][v].fma::<FMA>(self.x, y[v]);
+                    pair[v] = pair[v].fma::<FMA>(self.x, y[v]);
                 }
             }
         }

@@ -103,7 +103,7 @@ impl<'a> View<'a> {
             return (usize::MAX, stride as usize);
         }
         let inner = &self.blocking.inner;
-        let Some((index, (_, size))) = inner.iter().enumerate().filter(|(_, b)| b.0 == dim).last() else {
+        let Some((index, (_, size))) = inner.iter().enumerate().rfind(|(_, b)| b.0 == dim) else {
             return (usize::MAX, self.blocking.strides[dim] as usize);
         };
         let stride: i64 = inner.iter().skip(index + 1).map(|b| b.1).product();

@@ -45,6 +45,7 @@ pub struct Sums<'s> {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "lies in an array on the stack: executions allocate nothing")]
 enum Step<'a> {
     Sum { scale: f32, zero_point: f32, dtype: DataType },
     Eltwise { alg: EltwiseAlg, alpha: f32, beta: f32 },
@@ -183,7 +184,7 @@ impl<'a> Epilogue<'a> {
     /// Distance of neighbours along `dim` in memory, inside a block where the dimension is blocked.
     fn stride(&self, dim: usize) -> i64 {
         let blocking = self.dst.blocking();
-        match blocking.inner.iter().enumerate().filter(|(_, b)| b.0 == dim).last() {
+        match blocking.inner.iter().enumerate().rfind(|(_, b)| b.0 == dim) {
             Some((i, _)) => blocking.inner.iter().skip(i + 1).map(|b| b.1).product(),
             None => blocking.strides[dim],
         }

@@ -52,7 +52,7 @@ impl<'a> Scratch<'a> {
     /// # Errors
     /// [`Error::Runtime`] when the scratch is too small or not aligned for numbers.
     pub fn take(&mut self, len: usize) -> Result<Part<'a>, Error> {
-        let bytes = booked(&[len]).filter(|b| *b <= self.buf.len() - self.at && self.buf.as_ptr().addr() % 4 == 0);
+        let bytes = booked(&[len]).filter(|b| *b <= self.buf.len() - self.at && self.buf.as_ptr().addr().is_multiple_of(4));
         let bytes = bytes.ok_or_else(|| Error::Runtime(format!("{len} numbers of scratch at {} of {}", self.at, self.buf.len())))?;
         let buf = self.buf.part(self.at, bytes);
         self.at += bytes;
@@ -68,6 +68,9 @@ unsafe fn piece<'s>(buf: Buf, start: usize, len: usize) -> &'s mut [f32] {
     // SAFETY: by the caller's promise; `take` has checked the alignment.
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
+
+/// What is done with a piece: its index, the piece, the worker's scratch.
+type PieceTask<'t> = dyn Fn(usize, &mut [f32], &mut [f32]) + Sync + 't;
 
 impl<'a> Part<'a> {
     /// All of it, for the calling thread.
@@ -106,7 +109,7 @@ impl<'a> Part<'a> {
         executor: &dyn Executor,
         workers: usize,
         (tasks, piece_len): (usize, usize),
-        task: &(dyn Fn(usize, &mut [f32], &mut [f32]) + Sync),
+        task: &PieceTask<'_>,
     ) -> Part<'a> {
         let buf = pieces.buf;
         assert!(tasks.checked_mul(piece_len).is_some_and(|n| n <= pieces.len), "{tasks} pieces of {piece_len} in {}", pieces.len);

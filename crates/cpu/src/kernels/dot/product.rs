@@ -169,7 +169,7 @@ impl Product<'_> {
         let Operand { source, outer, depth: axis } = &self.a;
         let in_place = || {
             let (data, step) = (source.floats?, outer.stride(&source.view)?);
-            let bad = step as usize % 512 == 0 && at.m.len() > 4;
+            let bad = (step as usize).is_multiple_of(512) && at.m.len() > 4;
             if !source.is_plain() || axis.stride(&source.view)? != 1 || bad {
                 return None;
             }

@@ -286,7 +286,8 @@ impl Window {
             let pixel = part.pixel(depth_each);
             let [ed, eh, ew] = part.extent;
             copy_len = copy_len.max(ed.checked_mul(eh)?.checked_mul(ew)?.checked_mul(pixel)?);
-            let strides = strides.filter(|s: &[usize; 3]| (!part.merged || s[2] == depth) && (s[2] % 1024 != 0 || part.each[2] < 8));
+            let strides =
+                strides.filter(|s: &[usize; 3]| (!part.merged || s[2] == depth) && (!s[2].is_multiple_of(1024) || part.each[2] < 8));
             part.address([eh * ew * pixel, ew * pixel, pixel], strides, &panels);
             part.first_box = first_box;
             first_box += part.boxes();
