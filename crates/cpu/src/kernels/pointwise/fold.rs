@@ -48,22 +48,30 @@ struct Rows<'a> {
     totals: &'a mut Totals,
 }
 
-/// Lanes that are folded apart: a whole number of vectors of every instruction set.
-const LANES: usize = 32;
+/// Vectors that are folded apart, so that one need not wait for the other.
+const VECTORS: usize = 4;
 
+/// One number of `x`, folded in vectors of `W` lanes.
 #[inline(always)]
-fn row(x: &[f32], neutral: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut lanes = [neutral; LANES];
-    let (pieces, rest) = x.as_chunks::<LANES>();
-    for piece in pieces {
-        for (l, v) in lanes.iter_mut().zip(piece) {
-            *l = f(*l, *v);
+fn row<const W: usize>(x: &[f32], neutral: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut totals = [[neutral; W]; VECTORS];
+    let fold = |total: &mut [f32; W], piece: &[f32]| {
+        let mut vector = [neutral; W];
+        vector[..piece.len()].copy_from_slice(piece);
+        *total = std::array::from_fn(|j| f(total[j], vector[j]));
+    };
+    let mut pieces = x.chunks_exact(VECTORS * W);
+    for piece in &mut pieces {
+        for (k, total) in totals.iter_mut().enumerate() {
+            fold(total, &piece[k * W..][..W]);
         }
     }
-    for (l, v) in lanes.iter_mut().zip(rest) {
-        *l = f(*l, *v);
+    for (piece, total) in pieces.remainder().chunks(W).zip(&mut totals) {
+        fold(total, piece);
     }
-    let mut n = LANES;
+    let [a, b, c, d] = totals;
+    let mut lanes: [f32; W] = std::array::from_fn(|j| f(f(a[j], b[j]), f(c[j], d[j])));
+    let mut n = W;
     while n > 1 {
         n /= 2;
         let (low, high) = lanes.split_at_mut(n);
@@ -81,10 +89,10 @@ impl Body for Rows<'_> {
         let Rows { op, x, run, totals } = self;
         for (total, x) in totals.iter_mut().zip(x.chunks_exact(run)) {
             let part = match op {
-                FoldOp::Sum => row(x, 0.0, |a, b| a + b),
-                FoldOp::Mul => row(x, 1.0, |a, b| a * b),
-                FoldOp::Max => row(x, f32::NEG_INFINITY, f32::max),
-                FoldOp::Min => row(x, f32::INFINITY, f32::min),
+                FoldOp::Sum => row::<W>(x, 0.0, |a, b| a + b),
+                FoldOp::Mul => row::<W>(x, 1.0, |a, b| a * b),
+                FoldOp::Max => row::<W>(x, f32::NEG_INFINITY, f32::max),
+                FoldOp::Min => row::<W>(x, f32::INFINITY, f32::min),
             };
             *total = op.apply(*total, f64::from(part));
         }

@@ -44,6 +44,16 @@ impl Default for Memory {
     }
 }
 
+struct Fill<'a>(f32, &'a mut [f32]);
+
+impl Body for Fill<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.1.fill(self.0);
+    }
+}
+
 struct ToF32<'a>(DataType, &'a [u8], &'a mut [f32]);
 
 impl Body for ToF32<'_> {
@@ -119,7 +129,7 @@ impl Memory {
             (_, 0) => {
                 let mut one = [0.0];
                 self.read(simd, at, 1, &mut one);
-                out.fill(one[0]);
+                simd.run(Fill(one[0], out));
             }
             (DataType::F32, _) => {
                 for (i, o) in out.iter_mut().enumerate() {

@@ -141,9 +141,11 @@ fn along(run: usize, l: Line, a: &mut [f32], b: &mut [f32], c: &[f32], f: impl F
         let (b16, b) = b.as_chunks_mut::<16>();
         let (c16, c) = c.as_chunks::<16>();
         for ((a, b), c) in a16.iter_mut().zip(b16).zip(c16) {
-            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
-                f(a, b, *c);
+            let (mut one, mut two) = (*a, *b);
+            for ((a, b), c) in one.iter_mut().zip(&mut two).zip(*c) {
+                f(a, b, c);
             }
+            (*a, *b) = (one, two);
         }
         for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
             f(a, b, *c);
@@ -168,9 +170,11 @@ fn gather(run: usize, l: Line, out: &mut [f32], inp: &[f32], f: impl Fn(&mut f32
             let (o16, o) = o.as_chunks_mut::<16>();
             let (x16, x) = inp[i * l.step * run..][..run].as_chunks::<16>();
             for (o, x) in o16.iter_mut().zip(x16) {
-                for (o, x) in o.iter_mut().zip(x) {
-                    f(o, *x);
+                let mut vector = *o;
+                for (o, x) in vector.iter_mut().zip(*x) {
+                    f(o, x);
                 }
+                *o = vector;
             }
             for (o, x) in o.iter_mut().zip(x) {
                 f(o, *x);
@@ -195,9 +199,7 @@ fn scatter(run: usize, l: Line, inp: &mut [f32], (a, b): (&[f32], &[f32]), f: im
         let (a16, a) = a.as_chunks::<16>();
         let (b16, b) = b.as_chunks::<16>();
         for ((x, a), b) in x16.iter_mut().zip(a16).zip(b16) {
-            for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
-                *x += f(*a, *b);
-            }
+            *x = std::array::from_fn(|j| x[j] + f(a[j], b[j]));
         }
         for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
             *x += f(*a, *b);
