@@ -193,6 +193,33 @@ fn quantised_with_post_ops() {
 }
 
 #[test]
+fn depthwise() {
+    let shapes: &[(i64, &[Line])] = &[
+        (5, &[[30, 3, 1, 0, 1, 1]]),
+        (40, &[[9, 3, 1, 0, 1, 1], [17, 3, 2, 0, 1, 1]]),
+        (300, &[[5, 5, 2, 0, 2, 2], [20, 3, 1, 1, 2, 2]]),
+        (17, &[[3, 2, 1, 0, 0, 1], [4, 3, 2, 0, 1, 1], [5, 1, 1, 0, 0, 0]]),
+    ];
+    for (g, lines) in shapes {
+        for (prop, transposed) in [(FWD, false), (Prop::BackwardData, false), (FWD, true), (Prop::BackwardData, true)] {
+            for tags in [["any"; 3], ["abx", "abx", "abx"], ["aBx8b", "any", "axb"]] {
+                check(&Case { prop, transposed, tags, ..case(*g, 1, 1, lines) }.problem(), "direct:portable");
+            }
+        }
+        for types in [[Bf16, Bf16, Bf16], [U8, S8, S32]] {
+            let mut c = Case { types, ..case(*g, 1, 1, lines) };
+            check(&c.problem(), "direct:portable");
+            if types[0] == U8 {
+                c.attr.scales.insert(Arg::WEIGHTS, Quant::per(3, F32));
+                c.attr.zero_points.insert(Arg::SRC, Quant::per(0, S32));
+                c.attr.post_ops = vec![PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None }];
+                check(&c.problem(), "direct:portable");
+            }
+        }
+    }
+}
+
+#[test]
 fn empty() {
     let lines: &[Line] = &[[8, 3, 1, 0, 1, 1]];
     check(&Case { mb: 0, ..case(1, 4, 4, lines) }.problem(), ROW);

@@ -1,5 +1,6 @@
 //! Rows of convolution.
 
+pub(crate) mod depthwise;
 mod execute;
 pub(crate) mod geometry;
 pub(crate) mod weights;
@@ -13,7 +14,12 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 use window::Setup;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+
+fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    depthwise::plan(problem.clone(), target, setup)
+}
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {

@@ -134,10 +134,16 @@ fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<S
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let grouped = s.weights.dims().len() > s.source.1.dims().len();
     let tag = support::window_tag(s.weights, grouped, s.result_channel, target.isa);
+    resolve_data(problem, setup, &tag)
+}
+
+/// Gives data of layout `any` channels last, and such weights the layout `tag`.
+pub(super) fn resolve_data(problem: &mut Problem, setup: fn(&Op) -> Option<Setup<'_>>, tag: &str) -> Result<(), Skip> {
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let data = [s.source.0, s.result.0];
     for o in problem.op.operands_mut() {
         if o.arg == Arg::WEIGHTS {
-            support::resolve(o.tensor, &tag)?;
+            support::resolve(o.tensor, tag)?;
         } else if data.contains(&o.arg) {
             support::resolve(o.tensor, "axb")?;
         }
@@ -146,7 +152,7 @@ fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<S
 }
 
 /// Scales and zero points must not differ along the reduction.
-fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), Skip> {
+pub(super) fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), Skip> {
     let grouped = u32::from(setup.weights.dims().len() == setup.source.1.dims().len() + 1);
     let channel = 1 << (grouped + setup.result_channel as u32);
     let scale = |arg: Arg| attr.scales.get(&arg).map_or(0, |q| q.mask);

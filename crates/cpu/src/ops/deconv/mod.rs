@@ -1,6 +1,7 @@
 //! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation.
 
 use crate::CpuTarget;
+use crate::ops::conv::depthwise;
 use crate::ops::conv::geometry::Direction;
 use crate::ops::conv::weights;
 use crate::ops::conv::window::{self, Setup};
@@ -9,7 +10,12 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+
+fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    depthwise::plan(problem.clone(), target, setup)
+}
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {

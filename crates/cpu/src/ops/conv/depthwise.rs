@@ -1,0 +1,333 @@
+//! `direct:portable`: depthwise convolution, forward and backward by data, and its deconvolution: one channel in and out of each group.
+//!
+//! There is nothing to sum over but the window, so vectors run over channels, which are last: a task is a row of result pixels by a block of
+//! channels, and several pixels at a time share each load of the weights. Source rows that are not channels-last `f32` are copied first.
+
+use super::geometry::Line;
+use super::window::{Setup, check_quantisation, place, resolve_data, spatial};
+use crate::CpuTarget;
+use crate::kernels::access::{Axis, Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::{self, Source, Span};
+use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
+use crate::kernels::lanes::Lanes;
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
+use std::sync::Arc;
+
+/// Largest number of channels of a task.
+const CHANNELS: usize = 256;
+/// Largest number of taps.
+const TAPS: usize = 256;
+/// Pixels that share a load of the weights.
+const PIXELS: usize = 6;
+
+#[derive(Debug)]
+struct Depthwise {
+    attr: Attr,
+    source: Arg,
+    result: Arg,
+    lines: [Line; 3],
+    kernel: [i64; 3],
+    channels: usize,
+    images: usize,
+    result_sizes: [i64; 3],
+    workers: usize,
+    /// Numbers of a worker's sums and of its copy of source rows.
+    sums: usize,
+    copy: usize,
+}
+
+/// A tap of a row: its source row, its source column at the row's first result, and its weights.
+#[derive(Clone, Copy, Default)]
+struct Tap {
+    row: usize,
+    column: i64,
+    weights: usize,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let (weights, sizes) = (s.weights.dims(), s.sizes);
+    if weights.len() == s.source.1.dims().len() || sizes.oc != 1 || sizes.ic != 1 {
+        return Err(Skip::Shape("more than one channel in a group"));
+    }
+    if sizes.k.iter().product::<i64>() > TAPS as i64 {
+        return Err(Skip::Shape("a window of more than 256 elements"));
+    }
+    let tag: String = ('b'..).take(weights.len() - 1).chain(['a']).collect();
+    resolve_data(&mut problem, setup, &tag)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    for t in [s.source.1, s.weights] {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, s.result.1)?;
+    check_quantisation(&problem.attr, &s)?;
+    let kernel = Depthwise::new(&s, &problem.attr, target);
+    let bytes = kernel.as_ref().and_then(|k| booked(&k.scratch_parts()?));
+    let (Some(kernel), Some(scratch_bytes)) = (kernel, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+impl Depthwise {
+    fn new(s: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Depthwise> {
+        let dims = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
+        let (from, to) = (dims(s.source.1), dims(s.result.1));
+        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, to[i], from[i]));
+        let channels = s.sizes.g as usize;
+        let block = channels.min(CHANNELS);
+        let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
+        let rows = (s.sizes.k[0] * s.sizes.k[1]) as usize;
+        Some(Depthwise {
+            attr: attr.clone(),
+            source: s.source.0,
+            result: s.result.0,
+            kernel: s.sizes.k,
+            channels,
+            images: s.sizes.mb as usize,
+            result_sizes: to,
+            workers: target.threads,
+            sums: widest.checked_mul(block)?,
+            copy: rows.checked_mul(from[2] as usize)?.checked_mul(block)?,
+            lines,
+        })
+    }
+
+    /// Numbers of scratch: weights, and each worker's sums and copies.
+    fn scratch_parts(&self) -> Option<[usize; 2]> {
+        let taps = self.kernel.iter().product::<i64>() as usize;
+        Some([taps.checked_mul(self.channels)?, for_workers(self.workers, self.sums.checked_add(self.copy)?)?])
+    }
+}
+
+impl Kernel for Depthwise {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (source, weights, dst) =
+            (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
+        dst.zero_padding();
+        if dst.dims().contains(&0) {
+            return Ok(());
+        }
+        let prepare = |arg: Arg, view: &View<'_>| -> Result<Option<Broadcast<'_>>, Error> {
+            Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims()).map(|z| Some(z).filter(|z| !z.is_constant(0.0)))
+        };
+        let from = Source {
+            view: source,
+            zero_point: prepare(self.source, &source)?,
+            scale: None,
+            floats: support::floats(ctx, self.source, &source),
+        };
+        let by = Source {
+            view: weights,
+            zero_point: prepare(Arg::WEIGHTS, &weights)?,
+            scale: None,
+            floats: support::floats(ctx, Arg::WEIGHTS, &weights),
+        };
+        let factors = [
+            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
+        ];
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
+        let [packed, each] = self.scratch_parts().unwrap_or([0; 2]);
+        let packed = scratch.take(packed)?.fill(ctx.executor, self.channels, &|tap, out| self.pack(&by, tap, out));
+        let mut workers = scratch.take(each)?;
+        let bound = Bound { plan: self, simd, source: from, weights: packed, tail };
+        let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize * self.lines[2].phases.len();
+        let tasks = self.images * self.channels.div_ceil(CHANNELS) * rows;
+        workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.row(task, scratch));
+        Ok(())
+    }
+}
+
+impl Depthwise {
+    /// Writes the weights of a tap, for all channels.
+    fn pack(&self, weights: &Source<'_>, tap: usize, out: &mut [f32]) {
+        let dims = weights.view.dims();
+        let [_, kh, kw] = self.kernel;
+        let at = [tap as i64 / (kh * kw), tap as i64 / kw % kh, tap as i64 % kw];
+        let mut pos: Pos = [0; MAX_NDIMS];
+        for (i, x) in at.into_iter().enumerate() {
+            if let Some(d) = spatial(i, dims.len(), 3) {
+                pos[d] = x;
+            }
+        }
+        weights.read(&Axis::new(&[0], dims), &pos, 0, out);
+    }
+}
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Depthwise,
+    simd: Simd,
+    source: Source<'a>,
+    weights: &'a [f32],
+    tail: Epilogue<'a>,
+}
+
+impl Bound<'_> {
+    /// One row of results: an image, a block of channels, a depth, a height and a phase of the width.
+    fn row(&self, task: usize, scratch: &mut [f32]) {
+        let p = self.plan;
+        let phases = p.lines[2].phases.len();
+        let (phase, rest) = (&p.lines[2].phases[task % phases], task / phases);
+        let (h, rest) = (rest as i64 % p.result_sizes[1], rest / p.result_sizes[1] as usize);
+        let (d, rest) = (rest as i64 % p.result_sizes[0], rest / p.result_sizes[0] as usize);
+        let blocks = p.channels.div_ceil(CHANNELS);
+        let (first, image) = (rest % blocks * CHANNELS, rest / blocks);
+        let channels = CHANNELS.min(p.channels - first);
+        let (sums, copy) = scratch.split_at_mut(p.sums);
+        let sums = &mut sums[..phase.count * channels];
+        let mut taps = [Tap::default(); TAPS];
+        let mut n = 0;
+        let mut rows = 0;
+        let in_place = self.in_place(image, first);
+        let width = p.lines[2].source as usize;
+        for (kd, z) in meeting(&p.lines[0], d) {
+            for (kh, y) in meeting(&p.lines[1], h) {
+                let row = match &in_place {
+                    Some((start, strides)) => start + z as usize * strides[0] + y as usize * strides[1],
+                    None => {
+                        let at = rows * width * channels;
+                        self.copy_row(image, first, [z, y], &mut copy[at..][..width * channels], channels);
+                        at
+                    }
+                };
+                rows += 1;
+                for (kw, x) in &phase.taps {
+                    let tap = (kd * p.kernel[1] + kh) * p.kernel[2] + kw;
+                    taps[n] = Tap { row, column: *x, weights: tap as usize * p.channels + first };
+                    n += 1;
+                }
+            }
+        }
+        let (data, pixel) = match (&in_place, self.source.floats) {
+            (Some((_, strides)), Some(floats)) => (floats, strides[2]),
+            _ => (&*copy, channels),
+        };
+        let stride = p.lines[2].stride;
+        let out = &mut *sums;
+        self.simd.run(Row { data, pixel, taps: &taps[..n], weights: self.weights, width: width as i64, stride, channels, out });
+        let mut pos: Pos = [0; MAX_NDIMS];
+        (pos[0], pos[1]) = (image as i64, first as i64);
+        let n = self.tail.dst().dims().len();
+        place(&mut pos, n, [d, h, phase.first]);
+        let run = Run { pos, dim: n - 1, step: p.lines[2].step, count: phase.count };
+        self.tail.store(Sums { data: sums, exact: None, step: channels, columns: channels, dim: 1 }, std::iter::once(run));
+    }
+
+    /// Where an image's channels begin, and the distances of pixels, when tasks can read them where they are.
+    fn in_place(&self, image: usize, first: usize) -> Option<(usize, [usize; 3])> {
+        let view = &self.source.view;
+        self.source.floats?;
+        if !self.source.is_plain() || view.stride(1) != Some(1) {
+            return None;
+        }
+        let mut pos: Pos = [0; MAX_NDIMS];
+        (pos[0], pos[1]) = (image as i64, first as i64);
+        let strides = std::array::from_fn(|i| spatial(i, view.dims().len(), 2).map_or(0, |d| view.blocking().strides[d] as usize));
+        Some((view.offset(&pos), strides))
+    }
+
+    /// Copies a source row: pixels by channels.
+    fn copy_row(&self, image: usize, first: usize, [z, y]: [i64; 2], out: &mut [f32], channels: usize) {
+        let dims = self.source.view.dims();
+        let mut pos: Pos = [0; MAX_NDIMS];
+        pos[0] = image as i64;
+        place(&mut pos, dims.len(), [z, y, 0]);
+        let (across, channel) = (Axis::new(&[dims.len() - 1], dims), Axis::new(&[1], dims));
+        let pixels = Span { axis: &across, first: 0, count: self.plan.lines[2].source as usize };
+        pack::rows(&self.source, &pos, pixels, Span { axis: &channel, first, count: channels }, out, channels);
+    }
+}
+
+/// The weight coordinates that meet result `at` of a dimension inside the source, with the source coordinates.
+fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
+    let phase = &line.phases[(at % line.step) as usize];
+    let base = (at - phase.first) / line.step * line.stride;
+    phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)
+}
+
+/// A row of results: `out[j][c] = sum over taps of data[row + (column + j * stride) * pixel + c] * weights[tap.weights + c]`, without the
+/// taps whose column lies outside the source.
+struct Row<'a> {
+    data: &'a [f32],
+    pixel: usize,
+    taps: &'a [Tap],
+    weights: &'a [f32],
+    width: i64,
+    stride: i64,
+    channels: usize,
+    out: &'a mut [f32],
+}
+
+impl Body for Row<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(mut self) {
+        let count = self.out.len() / self.channels.max(1);
+        let low = self.taps.iter().map(|t| t.column).min().unwrap_or(0);
+        let high = self.taps.iter().map(|t| t.column).max().unwrap_or(0);
+        let (stride, width) = (self.stride, self.width);
+        let inside = |j: usize| low + j as i64 * stride >= 0 && high + j as i64 * stride < width;
+        let mut j = 0;
+        while j < count {
+            if j + PIXELS <= count && inside(j) && inside(j + PIXELS - 1) {
+                self.pixels::<W, FMA, PIXELS>(j);
+                j += PIXELS;
+            } else {
+                self.pixels::<W, FMA, 1>(j);
+                j += 1;
+            }
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Pixels `j..j + P`; several only where all taps are inside.
+    #[inline(always)]
+    fn pixels<const W: usize, const FMA: bool, const P: usize>(&mut self, j: usize) {
+        let whole = self.channels / W * W;
+        for c in (0..whole).step_by(W) {
+            let mut sums = [Lanes::<W>::ZERO; P];
+            for tap in self.taps {
+                let column = tap.column + j as i64 * self.stride;
+                if P == 1 && (column < 0 || column >= self.width) {
+                    continue;
+                }
+                let weights = Lanes::load(&self.weights[tap.weights + c..]);
+                let start = tap.row + column as usize * self.pixel + c;
+                let step = self.stride as usize * self.pixel;
+                for (i, sum) in sums.iter_mut().enumerate() {
+                    *sum = sum.fma_lanes::<FMA>(Lanes::load(&self.data[start + i * step..]), weights);
+                }
+            }
+            for (i, sum) in sums.into_iter().enumerate() {
+                sum.store(&mut self.out[(j + i) * self.channels + c..]);
+            }
+        }
+        for c in whole..self.channels {
+            for i in 0..P {
+                let mut sum = 0.0;
+                for tap in self.taps {
+                    let column = tap.column + (j + i) as i64 * self.stride;
+                    if column >= 0 && column < self.width {
+                        sum += self.data[tap.row + column as usize * self.pixel + c] * self.weights[tap.weights + c];
+                    }
+                }
+                self.out[(j + i) * self.channels + c] = sum;
+            }
+        }
+    }
+}
