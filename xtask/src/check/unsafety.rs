@@ -8,7 +8,7 @@ use anyhow::Result;
 mod tests;
 
 /// Crates that may have unsafe code, in the files below; every other one forbids it in its root.
-const CRATES: &[&str] = &["runtime", "cpu"];
+const CRATES: &[&str] = &["runtime", "cpu", "jit"];
 
 /// The files with unsafe code, tests and examples included, and what for.
 const FILES: &[(&str, &str)] = &[
@@ -18,6 +18,9 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/memory/map.rs", "mapped memory as slices"),
     ("crates/runtime/src/memory/raw.rs", "memory over pointers of the caller's"),
     ("crates/runtime/src/threads/pool.rs", "closures that borrow run on other threads and end before the call returns"),
+    ("crates/jit/src/arena/fork.rs", "asks the C library to call back before forks"),
+    ("crates/jit/src/arena/map.rs", "maps executable memory and calls code in it"),
+    ("crates/jit/src/arena/tests.rs", "runs generated code"),
     ("crates/cpu/src/kernels/multiversion.rs", "entry to code compiled for wider instruction sets"),
     ("crates/cpu/src/kernels/scratch.rs", "disjoint parts of scratch for workers"),
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),

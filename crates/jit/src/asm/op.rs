@@ -1,0 +1,378 @@
+//! The instructions that kernels use, and the encodings of each.
+//!
+//! A row names the encoder's first code of an instruction in either encoding; the codes of the wider registers follow it, which the tests
+//! check for every row. Operands come in the order of the manual: destination first.
+
+use super::reg::Width;
+use iced_x86::Code::{self, *};
+
+/// An instruction. Lanes are 32 bits wide unless the name says otherwise; `a` and `b` are the sources in order, and the last source may be in
+/// memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// `dst = [src]`, or one register copied to another.
+    Load,
+    /// `[dst] = src`.
+    Store,
+    /// `dst = [src]` under a mask of bytes.
+    LoadI8,
+    /// `[dst] = src` under a mask of bytes.
+    StoreI8,
+    /// `dst = [src]` under a mask of 16-bit lanes.
+    LoadI16,
+    /// `[dst] = src` under a mask of 16-bit lanes.
+    StoreI16,
+    /// `dst, mask, [src]`: the lanes whose mask lane is negative, else 0.
+    MaskLoad,
+    /// `[dst], mask, src`: the lanes whose mask lane is negative.
+    MaskStore,
+    /// Lowest 32 bits from memory or a general register, the rest 0.
+    Load32,
+    /// Lowest 32 bits to memory or a general register.
+    Store32,
+    /// Lowest 64 bits from memory or a vector register, the rest 0.
+    Load64,
+    /// Lowest 64 bits to memory.
+    Store64,
+    /// Every byte = the lowest byte of the source.
+    Broadcast8,
+    /// Every 16-bit lane = the lowest of the source.
+    Broadcast16,
+    /// Every 32-bit lane = the lowest of the source.
+    Broadcast32,
+    /// Every 64-bit lane = the lowest of the source.
+    Broadcast64,
+    /// Every 32-bit lane = a general register.
+    BroadcastInt,
+    /// `dst = a + b`.
+    AddF32,
+    /// `dst = a - b`.
+    SubF32,
+    /// `dst = a * b`.
+    MulF32,
+    /// `dst = a / b`.
+    DivF32,
+    /// `dst = if a < b { a } else { b }`.
+    MinF32,
+    /// `dst = if a > b { a } else { b }`.
+    MaxF32,
+    /// `dst = sqrt(a)`.
+    SqrtF32,
+    /// `dst, a, how`: to a whole number; see [`Rounding`](crate::ir::Rounding).
+    RoundF32,
+    /// `dst += a * b`, rounded once.
+    FmaF32,
+    /// `dst -= a * b`, rounded once.
+    FnmaF32,
+    /// `dst = a & b`.
+    And,
+    /// `dst = !a & b`.
+    AndNot,
+    /// `dst = a | b`.
+    Or,
+    /// `dst = a ^ b`.
+    Xor,
+    /// `dst = a + b`.
+    AddI32,
+    /// `dst = a - b`.
+    SubI32,
+    /// `dst = a * b`, low half.
+    MulI32,
+    /// `dst = min(a, b)`, signed.
+    MinI32,
+    /// `dst = max(a, b)`, signed.
+    MaxI32,
+    /// `dst = a << imm`.
+    ShlI32,
+    /// `dst = a >> imm`, zeros shifted in.
+    ShrI32,
+    /// `dst = a >> imm`, sign shifted in.
+    SarI32,
+    /// `dst = a << imm`.
+    ShlI16,
+    /// `dst = a >> imm`, zeros shifted in.
+    ShrI16,
+    /// `dst = a >> imm`, sign shifted in.
+    SarI16,
+    /// Every 32-bit lane = the sum of the products of its two signed 16-bit lanes.
+    MaddI16,
+    /// 32-bit lanes of `a` and `b` to signed 16-bit lanes, saturated, by blocks of 128 bits.
+    PackI16,
+    /// 32-bit lanes of `a` and `b` to unsigned 16-bit lanes, saturated, by blocks of 128 bits.
+    PackU16,
+    /// 16-bit lanes of `a` and `b` to signed bytes, saturated, by blocks of 128 bits.
+    PackI8,
+    /// 16-bit lanes of `a` and `b` to unsigned bytes, saturated, by blocks of 128 bits.
+    PackU8,
+    /// Every f32 lane of `dst` += the two bf16 products of its lanes of `a` and `b`.
+    DotBf16,
+    /// Every i32 lane of `dst` += the four products of the unsigned bytes of `a` and the signed bytes of `b`.
+    DotU8S8,
+    /// To f32, to nearest.
+    F32FromI32,
+    /// To i32, to nearest even.
+    I32FromF32,
+    /// Half as many bytes to f32.
+    F32FromF16,
+    /// `dst, a, 4`: to half as many bytes, rounded as the environment says.
+    F16FromF32,
+    /// To half as many bytes, to nearest even.
+    Bf16FromF32,
+    /// A quarter as many bytes, zero-extended.
+    I32FromU8,
+    /// A quarter as many bytes, sign-extended.
+    I32FromI8,
+    /// Half as many bytes, zero-extended.
+    I32FromU16,
+    /// Half as many bytes, sign-extended.
+    I32FromI16,
+    /// To a quarter as many bytes, saturated.
+    I8FromI32,
+    /// Unsigned 32-bit lanes to a quarter as many bytes, saturated.
+    U8FromI32,
+    /// The low halves of 32-bit lanes.
+    Low16FromI32,
+    /// `dst, a, b, predicate`: a mask, or lanes of ones with AVX2.
+    CmpF32,
+    /// `dst, a, b, predicate`: a mask, signed.
+    CmpI32,
+    /// `dst = a > b`, lanes of ones.
+    CmpGtI32,
+    /// `dst = a == b`, lanes of ones.
+    CmpEqI32,
+    /// `dst = if mask { b } else { a }`.
+    Blend,
+    /// `dst, a, b, mask`: `b` where the mask lane is negative.
+    BlendV,
+    /// Two lanes of `a`, two of `b` in every block of 128 bits.
+    ShuffleF32,
+    /// 64-bit lanes of every half by an immediate.
+    PermuteI64,
+    /// `dst[i] = b[a[i]]`.
+    PermuteI32,
+    /// `dst, a, 1`: the upper block of 128 bits of 256.
+    High128,
+    /// `dst, a, 1`: the upper half of 512 bits.
+    High256,
+    /// Mask of 16 lanes from the low half of a general register.
+    KFromInt16,
+    /// Mask of 32 lanes from the low half of a general register.
+    KFromInt32,
+    /// Mask of 64 lanes from a general register.
+    KFromInt64,
+    /// A mask of 16 lanes into the low half of a general register.
+    IntFromK16,
+    /// A mask from another or from memory.
+    KMove,
+    /// A mask to memory.
+    KStore,
+    /// `dst = a & b`.
+    KAnd,
+    /// `dst = a | b`.
+    KOr,
+    /// `dst = !a`.
+    KNot,
+    /// 64 bits from a register or memory.
+    Mov,
+    /// 32 bits from a register or memory, zero-extended.
+    Mov32,
+    /// 32 bits from a register or memory, sign-extended.
+    MovI32,
+    /// 64 bits to memory.
+    MovStore,
+    /// A number.
+    MovImm,
+    /// An address.
+    Lea,
+    /// `dst += src`.
+    Add,
+    /// `dst += imm`.
+    AddImm,
+    /// `dst -= src`.
+    Sub,
+    /// `dst -= imm`.
+    SubImm,
+    /// `dst *= src`.
+    Mul,
+    /// `dst &= imm`.
+    AndImm,
+    /// `dst &= src`.
+    AndInt,
+    /// `dst <<= imm`.
+    ShlImm,
+    /// `dst >>= imm`, zeros shifted in.
+    ShrImm,
+    /// `dst -= 1`.
+    Dec,
+    /// Compares, for a jump.
+    Cmp,
+    /// Compares, for a jump.
+    CmpImm,
+    /// Compares `a & b` with 0, for a jump.
+    Test,
+    /// `dst = a & ((1 << b) - 1)`; all of `a` from 64 on.
+    LowBits,
+    /// To the stack.
+    Push,
+    /// From the stack.
+    Pop,
+    /// Return.
+    Ret,
+    /// Clears the upper parts of the vector registers.
+    ZeroUpper,
+    /// Asks for a line in the first cache.
+    PrefetchL1,
+    /// Asks for a line in the second cache.
+    PrefetchL2,
+    /// Asks for a line that will be written.
+    PrefetchWrite,
+}
+
+/// How an instruction is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Codes {
+    /// In one way.
+    One(Code),
+    /// With an immediate: in the first way if it fits, else in the second.
+    Imm(Code, Code),
+    /// By width of the widest vector operand: the codes of the narrowest, the others follow.
+    Wide { vex: Option<Code>, evex: Option<Code>, narrowest: Width },
+}
+
+pub(super) struct Row {
+    pub(super) op: Op,
+    pub(super) codes: Codes,
+}
+
+const fn wide(vex: Option<Code>, evex: Option<Code>, narrowest: Width) -> Codes {
+    Codes::Wide { vex, evex, narrowest }
+}
+
+/// One row for every instruction, in the order of [`Op`].
+pub(super) const ROWS: &[Row] = &[
+    Row { op: Op::Load, codes: wide(Some(VEX_Vmovups_xmm_xmmm128), Some(EVEX_Vmovups_xmm_k1z_xmmm128), Width::W128) },
+    Row { op: Op::Store, codes: wide(Some(VEX_Vmovups_xmmm128_xmm), Some(EVEX_Vmovups_xmmm128_k1z_xmm), Width::W128) },
+    Row { op: Op::LoadI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmm_k1z_xmmm128), Width::W128) },
+    Row { op: Op::StoreI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmmm128_k1z_xmm), Width::W128) },
+    Row { op: Op::LoadI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmm_k1z_xmmm128), Width::W128) },
+    Row { op: Op::StoreI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmmm128_k1z_xmm), Width::W128) },
+    Row { op: Op::MaskLoad, codes: wide(Some(VEX_Vmaskmovps_xmm_xmm_m128), None, Width::W128) },
+    Row { op: Op::MaskStore, codes: wide(Some(VEX_Vmaskmovps_m128_xmm_xmm), None, Width::W128) },
+    Row { op: Op::Load32, codes: wide(Some(VEX_Vmovd_xmm_rm32), Some(EVEX_Vmovd_xmm_rm32), Width::W128) },
+    Row { op: Op::Store32, codes: wide(Some(VEX_Vmovd_rm32_xmm), Some(EVEX_Vmovd_rm32_xmm), Width::W128) },
+    Row { op: Op::Load64, codes: wide(Some(VEX_Vmovq_xmm_xmmm64), Some(EVEX_Vmovq_xmm_xmmm64), Width::W128) },
+    Row { op: Op::Store64, codes: wide(Some(VEX_Vmovq_xmmm64_xmm), Some(EVEX_Vmovq_xmmm64_xmm), Width::W128) },
+    Row { op: Op::Broadcast8, codes: wide(Some(VEX_Vpbroadcastb_xmm_xmmm8), Some(EVEX_Vpbroadcastb_xmm_k1z_xmmm8), Width::W128) },
+    Row { op: Op::Broadcast16, codes: wide(Some(VEX_Vpbroadcastw_xmm_xmmm16), Some(EVEX_Vpbroadcastw_xmm_k1z_xmmm16), Width::W128) },
+    Row { op: Op::Broadcast32, codes: wide(Some(VEX_Vpbroadcastd_xmm_xmmm32), Some(EVEX_Vpbroadcastd_xmm_k1z_xmmm32), Width::W128) },
+    Row { op: Op::Broadcast64, codes: wide(Some(VEX_Vpbroadcastq_xmm_xmmm64), Some(EVEX_Vpbroadcastq_xmm_k1z_xmmm64), Width::W128) },
+    Row { op: Op::BroadcastInt, codes: wide(None, Some(EVEX_Vpbroadcastd_xmm_k1z_r32), Width::W128) },
+    Row { op: Op::AddF32, codes: wide(Some(VEX_Vaddps_xmm_xmm_xmmm128), Some(EVEX_Vaddps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::SubF32, codes: wide(Some(VEX_Vsubps_xmm_xmm_xmmm128), Some(EVEX_Vsubps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MulF32, codes: wide(Some(VEX_Vmulps_xmm_xmm_xmmm128), Some(EVEX_Vmulps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::DivF32, codes: wide(Some(VEX_Vdivps_xmm_xmm_xmmm128), Some(EVEX_Vdivps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MinF32, codes: wide(Some(VEX_Vminps_xmm_xmm_xmmm128), Some(EVEX_Vminps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MaxF32, codes: wide(Some(VEX_Vmaxps_xmm_xmm_xmmm128), Some(EVEX_Vmaxps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::SqrtF32, codes: wide(Some(VEX_Vsqrtps_xmm_xmmm128), Some(EVEX_Vsqrtps_xmm_k1z_xmmm128b32), Width::W128) },
+    Row { op: Op::RoundF32, codes: wide(Some(VEX_Vroundps_xmm_xmmm128_imm8), Some(EVEX_Vrndscaleps_xmm_k1z_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::FmaF32, codes: wide(Some(VEX_Vfmadd231ps_xmm_xmm_xmmm128), Some(EVEX_Vfmadd231ps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row {
+        op: Op::FnmaF32,
+        codes: wide(Some(VEX_Vfnmadd231ps_xmm_xmm_xmmm128), Some(EVEX_Vfnmadd231ps_xmm_k1z_xmm_xmmm128b32), Width::W128),
+    },
+    Row { op: Op::And, codes: wide(Some(VEX_Vpand_xmm_xmm_xmmm128), Some(EVEX_Vpandd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::AndNot, codes: wide(Some(VEX_Vpandn_xmm_xmm_xmmm128), Some(EVEX_Vpandnd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::Or, codes: wide(Some(VEX_Vpor_xmm_xmm_xmmm128), Some(EVEX_Vpord_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::Xor, codes: wide(Some(VEX_Vpxor_xmm_xmm_xmmm128), Some(EVEX_Vpxord_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::AddI32, codes: wide(Some(VEX_Vpaddd_xmm_xmm_xmmm128), Some(EVEX_Vpaddd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::SubI32, codes: wide(Some(VEX_Vpsubd_xmm_xmm_xmmm128), Some(EVEX_Vpsubd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MulI32, codes: wide(Some(VEX_Vpmulld_xmm_xmm_xmmm128), Some(EVEX_Vpmulld_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MinI32, codes: wide(Some(VEX_Vpminsd_xmm_xmm_xmmm128), Some(EVEX_Vpminsd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::MaxI32, codes: wide(Some(VEX_Vpmaxsd_xmm_xmm_xmmm128), Some(EVEX_Vpmaxsd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::ShlI32, codes: wide(Some(VEX_Vpslld_xmm_xmm_imm8), Some(EVEX_Vpslld_xmm_k1z_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::ShrI32, codes: wide(Some(VEX_Vpsrld_xmm_xmm_imm8), Some(EVEX_Vpsrld_xmm_k1z_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::SarI32, codes: wide(Some(VEX_Vpsrad_xmm_xmm_imm8), Some(EVEX_Vpsrad_xmm_k1z_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::ShlI16, codes: wide(Some(VEX_Vpsllw_xmm_xmm_imm8), Some(EVEX_Vpsllw_xmm_k1z_xmmm128_imm8), Width::W128) },
+    Row { op: Op::ShrI16, codes: wide(Some(VEX_Vpsrlw_xmm_xmm_imm8), Some(EVEX_Vpsrlw_xmm_k1z_xmmm128_imm8), Width::W128) },
+    Row { op: Op::SarI16, codes: wide(Some(VEX_Vpsraw_xmm_xmm_imm8), Some(EVEX_Vpsraw_xmm_k1z_xmmm128_imm8), Width::W128) },
+    Row { op: Op::MaddI16, codes: wide(Some(VEX_Vpmaddwd_xmm_xmm_xmmm128), Some(EVEX_Vpmaddwd_xmm_k1z_xmm_xmmm128), Width::W128) },
+    Row { op: Op::PackI16, codes: wide(Some(VEX_Vpackssdw_xmm_xmm_xmmm128), Some(EVEX_Vpackssdw_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::PackU16, codes: wide(Some(VEX_Vpackusdw_xmm_xmm_xmmm128), Some(EVEX_Vpackusdw_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::PackI8, codes: wide(Some(VEX_Vpacksswb_xmm_xmm_xmmm128), Some(EVEX_Vpacksswb_xmm_k1z_xmm_xmmm128), Width::W128) },
+    Row { op: Op::PackU8, codes: wide(Some(VEX_Vpackuswb_xmm_xmm_xmmm128), Some(EVEX_Vpackuswb_xmm_k1z_xmm_xmmm128), Width::W128) },
+    Row { op: Op::DotBf16, codes: wide(None, Some(EVEX_Vdpbf16ps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::DotU8S8, codes: wide(Some(VEX_Vpdpbusd_xmm_xmm_xmmm128), Some(EVEX_Vpdpbusd_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::F32FromI32, codes: wide(Some(VEX_Vcvtdq2ps_xmm_xmmm128), Some(EVEX_Vcvtdq2ps_xmm_k1z_xmmm128b32), Width::W128) },
+    Row { op: Op::I32FromF32, codes: wide(Some(VEX_Vcvtps2dq_xmm_xmmm128), Some(EVEX_Vcvtps2dq_xmm_k1z_xmmm128b32), Width::W128) },
+    Row { op: Op::F32FromF16, codes: wide(Some(VEX_Vcvtph2ps_xmm_xmmm64), Some(EVEX_Vcvtph2ps_xmm_k1z_xmmm64), Width::W128) },
+    Row { op: Op::F16FromF32, codes: wide(Some(VEX_Vcvtps2ph_xmmm64_xmm_imm8), Some(EVEX_Vcvtps2ph_xmmm64_k1z_xmm_imm8), Width::W128) },
+    Row { op: Op::Bf16FromF32, codes: wide(None, Some(EVEX_Vcvtneps2bf16_xmm_k1z_xmmm128b32), Width::W128) },
+    Row { op: Op::I32FromU8, codes: wide(Some(VEX_Vpmovzxbd_xmm_xmmm32), Some(EVEX_Vpmovzxbd_xmm_k1z_xmmm32), Width::W128) },
+    Row { op: Op::I32FromI8, codes: wide(Some(VEX_Vpmovsxbd_xmm_xmmm32), Some(EVEX_Vpmovsxbd_xmm_k1z_xmmm32), Width::W128) },
+    Row { op: Op::I32FromU16, codes: wide(Some(VEX_Vpmovzxwd_xmm_xmmm64), Some(EVEX_Vpmovzxwd_xmm_k1z_xmmm64), Width::W128) },
+    Row { op: Op::I32FromI16, codes: wide(Some(VEX_Vpmovsxwd_xmm_xmmm64), Some(EVEX_Vpmovsxwd_xmm_k1z_xmmm64), Width::W128) },
+    Row { op: Op::I8FromI32, codes: wide(None, Some(EVEX_Vpmovsdb_xmmm32_k1z_xmm), Width::W128) },
+    Row { op: Op::U8FromI32, codes: wide(None, Some(EVEX_Vpmovusdb_xmmm32_k1z_xmm), Width::W128) },
+    Row { op: Op::Low16FromI32, codes: wide(None, Some(EVEX_Vpmovdw_xmmm64_k1z_xmm), Width::W128) },
+    Row { op: Op::CmpF32, codes: wide(Some(VEX_Vcmpps_xmm_xmm_xmmm128_imm8), Some(EVEX_Vcmpps_kr_k1_xmm_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::CmpI32, codes: wide(None, Some(EVEX_Vpcmpd_kr_k1_xmm_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::CmpGtI32, codes: wide(Some(VEX_Vpcmpgtd_xmm_xmm_xmmm128), None, Width::W128) },
+    Row { op: Op::CmpEqI32, codes: wide(Some(VEX_Vpcmpeqd_xmm_xmm_xmmm128), None, Width::W128) },
+    Row { op: Op::Blend, codes: wide(None, Some(EVEX_Vblendmps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row { op: Op::BlendV, codes: wide(Some(VEX_Vblendvps_xmm_xmm_xmmm128_xmm), None, Width::W128) },
+    Row {
+        op: Op::ShuffleF32,
+        codes: wide(Some(VEX_Vshufps_xmm_xmm_xmmm128_imm8), Some(EVEX_Vshufps_xmm_k1z_xmm_xmmm128b32_imm8), Width::W128),
+    },
+    Row { op: Op::PermuteI64, codes: wide(Some(VEX_Vpermq_ymm_ymmm256_imm8), Some(EVEX_Vpermq_ymm_k1z_ymmm256b64_imm8), Width::W256) },
+    Row { op: Op::PermuteI32, codes: wide(Some(VEX_Vpermd_ymm_ymm_ymmm256), Some(EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32), Width::W256) },
+    Row {
+        op: Op::High128,
+        codes: wide(Some(VEX_Vextracti128_xmmm128_ymm_imm8), Some(EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8), Width::W256),
+    },
+    Row { op: Op::High256, codes: wide(None, Some(EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8), Width::W512) },
+    Row { op: Op::KFromInt16, codes: Codes::One(VEX_Kmovw_kr_r32) },
+    Row { op: Op::KFromInt32, codes: Codes::One(VEX_Kmovd_kr_r32) },
+    Row { op: Op::KFromInt64, codes: Codes::One(VEX_Kmovq_kr_r64) },
+    Row { op: Op::IntFromK16, codes: Codes::One(VEX_Kmovw_r32_kr) },
+    Row { op: Op::KMove, codes: Codes::One(VEX_Kmovq_kr_km64) },
+    Row { op: Op::KStore, codes: Codes::One(VEX_Kmovq_m64_kr) },
+    Row { op: Op::KAnd, codes: Codes::One(VEX_Kandq_kr_kr_kr) },
+    Row { op: Op::KOr, codes: Codes::One(VEX_Korq_kr_kr_kr) },
+    Row { op: Op::KNot, codes: Codes::One(VEX_Knotq_kr_kr) },
+    Row { op: Op::Mov, codes: Codes::One(Mov_r64_rm64) },
+    Row { op: Op::Mov32, codes: Codes::One(Mov_r32_rm32) },
+    Row { op: Op::MovI32, codes: Codes::One(Movsxd_r64_rm32) },
+    Row { op: Op::MovStore, codes: Codes::One(Mov_rm64_r64) },
+    Row { op: Op::MovImm, codes: Codes::Imm(Mov_r32_imm32, Mov_r64_imm64) },
+    Row { op: Op::Lea, codes: Codes::One(Lea_r64_m) },
+    Row { op: Op::Add, codes: Codes::One(Add_r64_rm64) },
+    Row { op: Op::AddImm, codes: Codes::Imm(Add_rm64_imm8, Add_rm64_imm32) },
+    Row { op: Op::Sub, codes: Codes::One(Sub_r64_rm64) },
+    Row { op: Op::SubImm, codes: Codes::Imm(Sub_rm64_imm8, Sub_rm64_imm32) },
+    Row { op: Op::Mul, codes: Codes::One(Imul_r64_rm64) },
+    Row { op: Op::AndImm, codes: Codes::Imm(And_rm64_imm8, And_rm64_imm32) },
+    Row { op: Op::AndInt, codes: Codes::One(And_r64_rm64) },
+    Row { op: Op::ShlImm, codes: Codes::One(Shl_rm64_imm8) },
+    Row { op: Op::ShrImm, codes: Codes::One(Shr_rm64_imm8) },
+    Row { op: Op::Dec, codes: Codes::One(Dec_rm64) },
+    Row { op: Op::Cmp, codes: Codes::One(Cmp_r64_rm64) },
+    Row { op: Op::CmpImm, codes: Codes::Imm(Cmp_rm64_imm8, Cmp_rm64_imm32) },
+    Row { op: Op::Test, codes: Codes::One(Test_rm64_r64) },
+    Row { op: Op::LowBits, codes: Codes::One(VEX_Bzhi_r64_rm64_r64) },
+    Row { op: Op::Push, codes: Codes::One(Push_r64) },
+    Row { op: Op::Pop, codes: Codes::One(Pop_r64) },
+    Row { op: Op::Ret, codes: Codes::One(Retnq) },
+    Row { op: Op::ZeroUpper, codes: Codes::One(VEX_Vzeroupper) },
+    Row { op: Op::PrefetchL1, codes: Codes::One(Prefetcht0_m8) },
+    Row { op: Op::PrefetchL2, codes: Codes::One(Prefetcht1_m8) },
+    Row { op: Op::PrefetchWrite, codes: Codes::One(Prefetchw_m8) },
+];
+
+const _: () = {
+    let mut i = 0;
+    while i < ROWS.len() {
+        assert!(ROWS[i].op as usize == i, "rows follow the order of the instructions");
+        i += 1;
+    }
+};
