@@ -112,6 +112,11 @@ impl<'a> Broadcast<'a> {
         self.strides[dim] != 0 && !matches!(self.source, Source::Constant(_))
     }
 
+    /// True when the number at `at` along `dim` may be another than the one before.
+    pub fn changes(&self, dim: usize, at: i64) -> bool {
+        self.varies(dim) && at % self.groups[dim] == 0
+    }
+
     /// True when it is `value` everywhere, known without reading memory.
     pub fn is_constant(&self, value: f32) -> bool {
         matches!(self.source, Source::Constant(v) if v == value)

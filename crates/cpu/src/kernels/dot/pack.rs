@@ -37,23 +37,35 @@ impl<'a> Source<'a> {
     /// Reads indices of `axis` from `start` on.
     pub fn read(&self, axis: &Axis, pos: &Pos, start: usize, out: &mut [f32]) {
         axis.read(&self.view, pos, start, out);
-        if self.is_plain() {
-            return;
+        if !self.is_plain() {
+            // Quantised operands have axes of one dimension.
+            self.adjust(&axis.at(pos, start), axis.fastest(), (1, 0), out);
         }
+    }
+
+    /// Subtracts zero points from and scales `out`: `lines` lines along `dim`, the first at `pos`, which follow each other along `next`.
+    fn adjust(&self, pos: &Pos, dim: usize, (lines, next): (usize, usize), out: &mut [f32]) {
+        let n = out.len() / lines.max(1);
         let mut line = [0.0; LINE];
-        // Quantised operands have one-dimensional axes.
-        let (mut pos, dim) = (axis.at(pos, start), axis.fastest());
-        for out in out.chunks_mut(LINE) {
-            let line = &mut line[..out.len()];
-            if let Some(zero_point) = &self.zero_point {
-                zero_point.line(&pos, dim, line);
-                out.iter_mut().zip(&*line).for_each(|(x, z)| *x -= z);
+        for start in (0..n).step_by(LINE) {
+            let line = &mut line[..LINE.min(n - start)];
+            for (factor, subtract) in [(&self.zero_point, true), (&self.scale, false)] {
+                let Some(factor) = factor else { continue };
+                let mut pos = *pos;
+                pos[dim] += start as i64;
+                for (l, out) in out.chunks_exact_mut(n).enumerate() {
+                    if l == 0 || factor.changes(next, pos[next]) {
+                        factor.line(&pos, dim, line);
+                    }
+                    let out = &mut out[start..][..line.len()];
+                    if subtract {
+                        out.iter_mut().zip(&*line).for_each(|(x, z)| *x -= z);
+                    } else {
+                        out.iter_mut().zip(&*line).for_each(|(x, s)| *x *= s);
+                    }
+                    pos[next] += 1;
+                }
             }
-            if let Some(scale) = &self.scale {
-                scale.line(&pos, dim, line);
-                out.iter_mut().zip(&*line).for_each(|(x, s)| *x *= s);
-            }
-            pos[dim] += out.len() as i64;
         }
     }
 }
@@ -102,12 +114,31 @@ pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>
         if columns.count < width {
             panel.chunks_exact_mut(width).for_each(|row| row[columns.count..].fill(0.0));
         }
-        if by_depth {
+        if let Some(start) = in_panels(source, pos, columns, depth, width) {
+            source.view.read_run(start, 1, panel);
+            if !source.is_plain() {
+                let pos = columns.axis.at(&depth.axis.at(pos, depth.first), columns.first);
+                source.adjust(&pos, columns.axis.fastest(), (depth.count, depth.axis.fastest()), panel);
+            }
+        } else if by_depth {
             transfer(source, pos, columns, depth, panel, (1, width));
         } else {
             transfer(source, pos, depth, columns, panel, (width, 1));
         }
     }
+}
+
+/// Where a panel begins in memory, when it lies there as it is wanted, but for its type.
+fn in_panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>, width: usize) -> Option<usize> {
+    let blocking = source.view.blocking();
+    let mut blocks = blocking.inner.iter();
+    let (block, more) = (blocks.next()?, blocks.next());
+    let dim = columns.axis.single()?;
+    let first = pos[dim] as usize + columns.first;
+    let fits = more.is_none() && block == (dim, width as i64) && first % width == 0;
+    let dense = depth.axis.chained(blocking)? == width as i64 && (source.is_plain() || depth.axis.single().is_some());
+    // What a panel that is not full has behind its columns does not matter: nobody uses these products.
+    (fits && dense).then(|| source.view.offset(&columns.axis.at(&depth.axis.at(pos, depth.first), columns.first)))
 }
 
 /// Copies a matrix whose lines (indices of `outer`) lie along `inner` in memory; `steps` are the distances of both in `out`, one of them 1.

@@ -177,10 +177,13 @@ impl Weights {
         self.groups * self.x_blocks * self.y_blocks
     }
 
-    /// Numbers of scratch: sums of all parts, and each worker's copies.
+    /// Numbers of scratch: sums of all parts, where there are several, and each worker's copies.
     fn scratch_parts(&self) -> Option<[usize; 2]> {
-        let parts = self.sums.checked_mul(self.blocks())?.checked_mul(self.splits)?;
-        Some([parts, for_workers(self.workers, self.copy.checked_add(self.packed)?)?])
+        let own = self.copy.checked_add(self.packed)?;
+        if self.splits == 1 {
+            return Some([0, for_workers(self.workers, own.checked_add(self.sums)?)?]);
+        }
+        Some([self.sums.checked_mul(self.blocks())?.checked_mul(self.splits)?, for_workers(self.workers, own)?])
     }
 }
 
@@ -203,6 +206,14 @@ impl Kernel for Weights {
         }
         let [parts, each] = self.scratch_parts().unwrap_or([0; 2]);
         let (parts, mut workers) = (scratch.take(parts)?, scratch.take(each)?);
+        if self.splits == 1 {
+            workers.work(ctx.executor, self.workers, self.blocks(), &|block, scratch| {
+                let (sums, scratch) = scratch.split_at_mut(self.sums);
+                bound.block(block, sums, scratch);
+                bound.finish(block, sums);
+            });
+            return Ok(());
+        }
         let tasks = self.blocks() * self.splits;
         let sums =
             workers.work_on(parts, ctx.executor, self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
