@@ -59,6 +59,28 @@ impl Body for Both<'_> {
     }
 }
 
+struct Constant<'a>(BinaryAlg, &'a mut [f32], f32);
+
+impl Body for Constant<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Constant(alg, x, y) = self;
+        macro_rules! choose {
+            ($($name:ident)*) => {
+                match alg {
+                    $(BinaryAlg::$name => {
+                        for x in x.iter_mut() {
+                            *x = binary::apply(BinaryAlg::$name, Lane::<FMA>(*x), Lane(y), Lane(1.0)).0;
+                        }
+                    })*
+                }
+            };
+        }
+        choose!(Add Mul Max Min Div Sub Ge Gt Le Lt Eq Ne Select)
+    }
+}
+
 struct Prelu<'a>(&'a mut [f32], &'a [f32]);
 
 impl Body for Prelu<'_> {
@@ -96,6 +118,11 @@ pub(super) fn backward(simd: Simd, f: Unary, dd: &mut [f32], x: &[f32]) {
 /// `x = alg(x, y)`, with the condition `z` of a select; `z` has the length of `x` in any case.
 pub(super) fn both(simd: Simd, alg: BinaryAlg, x: &mut [f32], y: &[f32], z: &[f32]) {
     simd.run(Both(alg, x, y, z));
+}
+
+/// `x = alg(x, y)` for a constant `y`; not for select.
+pub(super) fn constant(simd: Simd, alg: BinaryAlg, x: &mut [f32], y: f32) {
+    simd.run(Constant(alg, x, y));
 }
 
 /// `x = x > 0 ? x : x * w`.

@@ -102,6 +102,16 @@ impl Memory {
         }
     }
 
+    /// The number that operand `t` is all over a chunk, where it stands still.
+    pub fn constant(&self, simd: Simd, chunk: &Chunk<'_>, t: usize) -> Option<f32> {
+        let still = (chunk.inner[t] == 0 || chunk.run == 1) && (chunk.outer[t] == 0 || chunk.rows == 1);
+        let mut one = [0.0];
+        still.then(|| {
+            self.read(simd, chunk.at[t] as usize, 1, &mut one);
+            one[0]
+        })
+    }
+
     /// Writes operand `t` of a chunk: rounded to nearest even, whole-number types saturated.
     pub fn store(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, values: &[f32]) {
         let values = &values[..chunk.positions()];

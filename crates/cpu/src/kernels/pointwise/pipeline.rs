@@ -13,6 +13,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, DataType, Dims, Error};
 use std::ops::Range;
 
@@ -280,11 +281,14 @@ impl Stage {
                     let (x, rest) = registers.split_at_mut(1);
                     formula::backward(simd, f, &mut x[0][..n], &rest[0][..n]);
                 }
-                Step::Both { at, alg } => {
-                    let (x, rest) = registers.split_at_mut(at + 1);
-                    let z = rest.get(1).unwrap_or(&rest[0]);
-                    formula::both(simd, alg, &mut x[at][..n], &rest[0][..n], &z[..n]);
-                }
+                Step::Both { at, alg } => both(simd, alg, registers, at, n),
+                Step::With { at, alg, operand } => match memory[operand].constant(simd, chunk, operand) {
+                    Some(y) => formula::constant(simd, alg, &mut registers[at][..n], y),
+                    None => {
+                        memory[operand].load(simd, chunk, operand, &mut registers[at + 1]);
+                        both(simd, alg, registers, at, n);
+                    }
+                },
                 Step::Prelu => {
                     let (x, rest) = registers.split_at_mut(1);
                     formula::prelu(simd, &mut x[0][..n], &rest[0][..n]);
@@ -296,6 +300,13 @@ impl Stage {
             }
         }
     }
+}
+
+/// `r[at] = alg(r[at], r[at + 1], r[at + 2])` for the first `n` numbers.
+fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usize) {
+    let (x, rest) = registers.split_at_mut(at + 1);
+    let z = rest.get(1).unwrap_or(&rest[0]);
+    formula::both(simd, alg, &mut x[at][..n], &rest[0][..n], &z[..n]);
 }
 
 impl Kernel for Pipeline {

@@ -35,6 +35,8 @@ pub(super) enum Step {
     Backward(Unary),
     /// `r[at] = alg(r[at], r[at + 1], r[at + 2])`.
     Both { at: usize, alg: BinaryAlg },
+    /// `r[at] = alg(r[at], operand)`, by way of `r[at + 1]` unless the operand is constant over a chunk.
+    With { at: usize, alg: BinaryAlg, operand: usize },
     /// `r[0] = prelu(r[0], r[1])`.
     Prelu,
     /// `r[0] += scale * (r[1] - zero_point)`.
@@ -356,8 +358,7 @@ impl<'p> Builder<'p> {
 
     /// `r[at] = alg(r[at], operand)`; uses the register behind it.
     pub fn with(&mut self, at: usize, alg: BinaryAlg, operand: usize) {
-        self.load(at + 1, operand);
-        self.both(at, alg);
+        self.push(Step::With { at, alg, operand });
     }
 
     /// `r[0] = r[0] > 0 ? r[0] : r[0] * r[1]`.
