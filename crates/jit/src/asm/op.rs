@@ -58,7 +58,7 @@ pub enum Op {
     MaxF32,
     /// `dst = sqrt(a)`.
     SqrtF32,
-    /// `dst, a, how`: to a whole number; see [`Rounding`](crate::ir::Rounding).
+    /// `dst, a, how`: to a whole number; see `ir::Rounding`.
     RoundF32,
     /// `dst += a * b`, rounded once.
     FmaF32,

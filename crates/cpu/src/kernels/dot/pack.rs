@@ -135,7 +135,7 @@ fn in_panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>,
     let (block, more) = (blocks.next()?, blocks.next());
     let dim = columns.axis.single()?;
     let first = pos[dim] as usize + columns.first;
-    let fits = more.is_none() && block == (dim, width as i64) && first % width == 0;
+    let fits = more.is_none() && block == (dim, width as i64) && first.is_multiple_of(width);
     let dense = depth.axis.chained(blocking)? == width as i64 && (source.is_plain() || depth.axis.single().is_some());
     // What a panel that is not full has behind its columns does not matter: nobody uses these products.
     (fits && dense).then(|| source.view.offset(&columns.axis.at(&depth.axis.at(pos, depth.first), columns.first)))
