@@ -39,21 +39,22 @@ impl<'a> Source<'a> {
         axis.read(&self.view, pos, start, out);
         if !self.is_plain() {
             // Quantised operands have axes of one dimension.
-            self.adjust(&axis.at(pos, start), axis.fastest(), (1, 0), out);
+            self.adjust(&axis.at(pos, start), (axis.fastest(), out.len()), (0, 1), out);
         }
     }
 
-    /// Subtracts zero points from and scales `out`: `lines` lines along `dim`, the first at `pos`, which follow each other along `next`.
-    fn adjust(&self, pos: &Pos, dim: usize, (lines, next): (usize, usize), out: &mut [f32]) {
-        let n = out.len() / lines.max(1);
+    /// Subtracts zero points from and scales `out`: equal lines that follow each other along dimension `next`, of each the first `count`
+    /// elements, which follow each other along `dim`; the first is at `pos`.
+    fn adjust(&self, pos: &Pos, (dim, count): (usize, usize), (next, lines): (usize, usize), out: &mut [f32]) {
+        let each = out.len() / lines.max(1);
         let mut line = [0.0; LINE];
-        for start in (0..n).step_by(LINE) {
-            let line = &mut line[..LINE.min(n - start)];
+        for start in (0..count).step_by(LINE) {
+            let line = &mut line[..LINE.min(count - start)];
             for (factor, subtract) in [(&self.zero_point, true), (&self.scale, false)] {
                 let Some(factor) = factor else { continue };
                 let mut pos = *pos;
                 pos[dim] += start as i64;
-                for (l, out) in out.chunks_exact_mut(n).enumerate() {
+                for (l, out) in out.chunks_exact_mut(each.max(1)).enumerate() {
                     if l == 0 || factor.changes(next, pos[next]) {
                         factor.line(&pos, dim, line);
                     }
@@ -118,7 +119,7 @@ pub fn panels(source: &Source<'_>, pos: &Pos, columns: Span<'_>, depth: Span<'_>
             source.view.read_run(start, 1, panel);
             if !source.is_plain() {
                 let pos = columns.axis.at(&depth.axis.at(pos, depth.first), columns.first);
-                source.adjust(&pos, columns.axis.fastest(), (depth.count, depth.axis.fastest()), panel);
+                source.adjust(&pos, (columns.axis.fastest(), columns.count), (depth.axis.fastest(), depth.count), panel);
             }
         } else if by_depth {
             transfer(source, pos, columns, depth, panel, (1, width));
