@@ -50,19 +50,19 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
 }
 
 /// This machine's measured peak with the stream's threads.
-struct Peak {
-    f32_gflops: f64,
-    threads: usize,
+pub(crate) struct Peak {
+    pub(crate) f32_gflops: f64,
+    pub(crate) threads: usize,
 }
 
 impl Peak {
-    fn measure(stream: &Stream) -> Peak {
+    pub(crate) fn measure(stream: &Stream) -> Peak {
         let threads = stream.executor().threads();
         Peak { f32_gflops: oxidnn_cpu::peak::single_core_flops(Simd::host()) / 1e9 * threads as f64, threads }
     }
 
     /// Peak for products of `dtype`: the f32 figure, times the lanes that a narrower type has more of.
-    fn of(&self, dtype: DataType) -> Option<f64> {
+    pub(crate) fn of(&self, dtype: DataType) -> Option<f64> {
         matches!(dtype, DataType::F32).then_some(self.f32_gflops)
     }
 }

@@ -4,6 +4,7 @@
 mod bench;
 mod explain;
 mod knobs;
+mod peer;
 mod print;
 mod problems;
 mod progress;
@@ -80,6 +81,12 @@ struct Verify {
     /// Problems checked at the same time, each on one thread.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
+    /// Check another oneDNN library (a file, or a folder that holds libdnnl.so.3) against the reference instead.
+    #[arg(long, value_name = "LIB")]
+    peer: Option<PathBuf>,
+    /// Be the process that talks to the library, from this problem on.
+    #[arg(long, value_name = "N", hide = true)]
+    peer_from: Option<usize>,
     /// Only count, do not name, the problems that no implementation but the reference took.
     #[arg(long)]
     brief: bool,
@@ -92,6 +99,9 @@ struct Bench {
     /// Seconds spent on each problem.
     #[arg(long, value_name = "S", default_value_t = 0.3)]
     seconds: f64,
+    /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times.
+    #[arg(long, value_name = "LIB", conflicts_with = "csv")]
+    peer: Option<PathBuf>,
     /// Print comma-separated values.
     #[arg(long)]
     csv: bool,
@@ -100,7 +110,8 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 8] = [
+const ANYWHERE: [(&str, bool); 9] = [
+    ("--peer", true),
     ("--impl", true),
     ("--threads", true),
     ("--seconds", true),
@@ -135,8 +146,14 @@ fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 fn main() -> ExitCode {
     let done = match &Cli::parse_from(arrange(std::env::args_os())).command {
         Command::Run(r) => run::run(r),
-        Command::Verify(v) => verify::run(v),
-        Command::Bench(b) => bench::run(b),
+        Command::Verify(v) => match &v.peer {
+            Some(library) => peer::verify(v, library),
+            None => verify::run(v),
+        },
+        Command::Bench(b) => match &b.peer {
+            Some(library) => peer::bench(b, library),
+            None => bench::run(b),
+        },
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
     };

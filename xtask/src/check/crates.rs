@@ -18,7 +18,11 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-cpu", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-jit"]),
     ("oxidnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu"]),
     ("oxidnn-testing", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
-    ("oxidnn-cli", &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing"]),
+    ("oxidnn-peer", &["oxidnn-spec", "oxidnn-testing"]),
+    (
+        "oxidnn-cli",
+        &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing", "oxidnn-peer"],
+    ),
     ("xtask", &["oxidnn-spec"]),
 ];
 

@@ -1,0 +1,122 @@
+//! The C functions that we call, with the types of their parameters.
+//!
+//! Every call is checked against this table before it is made, so the table is what the safety of the crate rests on (functions with results of their own kind are called by `handle`, which declares them). It follows the
+//! declarations of oneDNN's headers. A letter stands for a parameter, behind `>` for the result where that is not a status:
+//!
+//! | letter | C type |
+//! |---|---|
+//! | `E S M A O P X Y` | handle of an engine, stream, memory descriptor, attribute, post-op list, primitive descriptor, primitive, memory; may be null |
+//! | `e s m a o p x y` | pointer that receives such a handle |
+//! | `i l z f` | int (enums and unsigned numbers too), 64-bit size, `size_t`, float |
+//! | `r d` | number of dimensions, at most 12; array of 12 sizes or null |
+//! | `n N` | int or 64-bit number of elements of the arrays of the same call |
+//! | `F R` | array of so many floats, of so many memory descriptors |
+//! | `G` | array of 12 floats or null |
+//! | `c` | C string |
+//! | `V H` | "allocate the memory", an array of so many of these |
+//! | `b` | pointer to a number of at most 8 bytes |
+
+/// Functions and their parameters.
+pub(crate) const SIGNATURES: &[(&str, &str)] = &[
+    ("dnnl_engine_create", "eiz"),
+    ("dnnl_engine_destroy", "E"),
+    ("dnnl_stream_create", "sEi"),
+    ("dnnl_stream_destroy", "S"),
+    ("dnnl_memory_desc_create_with_strides", "mrdid"),
+    ("dnnl_memory_desc_create_with_string_tag", "mrdic"),
+    ("dnnl_memory_desc_create_with_tag", "mrdii"),
+    ("dnnl_memory_desc_create_with_csr_encoding", "mrdilii"),
+    ("dnnl_memory_desc_create_with_coo_encoding", "mrdili"),
+    ("dnnl_memory_desc_create_host_scalar", "mi"),
+    ("dnnl_memory_desc_destroy", "M"),
+    ("dnnl_memory_desc_equal", "MM>i"),
+    ("dnnl_memory_desc_get_size", "M>z"),
+    ("dnnl_memory_desc_get_size_v2", "Mi>z"),
+    ("dnnl_memory_create", "yMEV"),
+    ("dnnl_memory_create_v2", "yMEnH"),
+    ("dnnl_memory_create_host_scalar", "yMb"),
+    ("dnnl_memory_destroy", "Y"),
+    ("dnnl_primitive_attr_create", "a"),
+    ("dnnl_primitive_attr_destroy", "A"),
+    ("dnnl_primitive_attr_set_scratchpad_mode", "Ai"),
+    ("dnnl_primitive_attr_set_fpmath_mode_v2", "Aii"),
+    ("dnnl_primitive_attr_set_accumulation_mode", "Ai"),
+    ("dnnl_primitive_attr_set_deterministic", "Ai"),
+    ("dnnl_primitive_attr_set_rounding", "Aii"),
+    ("dnnl_primitive_attr_set_dropout", "AM"),
+    ("dnnl_primitive_attr_set_dropout_v2", "AMiii"),
+    ("dnnl_primitive_attr_set_scales", "Aiirdi"),
+    ("dnnl_primitive_attr_set_scales_v2", "Aiirdii"),
+    ("dnnl_primitive_attr_set_scales_v3", "Aiirdiii"),
+    ("dnnl_primitive_attr_set_zero_points", "Aiirdi"),
+    ("dnnl_primitive_attr_set_zero_points_v2", "Aiirdii"),
+    ("dnnl_primitive_attr_set_precomputed_reductions", "Aiirdi"),
+    ("dnnl_primitive_attr_set_rnn_data_qparams", "Aff"),
+    ("dnnl_primitive_attr_set_rnn_weights_qparams", "ANiF"),
+    ("dnnl_primitive_attr_set_rnn_weights_projection_qparams", "ANiF"),
+    ("dnnl_primitive_attr_set_post_ops", "AO"),
+    ("dnnl_post_ops_create", "o"),
+    ("dnnl_post_ops_destroy", "O"),
+    ("dnnl_post_ops_append_sum", "Ofii"),
+    ("dnnl_post_ops_append_eltwise", "Oiff"),
+    ("dnnl_post_ops_append_dw", "Oiiilll"),
+    ("dnnl_post_ops_append_binary", "OiM"),
+    ("dnnl_post_ops_append_binary_v2", "OiMM"),
+    ("dnnl_post_ops_append_prelu", "Oi"),
+    ("dnnl_primitive_desc_destroy", "P"),
+    ("dnnl_primitive_create", "xP"),
+    ("dnnl_primitive_destroy", "X"),
+    ("dnnl_vanilla_rnn_forward_primitive_desc_create", "pEiiiMMMMMMMiffA"),
+    ("dnnl_vanilla_rnn_backward_primitive_desc_create", "pEiiiMMMMMMMMMMMMMMiffPA"),
+    ("dnnl_lstm_forward_primitive_desc_create", "pEiiMMMMMMMMMMMiA"),
+    ("dnnl_lstm_backward_primitive_desc_create", "pEiiMMMMMMMMMMMMMMMMMMMMMMiPA"),
+    ("dnnl_gru_forward_primitive_desc_create", "pEiiMMMMMMMiA"),
+    ("dnnl_gru_backward_primitive_desc_create", "pEiiMMMMMMMMMMMMMMiPA"),
+    ("dnnl_lbr_gru_forward_primitive_desc_create", "pEiiMMMMMMMiA"),
+    ("dnnl_lbr_gru_backward_primitive_desc_create", "pEiiMMMMMMMMMMMMMMiPA"),
+    ("dnnl_augru_forward_primitive_desc_create", "pEiiMMMMMMMMiA"),
+    ("dnnl_augru_backward_primitive_desc_create", "pEiiMMMMMMMMMMMMMMMMiPA"),
+    ("dnnl_lbr_augru_forward_primitive_desc_create", "pEiiMMMMMMMMiA"),
+    ("dnnl_lbr_augru_backward_primitive_desc_create", "pEiiMMMMMMMMMMMMMMMMiPA"),
+    ("dnnl_reorder_primitive_desc_create", "pMEMEA"),
+    ("dnnl_concat_primitive_desc_create", "pEMniRA"),
+    ("dnnl_sum_primitive_desc_create", "pEMnFRA"),
+    ("dnnl_binary_primitive_desc_create", "pEiMMMA"),
+    ("dnnl_binary_primitive_desc_create_v2", "pEiMMMMA"),
+    ("dnnl_convolution_forward_primitive_desc_create", "pEiiMMMMddddA"),
+    ("dnnl_convolution_backward_data_primitive_desc_create", "pEiMMMddddPA"),
+    ("dnnl_convolution_backward_weights_primitive_desc_create", "pEiMMMMddddPA"),
+    ("dnnl_deconvolution_forward_primitive_desc_create", "pEiiMMMMddddA"),
+    ("dnnl_deconvolution_backward_data_primitive_desc_create", "pEiMMMddddPA"),
+    ("dnnl_deconvolution_backward_weights_primitive_desc_create", "pEiMMMMddddPA"),
+    ("dnnl_shuffle_forward_primitive_desc_create", "pEiMMilA"),
+    ("dnnl_shuffle_backward_primitive_desc_create", "pEMMilPA"),
+    ("dnnl_eltwise_forward_primitive_desc_create", "pEiiMMffA"),
+    ("dnnl_eltwise_backward_primitive_desc_create", "pEiMMMffPA"),
+    ("dnnl_softmax_forward_primitive_desc_create", "pEiiMMiA"),
+    ("dnnl_softmax_backward_primitive_desc_create", "pEiMMMiPA"),
+    ("dnnl_pooling_forward_primitive_desc_create", "pEiiMMdddddA"),
+    ("dnnl_pooling_backward_primitive_desc_create", "pEiMMdddddPA"),
+    ("dnnl_prelu_forward_primitive_desc_create", "pEiMMMA"),
+    ("dnnl_prelu_backward_primitive_desc_create", "pEMMMMMPA"),
+    ("dnnl_lrn_forward_primitive_desc_create", "pEiiMMlfffA"),
+    ("dnnl_lrn_backward_primitive_desc_create", "pEiMMMlfffPA"),
+    ("dnnl_batch_normalization_forward_primitive_desc_create", "pEiMMfiA"),
+    ("dnnl_batch_normalization_backward_primitive_desc_create", "pEiMMMfiPA"),
+    ("dnnl_group_normalization_forward_primitive_desc_create", "pEiMMlfiA"),
+    ("dnnl_group_normalization_backward_primitive_desc_create", "pEiMMMlfiPA"),
+    ("dnnl_layer_normalization_forward_primitive_desc_create_v2", "pEiMMMifiA"),
+    ("dnnl_layer_normalization_backward_primitive_desc_create_v2", "pEiMMMMiifiPA"),
+    ("dnnl_inner_product_forward_primitive_desc_create", "pEiMMMMA"),
+    ("dnnl_inner_product_backward_data_primitive_desc_create", "pEMMMPA"),
+    ("dnnl_inner_product_backward_weights_primitive_desc_create", "pEMMMMPA"),
+    ("dnnl_matmul_primitive_desc_create", "pEMMMMA"),
+    ("dnnl_resampling_forward_primitive_desc_create", "pEiiGMMA"),
+    ("dnnl_resampling_backward_primitive_desc_create", "pEiGMMPA"),
+    ("dnnl_reduction_primitive_desc_create", "pEiMMffA"),
+];
+
+/// The parameters of function `name`.
+pub(crate) fn of(name: &str) -> Option<&'static str> {
+    SIGNATURES.iter().find(|row| row.0 == name).map(|row| row.1)
+}
