@@ -8,10 +8,13 @@
 
 pub mod arena;
 pub mod asm;
+pub mod ir;
 pub mod isa;
+pub mod kernels;
 #[cfg(test)]
 mod testing;
 
 pub use arena::{Code, CodeArena, CodeError, Entry};
 pub use asm::{Asm, AsmError};
+pub use ir::{Compiled, Function, IrError};
 pub use isa::Isa;

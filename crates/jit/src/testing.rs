@@ -1,7 +1,70 @@
-//! What tests of this crate share: comparing decoded instructions with those that were asked for.
+//! What tests of this crate share: comparing decoded instructions with those that were asked for, running functions.
 
-use crate::asm::{Asked, Gpr, Mask, Masking, Mem, Operand, Simd, Width};
-use iced_x86::{Instruction, OpKind, Register};
+use crate::arena::{CodeArena, Options};
+use crate::asm::{Asked, Assembled, Gpr, Mask, Masking, Mem, Operand, Simd, Width};
+use crate::ir::{Compiled, Function};
+use crate::isa::Isa;
+use iced_x86::{CpuidFeature, Decoder, DecoderOptions, Instruction, OpKind, Register};
+
+/// The instruction sets that functions are tested for.
+pub(crate) const ISAS: [Isa; 4] = [Isa::AVX2, Isa::AVX2_VNNI, Isa::AVX512, Isa::AVX512_BF16];
+
+/// Compiles, and checks that every instruction decodes to what was asked and belongs to the instruction set.
+pub(crate) fn compile(function: Function) -> Compiled {
+    let isa = function.isa();
+    let compiled = function.finish_recording().unwrap();
+    check(&compiled.code, isa);
+    compiled
+}
+
+/// Checks that every instruction decodes to what was asked and belongs to the instruction set.
+pub(crate) fn check(code: &Assembled, isa: Isa) {
+    let mut asked = code.asked.iter();
+    for i in decoded(code) {
+        for feature in i.cpuid_features() {
+            assert!(allowed(isa, *feature), "{feature:?} for {}", isa.name());
+        }
+        // Alignment is not asked for.
+        if asked.as_slice().first().is_some_and(|a| a.offset == i.ip() as usize)
+            && let Some(asked) = asked.next()
+        {
+            assert_eq!(disagreement(&i, asked), None);
+        }
+    }
+    assert_eq!(asked.next(), None, "everything asked for is there");
+}
+
+/// The instructions of code.
+pub(crate) fn decoded(code: &Assembled) -> Vec<Instruction> {
+    let list: Vec<Instruction> = Decoder::with_ip(64, &code.bytes[..code.code_len], 0, DecoderOptions::NONE).into_iter().collect();
+    assert!(list.iter().all(|i| !i.is_invalid()));
+    list
+}
+
+fn allowed(isa: Isa, feature: CpuidFeature) -> bool {
+    use CpuidFeature::*;
+    match feature {
+        INTEL8086 | INTEL186 | INTEL386 | X64 | CMOV | MULTIBYTENOP | SSE | PREFETCHW | AVX | AVX2 | FMA | F16C | BMI2 => true,
+        AVX512F | AVX512BW | AVX512DQ | AVX512VL => isa.avx512,
+        AVX_VNNI => !isa.avx512 && isa.vnni,
+        AVX512_VNNI => isa.avx512 && isa.vnni,
+        AVX512_BF16 => isa.bf16,
+        _ => false,
+    }
+}
+
+/// Runs a function of one block of arguments, where this processor can.
+pub(crate) fn run<A>(function: Function, arguments: &A) -> bool {
+    let isa = function.isa();
+    let compiled = compile(function);
+    if !isa.is_present() {
+        return false;
+    }
+    let code = CodeArena::new(Options::default()).install("test", &compiled.code).unwrap();
+    // SAFETY: compiled functions take one pointer, for an instruction set that is present; tests pass pointers to what they read and write.
+    unsafe { code.entry::<A>().call(arguments) };
+    true
+}
 
 fn simd_name(r: Simd) -> String {
     let bank = match r.width {

@@ -334,7 +334,7 @@ fn build(isa: &Isa, op: Op, operands: &[Operand], masking: Masking, at: u64) -> 
     for (n, operand) in operands.iter().enumerate() {
         let n = n as u32;
         match *operand {
-            Operand::Int(r) => i.set_op_register(n, gpr(r, is_narrow(op, n, code))),
+            Operand::Int(r) => i.set_op_register(n, gpr(r, int_bits(op, n, code))),
             Operand::Simd(r) => i.set_op_register(n, simd(r)?),
             Operand::Mask(Mask(k)) => i.set_op_register(n, numbered(Register::K0, k, 8)?),
             Operand::Mem(mem) => memory(&mut i, n, mem, at)?,
@@ -352,13 +352,18 @@ fn build(isa: &Isa, op: Op, operands: &[Operand], masking: Masking, at: u64) -> 
     Ok(i)
 }
 
-/// True where operand `n` is the low half of a general register.
-fn is_narrow(op: Op, n: u32, code: Code) -> bool {
+/// Number of bits of a general register that operand `n` is.
+fn int_bits(op: Op, n: u32, code: Code) -> u32 {
     match op {
-        Op::Mov32 | Op::KFromInt16 | Op::KFromInt32 | Op::IntFromK16 | Op::BroadcastInt | Op::Load32 | Op::Store32 => true,
-        Op::MovI32 => n == 1,
-        Op::MovImm => code == Code::Mov_r32_imm32,
-        _ => false,
+        Op::Mov32 | Op::KFromInt16 | Op::KFromInt32 | Op::IntFromK16 | Op::BroadcastInt | Op::Load32 | Op::Store32 | Op::SignBits => 32,
+        Op::MovU8 if n == 1 => 8,
+        Op::MovU16 if n == 1 => 16,
+        Op::MovU8 | Op::MovU16 => 32,
+        Op::MovI32 if n == 1 => 32,
+        Op::MovStore8 => 8,
+        Op::MovStore16 => 16,
+        Op::MovImm if code == Code::Mov_r32_imm32 => 32,
+        _ => 64,
     }
 }
 
@@ -369,9 +374,15 @@ fn numbered(first: Register, number: u8, count: u8) -> Result<Register, String> 
     Register::try_from(first as usize + usize::from(number)).map_err(|e| e.to_string())
 }
 
-fn gpr(r: Gpr, narrow: bool) -> Register {
-    let first = if narrow { Register::EAX } else { Register::RAX };
-    first + r as u32
+fn gpr(r: Gpr, bits: u32) -> Register {
+    match bits {
+        // The encoder's list has the old upper halves behind the first four.
+        8 if (r as u32) < 4 => Register::AL + r as u32,
+        8 => Register::SPL + (r as u32 - 4),
+        16 => Register::AX + r as u32,
+        32 => Register::EAX + r as u32,
+        _ => Register::RAX + r as u32,
+    }
 }
 
 fn simd(r: Simd) -> Result<Register, String> {
@@ -387,12 +398,12 @@ fn memory(i: &mut Instruction, n: u32, mem: Mem, at: u64) -> Result<(), String> 
     i.set_op_kind(n, OpKind::Memory);
     match mem {
         Mem::At { base, index, disp } => {
-            i.set_memory_base(gpr(base, false));
+            i.set_memory_base(gpr(base, 64));
             if let Some((index, scale)) = index {
                 if index == Gpr::Rsp || !matches!(scale, 1 | 2 | 4 | 8) {
                     return Err(format!("no index {index:?} * {scale}"));
                 }
-                i.set_memory_index(gpr(index, false));
+                i.set_memory_index(gpr(index, 64));
                 i.set_memory_index_scale(u32::from(scale));
             }
             i.set_memory_displ_size(u32::from(disp != 0));

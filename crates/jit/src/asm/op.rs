@@ -180,6 +180,16 @@ pub enum Op {
     MovI32,
     /// 64 bits to memory.
     MovStore,
+    /// 8 bits from memory, zero-extended.
+    MovU8,
+    /// 16 bits from memory, zero-extended.
+    MovU16,
+    /// The low 8 bits to memory.
+    MovStore8,
+    /// The low 16 bits to memory.
+    MovStore16,
+    /// The signs of f32 lanes as bits of a general register.
+    SignBits,
     /// A number.
     MovImm,
     /// An address.
@@ -344,6 +354,11 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::Mov32, codes: Codes::One(Mov_r32_rm32) },
     Row { op: Op::MovI32, codes: Codes::One(Movsxd_r64_rm32) },
     Row { op: Op::MovStore, codes: Codes::One(Mov_rm64_r64) },
+    Row { op: Op::MovU8, codes: Codes::One(Movzx_r32_rm8) },
+    Row { op: Op::MovU16, codes: Codes::One(Movzx_r32_rm16) },
+    Row { op: Op::MovStore8, codes: Codes::One(Mov_rm8_r8) },
+    Row { op: Op::MovStore16, codes: Codes::One(Mov_rm16_r16) },
+    Row { op: Op::SignBits, codes: Codes::One(VEX_Vmovmskps_r32_ymm) },
     Row { op: Op::MovImm, codes: Codes::Imm(Mov_r32_imm32, Mov_r64_imm64) },
     Row { op: Op::Lea, codes: Codes::One(Lea_r64_m) },
     Row { op: Op::Add, codes: Codes::One(Add_r64_rm64) },

@@ -206,18 +206,3 @@ pub enum Cond {
     /// `a > b`, signed
     Gt,
 }
-
-impl Cond {
-    /// The condition that holds when this one does not; there is none for `Always`.
-    pub const fn negated(self) -> Option<Cond> {
-        Some(match self {
-            Cond::Always => return None,
-            Cond::Eq => Cond::Ne,
-            Cond::Ne => Cond::Eq,
-            Cond::Lt => Cond::Ge,
-            Cond::Ge => Cond::Lt,
-            Cond::Le => Cond::Gt,
-            Cond::Gt => Cond::Le,
-        })
-    }
-}

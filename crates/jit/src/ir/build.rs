@@ -1,0 +1,321 @@
+//! The methods with which kernels are written.
+
+use super::*;
+
+impl Function {
+    /// An empty function for a processor.
+    pub fn new(isa: Isa) -> Function {
+        Function { isa, body: Vec::new(), virtuals: Vec::new(), constants: Vec::new() }
+    }
+
+    /// The processor.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn fresh(&mut self, class: Class, width: Width) -> u32 {
+        self.virtuals.push(Virtual { class, width, pinned: false });
+        self.virtuals.len() as u32 - 1
+    }
+
+    fn int_value(&mut self) -> Int {
+        Int(self.fresh(Class::Int, Width::W128))
+    }
+
+    fn pred(&mut self) -> Pred {
+        let class = if self.isa.avx512 { Class::Mask } else { Class::Simd };
+        Pred(self.fresh(class, self.isa.width()))
+    }
+
+    fn vector(&mut self, width: Width) -> Val {
+        Val(self.fresh(Class::Simd, width))
+    }
+
+    fn push(&mut self, inst: VecInst) {
+        self.body.push(Inst::Vector(inst));
+    }
+
+    /// Width of a value.
+    pub fn width(&self, v: Val) -> Width {
+        self.virtuals[v.0 as usize].width
+    }
+
+    /// Never puts the value on the stack.
+    pub fn pin(&mut self, v: Val) {
+        self.virtuals[v.0 as usize].pinned = true;
+    }
+
+    /// Bytes behind the code.
+    pub fn constant(&mut self, bytes: &[u8]) -> Addr {
+        let at = self.constants.iter().position(|c| c == bytes).unwrap_or_else(|| {
+            self.constants.push(bytes.to_vec());
+            self.constants.len() - 1
+        });
+        Addr::Const(ConstId(at as u32))
+    }
+
+    // Integers.
+
+    /// The pointer to the block of arguments. To be asked for once, first.
+    pub fn arguments(&mut self) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::Arguments(dst));
+        dst
+    }
+
+    /// A number.
+    pub fn int(&mut self, value: i64) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::Constant(dst, value));
+        dst
+    }
+
+    /// A new value that starts as `a`.
+    pub fn copy(&mut self, a: Int) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::Copy(dst, a));
+        dst
+    }
+
+    /// Gives `dst` the value of `a`.
+    pub fn set(&mut self, dst: Int, a: Int) {
+        self.body.push(Inst::Copy(dst, a));
+    }
+
+    /// 64 bits from memory.
+    pub fn load_int(&mut self, from: Addr) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::LoadInt(dst, from));
+        dst
+    }
+
+    /// 32 bits from memory, sign-extended.
+    pub fn load_i32(&mut self, from: Addr) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::LoadI32(dst, from));
+        dst
+    }
+
+    /// 64 bits to memory.
+    pub fn store_int(&mut self, to: Addr, src: Int) {
+        self.body.push(Inst::StoreInt(to, src));
+    }
+
+    /// The address of a place.
+    pub fn address(&mut self, of: Addr) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::Address(dst, of));
+        dst
+    }
+
+    /// `dst += b`
+    pub fn add(&mut self, dst: Int, b: impl Into<IntSrc>) {
+        self.body.push(Inst::Int(IntOp::Add, dst, b.into()));
+    }
+
+    /// `dst -= b`
+    pub fn sub(&mut self, dst: Int, b: impl Into<IntSrc>) {
+        self.body.push(Inst::Int(IntOp::Sub, dst, b.into()));
+    }
+
+    /// `dst *= b`
+    pub fn mul(&mut self, dst: Int, b: Int) {
+        self.body.push(Inst::Int(IntOp::Mul, dst, b.into()));
+    }
+
+    /// `dst &= b`
+    pub fn and(&mut self, dst: Int, b: impl Into<IntSrc>) {
+        self.body.push(Inst::Int(IntOp::And, dst, b.into()));
+    }
+
+    /// `dst <<= n`
+    pub fn shl(&mut self, dst: Int, n: u8) {
+        self.body.push(Inst::Int(IntOp::Shl, dst, i32::from(n).into()));
+    }
+
+    /// `dst >>= n`, zeros shifted in.
+    pub fn shr(&mut self, dst: Int, n: u8) {
+        self.body.push(Inst::Int(IntOp::Shr, dst, i32::from(n).into()));
+    }
+
+    /// Asks for the line of a place; the place need not exist.
+    pub fn prefetch(&mut self, what: Prefetch, at: Addr) {
+        self.body.push(Inst::Prefetch(what, at));
+    }
+
+    // Structure.
+
+    /// Runs `body` as often as `count` says, not at all from 0 down. `count` counts down to 0.
+    pub fn repeat(&mut self, count: Int, body: impl FnOnce(&mut Function)) {
+        self.repeated(count, LoopKind::Checked, body);
+    }
+
+    /// Runs `body` as often as `count`, at least 1, says. `count` counts down to 0.
+    pub fn repeat_some(&mut self, count: Int, body: impl FnOnce(&mut Function)) {
+        self.repeated(count, LoopKind::AtLeastOnce, body);
+    }
+
+    fn repeated(&mut self, count: Int, kind: LoopKind, body: impl FnOnce(&mut Function)) {
+        self.body.push(Inst::Loop(count, kind));
+        body(self);
+        self.body.push(Inst::EndLoop(count, kind));
+    }
+
+    /// Runs `body` if the comparison of `a` with `b` holds.
+    pub fn when(&mut self, how: Compare, a: Int, b: impl Into<IntSrc>, body: impl FnOnce(&mut Function)) {
+        self.body.push(Inst::If(how, a, b.into()));
+        body(self);
+        self.body.push(Inst::EndIf);
+    }
+
+    // Vectors.
+
+    /// Zeros.
+    pub fn zero(&mut self, width: Width) -> Val {
+        let dst = self.vector(width);
+        self.push(VecInst::Zero(dst));
+        dst
+    }
+
+    /// Makes `dst` zeros.
+    pub fn clear(&mut self, dst: Val) {
+        self.push(VecInst::Zero(dst));
+    }
+
+    /// Gives `dst` the value of `a`.
+    pub fn assign(&mut self, dst: Val, a: Val) {
+        self.push(VecInst::Move(dst, a));
+    }
+
+    /// A 32-bit number from memory in every lane.
+    pub fn splat(&mut self, width: Width, from: Addr) -> Val {
+        let dst = self.vector(width);
+        self.push(VecInst::SplatMem(dst, from));
+        dst
+    }
+
+    /// The same f32 in every lane.
+    pub fn splat_f32(&mut self, width: Width, x: f32) -> Val {
+        let at = self.constant(&x.to_le_bytes());
+        self.splat(width, at)
+    }
+
+    /// The same i32 in every lane.
+    pub fn splat_i32(&mut self, width: Width, x: i32) -> Val {
+        let at = self.constant(&x.to_le_bytes());
+        self.splat(width, at)
+    }
+
+    /// The low 32 bits of an integer in every lane.
+    pub fn splat_int(&mut self, width: Width, x: Int) -> Val {
+        let dst = self.vector(width);
+        self.push(VecInst::SplatInt(dst, x));
+        dst
+    }
+
+    /// A vector from memory.
+    pub fn load(&mut self, width: Width, from: Addr) -> Val {
+        let dst = self.vector(width);
+        self.push(VecInst::Load { dst, from, mask: None });
+        dst
+    }
+
+    /// The lanes of a vector in memory that a mask names, the others 0; nothing else is touched.
+    pub fn load_masked(&mut self, from: Addr, mask: Pred) -> Val {
+        let dst = self.vector(self.isa.width());
+        self.push(VecInst::Load { dst, from, mask: Some(mask) });
+        dst
+    }
+
+    /// A vector to memory.
+    pub fn store(&mut self, to: Addr, src: Val) {
+        self.push(VecInst::Store { to, src, mask: None });
+    }
+
+    /// The lanes that a mask names to memory; nothing else is touched.
+    pub fn store_masked(&mut self, to: Addr, src: Val, mask: Pred) {
+        self.push(VecInst::Store { to, src, mask: Some(mask) });
+    }
+
+    /// As many numbers as the widest vector has lanes, converted to f32 (to i32 for [`Elem::I32`]); lanes that a mask does not name are 0
+    /// and not touched.
+    pub fn load_as(&mut self, elem: Elem, from: Addr, mask: Option<Pred>) -> Val {
+        let dst = self.vector(self.isa.width());
+        self.push(VecInst::LoadAs { dst, elem, from, mask });
+        dst
+    }
+
+    /// Stores f32 lanes (i32 lanes for [`Elem::I32`]) converted: floats to nearest even, integers too, saturated, NaN to 0; lanes that a mask
+    /// does not name are not touched.
+    pub fn store_as(&mut self, elem: Elem, to: Addr, src: Val, mask: Option<Pred>) {
+        self.push(VecInst::StoreAs { elem, to, src, mask });
+    }
+
+    /// `f(a)`
+    pub fn unary(&mut self, op: Unary, a: Val) -> Val {
+        let dst = self.vector(self.width(a));
+        self.push(VecInst::Unary(op, dst, a));
+        dst
+    }
+
+    /// `a op b`
+    pub fn binary(&mut self, op: Binary, a: Val, b: impl Into<Src>) -> Val {
+        let dst = self.vector(self.width(a));
+        self.push(VecInst::Binary(op, dst, a, b.into()));
+        dst
+    }
+
+    /// `dst = dst op b`
+    pub fn update(&mut self, op: Binary, dst: Val, b: impl Into<Src>) {
+        self.push(VecInst::Binary(op, dst, dst, b.into()));
+    }
+
+    /// `dst += f(a, b)`
+    pub fn accumulate(&mut self, op: Accumulate, dst: Val, a: Val, b: impl Into<Src>) {
+        self.push(VecInst::Accumulate(op, dst, a, b.into()));
+    }
+
+    /// Compares f32 lanes.
+    pub fn compare_f32(&mut self, how: Compare, a: Val, b: Val) -> Pred {
+        let dst = self.pred();
+        self.push(VecInst::CompareF32(how, dst, a, b));
+        dst
+    }
+
+    /// Compares i32 lanes.
+    pub fn compare_i32(&mut self, how: Compare, a: Val, b: Val) -> Pred {
+        let dst = self.pred();
+        self.push(VecInst::CompareI32(how, dst, a, b));
+        dst
+    }
+
+    /// `if mask { yes } else { no }`
+    pub fn select(&mut self, mask: Pred, yes: Val, no: Val) -> Val {
+        let dst = self.vector(self.width(yes));
+        self.push(VecInst::Select { dst, mask, yes, no });
+        dst
+    }
+
+    /// The first `count` (0 or more) lanes of the widest vector; all from their number on.
+    pub fn first_lanes(&mut self, count: Int) -> Pred {
+        let dst = self.pred();
+        self.push(VecInst::FirstLanes(dst, count));
+        dst
+    }
+
+    /// Lowers, gives registers and assembles.
+    ///
+    /// # Errors
+    /// [`IrError`]: what the author got wrong.
+    pub fn finish(self) -> Result<Compiled, IrError> {
+        emit::compile(self, false)
+    }
+
+    /// As [`Function::finish`], with [`Assembled::asked`] filled.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn finish_recording(self) -> Result<Compiled, IrError> {
+        emit::compile(self, true)
+    }
+}

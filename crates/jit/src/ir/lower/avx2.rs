@@ -1,0 +1,251 @@
+//! Vectors with AVX2: masks are vectors of ones and zeros; dot products and narrow types take several instructions.
+
+use super::super::machine::{Arg, Item, Machine, Place, Reg};
+use super::super::{Accumulate, Addr, Compare, Elem, Pred, VecInst};
+use super::{
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, source, splat_word,
+};
+use crate::asm::{Cond, Op, Width};
+use crate::isa::Isa;
+
+pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
+    if common(m, inst) {
+        return;
+    }
+    match inst {
+        VecInst::SplatInt(dst, x) => splat_int(m, dst.0, x.0),
+        VecInst::Load { dst, from, mask } => load(m, dst.0, Arg::Mem(from.into()), mask),
+        VecInst::Store { to, src, mask } => store(m, Arg::Mem(to.into()), src.0, mask),
+        VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, from, mask),
+        VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
+        VecInst::Binary(op, dst, a, b) => {
+            let b = operand(m, dst.0, source(b));
+            m.op(binary_op(op), &[arg(dst), arg(a), b]);
+        }
+        VecInst::Accumulate(op, dst, a, b) => {
+            let b = operand(m, dst.0, source(b));
+            match op {
+                Accumulate::DotBf16 => {
+                    let b = in_register(m, dst.0, b);
+                    dot_bf16(m, dst.0, a.0, b);
+                }
+                Accumulate::DotU8S8 if !isa.vnni => {
+                    let b = in_register(m, dst.0, b);
+                    dot_u8s8(m, dst.0, a.0, b);
+                }
+                _ => m.op(accumulate_op(op), &[arg(dst), arg(a), b]),
+            }
+        }
+        VecInst::CompareF32(how, dst, a, b) => m.op(Op::CmpF32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(float_predicate(how))]),
+        VecInst::CompareI32(how, dst, a, b) => compare_i32(m, how, dst.0, a.0, b.0),
+        VecInst::Select { dst, mask, yes, no } => m.op(Op::BlendV, &[arg(dst), arg(no), arg(yes), Arg::As(mask.0, m.width(dst.0))]),
+        VecInst::FirstLanes(dst, count) => {
+            let lanes: Vec<u8> = (0..8_i32).flat_map(i32::to_le_bytes).collect();
+            let lanes = m.constant(lanes);
+            splat_int(m, dst.0, count.0);
+            m.op(Op::CmpGtI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Mem(lanes)]);
+        }
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::Unary(..) => {}
+    }
+}
+
+/// An operand that VEX encodes: repeated numbers go through a register.
+fn operand(m: &mut Machine, like: Reg, src: Arg) -> Arg {
+    let Arg::Splat(at) = src else { return src };
+    let r = m.temp(m.width(like));
+    m.op(Op::Broadcast32, &[Arg::Reg(r), Arg::Mem(at)]);
+    Arg::Reg(r)
+}
+
+fn in_register(m: &mut Machine, like: Reg, src: Arg) -> Reg {
+    if let Arg::Reg(r) = src {
+        return r;
+    }
+    let r = m.temp(m.width(like));
+    m.op(Op::Load, &[Arg::Reg(r), src]);
+    r
+}
+
+fn splat_int(m: &mut Machine, dst: Reg, x: Reg) {
+    let low = m.temp(Width::W128);
+    m.op(Op::Load32, &[Arg::Reg(low), Arg::Reg(x)]);
+    m.op(Op::Broadcast32, &[Arg::Reg(dst), Arg::Reg(low)]);
+}
+
+fn load(m: &mut Machine, dst: Reg, from: Arg, mask: Option<Pred>) {
+    match mask {
+        Some(k) => m.op(Op::MaskLoad, &[Arg::Reg(dst), Arg::Reg(k.0), from]),
+        None => m.op(Op::Load, &[Arg::Reg(dst), from]),
+    }
+}
+
+fn store(m: &mut Machine, to: Arg, src: Reg, mask: Option<Pred>) {
+    match mask {
+        Some(k) => m.op(Op::MaskStore, &[to, Arg::Reg(k.0), Arg::Reg(src)]),
+        None => m.op(Op::Store, &[to, Arg::Reg(src)]),
+    }
+}
+
+fn compare_i32(m: &mut Machine, how: Compare, dst: Reg, a: Reg, b: Reg) {
+    let (op, x, y, negate) = match how {
+        Compare::Eq => (Op::CmpEqI32, a, b, false),
+        Compare::Ne => (Op::CmpEqI32, a, b, true),
+        Compare::Gt => (Op::CmpGtI32, a, b, false),
+        Compare::Le => (Op::CmpGtI32, a, b, true),
+        Compare::Lt => (Op::CmpGtI32, b, a, false),
+        Compare::Ge => (Op::CmpGtI32, b, a, true),
+    };
+    m.op(op, &[Arg::Reg(dst), Arg::Reg(x), Arg::Reg(y)]);
+    if negate {
+        let ones = m.temp(m.width(dst));
+        splat_word(m, ones, u32::MAX);
+        m.op(Op::Xor, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Reg(ones)]);
+    }
+}
+
+/// Both bf16 of a lane are the upper half of an f32: two multiply-adds, the lower pair first.
+pub(super) fn dot_bf16(m: &mut Machine, dst: Reg, a: Reg, b: Reg) {
+    use Arg::{Imm, Reg};
+    let width = m.width(dst);
+    let (low_a, low_b) = (m.temp(width), m.temp(width));
+    m.op(Op::ShlI32, &[Reg(low_a), Reg(a), Imm(16)]);
+    m.op(Op::ShlI32, &[Reg(low_b), Reg(b), Imm(16)]);
+    m.op(Op::FmaF32, &[Reg(dst), Reg(low_a), Reg(low_b)]);
+    let (upper, high_a, high_b) = (m.temp(width), m.temp(width), m.temp(width));
+    splat_word(m, upper, 0xffff_0000);
+    m.op(Op::And, &[Reg(high_a), Reg(a), Reg(upper)]);
+    m.op(Op::And, &[Reg(high_b), Reg(b), Reg(upper)]);
+    m.op(Op::FmaF32, &[Reg(dst), Reg(high_a), Reg(high_b)]);
+}
+
+/// Even and odd bytes are extended to 16 bits, whose products sum exactly in 32 bits (the shorter way over `vpmaddubsw` saturates).
+pub(super) fn dot_u8s8(m: &mut Machine, dst: Reg, a: Reg, b: Reg) {
+    use Arg::{Imm, Reg};
+    let width = m.width(dst);
+    let (even_a, even_b) = (m.temp(width), m.temp(width));
+    m.op(Op::ShlI16, &[Reg(even_a), Reg(a), Imm(8)]);
+    m.op(Op::ShrI16, &[Reg(even_a), Reg(even_a), Imm(8)]);
+    m.op(Op::ShlI16, &[Reg(even_b), Reg(b), Imm(8)]);
+    m.op(Op::SarI16, &[Reg(even_b), Reg(even_b), Imm(8)]);
+    m.op(Op::MaddI16, &[Reg(even_a), Reg(even_a), Reg(even_b)]);
+    m.op(Op::AddI32, &[Reg(dst), Reg(dst), Reg(even_a)]);
+    let (odd_a, odd_b) = (m.temp(width), m.temp(width));
+    m.op(Op::ShrI16, &[Reg(odd_a), Reg(a), Imm(8)]);
+    m.op(Op::SarI16, &[Reg(odd_b), Reg(b), Imm(8)]);
+    m.op(Op::MaddI16, &[Reg(odd_a), Reg(odd_a), Reg(odd_b)]);
+    m.op(Op::AddI32, &[Reg(dst), Reg(dst), Reg(odd_a)]);
+}
+
+fn ordered(m: &mut Machine, dst: Reg, a: Reg) {
+    m.op(Op::CmpF32, &[Arg::Reg(dst), Arg::Reg(a), Arg::Reg(a), Arg::Imm(ORDERED)]);
+    m.op(Op::And, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Reg(a)]);
+}
+
+fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {
+    // 3: either is NaN.
+    m.op(Op::CmpF32, &[Arg::Reg(dst), Arg::Reg(a), Arg::Reg(a), Arg::Imm(3)]);
+}
+
+fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
+    let (load, then) = match elem {
+        Elem::F32 | Elem::I32 => return m.op(Op::Load, &[Arg::Reg(dst), from]),
+        Elem::F16 => return m.op(Op::F32FromF16, &[Arg::Reg(dst), from]),
+        Elem::Bf16 => (Op::I32FromU16, Op::ShlI32),
+        Elem::I8 => (Op::I32FromI8, Op::F32FromI32),
+        Elem::U8 => (Op::I32FromU8, Op::F32FromI32),
+    };
+    m.op(load, &[Arg::Reg(dst), from]);
+    match then {
+        Op::ShlI32 => m.op(then, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]),
+        _ => m.op(then, &[Arg::Reg(dst), Arg::Reg(dst)]),
+    }
+}
+
+fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Addr, mask: Option<Pred>) {
+    match mask {
+        None => widen(m, dst, elem, Arg::Mem(from.into())),
+        Some(_) if elem.bytes() == 4 => load(m, dst, Arg::Mem(from.into()), mask),
+        Some(mask) => {
+            let zeros = m.temp(Width::W128);
+            m.op(Op::Xor, &[Arg::Reg(zeros), Arg::Reg(zeros), Arg::Reg(zeros)]);
+            let slot = new_slot(m);
+            m.op(Op::Store, &[Arg::Mem(Place::Slot(slot, 0)), Arg::Reg(zeros)]);
+            lane_by_lane(m, elem, mask, |lane| (lane_place(from, elem, lane), Place::Slot(slot, lane * elem.bytes() as i32)));
+            widen(m, dst, elem, Arg::Mem(Place::Slot(slot, 0)));
+        }
+    }
+}
+
+fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>) {
+    let narrow = match elem {
+        Elem::F32 | Elem::I32 => return store(m, Arg::Mem(to.into()), src, mask),
+        Elem::F16 => {
+            let half = m.temp(Width::W128);
+            m.op(Op::F16FromF32, &[Arg::Reg(half), Arg::Reg(src), Arg::Imm(0)]);
+            half
+        }
+        Elem::Bf16 => {
+            let low = bf16_by_integers(m, src, nan_lanes);
+            packed(m, Op::PackU16, low)
+        }
+        Elem::I8 | Elem::U8 => {
+            let range = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };
+            let number = clamp(m, src, range, ordered);
+            m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
+            let words = packed(m, Op::PackI16, number);
+            let bytes = m.temp(Width::W128);
+            let pack = if elem == Elem::I8 { Op::PackI8 } else { Op::PackU8 };
+            m.op(pack, &[Arg::Reg(bytes), Arg::As(words, Width::W128), Arg::As(words, Width::W128)]);
+            bytes
+        }
+    };
+    let write = if elem.bytes() == 2 { Op::Store } else { Op::Store64 };
+    let narrow = Arg::As(narrow, Width::W128);
+    match mask {
+        None => m.op(write, &[Arg::Mem(to.into()), narrow]),
+        Some(mask) => {
+            let slot = new_slot(m);
+            m.op(write, &[Arg::Mem(Place::Slot(slot, 0)), narrow]);
+            lane_by_lane(m, elem, mask, |lane| (Place::Slot(slot, lane * elem.bytes() as i32), lane_place(to, elem, lane)));
+        }
+    }
+}
+
+/// Eight 32-bit lanes as 16-bit lanes in the lower half.
+fn packed(m: &mut Machine, pack: Op, a: Reg) -> Reg {
+    let words = m.temp(Width::W256);
+    m.op(pack, &[Arg::Reg(words), Arg::Reg(a), Arg::Reg(a)]);
+    // Packing works in blocks of 128 bits: the lower 64 bits of either are what is wanted.
+    m.op(Op::PermuteI64, &[Arg::Reg(words), Arg::Reg(words), Arg::Imm(0b00_00_10_00)]);
+    words
+}
+
+fn new_slot(m: &mut Machine) -> usize {
+    m.slots += 1;
+    m.slots - 1
+}
+
+fn lane_place(at: Addr, elem: Elem, lane: i32) -> Place {
+    match Place::from(at) {
+        Place::At { base, index, disp } => Place::At { base, index, disp: disp.wrapping_add(lane * elem.bytes() as i32) },
+        other => other,
+    }
+}
+
+/// Copies the lanes of narrow numbers that a mask names, one by one: the instruction set masks nothing below 32 bits.
+fn lane_by_lane(m: &mut Machine, elem: Elem, mask: Pred, places: impl Fn(i32) -> (Place, Place)) {
+    let (load, store) = if elem.bytes() == 2 { (Op::MovU16, Op::MovStore16) } else { (Op::MovU8, Op::MovStore8) };
+    let bits = m.temp_int();
+    m.op(Op::SignBits, &[Arg::Reg(bits), Arg::Reg(mask.0)]);
+    for lane in 0..8 {
+        let (from, to) = places(lane);
+        let bit = m.temp_int();
+        m.op(Op::Mov, &[Arg::Reg(bit), Arg::Reg(bits)]);
+        m.op(Op::AndImm, &[Arg::Reg(bit), Arg::Imm(1 << lane)]);
+        m.items.push(Item::If(Cond::Eq));
+        let number = m.temp_int();
+        m.op(load, &[Arg::Reg(number), Arg::Mem(from)]);
+        m.op(store, &[Arg::Mem(to), Arg::Reg(number)]);
+        m.items.push(Item::End);
+    }
+}

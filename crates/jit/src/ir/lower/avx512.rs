@@ -1,0 +1,118 @@
+//! Vectors with AVX-512: masks have registers of their own, nearly everything is one instruction.
+
+use super::super::machine::{Arg, Machine, Masked, Reg};
+use super::super::{Accumulate, Compare, Elem, Pred, VecInst};
+use super::{
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, merged, source, zeroed,
+};
+use crate::asm::{Op, Width};
+use crate::isa::Isa;
+
+pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
+    if common(m, inst) {
+        return;
+    }
+    match inst {
+        VecInst::SplatInt(dst, x) => m.op(Op::BroadcastInt, &[arg(dst), Arg::Reg(x.0)]),
+        VecInst::Load { dst, from, mask } => m.masked(Op::Load, &[arg(dst), Arg::Mem(from.into())], zeroed(mask)),
+        VecInst::Store { to, src, mask } => m.masked(Op::Store, &[Arg::Mem(to.into()), arg(src)], merged(mask)),
+        VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, Arg::Mem(from.into()), mask),
+        VecInst::StoreAs { elem, to, src, mask } => store_as(m, isa, elem, Arg::Mem(to.into()), src.0, mask),
+        VecInst::Binary(op, dst, a, b) => m.op(binary_op(op), &[arg(dst), arg(a), source(b)]),
+        VecInst::Accumulate(op, dst, a, b) => match op {
+            Accumulate::DotBf16 if !isa.bf16 => {
+                let b = in_register(m, m.width(dst.0), source(b));
+                super::avx2::dot_bf16(m, dst.0, a.0, b);
+            }
+            Accumulate::DotU8S8 if !isa.vnni => {
+                let b = in_register(m, m.width(dst.0), source(b));
+                super::avx2::dot_u8s8(m, dst.0, a.0, b);
+            }
+            _ => m.op(accumulate_op(op), &[arg(dst), arg(a), source(b)]),
+        },
+        VecInst::CompareF32(how, dst, a, b) => m.op(Op::CmpF32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(float_predicate(how))]),
+        VecInst::CompareI32(how, dst, a, b) => m.op(Op::CmpI32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(integer_predicate(how))]),
+        VecInst::Select { dst, mask, yes, no } => m.masked(Op::Blend, &[arg(dst), arg(no), arg(yes)], Masked::Choose(mask.0)),
+        VecInst::FirstLanes(dst, count) => {
+            let bits = m.temp_int();
+            m.op(Op::MovImm, &[Arg::Reg(bits), Arg::Imm(-1)]);
+            m.op(Op::LowBits, &[Arg::Reg(bits), Arg::Reg(bits), Arg::Reg(count.0)]);
+            m.op(Op::KFromInt64, &[Arg::Reg(dst.0), Arg::Reg(bits)]);
+        }
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::Unary(..) => {}
+    }
+}
+
+fn integer_predicate(how: Compare) -> i64 {
+    match how {
+        Compare::Eq => 0,
+        Compare::Lt => 1,
+        Compare::Le => 2,
+        Compare::Ne => 4,
+        Compare::Ge => 5,
+        Compare::Gt => 6,
+    }
+}
+
+fn in_register(m: &mut Machine, width: Width, src: Arg) -> Reg {
+    let (op, from) = match src {
+        Arg::Reg(r) => return r,
+        Arg::Splat(at) => (Op::Broadcast32, Arg::Mem(at)),
+        other => (Op::Load, other),
+    };
+    let r = m.temp(width);
+    m.op(op, &[Arg::Reg(r), from]);
+    r
+}
+
+fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, mask: Option<Pred>) {
+    let (load, then) = match elem {
+        Elem::F32 | Elem::I32 => (Op::Load, None),
+        Elem::F16 => (Op::F32FromF16, None),
+        Elem::Bf16 => (Op::I32FromU16, Some(Op::ShlI32)),
+        Elem::I8 => (Op::I32FromI8, Some(Op::F32FromI32)),
+        Elem::U8 => (Op::I32FromU8, Some(Op::F32FromI32)),
+    };
+    m.masked(load, &[Arg::Reg(dst), from], zeroed(mask));
+    match then {
+        Some(Op::ShlI32) => m.op(Op::ShlI32, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]),
+        Some(op) => m.op(op, &[Arg::Reg(dst), Arg::Reg(dst)]),
+        None => {}
+    }
+}
+
+fn store_as(m: &mut Machine, isa: Isa, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) {
+    match elem {
+        Elem::F32 | Elem::I32 => m.masked(Op::Store, &[to, Arg::Reg(src)], merged(mask)),
+        Elem::F16 => m.masked(Op::F16FromF32, &[to, Arg::Reg(src), Arg::Imm(0)], merged(mask)),
+        Elem::Bf16 if isa.bf16 => {
+            let half = m.temp(m.width(src).half());
+            m.op(Op::Bf16FromF32, &[Arg::Reg(half), Arg::Reg(src)]);
+            m.masked(Op::StoreI16, &[to, Arg::Reg(half)], merged(mask));
+        }
+        Elem::Bf16 => {
+            let low = bf16_by_integers(m, src, nan_lanes);
+            m.masked(Op::Low16FromI32, &[to, Arg::Reg(low)], merged(mask));
+        }
+        Elem::I8 | Elem::U8 => {
+            let (range, narrow) = if elem == Elem::I8 { (I8_RANGE, Op::I8FromI32) } else { (U8_RANGE, Op::U8FromI32) };
+            let number = clamp(m, src, range, ordered);
+            m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
+            m.masked(narrow, &[to, Arg::Reg(number)], merged(mask));
+        }
+    }
+}
+
+fn ordered(m: &mut Machine, dst: Reg, a: Reg) {
+    let k = m.temp_mask();
+    m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(a), Arg::Reg(a), Arg::Imm(ORDERED)]);
+    m.masked(Op::Load, &[Arg::Reg(dst), Arg::Reg(a)], Masked::Zero(k));
+}
+
+fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {
+    let k = m.temp_mask();
+    // 3: either is NaN.
+    m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(a), Arg::Reg(a), Arg::Imm(3)]);
+    let ones = super::word(m, u32::MAX);
+    m.masked(Op::Broadcast32, &[Arg::Reg(dst), Arg::Mem(ones)], Masked::Zero(k));
+}

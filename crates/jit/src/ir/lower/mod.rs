@@ -1,0 +1,257 @@
+//! Lowering: an author's instructions to machine instructions on virtual registers.
+//!
+//! Integers and structure are the same everywhere and are here; vectors are lowered by one file per instruction set.
+
+mod avx2;
+mod avx512;
+
+use super::machine::{Arg, Item, Machine, Masked, Place, Reg};
+use super::{Accumulate, Binary, Compare, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst};
+use crate::asm::{Cond, Gpr, Op};
+
+/// Lowers a function.
+pub(super) fn lower(function: Function) -> Machine {
+    let isa = function.isa;
+    let mut m = Machine { items: Vec::new(), virtuals: function.virtuals, constants: function.constants, slots: 0 };
+    for inst in function.body {
+        match inst {
+            Inst::Vector(v) if isa.avx512 => avx512::lower(&mut m, isa, v),
+            Inst::Vector(v) => avx2::lower(&mut m, isa, v),
+            other => scalar(&mut m, other),
+        }
+    }
+    m
+}
+
+fn scalar(m: &mut Machine, inst: Inst) {
+    use Arg::{Imm, Mem, Reg};
+    match inst {
+        Inst::Vector(_) => {}
+        Inst::Arguments(dst) => m.op(Op::Mov, &[Reg(dst.0), Arg::Fixed(Gpr::Rdi)]),
+        Inst::Constant(dst, value) => m.op(Op::MovImm, &[Reg(dst.0), Imm(value)]),
+        Inst::Copy(dst, a) => m.op(Op::Mov, &[Reg(dst.0), Reg(a.0)]),
+        Inst::LoadInt(dst, from) => m.op(Op::Mov, &[Reg(dst.0), Mem(from.into())]),
+        Inst::LoadI32(dst, from) => m.op(Op::MovI32, &[Reg(dst.0), Mem(from.into())]),
+        Inst::StoreInt(to, src) => m.op(Op::MovStore, &[Mem(to.into()), Reg(src.0)]),
+        Inst::Address(dst, of) => m.op(Op::Lea, &[Reg(dst.0), Mem(of.into())]),
+        Inst::Int(op, dst, b) => integer(m, op, dst.0, b),
+        Inst::Prefetch(what, at) => {
+            let op = match what {
+                Prefetch::L1 => Op::PrefetchL1,
+                Prefetch::L2 => Op::PrefetchL2,
+                Prefetch::Write => Op::PrefetchWrite,
+            };
+            m.op(op, &[Mem(at.into())]);
+        }
+        Inst::Loop(count, kind) => {
+            if kind == LoopKind::Checked {
+                m.op(Op::Test, &[Reg(count.0), Reg(count.0)]);
+                m.items.push(Item::If(Cond::Le));
+            }
+            m.items.push(Item::Loop);
+        }
+        Inst::EndLoop(count, kind) => {
+            m.op(Op::Dec, &[Reg(count.0)]);
+            m.items.push(Item::Again(Cond::Ne));
+            if kind == LoopKind::Checked {
+                m.items.push(Item::End);
+            }
+        }
+        Inst::If(how, a, b) => {
+            match b {
+                IntSrc::Int(b) => m.op(Op::Cmp, &[Reg(a.0), Reg(b.0)]),
+                IntSrc::Imm(b) => m.op(Op::CmpImm, &[Reg(a.0), Imm(i64::from(b))]),
+            }
+            m.items.push(Item::If(unless(how)));
+        }
+        Inst::EndIf => m.items.push(Item::End),
+    }
+}
+
+/// The condition under which a comparison does not hold.
+fn unless(how: Compare) -> Cond {
+    match how {
+        Compare::Eq => Cond::Ne,
+        Compare::Ne => Cond::Eq,
+        Compare::Lt => Cond::Ge,
+        Compare::Le => Cond::Gt,
+        Compare::Gt => Cond::Le,
+        Compare::Ge => Cond::Lt,
+    }
+}
+
+fn integer(m: &mut Machine, op: IntOp, dst: Reg, b: IntSrc) {
+    let (imm, int) = match op {
+        IntOp::Add => (Op::AddImm, Op::Add),
+        IntOp::Sub => (Op::SubImm, Op::Sub),
+        IntOp::And => (Op::AndImm, Op::AndInt),
+        IntOp::Shl => (Op::ShlImm, Op::ShlImm),
+        IntOp::Shr => (Op::ShrImm, Op::ShrImm),
+        IntOp::Mul => (Op::Mul, Op::Mul),
+    };
+    match b {
+        IntSrc::Int(b) => m.op(int, &[Arg::Reg(dst), Arg::Reg(b.0)]),
+        IntSrc::Imm(b) => m.op(imm, &[Arg::Reg(dst), Arg::Imm(i64::from(b))]),
+    }
+}
+
+fn binary_op(op: Binary) -> Op {
+    match op {
+        Binary::AddF32 => Op::AddF32,
+        Binary::SubF32 => Op::SubF32,
+        Binary::MulF32 => Op::MulF32,
+        Binary::DivF32 => Op::DivF32,
+        Binary::MinF32 => Op::MinF32,
+        Binary::MaxF32 => Op::MaxF32,
+        Binary::And => Op::And,
+        Binary::AndNot => Op::AndNot,
+        Binary::Or => Op::Or,
+        Binary::Xor => Op::Xor,
+        Binary::AddI32 => Op::AddI32,
+        Binary::SubI32 => Op::SubI32,
+        Binary::MulI32 => Op::MulI32,
+        Binary::MinI32 => Op::MinI32,
+        Binary::MaxI32 => Op::MaxI32,
+    }
+}
+
+fn accumulate_op(op: Accumulate) -> Op {
+    match op {
+        Accumulate::FmaF32 => Op::FmaF32,
+        Accumulate::FnmaF32 => Op::FnmaF32,
+        Accumulate::DotBf16 => Op::DotBf16,
+        Accumulate::DotU8S8 => Op::DotU8S8,
+    }
+}
+
+/// `dst = f(a)` where one instruction does it, which is everywhere.
+fn unary(m: &mut Machine, op: Unary, dst: Reg, a: Reg) {
+    let (op, imm) = match op {
+        Unary::SqrtF32 => (Op::SqrtF32, None),
+        Unary::RoundF32(how) => (Op::RoundF32, Some(rounding(how))),
+        Unary::F32FromI32 => (Op::F32FromI32, None),
+        Unary::I32FromF32 => (Op::I32FromF32, None),
+        Unary::ShlI32(n) => (Op::ShlI32, Some(n)),
+        Unary::ShrI32(n) => (Op::ShrI32, Some(n)),
+        Unary::SarI32(n) => (Op::SarI32, Some(n)),
+    };
+    match imm {
+        Some(imm) => m.op(op, &[Arg::Reg(dst), Arg::Reg(a), Arg::Imm(i64::from(imm))]),
+        None => m.op(op, &[Arg::Reg(dst), Arg::Reg(a)]),
+    }
+}
+
+/// Bit 3 leaves the exception flags alone.
+fn rounding(how: Rounding) -> u8 {
+    8 | match how {
+        Rounding::Nearest => 0,
+        Rounding::Floor => 1,
+        Rounding::Ceil => 2,
+        Rounding::Truncate => 3,
+    }
+}
+
+/// The predicate of a quiet comparison of floats.
+fn float_predicate(how: Compare) -> i64 {
+    use Compare::*;
+    match how {
+        Eq => 0,
+        Ne => 4,
+        Lt => 17,
+        Le => 18,
+        Gt => 30,
+        Ge => 29,
+    }
+}
+
+/// The predicate "neither is NaN".
+const ORDERED: i64 = 7;
+
+/// The same 32 bits in every lane, kept once behind the code.
+fn word(m: &mut Machine, bits: u32) -> Place {
+    m.constant(bits.to_le_bytes().to_vec())
+}
+
+fn splat_word(m: &mut Machine, dst: Reg, bits: u32) {
+    let at = word(m, bits);
+    m.op(Op::Broadcast32, &[Arg::Reg(dst), Arg::Mem(at)]);
+}
+
+/// Clamps f32 lanes to what an integer type holds; NaN becomes 0. `ordered` makes the lanes with NaN 0.
+fn clamp(m: &mut Machine, a: Reg, (low, high): (f32, f32), ordered: fn(&mut Machine, Reg, Reg)) -> Reg {
+    let width = m.width(a);
+    let (number, bound) = (m.temp(width), m.temp(width));
+    ordered(m, number, a);
+    splat_word(m, bound, low.to_bits());
+    m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(number), Arg::Reg(bound)]);
+    let bound = m.temp(width);
+    splat_word(m, bound, high.to_bits());
+    m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), Arg::Reg(bound)]);
+    number
+}
+
+/// f32 lanes to lanes whose low half is bf16, to nearest even; `nan` gives lanes of ones where a lane is NaN.
+fn bf16_by_integers(m: &mut Machine, a: Reg, nan: fn(&mut Machine, Reg, Reg)) -> Reg {
+    use Arg::{Imm, Reg};
+    let width = m.width(a);
+    let (rounded, half, constant, is_nan) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width));
+    // The lowest bit that stays decides ties.
+    m.op(Op::ShrI32, &[Reg(half), Reg(a), Imm(16)]);
+    splat_word(m, constant, 1);
+    m.op(Op::And, &[Reg(rounded), Reg(half), Reg(constant)]);
+    let bias = m.temp(width);
+    splat_word(m, bias, 0x7fff);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(bias)]);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(a)]);
+    m.op(Op::ShrI32, &[Reg(rounded), Reg(rounded), Imm(16)]);
+    // NaN stays NaN: its upper half with the quiet bit.
+    nan(m, is_nan, a);
+    let quiet = m.temp(width);
+    splat_word(m, quiet, 0x40);
+    m.op(Op::Or, &[Reg(half), Reg(half), Reg(quiet)]);
+    m.op(Op::And, &[Reg(half), Reg(half), Reg(is_nan)]);
+    m.op(Op::AndNot, &[Reg(rounded), Reg(is_nan), Reg(rounded)]);
+    m.op(Op::Or, &[Reg(rounded), Reg(rounded), Reg(half)]);
+    rounded
+}
+
+fn arg(v: Val) -> Arg {
+    Arg::Reg(v.0)
+}
+
+fn source(src: Src) -> Arg {
+    match src {
+        Src::Val(v) => arg(v),
+        Src::Mem(at) => Arg::Mem(at.into()),
+        Src::Splat(at) => Arg::Splat(at.into()),
+    }
+}
+
+/// The instructions that every set has, in the same form; true when this was one.
+fn common(m: &mut Machine, inst: VecInst) -> bool {
+    match inst {
+        VecInst::Zero(dst) => {
+            // Clears the register in any width, and needs no execution unit.
+            m.op(Op::Xor, &[arg(dst), arg(dst), arg(dst)]);
+        }
+        VecInst::Move(dst, a) => m.op(Op::Load, &[arg(dst), arg(a)]),
+        VecInst::SplatMem(dst, from) => m.op(Op::Broadcast32, &[arg(dst), Arg::Mem(from.into())]),
+        VecInst::Load { dst, from, mask: None } => m.op(Op::Load, &[arg(dst), Arg::Mem(from.into())]),
+        VecInst::Store { to, src, mask: None } => m.op(Op::Store, &[Arg::Mem(to.into()), arg(src)]),
+        VecInst::Unary(op, dst, a) => unary(m, op, dst.0, a.0),
+        _ => return false,
+    }
+    true
+}
+
+/// Scales of constants that several lowerings share.
+const I8_RANGE: (f32, f32) = (-128.0, 127.0);
+const U8_RANGE: (f32, f32) = (0.0, 255.0);
+
+fn zeroed(mask: Option<super::Pred>) -> Masked {
+    mask.map_or(Masked::No, |k| Masked::Zero(k.0))
+}
+
+fn merged(mask: Option<super::Pred>) -> Masked {
+    mask.map_or(Masked::No, |k| Masked::Merge(k.0))
+}

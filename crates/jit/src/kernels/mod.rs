@@ -1,0 +1,3 @@
+//! Generators of kernels that know addresses and strides, and nothing of tensors.
+
+pub mod dot;
