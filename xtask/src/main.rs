@@ -1,4 +1,4 @@
-//! Developer commands: `cargo xtask check`, `cargo xtask readme`, `cargo xtask lines`.
+//! Developer commands: `cargo xtask check`, `cargo xtask bless`, `cargo xtask readme`, `cargo xtask lines`.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -22,6 +22,8 @@ struct Cli {
 enum Command {
     /// Checks the rules of the house: crate dependencies, unsafe code, sizes, wording, test inputs, the README's tables.
     Check,
+    /// Writes the golden listings of generated code anew.
+    Bless,
     /// Writes the README's tables of primitives from the specification.
     Readme,
     /// Counts lines of code by crate.
@@ -42,9 +44,19 @@ fn run(command: &Command) -> anyhow::Result<()> {
     let tree = Tree::here()?;
     match command {
         Command::Check => check::run(&tree),
+        Command::Bless => bless(&tree),
         Command::Readme => readme::write(&tree),
         Command::Lines => lines(&tree),
     }
+}
+
+/// Runs the tests that compare with golden files, with leave to write them.
+fn bless(tree: &Tree) -> anyhow::Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut tests = std::process::Command::new(cargo);
+    tests.args(["test", "-p", "oxidnn-jit", "golden"]).env("OXIDNN_BLESS", "1").current_dir(tree.root());
+    anyhow::ensure!(tests.status()?.success(), "the tests that write golden files failed");
+    Ok(())
 }
 
 fn lines(tree: &Tree) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 //! The peak is measured, not assumed: a loop of multiply-adds on registers alone. Every figure is the best of many short runs, taken in
 //! turns with the peak, so that other programs on the machine disturb neither.
 
+use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::kernels::dot::{Args, Dot, Pair, Product, Start, Stride};
 use oxidnn_jit::{CodeArena, Entry, Isa};
@@ -19,8 +20,8 @@ struct Buffer {
 
 impl Buffer {
     fn new(len: usize) -> Buffer {
-        // Small whole numbers in every type: no denormals, no NaN.
-        let memory = vec![0; len + 4096];
+        // Ordinary numbers in every type: as f32 and bf16 between 1 and 2, as bytes anything.
+        let memory = [0x5a, 0x3f, 0x93, 0x3f].into_iter().cycle().take(len + 4096).collect::<Vec<u8>>();
         let start = memory.as_ptr().align_offset(64);
         Buffer { memory, start }
     }
@@ -134,15 +135,39 @@ impl Case {
     }
 }
 
+/// Microseconds from a description to installed code.
+fn creation(arena: &CodeArena, dot: Dot, isa: Isa) -> f64 {
+    best(20, || {
+        let code = dot.compile(isa).ok().and_then(|c| arena.install("created", &c.code).ok());
+        black_box(code);
+    }) / 1000.0
+}
+
+/// One line of the table.
+fn line(arena: &CodeArena, isa: Isa, dot: Dot, name: &str) -> Result<(), Box<dyn std::error::Error>> {
+    let peak = peak(arena, isa, dot.product)?;
+    let tiles = (240 / usize::from(dot.rows), 512 / dot.columns(isa));
+    let small = Case { dot, tiles_m: 1, tiles_n: 1, steps: 192 }.measure(arena, isa)?;
+    let large = Case { dot, tiles_m: tiles.0, tiles_n: tiles.1, steps: 256 }.measure(arena, isa)?;
+    let made = creation(arena, dot, isa);
+    let percent = |x: f64| 100.0 * x / peak;
+    println!("{name:46} {peak:7.1} {small:8.1} {:6.1} {large:8.1} {:6.1} {made:8.1}", percent(small), percent(large));
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let filter = std::env::args().nth(1).unwrap_or_default();
-    let arena = CodeArena::new(Default::default());
+    let arena = CodeArena::new(Options::default());
     let host = Isa::host().ok_or("no AVX2 here")?;
     let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (9, 3), (12, 2), (13, 2), (14, 2), (24, 1), (28, 1)];
     let narrow: &[(u8, u8)] = &[(6, 2), (5, 2), (4, 3), (3, 3), (12, 1)];
+    println!(
+        "{:46} {:>7} {:>8} {:>6} {:>8} {:>6} {:>8}",
+        "kernel, Gop/s and % of the peak", "peak", "a tile", "%", "in L2", "%", "us made"
+    );
     for isa in [host, Isa::host_within(Isa::AVX2_VNNI).ok_or("no AVX2 here")?] {
         for product in [Product::F32, Product::Bf16, Product::U8S8] {
-            if !isa.avx512 && product == Product::Bf16 {
+            if (product == Product::Bf16 && !isa.bf16) || (product == Product::U8S8 && !isa.vnni) {
                 continue;
             }
             for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {
@@ -150,19 +175,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     let dot = Dot { product, rows, vectors, a_row, a_step: 4, unroll, start: Start::Zero, tail: false, prefetch_b: 0 };
                     let given = if a_row == Stride::Given { " given" } else { "" };
                     let name = format!("{} unroll {unroll}{given}", dot.name(isa));
-                    if !name.contains(&filter) {
-                        continue;
+                    if name.contains(&filter) {
+                        line(&arena, isa, dot, &name)?;
                     }
-                    let peak = peak(&arena, isa, product)?;
-                    let columns = dot.columns(isa);
-                    let tiles_m = 240 / usize::from(rows);
-                    let small = Case { dot, tiles_m: 1, tiles_n: 1, steps: 192 }.measure(&arena, isa)?;
-                    let large = Case { dot, tiles_m, tiles_n: 512 / columns, steps: 256 }.measure(&arena, isa)?;
-                    println!(
-                        "{name:48} peak {peak:6.1}  one tile {small:6.1} = {:4.1} %  240x512x256 {large:6.1} = {:4.1} %",
-                        100.0 * small / peak,
-                        100.0 * large / peak
-                    );
                 }
             }
         }

@@ -126,7 +126,7 @@ fn unary_instructions_do_what_they_say() {
     }
     fn to_i32(x: u32) -> u32 {
         let r = f32::from_bits(x).round_ties_even();
-        if r >= -2_147_483_648.0 && r < 2_147_483_648.0 { r as i32 as u32 } else { 0x8000_0000 }
+        if (-2_147_483_648.0..2_147_483_648.0).contains(&r) { r as i32 as u32 } else { 0x8000_0000 }
     }
     let table: [(Unary, Formula); 10] = [
         (Unary::SqrtF32, |x| f(x, f32::sqrt)),

@@ -13,6 +13,9 @@ use crate::isa::Isa;
 use std::fmt;
 use std::mem::offset_of;
 
+#[cfg(test)]
+mod tests;
+
 /// Types of the operands; sums are f32, or i32 for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Product {
