@@ -155,9 +155,10 @@ impl Group {
 
     /// The grid for the sizes that the arguments have.
     fn late(&self, ctx: &Ctx<'_>) -> Result<Grid, Error> {
-        let (mut places, mut space) = (Vec::with_capacity(self.operands.len()), self.space);
-        for o in &self.operands {
-            let place = match (&o.place, o.source) {
+        let mut places: [Place; OPERANDS] = std::array::from_fn(|_| Place::single(self.space.len()));
+        let mut space = self.space;
+        for (slot, o) in places.iter_mut().zip(&self.operands) {
+            *slot = match (&o.place, o.source) {
                 (None, Source::Argument(arg)) => {
                     let tensor = ctx.bound(arg).map(|b| b.tensor).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
                     for (s, d) in space.iter_mut().zip(tensor.dims().iter()).filter(|(s, _)| **s < 0) {
@@ -167,10 +168,9 @@ impl Group {
                 }
                 (place, _) => place.clone().unwrap_or_else(|| Place::single(self.space.len())),
             };
-            places.push(place);
         }
         let whole = self.operands.iter().any(|o| o.kind.bits() < 8);
-        Grid::new(&space, u32::MAX, &places, whole).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
+        Grid::new(&space, u32::MAX, &places[..self.operands.len()], whole).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, tables: Buf, partials: Buf) -> Result<(), Error> {
