@@ -44,7 +44,10 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
     } else if args.csv {
         print_csv(&rows);
     } else {
-        print_table(&rows, &peak);
+        if !args.summary {
+            print_table(&rows);
+        }
+        print_suites(&rows, &peak);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -73,8 +76,13 @@ fn time(named: &Named, engine: &Engine, stream: &Stream, peak: &Peak, args: &Ben
     let desc = session::describe(engine, problem, args.selection.row.as_deref())?;
     let primitive = desc.create()?;
     let create = begin.elapsed();
-    let inputs = fill::arguments(&concrete(desc.problem(), &named.case.fill)?, &named.case.fill);
-    let memories = harness::upload(engine, &inputs)?;
+    let resolved = concrete(desc.problem(), &named.case.fill)?;
+    let mut inputs = fill::arguments(&resolved, &named.case.fill);
+    harness::take_forward_results(&resolved, &mut inputs, &[])?;
+    let mut memories = harness::upload(engine, &inputs)?;
+    if let Some(scratchpad) = desc.scratchpad() {
+        memories.push((Arg::SCRATCHPAD, Memory::new(engine, scratchpad.clone())?));
+    }
     let bound: Vec<(Arg, &Memory<'_>)> = memories.iter().map(|(a, m)| (*a, m)).collect();
     let once = || -> Result<Duration> {
         let begin = Instant::now();
@@ -122,14 +130,18 @@ fn print_csv(rows: &[Row]) {
     }
 }
 
-fn print_table(rows: &[Row], peak: &Peak) {
+fn percent(p: Option<f64>) -> String {
+    p.map_or("-".into(), |p| format!("{p:.0}"))
+}
+
+fn print_table(rows: &[Row]) {
     let mut table = print::table(["problem", "implementation", "Gop/s", "% of peak", "GB/s", "min ms", "avg ms", "create us"]);
     for r in rows {
         table.add_row([
             r.problem.clone(),
             r.implementation.clone(),
             format!("{:.1}", r.gops),
-            r.peak_percent.map_or("-".into(), |p| format!("{p:.0}")),
+            percent(r.peak_percent),
             format!("{:.1}", r.gbytes),
             format!("{:.4}", r.min_ms),
             format!("{:.4}", r.avg_ms),
@@ -140,13 +152,31 @@ fn print_table(rows: &[Row], peak: &Peak) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     print::line(&table);
-    let (gops, ms): (f64, f64) = rows.iter().fold((0.0, 0.0), |(g, m), r| (g + r.gops * r.min_ms, m + r.min_ms));
-    print::line(format_args!(
-        "{} problem{}, {ms:.3} ms, {:.1} Gop/s over all; measured f32 peak {:.0} Gflop/s on {} thread(s)",
-        rows.len(),
-        if rows.len() == 1 { "" } else { "s" },
-        gops / ms,
-        peak.f32_gflops,
-        peak.threads
-    ));
+}
+
+/// Totals of each suite: rates over the sum of the fastest times.
+fn print_suites(rows: &[Row], peak: &Peak) {
+    let mut table = print::table(["suite", "problems", "ms", "Gop/s", "% of peak", "GB/s", "create us, median"]);
+    for suite in rows.chunk_by(|a, b| a.suite == b.suite) {
+        let ms: f64 = suite.iter().map(|r| r.min_ms).sum();
+        let total = |rate: fn(&Row) -> f64| suite.iter().map(|r| rate(r) * r.min_ms).sum::<f64>() / ms;
+        let gops = total(|r| r.gops);
+        let f32_only = suite.iter().all(|r| r.peak_percent.is_some());
+        let mut create: Vec<f64> = suite.iter().map(|r| r.create_us).collect();
+        create.sort_by(f64::total_cmp);
+        table.add_row([
+            suite[0].suite.clone(),
+            suite.len().to_string(),
+            format!("{ms:.3}"),
+            format!("{gops:.1}"),
+            percent(f32_only.then(|| gops / peak.f32_gflops * 100.0)),
+            format!("{:.1}", total(|r| r.gbytes)),
+            format!("{:.0}", create[create.len() / 2]),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    print::line(&table);
+    print::line(format_args!("measured f32 peak {:.0} Gflop/s on {} thread(s)", peak.f32_gflops, peak.threads));
 }

@@ -105,12 +105,16 @@ struct Bench {
     /// Print comma-separated values.
     #[arg(long)]
     csv: bool,
+    /// Print only the totals of each suite (each batch file).
+    #[arg(long)]
+    summary: bool,
     #[command(flatten)]
     selection: Selection,
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 9] = [
+const ANYWHERE: [(&str, bool); 10] = [
+    ("--summary", false),
     ("--peer", true),
     ("--impl", true),
     ("--threads", true),

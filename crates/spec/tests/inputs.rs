@@ -1,4 +1,4 @@
-//! Every line of `tests/inputs` parses, is written as a line that means the same, and replays from its verbose line.
+//! Every line of `tests/inputs` and `tests/suites` parses, is written as a line that means the same, and replays from its verbose line.
 
 use oxidnn_spec::Problem;
 use oxidnn_spec::text::{Case, Settings, parse_line, verbose};
@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs");
     let folders = fs::read_dir(root).into_iter().flatten().flatten().map(|e| e.path()).filter(|p| p.is_dir());
-    let mut files: Vec<PathBuf> = folders.flat_map(|d| fs::read_dir(d).into_iter().flatten().flatten().map(|e| e.path())).collect();
+    let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/suites");
+    let mut files: Vec<PathBuf> =
+        folders.chain([suites]).flat_map(|d| fs::read_dir(d).into_iter().flatten().flatten().map(|e| e.path())).collect();
     files.retain(|p| p.extension().is_some_and(|e| e == "txt"));
     files.sort();
     files

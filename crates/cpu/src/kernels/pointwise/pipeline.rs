@@ -170,7 +170,8 @@ impl Group {
             };
         }
         let whole = self.operands.iter().any(|o| o.kind.bits() < 8);
-        Grid::new(&space, u32::MAX, &places[..self.operands.len()], whole).ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
+        Grid::new(&space, u32::MAX, &places[..self.operands.len()], whole)
+            .ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, tables: Buf, partials: Buf) -> Result<(), Error> {
