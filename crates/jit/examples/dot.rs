@@ -5,13 +5,16 @@
 
 use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
-use oxidnn_jit::kernels::dot::{Args, Dot, Pair, Product, Start, Stride};
+use oxidnn_jit::kernels::dot::{Args, Dot, Pair, Product, Stride};
 use oxidnn_jit::{CodeArena, Entry, Isa};
 use std::hint::black_box;
 use std::time::Instant;
 
 /// Distance of rows beyond their length: keeps them off each other's cache sets.
 const SKEW: usize = 64;
+
+/// Parts and steps of the reductions that are measured.
+const SHAPES: [(usize, usize); 4] = [(1, 256), (1, 64), (9, 64), (1, 16)];
 
 struct Buffer {
     memory: Vec<u8>,
@@ -85,14 +88,17 @@ struct Case {
     dot: Dot,
     tiles_m: usize,
     tiles_n: usize,
+    /// Parts of the reduction.
+    parts: usize,
+    /// Steps of a part.
     steps: usize,
 }
 
 impl Case {
     /// Operations in a nanosecond.
     fn measure(&self, arena: &CodeArena, isa: Isa) -> Result<f64, Box<dyn std::error::Error>> {
-        let (dot, steps) = (self.dot, self.steps);
-        let a_row = steps * 4 + SKEW;
+        let (dot, steps, parts) = (self.dot, self.steps, self.parts);
+        let a_row = parts * steps * 4 + SKEW;
         let dot = Dot { a_row: if dot.a_row == Stride::Given { Stride::Given } else { Stride::Fixed(a_row as i32) }, ..dot };
         let compiled = dot.compile(isa)?;
         let code = arena.install(&dot.name(isa), &compiled.code)?;
@@ -100,7 +106,7 @@ impl Case {
         let entry: Entry<Args> = unsafe { code.entry() };
         let (rows, columns) = (usize::from(dot.rows), dot.columns(isa));
         let (m, n) = (rows * self.tiles_m, columns * self.tiles_n);
-        let panel = steps * columns * 4;
+        let panel = parts * steps * columns * 4;
         let mut a = Buffer::new(m * a_row);
         let mut b = Buffer::new(panel * self.tiles_n);
         let c_row = n * 4 + SKEW;
@@ -110,28 +116,31 @@ impl Case {
         let mut pairs = Vec::new();
         for j in 0..self.tiles_n {
             for i in 0..self.tiles_m {
-                pairs.push(Pair { a: a.at(i * rows * a_row), b: b.at(j * panel) });
+                let part = |p| Pair { a: a.at(i * rows * a_row + p * steps * 4), b: b.at(j * panel + p * steps * columns * 4) };
+                pairs.push((0..parts).map(part).collect::<Vec<_>>());
                 let to = c.at(i * rows * c_row + j * columns * 4);
                 calls.push(Args {
                     pairs: std::ptr::null(),
-                    count: 1,
+                    count: parts,
                     blocks: steps / unroll,
                     rest: steps % unroll,
                     c: to,
                     c_row,
                     a_row,
+                    a_step: 0,
+                    b_row: 0,
                     last: isa.width().lanes(),
                 });
             }
         }
-        calls.iter_mut().zip(&pairs).for_each(|(call, pair)| call.pairs = pair);
+        calls.iter_mut().zip(&pairs).for_each(|(call, pair)| call.pairs = pair.as_ptr());
         let ns = best(150, || {
             for call in &calls {
                 // SAFETY: rows, panels and sums of the tile lie in the buffers, as they were sized above.
                 unsafe { entry.call(black_box(call)) }
             }
         });
-        Ok((m * n * steps * dot.product.depth() * 2) as f64 / ns)
+        Ok((m * n * parts * steps * dot.product.depth() * 2) as f64 / ns)
     }
 }
 
@@ -147,11 +156,12 @@ fn creation(arena: &CodeArena, dot: Dot, isa: Isa) -> f64 {
 fn line(arena: &CodeArena, isa: Isa, dot: Dot, name: &str) -> Result<(), Box<dyn std::error::Error>> {
     let peak = peak(arena, isa, dot.product)?;
     let tiles = (240 / usize::from(dot.rows), 512 / dot.columns(isa));
-    let small = Case { dot, tiles_m: 1, tiles_n: 1, steps: 192 }.measure(arena, isa)?;
-    let large = Case { dot, tiles_m: tiles.0, tiles_n: tiles.1, steps: 256 }.measure(arena, isa)?;
-    let made = creation(arena, dot, isa);
-    let percent = |x: f64| 100.0 * x / peak;
-    println!("{name:46} {peak:7.1} {small:8.1} {:6.1} {large:8.1} {:6.1} {made:8.1}", percent(small), percent(large));
+    print!("{name:42} {peak:7.1}");
+    for (parts, steps) in SHAPES {
+        let speed = Case { dot, tiles_m: tiles.0, tiles_n: tiles.1, parts, steps }.measure(arena, isa)?;
+        print!(" {speed:7.1} {:5.1}", 100.0 * speed / peak);
+    }
+    println!(" {:7.1}", creation(arena, dot, isa));
     Ok(())
 }
 
@@ -172,7 +182,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {
                 for (a_row, unroll) in [(Stride::Fixed(0), 4), (Stride::Fixed(0), 8), (Stride::Given, 4)] {
-                    let dot = Dot { product, rows, vectors, a_row, a_step: 4, unroll, start: Start::Zero, tail: false, prefetch_b: 0 };
+                    let dot = Dot { a_row, unroll, ..Dot::new(product, rows, vectors) };
                     let given = if a_row == Stride::Given { " given" } else { "" };
                     let name = format!("{} unroll {unroll}{given}", dot.name(isa));
                     if name.contains(&filter) {

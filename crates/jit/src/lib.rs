@@ -2,6 +2,8 @@
 //!
 //! - [`asm`]: instructions, labels and constants to bytes, over the encoder of iced-x86, which appears in no signature.
 //! - [`arena`]: executable memory that is never writable and executable at one address; code lives as long as its handles.
+//! - [`ir`]: values instead of registers, lowered by instruction set.
+//! - [`kernels`]: generators that know addresses and strides, the inner kernel of `dot` before all.
 //! - [`isa`]: what the processor can do, always an argument: code for any processor can be made and tested on any host.
 //!
 //! Generated code keeps no frames for unwinding and calls nothing: nothing can unwind through it.

@@ -1,4 +1,4 @@
-; 317 instructions, 2182 bytes, 0 spills, 0 of them in inner loops
+; 316 instructions, 2179 bytes, 0 spills, 0 of them in inner loops
 0000  vpxord zmm0,zmm0,zmm0
 0006  vpxord zmm1,zmm1,zmm1
 000c  vpxord zmm2,zmm2,zmm2
@@ -324,6 +324,5 @@
 086f  add rax,rdi
 0872  vmovups [rax],zmm26
 0878  vmovups [rax+40h],zmm27
-087f  add rax,rdi
-0882  vzeroupper
-0885  ret
+087f  vzeroupper
+0882  ret

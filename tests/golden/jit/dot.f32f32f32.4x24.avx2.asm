@@ -1,6 +1,6 @@
-; 165 instructions, 934 bytes, 7 spills, 0 of them in inner loops
+; 164 instructions, 931 bytes, 7 spills, 0 of them in inner loops
 0000  sub rsp,40h
-0004  mov rax,[rdi+38h]
+0004  mov rax,[rdi+48h]
 0008  vmovd xmm0,eax
 000c  vpbroadcastd ymm0,xmm0
 0011  vmovups [rsp],ymm0
@@ -172,7 +172,6 @@
 038b  vmovups [rax+20h],ymm10
 0390  vmovups ymm0,[rsp]
 0395  vmaskmovps [rax+40h],ymm0,ymm11
-039b  add rax,rdi
-039e  add rsp,40h
-03a2  vzeroupper
-03a5  ret
+039b  add rsp,40h
+039f  vzeroupper
+03a2  ret

@@ -1,4 +1,4 @@
-; 157 instructions, 997 bytes, 0 spills, 0 of them in inner loops
+; 156 instructions, 994 bytes, 0 spills, 0 of them in inner loops
 0000  vpxor ymm0,ymm0,ymm0
 0004  vpxor ymm1,ymm1,ymm1
 0008  vpxor ymm2,ymm2,ymm2
@@ -171,6 +171,5 @@
 03d2  add rax,rdi
 03d5  vmovups [rax],ymm10
 03d9  vmovups [rax+20h],ymm11
-03de  add rax,rdi
-03e1  vzeroupper
-03e4  ret
+03de  vzeroupper
+03e1  ret

@@ -1,5 +1,5 @@
-; 269 instructions, 1716 bytes, 0 spills, 0 of them in inner loops
-0000  mov rax,[rdi+38h]
+; 268 instructions, 1713 bytes, 0 spills, 0 of them in inner loops
+0000  mov rax,[rdi+48h]
 0004  mov rcx,0FFFFFFFFFFFFFFFFh
 000e  bzhi rcx,rcx,rax
 0013  kmovq k1,rcx
@@ -279,6 +279,5 @@
 0698  vmovups [rax+40h],zmm21
 069f  vmovups [rax+80h],zmm22
 06a6  vmovups [rax+0C0h]{k1},zmm23
-06ad  add rax,rdi
-06b0  vzeroupper
-06b3  ret
+06ad  vzeroupper
+06b0  ret

@@ -114,7 +114,7 @@ pub enum Op {
     I32FromF32,
     /// Half as many bytes to f32.
     F32FromF16,
-    /// `dst, a, 4`: to half as many bytes, rounded as the environment says.
+    /// `dst, a, 0`: to half as many bytes, to nearest even.
     F16FromF32,
     /// To half as many bytes, to nearest even.
     Bf16FromF32,

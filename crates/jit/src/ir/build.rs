@@ -96,6 +96,20 @@ impl Function {
         dst
     }
 
+    /// 16 bits from memory, zero-extended.
+    pub fn load_u16(&mut self, from: Addr) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::LoadU16(dst, from));
+        dst
+    }
+
+    /// 8 bits from memory, zero-extended.
+    pub fn load_u8(&mut self, from: Addr) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::LoadU8(dst, from));
+        dst
+    }
+
     /// 64 bits to memory.
     pub fn store_int(&mut self, to: Addr, src: Int) {
         self.body.push(Inst::StoreInt(to, src));

@@ -260,6 +260,8 @@ enum Inst {
     Copy(Int, Int),
     LoadInt(Int, Addr),
     LoadI32(Int, Addr),
+    LoadU16(Int, Addr),
+    LoadU8(Int, Addr),
     StoreInt(Addr, Int),
     Address(Int, Addr),
     Int(IntOp, Int, IntSrc),

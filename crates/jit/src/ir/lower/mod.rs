@@ -32,6 +32,8 @@ fn scalar(m: &mut Machine, inst: Inst) {
         Inst::Copy(dst, a) => m.op(Op::Mov, &[Reg(dst.0), Reg(a.0)]),
         Inst::LoadInt(dst, from) => m.op(Op::Mov, &[Reg(dst.0), Mem(from.into())]),
         Inst::LoadI32(dst, from) => m.op(Op::MovI32, &[Reg(dst.0), Mem(from.into())]),
+        Inst::LoadU16(dst, from) => m.op(Op::MovU16, &[Reg(dst.0), Mem(from.into())]),
+        Inst::LoadU8(dst, from) => m.op(Op::MovU8, &[Reg(dst.0), Mem(from.into())]),
         Inst::StoreInt(to, src) => m.op(Op::MovStore, &[Mem(to.into()), Reg(src.0)]),
         Inst::Address(dst, of) => m.op(Op::Lea, &[Reg(dst.0), Mem(of.into())]),
         Inst::Int(op, dst, b) => integer(m, op, dst.0, b),
