@@ -23,6 +23,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/jit/examples/dot.rs", "runs generated code"),
     ("crates/jit/src/arena/tests.rs", "runs generated code"),
     ("crates/jit/src/testing.rs", "runs generated code in tests"),
+    ("crates/jit/tests/fork.rs", "forks, and runs generated code"),
     ("crates/cpu/src/kernels/multiversion.rs", "entry to code compiled for wider instruction sets"),
     ("crates/cpu/src/kernels/scratch.rs", "disjoint parts of scratch for workers"),
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),

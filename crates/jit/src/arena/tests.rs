@@ -174,3 +174,14 @@ fn threads_share_an_arena() {
     });
     assert_eq!(arena.stats().kernels, 0);
 }
+
+#[test]
+fn a_refusal_steps_down_and_is_said() {
+    // Two views of so much do not fit into the address space.
+    let options = |mode| Options { mode, chunk: 1 << 46, budget: usize::MAX, perf_map: None };
+    let error = CodeArena::new(options(Mode::TwoViews)).install("store", &store(1)).unwrap_err();
+    assert!(matches!(error, CodeError::Refused { .. }), "{error}");
+    let arena = CodeArena::new(options(Mode::Auto));
+    let code = arena.install("store", &store(1)).unwrap();
+    assert_eq!((run(&code), arena.stats().mapped), (1, map::whole_pages(1)));
+}

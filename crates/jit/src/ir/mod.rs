@@ -4,8 +4,8 @@
 //! and conditions. Values are variables: an instruction makes a new one or changes an old one (accumulators), so that loops need no joins.
 //! The order of instructions is the author's and is kept, since scheduling an inner loop by hand is what a kernel is about.
 //!
-//! [`Function::finish`] lowers every instruction for the [`Isa`](crate::Isa) (one file per instruction set under `lower`: what has no
-//! instruction there becomes several), gives values registers by linear scan over their live ranges ([`alloc`]), and assembles. Values that do
+//! [`Function::finish`] lowers every instruction for the [`Isa`] (one file per instruction set under `lower`: what has no
+//! instruction there becomes several), gives values registers by linear scan over their live ranges, and assembles. Values that do
 //! not fit go to the stack, the least used (by depth of loops) first, pinned ones never; [`Compiled`] counts what that costs, and the tests of
 //! kernels assert that inner loops have none of it.
 //!
@@ -16,6 +16,8 @@ mod build;
 mod emit;
 mod lower;
 mod machine;
+#[cfg(test)]
+mod random;
 #[cfg(test)]
 mod tests;
 
