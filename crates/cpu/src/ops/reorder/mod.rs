@@ -5,7 +5,7 @@ use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// The rows, best first: copies bit by bit, then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] =
@@ -41,6 +41,10 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
 }
 
 fn arithmetic(op: &Reorder, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let wide = |t: &Tensor| matches!(t.dtype, DataType::S32 | DataType::S64);
+    if wide(&op.src) && wide(&op.dst) && problem.attr.is_default() {
+        return Err(Skip::DataType(format!("{} to {}: f32 does not hold every number", op.src.dtype, op.dst.dtype)));
+    }
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;
     b.unshift(0, Arg::SRC)?;
