@@ -4,7 +4,8 @@ use crate::arena::{CodeArena, Options};
 use crate::asm::{Asked, Assembled, Gpr, Mask, Masking, Mem, Operand, Simd, Width};
 use crate::ir::{Compiled, Function};
 use crate::isa::Isa;
-use iced_x86::{CpuidFeature, Decoder, DecoderOptions, Instruction, OpKind, Register};
+use iced_x86::{CpuidFeature, Decoder, DecoderOptions, Formatter, Instruction, NasmFormatter, OpKind, Register};
+use std::fmt::Write as _;
 
 /// The instruction sets that functions are tested for.
 pub(crate) const ISAS: [Isa; 4] = [Isa::AVX2, Isa::AVX2_VNNI, Isa::AVX512, Isa::AVX512_BF16];
@@ -49,6 +50,7 @@ fn allowed(isa: Isa, feature: CpuidFeature) -> bool {
         AVX_VNNI => !isa.avx512 && isa.vnni,
         AVX512_VNNI => isa.avx512 && isa.vnni,
         AVX512_BF16 => isa.bf16,
+        AMX_TILE | AMX_BF16 | AMX_INT8 => isa.amx,
         _ => false,
     }
 }
@@ -97,6 +99,7 @@ fn same_operand(decoded: &Instruction, n: u32, operand: Operand) -> bool {
         Operand::Simd(r) => register() == simd_name(r),
         Operand::Mask(Mask(k)) => register() == format!("K{k}"),
         Operand::Int(r) => decoded.op_kind(n) == OpKind::Register && format!("{:?}", decoded.op_register(n).full_register()) == gpr_name(r),
+        Operand::Tile(t) => register() == format!("TMM{t}"),
         Operand::Mem(mem) => decoded.op_kind(n) == OpKind::Memory && !decoded.is_broadcast() && same_memory(decoded, mem),
         Operand::Splat(mem) => decoded.op_kind(n) == OpKind::Memory && decoded.is_broadcast() && same_memory(decoded, mem),
         Operand::Imm(imm) => decoded.immediate(n) as i64 == imm,
@@ -117,4 +120,34 @@ pub(crate) fn disagreement(decoded: &Instruction, asked: &Asked) -> Option<Strin
         && asked.operands.iter().enumerate().all(|(n, o)| same_operand(decoded, n as u32, *o))
         && masking == asked.masking;
     (!same).then(|| format!("{:?}: {asked:?}", decoded.code()))
+}
+
+fn listing(compiled: &Compiled) -> String {
+    let mut formatter = NasmFormatter::new();
+    formatter.options_mut().set_branch_leading_zeros(false);
+    let mut text = format!(
+        "; {} instructions, {} bytes, {} spills, {} of them in inner loops\n",
+        compiled.code.instructions, compiled.code.code_len, compiled.spills, compiled.inner_spills
+    );
+    for i in decoded(&compiled.code) {
+        let mut line = String::new();
+        formatter.format(&i, &mut line);
+        let _ = writeln!(text, "{:04x}  {line}", i.ip());
+    }
+    text
+}
+
+/// Compares with the golden listing of that name, or writes it where `OXIDNN_BLESS` is set.
+pub(crate) fn golden(name: &str, compiled: &Compiled) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/jit");
+    let file = folder.join(format!("{name}.asm"));
+    let text = listing(compiled);
+    if std::env::var_os("OXIDNN_BLESS").is_some() {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&file, text).unwrap();
+        return;
+    }
+    let golden = std::fs::read_to_string(&file).unwrap_or_default();
+    let line = golden.lines().zip(text.lines()).find(|(old, new)| old != new);
+    assert!(golden == text, "{} differs: {line:?}; `cargo xtask bless` if that is meant", file.display());
 }

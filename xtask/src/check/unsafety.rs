@@ -22,6 +22,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/jit/src/arena/map.rs", "maps executable memory and calls code in it"),
     ("crates/jit/examples/dot.rs", "runs generated code"),
     ("crates/jit/src/arena/tests.rs", "runs generated code"),
+    ("crates/jit/src/isa/amx.rs", "asks processor and system whether tiles may be used"),
     ("crates/jit/src/testing.rs", "runs generated code in tests"),
     ("crates/jit/tests/fork.rs", "forks, and runs generated code"),
     ("crates/cpu/src/kernels/multiversion.rs", "entry to code compiled for wider instruction sets"),

@@ -320,6 +320,9 @@ fn code_of(isa: &Isa, op: Op, operands: &[Operand]) -> Result<Code, String> {
 }
 
 fn build(isa: &Isa, op: Op, operands: &[Operand], masking: Masking, at: u64) -> Result<Instruction, String> {
+    if op.is_tile() && !isa.amx {
+        return Err("needs AMX".into());
+    }
     let code = code_of(isa, op, operands)?;
     let mut i = Instruction::default();
     i.set_code(code);
@@ -337,6 +340,7 @@ fn build(isa: &Isa, op: Op, operands: &[Operand], masking: Masking, at: u64) -> 
             Operand::Int(r) => i.set_op_register(n, gpr(r, int_bits(op, n, code))),
             Operand::Simd(r) => i.set_op_register(n, simd(r)?),
             Operand::Mask(Mask(k)) => i.set_op_register(n, numbered(Register::K0, k, 8)?),
+            Operand::Tile(t) => i.set_op_register(n, numbered(Register::TMM0, t, 8)?),
             Operand::Mem(mem) => memory(&mut i, n, mem, at)?,
             Operand::Splat(mem) => {
                 memory(&mut i, n, mem, at)?;

@@ -236,6 +236,27 @@ pub enum Op {
     PrefetchL2,
     /// Asks for a line that will be written.
     PrefetchWrite,
+    /// Shapes of the tile registers from 64 bytes of memory; clears them.
+    TileConfig,
+    /// Gives the tile registers up.
+    TileRelease,
+    /// A tile of zeros.
+    TileZero,
+    /// A tile from lines in memory; the index of the address is their distance.
+    TileLoad,
+    /// A tile to lines in memory; the index of the address is their distance.
+    TileStore,
+    /// `dst += a * b` on tiles: rows of bf16 pairs by lines of pairs.
+    TileDotBf16,
+    /// `dst += a * b` on tiles: rows of four unsigned bytes by lines of four signed ones.
+    TileDotU8S8,
+}
+
+impl Op {
+    /// True for what AMX has.
+    pub(super) fn is_tile(self) -> bool {
+        self as usize >= Op::TileConfig as usize
+    }
 }
 
 /// How an instruction is encoded.
@@ -382,6 +403,13 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::PrefetchL1, codes: Codes::One(Prefetcht0_m8) },
     Row { op: Op::PrefetchL2, codes: Codes::One(Prefetcht1_m8) },
     Row { op: Op::PrefetchWrite, codes: Codes::One(Prefetchw_m8) },
+    Row { op: Op::TileConfig, codes: Codes::One(VEX_Ldtilecfg_m512) },
+    Row { op: Op::TileRelease, codes: Codes::One(VEX_Tilerelease) },
+    Row { op: Op::TileZero, codes: Codes::One(VEX_Tilezero_tmm) },
+    Row { op: Op::TileLoad, codes: Codes::One(VEX_Tileloadd_tmm_sibmem) },
+    Row { op: Op::TileStore, codes: Codes::One(VEX_Tilestored_sibmem_tmm) },
+    Row { op: Op::TileDotBf16, codes: Codes::One(VEX_Tdpbf16ps_tmm_tmm_tmm) },
+    Row { op: Op::TileDotU8S8, codes: Codes::One(VEX_Tdpbusd_tmm_tmm_tmm) },
 ];
 
 const _: () = {

@@ -150,6 +150,8 @@ pub enum Operand {
     Simd(Simd),
     /// A mask register.
     Mask(Mask),
+    /// A tile register of AMX, `tmm0` to `tmm7`.
+    Tile(u8),
     /// A place in memory.
     Mem(Mem),
     /// A 32-bit number in memory that takes the place of every lane; AVX-512 only.

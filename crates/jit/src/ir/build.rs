@@ -317,6 +317,39 @@ impl Function {
         dst
     }
 
+    // Tiles.
+
+    /// Sets the shapes of the tile registers, which clears them, from 64 bytes: 1, 15 zeros, bytes of a line of every tile (8 numbers of 16
+    /// bits, 16 bytes of zeros), lines of every tile (8 bytes, 8 zeros).
+    pub fn tile_config(&mut self, shapes: Addr) {
+        self.body.push(Inst::Tile(TileInst::Config(shapes)));
+    }
+
+    /// Gives the tile registers up; a thread that holds none is switched faster.
+    pub fn tile_release(&mut self) {
+        self.body.push(Inst::Tile(TileInst::Release));
+    }
+
+    /// A tile of zeros.
+    pub fn tile_zero(&mut self, tile: Tile) {
+        self.body.push(Inst::Tile(TileInst::Zero(tile)));
+    }
+
+    /// A tile from memory: lines `stride` bytes apart.
+    pub fn tile_load(&mut self, tile: Tile, from: Int, stride: Int, disp: i32) {
+        self.body.push(Inst::Tile(TileInst::Load(tile, from.indexed(stride, 1, disp))));
+    }
+
+    /// A tile to memory: lines `stride` bytes apart.
+    pub fn tile_store(&mut self, to: Int, stride: Int, disp: i32, tile: Tile) {
+        self.body.push(Inst::Tile(TileInst::Store(to.indexed(stride, 1, disp), tile)));
+    }
+
+    /// `c += a * b`
+    pub fn tile_dot(&mut self, op: TileProduct, c: Tile, a: Tile, b: Tile) {
+        self.body.push(Inst::Tile(TileInst::Dot(op, c, a, b)));
+    }
+
     /// Lowers, gives registers and assembles.
     ///
     /// # Errors

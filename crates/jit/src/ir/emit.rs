@@ -169,6 +169,7 @@ impl Emitter<'_> {
             },
             Arg::As(r, width) => Simd::new(self.number(r), width).into(),
             Arg::Fixed(r) => r.into(),
+            Arg::Tile(t) => Operand::Tile(t),
             Arg::Mem(place) => Operand::Mem(self.place(place)),
             Arg::Splat(place) => Operand::Splat(self.place(place)),
             Arg::Imm(i) => Operand::Imm(i),

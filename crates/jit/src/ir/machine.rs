@@ -37,6 +37,7 @@ pub(super) enum Arg {
     As(Reg, Width),
     /// A general register that the calling convention names.
     Fixed(Gpr),
+    Tile(u8),
     Mem(Place),
     Splat(Place),
     Imm(i64),

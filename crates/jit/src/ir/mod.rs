@@ -253,10 +253,35 @@ impl From<i32> for IntSrc {
     }
 }
 
+/// A tile register of AMX. There are eight, and their author names them, since their shapes are set by number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tile(pub u8);
+
+/// Products of tiles, `c += a * b`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TileProduct {
+    /// f32 sums of bf16 pairs.
+    Bf16,
+    /// i32 sums of unsigned bytes (`a`) by signed bytes (`b`), in fours.
+    U8S8,
+}
+
+/// An instruction on tiles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum TileInst {
+    Config(Addr),
+    Release,
+    Zero(Tile),
+    Load(Tile, Addr),
+    Store(Addr, Tile),
+    Dot(TileProduct, Tile, Tile, Tile),
+}
+
 /// An instruction as its author wrote it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Inst {
     Vector(VecInst),
+    Tile(TileInst),
     Arguments(Int),
     Constant(Int, i64),
     Copy(Int, Int),

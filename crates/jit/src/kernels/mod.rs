@@ -1,3 +1,6 @@
 //! Generators of kernels that know addresses and strides, and nothing of tensors.
 
+#[cfg(test)]
+mod cases;
 pub mod dot;
+pub mod tiles;

@@ -2,6 +2,7 @@
 //!
 //! Integers and structure are the same everywhere and are here; vectors are lowered by one file per instruction set.
 
+mod amx;
 mod avx2;
 mod avx512;
 
@@ -17,6 +18,7 @@ pub(super) fn lower(function: Function) -> Machine {
         match inst {
             Inst::Vector(v) if isa.avx512 => avx512::lower(&mut m, isa, v),
             Inst::Vector(v) => avx2::lower(&mut m, isa, v),
+            Inst::Tile(t) => amx::lower(&mut m, t),
             other => scalar(&mut m, other),
         }
     }
@@ -26,7 +28,7 @@ pub(super) fn lower(function: Function) -> Machine {
 fn scalar(m: &mut Machine, inst: Inst) {
     use Arg::{Imm, Mem, Reg};
     match inst {
-        Inst::Vector(_) => {}
+        Inst::Vector(_) | Inst::Tile(_) => {}
         Inst::Arguments(dst) => m.op(Op::Mov, &[Reg(dst.0), Arg::Fixed(Gpr::Rdi)]),
         Inst::Constant(dst, value) => m.op(Op::MovImm, &[Reg(dst.0), Imm(value)]),
         Inst::Copy(dst, a) => m.op(Op::Mov, &[Reg(dst.0), Reg(a.0)]),

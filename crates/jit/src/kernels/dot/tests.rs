@@ -1,140 +1,7 @@
 use super::*;
 use crate::ir::Binary;
-use crate::testing::{ISAS, check, decoded, run};
-use half::bf16;
-use iced_x86::{Formatter, NasmFormatter};
-use std::fmt::Write as _;
-
-const PRODUCTS: [Product; 3] = [Product::F32, Product::Bf16, Product::U8S8];
-
-/// Small whole numbers, so that every sum is exact in every order.
-fn number(product: Product, signed: bool, i: usize) -> i32 {
-    let x = (i * 37 + i / 11) % 13;
-    if product == Product::U8S8 && signed { x as i32 * 9 - 50 } else { x as i32 - if product == Product::U8S8 { 0 } else { 6 } }
-}
-
-fn put(product: Product, x: i32, out: &mut Vec<u8>) {
-    match product {
-        Product::F32 => out.extend((x as f32).to_le_bytes()),
-        Product::Bf16 => out.extend(bf16::from_f32(x as f32).to_le_bytes()),
-        Product::U8S8 => out.push(x as u8),
-    }
-}
-
-/// Numbers of a product: parts, each `rows` by `depth` and `depth` by `columns`.
-struct Case {
-    dot: Dot,
-    isa: Isa,
-    parts: usize,
-    steps: usize,
-    last: usize,
-}
-
-impl Case {
-    fn depth(&self) -> usize {
-        self.steps * self.dot.product.depth() + usize::from(self.dot.partial)
-    }
-
-    /// Steps, one that is not whole counted.
-    fn all_steps(&self) -> usize {
-        self.depth().div_ceil(self.dot.product.depth())
-    }
-
-    fn a(&self, part: usize, row: usize, k: usize) -> i32 {
-        number(self.dot.product, false, part * 1000 + row * 57 + k)
-    }
-
-    fn b(&self, part: usize, k: usize, column: usize) -> i32 {
-        number(self.dot.product, true, part * 777 + column * 31 + k)
-    }
-
-    /// Columns that exist.
-    fn shown(&self) -> usize {
-        let (columns, lanes) = (self.dot.columns(self.isa), self.isa.width().lanes());
-        if self.dot.tail { columns - lanes + self.last } else { columns }
-    }
-
-    fn size(&self) -> usize {
-        4 / self.dot.product.depth()
-    }
-
-    /// `A` of a part, with the distances of its rows and steps. What is not to be read is NaN.
-    fn left(&self, part: usize) -> (Vec<u8>, usize, usize) {
-        let rows = usize::from(self.dot.rows);
-        let (row, step) = match (self.dot.a_row, self.dot.a_step) {
-            (Stride::Fixed(row), Stride::Given) => (row as usize, rows * row as usize + 12),
-            (Stride::Given, Stride::Given) => (4, rows * 4),
-            _ => (self.steps * 4 + 8, 4),
-        };
-        let mut bytes = vec![0xff; rows * row + self.all_steps() * step];
-        for i in 0..rows {
-            for k in 0..self.depth() {
-                let at = i * row + k / self.dot.product.depth() * step + k % self.dot.product.depth() * self.size();
-                let mut number = Vec::new();
-                put(self.dot.product, self.a(part, i, k), &mut number);
-                bytes[at..at + number.len()].copy_from_slice(&number);
-            }
-        }
-        (bytes, row, step)
-    }
-
-    /// `B` of a part, with the distance of its lines; ends with the last number that exists where it is not packed.
-    fn right(&self, part: usize) -> (Vec<u8>, usize) {
-        let packed = self.dot.panel == Panel::Packed;
-        let columns = if packed { self.dot.columns(self.isa) } else { self.shown() };
-        let line = if packed { columns * 4 } else { columns * 4 + 20 };
-        let mut bytes = Vec::new();
-        for step in 0..self.all_steps() {
-            bytes.resize(step * line, 0xff);
-            for column in 0..columns {
-                for k in (0..self.dot.product.depth()).map(|k| step * self.dot.product.depth() + k) {
-                    put(self.dot.product, if k < self.depth() { self.b(part, k, column) } else { 0 }, &mut bytes);
-                }
-            }
-        }
-        (bytes, line)
-    }
-
-    fn run(&self) {
-        let (rows, columns) = (usize::from(self.dot.rows), self.dot.columns(self.isa));
-        let product = self.dot.product;
-        let left: Vec<_> = (0..self.parts).map(|p| self.left(p)).collect();
-        let right: Vec<_> = (0..self.parts).map(|p| self.right(p)).collect();
-        let pairs: Vec<Pair> = left.iter().zip(&right).map(|(a, b)| Pair { a: a.0.as_ptr(), b: b.0.as_ptr() }).collect();
-        let c_row = columns + 3;
-        let before = |i: usize| if product == Product::U8S8 { i as u32 } else { (i as f32).to_bits() };
-        let mut c: Vec<u32> = (0..rows * c_row).map(before).collect();
-        let unroll = usize::from(self.dot.unroll);
-        let args = Args {
-            pairs: pairs.as_ptr(),
-            count: pairs.len(),
-            blocks: self.steps / unroll,
-            rest: self.steps % unroll,
-            c: c.as_mut_ptr().cast(),
-            c_row: c_row * 4,
-            a_row: left.first().map_or(0, |a| a.1),
-            a_step: left.first().map_or(0, |a| a.2),
-            b_row: right.first().map_or(0, |b| b.1),
-            last: self.last,
-        };
-        if !run(self.dot.function(self.isa), &args) {
-            return;
-        }
-        for (i, got) in c.iter().enumerate() {
-            let (row, column) = (i / c_row, i % c_row);
-            let mut want = before(i);
-            if column < self.shown() {
-                let terms = (0..self.parts).flat_map(|p| (0..self.depth()).map(move |k| (p, k)));
-                let sum: i32 = terms.map(|(p, k)| self.a(p, row, k) * self.b(p, k, column)).sum();
-                let sum = sum + if self.dot.start == Start::Load { i as i32 } else { 0 };
-                want = if product == Product::U8S8 { sum as u32 } else { (sum as f32).to_bits() };
-            }
-            // -0 and 0 are the same sum.
-            let zeros = |x: u32| if x == 0x8000_0000 { 0 } else { x };
-            assert_eq!(zeros(*got), zeros(want), "row {row} column {column} of {} {:?}", self.dot.name(self.isa), self.dot);
-        }
-    }
-}
+use crate::kernels::cases::{Case, PRODUCTS};
+use crate::testing::{ISAS, check, golden, run};
 
 #[test]
 fn tiles_hold_the_sums() {
@@ -255,42 +122,16 @@ fn kept() -> Vec<(Dot, Isa)> {
     kept
 }
 
-fn listing(compiled: &Compiled) -> String {
-    let mut formatter = NasmFormatter::new();
-    formatter.options_mut().set_branch_leading_zeros(false);
-    let mut text = format!(
-        "; {} instructions, {} bytes, {} spills, {} of them in inner loops\n",
-        compiled.code.instructions, compiled.code.code_len, compiled.spills, compiled.inner_spills
-    );
-    for i in decoded(&compiled.code) {
-        let mut line = String::new();
-        formatter.format(&i, &mut line);
-        let _ = writeln!(text, "{:04x}  {line}", i.ip());
-    }
-    text
-}
-
 /// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
 #[test]
 fn golden_listings() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/jit");
     let mut names: Vec<String> = kept().iter().map(|(dot, isa)| dot.name(*isa)).collect();
     names.dedup();
     assert_eq!(names.len(), kept().len(), "one file for each");
-    let bless = std::env::var_os("OXIDNN_BLESS").is_some();
     for (dot, isa) in kept() {
         let compiled = dot.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);
-        let file = folder.join(format!("{}.asm", dot.name(isa)));
-        let text = listing(&compiled);
-        if bless {
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&file, text).unwrap();
-            continue;
-        }
-        let golden = std::fs::read_to_string(&file).unwrap_or_default();
-        let line = golden.lines().zip(text.lines()).find(|(old, new)| old != new);
-        assert!(golden == text, "{} differs: {line:?}; `cargo xtask bless` if that is meant", file.display());
+        golden(&dot.name(isa), &compiled);
     }
 }
 
