@@ -5,8 +5,11 @@
 
 use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
-use oxidnn_jit::kernels::dot::{Args, Dot, Pair, Product, Stride};
-use oxidnn_jit::{CodeArena, Entry, Isa};
+use oxidnn_jit::ir::TileProduct;
+use oxidnn_jit::kernels::dot::{Args, Dot, Pair, Product, Start, Stride};
+use oxidnn_jit::kernels::tiles::{LINES, Tiles};
+use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa};
+use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -34,26 +37,41 @@ impl Buffer {
     }
 }
 
-/// Multiply-adds on registers: `unroll` accumulators, as many rounds as the argument says.
-fn peak_kernel(arena: &CodeArena, isa: Isa, op: Op) -> Result<Entry<usize>, Box<dyn std::error::Error>> {
+/// Multiply-adds on registers, as many rounds as the argument says, and their operations in a round.
+fn peak_kernel(arena: &CodeArena, isa: Isa, op: Op) -> Result<(Entry<usize>, usize), Box<dyn Error>> {
     let reg = |i| Operand::Simd(Simd::new(i, isa.width()));
-    let sums = isa.simd_registers() as u8 - 2;
+    let tiles = matches!(op, Op::TileDotBf16 | Op::TileDotU8S8);
+    let sums = if tiles { 6 } else { isa.simd_registers() as u8 - 2 };
     let mut asm = Asm::new(isa);
     asm.op(Op::Mov, &[Gpr::Rax.into(), Mem::at(Gpr::Rdi, 0).into()]);
-    (0..sums + 2).for_each(|i| asm.op(Op::Xor, &[reg(i), reg(i), reg(i)]));
+    if tiles {
+        let shapes = asm.constant(&tile_kernel(TileProduct::Bf16).shapes(), 64);
+        asm.op(Op::TileConfig, &[Mem::Const(shapes).into()]);
+    } else {
+        (0..sums + 2).for_each(|i| asm.op(Op::Xor, &[reg(i), reg(i), reg(i)]));
+    }
     let top = asm.label();
     asm.align(64);
     asm.bind(top);
-    for _ in 0..4 {
-        (0..sums).for_each(|i| asm.op(op, &[reg(i), reg(sums), reg(sums + 1)]));
+    for i in (0..4).flat_map(|_| 0..sums) {
+        let operands = if tiles { [i, 6, 7].map(Operand::Tile) } else { [i, sums, sums + 1].map(reg) };
+        asm.op(op, &operands);
     }
     asm.op(Op::Dec, &[Gpr::Rax.into()]);
     asm.jump(Cond::Ne, top);
-    asm.op(Op::ZeroUpper, &[]);
+    asm.op(if tiles { Op::TileRelease } else { Op::ZeroUpper }, &[]);
     asm.op(Op::Ret, &[]);
+    let depth = if matches!(op, Op::FmaF32) {
+        1
+    } else if matches!(op, Op::DotBf16 | Op::TileDotBf16) {
+        2
+    } else {
+        4
+    };
+    let each = 2 * depth * if tiles { 16 * 16 * 16 } else { isa.width().lanes() };
     let code = arena.install("peak", &asm.finish()?)?;
     // SAFETY: the code reads one number and touches no other memory; the caller runs it on a processor with this instruction set.
-    Ok(unsafe { code.entry() })
+    Ok((unsafe { code.entry() }, 4 * usize::from(sums) * each))
 }
 
 /// Nanoseconds of one run, the best of what `budget_ms` allows.
@@ -69,23 +87,74 @@ fn best(budget_ms: u128, mut run: impl FnMut()) -> f64 {
 }
 
 /// Operations in a nanosecond of the register loop.
-fn peak(arena: &CodeArena, isa: Isa, product: Product) -> Result<f64, Box<dyn std::error::Error>> {
-    let op = match product {
-        Product::F32 => Op::FmaF32,
-        Product::Bf16 => Op::DotBf16,
-        Product::U8S8 => Op::DotU8S8,
-    };
+fn peak(arena: &CodeArena, isa: Isa, op: Op) -> Result<f64, Box<dyn Error>> {
     let rounds = 200_usize;
-    let entry = peak_kernel(arena, isa, op)?;
+    let (entry, each) = peak_kernel(arena, isa, op)?;
     // SAFETY: see `peak_kernel`.
     let ns = best(60, || unsafe { entry.call(&rounds) });
-    let per_round = 4 * (isa.simd_registers() - 2) * isa.width().lanes() * 2 * product.depth();
-    Ok((rounds * per_round) as f64 / ns)
+    Ok((rounds * each) as f64 / ns)
+}
+
+/// A kernel of either kind.
+#[derive(Clone, Copy)]
+enum Kernel {
+    Dot(Dot),
+    Tiles(Tiles),
+}
+
+fn tile_kernel(product: TileProduct) -> Tiles {
+    Tiles { product, rows: 32, vectors: 2, start: Start::Zero, configures: true }
+}
+
+impl Kernel {
+    fn compile(self, isa: Isa) -> Result<Compiled, IrError> {
+        match self {
+            Kernel::Dot(dot) => dot.compile(isa),
+            Kernel::Tiles(tiles) => tiles.function().finish(),
+        }
+    }
+
+    fn name(self, isa: Isa) -> String {
+        match self {
+            Kernel::Dot(dot) => {
+                let given = if dot.a_row == Stride::Given { " given" } else { "" };
+                format!("{} unroll {}{given}", dot.name(isa), dot.unroll)
+            }
+            Kernel::Tiles(tiles) => tiles.name(),
+        }
+    }
+
+    /// Rows, columns, steps of a block, depth of a step.
+    fn sizes(self, isa: Isa) -> (usize, usize, usize, usize) {
+        match self {
+            Kernel::Dot(d) => (usize::from(d.rows), d.columns(isa), usize::from(d.unroll), d.product.depth()),
+            Kernel::Tiles(t) => (usize::from(t.rows), usize::from(t.vectors) * 16, LINES, t.types().depth()),
+        }
+    }
+
+    /// The instruction that does the work.
+    fn op(self) -> Op {
+        match self {
+            Kernel::Dot(Dot { product: Product::F32, .. }) => Op::FmaF32,
+            Kernel::Dot(Dot { product: Product::Bf16, .. }) => Op::DotBf16,
+            Kernel::Dot(Dot { product: Product::U8S8, .. }) => Op::DotU8S8,
+            Kernel::Tiles(Tiles { product: TileProduct::Bf16, .. }) => Op::TileDotBf16,
+            Kernel::Tiles(Tiles { product: TileProduct::U8S8, .. }) => Op::TileDotU8S8,
+        }
+    }
+
+    /// The same with a known distance of rows, unless that is passed.
+    fn with_row(self, row: usize) -> Kernel {
+        match self {
+            Kernel::Dot(dot) if dot.a_row != Stride::Given => Kernel::Dot(Dot { a_row: Stride::Fixed(row as i32), ..dot }),
+            other => other,
+        }
+    }
 }
 
 /// A problem: `m` by `n` by `steps`, cut into tiles; panels of `B` one after the other, all rows of `A` for each.
 struct Case {
-    dot: Dot,
+    kernel: Kernel,
     tiles_m: usize,
     tiles_n: usize,
     /// Parts of the reduction.
@@ -96,22 +165,20 @@ struct Case {
 
 impl Case {
     /// Operations in a nanosecond.
-    fn measure(&self, arena: &CodeArena, isa: Isa) -> Result<f64, Box<dyn std::error::Error>> {
-        let (dot, steps, parts) = (self.dot, self.steps, self.parts);
+    fn measure(&self, arena: &CodeArena, isa: Isa) -> Result<f64, Box<dyn Error>> {
+        let (steps, parts) = (self.steps, self.parts);
         let a_row = parts * steps * 4 + SKEW;
-        let dot = Dot { a_row: if dot.a_row == Stride::Given { Stride::Given } else { Stride::Fixed(a_row as i32) }, ..dot };
-        let compiled = dot.compile(isa)?;
-        let code = arena.install(&dot.name(isa), &compiled.code)?;
+        let kernel = self.kernel.with_row(a_row);
+        let code = arena.install(&kernel.name(isa), &kernel.compile(isa)?.code)?;
         // SAFETY: the kernel is a function of `Args`; the caller runs it on a processor with this instruction set.
         let entry: Entry<Args> = unsafe { code.entry() };
-        let (rows, columns) = (usize::from(dot.rows), dot.columns(isa));
+        let (rows, columns, unroll, depth) = kernel.sizes(isa);
         let (m, n) = (rows * self.tiles_m, columns * self.tiles_n);
         let panel = parts * steps * columns * 4;
         let mut a = Buffer::new(m * a_row);
         let mut b = Buffer::new(panel * self.tiles_n);
         let c_row = n * 4 + SKEW;
         let mut c = Buffer::new(m * c_row);
-        let unroll = usize::from(dot.unroll);
         let mut calls = Vec::new();
         let mut pairs = Vec::new();
         for j in 0..self.tiles_n {
@@ -140,56 +207,59 @@ impl Case {
                 unsafe { entry.call(black_box(call)) }
             }
         });
-        Ok((m * n * parts * steps * dot.product.depth() * 2) as f64 / ns)
+        Ok((m * n * parts * steps * depth * 2) as f64 / ns)
     }
 }
 
 /// Microseconds from a description to installed code.
-fn creation(arena: &CodeArena, dot: Dot, isa: Isa) -> f64 {
+fn creation(arena: &CodeArena, kernel: Kernel, isa: Isa) -> f64 {
     best(20, || {
-        let code = dot.compile(isa).ok().and_then(|c| arena.install("created", &c.code).ok());
+        let code = kernel.compile(isa).ok().and_then(|c| arena.install("created", &c.code).ok());
         black_box(code);
     }) / 1000.0
 }
 
 /// One line of the table.
-fn line(arena: &CodeArena, isa: Isa, dot: Dot, name: &str) -> Result<(), Box<dyn std::error::Error>> {
-    let peak = peak(arena, isa, dot.product)?;
-    let tiles = (240 / usize::from(dot.rows), 512 / dot.columns(isa));
-    print!("{name:42} {peak:7.1}");
+fn line(arena: &CodeArena, isa: Isa, kernel: Kernel) -> Result<(), Box<dyn Error>> {
+    let peak = peak(arena, isa, kernel.op())?;
+    let (rows, columns, ..) = kernel.sizes(isa);
+    print!("{:42} {peak:7.1}", kernel.name(isa));
     for (parts, steps) in SHAPES {
-        let speed = Case { dot, tiles_m: tiles.0, tiles_n: tiles.1, parts, steps }.measure(arena, isa)?;
+        let speed = Case { kernel, tiles_m: 240 / rows, tiles_n: 512 / columns, parts, steps }.measure(arena, isa)?;
         print!(" {speed:7.1} {:5.1}", 100.0 * speed / peak);
     }
-    println!(" {:7.1}", creation(arena, dot, isa));
+    println!(" {:7.1}", creation(arena, kernel, isa));
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// What there is to measure on a processor.
+fn kernels(isa: Isa) -> Vec<Kernel> {
+    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (9, 3), (12, 2), (13, 2), (14, 2), (24, 1), (28, 1)];
+    let narrow: &[(u8, u8)] = &[(6, 2), (5, 2), (4, 3), (3, 3), (12, 1)];
+    let mut kernels = Vec::new();
+    for (product, native) in [(Product::F32, true), (Product::Bf16, isa.bf16), (Product::U8S8, isa.vnni)] {
+        for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {
+            for (a_row, unroll) in [(Stride::Fixed(0), 4), (Stride::Fixed(0), 8), (Stride::Given, 4)] {
+                kernels.extend(native.then(|| Kernel::Dot(Dot { a_row, unroll, ..Dot::new(product, rows, vectors) })));
+            }
+        }
+    }
+    if isa.amx {
+        kernels.extend([TileProduct::Bf16, TileProduct::U8S8].map(|p| Kernel::Tiles(tile_kernel(p))));
+    }
+    kernels
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     let filter = std::env::args().nth(1).unwrap_or_default();
     let arena = CodeArena::new(Options::default());
     let host = Isa::host().ok_or("no AVX2 here")?;
-    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (9, 3), (12, 2), (13, 2), (14, 2), (24, 1), (28, 1)];
-    let narrow: &[(u8, u8)] = &[(6, 2), (5, 2), (4, 3), (3, 3), (12, 1)];
-    println!(
-        "{:46} {:>7} {:>8} {:>6} {:>8} {:>6} {:>8}",
-        "kernel, Gop/s and % of the peak", "peak", "a tile", "%", "in L2", "%", "us made"
-    );
+    print!("{:42} {:>7}", "240 rows by 512 columns: Gop/s and %", "peak");
+    SHAPES.iter().for_each(|(parts, steps)| print!(" {:>7}     %", format!("{parts}x{steps}")));
+    println!(" {:>7}", "us made");
     for isa in [host, Isa::host_within(Isa::AVX2_VNNI).ok_or("no AVX2 here")?] {
-        for product in [Product::F32, Product::Bf16, Product::U8S8] {
-            if (product == Product::Bf16 && !isa.bf16) || (product == Product::U8S8 && !isa.vnni) {
-                continue;
-            }
-            for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {
-                for (a_row, unroll) in [(Stride::Fixed(0), 4), (Stride::Fixed(0), 8), (Stride::Given, 4)] {
-                    let dot = Dot { a_row, unroll, ..Dot::new(product, rows, vectors) };
-                    let given = if a_row == Stride::Given { " given" } else { "" };
-                    let name = format!("{} unroll {unroll}{given}", dot.name(isa));
-                    if name.contains(&filter) {
-                        line(&arena, isa, dot, &name)?;
-                    }
-                }
-            }
+        for kernel in kernels(isa).into_iter().filter(|k| k.name(isa).contains(&filter)) {
+            line(&arena, isa, kernel)?;
         }
     }
     Ok(())
