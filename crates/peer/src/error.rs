@@ -85,7 +85,7 @@ pub enum PeerError {
         /// Those of the call.
         passed: String,
     },
-    /// The two libraries disagree on how many bytes a tensor takes.
+    /// A tensor takes fewer bytes in the library than in ours.
     #[error("{arg} takes {theirs} bytes in the library, {ours} in ours")]
     Size {
         /// The argument.

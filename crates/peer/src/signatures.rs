@@ -64,6 +64,7 @@ pub(crate) const SIGNATURES: &[(&str, &str)] = &[
     ("dnnl_post_ops_append_binary_v2", "OiMM"),
     ("dnnl_post_ops_append_prelu", "Oi"),
     ("dnnl_primitive_desc_destroy", "P"),
+    ("dnnl_primitive_desc_next_impl", "P"),
     ("dnnl_primitive_create", "xP"),
     ("dnnl_primitive_destroy", "X"),
     ("dnnl_vanilla_rnn_forward_primitive_desc_create", "pEiiiMMMMMMMiffA"),

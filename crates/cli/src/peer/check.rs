@@ -1,13 +1,14 @@
 //! `oxidnn verify --peer LIB`: another library against the reference.
 //!
-//! The library runs in a process of its own, which prints one JSON object a problem: where it crashes, the problem that it was given is named,
-//! and a new process goes on behind it.
+//! The library runs in a process of its own, which prints one JSON object a problem. A problem may spoil the library's memory for those behind
+//! it, so anything but agreement or refusal counts only from a fresh process: the process ends there, or crashes, and the next one begins with the
+//! problem in question.
 
 use super::{load, resolved};
 use crate::problems::{self, Named};
 use crate::{Verify, progress};
 use anyhow::{Context, Result};
-use oxidnn_peer::{Peer, PeerError, Status};
+use oxidnn_peer::{Created, Peer, PeerError, Status};
 use oxidnn_spec::Arg;
 use oxidnn_testing::compare::Mismatch;
 use oxidnn_testing::harness::Truth;
@@ -26,6 +27,9 @@ const VERDICTS: [(&str, &str); 6] = [
     ("refused", "are refused by the peer"),
 ];
 
+/// More implementations of one problem than any library has.
+const MAX_IMPLEMENTATIONS: usize = 32;
+
 /// Those that do no harm.
 const HARMLESS: [&str; 2] = ["agrees", "refused"];
 
@@ -38,12 +42,15 @@ pub(crate) fn verify(args: &Verify, library: &Path) -> Result<ExitCode> {
     }
 }
 
-/// Runs every problem on the library, and prints what became of it.
+/// Runs problems on the library, and prints what became of them, up to the first that wants a fresh process.
 fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> {
     let peer = load(library, args.selection.threads)?;
-    for named in cases {
+    for (i, named) in cases.iter().enumerate() {
         let mut implementation = String::new();
         let (verdict, why) = judge(&peer, named, &mut implementation).unwrap_or_else(verdict_of);
+        if i > 0 && !HARMLESS.contains(&verdict) {
+            return Ok(ExitCode::SUCCESS);
+        }
         println!("{}", json!({ "verdict": verdict, "peer_impl": implementation, "why": why }));
     }
     Ok(ExitCode::SUCCESS)
@@ -72,13 +79,14 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
             done += 1;
         }
         let status = child.wait()?;
-        if status.code().is_some() && done == begun && done < cases.len() {
+        if done > begun {
+            continue;
+        }
+        if status.code().is_some() {
             anyhow::bail!("the process that talks to the peer ended with {status}");
         }
-        if let Some(named) = cases.get(done) {
-            tell(named, &json!({ "verdict": "CRASHED", "peer_impl": "", "why": status.to_string() }));
-            done += 1;
-        }
+        tell(&cases[done], &json!({ "verdict": "CRASHED", "peer_impl": "", "why": status.to_string() }));
+        done += 1;
     }
     bar.finish_and_clear();
     if !args.selection.json {
@@ -122,15 +130,41 @@ fn verdict_of(e: PeerError) -> Judged {
     (verdict, e.to_string())
 }
 
+/// Compares the implementation that the library prefers; where it differs, also names those of its others that agree with the reference.
 fn judge(peer: &Peer, named: &Named, implementation: &mut String) -> Result<Judged, PeerError> {
     let case = &named.case;
     let created = peer.create(&case.problem)?;
     *implementation = created.impl_name()?;
     let truth = Truth::of(&resolved(&case.problem, &case.fill)?, &case.fill)?;
+    let wrong = differences(peer, created, &truth)?;
+    if wrong.is_empty() {
+        return Ok(("agrees", wrong));
+    }
+    let (mut seen, mut agreeing) = (vec![implementation.clone()], Vec::new());
+    for skip in 1..MAX_IMPLEMENTATIONS {
+        let other = match peer.create_nth(&case.problem, skip) {
+            Ok(other) => other,
+            Err(e) if e.status() == Some(Status::LastImplReached) => break,
+            Err(_) => continue,
+        };
+        let name = other.impl_name()?;
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name.clone());
+        if differences(peer, other, &truth).is_ok_and(|w| w.is_empty()) {
+            agreeing.push(name);
+        }
+    }
+    let others = if agreeing.is_empty() { String::new() } else { format!("; its {} agrees", agreeing.join(", ")) };
+    Ok(("DIFFERS", wrong + &others))
+}
+
+/// What `created` computes otherwise than the reference; nothing where the two agree.
+fn differences(peer: &Peer, created: Created, truth: &Truth) -> Result<String, PeerError> {
     let prepared = peer.bind(created, &truth.problem, &truth.inputs, truth.inplace)?;
     prepared.run()?;
     let mut got = prepared.outputs(&truth.inputs)?;
     got.0.retain(|(arg, _)| *arg != Arg::WORKSPACE);
-    let wrong: Vec<String> = truth.compare(&got).iter().map(Mismatch::to_string).collect();
-    Ok((if wrong.is_empty() { "agrees" } else { "DIFFERS" }, wrong.join("; ")))
+    Ok(truth.compare(&got).iter().map(Mismatch::to_string).collect::<Vec<_>>().join("; "))
 }
