@@ -71,9 +71,19 @@ impl<'a> Norm<'a> {
 
     fn run(&self, prop: Prop, attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
         if self.src.is_empty() {
-            return Ok(());
+            return self.empty(prop, args);
         }
         if prop.is_forward() { self.forward(attr, args) } else { self.backward(prop, attr, args) }
+    }
+
+    /// Without a source nothing is normalised, but the gradients of scale and shift are sums of nothing.
+    fn empty(&self, prop: Prop, args: &'a dyn Args) -> Result<(), Error> {
+        for (arg, used) in [(Arg::DIFF_SCALE, self.flags.use_scale), (Arg::DIFF_SHIFT, self.flags.use_shift)] {
+            if used && prop == Prop::Backward {
+                View::of(args, arg)?.fill(0.0);
+            }
+        }
+        Ok(())
     }
 
     /// The dimension that scale and shift go by.
