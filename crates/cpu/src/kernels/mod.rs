@@ -3,6 +3,7 @@
 pub mod access;
 pub mod broadcast;
 mod convert;
+pub mod dense;
 pub mod dot;
 pub mod epilogue;
 pub mod lanes;

@@ -1,5 +1,6 @@
 //! Batch normalisation: statistics by channel.
 
+use crate::kernels::dense;
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
 use crate::{CpuTarget, RowPlan};
@@ -7,7 +8,15 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "folds:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "dense:portable", plan: dense_plan }, Impl { name: "folds:portable", plan }, fallback::ROW];
+
+fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::BatchNorm(op) => dense::BatchNorm::new(op, problem, target.threads),
+        _ => Err(Skip::Op("another operation than batch normalisation")),
+    })
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

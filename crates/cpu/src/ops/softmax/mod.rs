@@ -1,5 +1,6 @@
 //! Softmax and its logarithm.
 
+use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
@@ -8,7 +9,15 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, DataType, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "rows:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "dense:portable", plan: dense_plan }, Impl { name: "rows:portable", plan }, fallback::ROW];
+
+fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Softmax(op) => dense::Softmax::new(op, problem, target.threads),
+        _ => Err(Skip::Op("another operation than softmax")),
+    })
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

@@ -1,0 +1,140 @@
+//! Softmax and normalisations of matrices: `f32` tensors whose rows are contiguous, one behind the other.
+//!
+//! What [`pointwise`](super::pointwise) does for any type and layout in many passes over small registers, the kernels here do for the usual
+//! case in few: a tile of whole rows is read once into the nearest cache, worked on in place and written once, so that the result may lie
+//! over a source. A row shares its statistics in [`Softmax`] and [`LayerNorm`], a column in [`BatchNorm`].
+
+mod batch_norm;
+mod layer_norm;
+mod lines;
+mod softmax;
+
+pub use batch_norm::BatchNorm;
+pub use layer_norm::LayerNorm;
+pub use softmax::Softmax;
+
+use super::pointwise::GRAIN;
+use super::scratch::{Part, Scratch, booked, for_workers};
+use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
+use oxidnn_spec::{Arg, DataType, Error, Problem, Rounding, Tensor};
+use std::ops::Range;
+
+/// Numbers of a tile of short rows.
+const TILE: usize = 4096;
+/// Widths that pay: below, what is done once a row dominates; above, a row leaves the cache.
+const WIDTHS: std::ops::RangeInclusive<usize> = 16..=32 * 1024;
+
+/// The sizes of the tensors, and how many workers there may be.
+#[derive(Clone, Copy, Debug)]
+struct Matrix {
+    rows: usize,
+    width: usize,
+    workers: usize,
+}
+
+fn tensor(problem: &Problem, arg: Arg) -> Result<Tensor, Skip> {
+    let tensor = problem.tensor(arg).ok_or_else(|| Skip::Layout(format!("of {arg}: there is none")))?;
+    match tensor.dtype {
+        DataType::F32 => Ok(tensor),
+        dtype => Err(Skip::DataType(format!("{dtype} of {arg}"))),
+    }
+}
+
+/// True for numbers without blocks, holes or padding.
+fn contiguous(tensor: &Tensor) -> bool {
+    let plain = tensor.blocking().is_some_and(|b| b.is_plain() && b.offset == 0 && b.padded_dims == *tensor.dims());
+    plain && tensor.layout.is_dense(false)
+}
+
+impl Matrix {
+    /// The matrix that each of the arguments `args` is, rows along dimension `axis`.
+    ///
+    /// # Errors
+    /// [`Skip`] for other types and layouts, and for attributes that change the result.
+    fn of(problem: &Problem, axis: usize, args: &[Arg], workers: usize) -> Result<Matrix, Skip> {
+        let attr = &problem.attr;
+        let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
+        if stochastic || attr.dropout.is_some() || !(attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty()) {
+            return Err(Skip::Attr("that changes the result".into()));
+        }
+        let first = tensor(problem, args[0])?;
+        for &arg in args {
+            let t = tensor(problem, arg)?;
+            if !contiguous(&t) || t.layout != first.layout || t.blocking().is_none_or(|b| b.strides[axis] != 1) {
+                return Err(Skip::Layout(format!("of {arg}: not contiguous rows")));
+            }
+        }
+        let (width, volume) = (first.dims()[axis] as usize, first.layout.elements().unwrap_or(0) as usize);
+        if !WIDTHS.contains(&width) || volume == 0 {
+            return Err(Skip::Shape("rows that are too short or too long"));
+        }
+        Ok(Matrix { rows: volume / width, width, workers })
+    }
+
+    /// Checks that the argument `arg` has a contiguous number for each column.
+    fn by_column(&self, problem: &Problem, arg: Arg) -> Result<(), Skip> {
+        let t = tensor(problem, arg)?;
+        let fits = contiguous(&t) && t.layout.elements() == Some(self.width as i64);
+        if fits { Ok(()) } else { Err(Skip::Layout(format!("of {arg}"))) }
+    }
+
+    /// Rows of a tile.
+    fn tile(&self) -> usize {
+        (TILE / self.width).clamp(1, self.rows)
+    }
+
+    /// Numbers of scratch with room for `tiles` tiles for every worker.
+    fn space(&self, tiles: usize) -> Result<usize, Skip> {
+        for_workers(self.workers, tiles * self.tile() * self.width).ok_or(Skip::Shape("scratch exceeds the address space"))
+    }
+
+    /// Calls `body` in parallel for the rows of all tiles, with the worker's share of `space`.
+    fn tiles(&self, executor: &dyn Executor, space: &mut Part<'_>, body: &(dyn Fn(Range<usize>, &mut [f32]) + Sync)) {
+        let tile = self.tile();
+        let task_rows = (GRAIN as usize / (tile * self.width)).max(1) * tile;
+        space.work(executor, self.workers, self.rows.div_ceil(task_rows), &|task, space| {
+            self.each(task * task_rows..((task + 1) * task_rows).min(self.rows), |rows| body(rows, space));
+        });
+    }
+
+    /// Calls `body` for each tile of some rows.
+    fn each(&self, rows: Range<usize>, mut body: impl FnMut(Range<usize>)) {
+        let tile = self.tile();
+        for first in rows.clone().step_by(tile) {
+            body(first..(first + tile).min(rows.end));
+        }
+    }
+
+    /// Reads rows into the front of `space`; returns them and the rest.
+    fn read<'s>(&self, from: Buf, rows: &Range<usize>, space: &'s mut [f32]) -> (&'s mut [f32], &'s mut [f32]) {
+        let (tile, rest) = space.split_at_mut(rows.len() * self.width);
+        from.read(rows.start * self.width, tile);
+        (tile, rest)
+    }
+
+    fn write(&self, to: Buf, rows: &Range<usize>, tile: &[f32]) {
+        to.write(rows.start * self.width, tile);
+    }
+}
+
+/// Bytes of scratch for `parts`.
+fn bytes(parts: &[usize]) -> Result<usize, Skip> {
+    booked(parts).ok_or(Skip::Shape("scratch exceeds the address space"))
+}
+
+/// The argument `arg` by columns where it is `used`, else `default` for every column.
+fn parameters<'s>(
+    ctx: &Ctx<'_>,
+    scratch: &mut Scratch<'s>,
+    width: usize,
+    arg: Arg,
+    (used, default): (bool, f32),
+) -> Result<&'s mut [f32], Error> {
+    let values = scratch.take(width)?.into_slice();
+    if used {
+        ctx.buf(arg)?.read(0, values);
+    } else {
+        values.fill(default);
+    }
+    Ok(values)
+}
