@@ -1,16 +1,19 @@
-//! Softmax and normalisations of matrices: `f32` tensors whose rows are contiguous, one behind the other.
+//! Softmax, normalisations and pooling of matrices: `f32` tensors whose rows are contiguous, one behind the other.
 //!
 //! What [`pointwise`](super::pointwise) does for any type and layout in many passes over small registers, the kernels here do for the usual
 //! case in few: a tile of whole rows is read once into the nearest cache, worked on in place and written once, so that the result may lie
-//! over a source. A row shares its statistics in [`Softmax`] and [`LayerNorm`], a column in [`BatchNorm`].
+//! over a source. A row shares its statistics in [`Softmax`] and [`LayerNorm`], a column in [`BatchNorm`]; for [`Pool`] a row
+//! is a line of pixels with their channels.
 
 mod batch_norm;
 mod layer_norm;
 mod lines;
+mod pool;
 mod softmax;
 
 pub use batch_norm::BatchNorm;
 pub use layer_norm::LayerNorm;
+pub use pool::Pool;
 pub use softmax::Softmax;
 
 use super::pointwise::GRAIN;
@@ -46,17 +49,21 @@ fn contiguous(tensor: &Tensor) -> bool {
     plain && tensor.layout.is_dense(false)
 }
 
+/// Checks that no attribute changes the result.
+fn plain_attributes(problem: &Problem) -> Result<(), Skip> {
+    let attr = &problem.attr;
+    let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
+    let plain = attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty();
+    if plain && !stochastic && attr.dropout.is_none() { Ok(()) } else { Err(Skip::Attr("that changes the result".into())) }
+}
+
 impl Matrix {
     /// The matrix that each of the arguments `args` is, rows along dimension `axis`.
     ///
     /// # Errors
     /// [`Skip`] for other types and layouts, and for attributes that change the result.
     fn of(problem: &Problem, axis: usize, args: &[Arg], workers: usize) -> Result<Matrix, Skip> {
-        let attr = &problem.attr;
-        let stochastic = attr.rounding.values().any(|&r| r == Rounding::Stochastic);
-        if stochastic || attr.dropout.is_some() || !(attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty()) {
-            return Err(Skip::Attr("that changes the result".into()));
-        }
+        plain_attributes(problem)?;
         let first = tensor(problem, args[0])?;
         for &arg in args {
             let t = tensor(problem, arg)?;

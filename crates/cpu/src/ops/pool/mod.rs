@@ -2,6 +2,7 @@
 
 mod window;
 
+use crate::kernels::dense;
 use crate::kernels::pointwise::{Builder, Sides, Windows};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
@@ -11,7 +12,15 @@ use oxidnn_spec::{Arg, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "planes:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "dense:portable", plan: dense_plan }, Impl { name: "planes:portable", plan }, fallback::ROW];
+
+fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Pool(op) => dense::Pool::new(op, problem, target.threads),
+        _ => Err(Skip::Op("another operation than pooling")),
+    })
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
