@@ -88,7 +88,8 @@ impl Body for Forward<'_> {
             } else {
                 row.iter_mut().for_each(|x| *x = Lane::<FMA>(*x - largest).exp().0);
                 let sum = across::<W>(row, row, 0.0, |x, _| x, |a, b| a + b);
-                let share = 1.0 / if alg == SoftmaxAlg::InfAsZero { sum.max(f32::MIN_POSITIVE) } else { sum };
+                // Where all are zeros, so are their quotients.
+                let share = if sum == 0.0 { 0.0 } else { 1.0 / sum };
                 row.iter_mut().for_each(|x| *x *= share);
             }
         }
