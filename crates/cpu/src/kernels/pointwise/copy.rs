@@ -2,7 +2,7 @@
 
 use super::pipeline::zero;
 use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
@@ -57,10 +57,10 @@ impl Kernel for Copies {
             split(ctx.executor, nest.volume(), grain, &|range| {
                 nest.walk(range, |chunk| match bits {
                     4 => nibbles(to, from, chunk),
-                    8 => elements::<u8>(to, from, chunk),
-                    16 => elements::<u16>(to, from, chunk),
-                    32 => elements::<u32>(to, from, chunk),
-                    _ => elements::<u64>(to, from, chunk),
+                    8 => elements::<u8>(simd, to, from, chunk),
+                    16 => elements::<u16>(simd, to, from, chunk),
+                    32 => elements::<u32>(simd, to, from, chunk),
+                    _ => elements::<u64>(simd, to, from, chunk),
                 });
             });
         }
@@ -69,7 +69,7 @@ impl Kernel for Copies {
     }
 }
 
-fn elements<T: Element>(to: Buf, from: Buf, chunk: &Chunk<'_>) {
+fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     let mut block = [T::zeroed(); CHUNK];
     let block = &mut block[..chunk.positions()];
     let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
@@ -82,14 +82,7 @@ fn elements<T: Element>(to: Buf, from: Buf, chunk: &Chunk<'_>) {
             from.read(at + r * outer, row);
         }
     } else if outer == 1 && chunk.rows > 1 {
-        let mut column = [T::zeroed(); CHUNK];
-        for j in 0..chunk.run {
-            let column = &mut column[..chunk.rows];
-            from.read(at + j * inner, column);
-            for (b, v) in block[j..].iter_mut().step_by(chunk.run).zip(column.iter()) {
-                *b = *v;
-            }
-        }
+        simd.run(Transpose { from, at, stride: inner, block, run: chunk.run });
     } else {
         for (r, row) in block.chunks_exact_mut(chunk.run).enumerate() {
             for (j, b) in row.iter_mut().enumerate() {
@@ -108,6 +101,45 @@ fn elements<T: Element>(to: Buf, from: Buf, chunk: &Chunk<'_>) {
         }
         for (j, b) in row.iter().enumerate() {
             to.set(at + r * outer + j * inner, *b);
+        }
+    }
+}
+
+/// Elements along each side of a square that is transposed in registers.
+const SQUARE: usize = 8;
+
+/// Fills the rows of `block`, of `run` elements, from columns that are contiguous in memory: column `j` begins at `at + j * stride`.
+struct Transpose<'a, T> {
+    from: Buf,
+    at: usize,
+    stride: usize,
+    block: &'a mut [T],
+    run: usize,
+}
+
+impl<T: Element> Body for Transpose<'_, T> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Transpose { from, at, stride, block, run } = self;
+        let rows = block.len() / run;
+        let (whole_rows, whole_run) = (rows / SQUARE * SQUARE, run / SQUARE * SQUARE);
+        for j in (0..whole_run).step_by(SQUARE) {
+            for r in (0..whole_rows).step_by(SQUARE) {
+                let mut columns = [[T::zeroed(); SQUARE]; SQUARE];
+                for (k, column) in columns.iter_mut().enumerate() {
+                    from.read(at + (j + k) * stride + r, column);
+                }
+                for i in 0..SQUARE {
+                    let row: [T; SQUARE] = std::array::from_fn(|k| columns[k][i]);
+                    block[(r + i) * run + j..][..SQUARE].copy_from_slice(&row);
+                }
+            }
+        }
+        for r in 0..rows {
+            for j in if r < whole_rows { whole_run..run } else { 0..run } {
+                block[r * run + j] = from.get(at + j * stride + r);
+            }
         }
     }
 }

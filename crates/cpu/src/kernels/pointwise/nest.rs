@@ -397,6 +397,8 @@ impl Builder<'_> {
 
 /// Positions along the leader's run, and along another operand's, in one tile of a transposition: a chunk together.
 const TILE: [i64; 2] = [32, 16];
+/// Positions of a block of tiles along both, so that neighbouring cache lines and the pages of all of them are used while they are near.
+const BLOCK: i64 = 128;
 
 impl Part {
     /// Adds the part to the nest. Where an operand runs along another loop than the leader, the two loops are cut into tiles, so that each
@@ -406,7 +408,7 @@ impl Part {
         let other = (1..operands)
             .filter(|&t| inner.strides[t] > 1 && inner.strides[0] == 1)
             .find_map(|t| self.loops[..self.len - 1].iter().position(|l| l.strides[t] == 1));
-        let Some(other) = other.filter(|_| self.len + 2 <= LOOPS) else { return nest.push(self) };
+        let Some(other) = other.filter(|_| self.len + 4 <= LOOPS) else { return nest.push(self) };
         let outer = self.loops[other];
         let run = if outer.size <= TILE[1] { CHUNK as i64 / outer.size } else { TILE[0] }.min(inner.size);
         let tile = [run, outer.size.min(CHUNK as i64 / run)];
@@ -419,16 +421,21 @@ impl Part {
                 for t in 0..operands {
                     part.at[t] += b.start * outer.strides[t] + a.start * inner.strides[t];
                 }
-                let count = [(b.end - b.start) / nb, (a.end - a.start) / na];
-                let step = |l: Loop, n: i64| std::array::from_fn(|t| l.strides[t] * n);
+                let step = |l: Loop, size: i64, n: i64| Loop { size, strides: std::array::from_fn(|t| l.strides[t] * n) };
+                // Tiles of a block: as many as divide what there is.
+                let block = |n: i64, tile: i64| (1..=(BLOCK / tile).max(1)).rev().find(|k| (n / tile) % k == 0).unwrap_or(1);
+                let (count_b, count_a) = (b.end - b.start, a.end - a.start);
+                let (kb, ka) = (block(count_b, nb), block(count_a, na));
                 let loops = [
-                    Loop { size: count[0], strides: step(outer, nb) },
-                    Loop { size: count[1], strides: step(inner, na) },
-                    Loop { size: nb, strides: outer.strides },
-                    Loop { size: na, strides: inner.strides },
+                    step(outer, count_b / nb / kb, nb * kb),
+                    step(inner, count_a / na / ka, na * ka),
+                    step(outer, kb, nb),
+                    step(inner, ka, na),
+                    step(outer, nb, 1),
+                    step(inner, na, 1),
                 ];
-                part.loops[part.len..part.len + 4].copy_from_slice(&loops);
-                part.len += 4;
+                part.loops[part.len..part.len + 6].copy_from_slice(&loops);
+                part.len += 6;
                 part.volume = part.loops[..part.len].iter().map(|l| l.size).product();
                 nest.push(part)?;
             }
