@@ -20,6 +20,10 @@ const LINES: &str = "\
 --lnorm --dir=FWD_I --tag=ab --flags=GC 65x64
 --lnorm --dir=FWD_D --tag=ab --flags=H --inplace=true 2x20011
 --lnorm --dir=FWD_I --tag=ab --flags=M 700x48
+--lnorm --dir=BWD_DW --tag=abc --flags=CH 3x50x77
+--lnorm --dir=BWD_DW --tag=ab --flags=CM 700x48
+--lnorm --dir=BWD_DW --tag=ab --flags=C --inplace=true 33x1031
+--lnorm --dir=BWD_D --tag=ab 2x20011
 --bnorm --dir=FWD_D --tag=axb --flags=CH mb7ic19ih9
 --bnorm --dir=FWD_D --tag=axb --flags=CH mb8ic64ih56
 --bnorm --dir=FWD_I --tag=axb --flags=R --inplace=true mb3ic515ih11

@@ -1,23 +1,33 @@
-//! Layer normalisation of contiguous rows, forward.
+//! Layer normalisation of contiguous rows.
 
 use super::lines::across;
 use super::{Matrix, bytes, contiguous, parameters, tensor};
 use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
 use oxidnn_runtime::{Ctx, Skip};
-use oxidnn_spec::op::{self, NormFlags};
+use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, Error, Problem};
 
-/// Statistics by row, in two passes over the row in the cache; scale and shift by column.
+/// Rows of a segment at least.
+const ROWS: usize = 32;
+
+/// Statistics by row, in two passes over the row in the cache; scale and shift by column. Backward passes fold the gradients of scale and
+/// shift by segments of rows, a function of the sizes alone.
 #[derive(Debug)]
 pub struct LayerNorm {
     matrix: Matrix,
     flags: NormFlags,
     epsilon: f32,
+    forward: bool,
     /// Whether statistics are arguments: given, or wanted.
     mean: bool,
     variance: bool,
+    /// Whether the gradients of scale and shift are wanted.
+    learnt: [bool; 2],
+    /// Rows of a segment.
+    segment: usize,
     space: usize,
 }
 
@@ -25,22 +35,40 @@ impl LayerNorm {
     /// The kernel with its bytes of scratch.
     ///
     /// # Errors
-    /// [`Skip`] for anything but `f32` rows without post-ops, and for backward passes.
+    /// [`Skip`] for anything but `f32` rows without post-ops, and for gradients with constant statistics.
     pub fn new(op: &op::LayerNorm, problem: &Problem, workers: usize) -> Result<(LayerNorm, usize), Skip> {
-        if !op.prop.is_forward() {
-            return Err(Skip::Op("backward passes"));
+        let (forward, flags) = (op.prop.is_forward(), op.flags);
+        if !forward && flags.use_global_stats {
+            return Err(Skip::Op("gradients with constant statistics"));
         }
-        let matrix = Matrix::of(problem, op.src.dims().len() - 1, &[Arg::SRC, Arg::DST], workers)?;
-        for arg in [(op.flags.use_scale, Arg::SCALE), (op.flags.use_shift, Arg::SHIFT)].into_iter().filter(|a| a.0) {
-            matrix.by_column(problem, arg.1)?;
+        let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
+        let matrix = Matrix::of(problem, op.src.dims().len() - 1, args, workers)?;
+        let all = op.prop == Prop::Backward;
+        let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
+        let by_column = [
+            (flags.use_scale, Arg::SCALE),
+            (forward && flags.use_shift, Arg::SHIFT),
+            (learnt[0], Arg::DIFF_SCALE),
+            (learnt[1], Arg::DIFF_SHIFT),
+        ];
+        for (_, arg) in by_column.into_iter().filter(|a| a.0) {
+            matrix.by_column(problem, arg)?;
         }
-        let (mean, variance) = (op.mean.is_some() && !op.flags.rms, op.variance.is_some());
-        for arg in [(mean, Arg::MEAN), (variance, Arg::VARIANCE)].into_iter().filter(|a| a.0) {
-            by_row(problem, arg.1)?;
+        let (mean, variance) = (op.mean.is_some() && !flags.rms, op.variance.is_some());
+        for (_, arg) in [(mean, Arg::MEAN), (variance, Arg::VARIANCE)].into_iter().filter(|a| a.0) {
+            by_row(problem, arg)?;
         }
-        let space = matrix.space(1)?;
-        let kernel = LayerNorm { matrix, flags: op.flags, epsilon: op.epsilon.get(), mean, variance, space };
-        Ok((kernel, bytes(&[matrix.width, matrix.width, space])?))
+        let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
+        let space = matrix.space(if forward { 1 } else { 2 })?;
+        let kernel = LayerNorm { matrix, flags, epsilon: op.epsilon.get(), forward, mean, variance, learnt, segment, space };
+        let scratch = bytes(&kernel.parts())?;
+        Ok((kernel, scratch))
+    }
+
+    /// Numbers of scratch: scale and shift, the workers' tiles, what segments fold in backward passes.
+    fn parts(&self) -> [usize; 4] {
+        let (width, segments) = (self.matrix.width, self.matrix.rows.div_ceil(self.segment));
+        [width, width, self.space, if self.forward { 0 } else { 2 * width * segments }]
     }
 }
 
@@ -54,8 +82,8 @@ fn by_row(problem: &Problem, arg: Arg) -> Result<(), Skip> {
     if ordered && contiguous(&t) { Ok(()) } else { Err(Skip::Layout(format!("of {arg}"))) }
 }
 
-impl Kernel for LayerNorm {
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+impl LayerNorm {
+    fn forward(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (matrix, flags) = (&self.matrix, self.flags);
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
         let scale = &*parameters(ctx, &mut scratch, matrix.width, Arg::SCALE, (flags.use_scale, 1.0))?;
@@ -79,6 +107,47 @@ impl Kernel for LayerNorm {
             matrix.write(dst, &rows, tile);
         });
         Ok(())
+    }
+}
+
+impl LayerNorm {
+    /// With `n` columns, `x` the normalised source and `g = scale dd`: `diff_src = (g - sum(g) / n - x sum(g x) / n) / sigma`, without the
+    /// first mean for RMS.
+    fn backward(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (matrix, width, rms) = (&self.matrix, self.matrix.width, self.flags.rms);
+        let (src, diff_dst, diff_src) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?);
+        let scale = &*parameters(ctx, &mut scratch, width, Arg::SCALE, (self.flags.use_scale, 1.0))?;
+        let result = scratch.take(width)?.into_slice();
+        let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.parts()[3])?);
+        let means = if self.mean { Some(ctx.buf(Arg::MEAN)?) } else { None };
+        let variances = ctx.buf(Arg::VARIANCE)?;
+        let segments = matrix.rows.div_ceil(self.segment);
+        let folded = tiles.work_on(folded, ctx.executor, matrix.workers, (segments, 2 * width), &|index, folded, space| {
+            folded.fill(0.0);
+            matrix.each(index * self.segment..((index + 1) * self.segment).min(matrix.rows), |rows| {
+                let (x, rest) = matrix.read(src, &rows, space);
+                let (dd, _) = matrix.read(diff_dst, &rows, rest);
+                for ((row, x), dd) in rows.clone().zip(x.chunks_exact_mut(width)).zip(dd.chunks_exact_mut(width)) {
+                    let (mean, variance): (f32, f32) = (means.map_or(0.0, |m| m.get(row)), variances.get(row));
+                    simd.run(Gradient { x, dd, scale, folded, mean, inverse: 1.0 / (variance + self.epsilon).sqrt(), rms });
+                }
+                matrix.write(diff_src, &rows, dd);
+            });
+        });
+        let folded = &*folded.into_slice();
+        for (i, arg) in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().enumerate().filter(|(i, _)| self.learnt[*i]) {
+            for (c, r) in result.iter_mut().enumerate() {
+                *r = folded.chunks_exact(2 * width).map(|f| f64::from(f[i * width + c])).sum::<f64>() as f32;
+            }
+            ctx.buf(arg)?.write(0, result);
+        }
+        Ok(())
+    }
+}
+
+impl Kernel for LayerNorm {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        if self.forward { self.forward(simd, ctx, scratch) } else { self.backward(simd, ctx, scratch) }
     }
 }
 
@@ -116,5 +185,35 @@ impl Body for Apply<'_> {
         for ((x, scale), shift) in x.iter_mut().zip(scale).zip(shift) {
             *x = (*x - mean) * inverse * scale + shift;
         }
+    }
+}
+
+/// Replaces a row of gradients by those of the source, and `x` by its normalised value; adds to the gradients of scale and shift in `folded`.
+struct Gradient<'a> {
+    x: &'a mut [f32],
+    dd: &'a mut [f32],
+    scale: &'a [f32],
+    folded: &'a mut [f32],
+    mean: f32,
+    inverse: f32,
+    rms: bool,
+}
+
+impl Body for Gradient<'_> {
+    type Out = ();
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Gradient { x, dd, scale, folded, mean, inverse, rms } = self;
+        let (products, sums) = folded.split_at_mut(x.len());
+        let share = 1.0 / x.len() as f32;
+        for ((((x, dd), scale), product), sum) in x.iter_mut().zip(&mut *dd).zip(scale).zip(products).zip(sums) {
+            *x = (*x - mean) * inverse;
+            *product += *dd * *x;
+            *sum += *dd;
+            *dd *= scale;
+        }
+        let first = if rms { 0.0 } else { across::<W>(dd, dd, 0.0, |g, _| g, |a, b| a + b) * share };
+        let second = across::<W>(dd, x, 0.0, |g, x| g * x, |a, b| a + b) * share;
+        dd.iter_mut().zip(x).for_each(|(g, x)| *g = (*g - first - *x * second) * inverse);
     }
 }
