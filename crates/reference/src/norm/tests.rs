@@ -47,11 +47,9 @@ fn fused_relu_gradients() {
 /// Gradients of parameters over an empty batch are written, as zeros.
 #[test]
 fn empty_batches_have_zero_gradients() {
-    for line in [
-        "--bnorm --dir=BWD_DW --flags=CH mb0ic2iw2",
-        "--lnorm --dir=BWD_DW --flags=CH 0x2",
-        "--gnorm --dir=BWD_DW --flags=CH g1mb0ic2iw2",
-    ] {
+    for line in
+        ["--bnorm --dir=BWD_DW --flags=CH mb0ic2iw2", "--lnorm --dir=BWD_DW --flags=CH 0x2", "--gnorm --dir=BWD_DW --flags=CH g1mb0ic2iw2"]
+    {
         let mut l = Line::new(line);
         l.set(Arg::DIFF_SCALE, &[3.0, 4.0]).set(Arg::DIFF_SHIFT, &[5.0, 6.0]).run();
         assert_eq!((l.values(Arg::DIFF_SCALE), l.values(Arg::DIFF_SHIFT)), (vec![0.0; 2], vec![0.0; 2]), "{line}");
