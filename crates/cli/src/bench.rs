@@ -47,7 +47,10 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
         if !args.summary {
             print_table(&rows);
         }
-        print_suites(&rows, &peak);
+        if rows.len() > 1 {
+            print_suites(&rows);
+        }
+        print::line(format_args!("measured f32 peak {:.0} Gflop/s on {} thread(s)", peak.f32_gflops, peak.threads));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -155,7 +158,7 @@ fn print_table(rows: &[Row]) {
 }
 
 /// Totals of each suite: rates over the sum of the fastest times.
-fn print_suites(rows: &[Row], peak: &Peak) {
+fn print_suites(rows: &[Row]) {
     let mut table = print::table(["suite", "problems", "ms", "Gop/s", "% of peak", "GB/s", "create us, median"]);
     for suite in rows.chunk_by(|a, b| a.suite == b.suite) {
         let ms: f64 = suite.iter().map(|r| r.min_ms).sum();
@@ -169,7 +172,7 @@ fn print_suites(rows: &[Row], peak: &Peak) {
             suite.len().to_string(),
             format!("{ms:.3}"),
             format!("{gops:.1}"),
-            percent(f32_only.then(|| gops / peak.f32_gflops * 100.0)),
+            percent(f32_only.then(|| total(|r| r.peak_percent.unwrap_or(0.0)))),
             format!("{:.1}", total(|r| r.gbytes)),
             format!("{:.0}", create[create.len() / 2]),
         ]);
@@ -178,5 +181,4 @@ fn print_suites(rows: &[Row], peak: &Peak) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     print::line(&table);
-    print::line(format_args!("measured f32 peak {:.0} Gflop/s on {} thread(s)", peak.f32_gflops, peak.threads));
 }
