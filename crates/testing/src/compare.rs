@@ -51,7 +51,7 @@ pub fn values(arg: Arg, dtype: DataType, got: &[f64], want: &[f64], tolerance: T
             worst = Some(Mismatch { arg, wrong, of: want.len(), index, got: g, want: w, allowed, note: None });
         }
     }
-    if tolerance.singular && wrong * 20 <= want.len() {
+    if tolerance.singular && wrong * 50 <= want.len() {
         return None;
     }
     worst.map(|m| Mismatch { wrong, ..m })

@@ -155,8 +155,24 @@ fn post_op(p: &PostOp, operand: Arg, dtype: DataType) -> Draw {
     match p {
         PostOp::Binary { .. } if operand == Arg::SRC_2 => Draw::Of(&[0.0, 1.0]),
         PostOp::Binary { alg: BinaryAlg::Div, .. } => nonzero(dtype),
+        PostOp::Binary { alg, .. } if is_comparison(*alg) => off_ties(dtype),
         PostOp::Binary { .. } => small(dtype),
         _ => Draw::Grid(-8, 8, 0.125),
+    }
+}
+
+fn is_comparison(alg: BinaryAlg) -> bool {
+    use BinaryAlg::{Eq, Ge, Gt, Le, Lt, Ne};
+    matches!(alg, Ge | Gt | Le | Lt | Eq | Ne)
+}
+
+/// Numbers for comparisons with results of sums: spread widely, so that few of them are hit exactly, where rounding alone would decide.
+fn off_ties(dtype: DataType) -> Draw {
+    match dtype {
+        DataType::S32 => Draw::Grid(-999, 999, 1.0),
+        DataType::S8 => Draw::Grid(-128, 127, 1.0),
+        DataType::U8 => Draw::Grid(0, 255, 1.0),
+        d => small(d),
     }
 }
 

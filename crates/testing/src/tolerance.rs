@@ -26,7 +26,7 @@ pub struct Tolerance {
     pub relative: f64,
     /// Offset.
     pub absolute: f64,
-    /// Up to one result in twenty may be wholly different: a function with a jump or an infinite slope follows inexact arithmetic.
+    /// Up to one result in fifty may be wholly different: a function with a jump or an infinite slope follows inexact arithmetic.
     pub singular: bool,
 }
 
