@@ -26,7 +26,7 @@ fn busy() -> f64 {
 }
 
 fn measure(problem: &Problem, flops: f64, peak: f64, label: &str) {
-    let target = CpuTarget { isa: Isa::detect(), threads: 1 };
+    let target = CpuTarget::within(Isa::detect(), 1);
     let planned = ops::rows(&problem.op).iter().find_map(|r| (r.plan)(problem, &target).ok().map(|p| (r.name, p)));
     let (name, plan) = planned.expect("a row");
     if name == "ref:any" {

@@ -20,7 +20,7 @@ impl CpuDevice {
     pub fn host() -> CpuDevice {
         let allowed = knobs::get().max_cpu_isa.as_deref().and_then(Isa::limit).unwrap_or(Isa::Avx512);
         let isa = Isa::ALL.into_iter().find(|i| *i <= allowed && i.is_present()).unwrap_or(Isa::Baseline);
-        CpuDevice::new(CpuTarget { isa, threads: threads::default_threads() })
+        CpuDevice::new(CpuTarget::within(isa, threads::default_threads()))
     }
 
     /// The facts that plans are made from.

@@ -3,6 +3,8 @@
 //! A target is plain data and always an argument: plans for a wider processor can be made anywhere and only their execution needs it.
 //! The number of threads bounds the scratch that plans book; it never changes what is computed.
 
+use crate::kernels::code;
+
 /// Instruction sets that the portable kernels are compiled for, narrowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Isa {
@@ -61,6 +63,15 @@ impl Isa {
         }
     }
 
+    /// What generated code may use on this processor within this set.
+    fn jit(self) -> Option<oxidnn_jit::Isa> {
+        match self {
+            Isa::Baseline => None,
+            Isa::Avx2 => oxidnn_jit::Isa::host_within(oxidnn_jit::Isa::AVX2_VNNI),
+            Isa::Avx512 => oxidnn_jit::Isa::host_within(oxidnn_jit::Isa::AMX),
+        }
+    }
+
     /// The name that verbose lines and kernels carry.
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,6 +87,8 @@ impl Isa {
 pub struct CpuTarget {
     /// Instruction set that kernels may use.
     pub isa: Isa,
+    /// What generated code may use; `None` where there is none: neither AVX2 with FMA, nor leave to run such code.
+    pub jit: Option<oxidnn_jit::Isa>,
     /// Largest number of workers that an execution uses.
     pub threads: usize,
 }
@@ -83,6 +96,11 @@ pub struct CpuTarget {
 impl CpuTarget {
     /// The processor that runs this, with all threads that the system grants.
     pub fn host() -> CpuTarget {
-        CpuTarget { isa: Isa::detect(), threads: std::thread::available_parallelism().map_or(1, usize::from) }
+        CpuTarget::within(Isa::detect(), std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// A processor with `threads` workers and what this one has within `isa`.
+    pub fn within(isa: Isa, threads: usize) -> CpuTarget {
+        CpuTarget { isa, jit: isa.jit().filter(|_| code::usable()), threads }
     }
 }

@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/memory/map.rs", "mapped memory as slices"),
     ("crates/runtime/src/memory/raw.rs", "memory over pointers of the caller's"),
     ("crates/runtime/src/threads/pool.rs", "closures that borrow run on other threads and end before the call returns"),
+    ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),
     ("crates/jit/src/arena/fork.rs", "asks the C library to call back before forks"),
     ("crates/jit/src/arena/map.rs", "maps executable memory and calls code in it"),
     ("crates/jit/examples/dot.rs", "runs generated code"),

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod broadcast;
+pub mod code;
 mod convert;
 pub mod dense;
 pub mod dot;

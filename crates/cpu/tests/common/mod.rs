@@ -103,7 +103,7 @@ fn execute(problem: &Problem, row: &str, target: &CpuTarget, executor: &dyn Exec
 
 /// Plans `problem` with `row`, runs it and the reference, and compares every output; `concrete` replaces tensors with runtime dimensions.
 pub(crate) fn check_with(problem: &Problem, row: &str, isa: Isa, concrete: &[(Arg, Tensor)]) {
-    let target = CpuTarget { isa, threads: 3 };
+    let target = CpuTarget::within(isa, 3);
     let imp = rows(&problem.op).iter().find(|r| r.name == row).expect("the row");
     let plan = (imp.plan)(problem, &target).unwrap_or_else(|why| panic!("{row} skips {problem:?}: {why}"));
     let problem = plan.problem().clone();

@@ -331,6 +331,11 @@ impl<A> Entry<A> {
     pub fn code(&self) -> &Code {
         &self.code
     }
+
+    /// True when another handle keeps the code as well.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.code.0) > 1
+    }
 }
 
 impl<A> Clone for Entry<A> {
