@@ -10,6 +10,14 @@ use std::sync::Arc;
 
 /// A planned computation: everything that depends on the problem is decided.
 pub trait Kernel: fmt::Debug + Send + Sync + 'static {
+    /// Makes the generated code that it runs. Called before the first run, once or more often.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when code cannot be made.
+    fn prepare(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Runs it with the processor's instructions and scratch of the booked size.
     ///
     /// # Errors
@@ -45,6 +53,7 @@ impl<K: Kernel> Plan for RowPlan<K> {
     }
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         let simd = Simd::new(self.isa).ok_or_else(|| Error::Runtime(format!("this processor lacks {}", self.isa.name())))?;
+        self.kernel.prepare()?;
         Ok(Arc::new(Ready { simd, scratch_bytes: self.scratch_bytes, kernel: Arc::clone(&self.kernel) }))
     }
 }

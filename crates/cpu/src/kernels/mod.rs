@@ -11,3 +11,4 @@ pub mod lanes;
 pub mod multiversion;
 pub mod pointwise;
 pub mod scratch;
+pub mod tile;
