@@ -17,28 +17,28 @@ pub fn panel_columns(isa: Isa, columns: usize) -> usize {
     columns.div_ceil(lanes).clamp(1, most_vectors(isa)) * lanes
 }
 
-/// Numbers of depth in a step, the 4 bytes of a row of `A` that every lane of a line of `B` has; `None` for types without such steps.
-pub fn step_depth(dtype: DataType) -> Option<usize> {
-    match dtype.bits() {
-        32 => Some(1),
-        16 => Some(2),
-        8 => Some(4),
+/// Numbers of consecutive depth that lie together for every column; `None` for types that tiles do not multiply.
+pub fn together(dtype: DataType) -> Option<usize> {
+    match dtype {
+        DataType::F32 | DataType::F16 => Some(1),
+        DataType::Bf16 => Some(2),
+        DataType::U8 | DataType::S8 => Some(4),
         _ => None,
     }
 }
 
 /// The tag of panels: all dimensions but `depth` and `column` outermost in order, then the panels of `width` columns, the dimensions `depth`
-/// from slow to fast (the last in steps of `step` numbers), the columns of a panel, the numbers of a step.
-pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, step: usize) -> String {
+/// from slow to fast, the columns of a panel, and `together` numbers of the last of `depth`.
+pub fn panel_tag(ndims: usize, depth: &[usize], column: usize, width: usize, together: usize) -> String {
     let letter = |d: usize| (b'a' + d as u8) as char;
     let mut tag: String = (0..ndims).filter(|d| *d != column && !depth.contains(d)).map(letter).collect();
     tag.push(letter(column).to_ascii_uppercase());
     let Some((last, slow)) = depth.split_last() else { return format!("{tag}{width}{}", letter(column)) };
     tag.extend(slow.iter().map(|d| letter(*d)));
     let last = letter(*last);
-    if step == 1 {
+    if together == 1 {
         format!("{tag}{last}{width}{}", letter(column))
     } else {
-        format!("{tag}{}{width}{}{step}{last}", last.to_ascii_uppercase(), letter(column))
+        format!("{tag}{}{width}{}{together}{last}", last.to_ascii_uppercase(), letter(column))
     }
 }
