@@ -125,7 +125,7 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
             let (diff_src, diff_weights) = (Some(p.src.clone()), Some(p.weights.clone()));
             Prelu { prop, diff_src, diff_weights, diff_dst: p.dst.clone(), dst: None, ..p.clone() }.into()
         }
-        Op::Rnn(r) if !data => Rnn { prop, diff: Some(rnn_gradients(r)), ..r.clone() }.into(),
+        Op::Rnn(r) if !data => Rnn { prop, diff: Some(rnn_gradients(r)), ..(**r).clone() }.into(),
         _ => return None,
     })
 }

@@ -44,7 +44,7 @@ pub(crate) fn of(op: &Op) -> Option<Op> {
             Prelu { prop: TRAINING, dst, diff_src: None, diff_dst: None, diff_weights: None, ..x.clone() }.into()
         }
         Op::Shuffle(x) => Shuffle { prop: TRAINING, src: placed(&x.src, &x.dst), ..x.clone() }.into(),
-        Op::Rnn(x) => Rnn { prop: TRAINING, diff: None, ..x.clone() }.into(),
+        Op::Rnn(x) => Rnn { prop: TRAINING, diff: None, ..(**x).clone() }.into(),
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ use crate::describe::write_blocking;
 use crate::error::{PeerError, Status};
 use crate::{forward, numbers, signatures};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Op, Prop, ReductionAlg};
-use oxidnn_spec::{Arg, Compensation, DataType, Dims, Format, Problem, Tensor};
+use oxidnn_spec::{Arg, Compensation, DataType, Dims, Problem, Tensor};
 
 fn problem(line: &str) -> Problem {
     line.parse().unwrap()
@@ -76,11 +76,11 @@ fn a_library_that_is_not_there_is_an_error() {
 
 #[test]
 fn layouts_are_written_at_the_offsets_of_the_structure() {
-    let t = Tensor::with_tag([17, 5], DataType::S8, "AB16a4b").unwrap();
-    let Format::Blocked(mut b) = t.layout.format else { panic!("a blocked layout") };
+    let mut t = Tensor::with_tag([17, 5], DataType::S8, "AB16a4b").unwrap();
+    let b = t.layout.blocking_mut().unwrap();
     b.compensation = Some(Compensation { s8s8_mask: Some(2), zero_point_mask: Some(1), scale_adjust: None });
     let mut blob = vec![0u8; 768];
-    write_blocking(&mut blob, &b);
+    write_blocking(&mut blob, b);
     let i64_at = |at: usize| i64::from_le_bytes(blob[at..at + 8].try_into().unwrap());
     let i32_at = |at: usize| i32::from_le_bytes(blob[at..at + 4].try_into().unwrap());
     assert_eq!([i64_at(112), i64_at(120)], [32, 8]);

@@ -165,7 +165,7 @@ impl<'a> PackedSparse<'a> {
         let wrong = || Error::arg(arg, "a packed layout that nothing has chosen", "the layout that a reorder made");
         let tensor = args.tensor(arg).ok_or_else(|| Error::arg(arg, "nothing", "a tensor"))?;
         let Format::Sparse(Sparse::Packed { nnz, blocking }) = &tensor.layout.format else { return Err(wrong()) };
-        let blocking = blocking.as_ref().as_ref().ok_or_else(wrong)?;
+        let blocking = blocking.as_deref().ok_or_else(wrong)?;
         let bytes = |i| tensor.buffer_bytes(i).and_then(|b| i64::try_from(b).ok()).unwrap_or(i64::MAX);
         let (bytes, blocks) = (bytes(1), bytes(2) / 8);
         Ok(PackedSparse {

@@ -61,7 +61,7 @@ impl<'a> View<'a> {
     /// [`Error::InvalidArguments`] when the tensor is not dense, has runtime dimensions, or `data` is too small for it.
     pub fn new(arg: Arg, tensor: &'a Tensor, data: &'a [Cell<u8>]) -> Result<View<'a>, Error> {
         let blocking = match &tensor.layout.format {
-            Format::Blocked(b) => Some(b),
+            Format::Blocked(b) => Some(&**b),
             Format::HostScalar => None,
             _ => return Err(Error::arg(arg, "an opaque, sparse or undecided layout", "a dense layout")),
         };

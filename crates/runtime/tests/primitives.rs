@@ -137,7 +137,7 @@ fn memory_that_overlaps_must_be_in_place() {
     let whole = memory(&engine, [16], |i| i as f64);
     let part = |offset: i64| {
         let mut t = Tensor::plain([8], DataType::F32).unwrap();
-        if let Format::Blocked(b) = &mut t.layout.format {
+        if let Some(b) = t.layout.blocking_mut() {
             b.offset = offset;
         }
         whole.view(t).unwrap()

@@ -1,6 +1,7 @@
 //! `Dims`: a short list of at most 12 sizes, strides or offsets, kept inline.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
 /// The largest number of tensor dimensions.
@@ -10,7 +11,7 @@ pub const MAX_NDIMS: usize = 12;
 pub const RUNTIME: i64 = i64::MIN;
 
 /// Up to [`MAX_NDIMS`] signed 64-bit numbers, one a dimension; derefs to a slice.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dims {
     len: u8,
     v: [i64; MAX_NDIMS],
@@ -66,6 +67,13 @@ impl Dims {
     /// True when a number is [`RUNTIME`].
     pub fn has_runtime(&self) -> bool {
         self.contains(&RUNTIME)
+    }
+}
+
+/// Of the numbers that are there; those behind them are 0 in every list.
+impl Hash for Dims {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
     }
 }
 

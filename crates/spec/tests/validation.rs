@@ -107,7 +107,7 @@ impl Dice {
         }
     }
     fn blocking(&mut self, l: &mut Layout) {
-        let Format::Blocked(b) = &mut l.format else { return };
+        let Some(b) = l.blocking_mut() else { return };
         match self.roll(5) {
             0 => self.change(&mut b.strides),
             1 => self.change(&mut b.padded_dims),

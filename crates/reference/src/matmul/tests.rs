@@ -140,7 +140,7 @@ fn sparse_operands() {
     let cases = [
         (Sparse::Csr { nnz: 4 }, &csr),
         (Sparse::Coo { nnz: 4 }, &coo),
-        (Sparse::Packed { nnz: 4, blocking: Box::new(Some(packed_blocking)) }, &packed),
+        (Sparse::Packed { nnz: 4, blocking: Some(packed_blocking.into()) }, &packed),
     ];
     let (w, a) = (numbers(1, 4 * 70), numbers(2, 70 * 3));
     for (encoding, buffers) in cases {
@@ -165,7 +165,7 @@ fn packed_weights_are_made_by_a_reorder() {
     let nnz = values.iter().filter(|v| **v != 0.0).count() as i64;
     let dims = Dims::from([2, 9, 20]);
     for tag in ["abc", "acb", "aBC8b4c"] {
-        let blocking = Box::new(tensor(&[2, 9, 20], DataType::S8, tag).blocking().cloned());
+        let blocking = tensor(&[2, 9, 20], DataType::S8, tag).blocking().cloned().map(std::sync::Arc::new);
         let layout = |nnz| Layout { dims, format: Format::Sparse(Sparse::Packed { nnz, blocking: blocking.clone() }) };
         let packed = Tensor { dtype: DataType::S8, layout: layout(nnz) };
         let reorder = Reorder { src: plain(&[2, 9, 20], DataType::F32), dst: packed.clone() };

@@ -40,7 +40,7 @@ impl Tensor {
             (_, 0) => self.dtype.bytes(nnz),
             (Sparse::Csr { .. }, 2) => DataType::S32.bytes(usize::try_from(*self.dims().first()?).ok()?.checked_add(1)?),
             (Sparse::Packed { blocking, .. }, _) => {
-                let dense = Format::Blocked(blocking.as_ref().clone()?);
+                let dense = Format::Blocked(blocking.clone()?);
                 let elements = usize::try_from(Layout { dims: *self.dims(), format: dense }.extent()?).ok()?;
                 if index == 1 { Some(elements.div_ceil(8)) } else { DataType::S64.bytes(elements.div_ceil(64)) }
             }

@@ -43,7 +43,7 @@ impl Tensor {
         if overlaps(&blocking) {
             return bad(&format!("no two elements of {dims} at one place"));
         }
-        let tensor = Tensor { dtype, layout: Layout { dims, format: Format::Blocked(blocking) } };
+        let tensor = Tensor { dtype, layout: Layout { dims, format: blocking.into() } };
         tensor.layout.check()?;
         Ok(tensor)
     }
@@ -69,7 +69,7 @@ impl Tensor {
     /// # Errors
     /// [`Error::InvalidArguments`] for wrong sizes.
     pub fn packed_sparse(dims: impl Into<Dims>, dtype: DataType, nnz: i64) -> Result<Tensor, Error> {
-        Tensor::sparse(dims.into(), dtype, Sparse::Packed { nnz, blocking: Box::new(None) }, MAX_NDIMS)
+        Tensor::sparse(dims.into(), dtype, Sparse::Packed { nnz, blocking: None }, MAX_NDIMS)
     }
 
     fn sparse(dims: Dims, dtype: DataType, sparse: Sparse, max_ndims: usize) -> Result<Tensor, Error> {
@@ -84,7 +84,7 @@ impl Tensor {
 
     /// A tensor in an implementation's own format.
     pub fn opaque(dims: impl Into<Dims>, dtype: DataType, packed: Packed) -> Tensor {
-        Tensor { dtype, layout: Layout { dims: dims.into(), format: Format::Packed(packed) } }
+        Tensor { dtype, layout: Layout { dims: dims.into(), format: Format::Packed(packed.into()) } }
     }
 }
 
@@ -124,7 +124,7 @@ impl Layout {
                 self.check_volume()?;
                 let most = self.dims.volume().unwrap_or(LARGEST);
                 let packed = match s {
-                    Sparse::Packed { blocking, .. } => blocking.as_ref().as_ref(),
+                    Sparse::Packed { blocking, .. } => blocking.as_ref(),
                     _ => None,
                 };
                 packed.map_or(Ok(()), |b| Layout { dims: self.dims, format: Format::Blocked(b.clone()) }.check())?;

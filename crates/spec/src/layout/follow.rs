@@ -2,6 +2,7 @@
 
 use super::{Blocking, Blocks, Format, Layout, Sparse};
 use crate::{Dims, RUNTIME};
+use std::sync::Arc;
 
 impl Blocking {
     /// Dimensions from the outermost in memory to the innermost: by falling stride, larger dimensions and then lower indices first where strides
@@ -30,7 +31,11 @@ impl Layout {
             return Layout::any(dims);
         }
         if let Some(b) = self.blocking().filter(|b| dims == self.dims && b.offset == 0 && self.is_dense(true)) {
-            return Layout { dims, format: Format::Blocked(Blocking { compensation: None, ..b.clone() }) };
+            return if b.compensation.is_none() {
+                self.clone()
+            } else {
+                Layout { dims, format: Blocking { compensation: None, ..b.clone() }.into() }
+            };
         }
         let order = self.blocking().filter(|b| b.strides.len() == dims.len()).map(|b| (b.order(), b.inner));
         let (order, inner) = order.unwrap_or_else(|| ((0..dims.len()).collect(), Blocks::default()));
@@ -51,7 +56,7 @@ impl Layout {
     pub(crate) fn resolve_packed(&mut self) {
         let Format::Sparse(Sparse::Packed { blocking, .. }) = &mut self.format else { return };
         if blocking.is_none() {
-            **blocking = Layout::plain(self.dims).ok().and_then(|l| l.blocking().cloned());
+            *blocking = Layout::plain(self.dims).ok().and_then(|l| l.blocking().cloned().map(Arc::new));
         }
     }
 }

@@ -18,6 +18,7 @@ pub use tag::TagError;
 
 use crate::{DataType, Dims, Error, MAX_NDIMS, RUNTIME};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 /// Logical dimensions and how their elements are placed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -28,16 +29,16 @@ pub struct Layout {
     pub format: Format,
 }
 
-/// The kinds of placement.
-#[allow(clippy::large_enum_variant, reason = "nearly all layouts are blockings; inline, a layout is copied without allocation")]
+/// The kinds of placement. Large ones are shared by the copies of a layout, so that descriptions are small and quick to copy, to hash and to
+/// compare; [`Layout::blocking_mut`] changes one copy.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
     /// The implementation chooses when the primitive descriptor is made.
     Any,
     /// Strides and inner blocks.
-    Blocked(Blocking),
+    Blocked(Arc<Blocking>),
     /// Known only to the implementation that made it; `bytes` large.
-    Packed(Packed),
+    Packed(Arc<Packed>),
     /// Values and index arrays.
     Sparse(Sparse),
     /// One number that lives on the host.
@@ -109,7 +110,7 @@ pub enum Sparse {
         /// Number of stored values.
         nnz: i64,
         /// Blocking of the dense tensor behind the mask, chosen by the implementation.
-        blocking: Box<Option<Blocking>>,
+        blocking: Option<Arc<Blocking>>,
     },
 }
 
@@ -119,6 +120,12 @@ impl Sparse {
         match self {
             Sparse::Csr { nnz } | Sparse::Coo { nnz } | Sparse::Packed { nnz, .. } => *nnz,
         }
+    }
+}
+
+impl From<Blocking> for Format {
+    fn from(b: Blocking) -> Format {
+        Format::Blocked(Arc::new(b))
     }
 }
 
@@ -229,6 +236,14 @@ impl Layout {
     pub fn blocking(&self) -> Option<&Blocking> {
         match &self.format {
             Format::Blocked(b) => Some(b),
+            _ => None,
+        }
+    }
+
+    /// The blocking, where the layout is one, to change it in this copy of the layout.
+    pub fn blocking_mut(&mut self) -> Option<&mut Blocking> {
+        match &mut self.format {
+            Format::Blocked(b) => Some(Arc::make_mut(b)),
             _ => None,
         }
     }

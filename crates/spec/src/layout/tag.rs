@@ -5,7 +5,7 @@
 //! for "all further dimensions" such as `aBx16b`. Role names (`nchw`, `OIhw16i16o`, `ldigo`) are read by position.
 
 use super::build::LARGEST;
-use super::{Blocking, Blocks, Format, Layout};
+use super::{Blocking, Blocks, Layout};
 use crate::{Dims, Error, MAX_NDIMS, RUNTIME};
 
 /// Why a tag was not understood.
@@ -216,6 +216,6 @@ impl Layout {
         }
         let padded_offsets = Dims::filled(dims.len(), 0);
         let blocking = Blocking { padded_dims: padded, padded_offsets, offset: 0, strides, inner, compensation: None };
-        Ok(Layout { dims, format: Format::Blocked(blocking) })
+        Ok(Layout { dims, format: blocking.into() })
     }
 }

@@ -175,7 +175,7 @@ fn wrong_tags_are_refused() {
 fn what_no_tag_says_has_no_tag() {
     let mut t = tag(&[2, 3], "ab");
     assert_eq!(t.layout.tag().as_deref(), Some("ab"));
-    let Format::Blocked(b) = &mut t.layout.format else { panic!() };
+    let b = t.layout.blocking_mut().unwrap();
     b.offset = 1;
     assert_eq!(t.layout.tag(), None);
     assert_eq!(Layout::any([2, 3]).tag().as_deref(), Some("any"));
@@ -216,7 +216,7 @@ fn sizes_count_padding_offsets_buffers_and_nibbles() {
     assert!(matches!(Tensor::coo([4, 6], DataType::F32, 25), Err(Error::InvalidArguments(_))));
     let mut weights = tag(&[17, 4], "Ab16a");
     weights.dtype = DataType::S8;
-    let Format::Blocked(b) = &mut weights.layout.format else { unreachable!() };
+    let b = weights.layout.blocking_mut().unwrap();
     b.compensation = Some(Compensation { s8s8_mask: Some(1), ..Default::default() });
     assert_eq!(weights.bytes(), 32 * 4 + 32 * 4);
 }
@@ -278,7 +278,7 @@ proptest! {
     #[test]
     fn equal_layouts_hash_alike(l in layout(1), d in 0..4usize, stride in 0..99i64) {
         let mut other = l.clone();
-        let Format::Blocked(b) = &mut other.format else { unreachable!() };
+        let b = other.blocking_mut().unwrap();
         let d = d % b.strides.len();
         b.strides[d] = stride;
         prop_assert_eq!(l == other, hash(&l) == hash(&other));

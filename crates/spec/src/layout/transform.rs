@@ -46,7 +46,7 @@ impl Layout {
             part.offset += start / block * b.strides[d];
         }
         let dims = Dims::from_fn(n, |d| dims[d]);
-        Ok(Layout { dims, format: Format::Blocked(part) })
+        Ok(Layout { dims, format: part.into() })
     }
 
     /// The layout of the same elements, in the same order, as a tensor of `dims`: dimensions of size 1 come and go, and dimensions without blocks
@@ -69,7 +69,7 @@ impl Layout {
                 }
                 let blocking =
                     reshaped(&self.dims, b, &new).ok_or_else(|| bad("splits and merges of dense dimensions without blocks only"))?;
-                Ok(Layout { dims: new, format: Format::Blocked(blocking) })
+                Ok(Layout { dims: new, format: blocking.into() })
             }
             _ => Err(bad("a layout of strides and blocks")),
         }
@@ -101,7 +101,7 @@ impl Layout {
                     inner.push(permutation[d], size);
                 }
                 let (padded_dims, padded_offsets, strides) = (moved(&b.padded_dims), moved(&b.padded_offsets), moved(&b.strides));
-                Format::Blocked(Blocking { padded_dims, padded_offsets, offset: b.offset, strides, inner, compensation: None })
+                Blocking { padded_dims, padded_offsets, offset: b.offset, strides, inner, compensation: None }.into()
             }
             _ => return Err(Error::invalid("permutation", "a layout that is opaque, sparse or compensated", "strides and blocks, or any")),
         };

@@ -191,7 +191,7 @@ pub enum Op {
     Concat(Concat),
     Sum(Sum),
     Reorder(Reorder),
-    Rnn(Rnn),
+    Rnn(Box<Rnn>),
     Sdpa(Sdpa),
 }
 
@@ -306,7 +306,13 @@ macro_rules! into_op {
     };
 }
 into_op!(Conv Deconv InnerProduct Matmul BatchNorm LayerNorm GroupNorm Lrn Pool Eltwise Softmax Reduction Resampling Binary Prelu Shuffle
-    Concat Sum Reorder Rnn Sdpa);
+    Concat Sum Reorder Sdpa);
+
+impl From<Rnn> for Op {
+    fn from(op: Rnn) -> Op {
+        Op::Rnn(Box::new(op))
+    }
+}
 
 impl Op {
     /// Fills the tensors that follow from the others, where they are absent.

@@ -40,13 +40,13 @@ pub(super) fn sparse(name: &str, nnz: i64) -> Sparse {
     match name {
         "csr" => Sparse::Csr { nnz },
         "coo" => Sparse::Coo { nnz },
-        _ => Sparse::Packed { nnz, blocking: Box::new(None) },
+        _ => Sparse::Packed { nnz, blocking: None },
     }
 }
 
 fn modify(layout: &mut Layout, part: &str) -> Result<()> {
     let shape = layout.dims;
-    let Format::Blocked(b) = &mut layout.format else {
+    let Some(b) = layout.blocking_mut() else {
         return Err(ParseError::new(part, "no modifier: `any` has none"));
     };
     let per_dim = |s: &str| {

@@ -422,7 +422,7 @@ proptest! {
         )
     ) {
         let mut layout = Layout::with_tag(Dims::new(&dims).unwrap(), tag).unwrap();
-        if let Format::Blocked(b) = &mut layout.format {
+        if let Some(b) = layout.blocking_mut() {
             for (d, blocks) in padding.iter().enumerate() {
                 b.padded_dims[d] += blocks * b.inner.of(d);
             }

@@ -66,7 +66,7 @@ fn restride(v: &Values, i: usize, n: usize, layout: &mut Layout) -> Result<()> {
     if layout.is_any() {
         *layout = Layout::plain(layout.dims).map_err(ParseError::refused)?;
     }
-    if let Format::Blocked(b) = &mut layout.format {
+    if let Some(b) = layout.blocking_mut() {
         b.strides = strides;
     }
     Ok(())
@@ -187,7 +187,7 @@ fn reorder(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
 /// `s8s8_comp:MASK+zp_comp:MASK`.
 fn compensate(flags: &str, layout: &mut Layout) -> Result<()> {
     for flag in flags.split('+').filter(|f| !f.is_empty() && *f != "none") {
-        let Format::Blocked(b) = &mut layout.format else {
+        let Some(b) = layout.blocking_mut() else {
             return Err(ParseError::new(flags, "a blocked destination"));
         };
         let (name, mask) = flag.split_once(':').unwrap_or((flag, "1"));

@@ -176,7 +176,7 @@ fn rnn(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
         workspace: None,
     };
     op.diff = (prop == Prop::Backward).then(|| gradients(&op));
-    Ok((Op::Rnn(op), FillHints::default()))
+    Ok((op.into(), FillHints::default()))
 }
 
 /// The gradients: f32, laid out as the tensors that they belong to.
