@@ -6,8 +6,8 @@
 use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::ir::TileProduct;
-use oxidnn_jit::kernels::dot::{Args, Dot, Pair, Product, Start, Stride};
-use oxidnn_jit::kernels::tiles::{LINES, Tiles};
+use oxidnn_jit::kernels::dot::{Args, Dot, Product, Start};
+use oxidnn_jit::kernels::tiles::{self, LINES, Pair, Tiles};
 use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa};
 use std::error::Error;
 use std::hint::black_box;
@@ -116,40 +116,39 @@ impl Kernel {
 
     fn name(self, isa: Isa) -> String {
         match self {
-            Kernel::Dot(dot) => {
-                let given = if dot.a_row == Stride::Given { " given" } else { "" };
-                format!("{} unroll {}{given}", dot.name(isa), dot.unroll)
-            }
+            Kernel::Dot(dot) => dot.name(isa),
             Kernel::Tiles(tiles) => tiles.name(),
         }
     }
 
-    /// Rows, columns, steps of a block, depth of a step.
-    fn sizes(self, isa: Isa) -> (usize, usize, usize, usize) {
+    /// Rows, columns, depth of a step.
+    fn sizes(self, isa: Isa) -> (usize, usize, usize) {
         match self {
-            Kernel::Dot(d) => (usize::from(d.rows), d.columns(isa), usize::from(d.unroll), d.product.depth()),
-            Kernel::Tiles(t) => (usize::from(t.rows), usize::from(t.vectors) * 16, LINES, t.types().depth()),
+            Kernel::Dot(d) => (usize::from(d.rows), d.columns(isa), d.product.depth()),
+            Kernel::Tiles(t) => (usize::from(t.rows), usize::from(t.vectors) * 16, t.types().depth()),
         }
     }
 
-    /// The instruction that does the work.
-    fn op(self) -> Op {
+    /// The instruction that does the work: where there is one.
+    fn op(self, isa: Isa) -> Op {
         match self {
-            Kernel::Dot(Dot { product: Product::F32, .. }) => Op::FmaF32,
-            Kernel::Dot(Dot { product: Product::Bf16, .. }) => Op::DotBf16,
-            Kernel::Dot(Dot { product: Product::U8S8, .. }) => Op::DotU8S8,
+            Kernel::Dot(Dot { product: Product::Bf16, .. }) if isa.bf16 => Op::DotBf16,
+            Kernel::Dot(Dot { product: Product::U8S8 | Product::S8S8, .. }) if isa.vnni => Op::DotU8S8,
+            Kernel::Dot(_) => Op::FmaF32,
             Kernel::Tiles(Tiles { product: TileProduct::Bf16, .. }) => Op::TileDotBf16,
             Kernel::Tiles(Tiles { product: TileProduct::U8S8, .. }) => Op::TileDotU8S8,
         }
     }
+}
 
-    /// The same with a known distance of rows, unless that is passed.
-    fn with_row(self, row: usize) -> Kernel {
-        match self {
-            Kernel::Dot(dot) if dot.a_row != Stride::Given => Kernel::Dot(Dot { a_row: Stride::Fixed(row as i32), ..dot }),
-            other => other,
-        }
-    }
+/// The memory of a problem: `m` rows by `parts * steps` steps, panels of as many steps, `m` by `n` sums.
+struct Memory {
+    a: Buffer,
+    a_row: usize,
+    b: Buffer,
+    panel: usize,
+    c: Buffer,
+    c_row: usize,
 }
 
 /// A problem: `m` by `n` by `steps`, cut into tiles; panels of `B` one after the other, all rows of `A` for each.
@@ -166,48 +165,80 @@ struct Case {
 impl Case {
     /// Operations in a nanosecond.
     fn measure(&self, arena: &CodeArena, isa: Isa) -> Result<f64, Box<dyn Error>> {
-        let (steps, parts) = (self.steps, self.parts);
-        let a_row = parts * steps * 4 + SKEW;
-        let kernel = self.kernel.with_row(a_row);
-        let code = arena.install(&kernel.name(isa), &kernel.compile(isa)?.code)?;
-        // SAFETY: the kernel is a function of `Args`; the caller runs it on a processor with this instruction set.
-        let entry: Entry<Args> = unsafe { code.entry() };
-        let (rows, columns, unroll, depth) = kernel.sizes(isa);
-        let (m, n) = (rows * self.tiles_m, columns * self.tiles_n);
-        let panel = parts * steps * columns * 4;
-        let mut a = Buffer::new(m * a_row);
-        let mut b = Buffer::new(panel * self.tiles_n);
-        let c_row = n * 4 + SKEW;
-        let mut c = Buffer::new(m * c_row);
+        let (rows, columns, depth) = self.kernel.sizes(isa);
+        let (m, n, steps) = (rows * self.tiles_m, columns * self.tiles_n, self.parts * self.steps);
+        let (a_row, panel, c_row) = (steps * 4 + SKEW, steps * columns * 4, n * 4 + SKEW);
+        let (a, b, c) = (Buffer::new(m * a_row), Buffer::new(panel * self.tiles_n), Buffer::new(m * c_row));
+        let mut memory = Memory { a, a_row, b, panel, c, c_row };
+        let code = arena.install(&self.kernel.name(isa), &self.kernel.compile(isa)?.code)?;
+        // SAFETY: the kernels are functions of the arguments made here; the caller runs them on a processor with this instruction set; rows,
+        // panels and sums lie in the buffers, as they were sized above.
+        let ns = unsafe {
+            match self.kernel {
+                Kernel::Dot(dot) => self.best_dot(&code.entry(), dot, isa, &mut memory),
+                Kernel::Tiles(_) => self.best_tiles(&code.entry(), (rows, columns), &mut memory),
+            }
+        };
+        Ok((m * n * steps * depth * 2) as f64 / ns)
+    }
+
+    fn each_tile(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (m, n) = (self.tiles_m, self.tiles_n);
+        (0..n).flat_map(move |j| (0..m).map(move |i| (i, j)))
+    }
+
+    /// Nanoseconds of a run.
+    ///
+    /// # Safety
+    /// The kernel must be that of `dot`, and the memory that of the case.
+    unsafe fn best_dot(&self, entry: &Entry<Args>, dot: Dot, isa: Isa, memory: &mut Memory) -> f64 {
+        let (rows, columns) = (usize::from(dot.rows), dot.columns(isa));
+        let mut tables = Vec::new();
         let mut calls = Vec::new();
-        let mut pairs = Vec::new();
-        for j in 0..self.tiles_n {
-            for i in 0..self.tiles_m {
-                let part = |p| Pair { a: a.at(i * rows * a_row + p * steps * 4), b: b.at(j * panel + p * steps * columns * 4) };
-                pairs.push((0..parts).map(part).collect::<Vec<_>>());
-                let to = c.at(i * rows * c_row + j * columns * 4);
-                calls.push(Args {
-                    pairs: std::ptr::null(),
-                    count: parts,
-                    blocks: steps / unroll,
-                    rest: steps % unroll,
-                    c: to,
-                    c_row,
-                    a_row,
-                    a_step: 0,
-                    b_row: 0,
-                    last: isa.width().lanes(),
-                });
+        for (i, j) in self.each_tile() {
+            let mut table = Vec::new();
+            for p in 0..self.parts {
+                table.push(p * self.steps * columns * 4);
+                table.extend((i * rows..(i + 1) * rows).map(|row| memory.a.at(row * memory.a_row + p * self.steps * 4).addr()));
             }
+            tables.push(table);
+            calls.push(Args {
+                table: std::ptr::null(),
+                count: self.parts,
+                steps: self.steps,
+                b: memory.b.at(j * memory.panel),
+                sums: memory.c.at(i * rows * memory.c_row + j * columns * 4),
+                sums_row: memory.c_row,
+                a_step: 4,
+                b_row: columns * 4,
+                last: isa.width().lanes(),
+            });
         }
-        calls.iter_mut().zip(&pairs).for_each(|(call, pair)| call.pairs = pair.as_ptr());
-        let ns = best(150, || {
-            for call in &calls {
-                // SAFETY: rows, panels and sums of the tile lie in the buffers, as they were sized above.
-                unsafe { entry.call(black_box(call)) }
-            }
-        });
-        Ok((m * n * parts * steps * depth * 2) as f64 / ns)
+        calls.iter_mut().zip(&tables).for_each(|(call, table)| call.table = table.as_ptr());
+        // SAFETY: by the caller's promise.
+        best(150, || calls.iter().for_each(|call| unsafe { entry.call(black_box(call)) }))
+    }
+
+    /// Nanoseconds of a run.
+    ///
+    /// # Safety
+    /// The kernel must be that of the case, and the memory as well.
+    unsafe fn best_tiles(&self, entry: &Entry<tiles::Args>, (rows, columns): (usize, usize), memory: &mut Memory) -> f64 {
+        let mut pairs = Vec::new();
+        let mut calls = Vec::new();
+        for (i, j) in self.each_tile() {
+            let part = |p| Pair {
+                a: memory.a.at(i * rows * memory.a_row + p * self.steps * 4),
+                b: memory.b.at(j * memory.panel + p * self.steps * columns * 4),
+            };
+            pairs.push((0..self.parts).map(part).collect::<Vec<_>>());
+            let c = memory.c.at(i * rows * memory.c_row + j * columns * 4);
+            let (c_row, a_row) = (memory.c_row, memory.a_row);
+            calls.push(tiles::Args { pairs: std::ptr::null(), count: self.parts, blocks: self.steps / LINES, c, c_row, a_row });
+        }
+        calls.iter_mut().zip(&pairs).for_each(|(call, pairs)| call.pairs = pairs.as_ptr());
+        // SAFETY: by the caller's promise.
+        best(150, || calls.iter().for_each(|call| unsafe { entry.call(black_box(call)) }))
     }
 }
 
@@ -221,7 +252,7 @@ fn creation(arena: &CodeArena, kernel: Kernel, isa: Isa) -> f64 {
 
 /// One line of the table.
 fn line(arena: &CodeArena, isa: Isa, kernel: Kernel) -> Result<(), Box<dyn Error>> {
-    let peak = peak(arena, isa, kernel.op())?;
+    let peak = peak(arena, isa, kernel.op(isa))?;
     let (rows, columns, ..) = kernel.sizes(isa);
     print!("{:42} {peak:7.1}", kernel.name(isa));
     for (parts, steps) in SHAPES {
@@ -234,14 +265,12 @@ fn line(arena: &CodeArena, isa: Isa, kernel: Kernel) -> Result<(), Box<dyn Error
 
 /// What there is to measure on a processor.
 fn kernels(isa: Isa) -> Vec<Kernel> {
-    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (9, 3), (12, 2), (13, 2), (14, 2), (24, 1), (28, 1)];
-    let narrow: &[(u8, u8)] = &[(6, 2), (5, 2), (4, 3), (3, 3), (12, 1)];
+    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (8, 2), (12, 2), (8, 1)];
+    let narrow: &[(u8, u8)] = &[(6, 2), (8, 1)];
     let mut kernels = Vec::new();
-    for (product, native) in [(Product::F32, true), (Product::Bf16, isa.bf16), (Product::U8S8, isa.vnni)] {
+    for product in Product::ALL {
         for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {
-            for (a_row, unroll) in [(Stride::Fixed(0), 4), (Stride::Fixed(0), 8), (Stride::Given, 4)] {
-                kernels.extend(native.then(|| Kernel::Dot(Dot { a_row, unroll, ..Dot::new(product, rows, vectors) })));
-            }
+            kernels.push(Kernel::Dot(Dot::new(product, rows, vectors)));
         }
     }
     if isa.amx {

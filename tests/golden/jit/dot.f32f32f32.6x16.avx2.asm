@@ -1,175 +1,192 @@
-; 156 instructions, 994 bytes, 0 spills, 0 of them in inner loops
-0000  vpxor ymm0,ymm0,ymm0
-0004  vpxor ymm1,ymm1,ymm1
-0008  vpxor ymm2,ymm2,ymm2
-000c  vpxor ymm3,ymm3,ymm3
-0010  vpxor ymm4,ymm4,ymm4
-0014  vpxor ymm5,ymm5,ymm5
-0018  vpxor ymm6,ymm6,ymm6
-001c  vpxor ymm7,ymm7,ymm7
-0020  vpxor ymm8,ymm8,ymm8
-0025  vpxor ymm9,ymm9,ymm9
-002a  vpxor ymm10,ymm10,ymm10
-002f  vpxor ymm11,ymm11,ymm11
-0034  mov rax,[rdi]
-0037  mov rcx,[rdi+8]
-003b  test rcx,rcx
-003e  jle near 391h
-0044  nop word [rax+rax]
-004d  nop word [rax+rax]
-0056  nop word [rax+rax]
-005f  nop word [rax+rax]
-0068  nop word [rax+rax]
-0071  nop word [rax+rax]
-007a  nop word [rax+rax]
-0080  mov rdx,[rax]
-0083  mov rsi,[rax+8]
-0087  add rax,10h
-008b  mov r8,[rdi+10h]
-008f  test r8,r8
-0092  jle near 2C2h
-0098  nop word [rax+rax]
-00a1  nop word [rax+rax]
-00aa  nop word [rax+rax]
-00b3  nop word [rax+rax]
-00bc  nop dword [rax]
-00c0  vmovups ymm12,[rsi]
-00c4  vmovups ymm13,[rsi+20h]
-00c9  vpbroadcastd ymm14,[rdx]
-00ce  vfmadd231ps ymm0,ymm14,ymm12
-00d3  vfmadd231ps ymm1,ymm14,ymm13
-00d8  vpbroadcastd ymm14,[rdx+400h]
-00e1  vfmadd231ps ymm2,ymm14,ymm12
-00e6  vfmadd231ps ymm3,ymm14,ymm13
-00eb  vpbroadcastd ymm14,[rdx+800h]
-00f4  vfmadd231ps ymm4,ymm14,ymm12
-00f9  vfmadd231ps ymm5,ymm14,ymm13
-00fe  vpbroadcastd ymm14,[rdx+0C00h]
-0107  vfmadd231ps ymm6,ymm14,ymm12
-010c  vfmadd231ps ymm7,ymm14,ymm13
-0111  vpbroadcastd ymm14,[rdx+1000h]
-011a  vfmadd231ps ymm8,ymm14,ymm12
-011f  vfmadd231ps ymm9,ymm14,ymm13
-0124  vpbroadcastd ymm14,[rdx+1400h]
-012d  vfmadd231ps ymm10,ymm14,ymm12
-0132  vfmadd231ps ymm11,ymm14,ymm13
-0137  vmovups ymm12,[rsi+40h]
-013c  vmovups ymm13,[rsi+60h]
-0141  vpbroadcastd ymm14,[rdx+4]
-0147  vfmadd231ps ymm0,ymm14,ymm12
-014c  vfmadd231ps ymm1,ymm14,ymm13
-0151  vpbroadcastd ymm14,[rdx+404h]
-015a  vfmadd231ps ymm2,ymm14,ymm12
-015f  vfmadd231ps ymm3,ymm14,ymm13
-0164  vpbroadcastd ymm14,[rdx+804h]
-016d  vfmadd231ps ymm4,ymm14,ymm12
-0172  vfmadd231ps ymm5,ymm14,ymm13
-0177  vpbroadcastd ymm14,[rdx+0C04h]
-0180  vfmadd231ps ymm6,ymm14,ymm12
-0185  vfmadd231ps ymm7,ymm14,ymm13
-018a  vpbroadcastd ymm14,[rdx+1004h]
-0193  vfmadd231ps ymm8,ymm14,ymm12
-0198  vfmadd231ps ymm9,ymm14,ymm13
-019d  vpbroadcastd ymm14,[rdx+1404h]
-01a6  vfmadd231ps ymm10,ymm14,ymm12
-01ab  vfmadd231ps ymm11,ymm14,ymm13
-01b0  vmovups ymm12,[rsi+80h]
-01b8  vmovups ymm13,[rsi+0A0h]
-01c0  vpbroadcastd ymm14,[rdx+8]
-01c6  vfmadd231ps ymm0,ymm14,ymm12
-01cb  vfmadd231ps ymm1,ymm14,ymm13
-01d0  vpbroadcastd ymm14,[rdx+408h]
-01d9  vfmadd231ps ymm2,ymm14,ymm12
-01de  vfmadd231ps ymm3,ymm14,ymm13
-01e3  vpbroadcastd ymm14,[rdx+808h]
-01ec  vfmadd231ps ymm4,ymm14,ymm12
-01f1  vfmadd231ps ymm5,ymm14,ymm13
-01f6  vpbroadcastd ymm14,[rdx+0C08h]
-01ff  vfmadd231ps ymm6,ymm14,ymm12
-0204  vfmadd231ps ymm7,ymm14,ymm13
-0209  vpbroadcastd ymm14,[rdx+1008h]
-0212  vfmadd231ps ymm8,ymm14,ymm12
-0217  vfmadd231ps ymm9,ymm14,ymm13
-021c  vpbroadcastd ymm14,[rdx+1408h]
-0225  vfmadd231ps ymm10,ymm14,ymm12
-022a  vfmadd231ps ymm11,ymm14,ymm13
-022f  vmovups ymm12,[rsi+0C0h]
-0237  vmovups ymm13,[rsi+0E0h]
-023f  vpbroadcastd ymm14,[rdx+0Ch]
-0245  vfmadd231ps ymm0,ymm14,ymm12
-024a  vfmadd231ps ymm1,ymm14,ymm13
-024f  vpbroadcastd ymm14,[rdx+40Ch]
-0258  vfmadd231ps ymm2,ymm14,ymm12
-025d  vfmadd231ps ymm3,ymm14,ymm13
-0262  vpbroadcastd ymm14,[rdx+80Ch]
-026b  vfmadd231ps ymm4,ymm14,ymm12
-0270  vfmadd231ps ymm5,ymm14,ymm13
-0275  vpbroadcastd ymm14,[rdx+0C0Ch]
-027e  vfmadd231ps ymm6,ymm14,ymm12
-0283  vfmadd231ps ymm7,ymm14,ymm13
-0288  vpbroadcastd ymm14,[rdx+100Ch]
-0291  vfmadd231ps ymm8,ymm14,ymm12
-0296  vfmadd231ps ymm9,ymm14,ymm13
-029b  vpbroadcastd ymm14,[rdx+140Ch]
-02a4  vfmadd231ps ymm10,ymm14,ymm12
-02a9  vfmadd231ps ymm11,ymm14,ymm13
-02ae  add rdx,10h
-02b2  add rsi,100h
-02b9  dec r8
-02bc  jne near 0C0h
-02c2  mov r8,[rdi+18h]
-02c6  test r8,r8
-02c9  jle near 388h
-02cf  nop word [rax+rax]
-02d8  nop word [rax+rax]
-02e1  nop word [rax+rax]
-02ea  nop word [rax+rax]
-02f3  nop word [rax+rax]
-02fc  nop dword [rax]
-0300  vmovups ymm12,[rsi]
-0304  vmovups ymm13,[rsi+20h]
-0309  vpbroadcastd ymm14,[rdx]
-030e  vfmadd231ps ymm0,ymm14,ymm12
-0313  vfmadd231ps ymm1,ymm14,ymm13
-0318  vpbroadcastd ymm14,[rdx+400h]
-0321  vfmadd231ps ymm2,ymm14,ymm12
-0326  vfmadd231ps ymm3,ymm14,ymm13
-032b  vpbroadcastd ymm14,[rdx+800h]
-0334  vfmadd231ps ymm4,ymm14,ymm12
-0339  vfmadd231ps ymm5,ymm14,ymm13
-033e  vpbroadcastd ymm14,[rdx+0C00h]
-0347  vfmadd231ps ymm6,ymm14,ymm12
-034c  vfmadd231ps ymm7,ymm14,ymm13
-0351  vpbroadcastd ymm14,[rdx+1000h]
-035a  vfmadd231ps ymm8,ymm14,ymm12
-035f  vfmadd231ps ymm9,ymm14,ymm13
-0364  vpbroadcastd ymm14,[rdx+1400h]
-036d  vfmadd231ps ymm10,ymm14,ymm12
-0372  vfmadd231ps ymm11,ymm14,ymm13
-0377  add rdx,4
-037b  add rsi,40h
-037f  dec r8
-0382  jne near 300h
-0388  dec rcx
-038b  jne near 80h
-0391  mov rax,[rdi+20h]
-0395  mov rdi,[rdi+28h]
-0399  vmovups [rax],ymm0
-039d  vmovups [rax+20h],ymm1
-03a2  add rax,rdi
-03a5  vmovups [rax],ymm2
-03a9  vmovups [rax+20h],ymm3
-03ae  add rax,rdi
-03b1  vmovups [rax],ymm4
-03b5  vmovups [rax+20h],ymm5
-03ba  add rax,rdi
-03bd  vmovups [rax],ymm6
-03c1  vmovups [rax+20h],ymm7
-03c6  add rax,rdi
-03c9  vmovups [rax],ymm8
-03cd  vmovups [rax+20h],ymm9
-03d2  add rax,rdi
-03d5  vmovups [rax],ymm10
-03d9  vmovups [rax+20h],ymm11
-03de  vzeroupper
-03e1  ret
+; 184 instructions, 927 bytes, 0 spills, 0 of them in inner loops
+0000  push rbx
+0001  push rbp
+0002  push r12
+0004  push r13
+0006  push r14
+0008  mov rax,[rdi+40h]
+000c  vmovd xmm0,eax
+0010  vpbroadcastd ymm0,xmm0
+0015  vpcmpgtd ymm0,ymm0,[rel 3A0h]
+001d  mov rax,[rdi+38h]
+0021  vpxor ymm1,ymm1,ymm1
+0025  vpxor ymm2,ymm2,ymm2
+0029  vpxor ymm3,ymm3,ymm3
+002d  vpxor ymm4,ymm4,ymm4
+0031  vpxor ymm5,ymm5,ymm5
+0035  vpxor ymm6,ymm6,ymm6
+0039  vpxor ymm7,ymm7,ymm7
+003d  vpxor ymm8,ymm8,ymm8
+0042  vpxor ymm9,ymm9,ymm9
+0047  vpxor ymm10,ymm10,ymm10
+004c  vpxor ymm11,ymm11,ymm11
+0051  vpxor ymm12,ymm12,ymm12
+0056  mov rcx,[rdi]
+0059  mov rdx,[rdi+8]
+005d  test rdx,rdx
+0060  jle near 340h
+0066  nop word [rax+rax]
+006f  nop word [rax+rax]
+0078  nop dword [rax+rax]
+0080  mov rsi,[rdi+18h]
+0084  mov r8,[rcx]
+0087  add rsi,r8
+008a  mov r8,[rcx+8]
+008e  mov r9,[rcx+10h]
+0092  mov r10,[rcx+18h]
+0096  mov r11,[rcx+20h]
+009a  mov rbx,[rcx+28h]
+009e  mov rbp,[rcx+30h]
+00a2  add rcx,38h
+00a6  mov r12d,0
+00ac  mov r13,[rdi+10h]
+00b0  mov r14,r13
+00b3  shr r14,2
+00b7  test r14,r14
+00ba  jle near 294h
+00c0  vmovups ymm13,[rsi]
+00c4  vmaskmovps ymm14,ymm0,[rsi+20h]
+00ca  vpbroadcastd ymm15,[r8+r12]
+00d0  vfmadd231ps ymm1,ymm15,ymm13
+00d5  vfmadd231ps ymm2,ymm15,ymm14
+00da  vpbroadcastd ymm15,[r9+r12]
+00e0  vfmadd231ps ymm3,ymm15,ymm13
+00e5  vfmadd231ps ymm4,ymm15,ymm14
+00ea  vpbroadcastd ymm15,[r10+r12]
+00f0  vfmadd231ps ymm5,ymm15,ymm13
+00f5  vfmadd231ps ymm6,ymm15,ymm14
+00fa  vpbroadcastd ymm15,[r11+r12]
+0100  vfmadd231ps ymm7,ymm15,ymm13
+0105  vfmadd231ps ymm8,ymm15,ymm14
+010a  vpbroadcastd ymm15,[rbx+r12]
+0110  vfmadd231ps ymm9,ymm15,ymm13
+0115  vfmadd231ps ymm10,ymm15,ymm14
+011a  vpbroadcastd ymm15,[rbp+r12]
+0121  vfmadd231ps ymm11,ymm15,ymm13
+0126  vfmadd231ps ymm12,ymm15,ymm14
+012b  add rsi,rax
+012e  vmovups ymm13,[rsi]
+0132  vmaskmovps ymm14,ymm0,[rsi+20h]
+0138  vpbroadcastd ymm15,[r8+r12+4]
+013f  vfmadd231ps ymm1,ymm15,ymm13
+0144  vfmadd231ps ymm2,ymm15,ymm14
+0149  vpbroadcastd ymm15,[r9+r12+4]
+0150  vfmadd231ps ymm3,ymm15,ymm13
+0155  vfmadd231ps ymm4,ymm15,ymm14
+015a  vpbroadcastd ymm15,[r10+r12+4]
+0161  vfmadd231ps ymm5,ymm15,ymm13
+0166  vfmadd231ps ymm6,ymm15,ymm14
+016b  vpbroadcastd ymm15,[r11+r12+4]
+0172  vfmadd231ps ymm7,ymm15,ymm13
+0177  vfmadd231ps ymm8,ymm15,ymm14
+017c  vpbroadcastd ymm15,[rbx+r12+4]
+0183  vfmadd231ps ymm9,ymm15,ymm13
+0188  vfmadd231ps ymm10,ymm15,ymm14
+018d  vpbroadcastd ymm15,[rbp+r12+4]
+0194  vfmadd231ps ymm11,ymm15,ymm13
+0199  vfmadd231ps ymm12,ymm15,ymm14
+019e  add rsi,rax
+01a1  vmovups ymm13,[rsi]
+01a5  vmaskmovps ymm14,ymm0,[rsi+20h]
+01ab  vpbroadcastd ymm15,[r8+r12+8]
+01b2  vfmadd231ps ymm1,ymm15,ymm13
+01b7  vfmadd231ps ymm2,ymm15,ymm14
+01bc  vpbroadcastd ymm15,[r9+r12+8]
+01c3  vfmadd231ps ymm3,ymm15,ymm13
+01c8  vfmadd231ps ymm4,ymm15,ymm14
+01cd  vpbroadcastd ymm15,[r10+r12+8]
+01d4  vfmadd231ps ymm5,ymm15,ymm13
+01d9  vfmadd231ps ymm6,ymm15,ymm14
+01de  vpbroadcastd ymm15,[r11+r12+8]
+01e5  vfmadd231ps ymm7,ymm15,ymm13
+01ea  vfmadd231ps ymm8,ymm15,ymm14
+01ef  vpbroadcastd ymm15,[rbx+r12+8]
+01f6  vfmadd231ps ymm9,ymm15,ymm13
+01fb  vfmadd231ps ymm10,ymm15,ymm14
+0200  vpbroadcastd ymm15,[rbp+r12+8]
+0207  vfmadd231ps ymm11,ymm15,ymm13
+020c  vfmadd231ps ymm12,ymm15,ymm14
+0211  add rsi,rax
+0214  vmovups ymm13,[rsi]
+0218  vmaskmovps ymm14,ymm0,[rsi+20h]
+021e  vpbroadcastd ymm15,[r8+r12+0Ch]
+0225  vfmadd231ps ymm1,ymm15,ymm13
+022a  vfmadd231ps ymm2,ymm15,ymm14
+022f  vpbroadcastd ymm15,[r9+r12+0Ch]
+0236  vfmadd231ps ymm3,ymm15,ymm13
+023b  vfmadd231ps ymm4,ymm15,ymm14
+0240  vpbroadcastd ymm15,[r10+r12+0Ch]
+0247  vfmadd231ps ymm5,ymm15,ymm13
+024c  vfmadd231ps ymm6,ymm15,ymm14
+0251  vpbroadcastd ymm15,[r11+r12+0Ch]
+0258  vfmadd231ps ymm7,ymm15,ymm13
+025d  vfmadd231ps ymm8,ymm15,ymm14
+0262  vpbroadcastd ymm15,[rbx+r12+0Ch]
+0269  vfmadd231ps ymm9,ymm15,ymm13
+026e  vfmadd231ps ymm10,ymm15,ymm14
+0273  vpbroadcastd ymm15,[rbp+r12+0Ch]
+027a  vfmadd231ps ymm11,ymm15,ymm13
+027f  vfmadd231ps ymm12,ymm15,ymm14
+0284  add rsi,rax
+0287  add r12,10h
+028b  dec r14
+028e  jne near 0C0h
+0294  and r13,3
+0298  test r13,r13
+029b  jle near 337h
+02a1  nop word [rax+rax]
+02aa  nop word [rax+rax]
+02b3  nop word [rax+rax]
+02bc  nop dword [rax]
+02c0  vmovups ymm13,[rsi]
+02c4  vmaskmovps ymm14,ymm0,[rsi+20h]
+02ca  vpbroadcastd ymm15,[r8+r12]
+02d0  vfmadd231ps ymm1,ymm15,ymm13
+02d5  vfmadd231ps ymm2,ymm15,ymm14
+02da  vpbroadcastd ymm15,[r9+r12]
+02e0  vfmadd231ps ymm3,ymm15,ymm13
+02e5  vfmadd231ps ymm4,ymm15,ymm14
+02ea  vpbroadcastd ymm15,[r10+r12]
+02f0  vfmadd231ps ymm5,ymm15,ymm13
+02f5  vfmadd231ps ymm6,ymm15,ymm14
+02fa  vpbroadcastd ymm15,[r11+r12]
+0300  vfmadd231ps ymm7,ymm15,ymm13
+0305  vfmadd231ps ymm8,ymm15,ymm14
+030a  vpbroadcastd ymm15,[rbx+r12]
+0310  vfmadd231ps ymm9,ymm15,ymm13
+0315  vfmadd231ps ymm10,ymm15,ymm14
+031a  vpbroadcastd ymm15,[rbp+r12]
+0321  vfmadd231ps ymm11,ymm15,ymm13
+0326  vfmadd231ps ymm12,ymm15,ymm14
+032b  add rsi,rax
+032e  add r12,4
+0332  dec r13
+0335  jne short 2C0h
+0337  dec rdx
+033a  jne near 80h
+0340  mov rax,[rdi+20h]
+0344  mov rdi,[rdi+28h]
+0348  vmovups [rax],ymm1
+034c  vmaskmovps [rax+20h],ymm0,ymm2
+0352  add rax,rdi
+0355  vmovups [rax],ymm3
+0359  vmaskmovps [rax+20h],ymm0,ymm4
+035f  add rax,rdi
+0362  vmovups [rax],ymm5
+0366  vmaskmovps [rax+20h],ymm0,ymm6
+036c  add rax,rdi
+036f  vmovups [rax],ymm7
+0373  vmaskmovps [rax+20h],ymm0,ymm8
+0379  add rax,rdi
+037c  vmovups [rax],ymm9
+0380  vmaskmovps [rax+20h],ymm0,ymm10
+0386  add rax,rdi
+0389  vmovups [rax],ymm11
+038d  vmaskmovps [rax+20h],ymm0,ymm12
+0393  pop r14
+0395  pop r13
+0397  pop r12
+0399  pop rbp
+039a  pop rbx
+039b  vzeroupper
+039e  ret

@@ -3,8 +3,8 @@
 0001  push rbp
 0002  push r12
 0004  ldtilecfg [rel 140h]
-000d  mov rax,[rdi+20h]
-0011  mov rcx,[rdi+28h]
+000d  mov rax,[rdi+18h]
+0011  mov rcx,[rdi+20h]
 0015  mov rdx,rcx
 0018  shl rdx,4
 001c  add rdx,rax
@@ -12,7 +12,7 @@
 0024  tilezero tmm1
 0029  tilezero tmm2
 002e  tilezero tmm3
-0033  mov rsi,[rdi+30h]
+0033  mov rsi,[rdi+28h]
 0037  mov r8d,80h
 003d  mov r9,[rdi]
 0040  mov r10,[rdi+8]

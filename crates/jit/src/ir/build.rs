@@ -208,6 +208,14 @@ impl Function {
         dst
     }
 
+    /// A number from memory in every lane of the widest vector, converted to f32 (to i32 for [`Elem::I32`]); its own bytes are all that is
+    /// read.
+    pub fn splat_as(&mut self, elem: Elem, from: Addr) -> Val {
+        let dst = self.vector(self.isa.width());
+        self.push(VecInst::SplatAs(dst, elem, from));
+        dst
+    }
+
     /// The same f32 in every lane.
     pub fn splat_f32(&mut self, width: Width, x: f32) -> Val {
         let at = self.constant(&x.to_le_bytes());

@@ -118,6 +118,8 @@ pub enum Binary {
     MinI32,
     /// i32 `max(a, b)`
     MaxI32,
+    /// i32 `a.0 * b.0 + a.1 * b.1` for the pairs of i16 in every lane.
+    MaddI16,
 }
 
 /// `dst += f(a, b)`
@@ -150,6 +152,12 @@ pub enum Unary {
     ShrI32(u8),
     /// `a >> n`, the sign shifted in.
     SarI32(u8),
+    /// 16-bit `a << n`
+    ShlI16(u8),
+    /// 16-bit `a >> n`, zeros shifted in.
+    ShrI16(u8),
+    /// 16-bit `a >> n`, the sign shifted in.
+    SarI16(u8),
 }
 
 /// How to round to a whole number.
@@ -315,6 +323,7 @@ enum VecInst {
     Zero(Val),
     Move(Val, Val),
     SplatMem(Val, Addr),
+    SplatAs(Val, Elem, Addr),
     SplatInt(Val, Int),
     Load { dst: Val, from: Addr, mask: Option<Pred> },
     Store { to: Addr, src: Val, mask: Option<Pred> },

@@ -5,7 +5,7 @@
 //! the eight registers: every load feeds two products, which is what the loads can keep up with. Parts whose depth is no multiple of 16 steps
 //! end in a part of their own, copied and filled with zeros.
 
-use super::dot::{Args, Pair, Product, Start};
+use super::dot::{Product, Start};
 use crate::ir::{Function, Int, Tile, TileProduct};
 use crate::isa::Isa;
 use std::mem::offset_of;
@@ -33,9 +33,36 @@ pub struct Tiles {
     pub configures: bool,
 }
 
+/// Where one part of the reduction lies.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// First step of the first row of `A`.
+    pub a: *const u8,
+    /// First step of the panel of `B`.
+    pub b: *const u8,
+}
+
+/// Arguments of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The parts.
+    pub pairs: *const Pair,
+    /// Number of parts; none leaves what the sums begin with.
+    pub count: usize,
+    /// Blocks of 16 steps in every part.
+    pub blocks: usize,
+    /// First sum.
+    pub c: *mut u8,
+    /// Distance of the rows of `C` in bytes.
+    pub c_row: usize,
+    /// Distance of the rows of `A` in bytes.
+    pub a_row: usize,
+}
+
 impl Tiles {
-    /// The function of [`Args`]: `blocks` counts blocks of 16 steps, `rest`, `last`, `a_step` and `b_row` are not looked at. Needs
-    /// [`Isa::amx`].
+    /// The function of [`Args`]. Needs [`Isa::amx`].
     pub fn function(&self) -> Function {
         let mut f = Function::new(Isa::AMX);
         self.write(&mut f);

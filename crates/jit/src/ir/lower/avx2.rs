@@ -45,7 +45,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             splat_int(m, dst.0, count.0);
             m.op(Op::CmpGtI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Mem(lanes)]);
         }
-        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::Unary(..) => {}
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) | VecInst::Unary(..) => {}
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             m.op(Op::LowBits, &[Arg::Reg(bits), Arg::Reg(bits), Arg::Reg(count.0)]);
             m.op(Op::KFromInt64, &[Arg::Reg(dst.0), Arg::Reg(bits)]);
         }
-        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::Unary(..) => {}
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) | VecInst::Unary(..) => {}
     }
 }
 

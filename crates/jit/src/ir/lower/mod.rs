@@ -7,8 +7,8 @@ mod avx2;
 mod avx512;
 
 use super::machine::{Arg, Item, Machine, Masked, Place, Reg};
-use super::{Accumulate, Binary, Compare, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst};
-use crate::asm::{Cond, Gpr, Op};
+use super::{Accumulate, Binary, Compare, Elem, Function, Inst, IntOp, IntSrc, LoopKind, Prefetch, Rounding, Src, Unary, Val, VecInst};
+use crate::asm::{Cond, Gpr, Op, Width};
 
 /// Lowers a function.
 pub(super) fn lower(function: Function) -> Machine {
@@ -116,6 +116,7 @@ fn binary_op(op: Binary) -> Op {
         Binary::MulI32 => Op::MulI32,
         Binary::MinI32 => Op::MinI32,
         Binary::MaxI32 => Op::MaxI32,
+        Binary::MaddI16 => Op::MaddI16,
     }
 }
 
@@ -138,6 +139,9 @@ fn unary(m: &mut Machine, op: Unary, dst: Reg, a: Reg) {
         Unary::ShlI32(n) => (Op::ShlI32, Some(n)),
         Unary::ShrI32(n) => (Op::ShrI32, Some(n)),
         Unary::SarI32(n) => (Op::SarI32, Some(n)),
+        Unary::ShlI16(n) => (Op::ShlI16, Some(n)),
+        Unary::ShrI16(n) => (Op::ShrI16, Some(n)),
+        Unary::SarI16(n) => (Op::SarI16, Some(n)),
     };
     match imm {
         Some(imm) => m.op(op, &[Arg::Reg(dst), Arg::Reg(a), Arg::Imm(i64::from(imm))]),
@@ -240,12 +244,34 @@ fn common(m: &mut Machine, inst: VecInst) -> bool {
         }
         VecInst::Move(dst, a) => m.op(Op::Load, &[arg(dst), arg(a)]),
         VecInst::SplatMem(dst, from) => m.op(Op::Broadcast32, &[arg(dst), Arg::Mem(from.into())]),
+        VecInst::SplatAs(dst, elem, from) => splat_as(m, dst.0, elem, Arg::Mem(from.into())),
         VecInst::Load { dst, from, mask: None } => m.op(Op::Load, &[arg(dst), Arg::Mem(from.into())]),
         VecInst::Store { to, src, mask: None } => m.op(Op::Store, &[Arg::Mem(to.into()), arg(src)]),
         VecInst::Unary(op, dst, a) => unary(m, op, dst.0, a.0),
         _ => return false,
     }
     true
+}
+
+/// A number in memory, converted, in every lane.
+fn splat_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
+    let width = m.width(dst);
+    let (load, then) = match elem {
+        Elem::F32 | Elem::I32 => return m.op(Op::Broadcast32, &[Arg::Reg(dst), from]),
+        Elem::Bf16 => {
+            m.op(Op::Broadcast16, &[Arg::Reg(dst), from]);
+            return m.op(Op::ShlI32, &[Arg::Reg(dst), Arg::Reg(dst), Arg::Imm(16)]);
+        }
+        Elem::F16 => (Op::Broadcast16, Op::F32FromF16),
+        Elem::I8 => (Op::Broadcast8, Op::I32FromI8),
+        Elem::U8 => (Op::Broadcast8, Op::I32FromU8),
+    };
+    let narrow = m.temp(if elem == Elem::F16 { width.half() } else { Width::W128 });
+    m.op(load, &[Arg::Reg(narrow), from]);
+    m.op(then, &[Arg::Reg(dst), Arg::Reg(narrow)]);
+    if elem != Elem::F16 {
+        m.op(Op::F32FromI32, &[Arg::Reg(dst), Arg::Reg(dst)]);
+    }
 }
 
 /// Scales of constants that several lowerings share.

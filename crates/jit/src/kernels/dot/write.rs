@@ -1,0 +1,297 @@
+//! Writes the code of a [`Dot`].
+//!
+//! A step is one or two *passes* over the tile: where one instruction multiplies what a step holds there is one, else every pass takes a part
+//! of the step's numbers out of their lanes, `B`'s once, `A`'s row by row, and multiplies those.
+
+use super::{Args, Dot, Function, Int, Line, Pred, Product, Start, Stride, Sums, Val, column, memory};
+use crate::asm::Width;
+use crate::ir::{Accumulate, Addr, Binary, Elem, Src, Unary};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+/// Steps in the body of the loop.
+const UNROLL_SHIFT: u8 = 2;
+
+/// How a pass takes its numbers from a step, and multiplies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    /// Lanes as they are.
+    Whole(Accumulate),
+    /// Lanes as they are, the bytes of `A` flipped to unsigned.
+    Flipped,
+    /// The lower or upper bf16 of every lane, as f32.
+    HalfBf16 { upper: bool },
+    /// The first or second f16 of the step, as f32.
+    HalfF16 { second: bool },
+    /// The even or odd bytes, as 16-bit numbers.
+    HalfBytes { odd: bool, flipped: bool },
+}
+
+impl Pass {
+    fn list(product: Product, isa: Isa) -> Vec<Pass> {
+        let halves = |pass: fn(bool) -> Pass| [false, true].map(pass).to_vec();
+        match product {
+            Product::F32 => vec![Pass::Whole(Accumulate::FmaF32)],
+            Product::Bf16 if isa.bf16 => vec![Pass::Whole(Accumulate::DotBf16)],
+            Product::Bf16 => halves(|upper| Pass::HalfBf16 { upper }),
+            Product::F16 => halves(|second| Pass::HalfF16 { second }),
+            Product::U8S8 if isa.vnni => vec![Pass::Whole(Accumulate::DotU8S8)],
+            Product::U8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: false }),
+            Product::S8S8 if isa.vnni => vec![Pass::Flipped],
+            Product::S8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: true }),
+        }
+    }
+}
+
+/// Where a tap is read.
+struct Cursor {
+    /// The first step of every row of `A`.
+    rows: Vec<Int>,
+    /// How far `A` has come from there.
+    k: Int,
+    /// The line of `B`.
+    b: Int,
+}
+
+/// A step's part of a row of `A`.
+#[derive(Clone, Copy)]
+enum Left {
+    /// All of it, in memory.
+    Memory(Addr),
+    /// The numbers that are there, in every lane.
+    Lanes(Val),
+}
+
+/// Where a step's part of row `i` is, that many bytes into the step.
+type LeftOf<'l> = dyn FnMut(&mut Function, usize, i32) -> Left + 'l;
+
+struct Writer<'d> {
+    dot: &'d Dot,
+    width: Width,
+    passes: Vec<Pass>,
+    last: Option<Pred>,
+    /// Distance of the steps of `A`, where it is passed.
+    a_step: Option<Int>,
+    /// Distance of the lines of `B`, where it is passed.
+    b_row: Option<Int>,
+    /// The bits that make signed bytes unsigned, where they are wanted.
+    flip: Option<Val>,
+}
+
+pub(super) fn write(dot: &Dot, f: &mut Function, finish: impl FnOnce(&mut Function, &Sums<'_>)) {
+    let (isa, width) = (f.isa(), f.isa().width());
+    let args = f.arguments();
+    let passes = Pass::list(dot.product, isa);
+    let last = dot.masked.then(|| {
+        let last = f.load_int(args.at(offset_of!(Args, last) as i32));
+        f.first_lanes(last)
+    });
+    let a_step = (dot.a_step == Stride::Given).then(|| f.load_int(args.at(offset_of!(Args, a_step) as i32)));
+    let b_row = (dot.line == Line::Apart).then(|| f.load_int(args.at(offset_of!(Args, b_row) as i32)));
+    let flip = (dot.product == Product::S8S8).then(|| f.splat_i32(width, 0x8080_8080_u32 as i32));
+    let writer = Writer { dot, width, passes, last, a_step, b_row, flip };
+    let sums = writer.begin(f, args);
+    let table = f.load_int(args.at(offset_of!(Args, table) as i32));
+    let count = f.load_int(args.at(offset_of!(Args, count) as i32));
+    f.repeat(count, |f| writer.tap(f, args, table, &sums));
+    finish(f, &Sums { args, values: &sums, vectors: usize::from(dot.vectors), last });
+}
+
+impl Writer<'_> {
+    /// The sums, row by row, pinned.
+    fn begin(&self, f: &mut Function, args: Int) -> Vec<Val> {
+        let at = (self.dot.start == Start::Load).then(|| memory(f, args));
+        let mut sums = Vec::new();
+        for i in 0..self.dot.rows {
+            if let Some((at, row)) = at.filter(|_| i > 0) {
+                f.add(at, row);
+            }
+            for v in 0..usize::from(self.dot.vectors) {
+                let sum = match at {
+                    None => f.zero(self.width),
+                    Some((at, _)) => self.load(f, column(at, v, self.width), self.mask(v)),
+                };
+                f.pin(sum);
+                sums.push(sum);
+            }
+        }
+        sums
+    }
+
+    fn load(&self, f: &mut Function, at: Addr, mask: Option<Pred>) -> Val {
+        match mask {
+            None => f.load(self.width, at),
+            Some(mask) => f.load_masked(at, mask),
+        }
+    }
+
+    fn mask(&self, vector: usize) -> Option<Pred> {
+        self.last.filter(|_| vector + 1 == usize::from(self.dot.vectors))
+    }
+
+    fn tap(&self, f: &mut Function, args: Int, table: Int, sums: &[Val]) {
+        let b = f.load_int(args.at(offset_of!(Args, b) as i32));
+        let offset = f.load_int(table.at(0));
+        f.add(b, offset);
+        let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
+        let rows: Vec<Int> = (1..=usize::from(self.dot.rows)).map(|i| f.load_int(word(i))).collect();
+        f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
+        let at = Cursor { rows, k: f.int(0), b };
+        let steps = f.load_int(args.at(offset_of!(Args, steps) as i32));
+        let blocks = f.copy(steps);
+        f.shr(blocks, UNROLL_SHIFT);
+        f.repeat(blocks, |f| self.steps(f, &at, sums, 1 << UNROLL_SHIFT));
+        f.and(steps, (1 << UNROLL_SHIFT) - 1);
+        f.repeat(steps, |f| self.steps(f, &at, sums, 1));
+        if self.dot.partial > 0 {
+            self.partial_step(f, &at, sums);
+        }
+    }
+
+    /// Bytes of a line of a packed panel.
+    fn line(&self) -> i32 {
+        match self.dot.line {
+            Line::Packed(vectors) => i32::from(vectors) * self.width.bytes() as i32,
+            Line::Apart => 0,
+        }
+    }
+
+    /// A number of steps, and the cursor behind them: it moves at the end where distances are known, else with every step.
+    fn steps(&self, f: &mut Function, at: &Cursor, sums: &[Val], count: i32) {
+        for step in 0..count {
+            let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
+            for pass in &self.passes {
+                let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.rows[i].indexed(at.k, 1, disp + skip));
+                self.pass(f, *pass, at, step * self.line(), sums, left);
+            }
+            if let Some(bytes) = self.a_step {
+                f.add(at.k, bytes);
+            }
+            if let Some(bytes) = self.b_row.filter(|_| self.dot.product != Product::F16) {
+                f.add(at.b, bytes);
+            }
+        }
+        if let Stride::Fixed(bytes) = self.dot.a_step {
+            f.add(at.k, count * bytes);
+        }
+        if self.b_row.is_none() {
+            f.add(at.b, count * self.line());
+        }
+    }
+
+    /// One pass over the tile, with the step's line of `B` so many bytes from the cursor.
+    fn pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
+        let b: Vec<Val> = (0..usize::from(self.dot.vectors)).map(|v| self.right(f, pass, at, from, v)).collect();
+        if let (Pass::HalfF16 { .. }, Some(bytes)) = (pass, self.b_row) {
+            f.add(at.b, bytes);
+        }
+        let skip = if pass == (Pass::HalfF16 { second: true }) { 2 } else { 0 };
+        for (i, sums) in sums.chunks(b.len()).enumerate() {
+            let left = left(f, i, skip);
+            if let (Pass::Whole(op), Left::Memory(a), [b], [sum]) = (pass, left, &b[..], sums)
+                && op != Accumulate::DotU8S8
+            {
+                // The number in memory is an operand of the multiply-add itself.
+                f.accumulate(op, *sum, *b, Src::Splat(a));
+                continue;
+            }
+            let a = self.left(f, pass, left);
+            for (b, sum) in b.iter().zip(sums) {
+                multiply(f, pass, *sum, a, *b);
+            }
+        }
+    }
+
+    /// What a pass takes of a vector of the line of `B`.
+    fn right(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, v: usize) -> Val {
+        let mask = self.mask(v).filter(|_| self.dot.line == Line::Apart);
+        if let Pass::HalfF16 { second } = pass {
+            let skip = if second && self.b_row.is_none() { self.line() / 2 } else { 0 };
+            return f.load_as(Elem::F16, at.b.at(from + skip + (v * self.width.bytes() / 2) as i32), mask);
+        }
+        let b = self.load(f, at.b.at(from + (v * self.width.bytes()) as i32), mask);
+        match pass {
+            Pass::HalfBf16 { upper: false } => f.unary(Unary::ShlI32(16), b),
+            Pass::HalfBf16 { upper: true } => self.upper(f, b),
+            Pass::HalfBytes { odd, .. } => {
+                let b = if odd { b } else { f.unary(Unary::ShlI16(8), b) };
+                f.unary(Unary::SarI16(8), b)
+            }
+            _ => b,
+        }
+    }
+
+    /// The upper 16 bits of every lane.
+    fn upper(&self, f: &mut Function, x: Val) -> Val {
+        let upper = f.constant(&repeated(0xffff_0000, self.width));
+        f.binary(Binary::And, x, Src::Mem(upper))
+    }
+
+    /// What a pass takes of a row of `A`, in every lane.
+    fn left(&self, f: &mut Function, pass: Pass, left: Left) -> Val {
+        if let (Pass::HalfF16 { .. }, Left::Memory(at)) = (pass, left) {
+            return f.splat_as(Elem::F16, at);
+        }
+        let flips = matches!(pass, Pass::Flipped | Pass::HalfBytes { flipped: true, .. });
+        let a = match (left, self.flip.filter(|_| flips)) {
+            (Left::Memory(at), None) => f.splat(self.width, at),
+            (Left::Memory(at), Some(flip)) => f.binary(Binary::Xor, flip, Src::Splat(at)),
+            (Left::Lanes(a), None) => a,
+            (Left::Lanes(a), Some(flip)) => f.binary(Binary::Xor, a, flip),
+        };
+        match pass {
+            Pass::HalfBf16 { upper: false } => f.unary(Unary::ShlI32(16), a),
+            Pass::HalfBf16 { upper: true } => self.upper(f, a),
+            Pass::HalfBytes { odd: false, .. } => {
+                let low = f.constant(&repeated(0x00ff_00ff, self.width));
+                f.binary(Binary::And, a, Src::Mem(low))
+            }
+            Pass::HalfBytes { odd: true, .. } => f.unary(Unary::ShrI16(8), a),
+            _ => a,
+        }
+    }
+
+    /// The step that is not whole: the numbers of `A` that are there, zeros behind them.
+    fn partial_step(&self, f: &mut Function, at: &Cursor, sums: &[Val]) {
+        let place = |i: usize, byte: i32| at.rows[i].indexed(at.k, 1, byte);
+        if self.dot.product == Product::F16 {
+            // One number: the first pass alone.
+            return self.pass(f, self.passes[0], at, 0, sums, &mut |_, i, _| Left::Memory(place(i, 0)));
+        }
+        let bytes = usize::from(self.dot.partial) * 4 / self.dot.product.depth();
+        for pass in &self.passes {
+            self.pass(f, *pass, at, 0, sums, &mut |f, i, _| {
+                let x = match bytes {
+                    1 => f.load_u8(place(i, 0)),
+                    2 => f.load_u16(place(i, 0)),
+                    _ => {
+                        let high = f.load_u8(place(i, 2));
+                        f.shl(high, 16);
+                        let low = f.load_u16(place(i, 0));
+                        f.add(low, high);
+                        low
+                    }
+                };
+                Left::Lanes(f.splat_int(self.width, x))
+            });
+        }
+    }
+}
+
+/// `sum += a * b` on what a pass takes.
+fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Val) {
+    match pass {
+        Pass::Whole(op) => f.accumulate(op, sum, a, b),
+        Pass::Flipped => f.accumulate(Accumulate::DotU8S8, sum, a, b),
+        Pass::HalfBf16 { .. } | Pass::HalfF16 { .. } => f.accumulate(Accumulate::FmaF32, sum, a, b),
+        Pass::HalfBytes { .. } => {
+            let pairs = f.binary(Binary::MaddI16, a, b);
+            f.update(Binary::AddI32, sum, pairs);
+        }
+    }
+}
+
+/// A vector with the same 32 bits in every lane.
+fn repeated(bits: u32, width: Width) -> Vec<u8> {
+    std::iter::repeat_n(bits.to_le_bytes(), width.lanes()).flatten().collect()
+}
