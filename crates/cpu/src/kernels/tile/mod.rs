@@ -6,6 +6,7 @@
 //!
 //! One of the few files with unsafe code: [`Tile::run`] checks every address against the buffers before it calls the kernel.
 
+pub mod drive;
 pub mod layout;
 pub mod tail;
 #[cfg(test)]

@@ -1,0 +1,363 @@
+//! The loops around tiles: a matrix product whose rows of `A` are wherever a [`Work`] says, and whose `B` comes in panels.
+//!
+//! The product is cut into tasks of a block of rows by a group of panels, which workers share. A task walks the reduction in parts: a part of
+//! a group of panels stays in the second cache while every tile of the block's rows meets it. Sums go from part to part through scratch. The
+//! last part's tiles finish them in registers where the tail can do it; else the task hands the sums to the work, a block at a time.
+//!
+//! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
+
+use super::{Call, Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use crate::kernels::scratch::{Part as Scratch, for_workers};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Executor};
+use oxidnn_spec::Error;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of panels that stay in the second cache.
+const PANELS: usize = 384 << 10;
+/// Numbers of sums that a task carries from part to part.
+const SUMS: usize = 32 << 10;
+/// Tasks that a large product is cut into at least, so that many workers find work.
+const TASKS: usize = 32;
+/// Multiply-adds that are worth a task of their own.
+const WORTH: usize = 1 << 20;
+/// Tiles that a block of rows has at least where it is cut for the sake of more tasks.
+const TILES: usize = 4;
+
+/// A part of the reduction. All its taps have the same depth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// Most taps that a tile has in it.
+    pub taps: usize,
+    /// Whole steps of every tap.
+    pub steps: usize,
+    /// Numbers of a last step that is not whole, 0 if there is none.
+    pub partial: u8,
+}
+
+/// A product as the loops see it.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Independent products of the same sizes: images, groups, batches.
+    pub units: usize,
+    /// Rows of each.
+    pub rows: usize,
+    /// Columns of each.
+    pub columns: usize,
+    /// Columns of a panel.
+    pub panel: usize,
+    /// The reduction.
+    pub parts: Vec<Part>,
+    /// Types.
+    pub product: Product,
+    /// How the lines of `B` lie.
+    pub line: Line,
+    /// How the steps of `A` lie.
+    pub a_step: Stride,
+    /// What finishes sums in registers; without it [`Work::store`] gets them.
+    pub tail: Option<Arc<Tail>>,
+}
+
+/// Where the operands of a product are, and where its results go.
+pub trait Work: Sync {
+    /// Writes the taps of `rows` of a unit in a part of the reduction.
+    fn table(&self, unit: usize, rows: Range<usize>, part: usize, table: &mut Table<'_>);
+
+    /// Writes the addresses of `rows` of the destination at the unit's first column.
+    fn destination(&self, unit: usize, rows: Range<usize>, to: &mut [usize]);
+
+    /// Finishes and stores a block of raw sums; called only where there is no tail.
+    fn store(&self, block: Block<'_>);
+}
+
+/// Raw sums of a block of rows and columns.
+#[derive(Debug)]
+pub struct Block<'s> {
+    /// The unit.
+    pub unit: usize,
+    /// Its rows.
+    pub rows: Range<usize>,
+    /// Its columns.
+    pub columns: Range<usize>,
+    /// The sums, `f32` or the bits of 32-bit integers.
+    pub sums: &'s mut [f32],
+    /// As many numbers of scratch.
+    pub spare: &'s mut [f32],
+    /// Distance of two rows.
+    pub step: usize,
+}
+
+/// The taps of a tile, being written.
+#[derive(Debug)]
+pub struct Table<'t> {
+    words: &'t mut [usize],
+    rows: usize,
+    len: usize,
+}
+
+impl Table<'_> {
+    /// Adds a tap whose lines of `B` are `b` bytes behind the first of a panel. The addresses of the rows of `A` are to be written to what
+    /// this returns.
+    ///
+    /// # Panics
+    /// When there are more taps than [`Part::taps`] said.
+    #[inline]
+    pub fn tap(&mut self, b: usize) -> &mut [usize] {
+        let start = self.len * (self.rows + 1);
+        self.len += 1;
+        let tap = &mut self.words[start..start + self.rows + 1];
+        tap[0] = b;
+        &mut tap[1..]
+    }
+}
+
+/// The memory of a product.
+pub struct Operands<'a, W> {
+    /// Where tables and destinations come from.
+    pub work: &'a W,
+    /// Memory of `A`.
+    pub a: Buf,
+    /// Memory of the rows of `A` that stand for padding.
+    pub zeros: Buf,
+    /// Memory of `B`.
+    pub b: Buf,
+    /// Byte of `B` where a unit's panels begin, as a function of the unit.
+    pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
+    /// Distance of two panels in bytes.
+    pub b_panel: usize,
+    /// Distance of two lines in bytes where the kernel does not know it.
+    pub b_row: usize,
+    /// Distance of two steps of `A` in bytes where the kernel does not know it.
+    pub a_step: usize,
+    /// Memory of the destination.
+    pub c: Buf,
+    /// Operands of the tail, with the column of a unit's first one as a function of the unit.
+    pub tail: Option<(&'a TailArgs<'a>, &'a (dyn Fn(usize) -> usize + Sync))>,
+}
+
+/// A planned product.
+#[derive(Debug)]
+pub struct Drive {
+    isa: Isa,
+    shape: Shape,
+    /// Rows of the tallest tile.
+    tall: usize,
+    /// Rows of a block.
+    block: usize,
+    /// Panels of a group.
+    group: usize,
+    tiles: OnceLock<Tiles>,
+}
+
+/// Kernels by rows, by whether the panel is the last, and by part.
+#[derive(Debug)]
+struct Tiles(Vec<Option<Tile>>);
+
+impl Drive {
+    /// Decides how to cut a product.
+    pub fn new(isa: Isa, shape: Shape) -> Drive {
+        let vectors = shape.panel / isa.width().lanes();
+        let tall = max_rows(isa, vectors).min(shape.rows).max(1);
+        let panels = shape.columns.div_ceil(shape.panel).max(1);
+        let bytes = |p: &Part| p.taps * (p.steps + usize::from(p.partial > 0)) * shape.panel * 4;
+        let widest = shape.parts.iter().map(bytes).max().unwrap_or(0).max(1);
+        let mut group = (PANELS / widest).clamp(1, panels);
+        let steps: usize = shape.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
+        let worth = |rows: usize, panels: usize| rows * panels * shape.panel * steps;
+        // As many tasks as are wanted and worth it: first by rows, then by panels.
+        let wanted = (shape.units * worth(shape.rows, panels) / WORTH).clamp(1, TASKS).div_ceil(shape.units.max(1));
+        let tiles = shape.rows.div_ceil(tall);
+        let by_panels = wanted.div_ceil((tiles / TILES).max(1)).min(panels);
+        group = group.min(panels.div_ceil(by_panels));
+        let groups = panels.div_ceil(group);
+        let mut block = tiles.div_ceil(wanted.div_ceil(groups)).max(TILES.min(tiles)) * tall;
+        if shape.carries() {
+            block = block.min((SUMS / (group * shape.panel) / tall).max(1) * tall);
+        }
+        Drive { isa, tall, block: block.max(1), group, shape, tiles: OnceLock::new() }
+    }
+
+    /// What it computes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Numbers of scratch for `workers` workers; `None` on overflow.
+    pub fn scratch_len(&self, workers: usize) -> Option<usize> {
+        for_workers(workers, self.table_len().checked_add(self.sums_len().checked_mul(2)?)?)
+    }
+
+    /// Numbers of scratch that hold a table.
+    fn table_len(&self) -> usize {
+        let taps = self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0);
+        (taps * (self.tall + 1) * size_of::<usize>() / size_of::<f32>()).next_multiple_of(16)
+    }
+
+    fn sums_len(&self) -> usize {
+        if self.shape.carries() { self.block.min(self.shape.rows.next_multiple_of(self.tall)) * self.step() } else { 0 }
+    }
+
+    /// Distance of two rows of sums.
+    fn step(&self) -> usize {
+        self.group * self.shape.panel
+    }
+
+    fn blocks(&self) -> usize {
+        self.shape.rows.div_ceil(self.block)
+    }
+
+    fn panels(&self) -> usize {
+        self.shape.columns.div_ceil(self.shape.panel)
+    }
+
+    /// Makes the kernels. To be called before [`Drive::run`].
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub fn prepare(&self) -> Result<(), Error> {
+        if self.tiles.get().is_some() {
+            return Ok(());
+        }
+        let mut tiles = vec![None; self.tall * 2 * self.shape.parts.len()];
+        for block in [0, self.blocks().saturating_sub(1)] {
+            for rows in self.cut(self.block_rows(block)) {
+                for last in [false, true] {
+                    for part in 0..self.shape.parts.len() {
+                        let at = self.index(rows.len(), last, part);
+                        if tiles[at].is_none() && (last || self.panels() > 1) {
+                            tiles[at] = Some(Tile::get(self.isa, &self.spec(rows.len(), last, part))?);
+                        }
+                    }
+                }
+            }
+        }
+        let _ = self.tiles.set(Tiles(tiles));
+        Ok(())
+    }
+
+    fn index(&self, rows: usize, last: bool, part: usize) -> usize {
+        ((rows - 1) * 2 + usize::from(last)) * self.shape.parts.len() + part
+    }
+
+    fn spec(&self, rows: usize, last: bool, part: usize) -> Spec {
+        let lanes = self.isa.width().lanes();
+        let columns = if last { self.shape.columns - (self.panels() - 1) * self.shape.panel } else { self.shape.panel };
+        let ends = part + 1 == self.shape.parts.len();
+        Spec {
+            product: self.shape.product,
+            rows: rows as u8,
+            vectors: columns.div_ceil(lanes) as u8,
+            line: self.shape.line,
+            a_step: self.shape.a_step,
+            partial: self.shape.parts[part].partial,
+            start: if part == 0 { Start::Zero } else { Start::Load },
+            tail: self.shape.tail.clone().filter(|_| ends),
+            masked: !columns.is_multiple_of(lanes),
+        }
+    }
+
+    fn block_rows(&self, block: usize) -> Range<usize> {
+        block * self.block..self.shape.rows.min((block + 1) * self.block)
+    }
+
+    /// Cuts rows evenly into tiles.
+    fn cut(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (start, n) = (rows.start, rows.len());
+        let tiles = n.div_ceil(self.tall);
+        (0..tiles).map(move |t| start + t * n / tiles..start + (t + 1) * n / tiles)
+    }
+
+    /// Computes everything on at most `workers` workers, with scratch of the length for that many.
+    pub fn run<W: Work>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
+        let Some(tiles) = self.tiles.get() else { return };
+        let (blocks, groups) = (self.blocks(), self.panels().div_ceil(self.group));
+        scratch.work(executor, workers, self.shape.units * blocks * groups, &|task, share| {
+            let (block, rest) = (task % blocks, task / blocks);
+            let (group, unit) = (rest % groups, rest / groups);
+            let panels = group * self.group..self.panels().min((group + 1) * self.group);
+            self.task(tiles, on, Place { unit, rows: self.block_rows(block), panels }, share);
+        });
+    }
+
+    fn task<W: Work>(&self, tiles: &Tiles, on: &Operands<'_, W>, at: Place, share: &mut [f32]) {
+        let (words, sums) = share.split_at_mut(self.table_len());
+        let words: &mut [usize] = bytemuck::cast_slice_mut(words);
+        for part in 0..self.shape.parts.len() {
+            for rows in self.cut(at.rows.clone()) {
+                let mut table = Table { words, rows: rows.len(), len: 0 };
+                on.work.table(at.unit, rows.clone(), part, &mut table);
+                let len = table.len * (rows.len() + 1);
+                self.tiles(tiles, on, &at, (part, rows), &words[..len], sums);
+            }
+        }
+        if self.shape.tail.is_none() {
+            let columns = at.panels.start * self.shape.panel..self.shape.columns.min(at.panels.end * self.shape.panel);
+            let (sums, spare) = sums.split_at_mut(self.sums_len());
+            on.work.store(Block { unit: at.unit, rows: at.rows, columns, sums, spare, step: self.step() });
+        }
+    }
+
+    /// The tiles of some rows by all panels of a task, in one part.
+    fn tiles<W: Work>(
+        &self,
+        tiles: &Tiles,
+        on: &Operands<'_, W>,
+        at: &Place,
+        (part, rows): (usize, Range<usize>),
+        table: &[usize],
+        sums: &mut [f32],
+    ) {
+        let lanes = self.isa.width().lanes();
+        let mut c_rows = [0; MOST_ROWS];
+        let c_rows = &mut c_rows[..rows.len()];
+        let tail = on.tail.filter(|_| part + 1 == self.shape.parts.len());
+        if tail.is_some() {
+            on.work.destination(at.unit, rows.clone(), c_rows);
+        }
+        for p in at.panels.clone() {
+            let last = p + 1 == self.panels();
+            let Some(tile) = &tiles.0[self.index(rows.len(), last, part)] else { continue };
+            let column = p * self.shape.panel;
+            let first = (rows.start - at.rows.start) * self.step() + (p - at.panels.start) * self.shape.panel;
+            tile.run(Call {
+                table,
+                steps: self.shape.parts[part].steps,
+                a: on.a,
+                zeros: on.zeros,
+                b: on.b,
+                b_at: (on.b_unit)(at.unit) + p * on.b_panel,
+                c_rows,
+                c: on.c,
+                column,
+                tail_column: tail.map_or(0, |t| t.1(at.unit)) + column,
+                a_step: on.a_step,
+                b_row: on.b_row,
+                last: match (self.shape.columns - column) % lanes {
+                    0 => lanes,
+                    n => n,
+                },
+                tail: tail.map(|t| t.0),
+                sums: sums.get_mut(first..).unwrap_or_default(),
+                sums_row: self.step(),
+            });
+        }
+    }
+}
+
+/// What a task computes.
+struct Place {
+    unit: usize,
+    rows: Range<usize>,
+    panels: Range<usize>,
+}
+
+impl Shape {
+    /// Whether sums pass through scratch.
+    fn carries(&self) -> bool {
+        self.parts.len() > 1 || self.tail.is_none()
+    }
+}

@@ -1,0 +1,102 @@
+use super::*;
+use crate::kernels::scratch::{self, Scratch};
+use crate::kernels::tile::layout::panel_columns;
+use oxidnn_runtime::Inline;
+use std::sync::Mutex;
+
+/// Plain matrices: `A` by rows, `B` in panels, the reduction cut into parts of `each`.
+struct Plain<'a> {
+    a: usize,
+    depth: usize,
+    columns: usize,
+    panel: usize,
+    each: usize,
+    got: &'a Mutex<Vec<f32>>,
+}
+
+impl Work for Plain<'_> {
+    fn table(&self, _: usize, rows: Range<usize>, part: usize, table: &mut Table<'_>) {
+        let first = part * self.each;
+        for (to, row) in table.tap(first * self.panel * 4).iter_mut().zip(rows) {
+            *to = self.a + (row * self.depth + first) * 4;
+        }
+    }
+
+    fn destination(&self, _: usize, _: Range<usize>, _: &mut [usize]) {}
+
+    fn store(&self, block: Block<'_>) {
+        let mut got = self.got.lock().unwrap();
+        for (i, row) in block.rows.clone().enumerate() {
+            for (j, column) in block.columns.clone().enumerate() {
+                got[row * self.columns + column] = block.sums[i * block.step + j];
+            }
+        }
+    }
+}
+
+fn buf<T>(of: &mut [T]) -> Buf {
+    // SAFETY: the memory outlives the test, and its parallel parts write to disjoint blocks.
+    unsafe { Buf::new(of.as_mut_ptr().cast(), size_of_val(of)) }
+}
+
+/// Multiplies small whole numbers, whose sums are exact, and compares with the obvious loops.
+fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) {
+    let panel = panel_columns(isa, columns);
+    let mut a: Vec<f32> = (0..rows * depth).map(|i| (i % 7) as f32 - 3.0).collect();
+    let value = |k: usize, j: usize| ((k * 5 + j * 3) % 11) as f32 - 5.0;
+    let panels = columns.div_ceil(panel);
+    let mut b = vec![0.0f32; panels * depth * panel];
+    for j in 0..columns {
+        (0..depth).for_each(|k| b[j / panel * depth * panel + k * panel + j % panel] = value(k, j));
+    }
+    let each = depth / parts;
+    let shape = Shape {
+        units: 1,
+        rows,
+        columns,
+        panel,
+        parts: vec![Part { taps: 1, steps: each, partial: 0 }; parts],
+        product: Product::F32,
+        line: Line::Packed((panel / isa.width().lanes()) as u8),
+        a_step: Stride::Fixed(4),
+        tail: None,
+    };
+    let drive = Drive::new(isa, shape);
+    drive.prepare().unwrap();
+    let got = Mutex::new(vec![f32::NAN; rows * columns]);
+    let work = Plain { a: a.as_ptr().addr(), depth, columns, panel, each, got: &got };
+    let len = drive.scratch_len(1).unwrap();
+    let mut memory = vec![0u64; scratch::booked(&[len]).unwrap() / 8 + 8];
+    // SAFETY: nobody else uses the memory.
+    let mut scratch = unsafe { Scratch::new(buf(&mut memory)) };
+    let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);
+    let operands = Operands {
+        work: &work,
+        a: buf(&mut a),
+        zeros: buf(&mut zeros),
+        b: buf(&mut b),
+        b_unit: &|_| 0,
+        b_panel: depth * panel * 4,
+        b_row: 0,
+        a_step: 0,
+        c: buf(&mut c),
+        tail: None,
+    };
+    drive.run(&Inline, 1, &mut scratch.take(len).unwrap(), &operands);
+    let got = got.into_inner().unwrap();
+    for i in 0..rows {
+        for j in 0..columns {
+            let want: f32 = (0..depth).map(|k| a[i * depth + k] * value(k, j)).sum();
+            assert_eq!(got[i * columns + j], want, "{rows}x{columns}x{depth} in {parts} parts: row {i}, column {j}");
+        }
+    }
+}
+
+#[test]
+fn products_of_any_size_are_cut_and_carried() {
+    for isa in [Isa::AVX2, Isa::AVX512].into_iter().filter(|i| i.is_present()) {
+        for sizes in [(1, 1, 4), (5, 16, 8), (7, 17, 8), (49, 130, 24), (200, 64, 12), (64, 300, 40)] {
+            (1..=2).for_each(|parts| check(isa, sizes, parts));
+        }
+    }
+}
