@@ -150,6 +150,8 @@ pub enum Op {
     PermuteI64,
     /// `dst[i] = b[a[i]]`.
     PermuteI32,
+    /// `dst[i] = b[a[i]]` on 16-bit lanes.
+    PermuteI16,
     /// `dst, a, 1`: the upper block of 128 bits of 256.
     High128,
     /// `dst, a, 1`: the upper half of 512 bits.
@@ -357,6 +359,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row { op: Op::PermuteI64, codes: wide(Some(VEX_Vpermq_ymm_ymmm256_imm8), Some(EVEX_Vpermq_ymm_k1z_ymmm256b64_imm8), Width::W256) },
     Row { op: Op::PermuteI32, codes: wide(Some(VEX_Vpermd_ymm_ymm_ymmm256), Some(EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32), Width::W256) },
+    Row { op: Op::PermuteI16, codes: wide(None, Some(EVEX_Vpermw_xmm_k1z_xmm_xmmm128), Width::W128) },
     Row {
         op: Op::High128,
         codes: wide(Some(VEX_Vextracti128_xmmm128_ymm_imm8), Some(EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8), Width::W256),

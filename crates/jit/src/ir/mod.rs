@@ -120,6 +120,10 @@ pub enum Binary {
     MaxI32,
     /// i32 `a.0 * b.0 + a.1 * b.1` for the pairs of i16 in every lane.
     MaddI16,
+    /// `b[a % lanes]`: numbers of 32 bits looked up in a vector.
+    Lookup32,
+    /// The same with 16-bit lanes; AVX-512 only.
+    Lookup16,
 }
 
 /// `dst += f(a, b)`
@@ -158,6 +162,8 @@ pub enum Unary {
     ShrI16(u8),
     /// 16-bit `a >> n`, the sign shifted in.
     SarI16(u8),
+    /// The f16 in the low half of every lane to f32.
+    F32FromLowF16,
 }
 
 /// How to round to a whole number.
@@ -214,6 +220,18 @@ impl Elem {
             Elem::F32 | Elem::I32 => 4,
             Elem::Bf16 | Elem::F16 => 2,
             Elem::I8 | Elem::U8 => 1,
+        }
+    }
+
+    /// The name in kernels' names.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Elem::F32 => "f32",
+            Elem::Bf16 => "bf16",
+            Elem::F16 => "f16",
+            Elem::I32 => "s32",
+            Elem::I8 => "s8",
+            Elem::U8 => "u8",
         }
     }
 }

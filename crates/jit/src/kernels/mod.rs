@@ -3,4 +3,6 @@
 #[cfg(test)]
 mod cases;
 pub mod dot;
+pub mod gemv;
 pub mod tiles;
+pub mod unpack;

@@ -45,7 +45,14 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             splat_int(m, dst.0, count.0);
             m.op(Op::CmpGtI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Mem(lanes)]);
         }
-        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) | VecInst::Unary(..) => {}
+        VecInst::Unary(_, dst, a) => {
+            let low = m.temp(Width::W256);
+            m.op(Op::ShlI32, &[Arg::Reg(low), arg(a), Arg::Imm(16)]);
+            m.op(Op::ShrI32, &[Arg::Reg(low), Arg::Reg(low), Arg::Imm(16)]);
+            let words = packed(m, Op::PackU16, low);
+            m.op(Op::F32FromF16, &[arg(dst), Arg::As(words, Width::W128)]);
+        }
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) => {}
     }
 }
 

@@ -39,7 +39,12 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             m.op(Op::LowBits, &[Arg::Reg(bits), Arg::Reg(bits), Arg::Reg(count.0)]);
             m.op(Op::KFromInt64, &[Arg::Reg(dst.0), Arg::Reg(bits)]);
         }
-        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) | VecInst::Unary(..) => {}
+        VecInst::Unary(_, dst, a) => {
+            let half = m.temp(m.width(dst.0).half());
+            m.op(Op::Low16FromI32, &[Arg::Reg(half), arg(a)]);
+            m.op(Op::F32FromF16, &[arg(dst), Arg::Reg(half)]);
+        }
+        VecInst::Zero(_) | VecInst::Move(..) | VecInst::SplatMem(..) | VecInst::SplatAs(..) => {}
     }
 }
 

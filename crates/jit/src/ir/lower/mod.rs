@@ -117,6 +117,8 @@ fn binary_op(op: Binary) -> Op {
         Binary::MinI32 => Op::MinI32,
         Binary::MaxI32 => Op::MaxI32,
         Binary::MaddI16 => Op::MaddI16,
+        Binary::Lookup32 => Op::PermuteI32,
+        Binary::Lookup16 => Op::PermuteI16,
     }
 }
 
@@ -129,8 +131,8 @@ fn accumulate_op(op: Accumulate) -> Op {
     }
 }
 
-/// `dst = f(a)` where one instruction does it, which is everywhere.
-fn unary(m: &mut Machine, op: Unary, dst: Reg, a: Reg) {
+/// `dst = f(a)` where one instruction does it; true when this was so.
+fn unary(m: &mut Machine, op: Unary, dst: Reg, a: Reg) -> bool {
     let (op, imm) = match op {
         Unary::SqrtF32 => (Op::SqrtF32, None),
         Unary::RoundF32(how) => (Op::RoundF32, Some(rounding(how))),
@@ -142,11 +144,13 @@ fn unary(m: &mut Machine, op: Unary, dst: Reg, a: Reg) {
         Unary::ShlI16(n) => (Op::ShlI16, Some(n)),
         Unary::ShrI16(n) => (Op::ShrI16, Some(n)),
         Unary::SarI16(n) => (Op::SarI16, Some(n)),
+        Unary::F32FromLowF16 => return false,
     };
     match imm {
         Some(imm) => m.op(op, &[Arg::Reg(dst), Arg::Reg(a), Arg::Imm(i64::from(imm))]),
         None => m.op(op, &[Arg::Reg(dst), Arg::Reg(a)]),
     }
+    true
 }
 
 /// Bit 3 leaves the exception flags alone.
@@ -247,7 +251,7 @@ fn common(m: &mut Machine, inst: VecInst) -> bool {
         VecInst::SplatAs(dst, elem, from) => splat_as(m, dst.0, elem, Arg::Mem(from.into())),
         VecInst::Load { dst, from, mask: None } => m.op(Op::Load, &[arg(dst), Arg::Mem(from.into())]),
         VecInst::Store { to, src, mask: None } => m.op(Op::Store, &[Arg::Mem(to.into()), arg(src)]),
-        VecInst::Unary(op, dst, a) => unary(m, op, dst.0, a.0),
+        VecInst::Unary(op, dst, a) => return unary(m, op, dst.0, a.0),
         _ => return false,
     }
     true

@@ -1,0 +1,554 @@
+//! Products of a few rows with weights that are read once: speed is that of memory.
+//!
+//! `C[i][j] (+)= sum over k of A[i][k] * B[k][j]` for up to 8 rows `i`. What is multiplied are vectors of weights (`B`) as they come from
+//! memory, decoded in registers (see [`super::unpack`]); `A` is brought into the order in which their numbers appear before, which costs little
+//! since it is small. There is a kernel for each of the ways in which weights can be walked as memory has them:
+//!
+//! - [`Walk::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are repeated to all of them,
+//!   and the sums of a panel stay in registers. Scales and zero points of groups along the reduction are applied to the sums of each group.
+//! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in the first cache, and several
+//!   lines are taken at a time, so that each sum is loaded and stored once for all of them.
+//! - [`Walk::Columns`]: columns of weights. Lanes are depths, `A` is read in vectors, and each column leaves a vector of partial sums.
+//!
+//! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
+
+use super::unpack::{Decode, Decoder};
+use crate::asm::Width;
+use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Src, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// Largest number of rows.
+pub const MAX_ROWS: usize = 8;
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Gemv {
+    /// The weights.
+    pub decode: Decode,
+    /// Rows of `A`, 1 to [`MAX_ROWS`].
+    pub rows: u8,
+    /// The way through the weights.
+    pub walk: Walk,
+}
+
+/// The way through the weights.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Walk {
+    /// Through a panel: lines of a word of each column.
+    ///
+    /// `A` has for every line and part one word of each row. Sums are added to `C`, whose rows are [`Args::c_row`] apart.
+    Panel {
+        /// Vectors in a line.
+        line: u8,
+        /// Those of them that are taken.
+        vectors: u8,
+        /// Quantisation of groups of lines.
+        groups: Option<Groups>,
+        /// True when the last vector has [`Args::last`] columns of scales and zero points; weights are there for all.
+        masked: bool,
+    },
+    /// Through rows, [`Args::b_row`] apart.
+    ///
+    /// `A` has for every row of weights a word for each row. Sums are added to `C`: for every vector of a row of weights and each of its
+    /// parts a vector for each row.
+    Lines {
+        /// Rows of weights that are taken at a time.
+        lines: u8,
+        /// True when a vector of [`Args::last`] words follows the whole ones.
+        masked: bool,
+    },
+    /// Through columns, [`Args::b_row`] apart.
+    ///
+    /// `A` has for every vector of a column and each of its parts a vector for each row, zeros behind the last number. `C` gets for every
+    /// column a vector for each row, whose lanes add up to the sum.
+    Columns {
+        /// Columns that are taken at a time.
+        columns: u8,
+        /// True when a vector of [`Args::last`] words follows the whole ones.
+        masked: bool,
+    },
+}
+
+/// What is applied to the sums of a group, by column.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Groups {
+    /// Type of scales, which multiply.
+    pub scale: Option<Elem>,
+    /// Type of zero points, which are subtracted from weights.
+    pub zero: Option<Elem>,
+}
+
+/// Arguments of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// `A`, see [`Walk`].
+    pub a: *const u8,
+    /// First word of weights.
+    pub b: *const u8,
+    /// The sums.
+    pub c: *mut f32,
+    /// Distance of rows or columns of weights in bytes.
+    pub b_row: usize,
+    /// Distance of rows of `C` in bytes, for panels.
+    pub c_row: usize,
+    /// Groups of a panel (at least 1), or groups of as many lines or columns as the kernel takes at a time.
+    pub groups: usize,
+    /// Rounds of [`Gemv::unroll`] lines in a group of a panel, or whole vectors of a row or column.
+    pub blocks: usize,
+    /// Lines behind these rounds.
+    pub rest: usize,
+    /// Lanes of the last vector, where the kernel is masked.
+    pub last: usize,
+    /// Scales of the first group.
+    pub scale: *const u8,
+    /// Distance of the scales of two groups in bytes.
+    pub scale_row: usize,
+    /// Zero points of the first group.
+    pub zero: *const u8,
+    /// Distance of the zero points of two groups in bytes.
+    pub zero_row: usize,
+    /// Sums of `A` in each group: f32, a word of each row.
+    pub a_sums: *const f32,
+}
+
+/// Most sums that a kernel keeps, beside what decoding needs.
+const fn most_sums(isa: Isa, decode: Decode) -> usize {
+    match (isa.avx512, decode.parts()) {
+        (true, _) => 24,
+        (false, 1) => 12,
+        (false, _) => 10,
+    }
+}
+
+impl Gemv {
+    /// Vectors of a line of a panel that are taken at a time: `line`, or the largest part of it whose sums have registers.
+    pub const fn vectors(isa: Isa, decode: Decode, rows: usize, line: usize) -> usize {
+        let mut vectors = line;
+        while vectors > 1 && rows * vectors > most_sums(isa, decode) {
+            vectors = vectors.div_ceil(2);
+        }
+        vectors
+    }
+
+    /// Rows of weights that are taken at a time.
+    pub const fn lines(isa: Isa) -> usize {
+        if isa.avx512 { 8 } else { 4 }
+    }
+
+    /// Columns of weights that are taken at a time.
+    pub const fn columns(isa: Isa, rows: usize) -> usize {
+        match (isa.avx512, rows) {
+            (true, ..=2) => 8,
+            (true, ..=6) => 4,
+            (true, _) => 2,
+            (false, ..=2) => 4,
+            (false, ..=4) => 2,
+            (false, _) => 1,
+        }
+    }
+
+    /// Lines of a panel in the body of the loop.
+    pub const fn unroll(&self) -> usize {
+        match self.decode.parts() {
+            1 => 4,
+            2 => 2,
+            _ => 1,
+        }
+    }
+
+    /// The name in dumps and profiles, such as `gemv.s4.pairs.panel.1x64.avx512_bf16`.
+    pub fn name(&self, isa: Isa) -> String {
+        let lanes = isa.width().lanes();
+        let pairs = if self.decode.pairs { ".pairs" } else { "" };
+        let walk = match self.walk {
+            Walk::Panel { line, vectors, groups, masked } => {
+                let part = if line == vectors { String::new() } else { format!("of{}", usize::from(line) * lanes) };
+                let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
+                let groups = groups.map_or(String::new(), |g| quantised("scale", g.scale) + &quantised("zero", g.zero));
+                let masked = if masked { ".masked" } else { "" };
+                format!("panel.{}x{}{part}{groups}{masked}", self.rows, usize::from(vectors) * lanes)
+            }
+            Walk::Lines { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
+            Walk::Columns { columns, masked } => format!("columns.{}x{columns}{}", self.rows, if masked { ".masked" } else { "" }),
+        };
+        format!("gemv.{}{pairs}.{walk}.{}", self.decode.stored.name(), isa.name())
+    }
+
+    /// The kernel before registers.
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        let args = f.arguments();
+        let decoder = Decoder::new(&mut f, self.decode);
+        let writer = Writer { rows: usize::from(self.rows), decode: self.decode, decoder, width: isa.width(), args };
+        match self.walk {
+            Walk::Panel { line, vectors, groups, masked } => {
+                let panel = Panel { w: &writer, line: usize::from(line), vectors: usize::from(vectors), unroll: self.unroll() };
+                panel.write(&mut f, groups, masked);
+            }
+            Walk::Lines { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(&mut f, masked),
+            Walk::Columns { columns, masked } => Columns { w: &writer, columns: usize::from(columns) }.write(&mut f, masked),
+        }
+        f
+    }
+}
+
+/// What the walks share.
+struct Writer {
+    rows: usize,
+    decode: Decode,
+    decoder: Decoder,
+    width: Width,
+    args: Int,
+}
+
+impl Writer {
+    /// A field of the arguments.
+    fn arg(&self, f: &mut Function, offset: usize) -> Int {
+        f.load_int(self.args.at(offset as i32))
+    }
+
+    fn parts(&self) -> usize {
+        self.decode.parts()
+    }
+
+    fn op(&self) -> Accumulate {
+        if self.decode.pairs { Accumulate::DotBf16 } else { Accumulate::FmaF32 }
+    }
+
+    /// `n` vectors.
+    fn bytes(&self, n: usize) -> i32 {
+        (n * self.width.bytes()) as i32
+    }
+
+    fn load(&self, f: &mut Function, from: Addr, mask: Option<Pred>) -> Val {
+        match mask {
+            None => f.load(self.width, from),
+            Some(mask) => f.load_masked(from, mask),
+        }
+    }
+
+    fn pinned_zeros(&self, f: &mut Function, n: usize) -> Vec<Val> {
+        let zeros: Vec<Val> = (0..n).map(|_| f.zero(self.width)).collect();
+        zeros.iter().for_each(|v| f.pin(*v));
+        zeros
+    }
+
+    fn mask(&self, f: &mut Function, masked: bool) -> Option<Pred> {
+        masked.then(|| {
+            let last = self.arg(f, offset_of!(Args, last));
+            f.first_lanes(last)
+        })
+    }
+}
+
+/// Rows or columns of weights at a distance that is passed, up to 8: two registers with the fifth between them, and the triple distance.
+struct Streams {
+    bases: Vec<Int>,
+    row: Int,
+    triple: Int,
+}
+
+/// Streams that share a register: x86 addresses reach 0, 1, 2 and 4 times another, and one with the triple reaches 3.
+const SHARE: usize = 5;
+
+impl Streams {
+    fn new(f: &mut Function, b: Int, row: Int, count: usize) -> Streams {
+        let triple = f.address(row.indexed(row, 2, 0));
+        let mut bases = vec![f.copy(b)];
+        if count > SHARE {
+            let next = f.address(b.indexed(row, 4, 0));
+            f.add(next, row);
+            bases.push(next);
+        }
+        Streams { bases, row, triple }
+    }
+
+    /// Back to where `b` is.
+    fn restart(&self, f: &mut Function, b: Int) {
+        f.set(self.bases[0], b);
+        if let [_, second] = self.bases[..] {
+            let next = f.address(b.indexed(self.row, 4, 0));
+            f.set(second, next);
+            f.add(second, self.row);
+        }
+    }
+
+    fn at(&self, i: usize) -> Addr {
+        let base = self.bases[i / SHARE];
+        match i % SHARE {
+            0 => base.at(0),
+            3 => base.indexed(self.triple, 1, 0),
+            n => base.indexed(self.row, n as u8, 0),
+        }
+    }
+
+    fn advance(&self, f: &mut Function, bytes: i32) {
+        self.bases.iter().for_each(|b| f.add(*b, bytes));
+    }
+}
+
+/// Sums that are computed at a time at least, so that latency does not bind.
+const CHAINS: usize = 8;
+
+struct Panel<'w> {
+    w: &'w Writer,
+    line: usize,
+    vectors: usize,
+    unroll: usize,
+}
+
+/// Pointers that move through a panel.
+struct Cursor {
+    a: Int,
+    b: Int,
+}
+
+impl Panel<'_> {
+    /// Sets of sums, taken in turns.
+    fn copies(&self) -> usize {
+        let sums = self.w.rows * self.vectors;
+        let most = if self.w.width == Width::W512 { CHAINS } else { CHAINS / 2 };
+        (most / sums).clamp(1, self.unroll * self.w.parts())
+    }
+
+    fn write(&self, f: &mut Function, groups: Option<Groups>, masked: bool) {
+        let w = self.w;
+        let mask = w.mask(f, masked);
+        let sums = w.pinned_zeros(f, self.copies() * w.rows * self.vectors);
+        let cursor = Cursor { a: w.arg(f, offset_of!(Args, a)), b: w.arg(f, offset_of!(Args, b)) };
+        match groups {
+            None => {
+                self.group(f, &cursor, &sums);
+                self.add(f, &sums);
+            }
+            Some(groups) => {
+                let count = w.arg(f, offset_of!(Args, groups));
+                let finish = Finish::new(f, w, groups, mask);
+                f.repeat_some(count, |f| {
+                    sums.iter().for_each(|s| f.clear(*s));
+                    self.group(f, &cursor, &sums);
+                    self.finish(f, &finish, &sums);
+                });
+            }
+        }
+    }
+
+    /// The lines of a group, and the sets of sums added up into the first.
+    fn group(&self, f: &mut Function, at: &Cursor, sums: &[Val]) {
+        let w = self.w;
+        let blocks = w.arg(f, offset_of!(Args, blocks));
+        f.repeat(blocks, |f| self.lines(f, at, sums, self.unroll));
+        if self.unroll > 1 {
+            let rest = w.arg(f, offset_of!(Args, rest));
+            f.repeat(rest, |f| self.lines(f, at, sums, 1));
+        }
+        let (first, others) = sums.split_at(w.rows * self.vectors);
+        others.iter().enumerate().for_each(|(i, other)| f.update(Binary::AddF32, first[i % first.len()], *other));
+    }
+
+    fn lines(&self, f: &mut Function, at: &Cursor, sums: &[Val], count: usize) {
+        let w = self.w;
+        let (each, copies) = (w.rows * self.vectors, self.copies());
+        for l in 0..count {
+            let line = l * self.line;
+            let x: Vec<Val> = (0..self.vectors).map(|v| f.load(w.width, at.b.at(w.bytes(line + v)))).collect();
+            for part in 0..w.parts() {
+                let n = l * w.parts() + part;
+                let sums = &sums[n % copies * each..][..each];
+                self.part(f, at.a, n, (&x, part), sums);
+            }
+        }
+        f.add(at.a, (count * w.parts() * w.rows * 4) as i32);
+        f.add(at.b, w.bytes(count * self.line));
+    }
+
+    /// Multiplies a part of a line, word `n` of every row of `A`. Words are repeated in registers where a few serve many vectors, else in the
+    /// multiply-adds.
+    fn part(&self, f: &mut Function, a: Int, n: usize, (x, part): (&[Val], usize), sums: &[Val]) {
+        let w = self.w;
+        let word = |row: usize| a.at(((n * w.rows + row) * 4) as i32);
+        if self.vectors > 1 && (w.rows == 1 || w.parts() == 1) {
+            let numbers = |f: &mut Function, v: usize| w.decoder.part(f, x[v], part);
+            for row in 0..w.rows {
+                let a = f.splat(w.width, word(row));
+                for v in 0..self.vectors {
+                    let b = numbers(f, v);
+                    f.accumulate(w.op(), sums[row * self.vectors + v], a, b);
+                }
+            }
+            return;
+        }
+        for v in 0..self.vectors {
+            let b = w.decoder.part(f, x[v], part);
+            for row in 0..w.rows {
+                f.accumulate(w.op(), sums[row * self.vectors + v], b, Src::Splat(word(row)));
+            }
+        }
+    }
+
+    /// Adds the sums to `C`.
+    fn add(&self, f: &mut Function, sums: &[Val]) {
+        let w = self.w;
+        let (c, row) = (w.arg(f, offset_of!(Args, c)), w.arg(f, offset_of!(Args, c_row)));
+        for line in sums[..w.rows * self.vectors].chunks(self.vectors) {
+            for (v, sum) in line.iter().enumerate() {
+                f.update(Binary::AddF32, *sum, Src::Mem(c.at(w.bytes(v))));
+                f.store(c.at(w.bytes(v)), *sum);
+            }
+            f.add(c, row);
+        }
+    }
+
+    /// Subtracts zero points from, scales and adds the sums of a group.
+    fn finish(&self, f: &mut Function, at: &Finish, sums: &[Val]) {
+        let w = self.w;
+        let (c, row) = (w.arg(f, offset_of!(Args, c)), w.arg(f, offset_of!(Args, c_row)));
+        for (i, line) in sums[..w.rows * self.vectors].chunks(self.vectors).enumerate() {
+            let a = at.a_sums.map(|a| f.splat(w.width, a.at(i as i32 * 4)));
+            for (v, sum) in line.iter().enumerate() {
+                let mask = at.mask.filter(|_| v + 1 == self.vectors);
+                let column = |f: &mut Function, of: Option<(Int, Elem)>| {
+                    of.map(|(base, elem)| f.load_as(elem, base.at((v * w.width.lanes() * elem.bytes()) as i32), mask))
+                };
+                if let (Some(zero), Some(a)) = (column(f, at.zero), a) {
+                    f.accumulate(Accumulate::FnmaF32, *sum, zero, a);
+                }
+                let to = c.at(w.bytes(v));
+                match column(f, at.scale) {
+                    Some(scale) => {
+                        let total = f.load(w.width, to);
+                        f.accumulate(Accumulate::FmaF32, total, *sum, scale);
+                        f.store(to, total);
+                    }
+                    None => {
+                        f.update(Binary::AddF32, *sum, Src::Mem(to));
+                        f.store(to, *sum);
+                    }
+                }
+            }
+            f.add(c, row);
+        }
+        for (base, row) in
+            [(at.scale.map(|s| s.0), w.arg(f, offset_of!(Args, scale_row))), (at.zero.map(|z| z.0), w.arg(f, offset_of!(Args, zero_row)))]
+        {
+            base.into_iter().for_each(|base| f.add(base, row));
+        }
+        at.a_sums.into_iter().for_each(|a| f.add(a, w.rows as i32 * 4));
+    }
+}
+
+/// Where the quantisation of the current group is.
+struct Finish {
+    scale: Option<(Int, Elem)>,
+    zero: Option<(Int, Elem)>,
+    a_sums: Option<Int>,
+    mask: Option<Pred>,
+}
+
+impl Finish {
+    fn new(f: &mut Function, w: &Writer, groups: Groups, mask: Option<Pred>) -> Finish {
+        let scale = groups.scale.map(|elem| (w.arg(f, offset_of!(Args, scale)), elem));
+        let zero = groups.zero.map(|elem| (w.arg(f, offset_of!(Args, zero)), elem));
+        let a_sums = groups.zero.map(|_| w.arg(f, offset_of!(Args, a_sums)));
+        Finish { scale, zero, a_sums, mask }
+    }
+}
+
+struct Lines<'w> {
+    w: &'w Writer,
+    lines: usize,
+}
+
+impl Lines<'_> {
+    fn write(&self, f: &mut Function, masked: bool) {
+        let w = self.w;
+        let mask = w.mask(f, masked);
+        let (a, b, row) = (w.arg(f, offset_of!(Args, a)), w.arg(f, offset_of!(Args, b)), w.arg(f, offset_of!(Args, b_row)));
+        let streams = Streams::new(f, b, row, self.lines);
+        let groups = w.arg(f, offset_of!(Args, groups));
+        f.repeat(groups, |f| {
+            let c = w.arg(f, offset_of!(Args, c));
+            streams.restart(f, b);
+            let blocks = w.arg(f, offset_of!(Args, blocks));
+            f.repeat(blocks, |f| {
+                self.vector(f, (a, c), &streams, None);
+                f.add(c, w.bytes(w.parts() * w.rows));
+                streams.advance(f, w.bytes(1));
+            });
+            if mask.is_some() {
+                self.vector(f, (a, c), &streams, mask);
+            }
+            (0..self.lines).for_each(|_| f.add(b, row));
+            f.add(a, (self.lines * w.rows * 4) as i32);
+        });
+    }
+
+    /// A vector of every line.
+    fn vector(&self, f: &mut Function, (a, c): (Int, Int), streams: &Streams, mask: Option<Pred>) {
+        let w = self.w;
+        let x: Vec<Val> = (0..self.lines).map(|l| w.load(f, streams.at(l), mask)).collect();
+        for part in 0..w.parts() {
+            let place = |row: usize| c.at(w.bytes(part * w.rows + row));
+            let sums: Vec<Val> = (0..w.rows).map(|row| f.load(w.width, place(row))).collect();
+            for (l, x) in x.iter().enumerate() {
+                let b = w.decoder.part(f, *x, part);
+                for (row, sum) in sums.iter().enumerate() {
+                    f.accumulate(w.op(), *sum, b, Src::Splat(a.at(((l * w.rows + row) * 4) as i32)));
+                }
+            }
+            sums.iter().enumerate().for_each(|(row, sum)| f.store(place(row), *sum));
+        }
+    }
+}
+
+struct Columns<'w> {
+    w: &'w Writer,
+    columns: usize,
+}
+
+impl Columns<'_> {
+    fn write(&self, f: &mut Function, masked: bool) {
+        let w = self.w;
+        let mask = w.mask(f, masked);
+        let (b, row, c) = (w.arg(f, offset_of!(Args, b)), w.arg(f, offset_of!(Args, b_row)), w.arg(f, offset_of!(Args, c)));
+        let streams = Streams::new(f, b, row, self.columns);
+        let sums = w.pinned_zeros(f, w.rows * self.columns);
+        let groups = w.arg(f, offset_of!(Args, groups));
+        f.repeat(groups, |f| {
+            let a = w.arg(f, offset_of!(Args, a));
+            streams.restart(f, b);
+            sums.iter().for_each(|s| f.clear(*s));
+            let blocks = w.arg(f, offset_of!(Args, blocks));
+            f.repeat(blocks, |f| {
+                self.vector(f, a, &streams, &sums, None);
+                f.add(a, w.bytes(w.parts() * w.rows));
+                streams.advance(f, w.bytes(1));
+            });
+            if mask.is_some() {
+                self.vector(f, a, &streams, &sums, mask);
+            }
+            sums.iter().enumerate().for_each(|(i, sum)| f.store(c.at(w.bytes(i)), *sum));
+            f.add(c, w.bytes(sums.len()));
+            (0..self.columns).for_each(|_| f.add(b, row));
+        });
+    }
+
+    /// A vector of every column.
+    fn vector(&self, f: &mut Function, a: Int, streams: &Streams, sums: &[Val], mask: Option<Pred>) {
+        let w = self.w;
+        let x: Vec<Val> = (0..self.columns).map(|l| w.load(f, streams.at(l), mask)).collect();
+        for part in 0..w.parts() {
+            for (x, sums) in x.iter().zip(sums.chunks(w.rows)) {
+                let b = w.decoder.part(f, *x, part);
+                for (row, sum) in sums.iter().enumerate() {
+                    f.accumulate(w.op(), *sum, b, Src::Mem(a.at(w.bytes(part * w.rows + row))));
+                }
+            }
+        }
+    }
+}

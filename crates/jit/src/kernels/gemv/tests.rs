@@ -1,0 +1,263 @@
+use super::*;
+use crate::kernels::unpack::Stored;
+use crate::testing::{ISAS, check, golden, run};
+use half::{bf16, f16};
+
+/// Small whole numbers that every type holds, so that every sum is exact in every order.
+fn weight(stored: Stored, k: usize, j: usize) -> i32 {
+    let x = ((k * 37 + j * 11 + k / 7) % 16) as i32;
+    if matches!(stored, Stored::U8 | Stored::U4) { x } else { x - 8 }
+}
+
+fn source(i: usize, k: usize) -> f32 {
+    ((i * 5 + k * 3 + k / 5) % 9) as f32 - 4.0
+}
+
+/// A word of weights.
+fn word(stored: Stored, numbers: impl Iterator<Item = i32>) -> u32 {
+    numbers.enumerate().fold(0, |word, (i, x)| {
+        let code = match stored {
+            Stored::F32 => (x as f32).to_bits(),
+            Stored::Bf16 => u32::from(bf16::from_f32(x as f32).to_bits()),
+            Stored::F16 => u32::from(f16::from_f32(x as f32).to_bits()),
+            Stored::S8 | Stored::U8 => u32::from(x as u8),
+            Stored::S4 | Stored::U4 => x as u32 & 15,
+        };
+        word | code << (i * stored.bits())
+    })
+}
+
+/// A word of `A`: the number or the pair of a part, the places given by `k`.
+fn a_word(decode: Decode, part: usize, k: impl Fn(usize) -> f32) -> u32 {
+    let [low, high] = decode.places(part).map(k);
+    if decode.pairs { low.to_bits() >> 16 | high.to_bits() & 0xffff_0000 } else { low.to_bits() }
+}
+
+fn decodes(isa: Isa) -> impl Iterator<Item = Decode> {
+    Stored::ALL.into_iter().flat_map(move |stored| {
+        let pairs = stored.has_pairs(isa).then_some(Decode { stored, pairs: true });
+        std::iter::once(Decode { stored, pairs: false }).chain(pairs)
+    })
+}
+
+fn args(a: &[u32], b: &[u32], c: &mut [f32]) -> Args {
+    Args {
+        a: a.as_ptr().cast(),
+        b: b.as_ptr().cast(),
+        c: c.as_mut_ptr(),
+        b_row: 0,
+        c_row: 0,
+        groups: 1,
+        blocks: 0,
+        rest: 0,
+        last: 0,
+        scale: std::ptr::null(),
+        scale_row: 0,
+        zero: std::ptr::null(),
+        zero_row: 0,
+        a_sums: std::ptr::null(),
+    }
+}
+
+fn product(decode: Decode, i: usize, j: usize, depth: std::ops::Range<usize>) -> f32 {
+    depth.map(|k| source(i, k) * weight(decode.stored, k, j) as f32).sum()
+}
+
+/// Runs a panel of `groups` groups of `steps` lines each and compares all sums.
+fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
+    let Walk::Panel { line, vectors, groups: quantised, masked } = kernel.walk else { unreachable!() };
+    let (decode, rows, lanes) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes());
+    let (line, columns, each) = (usize::from(line) * lanes, usize::from(vectors) * lanes, decode.stored.in_word());
+    let lines = groups * steps;
+    let words = |l: usize, j: usize| word(decode.stored, (0..each).map(move |p| weight(decode.stored, l * each + p, j)));
+    let b: Vec<u32> = (0..lines * line).map(|i| words(i / line, i % line)).collect();
+    let parts = decode.parts();
+    let a = |i: usize| a_word(decode, i / rows % parts, |place| source(i % rows, i / rows / parts * each + place));
+    let a: Vec<u32> = (0..lines * parts * rows).map(a).collect();
+    let last = if masked { 3 } else { lanes };
+    let shown = columns - lanes + last;
+    let (scale, zero) = (|g: usize, j: usize| (1 << ((g + j) % 3)) as f32, |g: usize, j: usize| ((g + 2 * j) % 4) as f32);
+    let scales: Vec<f32> = (0..groups * shown).map(|i| scale(i / shown, i % shown)).collect();
+    let zeros: Vec<u8> = (0..groups * shown).map(|i| zero(i / shown, i % shown) as u8).collect();
+    let group = |g: usize| g * steps * each..(g + 1) * steps * each;
+    let sums: Vec<f32> = (0..groups * rows).map(|i| group(i / rows).map(|k| source(i % rows, k)).sum()).collect();
+    let c_row = columns + 5;
+    let mut c: Vec<f32> = (0..rows * c_row).map(|i| i as f32).collect();
+    let (blocks, rest) = (steps / kernel.unroll(), steps % kernel.unroll());
+    let more = (scales.as_ptr().cast(), zeros.as_ptr(), sums.as_ptr());
+    let args = Args { c_row: c_row * 4, groups, blocks, rest, last, scale: more.0, zero: more.1, a_sums: more.2, ..args(&a, &b, &mut c) };
+    let args = Args { scale_row: shown * 4, zero_row: shown, ..args };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    for (at, got) in c.iter().enumerate() {
+        let (i, j) = (at / c_row, at % c_row);
+        let sum = |g: usize| {
+            let minus = if quantised.is_some_and(|q| q.zero.is_some()) { zero(g, j) * sums[g * rows + i] } else { 0.0 };
+            let factor = if quantised.is_some_and(|q| q.scale.is_some()) { scale(g, j) } else { 1.0 };
+            factor * (product(decode, i, j, group(g)) - minus)
+        };
+        if j < shown {
+            assert_eq!(*got, at as f32 + (0..groups).map(sum).sum::<f32>(), "row {i} column {j} of {}", kernel.name(isa));
+        } else if j >= columns {
+            assert_eq!(*got, at as f32, "between rows of {}", kernel.name(isa));
+        }
+    }
+}
+
+#[test]
+fn panels() {
+    for isa in ISAS {
+        for decode in decodes(isa) {
+            for rows in 1..=MAX_ROWS {
+                for line in 1..=if isa.avx512 { 4 } else { 2 } {
+                    let vectors = Gemv::vectors(isa, decode, rows, line) as u8;
+                    let walk = Walk::Panel { line: line as u8, vectors, groups: None, masked: false };
+                    panel(isa, Gemv { decode, rows: rows as u8, walk }, 1, 9);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn panels_with_groups() {
+    for isa in ISAS {
+        for decode in decodes(isa) {
+            for (rows, line) in [(1, 2), (3, 2), (8, 1)] {
+                for (scale, zero) in [(Some(Elem::F32), None), (None, Some(Elem::U8)), (Some(Elem::F32), Some(Elem::U8))] {
+                    for masked in [false, true] {
+                        let walk = Walk::Panel { line, vectors: line, groups: Some(Groups { scale, zero }), masked };
+                        panel(isa, Gemv { decode, rows, walk }, 3, 5);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Runs rows of weights: `groups` times as many as are taken at once, of `vectors` whole vectors each.
+fn lines(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
+    let Walk::Lines { lines, masked } = kernel.walk else { unreachable!() };
+    let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.stored.in_word());
+    let last = if masked { 5 } else { 0 };
+    let (depth, shown) = (groups * usize::from(lines), vectors * lanes + last);
+    let b_row = shown + 3;
+    let words = |i: usize| word(decode.stored, (0..each).map(|p| weight(decode.stored, i / b_row, i % b_row * each + p)));
+    let b: Vec<u32> = (0..depth * b_row - 3).map(words).collect();
+    let a: Vec<u32> = (0..depth * rows).map(|i| source(i % rows, i / rows).to_bits()).collect();
+    let mut c: Vec<f32> = (0..(vectors + usize::from(masked)) * each * rows * lanes).map(|i| i as f32).collect();
+    let args = Args { b_row: b_row * 4, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    for (at, got) in c.iter().enumerate() {
+        let (lane, row, part, vector) = (at % lanes, at / lanes % rows, at / lanes / rows % each, at / lanes / rows / each);
+        if vector * lanes + lane < shown {
+            let want = at as f32 + product(decode, row, (vector * lanes + lane) * each + part, 0..depth);
+            assert_eq!(*got, want, "row {row} vector {vector} part {part} lane {lane} of {}", kernel.name(isa));
+        }
+    }
+}
+
+#[test]
+fn rows_of_weights() {
+    for isa in ISAS {
+        for decode in decodes(isa).filter(|d| !d.pairs) {
+            for rows in 1..=MAX_ROWS as u8 {
+                for (taken, masked) in [(1, false), (Gemv::lines(isa) as u8, true), (Gemv::lines(isa) as u8, false)] {
+                    lines(isa, Gemv { decode, rows, walk: Walk::Lines { lines: taken, masked } }, 2, 3);
+                    lines(isa, Gemv { decode, rows, walk: Walk::Lines { lines: taken, masked } }, 1, 0);
+                }
+            }
+        }
+    }
+}
+
+/// Runs columns of weights: `groups` times as many as are taken at once, of `vectors` whole vectors each.
+fn columns(isa: Isa, kernel: Gemv, groups: usize, vectors: usize) {
+    let Walk::Columns { columns, masked } = kernel.walk else { unreachable!() };
+    let (decode, rows, lanes, each) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes(), kernel.decode.stored.in_word());
+    let last = if masked { 5 } else { 0 };
+    let (count, shown) = (groups * usize::from(columns), vectors * lanes + last);
+    let b_row = shown + 3;
+    let words = |i: usize| word(decode.stored, (0..each).map(|p| weight(decode.stored, i % b_row * each + p, i / b_row)));
+    let b: Vec<u32> = (0..count * b_row - 3).map(words).collect();
+    let parts = decode.parts();
+    let a = |i: usize| {
+        let (word, row, part) = (i / lanes / rows / parts * lanes + i % lanes, i / lanes % rows, i / lanes / rows % parts);
+        a_word(decode, part, |place| if word < shown { source(row, word * each + place) } else { 0.0 })
+    };
+    let a: Vec<u32> = (0..(vectors + usize::from(masked)) * parts * rows * lanes).map(a).collect();
+    let mut c = vec![f32::NAN; count * rows * lanes];
+    let args = Args { b_row: b_row * 4, groups, blocks: vectors, last, ..args(&a, &b, &mut c) };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    for (i, lanes) in c.chunks(lanes).enumerate() {
+        let want = product(decode, i % rows, i / rows, 0..shown * each);
+        assert_eq!(lanes.iter().sum::<f32>(), want, "row {} column {} of {}", i % rows, i / rows, kernel.name(isa));
+    }
+}
+
+#[test]
+fn columns_of_weights() {
+    for isa in ISAS {
+        for decode in decodes(isa) {
+            for rows in 1..=MAX_ROWS {
+                for (taken, masked) in [(1, false), (Gemv::columns(isa, rows), true), (Gemv::columns(isa, rows), false)] {
+                    let walk = Walk::Columns { columns: taken as u8, masked };
+                    columns(isa, Gemv { decode, rows: rows as u8, walk }, 2, 3);
+                    columns(isa, Gemv { decode, rows: rows as u8, walk }, 1, 0);
+                }
+            }
+        }
+    }
+}
+
+/// Every kernel keeps its inner loops free of spills.
+#[test]
+fn inner_loops_do_not_spill() {
+    for isa in ISAS {
+        for decode in decodes(isa) {
+            for rows in 1..=MAX_ROWS {
+                let mut walks = vec![Walk::Columns { columns: Gemv::columns(isa, rows) as u8, masked: true }];
+                for line in 1..=if isa.avx512 { 4 } else { 2 } {
+                    let (vectors, line) = (Gemv::vectors(isa, decode, rows, line) as u8, line as u8);
+                    let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::F32) });
+                    walks.extend([None, groups].map(|groups| Walk::Panel { line, vectors, groups, masked: false }));
+                }
+                if !decode.pairs {
+                    walks.push(Walk::Lines { lines: Gemv::lines(isa) as u8, masked: true });
+                }
+                for walk in walks {
+                    let kernel = Gemv { decode, rows: rows as u8, walk };
+                    let compiled = kernel.function(isa).finish().unwrap();
+                    assert_eq!(compiled.inner_spills, 0, "{}", kernel.name(isa));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn code_is_as_kept() {
+    let pairs = Decode { stored: Stored::S4, pairs: true };
+    let floats = |stored| Decode { stored, pairs: false };
+    let panel = |vectors, groups| Walk::Panel { line: vectors, vectors, groups, masked: false };
+    let groups = Some(Groups { scale: Some(Elem::Bf16), zero: Some(Elem::U8) });
+    let kept = [
+        (Gemv { decode: pairs, rows: 1, walk: panel(4, None) }, Isa::AVX512_BF16),
+        (Gemv { decode: pairs, rows: 4, walk: panel(4, groups) }, Isa::AVX512_BF16),
+        (Gemv { decode: floats(Stored::F32), rows: 1, walk: panel(4, None) }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::S8), rows: 1, walk: panel(4, None) }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::U4), rows: 2, walk: panel(2, None) }, Isa::AVX2),
+        (Gemv { decode: floats(Stored::F32), rows: 1, walk: Walk::Lines { lines: 8, masked: true } }, Isa::AVX512),
+        (Gemv { decode: floats(Stored::Bf16), rows: 4, walk: Walk::Columns { columns: 4, masked: true } }, Isa::AVX512),
+    ];
+    for (kernel, isa) in kept {
+        let compiled = kernel.function(isa).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        golden(&kernel.name(isa), &compiled);
+    }
+}

@@ -1,0 +1,189 @@
+//! Weights as they are stored, and how a vector of them becomes vectors of numbers to multiply with.
+//!
+//! A vector in memory is a row of 32-bit words, each of which holds 1, 2, 4 or 8 numbers. Numbers of the same place in their words make a
+//! *part*: one vector of f32. Four-bit numbers are looked up where there is a permutation of 16 entries, so that decoding one takes a shift
+//! and a lookup, whatever the code is.
+//!
+//! With *pairs* a part is a vector of bf16 pairs, for dot products of those. Words of two bf16 are pairs as they are. Words of eight 4-bit
+//! numbers are taken as two halves: shifted right by `4 p` both show number `p` of the half in their low bits, and a lookup among 32 entries
+//! of 16 bits, which looks at five of these bits, gives the pair of numbers `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
+//! bit needs no mask). A word of eight numbers so costs 4 lookups and 3 shifts.
+
+use crate::ir::{Binary, Function, Unary, Val};
+use crate::isa::Isa;
+
+/// A type of stored weights.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stored {
+    /// 32-bit float.
+    F32,
+    /// 16-bit float with 8 bits of exponent.
+    Bf16,
+    /// 16-bit float of IEEE 754.
+    F16,
+    /// Signed byte.
+    S8,
+    /// Unsigned byte.
+    U8,
+    /// Signed 4-bit number; the first of a byte is in its low half.
+    S4,
+    /// Unsigned 4-bit number.
+    U4,
+}
+
+impl Stored {
+    /// All of them.
+    pub const ALL: [Stored; 7] = [Stored::F32, Stored::Bf16, Stored::F16, Stored::S8, Stored::U8, Stored::S4, Stored::U4];
+
+    /// Size of a number.
+    pub const fn bits(self) -> usize {
+        match self {
+            Stored::F32 => 32,
+            Stored::Bf16 | Stored::F16 => 16,
+            Stored::S8 | Stored::U8 => 8,
+            Stored::S4 | Stored::U4 => 4,
+        }
+    }
+
+    /// Numbers in a word of 32 bits.
+    pub const fn in_word(self) -> usize {
+        32 / self.bits()
+    }
+
+    /// Whether it is decoded to bf16 pairs on a processor.
+    pub const fn has_pairs(self, isa: Isa) -> bool {
+        isa.avx512 && isa.bf16 && matches!(self, Stored::Bf16 | Stored::S4 | Stored::U4)
+    }
+
+    /// The name in kernels' names.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stored::F32 => "f32",
+            Stored::Bf16 => "bf16",
+            Stored::F16 => "f16",
+            Stored::S8 => "s8",
+            Stored::U8 => "u8",
+            Stored::S4 => "s4",
+            Stored::U4 => "u4",
+        }
+    }
+
+    const fn is_signed(self) -> bool {
+        matches!(self, Stored::S8 | Stored::S4)
+    }
+
+    /// The numbers that 4-bit codes stand for, in the order of the codes.
+    fn codes(self) -> impl Iterator<Item = f32> {
+        let signed = self.is_signed();
+        (0..16).map(move |i: i8| f32::from(if signed && i >= 8 { i - 16 } else { i }))
+    }
+}
+
+/// How vectors of weights are decoded: the type, and whether to bf16 pairs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Decode {
+    /// The type.
+    pub stored: Stored,
+    /// To bf16 pairs, where the type [has them](Stored::has_pairs); else to f32.
+    pub pairs: bool,
+}
+
+impl Decode {
+    /// Parts of a vector.
+    pub const fn parts(self) -> usize {
+        if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
+    }
+
+    /// Place within the word of the numbers of a part: of one number, or of the two of a pair.
+    pub const fn places(self, part: usize) -> [usize; 2] {
+        match (self.pairs, self.stored) {
+            (false, _) => [part, part],
+            (true, Stored::Bf16) => [0, 1],
+            (true, _) => [part, part + 4],
+        }
+    }
+}
+
+/// Writes the instructions that decode; holds the registers with what they need.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    decode: Decode,
+    /// Numbers by code, or bits to keep.
+    constant: Option<Val>,
+}
+
+impl Decoder {
+    /// Loads the constants.
+    pub(super) fn new(f: &mut Function, decode: Decode) -> Decoder {
+        let width = f.isa().width();
+        let constant = match decode.stored {
+            Stored::S4 | Stored::U4 if decode.pairs => {
+                let table: Vec<u8> = decode.stored.codes().flat_map(|x| ((x.to_bits() >> 16) as u16).to_le_bytes()).collect();
+                Some(table.repeat(2))
+            }
+            Stored::S4 | Stored::U4 if f.isa().avx512 => Some(decode.stored.codes().flat_map(f32::to_le_bytes).collect()),
+            _ => None,
+        };
+        let keep = match decode.stored {
+            Stored::Bf16 if !decode.pairs => Some(0xffff_0000_u32 as i32),
+            Stored::U8 => Some(0xff),
+            Stored::U4 if !f.isa().avx512 => Some(15),
+            _ => None,
+        };
+        let constant = match (constant, keep) {
+            (Some(table), _) => {
+                let at = f.constant(&table);
+                Some(f.load(width, at))
+            }
+            (None, Some(bits)) => Some(f.splat_i32(width, bits)),
+            (None, None) => None,
+        };
+        Decoder { decode, constant }
+    }
+
+    /// A part of the weights `x`.
+    pub(super) fn part(&self, f: &mut Function, x: Val, part: usize) -> Val {
+        let stored = self.decode.stored;
+        match (stored, self.constant) {
+            (Stored::F32, _) => x,
+            (Stored::Bf16, None) => x,
+            (Stored::Bf16, Some(_)) if part == 0 => f.unary(Unary::ShlI32(16), x),
+            (Stored::Bf16, Some(upper)) => f.binary(Binary::And, x, upper),
+            (Stored::F16, _) => {
+                let x = shifted(f, x, part * 16);
+                f.unary(Unary::F32FromLowF16, x)
+            }
+            (Stored::S4 | Stored::U4, Some(table)) if f.isa().avx512 => {
+                let shift = part as u8 * 4;
+                if self.decode.pairs {
+                    let x = if shift == 0 { x } else { f.unary(Unary::ShrI16(shift), x) };
+                    return f.binary(Binary::Lookup16, x, table);
+                }
+                let x = shifted(f, x, usize::from(shift));
+                f.binary(Binary::Lookup32, x, table)
+            }
+            _ => self.whole_number(f, x, part),
+        }
+    }
+
+    /// A number of up to 8 bits, moved to the low bits of its word and converted.
+    fn whole_number(&self, f: &mut Function, x: Val, part: usize) -> Val {
+        let bits = self.decode.stored.bits();
+        let above = 32 - (part + 1) * bits;
+        let number = if self.decode.stored.is_signed() {
+            let high = if above == 0 { x } else { f.unary(Unary::ShlI32(above as u8), x) };
+            f.unary(Unary::SarI32(32 - bits as u8), high)
+        } else {
+            let low = shifted(f, x, part * bits);
+            match self.constant {
+                Some(keep) if above > 0 => f.binary(Binary::And, low, keep),
+                _ => low,
+            }
+        };
+        f.unary(Unary::F32FromI32, number)
+    }
+}
+
+fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
+    if bits == 0 { x } else { f.unary(Unary::ShrI32(bits as u8), x) }
+}
