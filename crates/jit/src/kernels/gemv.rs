@@ -12,7 +12,7 @@
 //!
 //! Sums are f32 and are many enough at a time that the latency of multiply-adds hides behind memory's.
 
-use super::unpack::{Decode, Decoder};
+use super::unpack::{Decode, Decoder, Stored};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Src, Val};
 use crate::isa::Isa;
@@ -118,7 +118,7 @@ pub struct Args {
 
 /// Most sums that a kernel keeps, beside what decoding needs.
 const fn most_sums(isa: Isa, decode: Decode) -> usize {
-    match (isa.avx512, decode.parts()) {
+    match (isa.avx512, decode.line_parts()) {
         (true, _) => 24,
         (false, 1) => 12,
         (false, _) => 10,
@@ -126,11 +126,11 @@ const fn most_sums(isa: Isa, decode: Decode) -> usize {
 }
 
 impl Gemv {
-    /// Vectors of a line of a panel that are taken at a time: `line`, or the largest part of it whose sums have registers.
+    /// Vectors of a line of a panel that are taken at a time: `line`, or an equal part of it whose sums have registers.
     pub const fn vectors(isa: Isa, decode: Decode, rows: usize, line: usize) -> usize {
         let mut vectors = line;
         while vectors > 1 && rows * vectors > most_sums(isa, decode) {
-            vectors = vectors.div_ceil(2);
+            vectors = if vectors % 2 == 0 { vectors / 2 } else { 1 };
         }
         vectors
     }
@@ -154,7 +154,7 @@ impl Gemv {
 
     /// Lines of a panel in the body of the loop.
     pub const fn unroll(&self) -> usize {
-        match self.decode.parts() {
+        match self.decode.line_parts() {
             1 => 4,
             2 => 2,
             _ => 1,
@@ -313,7 +313,20 @@ impl Panel<'_> {
     fn copies(&self) -> usize {
         let sums = self.w.rows * self.vectors;
         let most = if self.w.width == Width::W512 { CHAINS } else { CHAINS / 2 };
-        (most / sums).clamp(1, self.unroll * self.w.parts())
+        (most / sums).clamp(1, self.unroll * self.parts())
+    }
+
+    fn parts(&self) -> usize {
+        self.w.decode.line_parts()
+    }
+
+    /// Bytes of so many vectors' columns in a line.
+    fn bytes(&self, vectors: usize) -> i32 {
+        (vectors * self.w.width.lanes() * self.w.decode.line_bytes()) as i32
+    }
+
+    fn load(&self, f: &mut Function, from: Addr) -> Val {
+        if self.w.decode.stored == Stored::F16 { f.load_as(Elem::F16, from, None) } else { f.load(self.w.width, from) }
     }
 
     fn write(&self, f: &mut Function, groups: Option<Groups>, masked: bool) {
@@ -356,15 +369,20 @@ impl Panel<'_> {
         let (each, copies) = (w.rows * self.vectors, self.copies());
         for l in 0..count {
             let line = l * self.line;
-            let x: Vec<Val> = (0..self.vectors).map(|v| f.load(w.width, at.b.at(w.bytes(line + v)))).collect();
-            for part in 0..w.parts() {
-                let n = l * w.parts() + part;
+            let x: Vec<Val> = (0..self.vectors).map(|v| self.load(f, at.b.at(self.bytes(line + v)))).collect();
+            for part in 0..self.parts() {
+                let n = l * self.parts() + part;
                 let sums = &sums[n % copies * each..][..each];
                 self.part(f, at.a, n, (&x, part), sums);
             }
         }
-        f.add(at.a, (count * w.parts() * w.rows * 4) as i32);
-        f.add(at.b, w.bytes(count * self.line));
+        f.add(at.a, (count * self.parts() * w.rows * 4) as i32);
+        f.add(at.b, self.bytes(count * self.line));
+    }
+
+    /// A part of what was loaded; whole lines are converted as they are.
+    fn numbers(&self, f: &mut Function, x: Val, part: usize) -> Val {
+        if self.w.decode.stored == Stored::F16 { x } else { self.w.decoder.part(f, x, part) }
     }
 
     /// Multiplies a part of a line, word `n` of every row of `A`. Words are repeated in registers where a few serve many vectors, else in the
@@ -372,8 +390,8 @@ impl Panel<'_> {
     fn part(&self, f: &mut Function, a: Int, n: usize, (x, part): (&[Val], usize), sums: &[Val]) {
         let w = self.w;
         let word = |row: usize| a.at(((n * w.rows + row) * 4) as i32);
-        if self.vectors > 1 && (w.rows == 1 || w.parts() == 1) {
-            let numbers = |f: &mut Function, v: usize| w.decoder.part(f, x[v], part);
+        if self.vectors > 1 && (w.rows == 1 || self.parts() == 1) {
+            let numbers = |f: &mut Function, v: usize| self.numbers(f, x[v], part);
             for row in 0..w.rows {
                 let a = f.splat(w.width, word(row));
                 for v in 0..self.vectors {
@@ -384,7 +402,7 @@ impl Panel<'_> {
             return;
         }
         for v in 0..self.vectors {
-            let b = w.decoder.part(f, x[v], part);
+            let b = self.numbers(f, x[v], part);
             for row in 0..w.rows {
                 f.accumulate(w.op(), sums[row * self.vectors + v], b, Src::Splat(word(row)));
             }

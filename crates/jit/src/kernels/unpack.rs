@@ -94,6 +94,21 @@ impl Decode {
         if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
     }
 
+    /// Depth of a line of a panel: the numbers of a column's word. Lines of f16 are whole, with one number of each column.
+    pub const fn line_depth(self) -> usize {
+        if matches!(self.stored, Stored::F16) { 1 } else { self.stored.in_word() }
+    }
+
+    /// Parts of a line of a panel.
+    pub const fn line_parts(self) -> usize {
+        if matches!(self.stored, Stored::F16) { 1 } else { self.parts() }
+    }
+
+    /// Bytes of a column in a line of a panel.
+    pub const fn line_bytes(self) -> usize {
+        self.stored.bits() * self.line_depth() / 8
+    }
+
     /// Place within the word of the numbers of a part: of one number, or of the two of a pair.
     pub const fn places(self, part: usize) -> [usize; 2] {
         match (self.pairs, self.stored) {

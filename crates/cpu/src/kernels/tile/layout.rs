@@ -17,12 +17,13 @@ pub fn panel_columns(isa: Isa, columns: usize) -> usize {
     columns.div_ceil(lanes).clamp(1, most_vectors(isa)) * lanes
 }
 
-/// Numbers of consecutive depth that lie together for every column; `None` for types that tiles do not multiply.
+/// Numbers of consecutive depth that lie together for every column; `None` for types that generated code does not multiply.
 pub fn together(dtype: DataType) -> Option<usize> {
     match dtype {
         DataType::F32 | DataType::F16 => Some(1),
         DataType::Bf16 => Some(2),
         DataType::U8 | DataType::S8 => Some(4),
+        DataType::U4 | DataType::S4 => Some(8),
         _ => None,
     }
 }

@@ -40,7 +40,7 @@ fn decodes(isa: Isa) -> impl Iterator<Item = Decode> {
     })
 }
 
-fn args(a: &[u32], b: &[u32], c: &mut [f32]) -> Args {
+fn args<B>(a: &[u32], b: &[B], c: &mut [f32]) -> Args {
     Args {
         a: a.as_ptr().cast(),
         b: b.as_ptr().cast(),
@@ -67,11 +67,11 @@ fn product(decode: Decode, i: usize, j: usize, depth: std::ops::Range<usize>) ->
 fn panel(isa: Isa, kernel: Gemv, groups: usize, steps: usize) {
     let Walk::Panel { line, vectors, groups: quantised, masked } = kernel.walk else { unreachable!() };
     let (decode, rows, lanes) = (kernel.decode, usize::from(kernel.rows), isa.width().lanes());
-    let (line, columns, each) = (usize::from(line) * lanes, usize::from(vectors) * lanes, decode.stored.in_word());
+    let (line, columns, each) = (usize::from(line) * lanes, usize::from(vectors) * lanes, decode.line_depth());
     let lines = groups * steps;
     let words = |l: usize, j: usize| word(decode.stored, (0..each).map(move |p| weight(decode.stored, l * each + p, j)));
-    let b: Vec<u32> = (0..lines * line).map(|i| words(i / line, i % line)).collect();
-    let parts = decode.parts();
+    let b: Vec<u8> = (0..lines * line).flat_map(|i| words(i / line, i % line).to_le_bytes()[..decode.line_bytes()].to_vec()).collect();
+    let parts = decode.line_parts();
     let a = |i: usize| a_word(decode, i / rows % parts, |place| source(i % rows, i / rows / parts * each + place));
     let a: Vec<u32> = (0..lines * parts * rows).map(a).collect();
     let last = if masked { 3 } else { lanes };
