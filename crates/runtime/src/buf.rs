@@ -38,6 +38,7 @@ impl Buf {
     }
 
     /// Length in bytes.
+    #[inline]
     pub const fn len(&self) -> usize {
         self.len
     }
@@ -48,6 +49,7 @@ impl Buf {
     }
 
     /// Address of the first byte.
+    #[inline]
     pub const fn as_ptr(&self) -> *mut u8 {
         self.ptr
     }

@@ -79,6 +79,11 @@ impl<'a> Part<'a> {
         unsafe { piece(self.buf, 0, self.len) }
     }
 
+    /// The memory of all of it, for kernels that take addresses.
+    pub fn into_buf(self) -> Buf {
+        self.buf
+    }
+
     /// Fills pieces of `piece_len` numbers (the last may be shorter) in parallel, each by one call of `fill(piece index, piece)`.
     pub fn fill(self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> &'a [f32] {
         let (buf, len) = (self.buf, self.len);

@@ -44,8 +44,8 @@ pub struct Part {
 pub struct Shape {
     /// Independent products of the same sizes: images, groups, batches.
     pub units: usize,
-    /// Rows of each.
-    pub rows: usize,
+    /// Rows of each, in stretches: no tile has rows of two.
+    pub rows: Vec<usize>,
     /// Columns of each.
     pub columns: usize,
     /// Columns of a panel.
@@ -64,11 +64,15 @@ pub struct Shape {
 
 /// Where the operands of a product are, and where its results go.
 pub trait Work: Sync {
-    /// Writes the taps of `rows` of a unit in a part of the reduction.
-    fn table(&self, unit: usize, rows: Range<usize>, part: usize, table: &mut Table<'_>);
+    /// A place among the rows of a unit, in a part of the reduction.
+    type Walk;
 
-    /// Writes the addresses of `rows` of the destination at the unit's first column.
-    fn destination(&self, unit: usize, rows: Range<usize>, to: &mut [usize]);
+    /// The place of `row`.
+    fn walk(&self, unit: usize, row: usize, part: usize) -> Self::Walk;
+
+    /// Writes the taps of the next `to.len()` rows, and to `to` the addresses of the unit's first column in the destination; goes on behind
+    /// these rows. The rows are of one tile, and do not cross a stretch.
+    fn tile(&self, walk: &mut Self::Walk, table: &mut Table<'_>, to: &mut [usize]);
 
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
@@ -100,18 +104,22 @@ pub struct Table<'t> {
 }
 
 impl Table<'_> {
-    /// Adds a tap whose lines of `B` are `b` bytes behind the first of a panel. The addresses of the rows of `A` are to be written to what
-    /// this returns.
+    /// Adds a tap whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin `offset` bytes behind `base`.
     ///
     /// # Panics
     /// When there are more taps than [`Part::taps`] said.
-    #[inline]
-    pub fn tap(&mut self, b: usize) -> &mut [usize] {
-        let start = self.len * (self.rows + 1);
-        self.len += 1;
-        let tap = &mut self.words[start..start + self.rows + 1];
+    #[inline(always)]
+    pub fn tap(&mut self, b: usize, base: &[usize; MOST_ROWS], offset: usize) {
+        // All rows are written, and those that the tile does not have overwritten by the next tap.
+        let tap = &mut self.words[self.len..self.len + 1 + MOST_ROWS];
         tap[0] = b;
-        &mut tap[1..]
+        tap[1..].iter_mut().zip(base).for_each(|(to, base)| *to = base.wrapping_add(offset));
+        self.len += self.rows + 1;
+    }
+
+    /// Number of rows of the tile.
+    pub fn rows(&self) -> usize {
+        self.rows
     }
 }
 
@@ -146,7 +154,8 @@ pub struct Drive {
     shape: Shape,
     /// Rows of the tallest tile.
     tall: usize,
-    /// Rows of a block.
+    /// Tiles of a unit, and of a block.
+    all: usize,
     block: usize,
     /// Panels of a group.
     group: usize,
@@ -161,7 +170,9 @@ impl Drive {
     /// Decides how to cut a product.
     pub fn new(isa: Isa, shape: Shape) -> Drive {
         let vectors = shape.panel / isa.width().lanes();
-        let tall = max_rows(isa, vectors).min(shape.rows).max(1);
+        let tall = max_rows(isa, vectors).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
+        let rows: usize = shape.rows.iter().sum();
+        let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
         let panels = shape.columns.div_ceil(shape.panel).max(1);
         let bytes = |p: &Part| p.taps * (p.steps + usize::from(p.partial > 0)) * shape.panel * 4;
         let widest = shape.parts.iter().map(bytes).max().unwrap_or(0).max(1);
@@ -169,16 +180,15 @@ impl Drive {
         let steps: usize = shape.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
         let worth = |rows: usize, panels: usize| rows * panels * shape.panel * steps;
         // As many tasks as are wanted and worth it: first by rows, then by panels.
-        let wanted = (shape.units * worth(shape.rows, panels) / WORTH).clamp(1, TASKS).div_ceil(shape.units.max(1));
-        let tiles = shape.rows.div_ceil(tall);
-        let by_panels = wanted.div_ceil((tiles / TILES).max(1)).min(panels);
+        let wanted = (shape.units * worth(rows, panels) / WORTH).clamp(1, TASKS).div_ceil(shape.units.max(1));
+        let by_panels = wanted.div_ceil((all / TILES).max(1)).min(panels);
         group = group.min(panels.div_ceil(by_panels));
         let groups = panels.div_ceil(group);
-        let mut block = tiles.div_ceil(wanted.div_ceil(groups)).max(TILES.min(tiles)) * tall;
+        let mut block = all.div_ceil(wanted.div_ceil(groups)).max(TILES.min(all));
         if shape.carries() {
-            block = block.min((SUMS / (group * shape.panel) / tall).max(1) * tall);
+            block = block.min((SUMS / (group * shape.panel) / tall).max(1));
         }
-        Drive { isa, tall, block: block.max(1), group, shape, tiles: OnceLock::new() }
+        Drive { isa, tall, all, block: block.max(1), group, shape, tiles: OnceLock::new() }
     }
 
     /// What it computes.
@@ -194,11 +204,11 @@ impl Drive {
     /// Numbers of scratch that hold a table.
     fn table_len(&self) -> usize {
         let taps = self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0);
-        (taps * (self.tall + 1) * size_of::<usize>() / size_of::<f32>()).next_multiple_of(16)
+        ((taps * (self.tall + 1) + MOST_ROWS) * size_of::<usize>() / size_of::<f32>()).next_multiple_of(16)
     }
 
     fn sums_len(&self) -> usize {
-        if self.shape.carries() { self.block.min(self.shape.rows.next_multiple_of(self.tall)) * self.step() } else { 0 }
+        if self.shape.carries() { self.block.min(self.all) * self.tall * self.step() } else { 0 }
     }
 
     /// Distance of two rows of sums.
@@ -207,7 +217,7 @@ impl Drive {
     }
 
     fn blocks(&self) -> usize {
-        self.shape.rows.div_ceil(self.block)
+        self.all.div_ceil(self.block)
     }
 
     fn panels(&self) -> usize {
@@ -223,14 +233,11 @@ impl Drive {
             return Ok(());
         }
         let mut tiles = vec![None; self.tall * 2 * self.shape.parts.len()];
-        for block in [0, self.blocks().saturating_sub(1)] {
-            for rows in self.cut(self.block_rows(block)) {
-                for last in [false, true] {
-                    for part in 0..self.shape.parts.len() {
-                        let at = self.index(rows.len(), last, part);
-                        if tiles[at].is_none() && (last || self.panels() > 1) {
-                            tiles[at] = Some(Tile::get(self.isa, &self.spec(rows.len(), last, part))?);
-                        }
+        for rows in self.heights() {
+            for last in [false, true] {
+                for part in 0..self.shape.parts.len() {
+                    if last || self.panels() > 1 {
+                        tiles[self.index(rows, last, part)] = Some(Tile::get(self.isa, &self.spec(rows, last, part))?);
                     }
                 }
             }
@@ -260,99 +267,116 @@ impl Drive {
         }
     }
 
-    fn block_rows(&self, block: usize) -> Range<usize> {
-        block * self.block..self.shape.rows.min((block + 1) * self.block)
+    /// All numbers of rows that tiles have.
+    fn heights(&self) -> impl Iterator<Item = usize> {
+        (1..=self.tall).filter(|rows| {
+            self.shape.rows.iter().filter(|n| **n > 0).any(|n| {
+                let tiles = n.div_ceil(self.tall);
+                *rows == n / tiles || *rows == n.div_ceil(tiles)
+            })
+        })
     }
 
-    /// Cuts rows evenly into tiles.
-    fn cut(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let (start, n) = (rows.start, rows.len());
-        let tiles = n.div_ceil(self.tall);
-        (0..tiles).map(move |t| start + t * n / tiles..start + (t + 1) * n / tiles)
+    /// The tiles `tiles`, their first row and its number: every stretch is cut evenly.
+    fn cut(&self, tiles: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+        let (mut row, mut tile) = (0, 0);
+        self.shape.rows.iter().flat_map(move |n| {
+            let count = n.div_ceil(self.tall);
+            let (first, start) = (row, tile);
+            (row, tile) = (row + n, tile + count);
+            let here = tiles.start.clamp(start, tile) - start..tiles.end.clamp(start, tile) - start;
+            // The first tiles have the rows that are left over.
+            let (each, more) = (n / count.max(1), n % count.max(1));
+            here.map(move |t| (first + t * each + t.min(more), each + usize::from(t < more)))
+        })
     }
 
     /// Computes everything on at most `workers` workers, with scratch of the length for that many.
     pub fn run<W: Work>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
-        let Some(tiles) = self.tiles.get() else { return };
+        let Some(kernels) = self.tiles.get() else { return };
         let (blocks, groups) = (self.blocks(), self.panels().div_ceil(self.group));
         scratch.work(executor, workers, self.shape.units * blocks * groups, &|task, share| {
             let (block, rest) = (task % blocks, task / blocks);
             let (group, unit) = (rest % groups, rest / groups);
             let panels = group * self.group..self.panels().min((group + 1) * self.group);
-            self.task(tiles, on, Place { unit, rows: self.block_rows(block), panels }, share);
+            let block = block * self.block..self.all.min((block + 1) * self.block);
+            let first = self.cut(block.clone()).next().map_or(0, |(row, _)| row);
+            Task { drive: self, kernels, on, unit, tiles: block, first, panels }.run(share);
         });
     }
+}
 
-    fn task<W: Work>(&self, tiles: &Tiles, on: &Operands<'_, W>, at: Place, share: &mut [f32]) {
-        let (words, sums) = share.split_at_mut(self.table_len());
+/// A block of rows by a group of panels.
+struct Task<'t, 'a, W> {
+    drive: &'t Drive,
+    kernels: &'t Tiles,
+    on: &'t Operands<'a, W>,
+    unit: usize,
+    /// The tiles, and their first row.
+    tiles: Range<usize>,
+    first: usize,
+    panels: Range<usize>,
+}
+
+impl<W: Work> Task<'_, '_, W> {
+    fn run(&self, share: &mut [f32]) {
+        let Drive { shape, .. } = self.drive;
+        let (words, sums) = share.split_at_mut(self.drive.table_len());
         let words: &mut [usize] = bytemuck::cast_slice_mut(words);
-        for part in 0..self.shape.parts.len() {
-            for rows in self.cut(at.rows.clone()) {
-                let mut table = Table { words, rows: rows.len(), len: 0 };
-                on.work.table(at.unit, rows.clone(), part, &mut table);
-                let len = table.len * (rows.len() + 1);
-                self.tiles(tiles, on, &at, (part, rows), &words[..len], sums);
+        let mut end = self.first;
+        for part in 0..shape.parts.len() {
+            let mut walk = self.on.work.walk(self.unit, self.first, part);
+            for (row, rows) in self.drive.cut(self.tiles.clone()) {
+                let mut table = Table { words, rows, len: 0 };
+                let mut to = [0; MOST_ROWS];
+                let to = &mut to[..rows];
+                self.on.work.tile(&mut walk, &mut table, to);
+                let len = table.len;
+                end = row + rows;
+                self.tile(part, row, &words[..len], to, sums);
             }
         }
-        if self.shape.tail.is_none() {
-            let columns = at.panels.start * self.shape.panel..self.shape.columns.min(at.panels.end * self.shape.panel);
-            let (sums, spare) = sums.split_at_mut(self.sums_len());
-            on.work.store(Block { unit: at.unit, rows: at.rows, columns, sums, spare, step: self.step() });
+        if shape.tail.is_none() {
+            let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
+            let (sums, spare) = sums.split_at_mut(self.drive.sums_len());
+            self.on.work.store(Block { unit: self.unit, rows: self.first..end, columns, sums, spare, step: self.drive.step() });
         }
     }
 
-    /// The tiles of some rows by all panels of a task, in one part.
-    fn tiles<W: Work>(
-        &self,
-        tiles: &Tiles,
-        on: &Operands<'_, W>,
-        at: &Place,
-        (part, rows): (usize, Range<usize>),
-        table: &[usize],
-        sums: &mut [f32],
-    ) {
-        let lanes = self.isa.width().lanes();
-        let mut c_rows = [0; MOST_ROWS];
-        let c_rows = &mut c_rows[..rows.len()];
-        let tail = on.tail.filter(|_| part + 1 == self.shape.parts.len());
-        if tail.is_some() {
-            on.work.destination(at.unit, rows.clone(), c_rows);
-        }
-        for p in at.panels.clone() {
-            let last = p + 1 == self.panels();
-            let Some(tile) = &tiles.0[self.index(rows.len(), last, part)] else { continue };
-            let column = p * self.shape.panel;
-            let first = (rows.start - at.rows.start) * self.step() + (p - at.panels.start) * self.shape.panel;
+    /// Some rows by all panels, in one part.
+    fn tile(&self, part: usize, row: usize, table: &[usize], c_rows: &[usize], sums: &mut [f32]) {
+        let (on, Drive { shape, .. }) = (self.on, self.drive);
+        let (lanes, step) = (self.drive.isa.width().lanes(), self.drive.step());
+        let tail = on.tail.filter(|_| part + 1 == shape.parts.len());
+        let (b_at, tail_column) = ((on.b_unit)(self.unit), tail.map_or(0, |t| t.1(self.unit)));
+        for p in self.panels.clone() {
+            let last = p + 1 == self.drive.panels();
+            let Some(tile) = &self.kernels.0[self.drive.index(c_rows.len(), last, part)] else { continue };
+            let column = p * shape.panel;
+            let first = (row - self.first) * step + (p - self.panels.start) * shape.panel;
             tile.run(Call {
                 table,
-                steps: self.shape.parts[part].steps,
+                steps: shape.parts[part].steps,
                 a: on.a,
                 zeros: on.zeros,
                 b: on.b,
-                b_at: (on.b_unit)(at.unit) + p * on.b_panel,
+                b_at: b_at + p * on.b_panel,
                 c_rows,
                 c: on.c,
                 column,
-                tail_column: tail.map_or(0, |t| t.1(at.unit)) + column,
+                tail_column: tail_column + column,
                 a_step: on.a_step,
                 b_row: on.b_row,
-                last: match (self.shape.columns - column) % lanes {
+                last: match (shape.columns - column) % lanes {
                     0 => lanes,
                     n => n,
                 },
                 tail: tail.map(|t| t.0),
                 sums: sums.get_mut(first..).unwrap_or_default(),
-                sums_row: self.step(),
+                sums_row: step,
             });
         }
     }
-}
-
-/// What a task computes.
-struct Place {
-    unit: usize,
-    rows: Range<usize>,
-    panels: Range<usize>,
 }
 
 impl Shape {

@@ -65,7 +65,7 @@ impl Kernel for Window {
         let by = Source { view: weights, zero_point: zero_point(Arg::WEIGHTS, &weights)?, scale: None, floats: by_floats };
         let factors = [
             Broadcast::scale(weights.simd(), ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            self.weight_scale(ctx, &weights)?,
+            super::window::weight_scale(ctx, &self.attr, &weights, (self.dims, self.result_channel, self.channels))?,
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
@@ -87,18 +87,6 @@ impl Kernel for Window {
 }
 
 impl Window {
-    /// Scales of the weights by positions of the result.
-    fn weight_scale<'a>(&self, ctx: &Ctx<'a>, weights: &View<'a>) -> Result<Broadcast<'a>, Error> {
-        let scale = Broadcast::scale(weights.simd(), ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
-        let grouped = usize::from(weights.dims().len() == self.dims + 1);
-        // Over groups and channels the numbers follow the result's channels; over groups alone they are one a group of channels.
-        Ok(if grouped == 1 && !scale.varies(1) && scale.varies(0) {
-            scale.permuted(&[None, Some(0)]).grouped(1, self.channels as i64)
-        } else {
-            scale.permuted(&[None, Some(grouped + self.result_channel)])
-        })
-    }
-
     /// Writes panel `index` (of all groups) of the weights.
     fn pack(&self, weights: &Source<'_>, index: usize, out: &mut [f32]) {
         let dims = weights.view.dims();

@@ -56,6 +56,16 @@ impl Line {
     }
 }
 
+impl Line {
+    /// The line of `count` results of its only phase from `first` on, with some of the taps.
+    pub(crate) fn part(&self, first: usize, count: usize, taps: std::ops::Range<usize>) -> Line {
+        let shift = first as i64 * self.stride;
+        let phase = &self.phases[0];
+        let taps = phase.taps[taps].iter().map(|t| (t.0, t.1 + shift)).collect();
+        Line { phases: vec![Phase { first: phase.first + first as i64 * self.step, count, taps }], ..*self }
+    }
+}
+
 impl Phase {
     /// Smallest and largest source coordinate of `count` results from `start` on; `None` without taps.
     pub(crate) fn reach(&self, stride: i64, start: usize, count: usize) -> Option<(i64, i64)> {

@@ -3,6 +3,9 @@
 pub(crate) mod depthwise;
 mod execute;
 pub(crate) mod geometry;
+mod order;
+mod pixels;
+pub(crate) mod tiles;
 pub(crate) mod weights;
 pub(crate) mod window;
 
@@ -15,10 +18,14 @@ use window::Setup;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:jit", plan: tiles }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     depthwise::plan(problem.clone(), target, setup)
+}
+
+fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    tiles::plan(problem.clone(), target, setup)
 }
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -37,7 +44,7 @@ fn setup(op: &Op) -> Option<Setup<'_>> {
         Prop::BackwardData => (Direction::Scatter, (Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src), 1),
         _ => return None,
     };
-    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel })
+    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel, biased: op.bias.is_some() })
 }
 
 /// A convolution backward by weights: the window slides over the source.

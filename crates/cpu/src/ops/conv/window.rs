@@ -6,15 +6,16 @@
 
 use super::geometry::{Direction, Line, Phase};
 use crate::CpuTarget;
-use crate::kernels::access::Pos;
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::{Tap, panel_width};
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::ops::support;
 use crate::row::RowPlan;
-use oxidnn_runtime::{Plan, Skip};
+use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::sync::Arc;
 
 /// Largest number of result pixels of a box.
@@ -42,6 +43,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) result: (Arg, &'a Tensor),
     /// Which of the weights' channel dimensions is the result's: 0 for the first.
     pub(crate) result_channel: usize,
+    /// Whether there is a bias.
+    pub(crate) biased: bool,
 }
 
 /// One combination of phases: results that meet the same weights.
@@ -165,6 +168,23 @@ pub(super) fn check_quantisation(attr: &Attr, setup: &Setup<'_>) -> Result<(), S
     }
     let grouped_numbers = attr.scales.values().chain(attr.zero_points.values()).any(|q| !q.groups.is_empty());
     if grouped_numbers { Err(Skip::Attr("grouped quantisation".into())) } else { Ok(()) }
+}
+
+/// Scales of the weights by positions of a result of `dims` dimensions, which has `channels` channels in a group.
+pub(super) fn weight_scale<'a>(
+    ctx: &Ctx<'a>,
+    attr: &Attr,
+    weights: &View<'a>,
+    (dims, result_channel, channels): (usize, usize, usize),
+) -> Result<Broadcast<'a>, Error> {
+    let scale = Broadcast::scale(weights.simd(), ctx, attr, Arg::WEIGHTS, weights.dims())?;
+    let grouped = usize::from(weights.dims().len() == dims + 1);
+    // Over groups and channels the numbers follow the result's channels; over groups alone they are one a group of channels.
+    Ok(if grouped == 1 && !scale.varies(1) && scale.varies(0) {
+        scale.permuted(&[None, Some(0)]).grouped(1, channels as i64)
+    } else {
+        scale.permuted(&[None, Some(grouped + result_channel)])
+    })
 }
 
 /// Cuts `size` into equal pieces of at most `most`, multiples of `unit`: their size and number.

@@ -3,6 +3,7 @@
 use crate::CpuTarget;
 use crate::ops::conv::depthwise;
 use crate::ops::conv::geometry::Direction;
+use crate::ops::conv::tiles;
 use crate::ops::conv::weights;
 use crate::ops::conv::window::{self, Setup};
 use crate::ops::fallback;
@@ -11,10 +12,14 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:jit", plan: tiles }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     depthwise::plan(problem.clone(), target, setup)
+}
+
+fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    tiles::plan(problem.clone(), target, setup)
 }
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -33,7 +38,7 @@ fn setup(op: &Op) -> Option<Setup<'_>> {
         Prop::BackwardData => (Direction::Gather, (Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src), 1),
         _ => return None,
     };
-    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel })
+    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel, biased: op.bias.is_some() })
 }
 
 /// A deconvolution backward by weights: the window slides over the destination's gradient.

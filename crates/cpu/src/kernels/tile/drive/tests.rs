@@ -15,14 +15,18 @@ struct Plain<'a> {
 }
 
 impl Work for Plain<'_> {
-    fn table(&self, _: usize, rows: Range<usize>, part: usize, table: &mut Table<'_>) {
-        let first = part * self.each;
-        for (to, row) in table.tap(first * self.panel * 4).iter_mut().zip(rows) {
-            *to = self.a + (row * self.depth + first) * 4;
-        }
+    type Walk = (usize, usize);
+
+    fn walk(&self, _: usize, row: usize, part: usize) -> (usize, usize) {
+        (row, part)
     }
 
-    fn destination(&self, _: usize, _: Range<usize>, _: &mut [usize]) {}
+    fn tile(&self, (row, part): &mut (usize, usize), table: &mut Table<'_>, to: &mut [usize]) {
+        let first = *part * self.each;
+        let base = std::array::from_fn(|i| self.a + ((*row + i) * self.depth + first) * 4);
+        table.tap(first * self.panel * 4, &base, 0);
+        *row += to.len();
+    }
 
     fn store(&self, block: Block<'_>) {
         let mut got = self.got.lock().unwrap();
@@ -52,7 +56,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
     let each = depth / parts;
     let shape = Shape {
         units: 1,
-        rows,
+        rows: vec![rows],
         columns,
         panel,
         parts: vec![Part { taps: 1, steps: each, partial: 0 }; parts],

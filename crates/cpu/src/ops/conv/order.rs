@@ -1,0 +1,197 @@
+//! The order in which tiles take the results of a window: results that meet the same taps stand together, so that a tile has few taps that
+//! only read padding, or none.
+//!
+//! In every dimension the results of a phase fall into a few [`Run`]s that meet the same taps: with a 3x3 window and padding 1 the first
+//! row, the last, and all between. A [`Patch`] is a product of runs, over all images. Neighbouring patches are joined to a [`Segment`] where
+//! the tiles saved cost more than the taps that some of its results then read zeros for. Segments are cut into tiles evenly.
+
+use super::geometry::{Line, Phase};
+use std::ops::Range;
+
+/// What a tile costs beside its products, in taps of one row.
+const TILE: usize = 1;
+/// Rows below which a tile takes no less time: the panel has to be read all the same.
+const LEAST: usize = 3;
+/// Most patches of a phase; where there would be more, edges meet all taps.
+const MOST: usize = 1024;
+
+/// Results of one dimension that follow each other and meet the same taps, a range of their phase's.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Run {
+    pub(super) first: usize,
+    pub(super) count: usize,
+    pub(super) taps: Range<usize>,
+}
+
+/// A product of runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Patch {
+    /// First result of the phase in every dimension, and their numbers.
+    pub(super) first: [usize; 3],
+    pub(super) count: [usize; 3],
+    taps: [Range<usize>; 3],
+}
+
+/// Patches of one phase that are cut into tiles together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Segment {
+    /// Which phase of each dimension.
+    pub(super) phases: [usize; 3],
+    /// The patches, every one over all images.
+    pub(super) patches: Range<usize>,
+    /// The first result in the order, and their number.
+    pub(super) first_row: usize,
+    pub(super) rows: usize,
+    /// The taps of each dimension that some of them meets.
+    pub(super) taps: [Range<usize>; 3],
+    /// True when all of them meet all of these.
+    pub(super) exact: bool,
+}
+
+/// How [`Order::new`] cuts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) images: usize,
+    /// Most rows of a tile.
+    pub(super) rows: usize,
+    /// Results meet all taps, also those that read padding.
+    pub(super) all_taps: bool,
+}
+
+/// All results of a problem, cut into tiles.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Order {
+    pub(super) patches: Vec<Patch>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) images: usize,
+}
+
+impl Run {
+    /// The runs of a phase.
+    pub(super) fn all(phase: &Phase, line: &Line) -> Vec<Run> {
+        // A tap at offset `t` is met by the results from ceil(-t / stride) to before ceil((source - t) / stride).
+        let clamp = |x: i64| x.clamp(0, phase.count as i64) as usize;
+        let up = |x: i64| x.div_euclid(line.stride) + i64::from(x.rem_euclid(line.stride) != 0);
+        let span = |t: i64| clamp(up(-t))..clamp(up(line.source - t));
+        let mut bounds: Vec<usize> = phase.taps.iter().flat_map(|t| [span(t.1).start, span(t.1).end]).chain([0, phase.count]).collect();
+        bounds.sort_unstable();
+        bounds.dedup();
+        let run = |b: &[usize]| {
+            let met = |t: &&(i64, i64)| span(t.1).contains(&b[0]);
+            let first = phase.taps.iter().position(|t| met(&t)).unwrap_or(0);
+            Run { first: b[0], count: b[1] - b[0], taps: first..first + phase.taps.iter().filter(met).count() }
+        };
+        bounds.windows(2).map(run).collect()
+    }
+
+    fn whole(phase: &Phase) -> Vec<Run> {
+        vec![Run { first: 0, count: phase.count, taps: 0..phase.taps.len() }]
+    }
+}
+
+/// Time of `rows` rows that meet `taps` taps each, in taps of one row.
+fn cost(rows: usize, taps: usize, most: usize) -> usize {
+    let tiles = rows.div_ceil(most);
+    taps * rows.max(LEAST * tiles) + TILE * tiles
+}
+
+impl Patch {
+    /// Number of results in an image.
+    pub(super) fn pixels(&self) -> usize {
+        self.count.iter().product()
+    }
+}
+
+impl Segment {
+    fn cost(&self, rows: usize) -> usize {
+        cost(self.rows, self.taps.iter().map(Range::len).product(), rows)
+    }
+
+    /// Both as one.
+    fn join(&self, next: &Segment) -> Segment {
+        let taps = std::array::from_fn(|i| {
+            let (a, b) = (&self.taps[i], &next.taps[i]);
+            match (a.is_empty(), b.is_empty()) {
+                (true, _) => b.clone(),
+                (_, true) => a.clone(),
+                _ => a.start.min(b.start)..a.end.max(b.end),
+            }
+        });
+        Segment {
+            patches: self.patches.start..next.patches.end,
+            rows: self.rows + next.rows,
+            exact: self.exact && next.exact && self.taps == next.taps,
+            taps,
+            ..self.clone()
+        }
+    }
+
+    /// Number of taps.
+    pub(super) fn all_taps(&self) -> usize {
+        self.taps.iter().map(Range::len).product()
+    }
+}
+
+impl Order {
+    /// The order of the results of `lines`.
+    pub(super) fn new(lines: &[Line; 3], cut: Cut) -> Order {
+        let mut order = Order { patches: Vec::new(), segments: Vec::new(), images: cut.images };
+        for d in 0..lines[0].phases.len() {
+            for h in 0..lines[1].phases.len() {
+                for w in 0..lines[2].phases.len() {
+                    order.phase(lines, [d, h, w], cut);
+                }
+            }
+        }
+        let mut first = 0;
+        for s in &mut order.segments {
+            s.first_row = first;
+            first += s.rows;
+        }
+        order
+    }
+
+    /// Adds the results of one combination of phases.
+    fn phase(&mut self, lines: &[Line; 3], phases: [usize; 3], cut: Cut) {
+        let phase: [&Phase; 3] = std::array::from_fn(|i| &lines[i].phases[phases[i]]);
+        let mut runs: [Vec<Run>; 3] =
+            std::array::from_fn(|i| if cut.all_taps { Run::whole(phase[i]) } else { Run::all(phase[i], &lines[i]) });
+        if runs.iter().map(Vec::len).product::<usize>() > MOST {
+            runs = std::array::from_fn(|i| Run::whole(phase[i]));
+        }
+        let inside = |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
+        // Runs that were not looked at may have taps that read padding.
+        let exact = runs.iter().map(Vec::len).product::<usize>() > 1 || (0..3).all(inside);
+        let first = self.segments.len();
+        for d in &runs[0] {
+            for h in &runs[1] {
+                for w in &runs[2] {
+                    self.patch([d, h, w], phases, cut, (first, exact));
+                }
+            }
+        }
+    }
+
+    fn patch(&mut self, run: [&Run; 3], phases: [usize; 3], cut: Cut, (first, exact): (usize, bool)) {
+        let patch = Patch { first: run.map(|r| r.first), count: run.map(|r| r.count), taps: run.map(|r| r.taps.clone()) };
+        let rows = patch.count.iter().product::<usize>() * cut.images;
+        if rows == 0 {
+            return;
+        }
+        let at = self.patches.len();
+        let taps = patch.taps.clone();
+        self.patches.push(patch);
+        let mut new = Segment { phases, patches: at..at + 1, first_row: 0, rows, taps, exact };
+        while self.segments.len() > first
+            && let Some(last) = self.segments.last()
+        {
+            let joint = last.join(&new);
+            if joint.cost(cut.rows) > last.cost(cut.rows) + new.cost(cut.rows) {
+                break;
+            }
+            self.segments.pop();
+            new = joint;
+        }
+        self.segments.push(new);
+    }
+}

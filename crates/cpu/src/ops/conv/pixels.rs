@@ -1,0 +1,332 @@
+//! Running planned [`Tiles`]: the tables of addresses of their pixels.
+
+use super::order::{Patch, Segment};
+use super::tiles::{Pass, Place, Tap, Tiles};
+use super::window::{self, place};
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::kernels::tile::drive::{Block, Operands, Table, Work};
+use crate::kernels::tile::{MOST_ROWS, tail};
+use crate::row::Kernel;
+use oxidnn_runtime::Ctx;
+use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+
+/// A walk over results in their order.
+pub(super) struct Walk<'p> {
+    pass: &'p Pass,
+    segment: usize,
+    patch: usize,
+    image: usize,
+    /// Result within the phase.
+    at: [usize; 3],
+    /// Results that are left in the line.
+    left: usize,
+    source: Lane,
+    result: Lane,
+    part: usize,
+}
+
+/// Addresses along a line of one of the tensors.
+struct Lane {
+    place: Place,
+    /// Address of the group's first channel.
+    first: usize,
+    /// Address of the pixel of the result (for the source: that a tap at offset 0 would meet).
+    now: usize,
+    /// Bytes from there to the results that follow.
+    ahead: [usize; MOST_ROWS],
+}
+
+impl Lane {
+    fn new(place: Place, first: usize, step: usize) -> Lane {
+        Lane { place, first, now: 0, ahead: std::array::from_fn(|i| i * step) }
+    }
+
+    /// Goes to coordinates of an image.
+    fn enter(&mut self, image: usize, at: [usize; 3]) {
+        let p = &self.place;
+        self.now = self.first + image * p.image + at[0] * p.strides[0] + at[1] * p.strides[1] + at[2] * p.strides[2];
+    }
+}
+
+impl<'p> Walk<'p> {
+    /// From result `row` on.
+    fn new(pass: &'p Pass, row: usize, lanes: [Lane; 2], part: usize) -> Walk<'p> {
+        let order = &pass.order;
+        let segment = order.segments.partition_point(|s| s.first_row + s.rows <= row);
+        let (mut patch, mut rest) = (order.segments[segment].patches.start, row - order.segments[segment].first_row);
+        let rows = |p: usize| order.patches[p].pixels() * order.images;
+        while rest >= rows(patch) {
+            rest -= rows(patch);
+            patch += 1;
+        }
+        let Patch { first, count, .. } = &order.patches[patch];
+        let (line, w) = (rest / count[2], rest % count[2]);
+        let (plane, h) = (line / count[1], line % count[1]);
+        let (image, d) = (plane / count[0], plane % count[0]);
+        let [source, result] = lanes;
+        let mut walk = Walk { pass, segment, patch, image, at: [first[0] + d, first[1] + h, first[2] + w], left: 0, source, result, part };
+        walk.enter();
+        walk
+    }
+
+    fn segment(&self) -> &'p Segment {
+        &self.pass.order.segments[self.segment]
+    }
+
+    /// Coordinates of the result in the destination.
+    fn position(&self) -> [i64; 3] {
+        let (lines, phases) = (&self.pass.lines, self.segment().phases);
+        std::array::from_fn(|i| lines[i].phases[phases[i]].first + self.at[i] as i64 * lines[i].step)
+    }
+
+    /// Looks up the addresses of the result.
+    fn enter(&mut self) {
+        let patch = &self.pass.order.patches[self.patch];
+        self.left = patch.first[2] + patch.count[2] - self.at[2];
+        let (lines, position) = (&self.pass.lines, self.position());
+        self.source.enter(self.image, std::array::from_fn(|i| self.at[i] * lines[i].stride as usize));
+        self.result.enter(self.image, position.map(|x| x as usize));
+    }
+
+    /// Goes on by `n` results of this line.
+    #[inline]
+    fn advance(&mut self, n: usize) {
+        self.at[2] += n;
+        self.left -= n;
+        if self.left > 0 {
+            self.source.now += self.source.ahead[1] * n;
+            self.result.now += self.result.ahead[1] * n;
+        } else {
+            self.next_line();
+        }
+    }
+
+    /// From the end of a line to the next.
+    fn next_line(&mut self) {
+        let order = &self.pass.order;
+        let p = &order.patches[self.patch];
+        self.at[2] = p.first[2];
+        self.at[1] += 1;
+        if self.at[1] == p.first[1] + p.count[1] {
+            self.at[1] = p.first[1];
+            self.at[0] += 1;
+            if self.at[0] == p.first[0] + p.count[0] {
+                self.at[0] = p.first[0];
+                self.image += 1;
+            }
+        }
+        if self.image == order.images {
+            let Some(next) = order.patches.get(self.patch + 1) else { return };
+            (self.image, self.at) = (0, next.first);
+            self.patch += 1;
+            self.segment += usize::from(self.patch == self.segment().patches.end);
+        }
+        self.enter();
+    }
+}
+
+/// [`Tiles`] bound to their arguments.
+struct Bound<'a> {
+    plan: &'a Tiles,
+    pass: &'a Pass,
+    source: usize,
+    result: usize,
+    zeros: usize,
+    tail: Option<Epilogue<'a>>,
+}
+
+/// The source pixels of a tile.
+struct Pixels {
+    /// Addresses of what a tap at offset 0 would meet.
+    base: [usize; MOST_ROWS],
+    /// The same as coordinates.
+    at: [[i64; MOST_ROWS]; 3],
+}
+
+impl Bound<'_> {
+    /// Writes the addresses of a tap, zeros for pixels that lie outside; false when all do.
+    fn tap(&self, taps: [&Tap; 3], pixels: &Pixels, (rows, offset): (usize, usize), to: &mut [usize; MOST_ROWS]) -> bool {
+        let mut any = false;
+        for i in 0..rows {
+            let inside = |d: usize| ((pixels.at[d][i] + taps[d].at) as u64) < self.pass.lines[d].source as u64;
+            let inside = inside(0) & inside(1) & inside(2);
+            any |= inside;
+            to[i] = if inside { pixels.base[i].wrapping_add(offset) } else { self.zeros };
+        }
+        any
+    }
+
+    fn lanes(&self, unit: usize) -> [Lane; 2] {
+        let (p, lines) = (self.plan, &self.pass.lines);
+        [
+            Lane::new(p.from, self.source + unit * p.from.group, p.from.strides[2] * lines[2].stride as usize),
+            Lane::new(p.to, self.result + unit * p.to.group, p.to.strides[2] * lines[2].step as usize),
+        ]
+    }
+
+    /// The tile's pixels, for segments some of whose taps read padding.
+    fn pixels(&self, walk: &mut Walk<'_>, to: &mut [usize]) -> Pixels {
+        let lines = &self.pass.lines;
+        let mut pixels = Pixels { base: [0; MOST_ROWS], at: [[0; MOST_ROWS]; 3] };
+        let mut i = 0;
+        while i < to.len() {
+            let n = walk.left.min(to.len() - i);
+            for k in 0..n {
+                pixels.base[i + k] = walk.source.now + walk.source.ahead[k];
+                to[i + k] = walk.result.now + walk.result.ahead[k];
+                for d in 0..2 {
+                    pixels.at[d][i + k] = walk.at[d] as i64 * lines[d].stride;
+                }
+                pixels.at[2][i + k] = (walk.at[2] + k) as i64 * lines[2].stride;
+            }
+            walk.advance(n);
+            i += n;
+        }
+        pixels
+    }
+
+    /// The tile's pixels, where no padding is read.
+    #[inline(always)]
+    fn inner(&self, walk: &mut Walk<'_>, to: &mut [usize]) -> [usize; MOST_ROWS] {
+        let mut base = [0; MOST_ROWS];
+        if walk.left >= to.len() {
+            base.iter_mut().zip(&walk.source.ahead).for_each(|(b, ahead)| *b = walk.source.now + ahead);
+            to.iter_mut().zip(&walk.result.ahead).for_each(|(t, ahead)| *t = walk.result.now + ahead);
+            walk.advance(to.len());
+            return base;
+        }
+        let mut i = 0;
+        while i < to.len() {
+            let n = walk.left.min(to.len() - i);
+            for k in 0..n {
+                base[i + k] = walk.source.now + walk.source.ahead[k];
+                to[i + k] = walk.result.now + walk.result.ahead[k];
+            }
+            walk.advance(n);
+            i += n;
+        }
+        base
+    }
+}
+
+impl<'a> Work for Bound<'a> {
+    type Walk = Walk<'a>;
+
+    fn walk(&self, unit: usize, row: usize, part: usize) -> Walk<'a> {
+        Walk::new(self.pass, row, self.lanes(unit), part)
+    }
+
+    #[inline]
+    fn tile(&self, walk: &mut Walk<'a>, table: &mut Table<'_>, to: &mut [usize]) {
+        let p = self.pass;
+        let [a_part, b_part] = p.parts[walk.part];
+        let segment = walk.segment();
+        let [d, h, w]: [&[Tap]; 3] = std::array::from_fn(|i| &p.taps[i][segment.phases[i]][segment.taps[i].clone()]);
+        let taps = d.iter().flat_map(|d| h.iter().flat_map(move |h| w.iter().map(move |w| [d, h, w])));
+        let place = |t: [&Tap; 3]| (t[0].b + t[1].b + t[2].b + b_part, a_part.wrapping_add_signed(t[0].a + t[1].a + t[2].a));
+        if segment.exact {
+            let base = self.inner(walk, to);
+            for t in taps {
+                let (b, offset) = place(t);
+                table.tap(b, &base, offset);
+            }
+            return;
+        }
+        let pixels = self.pixels(walk, to);
+        let mut line = [0; MOST_ROWS];
+        for t in taps {
+            let (b, offset) = place(t);
+            if self.tap(t, &pixels, (to.len(), offset), &mut line) {
+                table.tap(b, &line, 0);
+            }
+        }
+    }
+
+    fn store(&self, block: Block<'_>) {
+        let Some(tail) = &self.tail else { return };
+        let n = tail.dst().dims().len();
+        let channel = (block.unit * self.plan.channels + block.columns.start) as i64;
+        let step = self.pass.lines[2].step;
+        let mut walk = Walk::new(self.pass, block.rows.start, self.lanes(block.unit), 0);
+        let mut left = block.rows.len();
+        let runs = std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let mut pos: Pos = [0; MAX_NDIMS];
+            (pos[0], pos[1]) = (walk.image as i64, channel);
+            place(&mut pos, n, walk.position());
+            let count = walk.left.min(left);
+            left -= count;
+            walk.advance(count);
+            Some(Run { pos, dim: n - 1, step, count })
+        });
+        let sums = Sums { data: block.sums, exact: None, step: block.step, columns: block.columns.len(), dim: 1 };
+        tail.store(sums, runs);
+    }
+}
+
+impl Kernel for Tiles {
+    fn prepare(&self) -> Result<(), Error> {
+        self.passes.iter().try_for_each(|p| p.drive.prepare())
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (weights, dst) = (View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
+        if dst.dims().contains(&0) {
+            return Ok(());
+        }
+        let [zeros, lines, shares] = self.scratch_parts().unwrap_or([0; 3]);
+        let zeros = scratch.take(zeros)?.into_buf();
+        zeros.fill(0);
+        let lines = scratch.take(lines)?.into_slice();
+        let mut shares = scratch.take(shares)?;
+        let source = View::of(simd, ctx, self.source)?;
+        let factors = [
+            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
+        ];
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
+        let mut bound = Bound {
+            plan: self,
+            pass: &self.passes[0],
+            source: source.buf().as_ptr().addr() + self.from.base,
+            result: dst.buf().as_ptr().addr() + self.to.base,
+            zeros: zeros.as_ptr().addr(),
+            tail: None,
+        };
+        let args = match &self.tail {
+            Some(tail) => {
+                let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
+                let from = tail::Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias };
+                Some(tail.args(&from, lines)?)
+            }
+            None => {
+                bound.tail = Some(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?);
+                None
+            }
+        };
+        let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| unit * self.channels;
+        for pass in &self.passes {
+            bound.pass = pass;
+            let operands = Operands {
+                work: &bound,
+                a: source.buf(),
+                zeros,
+                b: weights.buf(),
+                b_unit: &|unit| self.weights + unit * self.panel * self.panels,
+                b_panel: self.panel,
+                b_row: 0,
+                a_step: 0,
+                c: dst.buf(),
+                tail: args.as_ref().map(|a| (a, first_column)),
+            };
+            pass.drive.run(ctx.executor, self.workers, &mut shares, &operands);
+        }
+        Ok(())
+    }
+}

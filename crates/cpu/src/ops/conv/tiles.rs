@@ -1,0 +1,319 @@
+//! `packed:jit`: convolution, its gradient with respect to the source, and deconvolution, on generated tiles.
+//!
+//! A row of the product is a result pixel, a tap of the window is an entry of the tile's table of addresses: source pixels are read where
+//! they are, and padding is a row of zeros. Pixels come in the [`Order`] in which those that meet the same taps stand together. Weights are
+//! read in panels, which is the layout that `any` resolves to.
+
+use super::geometry::{Direction, Line};
+use super::order::{Cut, Order, Run, Segment};
+use super::window::{self, Setup, spatial};
+use crate::CpuTarget;
+use crate::kernels::epilogue;
+use crate::kernels::scratch::booked;
+use crate::kernels::tile::drive::{Drive, Part, Shape};
+use crate::kernels::tile::layout::{panel_columns, panel_tag};
+use crate::kernels::tile::tail::{About, Tail};
+use crate::kernels::tile::{self, Product, Stride, max_rows};
+use crate::ops::support;
+use crate::row::RowPlan;
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Steps of a part of the reduction: what leaves a panel's part room in the second cache.
+const STEPS: usize = 1536;
+/// Channels below which neighbouring taps are read as one, where that is possible.
+const MERGED: usize = 16;
+/// Most taps of a window.
+const TAPS: usize = 4096;
+
+const TOO_LARGE: Skip = Skip::Shape("scratch exceeds the address space");
+
+/// A planned problem.
+#[derive(Debug)]
+pub(super) struct Tiles {
+    pub(super) attr: Attr,
+    pub(super) source: Arg,
+    pub(super) result: Arg,
+    /// They compute different results, one after the other.
+    pub(super) passes: Vec<Pass>,
+    pub(super) from: Place,
+    pub(super) to: Place,
+    /// Which of the weights' channel dimensions is the result's.
+    pub(super) result_channel: usize,
+    /// Result channels of a group.
+    pub(super) channels: usize,
+    /// Byte where the weights begin, bytes of a panel, panels of a group.
+    pub(super) weights: usize,
+    pub(super) panel: usize,
+    pub(super) panels: usize,
+    /// What finishes sums in registers.
+    pub(super) tail: Option<Arc<Tail>>,
+    /// Numbers of scratch that the tail's operands take.
+    pub(super) tail_lines: usize,
+    /// Numbers of a row of zeros.
+    pub(super) zeros: usize,
+    pub(super) workers: usize,
+}
+
+/// Results whose taps have the same depth.
+#[derive(Debug)]
+pub(super) struct Pass {
+    pub(super) lines: [Line; 3],
+    pub(super) order: Order,
+    /// Taps of every phase of every dimension.
+    pub(super) taps: [Vec<Vec<Tap>>; 3],
+    /// Bytes of source and panel where each part of the reduction begins.
+    pub(super) parts: Vec<[usize; 2]>,
+    pub(super) drive: Drive,
+}
+
+/// A tap of one dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tap {
+    /// Bytes of the panel before it.
+    pub(super) b: usize,
+    /// Bytes of the source from the one of result 0 of the phase.
+    pub(super) a: isize,
+    /// Source coordinate that result 0 meets.
+    pub(super) at: i64,
+}
+
+/// Where pixels lie: bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    /// The first.
+    pub(super) base: usize,
+    /// Distances of images, of groups, and of neighbours in the three dimensions.
+    pub(super) image: usize,
+    pub(super) group: usize,
+    pub(super) strides: [usize; 3],
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let product = product(&s)?;
+    let tag = weights_tag(&s, jit, product);
+    window::resolve_data(&mut problem, setup, &tag)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    epilogue::check(&problem.attr, s.result.1)?;
+    window::check_quantisation(&problem.attr, &s)?;
+    if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
+        return Err(Skip::Layout(format!("of the weights: not {tag}")));
+    }
+    let tiles = Tiles::new(&s, &problem.attr, (product, jit), target)?;
+    let scratch_bytes = tiles.scratch_parts().and_then(|p| booked(&p)).ok_or(TOO_LARGE)?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(tiles) }))
+}
+
+/// What finishes sums in registers, where that is possible.
+fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Arc<Tail>> {
+    let (source, result) = (s.source.0, s.result.0);
+    let nothing = Attr::default();
+    let about = About {
+        attr: if result == Arg::DST { attr } else { &nothing },
+        dst: s.result.1,
+        columns: 1,
+        compensated: false,
+        scaled: [source, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
+        biased: s.biased,
+    };
+    Tail::plan(&about).ok().map(Arc::new)
+}
+
+/// The types of a product, where there are tiles for them.
+fn product(s: &Setup<'_>) -> Result<Product, Skip> {
+    let types = (s.source.1.dtype, s.weights.dtype);
+    let product = match types {
+        (DataType::F32, DataType::F32) => Some(Product::F32),
+        _ => None,
+    };
+    product.ok_or_else(|| Skip::DataType(format!("{} by {}", types.0, types.1)))
+}
+
+/// The layout that `any` stands for in weights: panels of result channels, by taps, by source channels.
+fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
+    let n = s.weights.dims().len();
+    let first = usize::from(n > s.source.1.dims().len());
+    let (column, depth) = (first + s.result_channel, first + 1 - s.result_channel);
+    let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
+    let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
+    panel_tag(n, &depth, column, width, product.together())
+}
+
+impl Place {
+    /// The pixels of a tensor whose channels lie closest.
+    fn new(tensor: &Tensor, channels: usize, what: &str) -> Result<Place, Skip> {
+        let no = || Skip::Layout(format!("of the {what}: channels are not last"));
+        let b = tensor.blocking().filter(|b| b.is_plain() && (b.strides[1] == 1 || tensor.dims()[1] == 1)).ok_or_else(no)?;
+        let (n, size) = (tensor.dims().len(), tensor.dtype.bits() / 8);
+        let strides = std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size));
+        Ok(Place { base: b.offset as usize * size, image: b.strides[0] as usize * size, group: channels * size, strides })
+    }
+}
+
+/// Dimensions that both tensors pass through without a window are one.
+fn collapse(lines: &mut [Line; 3], places: [&mut Place; 2], images: &mut usize) {
+    let [from, to] = places;
+    let trivial = |l: &Line| l.phases.len() == 1 && l.stride == 1 && l.step == 1 && l.phases[0].taps == [(0, 0)];
+    let whole = |l: &Line| trivial(l) && l.source == l.phases[0].count as i64;
+    // Outer dimensions of size 1 have strides that mean nothing.
+    let chained = |outer: usize, n: usize, inner: usize| n == 1 || outer == inner;
+    for i in (0..2).rev() {
+        let inner = lines[2].phases.first().map_or(0, |p| p.count);
+        let n = lines[i].phases.first().map_or(0, |p| p.count);
+        let joins = |p: &Place| chained(p.strides[i], n, p.strides[2] * inner);
+        if !(whole(&lines[i]) && whole(&lines[2]) && joins(from) && joins(to)) {
+            return;
+        }
+        lines[2].phases[0].count *= n;
+        lines[2].source *= n as i64;
+        lines[i].phases[0].count = 1;
+        lines[i].source = 1;
+    }
+    let inner = lines[2].phases[0].count;
+    let joins = |p: &Place| chained(p.image, *images, p.strides[2] * inner);
+    if joins(from) && joins(to) {
+        lines[2].phases[0].count *= *images;
+        lines[2].source *= *images as i64;
+        *images = 1;
+    }
+}
+
+/// Parts of the reduction: channels in equal pieces that keep `taps` taps within the steps of a part.
+fn parts(taps: usize, depth: usize, product: Product) -> Vec<Range<usize>> {
+    let each = product.depth();
+    let steps = depth.div_ceil(each).max(1);
+    let pieces = (taps * steps).div_ceil(STEPS).clamp(1, steps.div_ceil(16));
+    let per = steps.div_ceil(pieces).next_multiple_of(if pieces == 1 { 1 } else { 16 });
+    (0..steps.div_ceil(per)).map(|i| i * per * each..depth.min((i + 1) * per * each)).collect()
+}
+
+/// What all passes share.
+struct Common<'a> {
+    setup: &'a Setup<'a>,
+    product: Product,
+    isa: Isa,
+    tail: Option<Arc<Tail>>,
+    from: Place,
+    to: Place,
+    images: usize,
+    channels: usize,
+    depth: usize,
+    /// Columns of a panel, and bytes of one tap of it.
+    width: usize,
+    tap: usize,
+}
+
+impl Tiles {
+    fn new(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa), target: &CpuTarget) -> Result<Tiles, Skip> {
+        let (source, result) = (s.source.1, s.result.1);
+        let (channels, depth) = if s.result_channel == 0 { (s.sizes.oc, s.sizes.ic) } else { (s.sizes.ic, s.sizes.oc) };
+        let (channels, depth) = (channels as usize, depth as usize);
+        let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
+        let (in_sizes, out_sizes) = (sizes(source), sizes(result));
+        let mut lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, out_sizes[i], in_sizes[i]));
+        let all = s.sizes.k.iter().product::<i64>() as usize;
+        if all > TAPS {
+            return Err(Skip::Shape("a window of more than 4096 taps"));
+        }
+        let (width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
+        let mut common = Common {
+            setup: s,
+            product,
+            isa,
+            tail: tail(s, attr),
+            from: Place::new(source, depth, "source")?,
+            to: Place::new(result, channels, "result")?,
+            images: s.sizes.mb as usize,
+            channels,
+            depth,
+            width,
+            tap: depth.next_multiple_of(product.together()) * number * width,
+        };
+        if common.tail.is_some() && s.sizes.g == 1 {
+            collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
+        }
+        let passes: Vec<Pass> = if common.merges(source.dtype.bits() / 8) {
+            Run::all(&lines[2].phases[0], &lines[2]).iter().map(|r| Pass::new(&common, [lines[0].clone(), lines[1].clone(), lines[2].part(r.first, r.count, r.taps.clone())])).collect()
+        } else {
+            vec![Pass::new(&common, lines)]
+        };
+        let tail_lines = common.tail.as_ref().map_or(Some(0), |t| t.scratch(channels * s.sizes.g as usize)).ok_or(TOO_LARGE)?;
+        let zeros = passes.iter().flat_map(|p| &p.drive.shape().parts).map(|p| p.steps + 1).max().unwrap_or(0);
+        Ok(Tiles {
+            attr: attr.clone(),
+            source: s.source.0,
+            result: s.result.0,
+            passes,
+            from: common.from,
+            to: common.to,
+            result_channel: s.result_channel,
+            channels,
+            weights: s.weights.blocking().map_or(0, |b| b.offset as usize) * s.weights.dtype.bits() / 8,
+            panel: all * common.tap,
+            panels: channels.div_ceil(width),
+            tail: common.tail,
+            tail_lines,
+            zeros,
+            workers: target.threads,
+        })
+    }
+
+    /// Numbers of scratch: a row of zeros, operands of the tail, and what the workers need.
+    pub(super) fn scratch_parts(&self) -> Option<[usize; 3]> {
+        let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
+        Some([self.zeros, self.tail_lines, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
+    }
+}
+
+impl Common<'_> {
+    /// Whether neighbouring taps of a line are one tap of their joint depth: their channels follow each other in the source as in the weights.
+    fn merges(&self, size: usize) -> bool {
+        let s = &self.setup.sizes;
+        let dense = self.from.strides[2] == self.depth * size && self.depth.is_multiple_of(self.product.depth());
+        self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
+    }
+}
+
+impl Pass {
+    fn new(c: &Common<'_>, lines: [Line; 3]) -> Pass {
+        let (k, each) = (c.setup.sizes.k, c.product.depth());
+        let [size, number] = [c.setup.source.1, c.setup.weights].map(|t| t.dtype.bits() / 8);
+        let b = [k[1] * k[2], k[2], 1].map(|x| x as usize * c.tap);
+        let joint = if c.merges(size) { lines[2].phases[0].taps.len() } else { 1 };
+        let taps: [Vec<Vec<Tap>>; 3] = std::array::from_fn(|i| {
+            let tap = |t: &(i64, i64)| Tap { b: t.0 as usize * b[i], a: t.1 as isize * c.from.strides[i] as isize, at: t.1 };
+            let step = if i == 2 { joint.max(1) } else { 1 };
+            lines[i].phases.iter().map(|p| p.taps.iter().step_by(step).map(tap).collect()).collect()
+        });
+        let rows = max_rows(c.isa, c.width / c.isa.width().lanes());
+        let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: false });
+        order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
+        let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
+        let parts = parts(most, c.depth * joint, c.product);
+        let part = |p: &Range<usize>| Part { taps: most, steps: p.len() / each, partial: (p.len() % each) as u8 };
+        let shape = Shape {
+            units: c.setup.sizes.g as usize,
+            rows: order.segments.iter().map(|s| s.rows).collect(),
+            columns: c.channels,
+            panel: c.width,
+            parts: parts.iter().map(part).collect(),
+            product: c.product,
+            line: tile::Line::Packed((c.width / c.isa.width().lanes()) as u8),
+            a_step: Stride::Fixed(4),
+            tail: c.tail.clone(),
+        };
+        let parts = parts.iter().map(|p| [p.start * size, p.start * number * c.width]).collect();
+        Pass { lines, order, taps, parts, drive: Drive::new(c.isa, shape) }
+    }
+}
