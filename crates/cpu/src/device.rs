@@ -1,7 +1,8 @@
 //! `CpuDevice`: the processor as the runtime sees it.
 
-use crate::{CpuTarget, Isa, ops};
-use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Refused, knobs, plan_rows, threads};
+use crate::kernels::code;
+use crate::{CpuTarget, Limit, ops};
+use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Refused, plan_rows, threads};
 use oxidnn_spec::Problem;
 
 /// The processor, with the facts that plans are made from.
@@ -18,9 +19,7 @@ impl CpuDevice {
 
     /// The processor that runs this, as far as the knob `MAX_CPU_ISA` allows, with as many workers as the process-wide pool has.
     pub fn host() -> CpuDevice {
-        let allowed = knobs::get().max_cpu_isa.as_deref().and_then(Isa::limit).unwrap_or(Isa::Avx512);
-        let isa = Isa::ALL.into_iter().find(|i| *i <= allowed && i.is_present()).unwrap_or(Isa::Baseline);
-        CpuDevice::new(CpuTarget::within(isa, threads::default_threads()))
+        CpuDevice::new(CpuTarget::limited(Limit::of_environment(), threads::default_threads()))
     }
 
     /// The facts that plans are made from.
@@ -36,6 +35,15 @@ impl Device for CpuDevice {
 
     fn name(&self) -> String {
         self.target.isa.name().to_owned()
+    }
+
+    fn verbose_info(&self) -> Vec<String> {
+        let generated = match (self.target.jit, code::refusal()) {
+            (Some(jit), _) => jit.name(),
+            (None, Some(why)) => why,
+            (None, None) => "none for this instruction set",
+        };
+        vec![format!("cpu,isa:{}", self.name()), format!("cpu,generated code:{generated}")]
     }
 
     fn rows(&self, problem: &Problem) -> Vec<&'static str> {

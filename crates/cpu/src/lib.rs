@@ -2,11 +2,13 @@
 
 mod device;
 pub mod kernels;
+mod limit;
 pub mod ops;
 pub mod peak;
 mod row;
 mod target;
 
 pub use device::{CpuDevice, engine};
+pub use limit::Limit;
 pub use row::{Kernel, RowPlan};
 pub use target::{CpuTarget, Isa};

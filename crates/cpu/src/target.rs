@@ -3,6 +3,7 @@
 //! A target is plain data and always an argument: plans for a wider processor can be made anywhere and only their execution needs it.
 //! The number of threads bounds the scratch that plans book; it never changes what is computed.
 
+use crate::Limit;
 use crate::kernels::code;
 
 /// Instruction sets that the portable kernels are compiled for, narrowest first.
@@ -23,18 +24,6 @@ impl Isa {
     /// The widest one of the processor that runs this.
     pub fn detect() -> Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_present()).unwrap_or(Isa::Baseline)
-    }
-
-    /// The widest one that oneDNN's name of an instruction set allows; `None` for a name it does not know.
-    pub fn limit(name: &str) -> Option<Isa> {
-        let name = name.to_ascii_lowercase();
-        Some(match name.as_str() {
-            "sse41" | "avx" => Isa::Baseline,
-            "avx2" | "avx2_vnni" | "avx2_vnni_2" => Isa::Avx2,
-            "all" | "default" => Isa::Avx512,
-            n if n.starts_with("avx512_core") || n.starts_with("avx10") => Isa::Avx512,
-            _ => return None,
-        })
     }
 
     /// True when the processor that runs this has it.
@@ -63,15 +52,6 @@ impl Isa {
         }
     }
 
-    /// What generated code may use on this processor within this set.
-    fn jit(self) -> Option<oxidnn_jit::Isa> {
-        match self {
-            Isa::Baseline => None,
-            Isa::Avx2 => oxidnn_jit::Isa::host_within(oxidnn_jit::Isa::AVX2_VNNI),
-            Isa::Avx512 => oxidnn_jit::Isa::host_within(oxidnn_jit::Isa::AMX),
-        }
-    }
-
     /// The name that verbose lines and kernels carry.
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,11 +76,22 @@ pub struct CpuTarget {
 impl CpuTarget {
     /// The processor that runs this, with all threads that the system grants.
     pub fn host() -> CpuTarget {
-        CpuTarget::within(Isa::detect(), std::thread::available_parallelism().map_or(1, usize::from))
+        CpuTarget::limited(Limit::NONE, std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    /// A processor with `threads` workers and what this one has within `limit`.
+    pub fn limited(limit: Limit, threads: usize) -> CpuTarget {
+        let jit = limit.jit.and_then(oxidnn_jit::Isa::host_within).filter(|_| code::refusal().is_none());
+        CpuTarget { isa: limit.isa(), jit, threads }
     }
 
     /// A processor with `threads` workers and what this one has within `isa`.
     pub fn within(isa: Isa, threads: usize) -> CpuTarget {
-        CpuTarget { isa, jit: isa.jit().filter(|_| code::usable()), threads }
+        let jit = match isa {
+            Isa::Baseline => None,
+            Isa::Avx2 => Some(oxidnn_jit::Isa::AVX2_VNNI),
+            Isa::Avx512 => Limit::NONE.jit,
+        };
+        CpuTarget::limited(Limit { isa, jit }, threads)
     }
 }

@@ -1,8 +1,10 @@
 //! Where the time goes when primitives are made, and around an execution: median nanoseconds of each step, over the problems of a batch file.
 //!
+//! `cold` is all of creation after other work has used the core's caches, as it is between executions.
+//!
 //! `cargo run --release -p oxidnn-testing --example create -- FILE`
 
-use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream, Threads, cache};
+use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream, Threads, cache};
 use oxidnn_spec::text::{self, Settings};
 use oxidnn_spec::{Arg, Error, Problem};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,7 +12,10 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// The steps, in the order of a primitive's life.
-const STEPS: [&str; 9] = ["validate", "clone", "hash", "equal", "resolve", "operands", "describe", "create", "found"];
+const STEPS: [&str; 10] = ["validate", "clone", "hash", "equal", "resolve", "operands", "describe", "create", "found", "cold"];
+
+/// Bytes that are walked over to drive everything else out of a core's own caches.
+const SWEEP: usize = 4 << 20;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let file = std::env::args().nth(1).ok_or("a batch file is missing")?;
@@ -42,6 +47,7 @@ fn measure(problem: &Problem) -> Result<[u128; STEPS.len()], Error> {
         hasher.finish()
     };
     let desc = PrimitiveDesc::new(&engine, problem.clone())?;
+    let mut sweep = vec![1u8; SWEEP];
     Ok([
         median(|| (), || drop(black_box(Problem::new(problem.op.clone(), problem.attr.clone())))),
         median(|| (), || drop(black_box(problem.clone()))),
@@ -52,7 +58,19 @@ fn measure(problem: &Problem) -> Result<[u128; STEPS.len()], Error> {
         median(|| (), || drop(black_box(PrimitiveDesc::new(&engine, problem.clone())))),
         median(cache::clear, || drop(black_box(Primitive::new(&desc)))),
         median(|| (), || drop(black_box(Primitive::new(&desc)))),
+        median(
+            || {
+                cache::clear();
+                sweep.iter_mut().step_by(64).for_each(|b| *b = black_box(*b).wrapping_add(1));
+            },
+            || drop(black_box(fresh(&engine, problem))),
+        ),
     ])
+}
+
+/// From the operation to ready code.
+fn fresh(engine: &Engine, problem: &Problem) -> Result<Primitive, Error> {
+    Primitive::new(&PrimitiveDesc::new(engine, Problem::new(problem.op.clone(), problem.attr.clone())?)?)
 }
 
 /// What an execution costs, where the work of the first problem is small.

@@ -4,11 +4,13 @@
 //! there are few kernels however many shapes pass by. All code lies in one arena with one budget; when that is used up, kernels that nothing
 //! holds any more are dropped, and made again when they are asked for.
 
-use oxidnn_jit::arena::{Mode, Options};
+use oxidnn_jit::arena::{Options, perf_map_path};
 use oxidnn_jit::{CodeArena, CodeError, Entry, Function, Isa};
+use oxidnn_runtime::knobs;
 use oxidnn_spec::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a kernel's code depends on.
@@ -29,12 +31,29 @@ pub struct Kernels<K: Key>(Mutex<Option<Table<K>>>);
 type Table<K> = HashMap<(K, Isa), Entry<<K as Key>::Args>>;
 
 /// The memory of all kernels.
-static ARENA: LazyLock<CodeArena> = LazyLock::new(|| CodeArena::new(Options { mode: Mode::Auto, ..Options::default() }));
+static ARENA: LazyLock<CodeArena> = LazyLock::new(|| {
+    let perf_map = knobs::get().jit_profile.then(perf_map_path);
+    CodeArena::new(Options { perf_map, ..Options::default() })
+});
 
-/// True when this process may run generated code. Asked of the system once.
-pub fn usable() -> bool {
-    static USABLE: OnceLock<bool> = OnceLock::new();
-    *USABLE.get_or_init(|| Function::new(Isa::AVX2).finish().is_ok_and(|f| ARENA.install("probe", &f.code).is_ok()))
+/// Why this process runs no generated code; `None` where it may. Asked of the system once.
+pub fn refusal() -> Option<&'static str> {
+    static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
+    REFUSAL.get_or_init(|| if knobs::get().jit { probe(&ARENA) } else { Some("none, as the knob JIT says".into()) }).as_deref()
+}
+
+/// What keeps code out of `arena`.
+fn probe(arena: &CodeArena) -> Option<String> {
+    let Ok(function) = Function::new(Isa::AVX2).finish() else { return Some("none can be made".into()) };
+    arena.install("probe", &function.code).err().map(|e| e.to_string())
+}
+
+/// Writes a kernel to a file of the working directory, under the name that oneDNN's dumps have; what cannot be written is left out.
+fn dump(name: &str, bytes: &[u8]) {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    let _ = std::fs::write(format!("dnnl_dump_cpu_{name}.{number}.bin"), bytes);
 }
 
 impl<K: Key> Default for Kernels<K> {
@@ -66,6 +85,9 @@ impl<K: Key> Kernels<K> {
             return Err(Error::Runtime(format!("{name}: this processor lacks {}", isa.name())));
         }
         let made = key.0.function(isa).finish().map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
+        if knobs::get().jit_dump {
+            dump(&name, &made.code.bytes);
+        }
         let code = match ARENA.install(&name, &made.code) {
             Err(CodeError::Budget { .. }) => {
                 table.retain(|_, entry| entry.is_shared());
@@ -82,5 +104,19 @@ impl<K: Key> Kernels<K> {
 
     fn lock(&self) -> MutexGuard<'_, Option<Table<K>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxidnn_jit::arena::Mode;
+
+    #[test]
+    fn a_refusal_of_memory_is_said() {
+        // Two views of so much do not fit into the address space.
+        let arena = CodeArena::new(Options { mode: Mode::TwoViews, chunk: 1 << 46, budget: usize::MAX, perf_map: None });
+        assert!(probe(&arena).is_some_and(|why| why.starts_with("executable memory is refused: ")));
+        assert_eq!(probe(&CodeArena::new(Options::default())), None);
     }
 }

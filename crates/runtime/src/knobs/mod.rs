@@ -46,10 +46,41 @@ pub const KNOBS: &[Knob] = &[
     ),
     knob("PRIMITIVE_CACHE_CAPACITY", "a number of entries", "1024", "how many primitives are kept for reuse; 0: none"),
     knob("PRIMITIVE_CACHE_BYTES", "MiB", "512", "how much code and tables the kept primitives may take"),
-    knob("MAX_CPU_ISA", "an instruction set, or default", "default", "the highest instruction set that CPU kernels use"),
+    knob(
+        "MAX_CPU_ISA",
+        "sse41, avx, avx2, avx2_vnni, avx2_vnni_2, avx512_core, avx512_core_vnni, avx512_core_bf16, avx512_core_fp16, avx512_core_amx, \
+         avx512_core_amx_fp16, avx10_1_512, avx10_1_512_amx, avx10_1_512_amx_fp16, avx10_2_512, avx10_2_512_amx_2, all, default",
+        "default",
+        "the highest instruction set that CPU kernels use",
+    ),
+    knob("JIT", "0, 1", "1", "0: no code is generated, portable kernels do everything"),
+    knob("JIT_DUMP", "0, 1", "0", "every generated kernel is written to a file `dnnl_dump_cpu_NAME.NUMBER.bin` in the working directory"),
+    knob("JIT_PROFILE", "0 to 15; 2 in the sum: perf", "0", "names of generated kernels are written to /tmp/perf-PID.map for `perf`"),
     knob("NUM_THREADS", "a number of threads, 0: all cores", "0", "threads of the process-wide pool, the calling one included"),
     knob("SPIN_MICROSECONDS", "microseconds", "100", "how long an idle thread of the pool looks for work before it sleeps"),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
+];
+
+/// The names that `MAX_CPU_ISA` may have, narrowest first.
+pub const CPU_ISAS: [&str; 18] = [
+    "sse41",
+    "avx",
+    "avx2",
+    "avx2_vnni",
+    "avx2_vnni_2",
+    "avx512_core",
+    "avx512_core_vnni",
+    "avx512_core_bf16",
+    "avx512_core_fp16",
+    "avx10_1_512",
+    "avx512_core_amx",
+    "avx10_1_512_amx",
+    "avx512_core_amx_fp16",
+    "avx10_1_512_amx_fp16",
+    "avx10_2_512",
+    "avx10_2_512_amx_2",
+    "all",
+    "default",
 ];
 
 /// The values of all knobs.
@@ -65,8 +96,14 @@ pub struct Knobs {
     pub cache_capacity: usize,
     /// `PRIMITIVE_CACHE_BYTES`, in bytes.
     pub cache_bytes: usize,
-    /// `MAX_CPU_ISA`; `None` for the default. The CPU engine knows the names.
+    /// `MAX_CPU_ISA`: one of [`CPU_ISAS`]; `None` for the default. The CPU engine knows what they mean.
     pub max_cpu_isa: Option<String>,
+    /// `JIT`.
+    pub jit: bool,
+    /// `JIT_DUMP`.
+    pub jit_dump: bool,
+    /// `JIT_PROFILE`: whether `perf` is told.
+    pub jit_profile: bool,
     /// `NUM_THREADS`; `None` for all cores.
     pub num_threads: Option<usize>,
     /// `SPIN_MICROSECONDS`.
@@ -136,16 +173,23 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
     let mut parser = Parser { environment, warnings: Vec::new() };
     let knobs = Knobs {
         verbose: parser.value("VERBOSE", |v| Some(v.to_string())),
-        verbose_timestamp: parser.value("VERBOSE_TIMESTAMP", |v| v.parse::<u8>().ok().map(|n| n != 0)),
+        verbose_timestamp: parser.value("VERBOSE_TIMESTAMP", flag),
         default_fpmath: parser.value("DEFAULT_FPMATH_MODE", fpmath),
         cache_capacity: parser.value("PRIMITIVE_CACHE_CAPACITY", |v| v.parse().ok()),
         cache_bytes: parser.value("PRIMITIVE_CACHE_BYTES", mebibytes),
-        max_cpu_isa: parser.value("MAX_CPU_ISA", |v| Some((v != "default").then(|| v.to_string()))),
+        max_cpu_isa: parser.value("MAX_CPU_ISA", |v| CPU_ISAS.contains(&v).then(|| (v != "default").then(|| v.to_string()))),
+        jit: parser.value("JIT", flag),
+        jit_dump: parser.value("JIT_DUMP", flag),
+        jit_profile: parser.value("JIT_PROFILE", |v| v.parse::<u8>().ok().filter(|n| *n < 16).map(|n| n & 2 != 0)),
         num_threads: parser.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n))),
         spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
     };
     (knobs, parser.warnings)
+}
+
+fn flag(v: &str) -> Option<bool> {
+    v.parse::<u8>().ok().map(|n| n != 0)
 }
 
 fn mebibytes(v: &str) -> Option<usize> {

@@ -1,0 +1,88 @@
+//! `Limit`: how far the instruction sets of a processor are used, by oneDNN's names: what the knob `MAX_CPU_ISA` says.
+
+use crate::Isa;
+use oxidnn_jit::Isa as Jit;
+use oxidnn_runtime::knobs;
+
+/// The most that kernels may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limit {
+    /// Portable kernels.
+    pub isa: Isa,
+    /// Generated ones; `None` where there are to be none.
+    pub jit: Option<Jit>,
+}
+
+/// Every name, narrowest first.
+const LIMITS: [(&str, Limit); 18] = [
+    ("sse41", Limit { isa: Isa::Baseline, jit: None }),
+    ("avx", Limit { isa: Isa::Baseline, jit: None }),
+    ("avx2", Limit { isa: Isa::Avx2, jit: Some(Jit::AVX2) }),
+    ("avx2_vnni", Limit { isa: Isa::Avx2, jit: Some(Jit::AVX2_VNNI) }),
+    ("avx2_vnni_2", Limit { isa: Isa::Avx2, jit: Some(Jit::AVX2_VNNI) }),
+    ("avx512_core", Limit { isa: Isa::Avx512, jit: Some(Jit::AVX512) }),
+    ("avx512_core_vnni", Limit { isa: Isa::Avx512, jit: Some(Jit { vnni: true, ..Jit::AVX512 }) }),
+    ("avx512_core_bf16", Limit { isa: Isa::Avx512, jit: Some(Jit::AVX512_BF16) }),
+    ("avx512_core_fp16", FP16),
+    ("avx10_1_512", FP16),
+    ("avx512_core_amx", EVERYTHING),
+    ("avx10_1_512_amx", EVERYTHING),
+    ("avx512_core_amx_fp16", EVERYTHING),
+    ("avx10_1_512_amx_fp16", EVERYTHING),
+    ("avx10_2_512", EVERYTHING),
+    ("avx10_2_512_amx_2", EVERYTHING),
+    ("all", EVERYTHING),
+    ("default", EVERYTHING),
+];
+
+const FP16: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit { amx: false, ..Jit::AMX }) };
+const EVERYTHING: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::AMX) };
+
+impl Limit {
+    /// No limit.
+    pub const NONE: Limit = EVERYTHING;
+
+    /// The limit that oneDNN's name of an instruction set stands for; `None` for a name it does not know.
+    pub fn named(name: &str) -> Option<Limit> {
+        LIMITS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, limit)| *limit)
+    }
+
+    /// What the knob `MAX_CPU_ISA` says.
+    pub fn of_environment() -> Limit {
+        knobs::get().max_cpu_isa.as_deref().and_then(Limit::named).unwrap_or(Limit::NONE)
+    }
+
+    /// The widest set of portable kernels within the limit that the processor which runs this has.
+    pub fn isa(self) -> Isa {
+        Isa::ALL.into_iter().find(|i| *i <= self.isa && i.is_present()).unwrap_or(Isa::Baseline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CpuTarget;
+
+    #[test]
+    fn every_name_of_the_knob_is_a_limit() {
+        let names: Vec<&str> = LIMITS.iter().map(|(n, _)| *n).collect();
+        assert_eq!(names, knobs::CPU_ISAS);
+        assert_eq!(Limit::named("AVX2"), Some(Limit { isa: Isa::Avx2, jit: Some(Jit::AVX2) }));
+        assert_eq!(Limit::named("avx3"), None);
+    }
+
+    #[test]
+    fn limits_grow_and_bind_portable_and_generated_kernels() {
+        let widths = LIMITS.iter().map(|(_, l)| (l.isa, l.jit.map_or(0, |j| 1 + j.avx512 as u8)));
+        assert!(widths.clone().is_sorted());
+        for (name, limit) in LIMITS {
+            let target = CpuTarget::limited(limit, 2);
+            assert!(target.isa <= limit.isa, "{name}");
+            let (Some(got), Some(most)) = (target.jit, limit.jit) else {
+                assert!(target.jit.is_none(), "{name}");
+                continue;
+            };
+            assert!(got.avx512 <= most.avx512 && got.vnni <= most.vnni && got.bf16 <= most.bf16 && got.amx <= most.amx, "{name}");
+        }
+    }
+}
