@@ -69,6 +69,9 @@ unsafe fn piece<'s>(buf: Buf, start: usize, len: usize) -> &'s mut [f32] {
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
 
+/// What is done with numbers of the task's or worker's own and the worker's share of a second part: the task's index, the numbers, the share.
+type BesideTask<'t> = dyn Fn(usize, &mut [f32], Buf) + Sync + 't;
+
 /// What is done with a piece: its index, the piece, the worker's scratch.
 type PieceTask<'t> = dyn Fn(usize, &mut [f32], &mut [f32]) + Sync + 't;
 
@@ -123,6 +126,29 @@ impl<'a> Part<'a> {
             task(index, unsafe { piece(buf, index * piece_len, piece_len) }, scratch);
         });
         pieces
+    }
+
+    /// Runs `tasks` tasks on at most `workers` workers, each with its worker's equal share of `beside` as memory that generated code reads, and
+    /// with numbers of this part: its own piece of `piece_len`, or its worker's share where there is no such length.
+    pub fn work_beside(
+        &mut self,
+        beside: &mut Part<'_>,
+        executor: &dyn Executor,
+        workers: usize,
+        (tasks, piece_len): (usize, Option<usize>),
+        task: &BesideTask<'_>,
+    ) {
+        let (buf, copies, workers) = (self.buf, beside.buf, workers.max(1));
+        let (own, copy) = (share(self.len, workers), share(beside.len, workers));
+        let fits = piece_len.is_none_or(|n| tasks.checked_mul(n).is_some_and(|n| n <= self.len));
+        assert!(fits, "{tasks} pieces of {piece_len:?} in {}", self.len);
+        executor.run(workers.min(executor.threads().max(1)), tasks, &|worker, index| {
+            assert!(worker < workers, "worker {worker} of {workers}");
+            let (start, len) = piece_len.map_or((worker * own, own), |len| (index * len, len));
+            // SAFETY: every task is called once and calls with the same worker do not overlap; pieces of different tasks do not overlap, nor
+            // do shares of different workers.
+            task(index, unsafe { piece(buf, start, len) }, copies.part(worker * copy * 4, copy * 4));
+        });
     }
 
     /// Passes pieces of `piece_len` numbers to `task` in parallel, with what is in them.

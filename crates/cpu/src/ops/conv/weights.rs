@@ -5,6 +5,11 @@
 //! pixels: `X` is copied with its padding, `Y` packed in panels, and every tap is a product of depth "pixels of the box". Where there are few
 //! blocks the boxes are split among several tasks, as the problem alone decides, and the parts are added in order.
 
+pub(crate) mod copy;
+pub(crate) mod run;
+pub(crate) mod side;
+pub(crate) mod tiled;
+
 use super::window::{cut, place, spatial};
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, Pos, View};

@@ -19,7 +19,10 @@ fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 }
 
 fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    tiles::plan(problem.clone(), target, setup)
+    match problem.op.prop() {
+        Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
+        _ => tiles::plan(problem.clone(), target, setup),
+    }
 }
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

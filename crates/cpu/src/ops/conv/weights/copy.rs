@@ -1,0 +1,280 @@
+//! Copies of a box of pixels of an operand: channels of a block side by side, as tiles read them.
+
+use super::side::{Places, Row, Strides};
+use super::tiled::{Gradient, Side};
+use crate::kernels::access::{Axis, Pos, View};
+use crate::kernels::dot::pack::{self, Source, Span};
+use crate::kernels::multiversion::{Body, Simd};
+use crate::ops::support;
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{DataType, Error, MAX_NDIMS};
+
+/// Numbers that are converted at a time.
+const CHUNK: usize = 2048;
+
+/// An operand bound to its memory.
+pub(super) struct Reader<'a> {
+    pub(super) source: Source<'a>,
+    across: Axis,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(simd: Simd, ctx: &Ctx<'a>, side: &Side) -> Result<Reader<'a>, Error> {
+        let view = View::of(simd, ctx, side.arg)?;
+        let across = Axis::new(&[side.roles.pixel[2].unwrap_or(0)], view.dims());
+        Ok(Reader { source: Source::plain(view, support::floats(ctx, side.arg, &view)), across })
+    }
+}
+
+/// A copy to be made.
+pub(super) struct Copy<'c, 'a> {
+    pub(super) plan: &'c Gradient,
+    pub(super) side: &'c Side,
+    pub(super) reader: &'c Reader<'a>,
+    /// First channel of the tensor and number of channels.
+    pub(super) channels: (usize, usize),
+    /// Channels that lie together, and words from such a panel to the next.
+    pub(super) width: usize,
+    pub(super) panel: usize,
+    /// Where it goes.
+    pub(super) to: Buf,
+    /// Groups of images, and words of a pixel in one.
+    pub(super) groups: usize,
+    pub(super) beside: usize,
+}
+
+/// Where pixels of a row go: the first word, and words from a pixel to the next.
+#[derive(Clone, Copy)]
+struct To {
+    first: usize,
+    pixel: usize,
+}
+
+impl Copy<'_, '_> {
+    /// Copies all pixels of a box.
+    pub(super) fn all(&self, places: &Places) {
+        let (pixels, together) = (self.side.grid.pixels().unwrap_or(0), self.plan.together);
+        let word = self.width;
+        self.side.grid.rows(places, |pixel, row| {
+            for group in 0..self.groups {
+                for word_at in 0..self.beside {
+                    let image = places.images.0 + (group * self.beside + word_at) * together;
+                    let first = ((group * pixels + pixel) * self.beside + word_at) * word;
+                    let to = To { first, pixel: self.beside * word };
+                    if self.side.grid.merged {
+                        self.zeros(to, 0..row.before);
+                        self.zeros(to, row.before + row.count..row.before + row.count + row.behind);
+                    }
+                    let to = To { first: first + row.before * to.pixel, ..to };
+                    if together == 1 {
+                        self.floats(image, &row, to);
+                    } else {
+                        self.pairs(image, (image + 1 < places.images.0 + places.images.1).then_some(image + 1), &row, to);
+                    }
+                }
+            }
+        });
+    }
+
+    fn zeros(&self, to: To, pixels: std::ops::Range<usize>) {
+        const ZEROS: [u32; 16] = [0; 16];
+        for pixel in pixels {
+            for i in (0..self.width).step_by(16) {
+                self.to.write(to.first + pixel * to.pixel + i, &ZEROS[..16.min(self.width - i)]);
+            }
+        }
+    }
+
+    fn strides(&self) -> Option<&Strides> {
+        self.side.strides.as_ref()
+    }
+
+    /// The element of a row's first pixel and the block's first channel, and the distance of the row's pixels.
+    fn place(&self, strides: &Strides, image: usize, row: &Row) -> (usize, usize) {
+        let offset = self.reader.source.view.offset(&[0; MAX_NDIMS]) + image * strides.image;
+        let at = offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2];
+        (at + self.channels.0, row.step * strides.at[2])
+    }
+
+    /// A row of an image as f32.
+    fn floats(&self, image: usize, row: &Row, to: To) {
+        let view = &self.reader.source.view;
+        if let (Some(strides), Some(from)) = (self.strides(), self.reader.source.floats) {
+            if row.count > 0 {
+                let (first, step) = self.place(strides, image, row);
+                let (channels, width, panel) = (self.channels.1, self.width, self.panel);
+                view.simd().run(Floats { from: &from[first..], step, count: row.count, channels, width, panel, to: self.to, at: to });
+            }
+            return;
+        }
+        self.general(image, row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
+    }
+
+    /// Writes channels of a pixel from channel `first` on.
+    fn put(&self, at: usize, first: usize, numbers: &[f32]) {
+        let mut done = 0;
+        while done < numbers.len() {
+            let (panel, column) = ((first + done) / self.width, (first + done) % self.width);
+            let n = (self.width - column).min(numbers.len() - done);
+            self.to.write(panel * self.panel + at + column, &numbers[done..done + n]);
+            done += n;
+        }
+        self.pad(at, first + numbers.len());
+    }
+
+    /// Zeros behind the last channel of the block, when that is `end`.
+    fn pad(&self, at: usize, end: usize) {
+        const ZEROS: [u32; 64] = [0; 64];
+        let column = end % self.width;
+        if end == self.channels.1 && column > 0 && self.width <= ZEROS.len() {
+            self.to.write(end / self.width * self.panel + at + column, &ZEROS[..self.width - column]);
+        }
+    }
+
+    /// A row of any layout and type: calls `each` with the number of the pixel, a first channel and numbers.
+    fn general(&self, image: usize, row: &Row, mut each: impl FnMut(usize, usize, &[f32])) {
+        let (reader, roles) = (self.reader, &self.side.roles);
+        let mut pos: Pos = [0; MAX_NDIMS];
+        for (d, at) in [(roles.image, image), (roles.pixel[0], row.at[0]), (roles.pixel[1], row.at[1])] {
+            if let Some(d) = d {
+                pos[d] = at as i64;
+            }
+        }
+        let mut buffer = [0.0f32; CHUNK];
+        let channels = self.channels.1;
+        for c in (0..channels).step_by(CHUNK) {
+            let n = (channels - c).min(CHUNK);
+            let most = (CHUNK / n / row.step.max(1)).max(1);
+            for i in (0..row.count).step_by(most) {
+                let count = most.min(row.count - i);
+                let (taken, step) = if most == 1 { (1, 1) } else { ((count - 1) * row.step + 1, row.step) };
+                let line = Span { axis: &reader.across, first: row.first + i * row.step, count: taken };
+                let span = Span { axis: &roles.channels, first: self.channels.0 + c, count: n };
+                pack::rows(&reader.source, &pos, line, span, &mut buffer[..taken * n], n);
+                for j in 0..count {
+                    each(i + j, c, &buffer[j * step * n..][..n]);
+                }
+            }
+        }
+    }
+
+    /// A row of two images (the second may be missing) as pairs of 16-bit numbers.
+    fn pairs(&self, image: usize, second: Option<usize>, row: &Row, to: To) {
+        let view = &self.reader.source.view;
+        if let (Some(strides), true) = (self.strides(), view.dtype() == DataType::Bf16) {
+            let (first, step) = self.place(strides, image, row);
+            let other = second.map(|_| strides.image);
+            let (channels, width, panel) = (self.channels.1, self.width, self.panel);
+            let from = view.buf();
+            view.simd().run(Pairs { from, first, other, step, count: row.count, channels, width, panel, to: self.to, at: to });
+            return;
+        }
+        for (half, image) in [(0, Some(image)), (1, second)] {
+            let Some(image) = image else { continue };
+            self.general(image, row, |i, first, numbers| {
+                let at = to.first + i * to.pixel;
+                for (j, x) in numbers.iter().enumerate() {
+                    let word = (first + j) / self.width * self.panel + at + (first + j) % self.width;
+                    let bits = x.to_bits() >> 16;
+                    if half == 0 {
+                        self.to.set(word, bits);
+                    } else {
+                        self.to.set(word, self.to.get::<u32>(word) | bits << 16);
+                    }
+                }
+                if half == 0 {
+                    self.pad(at, first + numbers.len());
+                }
+            });
+        }
+    }
+}
+
+/// Copies numbers of pixels that are `step` apart.
+struct Floats<'a> {
+    from: &'a [f32],
+    step: usize,
+    count: usize,
+    channels: usize,
+    width: usize,
+    panel: usize,
+    to: Buf,
+    at: To,
+}
+
+impl Body for Floats<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for i in 0..self.count {
+            let from = &self.from[i * self.step..][..self.channels];
+            let at = self.at.first + i * self.at.pixel;
+            for (panel, from) in from.chunks(self.width).enumerate() {
+                let to = at + panel * self.panel;
+                let (whole, rest) = from.as_chunks::<W>();
+                for (j, x) in whole.iter().enumerate() {
+                    self.to.write(to + j * W, x);
+                }
+                for (j, x) in rest.iter().enumerate() {
+                    self.to.set(to + whole.len() * W + j, *x);
+                }
+                for j in from.len()..self.width {
+                    self.to.set(to + j, 0.0f32);
+                }
+            }
+        }
+    }
+}
+
+/// Interleaves 16-bit numbers of pixels of two images.
+struct Pairs {
+    from: Buf,
+    first: usize,
+    /// From the first image to the second.
+    other: Option<usize>,
+    step: usize,
+    count: usize,
+    channels: usize,
+    width: usize,
+    panel: usize,
+    to: Buf,
+    at: To,
+}
+
+impl Body for Pairs {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for i in 0..self.count {
+            let from = self.first + i * self.step;
+            let at = self.at.first + i * self.at.pixel;
+            for c in (0..self.channels).step_by(W) {
+                let n = W.min(self.channels - c);
+                let (mut low, mut high) = ([0u16; W], [0u16; W]);
+                if n == W {
+                    self.from.read(from + c, &mut low);
+                    if let Some(other) = self.other {
+                        self.from.read(from + other + c, &mut high);
+                    }
+                } else {
+                    self.from.read(from + c, &mut low[..n]);
+                    if let Some(other) = self.other {
+                        self.from.read(from + other + c, &mut high[..n]);
+                    }
+                }
+                let words: [u32; W] = std::array::from_fn(|j| u32::from(low[j]) | u32::from(high[j]) << 16);
+                let to = c / self.width * self.panel + at + c % self.width;
+                if n == W {
+                    self.to.write(to, &words);
+                } else {
+                    self.to.write(to, &words[..n]);
+                }
+            }
+            for j in self.channels..self.channels.next_multiple_of(self.width) {
+                self.to.set(j / self.width * self.panel + at + j % self.width, 0u32);
+            }
+        }
+    }
+}

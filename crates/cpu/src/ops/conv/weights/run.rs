@@ -1,0 +1,312 @@
+//! Execution of gradients of weights on tiles: copies, tiles, and what becomes of the sums.
+
+use super::copy::{Copy, Reader};
+use super::side::Places;
+use super::tiled::{Gradient, Side};
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::kernels::tile::Call;
+use crate::ops::support;
+use crate::row::Kernel;
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
+use std::ops::Range;
+
+impl Kernel for Gradient {
+    fn prepare(&self) -> Result<(), Error> {
+        self.make_tiles()
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
+        tail.dst().zero_padding();
+        let reader = |side: &Side| Reader::new(simd, ctx, side);
+        let bound = Bound { plan: self, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
+        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
+            support::bias_gradient(ctx.executor, &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+        }
+        if tail.dst().dims().contains(&0) {
+            return Ok(());
+        }
+        let [sums, copies] = self.scratch_parts().unwrap_or([0; 2]);
+        let (mut sums, mut copies) = (scratch.take(sums)?, scratch.take(copies)?);
+        let tasks = (self.blocks() * self.slices, (self.slices > 1).then_some(self.piece()));
+        sums.work_beside(&mut copies, ctx.executor, self.workers, tasks, &|task, sums, copies| {
+            bound.slice(task / self.slices, task % self.slices, sums, copies);
+        });
+        if self.slices > 1 {
+            sums.rework(ctx.executor, self.slices * self.piece(), &|block, pieces| bound.add_slices(block, pieces));
+        }
+        Ok(())
+    }
+}
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Gradient,
+    rows: Reader<'a>,
+    columns: Reader<'a>,
+    tail: Epilogue<'a>,
+}
+
+/// A block of the gradient: its group, and first channels and numbers of channels.
+#[derive(Clone, Copy)]
+struct Block {
+    group: usize,
+    rows: (usize, usize),
+    columns: (usize, usize),
+}
+
+/// A box of places, ready to be multiplied.
+struct Ready {
+    places: Places,
+    /// Groups of images, and words of a pixel in one.
+    groups: usize,
+    beside: usize,
+    /// Memory of the operands; where in them the first pixel is; bytes between two panels.
+    rows: (Buf, usize),
+    columns: (Buf, usize),
+    panel: usize,
+    /// True for the first box of a slice: sums begin with zero.
+    fresh: bool,
+    /// True for the last box, where there are no slices.
+    done: bool,
+}
+
+impl Bound<'_> {
+    fn at(&self, block: usize) -> Block {
+        let p = self.plan;
+        let (r, rest) = (block % p.rows.blocks, block / p.rows.blocks);
+        let (c, group) = (rest % p.columns.blocks, rest / p.columns.blocks);
+        let part = |side: &Side, i: usize| (i * side.each, side.each.min(side.channels - i * side.each));
+        Block { group, rows: part(&p.rows, r), columns: part(&p.columns, c) }
+    }
+
+    fn places(&self, index: usize) -> Places {
+        let p = self.plan;
+        let (mut i, mut at) = (index, [(0, 0); 4]);
+        let dims = p.rows.grid.dims.map(|d| d.places);
+        for d in (0..4).rev() {
+            let n = if d == 0 { p.images.div_ceil(p.beside) } else { dims[d - 1] };
+            let first = i % p.boxes[d] * p.each[d];
+            at[d] = (first, p.each[d].min(n - first));
+            i /= p.boxes[d];
+        }
+        let first = at[0].0 * p.beside;
+        Places { images: (first, (at[0].1 * p.beside).min(p.images - first)), at: [at[1], at[2], at[3]] }
+    }
+
+    /// The sums of one slice of a block.
+    fn slice(&self, block: usize, slice: usize, piece: &mut [f32], memory: Buf) {
+        let p = self.plan;
+        let at = self.at(block);
+        let (sums, words) = piece.split_at_mut(p.sums);
+        let words: &mut [usize] = bytemuck::cast_slice_mut(&mut words[..p.table]);
+        let (rows, columns) = (memory.part(0, p.rows.copy * 4), memory.part(p.rows.copy * 4, p.columns.copy * 4));
+        let all = p.all_boxes();
+        let mut boxes = slice * all / p.slices..(slice + 1) * all / p.slices;
+        let first = boxes.start;
+        while let Some(index) = boxes.next() {
+            let places = self.places(index);
+            let images = places.images.1.div_ceil(p.together);
+            let (groups, beside) = if p.beside > p.together { (1, images) } else { (images, 1) };
+            let panel = groups * beside * p.columns.grid.pixels().unwrap_or(0) * p.panel * 4;
+            let mut ready = Ready {
+                places,
+                groups,
+                beside,
+                rows: (rows, 0),
+                columns: (columns, 0),
+                panel,
+                fresh: index == first,
+                done: boxes.is_empty() && p.slices == 1,
+            };
+            for (side, reader, place, (start, count), width) in [
+                (&p.rows, &self.rows, &mut ready.rows, at.rows, at.rows.1),
+                (&p.columns, &self.columns, &mut ready.columns, at.columns, p.panel),
+            ] {
+                let first = at.group * side.channels + start;
+                if side.in_place {
+                    let view = &reader.source.view;
+                    *place = (view.buf(), (view.offset(&[0; MAX_NDIMS]) + first) * 4);
+                } else {
+                    Copy { plan: p, side, reader, channels: (first, count), width, to: place.0, panel: panel / 4, groups, beside }
+                        .all(&places);
+                }
+            }
+            self.multiply(&at, &ready, sums, words);
+        }
+    }
+
+    /// The tiles of a box.
+    fn multiply(&self, at: &Block, ready: &Ready, sums: &mut [f32], words: &mut [usize]) {
+        let p = self.plan;
+        let rows = at.rows.1 * p.rows_per_channel();
+        let [td, th, tw] = p.taps();
+        for panel in 0..at.columns.1.div_ceil(p.panel) {
+            for tap in 0..td * th * tw {
+                let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
+                let sums = &mut sums[region..][..rows * p.panel];
+                let tap = [tap / (th * tw), tap / tw % th, tap % tw];
+                self.tap(at, ready, (panel, tap), sums, words);
+                if ready.done {
+                    self.store(at, (panel, tap), sums);
+                }
+            }
+        }
+    }
+
+    /// The tiles of a tap and panel in a box.
+    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), sums: &mut [f32], words: &mut [usize]) {
+        let p = self.plan;
+        let (list, words) = words.split_at_mut(2 * p.parts);
+        let parts = Parts::new(p, at, ready, tap, list);
+        if parts.list.is_empty() {
+            if ready.fresh {
+                sums.fill(0.0);
+            }
+            return;
+        }
+        let vectors = p.vectors(at.columns.0 + panel * p.panel);
+        for rows in p.tile_rows(sums.len() / p.panel, vectors) {
+            let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh) else { continue };
+            tile.run(Call {
+                table: parts.table(&rows, words),
+                steps: parts.steps,
+                a: ready.rows.0,
+                zeros: Buf::empty(),
+                b: ready.columns.0,
+                b_at: ready.columns.1 + panel * ready.panel,
+                c_rows: &[],
+                c: Buf::empty(),
+                column: 0,
+                tail_column: 0,
+                tail: None,
+                sums: &mut sums[rows.start * p.panel..],
+                sums_row: p.panel,
+                a_step: parts.step,
+                b_row: 0,
+                last: 0,
+            });
+        }
+    }
+
+    /// Adds the slices of a block in order, and stores the sums.
+    fn add_slices(&self, block: usize, pieces: &mut [f32]) {
+        let p = self.plan;
+        let (total, rest) = pieces.split_at_mut(p.piece());
+        let total = &mut total[..p.sums];
+        for piece in rest.chunks_exact(p.piece()) {
+            total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
+        }
+        let at = self.at(block);
+        let rows = at.rows.1 * p.rows_per_channel();
+        let [td, th, tw] = p.taps();
+        for panel in 0..at.columns.1.div_ceil(p.panel) {
+            for tap in 0..td * th * tw {
+                let region = (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel;
+                self.store(&at, (panel, [tap / (th * tw), tap / tw % th, tap % tw]), &mut total[region..][..rows * p.panel]);
+            }
+        }
+    }
+
+    /// Stores the sums of a tap and panel.
+    fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
+        let p = self.plan;
+        let dst = self.tail.dst();
+        let (dims, first) = (dst.dims().len(), p.column_dim);
+        let mut pos: Pos = [0; MAX_NDIMS];
+        if first > 0 {
+            pos[0] = at.group as i64;
+        }
+        (pos[first], pos[first + 1]) = ((at.columns.0 + panel * p.panel) as i64, at.rows.0 as i64);
+        for (i, tap) in tap.iter().enumerate() {
+            if let Some(d) = (dims + i).checked_sub(3).filter(|d| *d >= first + 2) {
+                pos[d] = *tap as i64;
+            }
+        }
+        let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
+        let rows = at.rows.1;
+        for (merged, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {
+            if p.rows_per_channel() > 1 {
+                pos[dims - 1] = merged as i64;
+            }
+            if columns == p.panel && self.lies_in_panels() {
+                dst.buf().write(dst.offset(&pos), sums);
+                continue;
+            }
+            let sums = Sums { data: sums, exact: None, step: p.panel, columns, dim: first };
+            self.tail.store(sums, std::iter::once(Run { pos, dim: first + 1, step: 1, count: rows }));
+        }
+    }
+
+    /// True where sums of a panel are what belongs into the gradient, number by number.
+    fn lies_in_panels(&self) -> bool {
+        let (dst, dim) = (self.tail.dst(), self.plan.column_dim);
+        let b = dst.blocking();
+        let panels = b.inner.len() == 1 && b.inner.iter().all(|i| i == (dim, self.plan.panel as i64));
+        panels && b.strides[dim + 1] == self.plan.panel as i64 && dst.dtype() == DataType::F32 && self.tail.is_plain()
+    }
+}
+
+/// The parts of the reduction that a tap meets in a box: runs of steps at constant distances.
+struct Parts<'l> {
+    /// Address of the first row's first step, and first line of the panel, of every part.
+    list: &'l [usize],
+    steps: usize,
+    /// Bytes from a step of the rows to the next.
+    step: usize,
+}
+
+impl<'l> Parts<'l> {
+    fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], list: &'l mut [usize]) -> Parts<'l> {
+        let places = &ready.places;
+        let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
+        let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
+        let line = |side: &Side, tap: [usize; 3], width: usize| match side.strides.filter(|_| side.in_place) {
+            Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
+            None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4),
+        };
+        let width = if p.rows.grid.merged { p.rows.channels } else { at.rows.1 };
+        let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.panel));
+        let [step, column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
+        let start = |line: &super::side::Line| {
+            line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
+        };
+        let (first_row, first_column) = (start(&rows), start(&columns) + ready.columns.1 as i64);
+        let mut counts = [ready.groups, inside[0].len(), inside[1].len()];
+        let mut steps = inside[2].len() * ready.beside;
+        let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
+        for i in (0..3).rev() {
+            if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
+                break;
+            }
+            steps *= counts[i];
+            counts[i] = 1;
+        }
+        let mut n = 0;
+        let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
+        for i in 0..if steps == 0 { 0 } else { counts.iter().product() } {
+            let index = [i / (counts[1] * counts[2]), i / counts[2] % counts[1], i % counts[2]];
+            let [row, column] = (0..3).fold([0, 0], |sum, d| [0, 1].map(|s| sum[s] + index[d] * distances(d)[s]));
+            (list[n], list[n + 1]) = (row_base as usize + row, first_column as usize + column);
+            n += 2;
+        }
+        Parts { list: &list[..n], steps, step }
+    }
+
+    /// The table of a tile.
+    fn table<'w>(&self, rows: &Range<usize>, words: &'w mut [usize]) -> &'w [usize] {
+        let each = rows.len() + 1;
+        for (part, words) in self.list.chunks_exact(2).zip(words.chunks_exact_mut(each)) {
+            words[0] = part[1];
+            for (i, word) in words[1..].iter_mut().enumerate() {
+                *word = part[0] + (rows.start + i) * 4;
+            }
+        }
+        &words[..self.list.len() / 2 * each]
+    }
+}

@@ -1,0 +1,285 @@
+//! One operand of a gradient of weights: which of its pixels a tap meets, and where they lie, in place or copied.
+//!
+//! The window slides over one operand, `X`; the other one, `Y`, has a pixel for every place of the window. In place pixels are where the layout
+//! says. A copy keeps the pixels of a box by their remainder by the window's stride (their *phase*), so that the pixels a tap meets are
+//! neighbours whatever the stride, and holds the pixels of several images side by side, so that one row of a small image makes a long part of
+//! the reduction. Pixels that lie in the padding are neither copied nor multiplied: a tap meets only the places where it lies inside.
+
+use crate::kernels::access::Axis;
+use oxidnn_spec::Tensor;
+use std::ops::Range;
+
+/// A dimension of the window over an operand. For `Y` the window is one pixel wide and moves by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Dim {
+    /// Pixels of the operand.
+    pub(crate) size: usize,
+    /// Places of the window.
+    pub(crate) places: usize,
+    /// Taps, their distance, the distance of places, and pixels of padding before the first.
+    pub(crate) taps: usize,
+    pub(crate) dilation: usize,
+    pub(crate) stride: usize,
+    pub(crate) pad: i64,
+}
+
+/// What a tap meets in one dimension: at place `o` the pixel `(o + shift) * stride + phase`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Meets {
+    phase: usize,
+    shift: i64,
+}
+
+impl Dim {
+    /// The dimension as `Y` has it.
+    pub(crate) fn of_places(places: usize) -> Dim {
+        Dim { size: places, places, taps: 1, dilation: 1, stride: 1, pad: 0 }
+    }
+
+    fn meets(&self, tap: usize) -> Meets {
+        let (first, stride) = ((tap * self.dilation) as i64 - self.pad, self.stride as i64);
+        let phase = first.rem_euclid(stride);
+        Meets { phase: phase as usize, shift: (first - phase) / stride }
+    }
+
+    /// The places of the window at which a tap lies inside.
+    pub(crate) fn inside(&self, tap: usize) -> Range<usize> {
+        let Meets { phase, shift } = self.meets(tap);
+        let pixels = self.size.saturating_sub(phase).div_ceil(self.stride) as i64;
+        let end = (pixels - shift).clamp(0, self.places as i64);
+        (-shift).clamp(0, end) as usize..end as usize
+    }
+
+    /// True where every tap lies inside at every place.
+    pub(crate) fn is_unpadded(&self) -> bool {
+        (0..self.taps).all(|t| self.inside(t) == (0..self.places))
+    }
+
+    /// Least and largest shift of all taps.
+    fn shifts(&self) -> (i64, i64) {
+        let all = (0..self.taps).map(|t| self.meets(t).shift);
+        all.fold((i64::MAX, i64::MIN), |(low, high), s| (low.min(s), high.max(s)))
+    }
+
+    /// Which of the phases that any tap has is the tap's, counted in the order of taps.
+    fn phase_index(&self, tap: usize) -> usize {
+        let phase = self.meets(tap).phase;
+        let first = (0..tap).find(|t| self.meets(*t).phase == phase);
+        (0..first.unwrap_or(tap)).filter(|t| self.is_first(*t)).count()
+    }
+
+    /// True for the first tap of its phase.
+    fn is_first(&self, tap: usize) -> bool {
+        let phase = self.meets(tap).phase;
+        (0..tap).all(|t| self.meets(t).phase != phase)
+    }
+
+    /// Phases of the taps.
+    fn phases(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.taps).filter(|t| self.is_first(*t)).map(|t| self.meets(t).phase)
+    }
+}
+
+/// Distances of an operand's elements in memory; channels are neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Strides {
+    pub(crate) image: usize,
+    pub(crate) at: [usize; 3],
+}
+
+/// Which dimensions of a tensor are what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Roles {
+    /// Images; `None` where there is one.
+    pub(crate) image: Option<usize>,
+    /// Depth, height and width of a pixel's position, where there are such.
+    pub(crate) pixel: [Option<usize>; 3],
+    /// Channels.
+    pub(crate) channels: Axis,
+}
+
+impl Roles {
+    /// Distances in a tensor with these roles, where channels are neighbours.
+    pub(crate) fn strides(&self, tensor: &Tensor) -> Option<Strides> {
+        let b = tensor.blocking().filter(|b| b.is_plain())?;
+        let of = |d: Option<usize>| d.map_or(Some(0), |d| usize::try_from(b.strides[d]).ok());
+        let neighbours = self.channels.len() == 1 || self.channels.chained(b)? == 1;
+        let [d, h, w] = self.pixel.map(of);
+        neighbours.then_some(Strides { image: of(self.image)?, at: [d?, h?, w?] })
+    }
+}
+
+/// A box of places of the window over some images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Places {
+    /// First image and number of images.
+    pub(crate) images: (usize, usize),
+    /// First place and number of places in each dimension.
+    pub(crate) at: [(usize, usize); 3],
+}
+
+/// How the pixels of a box of an operand lie in its copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Grid {
+    /// The window.
+    pub(crate) dims: [Dim; 3],
+    /// Phases that are there, by dimension.
+    phases: [usize; 3],
+    /// Pixels of a phase.
+    slots: [usize; 3],
+    /// The place before or behind a box's first whose pixel is the first of a phase.
+    first: [i64; 3],
+    /// True where a row of the window is one tap of so many channels more: the row is copied with its padding, pixel by pixel.
+    pub(crate) merged: bool,
+}
+
+/// Distances, and where the first pixel is that a tap meets at a box's first place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    pub(crate) base: i64,
+    /// From a group of images to the next.
+    pub(crate) image: usize,
+    /// From a place to the next in each dimension.
+    pub(crate) at: [usize; 3],
+}
+
+impl Line {
+    /// All distances in units of `n`.
+    pub(crate) fn scaled(self, n: usize) -> Line {
+        Line { base: self.base * n as i64, image: self.image * n, at: self.at.map(|d| d * n) }
+    }
+}
+
+impl Grid {
+    /// The grid of boxes of `each` places.
+    pub(crate) fn new(dims: [Dim; 3], each: [usize; 3], merged: bool) -> Grid {
+        let mut grid = Grid { dims, phases: [1; 3], slots: [1; 3], first: [0; 3], merged };
+        for (i, dim) in dims.iter().enumerate() {
+            if merged && i == 2 {
+                grid.slots[2] = (each[2].max(1) - 1) * dim.stride + dim.taps;
+                continue;
+            }
+            let (low, high) = dim.shifts();
+            grid.phases[i] = dim.phases().count();
+            grid.slots[i] = each[i] + (high - low) as usize;
+            grid.first[i] = low;
+        }
+        grid
+    }
+
+    /// Pixels of a copy; `None` on overflow.
+    pub(crate) fn pixels(&self) -> Option<usize> {
+        self.phases.iter().chain(&self.slots).try_fold(1usize, |n, s| n.checked_mul(*s))
+    }
+
+    /// Taps in each dimension; a merged row is one.
+    pub(crate) fn taps(&self) -> [usize; 3] {
+        let mut taps = self.dims.map(|d| d.taps);
+        if self.merged {
+            taps[2] = 1;
+        }
+        taps
+    }
+
+    /// The places of a box at which a tap lies inside.
+    pub(crate) fn inside(&self, i: usize, tap: usize, places: &Places) -> Range<usize> {
+        let (first, count) = places.at[i];
+        let all = if self.merged && i == 2 { 0..first + count } else { self.dims[i].inside(tap) };
+        let end = all.end.min(first + count);
+        all.start.max(first).min(end)..end
+    }
+
+    /// Where a tap's pixels are in a copy, in pixels. `images` is the distance of two groups of images.
+    pub(crate) fn copied(&self, tap: [usize; 3], images: usize) -> Line {
+        let mut at = [self.slots[1] * self.slots[2], self.slots[2], 1];
+        let (mut phase, mut base) = (0, 0);
+        for (i, distance) in at.iter().enumerate() {
+            if self.merged && i == 2 {
+                continue;
+            }
+            phase = phase * self.phases[i] + self.dims[i].phase_index(tap[i]);
+            base += (self.dims[i].meets(tap[i]).shift - self.first[i]) * *distance as i64;
+        }
+        base += (phase * self.slots.iter().product::<usize>()) as i64;
+        if self.merged {
+            at[2] = self.dims[2].stride;
+        }
+        Line { base, image: images, at }
+    }
+
+    /// Where a tap's pixels are in place, in elements from the first element of the operand on.
+    pub(crate) fn placed(&self, tap: [usize; 3], places: &Places, strides: &Strides) -> Line {
+        let mut line = Line { base: (places.images.0 * strides.image) as i64, image: strides.image, at: [0; 3] };
+        for (i, dim) in self.dims.iter().enumerate() {
+            let pixel = (places.at[i].0 * dim.stride + tap[i] * dim.dilation) as i64 - dim.pad;
+            line.base += pixel * strides.at[i] as i64;
+            line.at[i] = dim.stride * strides.at[i];
+        }
+        line
+    }
+
+    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are.
+    pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, Row)) {
+        let [pd, ph, pw] = self.phases;
+        for phase in 0..pd * ph * pw {
+            let index = [phase / (ph * pw), phase / pw % ph, phase % pw];
+            let phases: [usize; 3] =
+                std::array::from_fn(|i| if self.merged && i == 2 { 0 } else { self.dims[i].phases().nth(index[i]).unwrap_or(0) });
+            let count = |i: usize| places.at[i].1 + self.slots[i] - self.each(i);
+            for d in 0..count(0) {
+                for h in 0..count(1) {
+                    let at = [self.pixel(0, places, phases[0], d), self.pixel(1, places, phases[1], h)];
+                    let [Some(d_at), Some(h_at)] = at else { continue };
+                    let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.slots[2];
+                    each(to, self.row(places, phases[2], [d_at, h_at]));
+                }
+            }
+        }
+    }
+
+    /// Places of a full box.
+    fn each(&self, i: usize) -> usize {
+        let (low, high) = self.dims[i].shifts();
+        self.slots[i] - (high - low) as usize
+    }
+
+    /// The pixel in slot `slot` of a phase, where there is one.
+    fn pixel(&self, i: usize, places: &Places, phase: usize, slot: usize) -> Option<usize> {
+        let place = places.at[i].0 as i64 + self.first[i] + slot as i64;
+        let pixel = usize::try_from(place).ok()? * self.dims[i].stride + phase;
+        (pixel < self.dims[i].size).then_some(pixel)
+    }
+
+    fn row(&self, places: &Places, phase: usize, at: [usize; 2]) -> Row {
+        let dim = &self.dims[2];
+        let (place, count) = places.at[2];
+        if self.merged {
+            let first = (place * dim.stride) as i64 - dim.pad;
+            let cells = (count.max(1) - 1) * dim.stride + dim.taps;
+            let before = (-first).clamp(0, cells as i64) as usize;
+            let inside = (dim.size as i64 - first).clamp(before as i64, cells as i64) as usize - before;
+            return Row { at, before, first: (first + before as i64) as usize, step: 1, count: inside, behind: cells - before - inside };
+        }
+        let first = place as i64 + self.first[2];
+        let skipped = (-first).max(0) as usize;
+        let slots = (count + self.slots[2] - self.each(2)).saturating_sub(skipped);
+        let first = (first + skipped as i64) as usize;
+        let pixels = dim.size.saturating_sub(phase).div_ceil(dim.stride).saturating_sub(first);
+        Row { at, before: skipped, first: first * dim.stride + phase, step: dim.stride, count: slots.min(pixels), behind: 0 }
+    }
+}
+
+/// A row of pixels of an image that are copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Row {
+    /// Depth and height.
+    pub(crate) at: [usize; 2],
+    /// Places of the copy in front of the first pixel; zeros in a merged row.
+    pub(crate) before: usize,
+    /// First pixel, distance of two, and number of pixels.
+    pub(crate) first: usize,
+    pub(crate) step: usize,
+    pub(crate) count: usize,
+    /// Zeros behind them.
+    pub(crate) behind: usize,
+}

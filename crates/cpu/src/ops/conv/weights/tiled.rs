@@ -1,0 +1,406 @@
+//! `packed:jit` for gradients of weights, of convolution, deconvolution and inner product, on generated tiles.
+//!
+//! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
+//! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
+//! whose depth are pixels (pairs of images for 16-bit types). A task owns a block of rows by some panels with all taps, and walks boxes of
+//! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. Sums go from
+//! box to box through scratch.
+//!
+//! Where a gradient is small the boxes are cut into slices that are summed apart and added in order. That cut depends on the problem alone, so
+//! results do not depend on the number of threads, which only says how finely rows and panels are cut.
+
+use super::Setup;
+use super::side::{Dim, Grid, Roles, Strides};
+use crate::CpuTarget;
+use crate::kernels::access::Axis;
+use crate::kernels::epilogue;
+use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
+use crate::kernels::tile::{Line, MOST_ROWS, Product, Spec, Start, Stride, Tile, max_rows};
+use crate::ops::support;
+use crate::row::RowPlan;
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
+const STEPS: usize = 256;
+/// Steps of a part of the reduction below which images are put side by side.
+const SHORT: usize = 48;
+/// Bytes of the sums of a block that are carried from box to box.
+const SUMS: usize = 384 << 10;
+/// Bytes of a box of either operand.
+const COPY: usize = 256 << 10;
+/// Bytes of a gradient that is computed in slices, all of them together.
+const SLICED: usize = 1 << 20;
+/// Most slices.
+const SLICES: usize = 16;
+/// Bytes between pixels up to which rows are read in place.
+const NEAR: usize = 2048;
+
+/// One operand.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub(crate) arg: Arg,
+    pub(crate) roles: Roles,
+    pub(crate) grid: Grid,
+    /// Channels of a group, of a block, and blocks. For columns whole panels make a block.
+    pub(crate) channels: usize,
+    pub(crate) each: usize,
+    pub(crate) blocks: usize,
+    /// Distances, where channels are neighbours.
+    pub(crate) strides: Option<Strides>,
+    /// True where the operand is read in place.
+    pub(crate) in_place: bool,
+    /// Words of a copy.
+    pub(crate) copy: usize,
+}
+
+/// A planned gradient.
+#[derive(Debug)]
+pub(crate) struct Gradient {
+    pub(crate) attr: Attr,
+    pub(crate) isa: Isa,
+    pub(crate) product: Product,
+    /// The rows' operand and the columns', and whether the window slides over the rows'.
+    pub(crate) rows: Side,
+    pub(crate) columns: Side,
+    pub(crate) rows_slide: bool,
+    pub(crate) groups: usize,
+    pub(crate) images: usize,
+    /// Numbers of depth in a word, and images that lie side by side.
+    pub(crate) together: usize,
+    pub(crate) beside: usize,
+    /// Columns of a panel.
+    pub(crate) panel: usize,
+    /// Places of a box (first groups of images), and numbers of boxes.
+    pub(crate) each: [usize; 4],
+    pub(crate) boxes: [usize; 4],
+    pub(crate) slices: usize,
+    pub(crate) workers: usize,
+    /// Numbers of the sums of a block, and of a worker's table.
+    pub(crate) sums: usize,
+    pub(crate) table: usize,
+    /// Most parts of the reduction that a tap meets in a box.
+    pub(crate) parts: usize,
+    /// Dimension of the gradient that the columns follow; the rows follow the next one.
+    pub(crate) column_dim: usize,
+    tiles: OnceLock<Vec<Option<Tile>>>,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    resolve(&mut problem, isa, setup)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    for t in [setup.x.1, setup.y.1] {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, setup.weights)?;
+    let (of_x, of_y) = (Task::of(&setup), [setup.x.1, setup.y.1]);
+    let gradient = Gradient::new(&of_x, of_y, &problem.attr, (isa, target.threads));
+    finish(problem, gradient, target)
+}
+
+/// The plan of a gradient.
+///
+/// # Errors
+/// Where it is too large.
+pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let bytes = gradient.as_ref().and_then(|g| booked(&g.scratch_parts()?));
+    let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(gradient) }))
+}
+
+/// Gives data of layout `any` channels last, and the weights' gradient the layout that the forward pass takes.
+fn resolve(problem: &mut Problem, isa: Isa, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let (dims, first) = (s.weights.dims(), s.weights.dims().len() - s.x.1.dims().len());
+    let depth: Vec<usize> = (first + 2..dims.len()).chain([first + 1]).collect();
+    let width = panel_columns(isa, dims[first].max(0) as usize);
+    let tag = panel_tag(dims.len(), &depth, first, width, together(s.weights.dtype).unwrap_or(1));
+    let data = [s.x.0, s.y.0];
+    for o in problem.op.operands_mut() {
+        if o.arg == Arg::DIFF_WEIGHTS {
+            support::resolve(o.tensor, &tag)?;
+        } else if data.contains(&o.arg) {
+            support::resolve(o.tensor, "axb")?;
+        }
+    }
+    Ok(())
+}
+
+/// What is to be computed, whatever the operation.
+pub(crate) struct Task {
+    pub(crate) groups: usize,
+    pub(crate) images: usize,
+    /// The window over `X`.
+    pub(crate) window: [Dim; 3],
+    /// Arguments, channels of a group and dimensions of `X` and `Y`.
+    pub(crate) args: [Arg; 2],
+    pub(crate) channels: [usize; 2],
+    pub(crate) roles: [Roles; 2],
+    /// True where the columns of panels are the channels of `X`.
+    pub(crate) x_columns: bool,
+    pub(crate) column_dim: usize,
+}
+
+impl Task {
+    /// What a convolution or deconvolution asks for.
+    fn of(setup: &Setup<'_>) -> Task {
+        let s = setup.sizes;
+        let n = setup.x.1.dims().len();
+        let size = |t: &Tensor, i: usize| (i + n).checked_sub(3).filter(|d| *d >= 2).map_or(1, |d| t.dims()[d].max(0) as usize);
+        let window = std::array::from_fn(|i| Dim {
+            size: size(setup.x.1, i),
+            places: size(setup.y.1, i),
+            taps: s.k[i] as usize,
+            dilation: s.d[i] as usize,
+            stride: s.s[i] as usize,
+            pad: s.pl[i],
+        });
+        let roles = |t: &Tensor| Roles {
+            image: Some(0),
+            pixel: std::array::from_fn(|i| (i + n).checked_sub(3).filter(|d| *d >= 2)),
+            channels: Axis::new(&[1], t.dims()),
+        };
+        let channels = if setup.x_first { [s.oc, s.ic] } else { [s.ic, s.oc] };
+        Task {
+            groups: s.g as usize,
+            images: s.mb as usize,
+            window,
+            args: [setup.x.0, setup.y.0],
+            channels: channels.map(|c| c as usize),
+            roles: [roles(setup.x.1), roles(setup.y.1)],
+            x_columns: setup.x_first,
+            column_dim: setup.weights.dims().len() - n,
+        }
+    }
+}
+
+/// Cuts `n` into equal parts of at most `most`: their size and number.
+fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
+    let parts = n.div_ceil(most.max(1)).max(1);
+    let each = n.div_ceil(parts).next_multiple_of(unit.max(1)).max(1);
+    (each, n.div_ceil(each).max(1))
+}
+
+impl Gradient {
+    pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, workers): (Isa, usize)) -> Option<Gradient> {
+        let pairs = tensors.iter().all(|t| t.dtype == DataType::Bf16) && task.images > 1;
+        let (product, together) = if pairs { (Product::Bf16, 2) } else { (Product::F32, 1) };
+        let window = task.window;
+        let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
+        let merged = !task.x_columns && task.groups == 1 && task.channels[0] < 16 && window[2].taps > 1 && window[2].dilation == 1;
+        let across = window[2].places.max(1);
+        let beside = if whole || merged { 1 } else { SHORT.div_ceil(across).min(task.images.div_ceil(together)).max(1) } * together;
+        let groups = task.images.div_ceil(beside);
+        // Boxes grow by dimensions: the next one only where the last one is whole.
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (STEPS * together / beside).max(1));
+        for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
+            let most = if i == 0 && beside > together { 1 } else { left };
+            (each[i], boxes[i]) = cut(n, most, 1);
+            left = if each[i] == n { left / n.max(1) } else { 1 };
+        }
+        let at = [each[1], each[2], each[3]];
+        let grids = [Grid::new(window, at, merged), Grid::new(window.map(|d| Dim::of_places(d.places)), at, false)];
+        let side = |i: usize| Side {
+            arg: task.args[i],
+            roles: task.roles[i],
+            grid: grids[i],
+            channels: task.channels[i],
+            each: 0,
+            blocks: 0,
+            strides: task.roles[i].strides(tensors[i]),
+            in_place: false,
+            copy: 0,
+        };
+        let (rows, columns) = if task.x_columns { (side(1), side(0)) } else { (side(0), side(1)) };
+        let mut g = Gradient {
+            attr: attr.clone(),
+            isa,
+            product,
+            panel: panel_columns(isa, columns.channels),
+            rows,
+            columns,
+            rows_slide: !task.x_columns,
+            groups: task.groups,
+            images: task.images,
+            together,
+            beside,
+            each,
+            boxes,
+            slices: 1,
+            workers,
+            sums: 0,
+            table: 0,
+            parts: 0,
+            column_dim: task.column_dim,
+            tiles: OnceLock::new(),
+        };
+        g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
+        g.cut_channels()?;
+        Some(g)
+    }
+
+    /// Decides what is read in place: rows whose pixels are near each other, columns that lie as a panel does.
+    fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
+        let floats = |t: &Tensor| t.dtype == DataType::F32 && self.beside == 1;
+        let step = |s: &Side| s.strides.map(|strides| strides.at[2] * s.grid.dims[2].stride * 4);
+        self.rows.in_place = floats(rows) && !self.rows.grid.merged && step(&self.rows).is_some_and(|bytes| bytes <= NEAR);
+        let alone = self.groups == 1 && self.columns.channels == self.panel;
+        self.columns.in_place = floats(columns) && alone && step(&self.columns) == Some(self.panel * 4);
+    }
+
+    /// Taps that have rows of their own; a merged row of taps has one.
+    pub(crate) fn taps(&self) -> [usize; 3] {
+        self.sliding().grid.taps()
+    }
+
+    /// The operand that the window slides over.
+    pub(crate) fn sliding(&self) -> &Side {
+        if self.rows_slide { &self.rows } else { &self.columns }
+    }
+
+    /// Rows of the gradient for each channel of a block.
+    pub(crate) fn rows_per_channel(&self) -> usize {
+        if self.rows.grid.merged { self.rows.grid.dims[2].taps } else { 1 }
+    }
+
+    /// Boxes of all slices.
+    pub(crate) fn all_boxes(&self) -> usize {
+        self.boxes.iter().product()
+    }
+
+    /// True when every sum is made in one go.
+    pub(crate) fn is_single(&self) -> bool {
+        self.all_boxes() == 1
+    }
+
+    /// Decides slices, blocks of rows and panels, and the scratch they need.
+    fn cut_channels(&mut self) -> Option<()> {
+        let taps: usize = self.taps().iter().product();
+        let steps = self.each.iter().product::<usize>() * self.beside / self.together;
+        let all = self.rows.channels * self.rows_per_channel() * self.columns.channels.next_multiple_of(self.panel) * taps * 4;
+        self.slices = (SLICED / (all * self.groups).max(1)).clamp(1, SLICES).min(self.all_boxes().max(1));
+        let (rows, columns) = (self.rows.channels.max(1), self.columns.channels.max(1));
+        let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
+        let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
+        while most_columns > self.panel && most_columns * steps * 4 > COPY {
+            halve(&mut most_columns, self.panel);
+        }
+        while most_rows > 48 && !self.rows.grid.merged && most_rows * steps * 4 > COPY {
+            halve(&mut most_rows, 16);
+        }
+        let carried = |r: usize, c: usize| r * c * taps * 4;
+        while !self.is_single()
+            && !self.rows.grid.merged
+            && carried(most_rows, most_columns) > SUMS
+            && most_rows * most_columns > 48 * self.panel
+        {
+            if most_columns > self.panel && most_columns >= most_rows {
+                halve(&mut most_columns, self.panel)
+            } else if most_rows > 48 {
+                halve(&mut most_rows, 16)
+            } else {
+                break;
+            }
+        }
+        let tasks = |r: usize, c: usize| self.slices * self.groups * rows.div_ceil(r) * columns.div_ceil(c);
+        while self.workers > 1 && tasks(most_rows, most_columns) < 4 * self.workers {
+            if most_columns > self.panel && most_columns >= most_rows {
+                halve(&mut most_columns, self.panel)
+            } else if most_rows > 32 && !self.rows.grid.merged {
+                halve(&mut most_rows, 16)
+            } else {
+                break;
+            }
+        }
+        (self.rows.each, self.rows.blocks) = cut(rows, most_rows, 1);
+        (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
+        let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
+        let panels = self.columns.each.div_ceil(self.panel);
+        self.sums = if self.is_single() { region } else { region.checked_mul(taps)?.checked_mul(panels)? }.next_multiple_of(16);
+        self.parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
+        self.table = self.parts.checked_mul(MOST_ROWS + 3)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
+        let inner = self.each[0].checked_mul(self.beside / self.together)?;
+        for (side, width) in [(&mut self.rows, 1), (&mut self.columns, self.panel)] {
+            let words = side.grid.pixels()?.checked_mul(inner)?.checked_mul(side.each.next_multiple_of(width))?;
+            side.copy = if side.in_place { 0 } else { words.next_multiple_of(16) };
+        }
+        Some(())
+    }
+
+    /// Blocks of the gradient.
+    pub(crate) fn blocks(&self) -> usize {
+        self.groups * self.rows.blocks * self.columns.blocks
+    }
+
+    /// Numbers of scratch: sums, of every task where there are slices, else of every worker; each worker's table and copies.
+    pub(crate) fn scratch_parts(&self) -> Option<[usize; 2]> {
+        let copies = self.rows.copy.checked_add(self.columns.copy)?;
+        let piece = self.sums.checked_add(self.table)?;
+        let sums =
+            if self.slices > 1 { piece.checked_mul(self.blocks())?.checked_mul(self.slices)? } else { for_workers(self.workers, piece)? };
+        Some([sums, for_workers(self.workers, copies)?])
+    }
+
+    /// Numbers of scratch of a task: sums, and a table of addresses.
+    pub(crate) fn piece(&self) -> usize {
+        self.sums + self.table
+    }
+
+    /// Cuts rows evenly into tiles of a panel with so many vectors.
+    pub(crate) fn tile_rows(&self, rows: usize, vectors: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let tiles = rows.div_ceil(max_rows(self.isa, vectors));
+        (0..tiles).map(move |t| t * rows / tiles..(t + 1) * rows / tiles)
+    }
+
+    /// Vectors of the columns from column `first` of a group on, in its panel.
+    pub(crate) fn vectors(&self, first: usize) -> usize {
+        self.panel.min(self.columns.channels - first).div_ceil(self.isa.width().lanes())
+    }
+
+    fn index(rows: usize, vectors: usize, load: bool) -> usize {
+        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + usize::from(load)
+    }
+
+    /// The kernel of a tile.
+    pub(crate) fn tile(&self, rows: usize, vectors: usize, load: bool) -> Option<&Tile> {
+        self.tiles.get()?.get(Self::index(rows, vectors, load))?.as_ref()
+    }
+
+    /// Makes the kernels.
+    pub(crate) fn make_tiles(&self) -> Result<(), Error> {
+        if self.tiles.get().is_some() || self.columns.channels == 0 || self.rows.channels == 0 {
+            return Ok(());
+        }
+        let line = self.panel / self.isa.width().lanes();
+        let mut tiles = vec![None; line * MOST_ROWS * 2];
+        let last_panel = (self.columns.channels - 1) / self.panel * self.panel;
+        let last_block = self.rows.channels - (self.rows.blocks - 1) * self.rows.each;
+        for vectors in [self.vectors(0), self.vectors(last_panel)] {
+            for channels in [self.rows.each, last_block] {
+                for rows in self.tile_rows(channels * self.rows_per_channel(), vectors).map(|r| r.len()) {
+                    for start in [Start::Zero, Start::Load] {
+                        let tile = &mut tiles[Self::index(rows, vectors, start == Start::Load)];
+                        if tile.is_some() || start == Start::Load && self.is_single() {
+                            continue;
+                        }
+                        let spec = Spec::new(self.product, rows, vectors);
+                        *tile = Some(Tile::get(self.isa, &Spec { line: Line::Packed(line as u8), a_step: Stride::Given, start, ..spec })?);
+                    }
+                }
+            }
+        }
+        let _ = self.tiles.set(tiles);
+        Ok(())
+    }
+}
