@@ -44,7 +44,7 @@ enum Command {
 }
 
 /// Which problems.
-#[derive(Args)]
+#[derive(Args, Clone)]
 struct Selection {
     /// A file of problem lines (may be given many times).
     #[arg(long, value_name = "FILE")]
@@ -52,9 +52,6 @@ struct Selection {
     /// Only implementations whose name contains this.
     #[arg(long = "impl", value_name = "NAME")]
     row: Option<String>,
-    /// Worker threads; all of the machine's by default.
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
@@ -78,6 +75,9 @@ struct Run {
 
 #[derive(Args)]
 struct Verify {
+    /// Worker threads; all of the machine's by default.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// Problems checked at the same time, each on one thread.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
@@ -96,15 +96,39 @@ struct Verify {
 
 #[derive(Args)]
 struct Bench {
-    /// Seconds spent on each problem.
-    #[arg(long, value_name = "S", default_value_t = 0.3)]
-    seconds: f64,
+    /// Seconds spent on each problem, by each library (0.3 by default); with --processes, seconds of the experiment (4).
+    #[arg(long, value_name = "S")]
+    seconds: Option<f64>,
+    /// Numbers of worker threads, such as 1,2; all of the machine's by default.
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// The suites of products of a folder too: its files conv-*.txt, ip-*.txt and matmul-*.txt.
+    #[arg(long, value_name = "FOLDER")]
+    suites: Option<PathBuf>,
     /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times.
     #[arg(long, value_name = "LIB", conflicts_with = "csv")]
     peer: Option<PathBuf>,
+    /// Take every problem once, and time it from the description to the first result.
+    #[arg(long)]
+    first: bool,
+    /// Algorithm of every convolution: direct, auto, wino.
+    #[arg(long, value_name = "ALG")]
+    alg: Option<String>,
+    /// Use no instruction set beyond this one, such as avx2, in either library.
+    #[arg(long, value_name = "ISA")]
+    max_isa: Option<String>,
+    /// Run so many processes at once, and say what each gets of what one has alone.
+    #[arg(long, value_name = "N", conflicts_with = "peer")]
+    processes: Option<usize>,
+    /// Be one of the processes: compute for so many seconds.
+    #[arg(long, value_name = "S", hide = true)]
+    sustain: Option<f64>,
     /// Print comma-separated values.
     #[arg(long)]
     csv: bool,
+    /// Print Markdown: the tables of BENCHMARKS.md.
+    #[arg(long)]
+    markdown: bool,
     /// Print only the totals of each suite (each batch file).
     #[arg(long)]
     summary: bool,
@@ -113,9 +137,16 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 10] = [
+const ANYWHERE: [(&str, bool); 17] = [
     ("--summary", false),
+    ("--markdown", false),
+    ("--first", false),
+    ("--suites", true),
+    ("--max-isa", true),
+    ("--processes", true),
+    ("--sustain", true),
     ("--peer", true),
+    ("--alg", true),
     ("--impl", true),
     ("--threads", true),
     ("--seconds", true),
@@ -126,15 +157,19 @@ const ANYWHERE: [(&str, bool); 10] = [
     ("--help", false),
 ];
 
-/// Moves the program's own options in front of the words of problems, where clap looks for them.
+/// Moves the program's own options in front of the words of problems, where clap looks for them. `--alg` is the program's where suites are
+/// named, else an option of problems.
 fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut args = args.peekable();
+    let args: Vec<OsString> = args.collect();
+    let is = |word: &OsString, option: &str| word.to_string_lossy().split('=').next() == Some(option);
+    let suites = args.iter().any(|w| is(w, "--batch") || is(w, "--suites"));
+    let mut args = args.into_iter().peekable();
     let mut front: Vec<OsString> = args.by_ref().take(2).collect();
     let mut rest = Vec::new();
     while let Some(arg) = args.next() {
         let text = arg.to_string_lossy();
         let name = text.split('=').next().unwrap_or_default();
-        match ANYWHERE.iter().find(|(n, _)| *n == name) {
+        match ANYWHERE.iter().find(|(n, _)| *n == name && (suites || name != "--alg")) {
             None => rest.push(arg),
             Some((_, takes_value)) => {
                 let separate = *takes_value && !text.contains('=');
@@ -154,10 +189,7 @@ fn main() -> ExitCode {
             Some(library) => peer::verify(v, library),
             None => verify::run(v),
         },
-        Command::Bench(b) => match &b.peer {
-            Some(library) => peer::bench(b, library),
-            None => bench::run(b),
-        },
+        Command::Bench(b) => bench::run(b),
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
     };

@@ -1,15 +1,13 @@
 //! `--peer LIB`: problems on another oneDNN library, to check it against the reference or to race it.
 
 mod check;
-mod race;
 
 pub(crate) use check::verify;
-pub(crate) use race::bench;
 
 use anyhow::{Context, Result};
 use oxidnn_peer::{Peer, PeerError};
 use oxidnn_spec::text::FillHints;
-use oxidnn_spec::{DataType, Op, Problem};
+use oxidnn_spec::Problem;
 use oxidnn_testing::concrete::concrete;
 use std::path::Path;
 
@@ -28,9 +26,4 @@ fn resolved(problem: &Problem, fill: &FillHints) -> Result<Problem, PeerError> {
     let mut problem = problem.clone();
     problem.resolve();
     Ok(concrete(&problem, fill)?)
-}
-
-/// The type of the products of `op`, by which its peak is known.
-fn product_type(op: &Op) -> DataType {
-    op.operands().first().map_or(DataType::F32, |o| o.tensor.dtype)
 }

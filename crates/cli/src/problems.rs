@@ -3,7 +3,7 @@
 use crate::Selection;
 use anyhow::{Context, Result, bail};
 use oxidnn_spec::text::{self, Case, Settings};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A problem and where it came from.
 pub(crate) struct Named {
@@ -45,6 +45,21 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
         bail!("no problems: give --batch FILE or a problem line such as `--matmul --dt=f32 128x768:768x768`");
     }
     Ok(all)
+}
+
+/// The files of a folder that are suites of products, by name.
+pub(crate) fn suites_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    let mut files = entries.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".txt") && ["conv-", "ip-", "matmul-"].iter().any(|kind| name.starts_with(kind))
+    });
+    if files.is_empty() {
+        bail!("no files conv-*.txt, ip-*.txt or matmul-*.txt in {}", folder.display());
+    }
+    files.sort();
+    Ok(files)
 }
 
 fn batch(file: &Path, settings: &mut Settings, all: &mut Vec<Named>) -> Result<()> {

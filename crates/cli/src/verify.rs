@@ -57,7 +57,7 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
     let verdicts: Mutex<Vec<(usize, Verdict)>> = Mutex::default();
     let engine = session::engine();
     let work = || -> Result<()> {
-        let stream = if args.jobs > 1 { session::inline_stream(&engine)? } else { session::stream(&engine, args.selection.threads)? };
+        let stream = if args.jobs > 1 { session::inline_stream(&engine)? } else { session::stream(&engine, args.threads)? };
         let harness = Harness::new(engine.clone(), stream, args.selection.row.clone());
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);

@@ -90,6 +90,25 @@ impl Peer {
         format!("oneDNN {} ({})", self.library.version().unwrap_or_default(), self.library.path().display())
     }
 
+    /// The library's version.
+    pub fn version(&self) -> String {
+        self.library.version().unwrap_or_default()
+    }
+
+    /// Asks the library's OpenMP runtime for so many threads, for regions that this thread starts; false where there is none.
+    pub fn set_threads(&self, threads: usize) -> bool {
+        self.library.set_openmp_threads(threads)
+    }
+
+    /// Makes the library forget the primitives that it keeps for reuse.
+    pub fn forget(&self) {
+        // The library's own default. One that cannot forget finds primitives again; there is nobody to tell.
+        const CAPACITY: i32 = 1024;
+        for capacity in [0, CAPACITY] {
+            let _ = self.library.call("dnnl_set_primitive_cache_capacity", (capacity,));
+        }
+    }
+
     /// False where a number of threads was asked for but the library has no OpenMP runtime to ask.
     pub fn threads_are_set(&self) -> bool {
         self.threads_are_set

@@ -18,6 +18,7 @@
 
 /// Functions and their parameters.
 pub(crate) const SIGNATURES: &[(&str, &str)] = &[
+    ("dnnl_set_primitive_cache_capacity", "i"),
     ("dnnl_engine_create", "eiz"),
     ("dnnl_engine_destroy", "E"),
     ("dnnl_stream_create", "sEi"),

@@ -64,6 +64,31 @@ pub fn arguments(problem: &Problem, hints: &FillHints) -> HostArgs {
     args
 }
 
+/// As [`arguments`], made quickly, for measurements: the elements of a large plain tensor repeat.
+pub fn repeating(problem: &Problem, hints: &FillHints) -> HostArgs {
+    let mut args = HostArgs::default();
+    for mut o in problem.operands() {
+        let whole = o.tensor.clone();
+        let dense = whole.layout.is_dense(false) && whole.blocking().is_some_and(|b| b.is_plain() && b.offset == 0);
+        let part = Tensor::plain([PERIOD], whole.dtype).ok().filter(|_| dense && whole.layout.elements() > Some(PERIOD));
+        let filled = match part {
+            _ if o.usage == Use::Out && !reads_output(problem, o.arg) => HostTensor::filled(&whole, 0xA5),
+            None => input(problem, &o, hints),
+            Some(part) => {
+                o.tensor = part;
+                let period = input(problem, &o, hints);
+                let bytes = period.bufs[0].iter().cycle().take(whole.bytes()).cloned().collect();
+                HostTensor { tensor: whole, bufs: vec![bytes] }
+            }
+        };
+        args.0.push((o.arg, filled));
+    }
+    args
+}
+
+/// Elements after which [`repeating`] begins again: a number that divides no usual size.
+const PERIOD: i64 = 65_522;
+
 /// True when the old contents of an output matter.
 fn reads_output(problem: &Problem, arg: Arg) -> bool {
     match &problem.op {

@@ -44,7 +44,7 @@ pub(crate) fn verify(args: &Verify, library: &Path) -> Result<ExitCode> {
 
 /// Runs problems on the library, and prints what became of them, up to the first that wants a fresh process.
 fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> {
-    let peer = load(library, args.selection.threads)?;
+    let peer = load(library, args.threads)?;
     for (i, named) in cases.iter().enumerate() {
         let mut implementation = String::new();
         let (verdict, why) = judge(&peer, named, &mut implementation).unwrap_or_else(verdict_of);

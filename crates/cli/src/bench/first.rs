@@ -1,0 +1,58 @@
+//! `--first`: what a shape costs that was never seen before: from the description to the first result.
+//!
+//! Every problem is created and executed once on either side, without warming up; who begins alternates. Timed are creation and the execution.
+//! Between the two, and not timed, the arguments get their memory: it is written just before, on both sides.
+
+use super::ours::{self, Inputs, Ours};
+use super::row::{Figures, Row, Theirs};
+use super::{Setup, set_threads};
+use crate::problems::Named;
+use anyhow::Result;
+use indicatif::ProgressBar;
+use oxidnn_peer::{Peer, PeerError};
+use oxidnn_runtime::Stream;
+use std::time::{Duration, Instant};
+
+/// The rows of a suite on one number of threads.
+pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, bar: &ProgressBar) -> Result<Vec<Row>> {
+    if let Some(peer) = &bench.peer {
+        set_threads(peer, threads);
+        peer.forget();
+    }
+    let mut rows = Vec::with_capacity(suite.len());
+    for (i, named) in suite.iter().enumerate() {
+        bar.set_message(named.case.problem.to_string());
+        let inputs = Inputs::of(named)?;
+        let theirs = || bench.peer.as_ref().map(|peer| their_first(named, &inputs, peer).map_err(|e| e.to_string()));
+        let early = if i % 2 == 1 { theirs() } else { None };
+        let mut row = Row::new(named, &inputs, threads, bench, our_first(named, &inputs, stream, bench)?);
+        row.peer = early.or_else(theirs);
+        rows.push(row);
+        bar.inc(1);
+    }
+    Ok(rows)
+}
+
+fn our_first(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Result<(String, Figures)> {
+    let (primitive, created) = ours::create(&named.case.problem, bench)?;
+    let implementation = primitive.desc().impl_name().to_owned();
+    let ours = Ours::new(primitive, named, inputs, stream)?;
+    let ours = ours.bound();
+    let begin = Instant::now();
+    ours.once()?;
+    Ok((implementation, figures(created, begin.elapsed())))
+}
+
+fn their_first(named: &Named, inputs: &Inputs, peer: &Peer) -> Result<Theirs, PeerError> {
+    let created = peer.create(&named.case.problem)?;
+    let (implementation, spent) = (created.impl_name()?, created.spent());
+    let prepared = peer.bind(created, &inputs.settled, &inputs.values, None)?;
+    let begin = Instant::now();
+    prepared.run()?;
+    Ok(Theirs { implementation, figures: figures(spent, begin.elapsed()) })
+}
+
+fn figures(created: Duration, executed: Duration) -> Figures {
+    let ms = (created + executed).as_secs_f64() * 1e3;
+    Figures { ms, average_ms: ms, create_us: created.as_secs_f64() * 1e6 }
+}

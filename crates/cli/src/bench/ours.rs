@@ -1,0 +1,102 @@
+//! Our side of a measurement: a primitive with its memory; and the numbers that both sides get.
+
+use super::Setup;
+use crate::problems::Named;
+use crate::session;
+use anyhow::Result;
+use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream, cache};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor, Use};
+use oxidnn_testing::concrete::concrete;
+use oxidnn_testing::host::HostArgs;
+use oxidnn_testing::{fill, harness};
+use std::time::{Duration, Instant};
+
+/// Numbers for a problem's arguments, and the problem as they lie: every layout and size that was left open settled in the plainest way.
+pub(super) struct Inputs {
+    pub(super) settled: Problem,
+    pub(super) values: HostArgs,
+}
+
+impl Inputs {
+    /// Numbers for `named`: the same in every run.
+    pub(super) fn of(named: &Named) -> Result<Inputs> {
+        let mut settled = named.case.problem.clone();
+        settled.resolve();
+        let settled = concrete(&settled, &named.case.fill)?;
+        let mut values = fill::repeating(&settled, &named.case.fill);
+        harness::take_forward_results(&settled, &mut values, &[])?;
+        Ok(Inputs { settled, values })
+    }
+}
+
+/// Our primitive with its memory.
+pub(super) struct Ours<'a> {
+    primitive: Primitive,
+    stream: &'a Stream,
+    memories: Vec<(Arg, Memory<'static>)>,
+}
+
+impl<'a> Ours<'a> {
+    /// `primitive` with memory that holds `inputs`, in the layouts that the primitive wants.
+    pub(super) fn new(primitive: Primitive, named: &Named, inputs: &Inputs, stream: &'a Stream) -> Result<Ours<'a>> {
+        let engine = stream.engine();
+        let given = harness::upload(engine, &inputs.values)?;
+        let wanted = concrete(primitive.desc().problem(), &named.case.fill)?;
+        let mut memories = Vec::with_capacity(given.len() + 1);
+        for o in wanted.operands() {
+            let Some((_, memory)) = given.iter().find(|(arg, _)| *arg == o.arg) else { continue };
+            if *memory.tensor() == o.tensor {
+                continue;
+            }
+            let own = Memory::new(engine, o.tensor.clone())?;
+            if o.usage == Use::In || wanted.attr.reads_dst() {
+                reorder(stream, memory, &own)?;
+            }
+            memories.push((o.arg, own));
+        }
+        let placed: Vec<Arg> = memories.iter().map(|m| m.0).collect();
+        memories.extend(given.into_iter().filter(|(arg, _)| !placed.contains(arg)));
+        if let Some(scratchpad) = primitive.desc().scratchpad() {
+            memories.push((Arg::SCRATCHPAD, Memory::new(engine, scratchpad.clone())?));
+        }
+        let order = |arg: Arg| primitive.desc().operands().iter().position(|o| o.arg == arg);
+        memories.sort_by_key(|(arg, _)| order(*arg));
+        Ok(Ours { primitive, stream, memories })
+    }
+
+    /// The arguments of an execution.
+    pub(super) fn bound(&self) -> Bound<'_> {
+        Bound { ours: self, args: self.memories.iter().map(|(a, m)| (*a, m)).collect() }
+    }
+}
+
+/// The primitive with its list of arguments.
+pub(super) struct Bound<'a> {
+    ours: &'a Ours<'a>,
+    args: Vec<(Arg, &'a Memory<'static>)>,
+}
+
+impl Bound<'_> {
+    /// Executes once and waits.
+    pub(super) fn once(&self) -> Result<(), Error> {
+        self.ours.primitive.execute(self.ours.stream, &self.args)?;
+        self.ours.stream.wait()
+    }
+}
+
+/// Copies `from` to the layout of `to`.
+fn reorder(stream: &Stream, from: &Memory<'static>, to: &Memory<'static>) -> Result<()> {
+    let (src, dst): (Tensor, Tensor) = (from.tensor().clone(), to.tensor().clone());
+    let primitive = PrimitiveDesc::new(stream.engine(), Problem::new(Reorder { src, dst }, Attr::default())?)?.create()?;
+    primitive.execute(stream, &[(Arg::SRC, from), (Arg::DST, to)])?;
+    Ok(stream.wait()?)
+}
+
+/// The primitive of `problem` as for the first time (no earlier one is found again), and how long it took from the description.
+pub(super) fn create(problem: &Problem, bench: &Setup) -> Result<(Primitive, Duration)> {
+    cache::clear();
+    let begin = Instant::now();
+    let primitive = session::describe(&bench.engine, problem, bench.args.selection.row.as_deref())?.create()?;
+    Ok((primitive, begin.elapsed()))
+}

@@ -1,0 +1,156 @@
+//! Both libraries on a problem, in turns.
+//!
+//! The turns are short and many, so that what else the machine does meets both. Each turn runs one library only. Before it the program sleeps:
+//! threads of the other library that still look for work after its last execution have gone to sleep when the turn begins, and no turn follows
+//! a busy machine while the other follows an idle one. A library's time is that of its fastest execution, so it is with warm caches.
+
+use super::ours::{self, Bound, Inputs, Ours};
+use super::row::{Figures, Row, Theirs};
+use super::{Setup, set_threads};
+use crate::problems::Named;
+use anyhow::Result;
+use indicatif::ProgressBar;
+use oxidnn_peer::{Created, Peer, PeerError, Prepared};
+use oxidnn_runtime::Stream;
+use oxidnn_spec::Problem;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Seconds that each library executes a problem, by default.
+const SECONDS: f64 = 0.3;
+
+/// Turns of each library.
+const TURNS: u32 = 8;
+
+/// Executions of each library at least.
+const LEAST: u32 = 3;
+
+/// Sleep before a turn of several threads: longer than any runtime that we know lets idle threads spin by default.
+const QUIET: Duration = Duration::from_millis(6);
+
+/// The rows of a suite on one number of threads. All its primitives are made first, one after the other, as a program makes those of a net:
+/// for the first time (no earlier ones are found again), ours, then theirs.
+pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, bar: &ProgressBar) -> Result<Vec<Row>> {
+    let ours: Vec<_> = suite.iter().map(|n| ours::create(&n.case.problem, bench)).collect::<Result<_>>()?;
+    let mut theirs = Vec::new();
+    if let Some(peer) = &bench.peer {
+        set_threads(peer, threads);
+        peer.forget();
+        theirs.extend(suite.iter().map(|n| create(peer, &n.case.problem)));
+    }
+    let (mut theirs, mut rows) = (theirs.into_iter(), Vec::with_capacity(suite.len()));
+    for (named, (primitive, created)) in suite.iter().zip(ours) {
+        bar.set_message(named.case.problem.to_string());
+        let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named)?);
+        let side = Ours::new(primitive, named, &inputs, stream)?;
+        let ours = Figures { create_us: created.as_secs_f64() * 1e6, ..Figures::default() };
+        let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
+        race(&mut row, &side.bound(), theirs.next().map(|t| prepare(t, &inputs, bench)), bench.args.seconds.unwrap_or(SECONDS))?;
+        rows.push(row);
+        bar.inc(1);
+    }
+    Ok(rows)
+}
+
+/// Lets both sides execute, and puts down their times.
+fn race(row: &mut Row, ours: &Bound, theirs: Option<Result<(Prepared, Theirs), PeerError>>, seconds: f64) -> Result<()> {
+    ours.once()?;
+    let mut timing = Pair::default();
+    let quiet = if row.threads > 1 { QUIET } else { Duration::ZERO };
+    row.peer = match theirs {
+        Some(Ok((prepared, mut theirs))) => match timing.alternate(ours, Some(&prepared), seconds, quiet)? {
+            Ok(()) => {
+                timing.theirs.put(&mut theirs.figures);
+                Some(Ok(theirs))
+            }
+            Err(e) => Some(Err(e.to_string())),
+        },
+        Some(Err(e)) => Some(Err(e.to_string())),
+        None => None,
+    };
+    // The peer's failure may have ended the race early.
+    if !matches!(row.peer, Some(Ok(_))) {
+        timing.alternate(ours, None, seconds, Duration::ZERO)??;
+    }
+    timing.ours.put(&mut row.ours);
+    Ok(())
+}
+
+/// The problem's primitive in the other library.
+fn create(peer: &Peer, problem: &Problem) -> Result<(Created, Theirs), PeerError> {
+    let created = peer.create(problem)?;
+    let figures = Figures { create_us: created.spent().as_secs_f64() * 1e6, ..Figures::default() };
+    let theirs = Theirs { implementation: created.impl_name()?, figures };
+    Ok((created, theirs))
+}
+
+/// The other library's primitive with its arguments, run once.
+fn prepare(created: Result<(Created, Theirs), PeerError>, inputs: &Inputs, bench: &Setup) -> Result<(Prepared, Theirs), PeerError> {
+    let (created, theirs) = created?;
+    let Some(peer) = &bench.peer else { return Err(PeerError::Ours("no peer".into())) };
+    let prepared = peer.bind(created, &inputs.settled, &inputs.values, None)?;
+    prepared.run()?;
+    Ok((prepared, theirs))
+}
+
+/// The executions of both libraries.
+#[derive(Default)]
+struct Pair {
+    ours: Timing,
+    theirs: Timing,
+}
+
+impl Pair {
+    /// Turns until both have had `seconds` and [`LEAST`] executions. The outer error is ours, the inner one theirs.
+    fn alternate(&mut self, ours: &Bound, theirs: Option<&Prepared>, seconds: f64, quiet: Duration) -> Result<Result<(), PeerError>> {
+        let (turn, all) = (Duration::from_secs_f64(seconds / f64::from(TURNS)), Duration::from_secs_f64(seconds));
+        while !self.ours.is_enough(all) || theirs.is_some() && !self.theirs.is_enough(all) {
+            if !self.ours.is_enough(all) {
+                sleep(quiet);
+                self.ours.turn(turn, || ours.once())?;
+            }
+            if let Some(theirs) = theirs.filter(|_| !self.theirs.is_enough(all)) {
+                sleep(quiet);
+                if let Err(e) = self.theirs.turn(turn, || theirs.run()) {
+                    return Ok(Err(e));
+                }
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Executions of one library.
+#[derive(Default)]
+struct Timing {
+    best: Option<Duration>,
+    total: Duration,
+    runs: u32,
+}
+
+impl Timing {
+    fn is_enough(&self, all: Duration) -> bool {
+        self.runs >= LEAST && self.total >= all
+    }
+
+    /// Executions for as long as a turn is, at least one.
+    fn turn<E>(&mut self, turn: Duration, once: impl Fn() -> Result<(), E>) -> Result<(), E> {
+        let begin = Instant::now();
+        loop {
+            let start = Instant::now();
+            once()?;
+            let took = start.elapsed();
+            self.best = Some(self.best.map_or(took, |b| b.min(took)));
+            self.runs += 1;
+            if begin.elapsed() >= turn {
+                self.total += begin.elapsed();
+                return Ok(());
+            }
+        }
+    }
+
+    fn put(&self, figures: &mut Figures) {
+        figures.ms = self.best.unwrap_or_default().as_secs_f64() * 1e3;
+        figures.average_ms = self.total.as_secs_f64() * 1e3 / f64::from(self.runs.max(1));
+    }
+}

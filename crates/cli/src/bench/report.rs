@@ -1,0 +1,170 @@
+//! Results as tables for people, and as JSON and CSV for programs.
+
+use super::row::{Row, Summary};
+use super::{Setup, legend};
+use crate::print;
+use comfy_table::CellAlignment;
+use serde_json::json;
+
+/// One object a problem, then one a suite.
+pub(super) fn json(suite: &[Row], bench: &Setup) {
+    let several = bench.streams.len() > 1;
+    let with_threads = |mut line: serde_json::Value, threads: usize| {
+        if several {
+            line["threads"] = threads.into();
+        }
+        print::line(line);
+    };
+    for (threads, _) in &bench.streams {
+        suite.iter().filter(|r| r.threads == *threads).for_each(|r| with_threads(object(r), *threads));
+        let summary = Summary::of(suite, *threads);
+        if bench.peer.is_some() {
+            let worst = summary.worst.map(|w| w.0);
+            with_threads(json!({ "suite": summary.suite, "geomean": summary.geomean, "worst": worst }), *threads);
+        }
+    }
+}
+
+fn object(r: &Row) -> serde_json::Value {
+    let mut line = json!({
+        "suite": r.suite, "problem": r.problem, "impl": r.implementation, "ms": r.ours.ms, "gops": r.gops(), "peak_percent": r.peak_percent(),
+        "create_us": r.ours.create_us
+    });
+    let Some(peer) = &r.peer else {
+        line["gbytes"] = r.gbytes().into();
+        line["avg_ms"] = r.ours.average_ms.into();
+        return line;
+    };
+    let theirs = r.theirs();
+    line["peer_impl"] = theirs.map(|t| t.implementation.as_str()).into();
+    line["peer_ms"] = theirs.map(|t| t.figures.ms).into();
+    line["ratio"] = r.ratio().into();
+    line["peer_create_us"] = theirs.map(|t| t.figures.create_us).into();
+    if let Err(why) = peer {
+        line["refused"] = why.as_str().into();
+    }
+    line
+}
+
+/// One line a problem, without the other library.
+pub(super) fn csv(rows: &[Row]) {
+    print::line("suite,problem,threads,impl,gops,gbytes,min_ms,avg_ms,create_us,peak_percent");
+    for r in rows {
+        let peak = r.peak_percent().map_or(String::new(), |p| format!("{p:.1}"));
+        let (Row { suite, problem, threads, implementation, .. }, t) = (r, &r.ours);
+        let (gops, gbytes) = (r.gops(), r.gbytes());
+        print::line(format_args!(
+            "{suite},{problem},{threads},{implementation},{gops:.3},{gbytes:.3},{:.6},{:.6},{:.1},{peak}",
+            t.ms, t.average_ms, t.create_us
+        ));
+    }
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".into(), |v| format!("{v:.digits$}"))
+}
+
+/// A table of the problems, unless only totals are asked for, and one of the suites.
+pub(super) fn tables(rows: &[Row], bench: &Setup) {
+    if !bench.args.summary {
+        if bench.peer.is_some() { print_races(rows) } else { print_times(rows) }
+    }
+    let summaries = bench.summaries(rows);
+    if bench.peer.is_some() {
+        print_suite_races(&summaries);
+    } else if rows.len() > 1 {
+        print_suites(&summaries);
+    }
+    legend(bench);
+}
+
+fn aligned<const N: usize>(header: [&str; N], text_columns: usize, rows: impl Iterator<Item = [String; N]>) {
+    let mut table = print::table(header);
+    rows.for_each(|r| _ = table.add_row(r));
+    for column in table.column_iter_mut().skip(text_columns) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    print::line(&table);
+}
+
+fn print_times(rows: &[Row]) {
+    let header = ["problem", "implementation", "threads", "Gop/s", "% of peak", "GB/s", "min ms", "avg ms", "create us"];
+    let row = |r: &Row| {
+        [
+            r.problem.clone(),
+            r.implementation.clone(),
+            r.threads.to_string(),
+            format!("{:.1}", r.gops()),
+            number(r.peak_percent(), 0),
+            format!("{:.1}", r.gbytes()),
+            format!("{:.4}", r.ours.ms),
+            format!("{:.4}", r.ours.average_ms),
+            format!("{:.0}", r.ours.create_us),
+        ]
+    };
+    aligned(header, 2, rows.iter().map(row));
+}
+
+fn print_races(rows: &[Row]) {
+    let header =
+        ["problem", "implementation", "peer's", "threads", "ratio", "ms", "peer ms", "Gop/s", "% of peak", "create us", "peer create us"];
+    let row = |r: &Row| {
+        let theirs = r.theirs();
+        let name = match &r.peer {
+            Some(Err(why)) => why.clone(),
+            _ => theirs.map_or(String::new(), |t| t.implementation.clone()),
+        };
+        [
+            r.problem.clone(),
+            r.implementation.clone(),
+            name,
+            r.threads.to_string(),
+            number(r.ratio(), 2),
+            format!("{:.4}", r.ours.ms),
+            number(theirs.map(|t| t.figures.ms), 4),
+            format!("{:.1}", r.gops()),
+            number(r.peak_percent(), 0),
+            format!("{:.0}", r.ours.create_us),
+            number(theirs.map(|t| t.figures.create_us), 0),
+        ]
+    };
+    aligned(header, 3, rows.iter().map(row));
+}
+
+/// Totals of each suite: rates over the sum of the fastest times.
+fn print_suites(summaries: &[Summary]) {
+    let header = ["suite", "threads", "problems", "ms", "Gop/s", "% of peak", "GB/s", "create us, median"];
+    let row = |s: &Summary| {
+        [
+            s.suite.clone(),
+            s.threads.to_string(),
+            s.problems.to_string(),
+            format!("{:.3}", s.ms),
+            format!("{:.1}", s.gops),
+            number(s.peak_percent, 0),
+            format!("{:.1}", s.gbytes),
+            format!("{:.0}", s.create_us),
+        ]
+    };
+    aligned(header, 1, summaries.iter().map(row));
+}
+
+fn print_suite_races(summaries: &[Summary]) {
+    let header = ["suite", "threads", "ratio", "worst", "ms", "peer ms", "Gop/s", "% of peak", "create us", "peer's", "refused"];
+    let row = |s: &Summary| {
+        [
+            s.suite.clone(),
+            s.threads.to_string(),
+            number(s.geomean, 3),
+            number(s.worst.as_ref().map(|w| w.0), 2),
+            format!("{:.3}", s.ms),
+            number(s.peer_ms, 3),
+            format!("{:.1}", s.gops),
+            number(s.peak_percent, 0),
+            format!("{:.0}", s.create_us),
+            number(s.peer_create_us, 0),
+            s.refused.to_string(),
+        ]
+    };
+    aligned(header, 1, summaries.iter().map(row));
+}

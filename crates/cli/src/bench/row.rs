@@ -1,0 +1,140 @@
+//! The figures of a problem, and of a suite.
+
+use super::Setup;
+use super::ours::Inputs;
+use crate::problems::Named;
+
+/// One problem on one number of threads.
+pub(super) struct Row {
+    pub(super) suite: String,
+    pub(super) problem: String,
+    pub(super) threads: usize,
+    pub(super) implementation: String,
+    pub(super) ours: Figures,
+    /// Operations of the problem.
+    pub(super) flops: f64,
+    /// Bytes of its arguments.
+    pub(super) bytes: f64,
+    /// Operations a millisecond at the processor's peak, on all threads.
+    pub(super) peak: f64,
+    /// The other library's figures, or why there are none; `None` without another library.
+    pub(super) peer: Option<Result<Theirs, String>>,
+}
+
+/// Times of one library.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Figures {
+    /// The fastest execution; with `--first`, creation and the first execution.
+    pub(super) ms: f64,
+    /// The mean over all executions.
+    pub(super) average_ms: f64,
+    /// Descriptor and primitive.
+    pub(super) create_us: f64,
+}
+
+/// The other library's figures.
+pub(super) struct Theirs {
+    pub(super) implementation: String,
+    pub(super) figures: Figures,
+}
+
+impl Row {
+    /// What is known of a problem before a race.
+    pub(super) fn new(named: &Named, inputs: &Inputs, threads: usize, bench: &Setup, (implementation, ours): (String, Figures)) -> Row {
+        Row {
+            suite: named.suite.clone(),
+            problem: named.case.problem.to_string(),
+            threads,
+            implementation,
+            ours,
+            flops: inputs.settled.flops(),
+            bytes: inputs.settled.bytes() as f64,
+            peak: bench.peaks.of(&named.case.problem) * 1e6 * threads as f64,
+            peer: None,
+        }
+    }
+
+    /// The other library's figures, where there are any.
+    pub(super) fn theirs(&self) -> Option<&Theirs> {
+        self.peer.as_ref()?.as_ref().ok()
+    }
+
+    /// Their time over ours.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        self.theirs().map(|t| t.figures.ms / self.ours.ms)
+    }
+
+    /// Operations a second, in 10^9.
+    pub(super) fn gops(&self) -> f64 {
+        self.flops / self.ours.ms / 1e6
+    }
+
+    /// Bytes a second, in 10^9.
+    pub(super) fn gbytes(&self) -> f64 {
+        self.bytes / self.ours.ms / 1e6
+    }
+
+    /// Share of the processor's peak, of problems that are products.
+    pub(super) fn peak_percent(&self) -> Option<f64> {
+        (self.flops > 0.0).then(|| self.flops / self.ours.ms / self.peak * 100.0)
+    }
+}
+
+/// A suite on one number of threads.
+pub(super) struct Summary {
+    pub(super) suite: String,
+    pub(super) threads: usize,
+    pub(super) problems: usize,
+    /// Sum over the problems.
+    pub(super) ms: f64,
+    pub(super) peer_ms: Option<f64>,
+    pub(super) gops: f64,
+    pub(super) peer_gops: Option<f64>,
+    pub(super) gbytes: f64,
+    pub(super) peak_percent: Option<f64>,
+    /// Median.
+    pub(super) create_us: f64,
+    pub(super) peer_create_us: Option<f64>,
+    /// Of the ratios.
+    pub(super) geomean: Option<f64>,
+    /// The smallest ratio and its problem.
+    pub(super) worst: Option<(f64, String)>,
+    /// Problems that the peer did not do.
+    pub(super) refused: usize,
+}
+
+impl Summary {
+    /// The suite that `rows` are, on `threads`.
+    pub(super) fn of(rows: &[Row], threads: usize) -> Summary {
+        let rows: Vec<&Row> = rows.iter().filter(|r| r.threads == threads).collect();
+        let sum = |value: fn(&Row) -> f64| rows.iter().map(|r| value(r)).sum::<f64>();
+        let (ms, flops) = (sum(|r| r.ours.ms), sum(|r| r.flops));
+        let theirs = || rows.iter().filter_map(|r| Some((r, r.theirs()?)));
+        let peer_ms: f64 = theirs().map(|(_, t)| t.figures.ms).sum();
+        let peer_flops: f64 = theirs().map(|(r, _)| r.flops).sum();
+        let ratios: Vec<(f64, &str)> = rows.iter().filter_map(|r| Some((r.ratio()?, r.problem.as_str()))).collect();
+        let raced = !ratios.is_empty();
+        Summary {
+            suite: rows.first().map_or(String::new(), |r| r.suite.clone()),
+            threads,
+            problems: rows.len(),
+            ms,
+            peer_ms: raced.then_some(peer_ms),
+            gops: flops / ms / 1e6,
+            peer_gops: raced.then_some(peer_flops / peer_ms / 1e6),
+            gbytes: sum(|r| r.bytes) / ms / 1e6,
+            peak_percent: (flops > 0.0).then(|| sum(|r| r.flops / r.peak) / ms * 100.0),
+            create_us: median(rows.iter().map(|r| r.ours.create_us)),
+            peer_create_us: raced.then(|| median(theirs().map(|(_, t)| t.figures.create_us))),
+            geomean: raced.then(|| (ratios.iter().map(|r| r.0.ln()).sum::<f64>() / ratios.len() as f64).exp()),
+            worst: ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)).map(|(r, p)| (*r, p.to_string())),
+            refused: rows.iter().filter(|r| matches!(r.peer, Some(Err(_)))).count(),
+        }
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
