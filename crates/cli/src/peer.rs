@@ -6,8 +6,8 @@ pub(crate) use check::verify;
 
 use anyhow::{Context, Result};
 use oxidnn_peer::{Peer, PeerError};
-use oxidnn_spec::text::FillHints;
 use oxidnn_spec::Problem;
+use oxidnn_spec::text::FillHints;
 use oxidnn_testing::concrete::concrete;
 use std::path::Path;
 

@@ -1,9 +1,143 @@
 //! The processor's measured peak: what a kernel's speed is compared with.
+//!
+//! The peak of a type is that of the widest instruction which multiplies it, on registers alone: a generated loop of as many independent chains
+//! as there are registers. Types that the processor multiplies as f32 have the peak of f32. Without generated code there is the portable loop,
+//! which is compiled, for f32. One of the files with unsafe code.
 
+use crate::CpuTarget;
+use crate::kernels::code::{Kernels, Key};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
+use oxidnn_jit::ir::{Accumulate, Tile, TileProduct, Val};
+use oxidnn_jit::kernels::dot::Start;
+use oxidnn_jit::kernels::tiles::Tiles;
+use oxidnn_jit::{Function, Isa};
 use std::hint::black_box;
 use std::time::Instant;
+
+/// Types of products that may have peaks of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Kind {
+    /// f32.
+    F32,
+    /// bf16, sums in f32.
+    Bf16,
+    /// f16, sums in f32.
+    F16,
+    /// Bytes, sums in s32.
+    Int8,
+}
+
+impl Kind {
+    /// `f32`, `bf16`, `f16`, `int8`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::F32 => "f32",
+            Kind::Bf16 => "bf16",
+            Kind::F16 => "f16",
+            Kind::Int8 => "int8",
+        }
+    }
+}
+
+/// Operations a second of one core (a multiply-add counts two) for products of `kind` on `target`, which must be of this processor: the best
+/// of several short runs; about 20 ms.
+pub fn single_core(target: &CpuTarget, kind: Kind) -> f64 {
+    let generated = target.jit.and_then(|isa| generated(isa, Loop::of(kind, isa)));
+    generated.unwrap_or_else(|| Simd::new(target.isa).map_or(0.0, single_core_flops))
+}
+
+/// Multiply-adds on registers, as many rounds as the argument says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Loop {
+    Vectors { op: Accumulate, depth: usize },
+    Tiles(TileProduct),
+}
+
+impl Loop {
+    /// Times that every chain is written out.
+    const UNROLL: usize = 4;
+    /// Sums of tiles; two registers hold the operands.
+    const TILES: u8 = 6;
+
+    /// The fastest instructions for `kind`.
+    fn of(kind: Kind, isa: Isa) -> Loop {
+        match kind {
+            Kind::Bf16 if isa.amx => Loop::Tiles(TileProduct::Bf16),
+            Kind::Int8 if isa.amx => Loop::Tiles(TileProduct::U8S8),
+            Kind::Bf16 if isa.bf16 => Loop::Vectors { op: Accumulate::DotBf16, depth: 2 },
+            Kind::Int8 if isa.vnni => Loop::Vectors { op: Accumulate::DotU8S8, depth: 4 },
+            _ => Loop::Vectors { op: Accumulate::FmaF32, depth: 1 },
+        }
+    }
+
+    fn sums(self, isa: Isa) -> usize {
+        match self {
+            Loop::Vectors { .. } => isa.simd_registers() - 2,
+            Loop::Tiles(_) => usize::from(Loop::TILES),
+        }
+    }
+
+    /// Operations of one round.
+    fn operations(self, isa: Isa) -> usize {
+        let each = match self {
+            Loop::Vectors { depth, .. } => 2 * depth * isa.width().lanes(),
+            Loop::Tiles(TileProduct::Bf16) => 2 * 2 * 16 * 16 * 16,
+            Loop::Tiles(TileProduct::U8S8) => 2 * 4 * 16 * 16 * 16,
+        };
+        each * self.sums(isa) * Loop::UNROLL
+    }
+}
+
+impl Key for Loop {
+    type Args = usize;
+
+    fn name(&self, isa: Isa) -> String {
+        format!("peak.{self:?}.{}", isa.name())
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        let arguments = f.arguments();
+        let rounds = f.load_int(arguments.at(0));
+        match *self {
+            Loop::Vectors { op, .. } => {
+                let values: Vec<Val> = (0..self.sums(isa) + 2).map(|_| f.zero(isa.width())).collect();
+                values.iter().for_each(|v| f.pin(*v));
+                let (operands, sums) = values.split_at(2);
+                f.repeat_some(rounds, |f| {
+                    (0..Loop::UNROLL).flat_map(|_| sums).for_each(|sum| f.accumulate(op, *sum, operands[0], operands[1]));
+                });
+            }
+            Loop::Tiles(product) => {
+                let shapes = f.constant(&Tiles { product, rows: 32, vectors: 2, start: Start::Zero, configures: true }.shapes());
+                f.tile_config(shapes);
+                f.repeat_some(rounds, |f| {
+                    let sums = (0..Loop::UNROLL).flat_map(|_| 0..Loop::TILES);
+                    sums.for_each(|sum| f.tile_dot(product, Tile(sum), Tile(6), Tile(7)));
+                });
+                f.tile_release();
+            }
+        }
+        f
+    }
+}
+
+/// Operations a second of the generated loop, where it can be made.
+fn generated(isa: Isa, key: Loop) -> Option<f64> {
+    static LOOPS: Kernels<Loop> = Kernels::new();
+    let entry = LOOPS.get(isa, &key).ok()?;
+    let rounds = STEPS / key.sums(isa);
+    let mut best = 0.0f64;
+    for _ in 0..60 {
+        let start = Instant::now();
+        // SAFETY: the loop reads its one number and touches no other memory.
+        unsafe { entry.call(black_box(&rounds)) };
+        let seconds = start.elapsed().as_secs_f64();
+        best = best.max((rounds * key.operations(isa)) as f64 / seconds.max(1e-9));
+    }
+    Some(best)
+}
 
 /// Independent chains of multiply-adds: enough to fill the pipelines of current cores, few enough for the registers.
 const CHAINS: usize = 12;

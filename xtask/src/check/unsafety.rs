@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/jit/tests/fork.rs", "forks, and runs generated code"),
     ("crates/cpu/src/kernels/multiversion.rs", "entry to code compiled for wider instruction sets"),
     ("crates/cpu/src/kernels/scratch.rs", "disjoint parts of scratch for workers"),
+    ("crates/cpu/src/peak.rs", "runs generated loops"),
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),
     ("crates/cpu/examples/rows.rs", "buffers made without an engine"),
     ("crates/cpu/tests/common/mod.rs", "buffers made without an engine"),

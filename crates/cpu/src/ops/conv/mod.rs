@@ -17,8 +17,12 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 use window::Setup;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "direct:portable", plan: direct }, Impl { name: "packed:jit", plan: tiles }, Impl { name: "packed:portable", plan: packed }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "direct:portable", plan: direct },
+    Impl { name: "packed:jit", plan: tiles },
+    Impl { name: "packed:portable", plan: packed },
+    fallback::ROW,
+];
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     depthwise::plan(problem.clone(), target, setup)

@@ -159,7 +159,8 @@ impl Order {
         if runs.iter().map(Vec::len).product::<usize>() > MOST {
             runs = std::array::from_fn(|i| Run::whole(phase[i]));
         }
-        let inside = |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
+        let inside =
+            |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
         // Runs that were not looked at may have taps that read padding.
         let exact = runs.iter().map(Vec::len).product::<usize>() > 1 || (0..3).all(inside);
         let first = self.segments.len();

@@ -244,7 +244,10 @@ impl Tiles {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
         let passes: Vec<Pass> = if common.merges(source.dtype.bits() / 8) {
-            Run::all(&lines[2].phases[0], &lines[2]).iter().map(|r| Pass::new(&common, [lines[0].clone(), lines[1].clone(), lines[2].part(r.first, r.count, r.taps.clone())])).collect()
+            Run::all(&lines[2].phases[0], &lines[2])
+                .iter()
+                .map(|r| Pass::new(&common, [lines[0].clone(), lines[1].clone(), lines[2].part(r.first, r.count, r.taps.clone())]))
+                .collect()
         } else {
             vec![Pass::new(&common, lines)]
         };
