@@ -17,11 +17,6 @@ pub(crate) fn stream(engine: &Engine, threads: Option<usize>) -> Result<Stream> 
     })
 }
 
-/// A stream that computes on the calling thread alone.
-pub(crate) fn inline_stream(engine: &Engine) -> Result<Stream> {
-    Ok(Stream::with_threads(engine, Threads::inline())?)
-}
-
 /// The first implementation of `problem`, or the first whose name contains `row`.
 pub(crate) fn describe(engine: &Engine, problem: &Problem, row: Option<&str>) -> Result<PrimitiveDesc, Error> {
     match row {

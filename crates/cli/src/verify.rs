@@ -3,6 +3,7 @@
 use crate::problems::{self, Named};
 use crate::{Verify, print, progress, session};
 use anyhow::Result;
+use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::Error;
 use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, RowResult};
 use std::collections::BTreeMap;
@@ -57,8 +58,9 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
     let verdicts: Mutex<Vec<(usize, Verdict)>> = Mutex::default();
     let engine = session::engine();
     let work = || -> Result<()> {
-        let stream = if args.jobs > 1 { session::inline_stream(&engine)? } else { session::stream(&engine, args.threads)? };
-        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone());
+        let threads = if args.jobs > 1 { Threads::inline() } else { args.threads.map_or_else(Threads::global, Threads::new) };
+        let stream = Stream::with_threads(&engine, threads.clone())?;
+        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone()).and_narrower(&threads)?;
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(named) = cases.get(i) else { return Ok(()) };

@@ -4,11 +4,13 @@ use crate::compare::{self, Mismatch};
 use crate::concrete::concrete;
 use crate::fill;
 use crate::host::{HostArgs, HostTensor};
+use crate::targets;
 use crate::tolerance;
-use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
+use oxidnn_cpu::CpuDevice;
+use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::op::{BatchNorm, Op, Pool, Prop, Rnn};
 use oxidnn_spec::text::{Case, FillHints};
-use oxidnn_spec::{Arg, DataType, Error, Format, Problem, Use};
+use oxidnn_spec::{Arg, DataType, Error, Format, Operand, Problem, Tensor, Use};
 
 /// Name of the last row of every table.
 pub const REFERENCE_ROW: &str = "ref:any";
@@ -33,17 +35,47 @@ pub struct RowResult {
     pub outcome: Outcome,
 }
 
-/// Runs problems on the rows of one engine.
+/// Runs problems on the rows of an engine, and generated code also as narrower processors would run it.
 pub struct Harness {
+    places: Vec<Place>,
+    filter: Option<String>,
+}
+
+/// Where rows run.
+struct Place {
     engine: Engine,
     stream: Stream,
-    filter: Option<String>,
+    /// Ends the names of its results; only rows of generated code run where there is one.
+    narrower: Option<&'static str>,
+}
+
+impl Place {
+    /// The name of a row's result, where the row is to run here.
+    fn result_name(&self, row: &str) -> Option<String> {
+        match self.narrower {
+            None => Some(row.to_owned()),
+            Some(isa) => row.ends_with(targets::GENERATED).then(|| format!("{row}@{isa}")),
+        }
+    }
 }
 
 impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
-        Harness { engine, stream, filter }
+        Harness { places: vec![Place { engine, stream, narrower: None }], filter }
+    }
+
+    /// Also on engines of the [`targets::narrower`] processors, with streams on `threads`.
+    ///
+    /// # Errors
+    /// What making a stream answers.
+    pub fn and_narrower(mut self, threads: &Threads) -> Result<Harness, Error> {
+        for target in targets::narrower() {
+            let engine = Engine::new(CpuDevice::new(target));
+            let stream = Stream::with_threads(&engine, threads.clone())?;
+            self.places.push(Place { engine, stream, narrower: target.jit.map(|j| j.name()) });
+        }
+        Ok(self)
     }
 
     /// Runs every row that takes the problem and compares with the reference.
@@ -51,26 +83,34 @@ impl Harness {
     /// # Errors
     /// The refusal, when no row takes the problem.
     pub fn verify(&self, case: &Case) -> Result<Vec<RowResult>, Error> {
-        let mut desc = PrimitiveDesc::new(&self.engine, case.problem.clone())?;
         let mut results = Vec::new();
         let mut truth: Option<Truth> = None;
-        loop {
-            let row = desc.impl_name().to_owned();
-            if self.filter.as_ref().is_none_or(|f| row.contains(f.as_str())) {
-                let concrete = concrete(desc.problem(), &case.fill)?;
-                if truth.as_ref().is_none_or(|t| t.problem != concrete) {
-                    truth = Some(Truth::of(&concrete, &case.fill)?);
+        for place in &self.places {
+            let mut desc = Some(PrimitiveDesc::new(&place.engine, case.problem.clone())?);
+            while let Some(now) = desc {
+                let wanted = self.filter.as_ref().is_none_or(|f| now.impl_name().contains(f.as_str()));
+                if let Some(row) = place.result_name(now.impl_name()).filter(|_| wanted) {
+                    let truth = truth_of(&mut truth, concrete(now.problem(), &case.fill)?, &case.fill)?;
+                    results.push(RowResult { row, outcome: place.judge(&now, truth) });
                 }
-                let outcome = truth.as_ref().map_or(Outcome::Passed, |t| self.judge(&desc, t));
-                results.push(RowResult { row, outcome });
-            }
-            match desc.next_impl() {
-                Ok(next) => desc = next,
-                Err(_) => return Ok(results),
+                desc = now.next_impl().ok();
             }
         }
+        Ok(results)
     }
+}
 
+/// The truth of `concrete`: the one there is where it serves, else a new one in its place.
+fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, hints: &FillHints) -> Result<&'a Truth, Error> {
+    let truth = match known.take() {
+        Some(t) if t.problem == concrete => t,
+        Some(t) if t.differs_in_inputs_only(&concrete) => Truth { inputs: fill::arguments(&concrete, hints), problem: concrete, ..t },
+        _ => Truth::of(&concrete, hints)?,
+    };
+    Ok(known.insert(truth))
+}
+
+impl Place {
     fn judge(&self, desc: &PrimitiveDesc, truth: &Truth) -> Outcome {
         match execute_with(desc, &self.engine, &self.stream, &truth.inputs, truth.inplace) {
             Err(e) => Outcome::Failed(e),
@@ -118,6 +158,18 @@ impl Truth {
         }
         let outputs = reference(problem, &inputs)?;
         Ok(Truth { problem: problem.clone(), inputs, outputs, inplace })
+    }
+
+    /// Whether `problem` is the same but for layouts of inputs: then its outputs are the same, since what inputs are filled with does not
+    /// depend on their layouts.
+    fn differs_in_inputs_only(&self, problem: &Problem) -> bool {
+        let (mine, theirs) = (self.problem.operands(), problem.operands());
+        let plain = |t: &Tensor| matches!(t.layout.format, Format::Blocked(_) | Format::HostScalar);
+        let alike = |(a, b): (&Operand<Tensor>, &Operand<Tensor>)| {
+            let same_numbers = a.arg == b.arg && a.tensor.dtype == b.tensor.dtype && a.tensor.dims() == b.tensor.dims();
+            same_numbers && (a.tensor == b.tensor || a.usage == Use::In && a.arg != Arg::WORKSPACE && plain(&a.tensor) && plain(&b.tensor))
+        };
+        self.inplace.is_none() && self.problem.attr == problem.attr && mine.len() == theirs.len() && mine.iter().zip(&theirs).all(alike)
     }
 
     /// Every output of `got` that is out of tolerance.

@@ -8,5 +8,6 @@ pub mod fill;
 pub mod harness;
 pub mod host;
 pub mod idx;
+pub mod targets;
 pub mod tolerance;
 pub mod vectors;

@@ -1,6 +1,6 @@
-//! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt`.
+//! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt`, generated code also as narrower processors run it.
 
-use oxidnn_runtime::Stream;
+use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
 use oxidnn_testing::harness::{Harness, Outcome};
 use std::path::Path;
@@ -9,7 +9,7 @@ fn check(driver: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs").join(driver).join("smoke.txt");
     let lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let engine = oxidnn_cpu::engine();
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None);
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_narrower(&Threads::global()).unwrap();
     let mut settings = Settings::default();
     let mut wrong = Vec::new();
     let mut executions = 0;

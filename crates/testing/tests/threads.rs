@@ -5,7 +5,7 @@ use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::text::{self, FillHints, Settings};
 use oxidnn_spec::{Arg, Problem, Use};
 use oxidnn_testing::host::HostArgs;
-use oxidnn_testing::{fill, harness};
+use oxidnn_testing::{fill, harness, targets};
 
 /// One problem for each family of kernels, large enough to be split over threads.
 const PROBLEMS: &[&str] = &[
@@ -50,25 +50,30 @@ fn outputs(desc: &PrimitiveDesc, args: &HostArgs) -> Vec<Vec<u8>> {
     written.map(|o| args.get(o.arg).unwrap().bytes(0)).collect()
 }
 
+/// Every row's outputs with so many threads, on this processor and, of generated code, as narrower ones would run it.
+fn all_outputs(problem: &Problem, threads: usize) -> Vec<(String, Vec<Vec<u8>>)> {
+    let mut all = Vec::new();
+    for (i, target) in [targets::host()].into_iter().chain(targets::narrower()).enumerate() {
+        let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..target }));
+        let stream = Stream::with_threads(&engine, Threads::new(threads)).unwrap();
+        for desc in descs(&engine, problem).into_iter().filter(|d| i == 0 || d.impl_name().ends_with(targets::GENERATED)) {
+            let args = fill::arguments(desc.problem(), &FillHints::default());
+            let name = format!("{}@{:?}", desc.impl_name(), target.jit);
+            all.push((name, outputs(&desc, &harness::execute(&desc, &engine, &stream, &args).unwrap())));
+        }
+    }
+    all
+}
+
 #[test]
 fn bitwise_equal_for_1_2_and_7_threads() {
     for line in PROBLEMS {
         let problem = problem(line);
-        let reference: Vec<_> = [1, 2, 7]
-            .into_iter()
-            .map(|threads| {
-                let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..*CpuDevice::host().target() }));
-                let stream = Stream::with_threads(&engine, Threads::new(threads)).unwrap();
-                let run = |d: &PrimitiveDesc| {
-                    let args = fill::arguments(d.problem(), &FillHints::default());
-                    (d.impl_name().to_owned(), outputs(d, &harness::execute(d, &engine, &stream, &args).unwrap()))
-                };
-                descs(&engine, &problem).iter().map(run).collect::<Vec<_>>()
-            })
-            .collect();
-        assert!(!reference[0].is_empty());
-        for other in &reference[1..] {
-            for (a, b) in reference[0].iter().zip(other) {
+        let [reference, others @ ..] = [1, 2, 7].map(|threads| all_outputs(&problem, threads));
+        assert!(!reference.is_empty());
+        for other in others {
+            assert_eq!(reference.len(), other.len(), "{line}: more or fewer rows with another number of threads");
+            for (a, b) in reference.iter().zip(&other) {
                 assert_eq!(a.0, b.0, "{line}: another row with another number of threads");
                 assert!(a.1 == b.1, "{line}: {} gives other bits with another number of threads", a.0);
             }

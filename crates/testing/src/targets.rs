@@ -1,0 +1,29 @@
+//! The processors that this one can stand for: what narrower ones would run is tested here as well.
+
+use oxidnn_cpu::{CpuDevice, CpuTarget, Limit};
+
+/// Ends the names of rows that run generated code.
+pub const GENERATED: &str = ":jit";
+
+/// Narrower processors by oneDNN's names: without bf16 and byte products, without 512-bit vectors, without both.
+const NARROWER: [&str; 3] = ["avx512_core", "avx2_vnni", "avx2"];
+
+/// This processor as the environment allows it to be used.
+pub fn host() -> CpuTarget {
+    *CpuDevice::host().target()
+}
+
+/// Narrower processors whose generated code this one runs and which differ from it.
+pub fn narrower() -> Vec<CpuTarget> {
+    let host = host();
+    let Some(has) = host.jit else { return Vec::new() };
+    let mut found: Vec<CpuTarget> = Vec::new();
+    for limit in NARROWER.into_iter().filter_map(Limit::named) {
+        let target = CpuTarget::limited(limit, host.threads);
+        let within = target.isa <= host.isa && target.jit.is_some_and(|j| j.avx512 <= has.avx512 && j.vnni <= has.vnni);
+        if within && target.jit != host.jit && found.iter().all(|f| f.jit != target.jit) {
+            found.push(target);
+        }
+    }
+    found
+}
