@@ -20,6 +20,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/threads/pool.rs", "closures that borrow run on other threads and end before the call returns"),
     ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),
     ("crates/cpu/src/kernels/tile/drive/tests.rs", "lends memory of a test to a kernel"),
+    ("crates/cpu/src/kernels/gemv/call.rs", "calls generated code with addresses that it has checked"),
     ("crates/jit/src/arena/fork.rs", "asks the C library to call back before forks"),
     ("crates/jit/src/arena/map.rs", "maps executable memory and calls code in it"),
     ("crates/jit/examples/dot.rs", "runs generated code"),

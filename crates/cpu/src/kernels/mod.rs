@@ -7,6 +7,7 @@ mod convert;
 pub mod dense;
 pub mod dot;
 pub mod epilogue;
+pub mod gemv;
 pub mod lanes;
 pub mod multiversion;
 pub mod pointwise;

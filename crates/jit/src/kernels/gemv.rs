@@ -48,8 +48,6 @@ pub enum Walk {
         vectors: u8,
         /// Quantisation of groups of lines.
         groups: Option<Groups>,
-        /// True when the last vector has [`Args::last`] columns of scales and zero points; weights are there for all.
-        masked: bool,
     },
     /// Through rows, [`Args::b_row`] apart.
     ///
@@ -166,12 +164,11 @@ impl Gemv {
         let lanes = isa.width().lanes();
         let pairs = if self.decode.pairs { ".pairs" } else { "" };
         let walk = match self.walk {
-            Walk::Panel { line, vectors, groups, masked } => {
+            Walk::Panel { line, vectors, groups } => {
                 let part = if line == vectors { String::new() } else { format!("of{}", usize::from(line) * lanes) };
                 let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
                 let groups = groups.map_or(String::new(), |g| quantised("scale", g.scale) + &quantised("zero", g.zero));
-                let masked = if masked { ".masked" } else { "" };
-                format!("panel.{}x{}{part}{groups}{masked}", self.rows, usize::from(vectors) * lanes)
+                format!("panel.{}x{}{part}{groups}", self.rows, usize::from(vectors) * lanes)
             }
             Walk::Lines { lines, masked } => format!("lines.{}x{lines}{}", self.rows, if masked { ".masked" } else { "" }),
             Walk::Columns { columns, masked } => format!("columns.{}x{columns}{}", self.rows, if masked { ".masked" } else { "" }),
@@ -186,9 +183,9 @@ impl Gemv {
         let decoder = Decoder::new(&mut f, self.decode);
         let writer = Writer { rows: usize::from(self.rows), decode: self.decode, decoder, width: isa.width(), args };
         match self.walk {
-            Walk::Panel { line, vectors, groups, masked } => {
+            Walk::Panel { line, vectors, groups } => {
                 let panel = Panel { w: &writer, line: usize::from(line), vectors: usize::from(vectors), unroll: self.unroll() };
-                panel.write(&mut f, groups, masked);
+                panel.write(&mut f, groups);
             }
             Walk::Lines { lines, masked } => Lines { w: &writer, lines: usize::from(lines) }.write(&mut f, masked),
             Walk::Columns { columns, masked } => Columns { w: &writer, columns: usize::from(columns) }.write(&mut f, masked),
@@ -329,9 +326,8 @@ impl Panel<'_> {
         if self.w.decode.stored == Stored::F16 { f.load_as(Elem::F16, from, None) } else { f.load(self.w.width, from) }
     }
 
-    fn write(&self, f: &mut Function, groups: Option<Groups>, masked: bool) {
+    fn write(&self, f: &mut Function, groups: Option<Groups>) {
         let w = self.w;
-        let mask = w.mask(f, masked);
         let sums = w.pinned_zeros(f, self.copies() * w.rows * self.vectors);
         let cursor = Cursor { a: w.arg(f, offset_of!(Args, a)), b: w.arg(f, offset_of!(Args, b)) };
         match groups {
@@ -341,7 +337,7 @@ impl Panel<'_> {
             }
             Some(groups) => {
                 let count = w.arg(f, offset_of!(Args, groups));
-                let finish = Finish::new(f, w, groups, mask);
+                let finish = Finish::new(f, w, groups);
                 f.repeat_some(count, |f| {
                     sums.iter().for_each(|s| f.clear(*s));
                     self.group(f, &cursor, &sums);
@@ -429,9 +425,8 @@ impl Panel<'_> {
         for (i, line) in sums[..w.rows * self.vectors].chunks(self.vectors).enumerate() {
             let a = at.a_sums.map(|a| f.splat(w.width, a.at(i as i32 * 4)));
             for (v, sum) in line.iter().enumerate() {
-                let mask = at.mask.filter(|_| v + 1 == self.vectors);
                 let column = |f: &mut Function, of: Option<(Int, Elem)>| {
-                    of.map(|(base, elem)| f.load_as(elem, base.at((v * w.width.lanes() * elem.bytes()) as i32), mask))
+                    of.map(|(base, elem)| f.load_as(elem, base.at((v * w.width.lanes() * elem.bytes()) as i32), None))
                 };
                 if let (Some(zero), Some(a)) = (column(f, at.zero), a) {
                     f.accumulate(Accumulate::FnmaF32, *sum, zero, a);
@@ -465,15 +460,14 @@ struct Finish {
     scale: Option<(Int, Elem)>,
     zero: Option<(Int, Elem)>,
     a_sums: Option<Int>,
-    mask: Option<Pred>,
 }
 
 impl Finish {
-    fn new(f: &mut Function, w: &Writer, groups: Groups, mask: Option<Pred>) -> Finish {
+    fn new(f: &mut Function, w: &Writer, groups: Groups) -> Finish {
         let scale = groups.scale.map(|elem| (w.arg(f, offset_of!(Args, scale)), elem));
         let zero = groups.zero.map(|elem| (w.arg(f, offset_of!(Args, zero)), elem));
         let a_sums = groups.zero.map(|_| w.arg(f, offset_of!(Args, a_sums)));
-        Finish { scale, zero, a_sums, mask }
+        Finish { scale, zero, a_sums }
     }
 }
 

@@ -1,10 +1,32 @@
 //! Rows of matrix multiplication.
 
+mod gemv;
 mod packed;
 
 use crate::CpuTarget;
-use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use crate::kernels::dot::panel_width;
+use crate::kernels::tile::layout;
+use crate::ops::{fallback, support};
+use oxidnn_runtime::{Impl, Skip};
+use oxidnn_spec::Tensor;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:portable", plan: packed::plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "gemv:jit", plan: gemv::plan }, Impl { name: "packed:portable", plan: packed::plan }, fallback::ROW];
+
+/// Gives weights of layout `any` panels: those of generated code where that multiplies the type, else those of the portable kernels.
+///
+/// # Errors
+/// The layout, where the panels do not fit.
+fn resolve_weights(weights: &mut Tensor, target: &CpuTarget) -> Result<(), Skip> {
+    if !weights.layout.is_any() || weights.dims().has_runtime() {
+        return Ok(());
+    }
+    let n = weights.dims().len();
+    let columns = weights.dims()[n - 1].max(0) as usize;
+    let tag = match (target.jit, layout::together(weights.dtype)) {
+        (Some(isa), Some(together)) => layout::panel_tag(n, &[n - 2], n - 1, layout::panel_columns(isa, columns), together),
+        _ => support::panel_tag(n, &[n - 2], n - 1, panel_width(target.isa, columns)),
+    };
+    support::resolve(weights, &tag)
+}

@@ -7,7 +7,6 @@ use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::Source;
-use crate::kernels::dot::panel_width;
 use crate::kernels::dot::product::{Operand, Product, scratch_len};
 use crate::kernels::epilogue::{self, Epilogue};
 use crate::kernels::multiversion::Simd;
@@ -36,11 +35,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     if !problem.attr.precomputed_reductions.is_empty() {
         return Err(Skip::Attr("precomputed reductions".into()));
     }
-    if op.weights.layout.is_any() && !op.weights.dims().has_runtime() {
-        let n = op.weights.dims().len();
-        let width = panel_width(target.isa, op.weights.dims()[n - 1].max(0) as usize);
-        support::resolve(&mut op.weights, &support::panel_tag(n, &[n - 2], n - 1, width))?;
-    }
+    super::resolve_weights(&mut op.weights, target)?;
     problem.resolve();
     support::dense(&problem)?;
     let scratch = scratch_len(target.isa, target.threads);

@@ -1,0 +1,165 @@
+//! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address it reaches has been checked.
+
+use crate::kernels::code::{Kernels, Key};
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+
+static KERNELS: Kernels<Gemv> = Kernels::new();
+
+impl Key for Gemv {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        Gemv::name(self, isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        Gemv::function(self, isa)
+    }
+}
+
+/// A kernel that is ready to run.
+#[derive(Clone, Debug)]
+pub(super) struct Ready {
+    gemv: Gemv,
+    lanes: usize,
+    entry: Entry<Args>,
+}
+
+/// Scales or zero points of groups.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Column {
+    /// The numbers, from the first group's on.
+    pub(super) buf: Buf,
+    /// Distance of groups in bytes.
+    pub(super) row: usize,
+}
+
+/// What a call works on; see [`Walk`] for how it lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct On<'a> {
+    /// Words of `A`.
+    pub(super) a: &'a [f32],
+    /// The weights, from the first word on.
+    pub(super) b: Buf,
+    /// Distance of rows or columns of weights in bytes.
+    pub(super) b_row: usize,
+    /// Groups, or groups of rows or columns.
+    pub(super) groups: usize,
+    /// Lines of a group, or whole vectors of a row or column.
+    pub(super) count: usize,
+    /// Words of the last vector, where the kernel is masked.
+    pub(super) last: usize,
+    /// Scales of groups.
+    pub(super) scale: Option<Column>,
+    /// Zero points of groups.
+    pub(super) zero: Option<Column>,
+    /// Sums of `A` in each group.
+    pub(super) a_sums: &'a [f32],
+}
+
+impl Ready {
+    /// Makes the kernel, or finds it.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub(super) fn get(isa: Isa, gemv: Gemv) -> Result<Ready, Error> {
+        Ok(Ready { gemv, lanes: isa.width().lanes(), entry: KERNELS.get(isa, &gemv)? })
+    }
+
+    /// Runs it; rows of `c` are `c_row` numbers apart, for panels.
+    ///
+    /// # Panics
+    /// When an operand is shorter than the kernel reaches.
+    pub(super) fn run(&self, on: &On<'_>, c: &mut [f32], c_row: usize) {
+        let reach = self.reach(on, c_row);
+        assert!(reach.a <= on.a.len() && reach.c <= c.len(), "{reach:?} of {} and {} numbers", on.a.len(), c.len());
+        let b = on.b.part(0, reach.b);
+        let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| c.buf.part(0, bytes).as_ptr().cast_const());
+        assert!(on.a_sums.len() >= reach.a_sums, "{} sums of {}", on.a_sums.len(), reach.a_sums);
+        let unroll = if matches!(self.gemv.walk, Walk::Panel { .. }) { self.gemv.unroll() } else { 1 };
+        let args = Args {
+            a: on.a.as_ptr().cast(),
+            b: b.as_ptr(),
+            c: c.as_mut_ptr(),
+            b_row: on.b_row,
+            c_row: c_row * 4,
+            groups: on.groups,
+            blocks: on.count / unroll,
+            rest: on.count % unroll,
+            last: on.last,
+            scale: column(on.scale, reach.scale),
+            scale_row: on.scale.map_or(0, |s| s.row),
+            zero: column(on.zero, reach.zero),
+            zero_row: on.zero.map_or(0, |z| z.row),
+            a_sums: on.a_sums.as_ptr(),
+        };
+        // SAFETY: the kernel reads and writes no farther than `reach` says, which lies inside the operands; `c` is borrowed for writing.
+        unsafe { self.entry.call(&args) }
+    }
+
+    /// How far a call reaches: numbers of `a`, `c` and the sums, bytes of the others.
+    fn reach(&self, on: &On<'_>, c_row: usize) -> Reach {
+        let Gemv { decode, rows, walk } = self.gemv;
+        let (rows, vector) = (usize::from(rows), self.lanes * 4);
+        let groups = on.groups.max(1);
+        // Sizes of tensors are checked, so that none of these products overflows but in a wrong plan, which then is refused.
+        let far = |first: usize, count: usize, each: usize| count.saturating_sub(1).saturating_mul(each).saturating_add(first);
+        let columns = |masked: bool| on.count * vector + if masked { on.last.min(self.lanes) * 4 } else { 0 };
+        match walk {
+            Walk::Panel { line, vectors, groups: quantised } => {
+                let lines = groups.saturating_mul(on.count);
+                let columns = usize::from(vectors) * self.lanes;
+                let quantised = quantised.map(|q| (q.scale, q.zero)).unwrap_or_default();
+                let column = |elem: Option<Elem>, of: Option<Column>| match (elem, of) {
+                    (Some(elem), Some(of)) => far(columns * elem.bytes(), groups, of.row),
+                    (Some(_), None) => panic!("a kernel with quantisation that is not there"),
+                    (None, _) => 0,
+                };
+                Reach {
+                    a: lines.saturating_mul(decode.line_parts() * rows),
+                    b: if lines == 0 {
+                        0
+                    } else {
+                        far(columns * decode.line_bytes(), lines, usize::from(line) * self.lanes * decode.line_bytes())
+                    },
+                    c: far(columns, rows, c_row),
+                    scale: column(quantised.0, on.scale),
+                    zero: column(quantised.1, on.zero),
+                    a_sums: if quantised.1.is_some() { groups * rows } else { 0 },
+                }
+            }
+            Walk::Lines { lines, masked } => {
+                let taken = on.groups.saturating_mul(usize::from(lines));
+                Reach {
+                    a: taken.saturating_mul(rows),
+                    b: if taken == 0 { 0 } else { far(columns(masked), taken, on.b_row) },
+                    c: (on.count + usize::from(masked)).saturating_mul(decode.parts() * rows * self.lanes),
+                    ..Reach::default()
+                }
+            }
+            Walk::Columns { columns: taken, masked } => {
+                let taken = on.groups.saturating_mul(usize::from(taken));
+                Reach {
+                    a: (on.count + usize::from(masked)).saturating_mul(decode.parts() * rows * self.lanes),
+                    b: if taken == 0 { 0 } else { far(columns(masked), taken, on.b_row) },
+                    c: taken.saturating_mul(rows * self.lanes),
+                    ..Reach::default()
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Reach {
+    a: usize,
+    b: usize,
+    c: usize,
+    scale: usize,
+    zero: usize,
+    a_sums: usize,
+}

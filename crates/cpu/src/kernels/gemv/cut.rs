@@ -1,0 +1,72 @@
+//! How a product is cut into tasks: by its sizes alone, so that results do not depend on the number of threads.
+
+use super::weights::{Lie, Weights};
+use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::gemv::Gemv;
+use oxidnn_jit::kernels::unpack::Decode;
+
+/// Weights of a task at least, where there are enough of them: long streams, which memory delivers faster.
+const TASK_BYTES: usize = 128 << 10;
+/// Most tasks of a product.
+const TASKS: usize = 64;
+/// Tasks below which the depth is cut as well.
+const FEW_TASKS: usize = 16;
+/// Columns that are finished together.
+const COLUMNS: usize = 256;
+/// Sums that stay in the first cache while rows of weights pass.
+const SUMS: usize = 8 << 10;
+
+/// The parts of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cut {
+    /// Columns of a block.
+    pub(super) block: usize,
+    /// Blocks of a task.
+    pub(super) each: usize,
+    /// Tasks along the columns.
+    pub(super) tasks: usize,
+    /// Depth of a slice.
+    pub(super) slice: usize,
+    /// Slices of the depth, whose sums are added up in the end.
+    pub(super) slices: usize,
+}
+
+impl Cut {
+    /// Cuts a product of `rows` rows; slices are multiples of `unit`.
+    pub(super) fn new(weights: &Weights, decode: Decode, rows: usize, isa: Isa, unit: usize) -> Cut {
+        let (bytes, n) = (weights.bytes(), weights.n);
+        let want = (bytes / TASK_BYTES).clamp(1, TASKS);
+        let (block, slices) = match weights.lie {
+            Lie::Panels { columns, .. } => {
+                let panels = n.div_ceil(columns);
+                let block = (panels / want).clamp(1, (COLUMNS / columns).max(1)) * columns;
+                (block, slices(n.div_ceil(block), bytes))
+            }
+            Lie::Columns { .. } => {
+                let taken = Gemv::columns(isa, rows);
+                let block = (n / want).clamp(1, COLUMNS / rows).next_multiple_of(taken);
+                (block, slices(n.div_ceil(block), bytes))
+            }
+            Lie::Rows { .. } => {
+                let vector = isa.width().lanes() * decode.stored.in_word();
+                let most = (SUMS / rows / vector * vector).max(vector);
+                let block = n.div_ceil(n.div_ceil(most)).next_multiple_of(vector);
+                (block, (bytes / (2 * TASK_BYTES)).clamp(1, TASKS / 2 / rows.min(8)))
+            }
+        };
+        let blocks = n.div_ceil(block);
+        let each = blocks.div_ceil(want);
+        let slice = weights.k.div_ceil(slices).next_multiple_of(unit);
+        Cut { block, each, tasks: blocks.div_ceil(each), slice, slices: weights.k.div_ceil(slice) }
+    }
+
+    /// Columns of a task.
+    pub(super) fn columns(&self) -> usize {
+        self.block * self.each
+    }
+}
+
+/// Slices of the depth where there are few blocks of columns.
+fn slices(blocks: usize, bytes: usize) -> usize {
+    if blocks >= FEW_TASKS { 1 } else { (FEW_TASKS / blocks).min(bytes / TASK_BYTES / blocks).max(1) }
+}

@@ -1,0 +1,521 @@
+//! Products of up to 8 rows with weights that are read once from memory, where they lie and as they are stored.
+//!
+//! Weights are walked in the order of memory by generated kernels (`oxidnn_jit::kernels::gemv`) that decode them in registers. What is small is
+//! brought into the form that suits that: `A` is arranged once for all tasks, sums go through scratch to the tail that all products share.
+//! Tasks are runs of columns, and slices of the depth where columns are few; the sums of slices are added in order.
+
+mod call;
+mod cut;
+mod source;
+mod walk;
+mod weights;
+
+use super::access::{Axis, Pos};
+use super::broadcast::Broadcast;
+use super::dot::pack::Source;
+use super::epilogue::{Epilogue, Run, Sums};
+use super::lanes::Lanes;
+use super::scratch::{Part, Scratch, booked, for_workers};
+use call::{Column, On, Ready};
+use cut::Cut;
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+pub use oxidnn_jit::kernels::gemv::MAX_ROWS;
+use oxidnn_jit::kernels::gemv::{self, Groups, Walk};
+use oxidnn_jit::kernels::unpack::Decode;
+use oxidnn_runtime::{Buf, Executor, Inline, Skip};
+use oxidnn_spec::{DataType, Dims, Error, MAX_NDIMS};
+use source::{CHUNK, Order};
+use std::sync::OnceLock;
+use weights::Lie;
+pub use weights::Weights;
+
+/// `A` below which one thread arranges it.
+const ALONE: usize = 32 << 10;
+/// Bytes of a panel that are gone through several times where the sums of all its vectors have no registers at once.
+const REREAD: usize = 32 << 10;
+
+/// Quantisation of weights that differs along the reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grouped {
+    /// Depth of a group.
+    pub size: usize,
+    /// Scales, unless they are the tail's.
+    pub scale: Option<Factor>,
+    /// Zero points.
+    pub zero: Option<Factor>,
+}
+
+/// Where the scales or zero points of groups are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Factor {
+    /// A number of every column, group after group, as they were passed.
+    InPlace(DataType),
+    /// Anywhere: they become a table of f32.
+    Table,
+}
+
+impl Factor {
+    fn elem(self) -> Elem {
+        match self {
+            Factor::InPlace(DataType::Bf16) => Elem::Bf16,
+            Factor::InPlace(DataType::F16) => Elem::F16,
+            Factor::InPlace(DataType::U8) => Elem::U8,
+            Factor::InPlace(DataType::S8) => Elem::I8,
+            _ => Elem::F32,
+        }
+    }
+}
+
+/// What a product is planned from.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// What code may use.
+    pub isa: Isa,
+    /// Largest number of workers.
+    pub workers: usize,
+    /// The weights of a batch.
+    pub weights: Weights,
+    /// Number of batches.
+    pub batches: usize,
+    /// Rows, 1 to [`MAX_ROWS`].
+    pub rows: usize,
+    /// True where the source has bf16 numbers, which are multiplied as they are.
+    pub bf16: bool,
+    /// Quantisation of weights that differs along the reduction.
+    pub grouped: Option<Grouped>,
+    /// Whether weights have zero points that do not differ along the reduction.
+    pub zero: bool,
+}
+
+/// A planned product.
+#[derive(Debug)]
+pub struct Product {
+    request: Request,
+    decode: Decode,
+    order: Order,
+    cut: Cut,
+    /// Vectors of a panel's line that are taken at a time.
+    vectors: usize,
+    kernels: OnceLock<Set>,
+}
+
+/// The kernels of a product.
+#[derive(Debug)]
+struct Set {
+    main: Ready,
+    /// For the rows or columns of weights that are left over.
+    single: Option<Ready>,
+}
+
+/// Operands of an execution.
+#[derive(Clone, Copy)]
+pub struct Operands<'a> {
+    /// The source.
+    pub a: Source<'a>,
+    /// The source's words as they are, where [`Product::takes_in_place`] holds and nothing written overlaps them.
+    pub in_place: Option<&'a [f32]>,
+    /// Rows and depth of the source.
+    pub axes: [Axis; 2],
+    /// The weights' memory.
+    pub b: Buf,
+    /// Zero points and scales of weights, by positions of the weights; scales only where they differ along the reduction.
+    pub zero: Broadcast<'a>,
+    /// See `zero`.
+    pub scale: Broadcast<'a>,
+    /// Memory of scales and zero points where they are taken in place.
+    pub factors: [Option<Buf>; 2],
+    /// Dimensions of columns and depth in the weights.
+    pub weights: [usize; 2],
+    /// The destination.
+    pub tail: Epilogue<'a>,
+    /// Dimensions of rows and columns in the destination.
+    pub dst: [usize; 2],
+    /// Leading dimensions that all share.
+    pub batch: Dims,
+    /// Strides of weights along them in bytes, 0 where they are repeated.
+    pub batch_bytes: Dims,
+}
+
+/// Lengths of the parts of scratch.
+struct Lens {
+    a: usize,
+    a_sums: usize,
+    tables: [usize; 2],
+    partial: usize,
+    worker: usize,
+}
+
+/// What tasks share in an execution.
+struct Shared<'a> {
+    on: &'a Operands<'a>,
+    a: &'a [f32],
+    a_sums: &'a [f32],
+    scale: Option<Column>,
+    zero: Option<Column>,
+}
+
+impl Product {
+    /// Plans it.
+    ///
+    /// # Errors
+    /// What the kernels do not do.
+    pub fn new(request: Request) -> Result<Product, Skip> {
+        let Request { isa, weights, rows, grouped, .. } = request;
+        let lanes = isa.width().lanes();
+        if weights.k == 0 || weights.n == 0 || rows == 0 || rows > MAX_ROWS {
+            return Err(Skip::Shape("not of 1 to 8 rows"));
+        }
+        let panels = matches!(weights.lie, Lie::Panels { .. });
+        let rows_of_weights = matches!(weights.lie, Lie::Rows { .. });
+        let decode = Decode { stored: weights.stored, pairs: request.bf16 && !rows_of_weights && weights.stored.has_pairs(isa) };
+        if let Some(grouped) = grouped
+            && (!panels || !grouped.size.is_multiple_of(decode.line_depth()) || !weights.k.is_multiple_of(grouped.size))
+        {
+            return Err(Skip::Attr("quantisation by groups of weights that are not in panels".into()));
+        }
+        let unit = match (weights.lie, grouped) {
+            (_, Some(grouped)) => grouped.size,
+            (Lie::Panels { .. }, None) => 4 * decode.line_depth(),
+            (Lie::Rows { .. }, None) => gemv::Gemv::lines(isa),
+            (Lie::Columns { .. }, None) => lanes * weights.stored.in_word(),
+        };
+        let cut = Cut::new(&weights, decode, rows, isa, unit);
+        let vectors = match weights.lie {
+            Lie::Panels { columns, .. } => gemv::Gemv::vectors(isa, decode, rows, columns / lanes),
+            _ => 0,
+        };
+        let order = Order::new(decode, weights.lie, rows, weights.k, lanes);
+        Ok(Product { request, decode, order, cut, vectors, kernels: OnceLock::new() })
+    }
+
+    /// True when a source of plain numbers of the kernels' type, contiguous along the depth, needs no other order.
+    pub fn takes_in_place(&self) -> bool {
+        self.order.is_natural()
+    }
+
+    /// Type of numbers that [`Operands::in_place`] holds.
+    pub fn word_type(&self) -> DataType {
+        if self.decode.pairs { DataType::Bf16 } else { DataType::F32 }
+    }
+
+    /// Bytes of scratch; `None` on overflow.
+    pub fn scratch_bytes(&self) -> Option<usize> {
+        let lens = self.lens()?;
+        booked(&[lens.a, lens.a_sums, lens.tables[0], lens.tables[1], lens.partial, for_workers(self.request.workers, lens.worker)?])
+    }
+
+    fn lens(&self) -> Option<Lens> {
+        let Request { weights, batches, rows, grouped, zero, .. } = self.request;
+        let cut = &self.cut;
+        let groups = grouped.map_or(1, |g| weights.k / g.size);
+        let has_zero = zero || grouped.is_some_and(|g| g.zero.is_some());
+        let table = |factor: Option<Factor>| match factor {
+            Some(Factor::Table) => groups.checked_mul(self.padded_columns()),
+            _ => Some(0),
+        };
+        let pieces = if cut.slices > 1 { batches.checked_mul(cut.slices)?.checked_mul(cut.tasks)? } else { 0 };
+        Some(Lens {
+            a: batches.checked_mul(self.order.chunks())?.checked_mul(self.order.chunk())?,
+            a_sums: if has_zero { batches.checked_mul(groups)?.checked_mul(rows)? } else { 0 },
+            tables: [table(grouped.and_then(|g| g.scale))?, table(grouped.and_then(|g| g.zero))?],
+            partial: pieces.checked_mul(rows.checked_mul(cut.columns())?)?,
+            worker: rows.checked_mul(cut.block)?.checked_add(self.raw_len()?)?,
+        })
+    }
+
+    /// Columns of all panels.
+    fn padded_columns(&self) -> usize {
+        let Lie::Panels { columns, .. } = self.request.weights.lie else { return 0 };
+        self.request.weights.n.next_multiple_of(columns)
+    }
+
+    fn lanes(&self) -> usize {
+        self.request.isa.width().lanes()
+    }
+
+    /// Numbers that a block's kernel leaves, where they are not its sums.
+    fn raw_len(&self) -> Option<usize> {
+        let (rows, in_word) = (self.request.rows, self.decode.stored.in_word());
+        match self.request.weights.lie {
+            Lie::Panels { .. } => Some(0),
+            Lie::Rows { .. } => self.cut.block.checked_add(self.lanes() * in_word)?.checked_mul(rows),
+            Lie::Columns { .. } => self.cut.block.checked_mul(rows)?.checked_mul(self.lanes()),
+        }
+    }
+
+    /// Makes the kernels.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when code cannot be made.
+    pub fn prepare(&self) -> Result<(), Error> {
+        self.kernels().map(|_| ())
+    }
+
+    fn kernels(&self) -> Result<&Set, Error> {
+        if let Some(set) = self.kernels.get() {
+            return Ok(set);
+        }
+        let Request { isa, weights, rows, grouped, .. } = self.request;
+        let (lanes, in_word) = (self.lanes(), self.decode.stored.in_word());
+        let get = |walk: Walk| Ready::get(isa, gemv::Gemv { decode: self.decode, rows: rows as u8, walk });
+        let (main, single) = match weights.lie {
+            Lie::Panels { columns, .. } => {
+                let groups = grouped.map(|g| Groups { scale: g.scale.map(Factor::elem), zero: g.zero.map(Factor::elem) });
+                (get(Walk::Panel { line: (columns / lanes) as u8, vectors: self.vectors as u8, groups })?, None)
+            }
+            Lie::Rows { .. } => {
+                let (lines, masked) = (gemv::Gemv::lines(isa), !(weights.n / in_word).is_multiple_of(lanes));
+                let single = (!weights.k.is_multiple_of(lines)).then(|| get(Walk::Lines { lines: 1, masked })).transpose()?;
+                (get(Walk::Lines { lines: lines as u8, masked })?, single)
+            }
+            Lie::Columns { .. } => {
+                let (columns, masked) = (gemv::Gemv::columns(isa, rows), !(weights.k / in_word).is_multiple_of(lanes));
+                let single = (!weights.n.is_multiple_of(columns)).then(|| get(Walk::Columns { columns: 1, masked })).transpose()?;
+                (get(Walk::Columns { columns: columns as u8, masked })?, single)
+            }
+        };
+        Ok(self.kernels.get_or_init(|| Set { main, single }))
+    }
+
+    /// Computes everything.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when scratch is short or code cannot be made.
+    pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
+        let set = self.kernels()?;
+        let lens = self.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
+        let Request { workers, batches, grouped, .. } = self.request;
+        let a = scratch.take(lens.a)?;
+        let a = match on.in_place {
+            Some(words) => words,
+            None => self.arrange(on, executor, a),
+        };
+        let a_sums = self.sum_groups(on, scratch.take(lens.a_sums)?, executor);
+        let [scale, zero] = [(grouped.and_then(|g| g.scale), &on.scale, 0), (grouped.and_then(|g| g.zero), &on.zero, 1)]
+            .map(|(factor, from, i)| (factor, from, on.factors[i], lens.tables[i]))
+            .map(|(factor, from, buf, len)| self.factor(on, (factor, from), buf, scratch.take(len), executor));
+        let shared = Shared { on, a, a_sums, scale: scale?, zero: zero? };
+        let partial = scratch.take(lens.partial)?;
+        let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;
+        let Cut { tasks, slices, .. } = self.cut;
+        if slices == 1 {
+            each.work(executor, workers, batches * tasks, &|task, scratch| self.columns(set, &shared, task, scratch));
+            return Ok(());
+        }
+        let piece = self.request.rows * self.cut.columns();
+        let all = batches * slices * tasks;
+        let partial = each.work_on(partial, executor, workers, (all, piece), &|task, sums, scratch| {
+            let (column, rest) = (task % tasks, task / tasks);
+            self.slice(set, &shared, (rest / slices, rest % slices, column), sums, scratch);
+        });
+        let partial: &[f32] = partial.into_slice();
+        each.work(executor, workers, batches * tasks, &|task, scratch| self.add_slices(&shared, task, partial, scratch));
+        Ok(())
+    }
+
+    /// Positions of a batch in source, weights and destination.
+    fn positions(&self, on: &Operands<'_>, mut batch: usize) -> [Pos; 3] {
+        let mut all = [[0; MAX_NDIMS]; 3];
+        let dims = [Some(on.a.view.dims()), None, Some(on.tail.dst().dims())];
+        for (d, size) in on.batch.iter().enumerate().rev() {
+            let p = (batch % *size as usize) as i64;
+            batch /= *size as usize;
+            for (pos, dims) in all.iter_mut().zip(dims) {
+                pos[d] = if dims.is_some_and(|dims| dims[d] == 1) { 0 } else { p };
+            }
+        }
+        all
+    }
+
+    /// The weights of a batch.
+    fn weights_of(&self, on: &Operands<'_>, batch: usize) -> Buf {
+        let pos = self.positions(on, batch)[1];
+        let start: i64 = on.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
+        let start = start as usize + self.request.weights.offset;
+        on.b.part(start, on.b.len() - start)
+    }
+
+    fn arrange<'s>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'s>) -> &'s [f32] {
+        let Request { batches, rows, weights, .. } = self.request;
+        let chunks = self.order.chunks();
+        let executor = if batches * rows * weights.k < ALONE { &Inline } else { executor };
+        part.fill(executor, self.order.chunk(), &|piece, out| {
+            let pos = self.positions(on, piece / chunks)[0];
+            self.order.arrange(&on.a, (&on.axes[0], &on.axes[1]), &pos, piece % chunks, out);
+        })
+    }
+
+    /// Sums of the source in every group: batch by batch, group by group, a number of each row.
+    fn sum_groups<'s>(&self, on: &Operands<'_>, part: Part<'s>, executor: &dyn Executor) -> &'s [f32] {
+        let Request { rows, weights, grouped, .. } = self.request;
+        let size = grouped.map_or(weights.k, |g| g.size);
+        let groups = weights.k / size;
+        part.fill(executor, groups * rows, &|batch, out| {
+            let pos = self.positions(on, batch)[0];
+            let mut line = [0.0; CHUNK];
+            for (i, sum) in out.iter_mut().enumerate() {
+                let pos = on.axes[0].at(&pos, i % rows);
+                let mut total = 0.0;
+                for start in (0..size).step_by(CHUNK) {
+                    let line = &mut line[..CHUNK.min(size - start)];
+                    on.a.read(&on.axes[1], &pos, i / rows * size + start, line);
+                    total += sum_of(line);
+                }
+                *sum = total as f32;
+            }
+        })
+    }
+
+    /// Where the kernels find scales or zero points of groups.
+    fn factor(
+        &self,
+        on: &Operands<'_>,
+        (factor, from): (Option<Factor>, &Broadcast<'_>),
+        buf: Option<Buf>,
+        part: Result<Part<'_>, Error>,
+        executor: &dyn Executor,
+    ) -> Result<Option<Column>, Error> {
+        let (Some(factor), Some(grouped)) = (factor, self.request.grouped) else { return part.map(|_| None) };
+        let columns = self.padded_columns();
+        if let (Factor::InPlace(_), Some(buf)) = (factor, buf) {
+            return Ok(Some(Column { buf, row: columns * factor.elem().bytes() }));
+        }
+        let ([column, depth], table) = (on.weights, part?.into_buf());
+        executor.run(executor.threads(), self.request.weights.k / grouped.size, &|_, group| {
+            let mut pos: Pos = [0; MAX_NDIMS];
+            pos[depth] = (group * grouped.size) as i64;
+            let mut line = [0.0f32; 128];
+            for first in (0..columns).step_by(line.len()) {
+                let line = &mut line[..128.min(columns - first)];
+                pos[column] = first as i64;
+                let (there, padding) = line.split_at_mut(line.len().min(self.request.weights.n.saturating_sub(first)));
+                from.line(&pos, column, there);
+                padding.fill(0.0);
+                table.write(group * columns + first, line);
+            }
+        });
+        Ok(Some(Column { buf: table, row: columns * 4 }))
+    }
+
+    /// A task of whole depth: its blocks, finished.
+    fn columns(&self, set: &Set, shared: &Shared<'_>, task: usize, scratch: &mut [f32]) {
+        let (batch, task) = (task / self.cut.tasks, task % self.cut.tasks);
+        let (sums, raw) = scratch.split_at_mut(self.request.rows * self.cut.block);
+        for block in self.blocks(task) {
+            self.block(set, shared, (batch, 0, block), (sums, self.cut.block), raw);
+            self.finish(shared, batch, block, sums);
+        }
+    }
+
+    /// Columns at which the blocks of a task begin.
+    fn blocks(&self, task: usize) -> impl Iterator<Item = usize> {
+        let (first, n) = (task * self.cut.columns(), self.request.weights.n);
+        (first..n.min(first + self.cut.columns())).step_by(self.cut.block)
+    }
+
+    /// A task of a slice of the depth: the sums of its blocks, row by row.
+    fn slice(&self, set: &Set, shared: &Shared<'_>, (batch, slice, task): (usize, usize, usize), sums: &mut [f32], scratch: &mut [f32]) {
+        let first = task * self.cut.columns();
+        for block in self.blocks(task) {
+            self.block(set, shared, (batch, slice, block), (&mut sums[block - first..], self.cut.columns()), scratch);
+        }
+    }
+
+    /// Adds the slices of a task's columns up and finishes them.
+    fn add_slices(&self, shared: &Shared<'_>, task: usize, partial: &[f32], scratch: &mut [f32]) {
+        let (batch, task) = (task / self.cut.tasks, task % self.cut.tasks);
+        let Cut { block, tasks, slices, .. } = self.cut;
+        let (rows, step) = (self.request.rows, self.cut.columns());
+        let sums = &mut scratch[..rows * block];
+        for first in self.blocks(task) {
+            for slice in 0..slices {
+                let piece = &partial[((batch * slices + slice) * tasks + task) * rows * step..][..rows * step];
+                for (row, sums) in sums.chunks_exact_mut(block).enumerate() {
+                    let part = &piece[row * step + first - task * step..][..block];
+                    if slice == 0 {
+                        sums.copy_from_slice(part);
+                    } else {
+                        sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+                    }
+                }
+            }
+            self.finish(shared, batch, first, sums);
+        }
+    }
+
+    /// Subtracts zero points and stores a block.
+    fn finish(&self, shared: &Shared<'_>, batch: usize, first: usize, sums: &mut [f32]) {
+        let on = shared.on;
+        let (rows, n, step) = (self.request.rows, self.request.weights.n, self.cut.block);
+        let columns = step.min(n - first);
+        let [_, mut weights, mut pos] = self.positions(on, batch);
+        weights[on.weights[0]] = first as i64;
+        pos[on.dst[1]] = first as i64;
+        if self.request.zero {
+            let mut line = [0.0; 128];
+            for start in (0..columns).step_by(line.len()) {
+                let line = &mut line[..128.min(columns - start)];
+                on.zero.line(&weights, on.weights[0], line);
+                weights[on.weights[0]] += line.len() as i64;
+                for (row, sums) in sums.chunks_exact_mut(step).enumerate() {
+                    let a = shared.a_sums[batch * rows + row];
+                    sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
+                }
+            }
+        }
+        let run = Run { pos, dim: on.dst[0], step: 1, count: rows };
+        on.tail.store(Sums { data: sums, exact: None, step, columns, dim: on.dst[1] }, std::iter::once(run));
+    }
+
+    /// The sums of a slice of a block, rows `step` apart.
+    fn block(
+        &self,
+        set: &Set,
+        shared: &Shared<'_>,
+        (batch, slice, first): (usize, usize, usize),
+        (sums, step): (&mut [f32], usize),
+        raw: &mut [f32],
+    ) {
+        let weights = &self.request.weights;
+        let start = slice * self.cut.slice;
+        let depth = self.cut.slice.min(weights.k - start);
+        let columns = self.cut.block.min(weights.n - first);
+        let a = if shared.on.in_place.is_some() {
+            self.in_place_start(shared.on, batch)
+        } else {
+            batch * self.order.chunks() * self.order.chunk()
+        };
+        let on = On {
+            a: &shared.a[a + self.order.words(start)..],
+            b: self.weights_of(shared.on, batch),
+            b_row: 0,
+            groups: 0,
+            count: 0,
+            last: 0,
+            scale: shared.scale,
+            zero: shared.zero,
+            a_sums: shared.a_sums,
+        };
+        match weights.lie {
+            Lie::Panels { .. } => self.panels(set, on, (first, columns), (start, depth), (sums, step)),
+            Lie::Rows { distance } => self.rows(set, on, distance, (first, columns), (start, depth), (raw, sums, step)),
+            Lie::Columns { distance } => self.columns_of(set, on, distance, (first, columns), (start, depth), (raw, sums, step)),
+        }
+    }
+
+    /// Where the single row of a batch begins in a source that is taken in place.
+    fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> usize {
+        let numbers = if self.decode.pairs { 2 } else { 1 };
+        on.a.view.offset(&self.positions(on, batch)[0]) / numbers
+    }
+}
+
+/// Sum of numbers, in eight parts that are added in the end.
+fn sum_of(line: &[f32]) -> f64 {
+    let mut parts = [0.0f64; 8];
+    for x in line.chunks(8) {
+        parts.iter_mut().zip(x).for_each(|(p, x)| *p += f64::from(*x));
+    }
+    parts.iter().sum()
+}

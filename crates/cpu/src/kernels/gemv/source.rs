@@ -1,0 +1,122 @@
+//! `A` in the order in which the numbers of the weights appear.
+
+use super::weights::Lie;
+use crate::kernels::access::{Axis, Pos};
+use crate::kernels::dot::pack::Source;
+use oxidnn_jit::kernels::gemv::MAX_ROWS;
+use oxidnn_jit::kernels::unpack::Decode;
+
+/// Depth that is arranged at a time: whole vectors of words of any type.
+pub(super) const CHUNK: usize = 512;
+
+/// How `A` is arranged for a kind of weights.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    decode: Decode,
+    rows: usize,
+    depth: usize,
+    columns: bool,
+    lanes: usize,
+}
+
+impl Order {
+    pub(super) fn new(decode: Decode, lie: Lie, rows: usize, depth: usize, lanes: usize) -> Order {
+        Order { decode, rows, depth, columns: matches!(lie, Lie::Columns { .. }), lanes }
+    }
+
+    /// Words that a depth takes, rows taken together; `depth` is whole words of weights, and whole vectors of them for columns.
+    pub(super) fn words(&self, depth: usize) -> usize {
+        if self.decode.pairs { depth / 2 * self.rows } else { depth * self.rows }
+    }
+
+    /// Words of a chunk.
+    pub(super) fn chunk(&self) -> usize {
+        self.words(CHUNK)
+    }
+
+    /// Chunks of the whole depth.
+    pub(super) fn chunks(&self) -> usize {
+        self.depth.div_ceil(CHUNK)
+    }
+
+    /// True when the numbers of a single row need no other order.
+    pub(super) fn is_natural(&self) -> bool {
+        let whole = |unit: usize| self.depth.is_multiple_of(unit);
+        match (self.columns, self.decode.pairs) {
+            _ if self.rows > 1 => false,
+            (false, false) => whole(self.decode.line_depth()),
+            (false, true) => self.decode.parts() == 1 && whole(2),
+            (true, _) => self.decode.parts() == 1 && whole(self.decode.stored.in_word() * self.lanes),
+        }
+    }
+
+    /// Arranges chunk `index` of the source at `pos`.
+    pub(super) fn arrange(&self, source: &Source<'_>, (rows, depth): (&Axis, &Axis), pos: &Pos, index: usize, out: &mut [f32]) {
+        let mut lines = [0.0; MAX_ROWS * CHUNK];
+        let first = index * CHUNK;
+        let count = CHUNK.min(self.depth - first);
+        for (row, line) in lines.chunks_exact_mut(CHUNK).enumerate().take(self.rows) {
+            source.read(depth, &rows.at(pos, row), first, &mut line[..count]);
+        }
+        let in_word = self.decode.stored.in_word();
+        if self.columns {
+            let padded = count.next_multiple_of(in_word * self.lanes);
+            self.vectors(&lines, &mut out[..self.words(padded)]);
+        } else if self.decode.pairs {
+            self.pairs(&lines, &mut out[..self.words(count.next_multiple_of(in_word))]);
+        } else {
+            let padded = count.next_multiple_of(self.decode.line_depth());
+            interleave(&lines, self.rows, &mut out[..self.words(padded)]);
+        }
+    }
+
+    /// The pairs of every line and part, rows taken together.
+    fn pairs(&self, lines: &[f32], out: &mut [f32]) {
+        let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
+        for (n, words) in out.chunks_exact_mut(self.rows).enumerate() {
+            let [low, high] = self.decode.places(n % parts).map(|p| n / parts * in_word + p);
+            for (word, line) in words.iter_mut().zip(lines.chunks_exact(CHUNK)) {
+                *word = pair(line[low], line[high]);
+            }
+        }
+    }
+
+    /// For every vector of words and part a vector of each row.
+    fn vectors(&self, lines: &[f32], out: &mut [f32]) {
+        let (parts, in_word) = (self.decode.parts(), self.decode.stored.in_word());
+        for (n, vector) in out.chunks_exact_mut(self.lanes).enumerate() {
+            let (word, part, line) = (n / self.rows / parts * self.lanes, n / self.rows % parts, &lines[n % self.rows * CHUNK..][..CHUNK]);
+            let places = self.decode.places(part);
+            for (lane, x) in vector.iter_mut().enumerate() {
+                let [low, high] = places.map(|p| line[(word + lane) * in_word + p]);
+                *x = if self.decode.pairs { pair(low, high) } else { low };
+            }
+        }
+    }
+}
+
+/// Two numbers that are bf16, in the bits of one.
+fn pair(low: f32, high: f32) -> f32 {
+    f32::from_bits(low.to_bits() >> 16 | high.to_bits() & 0xffff_0000)
+}
+
+/// `out[k * rows + row] = lines[row][k]`
+fn interleave(lines: &[f32], rows: usize, out: &mut [f32]) {
+    match rows {
+        1 => out.copy_from_slice(&lines[..out.len()]),
+        2 => interleave_rows::<2>(lines, out),
+        3 => interleave_rows::<3>(lines, out),
+        4 => interleave_rows::<4>(lines, out),
+        5 => interleave_rows::<5>(lines, out),
+        6 => interleave_rows::<6>(lines, out),
+        7 => interleave_rows::<7>(lines, out),
+        _ => interleave_rows::<8>(lines, out),
+    }
+}
+
+fn interleave_rows<const M: usize>(lines: &[f32], out: &mut [f32]) {
+    let lines: [&[f32]; M] = std::array::from_fn(|row| &lines[row * CHUNK..][..CHUNK]);
+    for (k, words) in out.as_chunks_mut::<M>().0.iter_mut().enumerate().take(CHUNK) {
+        *words = std::array::from_fn(|row| lines[row][k]);
+    }
+}

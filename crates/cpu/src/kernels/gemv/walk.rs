@@ -1,0 +1,124 @@
+//! Calls of the kernels for a block of columns, by the order in which weights lie.
+
+use super::call::{Column, On};
+use super::weights::Lie;
+use super::{Lanes, Product, REREAD, Set};
+
+/// A range of columns or depth: first, count.
+type Span = (usize, usize);
+
+impl Product {
+    /// Panels: sums are added up where they are wanted. Where registers do not hold the sums of all vectors, a part of a panel that stays in
+    /// the cache is gone through several times.
+    pub(super) fn panels(&self, set: &Set, on: On<'_>, (first, columns): Span, (start, depth): Span, (sums, step): (&mut [f32], usize)) {
+        let weights = &self.request.weights;
+        let Lie::Panels { columns: width, distance } = weights.lie else { return };
+        let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
+        let wide = self.vectors * self.lanes();
+        for row in sums.chunks_mut(step).take(rows) {
+            let wanted = columns.next_multiple_of(width).min(row.len());
+            row[..wanted].fill(0.0);
+        }
+        let group = self.request.grouped.map(|g| g.size / self.decode.line_depth());
+        let lines = depth.div_ceil(self.decode.line_depth());
+        let most = if wide == width { lines } else { (REREAD / line).next_multiple_of(group.unwrap_or(4)) };
+        for panel in 0..columns.div_ceil(width) {
+            let b = (first / width + panel) * distance + start / self.decode.line_depth() * line;
+            for at in (0..lines).step_by(most.max(1)) {
+                let now = most.min(lines - at);
+                let (groups, count, index) = match group {
+                    Some(group) => (now / group, group, (start / self.decode.line_depth() + at) / group),
+                    None => (1, now, 0),
+                };
+                for vector in (0..width).step_by(wide) {
+                    let place = b + at * line + vector * self.decode.line_bytes();
+                    let column = |of: Option<Column>, factor: Option<super::Factor>| {
+                        let (of, elem) = (of?, factor?.elem());
+                        let begin = index * of.row + (first + panel * width + vector) * elem.bytes();
+                        Some(Column { buf: of.buf.part(begin, of.buf.len() - begin), ..of })
+                    };
+                    let grouped = self.request.grouped;
+                    let call = On {
+                        a: &on.a[self.order.words(at * self.decode.line_depth())..],
+                        b: on.b.part(place, on.b.len() - place),
+                        groups,
+                        count,
+                        scale: column(on.scale, grouped.and_then(|g| g.scale)),
+                        zero: column(on.zero, grouped.and_then(|g| g.zero)),
+                        a_sums: if group.is_some() && !on.a_sums.is_empty() { &on.a_sums[index * rows..] } else { &[] },
+                        ..on
+                    };
+                    set.main.run(&call, &mut sums[panel * width + vector..], step);
+                }
+            }
+        }
+    }
+
+    /// Rows of weights: the kernel's sums go by vectors and parts, and become rows in the end.
+    pub(super) fn rows(
+        &self,
+        set: &Set,
+        on: On<'_>,
+        distance: usize,
+        (first, columns): Span,
+        (start, depth): Span,
+        (raw, sums, step): (&mut [f32], &mut [f32], usize),
+    ) {
+        let (lanes, in_word, rows) = (self.lanes(), self.decode.stored.in_word(), self.request.rows);
+        let (words, lines) = (columns / in_word, oxidnn_jit::kernels::gemv::Gemv::lines(self.request.isa));
+        let raw = &mut raw[..(words / lanes + 1) * in_word * rows * lanes];
+        raw.fill(0.0);
+        let place = first * self.decode.stored.bits() / 8 + start * distance;
+        for (ready, from, groups) in [(Some(&set.main), 0, depth / lines), (set.single.as_ref(), depth / lines * lines, depth % lines)] {
+            let Some(ready) = ready.filter(|_| groups > 0) else { continue };
+            let place = place + from * distance;
+            let call = On {
+                a: &on.a[from * rows..],
+                b: on.b.part(place, on.b.len() - place),
+                b_row: distance,
+                groups,
+                count: words / lanes,
+                last: words % lanes,
+                ..on
+            };
+            ready.run(&call, raw, 0);
+        }
+        for (row, sums) in sums.chunks_mut(step).take(rows).enumerate() {
+            for (vector, sums) in sums[..columns].chunks_mut(lanes * in_word).enumerate() {
+                for part in 0..in_word {
+                    let from = &raw[((vector * in_word + part) * rows + row) * lanes..][..lanes];
+                    sums.iter_mut().skip(part).step_by(in_word).zip(from).for_each(|(s, x)| *s = *x);
+                }
+            }
+        }
+    }
+
+    /// Columns of weights: the kernel leaves a vector of each row and column.
+    pub(super) fn columns_of(
+        &self,
+        set: &Set,
+        on: On<'_>,
+        distance: usize,
+        (first, columns): Span,
+        (start, depth): Span,
+        (raw, sums, step): (&mut [f32], &mut [f32], usize),
+    ) {
+        let (lanes, rows) = (self.lanes(), self.request.rows);
+        let words = depth / self.decode.stored.in_word();
+        let taken = oxidnn_jit::kernels::gemv::Gemv::columns(self.request.isa, rows);
+        let place = start * self.decode.stored.bits() / 8 + first * distance;
+        for (ready, from, groups) in
+            [(Some(&set.main), 0, columns / taken), (set.single.as_ref(), columns / taken * taken, columns % taken)]
+        {
+            let Some(ready) = ready.filter(|_| groups > 0) else { continue };
+            let place = place + from * distance;
+            let b = on.b.part(place, on.b.len() - place);
+            let call = On { b, b_row: distance, groups, count: words / lanes, last: words % lanes, ..on };
+            ready.run(&call, &mut raw[from * rows * lanes..], 0);
+        }
+        let numbers = raw.chunks_exact(lanes).map(|v| if lanes == 16 { Lanes::<16>::load(v).sum() } else { Lanes::<8>::load(v).sum() });
+        for (i, x) in numbers.take(columns * rows).enumerate() {
+            sums[i % rows * step + i / rows] = x;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How a matrix of weights lies in memory, as far as the kernels walk it.
+
+use crate::kernels::access::Axis;
+use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::unpack::{Decode, Stored};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{DataType, Tensor};
+
+/// A matrix of weights: `k` numbers deep, `n` columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Weights {
+    pub(super) stored: Stored,
+    pub(super) k: usize,
+    pub(super) n: usize,
+    pub(super) lie: Lie,
+    /// Bytes before the first number.
+    pub(super) offset: usize,
+}
+
+/// The order of the numbers; distances in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lie {
+    /// Panels of `columns` columns, `distance` apart, lines without gaps.
+    Panels { columns: usize, distance: usize },
+    /// Rows.
+    Rows { distance: usize },
+    /// Columns.
+    Columns { distance: usize },
+}
+
+fn stored(dtype: DataType) -> Option<Stored> {
+    Some(match dtype {
+        DataType::F32 => Stored::F32,
+        DataType::Bf16 => Stored::Bf16,
+        DataType::F16 => Stored::F16,
+        DataType::S8 => Stored::S8,
+        DataType::U8 => Stored::U8,
+        DataType::S4 => Stored::S4,
+        DataType::U4 => Stored::U4,
+        _ => return None,
+    })
+}
+
+impl Weights {
+    /// The matrix that dimension `column` and the dimensions `depth` (slowest first) of a tensor make.
+    ///
+    /// # Errors
+    /// The type or layout, where there is no way through it.
+    pub fn new(tensor: &Tensor, column: usize, depth: &[usize], isa: Isa) -> Result<Weights, Skip> {
+        let no = || Skip::Layout(format!("of weights: {}", tensor.summary()));
+        let stored = stored(tensor.dtype).ok_or_else(|| Skip::DataType(format!("{} as weights", tensor.dtype)))?;
+        let blocking = tensor.blocking().ok_or_else(no)?;
+        let axis = Axis::new(depth, tensor.dims());
+        let (k, n) = (axis.len(), tensor.dims()[column] as usize);
+        let bytes = |elements: i64| {
+            let bits = usize::try_from(elements).ok()?.checked_mul(stored.bits())?;
+            bits.is_multiple_of(8).then_some(bits / 8)
+        };
+        let offset = bytes(blocking.offset).ok_or_else(no)?;
+        let step = axis.chained(blocking).ok_or_else(no)?;
+        let words = |numbers: usize| numbers.is_multiple_of(stored.in_word());
+        let lie = if !blocking.is_plain() {
+            let decode = Decode { stored, pairs: false };
+            let together = decode.line_depth();
+            let width = blocking.inner.of(column);
+            let mut want = vec![(column, width)];
+            if together > 1 {
+                want.push((axis.single().ok_or_else(no)?, together as i64));
+            }
+            let whole = |d: usize, block: i64| blocking.padded_dims[d] % block == 0;
+            let fits = blocking.inner.iter().eq(want.iter().copied()) && want.iter().all(|(d, block)| whole(*d, *block));
+            let vectors = width as usize / isa.width().lanes();
+            if !fits || width % isa.width().lanes() as i64 != 0 || vectors > 8 || step != width * together as i64 {
+                return Err(no());
+            }
+            Lie::Panels { columns: width as usize, distance: bytes(blocking.strides[column]).ok_or_else(no)? }
+        } else if (step == 1 || k == 1) && words(k) {
+            Lie::Columns { distance: bytes(blocking.strides[column]).ok_or_else(no)? }
+        } else if (blocking.strides[column] == 1 || n == 1) && words(n) {
+            Lie::Rows { distance: bytes(step).ok_or_else(no)? }
+        } else {
+            return Err(no());
+        };
+        Ok(Weights { stored, k, n, lie, offset })
+    }
+
+    /// Bytes of the numbers.
+    pub(super) fn bytes(&self) -> usize {
+        self.k.saturating_mul(self.n).saturating_mul(self.stored.bits()) / 8
+    }
+}

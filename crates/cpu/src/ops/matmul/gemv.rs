@@ -1,0 +1,160 @@
+//! `gemv:jit`: products of up to 8 rows, whose weights are decoded on their way from memory.
+
+use crate::CpuTarget;
+use crate::kernels::access::{Axis, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::dot::pack::Source;
+use crate::kernels::epilogue::{self, Epilogue};
+use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, Request, Weights};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_spec::op::Matmul;
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Gemv {
+    attr: Attr,
+    product: Product,
+    /// Whether the source is taken as it lies.
+    in_place: bool,
+    /// Whether scales of weights differ along the reduction, which the tail does not apply.
+    grouped: bool,
+}
+
+/// Takes dense products of few rows, but for those of two whole-number operands.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let row = op.src.dims().len() - 2;
+    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.dims().has_runtime()) || !(1..=MAX_ROWS as i64).contains(&op.src.dims()[row]) {
+        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    }
+    support::operand_type(op.src.dtype)?;
+    if op.src.dtype.is_integral() {
+        return Err(Skip::DataType(format!("{} as source", op.src.dtype)));
+    }
+    epilogue::check(&problem.attr, &op.dst)?;
+    if !problem.attr.precomputed_reductions.is_empty() {
+        return Err(Skip::Attr("precomputed reductions".into()));
+    }
+    let mut problem = problem.clone();
+    if let Op::Matmul(op) = &mut problem.op {
+        super::resolve_weights(&mut op.weights, target)?;
+    }
+    problem.resolve();
+    support::dense(&problem)?;
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let request = request(op, &problem.attr, isa, target.threads)?;
+    let product = Product::new(request)?;
+    let in_place = product.takes_in_place() && is_natural(op, &problem.attr, product.word_type());
+    let scratch_bytes = product.scratch_bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let grouped = request.grouped.is_some_and(|g| g.scale.is_some());
+    let kernel = Gemv { attr: problem.attr.clone(), product, in_place, grouped };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+fn request(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa, workers: usize) -> Result<Request, Skip> {
+    let dims = op.dst.dims();
+    let (row, column) = (dims.len() - 2, dims.len() - 1);
+    let weights = Weights::new(&op.weights, column, &[row], isa)?;
+    let batches = dims[..row].iter().product::<i64>() as usize;
+    let grouped = grouped(op, attr, isa)?;
+    let zero = attr.zero_points.contains_key(&Arg::WEIGHTS) && grouped.is_none_or(|g| g.zero.is_none());
+    let adjusted = [&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC));
+    Ok(Request {
+        isa,
+        workers,
+        weights,
+        batches,
+        rows: dims[row] as usize,
+        bf16: op.src.dtype == DataType::Bf16 && !adjusted,
+        grouped,
+        zero,
+    })
+}
+
+/// Depth of the groups of a quantisation, where it differs along the depth.
+fn group_size(quant: Option<&Quant>, depth: usize) -> Option<usize> {
+    let quant = quant.filter(|q| q.mask >> depth & 1 == 1)?;
+    Some(quant.groups.first().map_or(1, |g| g.max(&1).unsigned_abs() as usize))
+}
+
+/// Quantisation of weights that differs along the reduction.
+fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grouped>, Skip> {
+    let dims = op.weights.dims();
+    let (depth, column) = (dims.len() - 2, dims.len() - 1);
+    let [scale, zero] = [&attr.scales, &attr.zero_points].map(|q| q.get(&Arg::WEIGHTS));
+    let sizes = [scale, zero].map(|q| group_size(q, depth));
+    let Some(size) = sizes.iter().flatten().copied().min() else { return Ok(None) };
+    if sizes.iter().flatten().any(|s| s % size != 0) || dims[..depth].iter().any(|d| *d != 1) {
+        return Err(Skip::Attr("groups of several sizes, or of a batch of weights".into()));
+    }
+    let panels = crate::kernels::tile::layout::panel_columns(isa, dims[column] as usize) as i64;
+    let whole = op.weights.blocking().is_some_and(|b| dims[column] % b.inner.of(column).max(panels) == 0);
+    let factor = |quant: &Quant| {
+        use DataType::{Bf16, F16, F32, S8, U8};
+        let every = quant.mask >> column & 1 == 1 && quant.groups.get(1).is_none_or(|g| *g <= 1);
+        let read = matches!(quant.dtype, F32 | Bf16 | F16 | U8 | S8) && !quant.on_host;
+        let in_place = whole && every && read && group_size(Some(quant), depth) == Some(size);
+        if in_place { Factor::InPlace(quant.dtype) } else { Factor::Table }
+    };
+    Ok(Some(Grouped { size, scale: scale.filter(|_| sizes[0].is_some()).map(factor), zero: zero.map(factor) }))
+}
+
+/// Whether the source holds plain numbers of the kernels' type, contiguous along the depth.
+fn is_natural(op: &Matmul, attr: &Attr, words: DataType) -> bool {
+    let n = op.src.dims().len();
+    let plain = op.src.blocking().is_some_and(|b| {
+        let even = |s: &i64| words == DataType::F32 || s % 2 == 0;
+        b.is_plain() && (b.strides[n - 1] == 1 || op.src.dims()[n - 1] == 1) && b.strides[..n - 2].iter().chain([&b.offset]).all(even)
+    });
+    plain && op.src.dtype == words && ![&attr.scales, &attr.zero_points].iter().any(|q| q.contains_key(&Arg::SRC))
+}
+
+/// A scale that differs along the reduction (dimension `depth`), or else the one that the tail applies.
+fn split(scale: Broadcast<'_>, along: bool, depth: usize) -> (Option<Broadcast<'_>>, Broadcast<'_>) {
+    if along { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
+}
+
+impl Kernel for Gemv {
+    fn prepare(&self) -> Result<(), Error> {
+        self.product.prepare()
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (src, weights, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
+        dst.zero_padding();
+        if dst.dims().contains(&0) {
+            return Ok(());
+        }
+        let n = dst.dims().len();
+        let (row, column) = (n - 2, n - 1);
+        let scale = |arg: Arg, view: &View<'_>| Broadcast::scale(simd, ctx, &self.attr, arg, view.dims());
+        let a_scale = scale(Arg::SRC, &src)?;
+        let (a_scale, a_factor) = split(a_scale, a_scale.varies(column), column);
+        let (b_scale, b_factor) = split(scale(Arg::WEIGHTS, &weights)?, self.grouped, row);
+        let zero_point = |arg: Arg, view: &View<'_>| Broadcast::zero_point(simd, ctx, &self.attr, arg, view.dims());
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(Broadcast::tensor);
+        let a_zero = Some(zero_point(Arg::SRC, &src)?).filter(|z| !z.is_constant(0.0));
+        let bits = weights.dtype().bits() as i64;
+        let operands = Operands {
+            a: Source { view: src, zero_point: a_zero, scale: a_scale, floats: support::floats(ctx, Arg::SRC, &src) },
+            in_place: ctx.input(Arg::SRC).filter(|_| self.in_place),
+            axes: [Axis::new(&[row], src.dims()), Axis::new(&[column], src.dims())],
+            b: weights.buf(),
+            zero: zero_point(Arg::WEIGHTS, &weights)?,
+            scale: b_scale.unwrap_or(Broadcast::constant(1.0)),
+            factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)].map(|arg| ctx.buf(arg).ok()),
+            weights: [column, row],
+            tail: Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?,
+            dst: [row, column],
+            batch: Dims::from_fn(row, |d| dst.dims()[d]),
+            batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),
+        };
+        self.product.run(&operands, ctx.executor, &mut scratch)
+    }
+}
