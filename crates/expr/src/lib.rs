@@ -5,6 +5,7 @@
 //!
 //! - [`number`]: exact conversion of every data type, the definition that everything else is tested against;
 //! - [`eltwise`], [`binary`]: the element-wise functions and their derivatives;
+//! - [`functions`]: the elementary functions in `f32`, for vector code;
 //! - [`convert`]: slices to `f32` and back; [`lane`]: `f32` arithmetic for vector code;
 //! - [`quant`]: scales and zero points; [`philox`]: random numbers for dropout and stochastic rounding.
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@
 pub mod binary;
 pub mod convert;
 pub mod eltwise;
+pub mod functions;
 pub mod lane;
 mod num;
 pub mod number;

@@ -5,7 +5,7 @@ use super::*;
 impl Function {
     /// An empty function for a processor.
     pub fn new(isa: Isa) -> Function {
-        Function { isa, body: Vec::new(), virtuals: Vec::new(), constants: Vec::new() }
+        Function { isa, body: Vec::new(), virtuals: Vec::new(), constants: Vec::new(), locals: 0 }
     }
 
     /// The processor.
@@ -122,6 +122,17 @@ impl Function {
         dst
     }
 
+    /// The address of memory of the function's own, at a multiple of 64, for at least so many bytes (a few thousand at most).
+    pub fn local(&mut self, bytes: usize) -> Int {
+        let dst = self.int_value();
+        self.body.push(Inst::Local(dst, self.locals));
+        // One slot more than needed, for the way to the next multiple.
+        self.locals += bytes.div_ceil(emit::SLOT) + 1;
+        self.add(dst, emit::SLOT as i32 - 1);
+        self.and(dst, -(emit::SLOT as i32));
+        dst
+    }
+
     /// `dst += b`
     pub fn add(&mut self, dst: Int, b: impl Into<IntSrc>) {
         self.body.push(Inst::Int(IntOp::Add, dst, b.into()));
@@ -199,6 +210,13 @@ impl Function {
     /// Gives `dst` the value of `a`.
     pub fn assign(&mut self, dst: Val, a: Val) {
         self.push(VecInst::Move(dst, a));
+    }
+
+    /// A new vector that starts as `a`.
+    pub fn copy_of(&mut self, a: Val) -> Val {
+        let dst = self.vector(self.width(a));
+        self.push(VecInst::Move(dst, a));
+        dst
     }
 
     /// A 32-bit number from memory in every lane.

@@ -27,7 +27,7 @@ const INTS: [Gpr; 15] = [
 /// How many of them need not be kept for the caller (System V).
 const FREE_INTS: usize = 9;
 /// Bytes of a slot of the stack frame.
-const SLOT: usize = 64;
+pub(super) const SLOT: usize = 64;
 /// Loops begin at a multiple of this.
 const LOOP_ALIGN: usize = 64;
 

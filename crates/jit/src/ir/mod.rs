@@ -317,6 +317,8 @@ enum Inst {
     LoadU8(Int, Addr),
     StoreInt(Addr, Int),
     Address(Int, Addr),
+    /// The address of a slot of the stack frame.
+    Local(Int, usize),
     Int(IntOp, Int, IntSrc),
     Prefetch(Prefetch, Addr),
     Loop(Int, LoopKind),
@@ -378,6 +380,8 @@ pub struct Function {
     body: Vec<Inst>,
     virtuals: Vec<Virtual>,
     constants: Vec<Vec<u8>>,
+    /// Slots of the stack frame that its author has.
+    locals: usize,
 }
 
 /// Why a function could not be compiled: mistakes of its author.

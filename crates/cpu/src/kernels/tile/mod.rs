@@ -11,6 +11,7 @@ pub mod layout;
 pub mod tail;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use super::code::{Kernels, Key};
 use oxidnn_jit::kernels::dot::{self, Dot};

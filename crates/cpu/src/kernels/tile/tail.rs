@@ -1,25 +1,31 @@
-//! `Tail`: what happens to a tile's sums while they are in registers, up to their place in the destination.
+//! `Tail`: what happens to a tile's sums on their way to the destination, while they are in registers.
 //!
 //! A tail is a list of steps over f32 (or s32, before the first step that scales). Operands of steps that differ by column are converted once
 //! for an execution to lines of f32 in scratch, one line for each step, padded to whole vectors: so kernels depend neither on the types of such
-//! operands nor on whether they are one number or many. What a tail cannot do has a reason, and goes through
-//! [`Epilogue`](crate::kernels::epilogue::Epilogue).
+//! operands nor on whether they are one number or many. Operands of the destination's size are read in place, under the element that is made.
+//! What a tail cannot do has a reason, and goes through [`Epilogue`](crate::kernels::epilogue::Epilogue).
 
+#[cfg(test)]
+mod tests;
+mod write;
+
+use super::value::has_power;
 use super::{Call, Places, Spec};
-use crate::kernels::access::Pos;
+use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue;
 use crate::kernels::multiversion::Simd;
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Binary, Compare, Elem, Int, Unary, Val};
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::dot::Sums;
-use oxidnn_runtime::{Ctx, Skip};
-use oxidnn_spec::op::EltwiseAlg;
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Tensor};
-use std::mem::offset_of;
+use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Quant, Real, Tensor};
 
 /// Columns that a line of operands is padded to: those of the widest tile.
 const PADDED: usize = 64;
+/// Most operands of the destination's size.
+const TENSORS: usize = 4;
 
 /// A tail, part of the key of kernels.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -28,18 +34,29 @@ pub struct Tail {
     dst: Elem,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// One step; `column` is its line of operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Step {
     /// `s32 x - column`
     Compensate,
     /// `x * column`
     Scale,
     /// `x + column`
-    Add,
+    Bias,
+    /// `alg(x)`
+    Eltwise { alg: EltwiseAlg, alpha: Real, beta: Real },
+    /// `x + scale * (element of the destination - zero_point)`
+    Sum { scale: Real, zero_point: i32, from: Elem },
+    /// `alg(x, column)` for the post-op `index`
+    Binary { alg: BinaryAlg, index: u8 },
+    /// `alg(x, element)` of a tensor of the destination's size, for the post-op `index`
+    Tensor { alg: BinaryAlg, from: Elem, index: u8 },
+    /// `x > 0 ? x : x * column` for the post-op `index`
+    Prelu { index: u8 },
     /// `x / column`
     Unscale,
-    /// `max(x, 0)`
-    Relu,
+    /// `x + column`
+    ZeroPoint,
 }
 
 /// What a tail is planned for.
@@ -85,6 +102,8 @@ pub struct TailArgs<'a> {
     lines: &'a [f32],
     /// Numbers of a line.
     pitch: usize,
+    /// The tensors, in the order of their steps.
+    tensors: [Buf; TENSORS],
 }
 
 /// What kernels read besides the arguments of `dot`.
@@ -99,11 +118,15 @@ pub(super) struct Block {
     lines: *const f32,
     /// Bytes from a line to the next.
     pitch: usize,
+    /// The destination.
+    c: *const u8,
+    /// The tensors.
+    tensors: [*const u8; TENSORS],
 }
 
 impl TailArgs<'_> {
     /// No operands.
-    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0 };
+    pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS] };
 
     pub(super) fn block(&self, spec: &Spec, call: &Call<'_>) -> Block {
         Block {
@@ -111,14 +134,46 @@ impl TailArgs<'_> {
             c_offset: spec.tail.as_ref().map_or(0, |t| call.column * t.dst_size()),
             lines: self.lines.as_ptr().wrapping_add(call.tail_column),
             pitch: self.pitch * 4,
+            c: call.c.as_ptr(),
+            tensors: self.tensors.map(|t| t.as_ptr().cast_const()),
         }
     }
 }
 
 impl Step {
     fn has_line(&self) -> bool {
-        !matches!(self, Step::Relu)
+        !matches!(self, Step::Eltwise { .. } | Step::Sum { .. } | Step::Tensor { .. })
     }
+
+    /// The step of a post-op.
+    fn of(index: u8, op: &PostOp, about: &About<'_>) -> Result<Step, Skip> {
+        let no = |what: String| Err(Skip::Attr(what));
+        let column_only = |mask: u32| mask & !(1 << about.columns) == 0;
+        Ok(match op {
+            PostOp::Eltwise { alg: EltwiseAlg::Pow, beta, .. } if !has_power(beta.get()) => return no(format!("a power of {beta}")),
+            PostOp::Eltwise { alg, alpha, beta } => Step::Eltwise { alg: *alg, alpha: *alpha, beta: *beta },
+            PostOp::Sum { scale, zero_point, dtype } => match elem(dtype.unwrap_or(about.dst.dtype)) {
+                Some(from) => Step::Sum { scale: *scale, zero_point: *zero_point, from },
+                None => return no(format!("a sum of {dtype:?}")),
+            },
+            PostOp::Binary { alg, src1, src2: None } if *alg != BinaryAlg::Select => {
+                let mask = src1.dims().iter().enumerate().fold(0, |mask, (d, n)| mask | u32::from(*n != 1) << d);
+                match (column_only(mask), elem(src1.dtype)) {
+                    (true, _) => Step::Binary { alg: *alg, index },
+                    (false, Some(from)) if is_alike(src1, about.dst) => Step::Tensor { alg: *alg, from, index },
+                    _ => return no("an operand that differs by row".into()),
+                }
+            }
+            PostOp::Prelu { mask } if column_only(*mask) => Step::Prelu { index },
+            other => return no(format!("the post-op {other:?}")),
+        })
+    }
+}
+
+/// True when elements of equal positions have equal numbers in both.
+fn is_alike(a: &Tensor, b: &Tensor) -> bool {
+    let (Some(x), Some(y)) = (a.blocking(), b.blocking()) else { return false };
+    a.dims() == b.dims() && x.is_plain() && x.offset == 0 && y.offset == 0 && x.strides == y.strides
 }
 
 impl Tail {
@@ -136,20 +191,20 @@ impl Tail {
         let mut steps = Vec::new();
         steps.extend(about.compensated.then_some(Step::Compensate));
         steps.extend(about.scaled.then_some(Step::Scale));
-        steps.extend(about.biased.then_some(Step::Add));
-        for op in &attr.post_ops {
-            steps.push(match op {
-                PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha, .. } if alpha.get() == 0.0 => Step::Relu,
-                other => return Err(Skip::Attr(format!("the post-op {other:?}"))),
-            });
+        steps.extend(about.biased.then_some(Step::Bias));
+        for (index, op) in attr.post_ops.iter().enumerate() {
+            steps.push(Step::of(index as u8, op, about)?);
         }
-        let varies = |quant: Option<&oxidnn_spec::Quant>| quant.is_some_and(|q| q.mask & !(1 << columns) != 0 || !q.groups.is_empty());
+        if steps.iter().filter(|s| matches!(s, Step::Tensor { .. })).count() > TENSORS {
+            return Err(Skip::Attr("so many operands of the destination's size".into()));
+        }
+        let varies = |quant: Option<&Quant>| quant.is_some_and(|q| q.mask & !(1 << columns) != 0 || !q.groups.is_empty());
         let (scale, zero_point) = (attr.scales.get(&Arg::DST), attr.zero_points.get(&Arg::DST));
         if varies(scale) || varies(zero_point) {
             return Err(Skip::Attr("quantisation of the destination that differs by row".into()));
         }
         steps.extend(scale.map(|_| Step::Unscale));
-        steps.extend(zero_point.map(|_| Step::Add));
+        steps.extend(zero_point.map(|_| Step::ZeroPoint));
         Ok(Tail { steps, dst: elem })
     }
 
@@ -160,7 +215,27 @@ impl Tail {
         let size = self.dst_size();
         let (Some(len), Some(offset)) = (columns.checked_mul(size), call.column.checked_mul(size)) else { return false };
         let places = Places::new(call.c, len);
-        (lines == 0 || reach) && call.c_rows.iter().fold(true, |ok, row| ok & places.holds(row.wrapping_add(offset)))
+        (lines == 0 || reach)
+            && self.tensors_reach(args, call, columns)
+            && call.c_rows.iter().fold(true, |ok, row| ok & places.holds(row.wrapping_add(offset)))
+    }
+
+    /// Whether the tensors have the elements under those of the destination.
+    fn tensors_reach(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize) -> bool {
+        if self.tensors().next().is_none() {
+            return true;
+        }
+        let first = call.c.as_ptr().addr();
+        let last = call.c_rows.iter().map(|row| row.wrapping_sub(first) / self.dst_size()).max().unwrap_or(0);
+        self.tensors().zip(&args.tensors).all(|(from, tensor)| {
+            let end = last.checked_add(call.column).and_then(|n| n.checked_add(columns));
+            end.is_some_and(|end| end <= tensor.len() / from.bytes())
+        })
+    }
+
+    /// Types of the operands of the destination's size.
+    fn tensors(&self) -> impl Iterator<Item = Elem> + '_ {
+        self.steps.iter().filter_map(|s| if let Step::Tensor { from, .. } = s { Some(*from) } else { None })
     }
 
     /// Bytes of an element of the destination.
@@ -171,6 +246,11 @@ impl Tail {
     /// Lines of operands.
     fn lines(&self) -> usize {
         self.steps.iter().filter(|s| s.has_line()).count()
+    }
+
+    /// Writes the steps, and the stores of the sums.
+    pub(super) fn write(&self, f: &mut Function, sums: &Sums<'_>, whole: bool) {
+        write::write(self, f, sums, whole);
     }
 
     /// Numbers of scratch that the operands of an execution need for a destination of so many columns; `None` on overflow.
@@ -190,98 +270,59 @@ impl Tail {
         if lines > 0 && pitch < columns.next_multiple_of(PADDED) {
             return Err(Error::Runtime(format!("{} numbers of scratch for {lines} lines of {columns} columns", scratch.len())));
         }
-        let (simd, ctx) = from.ctx;
-        let scale = Broadcast::scale(simd, ctx, from.attr, Arg::DST, dims)?;
-        let zero_point = Broadcast::zero_point(simd, ctx, from.attr, Arg::DST, dims)?;
-        let mut adds = from.bias.into_iter().chain([zero_point]);
         for (step, line) in self.steps.iter().filter(|s| s.has_line()).zip(scratch.chunks_exact_mut(pitch.max(1))) {
             let (line, padding) = line.split_at_mut(columns);
             padding.fill(0.0);
-            let pos: Pos = [0; MAX_NDIMS];
-            match step {
-                Step::Compensate => line.iter_mut().zip(from.compensation).for_each(|(x, c)| *x = f32::from_bits(*c as u32)),
-                Step::Scale => {
-                    let [first, second] = from.factors;
-                    first.line(&pos, from.columns, line);
-                    let mut others = [0.0; PADDED];
-                    for (i, part) in line.chunks_mut(PADDED).enumerate() {
-                        let mut pos = pos;
-                        pos[from.columns] = (i * PADDED) as i64;
-                        second.line(&pos, from.columns, &mut others[..part.len()]);
-                        part.iter_mut().zip(&others).for_each(|(x, y)| *x *= y);
-                    }
-                }
-                Step::Unscale => scale.line(&pos, from.columns, line),
-                Step::Add => adds.next().unwrap_or(zero_point).line(&pos, from.columns, line),
-                Step::Relu => {}
-            }
+            from.line(*step, line)?;
         }
-        Ok(TailArgs { lines: scratch, pitch })
-    }
-
-    /// Writes the steps and stores the sums.
-    pub(super) fn write(&self, f: &mut Function, sums: &Sums<'_>, whole: bool) {
-        let argument = |f: &mut Function, field: usize| f.load_int(sums.args.at((offset_of!(super::Args, tail) + field) as i32));
-        let (lines, pitch) = (argument(f, offset_of!(Block, lines)), argument(f, offset_of!(Block, pitch)));
-        let (c_rows, offset) = (argument(f, offset_of!(Block, c_rows)), argument(f, offset_of!(Block, c_offset)));
-        let row = |f: &mut Function, i: usize| {
-            let row = f.load_int(c_rows.at((i * size_of::<usize>()) as i32));
-            f.add(row, offset);
-            row
-        };
-        let list: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| row(f, i)).collect();
-        for v in 0..sums.vectors {
-            let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
-            self.vector(f, &mut column, (lines, pitch, v), whole);
-            for (x, row) in column.iter().zip(&list) {
-                let to = row.at((v * f.width(*x).lanes() * self.dst.bytes()) as i32);
-                f.store_as(self.dst, to, *x, sums.mask(v));
-            }
+        let mut tensors = [Buf::empty(); TENSORS];
+        let steps = self.steps.iter().filter_map(|s| if let Step::Tensor { index, .. } = s { Some(*index) } else { None });
+        for (tensor, index) in tensors.iter_mut().zip(steps) {
+            *tensor = from.ctx.1.buf(Arg::post_op(usize::from(index), Arg::SRC_1))?;
         }
-    }
-
-    /// The steps for one vector of every row.
-    fn vector(&self, f: &mut Function, column: &mut [Val], (lines, pitch, v): (Int, Int, usize), whole: bool) {
-        let width = f.isa().width();
-        let line = f.address(lines.at((v * width.bytes()) as i32));
-        let mut is_whole = whole;
-        for step in &self.steps {
-            if is_whole && *step != Step::Compensate {
-                column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x));
-                is_whole = false;
-            }
-            let operand = step.has_line().then(|| {
-                let operand = f.load(width, line.at(0));
-                f.add(line, pitch);
-                operand
-            });
-            let op = match step {
-                Step::Compensate => Binary::SubI32,
-                Step::Scale => Binary::MulF32,
-                Step::Add => Binary::AddF32,
-                Step::Unscale => Binary::DivF32,
-                Step::Relu => Binary::MaxF32,
-            };
-            let operand = operand.unwrap_or_else(|| f.zero(width));
-            column.iter_mut().for_each(|x| *x = f.binary(op, *x, operand));
-        }
-        match (is_whole, self.dst == Elem::I32) {
-            (true, false) => column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x)),
-            (false, true) => column.iter_mut().for_each(|x| *x = whole_number(f, *x)),
-            _ => {}
-        }
+        Ok(TailArgs { lines: scratch, pitch, tensors })
     }
 }
 
-/// f32 to i32 to nearest even, saturated, NaN to 0.
-fn whole_number(f: &mut Function, x: Val) -> Val {
-    let width = f.width(x);
-    let limit = f.splat_f32(width, 2_147_483_648.0);
-    let (above, number) = (f.compare_f32(Compare::Ge, x, limit), f.compare_f32(Compare::Eq, x, x));
-    let (most, zero) = (f.splat_i32(width, i32::MAX), f.zero(width));
-    let converted = f.unary(Unary::I32FromF32, x);
-    let bounded = f.select(above, most, converted);
-    f.select(number, bounded, zero)
+impl<'a> Operands<'_, 'a> {
+    /// The operands of a step by column.
+    fn line(&self, step: Step, line: &mut [f32]) -> Result<(), Error> {
+        let ((simd, ctx), dims) = (self.ctx, self.dst.dims());
+        let operand = |index: u8, arg: Arg| -> Result<Broadcast<'a>, Error> {
+            Ok(Broadcast::tensor(View::of(simd, ctx, Arg::post_op(usize::from(index), arg))?))
+        };
+        let numbers = match step {
+            Step::Compensate => {
+                line.iter_mut().zip(self.compensation).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
+                return Ok(());
+            }
+            Step::Scale => {
+                self.broadcast(&self.factors[0], line, |x, _| x);
+                self.broadcast(&self.factors[1], line, |x, before| x * before);
+                return Ok(());
+            }
+            Step::Bias => self.bias.unwrap_or(Broadcast::constant(0.0)),
+            Step::Binary { index, .. } => operand(index, Arg::SRC_1)?,
+            Step::Prelu { index } => operand(index, Arg::WEIGHTS)?,
+            Step::Unscale => Broadcast::scale(simd, ctx, self.attr, Arg::DST, dims)?,
+            Step::ZeroPoint => Broadcast::zero_point(simd, ctx, self.attr, Arg::DST, dims)?,
+            Step::Eltwise { .. } | Step::Sum { .. } | Step::Tensor { .. } => return Ok(()),
+        };
+        self.broadcast(&numbers, line, |x, _| x);
+        Ok(())
+    }
+
+    /// Every number of the line from its operand and what it was before.
+    fn broadcast(&self, numbers: &Broadcast<'a>, line: &mut [f32], combine: impl Fn(f32, f32) -> f32) {
+        let mut part = [0.0; PADDED];
+        let mut pos: Pos = [0; MAX_NDIMS];
+        for line in line.chunks_mut(PADDED) {
+            let part = &mut part[..line.len()];
+            numbers.line(&pos, self.columns, part);
+            line.iter_mut().zip(part).for_each(|(x, y)| *x = combine(*y, *x));
+            pos[self.columns] += PADDED as i64;
+        }
+    }
 }
 
 /// The type as kernels store it.

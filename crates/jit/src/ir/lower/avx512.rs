@@ -3,7 +3,7 @@
 use super::super::machine::{Arg, Machine, Masked, Reg};
 use super::super::{Accumulate, Compare, Elem, Pred, VecInst};
 use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, merged, source, zeroed,
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, common, float_predicate, merged, source, zeroed,
 };
 use crate::asm::{Op, Width};
 use crate::isa::Isa;
@@ -100,18 +100,24 @@ fn store_as(m: &mut Machine, isa: Isa, elem: Elem, to: Arg, src: Reg, mask: Opti
             m.masked(Op::Low16FromI32, &[to, Arg::Reg(low)], merged(mask));
         }
         Elem::I8 | Elem::U8 => {
-            let (range, narrow) = if elem == Elem::I8 { (I8_RANGE, Op::I8FromI32) } else { (U8_RANGE, Op::U8FromI32) };
-            let number = clamp(m, src, range, ordered);
+            let number = m.temp(m.width(src));
+            let (most, narrow) = if elem == Elem::I8 { (I8_RANGE.1, Op::I8FromI32) } else { (U8_RANGE.1, Op::U8FromI32) };
+            let most = Arg::Splat(super::word(m, most.to_bits()));
+            if elem == Elem::I8 {
+                // What is too low stays too low as an integer, and is saturated last.
+                let k = m.temp_mask();
+                m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(src), Arg::Reg(src), Arg::Imm(ORDERED)]);
+                m.masked(Op::MinF32, &[Arg::Reg(number), Arg::Reg(src), most], Masked::Zero(k));
+            } else {
+                // Of two operands the second is taken where one is NaN.
+                let least = Arg::Splat(super::word(m, U8_RANGE.0.to_bits()));
+                m.op(Op::MaxF32, &[Arg::Reg(number), Arg::Reg(src), least]);
+                m.op(Op::MinF32, &[Arg::Reg(number), Arg::Reg(number), most]);
+            }
             m.op(Op::I32FromF32, &[Arg::Reg(number), Arg::Reg(number)]);
             m.masked(narrow, &[to, Arg::Reg(number)], merged(mask));
         }
     }
-}
-
-fn ordered(m: &mut Machine, dst: Reg, a: Reg) {
-    let k = m.temp_mask();
-    m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(a), Arg::Reg(a), Arg::Imm(ORDERED)]);
-    m.masked(Op::Load, &[Arg::Reg(dst), Arg::Reg(a)], Masked::Zero(k));
 }
 
 fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {

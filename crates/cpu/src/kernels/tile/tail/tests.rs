@@ -1,0 +1,215 @@
+use super::*;
+use crate::kernels::tile::{Product, Spec, Start, Tile};
+use oxidnn_expr::{binary, eltwise, number};
+use oxidnn_jit::Isa;
+use std::sync::Arc;
+
+/// Rows and vectors of the tiles; the last vector has three columns.
+const ROWS: usize = 3;
+const VECTORS: usize = 2;
+const LAST: usize = 3;
+
+fn isas() -> impl Iterator<Item = Isa> {
+    [Isa::AVX2, Isa::AVX512, Isa::AVX512_BF16].into_iter().filter(|isa| isa.is_present())
+}
+
+fn buf<T>(x: &mut [T]) -> Buf {
+    // SAFETY: the tests run their tiles while the slice lives, and look at it only afterwards.
+    unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }
+}
+
+fn dtype(elem: Elem) -> DataType {
+    match elem {
+        Elem::F32 => DataType::F32,
+        Elem::Bf16 => DataType::Bf16,
+        Elem::F16 => DataType::F16,
+        Elem::I32 => DataType::S32,
+        Elem::I8 => DataType::S8,
+        Elem::U8 => DataType::U8,
+    }
+}
+
+/// The value of a sum, small and of both signs, with special ones between.
+fn sum(i: usize, whole: bool) -> f32 {
+    let x = (i * 37 % 101) as f32 - 50.0;
+    if whole { x * 3.0 } else { x / 9.0 }
+}
+
+fn operand(step: usize, column: usize) -> f32 {
+    0.25 + ((step * 7 + column * 5) % 11) as f32 * 0.375
+}
+
+/// The number under an element in a tensor of the destination's size.
+fn beside(i: usize) -> f32 {
+    ((i * 13 + 5) % 60) as f32
+}
+
+/// What the steps make of a sum at a column, in f64.
+fn truth(tail: &Tail, x: f32, column: usize, element: usize) -> f64 {
+    let mut x = f64::from(x);
+    let mut line = 0;
+    for step in &tail.steps {
+        let y = f64::from(operand(line, column));
+        line += usize::from(step.has_line());
+        x = match *step {
+            Step::Compensate => x - y.round(),
+            Step::Scale => x * y,
+            Step::Bias | Step::ZeroPoint => x + y,
+            Step::Unscale => x / y,
+            Step::Eltwise { alg, alpha, beta } => eltwise::forward(alg, alpha.get(), beta.get(), x),
+            Step::Sum { scale, zero_point, .. } => x + f64::from(scale.get()) * (f64::from(beside(element)) - f64::from(zero_point)),
+            Step::Binary { alg, .. } => binary::apply(alg, x, y, 0.0),
+            Step::Tensor { alg, .. } => binary::apply(alg, x, f64::from(beside(element)), 0.0),
+            Step::Prelu { .. } => binary::prelu(x, y),
+        };
+    }
+    x
+}
+
+/// Runs a tail over sums in memory and compares what it stores with the truth.
+fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
+    let tail = Tail { steps: steps.to_vec(), dst };
+    let lanes = isa.width().lanes();
+    let columns = (VECTORS - 1) * lanes + LAST;
+    let product = if whole { Product::U8S8 } else { Product::F32 };
+    let spec = Spec { start: Start::Load, masked: true, tail: Some(Arc::new(tail.clone())), ..Spec::new(product, ROWS, VECTORS) };
+    let tile = Tile::get(isa, &spec).unwrap();
+    let mut sums: Vec<f32> = (0..ROWS * VECTORS * lanes).map(|i| sum(i, whole)).collect();
+    let values = sums.clone();
+    if whole {
+        sums.iter_mut().for_each(|x| *x = f32::from_bits(*x as i32 as u32));
+    }
+    let line = |l: usize| (0..PADDED).map(move |c| (l, c));
+    let mut lines: Vec<f32> = (0..tail.lines()).flat_map(line).map(|(l, c)| operand(l, c)).collect();
+    if tail.steps.first() == Some(&Step::Compensate) {
+        lines[..PADDED].iter_mut().for_each(|x| *x = f32::from_bits(x.round() as i32 as u32));
+    }
+    // A row of the destination has two columns more, which stay as they are.
+    let width = columns + 2;
+    let written = |elem: Elem| {
+        let bytes = |i| number::encode(dtype(elem), f64::from(beside(i))).to_le_bytes().into_iter().take(elem.bytes());
+        (0..ROWS * width).flat_map(bytes).collect::<Vec<u8>>()
+    };
+    let mut c = written(dst);
+    let mut tensors: Vec<Vec<u8>> = tail.tensors().map(written).collect();
+    let mut args = TailArgs { lines: &lines, pitch: PADDED, ..TailArgs::NONE };
+    args.tensors.iter_mut().zip(&mut tensors).for_each(|(arg, t)| *arg = buf(t));
+    let first = c.as_ptr().addr();
+    let c_rows: Vec<usize> = (0..ROWS).map(|i| first + i * width * dst.bytes()).collect();
+    tile.run(Call {
+        table: &[],
+        steps: 0,
+        a: Buf::empty(),
+        zeros: Buf::empty(),
+        b: Buf::empty(),
+        b_at: 0,
+        c_rows: &c_rows,
+        c: buf(&mut c),
+        column: 0,
+        tail_column: 0,
+        tail: Some(&args),
+        sums: &mut sums,
+        sums_row: VECTORS * lanes,
+        a_step: 0,
+        b_row: 0,
+        last: LAST,
+    });
+    for i in 0..ROWS * width {
+        let (row, column) = (i / width, i % width);
+        let mut bits = [0; 8];
+        bits[..dst.bytes()].copy_from_slice(&c[i * dst.bytes()..][..dst.bytes()]);
+        let got = number::decode(dtype(dst), u64::from_le_bytes(bits));
+        if column >= columns {
+            assert_eq!(got, f64::from(beside(i)), "behind the columns");
+            continue;
+        }
+        let want = truth(&tail, values[row * VECTORS * lanes + column], column, i);
+        assert!(is_close(got, want, dst), "{got} at row {row} column {column}, want {want}: {tail:?} on {}", isa.name());
+    }
+}
+
+fn is_close(got: f64, want: f64, dst: Elem) -> bool {
+    // What f32 cannot hold overflows on the way.
+    let want = f64::from(want as f32);
+    let exact = |slack: f64| (got - want).abs() <= slack * want.abs().max(1.0) || got == want || got.is_nan() && want.is_nan();
+    match dst {
+        Elem::F32 => exact(4e-6),
+        Elem::Bf16 => exact(0.004),
+        Elem::F16 => exact(0.0006),
+        // Half-way cases may fall to either side.
+        Elem::I32 | Elem::I8 | Elem::U8 => {
+            let (low, high) = match dst {
+                Elem::I8 => (-128.0, 127.0),
+                Elem::U8 => (0.0, 255.0),
+                _ => (f64::from(i32::MIN), f64::from(i32::MAX)),
+            };
+            let want = if want.is_nan() { 0.0 } else { want.clamp(low, high) };
+            (got - want).abs() <= 0.5 + 1e-4 && got.fract() == 0.0
+        }
+    }
+}
+
+const TYPES: [Elem; 6] = [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8];
+
+#[test]
+fn results_are_converted_to_every_type() {
+    for isa in isas() {
+        for dst in TYPES {
+            for whole in [false, true] {
+                check(isa, &[], dst, whole);
+                check(isa, &[Step::Scale, Step::Bias], dst, whole);
+                check(isa, &[Step::Scale, Step::Bias, Step::Unscale, Step::ZeroPoint], dst, whole);
+            }
+            check(isa, &[Step::Compensate], dst, true);
+            check(isa, &[Step::Compensate, Step::Scale, Step::Bias], dst, true);
+        }
+    }
+}
+
+/// Parameters that every function takes.
+fn eltwise_step(alg: EltwiseAlg) -> Step {
+    let (alpha, beta) = match alg {
+        EltwiseAlg::Clip | EltwiseAlg::ClipV2 | EltwiseAlg::ClipV2Dst => (-1.5, 2.25),
+        EltwiseAlg::Pow => (0.5, 2.0),
+        _ => (0.75, 0.5),
+    };
+    Step::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) }
+}
+
+#[test]
+fn functions_agree_with_their_formulas() {
+    for isa in isas() {
+        for (alg, _) in EltwiseAlg::NAMES {
+            check(isa, &[eltwise_step(alg)], Elem::F32, false);
+            check(isa, &[Step::Scale, eltwise_step(alg), Step::Bias], Elem::Bf16, true);
+        }
+        for beta in [-4.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 3.0] {
+            check(isa, &[Step::Eltwise { alg: EltwiseAlg::Pow, alpha: Real::new(2.0), beta: Real::new(beta) }], Elem::F32, false);
+        }
+        check(isa, &[Step::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.0), beta: Real::new(0.0) }], Elem::F32, false);
+    }
+}
+
+#[test]
+fn operands_are_columns_tensors_and_the_destination() {
+    let plus = |from| Step::Sum { scale: Real::new(0.5), zero_point: 3, from };
+    for isa in isas() {
+        for dst in TYPES {
+            check(isa, &[Step::Sum { scale: Real::new(1.0), zero_point: 0, from: dst }], dst, false);
+            check(isa, &[Step::Bias, plus(dst), Step::Prelu { index: 1 }], dst, true);
+            // Long enough for the loop.
+            check(isa, &[Step::Scale, Step::Bias, plus(dst), Step::Bias, Step::Prelu { index: 1 }, Step::Bias, Step::Unscale], dst, false);
+            for from in TYPES {
+                let tensor = |alg| Step::Tensor { alg, from, index: 0 };
+                check(isa, &[tensor(BinaryAlg::Add)], dst, false);
+                check(isa, &[Step::Bias, tensor(BinaryAlg::Max), tensor(BinaryAlg::Mul), Step::Unscale], dst, true);
+            }
+        }
+        for (alg, _) in BinaryAlg::NAMES {
+            if alg != BinaryAlg::Select {
+                check(isa, &[Step::Binary { alg, index: 0 }], Elem::F32, false);
+                check(isa, &[Step::Tensor { alg, from: Elem::F32, index: 0 }, Step::Binary { alg, index: 1 }], Elem::F32, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Writes the steps of a [`Tail`].
+//!
+//! Short tails are written out for every sum, column by column, so that an operand is loaded once for all rows and sums never leave their
+//! registers. Long ones would be as many times as long as there are sums: those go through the first cache once, and a loop takes them from
+//! there vector by vector.
+
+use super::{Block, Step, Tail};
+use crate::kernels::tile::value::Recorder;
+use crate::kernels::tile::{Args, value::Value};
+use oxidnn_expr::{Num, binary, eltwise};
+use oxidnn_jit::Function;
+use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Src, Unary, Val};
+use oxidnn_jit::kernels::dot::{self, Sums};
+use oxidnn_spec::op::EltwiseAlg;
+use std::mem::offset_of;
+
+/// Most steps of a tail that is written out.
+const SHORT: usize = 6;
+
+/// Where the elements of a vector are, besides its register.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Its elements of the destination.
+    c: Addr,
+    /// The same as a pointer, and the numbers of elements before; for the operands of the destination's size.
+    element: Option<Int>,
+    /// The lanes that are wanted.
+    mask: Option<Pred>,
+}
+
+/// The pointers that a tail reads.
+struct Pointers {
+    c_rows: Int,
+    c_offset: Int,
+    lines: Int,
+    pitch: Int,
+}
+
+/// Writes the steps and stores the sums.
+pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, whole: bool) {
+    let at = Pointers {
+        c_rows: argument(f, sums.args, offset_of!(Block, c_rows)),
+        c_offset: argument(f, sums.args, offset_of!(Block, c_offset)),
+        lines: argument(f, sums.args, offset_of!(Block, lines)),
+        pitch: argument(f, sums.args, offset_of!(Block, pitch)),
+    };
+    if tail.steps.len() <= SHORT && tail.steps.iter().all(is_short) {
+        written_out(tail, f, sums, &at, whole);
+    } else {
+        in_a_loop(tail, f, sums, &at, whole);
+    }
+}
+
+fn argument(f: &mut Function, args: Int, field: usize) -> Int {
+    f.load_int(args.at((offset_of!(Args, tail) + field) as i32))
+}
+
+/// True for steps of a few instructions.
+fn is_short(step: &Step) -> bool {
+    use EltwiseAlg::*;
+    match step {
+        Step::Tensor { .. } => false,
+        Step::Eltwise { alg, .. } => {
+            matches!(
+                alg,
+                Relu | ReluDst | Linear | Clip | ClipV2 | ClipV2Dst | Square | Abs | Sqrt | SqrtDst | HardSigmoid | Round | HardSwish
+            )
+        }
+        _ => true,
+    }
+}
+
+fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whole: bool) {
+    let width = f.isa().width();
+    let row = |f: &mut Function, i: usize| {
+        let row = f.load_int(at.c_rows.at((i * size_of::<usize>()) as i32));
+        f.add(row, at.c_offset);
+        row
+    };
+    let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| row(f, i)).collect();
+    for v in 0..sums.vectors {
+        let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
+        let place = |i: usize| Place { c: rows[i].at((v * width.lanes() * tail.dst.bytes()) as i32), element: None, mask: sums.mask(v) };
+        let line = f.address(at.lines.at((v * width.bytes()) as i32));
+        let mut is_whole = whole;
+        for step in &tail.steps {
+            to_float(f, &mut column, &mut is_whole, step);
+            let operand = step.has_line().then(|| next_line(f, line, at.pitch));
+            for (i, x) in column.iter_mut().enumerate() {
+                *x = apply(f, step, *x, operand, &place(i));
+            }
+        }
+        for (i, x) in column.iter().enumerate() {
+            store(f, tail.dst, *x, is_whole, &place(i));
+        }
+    }
+}
+
+fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whole: bool) {
+    let width = f.isa().width();
+    let (rows, vectors) = (sums.values.len() / sums.vectors, sums.vectors);
+    let local = f.local(sums.values.len() * width.bytes());
+    for (i, sum) in sums.values.iter().enumerate() {
+        f.store(local.at((i * width.bytes()) as i32), *sum);
+    }
+    // Lanes from here to the tile's last column: as many as there are for vectors that are whole.
+    let wanted = sums.last.map(|_| {
+        let wanted = f.load_int(sums.args.at((offset_of!(Args, dot) + offset_of!(dot::Args, last)) as i32));
+        f.add(wanted, ((vectors - 1) * width.lanes()) as i32);
+        wanted
+    });
+    let base = tail.tensors().next().map(|_| argument(f, sums.args, offset_of!(Block, c)));
+    let count = f.int(vectors as i64);
+    f.repeat_some(count, |f| {
+        let mask = wanted.map(|wanted| f.first_lanes(wanted));
+        let (list, sum) = (f.copy(at.c_rows), f.copy(local));
+        let row_count = f.int(rows as i64);
+        f.repeat_some(row_count, |f| {
+            let c = f.load_int(list.at(0));
+            f.add(c, at.c_offset);
+            let element = base.map(|base| {
+                let element = f.copy(c);
+                f.sub(element, base);
+                f.shr(element, tail.dst.bytes().trailing_zeros() as u8);
+                element
+            });
+            let place = Place { c: c.at(0), element, mask };
+            let mut column = [f.load(width, sum.at(0))];
+            let mut is_whole = whole;
+            let line = f.copy(at.lines);
+            let mut tensor = offset_of!(Block, tensors);
+            for step in &tail.steps {
+                to_float(f, &mut column, &mut is_whole, step);
+                let operand = match (step, place.element) {
+                    (Step::Tensor { from, .. }, Some(element)) => {
+                        let base = argument(f, sums.args, tensor);
+                        tensor += size_of::<usize>();
+                        Some(load_float(f, *from, base.indexed(element, from.bytes() as u8, 0), mask))
+                    }
+                    _ => step.has_line().then(|| next_line(f, line, at.pitch)),
+                };
+                column[0] = apply(f, step, column[0], operand, &place);
+            }
+            store(f, tail.dst, column[0], is_whole, &place);
+            f.add(list, size_of::<usize>() as i32);
+            f.add(sum, (vectors * width.bytes()) as i32);
+        });
+        f.add(local, width.bytes() as i32);
+        f.add(at.lines, width.bytes() as i32);
+        f.add(at.c_offset, (width.lanes() * tail.dst.bytes()) as i32);
+        if let Some(wanted) = wanted {
+            f.sub(wanted, width.lanes() as i32);
+        }
+    });
+}
+
+/// Makes whole sums floats, unless the step is one on whole numbers.
+fn to_float(f: &mut Function, column: &mut [Val], is_whole: &mut bool, step: &Step) {
+    if *is_whole && *step != Step::Compensate {
+        column.iter_mut().for_each(|x| *x = f.unary(Unary::F32FromI32, *x));
+        *is_whole = false;
+    }
+}
+
+/// The vector of a line of operands; the pointer goes on to the next line.
+fn next_line(f: &mut Function, line: Int, pitch: Int) -> Val {
+    let width = f.isa().width();
+    let operand = f.load(width, line.at(0));
+    f.add(line, pitch);
+    operand
+}
+
+/// Numbers from memory as f32.
+fn load_float(f: &mut Function, from: Elem, at: Addr, mask: Option<Pred>) -> Val {
+    let x = f.load_as(from, at, mask);
+    if from == Elem::I32 { f.unary(Unary::F32FromI32, x) } else { x }
+}
+
+/// A step on one vector; `operand` is its line or its tensor's elements.
+fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Place) -> Val {
+    let width = f.width(x);
+    match (*step, operand) {
+        (Step::Compensate, Some(y)) => f.binary(Binary::SubI32, x, y),
+        (Step::Scale, Some(y)) => f.binary(Binary::MulF32, x, y),
+        (Step::Bias | Step::ZeroPoint, Some(y)) => f.binary(Binary::AddF32, x, y),
+        (Step::Unscale, Some(y)) => f.binary(Binary::DivF32, x, y),
+        (Step::Eltwise { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. }, _) if alpha.get() == 0.0 => {
+            // Of two operands the second is taken where one is NaN.
+            let zero = f.zero(width);
+            f.binary(Binary::MaxF32, zero, x)
+        }
+        (Step::Eltwise { alg, alpha, beta }, _) => formula(f, |r| eltwise::forward(alg, alpha.get(), beta.get(), r.value(x))),
+        (Step::Sum { scale, zero_point, from }, _) => {
+            let mut old = load_float(f, from, place.c, place.mask);
+            if zero_point != 0 {
+                let zero_point = f.splat_f32(width, zero_point as f32);
+                old = f.binary(Binary::SubF32, old, zero_point);
+            }
+            if scale.get() == 1.0 {
+                return f.binary(Binary::AddF32, x, old);
+            }
+            let scale = f.constant(&scale.get().to_le_bytes());
+            let sum = f.copy_of(x);
+            f.accumulate(Accumulate::FmaF32, sum, old, Src::Splat(scale));
+            sum
+        }
+        (Step::Binary { alg, .. } | Step::Tensor { alg, .. }, Some(y)) => {
+            formula(f, |r| binary::apply(alg, r.value(x), r.value(y), Value::constant(0.0)))
+        }
+        (Step::Prelu { .. }, Some(y)) => formula(f, |r| binary::prelu(r.value(x), r.value(y))),
+        (_, None) => x,
+    }
+}
+
+/// A formula recorded.
+fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
+    let recorder = Recorder::new(f);
+    let value = body(&recorder);
+    recorder.lanes(value)
+}
+
+/// Converts to the destination's type and stores.
+fn store(f: &mut Function, dst: Elem, x: Val, is_whole: bool, place: &Place) {
+    let x = match (is_whole, dst == Elem::I32) {
+        (true, false) => f.unary(Unary::F32FromI32, x),
+        (false, true) => whole_number(f, x),
+        _ => x,
+    };
+    f.store_as(dst, place.c, x, place.mask);
+}
+
+/// f32 to i32 to nearest even, saturated, NaN to 0.
+fn whole_number(f: &mut Function, x: Val) -> Val {
+    let width = f.width(x);
+    let limit = f.splat_f32(width, 2_147_483_648.0);
+    let (above, number) = (f.compare_f32(Compare::Ge, x, limit), f.compare_f32(Compare::Eq, x, x));
+    let (most, zero) = (f.splat_i32(width, i32::MAX), f.zero(width));
+    let converted = f.unary(Unary::I32FromF32, x);
+    let bounded = f.select(above, most, converted);
+    f.select(number, bounded, zero)
+}
