@@ -59,7 +59,11 @@ impl Case {
 
     /// A row of `A` of a tap, with the distance of its steps; ends with the last number, and what is not to be read is NaN.
     pub(super) fn left(&self, tap: usize, row: usize) -> (Vec<u8>, usize) {
-        let step = if self.dot.a_step == Stride::Given { 20 } else { 4 };
+        let step = match self.dot.a_step {
+            Stride::Fixed(bytes) => bytes as usize,
+            Stride::Given => 20,
+            Stride::Across => usize::from(self.dot.rows) * 4 + 12,
+        };
         let depth = self.dot.product.depth();
         let mut bytes = Vec::new();
         for k in 0..self.depth() {
@@ -67,6 +71,20 @@ impl Case {
             put(self.dot.product, self.a(tap, row, k), &mut bytes);
         }
         (bytes, step)
+    }
+
+    /// All rows of `A` of a tap as neighbours, with the distance of their steps.
+    fn across(&self, tap: usize) -> (Vec<u8>, usize) {
+        let rows: Vec<_> = (0..usize::from(self.dot.rows)).map(|i| self.left(tap, i)).collect();
+        let mut bytes = Vec::new();
+        for (i, (row, step)) in rows.iter().enumerate() {
+            for (k, step_bytes) in row.chunks(*step).enumerate() {
+                let (at, n) = (k * step + i * 4, step_bytes.len().min(4));
+                bytes.resize(bytes.len().max(at + n), 0xff);
+                bytes[at..at + n].copy_from_slice(&step_bytes[..n]);
+            }
+        }
+        (bytes, rows.first().map_or(0, |r| r.1))
     }
 
     /// `B` of a tap, with the distance of its lines; ends with the last number that is read.
@@ -98,7 +116,11 @@ impl Case {
     /// Runs the kernel and checks what it leaves.
     pub(super) fn run(&self) {
         let rows = usize::from(self.dot.rows);
-        let left: Vec<Vec<_>> = (0..self.taps).map(|t| (0..rows).map(|i| self.left(t, i)).collect()).collect();
+        let rows_of = |tap: usize| match self.dot.a_step {
+            Stride::Across => vec![self.across(tap)],
+            _ => (0..rows).map(|i| self.left(tap, i)).collect::<Vec<_>>(),
+        };
+        let left: Vec<_> = (0..self.taps).map(rows_of).collect();
         let right: Vec<_> = (0..self.taps).map(|t| self.right(t)).collect();
         // Panels are anywhere; the base is another address.
         let base = 0x1000_usize;

@@ -91,6 +91,8 @@ pub enum Stride {
     Fixed(i32),
     /// Passed in [`Args`].
     Given,
+    /// Passed in [`Args`], between steps of rows that are neighbours, 4 bytes apart: taps have the address of the first row alone.
+    Across,
 }
 
 /// What the sums begin with.
@@ -137,7 +139,7 @@ pub struct Dot {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// For every tap one word that is added to `b`, and the address of the first step of every row of `A`.
+    /// For every tap one word that is added to `b`, and the address of the first step of every row of `A` (see [`Dot::listed`]).
     pub table: *const usize,
     /// Number of taps; none leaves what the sums begin with.
     pub count: usize,
@@ -149,7 +151,7 @@ pub struct Args {
     pub sums: *mut u8,
     /// Distance of the rows of sums there in bytes.
     pub sums_row: usize,
-    /// Distance of the steps of `A` in bytes, where it is [`Stride::Given`].
+    /// Distance of the steps of `A` in bytes, where it is not [`Stride::Fixed`].
     pub a_step: usize,
     /// Distance of the lines of `B` in bytes, where they are [`Line::Apart`].
     pub b_row: usize,
@@ -227,6 +229,11 @@ impl Dot {
         let mut f = Function::new(isa);
         write::write(self, &mut f, finish);
         f
+    }
+
+    /// Rows of `A` whose addresses a tap has.
+    pub fn listed(&self) -> usize {
+        if self.a_step == Stride::Across { 1 } else { usize::from(self.rows) }
     }
 
     /// Columns of the tile.

@@ -74,6 +74,11 @@ impl Spec {
         }
     }
 
+    /// Words of a tap in [`Call::table`].
+    pub fn tap_words(&self) -> usize {
+        1 + self.dot().listed()
+    }
+
     fn dot(&self) -> Dot {
         Dot {
             product: self.product,
@@ -116,7 +121,8 @@ static KERNELS: Kernels<Spec> = Kernels::new();
 /// One call of a kernel.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// For every tap one word, how many bytes behind `b_at` its lines of `B` begin, and the address of the first step of every row of `A`.
+    /// For every tap one word, how many bytes behind `b_at` its lines of `B` begin, and the address of the first step of every row of `A`, or
+    /// of the first row where that is [`Stride::Across`].
     pub table: &'a [usize],
     /// Whole steps of every tap.
     pub steps: usize,
@@ -142,7 +148,7 @@ pub struct Call<'a> {
     pub sums: &'a mut [f32],
     /// Numbers from a row of sums to the next.
     pub sums_row: usize,
-    /// Bytes from a step of `A` to the next, where that is [`Stride::Given`].
+    /// Bytes from a step of `A` to the next, where that is not [`Stride::Fixed`].
     pub a_step: usize,
     /// Bytes from a line of `B` to the next, where they are [`Line::Apart`].
     pub b_row: usize,
@@ -196,7 +202,7 @@ impl Tile {
         let args = Args {
             dot: dot::Args {
                 table: call.table.as_ptr(),
-                count: call.table.len() / (1 + usize::from(self.spec.rows)),
+                count: call.table.len() / self.spec.tap_words(),
                 steps: call.steps,
                 b: call.b.as_ptr().wrapping_add(call.b_at),
                 sums: call.sums.as_mut_ptr().cast(),
@@ -231,16 +237,22 @@ impl Tile {
         let (Some(a), Some(b)) = (self.a_extent(call), self.b_extent(call, columns)) else { return false };
         let (in_a, in_zeros, in_b) = (Places::new(call.a, a), Places::new(call.zeros, a), Places::new(call.b, b));
         let first = call.b.as_ptr().addr().wrapping_add(call.b_at);
-        last && sums && to && call.table.len().is_multiple_of(1 + rows) && {
-            call.table.chunks_exact(1 + rows).all(|tap| {
+        let words = spec.tap_words();
+        last && sums && to && call.table.len().is_multiple_of(words) && {
+            call.table.chunks_exact(words).all(|tap| {
                 let rows = tap[1..].iter().fold(true, |ok, row| ok & (in_a.holds(*row) | in_zeros.holds(*row)));
                 rows & in_b.holds(first.wrapping_add(tap[0]))
             })
         }
     }
 
-    /// Bytes of a row of `A` from its first step to behind its last; `None` on overflow.
+    /// Bytes of a row of `A` from its first step to behind its last, or to behind that of the last of neighbours; `None` on overflow.
     fn a_extent(&self, call: &Call<'_>) -> Option<usize> {
+        let across = if self.spec.a_step == Stride::Across { usize::from(self.spec.rows - 1) * 4 } else { 0 };
+        self.row_extent(call)?.checked_add(across)
+    }
+
+    fn row_extent(&self, call: &Call<'_>) -> Option<usize> {
         let step = if let Stride::Fixed(bytes) = self.spec.a_step { bytes as usize } else { call.a_step };
         let partial = usize::from(self.spec.partial) * 4 / self.spec.product.depth();
         match (call.steps, partial) {

@@ -45,12 +45,22 @@ impl Pass {
 
 /// Where a tap is read.
 struct Cursor {
-    /// The first step of every row of `A`.
+    /// The first step of every row of `A`, or of the first one where they are neighbours.
     rows: Vec<Int>,
     /// How far `A` has come from there.
     k: Int,
     /// The line of `B`.
     b: Int,
+}
+
+impl Cursor {
+    /// The step of row `i`, that many bytes into it.
+    fn row(&self, i: usize, bytes: i32) -> Addr {
+        match self.rows[..] {
+            [first] => first.indexed(self.k, 1, bytes + i as i32 * 4),
+            _ => self.rows[i].indexed(self.k, 1, bytes),
+        }
+    }
 }
 
 /// A step's part of a row of `A`.
@@ -86,7 +96,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, finish: impl FnOnce(&mut Functi
         let last = f.load_int(args.at(offset_of!(Args, last) as i32));
         f.first_lanes(last)
     });
-    let a_step = (dot.a_step == Stride::Given).then(|| f.load_int(args.at(offset_of!(Args, a_step) as i32)));
+    let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| f.load_int(args.at(offset_of!(Args, a_step) as i32)));
     let b_row = (dot.line == Line::Apart).then(|| f.load_int(args.at(offset_of!(Args, b_row) as i32)));
     let flip = (dot.product == Product::S8S8).then(|| f.splat_i32(width, 0x8080_8080_u32 as i32));
     let writer = Writer { dot, width, passes, last, a_step, b_row, flip };
@@ -134,7 +144,7 @@ impl Writer<'_> {
         let offset = f.load_int(table.at(0));
         f.add(b, offset);
         let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
-        let rows: Vec<Int> = (1..=usize::from(self.dot.rows)).map(|i| f.load_int(word(i))).collect();
+        let rows: Vec<Int> = (1..=self.dot.listed()).map(|i| f.load_int(word(i))).collect();
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
         let at = Cursor { rows, k: f.int(0), b };
         let steps = f.load_int(args.at(offset_of!(Args, steps) as i32));
@@ -161,7 +171,7 @@ impl Writer<'_> {
         for step in 0..count {
             let disp = if let Stride::Fixed(bytes) = self.dot.a_step { step * bytes } else { 0 };
             for pass in &self.passes {
-                let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.rows[i].indexed(at.k, 1, disp + skip));
+                let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));
                 self.pass(f, *pass, at, step * self.line(), sums, left);
             }
             if let Some(bytes) = self.a_step {
@@ -253,7 +263,7 @@ impl Writer<'_> {
 
     /// The step that is not whole: the numbers of `A` that are there, zeros behind them.
     fn partial_step(&self, f: &mut Function, at: &Cursor, sums: &[Val]) {
-        let place = |i: usize, byte: i32| at.rows[i].indexed(at.k, 1, byte);
+        let place = |i: usize, byte: i32| at.row(i, byte);
         if self.dot.product == Product::F16 {
             // One number: the first pass alone.
             return self.pass(f, self.passes[0], at, 0, sums, &mut |_, i, _| Left::Memory(place(i, 0)));

@@ -89,25 +89,37 @@ impl Copy<'_, '_> {
         self.side.strides.as_ref()
     }
 
-    /// The element of a row's first pixel and the block's first channel, and the distance of the row's pixels.
+    /// The element of a row's first pixel, and the distance of the row's pixels.
     fn place(&self, strides: &Strides, image: usize, row: &Row) -> (usize, usize) {
         let offset = self.reader.source.view.offset(&[0; MAX_NDIMS]) + image * strides.image;
-        let at = offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2];
-        (at + self.channels.0, row.step * strides.at[2])
+        (offset + row.at[0] * strides.at[0] + row.at[1] * strides.at[1] + row.first * strides.at[2], row.step * strides.at[2])
     }
 
     /// A row of an image as f32.
     fn floats(&self, image: usize, row: &Row, to: To) {
         let view = &self.reader.source.view;
-        if let (Some(strides), Some(from)) = (self.strides(), self.reader.source.floats) {
-            if row.count > 0 {
-                let (first, step) = self.place(strides, image, row);
-                let (channels, width, panel) = (self.channels.1, self.width, self.panel);
-                view.simd().run(Floats { from: &from[first..], step, count: row.count, channels, width, panel, to: self.to, at: to });
-            }
+        let (Some(strides), Some(from)) = (self.strides(), self.reader.source.floats) else {
+            return self.general(image, row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
+        };
+        if row.count == 0 {
             return;
         }
-        self.general(image, row, |i, first, numbers| self.put(to.first + i * to.pixel, first, numbers));
+        let (first, step) = self.place(strides, image, row);
+        let (mut done, all) = (0, self.channels.1);
+        while done < all {
+            // Blocks of channels are copied one by one.
+            let channel = self.channels.0 + done;
+            let n = (strides.block - channel % strides.block).min(all - done);
+            let n = if strides.is_plain() { n } else { n.min(self.width - done % self.width) };
+            let (width, panel) = if strides.is_plain() { (self.width, self.panel) } else { (n, 0) };
+            let at = To { first: to.first + done / self.width * self.panel + done % self.width, pixel: to.pixel };
+            let from = &from[first + strides.channel(channel)..];
+            view.simd().run(Floats { from, step, count: row.count, channels: n, width, panel, to: self.to, at });
+            done += n;
+        }
+        if all % self.width > 0 {
+            (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
+        }
     }
 
     /// Writes channels of a pixel from channel `first` on.
@@ -161,8 +173,9 @@ impl Copy<'_, '_> {
     /// A row of two images (the second may be missing) as pairs of 16-bit numbers.
     fn pairs(&self, image: usize, second: Option<usize>, row: &Row, to: To) {
         let view = &self.reader.source.view;
-        if let (Some(strides), true) = (self.strides(), view.dtype() == DataType::Bf16) {
+        if let Some(strides) = self.strides().filter(|s| s.is_plain() && view.dtype() == DataType::Bf16) {
             let (first, step) = self.place(strides, image, row);
+            let first = first + self.channels.0;
             let other = second.map(|_| strides.image);
             let (channels, width, panel) = (self.channels.1, self.width, self.panel);
             let from = view.buf();
@@ -207,20 +220,25 @@ impl Body for Floats<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
+        if self.step == self.channels && self.at.pixel == self.channels && self.width == self.channels {
+            self.to.write(self.at.first, &self.from[..self.count * self.channels]);
+            return;
+        }
         for i in 0..self.count {
             let from = &self.from[i * self.step..][..self.channels];
             let at = self.at.first + i * self.at.pixel;
             for (panel, from) in from.chunks(self.width).enumerate() {
                 let to = at + panel * self.panel;
-                let (whole, rest) = from.as_chunks::<W>();
+                let (large, rest) = from.as_chunks::<64>();
+                for (j, x) in large.iter().enumerate() {
+                    self.to.write(to + j * 64, x);
+                }
+                let (whole, last) = rest.as_chunks::<W>();
                 for (j, x) in whole.iter().enumerate() {
-                    self.to.write(to + j * W, x);
+                    self.to.write(to + large.len() * 64 + j * W, x);
                 }
-                for (j, x) in rest.iter().enumerate() {
-                    self.to.set(to + whole.len() * W + j, *x);
-                }
-                for j in from.len()..self.width {
-                    self.to.set(to + j, 0.0f32);
+                for (j, x) in last.iter().enumerate() {
+                    self.to.set(to + from.len() - last.len() + j, *x);
                 }
             }
         }

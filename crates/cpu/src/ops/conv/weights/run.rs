@@ -60,7 +60,7 @@ struct Block {
     columns: (usize, usize),
 }
 
-/// A box of places, ready to be multiplied.
+/// A box of places and a group of panels, ready to be multiplied.
 struct Ready {
     places: Places,
     /// Groups of images, and words of a pixel in one.
@@ -70,6 +70,8 @@ struct Ready {
     rows: (Buf, usize),
     columns: (Buf, usize),
     panel: usize,
+    /// The panels of the block.
+    panels: Range<usize>,
     /// True for the first box of a slice: sums begin with zero.
     fresh: bool,
     /// True for the last box, where there are no slices.
@@ -107,9 +109,9 @@ impl Bound<'_> {
         let words: &mut [usize] = bytemuck::cast_slice_mut(&mut words[..p.table]);
         let (rows, columns) = (memory.part(0, p.rows.copy * 4), memory.part(p.rows.copy * 4, p.columns.copy * 4));
         let all = p.all_boxes();
-        let mut boxes = slice * all / p.slices..(slice + 1) * all / p.slices;
-        let first = boxes.start;
-        while let Some(index) = boxes.next() {
+        let boxes = slice * all / p.slices..(slice + 1) * all / p.slices;
+        let panels = at.columns.1.div_ceil(p.panel);
+        for index in boxes.clone() {
             let places = self.places(index);
             let images = places.images.1.div_ceil(p.together);
             let (groups, beside) = if p.beside > p.together { (1, images) } else { (images, 1) };
@@ -121,24 +123,38 @@ impl Bound<'_> {
                 rows: (rows, 0),
                 columns: (columns, 0),
                 panel,
-                fresh: index == first,
-                done: boxes.is_empty() && p.slices == 1,
+                panels: 0..0,
+                fresh: index == boxes.start,
+                done: index + 1 == boxes.end && p.slices == 1,
             };
-            for (side, reader, place, (start, count), width) in [
-                (&p.rows, &self.rows, &mut ready.rows, at.rows, at.rows.1),
-                (&p.columns, &self.columns, &mut ready.columns, at.columns, p.panel),
-            ] {
-                let first = at.group * side.channels + start;
-                if side.in_place {
-                    let view = &reader.source.view;
-                    *place = (view.buf(), (view.offset(&[0; MAX_NDIMS]) + first) * 4);
-                } else {
-                    Copy { plan: p, side, reader, channels: (first, count), width, to: place.0, panel: panel / 4, groups, beside }
-                        .all(&places);
-                }
+            self.provide(&p.rows, &self.rows, &mut ready, at.group, at.rows);
+            for first in (0..panels).step_by(p.panels_at_once) {
+                ready.panels = first..panels.min(first + p.panels_at_once);
+                let first = first * p.panel;
+                let count = (ready.panels.len() * p.panel).min(at.columns.1 - first);
+                self.provide(&p.columns, &self.columns, &mut ready, at.group, (at.columns.0 + first, count));
+                self.multiply(&at, &ready, sums, words);
             }
-            self.multiply(&at, &ready, sums, words);
         }
+    }
+
+    /// Sees to it that a box of an operand is where tiles read it.
+    fn provide(&self, side: &Side, reader: &Reader<'_>, ready: &mut Ready, group: usize, (start, count): (usize, usize)) {
+        let first = group * side.channels + start;
+        let is_rows = std::ptr::eq(side, &raw const self.plan.rows);
+        let width = if is_rows { count } else { self.plan.panel };
+        let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
+        if let Some(strides) = side.strides.filter(|_| side.in_place) {
+            let view = &reader.source.view;
+            (*to, *at) = (view.buf(), (view.offset(&[0; MAX_NDIMS]) + strides.channel(first)) * 4);
+            if !is_rows {
+                ready.panel = strides.far * 4;
+            }
+            return;
+        }
+        let (to, places) = (*to, ready.places);
+        let (panel, groups, beside) = (ready.panel / 4, ready.groups, ready.beside);
+        Copy { plan: self.plan, side, reader, channels: (first, count), width, to, panel, groups, beside }.all(&places);
     }
 
     /// The tiles of a box.
@@ -146,7 +162,7 @@ impl Bound<'_> {
         let p = self.plan;
         let rows = at.rows.1 * p.rows_per_channel();
         let [td, th, tw] = p.taps();
-        for panel in 0..at.columns.1.div_ceil(p.panel) {
+        for panel in ready.panels.clone() {
             for tap in 0..td * th * tw {
                 let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
                 let sums = &mut sums[region..][..rows * p.panel];
@@ -162,9 +178,9 @@ impl Bound<'_> {
     /// The tiles of a tap and panel in a box.
     fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), sums: &mut [f32], words: &mut [usize]) {
         let p = self.plan;
-        let (list, words) = words.split_at_mut(2 * p.parts);
-        let parts = Parts::new(p, at, ready, tap, list);
-        if parts.list.is_empty() {
+        let parts = Parts::new(p, at, ready, tap, words);
+        let words = &mut words[..2 * parts.count];
+        if parts.count == 0 {
             if ready.fresh {
                 sums.fill(0.0);
             }
@@ -174,12 +190,12 @@ impl Bound<'_> {
         for rows in p.tile_rows(sums.len() / p.panel, vectors) {
             let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh) else { continue };
             tile.run(Call {
-                table: parts.table(&rows, words),
+                table: words,
                 steps: parts.steps,
                 a: ready.rows.0,
                 zeros: Buf::empty(),
                 b: ready.columns.0,
-                b_at: ready.columns.1 + panel * ready.panel,
+                b_at: ready.columns.1 + (panel - ready.panels.start) * ready.panel,
                 c_rows: &[],
                 c: Buf::empty(),
                 column: 0,
@@ -191,6 +207,8 @@ impl Bound<'_> {
                 b_row: 0,
                 last: 0,
             });
+            let far = p.row_offset(rows.end) - p.row_offset(rows.start);
+            words.iter_mut().skip(1).step_by(2).for_each(|row| *row = row.wrapping_add(far * 4));
         }
     }
 
@@ -253,16 +271,16 @@ impl Bound<'_> {
 }
 
 /// The parts of the reduction that a tap meets in a box: runs of steps at constant distances.
-struct Parts<'l> {
-    /// Address of the first row's first step, and first line of the panel, of every part.
-    list: &'l [usize],
+struct Parts {
+    count: usize,
     steps: usize,
     /// Bytes from a step of the rows to the next.
     step: usize,
 }
 
-impl<'l> Parts<'l> {
-    fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], list: &'l mut [usize]) -> Parts<'l> {
+impl Parts {
+    /// Writes for every part the first line of the panel and the address of the first row's first step.
+    fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], table: &mut [usize]) -> Parts {
         let places = &ready.places;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
@@ -276,7 +294,7 @@ impl<'l> Parts<'l> {
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
-        let (first_row, first_column) = (start(&rows), start(&columns) + ready.columns.1 as i64);
+        let (first_row, first_column) = (start(&rows), start(&columns));
         let mut counts = [ready.groups, inside[0].len(), inside[1].len()];
         let mut steps = inside[2].len() * ready.beside;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
@@ -287,26 +305,13 @@ impl<'l> Parts<'l> {
             steps *= counts[i];
             counts[i] = 1;
         }
-        let mut n = 0;
         let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
-        for i in 0..if steps == 0 { 0 } else { counts.iter().product() } {
+        let count = if steps == 0 { 0 } else { counts.iter().product() };
+        for (i, words) in table.chunks_exact_mut(2).enumerate().take(count) {
             let index = [i / (counts[1] * counts[2]), i / counts[2] % counts[1], i % counts[2]];
             let [row, column] = (0..3).fold([0, 0], |sum, d| [0, 1].map(|s| sum[s] + index[d] * distances(d)[s]));
-            (list[n], list[n + 1]) = (row_base as usize + row, first_column as usize + column);
-            n += 2;
+            words.copy_from_slice(&[first_column as usize + column, row_base as usize + row]);
         }
-        Parts { list: &list[..n], steps, step }
-    }
-
-    /// The table of a tile.
-    fn table<'w>(&self, rows: &Range<usize>, words: &'w mut [usize]) -> &'w [usize] {
-        let each = rows.len() + 1;
-        for (part, words) in self.list.chunks_exact(2).zip(words.chunks_exact_mut(each)) {
-            words[0] = part[1];
-            for (i, word) in words[1..].iter_mut().enumerate() {
-                *word = part[0] + (rows.start + i) * 4;
-            }
-        }
-        &words[..self.list.len() / 2 * each]
+        Parts { count, steps, step }
     }
 }

@@ -80,11 +80,26 @@ impl Dim {
     }
 }
 
-/// Distances of an operand's elements in memory; channels are neighbours.
+/// Distances of an operand's elements in memory; channels are neighbours, at least by blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Strides {
     pub(crate) image: usize,
     pub(crate) at: [usize; 3],
+    /// Channels of a block, and the distance of two blocks.
+    pub(crate) block: usize,
+    pub(crate) far: usize,
+}
+
+impl Strides {
+    /// Where a channel is.
+    pub(crate) fn channel(&self, channel: usize) -> usize {
+        channel / self.block * self.far + channel % self.block
+    }
+
+    /// True where all channels are neighbours.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.block == usize::MAX
+    }
 }
 
 /// Which dimensions of a tensor are what.
@@ -101,11 +116,19 @@ pub(crate) struct Roles {
 impl Roles {
     /// Distances in a tensor with these roles, where channels are neighbours.
     pub(crate) fn strides(&self, tensor: &Tensor) -> Option<Strides> {
-        let b = tensor.blocking().filter(|b| b.is_plain())?;
+        let b = tensor.blocking()?;
         let of = |d: Option<usize>| d.map_or(Some(0), |d| usize::try_from(b.strides[d]).ok());
-        let neighbours = self.channels.len() == 1 || self.channels.chained(b)? == 1;
+        let mut blocks = b.inner.iter();
+        let (block, far) = match (blocks.next(), blocks.next(), self.channels.single()) {
+            (None, ..) => {
+                let neighbours = self.channels.len() == 1 || self.channels.chained(b)? == 1;
+                neighbours.then_some((usize::MAX, 0))?
+            }
+            (Some((d, n)), None, Some(channel)) if d == channel => (usize::try_from(n).ok()?, usize::try_from(b.strides[d]).ok()?),
+            _ => return None,
+        };
         let [d, h, w] = self.pixel.map(of);
-        neighbours.then_some(Strides { image: of(self.image)?, at: [d?, h?, w?] })
+        Some(Strides { image: of(self.image)?, at: [d?, h?, w?], block, far })
     }
 }
 
@@ -218,23 +241,25 @@ impl Grid {
         line
     }
 
-    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are.
+    /// Calls `each` with every row of a copy of a box: where its pixels go, and which they are. Rows of the same pixels follow each other.
     pub(crate) fn rows(&self, places: &Places, mut each: impl FnMut(usize, Row)) {
         let [pd, ph, pw] = self.phases;
-        for phase in 0..pd * ph * pw {
-            let index = [phase / (ph * pw), phase / pw % ph, phase % pw];
-            let phases: [usize; 3] =
-                std::array::from_fn(|i| if self.merged && i == 2 { 0 } else { self.dims[i].phases().nth(index[i]).unwrap_or(0) });
-            let count = |i: usize| places.at[i].1 + self.slots[i] - self.each(i);
-            for d in 0..count(0) {
-                for h in 0..count(1) {
-                    let at = [self.pixel(0, places, phases[0], d), self.pixel(1, places, phases[1], h)];
-                    let [Some(d_at), Some(h_at)] = at else { continue };
+        let count = |i: usize| places.at[i].1 + self.slots[i] - self.each(i);
+        for (phase_d, d) in (0..pd).flat_map(|p| (0..count(0)).map(move |d| (p, d))) {
+            for (h, phase_h) in (0..count(1)).flat_map(|h| (0..ph).map(move |p| (h, p))) {
+                let at = [self.pixel(0, places, self.phase(0, phase_d), d), self.pixel(1, places, self.phase(1, phase_h), h)];
+                let [Some(d_at), Some(h_at)] = at else { continue };
+                for phase_w in 0..pw {
+                    let phase = (phase_d * ph + phase_h) * pw + phase_w;
                     let to = ((phase * self.slots[0] + d) * self.slots[1] + h) * self.slots[2];
-                    each(to, self.row(places, phases[2], [d_at, h_at]));
+                    each(to, self.row(places, self.phase(2, phase_w), [d_at, h_at]));
                 }
             }
         }
+    }
+
+    fn phase(&self, i: usize, index: usize) -> usize {
+        if self.merged && i == 2 { 0 } else { self.dims[i].phases().nth(index).unwrap_or(0) }
     }
 
     /// Places of a full box.

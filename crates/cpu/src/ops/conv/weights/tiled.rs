@@ -28,11 +28,15 @@ use std::sync::{Arc, OnceLock};
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
 const STEPS: usize = 256;
 /// Steps of a part of the reduction below which images are put side by side.
-const SHORT: usize = 48;
+const SHORT: usize = 24;
 /// Bytes of the sums of a block that are carried from box to box.
 const SUMS: usize = 384 << 10;
-/// Bytes of a box of either operand.
-const COPY: usize = 256 << 10;
+/// Bytes of the rows of a box.
+const COPY: usize = 320 << 10;
+/// Bytes of the panels of a box that are there together.
+const PANELS: usize = 128 << 10;
+/// Rows that blocks are not cut below.
+const LEAST_ROWS: usize = 48;
 /// Bytes of a gradient that is computed in slices, all of them together.
 const SLICED: usize = 1 << 20;
 /// Most slices.
@@ -75,6 +79,8 @@ pub(crate) struct Gradient {
     pub(crate) beside: usize,
     /// Columns of a panel.
     pub(crate) panel: usize,
+    /// Panels that are there together.
+    pub(crate) panels_at_once: usize,
     /// Places of a box (first groups of images), and numbers of boxes.
     pub(crate) each: [usize; 4],
     pub(crate) boxes: [usize; 4],
@@ -83,8 +89,6 @@ pub(crate) struct Gradient {
     /// Numbers of the sums of a block, and of a worker's table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
-    /// Most parts of the reduction that a tap meets in a box.
-    pub(crate) parts: usize,
     /// Dimension of the gradient that the columns follow; the rows follow the next one.
     pub(crate) column_dim: usize,
     tiles: OnceLock<Vec<Option<Tile>>>,
@@ -119,19 +123,24 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(gradient) }))
 }
 
-/// Gives data of layout `any` channels last, and the weights' gradient the layout that the forward pass takes.
+/// Gives data of layout `any` blocks of channels as tiles read them, or channels last where they would not be whole, and the weights' gradient
+/// the layout that the forward pass takes.
 fn resolve(problem: &mut Problem, isa: Isa, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let (dims, first) = (s.weights.dims(), s.weights.dims().len() - s.x.1.dims().len());
     let depth: Vec<usize> = (first + 2..dims.len()).chain([first + 1]).collect();
     let width = panel_columns(isa, dims[first].max(0) as usize);
     let tag = panel_tag(dims.len(), &depth, first, width, together(s.weights.dtype).unwrap_or(1));
-    let data = [s.x.0, s.y.0];
+    let (groups, data, n) = (s.sizes.g.max(1), [s.x.0, s.y.0], s.x.1.dims().len());
+    let letters: String = (2..n).map(|d| (b'a' + d as u8) as char).collect();
     for o in problem.op.operands_mut() {
         if o.arg == Arg::DIFF_WEIGHTS {
             support::resolve(o.tensor, &tag)?;
         } else if data.contains(&o.arg) {
-            support::resolve(o.tensor, "axb")?;
+            let channels = (o.tensor.dims()[1].max(0) / groups) as usize;
+            let width = panel_columns(isa, channels);
+            let blocked = o.tensor.dtype == DataType::F32 && channels > 0 && channels.is_multiple_of(width);
+            support::resolve(o.tensor, &if blocked { format!("aB{letters}{width}b") } else { "axb".into() })?;
         }
     }
     Ok(())
@@ -228,6 +237,7 @@ impl Gradient {
             isa,
             product,
             panel: panel_columns(isa, columns.channels),
+            panels_at_once: 1,
             rows,
             columns,
             rows_slide: !task.x_columns,
@@ -241,7 +251,6 @@ impl Gradient {
             workers,
             sums: 0,
             table: 0,
-            parts: 0,
             column_dim: task.column_dim,
             tiles: OnceLock::new(),
         };
@@ -250,13 +259,30 @@ impl Gradient {
         Some(g)
     }
 
-    /// Decides what is read in place: rows whose pixels are near each other, columns that lie as a panel does.
+    /// Decides what is read in place: rows whose pixels are near each other, columns that lie as panels do.
     fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
         let floats = |t: &Tensor| t.dtype == DataType::F32 && self.beside == 1;
-        let step = |s: &Side| s.strides.map(|strides| strides.at[2] * s.grid.dims[2].stride * 4);
-        self.rows.in_place = floats(rows) && !self.rows.grid.merged && step(&self.rows).is_some_and(|bytes| bytes <= NEAR);
-        let alone = self.groups == 1 && self.columns.channels == self.panel;
-        self.columns.in_place = floats(columns) && alone && step(&self.columns) == Some(self.panel * 4);
+        let step = |s: &Strides, side: &Side| s.at[2] * side.grid.dims[2].stride * 4;
+        let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels % s.block == 0;
+        let near = |s: &Strides| step(s, &self.rows) <= NEAR && whole(s, &self.rows);
+        let in_panels = |s: &Strides| {
+            let alone = self.groups == 1 && self.columns.channels == self.panel;
+            let block = if s.is_plain() { alone } else { s.block == self.panel };
+            block && step(s, &self.columns) == self.panel * 4 && self.columns.channels.is_multiple_of(self.panel)
+        };
+        let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
+        let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
+        (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there);
+    }
+
+    /// Rows of a block that are neighbours.
+    fn rows_together(&self) -> usize {
+        self.rows.strides.filter(|_| self.rows.in_place).map_or(usize::MAX, |s| s.block)
+    }
+
+    /// Where a row of a block is, in words from the first.
+    pub(crate) fn row_offset(&self, row: usize) -> usize {
+        self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
     }
 
     /// Taps that have rows of their own; a merged row of taps has one.
@@ -293,46 +319,37 @@ impl Gradient {
         let (rows, columns) = (self.rows.channels.max(1), self.columns.channels.max(1));
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
-        while most_columns > self.panel && most_columns * steps * 4 > COPY {
-            halve(&mut most_columns, self.panel);
-        }
-        while most_rows > 48 && !self.rows.grid.merged && most_rows * steps * 4 > COPY {
+        let carried = |r: usize, c: usize| if self.is_single() { 0 } else { r * c * taps * self.rows_per_channel() * 4 };
+        let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.merged;
+        while splits_rows(most_rows) && most_rows * steps * 4 > COPY {
             halve(&mut most_rows, 16);
         }
-        let carried = |r: usize, c: usize| r * c * taps * 4;
-        while !self.is_single()
-            && !self.rows.grid.merged
-            && carried(most_rows, most_columns) > SUMS
-            && most_rows * most_columns > 48 * self.panel
-        {
-            if most_columns > self.panel && most_columns >= most_rows {
-                halve(&mut most_columns, self.panel)
-            } else if most_rows > 48 {
-                halve(&mut most_rows, 16)
-            } else {
-                break;
-            }
-        }
         let tasks = |r: usize, c: usize| self.slices * self.groups * rows.div_ceil(r) * columns.div_ceil(c);
-        while self.workers > 1 && tasks(most_rows, most_columns) < 4 * self.workers {
-            if most_columns > self.panel && most_columns >= most_rows {
-                halve(&mut most_columns, self.panel)
-            } else if most_rows > 32 && !self.rows.grid.merged {
-                halve(&mut most_rows, 16)
+        let few = |r: usize, c: usize| self.workers > 1 && tasks(r, c) < 2 * self.workers;
+        while carried(most_rows, most_columns) > SUMS || few(most_rows, most_columns) {
+            if most_columns > self.panel && (most_columns >= most_rows || !splits_rows(most_rows)) {
+                halve(&mut most_columns, self.panel);
+            } else if splits_rows(most_rows) {
+                halve(&mut most_rows, 16);
             } else {
                 break;
             }
         }
-        (self.rows.each, self.rows.blocks) = cut(rows, most_rows, 1);
+        let all_panels = most_columns / self.panel;
+        self.panels_at_once =
+            if self.columns.in_place { all_panels } else { (PANELS / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
+        let block = self.rows_together().min(rows);
+        (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
         let panels = self.columns.each.div_ceil(self.panel);
         self.sums = if self.is_single() { region } else { region.checked_mul(taps)?.checked_mul(panels)? }.next_multiple_of(16);
-        self.parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
-        self.table = self.parts.checked_mul(MOST_ROWS + 3)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
+        let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
+        self.table = parts.checked_mul(2)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let inner = self.each[0].checked_mul(self.beside / self.together)?;
-        for (side, width) in [(&mut self.rows, 1), (&mut self.columns, self.panel)] {
-            let words = side.grid.pixels()?.checked_mul(inner)?.checked_mul(side.each.next_multiple_of(width))?;
+        let widths = [self.rows.each, self.panels_at_once * self.panel];
+        for (side, width) in [&mut self.rows, &mut self.columns].into_iter().zip(widths) {
+            let words = side.grid.pixels()?.checked_mul(inner)?.checked_mul(width)?;
             side.copy = if side.in_place { 0 } else { words.next_multiple_of(16) };
         }
         Some(())
@@ -357,10 +374,15 @@ impl Gradient {
         self.sums + self.table
     }
 
-    /// Cuts rows evenly into tiles of a panel with so many vectors.
+    /// Cuts rows, as many as are neighbours, evenly into tiles of a panel with so many vectors.
     pub(crate) fn tile_rows(&self, rows: usize, vectors: usize) -> impl Iterator<Item = Range<usize>> + use<> {
-        let tiles = rows.div_ceil(max_rows(self.isa, vectors));
-        (0..tiles).map(move |t| t * rows / tiles..(t + 1) * rows / tiles)
+        let (together, tall) = (self.rows_together().min(rows.max(1)), max_rows(self.isa, vectors));
+        (0..rows.div_ceil(together)).flat_map(move |b| {
+            let first = b * together;
+            let n = together.min(rows - first);
+            let tiles = n.div_ceil(tall);
+            (0..tiles).map(move |t| first + t * n / tiles..first + (t + 1) * n / tiles)
+        })
     }
 
     /// Vectors of the columns from column `first` of a group on, in its panel.
@@ -395,7 +417,7 @@ impl Gradient {
                             continue;
                         }
                         let spec = Spec::new(self.product, rows, vectors);
-                        *tile = Some(Tile::get(self.isa, &Spec { line: Line::Packed(line as u8), a_step: Stride::Given, start, ..spec })?);
+                        *tile = Some(Tile::get(self.isa, &Spec { line: Line::Packed(line as u8), a_step: Stride::Across, start, ..spec })?);
                     }
                 }
             }
