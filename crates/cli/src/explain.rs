@@ -7,6 +7,9 @@ use std::process::ExitCode;
 /// Runs the command; the exit code is 1 when no implementation takes a problem.
 pub(crate) fn run(selection: &Selection) -> Result<ExitCode> {
     let engine = session::engine();
+    if !selection.json {
+        engine.device().verbose_info().iter().for_each(print::line);
+    }
     let mut code = ExitCode::SUCCESS;
     for named in problems::collect(selection)? {
         let problem = named.case.problem;

@@ -43,7 +43,7 @@ impl Device for CpuDevice {
             (None, Some(why)) => why,
             (None, None) => "none for this instruction set",
         };
-        vec![format!("cpu,isa:{}", self.name()), format!("cpu,generated code:{generated}")]
+        vec![format!("cpu,isa:{}", self.name()), format!("cpu,generated code: {generated}")]
     }
 
     fn rows(&self, problem: &Problem) -> Vec<&'static str> {

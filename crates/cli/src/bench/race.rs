@@ -20,13 +20,13 @@ use std::time::{Duration, Instant};
 const SECONDS: f64 = 0.3;
 
 /// Turns of each library.
-const TURNS: u32 = 8;
+const TURNS: u32 = 6;
 
 /// Executions of each library at least.
 const LEAST: u32 = 3;
 
 /// Sleep before a turn of several threads: longer than any runtime that we know lets idle threads spin by default.
-const QUIET: Duration = Duration::from_millis(6);
+const QUIET: Duration = Duration::from_millis(10);
 
 /// The rows of a suite on one number of threads. All its primitives are made first, one after the other, as a program makes those of a net:
 /// for the first time (no earlier ones are found again), ours, then theirs.
