@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::check;
+use common::{check, check_with};
+use oxidnn_cpu::{CpuTarget, Isa};
 use oxidnn_spec::op::{BinaryAlg, Conv, ConvAlg, Deconv, EltwiseAlg, Window};
 use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Op, PostOp, Problem, Prop, Quant, Real, Tensor};
 
@@ -192,30 +193,53 @@ fn quantised_with_post_ops() {
     }
 }
 
-#[test]
-fn depthwise() {
-    let shapes: &[(i64, &[Line])] = &[
-        (5, &[[30, 3, 1, 0, 1, 1]]),
-        (40, &[[9, 3, 1, 0, 1, 1], [17, 3, 2, 0, 1, 1]]),
-        (300, &[[5, 5, 2, 0, 2, 2], [20, 3, 1, 1, 2, 2]]),
-        (17, &[[3, 2, 1, 0, 0, 1], [4, 3, 2, 0, 1, 1], [5, 1, 1, 0, 0, 0]]),
-    ];
-    for (g, lines) in shapes {
+const WINDOWS: &[(i64, &[Line])] = &[
+    (5, &[[30, 3, 1, 0, 1, 1]]),
+    (40, &[[9, 3, 1, 0, 1, 1], [17, 3, 2, 0, 1, 1]]),
+    (48, &[[5, 5, 2, 0, 2, 2], [40, 3, 1, 1, 2, 2]]),
+    (17, &[[3, 2, 1, 0, 0, 1], [4, 3, 2, 0, 1, 1], [5, 1, 1, 0, 0, 0]]),
+    (32, &[[7, 9, 1, 0, 4, 4], [33, 11, 1, 0, 9, 9]]),
+    (16, &[[14, 3, 1, 0, 5, 5], [23, 1, 1, 0, 20, 2]]),
+];
+
+/// Depthwise windows in every direction, of every type.
+fn windows(tags: &[[&str; 3]], check: &dyn Fn(&Problem)) {
+    for (g, lines) in WINDOWS {
         for (prop, transposed) in [(FWD, false), (Prop::BackwardData, false), (FWD, true), (Prop::BackwardData, true)] {
-            for tags in [["any"; 3], ["abx", "abx", "abx"], ["aBx8b", "any", "axb"]] {
-                check(&Case { prop, transposed, tags, ..case(*g, 1, 1, lines) }.problem(), "direct:portable");
+            for tags in tags {
+                check(&Case { prop, transposed, tags: *tags, ..case(*g, 1, 1, lines) }.problem());
+                check(&Case { prop, transposed, tags: *tags, bias: None, ..case(*g, 1, 1, lines) }.problem());
             }
         }
-        for types in [[Bf16, Bf16, Bf16], [U8, S8, S32]] {
+        for types in [[Bf16, Bf16, Bf16], [F16, F16, F16], [U8, S8, S32], [S8, S8, U8]] {
             let mut c = Case { types, ..case(*g, 1, 1, lines) };
-            check(&c.problem(), "direct:portable");
+            check(&c.problem());
             if types[0] == U8 {
                 c.attr.scales.insert(Arg::WEIGHTS, Quant::per(3, F32));
                 c.attr.zero_points.insert(Arg::SRC, Quant::per(0, S32));
                 c.attr.post_ops = vec![PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None }];
-                check(&c.problem(), "direct:portable");
+                check(&c.problem());
             }
         }
+    }
+}
+
+#[test]
+fn depthwise() {
+    windows(&[["any"; 3], ["abx", "abx", "abx"], ["aBx8b", "any", "axb"]], &|problem| check(problem, "direct:portable"));
+}
+
+#[test]
+fn depthwise_generated() {
+    for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|i| CpuTarget::within(*i, 1).jit.is_some()) {
+        let lanes = isa.lanes() as i64;
+        windows(&[["any"; 3], ["axb", "abx", "axb"], ["aBx16b", "axb", "axb"], ["aBx16b", "any", "aBx16b"]], &|problem| {
+            let (Op::Conv(Conv { src, .. }) | Op::Deconv(Deconv { src, .. })) = &problem.op else { return };
+            let whole = src.dims()[1] % lanes == 0;
+            if whole || src.dtype == F32 || isa == Isa::Avx512 {
+                check_with(problem, "direct:jit", isa, &[]);
+            }
+        });
     }
 }
 

@@ -13,3 +13,4 @@ pub mod multiversion;
 pub mod pointwise;
 pub mod scratch;
 pub mod tile;
+pub mod strip;

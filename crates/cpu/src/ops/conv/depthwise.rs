@@ -3,6 +3,8 @@
 //! There is nothing to sum over but the window, so vectors run over channels, which are last: a task is a row of result pixels by a block of
 //! channels, and several pixels at a time share each load of the weights. Source rows that are not channels-last `f32` are copied first.
 
+pub(crate) mod jit;
+
 use super::geometry::Line;
 use super::window::{Setup, check_quantisation, place, resolve_data, spatial};
 use crate::CpuTarget;
@@ -50,6 +52,17 @@ struct Tap {
     weights: usize,
 }
 
+/// The layout that `any` stands for in depthwise weights: vectors of channels, in each the taps.
+fn weights_tag(ndims: usize, lanes: usize) -> String {
+    let taps: String = ('b'..).take(ndims - 1).collect();
+    format!("A{taps}{lanes}a")
+}
+
+/// Depth, height and width of a tensor.
+fn sizes_of(t: &Tensor) -> [i64; 3] {
+    std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
+}
+
 /// Plans `problem`, whose operation `setup` describes.
 ///
 /// # Errors
@@ -63,7 +76,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     if sizes.k.iter().product::<i64>() > TAPS as i64 {
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
-    let tag: String = ('b'..).take(weights.len() - 1).chain(['a']).collect();
+    let tag = weights_tag(weights.len(), target.isa.lanes());
     resolve_data(&mut problem, setup, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
@@ -81,8 +94,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 
 impl Depthwise {
     fn new(s: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Depthwise> {
-        let dims = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
-        let (from, to) = (dims(s.source.1), dims(s.result.1));
+        let (from, to) = (sizes_of(s.source.1), sizes_of(s.result.1));
         let lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, to[i], from[i]));
         let channels = s.sizes.g as usize;
         let block = channels.min(CHANNELS);

@@ -12,11 +12,16 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "direct:jit", plan: direct_jit },
     Impl { name: "direct:portable", plan: direct },
     Impl { name: "packed:jit", plan: tiles },
     Impl { name: "packed:portable", plan: packed },
     fallback::ROW,
 ];
+
+fn direct_jit(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    depthwise::jit::plan(problem.clone(), target, setup)
+}
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     depthwise::plan(problem.clone(), target, setup)

@@ -1,0 +1,194 @@
+//! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
+
+use super::code::{Key, Kernels};
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::depthwise::{Args, Depthwise};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+use std::marker::PhantomData;
+
+pub use oxidnn_jit::kernels::depthwise::Line;
+
+/// What a kernel is made for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Spec {
+    /// The sums.
+    pub sums: Depthwise,
+    /// Type that they are stored as.
+    pub result: Elem,
+}
+
+static STRIPS: Kernels<Spec> = Kernels::new();
+
+impl Key for Spec {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        self.sums.name(isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        self.sums.function_with(isa, |f, strip| strip.store(f, self.result))
+    }
+}
+
+/// A kernel, with what its reach depends on.
+#[derive(Clone, Debug)]
+pub struct Strip {
+    entry: Entry<Args>,
+    lanes: usize,
+    /// Bytes of an element of source, weights and result.
+    source: usize,
+    weights: usize,
+    result: usize,
+    results: usize,
+    shifted: bool,
+    masked: bool,
+    /// Distance of the first and the last source column that is read; `None` where none is.
+    span: Option<usize>,
+    /// Vectors of a line of weights.
+    taps: usize,
+}
+
+/// Distances of neighbours in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Columns.
+    pub column: usize,
+    /// Strips.
+    pub strip: usize,
+    /// Vectors of channels.
+    pub vector: usize,
+}
+
+/// Memory that a call reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'a>(Buf, PhantomData<&'a [f32]>);
+
+/// Memory that a call writes.
+#[derive(Debug)]
+pub struct Written<'a>(Buf, PhantomData<&'a mut [f32]>);
+
+impl From<Buf> for Read<'_> {
+    fn from(buf: Buf) -> Self {
+        Read(buf, PhantomData)
+    }
+}
+
+impl<'a> From<&'a [f32]> for Read<'a> {
+    fn from(numbers: &'a [f32]) -> Self {
+        // SAFETY: the region is borrowed for as long as this lives, and only read through it.
+        Read(unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) }, PhantomData)
+    }
+}
+
+impl From<Buf> for Written<'_> {
+    fn from(buf: Buf) -> Self {
+        Written(buf, PhantomData)
+    }
+}
+
+impl<'a> From<&'a mut [f32]> for Written<'a> {
+    fn from(numbers: &'a mut [f32]) -> Self {
+        // SAFETY: the region is borrowed by this alone for as long as it lives.
+        Written(unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }, PhantomData)
+    }
+}
+
+/// One call: a number of equal strips of a line by a number of channels.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Lines of the window that exist, by their distances from `source.1` and `weights.1`.
+    pub lines: &'a [Line],
+    /// The source, and the first column that the first strip reads.
+    pub source: (Read<'a>, usize),
+    /// Its distances.
+    pub source_steps: Steps,
+    /// The weights, and those of the first vector.
+    pub weights: (Read<'a>, usize),
+    /// Distance of vectors of the weights.
+    pub weights_vector: usize,
+    /// The result, and where the first goes.
+    pub result: (Written<'a>, usize),
+    /// Its distances.
+    pub result_steps: Steps,
+    /// Number of strips.
+    pub strips: usize,
+    /// Number of channels.
+    pub channels: usize,
+    /// What is subtracted from the source, for every channel; whole vectors, or empty.
+    pub shift: &'a [f32],
+}
+
+impl Strip {
+    /// The kernel for `spec`.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, spec: &Spec) -> Result<Strip, Error> {
+        let sums = &spec.sums;
+        Ok(Strip {
+            entry: STRIPS.get(isa, spec)?,
+            lanes: isa.width().lanes(),
+            source: sums.source.bytes(),
+            weights: sums.weights.bytes(),
+            result: spec.result.bytes(),
+            results: sums.results.into(),
+            shifted: sums.shifted,
+            masked: sums.masked,
+            span: sums.last().map(|last| (last - sums.first()) as usize),
+            taps: sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0),
+        })
+    }
+
+    /// Computes and stores the results.
+    ///
+    /// # Panics
+    /// When an address lies outside its buffer.
+    pub fn run(&self, call: &Call<'_>) {
+        if call.strips == 0 || call.channels == 0 {
+            return;
+        }
+        let vectors = call.channels.div_ceil(self.lanes);
+        let lines = if self.span.is_some() { call.lines } else { &[] };
+        assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
+        assert!(!self.shifted || call.shift.len() >= vectors * self.lanes, "{} shifts for {vectors} vectors", call.shift.len());
+        let last = call.channels - (vectors - 1) * self.lanes;
+        let reach = |s: &Steps, columns: usize, bytes: usize| {
+            let steps = [columns.checked_mul(s.column), (call.strips - 1).checked_mul(s.strip), (vectors - 1).checked_mul(s.vector)];
+            steps.into_iter().try_fold(last * bytes, |sum, step| sum.checked_add(step?))
+        };
+        let source = reach(&call.source_steps, self.span.unwrap_or(0), self.source);
+        let weights = (vectors - 1).checked_mul(call.weights_vector).and_then(|w| w.checked_add(self.taps * self.lanes * self.weights));
+        let (from, by, to) = ((call.source.0.0, call.source.1), (call.weights.0.0, call.weights.1), (call.result.0.0, call.result.1));
+        let inside = |(buf, at): (Buf, usize), more: usize, reach: Option<usize>| {
+            reach.and_then(|r| at.checked_add(more)?.checked_add(r)).is_some_and(|end| end <= buf.len())
+        };
+        let read = lines.iter().all(|l| inside(from, l.source, source) && inside(by, l.weights, weights));
+        assert!(read, "a strip outside its source or weights: {call:?}");
+        let written = inside(to, 0, reach(&call.result_steps, self.results - 1, self.result));
+        assert!(written, "a strip outside its result: {call:?}");
+        let args = Args {
+            lines: lines.as_ptr(),
+            count: lines.len(),
+            source: from.0.as_ptr().wrapping_add(from.1),
+            column: call.source_steps.column,
+            strip: call.source_steps.strip,
+            vector: call.source_steps.vector,
+            strips: call.strips,
+            vectors,
+            channels: call.channels,
+            weights: by.0.as_ptr().wrapping_add(by.1),
+            weights_vector: call.weights_vector,
+            result: to.0.as_ptr().wrapping_add(to.1),
+            result_column: call.result_steps.column,
+            result_strip: call.result_steps.strip,
+            result_vector: call.result_steps.vector,
+            shift: call.shift.as_ptr(),
+        };
+        // SAFETY: the kernel reads lines, shifts, source and weights and writes results within the reach that was checked above; buffers are
+        // valid by the promise of `Buf::new`.
+        unsafe { self.entry.call(&args) }
+    }
+}

@@ -1,0 +1,315 @@
+//! The inner kernel of depthwise convolution: strips of results of one vector of channels stay in registers over the whole window.
+//!
+//! Nothing is summed over channels, so vectors run over them and a result takes one multiply-add a tap. A strip is a number of neighbouring
+//! results of a line; for every line of the window the weights of its taps are held in registers, and every source column is loaded once for
+//! all taps of all results that meet it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor
+//! is the multiply-adds, `k / 2` cycles a result and line.
+//!
+//! The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
+//! that do not exist (padding left and right) are part of the key: a line of results is cut into a strip that touches the left edge, any
+//! number of equal strips within, and one that touches the right edge, each of which does just the multiply-adds there are. Sizes of images
+//! are no part of any key.
+
+use crate::asm::Width;
+use crate::ir::{Accumulate, Addr, Binary, Compiled, Elem, Function, Int, IrError, Pred, Src, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// What a result of a line meets: a source column, counted from the column of the result itself, and the weights for it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tap {
+    /// The column.
+    pub column: i16,
+    /// Which weights of the line, in vectors.
+    pub weights: u16,
+}
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Depthwise {
+    /// Type of the source.
+    pub source: Elem,
+    /// Type of the weights.
+    pub weights: Elem,
+    /// Results of a strip.
+    pub results: u8,
+    /// Source columns between results.
+    pub stride: u8,
+    /// The taps of a line.
+    pub taps: Vec<Tap>,
+    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
+    /// need not be told from others.
+    pub inside: (i16, i16),
+    /// True when [`Args::shift`] is subtracted from the source.
+    pub shifted: bool,
+    /// True when the number of channels need not be whole vectors.
+    pub masked: bool,
+}
+
+/// A line of the window, in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Line {
+    /// Added to [`Args::source`].
+    pub source: usize,
+    /// Added to [`Args::weights`].
+    pub weights: usize,
+}
+
+/// Arguments of a kernel. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The lines of the window.
+    pub lines: *const Line,
+    /// Number of lines; none leaves zeros.
+    pub count: usize,
+    /// The first source column that the first strip reads ([`Depthwise::first`]), less what the lines add.
+    pub source: *const u8,
+    /// Distance of source columns.
+    pub column: usize,
+    /// Distance of the strips' source columns.
+    pub strip: usize,
+    /// Distance of vectors of the source.
+    pub vector: usize,
+    /// Number of strips, at least 1.
+    pub strips: usize,
+    /// Number of vectors of channels, at least 1.
+    pub vectors: usize,
+    /// Number of channels.
+    pub channels: usize,
+    /// Weights of the first vector of channels, less what the lines add.
+    pub weights: *const u8,
+    /// Distance of vectors of the weights.
+    pub weights_vector: usize,
+    /// The first result.
+    pub result: *mut u8,
+    /// Distance of results.
+    pub result_column: usize,
+    /// Distance of the strips' results.
+    pub result_strip: usize,
+    /// Distance of vectors of results.
+    pub result_vector: usize,
+    /// For every channel the f32 number subtracted from the source, whole vectors.
+    pub shift: *const f32,
+}
+
+/// The results of a strip, for what follows them.
+#[derive(Debug)]
+pub struct Strip<'s> {
+    /// Pointer to the arguments: an [`Args`], which may be the first field of a larger block.
+    pub args: Int,
+    /// Index of the first channel, counted from the call's first.
+    pub channel: Int,
+    /// Where the first result goes.
+    pub result: Int,
+    /// The sums.
+    pub values: &'s [Val],
+    /// Which lanes are wanted; `None` means all.
+    pub mask: Option<Pred>,
+}
+
+impl Strip<'_> {
+    /// Stores the sums converted to `elem`.
+    pub fn store(&self, f: &mut Function, elem: Elem) {
+        let column = argument(f, self.args, offset_of!(Args, result_column));
+        let at = f.copy(self.result);
+        for value in self.values {
+            f.store_as(elem, at.at(0), *value, self.mask);
+            f.add(at, column);
+        }
+    }
+}
+
+fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+/// Taps whose weights are held in registers; those of wider windows are read with every use.
+const HELD: usize = 8;
+
+/// Columns that are reached from one base: x86 addresses reach 0, 1, 2, 4 times a register, and one with the triple reaches 3.
+const SHARE: i32 = 5;
+
+impl Depthwise {
+    /// The kernel for a processor, which stores the sums as they are.
+    ///
+    /// # Errors
+    /// [`IrError`]: the strip needs more registers than there are.
+    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
+        self.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish()
+    }
+
+    /// The kernel before registers; `finish` writes what happens to the sums, storing included, while they are in registers.
+    pub fn function_with(&self, isa: Isa, finish: impl FnOnce(&mut Function, &Strip<'_>)) -> Function {
+        let mut f = Function::new(isa);
+        Writer { kernel: self, width: isa.width() }.write(&mut f, finish);
+        f
+    }
+
+    /// The most results that a strip with so many taps may have.
+    pub fn most_results(isa: Isa, taps: usize, masked: bool) -> usize {
+        let mask = usize::from(masked && !isa.avx512);
+        (isa.simd_registers() - taps.min(HELD) - mask - 3).min(16)
+    }
+
+    /// The first source column that is read, counted from the column of the first result; 0 where none is.
+    pub fn first(&self) -> i32 {
+        self.columns().next().unwrap_or(0)
+    }
+
+    /// The last source column that is read; `None` where none is.
+    pub fn last(&self) -> Option<i32> {
+        self.columns().last()
+    }
+
+    /// The source columns that are read, in order.
+    fn columns(&self) -> impl Iterator<Item = i32> {
+        let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0);
+        let high = self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * i32::from(self.stride);
+        let (from, to) = self.inside;
+        (low.max(i32::from(from))..(high + 1).min(i32::from(to))).filter(|x| self.users(*x).next().is_some())
+    }
+
+    /// The results and taps that meet a source column.
+    fn users(&self, column: i32) -> impl Iterator<Item = (usize, usize)> {
+        self.taps.iter().enumerate().filter_map(move |(tap, t)| {
+            let (distance, stride) = (column - i32::from(t.column), i32::from(self.stride));
+            let met = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
+            met.then(|| ((distance / stride) as usize, tap))
+        })
+    }
+
+    /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let Depthwise { source, weights, results, stride, .. } = self;
+        let types = format!("{source:?}{weights:?}").to_lowercase();
+        format!("depthwise.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
+    }
+}
+
+struct Writer<'k> {
+    kernel: &'k Depthwise,
+    width: Width,
+}
+
+/// What stays the same for all lines of the window.
+struct Frame {
+    /// Distance of source columns, its triple and its quintuple.
+    column: [Int; 3],
+    /// Added to the lines' sources and weights.
+    source: Int,
+    weights: Int,
+    shift: Option<Val>,
+    mask: Option<Pred>,
+}
+
+impl Writer<'_> {
+    fn write(&self, f: &mut Function, finish: impl FnOnce(&mut Function, &Strip<'_>)) {
+        let args = f.arguments();
+        let column = argument(f, args, offset_of!(Args, column));
+        let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
+        let source = argument(f, args, offset_of!(Args, source));
+        let result = argument(f, args, offset_of!(Args, result));
+        let weights = argument(f, args, offset_of!(Args, weights));
+        let channel = f.int(0);
+        let vectors = argument(f, args, offset_of!(Args, vectors));
+        f.repeat_some(vectors, |f| {
+            let (mask, shift) = self.lanes(f, args, channel);
+            let (from, to) = (f.copy(source), f.copy(result));
+            let frame = Frame { column, source: from, weights, shift, mask };
+            let strips = argument(f, args, offset_of!(Args, strips));
+            f.repeat_some(strips, |f| {
+                let values = self.sums(f, args, &frame);
+                finish(f, &Strip { args, channel, result: to, values: &values, mask });
+                advance(f, from, args, offset_of!(Args, strip));
+                advance(f, to, args, offset_of!(Args, result_strip));
+            });
+            advance(f, source, args, offset_of!(Args, vector));
+            advance(f, result, args, offset_of!(Args, result_vector));
+            advance(f, weights, args, offset_of!(Args, weights_vector));
+            f.add(channel, self.width.lanes() as i32);
+        });
+    }
+
+    /// Which lanes of a vector of channels exist, and what is subtracted from them.
+    fn lanes(&self, f: &mut Function, args: Int, channel: Int) -> (Option<Pred>, Option<Val>) {
+        let mask = self.kernel.masked.then(|| {
+            let left = argument(f, args, offset_of!(Args, channels));
+            f.sub(left, channel);
+            f.first_lanes(left)
+        });
+        let shift = self.kernel.shifted.then(|| {
+            let shift = argument(f, args, offset_of!(Args, shift));
+            f.load(self.width, shift.indexed(channel, 4, 0))
+        });
+        (mask, shift)
+    }
+
+    /// The sums of a strip over all lines of the window.
+    fn sums(&self, f: &mut Function, args: Int, frame: &Frame) -> Vec<Val> {
+        let sums: Vec<Val> = (0..self.kernel.results).map(|_| f.zero(self.width)).collect();
+        sums.iter().for_each(|s| f.pin(*s));
+        let lines = argument(f, args, offset_of!(Args, lines));
+        let count = argument(f, args, offset_of!(Args, count));
+        f.repeat(count, |f| {
+            let source = argument(f, lines, offset_of!(Line, source));
+            let weights = argument(f, lines, offset_of!(Line, weights));
+            f.add(lines, size_of::<Line>() as i32);
+            f.add(source, frame.source);
+            f.add(weights, frame.weights);
+            self.line(f, (source, weights), frame, &sums);
+        });
+        sums
+    }
+
+    /// The products of one line, column by column.
+    fn line(&self, f: &mut Function, (source, weights): (Int, Int), frame: &Frame, sums: &[Val]) {
+        let kernel = self.kernel;
+        let held: Vec<Val> = match kernel.taps.len() {
+            0..=HELD => kernel.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t), None)).collect(),
+            _ => Vec::new(),
+        };
+        let mut base = kernel.first();
+        let [column, triple, quintuple] = frame.column;
+        for x in kernel.columns() {
+            while x - base >= SHARE {
+                f.add(source, quintuple);
+                base += SHARE;
+            }
+            let at = match x - base {
+                0 => source.at(0),
+                3 => source.indexed(triple, 1, 0),
+                n => source.indexed(column, n as u8, 0),
+            };
+            let one = kernel.users(x).count() == 1 && !held.is_empty();
+            if one && kernel.source == Elem::F32 && frame.mask.is_none() && frame.shift.is_none() {
+                kernel.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sums[i], held[t], Src::Mem(at)));
+                continue;
+            }
+            let value = f.load_as(kernel.source, at, frame.mask);
+            let value = frame.shift.map_or(value, |shift| f.binary(Binary::SubF32, value, shift));
+            for (i, t) in kernel.users(x) {
+                let by = match held.get(t) {
+                    Some(held) => Src::Val(*held),
+                    None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &kernel.taps[t])),
+                    None => Src::Val(f.load_as(kernel.weights, self.weights(weights, &kernel.taps[t]), None)),
+                };
+                f.accumulate(Accumulate::FmaF32, sums[i], value, by);
+            }
+        }
+    }
+
+    fn weights(&self, line: Int, tap: &Tap) -> Addr {
+        line.at(i32::from(tap.weights) * (self.width.lanes() * self.kernel.weights.bytes()) as i32)
+    }
+}
+
+/// `value +=` the argument at `offset`.
+fn advance(f: &mut Function, value: Int, args: Int, offset: usize) {
+    let by = argument(f, args, offset);
+    f.add(value, by);
+}
