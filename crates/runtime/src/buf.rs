@@ -44,6 +44,7 @@ impl Buf {
     }
 
     /// True when there are no bytes.
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

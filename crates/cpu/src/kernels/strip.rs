@@ -8,7 +8,7 @@ use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::marker::PhantomData;
 
-pub use oxidnn_jit::kernels::depthwise::Line;
+pub use oxidnn_jit::kernels::depthwise::{Line, Row};
 
 /// What a kernel is made for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -96,10 +96,12 @@ impl<'a> From<&'a mut [f32]> for Written<'a> {
     }
 }
 
-/// One call: a number of equal strips of a line by a number of channels.
+/// One call: a number of equal strips of some rows, by a number of channels.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// Lines of the window that exist, by their distances from `source.1` and `weights.1`.
+    /// The rows, by their distances from `result.1`.
+    pub rows: &'a [Row],
+    /// The lines of the window that exist for each row, by their distances from `source.1` and `weights.1`.
     pub lines: &'a [Line],
     /// The source, and the first column that the first strip reads.
     pub source: (Read<'a>, usize),
@@ -147,11 +149,20 @@ impl Strip {
     /// # Panics
     /// When an address lies outside its buffer.
     pub fn run(&self, call: &Call<'_>) {
-        if call.strips == 0 || call.channels == 0 {
+        if call.strips == 0 || call.channels == 0 || call.rows.is_empty() {
             return;
         }
+        let args = self.checked(call);
+        // SAFETY: the kernel reads rows, lines, shifts, source and weights and writes results within the reach that was checked; buffers are
+        // valid by the promise of `Buf::new`.
+        unsafe { self.entry.call(&args) }
+    }
+
+    /// The arguments of a call that is not empty.
+    fn checked(&self, call: &Call<'_>) -> Args {
         let vectors = call.channels.div_ceil(self.lanes);
-        let lines = if self.span.is_some() { call.lines } else { &[] };
+        let lines = call.rows.iter().try_fold(0usize, |sum, row| sum.checked_add(row.lines));
+        assert!(lines.is_some_and(|n| n <= call.lines.len()), "{lines:?} lines of {}", call.lines.len());
         assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
         assert!(!self.shifted || call.shift.len() >= vectors * self.lanes, "{} shifts for {vectors} vectors", call.shift.len());
         let last = call.channels - (vectors - 1) * self.lanes;
@@ -162,16 +173,18 @@ impl Strip {
         let source = reach(&call.source_steps, self.span.unwrap_or(0), self.source);
         let weights = (vectors - 1).checked_mul(call.weights_vector).and_then(|w| w.checked_add(self.taps * self.lanes * self.weights));
         let (from, by, to) = ((call.source.0.0, call.source.1), (call.weights.0.0, call.weights.1), (call.result.0.0, call.result.1));
-        let inside = |(buf, at): (Buf, usize), more: usize, reach: Option<usize>| {
-            reach.and_then(|r| at.checked_add(more)?.checked_add(r)).is_some_and(|end| end <= buf.len())
+        let inside = |(buf, at): (Buf, usize), most: usize, reach: Option<usize>| {
+            reach.and_then(|r| at.checked_add(most)?.checked_add(r)).is_some_and(|end| end <= buf.len())
         };
-        let read = lines.iter().all(|l| inside(from, l.source, source) && inside(by, l.weights, weights));
-        assert!(read, "a strip outside its source or weights: {call:?}");
-        let written = inside(to, 0, reach(&call.result_steps, self.results - 1, self.result));
-        assert!(written, "a strip outside its result: {call:?}");
-        let args = Args {
-            lines: lines.as_ptr(),
-            count: lines.len(),
+        let (far, heavy) = call.lines.iter().fold((0, 0), |(s, w), line| (line.source.max(s), line.weights.max(w)));
+        let reads = !call.lines.is_empty() && self.span.is_some();
+        assert!(!reads || inside(from, far, source) && inside(by, heavy, weights), "a strip outside its source or weights: {call:?}");
+        let low = call.rows.iter().map(|r| r.result).max().unwrap_or(0);
+        assert!(inside(to, low, reach(&call.result_steps, self.results - 1, self.result)), "a strip outside its result: {call:?}");
+        Args {
+            rows: call.rows.as_ptr(),
+            count: call.rows.len(),
+            lines: call.lines.as_ptr(),
             source: from.0.as_ptr().wrapping_add(from.1),
             column: call.source_steps.column,
             strip: call.source_steps.strip,
@@ -186,9 +199,6 @@ impl Strip {
             result_strip: call.result_steps.strip,
             result_vector: call.result_steps.vector,
             shift: call.shift.as_ptr(),
-        };
-        // SAFETY: the kernel reads lines, shifts, source and weights and writes results within the reach that was checked above; buffers are
-        // valid by the promise of `Buf::new`.
-        unsafe { self.entry.call(&args) }
+        }
     }
 }

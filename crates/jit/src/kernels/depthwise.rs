@@ -5,13 +5,14 @@
 //! all taps of all results that meet it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor
 //! is the multiply-adds, `k / 2` cycles a result and line.
 //!
-//! The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
+//! A call makes rows of results of some vectors of channels, vector by vector, so that the source of a window stays in the first cache from
+//! row to row. The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
 //! that do not exist (padding left and right) are part of the key: a line of results is cut into a strip that touches the left edge, any
 //! number of equal strips within, and one that touches the right edge, each of which does just the multiply-adds there are. Sizes of images
 //! are no part of any key.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Compiled, Elem, Function, Int, IrError, Pred, Src, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Src, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -59,14 +60,26 @@ pub struct Line {
     pub weights: usize,
 }
 
+/// A row of results.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Row {
+    /// Bytes added to [`Args::result`].
+    pub result: usize,
+    /// Number of lines of the window that exist there; none leaves zeros.
+    pub lines: usize,
+}
+
 /// Arguments of a kernel. Distances are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The lines of the window.
-    pub lines: *const Line,
-    /// Number of lines; none leaves zeros.
+    /// The rows.
+    pub rows: *const Row,
+    /// Number of rows, at least 1.
     pub count: usize,
+    /// The lines of all rows.
+    pub lines: *const Line,
     /// The first source column that the first strip reads ([`Depthwise::first`]), less what the lines add.
     pub source: *const u8,
     /// Distance of source columns.
@@ -85,7 +98,7 @@ pub struct Args {
     pub weights: *const u8,
     /// Distance of vectors of the weights.
     pub weights_vector: usize,
-    /// The first result.
+    /// The first result, less what the rows add.
     pub result: *mut u8,
     /// Distance of results.
     pub result_column: usize,
@@ -219,20 +232,42 @@ impl Writer<'_> {
         let vectors = argument(f, args, offset_of!(Args, vectors));
         f.repeat_some(vectors, |f| {
             let (mask, shift) = self.lanes(f, args, channel);
-            let (from, to) = (f.copy(source), f.copy(result));
-            let frame = Frame { column, source: from, weights, shift, mask };
-            let strips = argument(f, args, offset_of!(Args, strips));
-            f.repeat_some(strips, |f| {
-                let values = self.sums(f, args, &frame);
-                finish(f, &Strip { args, channel, result: to, values: &values, mask });
-                advance(f, from, args, offset_of!(Args, strip));
-                advance(f, to, args, offset_of!(Args, result_strip));
+            let rows = argument(f, args, offset_of!(Args, rows));
+            let lines = argument(f, args, offset_of!(Args, lines));
+            let count = argument(f, args, offset_of!(Args, count));
+            f.repeat_some(count, |f| {
+                let (from, to) = (f.copy(source), f.copy(result));
+                let more = argument(f, rows, offset_of!(Row, result));
+                f.add(to, more);
+                let frame = Frame { column, source: from, weights, shift, mask };
+                let strips = argument(f, args, offset_of!(Args, strips));
+                f.repeat_some(strips, |f| {
+                    self.ask(f, args, to);
+                    let values = self.sums(f, (rows, lines), &frame);
+                    finish(f, &Strip { args, channel, result: to, values: &values, mask });
+                    advance(f, from, args, offset_of!(Args, strip));
+                    advance(f, to, args, offset_of!(Args, result_strip));
+                });
+                let used = argument(f, rows, offset_of!(Row, lines));
+                f.shl(used, size_of::<Line>().trailing_zeros() as u8);
+                f.add(lines, used);
+                f.add(rows, size_of::<Row>() as i32);
             });
             advance(f, source, args, offset_of!(Args, vector));
             advance(f, result, args, offset_of!(Args, result_vector));
             advance(f, weights, args, offset_of!(Args, weights_vector));
             f.add(channel, self.width.lanes() as i32);
         });
+    }
+
+    /// Asks for the lines of a strip's results while its sums are computed: stores wait for their lines one after the other.
+    fn ask(&self, f: &mut Function, args: Int, result: Int) {
+        let column = argument(f, args, offset_of!(Args, result_column));
+        let at = f.copy(result);
+        for _ in 0..self.kernel.results {
+            f.prefetch(Prefetch::Write, at.at(0));
+            f.add(at, column);
+        }
     }
 
     /// Which lanes of a vector of channels exist, and what is subtracted from them.
@@ -250,11 +285,11 @@ impl Writer<'_> {
     }
 
     /// The sums of a strip over all lines of the window.
-    fn sums(&self, f: &mut Function, args: Int, frame: &Frame) -> Vec<Val> {
+    fn sums(&self, f: &mut Function, (row, lines): (Int, Int), frame: &Frame) -> Vec<Val> {
         let sums: Vec<Val> = (0..self.kernel.results).map(|_| f.zero(self.width)).collect();
         sums.iter().for_each(|s| f.pin(*s));
-        let lines = argument(f, args, offset_of!(Args, lines));
-        let count = argument(f, args, offset_of!(Args, count));
+        let lines = f.copy(lines);
+        let count = argument(f, row, offset_of!(Row, lines));
         f.repeat(count, |f| {
             let source = argument(f, lines, offset_of!(Line, source));
             let weights = argument(f, lines, offset_of!(Line, weights));

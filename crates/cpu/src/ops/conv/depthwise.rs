@@ -4,6 +4,7 @@
 //! channels, and several pixels at a time share each load of the weights. Source rows that are not channels-last `f32` are copied first.
 
 pub(crate) mod jit;
+mod run;
 
 use super::geometry::Line;
 use super::window::{Setup, check_quantisation, place, resolve_data, spatial};
@@ -265,8 +266,8 @@ impl Bound<'_> {
 
 /// The weight coordinates that meet result `at` of a dimension inside the source, with the source coordinates.
 fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
-    let phase = &line.phases[(at % line.step) as usize];
-    let base = (at - phase.first) / line.step * line.stride;
+    let (phase, j) = if line.step == 1 { (&line.phases[0], at) } else { (&line.phases[(at % line.step) as usize], at / line.step) };
+    let base = j * line.stride;
     phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)
 }
 

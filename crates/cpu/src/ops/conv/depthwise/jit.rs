@@ -5,71 +5,69 @@
 //! converted, strips store it to the destination; else to a row of sums, which the common tail finishes.
 
 use super::super::geometry::{Line, Phase};
-use super::super::window::{Setup, check_quantisation, cut, place, resolve_data, spatial};
-use super::{meeting, sizes_of, weights_tag};
+use super::super::window::{Setup, check_quantisation, cut, resolve_data};
+use super::{sizes_of, weights_tag};
 use crate::CpuTarget;
-use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
-use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
-use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::kernels::strip::{self, Call, Spec, Steps, Strip};
+use crate::kernels::epilogue;
+use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::strip::{Spec, Strip};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{self, Tap};
-use oxidnn_runtime::{Ctx, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Op, Problem, Tensor};
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 use std::sync::Arc;
 
-/// Most lines of a window, and taps of a line.
-const LINES: usize = 64;
+/// Most lines of the window of all rows of a task.
+pub(super) const LINES: usize = 64;
+/// Most taps of a line.
 const TAPS: usize = 32;
 /// Most columns between a result and a tap.
 const REACH: i64 = 8 << 10;
-/// Source bytes of a window's rows that should stay in the first cache.
-const ROWS: usize = 24 << 10;
+/// Most rows of a task.
+const ROWS: usize = 16;
 /// Multiply-adds of a task.
 const TASK: usize = 1 << 16;
 
 /// Equal strips of a row.
 #[derive(Debug)]
-struct Segment {
-    strip: Strip,
+pub(super) struct Segment {
+    pub(super) strip: Strip,
     /// First result within the phase, results of a strip, number of strips.
-    first: usize,
-    each: usize,
-    strips: usize,
+    pub(super) first: usize,
+    pub(super) each: usize,
+    pub(super) strips: usize,
     /// First source column that is read.
-    column: usize,
+    pub(super) column: usize,
 }
 
 #[derive(Debug)]
 pub(crate) struct Depthwise {
-    attr: Attr,
-    source: Arg,
-    result: Arg,
-    lines: [Line; 3],
+    pub(super) attr: Attr,
+    pub(super) source: Arg,
+    pub(super) result: Arg,
+    pub(super) lines: [Line; 3],
     /// The segments of each phase of the width.
-    segments: Vec<Vec<Segment>>,
-    kernel: [usize; 3],
-    channels: usize,
-    images: usize,
-    result_sizes: [i64; 3],
-    workers: usize,
-    lanes: usize,
+    pub(super) segments: Vec<Vec<Segment>>,
+    pub(super) kernel: [usize; 3],
+    pub(super) channels: usize,
+    pub(super) images: usize,
+    pub(super) result_sizes: [i64; 3],
+    pub(super) workers: usize,
+    pub(super) lanes: usize,
     /// Channels of a task, and their number of chunks.
-    chunk: usize,
-    chunks: usize,
+    pub(super) chunk: usize,
+    pub(super) chunks: usize,
     /// Result rows of a task.
-    rows: usize,
+    pub(super) rows: usize,
     /// True where weights are read in place.
-    placed: bool,
+    pub(super) placed: bool,
     /// True where strips store results.
-    direct: bool,
+    pub(super) direct: bool,
     /// Numbers of a worker's sums.
-    sums: usize,
+    pub(super) sums: usize,
 }
 
 /// The element type of generated loads and stores; `None` for types they do not know.
@@ -199,10 +197,6 @@ impl Depthwise {
             (usize::MAX, b) => b,
             _ => lanes,
         };
-        let window: usize = (s.sizes.k[0] * s.sizes.k[1]) as usize;
-        let row = window.max(1) * from[2].max(1) as usize * source_elem.bytes();
-        let wanted = (ROWS / row / lanes * lanes).max(lanes);
-        let chunk = if most < usize::MAX { most } else { cut(channels, wanted, lanes).0 };
         let placed = weights.blocking().is_some_and(|b| {
             let mut inner = b.inner.iter();
             let last = weights.dims().len() - 1;
@@ -218,14 +212,16 @@ impl Depthwise {
         };
         let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect::<Result<_, _>>()?;
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
-        let per_row = to[2].max(1) as usize * chunk * s.sizes.k.iter().product::<i64>() as usize;
-        let result_rows = (to[0] * to[1]).max(1) as usize;
+        let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
+        let rows = cut((to[0] * to[1]).max(1) as usize, ROWS.min(LINES / (kd * kh)), 1).0;
+        let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw;
+        let chunk = if most < usize::MAX { most } else { cut(channels, (TASK / work).max(1) * lanes, lanes).0 };
         Ok(Depthwise {
             attr: attr.clone(),
             source: s.source.0,
             result: s.result.0,
             segments,
-            kernel: s.sizes.k.map(|k| k as usize),
+            kernel: [kd, kh, kw],
             channels,
             images: s.sizes.mb as usize,
             result_sizes: to,
@@ -233,210 +229,19 @@ impl Depthwise {
             lanes,
             chunk,
             chunks: channels.div_ceil(chunk),
-            rows: cut(result_rows, (TASK / per_row.max(1)).max(1), 1).0,
+            rows,
             placed,
             direct,
-            sums: if direct { 0 } else { widest * chunk.next_multiple_of(lanes) },
+            sums: if direct { 0 } else { rows * widest * chunk.next_multiple_of(lanes) },
             lines,
         })
     }
 
     /// Numbers of scratch: packed weights, shifts, and each worker's sums.
-    fn scratch_parts(&self) -> Option<[usize; 3]> {
+    pub(super) fn scratch_parts(&self) -> Option<[usize; 3]> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
         let weights = if self.placed { 0 } else { self.kernel.iter().product::<usize>().checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
         Some([weights, shifts, for_workers(self.workers, self.sums)?])
     }
-
-    fn pack(&self, weights: &View<'_>, vector: usize, out: &mut [f32]) {
-        let n = weights.dims().len();
-        let first = vector * self.lanes;
-        let count = self.lanes.min(self.channels - first);
-        let [_, kh, kw] = self.kernel;
-        for (tap, out) in out.chunks_exact_mut(self.lanes).enumerate() {
-            let mut pos: Pos = [0; MAX_NDIMS];
-            pos[0] = first as i64;
-            for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
-                if let Some(d) = spatial(i, n, 3) {
-                    pos[d] = x as i64;
-                }
-            }
-            weights.read(&pos, 0, &mut out[..count]);
-            out[count..].fill(0.0);
-        }
-    }
-}
-
-impl Kernel for Depthwise {
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (source, weights, dst) =
-            (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
-        dst.zero_padding();
-        if dst.dims().contains(&0) {
-            return Ok(());
-        }
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-        ];
-        let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
-        let [packed, shifts, sums] = self.scratch_parts().unwrap_or([0; 3]);
-        let panel = self.kernel.iter().product::<usize>() * self.lanes;
-        let packed = scratch.take(packed)?.fill(ctx.executor, panel, &|vector, out| self.pack(&weights, vector, out));
-        let shift = scratch.take(shifts)?.into_slice();
-        if !shift.is_empty() {
-            Broadcast::zero_point(simd, ctx, &self.attr, self.source, source.dims())?.line(&[0; MAX_NDIMS], 1, &mut shift[..self.channels]);
-            shift[self.channels..].fill(0.0);
-        }
-        let mut workers = scratch.take(sums)?;
-        let bound = Bound { plan: self, source, weights: self.weights(&weights, packed), shift, tail };
-        let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
-        let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
-        workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));
-        Ok(())
-    }
-}
-
-/// Where weights are; distances in bytes.
-struct Weights<'a> {
-    memory: strip::Read<'a>,
-    start: usize,
-    vector: usize,
-    /// Distances along depth and height of the window.
-    lines: [usize; 2],
-}
-
-impl Depthwise {
-    fn weights<'a>(&self, view: &View<'_>, packed: &'a [f32]) -> Weights<'a> {
-        let [kd, kh, kw] = self.kernel;
-        if !self.placed {
-            let line = kw * self.lanes * 4;
-            return Weights { memory: packed.into(), start: 0, vector: kd * kh * line, lines: [kh * line, line] };
-        }
-        let (size, strides, n) = (view.dtype().bits() / 8, &view.blocking().strides, view.dims().len());
-        let stride = |i: usize| spatial(i, n, 3).map_or(0, |d| strides[d] as usize * size);
-        let start = view.blocking().offset as usize * size;
-        Weights { memory: view.buf().into(), start, vector: strides[0] as usize * size, lines: [stride(0), stride(1)] }
-    }
-}
-
-/// A problem bound to its arguments.
-struct Bound<'a> {
-    plan: &'a Depthwise,
-    source: View<'a>,
-    weights: Weights<'a>,
-    shift: &'a [f32],
-    tail: Epilogue<'a>,
-}
-
-/// A row of results of a chunk of channels.
-struct Row<'l> {
-    lines: &'l [strip::Line],
-    image: usize,
-    first: usize,
-    channels: usize,
-    at: [i64; 2],
-}
-
-impl Bound<'_> {
-    /// Some rows of results of an image and a chunk of channels.
-    fn task(&self, task: usize, sums: &mut [f32]) {
-        let p = self.plan;
-        let all = (p.result_sizes[0] * p.result_sizes[1]) as usize;
-        let blocks = all.div_ceil(p.rows);
-        let (block, rest) = (task % blocks, task / blocks);
-        let (first, image) = (rest % p.chunks * p.chunk, rest / p.chunks);
-        let channels = p.chunk.min(p.channels - first);
-        let mut lines = [strip::Line::default(); LINES];
-        let size = self.source.dtype().bits() / 8;
-        let [depth, height] = [0, 1].map(|i| {
-            let d = spatial(i, self.source.dims().len(), 2);
-            d.map_or(0, |d| self.source.blocking().strides[d] as usize * size)
-        });
-        for row in block * p.rows..all.min((block + 1) * p.rows) {
-            let at = [row as i64 / p.result_sizes[1], row as i64 % p.result_sizes[1]];
-            let mut n = 0;
-            for (kd, z) in meeting(&p.lines[0], at[0]) {
-                for (kh, y) in meeting(&p.lines[1], at[1]) {
-                    let [wd, wh] = self.weights.lines;
-                    lines[n] = strip::Line {
-                        source: z as usize * depth + y as usize * height,
-                        weights: kd as usize * wd + kh as usize * wh,
-                    };
-                    n += 1;
-                }
-            }
-            self.row(&Row { lines: &lines[..n], image, first, channels, at }, sums);
-        }
-    }
-
-    fn row(&self, row: &Row<'_>, sums: &mut [f32]) {
-        let p = self.plan;
-        for (segments, phase) in p.segments.iter().zip(&p.lines[2].phases) {
-            for segment in segments {
-                self.segment(row, segment, phase, sums);
-            }
-            if !p.direct {
-                self.finish(row, phase, sums);
-            }
-        }
-    }
-
-    /// Computes the results of a segment.
-    fn segment(&self, row: &Row<'_>, segment: &Segment, phase: &Phase, sums: &mut [f32]) {
-        let (p, line) = (self.plan, &self.plan.lines[2]);
-        let mut pos: Pos = [0; MAX_NDIMS];
-        (pos[0], pos[1]) = (row.image as i64, row.first as i64);
-        let n = self.source.dims().len();
-        let source = steps(&self.source, p.lanes, 1, segment.each * line.stride as usize);
-        place(&mut pos, n, [0, 0, segment.column as i64]);
-        let size = self.source.dtype().bits() / 8;
-        let from = self.source.offset(&pos) * size;
-        let vector = row.first / p.lanes;
-        let (result, result_steps) = if p.direct {
-            let dst = self.tail.dst();
-            place(&mut pos, n, [row.at[0], row.at[1], phase.first + segment.first as i64 * line.step]);
-            let to = dst.offset(&pos) * (dst.dtype().bits() / 8);
-            ((dst.buf().into(), to), steps(dst, p.lanes, line.step as usize, segment.each * line.step as usize))
-        } else {
-            let pixel = row.channels.next_multiple_of(p.lanes) * 4;
-            let steps = Steps { column: pixel, strip: segment.each * pixel, vector: p.lanes * 4 };
-            ((sums.into(), segment.first * pixel), steps)
-        };
-        segment.strip.run(&Call {
-            lines: row.lines,
-            source: (self.source.buf().into(), from),
-            source_steps: source,
-            weights: (self.weights.memory, self.weights.start + vector * self.weights.vector),
-            weights_vector: self.weights.vector,
-            result,
-            result_steps,
-            strips: segment.strips,
-            channels: row.channels,
-            shift: self.shift.get(row.first..).unwrap_or_default(),
-        });
-    }
-
-    /// Takes a row of sums through the tail.
-    fn finish(&self, row: &Row<'_>, phase: &Phase, sums: &mut [f32]) {
-        let (p, n) = (self.plan, self.tail.dst().dims().len());
-        let mut pos: Pos = [0; MAX_NDIMS];
-        (pos[0], pos[1]) = (row.image as i64, row.first as i64);
-        place(&mut pos, n, [row.at[0], row.at[1], phase.first]);
-        let step = row.channels.next_multiple_of(p.lanes);
-        let run = Run { pos, dim: n - 1, step: p.lines[2].step, count: phase.count };
-        let sums = Sums { data: &mut sums[..step * phase.count], exact: None, step, columns: row.channels, dim: 1 };
-        self.tail.store(sums, std::iter::once(run));
-    }
-}
-
-/// Distances of `column` columns, `strip` columns, and vectors of channels, in bytes.
-fn steps(view: &View<'_>, lanes: usize, column: usize, strip: usize) -> Steps {
-    let (size, n) = (view.dtype().bits() / 8, view.dims().len());
-    let x = view.blocking().strides[n - 1] as usize * size;
-    let block = view.blocking().inner.iter().next().map(|b| b.1 as usize);
-    let vector = if block == Some(lanes) { view.blocking().strides[1] as usize } else { lanes };
-    Steps { column: column * x, strip: strip * x, vector: vector * size }
 }
