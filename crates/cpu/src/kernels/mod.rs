@@ -12,5 +12,5 @@ pub mod lanes;
 pub mod multiversion;
 pub mod pointwise;
 pub mod scratch;
-pub mod tile;
 pub mod strip;
+pub mod tile;

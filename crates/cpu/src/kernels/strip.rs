@@ -1,6 +1,6 @@
 //! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
 
-use super::code::{Key, Kernels};
+use super::code::{Kernels, Key};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{Args, Depthwise};
 use oxidnn_jit::{Entry, Function, Isa};

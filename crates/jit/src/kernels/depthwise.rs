@@ -182,7 +182,8 @@ impl Depthwise {
     /// The source columns that are read, in order.
     fn columns(&self) -> impl Iterator<Item = i32> {
         let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0);
-        let high = self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * i32::from(self.stride);
+        let high =
+            self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * i32::from(self.stride);
         let (from, to) = self.inside;
         (low.max(i32::from(from))..(high + 1).min(i32::from(to))).filter(|x| self.users(*x).next().is_some())
     }

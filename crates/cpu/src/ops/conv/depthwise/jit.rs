@@ -17,8 +17,8 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{self, Tap};
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
-use std::sync::Arc;
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use std::sync::{Arc, OnceLock};
 
 /// Most lines of the window of all rows of a task.
 pub(super) const LINES: usize = 64;
@@ -34,7 +34,8 @@ const TASK: usize = 1 << 16;
 /// Equal strips of a row.
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) strip: Strip,
+    spec: Spec,
+    strip: OnceLock<Strip>,
     /// First result within the phase, results of a strip, number of strips.
     pub(super) first: usize,
     pub(super) each: usize,
@@ -45,6 +46,7 @@ pub(super) struct Segment {
 
 #[derive(Debug)]
 pub(crate) struct Depthwise {
+    jit: Isa,
     pub(super) attr: Attr,
     pub(super) source: Arg,
     pub(super) result: Arg,
@@ -119,8 +121,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     if problem.attr.zero_points.contains_key(&Arg::WEIGHTS) {
         return Err(Skip::Attr("zero points of the weights".into()));
     }
-    let biased = problem.operands().iter().any(|o| o.arg == Arg::BIAS);
-    let kernel = Depthwise::new(&s, (&problem.attr, biased), (target, jit))?;
+    let kernel = Depthwise::new(&s, &problem.attr, (target, jit))?;
     let bytes = kernel.scratch_parts().and_then(|parts| booked(&parts));
     let scratch_bytes = bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
@@ -138,25 +139,22 @@ struct Kernels {
 
 impl Kernels {
     /// Cuts a row of results into strips.
-    fn cut(&self, line: &Line, phase: &Phase) -> Result<Vec<Segment>, Skip> {
+    fn cut(&self, line: &Line, phase: &Phase) -> Vec<Segment> {
         let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.masked);
         let (each, n) = cut(phase.count, most, 1);
-        let mut segments: Vec<(depthwise::Depthwise, Segment)> = Vec::new();
+        let mut segments: Vec<Segment> = Vec::new();
         for i in 0..n {
             let first = i * each;
             let kernel = self.sums(line, phase, first, each.min(phase.count - first));
-            if let Some((last, segment)) = segments.last_mut()
-                && *last == kernel
-            {
-                segment.strips += 1;
+            if let Some(last) = segments.last_mut().filter(|s| s.spec.sums == kernel) {
+                last.strips += 1;
                 continue;
             }
-            let strip = Strip::get(self.jit, &Spec { sums: kernel.clone(), result: self.result });
-            let strip = strip.map_err(|_| Skip::Isa("executable memory"))?;
             let column = (first as i64 * line.stride + i64::from(kernel.first())).max(0) as usize;
-            segments.push((kernel, Segment { strip, first, each, strips: 1, column }));
+            let spec = Spec { sums: kernel, result: self.result };
+            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: 1, column });
         }
-        Ok(segments.into_iter().map(|s| s.1).collect())
+        segments
     }
 
     /// The kernel of one strip.
@@ -170,8 +168,23 @@ impl Kernels {
     }
 }
 
+impl Segment {
+    /// The kernel, once it is made.
+    pub(super) fn strip(&self) -> Option<&Strip> {
+        self.strip.get()
+    }
+}
+
 impl Depthwise {
-    fn new(s: &Setup<'_>, (attr, biased): (&Attr, bool), (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {
+    /// Makes the kernels.
+    pub(super) fn prepare_strips(&self) -> Result<(), Error> {
+        self.segments.iter().flatten().filter(|s| s.strip.get().is_none()).try_for_each(|segment| {
+            let _ = segment.strip.set(Strip::get(self.jit, &segment.spec)?);
+            Ok(())
+        })
+    }
+
+    fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {
         let (source, weights, result) = (s.source.1, s.weights, s.result.1);
         let known = |t: &Tensor| elem(t.dtype).ok_or_else(|| Skip::DataType(format!("{} in a depthwise window", t.dtype)));
         let (source_elem, weights_elem) = (known(source)?, known(weights)?);
@@ -189,7 +202,7 @@ impl Depthwise {
         let unlike = || Skip::Layout("channels that are not in vectors".into());
         let (source_block, _) = vectors(source, lanes).ok_or_else(unlike)?;
         let result_vectors = vectors(result, lanes);
-        let plain = attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty() && !biased;
+        let plain = attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty() && !s.biased;
         let result_elem = elem(result.dtype).filter(|_| plain && result_vectors.is_some());
         let direct = result_elem.is_some();
         let most = match (source_block, result_vectors.filter(|_| direct).map_or(usize::MAX, |v| v.0)) {
@@ -210,13 +223,14 @@ impl Depthwise {
             shifted: attr.zero_points.contains_key(&s.source.0),
             masked,
         };
-        let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect::<Result<_, _>>()?;
+        let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect();
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS.min(LINES / (kd * kh)), 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw;
         let chunk = if most < usize::MAX { most } else { cut(channels, (TASK / work).max(1) * lanes, lanes).0 };
         Ok(Depthwise {
+            jit,
             attr: attr.clone(),
             source: s.source.0,
             result: s.result.0,

@@ -15,6 +15,10 @@ use oxidnn_runtime::Ctx;
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
 
 impl Kernel for Depthwise {
+    fn prepare(&self) -> Result<(), Error> {
+        self.prepare_strips()
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (source, weights, dst) =
             (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
@@ -226,7 +230,8 @@ impl Bound<'_> {
         };
         let result = segment.first * result_steps.column;
         let source = task.source + segment.column * self.from.spatial[2];
-        segment.strip.run(&Call {
+        let Some(strip) = segment.strip() else { return };
+        strip.run(&Call {
             rows,
             lines,
             source: (self.from.view.buf().into(), source),

@@ -1,0 +1,119 @@
+use super::*;
+use crate::testing::{ISAS, check, golden, run};
+
+fn three(results: u8, stride: u8) -> Depthwise {
+    let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
+    let (source, weights) = (Elem::F32, Elem::F32);
+    Depthwise { source, weights, results, stride, taps, inside: (-1, 1000), shifted: false, masked: false }
+}
+
+/// Rows of two strips, `vectors` vectors of channels, windows of up to two lines.
+fn compare(kernel: &Depthwise, isa: Isa, vectors: usize, channels: usize) {
+    let lanes = isa.width().lanes();
+    let (results, stride) = (usize::from(kernel.results), usize::from(kernel.stride));
+    let padded = vectors * lanes;
+    let (columns, strips) = (2 * results * stride + 64, if kernel.inside.1 > 500 { 2 } else { 1 });
+    let taps = kernel.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0);
+    let number = |i: usize| ((i * 37 + i / 11) % 13) as f32 - 6.0;
+    // Two source lines; channels behind the last are not to be read.
+    let source: Vec<f32> = (0..2 * columns * channels).map(number).collect();
+    let weights: Vec<f32> = (0..vectors * 2 * taps * lanes).map(|i| number(i + 5)).collect();
+    let shift: Vec<f32> = (0..padded).map(|c| (c % 3) as f32).collect();
+    let lines = [(0, 0), (1, 1), (1, 0)].map(|(y, k)| Line { source: y * columns * channels * 4, weights: k * taps * lanes * 4 });
+    let row = strips * results * channels;
+    let rows = [2, 0, 1].into_iter().enumerate().map(|(i, lines)| Row { result: i * row * 4, lines }).collect::<Vec<_>>();
+    let mut result = vec![-1.0f32; rows.len() * row];
+    // Column 20 is where the first result stands.
+    let first = (20 + kernel.first()) as usize * channels;
+    let args = Args {
+        rows: rows.as_ptr(),
+        count: rows.len(),
+        lines: lines.as_ptr(),
+        source: source[first..].as_ptr().cast(),
+        column: channels * 4,
+        strip: results * stride * channels * 4,
+        vector: lanes * 4,
+        strips,
+        vectors,
+        channels,
+        weights: weights.as_ptr().cast(),
+        weights_vector: 2 * taps * lanes * 4,
+        result: result.as_mut_ptr().cast(),
+        result_column: channels * 4,
+        result_strip: results * channels * 4,
+        result_vector: lanes * 4,
+        shift: shift.as_ptr(),
+    };
+    if !run(kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)), &args) {
+        return;
+    }
+    for (i, got) in result.iter().enumerate() {
+        let (r, j, c) = (i / row, i % row / channels, i % channels);
+        let mut want = 0.0;
+        let mine = [&lines[..2], &[], &lines[2..]][r];
+        for line in mine {
+            for tap in &kernel.taps {
+                let relative = (j % results * stride) as i64 + i64::from(tap.column);
+                if relative < i64::from(kernel.inside.0) || relative >= i64::from(kernel.inside.1) {
+                    continue;
+                }
+                let column = (20 + (j / results * results * stride) as i64 + relative) as usize;
+                let x = source[line.source / 4 + column * channels + c] - if kernel.shifted { shift[c] } else { 0.0 };
+                let w = line.weights / 4 + c / lanes * 2 * taps * lanes + usize::from(tap.weights) * lanes + c % lanes;
+                want += x * weights[w];
+            }
+        }
+        assert_eq!(*got, want, "{} row {r} result {j} channel {c}", kernel.name(isa));
+    }
+}
+
+#[test]
+fn strips_hold_the_sums() {
+    for isa in ISAS {
+        let lanes = isa.width().lanes();
+        for (results, stride) in [(1, 1), (7, 1), (8, 2), (3, 5)] {
+            let kernel = three(results, stride);
+            compare(&kernel, isa, 1, lanes);
+            compare(&kernel, isa, 3, 3 * lanes);
+            compare(&Depthwise { shifted: true, ..kernel.clone() }, isa, 2, 2 * lanes);
+            compare(&Depthwise { masked: true, ..kernel.clone() }, isa, 2, lanes + 3);
+            for inside in [(0, 1000), (0, i16::from(results)), (0, 1), (1, 1), (5, 3)] {
+                compare(&Depthwise { inside, ..kernel.clone() }, isa, 1, lanes);
+            }
+        }
+        let wide = |n: i16, distance: i16| Depthwise {
+            taps: (0..n).map(|i| Tap { column: (i - n / 2) * distance, weights: (n - 1 - i) as u16 }).collect(),
+            inside: (-20, 1000),
+            ..three(6, 1)
+        };
+        for kernel in [wide(1, 1), wide(7, 1), wide(13, 1), wide(3, 7)] {
+            compare(&kernel, isa, 2, 2 * lanes);
+            compare(&Depthwise { masked: true, ..kernel }, isa, 1, 5);
+        }
+    }
+}
+
+/// The multiply-adds are all there is: nothing of a strip's sums or weights goes to the stack.
+#[test]
+fn nothing_spills() {
+    for isa in ISAS {
+        for taps in [1, 3, 5, 7, 9] {
+            for masked in [false, true] {
+                let results = Depthwise::most_results(isa, taps, masked) as u8;
+                let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
+                let compiled = Depthwise { taps: list, masked, ..three(results, 1) }.compile(isa).unwrap();
+                assert_eq!(compiled.inner_spills, 0, "{taps} taps, {results} results, {}", isa.name());
+            }
+        }
+    }
+}
+
+/// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
+#[test]
+fn golden_listings() {
+    for (kernel, isa) in [(three(14, 1), Isa::AVX512), (three(8, 2), Isa::AVX2)] {
+        let compiled = kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        golden(&kernel.name(isa), &compiled);
+    }
+}
