@@ -8,6 +8,8 @@
 
 pub mod drive;
 pub mod layout;
+pub mod pack;
+pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;

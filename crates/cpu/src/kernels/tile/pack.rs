@@ -1,0 +1,193 @@
+//! Panels from plain matrices: what tiles read as `B` when it does not lie that way in memory.
+//!
+//! A panel has a line for every step of the depth: for each of its columns as many numbers of consecutive depth as the product takes together
+//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows. Where the
+//! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the numbers of a step lie together then already.
+//! Squares are taken along the depth, so that few streams are read at a time and rows at distances of a power of two do not drive each other
+//! out of the first cache.
+
+use super::square;
+use crate::kernels::multiversion::{Body, Simd};
+use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
+
+/// A plain matrix `B`: distances in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a> {
+    /// Memory, from the first number on.
+    pub bytes: &'a [u8],
+    /// From a row to the next.
+    pub depth: usize,
+    /// From a column to the next.
+    pub column: usize,
+}
+
+/// How panels lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    /// Bytes of a number.
+    pub size: usize,
+    /// Numbers of consecutive depth that lie together.
+    pub together: usize,
+    /// Columns of a panel.
+    pub width: usize,
+}
+
+impl Form {
+    /// Bytes of a line.
+    pub const fn line(&self) -> usize {
+        self.width * self.together * self.size
+    }
+
+    /// Bytes of a panel.
+    pub const fn panel(&self, depth: usize) -> usize {
+        depth.div_ceil(self.together) * self.line()
+    }
+}
+
+/// Writes the panels of a part of a matrix one behind the other. Columns behind the last are zeros, and so are numbers behind the last row.
+///
+/// # Panics
+/// When the matrix does not have these rows and columns, or `to` is too short.
+pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<usize>, form: Form, to: &mut [f32]) {
+    let to: &mut [u8] = bytemuck::cast_slice_mut(to);
+    if depth.is_empty() {
+        return;
+    }
+    for (first, panel) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(form.panel(depth.len()))) {
+        let count = form.width.min(columns.end - first);
+        let from = Plain { bytes: &from.bytes[depth.start * from.depth + first * from.column..], ..*from };
+        let size = Size { depth: depth.len(), columns: count };
+        if from.column == form.size {
+            simd.run(Rows { from, size, form, to: panel });
+        } else if from.depth == form.size && form.size * form.together == 4 {
+            words(simd, &from, size, form, panel);
+        } else if from.depth == form.size && (form.size, form.together) == (2, 1) {
+            halves(simd, &from, size, form, panel);
+        } else {
+            single(&from, 0..size.depth, size.columns, form, panel);
+        }
+    }
+}
+
+/// Numbers of a panel that the matrix has.
+#[derive(Clone, Copy)]
+struct Size {
+    depth: usize,
+    columns: usize,
+}
+
+/// A panel of columns that follow each other.
+struct Rows<'a> {
+    from: Plain<'a>,
+    size: Size,
+    form: Form,
+    to: &'a mut [u8],
+}
+
+impl Body for Rows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Rows { from, size, form, to } = self;
+        match (form.size, form.together) {
+            (_, 1) => copy(&from, size, form, to),
+            (2, 2) => interleave::<2, 2>(&from, size, form, to),
+            (1, 4) => interleave::<1, 4>(&from, size, form, to),
+            _ => single(&from, 0..size.depth, size.columns, form, to),
+        }
+    }
+}
+
+/// Bytes that are copied at a time.
+const CHUNK: usize = 64;
+
+#[inline(always)]
+fn copy(from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
+    let bytes = size.columns * form.size;
+    for (k, line) in to.chunks_exact_mut(form.line()).enumerate() {
+        let (line, rest) = line.split_at_mut(bytes);
+        let (chunks, end) = line.as_chunks_mut::<CHUNK>();
+        let (from, from_end) = from.bytes[k * from.depth..][..bytes].as_chunks::<CHUNK>();
+        chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+        end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
+        rest.fill(0);
+    }
+}
+
+/// Lines of `T` numbers of `S` bytes of consecutive depth for each column.
+#[inline(always)]
+fn interleave<const S: usize, const T: usize>(from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
+    const MOST: usize = 64;
+    let bytes = size.columns * S;
+    if form.width > MOST {
+        return single(from, 0..size.depth, size.columns, form, to);
+    }
+    for (step, line) in to.chunks_exact_mut(form.line()).enumerate() {
+        // Bytes of the rows, zeros behind them.
+        let mut rows = [[[0u8; S]; MOST]; T];
+        for (t, row) in rows.iter_mut().enumerate() {
+            let k = step * T + t;
+            if k < size.depth {
+                row.as_flattened_mut()[..bytes].copy_from_slice(&from.bytes[k * from.depth..][..bytes]);
+            }
+        }
+        let (columns, _) = line.as_chunks_mut::<S>();
+        for (j, column) in columns.as_chunks_mut::<T>().0.iter_mut().enumerate() {
+            *column = std::array::from_fn(|t| rows[t][j % MOST]);
+        }
+    }
+}
+
+/// A panel of a transposed matrix whose steps are words.
+fn words(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
+    let whole = size.depth / form.together;
+    let (lines, last) = to.split_at_mut(whole * form.line());
+    square::transpose(simd, &square::Words { bytes: from.bytes, step: from.column, lines: size.columns, count: whole }, lines, form.width);
+    if !last.is_empty() {
+        let from = Plain { bytes: &from.bytes[whole * 4..], ..*from };
+        single(&from, 0..size.depth - whole * form.together, size.columns, form, last);
+    }
+}
+
+/// Words that are transposed before they are split.
+const GROUP: usize = 16;
+
+/// A panel of a transposed matrix of 16-bit numbers whose depths are lines of their own: pairs are transposed as words, then split.
+fn halves(simd: Simd, from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
+    let mut words = [[0u8; 4]; GROUP * 64];
+    let group = (GROUP * 64 / form.width).min(size.depth / 2);
+    let mut done = 0;
+    while group > 0 && done + 2 * group <= size.depth {
+        let bytes = &from.bytes[done * 2..];
+        let words = words[..group * form.width].as_flattened_mut();
+        square::transpose(simd, &square::Words { bytes, step: from.column, lines: size.columns, count: group }, words, form.width);
+        let lines = to[done * form.line()..].chunks_exact_mut(2 * form.line());
+        lines.zip(words.chunks_exact(4 * form.width)).for_each(|(line, words)| split(words, line));
+        done += 2 * group;
+    }
+    let from = Plain { bytes: &from.bytes[(done * 2).min(from.bytes.len())..], ..*from };
+    single(&from, 0..size.depth - done, size.columns, form, &mut to[done * form.line()..]);
+}
+
+/// The low halves of words, then the high ones.
+fn split(words: &[u8], to: &mut [u8]) {
+    let (low, high) = to.split_at_mut(words.len() / 2);
+    let halves = words.as_chunks::<4>().0.iter().zip(low.as_chunks_mut::<2>().0.iter_mut().zip(high.as_chunks_mut::<2>().0));
+    halves.for_each(|(w, (low, high))| (*low, *high) = ([w[0], w[1]], [w[2], w[3]]));
+}
+
+/// A panel number by number.
+fn single(from: &Plain<'_>, depth: Range<usize>, columns: usize, form: Form, to: &mut [u8]) {
+    to.fill(0);
+    for k in depth {
+        let line = &mut to[k / form.together * form.line()..];
+        for j in 0..columns {
+            let number = &from.bytes[k * from.depth + j * from.column..][..form.size];
+            line[(j * form.together + k % form.together) * form.size..][..form.size].copy_from_slice(number);
+        }
+    }
+}
