@@ -1,7 +1,10 @@
 //! Rows of matrix multiplication.
 
+pub(super) mod gemm;
 mod gemv;
+mod jit;
 mod packed;
+pub(super) mod place;
 
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
@@ -11,8 +14,12 @@ use oxidnn_runtime::{Impl, Skip};
 use oxidnn_spec::Tensor;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "gemv:jit", plan: gemv::plan }, Impl { name: "packed:portable", plan: packed::plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "gemv:jit", plan: gemv::plan },
+    Impl { name: "packed:jit", plan: jit::plan },
+    Impl { name: "packed:portable", plan: packed::plan },
+    fallback::ROW,
+];
 
 /// Gives weights of layout `any` panels: those of generated code where that multiplies the type, else those of the portable kernels.
 ///

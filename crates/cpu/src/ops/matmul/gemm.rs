@@ -1,0 +1,415 @@
+//! A product of plain matrices on tiles: rows of `A` in place, `B` in panels or plain, cut into tasks.
+//!
+//! A task is a block of rows by a group of panels. It walks the depth in parts, so that a part of its panels stays in the second cache while
+//! all its rows meet it; `B` that does not lie in panels is packed part by part, once for all rows of the task. A tile of rows goes through
+//! the panels of the group before the next one does, so that `A` is read from far once for a group. Sums pass from part to part through
+//! scratch; the tiles of the last part finish them.
+//!
+//! How the depth is cut follows from the depth alone, so results depend neither on how many rows and columns there are nor on who computes
+//! them; the other cuts may depend on the number of workers.
+
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Part, for_workers};
+use crate::kernels::tile::pack::{self, Form, Plain};
+use crate::kernels::tile::{Call, Line, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Executor};
+use oxidnn_spec::Error;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Most steps of a part of the depth.
+const STEPS: usize = 1024;
+/// Bytes of panels that stay in the second cache.
+const PANELS: usize = 384 << 10;
+/// Numbers of sums that a task carries from part to part.
+const SUMS: usize = 64 << 10;
+/// Multiply-adds for which no second thread is woken.
+const SMALL: usize = 1 << 20;
+/// Tasks for every worker where there are several.
+const TASKS: usize = 4;
+/// Tiles in a block of rows at least, where it is cut for the sake of more tasks.
+const TILES: usize = 4;
+/// Most rows of a tile.
+const MOST_ROWS: usize = 8;
+
+/// How `B` lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Right {
+    /// In panels.
+    Panels,
+    /// Plain: panels are made of it.
+    Packed,
+    /// Plain, rows contiguous and few: read where it is.
+    InPlace,
+}
+
+/// What kernels depend on.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// Instructions.
+    pub isa: Isa,
+    /// Types.
+    pub product: Product,
+    /// How `B` lies.
+    pub right: Right,
+    /// How the steps of `A` lie.
+    pub a_step: Stride,
+    /// What finishes sums in registers; without it they are handed on.
+    pub tail: Option<Arc<Tail>>,
+}
+
+/// Sizes of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Independent products.
+    pub batch: usize,
+    /// Rows of `A`.
+    pub rows: usize,
+    /// Columns of `B`.
+    pub columns: usize,
+    /// Columns of a panel.
+    pub width: usize,
+    /// Depth.
+    pub depth: usize,
+}
+
+/// How a product is cut.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    sizes: Sizes,
+    panels: usize,
+    parts: usize,
+    /// Steps of a part, the last one may have fewer.
+    steps: usize,
+    /// Numbers of a step that is not whole.
+    partial: usize,
+    /// Rows of the tallest tile.
+    tall: usize,
+    /// Rows of a block.
+    block: usize,
+    /// Panels of a group.
+    group: usize,
+}
+
+/// A product, its kernels ready.
+#[derive(Debug)]
+pub struct Gemm {
+    kind: Kind,
+    cut: Cut,
+    workers: usize,
+    tiles: OnceLock<Vec<Option<Tile>>>,
+}
+
+/// Memory of a product; distances in bytes.
+pub struct Operands<'a> {
+    /// Memory of `A`.
+    pub a: Buf,
+    /// From a row of `A` to the next.
+    pub a_row: usize,
+    /// From a number of a row of `A` to the next.
+    pub a_depth: usize,
+    /// Memory of `B`.
+    pub b: Buf,
+    /// The same, where it is to be packed.
+    pub b_bytes: &'a [u8],
+    /// From a row of `B` to the next; in panels, from a line to the next.
+    pub b_row: usize,
+    /// From a column of `B` to the next; in panels, from a panel to the next.
+    pub b_column: usize,
+    /// Memory of the destination.
+    pub c: Buf,
+    /// From a row of the destination to the next.
+    pub c_row: usize,
+    /// Where a product of the batch begins in `A`, `B` and the destination.
+    pub starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
+    /// Operands of the tail.
+    pub tail: Option<&'a TailArgs<'a>>,
+    /// Takes raw sums where there is no tail.
+    pub store: &'a (dyn Fn(Block<'_>) + Sync),
+}
+
+/// Raw sums of a block.
+#[derive(Debug)]
+pub struct Block<'s> {
+    /// The product of the batch.
+    pub batch: usize,
+    /// Its rows.
+    pub rows: Range<usize>,
+    /// Its columns.
+    pub columns: Range<usize>,
+    /// The sums, f32 or the bits of i32.
+    pub sums: &'s mut [f32],
+    /// As many numbers of scratch.
+    pub spare: &'s mut [f32],
+    /// From a row of sums to the next.
+    pub step: usize,
+}
+
+/// Place of a part in the depth, as far as kernels differ by it.
+#[derive(Clone, Copy)]
+enum Phase {
+    Only,
+    First,
+    Middle,
+    Last,
+}
+
+impl Phase {
+    const COUNT: usize = 4;
+
+    fn of(part: usize, parts: usize) -> Phase {
+        match (part == 0, part + 1 == parts) {
+            (true, true) => Phase::Only,
+            (true, false) => Phase::First,
+            (false, false) => Phase::Middle,
+            (false, true) => Phase::Last,
+        }
+    }
+}
+
+/// Cuts `range` evenly into pieces of at most `most`.
+fn even(range: Range<usize>, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let (start, n) = (range.start, range.len());
+    let pieces = n.div_ceil(most);
+    (0..pieces).map(move |i| start + i * n / pieces..start + (i + 1) * n / pieces)
+}
+
+impl Sizes {
+    /// Whether a second thread does not pay.
+    fn small(&self) -> bool {
+        self.batch.saturating_mul(self.rows).saturating_mul(self.columns).saturating_mul(self.depth) <= SMALL
+    }
+}
+
+impl Cut {
+    fn new(kind: &Kind, sizes: Sizes, workers: usize) -> Cut {
+        let Sizes { batch, rows, columns, width, depth } = sizes;
+        let (step, vectors) = (kind.product.depth(), width / kind.isa.width().lanes());
+        let all_steps = depth.div_ceil(step);
+        let parts = all_steps.div_ceil(STEPS).max(1);
+        let steps = all_steps.div_ceil(parts);
+        let tall = max_rows(kind.isa, vectors).min(rows).max(1);
+        let panels = columns.div_ceil(width);
+        let mut group = (PANELS / (steps * width * 4).max(1)).clamp(1, panels.max(1));
+        let mut block = rows.div_ceil(tall);
+        if parts > 1 || kind.tail.is_none() {
+            block = block.min((SUMS / (group * width) / tall).max(1));
+        }
+        if workers > 1 && !sizes.small() {
+            let wanted = (workers * TASKS).div_ceil(batch.max(1));
+            group = group.min(panels.div_ceil(wanted)).max(1);
+            let blocks = wanted.div_ceil(panels.div_ceil(group).max(1));
+            block = block.min(rows.div_ceil(tall).div_ceil(blocks).max(TILES));
+        }
+        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block: (block * tall).clamp(1, rows.max(1)), group }
+    }
+
+    /// Steps of a part: the first, and how many are whole.
+    fn part(&self, part: usize, step: usize) -> (usize, usize) {
+        let first = part * self.steps;
+        (first, (self.sizes.depth / step).min(first + self.steps) - first)
+    }
+
+    fn blocks(&self) -> usize {
+        self.sizes.rows.div_ceil(self.block)
+    }
+
+    fn groups(&self) -> usize {
+        self.panels.div_ceil(self.group)
+    }
+
+    /// From a row of sums to the next.
+    fn sums_row(&self) -> usize {
+        self.group * self.sizes.width
+    }
+
+    fn rows(&self, block: usize) -> Range<usize> {
+        block * self.block..self.sizes.rows.min((block + 1) * self.block)
+    }
+
+    /// Columns of a panel that there are.
+    fn columns(&self, panel: usize) -> usize {
+        self.sizes.width.min(self.sizes.columns - panel * self.sizes.width)
+    }
+}
+
+impl Gemm {
+    /// The product for at most `workers` workers.
+    pub fn new(kind: Kind, sizes: Sizes, workers: usize) -> Gemm {
+        let cut = Cut::new(&kind, sizes, workers);
+        Gemm { kind, cut, workers, tiles: OnceLock::new() }
+    }
+
+    /// Numbers of scratch of all workers; `None` on overflow.
+    pub fn scratch_len(&self) -> Option<usize> {
+        for_workers(self.workers, self.panels_len().checked_add(self.sums_len().checked_mul(2)?)?)
+    }
+
+    /// Numbers of scratch that hold the panels of a group.
+    fn panels_len(&self) -> usize {
+        if self.kind.right == Right::Packed { self.cut.group * self.cut.steps * self.cut.sizes.width } else { 0 }
+    }
+
+    fn sums_len(&self) -> usize {
+        if self.cut.parts > 1 || self.kind.tail.is_none() { self.cut.block * self.cut.sums_row() } else { 0 }
+    }
+
+    /// Makes the kernels.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub fn prepare(&self) -> Result<(), Error> {
+        if self.tiles.get().is_some() {
+            return Ok(());
+        }
+        let mut tiles = vec![None; MOST_ROWS * 2 * Phase::COUNT];
+        let last_block = self.cut.blocks().saturating_sub(1);
+        for rows in [0, last_block].into_iter().flat_map(|b| even(self.cut.rows(b), self.cut.tall)) {
+            for last in [false, true].into_iter().skip(usize::from(self.cut.panels <= 1)) {
+                for part in [0, self.cut.parts / 2, self.cut.parts - 1] {
+                    let phase = Phase::of(part, self.cut.parts);
+                    let tile = &mut tiles[index(rows.len(), last, phase)];
+                    if tile.is_none() {
+                        *tile = Some(Tile::get(self.kind.isa, &self.spec(rows.len(), last, phase))?);
+                    }
+                }
+            }
+        }
+        let _ = self.tiles.set(tiles);
+        Ok(())
+    }
+
+    fn spec(&self, rows: usize, last: bool, phase: Phase) -> Spec {
+        let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
+        let columns = if last { cut.columns(cut.panels - 1) } else { cut.sizes.width };
+        let ends = matches!(phase, Phase::Only | Phase::Last);
+        Spec {
+            product: self.kind.product,
+            rows: rows as u8,
+            vectors: columns.div_ceil(lanes) as u8,
+            line: if self.kind.right == Right::InPlace { Line::Apart } else { Line::Packed((cut.sizes.width / lanes) as u8) },
+            a_step: self.kind.a_step,
+            partial: if ends { cut.partial as u8 } else { 0 },
+            start: if matches!(phase, Phase::Only | Phase::First) { Start::Zero } else { Start::Load },
+            tail: self.kind.tail.clone().filter(|_| ends),
+            masked: !columns.is_multiple_of(lanes),
+        }
+    }
+
+    /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
+    pub fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
+        let Some(tiles) = self.tiles.get() else { return };
+        let (cut, blocks, groups) = (&self.cut, self.cut.blocks(), self.cut.groups());
+        let tasks = cut.sizes.batch * blocks * groups;
+        scratch.work(executor, if cut.sizes.small() { 1 } else { self.workers }, tasks, &|task, share| {
+            let (block, rest) = (task % blocks, task / blocks);
+            let (group, batch) = (rest % groups, rest / groups);
+            let panels = group * cut.group..cut.panels.min((group + 1) * cut.group);
+            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), panels };
+            self.task(simd, tiles, on, &at, share);
+        });
+    }
+
+    fn task(&self, simd: Simd, tiles: &[Option<Tile>], on: &Operands<'_>, at: &Place, share: &mut [f32]) {
+        let (packed, sums) = share.split_at_mut(self.panels_len());
+        let (sums, spare) = sums.split_at_mut(self.sums_len());
+        for part in 0..self.cut.parts {
+            let right = self.right(simd, on, at, part, packed);
+            for rows in even(at.rows.clone(), self.cut.tall) {
+                self.tiles(tiles, on, at, part, rows, &right, sums);
+            }
+        }
+        if self.kind.tail.is_none() {
+            let width = self.cut.sizes.width;
+            let columns = at.panels.start * width..self.cut.sizes.columns.min(at.panels.end * width);
+            (on.store)(Block { batch: at.batch, rows: at.rows.clone(), columns, sums, spare, step: self.cut.sums_row() });
+        }
+    }
+
+    /// Where the panels of a task lie in a part of the depth; makes them where that is to be.
+    fn right(&self, simd: Simd, on: &Operands<'_>, at: &Place, part: usize, packed: &mut [f32]) -> Panels {
+        let (step, width) = (self.kind.product.depth(), self.cut.sizes.width);
+        let (first, _) = self.cut.part(part, step);
+        let start = at.starts[1];
+        match self.kind.right {
+            Right::Panels => Panels { buf: on.b, start: start + at.panels.start * on.b_column + first * on.b_row, panel: on.b_column },
+            Right::InPlace => {
+                let size = 4 / step;
+                Panels { buf: on.b, start: start + at.panels.start * width * size + first * step * on.b_row, panel: width * size }
+            }
+            Right::Packed => {
+                let form = Form { size: 4 / step, together: self.kind.product.together(), width };
+                let depth = first * step..self.cut.sizes.depth.min((first + self.cut.steps) * step);
+                let columns = at.panels.start * width..self.cut.sizes.columns.min(at.panels.end * width);
+                let from = Plain { bytes: &on.b_bytes[start..], depth: on.b_row, column: on.b_column };
+                let panel = form.panel(depth.len());
+                pack::panels(simd, &from, depth, columns, form, packed);
+                // SAFETY: the panels stay as they are until the tiles of this part are done, which only read them.
+                let buf = unsafe { Buf::new(packed.as_mut_ptr().cast(), size_of_val(packed)) };
+                Panels { buf, start: 0, panel }
+            }
+        }
+    }
+
+    /// The tiles of some rows by all panels of a task, in one part.
+    #[allow(clippy::too_many_arguments)]
+    fn tiles(&self, tiles: &[Option<Tile>], on: &Operands<'_>, at: &Place, part: usize, rows: Range<usize>, right: &Panels, sums: &mut [f32]) {
+        let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
+        let (phase, count) = (Phase::of(part, cut.parts), rows.len());
+        let (first, steps) = cut.part(part, self.kind.product.depth());
+        let (mut table, mut c_rows) = ([0; 1 + MOST_ROWS], [0; MOST_ROWS]);
+        let a = on.a.as_ptr().addr() + at.starts[0] + first * self.kind.product.depth() * on.a_depth;
+        let c = on.c.as_ptr().addr() + at.starts[2];
+        for (i, row) in rows.clone().enumerate() {
+            table[1 + i] = a + row * on.a_row;
+            c_rows[i] = c + row * on.c_row;
+        }
+        let first_sum = (rows.start - at.rows.start) * cut.sums_row();
+        for (i, panel) in at.panels.clone().enumerate() {
+            let Some(tile) = &tiles[index(count, panel + 1 == cut.panels, phase)] else { continue };
+            let column = panel * cut.sizes.width;
+            tile.run(Call {
+                table: &table[..=count],
+                steps,
+                a: on.a,
+                zeros: Buf::empty(),
+                b: right.buf,
+                b_at: right.start + i * right.panel,
+                c_rows: &c_rows[..count],
+                c: on.c,
+                column,
+                tail_column: column,
+                tail: on.tail,
+                sums: sums.get_mut(first_sum + i * cut.sizes.width..).unwrap_or_default(),
+                sums_row: cut.sums_row(),
+                a_step: on.a_depth * self.kind.product.depth(),
+                b_row: on.b_row,
+                last: (cut.columns(panel) - 1) % lanes + 1,
+            });
+        }
+    }
+}
+
+/// What a task computes.
+struct Place {
+    batch: usize,
+    /// Where its product begins in `A`, `B` and the destination.
+    starts: [usize; 3],
+    rows: Range<usize>,
+    panels: Range<usize>,
+}
+
+/// Panels of a task.
+struct Panels {
+    buf: Buf,
+    /// The byte where the first begins.
+    start: usize,
+    /// Bytes from a panel to the next.
+    panel: usize,
+}
+
+/// Where a kernel is among all: by rows, by whether its panel is the last, by phase.
+const fn index(rows: usize, last: bool, phase: Phase) -> usize {
+    ((rows - 1) * 2 + last as usize) * Phase::COUNT + phase as usize
+}

@@ -1,0 +1,117 @@
+//! Where the operands of a product lie: matrices of tensors, each side one dimension or several that are taken together.
+
+use super::gemm::Right;
+use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::pack::Form;
+use oxidnn_jit::Isa;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Blocking, DataType, Dims, Tensor};
+
+
+/// A plain matrix or panels; distances in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Where it begins.
+    pub start: usize,
+    /// From a row to the next; in panels, from a step of the depth to the next.
+    pub row: usize,
+    /// From a column to the next; in panels, from a panel to the next.
+    pub column: usize,
+}
+
+/// The blocking of a tensor.
+///
+/// # Errors
+/// The layout, where it is none.
+fn blocking(t: &Tensor) -> Result<&Blocking, Skip> {
+    t.blocking().ok_or_else(|| Skip::Layout("an operand without strides".into()))
+}
+
+/// Distance in elements of neighbours along dimensions that are taken together, where it is the same for all. The last dimension may have a
+/// block of `together` elements innermost; then it is the distance of such blocks.
+fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], together: i64) -> Option<i64> {
+    let last = *dims.last()?;
+    if together > 1 && dims.len() > 1 && sizes[last] % together != 0 {
+        return None;
+    }
+    let mut near: Option<(i64, i64)> = None;
+    for &d in dims.iter().rev() {
+        let size = if d == last { sizes[d] / together + i64::from(sizes[d] % together > 0) } else { sizes[d] };
+        near = match near {
+            Some(near) if size == 1 => Some(near),
+            None if size == 1 && d != dims[0] => None,
+            None => Some((b.strides[d], size)),
+            Some((stride, count)) if b.strides[d] == stride * count => Some((stride, count * size)),
+            Some(_) => return None,
+        };
+    }
+    near.map(|(stride, _)| stride)
+}
+
+/// Number of indices of dimensions taken together.
+pub fn count(t: &Tensor, dims: &[usize]) -> usize {
+    dims.iter().map(|d| t.dims()[*d].max(0) as usize).product()
+}
+
+/// A matrix without blocks whose distances are the same everywhere.
+///
+/// # Errors
+/// The layout, where it is another.
+pub fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Place, Skip> {
+    let b = blocking(t)?;
+    let size = t.dtype.bits() as i64 / 8;
+    let bytes = |dims: &[usize]| chained(b, t.dims(), dims, 1).map(|d| (d * size) as usize);
+    match (b.is_plain(), bytes(rows), bytes(columns)) {
+        (true, Some(row), Some(column)) => Ok(Place {
+            start: (b.offset * size) as usize,
+            row,
+            column: if count(t, columns) == 1 { size as usize } else { column },
+        }),
+        _ => Err(Skip::Layout("a matrix that is not plain".into())),
+    }
+}
+
+/// How `B` of a product is to be read: panels as they are, or a plain matrix one of whose sides is contiguous.
+///
+/// # Errors
+/// The layout, where it is another.
+pub fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together: usize) -> Result<(Right, Place), Skip> {
+    let form = Form { size: t.dtype.bits() / 8, together, width: panel_columns(isa, count(t, columns)) };
+    if let Some(place) = panels(t, depth, columns, form)? {
+        return Ok((Right::Panels, place));
+    }
+    let mut place = plain(t, depth, columns)?;
+    if count(t, depth) == 1 {
+        place.row = form.size;
+    }
+    if place.column == form.size {
+        let few = count(t, depth) * form.line() <= IN_PLACE && together == 1;
+        return Ok((if few { Right::InPlace } else { Right::Packed }, place));
+    }
+    if place.row == form.size { Ok((Right::Packed, place)) } else { Err(Skip::Layout("weights neither side of which is contiguous".into())) }
+}
+
+/// Bytes of a panel that is read where it is, however far its lines are apart.
+const IN_PLACE: usize = 32 << 10;
+
+/// The place of panels of the form that tiles read.
+fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {
+    let b = blocking(t)?;
+    let (&[column], Some(&last)) = (columns, depth.last()) else { return Ok(None) };
+    let want = [(column, form.width as i64), (last, form.together as i64)];
+    if !b.inner.iter().eq(want.into_iter().take(if form.together > 1 { 2 } else { 1 })) {
+        return Ok(None);
+    }
+    let line = (form.width * form.together) as i64;
+    let behind = chained(b, t.dims(), depth, form.together as i64);
+    if behind != Some(line) && count(t, depth) > form.together {
+        return Ok(None);
+    }
+    let size = form.size;
+    Ok(Some(Place { start: b.offset as usize * size, row: 4 * form.width, column: b.strides[column] as usize * size }))
+}
+
+/// Numbers of consecutive depth of a type; see [`crate::kernels::tile::layout::together`].
+pub fn together(dtype: DataType) -> Result<usize, Skip> {
+    crate::kernels::tile::layout::together(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} as operand of a tile")))
+}
