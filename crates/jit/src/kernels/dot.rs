@@ -133,6 +133,8 @@ pub struct Dot {
     pub start: Start,
     /// True when the last vector has [`Args::last`] columns.
     pub masked: bool,
+    /// True when memory that is needed later is asked for meanwhile, see [`Args::ahead`].
+    pub ahead: bool,
 }
 
 /// Arguments of a kernel.
@@ -157,7 +159,14 @@ pub struct Args {
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
+    /// Where memory begins that is wanted in the second cache: [`AHEAD`] bytes in every fourth step. Any address will do.
+    pub ahead: usize,
+    /// Bytes from there to what the fourth next step asks for.
+    pub ahead_step: usize,
 }
+
+/// Bytes that a kernel asks for at a time, see [`Args::ahead`].
+pub const AHEAD: usize = 256;
 
 /// The sums of a tile, for what follows them.
 #[derive(Debug)]
@@ -208,7 +217,17 @@ fn column(base: Int, vector: usize, width: Width) -> Addr {
 impl Dot {
     /// A kernel for a tile of `rows` by `vectors`: steps behind each other, lines of `B` behind each other, sums from zero.
     pub const fn new(product: Product, rows: u8, vectors: u8) -> Dot {
-        Dot { product, rows, vectors, line: Line::Packed(vectors), a_step: Stride::Fixed(4), partial: 0, start: Start::Zero, masked: false }
+        Dot {
+            product,
+            rows,
+            vectors,
+            line: Line::Packed(vectors),
+            a_step: Stride::Fixed(4),
+            partial: 0,
+            start: Start::Zero,
+            masked: false,
+            ahead: false,
+        }
     }
 
     /// The kernel for a processor.
@@ -226,8 +245,20 @@ impl Dot {
 
     /// The kernel before registers; `finish` writes what happens to the sums, storing included, while they are in registers.
     pub fn function_with(&self, isa: Isa, finish: impl FnOnce(&mut Function, &Sums<'_>)) -> Function {
+        self.function_around(isa, |_, _| {}, finish)
+    }
+
+    /// The same; `begin` writes what comes before everything, given the pointer to the arguments.
+    pub fn function_around(
+        &self,
+        isa: Isa,
+        begin: impl FnOnce(&mut Function, Int),
+        finish: impl FnOnce(&mut Function, &Sums<'_>),
+    ) -> Function {
         let mut f = Function::new(isa);
-        write::write(self, &mut f, finish);
+        let args = f.arguments();
+        begin(&mut f, args);
+        write::write(self, &mut f, args, finish);
         f
     }
 

@@ -6,7 +6,7 @@
 //!
 //! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
 
-use super::{Call, Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use super::{Ahead, Call, Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
 use crate::kernels::scratch::{Part as Scratch, for_workers};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -264,6 +264,7 @@ impl Drive {
             start: if part == 0 { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
+            ahead: false,
         }
     }
 
@@ -374,6 +375,7 @@ impl<W: Work> Task<'_, '_, W> {
                 tail: tail.map(|t| t.0),
                 sums: sums.get_mut(first..).unwrap_or_default(),
                 sums_row: step,
+                ahead: Ahead::default(),
             });
         }
     }

@@ -17,7 +17,7 @@ mod value;
 
 use super::code::{Kernels, Key};
 use oxidnn_jit::kernels::dot::{self, Dot};
-pub use oxidnn_jit::kernels::dot::{Line, Product, Start, Stride};
+pub use oxidnn_jit::kernels::dot::{AHEAD, Line, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -45,6 +45,8 @@ pub struct Spec {
     pub tail: Option<Arc<Tail>>,
     /// True when the last vector has [`Call::last`] columns.
     pub masked: bool,
+    /// True when memory is asked for meanwhile, see [`Call::ahead`].
+    pub ahead: bool,
 }
 
 /// Most vectors of columns in a tile.
@@ -73,6 +75,7 @@ impl Spec {
             start: Start::Zero,
             tail: None,
             masked: false,
+            ahead: false,
         }
     }
 
@@ -91,6 +94,7 @@ impl Spec {
             partial: self.partial,
             start: self.start,
             masked: self.masked,
+            ahead: self.ahead,
         }
     }
 }
@@ -113,7 +117,10 @@ impl Key for Spec {
     fn function(&self, isa: Isa) -> Function {
         match &self.tail {
             None => self.dot().function(isa),
-            Some(tail) => self.dot().function_with(isa, |f, sums| tail.write(f, sums, self.product.is_whole())),
+            Some(tail) => {
+                let ask = |f: &mut Function, args| tail.ask(f, args, (usize::from(self.rows), usize::from(self.vectors)));
+                self.dot().function_around(isa, ask, |f, sums| tail.write(f, sums, self.product.is_whole()))
+            }
         }
     }
 }
@@ -156,6 +163,17 @@ pub struct Call<'a> {
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
+    /// What is asked for meanwhile.
+    pub ahead: Ahead,
+}
+
+/// Memory that is wanted in the second cache soon: [`AHEAD`] bytes for every four steps. Any address will do, nothing is read.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Ahead {
+    /// Where it begins.
+    pub at: usize,
+    /// Bytes from there to the next, and so on.
+    pub step: usize,
 }
 
 /// A kernel, ready to run.
@@ -212,6 +230,8 @@ impl Tile {
                 a_step: call.a_step,
                 b_row: call.b_row,
                 last: call.last,
+                ahead: call.ahead.at,
+                ahead_step: call.ahead.step,
             },
             tail: tail.block(&self.spec, &call),
         };

@@ -16,7 +16,7 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue;
 use crate::kernels::multiversion::Simd;
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::Elem;
+use oxidnn_jit::ir::{Elem, Int};
 use oxidnn_jit::kernels::dot::Sums;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
@@ -246,6 +246,11 @@ impl Tail {
     /// Lines of operands.
     fn lines(&self) -> usize {
         self.steps.iter().filter(|s| s.has_line()).count()
+    }
+
+    /// Asks for the lines of the destination before they are written, of so many rows and vectors.
+    pub(super) fn ask(&self, f: &mut Function, args: Int, tile: (usize, usize)) {
+        write::ask(self, f, args, tile);
     }
 
     /// Writes the steps, and the stores of the sums.

@@ -36,6 +36,7 @@ fn what_lies_outside_is_refused() {
             a_step: 0,
             b_row: 0,
             last: 0,
+            ahead: Ahead::default(),
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tile.run(call))).is_ok()
     };

@@ -11,7 +11,7 @@
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
-use crate::kernels::tile::{Call, Line, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use crate::kernels::tile::{AHEAD, Ahead, Call, Line, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
@@ -20,8 +20,12 @@ use std::sync::{Arc, OnceLock};
 
 /// Most steps of a part of the depth.
 const STEPS: usize = 1024;
-/// Bytes of panels that stay in the second cache.
+/// Bytes of panels that stay in the second cache, of those that lie in panels.
 const PANELS: usize = 384 << 10;
+/// The same of plain `B`, whose memory meets its panels there.
+const PLAIN: usize = 256 << 10;
+/// Bytes of `A` that a block of rows has in a part, at most, where `B` is not packed: it stays in the third cache while all panels pass by.
+const ROWS: usize = 2 << 20;
 /// Numbers of sums that a task carries from part to part.
 const SUMS: usize = 64 << 10;
 /// Multiply-adds for which no second thread is woken.
@@ -35,7 +39,7 @@ const MOST_ROWS: usize = 8;
 
 /// How `B` lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Right {
+pub(crate) enum Right {
     /// In panels.
     Panels,
     /// Plain: panels are made of it.
@@ -46,32 +50,32 @@ pub enum Right {
 
 /// What kernels depend on.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// Instructions.
-    pub isa: Isa,
+    pub(crate) isa: Isa,
     /// Types.
-    pub product: Product,
+    pub(crate) product: Product,
     /// How `B` lies.
-    pub right: Right,
+    pub(crate) right: Right,
     /// How the steps of `A` lie.
-    pub a_step: Stride,
+    pub(crate) a_step: Stride,
     /// What finishes sums in registers; without it they are handed on.
-    pub tail: Option<Arc<Tail>>,
+    pub(crate) tail: Option<Arc<Tail>>,
 }
 
 /// Sizes of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sizes {
+pub(crate) struct Sizes {
     /// Independent products.
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// Rows of `A`.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Columns of `B`.
-    pub columns: usize,
+    pub(crate) columns: usize,
     /// Columns of a panel.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Depth.
-    pub depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// How a product is cut.
@@ -94,7 +98,7 @@ struct Cut {
 
 /// A product, its kernels ready.
 #[derive(Debug)]
-pub struct Gemm {
+pub(crate) struct Gemm {
     kind: Kind,
     cut: Cut,
     workers: usize,
@@ -102,48 +106,48 @@ pub struct Gemm {
 }
 
 /// Memory of a product; distances in bytes.
-pub struct Operands<'a> {
+pub(crate) struct Operands<'a> {
     /// Memory of `A`.
-    pub a: Buf,
+    pub(crate) a: Buf,
     /// From a row of `A` to the next.
-    pub a_row: usize,
+    pub(crate) a_row: usize,
     /// From a number of a row of `A` to the next.
-    pub a_depth: usize,
+    pub(crate) a_depth: usize,
     /// Memory of `B`.
-    pub b: Buf,
+    pub(crate) b: Buf,
     /// The same, where it is to be packed.
-    pub b_bytes: &'a [u8],
+    pub(crate) b_bytes: &'a [u8],
     /// From a row of `B` to the next; in panels, from a line to the next.
-    pub b_row: usize,
+    pub(crate) b_row: usize,
     /// From a column of `B` to the next; in panels, from a panel to the next.
-    pub b_column: usize,
+    pub(crate) b_column: usize,
     /// Memory of the destination.
-    pub c: Buf,
+    pub(crate) c: Buf,
     /// From a row of the destination to the next.
-    pub c_row: usize,
+    pub(crate) c_row: usize,
     /// Where a product of the batch begins in `A`, `B` and the destination.
-    pub starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
+    pub(crate) starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
     /// Operands of the tail.
-    pub tail: Option<&'a TailArgs<'a>>,
+    pub(crate) tail: Option<&'a TailArgs<'a>>,
     /// Takes raw sums where there is no tail.
-    pub store: &'a (dyn Fn(Block<'_>) + Sync),
+    pub(crate) store: &'a (dyn Fn(Block<'_>) + Sync),
 }
 
 /// Raw sums of a block.
 #[derive(Debug)]
-pub struct Block<'s> {
+pub(crate) struct Block<'s> {
     /// The product of the batch.
-    pub batch: usize,
+    pub(crate) batch: usize,
     /// Its rows.
-    pub rows: Range<usize>,
+    pub(crate) rows: Range<usize>,
     /// Its columns.
-    pub columns: Range<usize>,
+    pub(crate) columns: Range<usize>,
     /// The sums, f32 or the bits of i32.
-    pub sums: &'s mut [f32],
+    pub(crate) sums: &'s mut [f32],
     /// As many numbers of scratch.
-    pub spare: &'s mut [f32],
+    pub(crate) spare: &'s mut [f32],
     /// From a row of sums to the next.
-    pub step: usize,
+    pub(crate) step: usize,
 }
 
 /// Place of a part in the depth, as far as kernels differ by it.
@@ -191,10 +195,14 @@ impl Cut {
         let steps = all_steps.div_ceil(parts);
         let tall = max_rows(kind.isa, vectors).min(rows).max(1);
         let panels = columns.div_ceil(width);
-        let mut group = (PANELS / (steps * width * 4).max(1)).clamp(1, panels.max(1));
+        let kept = if kind.right == Right::Panels { PANELS } else { PLAIN };
+        let mut group = (kept / (steps * width * 4).max(1)).clamp(1, panels.max(1));
         let mut block = rows.div_ceil(tall);
         if parts > 1 || kind.tail.is_none() {
             block = block.min((SUMS / (group * width) / tall).max(1));
+        }
+        if kind.right != Right::Packed {
+            block = block.min((ROWS / (steps * 4 * tall).max(1)).max(TILES));
         }
         if workers > 1 && !sizes.small() {
             let wanted = (workers * TASKS).div_ceil(batch.max(1));
@@ -236,13 +244,13 @@ impl Cut {
 
 impl Gemm {
     /// The product for at most `workers` workers.
-    pub fn new(kind: Kind, sizes: Sizes, workers: usize) -> Gemm {
+    pub(crate) fn new(kind: Kind, sizes: Sizes, workers: usize) -> Gemm {
         let cut = Cut::new(&kind, sizes, workers);
         Gemm { kind, cut, workers, tiles: OnceLock::new() }
     }
 
     /// Numbers of scratch of all workers; `None` on overflow.
-    pub fn scratch_len(&self) -> Option<usize> {
+    pub(crate) fn scratch_len(&self) -> Option<usize> {
         for_workers(self.workers, self.panels_len().checked_add(self.sums_len().checked_mul(2)?)?)
     }
 
@@ -259,7 +267,7 @@ impl Gemm {
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
+    pub(crate) fn prepare(&self) -> Result<(), Error> {
         if self.tiles.get().is_some() {
             return Ok(());
         }
@@ -294,17 +302,18 @@ impl Gemm {
             start: if matches!(phase, Phase::Only | Phase::First) { Start::Zero } else { Start::Load },
             tail: self.kind.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
+            ahead: true,
         }
     }
 
     /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
-    pub fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
+    pub(crate) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
         let Some(tiles) = self.tiles.get() else { return };
         let (cut, blocks, groups) = (&self.cut, self.cut.blocks(), self.cut.groups());
         let tasks = cut.sizes.batch * blocks * groups;
         scratch.work(executor, if cut.sizes.small() { 1 } else { self.workers }, tasks, &|task, share| {
-            let (block, rest) = (task % blocks, task / blocks);
-            let (group, batch) = (rest % groups, rest / groups);
+            let (rest, batch) = (task % (blocks * groups), task / (blocks * groups));
+            let (block, group) = (rest / groups, rest % groups);
             let panels = group * cut.group..cut.panels.min((group + 1) * cut.group);
             let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), panels };
             self.task(simd, tiles, on, &at, share);
@@ -315,9 +324,9 @@ impl Gemm {
         let (packed, sums) = share.split_at_mut(self.panels_len());
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
-            let right = self.right(simd, on, at, part, packed);
+            let mut group = Group { tiles, on, at, part, right: self.right(simd, on, at, part, packed), next: self.next(on, at, part) };
             for rows in even(at.rows.clone(), self.cut.tall) {
-                self.tiles(tiles, on, at, part, rows, &right, sums);
+                self.tiles(&mut group, rows, sums);
             }
         }
         if self.kind.tail.is_none() {
@@ -352,9 +361,39 @@ impl Gemm {
         }
     }
 
-    /// The tiles of some rows by all panels of a task, in one part.
-    #[allow(clippy::too_many_arguments)]
-    fn tiles(&self, tiles: &[Option<Tile>], on: &Operands<'_>, at: &Place, part: usize, rows: Range<usize>, right: &Panels, sums: &mut [f32]) {
+    /// What of `B` is wanted next: the next part of the same panels, or the first part of those of the next task.
+    fn next(&self, on: &Operands<'_>, at: &Place, part: usize) -> Next {
+        let (cut, product) = (&self.cut, self.kind.product);
+        let (panels, part) = if part + 1 < cut.parts {
+            (at.panels.clone(), part + 1)
+        } else if at.panels.end < cut.panels {
+            (at.panels.end..cut.panels.min(at.panels.end + cut.group), 0)
+        } else if at.rows.end < cut.sizes.rows {
+            (0..cut.panels.min(cut.group), 0)
+        } else {
+            return Next::default();
+        };
+        let (first, steps) = cut.part(part, product.depth());
+        let (step, size, width) = (product.depth(), 4 / product.depth(), cut.sizes.width);
+        let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
+        let start = on.b.as_ptr().addr() + at.starts[1];
+        if self.kind.right == Right::Panels {
+            let grid = Grid { inner: chunks(steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: on.b_column };
+            return Next { start: start + panels.start * on.b_column + first * on.b_row, grid, done: 0 };
+        }
+        let start = start + first * step * on.b_row + panels.start * width * on.b_column;
+        let grid = if on.b_column == size {
+            Grid { inner: steps * step, inner_step: on.b_row, outer: chunks(panels.len() * width * size), outer_step: AHEAD }
+        } else {
+            Grid { inner: panels.len() * width, inner_step: on.b_column, outer: chunks(steps * 4), outer_step: AHEAD }
+        };
+        Next { start, grid, done: 0 }
+    }
+
+    /// The tiles of some rows by all panels of a group.
+    fn tiles(&self, group: &mut Group<'_>, rows: Range<usize>, sums: &mut [f32]) {
+        let Group { tiles, on, at, part, right, next } = group;
+        let (on, at, part) = (*on, *at, *part);
         let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
         let (phase, count) = (Phase::of(part, cut.parts), rows.len());
         let (first, steps) = cut.part(part, self.kind.product.depth());
@@ -370,6 +409,7 @@ impl Gemm {
             let Some(tile) = &tiles[index(count, panel + 1 == cut.panels, phase)] else { continue };
             let column = panel * cut.sizes.width;
             tile.run(Call {
+                ahead: next.take(steps / 4),
                 table: &table[..=count],
                 steps,
                 a: on.a,
@@ -400,13 +440,54 @@ struct Place {
     panels: Range<usize>,
 }
 
-/// Panels of a task.
+/// The panels of a task in a part of the depth.
+struct Group<'g> {
+    tiles: &'g [Option<Tile>],
+    on: &'g Operands<'g>,
+    at: &'g Place,
+    part: usize,
+    right: Panels,
+    /// What is asked for meanwhile.
+    next: Next,
+}
+
+/// Panels in memory.
 struct Panels {
     buf: Buf,
     /// The byte where the first begins.
     start: usize,
     /// Bytes from a panel to the next.
     panel: usize,
+}
+
+/// Places at constant distances, a list of lists.
+#[derive(Clone, Copy, Default, Debug)]
+struct Grid {
+    inner: usize,
+    inner_step: usize,
+    outer: usize,
+    outer_step: usize,
+}
+
+/// Memory that kernels ask for ahead of its use, [`AHEAD`] bytes at every place of a grid.
+#[derive(Clone, Copy, Default, Debug)]
+struct Next {
+    start: usize,
+    grid: Grid,
+    done: usize,
+}
+
+impl Next {
+    /// The next `count` places. They may lie behind the end of an inner list: nothing is read there.
+    fn take(&mut self, count: usize) -> Ahead {
+        let Grid { inner, inner_step, outer, outer_step } = self.grid;
+        if self.done >= inner * outer {
+            return Ahead::default();
+        }
+        let (i, o) = (self.done % inner, self.done / inner);
+        self.done += count.min(inner - i);
+        Ahead { at: self.start + o * outer_step + i * inner_step, step: inner_step }
+    }
 }
 
 /// Where a kernel is among all: by rows, by whether its panel is the last, by phase.

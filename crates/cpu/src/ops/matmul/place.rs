@@ -5,18 +5,17 @@ use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Form;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Blocking, DataType, Dims, Tensor};
-
+use oxidnn_spec::{Blocking, Dims, Tensor};
 
 /// A plain matrix or panels; distances in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub(crate) struct Place {
     /// Where it begins.
-    pub start: usize,
+    pub(crate) start: usize,
     /// From a row to the next; in panels, from a step of the depth to the next.
-    pub row: usize,
+    pub(crate) row: usize,
     /// From a column to the next; in panels, from a panel to the next.
-    pub column: usize,
+    pub(crate) column: usize,
 }
 
 /// The blocking of a tensor.
@@ -49,7 +48,7 @@ fn chained(b: &Blocking, sizes: &Dims, dims: &[usize], together: i64) -> Option<
 }
 
 /// Number of indices of dimensions taken together.
-pub fn count(t: &Tensor, dims: &[usize]) -> usize {
+pub(crate) fn count(t: &Tensor, dims: &[usize]) -> usize {
     dims.iter().map(|d| t.dims()[*d].max(0) as usize).product()
 }
 
@@ -57,16 +56,14 @@ pub fn count(t: &Tensor, dims: &[usize]) -> usize {
 ///
 /// # Errors
 /// The layout, where it is another.
-pub fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Place, Skip> {
+pub(crate) fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Place, Skip> {
     let b = blocking(t)?;
     let size = t.dtype.bits() as i64 / 8;
     let bytes = |dims: &[usize]| chained(b, t.dims(), dims, 1).map(|d| (d * size) as usize);
     match (b.is_plain(), bytes(rows), bytes(columns)) {
-        (true, Some(row), Some(column)) => Ok(Place {
-            start: (b.offset * size) as usize,
-            row,
-            column: if count(t, columns) == 1 { size as usize } else { column },
-        }),
+        (true, Some(row), Some(column)) => {
+            Ok(Place { start: (b.offset * size) as usize, row, column: if count(t, columns) == 1 { size as usize } else { column } })
+        }
         _ => Err(Skip::Layout("a matrix that is not plain".into())),
     }
 }
@@ -75,7 +72,7 @@ pub fn plain(t: &Tensor, rows: &[usize], columns: &[usize]) -> Result<Place, Ski
 ///
 /// # Errors
 /// The layout, where it is another.
-pub fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together: usize) -> Result<(Right, Place), Skip> {
+pub(crate) fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together: usize) -> Result<(Right, Place), Skip> {
     let form = Form { size: t.dtype.bits() / 8, together, width: panel_columns(isa, count(t, columns)) };
     if let Some(place) = panels(t, depth, columns, form)? {
         return Ok((Right::Panels, place));
@@ -85,14 +82,21 @@ pub fn right(isa: Isa, t: &Tensor, depth: &[usize], columns: &[usize], together:
         place.row = form.size;
     }
     if place.column == form.size {
-        let few = count(t, depth) * form.line() <= IN_PLACE && together == 1;
-        return Ok((if few { Right::InPlace } else { Right::Packed }, place));
+        let few = count(t, depth) * form.line() <= IN_PLACE && !place.row.is_multiple_of(PAGE);
+        let in_place = together == 1 && (few || place.row == form.line());
+        return Ok((if in_place { Right::InPlace } else { Right::Packed }, place));
     }
-    if place.row == form.size { Ok((Right::Packed, place)) } else { Err(Skip::Layout("weights neither side of which is contiguous".into())) }
+    if place.row == form.size {
+        Ok((Right::Packed, place))
+    } else {
+        Err(Skip::Layout("weights neither side of which is contiguous".into()))
+    }
 }
 
-/// Bytes of a panel that is read where it is, however far its lines are apart.
-const IN_PLACE: usize = 32 << 10;
+/// Bytes of a panel that is read where it is, though its lines are apart.
+const IN_PLACE: usize = 200 << 10;
+/// Lines so far apart, or a multiple, drive each other out of the caches.
+const PAGE: usize = 4096;
 
 /// The place of panels of the form that tiles read.
 fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<Option<Place>, Skip> {
@@ -109,9 +113,4 @@ fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<
     }
     let size = form.size;
     Ok(Some(Place { start: b.offset as usize * size, row: 4 * form.width, column: b.strides[column] as usize * size }))
-}
-
-/// Numbers of consecutive depth of a type; see [`crate::kernels::tile::layout::together`].
-pub fn together(dtype: DataType) -> Result<usize, Skip> {
-    crate::kernels::tile::layout::together(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} as operand of a tile")))
 }

@@ -3,9 +3,9 @@
 //! A step is one or two *passes* over the tile: where one instruction multiplies what a step holds there is one, else every pass takes a part
 //! of the step's numbers out of their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
-use super::{Args, Dot, Function, Int, Line, Pred, Product, Start, Stride, Sums, Val, column, memory};
+use super::{AHEAD, Args, Dot, Function, Int, Line, Pred, Product, Start, Stride, Sums, Val, column, memory};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Elem, Src, Unary};
+use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -51,6 +51,8 @@ struct Cursor {
     k: Int,
     /// The line of `B`.
     b: Int,
+    /// What is asked for next, and the distance to what follows.
+    ahead: Option<(Int, Int)>,
 }
 
 impl Cursor {
@@ -88,9 +90,8 @@ struct Writer<'d> {
     flip: Option<Val>,
 }
 
-pub(super) fn write(dot: &Dot, f: &mut Function, finish: impl FnOnce(&mut Function, &Sums<'_>)) {
+pub(super) fn write(dot: &Dot, f: &mut Function, args: Int, finish: impl FnOnce(&mut Function, &Sums<'_>)) {
     let (isa, width) = (f.isa(), f.isa().width());
-    let args = f.arguments();
     let passes = Pass::list(dot.product, isa);
     let last = dot.masked.then(|| {
         let last = f.load_int(args.at(offset_of!(Args, last) as i32));
@@ -103,7 +104,9 @@ pub(super) fn write(dot: &Dot, f: &mut Function, finish: impl FnOnce(&mut Functi
     let sums = writer.begin(f, args);
     let table = f.load_int(args.at(offset_of!(Args, table) as i32));
     let count = f.load_int(args.at(offset_of!(Args, count) as i32));
-    f.repeat(count, |f| writer.tap(f, args, table, &sums));
+    let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
+    let ahead = dot.ahead.then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
+    f.repeat(count, |f| writer.tap(f, args, (table, ahead), &sums));
     finish(f, &Sums { args, values: &sums, vectors: usize::from(dot.vectors), last });
 }
 
@@ -139,14 +142,14 @@ impl Writer<'_> {
         self.last.filter(|_| vector + 1 == usize::from(self.dot.vectors))
     }
 
-    fn tap(&self, f: &mut Function, args: Int, table: Int, sums: &[Val]) {
+    fn tap(&self, f: &mut Function, args: Int, (table, ahead): (Int, Option<(Int, Int)>), sums: &[Val]) {
         let b = f.load_int(args.at(offset_of!(Args, b) as i32));
         let offset = f.load_int(table.at(0));
         f.add(b, offset);
         let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
         let rows: Vec<Int> = (1..=self.dot.listed()).map(|i| f.load_int(word(i))).collect();
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
-        let at = Cursor { rows, k: f.int(0), b };
+        let at = Cursor { rows, k: f.int(0), b, ahead };
         let steps = f.load_int(args.at(offset_of!(Args, steps) as i32));
         let blocks = f.copy(steps);
         f.shr(blocks, UNROLL_SHIFT);
@@ -174,6 +177,9 @@ impl Writer<'_> {
                 let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));
                 self.pass(f, *pass, at, step * self.line(), sums, left);
             }
+            if let Some((ahead, _)) = at.ahead.filter(|_| count > 1) {
+                f.prefetch(Prefetch::L2, ahead.at(step * (AHEAD / 4) as i32));
+            }
             if let Some(bytes) = self.a_step {
                 f.add(at.k, bytes);
             }
@@ -186,6 +192,9 @@ impl Writer<'_> {
         }
         if self.b_row.is_none() {
             f.add(at.b, count * self.line());
+        }
+        if let Some((ahead, bytes)) = at.ahead.filter(|_| count > 1) {
+            f.add(ahead, bytes);
         }
     }
 

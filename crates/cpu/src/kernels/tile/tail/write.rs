@@ -9,7 +9,7 @@ use crate::kernels::tile::value::Recorder;
 use crate::kernels::tile::{Args, value::Value};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Src, Unary, Val};
+use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Src, Unary, Val};
 use oxidnn_jit::kernels::dot::{self, Sums};
 use oxidnn_spec::op::EltwiseAlg;
 use std::mem::offset_of;
@@ -34,6 +34,17 @@ struct Pointers {
     c_offset: Int,
     lines: Int,
     pitch: Int,
+}
+
+/// Asks for the lines of the destination, which are written when the sums of so many rows and vectors are done.
+pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, args: Int, (rows, vectors): (usize, usize)) {
+    let bytes = (vectors * f.isa().width().lanes() * tail.dst.bytes()) as i32;
+    let (c_rows, offset) = (argument(f, args, offset_of!(Block, c_rows)), argument(f, args, offset_of!(Block, c_offset)));
+    for i in 0..rows {
+        let row = f.load_int(c_rows.at((i * size_of::<usize>()) as i32));
+        f.add(row, offset);
+        (0..bytes).step_by(64).for_each(|byte| f.prefetch(Prefetch::Write, row.at(byte)));
+    }
 }
 
 /// Writes the steps and stores the sums.

@@ -8,7 +8,7 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::Call;
+use crate::kernels::tile::{Ahead, Call};
 use crate::ops::support;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
@@ -191,6 +191,7 @@ impl Bound<'_> {
             let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh) else { continue };
             tile.run(Call {
                 table: words,
+                ahead: Ahead::default(),
                 steps: parts.steps,
                 a: ready.rows.0,
                 zeros: Buf::empty(),
