@@ -212,6 +212,8 @@ impl Case {
                 a_step: 4,
                 b_row: columns * 4,
                 last: isa.width().lanes(),
+                ahead: 0,
+                ahead_step: 0,
             });
         }
         calls.iter_mut().zip(&tables).for_each(|(call, table)| call.table = table.as_ptr());

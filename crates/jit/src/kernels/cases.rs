@@ -142,6 +142,8 @@ impl Case {
             a_step: left.first().and_then(|l| l.first()).map_or(0, |a| a.1),
             b_row: right.first().map_or(0, |b| b.1),
             last: self.last,
+            ahead: 1 << 20,
+            ahead_step: 192,
         };
         if run(self.dot.function(self.isa), &args) {
             self.check(&sums, sums_row);

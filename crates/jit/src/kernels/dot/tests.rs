@@ -82,6 +82,8 @@ fn sums_are_finished_in_registers() {
             a_step: 0,
             b_row: 0,
             last: 0,
+            ahead: 1 << 20,
+            ahead_step: 192,
         };
         if run(function, &args) {
             sums.iter().enumerate().for_each(|(i, c)| assert_eq!(*c, (63.0 * a[i / columns] * b[i % columns]).max(0.0), "{}", isa.name()));
@@ -100,7 +102,7 @@ fn masked_columns_and_sums_in_memory() {
                         Case { dot, isa, taps: 2, steps: 5, last }.run();
                     }
                 }
-                Case { dot: Dot { start, ..Dot::new(product, 4, 2) }, isa, taps: 2, steps: 5, last: 0 }.run();
+                Case { dot: Dot { start, ahead: true, ..Dot::new(product, 4, 2) }, isa, taps: 2, steps: 5, last: 0 }.run();
             }
         }
     }

@@ -113,6 +113,7 @@ fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
         a_step: 0,
         b_row: 0,
         last: LAST,
+        ahead: Ahead::default(),
     });
     for i in 0..ROWS * width {
         let (row, column) = (i / width, i % width);
