@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernels::tile::{Product, Spec, Start, Tile};
+use crate::kernels::tile::{Ahead, Product, Spec, Start, Tile};
 use oxidnn_expr::{binary, eltwise, number};
 use oxidnn_jit::Isa;
 use std::sync::Arc;
