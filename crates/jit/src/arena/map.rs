@@ -142,6 +142,7 @@ impl Code {
 
 impl<A> Entry<A> {
     /// The function itself; it may be called as long as this handle or a clone of it lives.
+    #[inline]
     pub fn pointer(&self) -> unsafe extern "C" fn(*const A) {
         // SAFETY: whoever made the entry said that a function of this type lies there, and the handle keeps it there.
         unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*const A)>(self.code().address()) }
@@ -151,6 +152,7 @@ impl<A> Entry<A> {
     ///
     /// # Safety
     /// The arguments must be what the code needs: every pointer in them valid for what the code reads and writes there.
+    #[inline]
     pub unsafe fn call(&self, arguments: &A) {
         // SAFETY: the caller vouches for the arguments; the handle keeps the code alive during the call.
         unsafe { (self.pointer())(arguments) }

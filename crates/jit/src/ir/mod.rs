@@ -215,6 +215,7 @@ pub enum Elem {
 
 impl Elem {
     /// Size in bytes.
+    #[inline]
     pub const fn bytes(self) -> usize {
         match self {
             Elem::F32 | Elem::I32 => 4,

@@ -25,8 +25,11 @@ const SUMS: usize = 32 << 10;
 const TASKS: usize = 32;
 /// Multiply-adds that are worth a task of their own.
 const WORTH: usize = 1 << 20;
-/// Tiles that a block of rows has at least where it is cut for the sake of more tasks.
+/// Tiles that a block of rows has at least where it is cut for the sake of more tasks, for panels within and beyond [`STAYS`] bytes.
 const TILES: usize = 4;
+const FAR_TILES: usize = 24;
+/// Bytes of a panel that stays in the second cache from one block of rows to the next.
+const STAYS: usize = 512 << 10;
 
 /// A part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -181,10 +184,13 @@ impl Drive {
         let worth = |rows: usize, panels: usize| rows * panels * shape.panel * steps;
         // As many tasks as are wanted and worth it: first by rows, then by panels.
         let wanted = (shape.units * worth(rows, panels) / WORTH).clamp(1, TASKS).div_ceil(shape.units.max(1));
-        let by_panels = wanted.div_ceil((all / TILES).max(1)).min(panels);
+        // A panel that does not stay in the second cache is read again for every block.
+        let least = if shape.parts.iter().map(bytes).sum::<usize>() > STAYS { FAR_TILES } else { TILES };
+        let most = (all / least).max(1);
+        let by_panels = wanted.div_ceil(most).min(panels);
         group = group.min(panels.div_ceil(by_panels));
         let groups = panels.div_ceil(group);
-        let mut block = all.div_ceil(wanted.div_ceil(groups)).max(TILES.min(all));
+        let mut block = all.div_ceil(wanted.div_ceil(groups).min(most));
         if shape.carries() {
             block = block.min((SUMS / (group * shape.panel) / tall).max(1));
         }
@@ -302,7 +308,9 @@ impl Drive {
             let panels = group * self.group..self.panels().min((group + 1) * self.group);
             let block = block * self.block..self.all.min((block + 1) * self.block);
             let first = self.cut(block.clone()).next().map_or(0, |(row, _)| row);
-            Task { drive: self, kernels, on, unit, tiles: block, first, panels }.run(share);
+            let tail = on.tail.map(|(args, column)| (args, column(unit)));
+            let task = Task { drive: self, kernels, on, unit, b_at: (on.b_unit)(unit), tail, tiles: block, first, panels };
+            task.run(share);
         });
     }
 }
@@ -313,6 +321,9 @@ struct Task<'t, 'a, W> {
     kernels: &'t Tiles,
     on: &'t Operands<'a, W>,
     unit: usize,
+    /// Byte of `B` where the unit's panels begin, and the tail with the unit's first column.
+    b_at: usize,
+    tail: Option<(&'t TailArgs<'a>, usize)>,
     /// The tiles, and their first row.
     tiles: Range<usize>,
     first: usize,
@@ -326,6 +337,7 @@ impl<W: Work> Task<'_, '_, W> {
         let words: &mut [usize] = bytemuck::cast_slice_mut(words);
         let mut end = self.first;
         for part in 0..shape.parts.len() {
+            let at = self.at(part);
             let mut walk = self.on.work.walk(self.unit, self.first, part);
             for (row, rows) in self.drive.cut(self.tiles.clone()) {
                 let mut table = Table { words, rows, len: 0 };
@@ -334,7 +346,7 @@ impl<W: Work> Task<'_, '_, W> {
                 self.on.work.tile(&mut walk, &mut table, to);
                 let len = table.len;
                 end = row + rows;
-                self.tile(part, row, &words[..len], to, sums);
+                self.tile(&at, row, &words[..len], to, sums);
             }
         }
         if shape.tail.is_none() {
@@ -344,41 +356,63 @@ impl<W: Work> Task<'_, '_, W> {
         }
     }
 
+    /// What the tiles of a part share.
+    fn at(&self, part: usize) -> At<'_> {
+        let Drive { shape, isa, .. } = self.drive;
+        let (lanes, parts, panels) = (isa.width().lanes(), shape.parts.len(), self.drive.panels());
+        let columns = shape.columns - (panels - 1) * shape.panel;
+        At {
+            kernels: &self.kernels.0[part..],
+            parts,
+            steps: shape.parts[part].steps,
+            tail: self.tail.filter(|_| part + 1 == parts),
+            last_panel: panels - 1,
+            last: lanes - (columns.next_multiple_of(lanes) - columns),
+            sums_row: self.drive.step(),
+        }
+    }
+
     /// Some rows by all panels, in one part.
-    fn tile(&self, part: usize, row: usize, table: &[usize], c_rows: &[usize], sums: &mut [f32]) {
-        let (on, Drive { shape, .. }) = (self.on, self.drive);
-        let (lanes, step) = (self.drive.isa.width().lanes(), self.drive.step());
-        let tail = on.tail.filter(|_| part + 1 == shape.parts.len());
-        let (b_at, tail_column) = ((on.b_unit)(self.unit), tail.map_or(0, |t| t.1(self.unit)));
+    fn tile(&self, at: &At<'_>, row: usize, table: &[usize], c_rows: &[usize], sums: &mut [f32]) {
+        let (on, panel) = (self.on, self.drive.shape.panel);
         for p in self.panels.clone() {
-            let last = p + 1 == self.drive.panels();
-            let Some(tile) = &self.kernels.0[self.drive.index(c_rows.len(), last, part)] else { continue };
-            let column = p * shape.panel;
-            let first = (row - self.first) * step + (p - self.panels.start) * shape.panel;
+            let last = p == at.last_panel;
+            let Some(tile) = &at.kernels[((c_rows.len() - 1) * 2 + usize::from(last)) * at.parts] else { continue };
+            let first = (row - self.first) * at.sums_row + (p - self.panels.start) * panel;
             tile.run(Call {
                 table,
-                steps: shape.parts[part].steps,
+                steps: at.steps,
                 a: on.a,
                 zeros: on.zeros,
                 b: on.b,
-                b_at: b_at + p * on.b_panel,
+                b_at: self.b_at + p * on.b_panel,
                 c_rows,
                 c: on.c,
-                column,
-                tail_column: tail_column + column,
+                column: p * panel,
+                tail_column: at.tail.map_or(0, |t| t.1) + p * panel,
                 a_step: on.a_step,
                 b_row: on.b_row,
-                last: match (shape.columns - column) % lanes {
-                    0 => lanes,
-                    n => n,
-                },
-                tail: tail.map(|t| t.0),
+                last: at.last,
+                tail: at.tail.map(|t| t.0),
                 sums: sums.get_mut(first..).unwrap_or_default(),
-                sums_row: step,
+                sums_row: at.sums_row,
                 ahead: Ahead::default(),
             });
         }
     }
+}
+
+/// What the tiles of a task share in a part of the reduction.
+struct At<'t> {
+    /// Kernels from the part's first on: by rows, by whether the panel is the last, and by part.
+    kernels: &'t [Option<Tile>],
+    parts: usize,
+    steps: usize,
+    tail: Option<(&'t TailArgs<'t>, usize)>,
+    last_panel: usize,
+    /// Columns of the last vector of the last panel.
+    last: usize,
+    sums_row: usize,
 }
 
 impl Shape {

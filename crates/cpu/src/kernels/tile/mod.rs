@@ -207,6 +207,7 @@ impl Tile {
     }
 
     /// Columns of the tile that are wanted.
+    #[inline]
     fn columns(&self, call: &Call<'_>) -> usize {
         let all = usize::from(self.spec.vectors) * self.lanes;
         if self.spec.masked { all - self.lanes + call.last } else { all }
@@ -216,13 +217,15 @@ impl Tile {
     ///
     /// # Panics
     /// When an address or a column lies outside its buffer, or a list does not have the tile's rows.
+    #[inline(always)]
     pub fn run(&self, call: Call<'_>) {
-        assert!(self.is_inside(&call), "a tile outside its buffers: {:?}", self.spec);
+        let taps = if self.is_inside(&call) { self.taps(&call) } else { None };
+        let Some(taps) = taps else { panic!("a tile outside its buffers: {:?}", self.spec) };
         let tail = call.tail.unwrap_or(&TailArgs::NONE);
         let args = Args {
             dot: dot::Args {
                 table: call.table.as_ptr(),
-                count: call.table.len() / self.spec.tap_words(),
+                count: taps,
                 steps: call.steps,
                 b: call.b.as_ptr().wrapping_add(call.b_at),
                 sums: call.sums.as_mut_ptr().cast(),
@@ -241,6 +244,7 @@ impl Tile {
     }
 
     /// Whether all that the kernel touches lies in the buffers.
+    #[inline]
     fn is_inside(&self, call: &Call<'_>) -> bool {
         let (spec, rows) = (&self.spec, usize::from(self.spec.rows));
         let columns = self.columns(call);
@@ -252,23 +256,31 @@ impl Tile {
         let to = match (&spec.tail, call.tail) {
             (None, _) => true,
             (Some(tail), Some(args)) => {
-                call.c_rows.len() == rows && tail.is_inside(args, call, columns, columns.next_multiple_of(self.lanes))
+                call.c_rows.len() == rows && tail.is_inside(args, call, columns, usize::from(spec.vectors) * self.lanes)
             }
             (Some(_), None) => false,
         };
-        let (Some(a), Some(b)) = (self.a_extent(call), self.b_extent(call, columns)) else { return false };
+        last && sums && to
+    }
+
+    /// The number of taps, where all that they name lies in the buffers. (Nothing is divided: a short tile takes no longer than a few
+    /// divisions do.)
+    #[inline]
+    fn taps(&self, call: &Call<'_>) -> Option<usize> {
+        let (a, b) = (self.a_extent(call)?, self.b_extent(call, self.columns(call))?);
         let (in_a, in_zeros, in_b) = (Places::new(call.a, a), Places::new(call.zeros, a), Places::new(call.b, b));
         let first = call.b.as_ptr().addr().wrapping_add(call.b_at);
-        let words = spec.tap_words();
-        last && sums && to && call.table.len().is_multiple_of(words) && {
-            call.table.chunks_exact(words).all(|tap| {
-                let rows = tap[1..].iter().fold(true, |ok, row| ok & (in_a.holds(*row) | in_zeros.holds(*row)));
-                rows & in_b.holds(first.wrapping_add(tap[0]))
-            })
+        let (mut taps, mut inside, mut rest) = (0, true, call.table);
+        while let Some((tap, more)) = rest.split_at_checked(self.spec.tap_words()) {
+            inside &= in_b.holds(first.wrapping_add(tap[0]));
+            inside &= tap[1..].iter().fold(true, |ok, row| ok & (in_a.holds(*row) | in_zeros.holds(*row)));
+            (taps, rest) = (taps + 1, more);
         }
+        (inside && rest.is_empty()).then_some(taps)
     }
 
     /// Bytes of a row of `A` from its first step to behind its last, or to behind that of the last of neighbours; `None` on overflow.
+    #[inline]
     fn a_extent(&self, call: &Call<'_>) -> Option<usize> {
         let across = if self.spec.a_step == Stride::Across { usize::from(self.spec.rows - 1) * 4 } else { 0 };
         self.row_extent(call)?.checked_add(across)
@@ -285,6 +297,7 @@ impl Tile {
     }
 
     /// Bytes of a panel of `B` from its first line to behind the last column of its last line; `None` on overflow.
+    #[inline]
     fn b_extent(&self, call: &Call<'_>, columns: usize) -> Option<usize> {
         let (lanes, product) = (self.lanes, self.spec.product);
         let steps = call.steps.checked_add(usize::from(self.spec.partial > 0))?;
@@ -293,7 +306,7 @@ impl Tile {
         match self.spec.line {
             Line::Packed(line) => {
                 let line = usize::from(line) * lanes * 4;
-                let columns = columns.next_multiple_of(lanes) * together;
+                let columns = usize::from(self.spec.vectors) * lanes * together;
                 // The second half of a line of f16 is read unless the step is not whole.
                 let half = if together < 4 && self.spec.partial == 0 { line / 2 } else { 0 };
                 line.checked_mul(before)?.checked_add(half)?.checked_add(columns)
@@ -315,10 +328,12 @@ struct Places {
 }
 
 impl Places {
+    #[inline]
     fn new(buf: Buf, len: usize) -> Places {
         Places { first: buf.as_ptr().addr(), count: (buf.len() + 1).saturating_sub(len) }
     }
 
+    #[inline]
     fn holds(&self, address: usize) -> bool {
         address.wrapping_sub(self.first) < self.count
     }

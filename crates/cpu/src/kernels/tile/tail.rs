@@ -128,6 +128,7 @@ impl TailArgs<'_> {
     /// No operands.
     pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS] };
 
+    #[inline]
     pub(super) fn block(&self, spec: &Spec, call: &Call<'_>) -> Block {
         Block {
             c_rows: call.c_rows.as_ptr(),
@@ -209,6 +210,7 @@ impl Tail {
     }
 
     /// Whether the rows of the destination have the columns, and the operands reach as far as they are read.
+    #[inline]
     pub(super) fn is_inside(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize, padded: usize) -> bool {
         let lines = self.lines();
         let reach = call.tail_column.checked_add(padded).is_some_and(|end| end <= args.pitch) && lines * args.pitch <= args.lines.len();

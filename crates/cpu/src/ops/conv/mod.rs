@@ -3,6 +3,7 @@
 pub(crate) mod depthwise;
 mod execute;
 pub(crate) mod geometry;
+mod joint;
 mod order;
 mod pixels;
 pub(crate) mod tiles;

@@ -8,6 +8,9 @@
 use super::geometry::{Line, Phase};
 use std::ops::Range;
 
+#[cfg(test)]
+mod tests;
+
 /// What a tile costs beside its products, in taps of one row.
 const TILE: usize = 1;
 /// Rows below which a tile takes no less time: the panel has to be read all the same.

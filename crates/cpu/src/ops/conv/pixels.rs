@@ -1,27 +1,30 @@
 //! Running planned [`Tiles`]: the tables of addresses of their pixels.
 
 use super::order::{Patch, Segment};
-use super::tiles::{Pass, Place, Tap, Tiles};
+use super::tiles::{Packed, Pass, Place, Tap, Tiles};
 use super::window::{self, place};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::Scratch;
+use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::drive::{Block, Operands, Table, Work};
-use crate::kernels::tile::{MOST_ROWS, tail};
+use crate::kernels::tile::{Ahead, Call, MOST_ROWS, tail};
 use crate::row::Kernel;
-use oxidnn_runtime::Ctx;
+use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+
+/// Columns of the widest panel.
+const WIDEST: usize = 64;
 
 /// A walk over results in their order.
 pub(super) struct Walk<'p> {
     pass: &'p Pass,
     segment: usize,
     patch: usize,
-    image: usize,
+    pub(super) image: usize,
     /// Result within the phase.
-    at: [usize; 3],
+    pub(super) at: [usize; 3],
     /// Results that are left in the line.
     left: usize,
     source: Lane,
@@ -94,7 +97,7 @@ impl<'p> Walk<'p> {
 
     /// Goes on by `n` results of this line.
     #[inline]
-    fn advance(&mut self, n: usize) {
+    pub(super) fn advance(&mut self, n: usize) {
         self.at[2] += n;
         self.left -= n;
         if self.left > 0 {
@@ -130,13 +133,14 @@ impl<'p> Walk<'p> {
 }
 
 /// [`Tiles`] bound to their arguments.
-struct Bound<'a> {
-    plan: &'a Tiles,
+pub(super) struct Bound<'a> {
+    pub(super) plan: &'a Tiles,
     pass: &'a Pass,
     source: usize,
     result: usize,
     zeros: usize,
     tail: Option<Epilogue<'a>>,
+    compensation: &'a [i32],
 }
 
 /// The source pixels of a tile.
@@ -149,10 +153,10 @@ struct Pixels {
 
 impl Bound<'_> {
     /// Writes the addresses of a tap, zeros for pixels that lie outside; false when all do.
-    fn tap(&self, taps: [&Tap; 3], pixels: &Pixels, (rows, offset): (usize, usize), to: &mut [usize; MOST_ROWS]) -> bool {
+    fn tap(&self, tap: &Tap, pixels: &Pixels, (rows, offset): (usize, usize), to: &mut [usize; MOST_ROWS]) -> bool {
         let mut any = false;
         for i in 0..rows {
-            let inside = |d: usize| ((pixels.at[d][i] + taps[d].at) as u64) < self.pass.lines[d].source as u64;
+            let inside = |d: usize| ((pixels.at[d][i] + tap.at[d]) as u64) < self.pass.lines[d].source as u64;
             let inside = inside(0) & inside(1) & inside(2);
             any |= inside;
             to[i] = if inside { pixels.base[i].wrapping_add(offset) } else { self.zeros };
@@ -224,54 +228,150 @@ impl<'a> Work for Bound<'a> {
     fn tile(&self, walk: &mut Walk<'a>, table: &mut Table<'_>, to: &mut [usize]) {
         let p = self.pass;
         let [a_part, b_part] = p.parts[walk.part];
-        let segment = walk.segment();
-        let [d, h, w]: [&[Tap]; 3] = std::array::from_fn(|i| &p.taps[i][segment.phases[i]][segment.taps[i].clone()]);
-        let taps = d.iter().flat_map(|d| h.iter().flat_map(move |h| w.iter().map(move |w| [d, h, w])));
-        let place = |t: [&Tap; 3]| (t[0].b + t[1].b + t[2].b + b_part, a_part.wrapping_add_signed(t[0].a + t[1].a + t[2].a));
-        if segment.exact {
+        let taps = &p.taps[walk.segment][..];
+        if walk.segment().exact {
             let base = self.inner(walk, to);
             for t in taps {
-                let (b, offset) = place(t);
-                table.tap(b, &base, offset);
+                table.tap(t.b + b_part, &base, a_part.wrapping_add_signed(t.a));
             }
             return;
         }
         let pixels = self.pixels(walk, to);
         let mut line = [0; MOST_ROWS];
         for t in taps {
-            let (b, offset) = place(t);
-            if self.tap(t, &pixels, (to.len(), offset), &mut line) {
-                table.tap(b, &line, 0);
+            if self.tap(t, &pixels, (to.len(), a_part.wrapping_add_signed(t.a)), &mut line) || !self.compensation.is_empty() {
+                table.tap(t.b + b_part, &line, 0);
             }
         }
     }
 
     fn store(&self, block: Block<'_>) {
         let Some(tail) = &self.tail else { return };
+        if let Some(joint) = &self.pass.joint {
+            return joint.store(self, tail, block);
+        }
         let n = tail.dst().dims().len();
         let channel = (block.unit * self.plan.channels + block.columns.start) as i64;
         let step = self.pass.lines[2].step;
-        let mut walk = Walk::new(self.pass, block.rows.start, self.lanes(block.unit), 0);
+        let mut walk = self.walk(block.unit, block.rows.start, 0);
         let mut left = block.rows.len();
         let runs = std::iter::from_fn(move || {
             if left == 0 {
                 return None;
             }
-            let mut pos: Pos = [0; MAX_NDIMS];
-            (pos[0], pos[1]) = (walk.image as i64, channel);
-            place(&mut pos, n, walk.position());
+            let pos = position(walk.image, channel, walk.position(), n);
             let count = walk.left.min(left);
             left -= count;
             walk.advance(count);
             Some(Run { pos, dim: n - 1, step, count })
         });
-        let sums = Sums { data: block.sums, exact: None, step: block.step, columns: block.columns.len(), dim: 1 };
+        let (data, exact) = if self.plan.whole {
+            if !self.compensation.is_empty() {
+                let compensation = &self.compensation[channel as usize..][..block.columns.len()];
+                let sums: &mut [i32] = bytemuck::cast_slice_mut(block.sums);
+                for row in sums.chunks_mut(block.step).take(block.rows.len()) {
+                    row.iter_mut().zip(compensation).for_each(|(s, c)| *s = s.wrapping_sub(*c));
+                }
+            }
+            (block.spare, Some(block.sums))
+        } else {
+            (block.sums, None)
+        };
+        let sums = Sums { data, exact, step: block.step, columns: block.columns.len(), dim: 1 };
         tail.store(sums, runs);
+    }
+}
+
+/// A pixel of the result in an image.
+pub(super) fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -> Pos {
+    let mut pos: Pos = [0; MAX_NDIMS];
+    (pos[0], pos[1]) = (image as i64, channel);
+    place(&mut pos, ndims, at);
+    pos
+}
+
+impl Packed {
+    /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
+    fn pack(&self, from: Buf, at: usize, to: Buf, panel: usize) {
+        let (size, bits) = (4 / self.step, 32 / self.step);
+        for tap in 0..self.taps {
+            for step in 0..self.steps {
+                let mut words = [0u32; WIDEST];
+                let words = &mut words[..self.width];
+                let left = self.step.min(self.lines - step * self.step);
+                for i in 0..left {
+                    let line = at + (self.first + tap * self.apart + step * self.step + i) * self.width * size;
+                    let mut bytes = [0u8; 4 * WIDEST];
+                    let bytes = &mut bytes[..self.width * size];
+                    from.read(line, bytes);
+                    let join = |word: &mut u32, x: u32| *word |= x << (i * bits);
+                    if size == 1 {
+                        words.iter_mut().zip(&*bytes).for_each(|(w, x)| join(w, u32::from(*x)));
+                    } else {
+                        words.iter_mut().zip(bytes.as_chunks::<2>().0).for_each(|(w, x)| join(w, u32::from(u16::from_ne_bytes(*x))));
+                    }
+                }
+                to.write(panel * self.words() + (tap * self.steps + step) * self.width, words);
+            }
+        }
+    }
+}
+
+impl Tiles {
+    /// Packs weights for a pass.
+    fn pack(&self, ctx: &Ctx<'_>, weights: &View<'_>, packed: &Packed, to: Buf) {
+        ctx.executor.run(ctx.executor.threads(), self.panels * self.groups, &|_, panel| {
+            packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
+        });
+    }
+
+    /// What is subtracted from the sums of every channel: computed by a tile of one row whose source is ones.
+    fn compensation<'s>(
+        &self,
+        (simd, ctx): (Simd, &Ctx<'_>),
+        weights: &View<'_>,
+        ones: Buf,
+        [padded, channels]: [Part<'s>; 2],
+    ) -> Result<&'s [i32], Error> {
+        let Some((flip, columns)) = &self.compensation else { return Ok(&[]) };
+        let Some(tile) = columns.tile.get() else { return Ok(&[]) };
+        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.source, &[1; MAX_NDIMS])?.at(&[0; MAX_NDIMS]);
+        let factor = flip.wrapping_add(zero_point as i32);
+        let sums = padded.fill(ctx.executor, columns.width, &|panel, sums| {
+            tile.run(Call {
+                table: &[0, ones.as_ptr().addr()],
+                steps: columns.steps,
+                a: ones,
+                zeros: ones,
+                b: weights.buf(),
+                b_at: self.weights + panel * self.panel,
+                c_rows: &[],
+                c: Buf::empty(),
+                column: 0,
+                tail_column: 0,
+                tail: None,
+                sums,
+                sums_row: columns.width,
+                a_step: 0,
+                b_row: 0,
+                last: 0,
+                ahead: Ahead::default(),
+            });
+        });
+        let sums: &[i32] = bytemuck::cast_slice(sums);
+        let out: &mut [i32] = bytemuck::cast_slice_mut(channels.into_slice());
+        for (out, sums) in out.chunks_exact_mut(self.channels).zip(sums.chunks_exact(self.panels * columns.width)) {
+            out.iter_mut().zip(sums).for_each(|(o, s)| *o = s.wrapping_mul(factor));
+        }
+        Ok(out)
     }
 }
 
 impl Kernel for Tiles {
     fn prepare(&self) -> Result<(), Error> {
+        if let Some((_, columns)) = &self.compensation {
+            columns.prepare()?;
+        }
         self.passes.iter().try_for_each(|p| p.drive.prepare())
     }
 
@@ -280,10 +380,14 @@ impl Kernel for Tiles {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let [zeros, lines, shares] = self.scratch_parts().unwrap_or([0; 3]);
+        let [zeros, lines, padded, channels, words, shares] = self.scratch_parts().unwrap_or([0; 6]);
         let zeros = scratch.take(zeros)?.into_buf();
         zeros.fill(0);
         let lines = scratch.take(lines)?.into_slice();
+        let ones = zeros.part(zeros.len() - 4, 4);
+        ones.fill(1);
+        let compensation = self.compensation((simd, ctx), &weights, ones, [scratch.take(padded)?, scratch.take(channels)?])?;
+        let words = scratch.take(words)?.into_buf();
         let mut shares = scratch.take(shares)?;
         let source = View::of(simd, ctx, self.source)?;
         let factors = [
@@ -298,11 +402,12 @@ impl Kernel for Tiles {
             result: dst.buf().as_ptr().addr() + self.to.base,
             zeros: zeros.as_ptr().addr(),
             tail: None,
+            compensation,
         };
         let args = match &self.tail {
             Some(tail) => {
                 let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
-                let from = tail::Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias };
+                let from = tail::Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation, factors, bias };
                 Some(tail.args(&from, lines)?)
             }
             None => {
@@ -313,13 +418,24 @@ impl Kernel for Tiles {
         let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| unit * self.channels;
         for pass in &self.passes {
             bound.pass = pass;
+            let (b, b_at, b_panel) = match &pass.packed {
+                None => (weights.buf(), self.weights, self.panel),
+                Some(packed) => {
+                    if let Some(joint) = &pass.joint {
+                        joint.pack(weights.buf(), (self.weights, self.panel_width), words, packed.width);
+                    } else {
+                        self.pack(ctx, &weights, packed, words);
+                    }
+                    (words, 0, packed.words() * 4)
+                }
+            };
             let operands = Operands {
                 work: &bound,
                 a: source.buf(),
                 zeros,
-                b: weights.buf(),
-                b_unit: &|unit| self.weights + unit * self.panel * self.panels,
-                b_panel: self.panel,
+                b,
+                b_unit: &|unit| b_at + unit * b_panel * self.panels,
+                b_panel,
                 b_row: 0,
                 a_step: 0,
                 c: dst.buf(),

@@ -5,6 +5,7 @@
 //! read in panels, which is the layout that `any` resolves to.
 
 use super::geometry::{Direction, Line};
+use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::window::{self, Setup, spatial};
 use crate::CpuTarget;
@@ -13,19 +14,21 @@ use crate::kernels::scratch::booked;
 use crate::kernels::tile::drive::{Drive, Part, Shape};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::tile::{self, Product, Stride, max_rows};
+use crate::kernels::tile::{self, Product, Spec, Stride, Tile, max_rows};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Steps of a part of the reduction: what leaves a panel's part room in the second cache.
 const STEPS: usize = 1536;
 /// Channels below which neighbouring taps are read as one, where that is possible.
-const MERGED: usize = 16;
+const MERGED: usize = 32;
+/// Most passes that taps are joined for.
+const PASSES: usize = 8;
 /// Most taps of a window.
 const TAPS: usize = 4096;
 
@@ -43,19 +46,51 @@ pub(super) struct Tiles {
     pub(super) to: Place,
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
+    pub(super) groups: usize,
     /// Result channels of a group.
     pub(super) channels: usize,
     /// Byte where the weights begin, bytes of a panel, panels of a group.
     pub(super) weights: usize,
     pub(super) panel: usize,
     pub(super) panels: usize,
+    pub(super) panel_width: usize,
     /// What finishes sums in registers.
     pub(super) tail: Option<Arc<Tail>>,
     /// Numbers of scratch that the tail's operands take.
     pub(super) tail_lines: usize,
-    /// Numbers of a row of zeros.
+    /// Whether sums are 32-bit integers.
+    pub(super) whole: bool,
+    /// For whole products that need it, how often sums of columns are subtracted, and what sums them.
+    pub(super) compensation: Option<(i32, Columns)>,
+    /// Numbers of a row of zeros, and one of ones behind it.
     pub(super) zeros: usize,
     pub(super) workers: usize,
+}
+
+/// Sums of the columns of packed weights.
+#[derive(Debug)]
+pub(super) struct Columns {
+    isa: Isa,
+    spec: Spec,
+    pub(super) steps: usize,
+    /// Columns of a panel.
+    pub(super) width: usize,
+    pub(super) tile: OnceLock<Tile>,
+}
+
+impl Columns {
+    fn new(c: &Common<'_>, taps: usize) -> Columns {
+        let spec = Spec { a_step: Stride::Given, ..Spec::new(Product::U8S8, 1, c.width / c.isa.width().lanes()) };
+        Columns { isa: c.isa, spec, steps: taps * c.depth.div_ceil(4), width: c.width, tile: OnceLock::new() }
+    }
+
+    /// Makes the kernel.
+    pub(super) fn prepare(&self) -> Result<(), Error> {
+        if self.tile.get().is_none() {
+            let _ = self.tile.set(Tile::get(self.isa, &self.spec)?);
+        }
+        Ok(())
+    }
 }
 
 /// Results whose taps have the same depth.
@@ -63,22 +98,50 @@ pub(super) struct Tiles {
 pub(super) struct Pass {
     pub(super) lines: [Line; 3],
     pub(super) order: Order,
-    /// Taps of every phase of every dimension.
-    pub(super) taps: [Vec<Vec<Tap>>; 3],
+    /// The taps of every segment.
+    pub(super) taps: Vec<Vec<Tap>>,
     /// Bytes of source and panel where each part of the reduction begins.
     pub(super) parts: Vec<[usize; 2]>,
+    /// Where weights are not read in place, how they are packed.
+    pub(super) packed: Option<Packed>,
+    /// Phases whose channels are columns.
+    pub(super) joint: Option<Joint>,
     pub(super) drive: Drive,
 }
 
-/// A tap of one dimension.
+/// Weights of a pass that are packed for each execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Packed {
+    /// Lines of weights from one tap to the next, and of a tap; the first tap begins `first` lines behind the panel.
+    pub(super) apart: usize,
+    pub(super) lines: usize,
+    pub(super) first: usize,
+    /// Taps.
+    pub(super) taps: usize,
+    /// Steps of a tap.
+    pub(super) steps: usize,
+    /// Columns.
+    pub(super) width: usize,
+    /// Numbers of a step.
+    pub(super) step: usize,
+}
+
+impl Packed {
+    /// Words of a panel.
+    pub(super) fn words(&self) -> usize {
+        self.taps * self.steps * self.width
+    }
+}
+
+/// A tap of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tap {
     /// Bytes of the panel before it.
     pub(super) b: usize,
     /// Bytes of the source from the one of result 0 of the phase.
     pub(super) a: isize,
-    /// Source coordinate that result 0 meets.
-    pub(super) at: i64,
+    /// Source coordinates that result 0 meets.
+    pub(super) at: [i64; 3],
 }
 
 /// Where pixels lie: bytes.
@@ -115,15 +178,27 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(tiles) }))
 }
 
+/// What has to be subtracted from whole sums: so many times the sums of the columns of the weights, beside the source's zero point.
+fn compensation(s: &Setup<'_>, attr: &Attr, product: Product) -> Result<Option<i32>, Skip> {
+    let zero_point = attr.zero_points.get(&s.source.0);
+    if attr.zero_points.contains_key(&Arg::WEIGHTS) || zero_point.is_some_and(|q| q.mask != 0 || !product.is_whole()) {
+        return Err(Skip::Attr("zero points of the weights, or of the source by channel".into()));
+    }
+    Ok(match product {
+        Product::S8S8 => Some(128),
+        _ => zero_point.map(|_| 0),
+    })
+}
+
 /// What finishes sums in registers, where that is possible.
-fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Arc<Tail>> {
+fn tail(s: &Setup<'_>, attr: &Attr, compensated: bool) -> Option<Arc<Tail>> {
     let (source, result) = (s.source.0, s.result.0);
     let nothing = Attr::default();
     let about = About {
         attr: if result == Arg::DST { attr } else { &nothing },
         dst: s.result.1,
         columns: 1,
-        compensated: false,
+        compensated,
         scaled: [source, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
         biased: s.biased,
     };
@@ -135,6 +210,10 @@ fn product(s: &Setup<'_>) -> Result<Product, Skip> {
     let types = (s.source.1.dtype, s.weights.dtype);
     let product = match types {
         (DataType::F32, DataType::F32) => Some(Product::F32),
+        (DataType::Bf16, DataType::Bf16) => Some(Product::Bf16),
+        (DataType::F16, DataType::F16) => Some(Product::F16),
+        (DataType::U8, DataType::S8) => Some(Product::U8S8),
+        (DataType::S8, DataType::S8) => Some(Product::S8S8),
         _ => None,
     };
     product.ok_or_else(|| Skip::DataType(format!("{} by {}", types.0, types.1)))
@@ -147,7 +226,15 @@ fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
     let (column, depth) = (first + s.result_channel, first + 1 - s.result_channel);
     let depth: Vec<usize> = (first + 2..n).chain([depth]).collect();
     let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
-    panel_tag(n, &depth, column, width, product.together())
+    panel_tag(n, &depth, column, width, if in_lines(s, product) { 1 } else { product.together() })
+}
+
+/// Whether few channels lie line by line in the weights: joined taps do not begin and end with whole steps, and are packed for each execution.
+fn in_lines(s: &Setup<'_>, product: Product) -> bool {
+    let dims = s.weights.dims();
+    let first = usize::from(dims.len() > s.source.1.dims().len());
+    let depth = dims[first + 1 - s.result_channel].max(0) as usize;
+    product.together() > 1 && depth < MERGED && !depth.is_multiple_of(product.depth()) && dims.last().is_some_and(|k| *k > 1)
 }
 
 impl Place {
@@ -209,9 +296,17 @@ struct Common<'a> {
     images: usize,
     channels: usize,
     depth: usize,
+    /// Results meet all taps.
+    all_taps: bool,
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
     tap: usize,
+    /// Whether weights are packed for each execution.
+    packed: bool,
+    /// Whether neighbouring taps of a line are one tap of their joint depth.
+    merged: bool,
+    /// Taps of each dimension by which weights are ordered.
+    kernel: [usize; 3],
 }
 
 impl Tiles {
@@ -227,31 +322,51 @@ impl Tiles {
             return Err(Skip::Shape("a window of more than 4096 taps"));
         }
         let (width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
+        let packed = in_lines(s, product);
+        let compensation = compensation(s, attr, product)?;
+        let partly = |i: usize| lines[i].phases.len() != 1 || lines[i].phases[0].taps.len() as i64 != s.sizes.k[i];
+        if compensation.is_some() && (packed || (0..3).any(partly)) {
+            return Err(Skip::Shape("sums of columns that differ by phase, or over channels that are not whole steps"));
+        }
         let mut common = Common {
             setup: s,
             product,
             isa,
-            tail: tail(s, attr),
+            tail: tail(s, attr, compensation.is_some()),
             from: Place::new(source, depth, "source")?,
             to: Place::new(result, channels, "result")?,
             images: s.sizes.mb as usize,
             channels,
             depth,
+            all_taps: false,
             width,
-            tap: depth.next_multiple_of(product.together()) * number * width,
+            tap: (if packed { depth } else { depth.next_multiple_of(product.together()) }) * number * width,
+            packed,
+            merged: false,
+            kernel: s.sizes.k.map(|k| k as usize),
         };
         if common.tail.is_some() && s.sizes.g == 1 {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
-        let passes: Vec<Pass> = if common.merges(source.dtype.bits() / 8) {
-            Run::all(&lines[2].phases[0], &lines[2])
-                .iter()
-                .map(|r| Pass::new(&common, [lines[0].clone(), lines[1].clone(), lines[2].part(r.first, r.count, r.taps.clone())]))
-                .collect()
+        common.all_taps = compensation.is_some();
+        let runs = if common.merges(source.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
+        common.merged = (1..=PASSES).contains(&runs.len());
+        let joint = if product == Product::F32 && s.sizes.g == 1 { Joint::new(&lines, channels, depth, common.kernel) } else { None };
+        let joint = joint.filter(|j| j.columns() <= panel_columns(isa, j.columns()));
+        let passes: Vec<Pass> = if let Some(joint) = joint {
+            common.tail = None;
+            vec![Pass::joint(&common, joint)]
+        } else if common.merged {
+            let line = |r: &Run| lines[2].part(r.first, r.count, r.taps.clone());
+            runs.iter().map(|r| Pass::new(&common, [lines[0].clone(), lines[1].clone(), line(r)])).collect()
         } else {
             vec![Pass::new(&common, lines)]
         };
         let tail_lines = common.tail.as_ref().map_or(Some(0), |t| t.scratch(channels * s.sizes.g as usize)).ok_or(TOO_LARGE)?;
+        let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
+        if padded && attr.zero_points.contains_key(&s.source.0) {
+            return Err(Skip::Attr("a zero point of a source with padding".into()));
+        }
         let zeros = passes.iter().flat_map(|p| &p.drive.shape().parts).map(|p| p.steps + 1).max().unwrap_or(0);
         Ok(Tiles {
             attr: attr.clone(),
@@ -261,47 +376,91 @@ impl Tiles {
             from: common.from,
             to: common.to,
             result_channel: s.result_channel,
+            groups: s.sizes.g as usize,
             channels,
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize) * s.weights.dtype.bits() / 8,
             panel: all * common.tap,
             panels: channels.div_ceil(width),
+            panel_width: width,
+            compensation: compensation.map(|n| (n, Columns::new(&common, all))),
+            whole: product.is_whole(),
             tail: common.tail,
             tail_lines,
-            zeros,
+            zeros: zeros + 1,
             workers: target.threads,
         })
     }
 
-    /// Numbers of scratch: a row of zeros, operands of the tail, and what the workers need.
-    pub(super) fn scratch_parts(&self) -> Option<[usize; 3]> {
+    /// Numbers of scratch: a row of zeros, operands of the tail, sums of columns by panels and by channels, and what the workers need.
+    pub(super) fn scratch_parts(&self) -> Option<[usize; 6]> {
+        let (padded, channels) = match &self.compensation {
+            Some((_, columns)) => (self.panels.checked_mul(columns.width)?.checked_mul(self.groups)?, self.channels.checked_mul(self.groups)?),
+            None => (0, 0),
+        };
         let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
-        Some([self.zeros, self.tail_lines, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
+        let panels = self.panels.checked_mul(self.groups)?;
+        let words = self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).max().unwrap_or(0).checked_mul(panels)?;
+        Some([self.zeros, self.tail_lines, padded, channels, words, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
     }
 }
 
 impl Common<'_> {
-    /// Whether neighbouring taps of a line are one tap of their joint depth: their channels follow each other in the source as in the weights.
+    /// Whether neighbouring taps of a line can be one: their channels follow each other in the source as in the weights.
     fn merges(&self, size: usize) -> bool {
         let s = &self.setup.sizes;
-        let dense = self.from.strides[2] == self.depth * size && self.depth.is_multiple_of(self.product.depth());
-        self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
+        let whole = self.packed || self.depth.is_multiple_of(self.product.together());
+        let dense = self.from.strides[2] == self.depth * size && whole;
+        !self.all_taps && self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
     }
 }
 
+/// The taps of a segment, for distances of weights and of source pixels.
+fn taps(segment: &Segment, lines: &[Line; 3], b: [usize; 3], a: [usize; 3]) -> Vec<Tap> {
+    let met: [&[(i64, i64)]; 3] = std::array::from_fn(|i| &lines[i].phases[segment.phases[i]].taps[segment.taps[i].clone()]);
+    let mut taps = Vec::with_capacity(segment.all_taps());
+    for d in met[0] {
+        for h in met[1] {
+            for w in met[2] {
+                let t = [d, h, w];
+                taps.push(Tap {
+                    b: (0..3).map(|i| t[i].0 as usize * b[i]).sum(),
+                    a: (0..3).map(|i| t[i].1 as isize * a[i] as isize).sum(),
+                    at: t.map(|t| t.1),
+                });
+            }
+        }
+    }
+    taps
+}
+
 impl Pass {
+    /// All phases as one.
+    fn joint(c: &Common<'_>, joint: Joint) -> Pass {
+        let (channels, kernel) = (joint.columns(), joint.taps());
+        let width = panel_columns(c.isa, channels);
+        let c = Common { channels, kernel, width, tap: c.depth * width * 4, tail: None, packed: true, merged: false, ..*c };
+        Pass { joint: Some(joint.clone()), ..Pass::new(&c, joint.lines()) }
+    }
+
     fn new(c: &Common<'_>, lines: [Line; 3]) -> Pass {
-        let (k, each) = (c.setup.sizes.k, c.product.depth());
+        let (k, each) = (c.kernel, c.product.depth());
         let [size, number] = [c.setup.source.1, c.setup.weights].map(|t| t.dtype.bits() / 8);
-        let b = [k[1] * k[2], k[2], 1].map(|x| x as usize * c.tap);
-        let joint = if c.merges(size) { lines[2].phases[0].taps.len() } else { 1 };
-        let taps: [Vec<Vec<Tap>>; 3] = std::array::from_fn(|i| {
-            let tap = |t: &(i64, i64)| Tap { b: t.0 as usize * b[i], a: t.1 as isize * c.from.strides[i] as isize, at: t.1 };
-            let step = if i == 2 { joint.max(1) } else { 1 };
-            lines[i].phases.iter().map(|p| p.taps.iter().step_by(step).map(tap).collect()).collect()
+        let merged = c.merged;
+        let joint = if merged { lines[2].phases[0].taps.len() } else { 1 };
+        let packed = c.packed.then(|| {
+            let first = if merged { lines[2].phases[0].taps.first().map_or(0, |t| t.0 as usize) } else { 0 };
+            let taps = k[0] * k[1] * if merged { 1 } else { k[2] };
+            let apart = c.depth * if merged { k[2] } else { 1 };
+            let lines = c.depth * joint;
+            Packed { apart, lines, first: first * c.depth, taps, steps: lines.div_ceil(each), width: c.width, step: each }
         });
+        let tap_bytes = packed.map_or(c.tap, |p| p.steps * p.width * 4);
+        let across = if merged && c.packed { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
+        let b = across.map(|x| x * tap_bytes);
         let rows = max_rows(c.isa, c.width / c.isa.width().lanes());
-        let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: false });
+        let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: c.all_taps });
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
+        let taps = order.segments.iter().map(|s| taps(s, &lines, b, c.from.strides)).collect();
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
         let parts = parts(most, c.depth * joint, c.product);
         let part = |p: &Range<usize>| Part { taps: most, steps: p.len() / each, partial: (p.len() % each) as u8 };
@@ -317,6 +476,6 @@ impl Pass {
             tail: c.tail.clone(),
         };
         let parts = parts.iter().map(|p| [p.start * size, p.start * number * c.width]).collect();
-        Pass { lines, order, taps, parts, drive: Drive::new(c.isa, shape) }
+        Pass { lines, order, taps, parts, packed, joint: None, drive: Drive::new(c.isa, shape) }
     }
 }

@@ -1,0 +1,134 @@
+//! Phases side by side: gradients of few channels.
+//!
+//! The gradient of a 3-channel image has 3 columns where a vector has 16. With stride 2 neighbouring pixels are of 2x2 phases, which meet
+//! other weights, but largely the same pixels of the source. So the phases' channels become columns of one product, whose taps are all source
+//! offsets that any of the phases meets; weights that a phase does not have are zeros.
+
+use super::geometry::{Line, Phase};
+use super::pixels::{Bound, position};
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::tile::drive::{Block, Work};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::DataType;
+
+/// Most columns of all phases.
+const COLUMNS: usize = 64;
+/// Most channels of a phase.
+const CHANNELS: usize = 8;
+
+/// Phases whose channels are columns of one product.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Joint {
+    /// The lines with their phases.
+    lines: [Line; 3],
+    /// Source offsets of each dimension that some phase meets.
+    offsets: [Vec<i64>; 3],
+    /// Channels of a phase.
+    channels: usize,
+    /// Depth of a tap, sizes of the window.
+    depth: usize,
+    kernel: [usize; 3],
+}
+
+impl Joint {
+    /// The phases of `lines` as one, where that pays.
+    pub(super) fn new(lines: &[Line; 3], channels: usize, depth: usize, kernel: [usize; 3]) -> Option<Joint> {
+        let phases: usize = lines.iter().map(|l| l.phases.len()).product();
+        if phases < 2 || channels > CHANNELS || phases * channels > COLUMNS {
+            return None;
+        }
+        let offsets = std::array::from_fn(|i| {
+            let mut offsets: Vec<i64> = lines[i].phases.iter().flat_map(|p| p.taps.iter().map(|t| t.1)).collect();
+            offsets.sort_unstable();
+            offsets.dedup();
+            offsets
+        });
+        Some(Joint { lines: lines.clone(), offsets, channels, depth, kernel })
+    }
+
+    fn phases(&self) -> [usize; 3] {
+        std::array::from_fn(|i| self.lines[i].phases.len())
+    }
+
+    /// Columns of the product.
+    pub(super) fn columns(&self) -> usize {
+        self.phases().iter().product::<usize>() * self.channels
+    }
+
+    /// Numbers of taps in each dimension.
+    pub(super) fn taps(&self) -> [usize; 3] {
+        std::array::from_fn(|i| self.offsets[i].len())
+    }
+
+    /// Lines with one phase for all.
+    pub(super) fn lines(&self) -> [Line; 3] {
+        std::array::from_fn(|i| {
+            let taps = self.offsets[i].iter().enumerate().map(|(u, offset)| (u as i64, *offset)).collect();
+            let count = self.lines[i].phases.iter().map(|p| p.count).max().unwrap_or(0);
+            Line { phases: vec![Phase { first: 0, count, taps }], ..self.lines[i] }
+        })
+    }
+
+    /// Packs weights, `f32` in lines of `line` columns by taps and depth from byte `at` of `from` on, in lines of `width` columns.
+    pub(super) fn pack(&self, from: Buf, (at, line): (usize, usize), to: Buf, width: usize) {
+        let (from, taps, [_, ph, pw]) = (from.part(at, from.len() - at), self.taps(), self.phases());
+        let mut row = [0.0f32; COLUMNS];
+        for tap in 0..taps.iter().product() {
+            let tap_at = [tap / (taps[1] * taps[2]), tap / taps[2] % taps[1], tap % taps[2]];
+            for k in 0..self.depth {
+                let row = &mut row[..width];
+                row.fill(0.0);
+                for (i, out) in row[..self.columns()].chunks_exact_mut(self.channels).enumerate() {
+                    let phase = [i / (ph * pw), i / pw % ph, i % pw];
+                    let Some([d, h, w]) = self.weight(phase, tap_at) else { continue };
+                    let tap = (d * self.kernel[1] + h) * self.kernel[2] + w;
+                    from.read((tap * self.depth + k) * line, out);
+                }
+                to.write((tap * self.depth + k) * width, row);
+            }
+        }
+    }
+
+    /// The weight that a phase has for a tap.
+    fn weight(&self, phase: [usize; 3], tap: [usize; 3]) -> Option<[usize; 3]> {
+        let mut weight = [0; 3];
+        for i in 0..3 {
+            let taps = &self.lines[i].phases[phase[i]].taps;
+            weight[i] = taps.iter().find(|t| t.1 == self.offsets[i][tap[i]])?.0 as usize;
+        }
+        Some(weight)
+    }
+
+    /// Stores a block of sums: every row is a pixel of each phase.
+    pub(super) fn store(&self, bound: &Bound<'_>, tail: &Epilogue<'_>, block: Block<'_>) {
+        let dst = tail.dst();
+        let place = &bound.plan.to;
+        let dense = tail.is_plain() && dst.dtype() == DataType::F32 && place.strides[2] == self.channels * 4;
+        let [pd, ph, pw] = self.phases();
+        let mut walk = bound.walk(block.unit, block.rows.start, 0);
+        for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
+            let (image, at) = (walk.image, walk.at);
+            let has = |i: usize, phase: usize| at[i] < self.lines[i].phases[phase].count;
+            let across = (0..pw).filter(|p| has(2, *p)).count();
+            for (i, d, h) in (0..pd * ph).map(|i| (i, i / ph, i % ph)).filter(|(_, d, h)| has(0, *d) && has(1, *h)) {
+                let row = &mut row[i * pw * self.channels..][..across * self.channels];
+                let pixel = |w: usize| -> [i64; 3] {
+                    let phase = [d, h, w];
+                    std::array::from_fn(|i| self.lines[i].phases[phase[i]].first + at[i] as i64 * self.lines[i].step)
+                };
+                if dense {
+                    let [d, h, w] = pixel(0).map(|x| x as usize);
+                    let [sd, sh, sw] = place.strides;
+                    dst.buf().write((place.base + image * place.image + d * sd + h * sh + w * sw) / 4, row);
+                    continue;
+                }
+                for (w, data) in row.chunks_exact_mut(self.channels).enumerate() {
+                    let pos = position(image, 0, pixel(w), dst.dims().len());
+                    let sums = Sums { data, exact: None, step: self.channels, columns: self.channels, dim: 1 };
+                    tail.store(sums, std::iter::once(Run { pos, dim: dst.dims().len() - 1, step: 1, count: 1 }));
+                }
+            }
+            walk.advance(1);
+        }
+    }
+}
