@@ -14,3 +14,4 @@ pub mod pointwise;
 pub mod scratch;
 pub mod strip;
 pub mod tile;
+pub mod winograd;

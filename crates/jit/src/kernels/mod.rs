@@ -7,3 +7,4 @@ pub mod dot;
 pub mod gemv;
 pub mod tiles;
 pub mod unpack;
+pub mod winograd;

@@ -9,6 +9,7 @@ mod pixels;
 pub(crate) mod tiles;
 pub(crate) mod weights;
 pub(crate) mod window;
+mod winograd;
 
 use crate::CpuTarget;
 use crate::ops::fallback;
@@ -20,6 +21,7 @@ use window::Setup;
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "direct:jit", plan: direct_jit },
+    Impl { name: "winograd:jit", plan: winograd },
     Impl { name: "direct:portable", plan: direct },
     Impl { name: "packed:jit", plan: tiles },
     Impl { name: "packed:portable", plan: packed },
@@ -32,6 +34,10 @@ fn direct_jit(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Sk
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     depthwise::plan(problem.clone(), target, setup)
+}
+
+fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    winograd::plan(problem.clone(), target, setup)
 }
 
 fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,0 +1,433 @@
+//! Winograd's `F(4x4, 3x3)` on vectors of channels: the generated kernels behind checks of all that they read and write. See
+//! `oxidnn_jit::kernels::winograd` for the maths.
+//!
+//! One of the few files with unsafe code: every extent is compared with its buffer before a kernel is called.
+
+use super::code::{Kernels, Key};
+use oxidnn_jit::kernels::winograd::products::{self, Fused, FusedArgs, Products, THIRD};
+use oxidnn_jit::kernels::winograd::{self, ResultArgs, SourceArgs, WEIGHT_FACTORS, WeightArgs};
+pub use oxidnn_jit::kernels::winograd::{POSITIONS, RESULTS, SIDE};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+use std::ops::Range;
+
+/// Thirds of the positions, which [`Weigh`] computes one by one.
+pub const THIRDS: usize = POSITIONS / THIRD;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Source;
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Weights;
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Results;
+
+static SOURCE: Kernels<Source> = Kernels::new();
+static WEIGHTS: Kernels<Weights> = Kernels::new();
+static RESULT: Kernels<Results> = Kernels::new();
+static PRODUCTS: Kernels<Products> = Kernels::new();
+static FUSED: Kernels<Fused> = Kernels::new();
+
+impl Key for Source {
+    type Args = SourceArgs;
+    fn name(&self, isa: Isa) -> String {
+        format!("winograd.source.{}", isa.name())
+    }
+    fn function(&self, isa: Isa) -> Function {
+        winograd::source(isa)
+    }
+}
+
+impl Key for Weights {
+    type Args = WeightArgs;
+    fn name(&self, isa: Isa) -> String {
+        format!("winograd.weights.{}", isa.name())
+    }
+    fn function(&self, isa: Isa) -> Function {
+        winograd::weights(isa)
+    }
+}
+
+impl Key for Results {
+    type Args = ResultArgs;
+    fn name(&self, isa: Isa) -> String {
+        format!("winograd.results.{}", isa.name())
+    }
+    fn function(&self, isa: Isa) -> Function {
+        winograd::results(isa)
+    }
+}
+
+impl Key for Products {
+    type Args = products::Args;
+    fn name(&self, isa: Isa) -> String {
+        Products::name(self, isa)
+    }
+    fn function(&self, isa: Isa) -> Function {
+        Products::function(self, isa)
+    }
+}
+
+impl Key for Fused {
+    type Args = FusedArgs;
+    fn name(&self, isa: Isa) -> String {
+        Fused::name(self, isa)
+    }
+    fn function(&self, isa: Isa) -> Function {
+        Fused::function(self, isa)
+    }
+}
+
+/// The transforms for an instruction set.
+#[derive(Clone, Debug)]
+pub struct Transforms {
+    source: Entry<SourceArgs>,
+    weights: Entry<WeightArgs>,
+    results: Entry<ResultArgs>,
+    /// Bytes of a vector.
+    vector: usize,
+}
+
+/// Vectors of channels of pixels in memory; all distances in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pixels {
+    /// The memory.
+    pub data: Buf,
+    /// From a pixel of a row to the next.
+    pub pixel: usize,
+    /// From a vector of channels to the next.
+    pub channel: usize,
+    /// Vectors of channels, at least 1.
+    pub vectors: usize,
+}
+
+/// The transformed source of some tiles: of every chunk (a vector of channels) and position the vectors of all tiles follow each other.
+/// Distances in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunks<'a> {
+    /// The numbers.
+    pub data: &'a [f32],
+    /// From a position to the next.
+    pub position: usize,
+    /// From a chunk to the next.
+    pub chunk: usize,
+    /// Number of chunks, at least 1.
+    pub count: usize,
+}
+
+/// Sums of some tiles: of every position the tiles, of these the vectors follow each other.
+#[derive(Debug)]
+pub struct SumsOf<'a> {
+    /// The numbers.
+    pub data: &'a mut [f32],
+    /// Numbers from a position to the next.
+    pub position: usize,
+}
+
+/// Where a tile of the source is.
+#[derive(Clone, Debug)]
+pub struct Place<'a> {
+    /// Bytes of column 0 of its rows; `None` for rows of zeros.
+    pub rows: [Option<isize>; SIDE],
+    /// Columns that exist; the others are zeros.
+    pub columns: Range<usize>,
+    /// Zeros for a row of six pixels of one vector.
+    pub zeros: &'a [f32],
+}
+
+/// Where the transformed numbers of a tile of the source go. Distances in numbers.
+#[derive(Debug)]
+pub struct Transformed<'a> {
+    /// The numbers, from the tile's first on.
+    pub data: &'a mut [f32],
+    /// From a position to the next.
+    pub position: usize,
+    /// From a vector of channels to the next.
+    pub step: usize,
+}
+
+/// How many tiles are multiplied together: so often the rows of a kernel, and so often one less.
+pub type Heights = [usize; 2];
+
+impl Pixels {
+    /// Whether columns `columns` of a row whose column 0 begins at byte `row` lie in the memory.
+    fn holds(&self, row: isize, columns: &Range<usize>, vector: usize) -> bool {
+        let place = |column: usize| isize::try_from(column.checked_mul(self.pixel)?).ok()?.checked_add(row);
+        let len = (self.vectors - 1).checked_mul(self.channel).and_then(|n| n.checked_add(vector));
+        let (first, last) = (place(columns.start), place(columns.end - 1));
+        first.is_some_and(|f| f >= 0)
+            && last.and_then(|l| usize::try_from(l).ok()?.checked_add(len?)).is_some_and(|end| end <= self.data.len())
+    }
+}
+
+/// The heights that `tiles` tiles are cut into for the tallest kernel of at most `tallest` rows that can do it: its rows and how many there are.
+pub fn heights(tiles: usize, tallest: usize) -> (usize, Heights) {
+    let cut = |rows: usize| {
+        let all = tiles.div_ceil(rows);
+        let tall = tiles.checked_sub(all * (rows - 1))?;
+        Some((rows, [tall, all - tall]))
+    };
+    (1..=tallest.max(1)).rev().find_map(cut).unwrap_or((1, [tiles, 0]))
+}
+
+/// Most rows of a kernel with so many vectors, so that its sums fit the registers.
+pub fn tallest(isa: Isa, vectors: usize) -> usize {
+    let (sums, most) = if isa.avx512 { (24, 16) } else { (12, 8) };
+    (sums / vectors.max(1)).clamp(1, most)
+}
+
+/// Whether runs of `len` numbers lie in `all`, which stand in rows of so many and so far apart, inside each other.
+fn reaches<const N: usize>(all: usize, rows: [(usize, usize); N], len: usize) -> bool {
+    let end = rows.iter().try_fold(len, |end, (count, step)| end.checked_add(step.checked_mul(count.checked_sub(1)?)?));
+    end.is_some_and(|end| end <= all)
+}
+
+impl Transforms {
+    /// The kernels, made now if they have not been before.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
+    pub fn get(isa: Isa) -> Result<Transforms, Error> {
+        let vector = isa.width().bytes();
+        let (source, weights) = (SOURCE.get(isa, &Source)?, WEIGHTS.get(isa, &Weights)?);
+        Ok(Transforms { source, weights, results: RESULT.get(isa, &Results)?, vector })
+    }
+
+    /// Transforms a tile of the source.
+    ///
+    /// # Panics
+    /// When that is not all in the memory.
+    pub fn source(&self, from: &Pixels, at: &Place<'_>, to: Transformed<'_>) {
+        let Place { rows, columns, zeros } = at;
+        let columns = columns.start.min(SIDE)..columns.end.min(SIDE);
+        let row_of_zeros = Pixels { data: Buf::empty(), channel: 0, ..*from };
+        let zeros_end = row_of_zeros.pixel.checked_mul(SIDE - 1).and_then(|n| n.checked_add(self.vector));
+        let inside = columns.is_empty()
+            || zeros_end.is_some_and(|end| end <= size_of_val(*zeros))
+                && rows.iter().flatten().all(|r| from.holds(*r, &columns, self.vector));
+        assert!(inside && from.vectors > 0, "a tile outside the source");
+        let places = [(POSITIONS, to.position), (from.vectors, to.step)];
+        assert!(reaches(to.data.len(), places, self.vector / 4), "a tile of {places:?} outside {}", to.data.len());
+        let first = from.data.as_ptr().cast_const();
+        let args = SourceArgs {
+            rows: rows.map(|r| r.map_or(zeros.as_ptr().cast(), |r| first.wrapping_offset(r))),
+            channels: rows.map(|r| if r.is_some() { from.channel } else { 0 }),
+            lanes: std::array::from_fn(|j| if columns.contains(&j) { self.vector / 4 } else { 0 }),
+            pixel: from.pixel,
+            vectors: from.vectors,
+            to: to.data.as_mut_ptr().cast(),
+            position: to.position * 4,
+            step: to.step * 4,
+        };
+        // SAFETY: the pixels that are read lie in the memory or among the zeros, the positions in `to`, as checked above.
+        unsafe { self.source.call(&args) }
+    }
+
+    /// Transforms vectors of weights that follow each other from byte `first` of `from` on in the first tap, `tap` bytes further in every other
+    /// one; numbers of a position follow each other in `to`, positions are `position` numbers apart.
+    ///
+    /// # Panics
+    /// When that is not all in the memory.
+    pub fn weights(&self, from: Buf, first: usize, tap: isize, vectors: usize, to: &mut [f32], position: usize) {
+        let all = vectors * self.vector;
+        let ends = [Some(0), tap.checked_mul(8)].map(|d| d.and_then(|d| first.checked_add_signed(d)?.checked_add(all)));
+        assert!(vectors > 0 && ends.iter().all(|end| end.is_some_and(|end| end <= from.len())), "taps outside the weights");
+        assert!(reaches(to.len(), [(POSITIONS, position)], all / 4), "weights outside {}", to.len());
+        let from = from.as_ptr().cast_const().wrapping_add(first);
+        let args = WeightArgs { from, tap, vectors, to: to.as_mut_ptr().cast(), position: position * 4 };
+        // SAFETY: all taps lie in the memory, since the first and the last do, and the positions in `to`.
+        unsafe { self.weights.call(&args) }
+    }
+
+    /// Transforms the sums of a tile, adds `bias` (one number for every channel), and stores `wanted` rows and columns of results at the bytes
+    /// `rows` of `to`.
+    ///
+    /// # Panics
+    /// When that is not all in the memory.
+    pub fn results(
+        &self,
+        (from, position): (&[f32], usize),
+        bias: Option<&[f32]>,
+        to: &Pixels,
+        rows: [isize; RESULTS],
+        wanted: [usize; 2],
+    ) {
+        let all = to.vectors * self.vector;
+        let wanted = wanted.map(|n| n.min(RESULTS));
+        assert!(to.vectors > 0 && reaches(from.len(), [(POSITIONS, position)], all / 4), "sums outside {}", from.len());
+        assert!(bias.is_none_or(|b| size_of_val(b) >= all), "a bias too short");
+        if wanted.contains(&0) {
+            return;
+        }
+        assert!(rows[..wanted[0]].iter().all(|r| to.holds(*r, &(0..wanted[1]), self.vector)), "a tile outside the results");
+        let args = ResultArgs {
+            from: from.as_ptr().cast(),
+            position: position * 4,
+            vectors: to.vectors,
+            rows: rows.map(|r| to.data.as_ptr().wrapping_offset(r)),
+            pixel: to.pixel,
+            channel: to.channel,
+            wanted,
+            bias: bias.map_or(std::ptr::null(), |b| b.as_ptr().cast()),
+        };
+        // SAFETY: sums, bias and the results that are stored lie in their memory, as checked above.
+        unsafe { self.results.call(&args) }
+    }
+}
+
+impl Transforms {
+    /// Transforms the sums of a tile to 16 rows of results in `to`, `step` numbers apart, row by row of the tile.
+    ///
+    /// # Panics
+    /// When `to` is too short.
+    pub fn block(&self, from: (&[f32], usize), vectors: usize, step: usize, to: &mut [f32]) {
+        // SAFETY: `to` is borrowed for the call, and only written.
+        let data = unsafe { Buf::new(to.as_mut_ptr().cast(), size_of_val(to)) };
+        let rows = std::array::from_fn(|i| (i * RESULTS * step * 4) as isize);
+        let to = Pixels { data, pixel: step * 4, channel: self.vector, vectors };
+        self.results(from, None, &to, rows, [RESULTS; 2]);
+    }
+}
+
+/// Multiplies by transformed weights.
+#[derive(Clone, Debug)]
+pub struct Multiply {
+    entry: Entry<products::Args>,
+    key: Products,
+    lanes: usize,
+}
+
+/// Transformed weights of a panel: of every chunk and position the lines of the chunk's channels follow each other. Distances in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Panel<'a> {
+    /// The numbers.
+    pub data: &'a [f32],
+    /// From a position to the next.
+    pub position: usize,
+    /// From a chunk to the next.
+    pub chunk: usize,
+}
+
+impl Multiply {
+    /// The kernel, made now if it has not been before.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
+    pub fn get(isa: Isa, key: Products) -> Result<Multiply, Error> {
+        Ok(Multiply { entry: PRODUCTS.get(isa, &key)?, key, lanes: isa.width().lanes() })
+    }
+
+    /// The products of all positions, to `sums`.
+    ///
+    /// # Panics
+    /// When an operand or the sums are too short.
+    pub fn run(&self, a: &Chunks<'_>, b: &Panel<'_>, tiles: Heights, sums: &mut SumsOf<'_>) {
+        let (rows, vectors, lanes) = (usize::from(self.key.rows), usize::from(self.key.vectors), self.lanes);
+        let count = tiles[0] * rows + tiles[1] * (rows - 1);
+        let each = [(POSITIONS, a.position), (a.count, a.chunk)];
+        assert!(reaches(a.data.len(), each, count * lanes), "transformed source");
+        let each = [(POSITIONS, b.position), (a.count, b.chunk)];
+        assert!(reaches(b.data.len(), each, lanes * usize::from(self.key.line) * lanes), "transformed weights");
+        assert!(reaches(sums.data.len(), [(POSITIONS, sums.position)], count * vectors * lanes), "sums");
+        let args = products::Args {
+            a: a.data.as_ptr().cast(),
+            a_position: a.position * 4,
+            a_chunk: a.chunk * 4,
+            b: b.data.as_ptr().cast(),
+            b_position: b.position * 4,
+            b_chunk: b.chunk * 4,
+            sums: sums.data.as_mut_ptr().cast(),
+            sums_position: sums.position * 4,
+            chunks: a.count,
+            tiles,
+        };
+        // SAFETY: the operands and sums have what the kernel reads and writes, as checked above, and there is a chunk.
+        unsafe { self.entry.call(&args) }
+    }
+}
+
+/// Multiplies by weights that it transforms.
+#[derive(Clone, Debug)]
+pub struct Weigh {
+    ends: Entry<FusedArgs>,
+    pair: Entry<FusedArgs>,
+    key: Fused,
+    isa: Isa,
+}
+
+/// Vectors of weights in panels; distances in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Taps {
+    /// The memory.
+    pub data: Buf,
+    /// Where the first tap's first channel begins.
+    pub first: usize,
+    /// From a tap to the next.
+    pub tap: isize,
+    /// From a channel to the next.
+    pub line: usize,
+}
+
+impl Weigh {
+    /// The kernels, made now if they have not been before.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when the processor lacks the instruction set, or there is no executable memory.
+    pub fn get(isa: Isa, rows: usize, vectors: usize) -> Result<Weigh, Error> {
+        let key = Fused { rows: rows as u8, vectors: vectors as u8, ends: true };
+        Ok(Weigh { ends: FUSED.get(isa, &key)?, pair: FUSED.get(isa, &Fused { ends: false, ..key })?, key, isa })
+    }
+
+    /// Numbers of scratch for [`Weigh::run`] with so many vectors.
+    pub fn scratch(isa: Isa, vectors: usize) -> usize {
+        Fused { rows: 1, vectors: vectors as u8, ends: true }.scratch(isa) / 4
+    }
+
+    /// The products of all positions with `groups` times the kernel's vectors of weights, to `sums`: group by group.
+    ///
+    /// Chunk by chunk, so that weights are read once, and those of a chunk and the sums stay in the second cache.
+    ///
+    /// # Panics
+    /// When an operand, the scratch or the sums are too short.
+    pub fn run(&self, a: &Chunks<'_>, weights: &Taps, (tiles, groups): (Heights, usize), sums: &mut SumsOf<'_>, scratch: &mut [f32]) {
+        let (rows, lanes) = (usize::from(self.key.rows), self.isa.width().lanes());
+        let columns = usize::from(self.key.vectors) * lanes;
+        let count = tiles[0] * rows + tiles[1] * (rows - 1);
+        let group = POSITIONS * sums.position;
+        assert!(reaches(a.data.len(), [(POSITIONS, a.position), (a.count, a.chunk)], count * lanes), "transformed source");
+        assert!(count * columns <= sums.position && groups > 0 && groups.checked_mul(group).is_some_and(|n| n <= sums.data.len()), "sums");
+        assert!(scratch.len() * 4 >= self.key.scratch(self.isa), "scratch");
+        let last = (a.count * lanes - 1).checked_mul(weights.line).and_then(|n| n.checked_add(groups.checked_mul(columns * 4)?));
+        let ends = [Some(0), weights.tap.checked_mul(8)].map(|d| weights.first.checked_add_signed(d?)?.checked_add(last?));
+        assert!(ends.iter().all(|end| end.is_some_and(|end| end <= weights.data.len())), "taps outside the weights");
+        sums.data[..groups * group].fill(0.0);
+        let mut args = FusedArgs {
+            a: std::ptr::null(),
+            a_position: a.position * 4,
+            a_chunk: a.chunk * 4,
+            weights: std::ptr::null(),
+            tap: weights.tap,
+            line: weights.line,
+            b: scratch.as_mut_ptr().cast(),
+            sums: std::ptr::null_mut(),
+            sums_position: sums.position * 4,
+            chunks: 1,
+            tiles,
+            factors: [0.0; 3],
+        };
+        for chunk in 0..a.count {
+            for at in 0..groups {
+                let offset = weights.first + chunk * lanes * weights.line + at * columns * 4;
+                args.weights = weights.data.as_ptr().cast_const().wrapping_add(offset);
+                for third in 0..THIRDS {
+                    args.a = a.data[chunk * a.chunk + third * THIRD * a.position..].as_ptr().cast();
+                    args.sums = sums.data[at * group + third * THIRD * sums.position..].as_mut_ptr().cast();
+                    args.factors = if third == 0 { [0.0; 3] } else { WEIGHT_FACTORS[third - 1] };
+                    let entry = if third == 0 { &self.ends } else { &self.pair };
+                    // SAFETY: source, weights, scratch and sums have what the kernel reads and writes, as checked above.
+                    unsafe { entry.call(&args) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! `winograd:jit`: 3x3 windows of stride 1 by Winograd's `F(4x4, 3x3)`, a quarter of the multiplications; forward, and backward by data. Only
+//! where the algorithm is `winograd`, or `auto` and it takes less time.
+//!
+//! # Weights
+//!
+//! They have the layout of the direct row, the same panels, and are transformed in every execution. Transformed weights as a layout of their
+//! own would be four times as large, more than the third cache holds for the last stage of a residual network; they would have to be used for
+//! every image size, also where a direct window is faster, since what `any` resolves to must not depend on it; and memory prepared for one
+//! algorithm would not serve the other. A transform takes about 40 cycles for a vector of weights, the products of a single tile 18 for the
+//! same vector: with 16 tiles it is an eighth of all, with 200 nothing.
+//!
+//! # Two ways
+//!
+//! With many tiles, all weights are transformed first, in parallel, and tasks are blocks of tiles: source tiles, products for a panel of result
+//! channels, results. With few tiles the weights are what is large: then all source tiles are transformed first, and tasks are one or two
+//! vectors of result channels, whose weights are transformed a few at a time where they are multiplied.
+//!
+//! Sums are added in the order of channels whoever computes them.
+
+mod execute;
+
+use super::window::{self, Setup};
+use crate::CpuTarget;
+use crate::kernels::epilogue;
+use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::tile::layout::{panel_columns, panel_tag};
+use crate::kernels::winograd::{Multiply, POSITIONS, RESULTS, SIDE, Transforms, Weigh, heights, tallest};
+use crate::ops::support;
+use crate::row::RowPlan;
+use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::winograd::products::Products;
+use oxidnn_runtime::{Plan, Skip};
+use oxidnn_spec::op::{ConvAlg, ConvSizes};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use std::sync::{Arc, OnceLock};
+
+/// Numbers of transformed source and sums that a task of tiles has at most: what the second cache holds beside a panel of weights.
+const TASK: usize = 128 * 1024;
+/// Tiles that are so few that weights are transformed where they are multiplied.
+const FEW: usize = 32;
+/// Tasks that tiles are cut into, a multiple of it.
+const TASKS: usize = 4;
+
+/// A planned problem.
+#[derive(Debug)]
+pub(super) struct Winograd {
+    attr: Attr,
+    source: Arg,
+    result: Arg,
+    isa: Isa,
+    lanes: usize,
+    /// Channels of the source and of the result.
+    depth: usize,
+    channels: usize,
+    result_channel: usize,
+    /// Columns of a panel.
+    panel: usize,
+    images: usize,
+    /// Tiles of an image down and across.
+    tiles: [usize; 2],
+    /// Source coordinate of the first pixel of the first tile.
+    low: [i64; 2],
+    source_sizes: [usize; 2],
+    result_sizes: [usize; 2],
+    from: Place,
+    /// Where results go when nothing but a bias is done to them.
+    to: Option<Place>,
+    /// Byte where the weights begin.
+    weights: usize,
+    way: Way,
+    workers: usize,
+    code: OnceLock<Code>,
+}
+
+/// How work is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// So many tasks of tiles.
+    Tiles(usize),
+    /// A task for so many vectors of result channels, so many of them at a time.
+    Channels { task: usize, each: usize },
+}
+
+/// Where vectors of channels lie: bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
+    base: usize,
+    image: usize,
+    row: usize,
+    pixel: usize,
+    channel: usize,
+}
+
+/// The kernels.
+#[derive(Debug)]
+struct Code {
+    transforms: Transforms,
+    /// By rows, and by whether the panel is the last.
+    multiply: Vec<[Option<Multiply>; 2]>,
+    weigh: Option<Weigh>,
+}
+
+/// Numbers of scratch: zeros, what all workers share, each worker's.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    zeros: usize,
+    shared: usize,
+    worker: usize,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let alg = match &mut problem.op {
+        Op::Conv(conv) if conv.alg != ConvAlg::Direct => std::mem::replace(&mut conv.alg, ConvAlg::Winograd),
+        _ => return Err(Skip::Op("the direct algorithm")),
+    };
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    check(&s, isa, alg)?;
+    let tag = weights_tag(&s, isa);
+    window::resolve_data(&mut problem, setup, &tag)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    epilogue::check(&problem.attr, s.result.1)?;
+    window::check_quantisation(&problem.attr, &s)?;
+    if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
+        return Err(Skip::Layout(format!("of the weights: not {tag}")));
+    }
+    let kernel = Winograd::new(&s, &problem.attr, isa, target)?;
+    let scratch_bytes = kernel.scratch().and_then(|p| booked(&p)).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+/// Whether the transforms do a problem, and where there is a choice, whether they are faster.
+fn check(s: &Setup<'_>, isa: Isa, alg: ConvAlg) -> Result<(), Skip> {
+    let ConvSizes { g, ic, oc, k, s: strides, d, .. } = s.sizes;
+    if s.source.1.dims().len() != 4 || g != 1 {
+        return Err(Skip::Shape("other than two spatial dimensions, or groups"));
+    }
+    if k != [1, 3, 3] || strides != [1; 3] || d != [1; 3] {
+        return Err(Skip::Shape("other than 3x3 windows of stride 1"));
+    }
+    if [s.source.1, s.weights].iter().any(|t| t.dtype != DataType::F32) {
+        return Err(Skip::DataType(format!("{} by {}", s.source.1.dtype, s.weights.dtype)));
+    }
+    let lanes = isa.width().lanes() as i64;
+    if ic % lanes != 0 || oc % lanes != 0 || s.sizes.mb * ic * oc == 0 || s.result.1.is_empty() {
+        return Err(Skip::Shape("channels that do not fill vectors"));
+    }
+    if alg == ConvAlg::Auto && !is_faster(s, lanes as f64) { Err(Skip::Shape("direct windows are faster")) } else { Ok(()) }
+}
+
+/// Compares the cycles of direct windows with those of the transforms and their products, two vectors of multiply-adds in each.
+fn is_faster(s: &Setup<'_>, lanes: f64) -> bool {
+    let (ic, oc) = (s.sizes.ic as f64, s.sizes.oc as f64);
+    let [.., h, w] = **s.result.1.dims() else { return false };
+    let images = s.sizes.mb as f64;
+    let tiles = images * ((h + 3) / 4 * ((w + 3) / 4)) as f64;
+    let direct = images * (h * w) as f64 * 9.0 * ic * oc / lanes / 2.0;
+    let products = tiles * POSITIONS as f64 * ic * oc / lanes / 2.0;
+    let transforms = tiles * (ic + oc) / lanes * 90.0 + ic * oc / lanes * 45.0;
+    (products * 1.15 + transforms) * 1.1 < direct
+}
+
+/// The layout that `any` stands for in weights: the direct row's.
+fn weights_tag(s: &Setup<'_>, isa: Isa) -> String {
+    let (column, other) = (s.result_channel, 1 - s.result_channel);
+    let width = panel_columns(isa, s.weights.dims()[column].max(0) as usize);
+    panel_tag(4, &[2, 3, other], column, width, 1)
+}
+
+impl Place {
+    /// The vectors of a tensor whose channels lie next to each other, at least so many as a vector has.
+    fn new(tensor: &Tensor, lanes: usize) -> Option<Place> {
+        let b = tensor.blocking().filter(|_| tensor.dtype == DataType::F32)?;
+        let stride = |d: usize| usize::try_from(b.strides[d]).ok()?.checked_mul(4);
+        let (pixel, channel) = match b.inner.iter().next() {
+            None if b.strides[1] == 1 => (stride(3)?, lanes * 4),
+            Some((1, block)) if b.inner.len() == 1 && block == lanes as i64 => (stride(3)?, stride(1)?),
+            _ => return None,
+        };
+        if b.padded_offsets.iter().any(|o| *o != 0) {
+            return None;
+        }
+        Some(Place { base: usize::try_from(b.offset).ok()?.checked_mul(4)?, image: stride(0)?, row: stride(2)?, pixel, channel })
+    }
+}
+
+impl Winograd {
+    fn new(s: &Setup<'_>, attr: &Attr, isa: Isa, target: &CpuTarget) -> Result<Winograd, Skip> {
+        let lanes = isa.width().lanes();
+        let sizes = |t: &Tensor| [t.dims()[2] as usize, t.dims()[3] as usize];
+        let (source_sizes, result_sizes) = (sizes(s.source.1), sizes(s.result.1));
+        // Turned round, the window begins two pixels minus the padding before a result.
+        let before = |pl: i64| if s.result_channel == 0 { -pl } else { pl - 2 };
+        let depth = (if s.result_channel == 0 { s.sizes.ic } else { s.sizes.oc }) as usize;
+        let channels = (if s.result_channel == 0 { s.sizes.oc } else { s.sizes.ic }) as usize;
+        let plain = attr.post_ops.is_empty() && attr.scales.is_empty() && attr.zero_points.is_empty();
+        let from = Place::new(s.source.1, lanes).ok_or(Skip::Layout("of the source: channels are not next to each other".into()))?;
+        let weights = s.weights.blocking().map_or(0, |b| b.offset as usize * 4);
+        let tiles = result_sizes.map(|n| n.div_ceil(RESULTS));
+        let mut plan = Winograd {
+            attr: attr.clone(),
+            source: s.source.0,
+            result: s.result.0,
+            isa,
+            lanes,
+            depth,
+            channels,
+            result_channel: s.result_channel,
+            panel: panel_columns(isa, channels),
+            images: s.sizes.mb as usize,
+            tiles,
+            low: [before(s.sizes.pl[1]), before(s.sizes.pl[2])],
+            source_sizes,
+            result_sizes,
+            from,
+            to: Place::new(s.result.1, lanes).filter(|_| plain),
+            weights,
+            way: Way::Tiles(1),
+            workers: target.threads,
+            code: OnceLock::new(),
+        };
+        let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
+        let vectors = plan.panel / lanes;
+        if all > FEW {
+            let tall = tallest(isa, vectors);
+            let each = (TASK / (POSITIONS * (plan.depth + plan.panel))).max(tall * 4);
+            let tasks = all.div_ceil(each).next_multiple_of(TASKS);
+            plan.way = Way::Tiles(tasks.min(all.div_ceil(tall * 2)).max(1));
+        } else {
+            let whole = channels.is_multiple_of(plan.panel);
+            let each = if all <= 8 && whole && vectors.is_multiple_of(2) { 2 } else { 1 };
+            plan.way = Way::Channels { task: if whole && plan.panels() >= TASKS { vectors } else { each }, each };
+        }
+        Ok(plan)
+    }
+
+    /// Tiles of all images.
+    fn all(&self) -> usize {
+        self.images * self.tiles[0] * self.tiles[1]
+    }
+
+    /// Most tiles of a task.
+    fn most(&self) -> usize {
+        match self.way {
+            Way::Tiles(tasks) => self.all().div_ceil(tasks),
+            Way::Channels { .. } => self.all(),
+        }
+    }
+
+    fn panels(&self) -> usize {
+        self.channels.div_ceil(self.panel)
+    }
+
+    /// Vectors of source channels.
+    fn chunks(&self) -> usize {
+        self.depth / self.lanes
+    }
+
+    /// Vectors of result channels that a task computes at a time.
+    fn vectors(&self) -> usize {
+        match self.way {
+            Way::Tiles(_) => self.panel / self.lanes,
+            Way::Channels { each, .. } => each,
+        }
+    }
+
+    /// Numbers from a position of the transformed source to the next, an odd number of vectors so that positions do not share cache sets; and
+    /// from a chunk to the next.
+    fn source_steps(&self) -> [usize; 2] {
+        let position = (self.most() | 1) * self.lanes;
+        [position, POSITIONS * position]
+    }
+
+    /// Numbers from a position of a chunk of transformed weights to the next, and from a chunk to the next.
+    fn weight_steps(&self) -> [usize; 2] {
+        let position = (self.panel + 1) * self.lanes;
+        [position, POSITIONS * position]
+    }
+
+    /// Numbers from a position of the sums to the next.
+    fn sum_position(&self) -> usize {
+        (self.most() * self.vectors() | 1) * self.lanes
+    }
+
+    /// Numbers of scratch for the results of a tile.
+    fn block(&self) -> usize {
+        RESULTS * RESULTS * self.vectors() * self.lanes
+    }
+
+    /// Numbers of the sums of a task.
+    fn sums(&self) -> Option<usize> {
+        let groups = if let Way::Channels { task, each } = self.way { task / each } else { 1 };
+        POSITIONS.checked_mul(self.sum_position())?.checked_mul(groups)
+    }
+
+    fn lens(&self) -> Option<Parts> {
+        let sums = self.sums()?.checked_add(self.block())?;
+        let zeros = (self.from.pixel / 4).checked_mul(SIDE - 1)?.checked_add(self.lanes)?;
+        let source = self.source_steps()[1].checked_mul(self.chunks())?;
+        let (shared, own) = match self.way {
+            Way::Tiles(_) => (self.weight_steps()[1].checked_mul(self.chunks() * self.panels())?, source),
+            Way::Channels { each, .. } => (source, Weigh::scratch(self.isa, each)),
+        };
+        Some(Parts { zeros, shared, worker: sums.checked_add(own)? })
+    }
+
+    /// Numbers of scratch, part by part.
+    fn scratch(&self) -> Option<[usize; 3]> {
+        let Parts { zeros, shared, worker } = self.lens()?;
+        Some([zeros, shared, for_workers(self.workers, worker)?])
+    }
+
+    /// Vectors of panel `panel`.
+    fn panel_vectors(&self, panel: usize) -> usize {
+        self.panel.min(self.channels - panel * self.panel) / self.lanes
+    }
+
+    fn make(&self) -> Result<Code, Error> {
+        let mut code = Code { transforms: Transforms::get(self.isa)?, multiply: Vec::new(), weigh: None };
+        let tasks = match self.way {
+            Way::Channels { each, .. } => {
+                code.weigh = Some(Weigh::get(self.isa, heights(self.all(), tallest(self.isa, each)).0, each)?);
+                return Ok(code);
+            }
+            Way::Tiles(tasks) => tasks,
+        };
+        let tall = tallest(self.isa, self.panel / self.lanes);
+        code.multiply = vec![[None, None]; tall + 1];
+        let line = (self.panel / self.lanes) as u8;
+        for tiles in [self.all() / tasks, self.all().div_ceil(tasks)] {
+            let rows = heights(tiles, tall).0;
+            for panel in 0..self.panels() {
+                let last = usize::from(panel + 1 == self.panels());
+                if code.multiply[rows][last].is_none() {
+                    let key = Products { rows: rows as u8, vectors: self.panel_vectors(panel) as u8, line };
+                    code.multiply[rows][last] = Some(Multiply::get(self.isa, key)?);
+                }
+            }
+        }
+        Ok(code)
+    }
+}

@@ -1,0 +1,220 @@
+//! Running a planned [`Winograd`].
+
+use super::{Code, Parts, Place, Way, Winograd};
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Transformed, heights, tallest};
+use crate::row::Kernel;
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
+use std::ops::Range;
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Winograd,
+    code: &'a Code,
+    source: Buf,
+    weights: Buf,
+    zeros: &'a [f32],
+    finish: Finish<'a>,
+}
+
+/// What happens to results.
+enum Finish<'a> {
+    /// They are stored, with a bias added if there is one.
+    Store { to: Buf, place: Place, bias: Option<&'a [f32]> },
+    /// The general way.
+    Tail(Epilogue<'a>),
+}
+
+/// The worker's scratch of a task.
+struct Own<'s> {
+    /// Transformed source, or some transformed weights.
+    operand: &'s mut [f32],
+    sums: &'s mut [f32],
+    /// Results of a tile.
+    block: &'s mut [f32],
+}
+
+impl Kernel for Winograd {
+    fn prepare(&self) -> Result<(), Error> {
+        if self.code.get().is_none() {
+            let _ = self.code.set(self.make()?);
+        }
+        Ok(())
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (Some(code), Some(Parts { zeros, shared, worker: _ }), Some([.., workers])) = (self.code.get(), self.lens(), self.scratch())
+        else {
+            return Err(Error::Runtime("winograd:jit was not prepared".into()));
+        };
+        let zeros = scratch.take(zeros)?.into_slice();
+        zeros.fill(0.0);
+        let (shared, mut workers) = (scratch.take(shared)?, scratch.take(workers)?);
+        let bound = Bound {
+            plan: self,
+            code,
+            source: ctx.buf(self.source)?,
+            weights: ctx.buf(Arg::WEIGHTS)?,
+            zeros,
+            finish: self.finish(simd, ctx)?,
+        };
+        match self.way {
+            Way::Tiles(tasks) => {
+                let chunks = self.chunks();
+                let weights = shared.fill(ctx.executor, self.weight_steps()[1], &|at, to| bound.weights(at / chunks, at % chunks, to));
+                workers.work(ctx.executor, self.workers, tasks, &|task, own| {
+                    let tiles = self.all() * task / tasks..self.all() * (task + 1) / tasks;
+                    bound.tiles(tiles, weights, &mut self.own(own));
+                });
+            }
+            Way::Channels { task: vectors, .. } => {
+                let source =
+                    shared.fill(ctx.executor, self.source_steps()[1], &|chunk, to| bound.source(0..self.all(), chunk..chunk + 1, to));
+                let tasks = self.channels / self.lanes / vectors;
+                workers.work(ctx.executor, self.workers, tasks, &|task, own| bound.channels(task * vectors, source, &mut self.own(own)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Winograd {
+    fn finish<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Finish<'a>, Error> {
+        let bias = View::optional(simd, ctx, Arg::BIAS)?.filter(|_| self.result == Arg::DST);
+        let numbers = bias.filter(|b| b.dtype() == DataType::F32 && b.stride(0) == Some(1));
+        let numbers = numbers.and_then(|b| ctx.input::<f32>(Arg::BIAS)?.get(b.offset(&[0; MAX_NDIMS])..));
+        if let Some(place) = self.to.filter(|_| bias.is_none() || numbers.is_some()) {
+            return Ok(Finish::Store { to: ctx.buf(self.result)?, place, bias: numbers });
+        }
+        let (source, weights) = (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?);
+        let factors = [
+            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
+            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(self.result_channel)]),
+        ];
+        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias.map(|b| Broadcast::along(b, 1)))?;
+        tail.dst().zero_padding();
+        Ok(Finish::Tail(tail))
+    }
+
+    /// Cuts a worker's scratch.
+    fn own<'s>(&self, own: &'s mut [f32]) -> Own<'s> {
+        let (sums, rest) = own.split_at_mut(self.sums().unwrap_or(0));
+        let (block, operand) = rest.split_at_mut(self.block());
+        Own { operand, sums, block }
+    }
+
+    /// Image and tile coordinates.
+    fn place(&self, tile: usize) -> (usize, [usize; 2]) {
+        let [down, across] = self.tiles;
+        (tile / (down * across), [tile / across % down, tile % across])
+    }
+}
+
+impl Bound<'_> {
+    /// The weights of a panel from byte `offset` of each tap on.
+    fn taps(&self, panel: usize, offset: usize) -> Taps {
+        let p = self.plan;
+        let line = p.panel * 4;
+        let tap = p.depth * line;
+        let first = p.weights + panel * 9 * tap + offset;
+        let (first, tap) = if p.result_channel == 0 { (first, tap as isize) } else { (first + 8 * tap, -(tap as isize)) };
+        Taps { data: self.weights, first, tap, line }
+    }
+
+    /// Transforms a chunk of a panel's weights.
+    fn weights(&self, panel: usize, chunk: usize, to: &mut [f32]) {
+        let p = self.plan;
+        let Taps { data, first, tap, line } = self.taps(panel, chunk * p.lanes * p.panel * 4);
+        self.code.transforms.weights(data, first, tap, line / 4, to, p.weight_steps()[0]);
+    }
+
+    /// Transforms chunks of tiles of the source.
+    fn source(&self, tiles: Range<usize>, chunks: Range<usize>, to: &mut [f32]) {
+        let p = self.plan;
+        let [position, step] = p.source_steps();
+        let Place { base, image: images, row, pixel, channel } = p.from;
+        let [height, width] = p.source_sizes.map(|n| n as i64);
+        let from = Pixels { data: self.source, pixel, channel, vectors: chunks.len() };
+        for (i, tile) in tiles.enumerate() {
+            let (image, at) = p.place(tile);
+            let [top, left]: [i64; 2] = std::array::from_fn(|i| p.low[i] + (at[i] * RESULTS) as i64);
+            let first = (base + image * images + chunks.start * channel) as isize + left as isize * pixel as isize;
+            let rows = std::array::from_fn(|i| {
+                let y = top + i as i64;
+                (0..height).contains(&y).then(|| first + y as isize * row as isize)
+            });
+            let clamp = |x: i64| (x - left).clamp(0, SIDE as i64) as usize;
+            let to = Transformed { data: &mut to[i * p.lanes..], position, step };
+            let at = winograd::Place { rows, columns: clamp(0)..clamp(width), zeros: self.zeros };
+            self.code.transforms.source(&from, &at, to);
+        }
+    }
+
+    /// Results of `tiles`, for all channels.
+    fn tiles(&self, tiles: Range<usize>, weights: &[f32], own: &mut Own<'_>) {
+        let p = self.plan;
+        self.source(tiles.clone(), 0..p.chunks(), own.operand);
+        let ([position, chunk], [b_position, b_chunk]) = (p.source_steps(), p.weight_steps());
+        let (rows, cut) = heights(tiles.len(), tallest(p.isa, p.panel / p.lanes));
+        for (panel, data) in weights.chunks_exact(b_chunk * p.chunks()).enumerate() {
+            let a = Chunks { data: own.operand, position, chunk, count: p.chunks() };
+            let kernel = self.code.multiply.get(rows).and_then(|k| k[usize::from(panel + 1 == p.panels())].as_ref());
+            let sums = &mut SumsOf { data: own.sums, position: p.sum_position() };
+            kernel.into_iter().for_each(|k| k.run(&a, &Panel { data, position: b_position, chunk: b_chunk }, cut, sums));
+            self.results((panel * p.panel, p.panel_vectors(panel)), tiles.clone(), 0, own);
+        }
+    }
+
+    /// Results of all tiles, for the channels of a task from vector `first` on.
+    fn channels(&self, first: usize, source: &[f32], own: &mut Own<'_>) {
+        let p = self.plan;
+        let each = p.panel / p.lanes;
+        let taps = self.taps(first / each, first % each * p.lanes * 4);
+        let [position, chunk] = p.source_steps();
+        let a = Chunks { data: source, position, chunk, count: p.chunks() };
+        let cut = heights(p.all(), tallest(p.isa, p.vectors())).1;
+        let groups = own.sums.len() / (POSITIONS * p.sum_position());
+        let sums = &mut SumsOf { data: own.sums, position: p.sum_position() };
+        self.code.weigh.iter().for_each(|k| k.run(&a, &taps, (cut, groups), sums, own.operand));
+        for group in 0..groups {
+            self.results(((first + group * p.vectors()) * p.lanes, p.vectors()), 0..p.all(), group, own);
+        }
+    }
+
+    /// Finishes the sums of `tiles` for some vectors of channels from `column` on, which are group `group` of the task's sums.
+    fn results(&self, (column, vectors): (usize, usize), tiles: Range<usize>, group: usize, own: &mut Own<'_>) {
+        let p = self.plan;
+        let columns = vectors * p.lanes;
+        let all = &own.sums[group * POSITIONS * p.sum_position()..];
+        for (i, tile) in tiles.enumerate() {
+            let (image, at) = p.place(tile);
+            let at = at.map(|x| x * RESULTS);
+            let wanted: [usize; 2] = std::array::from_fn(|i| (p.result_sizes[i] - at[i]).min(RESULTS));
+            let sums = &all[i * columns..];
+            match &self.finish {
+                Finish::Store { to, place, bias } => {
+                    let first = place.base + image * place.image + column / p.lanes * place.channel + at[1] * place.pixel;
+                    let rows = std::array::from_fn(|i| (first + (at[0] + i) * place.row) as isize);
+                    let to = Pixels { data: *to, pixel: place.pixel, channel: place.channel, vectors };
+                    let bias = bias.and_then(|b| b.get(column..));
+                    self.code.transforms.results((sums, p.sum_position()), bias, &to, rows, wanted);
+                }
+                Finish::Tail(tail) => {
+                    self.code.transforms.block((sums, p.sum_position()), vectors, columns, own.block);
+                    for (y, line) in own.block.chunks_exact_mut(RESULTS * columns).take(wanted[0]).enumerate() {
+                        let mut pos: Pos = [0; MAX_NDIMS];
+                        (pos[0], pos[1]) = (image as i64, column as i64);
+                        (pos[2], pos[3]) = ((at[0] + y) as i64, at[1] as i64);
+                        let run = Run { pos, dim: 3, step: 1, count: wanted[1] };
+                        tail.store(Sums { data: line, exact: None, step: columns, columns, dim: 1 }, std::iter::once(run));
+                    }
+                }
+            }
+        }
+    }
+}
