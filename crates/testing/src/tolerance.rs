@@ -9,15 +9,20 @@
 //! like a random walk (Higham, *Accuracy and Stability of Numerical Algorithms*, section 2.8), relative to the size of the terms
 //! (where sums cancel by design, the size of their terms is taken from the inputs). Intermediate
 //! roundings to a narrower type (bf16 states of a recurrent network, `fpmath` modes) take that type's epsilon for f32's.
+//! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums.
 //! Functions computed by polynomials (exp, erf...) add `FUNCTION` relative. Integer destinations are exact when nothing inexact precedes
 //! the rounding, else a value on the other side of a tie is one off.
 
 use crate::host::{HostArgs, HostTensor};
-use oxidnn_spec::op::{EltwiseAlg, PoolAlg, ReductionAlg};
+use oxidnn_spec::op::{ConvAlg, EltwiseAlg, PoolAlg, ReductionAlg};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
 
 /// Relative error granted to approximations of elementary functions, as the specification's own tests grant.
 pub const FUNCTION: f64 = 4e-6;
+
+/// Error granted to Winograd's algorithm relative to the size of the sums, as the specification's own tests grant; the problem says whether it
+/// is used, resolved or as it was asked for.
+pub const WINOGRAD: f64 = 2e-5;
 
 /// A bound on `|got - want|`: `relative * |want| + absolute`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -52,6 +57,7 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
     let a = arithmetic(problem, arg);
     let scale = largest(want).max(terms_scale(problem, arg, inputs));
     let growth = 8.0 + 2.0 * (a.terms as f64).sqrt();
+    let winograd = sums_by_winograd(problem, a.terms, inputs).map_or(0.0, |sums| WINOGRAD * sums.max(scale));
     let functions = f64::from(a.functions) * FUNCTION;
     let inexact = a.functions > 0 || inexact_attributes(problem) || !is_exact_op(&problem.op);
     let rounding = if dtype.is_integral() { if inexact { 1.0 } else { 0.0 } } else { 0.0 };
@@ -60,7 +66,7 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
     let step = if inexact && !dtype.is_integral() && dtype.digits() < 24 { dtype.epsilon() / 2.0 } else { 0.0 };
     Tolerance {
         relative: destination + step + functions,
-        absolute: rounding + (a.epsilon * growth + functions) * scale + smallest(dtype),
+        absolute: rounding + (a.epsilon * growth + functions) * scale + winograd + smallest(dtype),
         singular: inexact && problem.attr.post_ops.iter().any(is_singular),
     }
 }
@@ -87,6 +93,17 @@ fn terms_scale(problem: &Problem, arg: Arg, inputs: &HostArgs) -> f64 {
         }
         _ => 0.0,
     }
+}
+
+/// Magnitude of the sums of `terms` products before what follows them, where Winograd's algorithm computes them.
+fn sums_by_winograd(problem: &Problem, terms: i64, inputs: &HostArgs) -> Option<f64> {
+    match &problem.op {
+        Op::Conv(c) if c.alg == ConvAlg::Winograd => {}
+        _ => return None,
+    }
+    let factors = [Arg::SRC, Arg::DIFF_DST, Arg::WEIGHTS].into_iter().flat_map(|arg| [arg, Arg::scale(arg)]);
+    let largest = factors.filter_map(|arg| inputs.get(arg)).map(|t| largest(&t.values()));
+    Some(largest.product::<f64>() * (terms as f64).sqrt())
 }
 
 /// The spacing of a type's subnormal numbers, half of which rounding may cost.

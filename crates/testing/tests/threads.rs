@@ -14,6 +14,8 @@ const PROBLEMS: &[&str] = &[
     "--conv --dir=FWD_I --dt=f32 --stag=axb --dtag=axb g32mb1ic32ih28oc32kh3ph1",
     "--conv --dir=BWD_D --dt=f32 mb2ic32ih28oc64kh3ph1sh2",
     "--conv --dir=BWD_WB --dt=f32 mb4ic32ih28oc64kh3ph1",
+    "--conv --dir=FWD_B --dt=f32 --alg=wino mb2ic32ih28oc64kh3ph1",
+    "--conv --dir=BWD_D --dt=f32 --alg=wino mb1ic64ih14oc64kh3ph1",
     "--deconv --dir=FWD_B --dt=f32 mb2ic32ih14oc16kh4sh2ph1",
     "--matmul --dt=f32 --stag=ab --wtag=ab --dtag=ab --bia-dt=f32 --bia-mask=2 130x257:257x143",
     "--matmul --dt=bf16:s4:bf16 --attr-fpmath=bf16:true --attr-scales=wei:per_oc 7x256:256x320",

@@ -1,4 +1,4 @@
-; 312 instructions, 2101 bytes, 0 spills, 0 of them in inner loops
+; 318 instructions, 2165 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -12,12 +12,12 @@
 0025  nop word [rax+rax]
 002e  nop word [rax+rax]
 0037  nop word [rax+rax]
-0040  vpbroadcastd zmm0,[rel 838h]
-004a  vpbroadcastd zmm1,[rel 83Ch]
-0054  vpbroadcastd zmm2,[rel 840h]
-005e  vpbroadcastd zmm3,[rel 844h]
-0068  vpbroadcastd zmm4,[rel 848h]
-0072  vpbroadcastd zmm5,[rel 84Ch]
+0040  vpbroadcastd zmm0,[rel 878h]
+004a  vpbroadcastd zmm1,[rel 87Ch]
+0054  vpbroadcastd zmm2,[rel 880h]
+005e  vpbroadcastd zmm3,[rel 884h]
+0068  vpbroadcastd zmm4,[rel 888h]
+0072  vpbroadcastd zmm5,[rel 88Ch]
 007c  mov rsi,[rdi+20h]
 0080  mov r8,[rdi+28h]
 0084  mov r9,r8
@@ -33,309 +33,319 @@
 00c3  vmovups zmm6,[rbx]
 00c9  prefetcht1 [rbx+r9]
 00ce  add rbx,rsi
-00d1  add rbx,rsi
-00d4  vmovups zmm7,[rbx]
-00da  prefetcht1 [rbx+r9]
-00df  add rbx,rsi
-00e2  vmovups zmm8,[rbx]
-00e8  prefetcht1 [rbx+r9]
-00ed  add rbx,rsi
-00f0  add rbx,rsi
-00f3  vmovups zmm9,[rbx]
-00f9  prefetcht1 [rbx+r9]
-00fe  add rbx,rsi
-0101  vmovups zmm10,[rbx]
-0107  prefetcht1 [rbx+r9]
-010c  add rbx,rsi
-010f  add rbx,rsi
-0112  vmovups zmm11,[rbx]
-0118  prefetcht1 [rbx+r9]
-011d  add rbx,rsi
-0120  vmulps zmm12,zmm6,zmm0
-0126  vfmadd231ps zmm12,zmm10,zmm2
-012c  vmovups zmm13,zmm12
-0132  vfmadd231ps zmm13,zmm8,zmm1
-0138  vfnmadd231ps zmm12,zmm8,zmm1
-013e  vmulps zmm14,zmm6,zmm3
-0144  vfmadd231ps zmm14,zmm10,zmm5
-014a  vmovups zmm15,zmm14
-0150  vfmadd231ps zmm15,zmm8,zmm4
-0156  vfnmadd231ps zmm14,zmm8,zmm4
-015c  vmovups [r10],zmm6
-0162  vmovups [r10+800h],zmm13
-0169  vmovups [r10+1000h],zmm12
-0170  vmovups [r10+1800h],zmm15
-0177  vmovups [r10+2000h],zmm14
-0181  vmovups [r10+2800h],zmm10
-018b  vmulps zmm6,zmm7,zmm0
-0191  vfmadd231ps zmm6,zmm11,zmm2
-0197  vmovups zmm8,zmm6
-019d  vfmadd231ps zmm8,zmm9,zmm1
-01a3  vfnmadd231ps zmm6,zmm9,zmm1
-01a9  vmulps zmm10,zmm7,zmm3
-01af  vfmadd231ps zmm10,zmm11,zmm5
-01b5  vmovups zmm12,zmm10
-01bb  vfmadd231ps zmm12,zmm9,zmm4
-01c1  vfnmadd231ps zmm10,zmm9,zmm4
-01c7  vmovups [r10+3000h],zmm7
-01d1  vmovups [r10+3800h],zmm8
-01db  vmovups [r10+4000h],zmm6
-01e5  vmovups [r10+4800h],zmm12
-01ef  vmovups [r10+5000h],zmm10
-01f9  vmovups [r10+5800h],zmm11
-0203  mov rbx,rcx
-0206  vmovups zmm6,[rbx+40h]
-020d  prefetcht1 [rbx+r9+40h]
-0213  add rbx,rsi
-0216  add rbx,rsi
-0219  vmovups zmm7,[rbx+40h]
-0220  prefetcht1 [rbx+r9+40h]
-0226  add rbx,rsi
-0229  vmovups zmm8,[rbx+40h]
-0230  prefetcht1 [rbx+r9+40h]
-0236  add rbx,rsi
-0239  add rbx,rsi
-023c  vmovups zmm9,[rbx+40h]
-0243  prefetcht1 [rbx+r9+40h]
-0249  add rbx,rsi
-024c  vmovups zmm10,[rbx+40h]
-0253  prefetcht1 [rbx+r9+40h]
-0259  add rbx,rsi
-025c  add rbx,rsi
-025f  vmovups zmm11,[rbx+40h]
-0266  prefetcht1 [rbx+r9+40h]
-026c  add rbx,rsi
-026f  vmulps zmm12,zmm6,zmm0
-0275  vfmadd231ps zmm12,zmm10,zmm2
-027b  vmovups zmm13,zmm12
-0281  vfmadd231ps zmm13,zmm8,zmm1
-0287  vfnmadd231ps zmm12,zmm8,zmm1
-028d  vmulps zmm14,zmm6,zmm3
-0293  vfmadd231ps zmm14,zmm10,zmm5
-0299  vmovups zmm15,zmm14
-029f  vfmadd231ps zmm15,zmm8,zmm4
-02a5  vfnmadd231ps zmm14,zmm8,zmm4
-02ab  vmovups [r10+40h],zmm6
-02b2  vmovups [r10+840h],zmm13
-02b9  vmovups [r10+1040h],zmm12
-02c0  vmovups [r10+1840h],zmm15
-02c7  vmovups [r10+2040h],zmm14
-02d1  vmovups [r10+2840h],zmm10
-02db  vmulps zmm6,zmm7,zmm0
-02e1  vfmadd231ps zmm6,zmm11,zmm2
-02e7  vmovups zmm8,zmm6
-02ed  vfmadd231ps zmm8,zmm9,zmm1
-02f3  vfnmadd231ps zmm6,zmm9,zmm1
-02f9  vmulps zmm10,zmm7,zmm3
-02ff  vfmadd231ps zmm10,zmm11,zmm5
-0305  vmovups zmm12,zmm10
-030b  vfmadd231ps zmm12,zmm9,zmm4
-0311  vfnmadd231ps zmm10,zmm9,zmm4
-0317  vmovups [r10+3040h],zmm7
-0321  vmovups [r10+3840h],zmm8
-032b  vmovups [r10+4040h],zmm6
-0335  vmovups [r10+4840h],zmm12
-033f  vmovups [r10+5040h],zmm10
-0349  vmovups [r10+5840h],zmm11
-0353  add rcx,r8
-0356  add r10,80h
-035d  dec r11
-0360  jne near 0C0h
-0366  mov rsi,[rdi+30h]
-036a  mov r8,rax
-036d  mov r9,[rdi+38h]
-0371  mov r10d,0Ch
-0377  nop word [rax+rax]
-0380  mov r11,r8
-0383  mov rbx,r9
-0386  mov rbp,[rdi+50h]
-038a  test rbp,rbp
-038d  jle near 619h
-0393  nop word [rax+rax]
-039c  nop word [rax+rax]
-03a5  nop word [rax+rax]
-03ae  nop word [rax+rax]
-03b7  nop word [rax+rax]
-03c0  vmovups zmm0,[rbx]
-03c6  vmovups zmm1,[rbx+40h]
-03cd  vmovups zmm2,[rbx+80h]
-03d4  vmovups zmm3,[rbx+0C0h]
-03db  vmovups zmm4,[rbx+100h]
-03e2  vmovups zmm5,[rbx+140h]
-03e9  vmovups zmm6,[rbx+180h]
-03f0  vmovups zmm7,[rbx+1C0h]
-03f7  mov r12,r11
-03fa  mov r13,rsi
-03fd  mov r14d,4
-0403  nop word [rax+rax]
-040c  nop word [rax+rax]
-0415  nop word [rax+rax]
-041e  nop word [rax+rax]
-0427  nop word [rax+rax]
-0430  nop word [rax+rax]
-0439  nop dword [rax]
-0440  vmovups zmm8,[r13]
-0447  vmovups zmm9,[r13+40h]
-044e  vpbroadcastd zmm10,[r12]
-0455  vfmadd231ps zmm0,zmm10,zmm8
-045b  vfmadd231ps zmm1,zmm10,zmm9
-0461  vpbroadcastd zmm10,[r12+40h]
-0469  vfmadd231ps zmm2,zmm10,zmm8
-046f  vfmadd231ps zmm3,zmm10,zmm9
-0475  vpbroadcastd zmm10,[r12+80h]
-047d  vfmadd231ps zmm4,zmm10,zmm8
-0483  vfmadd231ps zmm5,zmm10,zmm9
-0489  vpbroadcastd zmm10,[r12+0C0h]
-0491  vfmadd231ps zmm6,zmm10,zmm8
-0497  vfmadd231ps zmm7,zmm10,zmm9
-049d  vmovups zmm8,[r13+80h]
-04a4  vmovups zmm9,[r13+0C0h]
-04ab  vpbroadcastd zmm10,[r12+4]
-04b3  vfmadd231ps zmm0,zmm10,zmm8
-04b9  vfmadd231ps zmm1,zmm10,zmm9
-04bf  vpbroadcastd zmm10,[r12+44h]
-04c7  vfmadd231ps zmm2,zmm10,zmm8
-04cd  vfmadd231ps zmm3,zmm10,zmm9
-04d3  vpbroadcastd zmm10,[r12+84h]
-04db  vfmadd231ps zmm4,zmm10,zmm8
-04e1  vfmadd231ps zmm5,zmm10,zmm9
-04e7  vpbroadcastd zmm10,[r12+0C4h]
-04ef  vfmadd231ps zmm6,zmm10,zmm8
-04f5  vfmadd231ps zmm7,zmm10,zmm9
-04fb  vmovups zmm8,[r13+100h]
-0502  vmovups zmm9,[r13+140h]
-0509  vpbroadcastd zmm10,[r12+8]
-0511  vfmadd231ps zmm0,zmm10,zmm8
-0517  vfmadd231ps zmm1,zmm10,zmm9
-051d  vpbroadcastd zmm10,[r12+48h]
-0525  vfmadd231ps zmm2,zmm10,zmm8
-052b  vfmadd231ps zmm3,zmm10,zmm9
-0531  vpbroadcastd zmm10,[r12+88h]
-0539  vfmadd231ps zmm4,zmm10,zmm8
-053f  vfmadd231ps zmm5,zmm10,zmm9
-0545  vpbroadcastd zmm10,[r12+0C8h]
-054d  vfmadd231ps zmm6,zmm10,zmm8
-0553  vfmadd231ps zmm7,zmm10,zmm9
-0559  vmovups zmm8,[r13+180h]
-0560  vmovups zmm9,[r13+1C0h]
-0567  vpbroadcastd zmm10,[r12+0Ch]
-056f  vfmadd231ps zmm0,zmm10,zmm8
-0575  vfmadd231ps zmm1,zmm10,zmm9
-057b  vpbroadcastd zmm10,[r12+4Ch]
-0583  vfmadd231ps zmm2,zmm10,zmm8
-0589  vfmadd231ps zmm3,zmm10,zmm9
-058f  vpbroadcastd zmm10,[r12+8Ch]
-0597  vfmadd231ps zmm4,zmm10,zmm8
-059d  vfmadd231ps zmm5,zmm10,zmm9
-05a3  vpbroadcastd zmm10,[r12+0CCh]
-05ab  vfmadd231ps zmm6,zmm10,zmm8
-05b1  vfmadd231ps zmm7,zmm10,zmm9
-05b7  add r12,10h
-05bb  add r13,200h
-05c2  dec r14
-05c5  jne near 440h
-05cb  vmovups [rbx],zmm0
-05d1  vmovups [rbx+40h],zmm1
-05d8  vmovups [rbx+80h],zmm2
-05df  vmovups [rbx+0C0h],zmm3
-05e6  vmovups [rbx+100h],zmm4
-05ed  vmovups [rbx+140h],zmm5
-05f4  vmovups [rbx+180h],zmm6
-05fb  vmovups [rbx+1C0h],zmm7
-0602  add rbx,200h
-0609  add r11,100h
-0610  dec rbp
-0613  jne near 3C0h
-0619  mov rbp,[rdi+58h]
-061d  test rbp,rbp
-0620  jle near 7FBh
-0626  nop word [rax+rax]
-062f  nop word [rax+rax]
-0638  nop dword [rax+rax]
-0640  vmovups zmm0,[rbx]
-0646  vmovups zmm1,[rbx+40h]
-064d  vmovups zmm2,[rbx+80h]
-0654  vmovups zmm3,[rbx+0C0h]
-065b  vmovups zmm4,[rbx+100h]
-0662  vmovups zmm5,[rbx+140h]
-0669  mov r12,r11
-066c  mov r13,rsi
-066f  mov r14d,4
-0675  nop word [rax+rax]
-067e  xchg ax,ax
-0680  vmovups zmm6,[r13]
-0687  vmovups zmm7,[r13+40h]
-068e  vpbroadcastd zmm8,[r12]
-0695  vfmadd231ps zmm0,zmm8,zmm6
-069b  vfmadd231ps zmm1,zmm8,zmm7
-06a1  vpbroadcastd zmm8,[r12+40h]
-06a9  vfmadd231ps zmm2,zmm8,zmm6
-06af  vfmadd231ps zmm3,zmm8,zmm7
-06b5  vpbroadcastd zmm8,[r12+80h]
-06bd  vfmadd231ps zmm4,zmm8,zmm6
-06c3  vfmadd231ps zmm5,zmm8,zmm7
-06c9  vmovups zmm6,[r13+80h]
-06d0  vmovups zmm7,[r13+0C0h]
-06d7  vpbroadcastd zmm8,[r12+4]
-06df  vfmadd231ps zmm0,zmm8,zmm6
-06e5  vfmadd231ps zmm1,zmm8,zmm7
-06eb  vpbroadcastd zmm8,[r12+44h]
-06f3  vfmadd231ps zmm2,zmm8,zmm6
-06f9  vfmadd231ps zmm3,zmm8,zmm7
-06ff  vpbroadcastd zmm8,[r12+84h]
-0707  vfmadd231ps zmm4,zmm8,zmm6
-070d  vfmadd231ps zmm5,zmm8,zmm7
-0713  vmovups zmm6,[r13+100h]
-071a  vmovups zmm7,[r13+140h]
-0721  vpbroadcastd zmm8,[r12+8]
-0729  vfmadd231ps zmm0,zmm8,zmm6
-072f  vfmadd231ps zmm1,zmm8,zmm7
-0735  vpbroadcastd zmm8,[r12+48h]
-073d  vfmadd231ps zmm2,zmm8,zmm6
-0743  vfmadd231ps zmm3,zmm8,zmm7
-0749  vpbroadcastd zmm8,[r12+88h]
-0751  vfmadd231ps zmm4,zmm8,zmm6
-0757  vfmadd231ps zmm5,zmm8,zmm7
-075d  vmovups zmm6,[r13+180h]
-0764  vmovups zmm7,[r13+1C0h]
-076b  vpbroadcastd zmm8,[r12+0Ch]
-0773  vfmadd231ps zmm0,zmm8,zmm6
-0779  vfmadd231ps zmm1,zmm8,zmm7
-077f  vpbroadcastd zmm8,[r12+4Ch]
-0787  vfmadd231ps zmm2,zmm8,zmm6
-078d  vfmadd231ps zmm3,zmm8,zmm7
-0793  vpbroadcastd zmm8,[r12+8Ch]
-079b  vfmadd231ps zmm4,zmm8,zmm6
-07a1  vfmadd231ps zmm5,zmm8,zmm7
-07a7  add r12,10h
-07ab  add r13,200h
-07b2  dec r14
-07b5  jne near 680h
-07bb  vmovups [rbx],zmm0
-07c1  vmovups [rbx+40h],zmm1
-07c8  vmovups [rbx+80h],zmm2
-07cf  vmovups [rbx+0C0h],zmm3
-07d6  vmovups [rbx+100h],zmm4
-07dd  vmovups [rbx+140h],zmm5
-07e4  add rbx,180h
-07eb  add r11,0C0h
-07f2  dec rbp
-07f5  jne near 640h
-07fb  add rsi,800h
-0802  mov r11,[rdi+8]
-0806  add r8,r11
-0809  mov r11,[rdi+40h]
-080d  add r9,r11
-0810  dec r10
-0813  jne near 380h
-0819  mov rsi,[rdi+10h]
-081d  add rax,rsi
-0820  dec rdx
-0823  jne near 40h
-0829  pop r14
-082b  pop r13
-082d  pop r12
-082f  pop rbp
-0830  pop rbx
-0831  vzeroupper
-0834  ret
+00d1  prefetcht1 [rbx+r9]
+00d6  add rbx,rsi
+00d9  vmovups zmm7,[rbx]
+00df  prefetcht1 [rbx+r9]
+00e4  add rbx,rsi
+00e7  vmovups zmm8,[rbx]
+00ed  prefetcht1 [rbx+r9]
+00f2  add rbx,rsi
+00f5  prefetcht1 [rbx+r9]
+00fa  add rbx,rsi
+00fd  vmovups zmm9,[rbx]
+0103  prefetcht1 [rbx+r9]
+0108  add rbx,rsi
+010b  vmovups zmm10,[rbx]
+0111  prefetcht1 [rbx+r9]
+0116  add rbx,rsi
+0119  prefetcht1 [rbx+r9]
+011e  add rbx,rsi
+0121  vmovups zmm11,[rbx]
+0127  prefetcht1 [rbx+r9]
+012c  add rbx,rsi
+012f  vmulps zmm12,zmm6,zmm0
+0135  vfmadd231ps zmm12,zmm10,zmm2
+013b  vmovups zmm13,zmm12
+0141  vfmadd231ps zmm13,zmm8,zmm1
+0147  vfnmadd231ps zmm12,zmm8,zmm1
+014d  vmulps zmm14,zmm6,zmm3
+0153  vfmadd231ps zmm14,zmm10,zmm5
+0159  vmovups zmm15,zmm14
+015f  vfmadd231ps zmm15,zmm8,zmm4
+0165  vfnmadd231ps zmm14,zmm8,zmm4
+016b  vmovups [r10],zmm6
+0171  vmovups [r10+800h],zmm13
+0178  vmovups [r10+1000h],zmm12
+017f  vmovups [r10+1800h],zmm15
+0186  vmovups [r10+2000h],zmm14
+0190  vmovups [r10+2800h],zmm10
+019a  vmulps zmm6,zmm7,zmm0
+01a0  vfmadd231ps zmm6,zmm11,zmm2
+01a6  vmovups zmm8,zmm6
+01ac  vfmadd231ps zmm8,zmm9,zmm1
+01b2  vfnmadd231ps zmm6,zmm9,zmm1
+01b8  vmulps zmm10,zmm7,zmm3
+01be  vfmadd231ps zmm10,zmm11,zmm5
+01c4  vmovups zmm12,zmm10
+01ca  vfmadd231ps zmm12,zmm9,zmm4
+01d0  vfnmadd231ps zmm10,zmm9,zmm4
+01d6  vmovups [r10+3000h],zmm7
+01e0  vmovups [r10+3800h],zmm8
+01ea  vmovups [r10+4000h],zmm6
+01f4  vmovups [r10+4800h],zmm12
+01fe  vmovups [r10+5000h],zmm10
+0208  vmovups [r10+5800h],zmm11
+0212  mov rbx,rcx
+0215  vmovups zmm6,[rbx+40h]
+021c  prefetcht1 [rbx+r9+40h]
+0222  add rbx,rsi
+0225  prefetcht1 [rbx+r9+40h]
+022b  add rbx,rsi
+022e  vmovups zmm7,[rbx+40h]
+0235  prefetcht1 [rbx+r9+40h]
+023b  add rbx,rsi
+023e  vmovups zmm8,[rbx+40h]
+0245  prefetcht1 [rbx+r9+40h]
+024b  add rbx,rsi
+024e  prefetcht1 [rbx+r9+40h]
+0254  add rbx,rsi
+0257  vmovups zmm9,[rbx+40h]
+025e  prefetcht1 [rbx+r9+40h]
+0264  add rbx,rsi
+0267  vmovups zmm10,[rbx+40h]
+026e  prefetcht1 [rbx+r9+40h]
+0274  add rbx,rsi
+0277  prefetcht1 [rbx+r9+40h]
+027d  add rbx,rsi
+0280  vmovups zmm11,[rbx+40h]
+0287  prefetcht1 [rbx+r9+40h]
+028d  add rbx,rsi
+0290  vmulps zmm12,zmm6,zmm0
+0296  vfmadd231ps zmm12,zmm10,zmm2
+029c  vmovups zmm13,zmm12
+02a2  vfmadd231ps zmm13,zmm8,zmm1
+02a8  vfnmadd231ps zmm12,zmm8,zmm1
+02ae  vmulps zmm14,zmm6,zmm3
+02b4  vfmadd231ps zmm14,zmm10,zmm5
+02ba  vmovups zmm15,zmm14
+02c0  vfmadd231ps zmm15,zmm8,zmm4
+02c6  vfnmadd231ps zmm14,zmm8,zmm4
+02cc  vmovups [r10+40h],zmm6
+02d3  vmovups [r10+840h],zmm13
+02da  vmovups [r10+1040h],zmm12
+02e1  vmovups [r10+1840h],zmm15
+02e8  vmovups [r10+2040h],zmm14
+02f2  vmovups [r10+2840h],zmm10
+02fc  vmulps zmm6,zmm7,zmm0
+0302  vfmadd231ps zmm6,zmm11,zmm2
+0308  vmovups zmm8,zmm6
+030e  vfmadd231ps zmm8,zmm9,zmm1
+0314  vfnmadd231ps zmm6,zmm9,zmm1
+031a  vmulps zmm10,zmm7,zmm3
+0320  vfmadd231ps zmm10,zmm11,zmm5
+0326  vmovups zmm12,zmm10
+032c  vfmadd231ps zmm12,zmm9,zmm4
+0332  vfnmadd231ps zmm10,zmm9,zmm4
+0338  vmovups [r10+3040h],zmm7
+0342  vmovups [r10+3840h],zmm8
+034c  vmovups [r10+4040h],zmm6
+0356  vmovups [r10+4840h],zmm12
+0360  vmovups [r10+5040h],zmm10
+036a  vmovups [r10+5840h],zmm11
+0374  add rcx,r8
+0377  add r10,80h
+037e  dec r11
+0381  jne near 0C0h
+0387  mov rsi,[rdi+30h]
+038b  mov r8,rax
+038e  mov r9,[rdi+38h]
+0392  mov r10d,0Ch
+0398  nop word [rax+rax]
+03a1  nop word [rax+rax]
+03aa  nop word [rax+rax]
+03b3  nop word [rax+rax]
+03bc  nop dword [rax]
+03c0  mov r11,r8
+03c3  mov rbx,r9
+03c6  mov rbp,[rdi+50h]
+03ca  test rbp,rbp
+03cd  jle near 659h
+03d3  nop word [rax+rax]
+03dc  nop word [rax+rax]
+03e5  nop word [rax+rax]
+03ee  nop word [rax+rax]
+03f7  nop word [rax+rax]
+0400  vmovups zmm0,[rbx]
+0406  vmovups zmm1,[rbx+40h]
+040d  vmovups zmm2,[rbx+80h]
+0414  vmovups zmm3,[rbx+0C0h]
+041b  vmovups zmm4,[rbx+100h]
+0422  vmovups zmm5,[rbx+140h]
+0429  vmovups zmm6,[rbx+180h]
+0430  vmovups zmm7,[rbx+1C0h]
+0437  mov r12,r11
+043a  mov r13,rsi
+043d  mov r14d,4
+0443  nop word [rax+rax]
+044c  nop word [rax+rax]
+0455  nop word [rax+rax]
+045e  nop word [rax+rax]
+0467  nop word [rax+rax]
+0470  nop word [rax+rax]
+0479  nop dword [rax]
+0480  vmovups zmm8,[r13]
+0487  vmovups zmm9,[r13+40h]
+048e  vpbroadcastd zmm10,[r12]
+0495  vfmadd231ps zmm0,zmm10,zmm8
+049b  vfmadd231ps zmm1,zmm10,zmm9
+04a1  vpbroadcastd zmm10,[r12+40h]
+04a9  vfmadd231ps zmm2,zmm10,zmm8
+04af  vfmadd231ps zmm3,zmm10,zmm9
+04b5  vpbroadcastd zmm10,[r12+80h]
+04bd  vfmadd231ps zmm4,zmm10,zmm8
+04c3  vfmadd231ps zmm5,zmm10,zmm9
+04c9  vpbroadcastd zmm10,[r12+0C0h]
+04d1  vfmadd231ps zmm6,zmm10,zmm8
+04d7  vfmadd231ps zmm7,zmm10,zmm9
+04dd  vmovups zmm8,[r13+80h]
+04e4  vmovups zmm9,[r13+0C0h]
+04eb  vpbroadcastd zmm10,[r12+4]
+04f3  vfmadd231ps zmm0,zmm10,zmm8
+04f9  vfmadd231ps zmm1,zmm10,zmm9
+04ff  vpbroadcastd zmm10,[r12+44h]
+0507  vfmadd231ps zmm2,zmm10,zmm8
+050d  vfmadd231ps zmm3,zmm10,zmm9
+0513  vpbroadcastd zmm10,[r12+84h]
+051b  vfmadd231ps zmm4,zmm10,zmm8
+0521  vfmadd231ps zmm5,zmm10,zmm9
+0527  vpbroadcastd zmm10,[r12+0C4h]
+052f  vfmadd231ps zmm6,zmm10,zmm8
+0535  vfmadd231ps zmm7,zmm10,zmm9
+053b  vmovups zmm8,[r13+100h]
+0542  vmovups zmm9,[r13+140h]
+0549  vpbroadcastd zmm10,[r12+8]
+0551  vfmadd231ps zmm0,zmm10,zmm8
+0557  vfmadd231ps zmm1,zmm10,zmm9
+055d  vpbroadcastd zmm10,[r12+48h]
+0565  vfmadd231ps zmm2,zmm10,zmm8
+056b  vfmadd231ps zmm3,zmm10,zmm9
+0571  vpbroadcastd zmm10,[r12+88h]
+0579  vfmadd231ps zmm4,zmm10,zmm8
+057f  vfmadd231ps zmm5,zmm10,zmm9
+0585  vpbroadcastd zmm10,[r12+0C8h]
+058d  vfmadd231ps zmm6,zmm10,zmm8
+0593  vfmadd231ps zmm7,zmm10,zmm9
+0599  vmovups zmm8,[r13+180h]
+05a0  vmovups zmm9,[r13+1C0h]
+05a7  vpbroadcastd zmm10,[r12+0Ch]
+05af  vfmadd231ps zmm0,zmm10,zmm8
+05b5  vfmadd231ps zmm1,zmm10,zmm9
+05bb  vpbroadcastd zmm10,[r12+4Ch]
+05c3  vfmadd231ps zmm2,zmm10,zmm8
+05c9  vfmadd231ps zmm3,zmm10,zmm9
+05cf  vpbroadcastd zmm10,[r12+8Ch]
+05d7  vfmadd231ps zmm4,zmm10,zmm8
+05dd  vfmadd231ps zmm5,zmm10,zmm9
+05e3  vpbroadcastd zmm10,[r12+0CCh]
+05eb  vfmadd231ps zmm6,zmm10,zmm8
+05f1  vfmadd231ps zmm7,zmm10,zmm9
+05f7  add r12,10h
+05fb  add r13,200h
+0602  dec r14
+0605  jne near 480h
+060b  vmovups [rbx],zmm0
+0611  vmovups [rbx+40h],zmm1
+0618  vmovups [rbx+80h],zmm2
+061f  vmovups [rbx+0C0h],zmm3
+0626  vmovups [rbx+100h],zmm4
+062d  vmovups [rbx+140h],zmm5
+0634  vmovups [rbx+180h],zmm6
+063b  vmovups [rbx+1C0h],zmm7
+0642  add rbx,200h
+0649  add r11,100h
+0650  dec rbp
+0653  jne near 400h
+0659  mov rbp,[rdi+58h]
+065d  test rbp,rbp
+0660  jle near 83Bh
+0666  nop word [rax+rax]
+066f  nop word [rax+rax]
+0678  nop dword [rax+rax]
+0680  vmovups zmm0,[rbx]
+0686  vmovups zmm1,[rbx+40h]
+068d  vmovups zmm2,[rbx+80h]
+0694  vmovups zmm3,[rbx+0C0h]
+069b  vmovups zmm4,[rbx+100h]
+06a2  vmovups zmm5,[rbx+140h]
+06a9  mov r12,r11
+06ac  mov r13,rsi
+06af  mov r14d,4
+06b5  nop word [rax+rax]
+06be  xchg ax,ax
+06c0  vmovups zmm6,[r13]
+06c7  vmovups zmm7,[r13+40h]
+06ce  vpbroadcastd zmm8,[r12]
+06d5  vfmadd231ps zmm0,zmm8,zmm6
+06db  vfmadd231ps zmm1,zmm8,zmm7
+06e1  vpbroadcastd zmm8,[r12+40h]
+06e9  vfmadd231ps zmm2,zmm8,zmm6
+06ef  vfmadd231ps zmm3,zmm8,zmm7
+06f5  vpbroadcastd zmm8,[r12+80h]
+06fd  vfmadd231ps zmm4,zmm8,zmm6
+0703  vfmadd231ps zmm5,zmm8,zmm7
+0709  vmovups zmm6,[r13+80h]
+0710  vmovups zmm7,[r13+0C0h]
+0717  vpbroadcastd zmm8,[r12+4]
+071f  vfmadd231ps zmm0,zmm8,zmm6
+0725  vfmadd231ps zmm1,zmm8,zmm7
+072b  vpbroadcastd zmm8,[r12+44h]
+0733  vfmadd231ps zmm2,zmm8,zmm6
+0739  vfmadd231ps zmm3,zmm8,zmm7
+073f  vpbroadcastd zmm8,[r12+84h]
+0747  vfmadd231ps zmm4,zmm8,zmm6
+074d  vfmadd231ps zmm5,zmm8,zmm7
+0753  vmovups zmm6,[r13+100h]
+075a  vmovups zmm7,[r13+140h]
+0761  vpbroadcastd zmm8,[r12+8]
+0769  vfmadd231ps zmm0,zmm8,zmm6
+076f  vfmadd231ps zmm1,zmm8,zmm7
+0775  vpbroadcastd zmm8,[r12+48h]
+077d  vfmadd231ps zmm2,zmm8,zmm6
+0783  vfmadd231ps zmm3,zmm8,zmm7
+0789  vpbroadcastd zmm8,[r12+88h]
+0791  vfmadd231ps zmm4,zmm8,zmm6
+0797  vfmadd231ps zmm5,zmm8,zmm7
+079d  vmovups zmm6,[r13+180h]
+07a4  vmovups zmm7,[r13+1C0h]
+07ab  vpbroadcastd zmm8,[r12+0Ch]
+07b3  vfmadd231ps zmm0,zmm8,zmm6
+07b9  vfmadd231ps zmm1,zmm8,zmm7
+07bf  vpbroadcastd zmm8,[r12+4Ch]
+07c7  vfmadd231ps zmm2,zmm8,zmm6
+07cd  vfmadd231ps zmm3,zmm8,zmm7
+07d3  vpbroadcastd zmm8,[r12+8Ch]
+07db  vfmadd231ps zmm4,zmm8,zmm6
+07e1  vfmadd231ps zmm5,zmm8,zmm7
+07e7  add r12,10h
+07eb  add r13,200h
+07f2  dec r14
+07f5  jne near 6C0h
+07fb  vmovups [rbx],zmm0
+0801  vmovups [rbx+40h],zmm1
+0808  vmovups [rbx+80h],zmm2
+080f  vmovups [rbx+0C0h],zmm3
+0816  vmovups [rbx+100h],zmm4
+081d  vmovups [rbx+140h],zmm5
+0824  add rbx,180h
+082b  add r11,0C0h
+0832  dec rbp
+0835  jne near 680h
+083b  add rsi,800h
+0842  mov r11,[rdi+8]
+0846  add r8,r11
+0849  mov r11,[rdi+40h]
+084d  add r9,r11
+0850  dec r10
+0853  jne near 3C0h
+0859  mov rsi,[rdi+10h]
+085d  add rax,rsi
+0860  dec rdx
+0863  jne near 40h
+0869  pop r14
+086b  pop r13
+086d  pop r12
+086f  pop rbp
+0870  pop rbx
+0871  vzeroupper
+0874  ret

@@ -31,6 +31,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/multiversion.rs", "entry to code compiled for wider instruction sets"),
     ("crates/cpu/src/kernels/scratch.rs", "disjoint parts of scratch for workers"),
     ("crates/cpu/src/peak.rs", "runs generated loops"),
+    ("crates/cpu/src/kernels/winograd.rs", "calls generated kernels whose operands it has checked"),
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),
     ("crates/cpu/examples/rows.rs", "buffers made without an engine"),
     ("crates/cpu/tests/common/mod.rs", "buffers made without an engine"),

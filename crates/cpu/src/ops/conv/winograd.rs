@@ -285,7 +285,7 @@ impl Winograd {
 
     /// Numbers from a position of the sums to the next.
     fn sum_position(&self) -> usize {
-        (self.most() * self.vectors() | 1) * self.lanes
+        ((self.most() * self.vectors()) | 1) * self.lanes
     }
 
     /// Numbers of scratch for the results of a tile.

@@ -23,6 +23,7 @@ struct Bound<'a> {
 }
 
 /// What happens to results.
+#[allow(clippy::large_enum_variant, reason = "one an execution, on the stack: executions allocate nothing")]
 enum Finish<'a> {
     /// They are stored, with a bias added if there is one.
     Store { to: Buf, place: Place, bias: Option<&'a [f32]> },
