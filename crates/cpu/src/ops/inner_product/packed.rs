@@ -57,7 +57,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 }
 
 /// Scales must not differ along the reduction.
-fn check_scales(attr: &Attr) -> Result<(), Skip> {
+pub(super) fn check_scales(attr: &Attr) -> Result<(), Skip> {
     let mask = |arg: Arg| attr.scales.get(&arg).map_or(0, |q| q.mask);
     let grouped = attr.scales.values().any(|q| !q.groups.is_empty());
     match mask(Arg::SRC) == 0 && mask(Arg::WEIGHTS) <= 1 && !grouped && attr.zero_points.keys().all(|a| *a == Arg::DST) {
@@ -73,7 +73,7 @@ fn channels_first(t: &Tensor) -> bool {
 }
 
 /// Gives weights of layout `any` panels of the result's columns, and data the order of the weights.
-fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), Skip> {
+pub(super) fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), Skip> {
     let n = op.weights.dims().len();
     let spatial = n > 2;
     let panels = |weights: &Tensor, depth: &[usize], column: usize| {
@@ -92,7 +92,7 @@ fn resolve(op: &mut InnerProduct, target: &CpuTarget) -> Result<(), Skip> {
 }
 
 /// The dimensions behind the first of weights, in memory order as far as it is one of the two usual ones.
-fn inner(weights: &Tensor) -> Vec<usize> {
+pub(super) fn inner(weights: &Tensor) -> Vec<usize> {
     let n = weights.dims().len();
     if channels_first(weights) { (1..n).collect() } else { (2..n).chain([1]).collect() }
 }

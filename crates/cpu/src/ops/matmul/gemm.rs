@@ -249,6 +249,11 @@ impl Gemm {
         Gemm { kind, cut, workers, tiles: OnceLock::new() }
     }
 
+    /// How `B` is read.
+    pub(crate) fn right(&self) -> Right {
+        self.kind.right
+    }
+
     /// Numbers of scratch of all workers; `None` on overflow.
     pub(crate) fn scratch_len(&self) -> Option<usize> {
         for_workers(self.workers, self.panels_len().checked_add(self.sums_len().checked_mul(2)?)?)
@@ -324,7 +329,7 @@ impl Gemm {
         let (packed, sums) = share.split_at_mut(self.panels_len());
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
-            let mut group = Group { tiles, on, at, part, right: self.right(simd, on, at, part, packed), next: self.next(on, at, part) };
+            let mut group = Group { tiles, on, at, part, right: self.panels(simd, on, at, part, packed), next: self.next(on, at, part) };
             for rows in even(at.rows.clone(), self.cut.tall) {
                 self.tiles(&mut group, rows, sums);
             }
@@ -337,7 +342,7 @@ impl Gemm {
     }
 
     /// Where the panels of a task lie in a part of the depth; makes them where that is to be.
-    fn right(&self, simd: Simd, on: &Operands<'_>, at: &Place, part: usize, packed: &mut [f32]) -> Panels {
+    fn panels(&self, simd: Simd, on: &Operands<'_>, at: &Place, part: usize, packed: &mut [f32]) -> Panels {
         let (step, width) = (self.kind.product.depth(), self.cut.sizes.width);
         let (first, _) = self.cut.part(part, step);
         let start = at.starts[1];
@@ -355,7 +360,7 @@ impl Gemm {
                 let panel = form.panel(depth.len());
                 pack::panels(simd, &from, depth, columns, form, packed);
                 // SAFETY: the panels stay as they are until the tiles of this part are done, which only read them.
-                let buf = unsafe { Buf::new(packed.as_mut_ptr().cast(), size_of_val(packed)) };
+                let buf = unsafe { lend(packed) };
                 Panels { buf, start: 0, panel }
             }
         }
@@ -429,6 +434,15 @@ impl Gemm {
             });
         }
     }
+}
+
+/// Scratch as memory of an operand.
+///
+/// # Safety
+/// While the memory is in use, the numbers must stay where they are, and parallel parts must not write what others read or write.
+pub(crate) unsafe fn lend(numbers: &mut [f32]) -> Buf {
+    // SAFETY: the numbers are valid memory, and the rest is the caller's promise.
+    unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
 }
 
 /// What a task computes.

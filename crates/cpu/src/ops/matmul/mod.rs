@@ -1,10 +1,11 @@
 //! Rows of matrix multiplication.
 
-pub(super) mod gemm;
+mod gemm;
 mod gemv;
 mod jit;
 mod packed;
-pub(super) mod place;
+mod place;
+pub(super) mod tiled;
 
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;

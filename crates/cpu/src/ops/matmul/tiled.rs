@@ -1,0 +1,350 @@
+//! What rows of products on tiles share: [`Request`] says which dimensions of which tensors are the sides of the product, [`Tiled`] runs it.
+//!
+//! Everything behind the sums happens in registers where the tail can do it, else in the shared epilogue. Bytes: the tiles of signed sources
+//! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
+//! the weights' column, which a product with a row of ones finds in every execution that needs it.
+
+use super::gemm::{Block, Gemm, Kind, Operands, Right, Sizes, lend};
+use super::place::{self, Place};
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::tail::{self, About};
+use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
+use crate::row::Kernel;
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Tensor};
+use std::sync::Arc;
+
+/// A tensor of a product and the dimensions that are its sides, each list slowest first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matrix<'p> {
+    /// Which argument it is.
+    pub(crate) arg: Arg,
+    /// Its description, the layout resolved.
+    pub(crate) tensor: &'p Tensor,
+    /// Its rows: those of the result, or the depth for the right operand.
+    pub(crate) rows: &'p [usize],
+    /// Its columns: the depth for the left operand, or those of the result.
+    pub(crate) columns: &'p [usize],
+}
+
+/// A product to be planned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'p> {
+    /// Attributes; those of quantisation have been checked not to differ along the depth.
+    pub(crate) attr: &'p Attr,
+    /// Instructions.
+    pub(crate) isa: Isa,
+    /// Most workers.
+    pub(crate) workers: usize,
+    /// Left operand.
+    pub(crate) a: Matrix<'p>,
+    /// Right operand.
+    pub(crate) b: Matrix<'p>,
+    /// Result.
+    pub(crate) c: Matrix<'p>,
+    /// Leading dimensions that all have, with independent products.
+    pub(crate) batch: usize,
+    /// The bias, and the dimension of the result that its last one follows.
+    pub(crate) bias: Option<&'p Tensor>,
+    /// For every dimension of the result the dimension of the right operand whose scales go with it.
+    pub(crate) scales: &'p [Option<usize>],
+}
+
+/// A planned product.
+#[derive(Debug)]
+pub(crate) struct Tiled {
+    attr: Attr,
+    args: [Arg; 3],
+    dst: Tensor,
+    /// Dimensions of the result: its rows, its columns, where each is one.
+    row: Option<usize>,
+    columns: Vec<usize>,
+    gemm: Gemm,
+    /// Sums of the columns of the right operand.
+    column_sums: Option<Gemm>,
+    places: [Place; 3],
+    /// Sizes of the batch dimensions, and the distances of the operands along them in bytes.
+    batch: Dims,
+    steps: [Dims; 3],
+    tail: Option<Arc<Tail>>,
+    parts: Parts,
+    /// Scales of the operands by dimensions of the result.
+    scales: [Vec<Option<usize>>; 2],
+    bias_along: Option<usize>,
+    product: Product,
+}
+
+/// Numbers of scratch of the parts of an execution.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    lines: usize,
+    ones: usize,
+    compensation: usize,
+    work: usize,
+}
+
+/// The product that multiplies two types.
+///
+/// # Errors
+/// The types, where there is none.
+pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
+    match (a, b) {
+        (DataType::F32, DataType::F32) => Ok(Product::F32),
+        (DataType::Bf16, DataType::Bf16) => Ok(Product::Bf16),
+        (DataType::F16, DataType::F16) => Ok(Product::F16),
+        (DataType::U8, DataType::S8) => Ok(Product::U8S8),
+        (DataType::S8, DataType::S8) => Ok(Product::S8S8),
+        (a, b) => Err(Skip::DataType(format!("{a} by {b}"))),
+    }
+}
+
+/// Distances along batch dimensions in bytes, 0 where there is one.
+fn batch_steps(t: &Tensor, n: usize) -> Dims {
+    let size = t.dtype.bits() as i64 / 8;
+    Dims::from_fn(n, |d| if t.dims()[d] == 1 { 0 } else { t.blocking().map_or(0, |b| b.strides[d]) * size })
+}
+
+impl Request<'_> {
+    /// The dimension of the result that its columns follow in memory.
+    fn column(&self) -> usize {
+        self.c.columns.last().copied().unwrap_or(0)
+    }
+
+    /// The tail that does everything behind the sums, where there is one.
+    fn tail(&self, compensated: bool) -> Option<Tail> {
+        let column = self.column();
+        let [a, b] = [self.a.arg, self.b.arg].map(|arg| self.attr.scales.get(&arg));
+        let scale = self.scales.iter().position(|d| d.is_some_and(|d| b.is_some_and(|q| q.mask >> d & 1 == 1)));
+        let by_column = b.is_none_or(|q| q.mask.count_ones() <= 1 && (q.mask == 0 || scale == Some(column)));
+        let n = self.c.tensor.dims().len();
+        let bias = self.bias.is_none_or(|t| t.dims().len() < n || t.dims()[..column].iter().all(|d| *d == 1));
+        if !a.is_none_or(|q| q.mask == 0) || !by_column || !bias {
+            return None;
+        }
+        let scaled = a.is_some() || b.is_some();
+        let biased = self.bias.is_some();
+        Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
+    }
+
+    /// The kernel and the bytes of scratch that it needs.
+    ///
+    /// # Errors
+    /// What tiles do not take.
+    pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
+        let Request { a, b, c, isa, workers, .. } = *self;
+        let product = product(a.tensor.dtype, b.tensor.dtype)?;
+        let zero_point = self.attr.zero_points.contains_key(&a.arg);
+        if zero_point && !product.is_whole() {
+            return Err(Skip::Attr("zero points of real numbers".into()));
+        }
+        let compensated = zero_point || product == Product::S8S8;
+        if compensated && b.tensor.dims()[..self.batch].iter().any(|d| *d != 1) {
+            return Err(Skip::Shape("zero points or signed sources of a batch of weights"));
+        }
+        let mut left = place::plain(a.tensor, a.rows, a.columns)?;
+        let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
+            (true, _) => Stride::Fixed(4),
+            (false, Product::F32) => Stride::Given,
+            _ => return Err(Skip::Layout("a source whose depth is not contiguous".into())),
+        };
+        if place::count(a.tensor, a.rows) == 1 {
+            left.row = 0;
+        }
+        let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.together())?;
+        let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
+        let tail = to.and_then(|_| self.tail(compensated)).map(Arc::new);
+        let columns = place::count(c.tensor, c.columns);
+        let sizes = Sizes {
+            batch: c.tensor.dims()[..self.batch].iter().product::<i64>() as usize,
+            rows: place::count(c.tensor, c.rows),
+            columns,
+            width: panel_columns(isa, columns),
+            depth: place::count(a.tensor, a.columns),
+        };
+        let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
+        let sums = Kind { product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
+        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: 1, rows: 1, ..sizes }, workers));
+        let gemm = Gemm::new(kind, sizes, workers);
+        let too_long = || Skip::Shape("scratch exceeds the address space");
+        let parts = Parts {
+            lines: tail.as_ref().map_or(Some(0), |t| t.scratch(columns)).ok_or_else(too_long)?,
+            ones: if compensated { sizes.depth.div_ceil(4) } else { 0 },
+            compensation: if compensated { columns } else { 0 },
+            work: gemm
+                .scratch_len()
+                .zip(column_sums.as_ref().map_or(Some(0), Gemm::scratch_len))
+                .map(|(a, b)| a.max(b))
+                .ok_or_else(too_long)?,
+        };
+        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.work]).ok_or_else(too_long)?;
+        let src_scales = (0..c.tensor.dims().len()).map(|d| (d < self.batch || c.rows.contains(&d)).then_some(d)).collect();
+        let tiled = Tiled {
+            attr: self.attr.clone(),
+            args: [a.arg, b.arg, c.arg],
+            dst: c.tensor.clone(),
+            row: if c.rows.len() == 1 { Some(c.rows[0]) } else { None },
+            columns: c.columns.to_vec(),
+            gemm,
+            column_sums,
+            places: [left, weights, to.unwrap_or(Place { start: 0, row: 0, column: 0 })],
+            batch: Dims::from_fn(self.batch, |d| c.tensor.dims()[d]),
+            steps: [a.tensor, b.tensor, c.tensor].map(|t| batch_steps(t, self.batch)),
+            tail,
+            parts,
+            scales: [src_scales, self.scales.to_vec()],
+            bias_along: self.bias.filter(|t| t.dims().len() == 1).map(|_| self.column()),
+            product,
+        };
+        if tiled.tail.is_none() && (tiled.row.is_none() || tiled.columns.len() != 1) {
+            return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
+        }
+        Ok((tiled, bytes))
+    }
+}
+
+impl Tiled {
+    /// Where a product of the batch begins in the operands.
+    fn starts(&self, mut index: usize) -> [usize; 3] {
+        let mut starts = self.places.map(|p| p.start);
+        for (d, size) in self.batch.iter().enumerate().rev() {
+            let at = index % *size as usize;
+            index /= *size as usize;
+            for (start, steps) in starts.iter_mut().zip(&self.steps) {
+                *start += at * steps[d] as usize;
+            }
+        }
+        starts
+    }
+
+    /// Position of a product of the batch in the result.
+    fn position(&self, mut index: usize) -> Pos {
+        let mut pos = [0; MAX_NDIMS];
+        for (d, size) in self.batch.iter().enumerate().rev() {
+            pos[d] = (index % *size as usize) as i64;
+            index /= *size as usize;
+        }
+        pos
+    }
+
+    fn factors<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<[Broadcast<'a>; 2], Error> {
+        let of = |i: usize| -> Result<Broadcast<'a>, Error> {
+            let dims = ctx.bound(self.args[i]).map_or(&[][..], |b| b.tensor.dims());
+            Ok(Broadcast::scale(simd, ctx, &self.attr, self.args[i], dims)?.permuted(&self.scales[i]))
+        };
+        Ok([of(0)?, of(1)?])
+    }
+
+    fn bias<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Option<Broadcast<'a>>, Error> {
+        let view = if ctx.bound(Arg::BIAS).is_some() { Some(View::of(simd, ctx, Arg::BIAS)?) } else { None };
+        Ok(view.map(|v| self.bias_along.map_or_else(|| Broadcast::tensor(v), |d| Broadcast::along(v, d))))
+    }
+
+    /// The memory of an execution, but for what becomes of the sums.
+    fn operands<'a>(&self, ctx: &Ctx<'a>, starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync)) -> Result<Operands<'a>, Error> {
+        let [a, b, c] = self.places;
+        let packed = self.gemm.right() == Right::Packed;
+        let bytes = if packed { ctx.input(self.args[1]) } else { Some(&[][..]) };
+        Ok(Operands {
+            a: ctx.buf(self.args[0])?,
+            a_row: a.row,
+            a_depth: a.column,
+            b: ctx.buf(self.args[1])?,
+            b_bytes: bytes.ok_or_else(|| Error::arg(self.args[1], "memory that is written too", "memory of its own"))?,
+            b_row: b.row,
+            b_column: b.column,
+            c: ctx.buf(self.args[2])?,
+            c_row: c.row,
+            starts,
+            tail: None,
+            store: &|_| {},
+        })
+    }
+
+    /// What is subtracted from the sums of every column.
+    fn compensation<'s>(
+        &self,
+        simd: Simd,
+        ctx: &Ctx<'_>,
+        scratch: [&'s mut [f32]; 2],
+        work: &mut crate::kernels::scratch::Part<'_>,
+    ) -> Result<&'s [i32], Error> {
+        let [ones, sums] = scratch;
+        let Some(gemm) = &self.column_sums else { return Ok(&[]) };
+        bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
+        let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
+        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.at(&[0; MAX_NDIMS]) as i32;
+        let factor = zero_point + if self.product == Product::S8S8 { 128 } else { 0 };
+        // SAFETY: `ones` is only read and `sums` only written, by tasks of disjoint columns, until the product is done.
+        let (ones, to): (Buf, Buf) = unsafe { (lend(ones), lend(sums)) };
+        let starts = |_| [0, self.places[1].start, 0];
+        let store = |block: Block<'_>| {
+            for (j, sum) in block.columns.clone().zip(block.sums.iter()) {
+                to.set(j, factor.wrapping_mul(sum.to_bits() as i32));
+            }
+        };
+        let on = Operands { a: ones, a_row: 0, a_depth: 1, store: &store, ..self.operands(ctx, &starts)? };
+        gemm.run(simd, ctx.executor, work, &on);
+        Ok(bytemuck::cast_slice(sums))
+    }
+
+    /// Finishes and stores a block of raw sums.
+    fn store(&self, epilogue: &Epilogue<'_>, compensation: &[i32], block: Block<'_>) {
+        let (Some(row), &[column]) = (self.row, &self.columns[..]) else { return };
+        let mut pos = self.position(block.batch);
+        (pos[row], pos[column]) = (block.rows.start as i64, block.columns.start as i64);
+        if !compensation.is_empty() {
+            for line in block.sums.chunks_mut(block.step).take(block.rows.len()) {
+                let line: &mut [i32] = bytemuck::cast_slice_mut(line);
+                line.iter_mut().zip(&compensation[block.columns.clone()]).for_each(|(x, c)| *x = x.wrapping_sub(*c));
+            }
+        }
+        let (data, exact) = if self.product.is_whole() { (block.spare, Some(block.sums)) } else { (block.sums, None) };
+        let sums = Sums { data, exact, step: block.step, columns: block.columns.len(), dim: column };
+        epilogue.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: block.rows.len() }));
+    }
+}
+
+impl Kernel for Tiled {
+    fn prepare(&self) -> Result<(), Error> {
+        self.column_sums.as_ref().map_or(Ok(()), Gemm::prepare)?;
+        self.gemm.prepare()
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let lines = scratch.take(self.parts.lines)?.into_slice();
+        let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
+        let mut work = scratch.take(self.parts.work)?;
+        let compensation = self.compensation(simd, ctx, sums, &mut work)?;
+        let starts = |batch| self.starts(batch);
+        let on = self.operands(ctx, &starts)?;
+        let Some(tail) = &self.tail else {
+            let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
+            epilogue.dst().zero_padding();
+            let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
+            self.gemm.run(simd, ctx.executor, &mut work, &Operands { store: &store, ..on });
+            return Ok(());
+        };
+        if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
+            self.gemm.run(simd, ctx.executor, &mut work, &Operands { tail: Some(&TailArgs::NONE), ..on });
+            return Ok(());
+        }
+        let from = tail::Operands {
+            ctx: (simd, ctx),
+            attr: &self.attr,
+            dst: &self.dst,
+            columns: self.columns.last().copied().unwrap_or(0),
+            compensation,
+            factors: self.factors(simd, ctx)?,
+            bias: self.bias(simd, ctx)?,
+        };
+        let args = tail.args(&from, lines)?;
+        self.gemm.run(simd, ctx.executor, &mut work, &Operands { tail: Some(&args), ..on });
+        Ok(())
+    }
+}
