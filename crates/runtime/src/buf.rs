@@ -33,6 +33,7 @@ impl Buf {
     }
 
     /// A region of no bytes.
+    #[inline]
     pub const fn empty() -> Buf {
         Buf { ptr: std::ptr::without_provenance_mut(64), len: 0 }
     }
@@ -56,6 +57,7 @@ impl Buf {
     }
 
     /// True when the two regions share a byte.
+    #[inline]
     pub fn overlaps(&self, o: &Buf) -> bool {
         let (a, b) = (self.ptr.addr(), o.ptr.addr());
         self.len > 0 && o.len > 0 && a < b + o.len && b < a + self.len
@@ -65,6 +67,7 @@ impl Buf {
     ///
     /// # Panics
     /// When it is not inside the region.
+    #[inline]
     pub fn part(&self, start: usize, len: usize) -> Buf {
         assert!(start <= self.len && len <= self.len - start, "part {start}+{len} of a buffer of {}", self.len);
         Buf { ptr: self.ptr.wrapping_add(start), len }

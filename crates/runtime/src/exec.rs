@@ -2,6 +2,7 @@
 
 use crate::Buf;
 use oxidnn_spec::{Arg, Error, Tensor, Use};
+use std::fmt;
 
 /// One execution argument: what it is, its description, its memory.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,12 @@ pub struct Ctx<'a> {
     pub scratch: Buf,
     /// Threads.
     pub executor: &'a dyn Executor,
+}
+
+impl fmt::Debug for Ctx<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ctx").field("args", &self.args).field("scratch", &self.scratch).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Ctx<'a> {

@@ -29,6 +29,7 @@ impl Dims {
     ///
     /// # Panics
     /// When `n` exceeds 12.
+    #[inline]
     pub fn filled(n: usize, value: i64) -> Dims {
         let mut d = Dims { len: n as u8, v: [0; MAX_NDIMS] };
         d.v[..n].fill(value);
@@ -51,6 +52,7 @@ impl Dims {
     ///
     /// # Panics
     /// When 12 are there already.
+    #[inline]
     pub fn push(&mut self, value: i64) {
         self.v[self.len as usize] = value;
         self.len += 1;
@@ -79,12 +81,14 @@ impl Hash for Dims {
 
 impl Deref for Dims {
     type Target = [i64];
+    #[inline]
     fn deref(&self) -> &[i64] {
         &self.v[..self.len as usize]
     }
 }
 
 impl DerefMut for Dims {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [i64] {
         &mut self.v[..self.len as usize]
     }

@@ -11,7 +11,7 @@ use super::multiversion::{Body, Simd};
 use oxidnn_expr::{Lane, binary, lane};
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_POST_OPS, PostOp, QuantMode, Rounding, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, QuantMode, Rounding, Tensor};
 
 /// Columns that are processed at a time.
 const CHUNK: usize = 128;
@@ -53,13 +53,15 @@ enum Step<'a> {
     Prelu(Broadcast<'a>),
 }
 
-/// The tail of a primitive, bound to its arguments.
+/// The tail of a primitive, bound to its arguments. Operands of post-ops are looked up where they are used: a table of them all would take more
+/// time to make than a small product.
 #[derive(Clone, Copy, Debug)]
 pub struct Epilogue<'a> {
+    ctx: Ctx<'a>,
     dst: View<'a>,
     factors: [Broadcast<'a>; 2],
     bias: Option<Broadcast<'a>>,
-    steps: [Option<Step<'a>>; MAX_POST_OPS],
+    post_ops: &'a [PostOp],
     scale: Broadcast<'a>,
     zero_point: Broadcast<'a>,
     plain: bool,
@@ -97,31 +99,33 @@ impl<'a> Epilogue<'a> {
     /// [`Error::InvalidArguments`] when an argument is missing.
     pub fn new(
         (simd, ctx): (Simd, &Ctx<'a>),
-        attr: &Attr,
+        attr: &'a Attr,
         arg: Arg,
         factors: [Broadcast<'a>; 2],
         bias: Option<Broadcast<'a>>,
     ) -> Result<Epilogue<'a>, Error> {
         let dst = View::of(simd, ctx, arg)?;
         let mut tail = Epilogue {
+            ctx: *ctx,
             dst,
             factors,
             bias,
-            steps: [None; MAX_POST_OPS],
+            post_ops: &[],
             scale: Broadcast::constant(1.0),
             zero_point: Broadcast::constant(0.0),
             plain: false,
         };
         if arg == Arg::DST {
-            for (i, (step, op)) in tail.steps.iter_mut().zip(&attr.post_ops).enumerate() {
-                *step = Step::new((simd, ctx), i, op, dst.dtype())?;
+            tail.post_ops = &attr.post_ops;
+            for (i, op) in attr.post_ops.iter().enumerate() {
+                Step::new((simd, ctx), i, op, dst.dtype())?;
             }
             tail.scale = Broadcast::scale(simd, ctx, attr, arg, dst.dims())?;
             tail.zero_point = Broadcast::zero_point(simd, ctx, attr, arg, dst.dims())?;
         }
         tail.plain = tail.factors.iter().chain([&tail.scale]).all(|f| f.is_constant(1.0))
             && tail.bias.is_none()
-            && tail.steps[0].is_none()
+            && tail.post_ops.is_empty()
             && tail.zero_point.is_constant(0.0);
         Ok(tail)
     }
@@ -228,8 +232,11 @@ impl<'a> Epilogue<'a> {
                 bias.line(&pos, dim, line);
                 zip(x, line, |x, b| x + b);
             }
-            for step in self.steps.iter().map_while(Option::as_ref) {
-                self.step(step, (&pos, dim), x, line, other);
+            for (i, op) in self.post_ops.iter().enumerate() {
+                // Every operand was there when the tail was made.
+                if let Ok(step) = Step::new((self.dst.simd(), &self.ctx), i, op, self.dst.dtype()) {
+                    self.step(&step, (&pos, dim), x, line, other);
+                }
             }
             if !self.scale.is_constant(1.0) {
                 self.scale.line(&pos, dim, line);
@@ -274,9 +281,9 @@ fn zip(x: &mut [f32], y: &[f32], f: impl Fn(f32, f32) -> f32) {
 }
 
 impl<'a> Step<'a> {
-    fn new((simd, ctx): (Simd, &Ctx<'a>), i: usize, op: &PostOp, dst: DataType) -> Result<Option<Step<'a>>, Error> {
+    fn new((simd, ctx): (Simd, &Ctx<'a>), i: usize, op: &PostOp, dst: DataType) -> Result<Step<'a>, Error> {
         let operand = |of: Arg| -> Result<Broadcast<'a>, Error> { Ok(Broadcast::tensor(View::of(simd, ctx, Arg::post_op(i, of))?)) };
-        Ok(Some(match op {
+        Ok(match op {
             PostOp::Sum { scale, zero_point, dtype } => {
                 Step::Sum { scale: scale.get(), zero_point: *zero_point as f32, dtype: dtype.unwrap_or(dst) }
             }
@@ -286,7 +293,7 @@ impl<'a> Step<'a> {
             }
             PostOp::Prelu { .. } => Step::Prelu(operand(Arg::WEIGHTS)?),
             PostOp::Depthwise { .. } => return Err(Error::Runtime("a depthwise post-op in the shared tail".into())),
-        }))
+        })
     }
 }
 

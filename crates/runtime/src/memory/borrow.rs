@@ -22,6 +22,7 @@ pub(crate) enum Access {
 
 impl Borrow {
     /// Takes it for `access`; false when somebody uses it in a way that conflicts.
+    #[inline]
     pub(crate) fn try_take(&self, access: Access) -> bool {
         match access {
             Access::Write => self.0.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok(),
@@ -32,6 +33,7 @@ impl Borrow {
     }
 
     /// Gives back what [`Borrow::try_take`] took.
+    #[inline]
     pub(crate) fn release(&self, access: Access) {
         match access {
             Access::Write => self.0.store(0, Ordering::Release),

@@ -71,6 +71,7 @@ impl Bufs {
             (_, first) => Bufs::Many(first.into_iter().chain(bufs).collect()),
         }
     }
+    #[inline]
     fn as_slice(&self) -> &[Buf] {
         match self {
             Bufs::One(b) => std::slice::from_ref(b),
@@ -174,11 +175,13 @@ impl<'a> Memory<'a> {
     }
 
     /// Its description.
+    #[inline]
     pub fn tensor(&self) -> &Tensor {
         &self.tensor
     }
 
     /// The engine it belongs to; `None` for a host scalar.
+    #[inline]
     pub fn engine(&self) -> Option<&Engine> {
         self.engine.as_ref()
     }
@@ -193,16 +196,19 @@ impl<'a> Memory<'a> {
         self.bufs.as_slice().get(index).map(Buf::as_ptr)
     }
 
+    #[inline]
     pub(crate) fn bufs(&self) -> &[Buf] {
         self.bufs.as_slice()
     }
 
     /// Whether readers and writers are counted.
+    #[inline]
     pub(crate) fn is_checked(&self) -> bool {
         self.origin != Origin::Unchecked
     }
 
     /// Whether it may only be read.
+    #[inline]
     pub(crate) fn is_read_only(&self) -> bool {
         self.origin == Origin::ReadOnly
     }
@@ -213,6 +219,7 @@ impl<'a> Memory<'a> {
     }
 
     /// Whether both count their users together.
+    #[inline]
     pub(crate) fn shares(&self, o: &Memory<'_>) -> bool {
         Arc::ptr_eq(&self.storage, &o.storage)
     }
@@ -233,6 +240,7 @@ impl<'a> Memory<'a> {
         self.tensor == o.tensor && self.bufs().first().map(Buf::as_ptr) == o.bufs().first().map(Buf::as_ptr)
     }
 
+    #[inline]
     pub(crate) fn storage(&self) -> &Arc<Storage> {
         &self.storage
     }

@@ -4,6 +4,7 @@
 //! who does which task.
 
 mod caller;
+mod crowd;
 mod panics;
 mod pool;
 #[cfg(test)]

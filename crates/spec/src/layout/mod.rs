@@ -144,10 +144,12 @@ impl Blocks {
         (0..self.len as usize).map(|i| (self.dims[i] as usize, self.sizes[i]))
     }
     /// Number of blocks.
+    #[inline]
     pub fn len(&self) -> usize {
         self.len as usize
     }
     /// True when there are none: a plain layout.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -216,6 +218,7 @@ impl Blocking {
     }
 
     /// True when there are no inner blocks.
+    #[inline]
     pub fn is_plain(&self) -> bool {
         self.inner.is_empty()
     }
@@ -233,6 +236,7 @@ impl Layout {
     }
 
     /// The blocking, where the layout is one.
+    #[inline]
     pub fn blocking(&self) -> Option<&Blocking> {
         match &self.format {
             Format::Blocked(b) => Some(b),
@@ -311,6 +315,7 @@ impl Tensor {
     }
 
     /// The logical sizes.
+    #[inline]
     pub fn dims(&self) -> &Dims {
         &self.layout.dims
     }

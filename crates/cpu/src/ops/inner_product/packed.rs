@@ -143,7 +143,7 @@ impl Kernel for Packed {
 }
 
 impl Packed {
-    fn tail<'a>(&self, simd: Simd, ctx: &Ctx<'a>, result: Arg) -> Result<Epilogue<'a>, Error> {
+    fn tail<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>, result: Arg) -> Result<Epilogue<'a>, Error> {
         let mut factors = [Broadcast::constant(1.0); 2];
         let mut bias = None;
         if self.prop.is_forward() {

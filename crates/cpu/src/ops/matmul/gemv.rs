@@ -148,7 +148,8 @@ impl Kernel for Gemv {
             b: weights.buf(),
             zero: zero_point(Arg::WEIGHTS, &weights)?,
             scale: b_scale.unwrap_or(Broadcast::constant(1.0)),
-            factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)].map(|arg| ctx.buf(arg).ok()),
+            factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
+                .map(|arg| ctx.bound(arg).and_then(|b| b.bufs.first().copied())),
             weights: [column, row],
             tail: Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?,
             dst: [row, column],
