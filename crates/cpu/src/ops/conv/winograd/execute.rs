@@ -85,7 +85,7 @@ impl Kernel for Winograd {
 }
 
 impl Winograd {
-    fn finish<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Finish<'a>, Error> {
+    fn finish<'a>(&'a self, simd: Simd, ctx: &Ctx<'a>) -> Result<Finish<'a>, Error> {
         let bias = View::optional(simd, ctx, Arg::BIAS)?.filter(|_| self.result == Arg::DST);
         let numbers = bias.filter(|b| b.dtype() == DataType::F32 && b.stride(0) == Some(1));
         let numbers = numbers.and_then(|b| ctx.input::<f32>(Arg::BIAS)?.get(b.offset(&[0; MAX_NDIMS])..));
