@@ -27,6 +27,8 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/ops/matmul/gemm.rs", "panels that one worker packs and many read"),
     ("crates/cpu/src/kernels/tile/drive/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/kernels/gemv/call.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/kernels/strip.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/kernels/transpose.rs", "calls generated code with addresses that it has checked"),
     ("crates/jit/src/arena/fork.rs", "asks the C library to call back before forks"),
     ("crates/jit/src/arena/map.rs", "maps executable memory and calls code in it"),
     ("crates/jit/examples/dot.rs", "runs generated code"),

@@ -15,3 +15,4 @@ pub mod scratch;
 pub mod strip;
 pub mod tile;
 pub mod winograd;
+pub mod transpose;

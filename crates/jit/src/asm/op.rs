@@ -146,6 +146,16 @@ pub enum Op {
     BlendV,
     /// Two lanes of `a`, two of `b` in every block of 128 bits.
     ShuffleF32,
+    /// `a.0 b.0 a.1 b.1` in every block of 128 bits.
+    InterleaveLow32,
+    /// `a.2 b.2 a.3 b.3` in every block of 128 bits.
+    InterleaveHigh32,
+    /// `a.0 b.0` of 64 bits in every block of 128 bits.
+    InterleaveLow64,
+    /// `a.1 b.1` of 64 bits in every block of 128 bits.
+    InterleaveHigh64,
+    /// Blocks of 128 bits by an immediate: with AVX-512 the lower half from `a`, the upper from `b`; with AVX2 either from both.
+    Blocks128,
     /// 64-bit lanes of every half by an immediate.
     PermuteI64,
     /// `dst[i] = b[a[i]]`.
@@ -356,6 +366,26 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         op: Op::ShuffleF32,
         codes: wide(Some(VEX_Vshufps_xmm_xmm_xmmm128_imm8), Some(EVEX_Vshufps_xmm_k1z_xmm_xmmm128b32_imm8), Width::W128),
+    },
+    Row {
+        op: Op::InterleaveLow32,
+        codes: wide(Some(VEX_Vunpcklps_xmm_xmm_xmmm128), Some(EVEX_Vunpcklps_xmm_k1z_xmm_xmmm128b32), Width::W128),
+    },
+    Row {
+        op: Op::InterleaveHigh32,
+        codes: wide(Some(VEX_Vunpckhps_xmm_xmm_xmmm128), Some(EVEX_Vunpckhps_xmm_k1z_xmm_xmmm128b32), Width::W128),
+    },
+    Row {
+        op: Op::InterleaveLow64,
+        codes: wide(Some(VEX_Vunpcklpd_xmm_xmm_xmmm128), Some(EVEX_Vunpcklpd_xmm_k1z_xmm_xmmm128b64), Width::W128),
+    },
+    Row {
+        op: Op::InterleaveHigh64,
+        codes: wide(Some(VEX_Vunpckhpd_xmm_xmm_xmmm128), Some(EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64), Width::W128),
+    },
+    Row {
+        op: Op::Blocks128,
+        codes: wide(Some(VEX_Vperm2f128_ymm_ymm_ymmm256_imm8), Some(EVEX_Vshuff32x4_ymm_k1z_ymm_ymmm256b32_imm8), Width::W256),
     },
     Row { op: Op::PermuteI64, codes: wide(Some(VEX_Vpermq_ymm_ymmm256_imm8), Some(EVEX_Vpermq_ymm_k1z_ymmm256b64_imm8), Width::W256) },
     Row { op: Op::PermuteI32, codes: wide(Some(VEX_Vpermd_ymm_ymm_ymmm256), Some(EVEX_Vpermd_ymm_k1z_ymm_ymmm256b32), Width::W256) },

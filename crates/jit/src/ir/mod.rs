@@ -124,6 +124,18 @@ pub enum Binary {
     Lookup32,
     /// The same with 16-bit lanes; AVX-512 only.
     Lookup16,
+    /// `a.0 b.0 a.1 b.1` of every block of four lanes.
+    InterleaveLow32,
+    /// `a.2 b.2 a.3 b.3` of every block of four lanes.
+    InterleaveHigh32,
+    /// `a.0 a.1 b.0 b.1` of every block of four lanes.
+    InterleaveLow64,
+    /// `a.2 a.3 b.2 b.3` of every block of four lanes.
+    InterleaveHigh64,
+    /// The even blocks of four lanes of `a`, then those of `b`; vectors have two blocks or more.
+    EvenBlocks,
+    /// The odd blocks of four lanes of `a`, then those of `b`; vectors have two blocks or more.
+    OddBlocks,
 }
 
 /// `dst += f(a, b)`

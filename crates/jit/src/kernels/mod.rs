@@ -6,5 +6,6 @@ pub mod depthwise;
 pub mod dot;
 pub mod gemv;
 pub mod tiles;
+pub mod transpose;
 pub mod unpack;
 pub mod winograd;

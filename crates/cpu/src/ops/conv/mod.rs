@@ -6,6 +6,7 @@ pub(crate) mod geometry;
 mod joint;
 mod order;
 mod pixels;
+pub(crate) mod planes;
 pub(crate) mod tiles;
 pub(crate) mod weights;
 pub(crate) mod window;
@@ -29,7 +30,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 fn direct_jit(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    depthwise::jit::plan(problem.clone(), target, setup)
+    planes::plan(problem, target, setup, depthwise::jit::plan)
 }
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -43,7 +44,7 @@ fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
-        _ => tiles::plan(problem.clone(), target, setup),
+        _ => planes::plan(problem, target, setup, tiles::plan),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Vectors with AVX2: masks are vectors of ones and zeros; dot products and narrow types take several instructions.
 
 use super::super::machine::{Arg, Item, Machine, Place, Reg};
-use super::super::{Accumulate, Addr, Compare, Elem, Pred, VecInst};
+use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
 use super::{
     I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, source, splat_word,
 };
@@ -20,7 +20,11 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, to, src.0, mask),
         VecInst::Binary(op, dst, a, b) => {
             let b = operand(m, dst.0, source(b));
-            m.op(binary_op(op), &[arg(dst), arg(a), b]);
+            match op {
+                Binary::EvenBlocks => m.op(Op::Blocks128, &[arg(dst), arg(a), b, Arg::Imm(0x20)]),
+                Binary::OddBlocks => m.op(Op::Blocks128, &[arg(dst), arg(a), b, Arg::Imm(0x31)]),
+                _ => m.op(binary_op(op), &[arg(dst), arg(a), b]),
+            }
         }
         VecInst::Accumulate(op, dst, a, b) => {
             let b = operand(m, dst.0, source(b));

@@ -1,7 +1,7 @@
 //! Vectors with AVX-512: masks have registers of their own, nearly everything is one instruction.
 
 use super::super::machine::{Arg, Machine, Masked, Reg};
-use super::super::{Accumulate, Compare, Elem, Pred, VecInst};
+use super::super::{Accumulate, Binary, Compare, Elem, Pred, VecInst};
 use super::{
     I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, common, float_predicate, merged, source, zeroed,
 };
@@ -18,6 +18,12 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Store { to, src, mask } => m.masked(Op::Store, &[Arg::Mem(to.into()), arg(src)], merged(mask)),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, Arg::Mem(from.into()), mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, isa, elem, Arg::Mem(to.into()), src.0, mask),
+        VecInst::Binary(op @ (Binary::EvenBlocks | Binary::OddBlocks), dst, a, b) => {
+            // Two bits choose each of four blocks, one bit each of two.
+            let (even, odd) = if m.width(dst.0) == Width::W512 { (0b10_00_10_00, 0b11_01_11_01) } else { (0b00, 0b11) };
+            let imm = if op == Binary::EvenBlocks { even } else { odd };
+            m.op(Op::Blocks128, &[arg(dst), arg(a), source(b), Arg::Imm(imm)]);
+        }
         VecInst::Binary(op, dst, a, b) => m.op(binary_op(op), &[arg(dst), arg(a), source(b)]),
         VecInst::Accumulate(op, dst, a, b) => match op {
             Accumulate::DotBf16 if !isa.bf16 => {

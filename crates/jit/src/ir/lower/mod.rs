@@ -120,6 +120,11 @@ fn binary_op(op: Binary) -> Op {
         Binary::MaddI16 => Op::MaddI16,
         Binary::Lookup32 => Op::PermuteI32,
         Binary::Lookup16 => Op::PermuteI16,
+        Binary::InterleaveLow32 => Op::InterleaveLow32,
+        Binary::InterleaveHigh32 => Op::InterleaveHigh32,
+        Binary::InterleaveLow64 => Op::InterleaveLow64,
+        Binary::InterleaveHigh64 => Op::InterleaveHigh64,
+        Binary::EvenBlocks | Binary::OddBlocks => Op::Blocks128,
     }
 }
 
