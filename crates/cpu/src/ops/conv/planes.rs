@@ -83,7 +83,6 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
     for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
         crate::ops::support::resolve(o.tensor, "axb")?;
     }
-    problem.resolve();
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let copied: Vec<bool> = [s.source.1, s.result.1].iter().map(|t| !is_last(t)).collect();
     if !copied.contains(&true) || problem.operands().len() > OPERANDS {
@@ -104,11 +103,13 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
         }
     }
     let inner = inner(last, target, setup)?;
+    let chosen = inner.problem();
     for o in problem.op.operands_mut().into_iter().filter(|o| !data.contains(&o.arg)) {
-        if let Some(chosen) = inner.problem().operands().iter().find(|i| i.arg == o.arg) {
+        if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {
             *o.tensor = chosen.tensor.clone();
         }
     }
+    problem.attr = chosen.attr.clone();
     let planes = Planes { isa, inner, exec: OnceLock::new(), sides, images, rounds };
     let scratch_bytes = booked(&planes.scratch_parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(planes) }))

@@ -42,7 +42,7 @@ fn squares_and_parts_of_squares() {
     for isa in ISAS {
         let lanes = isa.width().lanes();
         for n in [1, 3, lanes - 1, lanes] {
-            for m in [1, lanes, lanes + 5, 3 * lanes] {
+            for m in [1, lanes, lanes + 5, 3 * lanes, 300] {
                 compare(isa, n, m, true);
                 compare(isa, m, n, false);
             }
