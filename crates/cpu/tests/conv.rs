@@ -243,6 +243,27 @@ fn depthwise_generated() {
     }
 }
 
+/// Generated rows on tensors whose pixels lie closest.
+#[test]
+fn pixels_last() {
+    let wide: &[Line] = &[[100, 3, 2, 0, 1, 1], [100, 1, 1, 0, 0, 0]];
+    let several: (i64, i64, i64, &[Line]) = (1, 60, 20, wide);
+    for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|i| CpuTarget::within(*i, 1).jit.is_some()) {
+        for (g, ic, oc, lines) in SHAPES.iter().chain([&several]) {
+            let row = if *ic == 1 && *oc == 1 { "direct:jit" } else { "packed:jit" };
+            for tags in [["abx", "any", "abx"], ["abx", "any", "axb"], ["axb", "any", "abx"]] {
+                for prop in [FWD, Prop::BackwardData] {
+                    let mut c = Case { prop, tags, mb: 3, ..case(*g, *ic, *oc, lines) };
+                    if prop == FWD {
+                        c.attr.post_ops = vec![PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None }];
+                    }
+                    check_with(&c.problem(), row, isa, &[]);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn empty() {
     let lines: &[Line] = &[[8, 3, 1, 0, 1, 1]];

@@ -1,4 +1,4 @@
-; 394 instructions, 2136 bytes, 0 spills, 0 of them in inner loops
+; 404 instructions, 2178 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  mov rax,[rdi]
 0004  mov rcx,[rdi+18h]
@@ -151,251 +151,261 @@
 0321  mov r9,[rdi+40h]
 0325  mov r10,[rdi+50h]
 0329  test r8,r8
-032c  jle near 853h
+032c  jle near 87Dh
 0332  nop word [rax+rax]
 033b  nop dword [rax+rax]
-0340  mov r11,0FFFFFFFFFFFFFFFFh
-034a  bzhi r11,r11,r10
-034f  kmovq k1,r11
-0354  mov r11,0FFFFFFFFFFFFFFFFh
-035e  bzhi r11,r11,r9
-0363  kmovq k2,r11
-0368  mov r11,rax
-036b  vpxord zmm0,zmm0,zmm0
-0371  cmp r9,0
-0375  jle near 387h
-037b  vmovups zmm1{k1}{z},[r11]
-0381  vmovups zmm0,zmm1
-0387  add r11,rdx
-038a  vpxord zmm1,zmm1,zmm1
-0390  cmp r9,1
-0394  jle near 3A6h
-039a  vmovups zmm2{k1}{z},[r11]
-03a0  vmovups zmm1,zmm2
-03a6  add r11,rdx
-03a9  vpxord zmm2,zmm2,zmm2
-03af  cmp r9,2
-03b3  jle near 3C5h
-03b9  vmovups zmm3{k1}{z},[r11]
-03bf  vmovups zmm2,zmm3
-03c5  add r11,rdx
-03c8  vpxord zmm3,zmm3,zmm3
-03ce  cmp r9,3
-03d2  jle near 3E4h
-03d8  vmovups zmm4{k1}{z},[r11]
-03de  vmovups zmm3,zmm4
-03e4  add r11,rdx
-03e7  vpxord zmm4,zmm4,zmm4
-03ed  cmp r9,4
-03f1  jle near 403h
-03f7  vmovups zmm5{k1}{z},[r11]
-03fd  vmovups zmm4,zmm5
-0403  add r11,rdx
-0406  vpxord zmm5,zmm5,zmm5
-040c  cmp r9,5
-0410  jle near 422h
-0416  vmovups zmm6{k1}{z},[r11]
-041c  vmovups zmm5,zmm6
-0422  add r11,rdx
-0425  vpxord zmm6,zmm6,zmm6
-042b  cmp r9,6
-042f  jle near 441h
-0435  vmovups zmm7{k1}{z},[r11]
-043b  vmovups zmm6,zmm7
-0441  add r11,rdx
-0444  vpxord zmm7,zmm7,zmm7
-044a  cmp r9,7
-044e  jle near 460h
-0454  vmovups zmm8{k1}{z},[r11]
-045a  vmovups zmm7,zmm8
-0460  add r11,rdx
-0463  vpxord zmm8,zmm8,zmm8
-0469  cmp r9,8
-046d  jle near 47Fh
-0473  vmovups zmm9{k1}{z},[r11]
-0479  vmovups zmm8,zmm9
-047f  add r11,rdx
-0482  vpxord zmm9,zmm9,zmm9
-0488  cmp r9,9
-048c  jle near 49Eh
-0492  vmovups zmm10{k1}{z},[r11]
-0498  vmovups zmm9,zmm10
-049e  add r11,rdx
-04a1  vpxord zmm10,zmm10,zmm10
-04a7  cmp r9,0Ah
-04ab  jle near 4BDh
-04b1  vmovups zmm11{k1}{z},[r11]
-04b7  vmovups zmm10,zmm11
-04bd  add r11,rdx
-04c0  vpxord zmm11,zmm11,zmm11
-04c6  cmp r9,0Bh
-04ca  jle near 4DCh
-04d0  vmovups zmm12{k1}{z},[r11]
-04d6  vmovups zmm11,zmm12
-04dc  add r11,rdx
-04df  vpxord zmm12,zmm12,zmm12
-04e5  cmp r9,0Ch
-04e9  jle near 4FBh
-04ef  vmovups zmm13{k1}{z},[r11]
-04f5  vmovups zmm12,zmm13
-04fb  add r11,rdx
-04fe  vpxord zmm13,zmm13,zmm13
-0504  cmp r9,0Dh
-0508  jle near 51Ah
-050e  vmovups zmm14{k1}{z},[r11]
-0514  vmovups zmm13,zmm14
-051a  add r11,rdx
-051d  vpxord zmm14,zmm14,zmm14
-0523  cmp r9,0Eh
-0527  jle near 539h
-052d  vmovups zmm15{k1}{z},[r11]
-0533  vmovups zmm14,zmm15
-0539  add r11,rdx
-053c  vpxord zmm15,zmm15,zmm15
-0542  cmp r9,0Fh
-0546  jle near 558h
-054c  vmovups zmm16{k1}{z},[r11]
-0552  vmovups zmm15,zmm16
-0558  add r11,rdx
-055b  mov r11,rcx
-055e  vunpcklps zmm16,zmm0,zmm1
-0564  vunpckhps zmm0,zmm0,zmm1
-056a  vunpcklps zmm1,zmm2,zmm3
-0570  vunpckhps zmm2,zmm2,zmm3
-0576  vunpcklpd zmm3,zmm16,zmm1
-057c  vunpckhpd zmm1,zmm16,zmm1
-0582  vunpcklpd zmm16,zmm0,zmm2
-0588  vunpckhpd zmm0,zmm0,zmm2
-058e  vunpcklps zmm2,zmm4,zmm5
-0594  vunpckhps zmm4,zmm4,zmm5
-059a  vunpcklps zmm5,zmm6,zmm7
-05a0  vunpckhps zmm6,zmm6,zmm7
-05a6  vunpcklpd zmm7,zmm2,zmm5
-05ac  vunpckhpd zmm2,zmm2,zmm5
-05b2  vunpcklpd zmm5,zmm4,zmm6
-05b8  vunpckhpd zmm4,zmm4,zmm6
-05be  vunpcklps zmm6,zmm8,zmm9
-05c4  vunpckhps zmm8,zmm8,zmm9
-05ca  vunpcklps zmm9,zmm10,zmm11
-05d0  vunpckhps zmm10,zmm10,zmm11
-05d6  vunpcklpd zmm11,zmm6,zmm9
-05dc  vunpckhpd zmm6,zmm6,zmm9
-05e2  vunpcklpd zmm9,zmm8,zmm10
-05e8  vunpckhpd zmm8,zmm8,zmm10
-05ee  vunpcklps zmm10,zmm12,zmm13
-05f4  vunpckhps zmm12,zmm12,zmm13
-05fa  vunpcklps zmm13,zmm14,zmm15
-0600  vunpckhps zmm14,zmm14,zmm15
-0606  vunpcklpd zmm15,zmm10,zmm13
-060c  vunpckhpd zmm10,zmm10,zmm13
-0612  vunpcklpd zmm13,zmm12,zmm14
-0618  vunpckhpd zmm12,zmm12,zmm14
-061e  vshuff32x4 zmm14,zmm3,zmm7,88h
-0625  vshuff32x4 zmm17,zmm11,zmm15,88h
-062c  vshuff32x4 zmm3,zmm3,zmm7,0DDh
-0633  vshuff32x4 zmm7,zmm11,zmm15,0DDh
-063a  vshuff32x4 zmm11,zmm14,zmm17,88h
-0641  vshuff32x4 zmm14,zmm14,zmm17,0DDh
-0648  vshuff32x4 zmm15,zmm3,zmm7,88h
-064f  vshuff32x4 zmm3,zmm3,zmm7,0DDh
-0656  vshuff32x4 zmm7,zmm1,zmm2,88h
-065d  vshuff32x4 zmm17,zmm6,zmm10,88h
-0664  vshuff32x4 zmm1,zmm1,zmm2,0DDh
-066b  vshuff32x4 zmm2,zmm6,zmm10,0DDh
-0672  vshuff32x4 zmm6,zmm7,zmm17,88h
-0679  vshuff32x4 zmm7,zmm7,zmm17,0DDh
-0680  vshuff32x4 zmm10,zmm1,zmm2,88h
-0687  vshuff32x4 zmm1,zmm1,zmm2,0DDh
-068e  vshuff32x4 zmm2,zmm16,zmm5,88h
-0695  vshuff32x4 zmm17,zmm9,zmm13,88h
-069c  vshuff32x4 zmm5,zmm16,zmm5,0DDh
-06a3  vshuff32x4 zmm9,zmm9,zmm13,0DDh
-06aa  vshuff32x4 zmm13,zmm2,zmm17,88h
-06b1  vshuff32x4 zmm2,zmm2,zmm17,0DDh
-06b8  vshuff32x4 zmm16,zmm5,zmm9,88h
-06bf  vshuff32x4 zmm5,zmm5,zmm9,0DDh
-06c6  vshuff32x4 zmm9,zmm0,zmm4,88h
-06cd  vshuff32x4 zmm17,zmm8,zmm12,88h
-06d4  vshuff32x4 zmm0,zmm0,zmm4,0DDh
-06db  vshuff32x4 zmm4,zmm8,zmm12,0DDh
-06e2  vshuff32x4 zmm8,zmm9,zmm17,88h
-06e9  vshuff32x4 zmm9,zmm9,zmm17,0DDh
-06f0  vshuff32x4 zmm12,zmm0,zmm4,88h
-06f7  vshuff32x4 zmm0,zmm0,zmm4,0DDh
-06fe  cmp r10,0
-0702  jle near 70Eh
-0708  vmovups [r11]{k2},zmm11
-070e  add r11,rsi
-0711  cmp r10,1
-0715  jle near 721h
-071b  vmovups [r11]{k2},zmm6
-0721  add r11,rsi
-0724  cmp r10,2
-0728  jle near 734h
-072e  vmovups [r11]{k2},zmm13
-0734  add r11,rsi
-0737  cmp r10,3
-073b  jle near 747h
-0741  vmovups [r11]{k2},zmm8
-0747  add r11,rsi
-074a  cmp r10,4
-074e  jle near 75Ah
-0754  vmovups [r11]{k2},zmm15
-075a  add r11,rsi
-075d  cmp r10,5
-0761  jle near 76Dh
-0767  vmovups [r11]{k2},zmm10
-076d  add r11,rsi
-0770  cmp r10,6
-0774  jle near 780h
-077a  vmovups [r11]{k2},zmm16
-0780  add r11,rsi
-0783  cmp r10,7
-0787  jle near 793h
-078d  vmovups [r11]{k2},zmm12
-0793  add r11,rsi
-0796  cmp r10,8
-079a  jle near 7A6h
-07a0  vmovups [r11]{k2},zmm14
-07a6  add r11,rsi
-07a9  cmp r10,9
-07ad  jle near 7B9h
-07b3  vmovups [r11]{k2},zmm7
-07b9  add r11,rsi
-07bc  cmp r10,0Ah
-07c0  jle near 7CCh
-07c6  vmovups [r11]{k2},zmm2
-07cc  add r11,rsi
-07cf  cmp r10,0Bh
-07d3  jle near 7DFh
-07d9  vmovups [r11]{k2},zmm9
-07df  add r11,rsi
-07e2  cmp r10,0Ch
-07e6  jle near 7F2h
-07ec  vmovups [r11]{k2},zmm3
-07f2  add r11,rsi
-07f5  cmp r10,0Dh
-07f9  jle near 805h
-07ff  vmovups [r11]{k2},zmm1
-0805  add r11,rsi
-0808  cmp r10,0Eh
-080c  jle near 818h
-0812  vmovups [r11]{k2},zmm5
-0818  add r11,rsi
-081b  cmp r10,0Fh
-081f  jle near 82Bh
-0825  vmovups [r11]{k2},zmm0
-082b  add r11,rsi
-082e  mov r11,[rdi+10h]
-0832  add rax,r11
-0835  mov r11,[rdi+28h]
-0839  add rcx,r11
-083c  mov r11,[rdi+48h]
-0840  mov rbx,[rdi+58h]
-0844  sub r9,r11
-0847  sub r10,rbx
-084a  dec r8
-084d  jne near 340h
-0853  pop rbx
-0854  vzeroupper
-0857  ret
+0340  mov r11,r10
+0343  cmp r11,10h
+0347  jle near 355h
+034d  mov ebx,10h
+0352  mov r11,rbx
+0355  mov rbx,0FFFFFFFFFFFFFFFFh
+035f  bzhi rbx,rbx,r11
+0364  kmovq k1,rbx
+0369  mov r11,r9
+036c  cmp r11,10h
+0370  jle near 37Eh
+0376  mov ebx,10h
+037b  mov r11,rbx
+037e  mov rbx,0FFFFFFFFFFFFFFFFh
+0388  bzhi rbx,rbx,r11
+038d  kmovq k2,rbx
+0392  mov r11,rax
+0395  vpxord zmm0,zmm0,zmm0
+039b  cmp r9,0
+039f  jle near 3B1h
+03a5  vmovups zmm1{k1}{z},[r11]
+03ab  vmovups zmm0,zmm1
+03b1  add r11,rdx
+03b4  vpxord zmm1,zmm1,zmm1
+03ba  cmp r9,1
+03be  jle near 3D0h
+03c4  vmovups zmm2{k1}{z},[r11]
+03ca  vmovups zmm1,zmm2
+03d0  add r11,rdx
+03d3  vpxord zmm2,zmm2,zmm2
+03d9  cmp r9,2
+03dd  jle near 3EFh
+03e3  vmovups zmm3{k1}{z},[r11]
+03e9  vmovups zmm2,zmm3
+03ef  add r11,rdx
+03f2  vpxord zmm3,zmm3,zmm3
+03f8  cmp r9,3
+03fc  jle near 40Eh
+0402  vmovups zmm4{k1}{z},[r11]
+0408  vmovups zmm3,zmm4
+040e  add r11,rdx
+0411  vpxord zmm4,zmm4,zmm4
+0417  cmp r9,4
+041b  jle near 42Dh
+0421  vmovups zmm5{k1}{z},[r11]
+0427  vmovups zmm4,zmm5
+042d  add r11,rdx
+0430  vpxord zmm5,zmm5,zmm5
+0436  cmp r9,5
+043a  jle near 44Ch
+0440  vmovups zmm6{k1}{z},[r11]
+0446  vmovups zmm5,zmm6
+044c  add r11,rdx
+044f  vpxord zmm6,zmm6,zmm6
+0455  cmp r9,6
+0459  jle near 46Bh
+045f  vmovups zmm7{k1}{z},[r11]
+0465  vmovups zmm6,zmm7
+046b  add r11,rdx
+046e  vpxord zmm7,zmm7,zmm7
+0474  cmp r9,7
+0478  jle near 48Ah
+047e  vmovups zmm8{k1}{z},[r11]
+0484  vmovups zmm7,zmm8
+048a  add r11,rdx
+048d  vpxord zmm8,zmm8,zmm8
+0493  cmp r9,8
+0497  jle near 4A9h
+049d  vmovups zmm9{k1}{z},[r11]
+04a3  vmovups zmm8,zmm9
+04a9  add r11,rdx
+04ac  vpxord zmm9,zmm9,zmm9
+04b2  cmp r9,9
+04b6  jle near 4C8h
+04bc  vmovups zmm10{k1}{z},[r11]
+04c2  vmovups zmm9,zmm10
+04c8  add r11,rdx
+04cb  vpxord zmm10,zmm10,zmm10
+04d1  cmp r9,0Ah
+04d5  jle near 4E7h
+04db  vmovups zmm11{k1}{z},[r11]
+04e1  vmovups zmm10,zmm11
+04e7  add r11,rdx
+04ea  vpxord zmm11,zmm11,zmm11
+04f0  cmp r9,0Bh
+04f4  jle near 506h
+04fa  vmovups zmm12{k1}{z},[r11]
+0500  vmovups zmm11,zmm12
+0506  add r11,rdx
+0509  vpxord zmm12,zmm12,zmm12
+050f  cmp r9,0Ch
+0513  jle near 525h
+0519  vmovups zmm13{k1}{z},[r11]
+051f  vmovups zmm12,zmm13
+0525  add r11,rdx
+0528  vpxord zmm13,zmm13,zmm13
+052e  cmp r9,0Dh
+0532  jle near 544h
+0538  vmovups zmm14{k1}{z},[r11]
+053e  vmovups zmm13,zmm14
+0544  add r11,rdx
+0547  vpxord zmm14,zmm14,zmm14
+054d  cmp r9,0Eh
+0551  jle near 563h
+0557  vmovups zmm15{k1}{z},[r11]
+055d  vmovups zmm14,zmm15
+0563  add r11,rdx
+0566  vpxord zmm15,zmm15,zmm15
+056c  cmp r9,0Fh
+0570  jle near 582h
+0576  vmovups zmm16{k1}{z},[r11]
+057c  vmovups zmm15,zmm16
+0582  add r11,rdx
+0585  mov r11,rcx
+0588  vunpcklps zmm16,zmm0,zmm1
+058e  vunpckhps zmm0,zmm0,zmm1
+0594  vunpcklps zmm1,zmm2,zmm3
+059a  vunpckhps zmm2,zmm2,zmm3
+05a0  vunpcklpd zmm3,zmm16,zmm1
+05a6  vunpckhpd zmm1,zmm16,zmm1
+05ac  vunpcklpd zmm16,zmm0,zmm2
+05b2  vunpckhpd zmm0,zmm0,zmm2
+05b8  vunpcklps zmm2,zmm4,zmm5
+05be  vunpckhps zmm4,zmm4,zmm5
+05c4  vunpcklps zmm5,zmm6,zmm7
+05ca  vunpckhps zmm6,zmm6,zmm7
+05d0  vunpcklpd zmm7,zmm2,zmm5
+05d6  vunpckhpd zmm2,zmm2,zmm5
+05dc  vunpcklpd zmm5,zmm4,zmm6
+05e2  vunpckhpd zmm4,zmm4,zmm6
+05e8  vunpcklps zmm6,zmm8,zmm9
+05ee  vunpckhps zmm8,zmm8,zmm9
+05f4  vunpcklps zmm9,zmm10,zmm11
+05fa  vunpckhps zmm10,zmm10,zmm11
+0600  vunpcklpd zmm11,zmm6,zmm9
+0606  vunpckhpd zmm6,zmm6,zmm9
+060c  vunpcklpd zmm9,zmm8,zmm10
+0612  vunpckhpd zmm8,zmm8,zmm10
+0618  vunpcklps zmm10,zmm12,zmm13
+061e  vunpckhps zmm12,zmm12,zmm13
+0624  vunpcklps zmm13,zmm14,zmm15
+062a  vunpckhps zmm14,zmm14,zmm15
+0630  vunpcklpd zmm15,zmm10,zmm13
+0636  vunpckhpd zmm10,zmm10,zmm13
+063c  vunpcklpd zmm13,zmm12,zmm14
+0642  vunpckhpd zmm12,zmm12,zmm14
+0648  vshuff32x4 zmm14,zmm3,zmm7,88h
+064f  vshuff32x4 zmm17,zmm11,zmm15,88h
+0656  vshuff32x4 zmm3,zmm3,zmm7,0DDh
+065d  vshuff32x4 zmm7,zmm11,zmm15,0DDh
+0664  vshuff32x4 zmm11,zmm14,zmm17,88h
+066b  vshuff32x4 zmm14,zmm14,zmm17,0DDh
+0672  vshuff32x4 zmm15,zmm3,zmm7,88h
+0679  vshuff32x4 zmm3,zmm3,zmm7,0DDh
+0680  vshuff32x4 zmm7,zmm1,zmm2,88h
+0687  vshuff32x4 zmm17,zmm6,zmm10,88h
+068e  vshuff32x4 zmm1,zmm1,zmm2,0DDh
+0695  vshuff32x4 zmm2,zmm6,zmm10,0DDh
+069c  vshuff32x4 zmm6,zmm7,zmm17,88h
+06a3  vshuff32x4 zmm7,zmm7,zmm17,0DDh
+06aa  vshuff32x4 zmm10,zmm1,zmm2,88h
+06b1  vshuff32x4 zmm1,zmm1,zmm2,0DDh
+06b8  vshuff32x4 zmm2,zmm16,zmm5,88h
+06bf  vshuff32x4 zmm17,zmm9,zmm13,88h
+06c6  vshuff32x4 zmm5,zmm16,zmm5,0DDh
+06cd  vshuff32x4 zmm9,zmm9,zmm13,0DDh
+06d4  vshuff32x4 zmm13,zmm2,zmm17,88h
+06db  vshuff32x4 zmm2,zmm2,zmm17,0DDh
+06e2  vshuff32x4 zmm16,zmm5,zmm9,88h
+06e9  vshuff32x4 zmm5,zmm5,zmm9,0DDh
+06f0  vshuff32x4 zmm9,zmm0,zmm4,88h
+06f7  vshuff32x4 zmm17,zmm8,zmm12,88h
+06fe  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+0705  vshuff32x4 zmm4,zmm8,zmm12,0DDh
+070c  vshuff32x4 zmm8,zmm9,zmm17,88h
+0713  vshuff32x4 zmm9,zmm9,zmm17,0DDh
+071a  vshuff32x4 zmm12,zmm0,zmm4,88h
+0721  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+0728  cmp r10,0
+072c  jle near 738h
+0732  vmovups [r11]{k2},zmm11
+0738  add r11,rsi
+073b  cmp r10,1
+073f  jle near 74Bh
+0745  vmovups [r11]{k2},zmm6
+074b  add r11,rsi
+074e  cmp r10,2
+0752  jle near 75Eh
+0758  vmovups [r11]{k2},zmm13
+075e  add r11,rsi
+0761  cmp r10,3
+0765  jle near 771h
+076b  vmovups [r11]{k2},zmm8
+0771  add r11,rsi
+0774  cmp r10,4
+0778  jle near 784h
+077e  vmovups [r11]{k2},zmm15
+0784  add r11,rsi
+0787  cmp r10,5
+078b  jle near 797h
+0791  vmovups [r11]{k2},zmm10
+0797  add r11,rsi
+079a  cmp r10,6
+079e  jle near 7AAh
+07a4  vmovups [r11]{k2},zmm16
+07aa  add r11,rsi
+07ad  cmp r10,7
+07b1  jle near 7BDh
+07b7  vmovups [r11]{k2},zmm12
+07bd  add r11,rsi
+07c0  cmp r10,8
+07c4  jle near 7D0h
+07ca  vmovups [r11]{k2},zmm14
+07d0  add r11,rsi
+07d3  cmp r10,9
+07d7  jle near 7E3h
+07dd  vmovups [r11]{k2},zmm7
+07e3  add r11,rsi
+07e6  cmp r10,0Ah
+07ea  jle near 7F6h
+07f0  vmovups [r11]{k2},zmm2
+07f6  add r11,rsi
+07f9  cmp r10,0Bh
+07fd  jle near 809h
+0803  vmovups [r11]{k2},zmm9
+0809  add r11,rsi
+080c  cmp r10,0Ch
+0810  jle near 81Ch
+0816  vmovups [r11]{k2},zmm3
+081c  add r11,rsi
+081f  cmp r10,0Dh
+0823  jle near 82Fh
+0829  vmovups [r11]{k2},zmm1
+082f  add r11,rsi
+0832  cmp r10,0Eh
+0836  jle near 842h
+083c  vmovups [r11]{k2},zmm5
+0842  add r11,rsi
+0845  cmp r10,0Fh
+0849  jle near 855h
+084f  vmovups [r11]{k2},zmm0
+0855  add r11,rsi
+0858  mov r11,[rdi+10h]
+085c  add rax,r11
+085f  mov r11,[rdi+28h]
+0863  add rcx,r11
+0866  mov r11,[rdi+48h]
+086a  mov rbx,[rdi+58h]
+086e  sub r9,r11
+0871  sub r10,rbx
+0874  dec r8
+0877  jne near 340h
+087d  pop rbx
+087e  vzeroupper
+0881  ret

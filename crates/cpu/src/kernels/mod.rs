@@ -14,5 +14,5 @@ pub mod pointwise;
 pub mod scratch;
 pub mod strip;
 pub mod tile;
-pub mod winograd;
 pub mod transpose;
+pub mod winograd;

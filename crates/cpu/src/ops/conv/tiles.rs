@@ -394,7 +394,9 @@ impl Tiles {
     /// Numbers of scratch: a row of zeros, operands of the tail, sums of columns by panels and by channels, and what the workers need.
     pub(super) fn scratch_parts(&self) -> Option<[usize; 6]> {
         let (padded, channels) = match &self.compensation {
-            Some((_, columns)) => (self.panels.checked_mul(columns.width)?.checked_mul(self.groups)?, self.channels.checked_mul(self.groups)?),
+            Some((_, columns)) => {
+                (self.panels.checked_mul(columns.width)?.checked_mul(self.groups)?, self.channels.checked_mul(self.groups)?)
+            }
             None => (0, 0),
         };
         let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));

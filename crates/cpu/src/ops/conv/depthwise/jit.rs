@@ -96,6 +96,15 @@ fn vectors(tensor: &Tensor, lanes: usize) -> Option<(usize, usize)> {
     }
 }
 
+/// Whether weights lie as kernels read them.
+fn is_placed(weights: &Tensor, lanes: usize) -> bool {
+    weights.blocking().is_some_and(|b| {
+        let mut inner = b.inner.iter();
+        let last = weights.dims().len() - 1;
+        inner.next() == Some((0, lanes as i64)) && inner.next().is_none() && b.strides[last] == lanes as i64
+    })
+}
+
 /// Plans `problem`, whose operation `setup` describes.
 ///
 /// # Errors
@@ -210,11 +219,7 @@ impl Depthwise {
             (usize::MAX, b) => b,
             _ => lanes,
         };
-        let placed = weights.blocking().is_some_and(|b| {
-            let mut inner = b.inner.iter();
-            let last = weights.dims().len() - 1;
-            inner.next() == Some((0, lanes as i64)) && inner.next().is_none() && b.strides[last] == lanes as i64
-        });
+        let placed = is_placed(weights, lanes);
         let kernels = Kernels {
             jit,
             source: source_elem,

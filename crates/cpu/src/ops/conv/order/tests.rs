@@ -5,7 +5,19 @@ use std::collections::HashMap;
 
 fn sizes(i: i64, k: i64, s: i64, d: i64, p: i64) -> ConvSizes {
     let o = (i + 2 * p - (k - 1) * d - 1) / s + 1;
-    ConvSizes { mb: 2, g: 1, ic: 1, oc: 1, i: [1, i, i], o: [1, o, o], k: [1, k, k], s: [1, s, s], d: [1, d, d], pl: [0, p, p], pr: [0, p, p] }
+    ConvSizes {
+        mb: 2,
+        g: 1,
+        ic: 1,
+        oc: 1,
+        i: [1, i, i],
+        o: [1, o, o],
+        k: [1, k, k],
+        s: [1, s, s],
+        d: [1, d, d],
+        pl: [0, p, p],
+        pr: [0, p, p],
+    }
 }
 
 fn lines(direction: Direction, s: &ConvSizes) -> [Line; 3] {
@@ -52,9 +64,16 @@ fn check(direction: Direction, s: &ConvSizes, all_taps: bool) {
 
 #[test]
 fn every_result_meets_its_taps_once() {
-    for (i, k, s, d, p) in
-        [(7, 3, 1, 1, 1), (7, 3, 2, 1, 1), (14, 1, 2, 1, 0), (5, 7, 1, 1, 3), (9, 3, 1, 2, 2), (6, 3, 3, 1, 0), (4, 3, 1, 4, 6), (3, 5, 4, 1, 4)]
-    {
+    for (i, k, s, d, p) in [
+        (7, 3, 1, 1, 1),
+        (7, 3, 2, 1, 1),
+        (14, 1, 2, 1, 0),
+        (5, 7, 1, 1, 3),
+        (9, 3, 1, 2, 2),
+        (6, 3, 3, 1, 0),
+        (4, 3, 1, 4, 6),
+        (3, 5, 4, 1, 4),
+    ] {
         for direction in [Direction::Gather, Direction::Scatter] {
             [false, true].into_iter().for_each(|all| check(direction, &sizes(i, k, s, d, p), all));
         }
