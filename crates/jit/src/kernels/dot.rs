@@ -62,6 +62,7 @@ impl Product {
     pub const ALL: [Product; 5] = [Product::F32, Product::Bf16, Product::F16, Product::U8S8, Product::S8S8];
 
     /// Depth of a step.
+    #[inline]
     pub const fn depth(self) -> usize {
         match self {
             Product::F32 => 1,
@@ -71,6 +72,7 @@ impl Product {
     }
 
     /// Numbers of consecutive depth that lie together in `B`, for every column.
+    #[inline]
     pub const fn together(self) -> usize {
         match self {
             Product::F16 => 1,
@@ -263,6 +265,7 @@ impl Dot {
     }
 
     /// Rows of `A` whose addresses a tap has.
+    #[inline]
     pub fn listed(&self) -> usize {
         if self.a_step == Stride::Across { 1 } else { usize::from(self.rows) }
     }

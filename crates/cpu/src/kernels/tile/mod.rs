@@ -80,10 +80,12 @@ impl Spec {
     }
 
     /// Words of a tap in [`Call::table`].
+    #[inline]
     pub fn tap_words(&self) -> usize {
         1 + self.dot().listed()
     }
 
+    #[inline]
     fn dot(&self) -> Dot {
         Dot {
             product: self.product,
@@ -270,10 +272,12 @@ impl Tile {
         let (a, b) = (self.a_extent(call)?, self.b_extent(call, self.columns(call))?);
         let (in_a, in_zeros, in_b) = (Places::new(call.a, a), Places::new(call.zeros, a), Places::new(call.b, b));
         let first = call.b.as_ptr().addr().wrapping_add(call.b_at);
-        let (mut taps, mut inside, mut rest) = (0, true, call.table);
-        while let Some((tap, more)) = rest.split_at_checked(self.spec.tap_words()) {
+        let (mut taps, mut inside, mut rest, words) = (0, true, call.table, self.spec.tap_words());
+        while let Some((tap, more)) = rest.split_at_checked(words) {
             inside &= in_b.holds(first.wrapping_add(tap[0]));
-            inside &= tap[1..].iter().fold(true, |ok, row| ok & (in_a.holds(*row) | in_zeros.holds(*row)));
+            if !tap[1..].iter().fold(true, |ok, row| ok & in_a.holds(*row)) {
+                inside &= tap[1..].iter().fold(true, |ok, row| ok & (in_a.holds(*row) | in_zeros.holds(*row)));
+            }
             (taps, rest) = (taps + 1, more);
         }
         (inside && rest.is_empty()).then_some(taps)

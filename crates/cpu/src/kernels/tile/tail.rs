@@ -223,6 +223,7 @@ impl Tail {
     }
 
     /// Whether the tensors have the elements under those of the destination.
+    #[inline]
     fn tensors_reach(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize) -> bool {
         if self.tensors().next().is_none() {
             return true;
