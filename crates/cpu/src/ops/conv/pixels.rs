@@ -318,11 +318,17 @@ impl Packed {
 }
 
 impl Tiles {
-    /// Packs weights for a pass.
-    fn pack(&self, ctx: &Ctx<'_>, weights: &View<'_>, packed: &Packed, to: Buf) {
-        ctx.executor.run(ctx.executor.threads(), self.panels * self.groups, &|_, panel| {
-            packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
-        });
+    /// The weights as a pass reads them, packed in `to` where they are not read in place: memory, the byte where panels begin, bytes of one.
+    fn panels(&self, ctx: &Ctx<'_>, weights: &View<'_>, pass: &Pass, to: Buf) -> (Buf, usize, usize) {
+        let Some(packed) = &pass.packed else { return (weights.buf(), self.weights, self.panel) };
+        if let Some(joint) = &pass.joint {
+            joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width);
+        } else {
+            ctx.executor.run(ctx.executor.threads(), self.panels * self.groups, &|_, panel| {
+                packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
+            });
+        }
+        (to, 0, packed.words() * 4)
     }
 
     /// What is subtracted from the sums of every channel: computed by a tile of one row whose source is ones.
@@ -418,17 +424,7 @@ impl Kernel for Tiles {
         let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| unit * self.channels;
         for pass in &self.passes {
             bound.pass = pass;
-            let (b, b_at, b_panel) = match &pass.packed {
-                None => (weights.buf(), self.weights, self.panel),
-                Some(packed) => {
-                    if let Some(joint) = &pass.joint {
-                        joint.pack(weights.buf(), (self.weights, self.panel_width), words, packed.width);
-                    } else {
-                        self.pack(ctx, &weights, packed, words);
-                    }
-                    (words, 0, packed.words() * 4)
-                }
-            };
+            let (b, b_at, b_panel) = self.panels(ctx, &weights, pass, words);
             let operands = Operands {
                 work: &bound,
                 a: source.buf(),

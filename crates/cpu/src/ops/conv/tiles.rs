@@ -349,19 +349,7 @@ impl Tiles {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
         common.all_taps = compensation.is_some();
-        let runs = if common.merges(source.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
-        common.merged = (1..=PASSES).contains(&runs.len());
-        let joint = if product == Product::F32 && s.sizes.g == 1 { Joint::new(&lines, channels, depth, common.kernel) } else { None };
-        let joint = joint.filter(|j| j.columns() <= panel_columns(isa, j.columns()));
-        let passes: Vec<Pass> = if let Some(joint) = joint {
-            common.tail = None;
-            vec![Pass::joint(&common, joint)]
-        } else if common.merged {
-            let line = |r: &Run| lines[2].part(r.first, r.count, r.taps.clone());
-            runs.iter().map(|r| Pass::new(&common, [lines[0].clone(), lines[1].clone(), line(r)])).collect()
-        } else {
-            vec![Pass::new(&common, lines)]
-        };
+        let passes = common.passes(lines);
         let tail_lines = common.tail.as_ref().map_or(Some(0), |t| t.scratch(channels * s.sizes.g as usize)).ok_or(TOO_LARGE)?;
         let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
         if padded && attr.zero_points.contains_key(&s.source.0) {
@@ -407,6 +395,24 @@ impl Tiles {
 }
 
 impl Common<'_> {
+    /// Cuts the results into passes, and decides how.
+    fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
+        let s = self.setup;
+        let joint =
+            if self.product == Product::F32 && s.sizes.g == 1 { Joint::new(&lines, self.channels, self.depth, self.kernel) } else { None };
+        if let Some(joint) = joint.filter(|j| j.columns() <= panel_columns(self.isa, j.columns())) {
+            self.tail = None;
+            return vec![Pass::joint(self, joint)];
+        }
+        let runs = if self.merges(s.source.1.dtype.bits() / 8) { Run::all(&lines[2].phases[0], &lines[2]) } else { Vec::new() };
+        self.merged = (1..=PASSES).contains(&runs.len());
+        if !self.merged {
+            return vec![Pass::new(self, lines)];
+        }
+        let line = |r: &Run| lines[2].part(r.first, r.count, r.taps.clone());
+        runs.iter().map(|r| Pass::new(self, [lines[0].clone(), lines[1].clone(), line(r)])).collect()
+    }
+
     /// Whether neighbouring taps of a line can be one: their channels follow each other in the source as in the weights.
     fn merges(&self, size: usize) -> bool {
         let s = &self.setup.sizes;
