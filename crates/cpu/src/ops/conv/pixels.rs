@@ -155,11 +155,11 @@ impl Bound<'_> {
     /// Writes the addresses of a tap, zeros for pixels that lie outside; false when all do.
     fn tap(&self, tap: &Tap, pixels: &Pixels, (rows, offset): (usize, usize), to: &mut [usize; MOST_ROWS]) -> bool {
         let mut any = false;
-        for i in 0..rows {
+        for (i, to) in to.iter_mut().enumerate().take(rows) {
             let inside = |d: usize| ((pixels.at[d][i] + tap.at[d]) as u64) < self.pass.lines[d].source as u64;
             let inside = inside(0) & inside(1) & inside(2);
             any |= inside;
-            to[i] = if inside { pixels.base[i].wrapping_add(offset) } else { self.zeros };
+            *to = if inside { pixels.base[i].wrapping_add(offset) } else { self.zeros };
         }
         any
     }
@@ -182,8 +182,8 @@ impl Bound<'_> {
             for k in 0..n {
                 pixels.base[i + k] = walk.source.now + walk.source.ahead[k];
                 to[i + k] = walk.result.now + walk.result.ahead[k];
-                for d in 0..2 {
-                    pixels.at[d][i + k] = walk.at[d] as i64 * lines[d].stride;
+                for (d, line) in lines.iter().enumerate().take(2) {
+                    pixels.at[d][i + k] = walk.at[d] as i64 * line.stride;
                 }
                 pixels.at[2][i + k] = (walk.at[2] + k) as i64 * lines[2].stride;
             }
