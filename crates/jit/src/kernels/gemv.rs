@@ -128,7 +128,7 @@ impl Gemv {
     pub const fn vectors(isa: Isa, decode: Decode, rows: usize, line: usize) -> usize {
         let mut vectors = line;
         while vectors > 1 && rows * vectors > most_sums(isa, decode) {
-            vectors = if vectors % 2 == 0 { vectors / 2 } else { 1 };
+            vectors = if vectors.is_multiple_of(2) { vectors / 2 } else { 1 };
         }
         vectors
     }

@@ -9,8 +9,12 @@
 //! of 16 bits, which looks at five of these bits, gives the pair of numbers `p` and `p + 4` (entries `i` and `i + 16` are equal, so the fifth
 //! bit needs no mask). A word of eight numbers so costs 4 lookups and 3 shifts.
 
-use crate::ir::{Binary, Function, Unary, Val};
+use crate::ir::{Binary, Elem, Function, Int, Unary, Val};
 use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
 
 /// A type of stored weights.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -201,4 +205,97 @@ impl Decoder {
 
 fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
     if bits == 0 { x } else { f.unary(Unary::ShrI32(bits as u8), x) }
+}
+
+/// A kernel that decodes lines of a panel to memory, for products of many rows. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Unpack {
+    /// The type; one of whole numbers.
+    pub stored: Stored,
+    /// To lines of bf16 pairs, which is exact without scales and zero points; else to lines of f32.
+    pub pairs: bool,
+    /// Vectors in a line.
+    pub line: u8,
+    /// Type of scales by column, which multiply.
+    pub scale: Option<Elem>,
+    /// Type of zero points by column, which are subtracted before.
+    pub zero: Option<Elem>,
+}
+
+/// Arguments of [`Unpack`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// First line of the panel.
+    pub from: *const u8,
+    /// Where numbers go: for every line as many lines as it has numbers (or pairs) of a column.
+    pub to: *mut f32,
+    /// Lines.
+    pub lines: usize,
+    /// Scales of the panel's columns.
+    pub scale: *const u8,
+    /// Zero points of the panel's columns.
+    pub zero: *const u8,
+}
+
+impl Unpack {
+    /// Lines that a line becomes.
+    pub const fn lines(&self) -> usize {
+        if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
+    }
+
+    /// The name in dumps and profiles, such as `unpack.s4.pairs.64.avx512_bf16`.
+    pub fn name(&self, isa: Isa) -> String {
+        let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
+        let (scale, zero) = (quantised("scale", self.scale), quantised("zero", self.zero));
+        let pairs = if self.pairs { ".pairs" } else { "" };
+        let columns = usize::from(self.line) * isa.width().lanes();
+        format!("unpack.{}{pairs}.{columns}{scale}{zero}.{}", self.stored.name(), isa.name())
+    }
+
+    /// The kernel before registers.
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        let args = f.arguments();
+        let decoder = Decoder::new(&mut f, Decode { stored: self.stored, pairs: false });
+        let mut arg = |offset: usize| f.load_int(args.at(offset as i32));
+        let (from, to, lines) = (arg(offset_of!(Args, from)), arg(offset_of!(Args, to)), arg(offset_of!(Args, lines)));
+        let (scale, zero) = (arg(offset_of!(Args, scale)), arg(offset_of!(Args, zero)));
+        let (line, width) = (usize::from(self.line), isa.width());
+        let columns = |f: &mut Function, elem: Option<Elem>, base: Int| -> Option<Vec<Val>> {
+            let place = |elem: Elem, v: usize| base.at((v * width.lanes() * elem.bytes()) as i32);
+            elem.map(|elem| (0..line).map(|v| f.load_as(elem, place(elem, v), None)).collect())
+        };
+        let (scales, zeros) = (columns(&mut f, self.scale, scale), columns(&mut f, self.zero, zero));
+        let upper = self.pairs.then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
+        f.repeat(lines, |f| {
+            for v in 0..line {
+                let x = f.load(width, from.at((v * width.bytes()) as i32));
+                let number = |f: &mut Function, part: usize| {
+                    let mut number = decoder.part(f, x, part);
+                    if let Some(zeros) = &zeros {
+                        number = f.binary(Binary::SubF32, number, zeros[v]);
+                    }
+                    if let Some(scales) = &scales {
+                        number = f.binary(Binary::MulF32, number, scales[v]);
+                    }
+                    number
+                };
+                for n in 0..self.lines() {
+                    let word = match upper {
+                        None => number(f, n),
+                        Some(upper) => {
+                            let (low, high) = (number(f, 2 * n), number(f, 2 * n + 1));
+                            let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
+                            f.binary(Binary::Or, low, high)
+                        }
+                    };
+                    f.store(to.at(((n * line + v) * width.bytes()) as i32), word);
+                }
+            }
+            f.add(from, (line * width.bytes()) as i32);
+            f.add(to, (self.lines() * line * width.bytes()) as i32);
+        });
+        f
+    }
 }

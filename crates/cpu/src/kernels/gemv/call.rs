@@ -1,13 +1,16 @@
 //! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address it reaches has been checked.
 
 use crate::kernels::code::{Kernels, Key};
+use crate::kernels::tile::{Ahead, Call, Tile};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
+use oxidnn_jit::kernels::unpack::{self, Unpack};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
 static KERNELS: Kernels<Gemv> = Kernels::new();
+static UNPACKS: Kernels<Unpack> = Kernels::new();
 
 impl Key for Gemv {
     type Args = Args;
@@ -18,6 +21,18 @@ impl Key for Gemv {
 
     fn function(&self, isa: Isa) -> Function {
         Gemv::function(self, isa)
+    }
+}
+
+impl Key for Unpack {
+    type Args = unpack::Args;
+
+    fn name(&self, isa: Isa) -> String {
+        Unpack::name(self, isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        Unpack::function(self, isa)
     }
 }
 
@@ -162,4 +177,65 @@ struct Reach {
     scale: usize,
     zero: usize,
     a_sums: usize,
+}
+
+/// A kernel that unpacks, ready to run.
+#[derive(Clone, Debug)]
+pub(super) struct Unpacker {
+    spec: Unpack,
+    columns: usize,
+    entry: Entry<unpack::Args>,
+}
+
+impl Unpacker {
+    /// Makes the kernel, or finds it.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub(super) fn get(isa: Isa, spec: Unpack) -> Result<Unpacker, Error> {
+        Ok(Unpacker { spec, columns: usize::from(spec.line) * isa.width().lanes(), entry: UNPACKS.get(isa, &spec)? })
+    }
+
+    /// Unpacks `lines` lines, with the scales and zero points of their group.
+    ///
+    /// # Panics
+    /// When an operand is too short.
+    pub(super) fn run(&self, from: Buf, lines: usize, [scale, zero]: [Option<Buf>; 2], to: &mut [f32]) {
+        let from = from.part(0, lines * self.columns * 4);
+        assert!(lines * self.spec.lines() * self.columns <= to.len(), "{lines} lines to {} numbers", to.len());
+        let column = |of: Option<Buf>, elem: Option<Elem>| match (of, elem) {
+            (Some(of), Some(elem)) => of.part(0, self.columns * elem.bytes()).as_ptr().cast_const(),
+            (None, Some(_)) => panic!("a kernel with quantisation that is not there"),
+            (_, None) => std::ptr::null(),
+        };
+        let (scale, zero) = (column(scale, self.spec.scale), column(zero, self.spec.zero));
+        let args = unpack::Args { from: from.as_ptr(), to: to.as_mut_ptr(), lines, scale, zero };
+        // SAFETY: the kernel reads so many lines and a vector of columns, and writes what has been checked; `to` is borrowed for writing.
+        unsafe { self.entry.call(&args) }
+    }
+}
+
+/// Adds the product of rows of `A`, given by their addresses in the table, with unpacked lines to sums that are `step` apart.
+pub(super) fn multiply(tile: &Tile, (table, steps): (&[usize], usize), a: Buf, b: &[f32], (sums, step): (&mut [f32], usize)) {
+    // SAFETY: tiles read `B` and never write it; the numbers are borrowed for the call, and the buffer goes no farther than that.
+    let b = unsafe { Buf::new(b.as_ptr().cast_mut().cast(), size_of_val(b)) };
+    tile.run(Call {
+        table,
+        steps,
+        a,
+        zeros: Buf::empty(),
+        b,
+        b_at: 0,
+        c_rows: &[],
+        c: Buf::empty(),
+        column: 0,
+        tail_column: 0,
+        tail: None,
+        sums,
+        sums_row: step,
+        a_step: 4,
+        b_row: 0,
+        last: 0,
+        ahead: Ahead::default(),
+    });
 }

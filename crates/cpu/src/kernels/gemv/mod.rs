@@ -6,14 +6,16 @@
 
 mod call;
 mod cut;
+mod shared;
 mod source;
+mod unpacked;
 mod walk;
 mod weights;
 
-use super::access::{Axis, Pos};
+use super::access::Axis;
 use super::broadcast::Broadcast;
 use super::dot::pack::Source;
-use super::epilogue::{Epilogue, Run, Sums};
+use super::epilogue::Epilogue;
 use super::lanes::Lanes;
 use super::scratch::{Part, Scratch, booked, for_workers};
 use call::{Column, On, Ready};
@@ -24,9 +26,11 @@ pub use oxidnn_jit::kernels::gemv::MAX_ROWS;
 use oxidnn_jit::kernels::gemv::{self, Groups, Walk};
 use oxidnn_jit::kernels::unpack::Decode;
 use oxidnn_runtime::{Buf, Executor, Inline, Skip};
-use oxidnn_spec::{DataType, Dims, Error, MAX_NDIMS};
-use source::{CHUNK, Order};
+use oxidnn_spec::{DataType, Dims, Error};
+use shared::Finished;
+use source::Order;
 use std::sync::OnceLock;
+pub use unpacked::Unpacked;
 use weights::Lie;
 pub use weights::Weights;
 
@@ -211,7 +215,7 @@ impl Product {
         let groups = grouped.map_or(1, |g| weights.k / g.size);
         let has_zero = zero || grouped.is_some_and(|g| g.zero.is_some());
         let table = |factor: Option<Factor>| match factor {
-            Some(Factor::Table) => groups.checked_mul(self.padded_columns()),
+            Some(Factor::Table) => groups.checked_mul(self.request.padded_columns()),
             _ => Some(0),
         };
         let pieces = if cut.slices > 1 { batches.checked_mul(cut.slices)?.checked_mul(cut.tasks)? } else { 0 };
@@ -222,12 +226,6 @@ impl Product {
             partial: pieces.checked_mul(rows.checked_mul(cut.columns())?)?,
             worker: rows.checked_mul(cut.block)?.checked_add(self.raw_len()?)?,
         })
-    }
-
-    /// Columns of all panels.
-    fn padded_columns(&self) -> usize {
-        let Lie::Panels { columns, .. } = self.request.weights.lie else { return 0 };
-        self.request.weights.n.next_multiple_of(columns)
     }
 
     fn lanes(&self) -> usize {
@@ -291,10 +289,10 @@ impl Product {
             Some(words) => words,
             None => self.arrange(on, executor, a),
         };
-        let a_sums = self.sum_groups(on, scratch.take(lens.a_sums)?, executor);
+        let a_sums = self.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
         let [scale, zero] = [(grouped.and_then(|g| g.scale), &on.scale, 0), (grouped.and_then(|g| g.zero), &on.zero, 1)]
             .map(|(factor, from, i)| (factor, from, on.factors[i], lens.tables[i]))
-            .map(|(factor, from, buf, len)| self.factor(on, (factor, from), buf, scratch.take(len), executor));
+            .map(|(factor, from, buf, len)| self.request.factor(on, (factor, from), buf, scratch.take(len), executor));
         let shared = Shared { on, a, a_sums, scale: scale?, zero: zero? };
         let partial = scratch.take(lens.partial)?;
         let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;
@@ -314,88 +312,14 @@ impl Product {
         Ok(())
     }
 
-    /// Positions of a batch in source, weights and destination.
-    fn positions(&self, on: &Operands<'_>, mut batch: usize) -> [Pos; 3] {
-        let mut all = [[0; MAX_NDIMS]; 3];
-        let dims = [Some(on.a.view.dims()), None, Some(on.tail.dst().dims())];
-        for (d, size) in on.batch.iter().enumerate().rev() {
-            let p = (batch % *size as usize) as i64;
-            batch /= *size as usize;
-            for (pos, dims) in all.iter_mut().zip(dims) {
-                pos[d] = if dims.is_some_and(|dims| dims[d] == 1) { 0 } else { p };
-            }
-        }
-        all
-    }
-
-    /// The weights of a batch.
-    fn weights_of(&self, on: &Operands<'_>, batch: usize) -> Buf {
-        let pos = self.positions(on, batch)[1];
-        let start: i64 = on.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
-        let start = start as usize + self.request.weights.offset;
-        on.b.part(start, on.b.len() - start)
-    }
-
     fn arrange<'s>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'s>) -> &'s [f32] {
         let Request { batches, rows, weights, .. } = self.request;
         let chunks = self.order.chunks();
         let executor = if batches * rows * weights.k < ALONE { &Inline } else { executor };
         part.fill(executor, self.order.chunk(), &|piece, out| {
-            let pos = self.positions(on, piece / chunks)[0];
+            let pos = self.request.positions(on, piece / chunks)[0];
             self.order.arrange(&on.a, (&on.axes[0], &on.axes[1]), &pos, piece % chunks, out);
         })
-    }
-
-    /// Sums of the source in every group: batch by batch, group by group, a number of each row.
-    fn sum_groups<'s>(&self, on: &Operands<'_>, part: Part<'s>, executor: &dyn Executor) -> &'s [f32] {
-        let Request { rows, weights, grouped, .. } = self.request;
-        let size = grouped.map_or(weights.k, |g| g.size);
-        let groups = weights.k / size;
-        part.fill(executor, groups * rows, &|batch, out| {
-            let pos = self.positions(on, batch)[0];
-            let mut line = [0.0; CHUNK];
-            for (i, sum) in out.iter_mut().enumerate() {
-                let pos = on.axes[0].at(&pos, i % rows);
-                let mut total = 0.0;
-                for start in (0..size).step_by(CHUNK) {
-                    let line = &mut line[..CHUNK.min(size - start)];
-                    on.a.read(&on.axes[1], &pos, i / rows * size + start, line);
-                    total += sum_of(line);
-                }
-                *sum = total as f32;
-            }
-        })
-    }
-
-    /// Where the kernels find scales or zero points of groups.
-    fn factor(
-        &self,
-        on: &Operands<'_>,
-        (factor, from): (Option<Factor>, &Broadcast<'_>),
-        buf: Option<Buf>,
-        part: Result<Part<'_>, Error>,
-        executor: &dyn Executor,
-    ) -> Result<Option<Column>, Error> {
-        let (Some(factor), Some(grouped)) = (factor, self.request.grouped) else { return part.map(|_| None) };
-        let columns = self.padded_columns();
-        if let (Factor::InPlace(_), Some(buf)) = (factor, buf) {
-            return Ok(Some(Column { buf, row: columns * factor.elem().bytes() }));
-        }
-        let ([column, depth], table) = (on.weights, part?.into_buf());
-        executor.run(executor.threads(), self.request.weights.k / grouped.size, &|_, group| {
-            let mut pos: Pos = [0; MAX_NDIMS];
-            pos[depth] = (group * grouped.size) as i64;
-            let mut line = [0.0f32; 128];
-            for first in (0..columns).step_by(line.len()) {
-                let line = &mut line[..128.min(columns - first)];
-                pos[column] = first as i64;
-                let (there, padding) = line.split_at_mut(line.len().min(self.request.weights.n.saturating_sub(first)));
-                from.line(&pos, column, there);
-                padding.fill(0.0);
-                table.write(group * columns + first, line);
-            }
-        });
-        Ok(Some(Column { buf: table, row: columns * 4 }))
     }
 
     /// A task of whole depth: its blocks, finished.
@@ -444,28 +368,9 @@ impl Product {
         }
     }
 
-    /// Subtracts zero points and stores a block.
     fn finish(&self, shared: &Shared<'_>, batch: usize, first: usize, sums: &mut [f32]) {
-        let on = shared.on;
-        let (rows, n, step) = (self.request.rows, self.request.weights.n, self.cut.block);
-        let columns = step.min(n - first);
-        let [_, mut weights, mut pos] = self.positions(on, batch);
-        weights[on.weights[0]] = first as i64;
-        pos[on.dst[1]] = first as i64;
-        if self.request.zero {
-            let mut line = [0.0; 128];
-            for start in (0..columns).step_by(line.len()) {
-                let line = &mut line[..128.min(columns - start)];
-                on.zero.line(&weights, on.weights[0], line);
-                weights[on.weights[0]] += line.len() as i64;
-                for (row, sums) in sums.chunks_exact_mut(step).enumerate() {
-                    let a = shared.a_sums[batch * rows + row];
-                    sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
-                }
-            }
-        }
-        let run = Run { pos, dim: on.dst[0], step: 1, count: rows };
-        on.tail.store(Sums { data: sums, exact: None, step, columns, dim: on.dst[1] }, std::iter::once(run));
+        let at = Finished { batch, row: 0, rows: self.request.rows, first, step: self.cut.block };
+        self.request.finish(shared.on, shared.a_sums, at, sums);
     }
 
     /// The sums of a slice of a block, rows `step` apart.
@@ -488,7 +393,7 @@ impl Product {
         };
         let on = On {
             a: &shared.a[a + self.order.words(start)..],
-            b: self.weights_of(shared.on, batch),
+            b: self.request.weights_of(shared.on, batch),
             b_row: 0,
             groups: 0,
             count: 0,
@@ -507,15 +412,6 @@ impl Product {
     /// Where the single row of a batch begins in a source that is taken in place.
     fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> usize {
         let numbers = if self.decode.pairs { 2 } else { 1 };
-        on.a.view.offset(&self.positions(on, batch)[0]) / numbers
+        on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers
     }
-}
-
-/// Sum of numbers, in eight parts that are added in the end.
-fn sum_of(line: &[f32]) -> f64 {
-    let mut parts = [0.0f64; 8];
-    for x in line.chunks(8) {
-        parts.iter_mut().zip(x).for_each(|(p, x)| *p += f64::from(*x));
-    }
-    parts.iter().sum()
 }

@@ -1,11 +1,12 @@
-//! `gemv:jit`: products of up to 8 rows, whose weights are decoded on their way from memory.
+//! `gemv:jit`: products of up to 8 rows, whose weights are decoded on their way from memory; and `unpacked:jit`: products of more rows with
+//! weights of 8 or 4 bits, which are unpacked part by part.
 
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, Request, Weights};
+use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, Request, Unpacked, Weights};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
@@ -18,20 +19,58 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Gemv {
     attr: Attr,
-    product: Product,
+    product: Kind,
     /// Whether the source is taken as it lies.
     in_place: bool,
     /// Whether scales of weights differ along the reduction, which the tail does not apply.
     grouped: bool,
 }
 
+#[derive(Debug)]
+enum Kind {
+    Few(Product),
+    Many(Unpacked),
+}
+
 /// Takes dense products of few rows, but for those of two whole-number operands.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
+        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    }
+    let (problem, request, target) = resolved(problem, target)?;
+    let product = Product::new(request)?;
+    let in_place = product.takes_in_place() && is_natural(&problem, product.word_type());
+    let scratch = product.scratch_bytes();
+    ready(problem, target, request, (Kind::Few(product), scratch, in_place))
+}
+
+/// Takes dense products with weights of 8 or 4 bits, but for those of two whole-number operands.
+pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let (problem, request, target) = resolved(problem, target)?;
+    let product = Unpacked::new(request, is_natural(&problem, Unpacked::word_type(&request)))?;
+    let scratch = product.scratch_bytes();
+    ready(problem, target, request, (Kind::Many(product), scratch, false))
+}
+
+fn ready(
+    problem: Problem,
+    target: &CpuTarget,
+    request: Request,
+    (product, scratch, in_place): (Kind, Option<usize>, bool),
+) -> Result<Box<dyn Plan>, Skip> {
+    let scratch_bytes = scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let grouped = request.grouped.is_some_and(|g| g.scale.is_some());
+    let kernel = Gemv { attr: problem.attr.clone(), product, in_place, grouped };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+/// The problem with its layouts resolved, as a request.
+fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Request, &'t CpuTarget), Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    let row = op.src.dims().len() - 2;
-    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.dims().has_runtime()) || !(1..=MAX_ROWS as i64).contains(&op.src.dims()[row]) {
-        return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
+    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.dims().has_runtime()) {
+        return Err(Skip::Shape("sizes that are not known when it is planned"));
     }
     support::operand_type(op.src.dtype)?;
     if op.src.dtype.is_integral() {
@@ -49,12 +88,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     support::dense(&problem)?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let request = request(op, &problem.attr, isa, target.threads)?;
-    let product = Product::new(request)?;
-    let in_place = product.takes_in_place() && is_natural(op, &problem.attr, product.word_type());
-    let scratch_bytes = product.scratch_bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    let grouped = request.grouped.is_some_and(|g| g.scale.is_some());
-    let kernel = Gemv { attr: problem.attr.clone(), product, in_place, grouped };
-    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+    Ok((problem, request, target))
 }
 
 fn request(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa, workers: usize) -> Result<Request, Skip> {
@@ -106,7 +140,8 @@ fn grouped(op: &Matmul, attr: &Attr, isa: oxidnn_jit::Isa) -> Result<Option<Grou
 }
 
 /// Whether the source holds plain numbers of the kernels' type, contiguous along the depth.
-fn is_natural(op: &Matmul, attr: &Attr, words: DataType) -> bool {
+fn is_natural(problem: &Problem, words: DataType) -> bool {
+    let (Op::Matmul(op), attr) = (&problem.op, &problem.attr) else { return false };
     let n = op.src.dims().len();
     let plain = op.src.blocking().is_some_and(|b| {
         let even = |s: &i64| words == DataType::F32 || s % 2 == 0;
@@ -122,7 +157,10 @@ fn split(scale: Broadcast<'_>, along: bool, depth: usize) -> (Option<Broadcast<'
 
 impl Kernel for Gemv {
     fn prepare(&self) -> Result<(), Error> {
-        self.product.prepare()
+        match &self.product {
+            Kind::Few(product) => product.prepare(),
+            Kind::Many(product) => product.prepare(),
+        }
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
@@ -156,6 +194,9 @@ impl Kernel for Gemv {
             batch: Dims::from_fn(row, |d| dst.dims()[d]),
             batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),
         };
-        self.product.run(&operands, ctx.executor, &mut scratch)
+        match &self.product {
+            Kind::Few(product) => product.run(&operands, ctx.executor, &mut scratch),
+            Kind::Many(product) => product.run(&operands, ctx.executor, &mut scratch),
+        }
     }
 }

@@ -17,6 +17,7 @@ use oxidnn_spec::Tensor;
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "gemv:jit", plan: gemv::plan },
+    Impl { name: "unpacked:jit", plan: gemv::plan_compressed },
     Impl { name: "packed:jit", plan: jit::plan },
     Impl { name: "packed:portable", plan: packed::plan },
     fallback::ROW,

@@ -1,0 +1,137 @@
+//! What products of few and of many rows share: places of batches, quantisation of weights, and the way of sums to the destination.
+
+use super::call::Column;
+use super::source::CHUNK;
+use super::weights::Lie;
+use super::{Factor, Operands, Request};
+use crate::kernels::access::Pos;
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::epilogue::{Run, Sums};
+use crate::kernels::scratch::Part;
+use oxidnn_runtime::{Buf, Executor};
+use oxidnn_spec::{Error, MAX_NDIMS};
+
+/// Which sums are finished: rows `step` apart from `row` on, columns from `first` on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Finished {
+    pub(super) batch: usize,
+    pub(super) row: usize,
+    pub(super) rows: usize,
+    pub(super) first: usize,
+    pub(super) step: usize,
+}
+
+impl Request {
+    /// Columns of all panels.
+    pub(super) fn padded_columns(&self) -> usize {
+        let Lie::Panels { columns, .. } = self.weights.lie else { return 0 };
+        self.weights.n.next_multiple_of(columns)
+    }
+
+    /// Positions of a batch in source, weights and destination.
+    pub(super) fn positions(&self, on: &Operands<'_>, mut batch: usize) -> [Pos; 3] {
+        let mut all = [[0; MAX_NDIMS]; 3];
+        let dims = [Some(on.a.view.dims()), None, Some(on.tail.dst().dims())];
+        for (d, size) in on.batch.iter().enumerate().rev() {
+            let p = (batch % *size as usize) as i64;
+            batch /= *size as usize;
+            for (pos, dims) in all.iter_mut().zip(dims) {
+                pos[d] = if dims.is_some_and(|dims| dims[d] == 1) { 0 } else { p };
+            }
+        }
+        all
+    }
+
+    /// The weights of a batch.
+    pub(super) fn weights_of(&self, on: &Operands<'_>, batch: usize) -> Buf {
+        let pos = self.positions(on, batch)[1];
+        let start: i64 = on.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
+        let start = start as usize + self.weights.offset;
+        on.b.part(start, on.b.len() - start)
+    }
+
+    /// Sums of the source in every group: batch by batch, group by group, a number of each row.
+    pub(super) fn sum_groups<'s>(&self, on: &Operands<'_>, part: Part<'s>, executor: &dyn Executor) -> &'s [f32] {
+        let Request { rows, weights, grouped, .. } = *self;
+        let size = grouped.map_or(weights.k, |g| g.size);
+        let groups = weights.k / size;
+        part.fill(executor, groups * rows, &|batch, out| {
+            let pos = self.positions(on, batch)[0];
+            let mut line = [0.0; CHUNK];
+            for (i, sum) in out.iter_mut().enumerate() {
+                let pos = on.axes[0].at(&pos, i % rows);
+                let mut total = 0.0;
+                for start in (0..size).step_by(CHUNK) {
+                    let line = &mut line[..CHUNK.min(size - start)];
+                    on.a.read(&on.axes[1], &pos, i / rows * size + start, line);
+                    total += sum_of(line);
+                }
+                *sum = total as f32;
+            }
+        })
+    }
+
+    /// Where the kernels find scales or zero points of groups.
+    pub(super) fn factor(
+        &self,
+        on: &Operands<'_>,
+        (factor, from): (Option<Factor>, &Broadcast<'_>),
+        buf: Option<Buf>,
+        part: Result<Part<'_>, Error>,
+        executor: &dyn Executor,
+    ) -> Result<Option<Column>, Error> {
+        let (Some(factor), Some(grouped)) = (factor, self.grouped) else { return part.map(|_| None) };
+        let columns = self.padded_columns();
+        if let (Factor::InPlace(_), Some(buf)) = (factor, buf) {
+            return Ok(Some(Column { buf, row: columns * factor.elem().bytes() }));
+        }
+        let ([column, depth], table) = (on.weights, part?.into_buf());
+        executor.run(executor.threads(), self.weights.k / grouped.size, &|_, group| {
+            let mut pos: Pos = [0; MAX_NDIMS];
+            pos[depth] = (group * grouped.size) as i64;
+            let mut line = [0.0f32; 128];
+            for first in (0..columns).step_by(line.len()) {
+                let line = &mut line[..128.min(columns - first)];
+                pos[column] = first as i64;
+                let (there, padding) = line.split_at_mut(line.len().min(self.weights.n.saturating_sub(first)));
+                from.line(&pos, column, there);
+                padding.fill(0.0);
+                table.write(group * columns + first, line);
+            }
+        });
+        Ok(Some(Column { buf: table, row: columns * 4 }))
+    }
+
+    /// Subtracts zero points and stores a block.
+    pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
+        let Finished { batch, row, rows, first, step } = at;
+        let columns = step.min(self.weights.n - first);
+        let [_, mut weights, mut pos] = self.positions(on, batch);
+        pos[on.dst[0]] = row as i64;
+        weights[on.weights[0]] = first as i64;
+        pos[on.dst[1]] = first as i64;
+        if self.zero {
+            let mut line = [0.0; 128];
+            for start in (0..columns).step_by(line.len()) {
+                let line = &mut line[..128.min(columns - start)];
+                on.zero.line(&weights, on.weights[0], line);
+                weights[on.weights[0]] += line.len() as i64;
+                for (i, sums) in sums.chunks_exact_mut(step).enumerate().take(rows) {
+                    let a = a_sums[batch * self.rows + row + i];
+                    sums[start..].iter_mut().zip(&*line).for_each(|(s, z)| *s -= z * a);
+                }
+            }
+        }
+        let run = Run { pos, dim: on.dst[0], step: 1, count: rows };
+        on.tail.store(Sums { data: sums, exact: None, step, columns, dim: on.dst[1] }, std::iter::once(run));
+    }
+}
+
+/// Sum of numbers, in eight parts that are added in the end.
+fn sum_of(line: &[f32]) -> f64 {
+    let mut parts = [0.0f64; 8];
+    for x in line.chunks(8) {
+        parts.iter_mut().zip(x).for_each(|(p, x)| *p += f64::from(*x));
+    }
+    parts.iter().sum()
+}

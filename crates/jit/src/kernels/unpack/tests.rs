@@ -1,0 +1,76 @@
+use super::*;
+use crate::testing::{ISAS, check, golden, run};
+
+fn number(stored: Stored, k: usize, j: usize) -> i32 {
+    let x = (k * 37 + j * 11 + k / 7) as i32;
+    match stored {
+        Stored::S8 => x % 256 - 128,
+        Stored::U8 => x % 256,
+        Stored::S4 => x % 16 - 8,
+        _ => x % 16,
+    }
+}
+
+fn scale(j: usize) -> f32 {
+    (1 << (j % 4)) as f32 * 0.5
+}
+
+fn zero(j: usize) -> f32 {
+    (j % 5) as f32
+}
+
+fn word(stored: Stored, line: usize, j: usize) -> u32 {
+    let code = |p: usize| number(stored, line * stored.in_word() + p, j) as u32 & ((1 << stored.bits()) - 1);
+    (0..stored.in_word()).fold(0, |word, p| word | code(p) << (p * stored.bits()))
+}
+
+fn unpacks(isa: Isa, kernel: Unpack, lines: usize) {
+    let (columns, stored, each) = (usize::from(kernel.line) * isa.width().lanes(), kernel.stored, kernel.stored.in_word());
+    let from: Vec<u32> = (0..lines * columns).map(|i| word(stored, i / columns, i % columns)).collect();
+    let mut to = vec![f32::NAN; lines * kernel.lines() * columns + 1];
+    let (scales, zeros): (Vec<f32>, Vec<u8>) = (0..columns).map(|j| (scale(j), zero(j) as u8)).unzip();
+    let (scales, zeros) = (scales.as_ptr().cast(), zeros.as_ptr());
+    let args = Args { from: from.as_ptr().cast(), to: to.as_mut_ptr(), lines, scale: scales, zero: zeros };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    assert!(to.pop().is_some_and(f32::is_nan), "nothing behind the last line is written");
+    for k in 0..lines * each {
+        for j in 0..columns {
+            let want = (number(stored, k, j) as f32 - kernel.zero.map_or(0.0, |_| zero(j))) * kernel.scale.map_or(1.0, |_| scale(j));
+            let bits = if kernel.pairs {
+                to[k / 2 * columns + j].to_bits() << (16 - k % 2 * 16) & 0xffff_0000
+            } else {
+                to[k * columns + j].to_bits()
+            };
+            assert_eq!(f32::from_bits(bits), want, "depth {k} column {j} of {}", kernel.name(isa));
+        }
+    }
+}
+
+#[test]
+fn panels_are_unpacked() {
+    for isa in ISAS {
+        for stored in [Stored::S8, Stored::U8, Stored::S4, Stored::U4] {
+            for line in 1..=if isa.avx512 { 4 } else { 2 } {
+                for (scale, zero) in [(None, None), (Some(Elem::F32), None), (None, Some(Elem::U8)), (Some(Elem::F32), Some(Elem::U8))] {
+                    unpacks(isa, Unpack { stored, pairs: false, line, scale, zero }, 3);
+                }
+                unpacks(isa, Unpack { stored, pairs: true, line, scale: None, zero: None }, 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn code_is_as_kept() {
+    let scaled = Unpack { stored: Stored::U4, pairs: false, line: 4, scale: Some(Elem::Bf16), zero: Some(Elem::U8) };
+    let pairs = Unpack { stored: Stored::S4, pairs: true, line: 4, scale: None, zero: None };
+    let kept = [(scaled, Isa::AVX512), (pairs, Isa::AVX512_BF16), (Unpack { line: 2, stored: Stored::S8, ..pairs }, Isa::AVX2)];
+    for (kernel, isa) in kept {
+        let compiled = kernel.function(isa).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        assert_eq!(compiled.inner_spills, 0);
+        golden(&kernel.name(isa), &compiled);
+    }
+}
