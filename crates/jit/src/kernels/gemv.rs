@@ -14,7 +14,7 @@
 
 use super::unpack::{Decode, Decoder, Stored};
 use crate::asm::Width;
-use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Src, Val};
+use crate::ir::{Accumulate, Addr, Binary, Elem, Function, Int, Pred, Prefetch, Src, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -292,6 +292,11 @@ impl Streams {
 /// Sums that are computed at a time at least, so that latency does not bind.
 const CHAINS: usize = 8;
 
+/// Bytes of a panel that are asked for ahead.
+const AHEAD: i32 = 8192;
+/// Rows from which that pays: with fewer, the processor runs ahead far enough itself, and asking costs a few per cent.
+const BUSY_ROWS: usize = 3;
+
 struct Panel<'w> {
     w: &'w Writer,
     line: usize,
@@ -315,6 +320,11 @@ impl Panel<'_> {
 
     fn parts(&self) -> usize {
         self.w.decode.line_parts()
+    }
+
+    /// Whether memory is asked for ahead. Weights that are decoded come slowly enough without.
+    fn asks_ahead(&self) -> bool {
+        self.parts() == 1 && self.w.rows >= BUSY_ROWS
     }
 
     /// Bytes of so many vectors' columns in a line.
@@ -365,6 +375,11 @@ impl Panel<'_> {
         let (each, copies) = (w.rows * self.vectors, self.copies());
         for l in 0..count {
             let line = l * self.line;
+            if self.asks_ahead() {
+                for byte in (0..self.bytes(self.vectors)).step_by(64) {
+                    f.prefetch(Prefetch::L2, at.b.at(self.bytes(line) + byte + AHEAD));
+                }
+            }
             let x: Vec<Val> = (0..self.vectors).map(|v| self.load(f, at.b.at(self.bytes(line + v)))).collect();
             for part in 0..self.parts() {
                 let n = l * self.parts() + part;

@@ -212,7 +212,7 @@ fn shifted(f: &mut Function, x: Val, bits: usize) -> Val {
 pub struct Unpack {
     /// The type; one of whole numbers.
     pub stored: Stored,
-    /// To lines of bf16 pairs, which is exact without scales and zero points; else to lines of f32.
+    /// To lines of bf16 pairs, which is exact without scales and zero points; else to lines of f32. See [`Unpack::places`].
     pub pairs: bool,
     /// Vectors in a line.
     pub line: u8,
@@ -244,6 +244,16 @@ impl Unpack {
         if self.pairs { self.stored.in_word() / 2 } else { self.stored.in_word() }
     }
 
+    /// Depths within a line of the numbers of line `n` that it becomes: of one number, or of the two of a pair. Pairs of 4-bit numbers are those
+    /// that one lookup gives, not neighbours.
+    pub const fn places(&self, n: usize) -> [usize; 2] {
+        match (self.pairs, self.stored.bits()) {
+            (false, _) => [n, n],
+            (true, 4) => [n, n + 4],
+            (true, _) => [2 * n, 2 * n + 1],
+        }
+    }
+
     /// The name in dumps and profiles, such as `unpack.s4.pairs.64.avx512_bf16`.
     pub fn name(&self, isa: Isa) -> String {
         let quantised = |prefix: &str, elem: Option<Elem>| elem.map_or(String::new(), |e| format!(".{prefix}-{}", e.name()));
@@ -257,7 +267,8 @@ impl Unpack {
     pub fn function(&self, isa: Isa) -> Function {
         let mut f = Function::new(isa);
         let args = f.arguments();
-        let decoder = Decoder::new(&mut f, Decode { stored: self.stored, pairs: false });
+        let looked_up = self.pairs && self.stored.has_pairs(isa);
+        let decoder = Decoder::new(&mut f, Decode { stored: self.stored, pairs: looked_up });
         let mut arg = |offset: usize| f.load_int(args.at(offset as i32));
         let (from, to, lines) = (arg(offset_of!(Args, from)), arg(offset_of!(Args, to)), arg(offset_of!(Args, lines)));
         let (scale, zero) = (arg(offset_of!(Args, scale)), arg(offset_of!(Args, zero)));
@@ -267,7 +278,7 @@ impl Unpack {
             elem.map(|elem| (0..line).map(|v| f.load_as(elem, place(elem, v), None)).collect())
         };
         let (scales, zeros) = (columns(&mut f, self.scale, scale), columns(&mut f, self.zero, zero));
-        let upper = self.pairs.then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
+        let upper = (self.pairs && !looked_up).then(|| f.splat_i32(width, 0xffff_0000_u32 as i32));
         f.repeat(lines, |f| {
             for v in 0..line {
                 let x = f.load(width, from.at((v * width.bytes()) as i32));
@@ -285,7 +296,7 @@ impl Unpack {
                     let word = match upper {
                         None => number(f, n),
                         Some(upper) => {
-                            let (low, high) = (number(f, 2 * n), number(f, 2 * n + 1));
+                            let [low, high] = self.places(n).map(|part| number(f, part));
                             let (low, high) = (f.unary(Unary::ShrI32(16), low), f.binary(Binary::And, high, upper));
                             f.binary(Binary::Or, low, high)
                         }

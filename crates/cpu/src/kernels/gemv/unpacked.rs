@@ -16,11 +16,13 @@ use oxidnn_spec::{DataType, Error};
 use std::sync::OnceLock;
 
 /// Depth that is unpacked at a time.
-const DEPTH: usize = 256;
+const DEPTH: usize = 512;
 /// Rows of a block.
 const ROWS: usize = 240;
 /// Numbers that are converted at a time while the source is copied.
 const LINE: usize = 256;
+/// Distances of rows that are multiples of this put the rows of a block into few sets of the caches.
+const ALIAS: usize = 1024;
 
 /// A planned product.
 #[derive(Debug)]
@@ -28,6 +30,7 @@ pub struct Unpacked {
     request: Request,
     /// Whether bf16 pairs are multiplied; else f32.
     pairs: bool,
+    /// Whether rows of the source have the numbers that are multiplied, in order, and are read where they are.
     in_place: bool,
     /// Columns of a panel, and the distance of panels in bytes.
     panel: (usize, usize),
@@ -53,11 +56,11 @@ struct Shared<'a> {
 }
 
 impl Unpacked {
-    /// Plans it; `natural` says that the source has plain f32 or bf16 numbers, contiguous along the depth.
+    /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 numbers, contiguous along the depth.
     ///
     /// # Errors
     /// What it does not do.
-    pub fn new(request: Request, natural: bool) -> Result<Unpacked, Skip> {
+    pub fn new(request: Request, natural: Option<usize>) -> Result<Unpacked, Skip> {
         let Request { isa, weights, grouped, rows, .. } = request;
         let lanes = isa.width().lanes();
         let Lie::Panels { columns, distance } = weights.lie else { return Err(Skip::Layout("of weights: not in panels".into())) };
@@ -71,7 +74,9 @@ impl Unpacked {
             return Err(Skip::Attr("groups of weights that share words".into()));
         }
         let pairs = request.bf16 && isa.bf16 && grouped.is_none();
-        let in_place = natural && if pairs { weights.k.is_multiple_of(2) } else { !request.bf16 };
+        let row = natural.filter(|_| if pairs { weights.k.is_multiple_of(2) } else { !request.bf16 });
+        let in_order = !pairs || weights.stored.bits() > 4;
+        let in_place = in_order && row.is_some_and(|row| !row.is_multiple_of(ALIAS) || rows <= MOST_ROWS);
         let tall = max_rows(isa, columns / lanes).min(rows);
         let tiles = rows.div_ceil(tall);
         let block = tiles.div_ceil(tiles.div_ceil(ROWS / tall));
@@ -83,9 +88,10 @@ impl Unpacked {
         if request.bf16 { DataType::Bf16 } else { DataType::F32 }
     }
 
-    /// Words of a row of the source's copy.
+    /// Words of a row of the source's copy: an odd number of lines of the cache, which spreads rows over its sets.
     fn a_row(&self) -> usize {
-        if self.pairs { self.request.weights.k.div_ceil(2) } else { self.request.weights.k }
+        let words = if self.pairs { self.request.weights.k.div_ceil(2) } else { self.request.weights.k };
+        words.next_multiple_of(16) | 16
     }
 
     fn lens(&self) -> Option<[usize; 5]> {
@@ -118,18 +124,22 @@ impl Unpacked {
         if let Some(set) = self.kernels.get() {
             return Ok(set);
         }
-        let Request { isa, weights, grouped, rows, .. } = self.request;
+        let Request { isa, rows, .. } = self.request;
         let vectors = self.panel.0 / isa.width().lanes();
-        let elem = |factor: Option<Factor>| factor.map(Factor::elem);
-        let (scale, zero): (Option<Elem>, Option<Elem>) = grouped.map_or((None, None), |g| (elem(g.scale), elem(g.zero)));
-        let unpack = Unpack { stored: weights.stored, pairs: self.pairs, line: vectors as u8, scale, zero };
         let product = if self.pairs { tile::Product::Bf16 } else { tile::Product::F32 };
         let tile = |rows: usize| Tile::get(isa, &Spec { start: Start::Load, ..Spec::new(product, rows, vectors) });
         let (each, more) = self.heights();
         let tiles = [Some(tile(each)?), if more > 0 { Some(tile(each + 1)?) } else { None }];
         debug_assert!(rows >= each);
-        let set = Set { unpacker: Unpacker::get(isa, unpack)?, tiles };
+        let set = Set { unpacker: Unpacker::get(isa, self.unpack_spec())?, tiles };
         Ok(self.kernels.get_or_init(|| set))
+    }
+
+    fn unpack_spec(&self) -> Unpack {
+        let Request { isa, weights, grouped, .. } = self.request;
+        let elem = |factor: Option<Factor>| factor.map(Factor::elem);
+        let (scale, zero): (Option<Elem>, Option<Elem>) = grouped.map_or((None, None), |g| (elem(g.scale), elem(g.zero)));
+        Unpack { stored: weights.stored, pairs: self.pairs, line: (self.panel.0 / isa.width().lanes()) as u8, scale, zero }
     }
 
     fn tiles(&self) -> usize {
@@ -176,9 +186,11 @@ impl Unpacked {
     fn copy(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'_>) -> Buf {
         let Request { batches, rows, weights, .. } = self.request;
         let (to, a_row) = (part.into_buf(), self.a_row());
+        let unpack = self.unpack_spec();
+        let places: [[usize; 2]; 4] = std::array::from_fn(|n| unpack.places(n));
         executor.run(executor.threads(), batches * rows, &|_, index| {
             let pos = on.axes[0].at(&self.request.positions(on, index / rows)[0], index % rows);
-            let mut line = [0.0f32; LINE];
+            let (mut line, mut words) = ([0.0f32; LINE], [0u32; LINE / 2]);
             for first in (0..weights.k).step_by(LINE) {
                 let count = LINE.min(weights.k - first);
                 on.a.read(&on.axes[1], &pos, first, &mut line[..count]);
@@ -187,9 +199,14 @@ impl Unpacked {
                     continue;
                 }
                 line[count..].fill(0.0);
-                for (i, pair) in line[..count.next_multiple_of(2)].chunks_exact(2).enumerate() {
-                    to.set(index * a_row + first / 2 + i, pair[0].to_bits() >> 16 | pair[1].to_bits() & 0xffff_0000);
+                let words = &mut words[..count.next_multiple_of(weights.stored.in_word()) / 2];
+                let each = weights.stored.in_word() / 2;
+                for (words, line) in words.chunks_exact_mut(each).zip(line.chunks_exact(2 * each)) {
+                    for (word, [low, high]) in words.iter_mut().zip(&places) {
+                        *word = line[*low].to_bits() >> 16 | line[*high].to_bits() & 0xffff_0000;
+                    }
                 }
+                to.write(index * a_row + first / 2, words);
             }
         });
         to
@@ -224,7 +241,11 @@ impl Unpacked {
         for k in (0..weights.k).step_by(DEPTH) {
             let depth = DEPTH.min(weights.k - k);
             self.unpack(set, shared, b, (panel * columns, k, depth), unpacked);
-            let (size, steps) = if self.pairs { (2, depth.div_ceil(2)) } else { (4, depth) };
+            let (size, steps) = if self.pairs {
+                (2, if self.in_place { depth / 2 } else { depth.next_multiple_of(weights.stored.in_word()) / 2 })
+            } else {
+                (4, depth)
+            };
             for tile in tiles.clone() {
                 let (row, rows) = (self.row_of(tile), self.row_of(tile + 1) - self.row_of(tile));
                 let mut table = [0; 1 + MOST_ROWS];

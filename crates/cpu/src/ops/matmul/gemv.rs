@@ -48,7 +48,10 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Takes dense products with weights of 8 or 4 bits, but for those of two whole-number operands.
 pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let (problem, request, target) = resolved(problem, target)?;
-    let product = Unpacked::new(request, is_natural(&problem, Unpacked::word_type(&request)))?;
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let words = Unpacked::word_type(&request);
+    let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
+    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)))?;
     let scratch = product.scratch_bytes();
     ready(problem, target, request, (Kind::Many(product), scratch, false))
 }

@@ -35,16 +35,14 @@ fn unpacks(isa: Isa, kernel: Unpack, lines: usize) {
         return;
     }
     assert!(to.pop().is_some_and(f32::is_nan), "nothing behind the last line is written");
-    for k in 0..lines * each {
-        for j in 0..columns {
-            let want = (number(stored, k, j) as f32 - kernel.zero.map_or(0.0, |_| zero(j))) * kernel.scale.map_or(1.0, |_| scale(j));
-            let bits = if kernel.pairs {
-                to[k / 2 * columns + j].to_bits() << (16 - k % 2 * 16) & 0xffff_0000
-            } else {
-                to[k * columns + j].to_bits()
-            };
-            assert_eq!(f32::from_bits(bits), want, "depth {k} column {j} of {}", kernel.name(isa));
-        }
+    for (at, bits) in to.iter().map(|x| x.to_bits()).enumerate() {
+        let (line, j) = (at / columns, at % columns);
+        let want = kernel.places(line % kernel.lines()).map(|place| {
+            let number = number(stored, line / kernel.lines() * each + place, j) as f32;
+            (number - kernel.zero.map_or(0.0, |_| zero(j))) * kernel.scale.map_or(1.0, |_| scale(j))
+        });
+        let got = if kernel.pairs { [bits << 16, bits & 0xffff_0000] } else { [bits; 2] };
+        assert_eq!(got.map(f32::from_bits), want, "line {line} column {j} of {}", kernel.name(isa));
     }
 }
 
