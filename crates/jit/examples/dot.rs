@@ -267,8 +267,8 @@ fn line(arena: &CodeArena, isa: Isa, kernel: Kernel) -> Result<(), Box<dyn Error
 
 /// What there is to measure on a processor.
 fn kernels(isa: Isa) -> Vec<Kernel> {
-    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (8, 2), (12, 2), (8, 1)];
-    let narrow: &[(u8, u8)] = &[(6, 2), (8, 1)];
+    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (8, 2), (10, 1)];
+    let narrow: &[(u8, u8)] = &[(6, 2), (10, 1)];
     let mut kernels = Vec::new();
     for product in Product::ALL {
         for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {

@@ -1,4 +1,4 @@
-; 212 instructions, 1216 bytes, 13 spills, 0 of them in inner loops
+; 212 instructions, 1216 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -10,39 +10,39 @@
 0015  lea rcx,[rax+rax*2]
 0019  lea rdx,[rax+rax*4]
 001d  mov rsi,[rdi+18h]
-0021  mov [rsp+0C0h],rsi
+0021  mov [rsp+80h],rsi
 0029  mov rsi,[rdi+60h]
-002d  mov r8,[rdi+50h]
-0031  mov r9d,0
-0037  mov [rsp],r9
-003b  mov r9,[rdi+40h]
-003f  mov [rsp+40h],r9
-0044  nop word [rax+rax]
-004d  nop word [rax+rax]
-0056  nop word [rax+rax]
-005f  nop word [rax+rax]
-0068  nop word [rax+rax]
-0071  nop word [rax+rax]
-007a  nop word [rax+rax]
-0080  mov r9,[rdi]
-0083  mov r10,[rdi+10h]
-0087  mov r11,[rdi+8]
-008b  mov [rsp+80h],r11
-0093  nop word [rax+rax]
-009c  nop word [rax+rax]
-00a5  nop word [rax+rax]
-00ae  nop word [rax+rax]
-00b7  nop word [rax+rax]
-00c0  mov r11,[rsp+0C0h]
-00c8  mov rbx,rsi
-00cb  mov rbp,[r9]
-00ce  add rbx,rbp
-00d1  mov rbp,[rdi+38h]
-00d5  nop word [rax+rax]
-00de  nop word [rax+rax]
-00e7  nop word [rax+rax]
-00f0  nop word [rax+rax]
-00f9  nop dword [rax]
+002d  mov [rsp+0C0h],rsi
+0035  mov rsi,[rdi+50h]
+0039  mov r8d,0
+003f  mov [rsp],r8
+0043  mov r8,[rdi+40h]
+0047  mov [rsp+40h],r8
+004c  nop word [rax+rax]
+0055  nop word [rax+rax]
+005e  nop word [rax+rax]
+0067  nop word [rax+rax]
+0070  nop word [rax+rax]
+0079  nop dword [rax]
+0080  mov r8,[rdi]
+0083  mov r9,[rdi+10h]
+0087  mov r10,[rdi+8]
+008b  nop word [rax+rax]
+0094  nop word [rax+rax]
+009d  nop word [rax+rax]
+00a6  nop word [rax+rax]
+00af  nop word [rax+rax]
+00b8  nop dword [rax+rax]
+00c0  mov r11,[rsp+80h]
+00c8  mov rbx,[rsp+0C0h]
+00d0  mov rbp,[r8]
+00d3  add rbx,rbp
+00d6  mov rbp,[rdi+38h]
+00da  nop word [rax+rax]
+00e3  nop word [rax+rax]
+00ec  nop word [rax+rax]
+00f5  nop word [rax+rax]
+00fe  xchg ax,ax
 0100  mov r12,[rdi+68h]
 0104  mov r13,rbx
 0107  prefetchw [r13]
@@ -87,8 +87,8 @@
 01b9  vpxord zmm11,zmm11,zmm11
 01bf  vpxord zmm12,zmm12,zmm12
 01c5  vpxord zmm13,zmm13,zmm13
-01cb  mov r12,r10
-01ce  mov r13,[r9+8]
+01cb  mov r12,r9
+01ce  mov r13,[r8+8]
 01d2  test r13,r13
 01d5  jle near 395h
 01db  nop word [rax+rax]
@@ -100,7 +100,7 @@
 0204  mov r15,[r12+8]
 0209  add r12,10h
 020d  add r14,r11
-0210  add r15,r8
+0210  add r15,rsi
 0213  vmovups zmm14,[r15]
 0219  vmovups zmm15,[r15+40h]
 0220  vmovups zmm16,[r15+80h]
@@ -201,28 +201,28 @@
 0433  add rbx,r12
 0436  dec rbp
 0439  jne near 100h
-043f  mov r11,[r9+8]
+043f  mov r11,[r8+8]
 0443  shl r11,4
-0447  add r10,r11
-044a  add r9,10h
-044e  mov r11,[rsp+80h]
-0456  dec r11
-0459  mov [rsp+80h],r11
-0461  jne near 0C0h
-0467  mov r9,[rdi+30h]
-046b  mov r10,[rsp+0C0h]
-0473  add r10,r9
-0476  mov [rsp+0C0h],r10
-047e  mov r9,[rdi+78h]
-0482  add rsi,r9
-0485  mov r9,[rdi+58h]
-0489  add r8,r9
-048c  mov r9,[rsp]
-0490  add r9,10h
-0494  mov [rsp],r9
-0498  mov r9,[rsp+40h]
-049d  dec r9
-04a0  mov [rsp+40h],r9
+0447  add r9,r11
+044a  add r8,10h
+044e  dec r10
+0451  jne near 0C0h
+0457  mov r8,[rdi+30h]
+045b  mov r9,[rsp+80h]
+0463  add r9,r8
+0466  mov [rsp+80h],r9
+046e  mov r8,[rdi+78h]
+0472  mov r9,[rsp+0C0h]
+047a  add r9,r8
+047d  mov [rsp+0C0h],r9
+0485  mov r8,[rdi+58h]
+0489  add rsi,r8
+048c  mov r8,[rsp]
+0490  add r8,10h
+0494  mov [rsp],r8
+0498  mov r8,[rsp+40h]
+049d  dec r8
+04a0  mov [rsp+40h],r8
 04a5  jne near 80h
 04ab  add rsp,100h
 04b2  pop r15

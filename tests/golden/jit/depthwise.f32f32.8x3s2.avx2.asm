@@ -1,4 +1,4 @@
-; 157 instructions, 837 bytes, 13 spills, 0 of them in inner loops
+; 157 instructions, 837 bytes, 14 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -10,39 +10,39 @@
 0015  lea rcx,[rax+rax*2]
 0019  lea rdx,[rax+rax*4]
 001d  mov rsi,[rdi+18h]
-0021  mov [rsp+0C0h],rsi
+0021  mov [rsp+80h],rsi
 0029  mov rsi,[rdi+60h]
-002d  mov r8,[rdi+50h]
-0031  mov r9d,0
-0037  mov [rsp],r9
-003b  mov r9,[rdi+40h]
-003f  mov [rsp+40h],r9
-0044  nop word [rax+rax]
-004d  nop word [rax+rax]
-0056  nop word [rax+rax]
-005f  nop word [rax+rax]
-0068  nop word [rax+rax]
-0071  nop word [rax+rax]
-007a  nop word [rax+rax]
-0080  mov r9,[rdi]
-0083  mov r10,[rdi+10h]
-0087  mov r11,[rdi+8]
-008b  mov [rsp+80h],r11
-0093  nop word [rax+rax]
-009c  nop word [rax+rax]
-00a5  nop word [rax+rax]
-00ae  nop word [rax+rax]
-00b7  nop word [rax+rax]
-00c0  mov r11,[rsp+0C0h]
-00c8  mov rbx,rsi
-00cb  mov rbp,[r9]
-00ce  add rbx,rbp
-00d1  mov rbp,[rdi+38h]
-00d5  nop word [rax+rax]
-00de  nop word [rax+rax]
-00e7  nop word [rax+rax]
-00f0  nop word [rax+rax]
-00f9  nop dword [rax]
+002d  mov [rsp+0C0h],rsi
+0035  mov rsi,[rdi+50h]
+0039  mov r8d,0
+003f  mov [rsp],r8
+0043  mov r8,[rdi+40h]
+0047  mov [rsp+40h],r8
+004c  nop word [rax+rax]
+0055  nop word [rax+rax]
+005e  nop word [rax+rax]
+0067  nop word [rax+rax]
+0070  nop word [rax+rax]
+0079  nop dword [rax]
+0080  mov r8,[rdi]
+0083  mov r9,[rdi+10h]
+0087  mov r10,[rdi+8]
+008b  nop word [rax+rax]
+0094  nop word [rax+rax]
+009d  nop word [rax+rax]
+00a6  nop word [rax+rax]
+00af  nop word [rax+rax]
+00b8  nop dword [rax+rax]
+00c0  mov r11,[rsp+80h]
+00c8  mov rbx,[rsp+0C0h]
+00d0  mov rbp,[r8]
+00d3  add rbx,rbp
+00d6  mov rbp,[rdi+38h]
+00da  nop word [rax+rax]
+00e3  nop word [rax+rax]
+00ec  nop word [rax+rax]
+00f5  nop word [rax+rax]
+00fe  xchg ax,ax
 0100  mov r12,[rdi+68h]
 0104  mov r13,rbx
 0107  prefetchw [r13]
@@ -69,8 +69,8 @@
 015b  vpxor ymm5,ymm5,ymm5
 015f  vpxor ymm6,ymm6,ymm6
 0163  vpxor ymm7,ymm7,ymm7
-0167  mov r12,r10
-016a  mov r13,[r9+8]
+0167  mov r12,r9
+016a  mov r13,[r8+8]
 016e  test r13,r13
 0171  jle near 25Eh
 0177  nop word [rax+rax]
@@ -78,7 +78,7 @@
 0184  mov r15,[r12+8]
 0189  add r12,10h
 018d  add r14,r11
-0190  add r15,r8
+0190  add r15,rsi
 0193  vmovups ymm8,[r15]
 0198  vmovups ymm9,[r15+20h]
 019e  vmovups ymm10,[r15+40h]
@@ -142,28 +142,28 @@
 02b8  add rbx,r12
 02bb  dec rbp
 02be  jne near 100h
-02c4  mov r11,[r9+8]
+02c4  mov r11,[r8+8]
 02c8  shl r11,4
-02cc  add r10,r11
-02cf  add r9,10h
-02d3  mov r11,[rsp+80h]
-02db  dec r11
-02de  mov [rsp+80h],r11
-02e6  jne near 0C0h
-02ec  mov r9,[rdi+30h]
-02f0  mov r10,[rsp+0C0h]
-02f8  add r10,r9
-02fb  mov [rsp+0C0h],r10
-0303  mov r9,[rdi+78h]
-0307  add rsi,r9
-030a  mov r9,[rdi+58h]
-030e  add r8,r9
-0311  mov r9,[rsp]
-0315  add r9,8
-0319  mov [rsp],r9
-031d  mov r9,[rsp+40h]
-0322  dec r9
-0325  mov [rsp+40h],r9
+02cc  add r9,r11
+02cf  add r8,10h
+02d3  dec r10
+02d6  jne near 0C0h
+02dc  mov r8,[rdi+30h]
+02e0  mov r9,[rsp+80h]
+02e8  add r9,r8
+02eb  mov [rsp+80h],r9
+02f3  mov r8,[rdi+78h]
+02f7  mov r9,[rsp+0C0h]
+02ff  add r9,r8
+0302  mov [rsp+0C0h],r9
+030a  mov r8,[rdi+58h]
+030e  add rsi,r8
+0311  mov r8,[rsp]
+0315  add r8,8
+0319  mov [rsp],r8
+031d  mov r8,[rsp+40h]
+0322  dec r8
+0325  mov [rsp+40h],r8
 032a  jne near 80h
 0330  add rsp,100h
 0337  pop r15

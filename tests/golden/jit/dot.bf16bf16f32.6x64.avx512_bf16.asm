@@ -1,39 +1,39 @@
-; 268 instructions, 1653 bytes, 0 spills, 0 of them in inner loops
+; 198 instructions, 1203 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
-0004  push r13
-0006  vpxord zmm0,zmm0,zmm0
-000c  vpxord zmm1,zmm1,zmm1
-0012  vpxord zmm2,zmm2,zmm2
-0018  vpxord zmm3,zmm3,zmm3
-001e  vpxord zmm4,zmm4,zmm4
-0024  vpxord zmm5,zmm5,zmm5
-002a  vpxord zmm6,zmm6,zmm6
-0030  vpxord zmm7,zmm7,zmm7
-0036  vpxord zmm8,zmm8,zmm8
-003c  vpxord zmm9,zmm9,zmm9
-0042  vpxord zmm10,zmm10,zmm10
-0048  vpxord zmm11,zmm11,zmm11
-004e  vpxord zmm12,zmm12,zmm12
-0054  vpxord zmm13,zmm13,zmm13
-005a  vpxord zmm14,zmm14,zmm14
-0060  vpxord zmm15,zmm15,zmm15
-0066  vpxord zmm16,zmm16,zmm16
-006c  vpxord zmm17,zmm17,zmm17
-0072  vpxord zmm18,zmm18,zmm18
-0078  vpxord zmm19,zmm19,zmm19
-007e  vpxord zmm20,zmm20,zmm20
-0084  vpxord zmm21,zmm21,zmm21
-008a  vpxord zmm22,zmm22,zmm22
-0090  vpxord zmm23,zmm23,zmm23
-0096  mov rax,[rdi]
-0099  mov rcx,[rdi+8]
-009d  test rcx,rcx
-00a0  jle near 5B2h
-00a6  nop word [rax+rax]
-00af  nop word [rax+rax]
-00b8  nop dword [rax+rax]
+0004  vpxord zmm0,zmm0,zmm0
+000a  vpxord zmm1,zmm1,zmm1
+0010  vpxord zmm2,zmm2,zmm2
+0016  vpxord zmm3,zmm3,zmm3
+001c  vpxord zmm4,zmm4,zmm4
+0022  vpxord zmm5,zmm5,zmm5
+0028  vpxord zmm6,zmm6,zmm6
+002e  vpxord zmm7,zmm7,zmm7
+0034  vpxord zmm8,zmm8,zmm8
+003a  vpxord zmm9,zmm9,zmm9
+0040  vpxord zmm10,zmm10,zmm10
+0046  vpxord zmm11,zmm11,zmm11
+004c  vpxord zmm12,zmm12,zmm12
+0052  vpxord zmm13,zmm13,zmm13
+0058  vpxord zmm14,zmm14,zmm14
+005e  vpxord zmm15,zmm15,zmm15
+0064  vpxord zmm16,zmm16,zmm16
+006a  vpxord zmm17,zmm17,zmm17
+0070  vpxord zmm18,zmm18,zmm18
+0076  vpxord zmm19,zmm19,zmm19
+007c  vpxord zmm20,zmm20,zmm20
+0082  vpxord zmm21,zmm21,zmm21
+0088  vpxord zmm22,zmm22,zmm22
+008e  vpxord zmm23,zmm23,zmm23
+0094  mov rax,[rdi]
+0097  mov rcx,[rdi+8]
+009b  test rcx,rcx
+009e  jle near 3F2h
+00a4  nop word [rax+rax]
+00ad  nop word [rax+rax]
+00b6  nop word [rax+rax]
+00bf  nop
 00c0  mov rdx,[rdi+18h]
 00c4  mov rsi,[rax]
 00c7  add rdx,rsi
@@ -46,11 +46,10 @@
 00e2  add rax,38h
 00e6  mov ebp,0
 00eb  mov r12,[rdi+10h]
-00ef  mov r13,r12
-00f2  shr r13,2
-00f6  test r13,r13
-00f9  jle near 47Dh
-00ff  nop
+00ef  shr r12,1
+00f3  test r12,r12
+00f6  jle near 2C5h
+00fc  nop dword [rax]
 0100  vmovups zmm24,[rdx]
 0106  vmovups zmm25,[rdx+40h]
 010d  vmovups zmm26,[rdx+80h]
@@ -119,161 +118,92 @@
 029f  vdpbf16ps zmm21,zmm28,zmm25
 02a5  vdpbf16ps zmm22,zmm28,zmm26
 02ab  vdpbf16ps zmm23,zmm28,zmm27
-02b1  vmovups zmm24,[rdx+200h]
-02b8  vmovups zmm25,[rdx+240h]
-02bf  vmovups zmm26,[rdx+280h]
-02c6  vmovups zmm27,[rdx+2C0h]
-02cd  vpbroadcastd zmm28,[rsi+rbp+8]
-02d5  vdpbf16ps zmm0,zmm28,zmm24
-02db  vdpbf16ps zmm1,zmm28,zmm25
-02e1  vdpbf16ps zmm2,zmm28,zmm26
-02e7  vdpbf16ps zmm3,zmm28,zmm27
-02ed  vpbroadcastd zmm28,[r8+rbp+8]
-02f5  vdpbf16ps zmm4,zmm28,zmm24
-02fb  vdpbf16ps zmm5,zmm28,zmm25
-0301  vdpbf16ps zmm6,zmm28,zmm26
-0307  vdpbf16ps zmm7,zmm28,zmm27
-030d  vpbroadcastd zmm28,[r9+rbp+8]
-0315  vdpbf16ps zmm8,zmm28,zmm24
-031b  vdpbf16ps zmm9,zmm28,zmm25
-0321  vdpbf16ps zmm10,zmm28,zmm26
-0327  vdpbf16ps zmm11,zmm28,zmm27
-032d  vpbroadcastd zmm28,[r10+rbp+8]
-0335  vdpbf16ps zmm12,zmm28,zmm24
-033b  vdpbf16ps zmm13,zmm28,zmm25
-0341  vdpbf16ps zmm14,zmm28,zmm26
-0347  vdpbf16ps zmm15,zmm28,zmm27
-034d  vpbroadcastd zmm28,[r11+rbp+8]
-0355  vdpbf16ps zmm16,zmm28,zmm24
-035b  vdpbf16ps zmm17,zmm28,zmm25
-0361  vdpbf16ps zmm18,zmm28,zmm26
-0367  vdpbf16ps zmm19,zmm28,zmm27
-036d  vpbroadcastd zmm28,[rbx+rbp+8]
-0375  vdpbf16ps zmm20,zmm28,zmm24
-037b  vdpbf16ps zmm21,zmm28,zmm25
-0381  vdpbf16ps zmm22,zmm28,zmm26
-0387  vdpbf16ps zmm23,zmm28,zmm27
-038d  vmovups zmm24,[rdx+300h]
-0394  vmovups zmm25,[rdx+340h]
-039b  vmovups zmm26,[rdx+380h]
-03a2  vmovups zmm27,[rdx+3C0h]
-03a9  vpbroadcastd zmm28,[rsi+rbp+0Ch]
-03b1  vdpbf16ps zmm0,zmm28,zmm24
-03b7  vdpbf16ps zmm1,zmm28,zmm25
-03bd  vdpbf16ps zmm2,zmm28,zmm26
-03c3  vdpbf16ps zmm3,zmm28,zmm27
-03c9  vpbroadcastd zmm28,[r8+rbp+0Ch]
-03d1  vdpbf16ps zmm4,zmm28,zmm24
-03d7  vdpbf16ps zmm5,zmm28,zmm25
-03dd  vdpbf16ps zmm6,zmm28,zmm26
-03e3  vdpbf16ps zmm7,zmm28,zmm27
-03e9  vpbroadcastd zmm28,[r9+rbp+0Ch]
-03f1  vdpbf16ps zmm8,zmm28,zmm24
-03f7  vdpbf16ps zmm9,zmm28,zmm25
-03fd  vdpbf16ps zmm10,zmm28,zmm26
-0403  vdpbf16ps zmm11,zmm28,zmm27
-0409  vpbroadcastd zmm28,[r10+rbp+0Ch]
-0411  vdpbf16ps zmm12,zmm28,zmm24
-0417  vdpbf16ps zmm13,zmm28,zmm25
-041d  vdpbf16ps zmm14,zmm28,zmm26
-0423  vdpbf16ps zmm15,zmm28,zmm27
-0429  vpbroadcastd zmm28,[r11+rbp+0Ch]
-0431  vdpbf16ps zmm16,zmm28,zmm24
-0437  vdpbf16ps zmm17,zmm28,zmm25
-043d  vdpbf16ps zmm18,zmm28,zmm26
-0443  vdpbf16ps zmm19,zmm28,zmm27
-0449  vpbroadcastd zmm28,[rbx+rbp+0Ch]
-0451  vdpbf16ps zmm20,zmm28,zmm24
-0457  vdpbf16ps zmm21,zmm28,zmm25
-045d  vdpbf16ps zmm22,zmm28,zmm26
-0463  vdpbf16ps zmm23,zmm28,zmm27
-0469  add rbp,10h
-046d  add rdx,400h
-0474  dec r13
-0477  jne near 100h
-047d  and r12,3
-0481  test r12,r12
-0484  jle near 5A9h
-048a  nop word [rax+rax]
-0493  nop word [rax+rax]
-049c  nop word [rax+rax]
-04a5  nop word [rax+rax]
-04ae  nop word [rax+rax]
-04b7  nop word [rax+rax]
-04c0  vmovups zmm24,[rdx]
-04c6  vmovups zmm25,[rdx+40h]
-04cd  vmovups zmm26,[rdx+80h]
-04d4  vmovups zmm27,[rdx+0C0h]
-04db  vpbroadcastd zmm28,[rsi+rbp]
-04e2  vdpbf16ps zmm0,zmm28,zmm24
-04e8  vdpbf16ps zmm1,zmm28,zmm25
-04ee  vdpbf16ps zmm2,zmm28,zmm26
-04f4  vdpbf16ps zmm3,zmm28,zmm27
-04fa  vpbroadcastd zmm28,[r8+rbp]
-0501  vdpbf16ps zmm4,zmm28,zmm24
-0507  vdpbf16ps zmm5,zmm28,zmm25
-050d  vdpbf16ps zmm6,zmm28,zmm26
-0513  vdpbf16ps zmm7,zmm28,zmm27
-0519  vpbroadcastd zmm28,[r9+rbp]
-0520  vdpbf16ps zmm8,zmm28,zmm24
-0526  vdpbf16ps zmm9,zmm28,zmm25
-052c  vdpbf16ps zmm10,zmm28,zmm26
-0532  vdpbf16ps zmm11,zmm28,zmm27
-0538  vpbroadcastd zmm28,[r10+rbp]
-053f  vdpbf16ps zmm12,zmm28,zmm24
-0545  vdpbf16ps zmm13,zmm28,zmm25
-054b  vdpbf16ps zmm14,zmm28,zmm26
-0551  vdpbf16ps zmm15,zmm28,zmm27
-0557  vpbroadcastd zmm28,[r11+rbp]
-055e  vdpbf16ps zmm16,zmm28,zmm24
-0564  vdpbf16ps zmm17,zmm28,zmm25
-056a  vdpbf16ps zmm18,zmm28,zmm26
-0570  vdpbf16ps zmm19,zmm28,zmm27
-0576  vpbroadcastd zmm28,[rbx+rbp]
-057d  vdpbf16ps zmm20,zmm28,zmm24
-0583  vdpbf16ps zmm21,zmm28,zmm25
-0589  vdpbf16ps zmm22,zmm28,zmm26
-058f  vdpbf16ps zmm23,zmm28,zmm27
-0595  add rbp,4
-0599  add rdx,100h
-05a0  dec r12
-05a3  jne near 4C0h
-05a9  dec rcx
-05ac  jne near 0C0h
-05b2  mov rax,[rdi+20h]
-05b6  mov rdi,[rdi+28h]
-05ba  vmovups [rax],zmm0
-05c0  vmovups [rax+40h],zmm1
-05c7  vmovups [rax+80h],zmm2
-05ce  vmovups [rax+0C0h],zmm3
-05d5  add rax,rdi
-05d8  vmovups [rax],zmm4
-05de  vmovups [rax+40h],zmm5
-05e5  vmovups [rax+80h],zmm6
-05ec  vmovups [rax+0C0h],zmm7
-05f3  add rax,rdi
-05f6  vmovups [rax],zmm8
-05fc  vmovups [rax+40h],zmm9
-0603  vmovups [rax+80h],zmm10
-060a  vmovups [rax+0C0h],zmm11
-0611  add rax,rdi
-0614  vmovups [rax],zmm12
-061a  vmovups [rax+40h],zmm13
-0621  vmovups [rax+80h],zmm14
-0628  vmovups [rax+0C0h],zmm15
-062f  add rax,rdi
-0632  vmovups [rax],zmm16
-0638  vmovups [rax+40h],zmm17
-063f  vmovups [rax+80h],zmm18
-0646  vmovups [rax+0C0h],zmm19
-064d  add rax,rdi
-0650  vmovups [rax],zmm20
-0656  vmovups [rax+40h],zmm21
-065d  vmovups [rax+80h],zmm22
-0664  vmovups [rax+0C0h],zmm23
-066b  pop r13
-066d  pop r12
-066f  pop rbp
-0670  pop rbx
-0671  vzeroupper
-0674  ret
+02b1  add rbp,8
+02b5  add rdx,200h
+02bc  dec r12
+02bf  jne near 100h
+02c5  mov r12,[rdi+10h]
+02c9  and r12,1
+02cd  test r12,r12
+02d0  jle near 3E9h
+02d6  nop word [rax+rax]
+02df  nop word [rax+rax]
+02e8  nop word [rax+rax]
+02f1  nop word [rax+rax]
+02fa  nop word [rax+rax]
+0300  vmovups zmm24,[rdx]
+0306  vmovups zmm25,[rdx+40h]
+030d  vmovups zmm26,[rdx+80h]
+0314  vmovups zmm27,[rdx+0C0h]
+031b  vpbroadcastd zmm28,[rsi+rbp]
+0322  vdpbf16ps zmm0,zmm28,zmm24
+0328  vdpbf16ps zmm1,zmm28,zmm25
+032e  vdpbf16ps zmm2,zmm28,zmm26
+0334  vdpbf16ps zmm3,zmm28,zmm27
+033a  vpbroadcastd zmm28,[r8+rbp]
+0341  vdpbf16ps zmm4,zmm28,zmm24
+0347  vdpbf16ps zmm5,zmm28,zmm25
+034d  vdpbf16ps zmm6,zmm28,zmm26
+0353  vdpbf16ps zmm7,zmm28,zmm27
+0359  vpbroadcastd zmm28,[r9+rbp]
+0360  vdpbf16ps zmm8,zmm28,zmm24
+0366  vdpbf16ps zmm9,zmm28,zmm25
+036c  vdpbf16ps zmm10,zmm28,zmm26
+0372  vdpbf16ps zmm11,zmm28,zmm27
+0378  vpbroadcastd zmm28,[r10+rbp]
+037f  vdpbf16ps zmm12,zmm28,zmm24
+0385  vdpbf16ps zmm13,zmm28,zmm25
+038b  vdpbf16ps zmm14,zmm28,zmm26
+0391  vdpbf16ps zmm15,zmm28,zmm27
+0397  vpbroadcastd zmm28,[r11+rbp]
+039e  vdpbf16ps zmm16,zmm28,zmm24
+03a4  vdpbf16ps zmm17,zmm28,zmm25
+03aa  vdpbf16ps zmm18,zmm28,zmm26
+03b0  vdpbf16ps zmm19,zmm28,zmm27
+03b6  vpbroadcastd zmm28,[rbx+rbp]
+03bd  vdpbf16ps zmm20,zmm28,zmm24
+03c3  vdpbf16ps zmm21,zmm28,zmm25
+03c9  vdpbf16ps zmm22,zmm28,zmm26
+03cf  vdpbf16ps zmm23,zmm28,zmm27
+03d5  add rbp,4
+03d9  add rdx,100h
+03e0  dec r12
+03e3  jne near 300h
+03e9  dec rcx
+03ec  jne near 0C0h
+03f2  mov rax,[rdi+20h]
+03f6  mov rdi,[rdi+28h]
+03fa  vmovups [rax],zmm0
+0400  vmovups [rax+40h],zmm1
+0407  vmovups [rax+80h],zmm2
+040e  vmovups [rax+0C0h],zmm3
+0415  add rax,rdi
+0418  vmovups [rax],zmm4
+041e  vmovups [rax+40h],zmm5
+0425  vmovups [rax+80h],zmm6
+042c  vmovups [rax+0C0h],zmm7
+0433  add rax,rdi
+0436  vmovups [rax],zmm8
+043c  vmovups [rax+40h],zmm9
+0443  vmovups [rax+80h],zmm10
+044a  vmovups [rax+0C0h],zmm11
+0451  add rax,rdi
+0454  vmovups [rax],zmm12
+045a  vmovups [rax+40h],zmm13
+0461  vmovups [rax+80h],zmm14
+0468  vmovups [rax+0C0h],zmm15
+046f  add rax,rdi
+0472  vmovups [rax],zmm16
+0478  vmovups [rax+40h],zmm17
+047f  vmovups [rax+80h],zmm18
+0486  vmovups [rax+0C0h],zmm19
+048d  add rax,rdi
+0490  vmovups [rax],zmm20
+0496  vmovups [rax+40h],zmm21
+049d  vmovups [rax+80h],zmm22
+04a4  vmovups [rax+0C0h],zmm23
+04ab  pop r12
+04ad  pop rbp
+04ae  pop rbx
+04af  vzeroupper
+04b2  ret

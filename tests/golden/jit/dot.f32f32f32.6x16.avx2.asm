@@ -1,33 +1,33 @@
-; 184 instructions, 927 bytes, 0 spills, 0 of them in inner loops
+; 140 instructions, 669 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
-0006  push r14
-0008  mov rax,[rdi+40h]
-000c  vmovd xmm0,eax
-0010  vpbroadcastd ymm0,xmm0
-0015  vpcmpgtd ymm0,ymm0,[rel 3A0h]
-001d  mov rax,[rdi+38h]
-0021  vpxor ymm1,ymm1,ymm1
-0025  vpxor ymm2,ymm2,ymm2
-0029  vpxor ymm3,ymm3,ymm3
-002d  vpxor ymm4,ymm4,ymm4
-0031  vpxor ymm5,ymm5,ymm5
-0035  vpxor ymm6,ymm6,ymm6
-0039  vpxor ymm7,ymm7,ymm7
-003d  vpxor ymm8,ymm8,ymm8
-0042  vpxor ymm9,ymm9,ymm9
-0047  vpxor ymm10,ymm10,ymm10
-004c  vpxor ymm11,ymm11,ymm11
-0051  vpxor ymm12,ymm12,ymm12
-0056  mov rcx,[rdi]
-0059  mov rdx,[rdi+8]
-005d  test rdx,rdx
-0060  jle near 340h
-0066  nop word [rax+rax]
-006f  nop word [rax+rax]
-0078  nop dword [rax+rax]
+0006  mov rax,[rdi+40h]
+000a  vmovd xmm0,eax
+000e  vpbroadcastd ymm0,xmm0
+0013  vpcmpgtd ymm0,ymm0,[rel 2A0h]
+001b  mov rax,[rdi+38h]
+001f  vpxor ymm1,ymm1,ymm1
+0023  vpxor ymm2,ymm2,ymm2
+0027  vpxor ymm3,ymm3,ymm3
+002b  vpxor ymm4,ymm4,ymm4
+002f  vpxor ymm5,ymm5,ymm5
+0033  vpxor ymm6,ymm6,ymm6
+0037  vpxor ymm7,ymm7,ymm7
+003b  vpxor ymm8,ymm8,ymm8
+0040  vpxor ymm9,ymm9,ymm9
+0045  vpxor ymm10,ymm10,ymm10
+004a  vpxor ymm11,ymm11,ymm11
+004f  vpxor ymm12,ymm12,ymm12
+0054  mov rcx,[rdi]
+0057  mov rdx,[rdi+8]
+005b  test rdx,rdx
+005e  jle near 240h
+0064  nop word [rax+rax]
+006d  nop word [rax+rax]
+0076  nop word [rax+rax]
+007f  nop
 0080  mov rsi,[rdi+18h]
 0084  mov r8,[rcx]
 0087  add rsi,r8
@@ -40,10 +40,10 @@
 00a2  add rcx,38h
 00a6  mov r12d,0
 00ac  mov r13,[rdi+10h]
-00b0  mov r14,r13
-00b3  shr r14,2
-00b7  test r14,r14
-00ba  jle near 294h
+00b0  shr r13,1
+00b4  test r13,r13
+00b7  jle near 1AEh
+00bd  nop dword [rax]
 00c0  vmovups ymm13,[rsi]
 00c4  vmaskmovps ymm14,ymm0,[rsi+20h]
 00ca  vpbroadcastd ymm15,[r8+r12]
@@ -86,107 +86,62 @@
 0194  vfmadd231ps ymm11,ymm15,ymm13
 0199  vfmadd231ps ymm12,ymm15,ymm14
 019e  add rsi,rax
-01a1  vmovups ymm13,[rsi]
-01a5  vmaskmovps ymm14,ymm0,[rsi+20h]
-01ab  vpbroadcastd ymm15,[r8+r12+8]
-01b2  vfmadd231ps ymm1,ymm15,ymm13
-01b7  vfmadd231ps ymm2,ymm15,ymm14
-01bc  vpbroadcastd ymm15,[r9+r12+8]
-01c3  vfmadd231ps ymm3,ymm15,ymm13
-01c8  vfmadd231ps ymm4,ymm15,ymm14
-01cd  vpbroadcastd ymm15,[r10+r12+8]
-01d4  vfmadd231ps ymm5,ymm15,ymm13
-01d9  vfmadd231ps ymm6,ymm15,ymm14
-01de  vpbroadcastd ymm15,[r11+r12+8]
-01e5  vfmadd231ps ymm7,ymm15,ymm13
-01ea  vfmadd231ps ymm8,ymm15,ymm14
-01ef  vpbroadcastd ymm15,[rbx+r12+8]
-01f6  vfmadd231ps ymm9,ymm15,ymm13
-01fb  vfmadd231ps ymm10,ymm15,ymm14
-0200  vpbroadcastd ymm15,[rbp+r12+8]
-0207  vfmadd231ps ymm11,ymm15,ymm13
-020c  vfmadd231ps ymm12,ymm15,ymm14
-0211  add rsi,rax
-0214  vmovups ymm13,[rsi]
-0218  vmaskmovps ymm14,ymm0,[rsi+20h]
-021e  vpbroadcastd ymm15,[r8+r12+0Ch]
-0225  vfmadd231ps ymm1,ymm15,ymm13
-022a  vfmadd231ps ymm2,ymm15,ymm14
-022f  vpbroadcastd ymm15,[r9+r12+0Ch]
-0236  vfmadd231ps ymm3,ymm15,ymm13
-023b  vfmadd231ps ymm4,ymm15,ymm14
-0240  vpbroadcastd ymm15,[r10+r12+0Ch]
-0247  vfmadd231ps ymm5,ymm15,ymm13
-024c  vfmadd231ps ymm6,ymm15,ymm14
-0251  vpbroadcastd ymm15,[r11+r12+0Ch]
-0258  vfmadd231ps ymm7,ymm15,ymm13
-025d  vfmadd231ps ymm8,ymm15,ymm14
-0262  vpbroadcastd ymm15,[rbx+r12+0Ch]
-0269  vfmadd231ps ymm9,ymm15,ymm13
-026e  vfmadd231ps ymm10,ymm15,ymm14
-0273  vpbroadcastd ymm15,[rbp+r12+0Ch]
-027a  vfmadd231ps ymm11,ymm15,ymm13
-027f  vfmadd231ps ymm12,ymm15,ymm14
-0284  add rsi,rax
-0287  add r12,10h
-028b  dec r14
-028e  jne near 0C0h
-0294  and r13,3
-0298  test r13,r13
-029b  jle near 337h
-02a1  nop word [rax+rax]
-02aa  nop word [rax+rax]
-02b3  nop word [rax+rax]
-02bc  nop dword [rax]
-02c0  vmovups ymm13,[rsi]
-02c4  vmaskmovps ymm14,ymm0,[rsi+20h]
-02ca  vpbroadcastd ymm15,[r8+r12]
-02d0  vfmadd231ps ymm1,ymm15,ymm13
-02d5  vfmadd231ps ymm2,ymm15,ymm14
-02da  vpbroadcastd ymm15,[r9+r12]
-02e0  vfmadd231ps ymm3,ymm15,ymm13
-02e5  vfmadd231ps ymm4,ymm15,ymm14
-02ea  vpbroadcastd ymm15,[r10+r12]
-02f0  vfmadd231ps ymm5,ymm15,ymm13
-02f5  vfmadd231ps ymm6,ymm15,ymm14
-02fa  vpbroadcastd ymm15,[r11+r12]
-0300  vfmadd231ps ymm7,ymm15,ymm13
-0305  vfmadd231ps ymm8,ymm15,ymm14
-030a  vpbroadcastd ymm15,[rbx+r12]
-0310  vfmadd231ps ymm9,ymm15,ymm13
-0315  vfmadd231ps ymm10,ymm15,ymm14
-031a  vpbroadcastd ymm15,[rbp+r12]
-0321  vfmadd231ps ymm11,ymm15,ymm13
-0326  vfmadd231ps ymm12,ymm15,ymm14
-032b  add rsi,rax
-032e  add r12,4
-0332  dec r13
-0335  jne short 2C0h
-0337  dec rdx
-033a  jne near 80h
-0340  mov rax,[rdi+20h]
-0344  mov rdi,[rdi+28h]
-0348  vmovups [rax],ymm1
-034c  vmaskmovps [rax+20h],ymm0,ymm2
-0352  add rax,rdi
-0355  vmovups [rax],ymm3
-0359  vmaskmovps [rax+20h],ymm0,ymm4
-035f  add rax,rdi
-0362  vmovups [rax],ymm5
-0366  vmaskmovps [rax+20h],ymm0,ymm6
-036c  add rax,rdi
-036f  vmovups [rax],ymm7
-0373  vmaskmovps [rax+20h],ymm0,ymm8
-0379  add rax,rdi
-037c  vmovups [rax],ymm9
-0380  vmaskmovps [rax+20h],ymm0,ymm10
-0386  add rax,rdi
-0389  vmovups [rax],ymm11
-038d  vmaskmovps [rax+20h],ymm0,ymm12
-0393  pop r14
-0395  pop r13
-0397  pop r12
-0399  pop rbp
-039a  pop rbx
-039b  vzeroupper
-039e  ret
+01a1  add r12,8
+01a5  dec r13
+01a8  jne near 0C0h
+01ae  mov r13,[rdi+10h]
+01b2  and r13,1
+01b6  test r13,r13
+01b9  jle near 237h
+01bf  nop
+01c0  vmovups ymm13,[rsi]
+01c4  vmaskmovps ymm14,ymm0,[rsi+20h]
+01ca  vpbroadcastd ymm15,[r8+r12]
+01d0  vfmadd231ps ymm1,ymm15,ymm13
+01d5  vfmadd231ps ymm2,ymm15,ymm14
+01da  vpbroadcastd ymm15,[r9+r12]
+01e0  vfmadd231ps ymm3,ymm15,ymm13
+01e5  vfmadd231ps ymm4,ymm15,ymm14
+01ea  vpbroadcastd ymm15,[r10+r12]
+01f0  vfmadd231ps ymm5,ymm15,ymm13
+01f5  vfmadd231ps ymm6,ymm15,ymm14
+01fa  vpbroadcastd ymm15,[r11+r12]
+0200  vfmadd231ps ymm7,ymm15,ymm13
+0205  vfmadd231ps ymm8,ymm15,ymm14
+020a  vpbroadcastd ymm15,[rbx+r12]
+0210  vfmadd231ps ymm9,ymm15,ymm13
+0215  vfmadd231ps ymm10,ymm15,ymm14
+021a  vpbroadcastd ymm15,[rbp+r12]
+0221  vfmadd231ps ymm11,ymm15,ymm13
+0226  vfmadd231ps ymm12,ymm15,ymm14
+022b  add rsi,rax
+022e  add r12,4
+0232  dec r13
+0235  jne short 1C0h
+0237  dec rdx
+023a  jne near 80h
+0240  mov rax,[rdi+20h]
+0244  mov rdi,[rdi+28h]
+0248  vmovups [rax],ymm1
+024c  vmaskmovps [rax+20h],ymm0,ymm2
+0252  add rax,rdi
+0255  vmovups [rax],ymm3
+0259  vmaskmovps [rax+20h],ymm0,ymm4
+025f  add rax,rdi
+0262  vmovups [rax],ymm5
+0266  vmaskmovps [rax+20h],ymm0,ymm6
+026c  add rax,rdi
+026f  vmovups [rax],ymm7
+0273  vmaskmovps [rax+20h],ymm0,ymm8
+0279  add rax,rdi
+027c  vmovups [rax],ymm9
+0280  vmaskmovps [rax+20h],ymm0,ymm10
+0286  add rax,rdi
+0289  vmovups [rax],ymm11
+028d  vmaskmovps [rax+20h],ymm0,ymm12
+0293  pop r13
+0295  pop r12
+0297  pop rbp
+0298  pop rbx
+0299  vzeroupper
+029c  ret

@@ -1,28 +1,28 @@
-; 119 instructions, 752 bytes, 0 spills, 0 of them in inner loops
+; 117 instructions, 750 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
 0006  push r14
-0008  push r15
-000a  vpxord zmm0,zmm0,zmm0
-0010  vpxord zmm1,zmm1,zmm1
-0016  vpxord zmm2,zmm2,zmm2
-001c  vpxord zmm3,zmm3,zmm3
-0022  vpxord zmm4,zmm4,zmm4
-0028  vpxord zmm5,zmm5,zmm5
-002e  vpxord zmm6,zmm6,zmm6
-0034  vpxord zmm7,zmm7,zmm7
-003a  mov rax,[rdi]
-003d  mov rcx,[rdi+8]
-0041  test rcx,rcx
-0044  jle near 295h
-004a  nop word [rax+rax]
-0053  nop word [rax+rax]
-005c  nop word [rax+rax]
-0065  nop word [rax+rax]
-006e  nop word [rax+rax]
-0077  nop word [rax+rax]
+0008  vpxord zmm0,zmm0,zmm0
+000e  vpxord zmm1,zmm1,zmm1
+0014  vpxord zmm2,zmm2,zmm2
+001a  vpxord zmm3,zmm3,zmm3
+0020  vpxord zmm4,zmm4,zmm4
+0026  vpxord zmm5,zmm5,zmm5
+002c  vpxord zmm6,zmm6,zmm6
+0032  vpxord zmm7,zmm7,zmm7
+0038  mov rax,[rdi]
+003b  mov rcx,[rdi+8]
+003f  test rcx,rcx
+0042  jle near 295h
+0048  nop word [rax+rax]
+0051  nop word [rax+rax]
+005a  nop word [rax+rax]
+0063  nop word [rax+rax]
+006c  nop word [rax+rax]
+0075  nop word [rax+rax]
+007e  xchg ax,ax
 0080  mov rdx,[rdi+18h]
 0084  mov rsi,[rax]
 0087  add rdx,rsi
@@ -37,17 +37,16 @@
 00aa  add rax,48h
 00ae  mov r13d,0
 00b4  mov r14,[rdi+10h]
-00b8  mov r15,r14
-00bb  shr r15,2
-00bf  test r15,r15
-00c2  jle near 228h
-00c8  nop word [rax+rax]
-00d1  nop word [rax+rax]
-00da  nop word [rax+rax]
-00e3  nop word [rax+rax]
-00ec  nop word [rax+rax]
-00f5  nop word [rax+rax]
-00fe  xchg ax,ax
+00b8  shr r14,2
+00bc  test r14,r14
+00bf  jle near 228h
+00c5  nop word [rax+rax]
+00ce  nop word [rax+rax]
+00d7  nop word [rax+rax]
+00e0  nop word [rax+rax]
+00e9  nop word [rax+rax]
+00f2  nop word [rax+rax]
+00fb  nop dword [rax+rax]
 0100  vmovups zmm8,[rdx]
 0106  vfmadd231ps zmm0,zmm8,[rsi+r13]{1to16}
 010d  vfmadd231ps zmm1,zmm8,[r8+r13]{1to16}
@@ -86,13 +85,13 @@
 020c  vfmadd231ps zmm7,zmm8,[r12+r13+0Ch]{1to16}
 0214  add r13,10h
 0218  add rdx,100h
-021f  dec r15
+021f  dec r14
 0222  jne near 100h
-0228  and r14,3
-022c  test r14,r14
-022f  jle near 28Ch
-0235  nop word [rax+rax]
-023e  xchg ax,ax
+0228  mov r14,[rdi+10h]
+022c  and r14,3
+0230  test r14,r14
+0233  jle near 28Ch
+0239  nop dword [rax]
 0240  vmovups zmm8,[rdx]
 0246  vfmadd231ps zmm0,zmm8,[rsi+r13]{1to16}
 024d  vfmadd231ps zmm1,zmm8,[r8+r13]{1to16}
@@ -125,11 +124,10 @@
 02d3  vmovups [rax],zmm6
 02d9  add rax,rdi
 02dc  vmovups [rax],zmm7
-02e2  pop r15
-02e4  pop r14
-02e6  pop r13
-02e8  pop r12
-02ea  pop rbp
-02eb  pop rbx
-02ec  vzeroupper
-02ef  ret
+02e2  pop r14
+02e4  pop r13
+02e6  pop r12
+02e8  pop rbp
+02e9  pop rbx
+02ea  vzeroupper
+02ed  ret

@@ -1,44 +1,44 @@
-; 233 instructions, 1430 bytes, 0 spills, 0 of them in inner loops
+; 179 instructions, 1044 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
 0006  push r14
-0008  push r15
-000a  mov rax,[rdi+40h]
-000e  mov rcx,0FFFFFFFFFFFFFFFFh
-0018  bzhi rcx,rcx,rax
-001d  kmovq k1,rcx
-0022  mov rax,[rdi+20h]
-0026  mov rcx,[rdi+28h]
-002a  vmovups zmm0,[rax]
-0030  vmovups zmm1{k1}{z},[rax+40h]
-0037  add rax,rcx
-003a  vmovups zmm2,[rax]
-0040  vmovups zmm3{k1}{z},[rax+40h]
-0047  add rax,rcx
-004a  vmovups zmm4,[rax]
-0050  vmovups zmm5{k1}{z},[rax+40h]
-0057  add rax,rcx
-005a  vmovups zmm6,[rax]
-0060  vmovups zmm7{k1}{z},[rax+40h]
-0067  add rax,rcx
-006a  vmovups zmm8,[rax]
-0070  vmovups zmm9{k1}{z},[rax+40h]
-0077  add rax,rcx
-007a  vmovups zmm10,[rax]
-0080  vmovups zmm11{k1}{z},[rax+40h]
-0087  add rax,rcx
-008a  vmovups zmm12,[rax]
-0090  vmovups zmm13{k1}{z},[rax+40h]
-0097  add rax,rcx
-009a  vmovups zmm14,[rax]
-00a0  vmovups zmm15{k1}{z},[rax+40h]
-00a7  mov rax,[rdi]
-00aa  mov rcx,[rdi+8]
-00ae  test rcx,rcx
-00b1  jle near 503h
-00b7  nop word [rax+rax]
+0008  mov rax,[rdi+40h]
+000c  mov rcx,0FFFFFFFFFFFFFFFFh
+0016  bzhi rcx,rcx,rax
+001b  kmovq k1,rcx
+0020  mov rax,[rdi+20h]
+0024  mov rcx,[rdi+28h]
+0028  vmovups zmm0,[rax]
+002e  vmovups zmm1{k1}{z},[rax+40h]
+0035  add rax,rcx
+0038  vmovups zmm2,[rax]
+003e  vmovups zmm3{k1}{z},[rax+40h]
+0045  add rax,rcx
+0048  vmovups zmm4,[rax]
+004e  vmovups zmm5{k1}{z},[rax+40h]
+0055  add rax,rcx
+0058  vmovups zmm6,[rax]
+005e  vmovups zmm7{k1}{z},[rax+40h]
+0065  add rax,rcx
+0068  vmovups zmm8,[rax]
+006e  vmovups zmm9{k1}{z},[rax+40h]
+0075  add rax,rcx
+0078  vmovups zmm10,[rax]
+007e  vmovups zmm11{k1}{z},[rax+40h]
+0085  add rax,rcx
+0088  vmovups zmm12,[rax]
+008e  vmovups zmm13{k1}{z},[rax+40h]
+0095  add rax,rcx
+0098  vmovups zmm14,[rax]
+009e  vmovups zmm15{k1}{z},[rax+40h]
+00a5  mov rax,[rdi]
+00a8  mov rcx,[rdi+8]
+00ac  test rcx,rcx
+00af  jle near 383h
+00b5  nop word [rax+rax]
+00be  xchg ax,ax
 00c0  mov rdx,[rdi+18h]
 00c4  mov rsi,[rax]
 00c7  add rdx,rsi
@@ -53,17 +53,16 @@
 00ea  add rax,48h
 00ee  mov r13d,0
 00f4  mov r14,[rdi+10h]
-00f8  mov r15,r14
-00fb  shr r15,2
-00ff  test r15,r15
-0102  jle near 404h
-0108  nop word [rax+rax]
-0111  nop word [rax+rax]
-011a  nop word [rax+rax]
-0123  nop word [rax+rax]
-012c  nop word [rax+rax]
-0135  nop word [rax+rax]
-013e  xchg ax,ax
+00f8  shr r14,1
+00fc  test r14,r14
+00ff  jle near 2A8h
+0105  nop word [rax+rax]
+010e  nop word [rax+rax]
+0117  nop word [rax+rax]
+0120  nop word [rax+rax]
+0129  nop word [rax+rax]
+0132  nop word [rax+rax]
+013b  nop dword [rax+rax]
 0140  vmovups zmm16,[rdx]
 0146  vmovups zmm17,[rdx+40h]
 014d  vpbroadcastd zmm18,[rsi+r13]
@@ -116,133 +115,76 @@
 0280  vpbroadcastd zmm18,[r12+r13+4]
 0288  vfmadd231ps zmm14,zmm18,zmm16
 028e  vfmadd231ps zmm15,zmm18,zmm17
-0294  vmovups zmm16,[rdx+100h]
-029b  vmovups zmm17,[rdx+140h]
-02a2  vpbroadcastd zmm18,[rsi+r13+8]
-02aa  vfmadd231ps zmm0,zmm18,zmm16
-02b0  vfmadd231ps zmm1,zmm18,zmm17
-02b6  vpbroadcastd zmm18,[r8+r13+8]
-02be  vfmadd231ps zmm2,zmm18,zmm16
-02c4  vfmadd231ps zmm3,zmm18,zmm17
-02ca  vpbroadcastd zmm18,[r9+r13+8]
-02d2  vfmadd231ps zmm4,zmm18,zmm16
-02d8  vfmadd231ps zmm5,zmm18,zmm17
-02de  vpbroadcastd zmm18,[r10+r13+8]
-02e6  vfmadd231ps zmm6,zmm18,zmm16
-02ec  vfmadd231ps zmm7,zmm18,zmm17
-02f2  vpbroadcastd zmm18,[r11+r13+8]
-02fa  vfmadd231ps zmm8,zmm18,zmm16
-0300  vfmadd231ps zmm9,zmm18,zmm17
-0306  vpbroadcastd zmm18,[rbx+r13+8]
-030e  vfmadd231ps zmm10,zmm18,zmm16
-0314  vfmadd231ps zmm11,zmm18,zmm17
-031a  vpbroadcastd zmm18,[rbp+r13+8]
-0322  vfmadd231ps zmm12,zmm18,zmm16
-0328  vfmadd231ps zmm13,zmm18,zmm17
-032e  vpbroadcastd zmm18,[r12+r13+8]
-0336  vfmadd231ps zmm14,zmm18,zmm16
-033c  vfmadd231ps zmm15,zmm18,zmm17
-0342  vmovups zmm16,[rdx+180h]
-0349  vmovups zmm17,[rdx+1C0h]
-0350  vpbroadcastd zmm18,[rsi+r13+0Ch]
-0358  vfmadd231ps zmm0,zmm18,zmm16
-035e  vfmadd231ps zmm1,zmm18,zmm17
-0364  vpbroadcastd zmm18,[r8+r13+0Ch]
-036c  vfmadd231ps zmm2,zmm18,zmm16
-0372  vfmadd231ps zmm3,zmm18,zmm17
-0378  vpbroadcastd zmm18,[r9+r13+0Ch]
-0380  vfmadd231ps zmm4,zmm18,zmm16
-0386  vfmadd231ps zmm5,zmm18,zmm17
-038c  vpbroadcastd zmm18,[r10+r13+0Ch]
-0394  vfmadd231ps zmm6,zmm18,zmm16
-039a  vfmadd231ps zmm7,zmm18,zmm17
-03a0  vpbroadcastd zmm18,[r11+r13+0Ch]
-03a8  vfmadd231ps zmm8,zmm18,zmm16
-03ae  vfmadd231ps zmm9,zmm18,zmm17
-03b4  vpbroadcastd zmm18,[rbx+r13+0Ch]
-03bc  vfmadd231ps zmm10,zmm18,zmm16
-03c2  vfmadd231ps zmm11,zmm18,zmm17
-03c8  vpbroadcastd zmm18,[rbp+r13+0Ch]
-03d0  vfmadd231ps zmm12,zmm18,zmm16
-03d6  vfmadd231ps zmm13,zmm18,zmm17
-03dc  vpbroadcastd zmm18,[r12+r13+0Ch]
-03e4  vfmadd231ps zmm14,zmm18,zmm16
-03ea  vfmadd231ps zmm15,zmm18,zmm17
-03f0  add r13,10h
-03f4  add rdx,200h
-03fb  dec r15
-03fe  jne near 140h
-0404  and r14,3
-0408  test r14,r14
-040b  jle near 4FAh
-0411  nop word [rax+rax]
-041a  nop word [rax+rax]
-0423  nop word [rax+rax]
-042c  nop word [rax+rax]
-0435  nop word [rax+rax]
-043e  xchg ax,ax
-0440  vmovups zmm16,[rdx]
-0446  vmovups zmm17,[rdx+40h]
-044d  vpbroadcastd zmm18,[rsi+r13]
-0454  vfmadd231ps zmm0,zmm18,zmm16
-045a  vfmadd231ps zmm1,zmm18,zmm17
-0460  vpbroadcastd zmm18,[r8+r13]
-0467  vfmadd231ps zmm2,zmm18,zmm16
-046d  vfmadd231ps zmm3,zmm18,zmm17
-0473  vpbroadcastd zmm18,[r9+r13]
-047a  vfmadd231ps zmm4,zmm18,zmm16
-0480  vfmadd231ps zmm5,zmm18,zmm17
-0486  vpbroadcastd zmm18,[r10+r13]
-048d  vfmadd231ps zmm6,zmm18,zmm16
-0493  vfmadd231ps zmm7,zmm18,zmm17
-0499  vpbroadcastd zmm18,[r11+r13]
-04a0  vfmadd231ps zmm8,zmm18,zmm16
-04a6  vfmadd231ps zmm9,zmm18,zmm17
-04ac  vpbroadcastd zmm18,[rbx+r13]
-04b3  vfmadd231ps zmm10,zmm18,zmm16
-04b9  vfmadd231ps zmm11,zmm18,zmm17
-04bf  vpbroadcastd zmm18,[rbp+r13]
-04c7  vfmadd231ps zmm12,zmm18,zmm16
-04cd  vfmadd231ps zmm13,zmm18,zmm17
-04d3  vpbroadcastd zmm18,[r12+r13]
-04da  vfmadd231ps zmm14,zmm18,zmm16
-04e0  vfmadd231ps zmm15,zmm18,zmm17
-04e6  add r13,4
-04ea  add rdx,80h
-04f1  dec r14
-04f4  jne near 440h
-04fa  dec rcx
-04fd  jne near 0C0h
-0503  mov rax,[rdi+20h]
-0507  mov rdi,[rdi+28h]
-050b  vmovups [rax],zmm0
-0511  vmovups [rax+40h]{k1},zmm1
-0518  add rax,rdi
-051b  vmovups [rax],zmm2
-0521  vmovups [rax+40h]{k1},zmm3
-0528  add rax,rdi
-052b  vmovups [rax],zmm4
-0531  vmovups [rax+40h]{k1},zmm5
-0538  add rax,rdi
-053b  vmovups [rax],zmm6
-0541  vmovups [rax+40h]{k1},zmm7
-0548  add rax,rdi
-054b  vmovups [rax],zmm8
-0551  vmovups [rax+40h]{k1},zmm9
-0558  add rax,rdi
-055b  vmovups [rax],zmm10
-0561  vmovups [rax+40h]{k1},zmm11
-0568  add rax,rdi
-056b  vmovups [rax],zmm12
-0571  vmovups [rax+40h]{k1},zmm13
-0578  add rax,rdi
-057b  vmovups [rax],zmm14
-0581  vmovups [rax+40h]{k1},zmm15
-0588  pop r15
-058a  pop r14
-058c  pop r13
-058e  pop r12
-0590  pop rbp
-0591  pop rbx
-0592  vzeroupper
-0595  ret
+0294  add r13,8
+0298  add rdx,100h
+029f  dec r14
+02a2  jne near 140h
+02a8  mov r14,[rdi+10h]
+02ac  and r14,1
+02b0  test r14,r14
+02b3  jle near 37Ah
+02b9  nop dword [rax]
+02c0  vmovups zmm16,[rdx]
+02c6  vmovups zmm17,[rdx+40h]
+02cd  vpbroadcastd zmm18,[rsi+r13]
+02d4  vfmadd231ps zmm0,zmm18,zmm16
+02da  vfmadd231ps zmm1,zmm18,zmm17
+02e0  vpbroadcastd zmm18,[r8+r13]
+02e7  vfmadd231ps zmm2,zmm18,zmm16
+02ed  vfmadd231ps zmm3,zmm18,zmm17
+02f3  vpbroadcastd zmm18,[r9+r13]
+02fa  vfmadd231ps zmm4,zmm18,zmm16
+0300  vfmadd231ps zmm5,zmm18,zmm17
+0306  vpbroadcastd zmm18,[r10+r13]
+030d  vfmadd231ps zmm6,zmm18,zmm16
+0313  vfmadd231ps zmm7,zmm18,zmm17
+0319  vpbroadcastd zmm18,[r11+r13]
+0320  vfmadd231ps zmm8,zmm18,zmm16
+0326  vfmadd231ps zmm9,zmm18,zmm17
+032c  vpbroadcastd zmm18,[rbx+r13]
+0333  vfmadd231ps zmm10,zmm18,zmm16
+0339  vfmadd231ps zmm11,zmm18,zmm17
+033f  vpbroadcastd zmm18,[rbp+r13]
+0347  vfmadd231ps zmm12,zmm18,zmm16
+034d  vfmadd231ps zmm13,zmm18,zmm17
+0353  vpbroadcastd zmm18,[r12+r13]
+035a  vfmadd231ps zmm14,zmm18,zmm16
+0360  vfmadd231ps zmm15,zmm18,zmm17
+0366  add r13,4
+036a  add rdx,80h
+0371  dec r14
+0374  jne near 2C0h
+037a  dec rcx
+037d  jne near 0C0h
+0383  mov rax,[rdi+20h]
+0387  mov rdi,[rdi+28h]
+038b  vmovups [rax],zmm0
+0391  vmovups [rax+40h]{k1},zmm1
+0398  add rax,rdi
+039b  vmovups [rax],zmm2
+03a1  vmovups [rax+40h]{k1},zmm3
+03a8  add rax,rdi
+03ab  vmovups [rax],zmm4
+03b1  vmovups [rax+40h]{k1},zmm5
+03b8  add rax,rdi
+03bb  vmovups [rax],zmm6
+03c1  vmovups [rax+40h]{k1},zmm7
+03c8  add rax,rdi
+03cb  vmovups [rax],zmm8
+03d1  vmovups [rax+40h]{k1},zmm9
+03d8  add rax,rdi
+03db  vmovups [rax],zmm10
+03e1  vmovups [rax+40h]{k1},zmm11
+03e8  add rax,rdi
+03eb  vmovups [rax],zmm12
+03f1  vmovups [rax+40h]{k1},zmm13
+03f8  add rax,rdi
+03fb  vmovups [rax],zmm14
+0401  vmovups [rax+40h]{k1},zmm15
+0408  pop r14
+040a  pop r13
+040c  pop r12
+040e  pop rbp
+040f  pop rbx
+0410  vzeroupper
+0413  ret

@@ -1,30 +1,30 @@
-; 205 instructions, 1080 bytes, 0 spills, 0 of them in inner loops
+; 151 instructions, 758 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
-0004  push r13
-0006  vpbroadcastd ymm0,[rel 438h]
-000f  vpxor ymm1,ymm1,ymm1
-0013  vpxor ymm2,ymm2,ymm2
-0017  vpxor ymm3,ymm3,ymm3
-001b  vpxor ymm4,ymm4,ymm4
-001f  vpxor ymm5,ymm5,ymm5
-0023  vpxor ymm6,ymm6,ymm6
-0027  vpxor ymm7,ymm7,ymm7
-002b  vpxor ymm8,ymm8,ymm8
-0030  vpxor ymm9,ymm9,ymm9
-0035  vpxor ymm10,ymm10,ymm10
-003a  vpxor ymm11,ymm11,ymm11
-003f  vpxor ymm12,ymm12,ymm12
-0044  mov rax,[rdi]
-0047  mov rcx,[rdi+8]
-004b  test rcx,rcx
-004e  jle near 3E1h
-0054  nop word [rax+rax]
-005d  nop word [rax+rax]
-0066  nop word [rax+rax]
-006f  nop word [rax+rax]
-0078  nop dword [rax+rax]
+0004  vpbroadcastd ymm0,[rel 2F8h]
+000d  vpxor ymm1,ymm1,ymm1
+0011  vpxor ymm2,ymm2,ymm2
+0015  vpxor ymm3,ymm3,ymm3
+0019  vpxor ymm4,ymm4,ymm4
+001d  vpxor ymm5,ymm5,ymm5
+0021  vpxor ymm6,ymm6,ymm6
+0025  vpxor ymm7,ymm7,ymm7
+0029  vpxor ymm8,ymm8,ymm8
+002e  vpxor ymm9,ymm9,ymm9
+0033  vpxor ymm10,ymm10,ymm10
+0038  vpxor ymm11,ymm11,ymm11
+003d  vpxor ymm12,ymm12,ymm12
+0042  mov rax,[rdi]
+0045  mov rcx,[rdi+8]
+0049  test rcx,rcx
+004c  jle near 2A1h
+0052  nop word [rax+rax]
+005b  nop word [rax+rax]
+0064  nop word [rax+rax]
+006d  nop word [rax+rax]
+0076  nop word [rax+rax]
+007f  nop
 0080  mov rdx,[rdi+18h]
 0084  mov rsi,[rax]
 0087  add rdx,rsi
@@ -37,11 +37,10 @@
 00a2  add rax,38h
 00a6  mov ebp,0
 00ab  mov r12,[rdi+10h]
-00af  mov r13,r12
-00b2  shr r13,2
-00b6  test r13,r13
-00b9  jle near 311h
-00bf  nop
+00af  shr r12,1
+00b3  test r12,r12
+00b6  jle near 1E9h
+00bc  nop dword [rax]
 00c0  vmovups ymm13,[rdx]
 00c4  vmovups ymm14,[rdx+20h]
 00c9  vpbroadcastd ymm15,[rsi+rbp]
@@ -94,123 +93,68 @@
 01c6  vpxor ymm15,ymm0,ymm15
 01cb  vpdpbusd ymm11,ymm15,ymm13
 01d0  vpdpbusd ymm12,ymm15,ymm14
-01d5  vmovups ymm13,[rdx+80h]
-01dd  vmovups ymm14,[rdx+0A0h]
-01e5  vpbroadcastd ymm15,[rsi+rbp+8]
-01ec  vpxor ymm15,ymm0,ymm15
-01f1  vpdpbusd ymm1,ymm15,ymm13
-01f6  vpdpbusd ymm2,ymm15,ymm14
-01fb  vpbroadcastd ymm15,[r8+rbp+8]
-0202  vpxor ymm15,ymm0,ymm15
-0207  vpdpbusd ymm3,ymm15,ymm13
-020c  vpdpbusd ymm4,ymm15,ymm14
-0211  vpbroadcastd ymm15,[r9+rbp+8]
-0218  vpxor ymm15,ymm0,ymm15
-021d  vpdpbusd ymm5,ymm15,ymm13
-0222  vpdpbusd ymm6,ymm15,ymm14
-0227  vpbroadcastd ymm15,[r10+rbp+8]
-022e  vpxor ymm15,ymm0,ymm15
-0233  vpdpbusd ymm7,ymm15,ymm13
-0238  vpdpbusd ymm8,ymm15,ymm14
-023d  vpbroadcastd ymm15,[r11+rbp+8]
-0244  vpxor ymm15,ymm0,ymm15
-0249  vpdpbusd ymm9,ymm15,ymm13
-024e  vpdpbusd ymm10,ymm15,ymm14
-0253  vpbroadcastd ymm15,[rbx+rbp+8]
-025a  vpxor ymm15,ymm0,ymm15
-025f  vpdpbusd ymm11,ymm15,ymm13
-0264  vpdpbusd ymm12,ymm15,ymm14
-0269  vmovups ymm13,[rdx+0C0h]
-0271  vmovups ymm14,[rdx+0E0h]
-0279  vpbroadcastd ymm15,[rsi+rbp+0Ch]
-0280  vpxor ymm15,ymm0,ymm15
-0285  vpdpbusd ymm1,ymm15,ymm13
-028a  vpdpbusd ymm2,ymm15,ymm14
-028f  vpbroadcastd ymm15,[r8+rbp+0Ch]
-0296  vpxor ymm15,ymm0,ymm15
-029b  vpdpbusd ymm3,ymm15,ymm13
-02a0  vpdpbusd ymm4,ymm15,ymm14
-02a5  vpbroadcastd ymm15,[r9+rbp+0Ch]
-02ac  vpxor ymm15,ymm0,ymm15
-02b1  vpdpbusd ymm5,ymm15,ymm13
-02b6  vpdpbusd ymm6,ymm15,ymm14
-02bb  vpbroadcastd ymm15,[r10+rbp+0Ch]
-02c2  vpxor ymm15,ymm0,ymm15
-02c7  vpdpbusd ymm7,ymm15,ymm13
-02cc  vpdpbusd ymm8,ymm15,ymm14
-02d1  vpbroadcastd ymm15,[r11+rbp+0Ch]
-02d8  vpxor ymm15,ymm0,ymm15
-02dd  vpdpbusd ymm9,ymm15,ymm13
-02e2  vpdpbusd ymm10,ymm15,ymm14
-02e7  vpbroadcastd ymm15,[rbx+rbp+0Ch]
-02ee  vpxor ymm15,ymm0,ymm15
-02f3  vpdpbusd ymm11,ymm15,ymm13
-02f8  vpdpbusd ymm12,ymm15,ymm14
-02fd  add rbp,10h
-0301  add rdx,100h
-0308  dec r13
-030b  jne near 0C0h
-0311  and r12,3
-0315  test r12,r12
-0318  jle near 3D8h
-031e  nop word [rax+rax]
-0327  nop word [rax+rax]
-0330  nop word [rax+rax]
-0339  nop dword [rax]
-0340  vmovups ymm13,[rdx]
-0344  vmovups ymm14,[rdx+20h]
-0349  vpbroadcastd ymm15,[rsi+rbp]
-034f  vpxor ymm15,ymm0,ymm15
-0354  vpdpbusd ymm1,ymm15,ymm13
-0359  vpdpbusd ymm2,ymm15,ymm14
-035e  vpbroadcastd ymm15,[r8+rbp]
-0364  vpxor ymm15,ymm0,ymm15
-0369  vpdpbusd ymm3,ymm15,ymm13
-036e  vpdpbusd ymm4,ymm15,ymm14
-0373  vpbroadcastd ymm15,[r9+rbp]
-0379  vpxor ymm15,ymm0,ymm15
-037e  vpdpbusd ymm5,ymm15,ymm13
-0383  vpdpbusd ymm6,ymm15,ymm14
-0388  vpbroadcastd ymm15,[r10+rbp]
-038e  vpxor ymm15,ymm0,ymm15
-0393  vpdpbusd ymm7,ymm15,ymm13
-0398  vpdpbusd ymm8,ymm15,ymm14
-039d  vpbroadcastd ymm15,[r11+rbp]
-03a3  vpxor ymm15,ymm0,ymm15
-03a8  vpdpbusd ymm9,ymm15,ymm13
-03ad  vpdpbusd ymm10,ymm15,ymm14
-03b2  vpbroadcastd ymm15,[rbx+rbp]
-03b8  vpxor ymm15,ymm0,ymm15
-03bd  vpdpbusd ymm11,ymm15,ymm13
-03c2  vpdpbusd ymm12,ymm15,ymm14
-03c7  add rbp,4
-03cb  add rdx,40h
-03cf  dec r12
-03d2  jne near 340h
-03d8  dec rcx
-03db  jne near 80h
-03e1  mov rax,[rdi+20h]
-03e5  mov rdi,[rdi+28h]
-03e9  vmovups [rax],ymm1
-03ed  vmovups [rax+20h],ymm2
-03f2  add rax,rdi
-03f5  vmovups [rax],ymm3
-03f9  vmovups [rax+20h],ymm4
-03fe  add rax,rdi
-0401  vmovups [rax],ymm5
-0405  vmovups [rax+20h],ymm6
-040a  add rax,rdi
-040d  vmovups [rax],ymm7
-0411  vmovups [rax+20h],ymm8
-0416  add rax,rdi
-0419  vmovups [rax],ymm9
-041d  vmovups [rax+20h],ymm10
-0422  add rax,rdi
-0425  vmovups [rax],ymm11
-0429  vmovups [rax+20h],ymm12
-042e  pop r13
-0430  pop r12
-0432  pop rbp
-0433  pop rbx
-0434  vzeroupper
-0437  ret
+01d5  add rbp,8
+01d9  add rdx,80h
+01e0  dec r12
+01e3  jne near 0C0h
+01e9  mov r12,[rdi+10h]
+01ed  and r12,1
+01f1  test r12,r12
+01f4  jle near 298h
+01fa  nop word [rax+rax]
+0200  vmovups ymm13,[rdx]
+0204  vmovups ymm14,[rdx+20h]
+0209  vpbroadcastd ymm15,[rsi+rbp]
+020f  vpxor ymm15,ymm0,ymm15
+0214  vpdpbusd ymm1,ymm15,ymm13
+0219  vpdpbusd ymm2,ymm15,ymm14
+021e  vpbroadcastd ymm15,[r8+rbp]
+0224  vpxor ymm15,ymm0,ymm15
+0229  vpdpbusd ymm3,ymm15,ymm13
+022e  vpdpbusd ymm4,ymm15,ymm14
+0233  vpbroadcastd ymm15,[r9+rbp]
+0239  vpxor ymm15,ymm0,ymm15
+023e  vpdpbusd ymm5,ymm15,ymm13
+0243  vpdpbusd ymm6,ymm15,ymm14
+0248  vpbroadcastd ymm15,[r10+rbp]
+024e  vpxor ymm15,ymm0,ymm15
+0253  vpdpbusd ymm7,ymm15,ymm13
+0258  vpdpbusd ymm8,ymm15,ymm14
+025d  vpbroadcastd ymm15,[r11+rbp]
+0263  vpxor ymm15,ymm0,ymm15
+0268  vpdpbusd ymm9,ymm15,ymm13
+026d  vpdpbusd ymm10,ymm15,ymm14
+0272  vpbroadcastd ymm15,[rbx+rbp]
+0278  vpxor ymm15,ymm0,ymm15
+027d  vpdpbusd ymm11,ymm15,ymm13
+0282  vpdpbusd ymm12,ymm15,ymm14
+0287  add rbp,4
+028b  add rdx,40h
+028f  dec r12
+0292  jne near 200h
+0298  dec rcx
+029b  jne near 80h
+02a1  mov rax,[rdi+20h]
+02a5  mov rdi,[rdi+28h]
+02a9  vmovups [rax],ymm1
+02ad  vmovups [rax+20h],ymm2
+02b2  add rax,rdi
+02b5  vmovups [rax],ymm3
+02b9  vmovups [rax+20h],ymm4
+02be  add rax,rdi
+02c1  vmovups [rax],ymm5
+02c5  vmovups [rax+20h],ymm6
+02ca  add rax,rdi
+02cd  vmovups [rax],ymm7
+02d1  vmovups [rax+20h],ymm8
+02d6  add rax,rdi
+02d9  vmovups [rax],ymm9
+02dd  vmovups [rax+20h],ymm10
+02e2  add rax,rdi
+02e5  vmovups [rax],ymm11
+02e9  vmovups [rax+20h],ymm12
+02ee  pop r12
+02f0  pop rbp
+02f1  pop rbx
+02f2  vzeroupper
+02f5  ret

@@ -1,39 +1,38 @@
-; 269 instructions, 1653 bytes, 0 spills, 0 of them in inner loops
+; 199 instructions, 1203 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
-0004  push r13
-0006  vpbroadcastd zmm0,[rel 678h]
-0010  vpxord zmm1,zmm1,zmm1
-0016  vpxord zmm2,zmm2,zmm2
-001c  vpxord zmm3,zmm3,zmm3
-0022  vpxord zmm4,zmm4,zmm4
-0028  vpxord zmm5,zmm5,zmm5
-002e  vpxord zmm6,zmm6,zmm6
-0034  vpxord zmm7,zmm7,zmm7
-003a  vpxord zmm8,zmm8,zmm8
-0040  vpxord zmm9,zmm9,zmm9
-0046  vpxord zmm10,zmm10,zmm10
-004c  vpxord zmm11,zmm11,zmm11
-0052  vpxord zmm12,zmm12,zmm12
-0058  vpxord zmm13,zmm13,zmm13
-005e  vpxord zmm14,zmm14,zmm14
-0064  vpxord zmm15,zmm15,zmm15
-006a  vpxord zmm16,zmm16,zmm16
-0070  vpxord zmm17,zmm17,zmm17
-0076  vpxord zmm18,zmm18,zmm18
-007c  vpxord zmm19,zmm19,zmm19
-0082  vpxord zmm20,zmm20,zmm20
-0088  vpxord zmm21,zmm21,zmm21
-008e  vpxord zmm22,zmm22,zmm22
-0094  vpxord zmm23,zmm23,zmm23
-009a  vpxord zmm24,zmm24,zmm24
-00a0  mov rax,[rdi]
-00a3  mov rcx,[rdi+8]
-00a7  test rcx,rcx
-00aa  jle near 5B2h
-00b0  nop word [rax+rax]
-00b9  nop dword [rax]
+0004  vpbroadcastd zmm0,[rel 4B4h]
+000e  vpxord zmm1,zmm1,zmm1
+0014  vpxord zmm2,zmm2,zmm2
+001a  vpxord zmm3,zmm3,zmm3
+0020  vpxord zmm4,zmm4,zmm4
+0026  vpxord zmm5,zmm5,zmm5
+002c  vpxord zmm6,zmm6,zmm6
+0032  vpxord zmm7,zmm7,zmm7
+0038  vpxord zmm8,zmm8,zmm8
+003e  vpxord zmm9,zmm9,zmm9
+0044  vpxord zmm10,zmm10,zmm10
+004a  vpxord zmm11,zmm11,zmm11
+0050  vpxord zmm12,zmm12,zmm12
+0056  vpxord zmm13,zmm13,zmm13
+005c  vpxord zmm14,zmm14,zmm14
+0062  vpxord zmm15,zmm15,zmm15
+0068  vpxord zmm16,zmm16,zmm16
+006e  vpxord zmm17,zmm17,zmm17
+0074  vpxord zmm18,zmm18,zmm18
+007a  vpxord zmm19,zmm19,zmm19
+0080  vpxord zmm20,zmm20,zmm20
+0086  vpxord zmm21,zmm21,zmm21
+008c  vpxord zmm22,zmm22,zmm22
+0092  vpxord zmm23,zmm23,zmm23
+0098  vpxord zmm24,zmm24,zmm24
+009e  mov rax,[rdi]
+00a1  mov rcx,[rdi+8]
+00a5  test rcx,rcx
+00a8  jle near 3F2h
+00ae  nop word [rax+rax]
+00b7  nop word [rax+rax]
 00c0  mov rdx,[rdi+18h]
 00c4  mov rsi,[rax]
 00c7  add rdx,rsi
@@ -46,11 +45,10 @@
 00e2  add rax,38h
 00e6  mov ebp,0
 00eb  mov r12,[rdi+10h]
-00ef  mov r13,r12
-00f2  shr r13,2
-00f6  test r13,r13
-00f9  jle near 47Dh
-00ff  nop
+00ef  shr r12,1
+00f3  test r12,r12
+00f6  jle near 2C5h
+00fc  nop dword [rax]
 0100  vmovups zmm25,[rdx]
 0106  vmovups zmm26,[rdx+40h]
 010d  vmovups zmm27,[rdx+80h]
@@ -119,161 +117,92 @@
 029f  vpdpbusd zmm22,zmm29,zmm26
 02a5  vpdpbusd zmm23,zmm29,zmm27
 02ab  vpdpbusd zmm24,zmm29,zmm28
-02b1  vmovups zmm25,[rdx+200h]
-02b8  vmovups zmm26,[rdx+240h]
-02bf  vmovups zmm27,[rdx+280h]
-02c6  vmovups zmm28,[rdx+2C0h]
-02cd  vpxord zmm29,zmm0,[rsi+rbp+8]{1to16}
-02d5  vpdpbusd zmm1,zmm29,zmm25
-02db  vpdpbusd zmm2,zmm29,zmm26
-02e1  vpdpbusd zmm3,zmm29,zmm27
-02e7  vpdpbusd zmm4,zmm29,zmm28
-02ed  vpxord zmm29,zmm0,[r8+rbp+8]{1to16}
-02f5  vpdpbusd zmm5,zmm29,zmm25
-02fb  vpdpbusd zmm6,zmm29,zmm26
-0301  vpdpbusd zmm7,zmm29,zmm27
-0307  vpdpbusd zmm8,zmm29,zmm28
-030d  vpxord zmm29,zmm0,[r9+rbp+8]{1to16}
-0315  vpdpbusd zmm9,zmm29,zmm25
-031b  vpdpbusd zmm10,zmm29,zmm26
-0321  vpdpbusd zmm11,zmm29,zmm27
-0327  vpdpbusd zmm12,zmm29,zmm28
-032d  vpxord zmm29,zmm0,[r10+rbp+8]{1to16}
-0335  vpdpbusd zmm13,zmm29,zmm25
-033b  vpdpbusd zmm14,zmm29,zmm26
-0341  vpdpbusd zmm15,zmm29,zmm27
-0347  vpdpbusd zmm16,zmm29,zmm28
-034d  vpxord zmm29,zmm0,[r11+rbp+8]{1to16}
-0355  vpdpbusd zmm17,zmm29,zmm25
-035b  vpdpbusd zmm18,zmm29,zmm26
-0361  vpdpbusd zmm19,zmm29,zmm27
-0367  vpdpbusd zmm20,zmm29,zmm28
-036d  vpxord zmm29,zmm0,[rbx+rbp+8]{1to16}
-0375  vpdpbusd zmm21,zmm29,zmm25
-037b  vpdpbusd zmm22,zmm29,zmm26
-0381  vpdpbusd zmm23,zmm29,zmm27
-0387  vpdpbusd zmm24,zmm29,zmm28
-038d  vmovups zmm25,[rdx+300h]
-0394  vmovups zmm26,[rdx+340h]
-039b  vmovups zmm27,[rdx+380h]
-03a2  vmovups zmm28,[rdx+3C0h]
-03a9  vpxord zmm29,zmm0,[rsi+rbp+0Ch]{1to16}
-03b1  vpdpbusd zmm1,zmm29,zmm25
-03b7  vpdpbusd zmm2,zmm29,zmm26
-03bd  vpdpbusd zmm3,zmm29,zmm27
-03c3  vpdpbusd zmm4,zmm29,zmm28
-03c9  vpxord zmm29,zmm0,[r8+rbp+0Ch]{1to16}
-03d1  vpdpbusd zmm5,zmm29,zmm25
-03d7  vpdpbusd zmm6,zmm29,zmm26
-03dd  vpdpbusd zmm7,zmm29,zmm27
-03e3  vpdpbusd zmm8,zmm29,zmm28
-03e9  vpxord zmm29,zmm0,[r9+rbp+0Ch]{1to16}
-03f1  vpdpbusd zmm9,zmm29,zmm25
-03f7  vpdpbusd zmm10,zmm29,zmm26
-03fd  vpdpbusd zmm11,zmm29,zmm27
-0403  vpdpbusd zmm12,zmm29,zmm28
-0409  vpxord zmm29,zmm0,[r10+rbp+0Ch]{1to16}
-0411  vpdpbusd zmm13,zmm29,zmm25
-0417  vpdpbusd zmm14,zmm29,zmm26
-041d  vpdpbusd zmm15,zmm29,zmm27
-0423  vpdpbusd zmm16,zmm29,zmm28
-0429  vpxord zmm29,zmm0,[r11+rbp+0Ch]{1to16}
-0431  vpdpbusd zmm17,zmm29,zmm25
-0437  vpdpbusd zmm18,zmm29,zmm26
-043d  vpdpbusd zmm19,zmm29,zmm27
-0443  vpdpbusd zmm20,zmm29,zmm28
-0449  vpxord zmm29,zmm0,[rbx+rbp+0Ch]{1to16}
-0451  vpdpbusd zmm21,zmm29,zmm25
-0457  vpdpbusd zmm22,zmm29,zmm26
-045d  vpdpbusd zmm23,zmm29,zmm27
-0463  vpdpbusd zmm24,zmm29,zmm28
-0469  add rbp,10h
-046d  add rdx,400h
-0474  dec r13
-0477  jne near 100h
-047d  and r12,3
-0481  test r12,r12
-0484  jle near 5A9h
-048a  nop word [rax+rax]
-0493  nop word [rax+rax]
-049c  nop word [rax+rax]
-04a5  nop word [rax+rax]
-04ae  nop word [rax+rax]
-04b7  nop word [rax+rax]
-04c0  vmovups zmm25,[rdx]
-04c6  vmovups zmm26,[rdx+40h]
-04cd  vmovups zmm27,[rdx+80h]
-04d4  vmovups zmm28,[rdx+0C0h]
-04db  vpxord zmm29,zmm0,[rsi+rbp]{1to16}
-04e2  vpdpbusd zmm1,zmm29,zmm25
-04e8  vpdpbusd zmm2,zmm29,zmm26
-04ee  vpdpbusd zmm3,zmm29,zmm27
-04f4  vpdpbusd zmm4,zmm29,zmm28
-04fa  vpxord zmm29,zmm0,[r8+rbp]{1to16}
-0501  vpdpbusd zmm5,zmm29,zmm25
-0507  vpdpbusd zmm6,zmm29,zmm26
-050d  vpdpbusd zmm7,zmm29,zmm27
-0513  vpdpbusd zmm8,zmm29,zmm28
-0519  vpxord zmm29,zmm0,[r9+rbp]{1to16}
-0520  vpdpbusd zmm9,zmm29,zmm25
-0526  vpdpbusd zmm10,zmm29,zmm26
-052c  vpdpbusd zmm11,zmm29,zmm27
-0532  vpdpbusd zmm12,zmm29,zmm28
-0538  vpxord zmm29,zmm0,[r10+rbp]{1to16}
-053f  vpdpbusd zmm13,zmm29,zmm25
-0545  vpdpbusd zmm14,zmm29,zmm26
-054b  vpdpbusd zmm15,zmm29,zmm27
-0551  vpdpbusd zmm16,zmm29,zmm28
-0557  vpxord zmm29,zmm0,[r11+rbp]{1to16}
-055e  vpdpbusd zmm17,zmm29,zmm25
-0564  vpdpbusd zmm18,zmm29,zmm26
-056a  vpdpbusd zmm19,zmm29,zmm27
-0570  vpdpbusd zmm20,zmm29,zmm28
-0576  vpxord zmm29,zmm0,[rbx+rbp]{1to16}
-057d  vpdpbusd zmm21,zmm29,zmm25
-0583  vpdpbusd zmm22,zmm29,zmm26
-0589  vpdpbusd zmm23,zmm29,zmm27
-058f  vpdpbusd zmm24,zmm29,zmm28
-0595  add rbp,4
-0599  add rdx,100h
-05a0  dec r12
-05a3  jne near 4C0h
-05a9  dec rcx
-05ac  jne near 0C0h
-05b2  mov rax,[rdi+20h]
-05b6  mov rdi,[rdi+28h]
-05ba  vmovups [rax],zmm1
-05c0  vmovups [rax+40h],zmm2
-05c7  vmovups [rax+80h],zmm3
-05ce  vmovups [rax+0C0h],zmm4
-05d5  add rax,rdi
-05d8  vmovups [rax],zmm5
-05de  vmovups [rax+40h],zmm6
-05e5  vmovups [rax+80h],zmm7
-05ec  vmovups [rax+0C0h],zmm8
-05f3  add rax,rdi
-05f6  vmovups [rax],zmm9
-05fc  vmovups [rax+40h],zmm10
-0603  vmovups [rax+80h],zmm11
-060a  vmovups [rax+0C0h],zmm12
-0611  add rax,rdi
-0614  vmovups [rax],zmm13
-061a  vmovups [rax+40h],zmm14
-0621  vmovups [rax+80h],zmm15
-0628  vmovups [rax+0C0h],zmm16
-062f  add rax,rdi
-0632  vmovups [rax],zmm17
-0638  vmovups [rax+40h],zmm18
-063f  vmovups [rax+80h],zmm19
-0646  vmovups [rax+0C0h],zmm20
-064d  add rax,rdi
-0650  vmovups [rax],zmm21
-0656  vmovups [rax+40h],zmm22
-065d  vmovups [rax+80h],zmm23
-0664  vmovups [rax+0C0h],zmm24
-066b  pop r13
-066d  pop r12
-066f  pop rbp
-0670  pop rbx
-0671  vzeroupper
-0674  ret
+02b1  add rbp,8
+02b5  add rdx,200h
+02bc  dec r12
+02bf  jne near 100h
+02c5  mov r12,[rdi+10h]
+02c9  and r12,1
+02cd  test r12,r12
+02d0  jle near 3E9h
+02d6  nop word [rax+rax]
+02df  nop word [rax+rax]
+02e8  nop word [rax+rax]
+02f1  nop word [rax+rax]
+02fa  nop word [rax+rax]
+0300  vmovups zmm25,[rdx]
+0306  vmovups zmm26,[rdx+40h]
+030d  vmovups zmm27,[rdx+80h]
+0314  vmovups zmm28,[rdx+0C0h]
+031b  vpxord zmm29,zmm0,[rsi+rbp]{1to16}
+0322  vpdpbusd zmm1,zmm29,zmm25
+0328  vpdpbusd zmm2,zmm29,zmm26
+032e  vpdpbusd zmm3,zmm29,zmm27
+0334  vpdpbusd zmm4,zmm29,zmm28
+033a  vpxord zmm29,zmm0,[r8+rbp]{1to16}
+0341  vpdpbusd zmm5,zmm29,zmm25
+0347  vpdpbusd zmm6,zmm29,zmm26
+034d  vpdpbusd zmm7,zmm29,zmm27
+0353  vpdpbusd zmm8,zmm29,zmm28
+0359  vpxord zmm29,zmm0,[r9+rbp]{1to16}
+0360  vpdpbusd zmm9,zmm29,zmm25
+0366  vpdpbusd zmm10,zmm29,zmm26
+036c  vpdpbusd zmm11,zmm29,zmm27
+0372  vpdpbusd zmm12,zmm29,zmm28
+0378  vpxord zmm29,zmm0,[r10+rbp]{1to16}
+037f  vpdpbusd zmm13,zmm29,zmm25
+0385  vpdpbusd zmm14,zmm29,zmm26
+038b  vpdpbusd zmm15,zmm29,zmm27
+0391  vpdpbusd zmm16,zmm29,zmm28
+0397  vpxord zmm29,zmm0,[r11+rbp]{1to16}
+039e  vpdpbusd zmm17,zmm29,zmm25
+03a4  vpdpbusd zmm18,zmm29,zmm26
+03aa  vpdpbusd zmm19,zmm29,zmm27
+03b0  vpdpbusd zmm20,zmm29,zmm28
+03b6  vpxord zmm29,zmm0,[rbx+rbp]{1to16}
+03bd  vpdpbusd zmm21,zmm29,zmm25
+03c3  vpdpbusd zmm22,zmm29,zmm26
+03c9  vpdpbusd zmm23,zmm29,zmm27
+03cf  vpdpbusd zmm24,zmm29,zmm28
+03d5  add rbp,4
+03d9  add rdx,100h
+03e0  dec r12
+03e3  jne near 300h
+03e9  dec rcx
+03ec  jne near 0C0h
+03f2  mov rax,[rdi+20h]
+03f6  mov rdi,[rdi+28h]
+03fa  vmovups [rax],zmm1
+0400  vmovups [rax+40h],zmm2
+0407  vmovups [rax+80h],zmm3
+040e  vmovups [rax+0C0h],zmm4
+0415  add rax,rdi
+0418  vmovups [rax],zmm5
+041e  vmovups [rax+40h],zmm6
+0425  vmovups [rax+80h],zmm7
+042c  vmovups [rax+0C0h],zmm8
+0433  add rax,rdi
+0436  vmovups [rax],zmm9
+043c  vmovups [rax+40h],zmm10
+0443  vmovups [rax+80h],zmm11
+044a  vmovups [rax+0C0h],zmm12
+0451  add rax,rdi
+0454  vmovups [rax],zmm13
+045a  vmovups [rax+40h],zmm14
+0461  vmovups [rax+80h],zmm15
+0468  vmovups [rax+0C0h],zmm16
+046f  add rax,rdi
+0472  vmovups [rax],zmm17
+0478  vmovups [rax+40h],zmm18
+047f  vmovups [rax+80h],zmm19
+0486  vmovups [rax+0C0h],zmm20
+048d  add rax,rdi
+0490  vmovups [rax],zmm21
+0496  vmovups [rax+40h],zmm22
+049d  vmovups [rax+80h],zmm23
+04a4  vmovups [rax+0C0h],zmm24
+04ab  pop r12
+04ad  pop rbp
+04ae  pop rbx
+04af  vzeroupper
+04b2  ret

@@ -1,4 +1,4 @@
-; 986 instructions, 6192 bytes, 0 spills, 0 of them in inner loops
+; 706 instructions, 4336 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -30,7 +30,7 @@
 0096  mov rax,[rdi]
 0099  mov rcx,[rdi+8]
 009d  test rcx,rcx
-00a0  jle near 176Dh
+00a0  jle near 102Dh
 00a6  nop word [rax+rax]
 00af  nop word [rax+rax]
 00b8  nop dword [rax+rax]
@@ -46,11 +46,10 @@
 00e2  add rax,38h
 00e6  mov ebp,0
 00eb  mov r12,[rdi+10h]
-00ef  mov r13,r12
-00f2  shr r13,2
-00f6  test r13,r13
-00f9  jle near 0F4Eh
-00ff  nop
+00ef  shr r12,1
+00f3  test r12,r12
+00f6  jle near 82Ah
+00fc  nop dword [rax]
 0100  vmovups zmm24,[rdx]
 0106  vpsllw zmm24,zmm24,8
 010d  vpsraw zmm24,zmm24,8
@@ -64,7 +63,7 @@
 0145  vpsllw zmm27,zmm27,8
 014c  vpsraw zmm27,zmm27,8
 0153  vpbroadcastd zmm28,[rsi+rbp]
-015a  vpandd zmm28,zmm28,[rel 1840h]
+015a  vpandd zmm28,zmm28,[rel 1100h]
 0164  vpmaddwd zmm29,zmm28,zmm24
 016a  vpaddd zmm0,zmm0,zmm29
 0170  vpmaddwd zmm29,zmm28,zmm25
@@ -74,7 +73,7 @@
 0188  vpmaddwd zmm28,zmm28,zmm27
 018e  vpaddd zmm3,zmm3,zmm28
 0194  vpbroadcastd zmm28,[r8+rbp]
-019b  vpandd zmm28,zmm28,[rel 1840h]
+019b  vpandd zmm28,zmm28,[rel 1100h]
 01a5  vpmaddwd zmm29,zmm28,zmm24
 01ab  vpaddd zmm4,zmm4,zmm29
 01b1  vpmaddwd zmm29,zmm28,zmm25
@@ -84,7 +83,7 @@
 01c9  vpmaddwd zmm28,zmm28,zmm27
 01cf  vpaddd zmm7,zmm7,zmm28
 01d5  vpbroadcastd zmm28,[r9+rbp]
-01dc  vpandd zmm28,zmm28,[rel 1840h]
+01dc  vpandd zmm28,zmm28,[rel 1100h]
 01e6  vpmaddwd zmm29,zmm28,zmm24
 01ec  vpaddd zmm8,zmm8,zmm29
 01f2  vpmaddwd zmm29,zmm28,zmm25
@@ -94,7 +93,7 @@
 020a  vpmaddwd zmm28,zmm28,zmm27
 0210  vpaddd zmm11,zmm11,zmm28
 0216  vpbroadcastd zmm28,[r10+rbp]
-021d  vpandd zmm28,zmm28,[rel 1840h]
+021d  vpandd zmm28,zmm28,[rel 1100h]
 0227  vpmaddwd zmm29,zmm28,zmm24
 022d  vpaddd zmm12,zmm12,zmm29
 0233  vpmaddwd zmm29,zmm28,zmm25
@@ -104,7 +103,7 @@
 024b  vpmaddwd zmm28,zmm28,zmm27
 0251  vpaddd zmm15,zmm15,zmm28
 0257  vpbroadcastd zmm28,[r11+rbp]
-025e  vpandd zmm28,zmm28,[rel 1840h]
+025e  vpandd zmm28,zmm28,[rel 1100h]
 0268  vpmaddwd zmm29,zmm28,zmm24
 026e  vpaddd zmm16,zmm16,zmm29
 0274  vpmaddwd zmm29,zmm28,zmm25
@@ -114,7 +113,7 @@
 028c  vpmaddwd zmm28,zmm28,zmm27
 0292  vpaddd zmm19,zmm19,zmm28
 0298  vpbroadcastd zmm28,[rbx+rbp]
-029f  vpandd zmm28,zmm28,[rel 1840h]
+029f  vpandd zmm28,zmm28,[rel 1100h]
 02a9  vpmaddwd zmm24,zmm28,zmm24
 02af  vpaddd zmm20,zmm20,zmm24
 02b5  vpmaddwd zmm24,zmm28,zmm25
@@ -204,7 +203,7 @@
 04ca  vpsllw zmm27,zmm27,8
 04d1  vpsraw zmm27,zmm27,8
 04d8  vpbroadcastd zmm28,[rsi+rbp+4]
-04e0  vpandd zmm28,zmm28,[rel 1840h]
+04e0  vpandd zmm28,zmm28,[rel 1100h]
 04ea  vpmaddwd zmm29,zmm28,zmm24
 04f0  vpaddd zmm0,zmm0,zmm29
 04f6  vpmaddwd zmm29,zmm28,zmm25
@@ -214,7 +213,7 @@
 050e  vpmaddwd zmm28,zmm28,zmm27
 0514  vpaddd zmm3,zmm3,zmm28
 051a  vpbroadcastd zmm28,[r8+rbp+4]
-0522  vpandd zmm28,zmm28,[rel 1840h]
+0522  vpandd zmm28,zmm28,[rel 1100h]
 052c  vpmaddwd zmm29,zmm28,zmm24
 0532  vpaddd zmm4,zmm4,zmm29
 0538  vpmaddwd zmm29,zmm28,zmm25
@@ -224,7 +223,7 @@
 0550  vpmaddwd zmm28,zmm28,zmm27
 0556  vpaddd zmm7,zmm7,zmm28
 055c  vpbroadcastd zmm28,[r9+rbp+4]
-0564  vpandd zmm28,zmm28,[rel 1840h]
+0564  vpandd zmm28,zmm28,[rel 1100h]
 056e  vpmaddwd zmm29,zmm28,zmm24
 0574  vpaddd zmm8,zmm8,zmm29
 057a  vpmaddwd zmm29,zmm28,zmm25
@@ -234,7 +233,7 @@
 0592  vpmaddwd zmm28,zmm28,zmm27
 0598  vpaddd zmm11,zmm11,zmm28
 059e  vpbroadcastd zmm28,[r10+rbp+4]
-05a6  vpandd zmm28,zmm28,[rel 1840h]
+05a6  vpandd zmm28,zmm28,[rel 1100h]
 05b0  vpmaddwd zmm29,zmm28,zmm24
 05b6  vpaddd zmm12,zmm12,zmm29
 05bc  vpmaddwd zmm29,zmm28,zmm25
@@ -244,7 +243,7 @@
 05d4  vpmaddwd zmm28,zmm28,zmm27
 05da  vpaddd zmm15,zmm15,zmm28
 05e0  vpbroadcastd zmm28,[r11+rbp+4]
-05e8  vpandd zmm28,zmm28,[rel 1840h]
+05e8  vpandd zmm28,zmm28,[rel 1100h]
 05f2  vpmaddwd zmm29,zmm28,zmm24
 05f8  vpaddd zmm16,zmm16,zmm29
 05fe  vpmaddwd zmm29,zmm28,zmm25
@@ -254,7 +253,7 @@
 0616  vpmaddwd zmm28,zmm28,zmm27
 061c  vpaddd zmm19,zmm19,zmm28
 0622  vpbroadcastd zmm28,[rbx+rbp+4]
-062a  vpandd zmm28,zmm28,[rel 1840h]
+062a  vpandd zmm28,zmm28,[rel 1100h]
 0634  vpmaddwd zmm24,zmm28,zmm24
 063a  vpaddd zmm20,zmm20,zmm24
 0640  vpmaddwd zmm24,zmm28,zmm25
@@ -331,666 +330,383 @@
 0804  vpaddd zmm22,zmm22,zmm24
 080a  vpmaddwd zmm24,zmm28,zmm27
 0810  vpaddd zmm23,zmm23,zmm24
-0816  vmovups zmm24,[rdx+200h]
-081d  vpsllw zmm24,zmm24,8
-0824  vpsraw zmm24,zmm24,8
-082b  vmovups zmm25,[rdx+240h]
-0832  vpsllw zmm25,zmm25,8
-0839  vpsraw zmm25,zmm25,8
-0840  vmovups zmm26,[rdx+280h]
-0847  vpsllw zmm26,zmm26,8
-084e  vpsraw zmm26,zmm26,8
-0855  vmovups zmm27,[rdx+2C0h]
-085c  vpsllw zmm27,zmm27,8
-0863  vpsraw zmm27,zmm27,8
-086a  vpbroadcastd zmm28,[rsi+rbp+8]
-0872  vpandd zmm28,zmm28,[rel 1840h]
-087c  vpmaddwd zmm29,zmm28,zmm24
-0882  vpaddd zmm0,zmm0,zmm29
-0888  vpmaddwd zmm29,zmm28,zmm25
-088e  vpaddd zmm1,zmm1,zmm29
-0894  vpmaddwd zmm29,zmm28,zmm26
-089a  vpaddd zmm2,zmm2,zmm29
-08a0  vpmaddwd zmm28,zmm28,zmm27
-08a6  vpaddd zmm3,zmm3,zmm28
-08ac  vpbroadcastd zmm28,[r8+rbp+8]
-08b4  vpandd zmm28,zmm28,[rel 1840h]
-08be  vpmaddwd zmm29,zmm28,zmm24
-08c4  vpaddd zmm4,zmm4,zmm29
-08ca  vpmaddwd zmm29,zmm28,zmm25
-08d0  vpaddd zmm5,zmm5,zmm29
-08d6  vpmaddwd zmm29,zmm28,zmm26
-08dc  vpaddd zmm6,zmm6,zmm29
-08e2  vpmaddwd zmm28,zmm28,zmm27
-08e8  vpaddd zmm7,zmm7,zmm28
-08ee  vpbroadcastd zmm28,[r9+rbp+8]
-08f6  vpandd zmm28,zmm28,[rel 1840h]
-0900  vpmaddwd zmm29,zmm28,zmm24
-0906  vpaddd zmm8,zmm8,zmm29
-090c  vpmaddwd zmm29,zmm28,zmm25
-0912  vpaddd zmm9,zmm9,zmm29
-0918  vpmaddwd zmm29,zmm28,zmm26
-091e  vpaddd zmm10,zmm10,zmm29
-0924  vpmaddwd zmm28,zmm28,zmm27
-092a  vpaddd zmm11,zmm11,zmm28
-0930  vpbroadcastd zmm28,[r10+rbp+8]
-0938  vpandd zmm28,zmm28,[rel 1840h]
-0942  vpmaddwd zmm29,zmm28,zmm24
-0948  vpaddd zmm12,zmm12,zmm29
-094e  vpmaddwd zmm29,zmm28,zmm25
-0954  vpaddd zmm13,zmm13,zmm29
-095a  vpmaddwd zmm29,zmm28,zmm26
-0960  vpaddd zmm14,zmm14,zmm29
-0966  vpmaddwd zmm28,zmm28,zmm27
-096c  vpaddd zmm15,zmm15,zmm28
-0972  vpbroadcastd zmm28,[r11+rbp+8]
-097a  vpandd zmm28,zmm28,[rel 1840h]
-0984  vpmaddwd zmm29,zmm28,zmm24
-098a  vpaddd zmm16,zmm16,zmm29
-0990  vpmaddwd zmm29,zmm28,zmm25
-0996  vpaddd zmm17,zmm17,zmm29
-099c  vpmaddwd zmm29,zmm28,zmm26
-09a2  vpaddd zmm18,zmm18,zmm29
-09a8  vpmaddwd zmm28,zmm28,zmm27
-09ae  vpaddd zmm19,zmm19,zmm28
-09b4  vpbroadcastd zmm28,[rbx+rbp+8]
-09bc  vpandd zmm28,zmm28,[rel 1840h]
-09c6  vpmaddwd zmm24,zmm28,zmm24
-09cc  vpaddd zmm20,zmm20,zmm24
-09d2  vpmaddwd zmm24,zmm28,zmm25
-09d8  vpaddd zmm21,zmm21,zmm24
-09de  vpmaddwd zmm24,zmm28,zmm26
-09e4  vpaddd zmm22,zmm22,zmm24
-09ea  vpmaddwd zmm24,zmm28,zmm27
-09f0  vpaddd zmm23,zmm23,zmm24
-09f6  vmovups zmm24,[rdx+200h]
-09fd  vpsraw zmm24,zmm24,8
-0a04  vmovups zmm25,[rdx+240h]
-0a0b  vpsraw zmm25,zmm25,8
-0a12  vmovups zmm26,[rdx+280h]
-0a19  vpsraw zmm26,zmm26,8
-0a20  vmovups zmm27,[rdx+2C0h]
-0a27  vpsraw zmm27,zmm27,8
-0a2e  vpbroadcastd zmm28,[rsi+rbp+8]
-0a36  vpsrlw zmm28,zmm28,8
-0a3d  vpmaddwd zmm29,zmm28,zmm24
-0a43  vpaddd zmm0,zmm0,zmm29
-0a49  vpmaddwd zmm29,zmm28,zmm25
-0a4f  vpaddd zmm1,zmm1,zmm29
-0a55  vpmaddwd zmm29,zmm28,zmm26
-0a5b  vpaddd zmm2,zmm2,zmm29
-0a61  vpmaddwd zmm28,zmm28,zmm27
-0a67  vpaddd zmm3,zmm3,zmm28
-0a6d  vpbroadcastd zmm28,[r8+rbp+8]
-0a75  vpsrlw zmm28,zmm28,8
-0a7c  vpmaddwd zmm29,zmm28,zmm24
-0a82  vpaddd zmm4,zmm4,zmm29
-0a88  vpmaddwd zmm29,zmm28,zmm25
-0a8e  vpaddd zmm5,zmm5,zmm29
-0a94  vpmaddwd zmm29,zmm28,zmm26
-0a9a  vpaddd zmm6,zmm6,zmm29
-0aa0  vpmaddwd zmm28,zmm28,zmm27
-0aa6  vpaddd zmm7,zmm7,zmm28
-0aac  vpbroadcastd zmm28,[r9+rbp+8]
-0ab4  vpsrlw zmm28,zmm28,8
-0abb  vpmaddwd zmm29,zmm28,zmm24
-0ac1  vpaddd zmm8,zmm8,zmm29
-0ac7  vpmaddwd zmm29,zmm28,zmm25
-0acd  vpaddd zmm9,zmm9,zmm29
-0ad3  vpmaddwd zmm29,zmm28,zmm26
-0ad9  vpaddd zmm10,zmm10,zmm29
-0adf  vpmaddwd zmm28,zmm28,zmm27
-0ae5  vpaddd zmm11,zmm11,zmm28
-0aeb  vpbroadcastd zmm28,[r10+rbp+8]
-0af3  vpsrlw zmm28,zmm28,8
-0afa  vpmaddwd zmm29,zmm28,zmm24
-0b00  vpaddd zmm12,zmm12,zmm29
-0b06  vpmaddwd zmm29,zmm28,zmm25
-0b0c  vpaddd zmm13,zmm13,zmm29
-0b12  vpmaddwd zmm29,zmm28,zmm26
-0b18  vpaddd zmm14,zmm14,zmm29
-0b1e  vpmaddwd zmm28,zmm28,zmm27
-0b24  vpaddd zmm15,zmm15,zmm28
-0b2a  vpbroadcastd zmm28,[r11+rbp+8]
-0b32  vpsrlw zmm28,zmm28,8
-0b39  vpmaddwd zmm29,zmm28,zmm24
-0b3f  vpaddd zmm16,zmm16,zmm29
-0b45  vpmaddwd zmm29,zmm28,zmm25
-0b4b  vpaddd zmm17,zmm17,zmm29
-0b51  vpmaddwd zmm29,zmm28,zmm26
-0b57  vpaddd zmm18,zmm18,zmm29
-0b5d  vpmaddwd zmm28,zmm28,zmm27
-0b63  vpaddd zmm19,zmm19,zmm28
-0b69  vpbroadcastd zmm28,[rbx+rbp+8]
-0b71  vpsrlw zmm28,zmm28,8
-0b78  vpmaddwd zmm24,zmm28,zmm24
-0b7e  vpaddd zmm20,zmm20,zmm24
-0b84  vpmaddwd zmm24,zmm28,zmm25
-0b8a  vpaddd zmm21,zmm21,zmm24
-0b90  vpmaddwd zmm24,zmm28,zmm26
-0b96  vpaddd zmm22,zmm22,zmm24
-0b9c  vpmaddwd zmm24,zmm28,zmm27
-0ba2  vpaddd zmm23,zmm23,zmm24
-0ba8  vmovups zmm24,[rdx+300h]
-0baf  vpsllw zmm24,zmm24,8
-0bb6  vpsraw zmm24,zmm24,8
-0bbd  vmovups zmm25,[rdx+340h]
-0bc4  vpsllw zmm25,zmm25,8
-0bcb  vpsraw zmm25,zmm25,8
-0bd2  vmovups zmm26,[rdx+380h]
-0bd9  vpsllw zmm26,zmm26,8
-0be0  vpsraw zmm26,zmm26,8
-0be7  vmovups zmm27,[rdx+3C0h]
-0bee  vpsllw zmm27,zmm27,8
-0bf5  vpsraw zmm27,zmm27,8
-0bfc  vpbroadcastd zmm28,[rsi+rbp+0Ch]
-0c04  vpandd zmm28,zmm28,[rel 1840h]
-0c0e  vpmaddwd zmm29,zmm28,zmm24
-0c14  vpaddd zmm0,zmm0,zmm29
-0c1a  vpmaddwd zmm29,zmm28,zmm25
-0c20  vpaddd zmm1,zmm1,zmm29
-0c26  vpmaddwd zmm29,zmm28,zmm26
-0c2c  vpaddd zmm2,zmm2,zmm29
-0c32  vpmaddwd zmm28,zmm28,zmm27
-0c38  vpaddd zmm3,zmm3,zmm28
-0c3e  vpbroadcastd zmm28,[r8+rbp+0Ch]
-0c46  vpandd zmm28,zmm28,[rel 1840h]
-0c50  vpmaddwd zmm29,zmm28,zmm24
-0c56  vpaddd zmm4,zmm4,zmm29
-0c5c  vpmaddwd zmm29,zmm28,zmm25
-0c62  vpaddd zmm5,zmm5,zmm29
-0c68  vpmaddwd zmm29,zmm28,zmm26
-0c6e  vpaddd zmm6,zmm6,zmm29
-0c74  vpmaddwd zmm28,zmm28,zmm27
-0c7a  vpaddd zmm7,zmm7,zmm28
-0c80  vpbroadcastd zmm28,[r9+rbp+0Ch]
-0c88  vpandd zmm28,zmm28,[rel 1840h]
-0c92  vpmaddwd zmm29,zmm28,zmm24
-0c98  vpaddd zmm8,zmm8,zmm29
-0c9e  vpmaddwd zmm29,zmm28,zmm25
-0ca4  vpaddd zmm9,zmm9,zmm29
-0caa  vpmaddwd zmm29,zmm28,zmm26
-0cb0  vpaddd zmm10,zmm10,zmm29
-0cb6  vpmaddwd zmm28,zmm28,zmm27
-0cbc  vpaddd zmm11,zmm11,zmm28
-0cc2  vpbroadcastd zmm28,[r10+rbp+0Ch]
-0cca  vpandd zmm28,zmm28,[rel 1840h]
-0cd4  vpmaddwd zmm29,zmm28,zmm24
-0cda  vpaddd zmm12,zmm12,zmm29
-0ce0  vpmaddwd zmm29,zmm28,zmm25
-0ce6  vpaddd zmm13,zmm13,zmm29
-0cec  vpmaddwd zmm29,zmm28,zmm26
-0cf2  vpaddd zmm14,zmm14,zmm29
-0cf8  vpmaddwd zmm28,zmm28,zmm27
-0cfe  vpaddd zmm15,zmm15,zmm28
-0d04  vpbroadcastd zmm28,[r11+rbp+0Ch]
-0d0c  vpandd zmm28,zmm28,[rel 1840h]
-0d16  vpmaddwd zmm29,zmm28,zmm24
-0d1c  vpaddd zmm16,zmm16,zmm29
-0d22  vpmaddwd zmm29,zmm28,zmm25
-0d28  vpaddd zmm17,zmm17,zmm29
-0d2e  vpmaddwd zmm29,zmm28,zmm26
-0d34  vpaddd zmm18,zmm18,zmm29
-0d3a  vpmaddwd zmm28,zmm28,zmm27
-0d40  vpaddd zmm19,zmm19,zmm28
-0d46  vpbroadcastd zmm28,[rbx+rbp+0Ch]
-0d4e  vpandd zmm28,zmm28,[rel 1840h]
-0d58  vpmaddwd zmm24,zmm28,zmm24
-0d5e  vpaddd zmm20,zmm20,zmm24
-0d64  vpmaddwd zmm24,zmm28,zmm25
-0d6a  vpaddd zmm21,zmm21,zmm24
-0d70  vpmaddwd zmm24,zmm28,zmm26
-0d76  vpaddd zmm22,zmm22,zmm24
-0d7c  vpmaddwd zmm24,zmm28,zmm27
-0d82  vpaddd zmm23,zmm23,zmm24
-0d88  vmovups zmm24,[rdx+300h]
-0d8f  vpsraw zmm24,zmm24,8
-0d96  vmovups zmm25,[rdx+340h]
-0d9d  vpsraw zmm25,zmm25,8
-0da4  vmovups zmm26,[rdx+380h]
-0dab  vpsraw zmm26,zmm26,8
-0db2  vmovups zmm27,[rdx+3C0h]
-0db9  vpsraw zmm27,zmm27,8
-0dc0  vpbroadcastd zmm28,[rsi+rbp+0Ch]
-0dc8  vpsrlw zmm28,zmm28,8
-0dcf  vpmaddwd zmm29,zmm28,zmm24
-0dd5  vpaddd zmm0,zmm0,zmm29
-0ddb  vpmaddwd zmm29,zmm28,zmm25
-0de1  vpaddd zmm1,zmm1,zmm29
-0de7  vpmaddwd zmm29,zmm28,zmm26
-0ded  vpaddd zmm2,zmm2,zmm29
-0df3  vpmaddwd zmm28,zmm28,zmm27
-0df9  vpaddd zmm3,zmm3,zmm28
-0dff  vpbroadcastd zmm28,[r8+rbp+0Ch]
-0e07  vpsrlw zmm28,zmm28,8
-0e0e  vpmaddwd zmm29,zmm28,zmm24
-0e14  vpaddd zmm4,zmm4,zmm29
-0e1a  vpmaddwd zmm29,zmm28,zmm25
-0e20  vpaddd zmm5,zmm5,zmm29
-0e26  vpmaddwd zmm29,zmm28,zmm26
-0e2c  vpaddd zmm6,zmm6,zmm29
-0e32  vpmaddwd zmm28,zmm28,zmm27
-0e38  vpaddd zmm7,zmm7,zmm28
-0e3e  vpbroadcastd zmm28,[r9+rbp+0Ch]
-0e46  vpsrlw zmm28,zmm28,8
-0e4d  vpmaddwd zmm29,zmm28,zmm24
-0e53  vpaddd zmm8,zmm8,zmm29
-0e59  vpmaddwd zmm29,zmm28,zmm25
-0e5f  vpaddd zmm9,zmm9,zmm29
-0e65  vpmaddwd zmm29,zmm28,zmm26
-0e6b  vpaddd zmm10,zmm10,zmm29
-0e71  vpmaddwd zmm28,zmm28,zmm27
-0e77  vpaddd zmm11,zmm11,zmm28
-0e7d  vpbroadcastd zmm28,[r10+rbp+0Ch]
-0e85  vpsrlw zmm28,zmm28,8
-0e8c  vpmaddwd zmm29,zmm28,zmm24
-0e92  vpaddd zmm12,zmm12,zmm29
-0e98  vpmaddwd zmm29,zmm28,zmm25
-0e9e  vpaddd zmm13,zmm13,zmm29
-0ea4  vpmaddwd zmm29,zmm28,zmm26
-0eaa  vpaddd zmm14,zmm14,zmm29
-0eb0  vpmaddwd zmm28,zmm28,zmm27
-0eb6  vpaddd zmm15,zmm15,zmm28
-0ebc  vpbroadcastd zmm28,[r11+rbp+0Ch]
-0ec4  vpsrlw zmm28,zmm28,8
-0ecb  vpmaddwd zmm29,zmm28,zmm24
-0ed1  vpaddd zmm16,zmm16,zmm29
-0ed7  vpmaddwd zmm29,zmm28,zmm25
-0edd  vpaddd zmm17,zmm17,zmm29
-0ee3  vpmaddwd zmm29,zmm28,zmm26
-0ee9  vpaddd zmm18,zmm18,zmm29
-0eef  vpmaddwd zmm28,zmm28,zmm27
-0ef5  vpaddd zmm19,zmm19,zmm28
-0efb  vpbroadcastd zmm28,[rbx+rbp+0Ch]
-0f03  vpsrlw zmm28,zmm28,8
-0f0a  vpmaddwd zmm24,zmm28,zmm24
-0f10  vpaddd zmm20,zmm20,zmm24
-0f16  vpmaddwd zmm24,zmm28,zmm25
-0f1c  vpaddd zmm21,zmm21,zmm24
-0f22  vpmaddwd zmm24,zmm28,zmm26
-0f28  vpaddd zmm22,zmm22,zmm24
-0f2e  vpmaddwd zmm24,zmm28,zmm27
-0f34  vpaddd zmm23,zmm23,zmm24
-0f3a  add rbp,10h
-0f3e  add rdx,400h
-0f45  dec r13
-0f48  jne near 100h
-0f4e  and r12,3
-0f52  test r12,r12
-0f55  jle near 1318h
-0f5b  nop word [rax+rax]
-0f64  nop word [rax+rax]
-0f6d  nop word [rax+rax]
-0f76  nop word [rax+rax]
-0f7f  nop
-0f80  vmovups zmm24,[rdx]
-0f86  vpsllw zmm24,zmm24,8
-0f8d  vpsraw zmm24,zmm24,8
-0f94  vmovups zmm25,[rdx+40h]
-0f9b  vpsllw zmm25,zmm25,8
-0fa2  vpsraw zmm25,zmm25,8
-0fa9  vmovups zmm26,[rdx+80h]
-0fb0  vpsllw zmm26,zmm26,8
-0fb7  vpsraw zmm26,zmm26,8
-0fbe  vmovups zmm27,[rdx+0C0h]
-0fc5  vpsllw zmm27,zmm27,8
-0fcc  vpsraw zmm27,zmm27,8
-0fd3  vpbroadcastd zmm28,[rsi+rbp]
-0fda  vpandd zmm28,zmm28,[rel 1840h]
-0fe4  vpmaddwd zmm29,zmm28,zmm24
-0fea  vpaddd zmm0,zmm0,zmm29
-0ff0  vpmaddwd zmm29,zmm28,zmm25
-0ff6  vpaddd zmm1,zmm1,zmm29
-0ffc  vpmaddwd zmm29,zmm28,zmm26
-1002  vpaddd zmm2,zmm2,zmm29
-1008  vpmaddwd zmm28,zmm28,zmm27
-100e  vpaddd zmm3,zmm3,zmm28
-1014  vpbroadcastd zmm28,[r8+rbp]
-101b  vpandd zmm28,zmm28,[rel 1840h]
-1025  vpmaddwd zmm29,zmm28,zmm24
-102b  vpaddd zmm4,zmm4,zmm29
-1031  vpmaddwd zmm29,zmm28,zmm25
-1037  vpaddd zmm5,zmm5,zmm29
-103d  vpmaddwd zmm29,zmm28,zmm26
-1043  vpaddd zmm6,zmm6,zmm29
-1049  vpmaddwd zmm28,zmm28,zmm27
-104f  vpaddd zmm7,zmm7,zmm28
-1055  vpbroadcastd zmm28,[r9+rbp]
-105c  vpandd zmm28,zmm28,[rel 1840h]
-1066  vpmaddwd zmm29,zmm28,zmm24
-106c  vpaddd zmm8,zmm8,zmm29
-1072  vpmaddwd zmm29,zmm28,zmm25
-1078  vpaddd zmm9,zmm9,zmm29
-107e  vpmaddwd zmm29,zmm28,zmm26
-1084  vpaddd zmm10,zmm10,zmm29
-108a  vpmaddwd zmm28,zmm28,zmm27
-1090  vpaddd zmm11,zmm11,zmm28
-1096  vpbroadcastd zmm28,[r10+rbp]
-109d  vpandd zmm28,zmm28,[rel 1840h]
-10a7  vpmaddwd zmm29,zmm28,zmm24
-10ad  vpaddd zmm12,zmm12,zmm29
-10b3  vpmaddwd zmm29,zmm28,zmm25
-10b9  vpaddd zmm13,zmm13,zmm29
-10bf  vpmaddwd zmm29,zmm28,zmm26
-10c5  vpaddd zmm14,zmm14,zmm29
-10cb  vpmaddwd zmm28,zmm28,zmm27
-10d1  vpaddd zmm15,zmm15,zmm28
-10d7  vpbroadcastd zmm28,[r11+rbp]
-10de  vpandd zmm28,zmm28,[rel 1840h]
-10e8  vpmaddwd zmm29,zmm28,zmm24
-10ee  vpaddd zmm16,zmm16,zmm29
-10f4  vpmaddwd zmm29,zmm28,zmm25
-10fa  vpaddd zmm17,zmm17,zmm29
-1100  vpmaddwd zmm29,zmm28,zmm26
-1106  vpaddd zmm18,zmm18,zmm29
-110c  vpmaddwd zmm28,zmm28,zmm27
-1112  vpaddd zmm19,zmm19,zmm28
-1118  vpbroadcastd zmm28,[rbx+rbp]
-111f  vpandd zmm28,zmm28,[rel 1840h]
-1129  vpmaddwd zmm24,zmm28,zmm24
-112f  vpaddd zmm20,zmm20,zmm24
-1135  vpmaddwd zmm24,zmm28,zmm25
-113b  vpaddd zmm21,zmm21,zmm24
-1141  vpmaddwd zmm24,zmm28,zmm26
-1147  vpaddd zmm22,zmm22,zmm24
-114d  vpmaddwd zmm24,zmm28,zmm27
-1153  vpaddd zmm23,zmm23,zmm24
-1159  vmovups zmm24,[rdx]
-115f  vpsraw zmm24,zmm24,8
-1166  vmovups zmm25,[rdx+40h]
-116d  vpsraw zmm25,zmm25,8
-1174  vmovups zmm26,[rdx+80h]
-117b  vpsraw zmm26,zmm26,8
-1182  vmovups zmm27,[rdx+0C0h]
-1189  vpsraw zmm27,zmm27,8
-1190  vpbroadcastd zmm28,[rsi+rbp]
-1197  vpsrlw zmm28,zmm28,8
-119e  vpmaddwd zmm29,zmm28,zmm24
-11a4  vpaddd zmm0,zmm0,zmm29
-11aa  vpmaddwd zmm29,zmm28,zmm25
-11b0  vpaddd zmm1,zmm1,zmm29
-11b6  vpmaddwd zmm29,zmm28,zmm26
-11bc  vpaddd zmm2,zmm2,zmm29
-11c2  vpmaddwd zmm28,zmm28,zmm27
-11c8  vpaddd zmm3,zmm3,zmm28
-11ce  vpbroadcastd zmm28,[r8+rbp]
-11d5  vpsrlw zmm28,zmm28,8
-11dc  vpmaddwd zmm29,zmm28,zmm24
-11e2  vpaddd zmm4,zmm4,zmm29
-11e8  vpmaddwd zmm29,zmm28,zmm25
-11ee  vpaddd zmm5,zmm5,zmm29
-11f4  vpmaddwd zmm29,zmm28,zmm26
-11fa  vpaddd zmm6,zmm6,zmm29
-1200  vpmaddwd zmm28,zmm28,zmm27
-1206  vpaddd zmm7,zmm7,zmm28
-120c  vpbroadcastd zmm28,[r9+rbp]
-1213  vpsrlw zmm28,zmm28,8
-121a  vpmaddwd zmm29,zmm28,zmm24
-1220  vpaddd zmm8,zmm8,zmm29
-1226  vpmaddwd zmm29,zmm28,zmm25
-122c  vpaddd zmm9,zmm9,zmm29
-1232  vpmaddwd zmm29,zmm28,zmm26
-1238  vpaddd zmm10,zmm10,zmm29
-123e  vpmaddwd zmm28,zmm28,zmm27
-1244  vpaddd zmm11,zmm11,zmm28
-124a  vpbroadcastd zmm28,[r10+rbp]
-1251  vpsrlw zmm28,zmm28,8
-1258  vpmaddwd zmm29,zmm28,zmm24
-125e  vpaddd zmm12,zmm12,zmm29
-1264  vpmaddwd zmm29,zmm28,zmm25
-126a  vpaddd zmm13,zmm13,zmm29
-1270  vpmaddwd zmm29,zmm28,zmm26
-1276  vpaddd zmm14,zmm14,zmm29
-127c  vpmaddwd zmm28,zmm28,zmm27
-1282  vpaddd zmm15,zmm15,zmm28
-1288  vpbroadcastd zmm28,[r11+rbp]
-128f  vpsrlw zmm28,zmm28,8
-1296  vpmaddwd zmm29,zmm28,zmm24
-129c  vpaddd zmm16,zmm16,zmm29
-12a2  vpmaddwd zmm29,zmm28,zmm25
-12a8  vpaddd zmm17,zmm17,zmm29
-12ae  vpmaddwd zmm29,zmm28,zmm26
-12b4  vpaddd zmm18,zmm18,zmm29
-12ba  vpmaddwd zmm28,zmm28,zmm27
-12c0  vpaddd zmm19,zmm19,zmm28
-12c6  vpbroadcastd zmm28,[rbx+rbp]
-12cd  vpsrlw zmm28,zmm28,8
-12d4  vpmaddwd zmm24,zmm28,zmm24
-12da  vpaddd zmm20,zmm20,zmm24
-12e0  vpmaddwd zmm24,zmm28,zmm25
-12e6  vpaddd zmm21,zmm21,zmm24
-12ec  vpmaddwd zmm24,zmm28,zmm26
-12f2  vpaddd zmm22,zmm22,zmm24
-12f8  vpmaddwd zmm24,zmm28,zmm27
-12fe  vpaddd zmm23,zmm23,zmm24
-1304  add rbp,4
-1308  add rdx,100h
-130f  dec r12
-1312  jne near 0F80h
-1318  vmovups zmm24,[rdx]
-131e  vpsllw zmm24,zmm24,8
-1325  vpsraw zmm24,zmm24,8
-132c  vmovups zmm25,[rdx+40h]
-1333  vpsllw zmm25,zmm25,8
-133a  vpsraw zmm25,zmm25,8
-1341  vmovups zmm26,[rdx+80h]
-1348  vpsllw zmm26,zmm26,8
-134f  vpsraw zmm26,zmm26,8
-1356  vmovups zmm27,[rdx+0C0h]
-135d  vpsllw zmm27,zmm27,8
-1364  vpsraw zmm27,zmm27,8
-136b  movzx r12d,byte [rsi+rbp+2]
-1371  shl r12,10h
-1375  movzx r13d,word [rsi+rbp]
-137a  add r13,r12
-137d  vpbroadcastd zmm28,r13d
-1383  vpandd zmm28,zmm28,[rel 1840h]
-138d  vpmaddwd zmm29,zmm28,zmm24
-1393  vpaddd zmm0,zmm0,zmm29
-1399  vpmaddwd zmm29,zmm28,zmm25
-139f  vpaddd zmm1,zmm1,zmm29
-13a5  vpmaddwd zmm29,zmm28,zmm26
-13ab  vpaddd zmm2,zmm2,zmm29
-13b1  vpmaddwd zmm28,zmm28,zmm27
-13b7  vpaddd zmm3,zmm3,zmm28
-13bd  movzx r12d,byte [r8+rbp+2]
-13c3  shl r12,10h
-13c7  movzx r13d,word [r8+rbp]
-13cc  add r13,r12
-13cf  vpbroadcastd zmm28,r13d
-13d5  vpandd zmm28,zmm28,[rel 1840h]
-13df  vpmaddwd zmm29,zmm28,zmm24
-13e5  vpaddd zmm4,zmm4,zmm29
-13eb  vpmaddwd zmm29,zmm28,zmm25
-13f1  vpaddd zmm5,zmm5,zmm29
-13f7  vpmaddwd zmm29,zmm28,zmm26
-13fd  vpaddd zmm6,zmm6,zmm29
-1403  vpmaddwd zmm28,zmm28,zmm27
-1409  vpaddd zmm7,zmm7,zmm28
-140f  movzx r12d,byte [r9+rbp+2]
-1415  shl r12,10h
-1419  movzx r13d,word [r9+rbp]
-141e  add r13,r12
-1421  vpbroadcastd zmm28,r13d
-1427  vpandd zmm28,zmm28,[rel 1840h]
-1431  vpmaddwd zmm29,zmm28,zmm24
-1437  vpaddd zmm8,zmm8,zmm29
-143d  vpmaddwd zmm29,zmm28,zmm25
-1443  vpaddd zmm9,zmm9,zmm29
-1449  vpmaddwd zmm29,zmm28,zmm26
-144f  vpaddd zmm10,zmm10,zmm29
-1455  vpmaddwd zmm28,zmm28,zmm27
-145b  vpaddd zmm11,zmm11,zmm28
-1461  movzx r12d,byte [r10+rbp+2]
-1467  shl r12,10h
-146b  movzx r13d,word [r10+rbp]
-1470  add r13,r12
-1473  vpbroadcastd zmm28,r13d
-1479  vpandd zmm28,zmm28,[rel 1840h]
-1483  vpmaddwd zmm29,zmm28,zmm24
-1489  vpaddd zmm12,zmm12,zmm29
-148f  vpmaddwd zmm29,zmm28,zmm25
-1495  vpaddd zmm13,zmm13,zmm29
-149b  vpmaddwd zmm29,zmm28,zmm26
-14a1  vpaddd zmm14,zmm14,zmm29
-14a7  vpmaddwd zmm28,zmm28,zmm27
-14ad  vpaddd zmm15,zmm15,zmm28
-14b3  movzx r12d,byte [r11+rbp+2]
-14b9  shl r12,10h
-14bd  movzx r13d,word [r11+rbp]
-14c2  add r13,r12
-14c5  vpbroadcastd zmm28,r13d
-14cb  vpandd zmm28,zmm28,[rel 1840h]
-14d5  vpmaddwd zmm29,zmm28,zmm24
-14db  vpaddd zmm16,zmm16,zmm29
-14e1  vpmaddwd zmm29,zmm28,zmm25
-14e7  vpaddd zmm17,zmm17,zmm29
-14ed  vpmaddwd zmm29,zmm28,zmm26
-14f3  vpaddd zmm18,zmm18,zmm29
-14f9  vpmaddwd zmm28,zmm28,zmm27
-14ff  vpaddd zmm19,zmm19,zmm28
-1505  movzx r12d,byte [rbx+rbp+2]
-150b  shl r12,10h
-150f  movzx r13d,word [rbx+rbp]
-1514  add r13,r12
-1517  vpbroadcastd zmm28,r13d
-151d  vpandd zmm28,zmm28,[rel 1840h]
-1527  vpmaddwd zmm24,zmm28,zmm24
-152d  vpaddd zmm20,zmm20,zmm24
-1533  vpmaddwd zmm24,zmm28,zmm25
-1539  vpaddd zmm21,zmm21,zmm24
-153f  vpmaddwd zmm24,zmm28,zmm26
-1545  vpaddd zmm22,zmm22,zmm24
-154b  vpmaddwd zmm24,zmm28,zmm27
-1551  vpaddd zmm23,zmm23,zmm24
-1557  vmovups zmm24,[rdx]
-155d  vpsraw zmm24,zmm24,8
-1564  vmovups zmm25,[rdx+40h]
-156b  vpsraw zmm25,zmm25,8
-1572  vmovups zmm26,[rdx+80h]
-1579  vpsraw zmm26,zmm26,8
-1580  vmovups zmm27,[rdx+0C0h]
-1587  vpsraw zmm27,zmm27,8
-158e  movzx edx,byte [rsi+rbp+2]
-1593  shl rdx,10h
-1597  movzx esi,word [rsi+rbp]
-159b  add rsi,rdx
-159e  vpbroadcastd zmm28,esi
-15a4  vpsrlw zmm28,zmm28,8
-15ab  vpmaddwd zmm29,zmm28,zmm24
-15b1  vpaddd zmm0,zmm0,zmm29
-15b7  vpmaddwd zmm29,zmm28,zmm25
-15bd  vpaddd zmm1,zmm1,zmm29
-15c3  vpmaddwd zmm29,zmm28,zmm26
-15c9  vpaddd zmm2,zmm2,zmm29
-15cf  vpmaddwd zmm28,zmm28,zmm27
-15d5  vpaddd zmm3,zmm3,zmm28
-15db  movzx edx,byte [r8+rbp+2]
-15e1  shl rdx,10h
-15e5  movzx esi,word [r8+rbp]
-15ea  add rsi,rdx
-15ed  vpbroadcastd zmm28,esi
-15f3  vpsrlw zmm28,zmm28,8
-15fa  vpmaddwd zmm29,zmm28,zmm24
-1600  vpaddd zmm4,zmm4,zmm29
-1606  vpmaddwd zmm29,zmm28,zmm25
-160c  vpaddd zmm5,zmm5,zmm29
-1612  vpmaddwd zmm29,zmm28,zmm26
-1618  vpaddd zmm6,zmm6,zmm29
-161e  vpmaddwd zmm28,zmm28,zmm27
-1624  vpaddd zmm7,zmm7,zmm28
-162a  movzx edx,byte [r9+rbp+2]
-1630  shl rdx,10h
-1634  movzx esi,word [r9+rbp]
-1639  add rsi,rdx
-163c  vpbroadcastd zmm28,esi
-1642  vpsrlw zmm28,zmm28,8
-1649  vpmaddwd zmm29,zmm28,zmm24
-164f  vpaddd zmm8,zmm8,zmm29
-1655  vpmaddwd zmm29,zmm28,zmm25
-165b  vpaddd zmm9,zmm9,zmm29
-1661  vpmaddwd zmm29,zmm28,zmm26
-1667  vpaddd zmm10,zmm10,zmm29
-166d  vpmaddwd zmm28,zmm28,zmm27
-1673  vpaddd zmm11,zmm11,zmm28
-1679  movzx edx,byte [r10+rbp+2]
-167f  shl rdx,10h
-1683  movzx esi,word [r10+rbp]
-1688  add rsi,rdx
-168b  vpbroadcastd zmm28,esi
-1691  vpsrlw zmm28,zmm28,8
-1698  vpmaddwd zmm29,zmm28,zmm24
-169e  vpaddd zmm12,zmm12,zmm29
-16a4  vpmaddwd zmm29,zmm28,zmm25
-16aa  vpaddd zmm13,zmm13,zmm29
-16b0  vpmaddwd zmm29,zmm28,zmm26
-16b6  vpaddd zmm14,zmm14,zmm29
-16bc  vpmaddwd zmm28,zmm28,zmm27
-16c2  vpaddd zmm15,zmm15,zmm28
-16c8  movzx edx,byte [r11+rbp+2]
-16ce  shl rdx,10h
-16d2  movzx esi,word [r11+rbp]
-16d7  add rsi,rdx
-16da  vpbroadcastd zmm28,esi
-16e0  vpsrlw zmm28,zmm28,8
-16e7  vpmaddwd zmm29,zmm28,zmm24
-16ed  vpaddd zmm16,zmm16,zmm29
-16f3  vpmaddwd zmm29,zmm28,zmm25
-16f9  vpaddd zmm17,zmm17,zmm29
-16ff  vpmaddwd zmm29,zmm28,zmm26
-1705  vpaddd zmm18,zmm18,zmm29
-170b  vpmaddwd zmm28,zmm28,zmm27
-1711  vpaddd zmm19,zmm19,zmm28
-1717  movzx edx,byte [rbx+rbp+2]
-171c  shl rdx,10h
-1720  movzx esi,word [rbx+rbp]
-1724  add rsi,rdx
-1727  vpbroadcastd zmm28,esi
-172d  vpsrlw zmm28,zmm28,8
-1734  vpmaddwd zmm24,zmm28,zmm24
-173a  vpaddd zmm20,zmm20,zmm24
-1740  vpmaddwd zmm24,zmm28,zmm25
-1746  vpaddd zmm21,zmm21,zmm24
-174c  vpmaddwd zmm24,zmm28,zmm26
-1752  vpaddd zmm22,zmm22,zmm24
-1758  vpmaddwd zmm24,zmm28,zmm27
-175e  vpaddd zmm23,zmm23,zmm24
-1764  dec rcx
-1767  jne near 0C0h
-176d  mov rax,[rdi+20h]
-1771  mov rdi,[rdi+28h]
-1775  vmovups [rax],zmm0
-177b  vmovups [rax+40h],zmm1
-1782  vmovups [rax+80h],zmm2
-1789  vmovups [rax+0C0h],zmm3
-1790  add rax,rdi
-1793  vmovups [rax],zmm4
-1799  vmovups [rax+40h],zmm5
-17a0  vmovups [rax+80h],zmm6
-17a7  vmovups [rax+0C0h],zmm7
-17ae  add rax,rdi
-17b1  vmovups [rax],zmm8
-17b7  vmovups [rax+40h],zmm9
-17be  vmovups [rax+80h],zmm10
-17c5  vmovups [rax+0C0h],zmm11
-17cc  add rax,rdi
-17cf  vmovups [rax],zmm12
-17d5  vmovups [rax+40h],zmm13
-17dc  vmovups [rax+80h],zmm14
-17e3  vmovups [rax+0C0h],zmm15
-17ea  add rax,rdi
-17ed  vmovups [rax],zmm16
-17f3  vmovups [rax+40h],zmm17
-17fa  vmovups [rax+80h],zmm18
-1801  vmovups [rax+0C0h],zmm19
-1808  add rax,rdi
-180b  vmovups [rax],zmm20
-1811  vmovups [rax+40h],zmm21
-1818  vmovups [rax+80h],zmm22
-181f  vmovups [rax+0C0h],zmm23
-1826  pop r13
-1828  pop r12
-182a  pop rbp
-182b  pop rbx
-182c  vzeroupper
-182f  ret
+0816  add rbp,8
+081a  add rdx,200h
+0821  dec r12
+0824  jne near 100h
+082a  mov r12,[rdi+10h]
+082e  and r12,1
+0832  test r12,r12
+0835  jle near 0BD8h
+083b  nop dword [rax+rax]
+0840  vmovups zmm24,[rdx]
+0846  vpsllw zmm24,zmm24,8
+084d  vpsraw zmm24,zmm24,8
+0854  vmovups zmm25,[rdx+40h]
+085b  vpsllw zmm25,zmm25,8
+0862  vpsraw zmm25,zmm25,8
+0869  vmovups zmm26,[rdx+80h]
+0870  vpsllw zmm26,zmm26,8
+0877  vpsraw zmm26,zmm26,8
+087e  vmovups zmm27,[rdx+0C0h]
+0885  vpsllw zmm27,zmm27,8
+088c  vpsraw zmm27,zmm27,8
+0893  vpbroadcastd zmm28,[rsi+rbp]
+089a  vpandd zmm28,zmm28,[rel 1100h]
+08a4  vpmaddwd zmm29,zmm28,zmm24
+08aa  vpaddd zmm0,zmm0,zmm29
+08b0  vpmaddwd zmm29,zmm28,zmm25
+08b6  vpaddd zmm1,zmm1,zmm29
+08bc  vpmaddwd zmm29,zmm28,zmm26
+08c2  vpaddd zmm2,zmm2,zmm29
+08c8  vpmaddwd zmm28,zmm28,zmm27
+08ce  vpaddd zmm3,zmm3,zmm28
+08d4  vpbroadcastd zmm28,[r8+rbp]
+08db  vpandd zmm28,zmm28,[rel 1100h]
+08e5  vpmaddwd zmm29,zmm28,zmm24
+08eb  vpaddd zmm4,zmm4,zmm29
+08f1  vpmaddwd zmm29,zmm28,zmm25
+08f7  vpaddd zmm5,zmm5,zmm29
+08fd  vpmaddwd zmm29,zmm28,zmm26
+0903  vpaddd zmm6,zmm6,zmm29
+0909  vpmaddwd zmm28,zmm28,zmm27
+090f  vpaddd zmm7,zmm7,zmm28
+0915  vpbroadcastd zmm28,[r9+rbp]
+091c  vpandd zmm28,zmm28,[rel 1100h]
+0926  vpmaddwd zmm29,zmm28,zmm24
+092c  vpaddd zmm8,zmm8,zmm29
+0932  vpmaddwd zmm29,zmm28,zmm25
+0938  vpaddd zmm9,zmm9,zmm29
+093e  vpmaddwd zmm29,zmm28,zmm26
+0944  vpaddd zmm10,zmm10,zmm29
+094a  vpmaddwd zmm28,zmm28,zmm27
+0950  vpaddd zmm11,zmm11,zmm28
+0956  vpbroadcastd zmm28,[r10+rbp]
+095d  vpandd zmm28,zmm28,[rel 1100h]
+0967  vpmaddwd zmm29,zmm28,zmm24
+096d  vpaddd zmm12,zmm12,zmm29
+0973  vpmaddwd zmm29,zmm28,zmm25
+0979  vpaddd zmm13,zmm13,zmm29
+097f  vpmaddwd zmm29,zmm28,zmm26
+0985  vpaddd zmm14,zmm14,zmm29
+098b  vpmaddwd zmm28,zmm28,zmm27
+0991  vpaddd zmm15,zmm15,zmm28
+0997  vpbroadcastd zmm28,[r11+rbp]
+099e  vpandd zmm28,zmm28,[rel 1100h]
+09a8  vpmaddwd zmm29,zmm28,zmm24
+09ae  vpaddd zmm16,zmm16,zmm29
+09b4  vpmaddwd zmm29,zmm28,zmm25
+09ba  vpaddd zmm17,zmm17,zmm29
+09c0  vpmaddwd zmm29,zmm28,zmm26
+09c6  vpaddd zmm18,zmm18,zmm29
+09cc  vpmaddwd zmm28,zmm28,zmm27
+09d2  vpaddd zmm19,zmm19,zmm28
+09d8  vpbroadcastd zmm28,[rbx+rbp]
+09df  vpandd zmm28,zmm28,[rel 1100h]
+09e9  vpmaddwd zmm24,zmm28,zmm24
+09ef  vpaddd zmm20,zmm20,zmm24
+09f5  vpmaddwd zmm24,zmm28,zmm25
+09fb  vpaddd zmm21,zmm21,zmm24
+0a01  vpmaddwd zmm24,zmm28,zmm26
+0a07  vpaddd zmm22,zmm22,zmm24
+0a0d  vpmaddwd zmm24,zmm28,zmm27
+0a13  vpaddd zmm23,zmm23,zmm24
+0a19  vmovups zmm24,[rdx]
+0a1f  vpsraw zmm24,zmm24,8
+0a26  vmovups zmm25,[rdx+40h]
+0a2d  vpsraw zmm25,zmm25,8
+0a34  vmovups zmm26,[rdx+80h]
+0a3b  vpsraw zmm26,zmm26,8
+0a42  vmovups zmm27,[rdx+0C0h]
+0a49  vpsraw zmm27,zmm27,8
+0a50  vpbroadcastd zmm28,[rsi+rbp]
+0a57  vpsrlw zmm28,zmm28,8
+0a5e  vpmaddwd zmm29,zmm28,zmm24
+0a64  vpaddd zmm0,zmm0,zmm29
+0a6a  vpmaddwd zmm29,zmm28,zmm25
+0a70  vpaddd zmm1,zmm1,zmm29
+0a76  vpmaddwd zmm29,zmm28,zmm26
+0a7c  vpaddd zmm2,zmm2,zmm29
+0a82  vpmaddwd zmm28,zmm28,zmm27
+0a88  vpaddd zmm3,zmm3,zmm28
+0a8e  vpbroadcastd zmm28,[r8+rbp]
+0a95  vpsrlw zmm28,zmm28,8
+0a9c  vpmaddwd zmm29,zmm28,zmm24
+0aa2  vpaddd zmm4,zmm4,zmm29
+0aa8  vpmaddwd zmm29,zmm28,zmm25
+0aae  vpaddd zmm5,zmm5,zmm29
+0ab4  vpmaddwd zmm29,zmm28,zmm26
+0aba  vpaddd zmm6,zmm6,zmm29
+0ac0  vpmaddwd zmm28,zmm28,zmm27
+0ac6  vpaddd zmm7,zmm7,zmm28
+0acc  vpbroadcastd zmm28,[r9+rbp]
+0ad3  vpsrlw zmm28,zmm28,8
+0ada  vpmaddwd zmm29,zmm28,zmm24
+0ae0  vpaddd zmm8,zmm8,zmm29
+0ae6  vpmaddwd zmm29,zmm28,zmm25
+0aec  vpaddd zmm9,zmm9,zmm29
+0af2  vpmaddwd zmm29,zmm28,zmm26
+0af8  vpaddd zmm10,zmm10,zmm29
+0afe  vpmaddwd zmm28,zmm28,zmm27
+0b04  vpaddd zmm11,zmm11,zmm28
+0b0a  vpbroadcastd zmm28,[r10+rbp]
+0b11  vpsrlw zmm28,zmm28,8
+0b18  vpmaddwd zmm29,zmm28,zmm24
+0b1e  vpaddd zmm12,zmm12,zmm29
+0b24  vpmaddwd zmm29,zmm28,zmm25
+0b2a  vpaddd zmm13,zmm13,zmm29
+0b30  vpmaddwd zmm29,zmm28,zmm26
+0b36  vpaddd zmm14,zmm14,zmm29
+0b3c  vpmaddwd zmm28,zmm28,zmm27
+0b42  vpaddd zmm15,zmm15,zmm28
+0b48  vpbroadcastd zmm28,[r11+rbp]
+0b4f  vpsrlw zmm28,zmm28,8
+0b56  vpmaddwd zmm29,zmm28,zmm24
+0b5c  vpaddd zmm16,zmm16,zmm29
+0b62  vpmaddwd zmm29,zmm28,zmm25
+0b68  vpaddd zmm17,zmm17,zmm29
+0b6e  vpmaddwd zmm29,zmm28,zmm26
+0b74  vpaddd zmm18,zmm18,zmm29
+0b7a  vpmaddwd zmm28,zmm28,zmm27
+0b80  vpaddd zmm19,zmm19,zmm28
+0b86  vpbroadcastd zmm28,[rbx+rbp]
+0b8d  vpsrlw zmm28,zmm28,8
+0b94  vpmaddwd zmm24,zmm28,zmm24
+0b9a  vpaddd zmm20,zmm20,zmm24
+0ba0  vpmaddwd zmm24,zmm28,zmm25
+0ba6  vpaddd zmm21,zmm21,zmm24
+0bac  vpmaddwd zmm24,zmm28,zmm26
+0bb2  vpaddd zmm22,zmm22,zmm24
+0bb8  vpmaddwd zmm24,zmm28,zmm27
+0bbe  vpaddd zmm23,zmm23,zmm24
+0bc4  add rbp,4
+0bc8  add rdx,100h
+0bcf  dec r12
+0bd2  jne near 840h
+0bd8  vmovups zmm24,[rdx]
+0bde  vpsllw zmm24,zmm24,8
+0be5  vpsraw zmm24,zmm24,8
+0bec  vmovups zmm25,[rdx+40h]
+0bf3  vpsllw zmm25,zmm25,8
+0bfa  vpsraw zmm25,zmm25,8
+0c01  vmovups zmm26,[rdx+80h]
+0c08  vpsllw zmm26,zmm26,8
+0c0f  vpsraw zmm26,zmm26,8
+0c16  vmovups zmm27,[rdx+0C0h]
+0c1d  vpsllw zmm27,zmm27,8
+0c24  vpsraw zmm27,zmm27,8
+0c2b  movzx r12d,byte [rsi+rbp+2]
+0c31  shl r12,10h
+0c35  movzx r13d,word [rsi+rbp]
+0c3a  add r13,r12
+0c3d  vpbroadcastd zmm28,r13d
+0c43  vpandd zmm28,zmm28,[rel 1100h]
+0c4d  vpmaddwd zmm29,zmm28,zmm24
+0c53  vpaddd zmm0,zmm0,zmm29
+0c59  vpmaddwd zmm29,zmm28,zmm25
+0c5f  vpaddd zmm1,zmm1,zmm29
+0c65  vpmaddwd zmm29,zmm28,zmm26
+0c6b  vpaddd zmm2,zmm2,zmm29
+0c71  vpmaddwd zmm28,zmm28,zmm27
+0c77  vpaddd zmm3,zmm3,zmm28
+0c7d  movzx r12d,byte [r8+rbp+2]
+0c83  shl r12,10h
+0c87  movzx r13d,word [r8+rbp]
+0c8c  add r13,r12
+0c8f  vpbroadcastd zmm28,r13d
+0c95  vpandd zmm28,zmm28,[rel 1100h]
+0c9f  vpmaddwd zmm29,zmm28,zmm24
+0ca5  vpaddd zmm4,zmm4,zmm29
+0cab  vpmaddwd zmm29,zmm28,zmm25
+0cb1  vpaddd zmm5,zmm5,zmm29
+0cb7  vpmaddwd zmm29,zmm28,zmm26
+0cbd  vpaddd zmm6,zmm6,zmm29
+0cc3  vpmaddwd zmm28,zmm28,zmm27
+0cc9  vpaddd zmm7,zmm7,zmm28
+0ccf  movzx r12d,byte [r9+rbp+2]
+0cd5  shl r12,10h
+0cd9  movzx r13d,word [r9+rbp]
+0cde  add r13,r12
+0ce1  vpbroadcastd zmm28,r13d
+0ce7  vpandd zmm28,zmm28,[rel 1100h]
+0cf1  vpmaddwd zmm29,zmm28,zmm24
+0cf7  vpaddd zmm8,zmm8,zmm29
+0cfd  vpmaddwd zmm29,zmm28,zmm25
+0d03  vpaddd zmm9,zmm9,zmm29
+0d09  vpmaddwd zmm29,zmm28,zmm26
+0d0f  vpaddd zmm10,zmm10,zmm29
+0d15  vpmaddwd zmm28,zmm28,zmm27
+0d1b  vpaddd zmm11,zmm11,zmm28
+0d21  movzx r12d,byte [r10+rbp+2]
+0d27  shl r12,10h
+0d2b  movzx r13d,word [r10+rbp]
+0d30  add r13,r12
+0d33  vpbroadcastd zmm28,r13d
+0d39  vpandd zmm28,zmm28,[rel 1100h]
+0d43  vpmaddwd zmm29,zmm28,zmm24
+0d49  vpaddd zmm12,zmm12,zmm29
+0d4f  vpmaddwd zmm29,zmm28,zmm25
+0d55  vpaddd zmm13,zmm13,zmm29
+0d5b  vpmaddwd zmm29,zmm28,zmm26
+0d61  vpaddd zmm14,zmm14,zmm29
+0d67  vpmaddwd zmm28,zmm28,zmm27
+0d6d  vpaddd zmm15,zmm15,zmm28
+0d73  movzx r12d,byte [r11+rbp+2]
+0d79  shl r12,10h
+0d7d  movzx r13d,word [r11+rbp]
+0d82  add r13,r12
+0d85  vpbroadcastd zmm28,r13d
+0d8b  vpandd zmm28,zmm28,[rel 1100h]
+0d95  vpmaddwd zmm29,zmm28,zmm24
+0d9b  vpaddd zmm16,zmm16,zmm29
+0da1  vpmaddwd zmm29,zmm28,zmm25
+0da7  vpaddd zmm17,zmm17,zmm29
+0dad  vpmaddwd zmm29,zmm28,zmm26
+0db3  vpaddd zmm18,zmm18,zmm29
+0db9  vpmaddwd zmm28,zmm28,zmm27
+0dbf  vpaddd zmm19,zmm19,zmm28
+0dc5  movzx r12d,byte [rbx+rbp+2]
+0dcb  shl r12,10h
+0dcf  movzx r13d,word [rbx+rbp]
+0dd4  add r13,r12
+0dd7  vpbroadcastd zmm28,r13d
+0ddd  vpandd zmm28,zmm28,[rel 1100h]
+0de7  vpmaddwd zmm24,zmm28,zmm24
+0ded  vpaddd zmm20,zmm20,zmm24
+0df3  vpmaddwd zmm24,zmm28,zmm25
+0df9  vpaddd zmm21,zmm21,zmm24
+0dff  vpmaddwd zmm24,zmm28,zmm26
+0e05  vpaddd zmm22,zmm22,zmm24
+0e0b  vpmaddwd zmm24,zmm28,zmm27
+0e11  vpaddd zmm23,zmm23,zmm24
+0e17  vmovups zmm24,[rdx]
+0e1d  vpsraw zmm24,zmm24,8
+0e24  vmovups zmm25,[rdx+40h]
+0e2b  vpsraw zmm25,zmm25,8
+0e32  vmovups zmm26,[rdx+80h]
+0e39  vpsraw zmm26,zmm26,8
+0e40  vmovups zmm27,[rdx+0C0h]
+0e47  vpsraw zmm27,zmm27,8
+0e4e  movzx edx,byte [rsi+rbp+2]
+0e53  shl rdx,10h
+0e57  movzx esi,word [rsi+rbp]
+0e5b  add rsi,rdx
+0e5e  vpbroadcastd zmm28,esi
+0e64  vpsrlw zmm28,zmm28,8
+0e6b  vpmaddwd zmm29,zmm28,zmm24
+0e71  vpaddd zmm0,zmm0,zmm29
+0e77  vpmaddwd zmm29,zmm28,zmm25
+0e7d  vpaddd zmm1,zmm1,zmm29
+0e83  vpmaddwd zmm29,zmm28,zmm26
+0e89  vpaddd zmm2,zmm2,zmm29
+0e8f  vpmaddwd zmm28,zmm28,zmm27
+0e95  vpaddd zmm3,zmm3,zmm28
+0e9b  movzx edx,byte [r8+rbp+2]
+0ea1  shl rdx,10h
+0ea5  movzx esi,word [r8+rbp]
+0eaa  add rsi,rdx
+0ead  vpbroadcastd zmm28,esi
+0eb3  vpsrlw zmm28,zmm28,8
+0eba  vpmaddwd zmm29,zmm28,zmm24
+0ec0  vpaddd zmm4,zmm4,zmm29
+0ec6  vpmaddwd zmm29,zmm28,zmm25
+0ecc  vpaddd zmm5,zmm5,zmm29
+0ed2  vpmaddwd zmm29,zmm28,zmm26
+0ed8  vpaddd zmm6,zmm6,zmm29
+0ede  vpmaddwd zmm28,zmm28,zmm27
+0ee4  vpaddd zmm7,zmm7,zmm28
+0eea  movzx edx,byte [r9+rbp+2]
+0ef0  shl rdx,10h
+0ef4  movzx esi,word [r9+rbp]
+0ef9  add rsi,rdx
+0efc  vpbroadcastd zmm28,esi
+0f02  vpsrlw zmm28,zmm28,8
+0f09  vpmaddwd zmm29,zmm28,zmm24
+0f0f  vpaddd zmm8,zmm8,zmm29
+0f15  vpmaddwd zmm29,zmm28,zmm25
+0f1b  vpaddd zmm9,zmm9,zmm29
+0f21  vpmaddwd zmm29,zmm28,zmm26
+0f27  vpaddd zmm10,zmm10,zmm29
+0f2d  vpmaddwd zmm28,zmm28,zmm27
+0f33  vpaddd zmm11,zmm11,zmm28
+0f39  movzx edx,byte [r10+rbp+2]
+0f3f  shl rdx,10h
+0f43  movzx esi,word [r10+rbp]
+0f48  add rsi,rdx
+0f4b  vpbroadcastd zmm28,esi
+0f51  vpsrlw zmm28,zmm28,8
+0f58  vpmaddwd zmm29,zmm28,zmm24
+0f5e  vpaddd zmm12,zmm12,zmm29
+0f64  vpmaddwd zmm29,zmm28,zmm25
+0f6a  vpaddd zmm13,zmm13,zmm29
+0f70  vpmaddwd zmm29,zmm28,zmm26
+0f76  vpaddd zmm14,zmm14,zmm29
+0f7c  vpmaddwd zmm28,zmm28,zmm27
+0f82  vpaddd zmm15,zmm15,zmm28
+0f88  movzx edx,byte [r11+rbp+2]
+0f8e  shl rdx,10h
+0f92  movzx esi,word [r11+rbp]
+0f97  add rsi,rdx
+0f9a  vpbroadcastd zmm28,esi
+0fa0  vpsrlw zmm28,zmm28,8
+0fa7  vpmaddwd zmm29,zmm28,zmm24
+0fad  vpaddd zmm16,zmm16,zmm29
+0fb3  vpmaddwd zmm29,zmm28,zmm25
+0fb9  vpaddd zmm17,zmm17,zmm29
+0fbf  vpmaddwd zmm29,zmm28,zmm26
+0fc5  vpaddd zmm18,zmm18,zmm29
+0fcb  vpmaddwd zmm28,zmm28,zmm27
+0fd1  vpaddd zmm19,zmm19,zmm28
+0fd7  movzx edx,byte [rbx+rbp+2]
+0fdc  shl rdx,10h
+0fe0  movzx esi,word [rbx+rbp]
+0fe4  add rsi,rdx
+0fe7  vpbroadcastd zmm28,esi
+0fed  vpsrlw zmm28,zmm28,8
+0ff4  vpmaddwd zmm24,zmm28,zmm24
+0ffa  vpaddd zmm20,zmm20,zmm24
+1000  vpmaddwd zmm24,zmm28,zmm25
+1006  vpaddd zmm21,zmm21,zmm24
+100c  vpmaddwd zmm24,zmm28,zmm26
+1012  vpaddd zmm22,zmm22,zmm24
+1018  vpmaddwd zmm24,zmm28,zmm27
+101e  vpaddd zmm23,zmm23,zmm24
+1024  dec rcx
+1027  jne near 0C0h
+102d  mov rax,[rdi+20h]
+1031  mov rdi,[rdi+28h]
+1035  vmovups [rax],zmm0
+103b  vmovups [rax+40h],zmm1
+1042  vmovups [rax+80h],zmm2
+1049  vmovups [rax+0C0h],zmm3
+1050  add rax,rdi
+1053  vmovups [rax],zmm4
+1059  vmovups [rax+40h],zmm5
+1060  vmovups [rax+80h],zmm6
+1067  vmovups [rax+0C0h],zmm7
+106e  add rax,rdi
+1071  vmovups [rax],zmm8
+1077  vmovups [rax+40h],zmm9
+107e  vmovups [rax+80h],zmm10
+1085  vmovups [rax+0C0h],zmm11
+108c  add rax,rdi
+108f  vmovups [rax],zmm12
+1095  vmovups [rax+40h],zmm13
+109c  vmovups [rax+80h],zmm14
+10a3  vmovups [rax+0C0h],zmm15
+10aa  add rax,rdi
+10ad  vmovups [rax],zmm16
+10b3  vmovups [rax+40h],zmm17
+10ba  vmovups [rax+80h],zmm18
+10c1  vmovups [rax+0C0h],zmm19
+10c8  add rax,rdi
+10cb  vmovups [rax],zmm20
+10d1  vmovups [rax+40h],zmm21
+10d8  vmovups [rax+80h],zmm22
+10df  vmovups [rax+0C0h],zmm23
+10e6  pop r13
+10e8  pop r12
+10ea  pop rbp
+10eb  pop rbx
+10ec  vzeroupper
+10ef  ret

@@ -1,8 +1,8 @@
 //! Registers for virtual registers: linear scan over live ranges.
 //!
 //! A value's range goes from its first definition to its last use, and to the end of every loop that it entered alive; a value that ends in an
-//! instruction leaves its register to the instruction's result. Where registers do not suffice, the value that is used least (tenfold with
-//! every loop around a use) goes to the stack: its uses get values of their own that live for one instruction, and the scan is repeated.
+//! instruction leaves its register to the instruction's result. Where registers do not suffice, the values that are used least for their length
+//! (tenfold with every loop around a use) go to the stack: their uses get values of their own that live for one instruction, and the scan is repeated.
 
 use super::machine::{Arg, Args, Item, Machine, MachineInst, Masked, Place, Reg, uses};
 use super::{Class, IrError, Virtual};
@@ -28,6 +28,13 @@ struct Range {
     weight: u64,
 }
 
+impl Range {
+    /// What it costs to have the value on the stack, for the time that a register is free for others then.
+    fn cost(&self) -> u64 {
+        self.weight.saturating_mul(1 << 16) / (self.to - self.from + 1) as u64
+    }
+}
+
 /// Gives registers, adding loads and stores for what does not fit.
 pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignment, IrError> {
     check_defined(m)?;
@@ -35,7 +42,7 @@ pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignme
         let ranges = ranges(m);
         match scan(m, &ranges, registers)? {
             Scan::Fits(assignment) => return Ok(assignment),
-            Scan::Spill(reg) => spill(m, reg),
+            Scan::Spill(regs) => spill(m, &regs),
         }
     }
 }
@@ -123,73 +130,98 @@ fn ranges(m: &Machine) -> Vec<Range> {
     ranges
 }
 
+/// Most registers of a kind.
+const MOST_REGISTERS: usize = 32;
+
 enum Scan {
     Fits(Assignment),
-    Spill(Reg),
+    /// What goes to the stack; the rest may not fit yet.
+    Spill(Vec<Reg>),
 }
 
 fn scan(m: &Machine, ranges: &[Range], registers: Registers) -> Result<Scan, IrError> {
     let mut assignment: Assignment = vec![None; m.virtuals.len()];
+    let mut victims = Vec::new();
     for (class, count, kind) in
         [(Class::Int, registers.ints, "general"), (Class::Simd, registers.simd, "vector"), (Class::Mask, registers.masks, "mask")]
     {
-        let mut holders: Vec<Option<Range>> = vec![None; count];
-        for range in ranges.iter().filter(|r| m.virtuals[r.reg as usize].class == class) {
-            holders.iter_mut().filter(|h| h.is_some_and(|h| h.to < range.from)).for_each(|h| *h = None);
-            let Some(free) = holders.iter().position(Option::is_none) else {
-                let candidates = holders.iter().flatten().chain([range]).filter(|r| !m.virtuals[r.reg as usize].pinned);
-                let victim = candidates.min_by_key(|r| (r.weight, usize::MAX - r.to));
-                return victim.map(|r| Scan::Spill(r.reg)).ok_or(IrError::Pressure { kind, at: range.from / 2 });
-            };
-            holders[free] = Some(*range);
-            assignment[range.reg as usize] = Some(free as u8);
+        // Where each register's value ends, and the number of its range.
+        let mut ends = [0; MOST_REGISTERS];
+        let mut holders = [0; MOST_REGISTERS];
+        let ends = &mut ends[..count];
+        for (n, range) in ranges.iter().enumerate().filter(|(_, r)| m.virtuals[r.reg as usize].class == class) {
+            let mut free = ends.iter().position(|end| *end <= range.from);
+            if free.is_none() {
+                let holding = holders[..count].iter().enumerate().map(|(at, held)| (Some(at), *held));
+                let candidates = holding.chain([(None, n)]).filter(|(_, held)| !m.virtuals[ranges[*held].reg as usize].pinned);
+                let victim = candidates.min_by_key(|(_, held)| ranges[*held].cost());
+                let (at, held) = victim.ok_or(IrError::Pressure { kind, at: range.from / 2 })?;
+                victims.push(ranges[held].reg);
+                free = at;
+            }
+            if let Some(at) = free {
+                ends[at] = range.to + 1;
+                holders[at] = n;
+                assignment[range.reg as usize] = Some(at as u8);
+            }
         }
     }
-    Ok(Scan::Fits(assignment))
+    Ok(if victims.is_empty() { Scan::Fits(assignment) } else { Scan::Spill(victims) })
 }
 
-/// Puts a value on the stack: loads before its reads, stores after its writes.
-fn spill(m: &mut Machine, reg: Reg) {
-    let slot = m.slots;
-    m.slots += 1;
-    let like = m.virtuals[reg as usize];
+/// Puts values on the stack: loads before their reads, stores after their writes.
+fn spill(m: &mut Machine, regs: &[Reg]) {
+    let mut slots: Vec<Option<usize>> = vec![None; m.virtuals.len()];
+    for reg in regs {
+        slots[*reg as usize] = Some(m.slots);
+        m.slots += 1;
+    }
     let items = std::mem::take(&mut m.items);
+    m.items.reserve(items.len() * 2);
     for item in items {
-        let Item::Inst(mut inst) = item else {
-            m.items.push(item);
-            continue;
-        };
-        let (mut reads, mut writes) = (false, false);
-        let clears = is_clearing(&inst);
-        uses(&inst, |u| {
-            if u.reg == reg {
-                reads |= u.reads && !clears;
-                writes |= u.writes;
-            }
-        });
-        if !reads && !writes {
-            m.items.push(Item::Inst(inst));
-            continue;
+        match item {
+            Item::Inst(inst) => spill_in(m, inst, &slots),
+            other => m.items.push(other),
         }
+    }
+}
+
+/// An instruction with its loads and stores.
+fn spill_in(m: &mut Machine, mut inst: MachineInst, slots: &[Option<usize>]) {
+    // Values on the stack: how often they are used here, by kind of use. An instruction has few operands.
+    let mut used: Vec<(Reg, bool, bool)> = Vec::new();
+    let clears = is_clearing(&inst);
+    uses(&inst, |u| {
+        if slots.get(u.reg as usize).copied().flatten().is_some() {
+            match used.iter_mut().find(|x| x.0 == u.reg) {
+                Some(x) => (x.1, x.2) = (x.1 | (u.reads && !clears), x.2 | u.writes),
+                None => used.push((u.reg, u.reads && !clears, u.writes)),
+            }
+        }
+    });
+    let moved = |op, args: &[Arg]| Item::Inst(MachineInst { op, args: Args::new(args), masked: Masked::No, spill: true });
+    let mut stores = Vec::new();
+    for (reg, reads, writes) in used {
+        let like = m.virtuals[reg as usize];
         let temp = m.new_reg(Virtual { pinned: true, ..like });
         rename(&mut inst, reg, temp);
-        let place = Arg::Mem(Place::Slot(slot, 0));
+        let place = Arg::Mem(Place::Slot(slots[reg as usize].unwrap_or(0), 0));
         let (load, store) = match like.class {
             Class::Int => (Op::Mov, Op::MovStore),
             Class::Simd => (Op::Load, Op::Store),
             Class::Mask => (Op::KMove, Op::KStore),
         };
-        let moved = |op, args: &[Arg]| Item::Inst(MachineInst { op, args: Args::new(args), masked: Masked::No, spill: true });
         if reads {
             m.items.push(moved(load, &[Arg::Reg(temp), place]));
         }
-        let flags_follow = matches!(inst.op, Op::Dec);
-        m.items.push(Item::Inst(inst));
         if writes {
-            debug_assert!(!flags_follow || store == Op::MovStore, "a store leaves the flags alone");
-            m.items.push(moved(store, &[place, Arg::Reg(temp)]));
+            // Between a count and the jump on it only what leaves the flags alone.
+            debug_assert!(!matches!(inst.op, Op::Dec) || store == Op::MovStore, "a store leaves the flags alone");
+            stores.push(moved(store, &[place, Arg::Reg(temp)]));
         }
     }
+    m.items.push(Item::Inst(inst));
+    m.items.extend(stores);
 }
 
 fn rename(inst: &mut MachineInst, from: Reg, to: Reg) {

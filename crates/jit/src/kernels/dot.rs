@@ -11,26 +11,28 @@
 //! # What it reaches
 //!
 //! A step of a tile of `r` rows and `v` vectors takes `r * v` multiply-adds and `r + v` loads; the core starts two of either in a cycle. So
-//! the floor is `r * v / 2` cycles as long as `r + v <= r * v`; with `v = 1` loads are the floor, `(r + 1) / 2`. Registers hold `r * v` sums,
-//! `v` vectors of `B` and one of `A`.
+//! the floor is `r * v / 2` cycles as long as `r + v <= r * v`; with `v = 1` loads are the floor, `(r + 1) / 2`, and there must be as many
+//! sums as multiply-adds are under way at once. Registers hold `r * v` sums, `v` vectors of `B` and one of `A`, and `r` addresses.
 //!
 //! Measured on one core of a Zen 5 server processor (two 512-bit multiply-add units; shared, best of many short runs), against a loop of
-//! multiply-adds on registers alone measured in turns (268 Gflop/s f32, 538 bf16, 1080 Gop/s u8s8; 134 and 540 with AVX2 and AVX-VNNI), in
-//! per cent of that loop; 240 rows by 512 columns from the second cache, loads of arguments and stores of sums included, reductions as parts
+//! multiply-adds on registers alone measured in turns (270 Gflop/s f32, 540 bf16, 1070 Gop/s bytes; 134 and 530 with AVX2 and AVX-VNNI), in
+//! per cent of that loop; 240 rows by 512 columns from the second cache, loads of arguments and stores of sums included, reductions as taps
 //! times steps. `cargo run --release -p oxidnn-jit --example dot` prints the table.
 //!
-//! | tile, `unroll` 4 | 1x256 | 1x64 | 9x64 | 1x16 |
+//! | tile | 1x256 | 1x64 | 9x64 | 1x16 |
 //! |---|---|---|---|---|
-//! | f32 6x64 / 8x48 / 12x32 / 14x32 | 99 / 100 / 100 / 99 | 99 / 100 / 99 / 97 | 99 / 100 / 99 / 97 | 96 / 98 / 97 / 93 |
-//! | bf16 6x64 / 8x48 / 12x32 / 14x32 | 97 / 98 / 99 / 99 | 97 / 98 / 99 / 98 | 97 / 97 / 99 / 100 | 94 / 96 / 96 / 96 |
-//! | u8s8 6x64 / 8x48 / 12x32 / 14x32 | 99 / 99 / 98 / 99 | 100 / 98 / 100 / 99 | 100 / 100 / 99 / 99 | 97 / 97 / 95 / 94 |
-//! | f32 24x16 / 28x16 (loads are the floor: 96) | 93 / 94 | 90 / 89 | 93 / 94 | 78 / 80 |
-//! | AVX2 f32 6x16 / 4x24 / 12x8 (floor of the last: 92) | 99 / 100 / 89 | 99 / 100 / 87 | 99 / 100 / 89 | 100 / 100 / 79 |
-//! | AVX2 u8s8 6x16 / 4x24 | 100 / 99 | 100 / 100 | 99 / 98 | 100 / 98 |
+//! | f32 6x64 / 8x48 / 8x32 | 98 / 99 / 99 | 99 / 99 / 97 | 97 / 99 / 97 | 96 / 96 / 96 |
+//! | bf16 6x64 / 8x48 / 8x32 | 99 / 100 / 98 | 99 / 100 / 100 | 98 / 100 / 98 | 96 / 99 / 97 |
+//! | u8s8 6x64 / 8x48 / 8x32 | 96 / 98 / 100 | 98 / 99 / 100 | 97 / 97 / 100 | 94 / 94 / 99 |
+//! | s8s8 6x64 / 8x48 / 8x32 | 99 / 98 / 97 | 100 / 100 / 100 | 98 / 99 / 99 | 96 / 97 / 97 |
+//! | f16 6x64 / 8x48 / 8x32, of the f32 loop | 94 / 93 / 78 | 94 / 93 / 78 | 93 / 93 / 76 | 92 / 93 / 75 |
+//! | 10x16: f32 / bf16 / u8s8 / f16 | 89 / 80 / 80 / 54 | 84 / 81 / 77 / 54 | 85 / 79 / 79 / 53 | 72 / 71 / 66 / 53 |
+//! | AVX2 6x16: f32 / bf16 / f16, of the f32 loop | 100 / 99 / 81 | 100 / 97 / 81 | 98 / 96 / 80 | 100 / 92 / 81 |
+//! | AVX2 6x16: u8s8 / s8s8 | 100 / 100 | 100 / 99 | 100 / 95 | 100 / 96 |
 //!
 //! Nothing is left for a schedule by hand: the order in which the author writes a step (the line of `B`, then row by row) is the order of the
-//! code, registers come out as one would give them, and the processor's window covers the latencies. Passing distances costs nothing that
-//! could be measured, nor does unrolling by 8 gain. Making a kernel takes 20 to 30 microseconds, installing it included.
+//! code, registers come out as one would give them, and the processor's window covers the latencies. Two steps in a loop are enough. Making a
+//! kernel takes 12 to 18 microseconds, f16 30.
 
 use crate::asm::Width;
 use crate::ir::{Addr, Compiled, Function, Int, IrError, Pred, Val};

@@ -55,11 +55,15 @@ pub const fn max_vectors(isa: Isa) -> usize {
 }
 
 /// Most rows of any tile.
-pub const MOST_ROWS: usize = 8;
+pub const MOST_ROWS: usize = 10;
 
 /// Most rows of a tile of so many vectors.
 pub const fn max_rows(isa: Isa, vectors: usize) -> usize {
-    if vectors == max_vectors(isa) { 6 } else { MOST_ROWS }
+    match vectors {
+        1 => MOST_ROWS,
+        v if v == max_vectors(isa) => 6,
+        _ => 8,
+    }
 }
 
 impl Spec {

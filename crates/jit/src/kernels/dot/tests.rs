@@ -140,23 +140,21 @@ fn golden_listings() {
 fn inner_loops_do_not_spill() {
     for isa in ISAS {
         for product in Product::ALL {
-            let shapes: &[(u8, u8)] = if isa.avx512 { &[(6, 4), (8, 3), (8, 2), (8, 1)] } else { &[(6, 2), (8, 1)] };
+            let shapes: &[(u8, u8)] = if isa.avx512 { &[(6, 4), (8, 3), (8, 2), (10, 1)] } else { &[(6, 2), (10, 1)] };
             for &(rows, vectors) in shapes {
                 for (line, a_step) in [(Line::Packed(4), Stride::Fixed(4)), (Line::Apart, Stride::Given), (Line::Packed(4), Stride::Across)]
                 {
                     for masked in [false, true] {
                         let dot = Dot { masked, line, a_step, start: Start::Load, ..Dot::new(product, rows, vectors) };
-                        // AVX2 moves 16-bit numbers under a mask one by one.
-                        if product == Product::F16 && !isa.avx512 && masked && line == Line::Apart {
+                        // Masks of AVX2 take a vector register, which is one too many.
+                        let crowded = !is_native(product, isa) || product == Product::S8S8;
+                        if crowded && !isa.avx512 && masked && line == Line::Apart {
                             continue;
                         }
                         let compiled = dot.compile(isa).unwrap();
                         assert_eq!(compiled.inner_spills, 0, "{} {dot:?}", dot.name(isa));
-                        assert!(
-                            !is_native(product, isa) || a_step != Stride::Fixed(4) || compiled.spills == 0,
-                            "{} {dot:?}",
-                            dot.name(isa)
-                        );
+                        let roomy = is_native(product, isa) && a_step == Stride::Fixed(4) && rows <= 8 && (isa.avx512 || !masked);
+                        assert!(!roomy || compiled.spills == 0, "{} {dot:?}", dot.name(isa));
                     }
                 }
             }

@@ -9,8 +9,14 @@ use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
-/// Steps in the body of the loop.
-const UNROLL_SHIFT: u8 = 2;
+/// The bits that make signed bytes unsigned.
+const FLIP: u32 = 0x8080_8080;
+
+/// The logarithm of the number of steps in the body of the loop: what a loop costs vanishes beside a few tens of multiply-adds, and short code
+/// is made quickly. Memory is asked for in every fourth step.
+fn unroll_shift(dot: &Dot) -> u8 {
+    if !dot.ahead && usize::from(dot.rows) * usize::from(dot.vectors) >= 12 { 1 } else { 2 }
+}
 
 /// How a pass takes its numbers from a step, and multiplies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,7 +92,7 @@ struct Writer<'d> {
     a_step: Option<Int>,
     /// Distance of the lines of `B`, where it is passed.
     b_row: Option<Int>,
-    /// The bits that make signed bytes unsigned, where they are wanted.
+    /// [`FLIP`] in a register, where a step is one pass and leaves room for it.
     flip: Option<Val>,
 }
 
@@ -99,7 +105,7 @@ pub(super) fn write(dot: &Dot, f: &mut Function, args: Int, finish: impl FnOnce(
     });
     let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| f.load_int(args.at(offset_of!(Args, a_step) as i32)));
     let b_row = (dot.line == Line::Apart).then(|| f.load_int(args.at(offset_of!(Args, b_row) as i32)));
-    let flip = (dot.product == Product::S8S8).then(|| f.splat_i32(width, 0x8080_8080_u32 as i32));
+    let flip = passes.contains(&Pass::Flipped).then(|| f.splat_i32(width, FLIP as i32));
     let writer = Writer { dot, width, passes, last, a_step, b_row, flip };
     let sums = writer.begin(f, args);
     let table = f.load_int(args.at(offset_of!(Args, table) as i32));
@@ -150,12 +156,13 @@ impl Writer<'_> {
         let rows: Vec<Int> = (1..=self.dot.listed()).map(|i| f.load_int(word(i))).collect();
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
         let at = Cursor { rows, k: f.int(0), b, ahead };
-        let steps = f.load_int(args.at(offset_of!(Args, steps) as i32));
-        let blocks = f.copy(steps);
-        f.shr(blocks, UNROLL_SHIFT);
-        f.repeat(blocks, |f| self.steps(f, &at, sums, 1 << UNROLL_SHIFT));
-        f.and(steps, (1 << UNROLL_SHIFT) - 1);
-        f.repeat(steps, |f| self.steps(f, &at, sums, 1));
+        let steps = |f: &mut Function| f.load_int(args.at(offset_of!(Args, steps) as i32));
+        let (blocks, shift) = (steps(f), unroll_shift(self.dot));
+        f.shr(blocks, shift);
+        f.repeat(blocks, |f| self.steps(f, &at, sums, 1 << shift));
+        let rest = steps(f);
+        f.and(rest, (1 << shift) - 1);
+        f.repeat(rest, |f| self.steps(f, &at, sums, 1));
         if self.dot.partial > 0 {
             self.partial_step(f, &at, sums);
         }
@@ -251,13 +258,16 @@ impl Writer<'_> {
         if let (Pass::HalfF16 { .. }, Left::Memory(at)) = (pass, left) {
             return f.splat_as(Elem::F16, at);
         }
-        let flips = matches!(pass, Pass::Flipped | Pass::HalfBytes { flipped: true, .. });
-        let a = match (left, self.flip.filter(|_| flips)) {
+        let mut a = match (left, self.flip) {
             (Left::Memory(at), None) => f.splat(self.width, at),
             (Left::Memory(at), Some(flip)) => f.binary(Binary::Xor, flip, Src::Splat(at)),
             (Left::Lanes(a), None) => a,
             (Left::Lanes(a), Some(flip)) => f.binary(Binary::Xor, a, flip),
         };
+        if let Pass::HalfBytes { flipped: true, .. } = pass {
+            let flip = f.constant(&repeated(FLIP, self.width));
+            a = f.binary(Binary::Xor, a, Src::Mem(flip));
+        }
         match pass {
             Pass::HalfBf16 { upper: false } => f.unary(Unary::ShlI32(16), a),
             Pass::HalfBf16 { upper: true } => self.upper(f, a),

@@ -96,7 +96,7 @@ fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, wh
         let mut is_whole = whole;
         for step in &tail.steps {
             to_float(f, &mut column, &mut is_whole, step);
-            let operand = step.has_line().then(|| next_line(f, line, at.pitch));
+            let operand = if is_relu(step) { Some(f.zero(width)) } else { step.has_line().then(|| next_line(f, line, at.pitch)) };
             for (i, x) in column.iter_mut().enumerate() {
                 *x = apply(f, step, *x, operand, &place(i));
             }
@@ -148,6 +148,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
                         tensor += size_of::<usize>();
                         Some(load_float(f, *from, base.indexed(element, from.bytes() as u8, 0), mask))
                     }
+                    _ if is_relu(step) => Some(f.zero(width)),
                     _ => step.has_line().then(|| next_line(f, line, at.pitch)),
                 };
                 column[0] = apply(f, step, column[0], operand, &place);
@@ -187,7 +188,12 @@ fn load_float(f: &mut Function, from: Elem, at: Addr, mask: Option<Pred>) -> Val
     if from == Elem::I32 { f.unary(Unary::F32FromI32, x) } else { x }
 }
 
-/// A step on one vector; `operand` is its line or its tensor's elements.
+/// True for what is one instruction with a vector of zeros.
+fn is_relu(step: &Step) -> bool {
+    matches!(step, Step::Eltwise { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } if alpha.get() == 0.0)
+}
+
+/// A step on one vector; `operand` is its line, its tensor's elements or the zeros that it needs.
 fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Place) -> Val {
     let width = f.width(x);
     match (*step, operand) {
@@ -195,12 +201,9 @@ fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Pl
         (Step::Scale, Some(y)) => f.binary(Binary::MulF32, x, y),
         (Step::Bias | Step::ZeroPoint, Some(y)) => f.binary(Binary::AddF32, x, y),
         (Step::Unscale, Some(y)) => f.binary(Binary::DivF32, x, y),
-        (Step::Eltwise { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. }, _) if alpha.get() == 0.0 => {
-            // Of two operands the second is taken where one is NaN.
-            let zero = f.zero(width);
-            f.binary(Binary::MaxF32, zero, x)
-        }
-        (Step::Eltwise { alg, alpha, beta }, _) => formula(f, |r| eltwise::forward(alg, alpha.get(), beta.get(), r.value(x))),
+        // Of two operands the second is taken where one is NaN.
+        (Step::Eltwise { .. }, Some(zero)) => f.binary(Binary::MaxF32, zero, x),
+        (Step::Eltwise { alg, alpha, beta }, None) => formula(f, |r| eltwise::forward(alg, alpha.get(), beta.get(), r.value(x))),
         (Step::Sum { scale, zero_point, from }, _) => {
             let mut old = load_float(f, from, place.c, place.mask);
             if zero_point != 0 {
