@@ -4,7 +4,6 @@
 //! who does which task.
 
 mod caller;
-mod crowd;
 mod panics;
 mod pool;
 #[cfg(test)]

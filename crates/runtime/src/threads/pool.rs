@@ -15,8 +15,7 @@
 //!   counters.
 //!
 //! A worker without work spins for the pool's budget and then sleeps; a caller that waits for a worker's last task spins as long and then sleeps as
-//! well. A pool of more threads than cores does not spin. When other programs take the cores away (see [`super::crowd`]), nobody spins, and a job
-//! is opened only once its caller has worked on it alone for a while, so that short ones wake nobody.
+//! well. A pool of more threads than cores does not spin.
 //!
 //! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
 //! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
@@ -32,7 +31,6 @@
 //!
 //! The caller wakes sleepers one after the other. A tree of wakers was slower (80 us with 16 threads): each level costs a wake-up's latency.
 
-use super::crowd::Crowd;
 use super::panics::{FirstPanic, resume};
 use crate::{Executor, Inline};
 use std::cell::{Cell, UnsafeCell};
@@ -62,7 +60,6 @@ struct Shared {
     panic: FirstPanic,
     waiter: Mutex<Option<Thread>>,
     spin: Duration,
-    crowd: Crowd,
 }
 
 /// One worker; slot 0 stands for the caller.
@@ -99,10 +96,6 @@ const AWAITED: u32 = 3;
 /// `control`: the job's number above bit 16, the number of workers, the open bit.
 const OPEN: u64 = 1;
 const STOP: u64 = u64::MAX;
-
-/// How long a caller works alone on a crowded machine: several times what waking a thread takes there.
-const ALONE: Duration = Duration::from_micros(100);
-
 const MAX_THREADS: usize = 1 << 14;
 
 const fn workers_of(control: u64) -> u64 {
@@ -133,7 +126,6 @@ impl ForkJoin {
             panic: FirstPanic::default(),
             waiter: Mutex::new(None),
             spin: if threads > super::cores() { Duration::ZERO } else { spin },
-            crowd: Crowd::new(),
         });
         let start = |index: usize| {
             let shared = shared.clone();
@@ -173,42 +165,21 @@ impl Shared {
         let job = Job { body, tasks: tasks as u64, workers: workers as u64, tag: number << 32 };
         // SAFETY: `taken` is held and no worker is IN, so nobody reads the job.
         unsafe { *self.job.0.get() = job };
-        // SAFETY: `taken` is held until this function has returned, so the job stays as it is.
-        let job = unsafe { &*self.job.0.get() };
-        INSIDE.set(true);
-        let opened = !(self.crowd.is_on() && self.work_alone(job));
-        if opened {
-            self.control.0.store(number << 16 | (workers as u64) << 1 | OPEN, Ordering::Release);
-            fence(Ordering::SeqCst);
-            if self.sleepers.0.load(Ordering::Relaxed) > 0 {
-                self.wake(1..workers);
-            }
-            self.work(job, 0);
+        self.control.0.store(number << 16 | (workers as u64) << 1 | OPEN, Ordering::Release);
+        fence(Ordering::SeqCst);
+        if self.sleepers.0.load(Ordering::Relaxed) > 0 {
+            self.wake(1..workers);
         }
+        INSIDE.set(true);
+        // SAFETY: the job is open until this thread closes it.
+        self.work(unsafe { &*self.job.0.get() }, 0);
         INSIDE.set(false);
         self.control.0.store(number << 16, Ordering::Release);
-        if opened {
-            fence(Ordering::SeqCst);
-            for slot in &self.slots[1..workers] {
-                self.wait_until_left(&slot.0);
-            }
+        fence(Ordering::SeqCst);
+        for slot in &self.slots[1..workers] {
+            self.wait_until_left(&slot.0);
         }
         self.panic.take()
-    }
-
-    /// The caller works on a job that nobody else sees yet; false when it takes long enough to be opened.
-    fn work_alone(&self, job: &Job) -> bool {
-        // SAFETY: the body outlives the job.
-        let (body, begin) = (unsafe { &*job.body }, Instant::now());
-        for owner in 0..job.workers {
-            while let Some(task) = self.claim(job, owner) {
-                self.panic.guard(|| body(0, task));
-                if begin.elapsed() > ALONE {
-                    return false;
-                }
-            }
-        }
-        true
     }
 
     /// Number of the next job; its low half, the tag of claims, is never 0, and counters are cleared when it starts over.
@@ -257,7 +228,7 @@ impl Shared {
 
     /// The caller waits for a worker that is in the closed job.
     fn wait_until_left(&self, slot: &Slot) {
-        let mut spin = self.spin();
+        let mut spin = Spin::new(self.spin);
         while matches!(slot.state.load(Ordering::Acquire), IN | AWAITED) {
             if spin.once() {
                 continue;
@@ -292,14 +263,9 @@ impl Shared {
         }
     }
 
-    fn spin(&self) -> Spin<'_> {
-        let budget = if self.crowd.is_on() { Duration::ZERO } else { self.spin };
-        Spin { crowd: &self.crowd, budget, rounds: 0, since: None }
-    }
-
     /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; `None` when the pool ends.
     fn next_job(&self, slot: &Slot, index: usize, seen: &mut u64) -> Option<u64> {
-        let mut spin = self.spin();
+        let mut spin = Spin::new(self.spin);
         loop {
             let control = self.control.0.load(Ordering::Acquire);
             if control == STOP {
@@ -311,7 +277,7 @@ impl Shared {
             }
             if !spin.once() {
                 self.sleep(slot, index, *seen);
-                spin = self.spin();
+                spin = Spin::new(self.spin);
             }
         }
     }
@@ -372,17 +338,19 @@ impl fmt::Debug for ForkJoin {
 }
 
 /// Busy waiting for a limited time.
-struct Spin<'a> {
-    crowd: &'a Crowd,
+struct Spin {
     budget: Duration,
     rounds: u32,
-    /// The first and the last look at the clock.
-    since: Option<(Instant, Instant)>,
+    since: Option<Instant>,
 }
 
-impl Spin<'_> {
+impl Spin {
     /// Rounds between two looks at the clock.
     const ROUNDS: u32 = 64;
+
+    fn new(budget: Duration) -> Spin {
+        Spin { budget, rounds: 0, since: None }
+    }
 
     /// One short pause; false when the time is over.
     fn once(&mut self) -> bool {
@@ -394,21 +362,12 @@ impl Spin<'_> {
         if !self.rounds.is_multiple_of(Self::ROUNDS) {
             return true;
         }
-        let now = Instant::now();
-        let (first, last) = self.since.get_or_insert((now, now));
-        self.crowd.note(now - *last);
-        *last = now;
-        now - *first < self.budget
+        self.since.get_or_insert_with(Instant::now).elapsed() < self.budget
     }
 }
 
 #[cfg(test)]
 impl ForkJoin {
-    /// Behaves for a while as on a crowded machine.
-    pub(super) fn crowd(&self) {
-        self.shared.crowd.suspect();
-    }
-
     /// Goes on with job number `number`.
     pub(super) fn skip_to(&self, number: u64) {
         self.shared.control.0.store(number << 16, Ordering::Release);

@@ -30,21 +30,6 @@ fn every_task_runs_once_whatever_the_pool() {
 }
 
 #[test]
-fn on_a_crowded_machine_long_jobs_run_on_all_threads() {
-    let pool = ForkJoin::new(2, Duration::from_micros(20));
-    pool.crowd();
-    [2, 3, 100].iter().for_each(|tasks| check(&pool, 2, *tasks));
-    let both: [AtomicU32; 2] = Default::default();
-    pool.run(2, 200, &|worker, _| {
-        both[worker].fetch_add(1, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_micros(200));
-    });
-    assert!(both.iter().all(|n| n.load(Ordering::SeqCst) > 0), "{both:?}");
-    std::thread::sleep(Duration::from_millis(11));
-    (0..100).for_each(|_| check(&pool, 2, 10));
-}
-
-#[test]
 fn jobs_back_to_back_and_with_pauses() {
     for pool in pools() {
         for i in 0..3000 {
