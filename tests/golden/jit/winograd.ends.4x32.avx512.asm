@@ -1,4 +1,4 @@
-; 318 instructions, 2165 bytes, 0 spills, 0 of them in inner loops
+; 298 instructions, 2037 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -12,340 +12,318 @@
 0025  nop word [rax+rax]
 002e  nop word [rax+rax]
 0037  nop word [rax+rax]
-0040  vpbroadcastd zmm0,[rel 878h]
-004a  vpbroadcastd zmm1,[rel 87Ch]
-0054  vpbroadcastd zmm2,[rel 880h]
-005e  vpbroadcastd zmm3,[rel 884h]
-0068  vpbroadcastd zmm4,[rel 888h]
-0072  vpbroadcastd zmm5,[rel 88Ch]
+0040  vpbroadcastd zmm0,[rel 7F8h]
+004a  vpbroadcastd zmm1,[rel 7FCh]
+0054  vpbroadcastd zmm2,[rel 800h]
+005e  vpbroadcastd zmm3,[rel 804h]
+0068  vpbroadcastd zmm4,[rel 808h]
+0072  vpbroadcastd zmm5,[rel 80Ch]
 007c  mov rsi,[rdi+20h]
 0080  mov r8,[rdi+28h]
-0084  mov r9,r8
-0087  shl r9,4
-008b  mov r10,[rdi+30h]
-008f  mov r11d,10h
-0095  nop word [rax+rax]
-009e  nop word [rax+rax]
-00a7  nop word [rax+rax]
-00b0  nop word [rax+rax]
-00b9  nop dword [rax]
-00c0  mov rbx,rcx
-00c3  vmovups zmm6,[rbx]
-00c9  prefetcht1 [rbx+r9]
-00ce  add rbx,rsi
-00d1  prefetcht1 [rbx+r9]
-00d6  add rbx,rsi
-00d9  vmovups zmm7,[rbx]
-00df  prefetcht1 [rbx+r9]
-00e4  add rbx,rsi
-00e7  vmovups zmm8,[rbx]
-00ed  prefetcht1 [rbx+r9]
-00f2  add rbx,rsi
-00f5  prefetcht1 [rbx+r9]
-00fa  add rbx,rsi
-00fd  vmovups zmm9,[rbx]
-0103  prefetcht1 [rbx+r9]
-0108  add rbx,rsi
-010b  vmovups zmm10,[rbx]
-0111  prefetcht1 [rbx+r9]
-0116  add rbx,rsi
-0119  prefetcht1 [rbx+r9]
-011e  add rbx,rsi
-0121  vmovups zmm11,[rbx]
-0127  prefetcht1 [rbx+r9]
-012c  add rbx,rsi
-012f  vmulps zmm12,zmm6,zmm0
-0135  vfmadd231ps zmm12,zmm10,zmm2
-013b  vmovups zmm13,zmm12
-0141  vfmadd231ps zmm13,zmm8,zmm1
-0147  vfnmadd231ps zmm12,zmm8,zmm1
-014d  vmulps zmm14,zmm6,zmm3
-0153  vfmadd231ps zmm14,zmm10,zmm5
-0159  vmovups zmm15,zmm14
-015f  vfmadd231ps zmm15,zmm8,zmm4
-0165  vfnmadd231ps zmm14,zmm8,zmm4
-016b  vmovups [r10],zmm6
-0171  vmovups [r10+800h],zmm13
-0178  vmovups [r10+1000h],zmm12
-017f  vmovups [r10+1800h],zmm15
-0186  vmovups [r10+2000h],zmm14
-0190  vmovups [r10+2800h],zmm10
-019a  vmulps zmm6,zmm7,zmm0
-01a0  vfmadd231ps zmm6,zmm11,zmm2
-01a6  vmovups zmm8,zmm6
-01ac  vfmadd231ps zmm8,zmm9,zmm1
-01b2  vfnmadd231ps zmm6,zmm9,zmm1
-01b8  vmulps zmm10,zmm7,zmm3
-01be  vfmadd231ps zmm10,zmm11,zmm5
-01c4  vmovups zmm12,zmm10
-01ca  vfmadd231ps zmm12,zmm9,zmm4
-01d0  vfnmadd231ps zmm10,zmm9,zmm4
-01d6  vmovups [r10+3000h],zmm7
-01e0  vmovups [r10+3800h],zmm8
-01ea  vmovups [r10+4000h],zmm6
-01f4  vmovups [r10+4800h],zmm12
-01fe  vmovups [r10+5000h],zmm10
-0208  vmovups [r10+5800h],zmm11
-0212  mov rbx,rcx
-0215  vmovups zmm6,[rbx+40h]
-021c  prefetcht1 [rbx+r9+40h]
-0222  add rbx,rsi
-0225  prefetcht1 [rbx+r9+40h]
-022b  add rbx,rsi
-022e  vmovups zmm7,[rbx+40h]
-0235  prefetcht1 [rbx+r9+40h]
-023b  add rbx,rsi
-023e  vmovups zmm8,[rbx+40h]
-0245  prefetcht1 [rbx+r9+40h]
-024b  add rbx,rsi
-024e  prefetcht1 [rbx+r9+40h]
-0254  add rbx,rsi
-0257  vmovups zmm9,[rbx+40h]
-025e  prefetcht1 [rbx+r9+40h]
-0264  add rbx,rsi
-0267  vmovups zmm10,[rbx+40h]
-026e  prefetcht1 [rbx+r9+40h]
-0274  add rbx,rsi
-0277  prefetcht1 [rbx+r9+40h]
-027d  add rbx,rsi
-0280  vmovups zmm11,[rbx+40h]
-0287  prefetcht1 [rbx+r9+40h]
-028d  add rbx,rsi
-0290  vmulps zmm12,zmm6,zmm0
-0296  vfmadd231ps zmm12,zmm10,zmm2
-029c  vmovups zmm13,zmm12
-02a2  vfmadd231ps zmm13,zmm8,zmm1
-02a8  vfnmadd231ps zmm12,zmm8,zmm1
-02ae  vmulps zmm14,zmm6,zmm3
-02b4  vfmadd231ps zmm14,zmm10,zmm5
-02ba  vmovups zmm15,zmm14
-02c0  vfmadd231ps zmm15,zmm8,zmm4
-02c6  vfnmadd231ps zmm14,zmm8,zmm4
-02cc  vmovups [r10+40h],zmm6
-02d3  vmovups [r10+840h],zmm13
-02da  vmovups [r10+1040h],zmm12
-02e1  vmovups [r10+1840h],zmm15
-02e8  vmovups [r10+2040h],zmm14
-02f2  vmovups [r10+2840h],zmm10
-02fc  vmulps zmm6,zmm7,zmm0
-0302  vfmadd231ps zmm6,zmm11,zmm2
-0308  vmovups zmm8,zmm6
-030e  vfmadd231ps zmm8,zmm9,zmm1
-0314  vfnmadd231ps zmm6,zmm9,zmm1
-031a  vmulps zmm10,zmm7,zmm3
-0320  vfmadd231ps zmm10,zmm11,zmm5
-0326  vmovups zmm12,zmm10
-032c  vfmadd231ps zmm12,zmm9,zmm4
-0332  vfnmadd231ps zmm10,zmm9,zmm4
-0338  vmovups [r10+3040h],zmm7
-0342  vmovups [r10+3840h],zmm8
-034c  vmovups [r10+4040h],zmm6
-0356  vmovups [r10+4840h],zmm12
-0360  vmovups [r10+5040h],zmm10
-036a  vmovups [r10+5840h],zmm11
-0374  add rcx,r8
-0377  add r10,80h
-037e  dec r11
-0381  jne near 0C0h
-0387  mov rsi,[rdi+30h]
-038b  mov r8,rax
-038e  mov r9,[rdi+38h]
-0392  mov r10d,0Ch
-0398  nop word [rax+rax]
-03a1  nop word [rax+rax]
-03aa  nop word [rax+rax]
-03b3  nop word [rax+rax]
-03bc  nop dword [rax]
-03c0  mov r11,r8
-03c3  mov rbx,r9
-03c6  mov rbp,[rdi+50h]
-03ca  test rbp,rbp
-03cd  jle near 659h
-03d3  nop word [rax+rax]
-03dc  nop word [rax+rax]
-03e5  nop word [rax+rax]
-03ee  nop word [rax+rax]
-03f7  nop word [rax+rax]
-0400  vmovups zmm0,[rbx]
-0406  vmovups zmm1,[rbx+40h]
-040d  vmovups zmm2,[rbx+80h]
-0414  vmovups zmm3,[rbx+0C0h]
-041b  vmovups zmm4,[rbx+100h]
-0422  vmovups zmm5,[rbx+140h]
-0429  vmovups zmm6,[rbx+180h]
-0430  vmovups zmm7,[rbx+1C0h]
-0437  mov r12,r11
-043a  mov r13,rsi
-043d  mov r14d,4
-0443  nop word [rax+rax]
-044c  nop word [rax+rax]
-0455  nop word [rax+rax]
-045e  nop word [rax+rax]
-0467  nop word [rax+rax]
-0470  nop word [rax+rax]
-0479  nop dword [rax]
-0480  vmovups zmm8,[r13]
-0487  vmovups zmm9,[r13+40h]
-048e  vpbroadcastd zmm10,[r12]
-0495  vfmadd231ps zmm0,zmm10,zmm8
-049b  vfmadd231ps zmm1,zmm10,zmm9
-04a1  vpbroadcastd zmm10,[r12+40h]
-04a9  vfmadd231ps zmm2,zmm10,zmm8
-04af  vfmadd231ps zmm3,zmm10,zmm9
-04b5  vpbroadcastd zmm10,[r12+80h]
-04bd  vfmadd231ps zmm4,zmm10,zmm8
-04c3  vfmadd231ps zmm5,zmm10,zmm9
-04c9  vpbroadcastd zmm10,[r12+0C0h]
-04d1  vfmadd231ps zmm6,zmm10,zmm8
-04d7  vfmadd231ps zmm7,zmm10,zmm9
-04dd  vmovups zmm8,[r13+80h]
-04e4  vmovups zmm9,[r13+0C0h]
-04eb  vpbroadcastd zmm10,[r12+4]
-04f3  vfmadd231ps zmm0,zmm10,zmm8
-04f9  vfmadd231ps zmm1,zmm10,zmm9
-04ff  vpbroadcastd zmm10,[r12+44h]
-0507  vfmadd231ps zmm2,zmm10,zmm8
-050d  vfmadd231ps zmm3,zmm10,zmm9
-0513  vpbroadcastd zmm10,[r12+84h]
-051b  vfmadd231ps zmm4,zmm10,zmm8
-0521  vfmadd231ps zmm5,zmm10,zmm9
-0527  vpbroadcastd zmm10,[r12+0C4h]
-052f  vfmadd231ps zmm6,zmm10,zmm8
-0535  vfmadd231ps zmm7,zmm10,zmm9
-053b  vmovups zmm8,[r13+100h]
-0542  vmovups zmm9,[r13+140h]
-0549  vpbroadcastd zmm10,[r12+8]
-0551  vfmadd231ps zmm0,zmm10,zmm8
-0557  vfmadd231ps zmm1,zmm10,zmm9
-055d  vpbroadcastd zmm10,[r12+48h]
-0565  vfmadd231ps zmm2,zmm10,zmm8
-056b  vfmadd231ps zmm3,zmm10,zmm9
-0571  vpbroadcastd zmm10,[r12+88h]
-0579  vfmadd231ps zmm4,zmm10,zmm8
-057f  vfmadd231ps zmm5,zmm10,zmm9
-0585  vpbroadcastd zmm10,[r12+0C8h]
-058d  vfmadd231ps zmm6,zmm10,zmm8
-0593  vfmadd231ps zmm7,zmm10,zmm9
-0599  vmovups zmm8,[r13+180h]
-05a0  vmovups zmm9,[r13+1C0h]
-05a7  vpbroadcastd zmm10,[r12+0Ch]
-05af  vfmadd231ps zmm0,zmm10,zmm8
-05b5  vfmadd231ps zmm1,zmm10,zmm9
-05bb  vpbroadcastd zmm10,[r12+4Ch]
-05c3  vfmadd231ps zmm2,zmm10,zmm8
-05c9  vfmadd231ps zmm3,zmm10,zmm9
-05cf  vpbroadcastd zmm10,[r12+8Ch]
-05d7  vfmadd231ps zmm4,zmm10,zmm8
-05dd  vfmadd231ps zmm5,zmm10,zmm9
-05e3  vpbroadcastd zmm10,[r12+0CCh]
-05eb  vfmadd231ps zmm6,zmm10,zmm8
-05f1  vfmadd231ps zmm7,zmm10,zmm9
-05f7  add r12,10h
-05fb  add r13,200h
-0602  dec r14
-0605  jne near 480h
-060b  vmovups [rbx],zmm0
-0611  vmovups [rbx+40h],zmm1
-0618  vmovups [rbx+80h],zmm2
-061f  vmovups [rbx+0C0h],zmm3
-0626  vmovups [rbx+100h],zmm4
-062d  vmovups [rbx+140h],zmm5
-0634  vmovups [rbx+180h],zmm6
-063b  vmovups [rbx+1C0h],zmm7
-0642  add rbx,200h
-0649  add r11,100h
-0650  dec rbp
-0653  jne near 400h
-0659  mov rbp,[rdi+58h]
-065d  test rbp,rbp
-0660  jle near 83Bh
-0666  nop word [rax+rax]
-066f  nop word [rax+rax]
-0678  nop dword [rax+rax]
-0680  vmovups zmm0,[rbx]
-0686  vmovups zmm1,[rbx+40h]
-068d  vmovups zmm2,[rbx+80h]
-0694  vmovups zmm3,[rbx+0C0h]
-069b  vmovups zmm4,[rbx+100h]
-06a2  vmovups zmm5,[rbx+140h]
-06a9  mov r12,r11
-06ac  mov r13,rsi
-06af  mov r14d,4
-06b5  nop word [rax+rax]
-06be  xchg ax,ax
-06c0  vmovups zmm6,[r13]
-06c7  vmovups zmm7,[r13+40h]
-06ce  vpbroadcastd zmm8,[r12]
-06d5  vfmadd231ps zmm0,zmm8,zmm6
-06db  vfmadd231ps zmm1,zmm8,zmm7
-06e1  vpbroadcastd zmm8,[r12+40h]
-06e9  vfmadd231ps zmm2,zmm8,zmm6
-06ef  vfmadd231ps zmm3,zmm8,zmm7
-06f5  vpbroadcastd zmm8,[r12+80h]
-06fd  vfmadd231ps zmm4,zmm8,zmm6
-0703  vfmadd231ps zmm5,zmm8,zmm7
-0709  vmovups zmm6,[r13+80h]
-0710  vmovups zmm7,[r13+0C0h]
-0717  vpbroadcastd zmm8,[r12+4]
-071f  vfmadd231ps zmm0,zmm8,zmm6
-0725  vfmadd231ps zmm1,zmm8,zmm7
-072b  vpbroadcastd zmm8,[r12+44h]
-0733  vfmadd231ps zmm2,zmm8,zmm6
-0739  vfmadd231ps zmm3,zmm8,zmm7
-073f  vpbroadcastd zmm8,[r12+84h]
-0747  vfmadd231ps zmm4,zmm8,zmm6
-074d  vfmadd231ps zmm5,zmm8,zmm7
-0753  vmovups zmm6,[r13+100h]
-075a  vmovups zmm7,[r13+140h]
-0761  vpbroadcastd zmm8,[r12+8]
-0769  vfmadd231ps zmm0,zmm8,zmm6
-076f  vfmadd231ps zmm1,zmm8,zmm7
-0775  vpbroadcastd zmm8,[r12+48h]
-077d  vfmadd231ps zmm2,zmm8,zmm6
-0783  vfmadd231ps zmm3,zmm8,zmm7
-0789  vpbroadcastd zmm8,[r12+88h]
-0791  vfmadd231ps zmm4,zmm8,zmm6
-0797  vfmadd231ps zmm5,zmm8,zmm7
-079d  vmovups zmm6,[r13+180h]
-07a4  vmovups zmm7,[r13+1C0h]
-07ab  vpbroadcastd zmm8,[r12+0Ch]
-07b3  vfmadd231ps zmm0,zmm8,zmm6
-07b9  vfmadd231ps zmm1,zmm8,zmm7
-07bf  vpbroadcastd zmm8,[r12+4Ch]
-07c7  vfmadd231ps zmm2,zmm8,zmm6
-07cd  vfmadd231ps zmm3,zmm8,zmm7
-07d3  vpbroadcastd zmm8,[r12+8Ch]
-07db  vfmadd231ps zmm4,zmm8,zmm6
-07e1  vfmadd231ps zmm5,zmm8,zmm7
-07e7  add r12,10h
-07eb  add r13,200h
-07f2  dec r14
-07f5  jne near 6C0h
-07fb  vmovups [rbx],zmm0
-0801  vmovups [rbx+40h],zmm1
-0808  vmovups [rbx+80h],zmm2
-080f  vmovups [rbx+0C0h],zmm3
-0816  vmovups [rbx+100h],zmm4
-081d  vmovups [rbx+140h],zmm5
-0824  add rbx,180h
-082b  add r11,0C0h
-0832  dec rbp
-0835  jne near 680h
-083b  add rsi,800h
-0842  mov r11,[rdi+8]
-0846  add r8,r11
-0849  mov r11,[rdi+40h]
-084d  add r9,r11
-0850  dec r10
-0853  jne near 3C0h
-0859  mov rsi,[rdi+10h]
-085d  add rax,rsi
-0860  dec rdx
-0863  jne near 40h
-0869  pop r14
-086b  pop r13
-086d  pop r12
-086f  pop rbp
-0870  pop rbx
-0871  vzeroupper
-0874  ret
+0084  mov r9,[rdi+30h]
+0088  mov r10d,10h
+008e  nop word [rax+rax]
+0097  nop word [rax+rax]
+00a0  nop word [rax+rax]
+00a9  nop word [rax+rax]
+00b2  nop word [rax+rax]
+00bb  nop dword [rax+rax]
+00c0  mov r11,rcx
+00c3  vmovups zmm6,[r11]
+00c9  add r11,rsi
+00cc  add r11,rsi
+00cf  vmovups zmm7,[r11]
+00d5  add r11,rsi
+00d8  vmovups zmm8,[r11]
+00de  add r11,rsi
+00e1  add r11,rsi
+00e4  vmovups zmm9,[r11]
+00ea  add r11,rsi
+00ed  vmovups zmm10,[r11]
+00f3  add r11,rsi
+00f6  add r11,rsi
+00f9  vmovups zmm11,[r11]
+00ff  add r11,rsi
+0102  vmulps zmm12,zmm6,zmm0
+0108  vfmadd231ps zmm12,zmm10,zmm2
+010e  vmovups zmm13,zmm12
+0114  vfmadd231ps zmm13,zmm8,zmm1
+011a  vfnmadd231ps zmm12,zmm8,zmm1
+0120  vmulps zmm14,zmm6,zmm3
+0126  vfmadd231ps zmm14,zmm10,zmm5
+012c  vmovups zmm15,zmm14
+0132  vfmadd231ps zmm15,zmm8,zmm4
+0138  vfnmadd231ps zmm14,zmm8,zmm4
+013e  vmovups [r9],zmm6
+0144  vmovups [r9+800h],zmm13
+014b  vmovups [r9+1000h],zmm12
+0152  vmovups [r9+1800h],zmm15
+0159  vmovups [r9+2000h],zmm14
+0163  vmovups [r9+2800h],zmm10
+016d  vmulps zmm6,zmm7,zmm0
+0173  vfmadd231ps zmm6,zmm11,zmm2
+0179  vmovups zmm8,zmm6
+017f  vfmadd231ps zmm8,zmm9,zmm1
+0185  vfnmadd231ps zmm6,zmm9,zmm1
+018b  vmulps zmm10,zmm7,zmm3
+0191  vfmadd231ps zmm10,zmm11,zmm5
+0197  vmovups zmm12,zmm10
+019d  vfmadd231ps zmm12,zmm9,zmm4
+01a3  vfnmadd231ps zmm10,zmm9,zmm4
+01a9  vmovups [r9+3000h],zmm7
+01b3  vmovups [r9+3800h],zmm8
+01bd  vmovups [r9+4000h],zmm6
+01c7  vmovups [r9+4800h],zmm12
+01d1  vmovups [r9+5000h],zmm10
+01db  vmovups [r9+5800h],zmm11
+01e5  mov r11,rcx
+01e8  vmovups zmm6,[r11+40h]
+01ef  add r11,rsi
+01f2  add r11,rsi
+01f5  vmovups zmm7,[r11+40h]
+01fc  add r11,rsi
+01ff  vmovups zmm8,[r11+40h]
+0206  add r11,rsi
+0209  add r11,rsi
+020c  vmovups zmm9,[r11+40h]
+0213  add r11,rsi
+0216  vmovups zmm10,[r11+40h]
+021d  add r11,rsi
+0220  add r11,rsi
+0223  vmovups zmm11,[r11+40h]
+022a  add r11,rsi
+022d  vmulps zmm12,zmm6,zmm0
+0233  vfmadd231ps zmm12,zmm10,zmm2
+0239  vmovups zmm13,zmm12
+023f  vfmadd231ps zmm13,zmm8,zmm1
+0245  vfnmadd231ps zmm12,zmm8,zmm1
+024b  vmulps zmm14,zmm6,zmm3
+0251  vfmadd231ps zmm14,zmm10,zmm5
+0257  vmovups zmm15,zmm14
+025d  vfmadd231ps zmm15,zmm8,zmm4
+0263  vfnmadd231ps zmm14,zmm8,zmm4
+0269  vmovups [r9+40h],zmm6
+0270  vmovups [r9+840h],zmm13
+0277  vmovups [r9+1040h],zmm12
+027e  vmovups [r9+1840h],zmm15
+0285  vmovups [r9+2040h],zmm14
+028f  vmovups [r9+2840h],zmm10
+0299  vmulps zmm6,zmm7,zmm0
+029f  vfmadd231ps zmm6,zmm11,zmm2
+02a5  vmovups zmm8,zmm6
+02ab  vfmadd231ps zmm8,zmm9,zmm1
+02b1  vfnmadd231ps zmm6,zmm9,zmm1
+02b7  vmulps zmm10,zmm7,zmm3
+02bd  vfmadd231ps zmm10,zmm11,zmm5
+02c3  vmovups zmm12,zmm10
+02c9  vfmadd231ps zmm12,zmm9,zmm4
+02cf  vfnmadd231ps zmm10,zmm9,zmm4
+02d5  vmovups [r9+3040h],zmm7
+02df  vmovups [r9+3840h],zmm8
+02e9  vmovups [r9+4040h],zmm6
+02f3  vmovups [r9+4840h],zmm12
+02fd  vmovups [r9+5040h],zmm10
+0307  vmovups [r9+5840h],zmm11
+0311  add rcx,r8
+0314  add r9,80h
+031b  dec r10
+031e  jne near 0C0h
+0324  mov rsi,[rdi+30h]
+0328  mov r8,rax
+032b  mov r9,[rdi+38h]
+032f  mov r10d,0Ch
+0335  nop word [rax+rax]
+033e  xchg ax,ax
+0340  mov r11,r8
+0343  mov rbx,r9
+0346  mov rbp,[rdi+50h]
+034a  test rbp,rbp
+034d  jle near 5D9h
+0353  nop word [rax+rax]
+035c  nop word [rax+rax]
+0365  nop word [rax+rax]
+036e  nop word [rax+rax]
+0377  nop word [rax+rax]
+0380  vmovups zmm0,[rbx]
+0386  vmovups zmm1,[rbx+40h]
+038d  vmovups zmm2,[rbx+80h]
+0394  vmovups zmm3,[rbx+0C0h]
+039b  vmovups zmm4,[rbx+100h]
+03a2  vmovups zmm5,[rbx+140h]
+03a9  vmovups zmm6,[rbx+180h]
+03b0  vmovups zmm7,[rbx+1C0h]
+03b7  mov r12,r11
+03ba  mov r13,rsi
+03bd  mov r14d,4
+03c3  nop word [rax+rax]
+03cc  nop word [rax+rax]
+03d5  nop word [rax+rax]
+03de  nop word [rax+rax]
+03e7  nop word [rax+rax]
+03f0  nop word [rax+rax]
+03f9  nop dword [rax]
+0400  vmovups zmm8,[r13]
+0407  vmovups zmm9,[r13+40h]
+040e  vpbroadcastd zmm10,[r12]
+0415  vfmadd231ps zmm0,zmm10,zmm8
+041b  vfmadd231ps zmm1,zmm10,zmm9
+0421  vpbroadcastd zmm10,[r12+40h]
+0429  vfmadd231ps zmm2,zmm10,zmm8
+042f  vfmadd231ps zmm3,zmm10,zmm9
+0435  vpbroadcastd zmm10,[r12+80h]
+043d  vfmadd231ps zmm4,zmm10,zmm8
+0443  vfmadd231ps zmm5,zmm10,zmm9
+0449  vpbroadcastd zmm10,[r12+0C0h]
+0451  vfmadd231ps zmm6,zmm10,zmm8
+0457  vfmadd231ps zmm7,zmm10,zmm9
+045d  vmovups zmm8,[r13+80h]
+0464  vmovups zmm9,[r13+0C0h]
+046b  vpbroadcastd zmm10,[r12+4]
+0473  vfmadd231ps zmm0,zmm10,zmm8
+0479  vfmadd231ps zmm1,zmm10,zmm9
+047f  vpbroadcastd zmm10,[r12+44h]
+0487  vfmadd231ps zmm2,zmm10,zmm8
+048d  vfmadd231ps zmm3,zmm10,zmm9
+0493  vpbroadcastd zmm10,[r12+84h]
+049b  vfmadd231ps zmm4,zmm10,zmm8
+04a1  vfmadd231ps zmm5,zmm10,zmm9
+04a7  vpbroadcastd zmm10,[r12+0C4h]
+04af  vfmadd231ps zmm6,zmm10,zmm8
+04b5  vfmadd231ps zmm7,zmm10,zmm9
+04bb  vmovups zmm8,[r13+100h]
+04c2  vmovups zmm9,[r13+140h]
+04c9  vpbroadcastd zmm10,[r12+8]
+04d1  vfmadd231ps zmm0,zmm10,zmm8
+04d7  vfmadd231ps zmm1,zmm10,zmm9
+04dd  vpbroadcastd zmm10,[r12+48h]
+04e5  vfmadd231ps zmm2,zmm10,zmm8
+04eb  vfmadd231ps zmm3,zmm10,zmm9
+04f1  vpbroadcastd zmm10,[r12+88h]
+04f9  vfmadd231ps zmm4,zmm10,zmm8
+04ff  vfmadd231ps zmm5,zmm10,zmm9
+0505  vpbroadcastd zmm10,[r12+0C8h]
+050d  vfmadd231ps zmm6,zmm10,zmm8
+0513  vfmadd231ps zmm7,zmm10,zmm9
+0519  vmovups zmm8,[r13+180h]
+0520  vmovups zmm9,[r13+1C0h]
+0527  vpbroadcastd zmm10,[r12+0Ch]
+052f  vfmadd231ps zmm0,zmm10,zmm8
+0535  vfmadd231ps zmm1,zmm10,zmm9
+053b  vpbroadcastd zmm10,[r12+4Ch]
+0543  vfmadd231ps zmm2,zmm10,zmm8
+0549  vfmadd231ps zmm3,zmm10,zmm9
+054f  vpbroadcastd zmm10,[r12+8Ch]
+0557  vfmadd231ps zmm4,zmm10,zmm8
+055d  vfmadd231ps zmm5,zmm10,zmm9
+0563  vpbroadcastd zmm10,[r12+0CCh]
+056b  vfmadd231ps zmm6,zmm10,zmm8
+0571  vfmadd231ps zmm7,zmm10,zmm9
+0577  add r12,10h
+057b  add r13,200h
+0582  dec r14
+0585  jne near 400h
+058b  vmovups [rbx],zmm0
+0591  vmovups [rbx+40h],zmm1
+0598  vmovups [rbx+80h],zmm2
+059f  vmovups [rbx+0C0h],zmm3
+05a6  vmovups [rbx+100h],zmm4
+05ad  vmovups [rbx+140h],zmm5
+05b4  vmovups [rbx+180h],zmm6
+05bb  vmovups [rbx+1C0h],zmm7
+05c2  add rbx,200h
+05c9  add r11,100h
+05d0  dec rbp
+05d3  jne near 380h
+05d9  mov rbp,[rdi+58h]
+05dd  test rbp,rbp
+05e0  jle near 7BBh
+05e6  nop word [rax+rax]
+05ef  nop word [rax+rax]
+05f8  nop dword [rax+rax]
+0600  vmovups zmm0,[rbx]
+0606  vmovups zmm1,[rbx+40h]
+060d  vmovups zmm2,[rbx+80h]
+0614  vmovups zmm3,[rbx+0C0h]
+061b  vmovups zmm4,[rbx+100h]
+0622  vmovups zmm5,[rbx+140h]
+0629  mov r12,r11
+062c  mov r13,rsi
+062f  mov r14d,4
+0635  nop word [rax+rax]
+063e  xchg ax,ax
+0640  vmovups zmm6,[r13]
+0647  vmovups zmm7,[r13+40h]
+064e  vpbroadcastd zmm8,[r12]
+0655  vfmadd231ps zmm0,zmm8,zmm6
+065b  vfmadd231ps zmm1,zmm8,zmm7
+0661  vpbroadcastd zmm8,[r12+40h]
+0669  vfmadd231ps zmm2,zmm8,zmm6
+066f  vfmadd231ps zmm3,zmm8,zmm7
+0675  vpbroadcastd zmm8,[r12+80h]
+067d  vfmadd231ps zmm4,zmm8,zmm6
+0683  vfmadd231ps zmm5,zmm8,zmm7
+0689  vmovups zmm6,[r13+80h]
+0690  vmovups zmm7,[r13+0C0h]
+0697  vpbroadcastd zmm8,[r12+4]
+069f  vfmadd231ps zmm0,zmm8,zmm6
+06a5  vfmadd231ps zmm1,zmm8,zmm7
+06ab  vpbroadcastd zmm8,[r12+44h]
+06b3  vfmadd231ps zmm2,zmm8,zmm6
+06b9  vfmadd231ps zmm3,zmm8,zmm7
+06bf  vpbroadcastd zmm8,[r12+84h]
+06c7  vfmadd231ps zmm4,zmm8,zmm6
+06cd  vfmadd231ps zmm5,zmm8,zmm7
+06d3  vmovups zmm6,[r13+100h]
+06da  vmovups zmm7,[r13+140h]
+06e1  vpbroadcastd zmm8,[r12+8]
+06e9  vfmadd231ps zmm0,zmm8,zmm6
+06ef  vfmadd231ps zmm1,zmm8,zmm7
+06f5  vpbroadcastd zmm8,[r12+48h]
+06fd  vfmadd231ps zmm2,zmm8,zmm6
+0703  vfmadd231ps zmm3,zmm8,zmm7
+0709  vpbroadcastd zmm8,[r12+88h]
+0711  vfmadd231ps zmm4,zmm8,zmm6
+0717  vfmadd231ps zmm5,zmm8,zmm7
+071d  vmovups zmm6,[r13+180h]
+0724  vmovups zmm7,[r13+1C0h]
+072b  vpbroadcastd zmm8,[r12+0Ch]
+0733  vfmadd231ps zmm0,zmm8,zmm6
+0739  vfmadd231ps zmm1,zmm8,zmm7
+073f  vpbroadcastd zmm8,[r12+4Ch]
+0747  vfmadd231ps zmm2,zmm8,zmm6
+074d  vfmadd231ps zmm3,zmm8,zmm7
+0753  vpbroadcastd zmm8,[r12+8Ch]
+075b  vfmadd231ps zmm4,zmm8,zmm6
+0761  vfmadd231ps zmm5,zmm8,zmm7
+0767  add r12,10h
+076b  add r13,200h
+0772  dec r14
+0775  jne near 640h
+077b  vmovups [rbx],zmm0
+0781  vmovups [rbx+40h],zmm1
+0788  vmovups [rbx+80h],zmm2
+078f  vmovups [rbx+0C0h],zmm3
+0796  vmovups [rbx+100h],zmm4
+079d  vmovups [rbx+140h],zmm5
+07a4  add rbx,180h
+07ab  add r11,0C0h
+07b2  dec rbp
+07b5  jne near 600h
+07bb  add rsi,800h
+07c2  mov r11,[rdi+8]
+07c6  add r8,r11
+07c9  mov r11,[rdi+40h]
+07cd  add r9,r11
+07d0  dec r10
+07d3  jne near 340h
+07d9  mov rsi,[rdi+10h]
+07dd  add rax,rsi
+07e0  dec rdx
+07e3  jne near 40h
+07e9  pop r14
+07eb  pop r13
+07ed  pop r12
+07ef  pop rbp
+07f0  pop rbx
+07f1  vzeroupper
+07f4  ret

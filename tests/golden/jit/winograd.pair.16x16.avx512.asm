@@ -1,4 +1,4 @@
-; 339 instructions, 2588 bytes, 0 spills, 0 of them in inner loops
+; 337 instructions, 2588 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -23,13 +23,12 @@
 008a  vpbroadcastd zmm8,[rdi+68h]
 0091  mov rsi,[rdi+20h]
 0095  mov r8,[rdi+28h]
-0099  mov r9,r8
-009c  shl r9,4
-00a0  mov r9,[rdi+30h]
-00a4  mov r10d,10h
-00aa  nop word [rax+rax]
-00b3  nop word [rax+rax]
-00bc  nop dword [rax]
+0099  mov r9,[rdi+30h]
+009d  mov r10d,10h
+00a3  nop word [rax+rax]
+00ac  nop word [rax+rax]
+00b5  nop word [rax+rax]
+00be  xchg ax,ax
 00c0  mov r11,rcx
 00c3  vmovups zmm9,[r11]
 00c9  add r11,rsi

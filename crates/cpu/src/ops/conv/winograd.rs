@@ -38,6 +38,8 @@ use std::sync::{Arc, OnceLock};
 const TASK: usize = 128 * 1024;
 /// Tiles that are so few that weights are transformed where they are multiplied.
 const FEW: usize = 32;
+/// Tiles that are so few that the sums of two vectors of result channels stay near.
+const PAIRS: usize = 16;
 /// Tasks that tiles are cut into, a multiple of it.
 const TASKS: usize = 4;
 
@@ -234,7 +236,7 @@ impl Winograd {
             plan.way = Way::Tiles(tasks.min(all.div_ceil(tall * 2)).max(1));
         } else {
             let whole = channels.is_multiple_of(plan.panel);
-            let each = if all <= 8 && whole && vectors.is_multiple_of(2) { 2 } else { 1 };
+            let each = if all <= PAIRS && whole && vectors.is_multiple_of(2) { 2 } else { 1 };
             plan.way = Way::Channels { task: if whole && plan.panels() >= TASKS { vectors } else { each }, each };
         }
         Ok(plan)

@@ -7,10 +7,10 @@
 //! - [`Products`] multiplies by transformed weights in memory.
 //! - [`Fused`] transforms weights as it goes, for few tiles, whose products do not pay for a way of the transformed weights through the second
 //!   cache: those of a third of the positions and one chunk stay in the first. A third is two columns of positions, for which the columns of
-//!   weights are transformed once. The first third asks for the weights of the next chunk.
+//!   weights are transformed once. Asking for the weights of the next chunk ahead gained nothing.
 
 use super::{POSITIONS, SIDE, WEIGHT_FACTORS, weight_line, weight_pair};
-use crate::ir::{Accumulate, Function, Int, Prefetch, Src, Val};
+use crate::ir::{Accumulate, Function, Int, Src, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -273,8 +273,6 @@ impl Fused {
             (0..3).map(|i| f.splat(w, args.at((offset_of!(FusedArgs, factors) + 4 * i) as i32))).collect()
         };
         let (tap, line) = (field(f, offset_of!(FusedArgs, tap)), field(f, offset_of!(FusedArgs, line)));
-        let ahead = f.copy(line);
-        f.shl(ahead, w.lanes().trailing_zeros() as u8);
         let to = field(f, offset_of!(FusedArgs, b));
         let channels = f.int(w.lanes() as i64);
         f.repeat_some(channels, |f| {
@@ -288,9 +286,6 @@ impl Fused {
                     for column in 0..3 {
                         if !self.ends || column != 1 {
                             x.push(f.load(w, at.at(offset)));
-                        }
-                        if self.ends {
-                            f.prefetch(Prefetch::L2, at.indexed(ahead, 1, offset));
                         }
                         f.add(at, tap);
                     }
