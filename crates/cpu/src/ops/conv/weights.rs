@@ -8,6 +8,8 @@
 pub(crate) mod copy;
 pub(crate) mod run;
 pub(crate) mod side;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tiled;
 
 use super::window::{cut, place, spatial};

@@ -236,14 +236,14 @@ impl Bound<'_> {
     fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
         let p = self.plan;
         let dst = self.tail.dst();
-        let (dims, first) = (dst.dims().len(), p.column_dim);
+        let dims = dst.dims().len();
         let mut pos: Pos = [0; MAX_NDIMS];
-        if first > 0 {
+        if p.grouped {
             pos[0] = at.group as i64;
         }
-        (pos[first], pos[first + 1]) = ((at.columns.0 + panel * p.panel) as i64, at.rows.0 as i64);
+        (pos[p.column_dim], pos[p.row_dim]) = ((at.columns.0 + panel * p.panel) as i64, at.rows.0 as i64);
         for (i, tap) in tap.iter().enumerate() {
-            if let Some(d) = (dims + i).checked_sub(3).filter(|d| *d >= first + 2) {
+            if let Some(d) = (dims + i).checked_sub(3).filter(|d| *d >= usize::from(p.grouped) + 2) {
                 pos[d] = *tap as i64;
             }
         }
@@ -257,8 +257,8 @@ impl Bound<'_> {
                 dst.buf().write(dst.offset(&pos), sums);
                 continue;
             }
-            let sums = Sums { data: sums, exact: None, step: p.panel, columns, dim: first };
-            self.tail.store(sums, std::iter::once(Run { pos, dim: first + 1, step: 1, count: rows }));
+            let sums = Sums { data: sums, exact: None, step: p.panel, columns, dim: p.column_dim };
+            self.tail.store(sums, std::iter::once(Run { pos, dim: p.row_dim, step: 1, count: rows }));
         }
     }
 
@@ -267,7 +267,7 @@ impl Bound<'_> {
         let (dst, dim) = (self.tail.dst(), self.plan.column_dim);
         let b = dst.blocking();
         let panels = b.inner.len() == 1 && b.inner.iter().all(|i| i == (dim, self.plan.panel as i64));
-        panels && b.strides[dim + 1] == self.plan.panel as i64 && dst.dtype() == DataType::F32 && self.tail.is_plain()
+        panels && b.strides[self.plan.row_dim] == self.plan.panel as i64 && dst.dtype() == DataType::F32 && self.tail.is_plain()
     }
 }
 
@@ -291,7 +291,7 @@ impl Parts {
         };
         let width = if p.rows.grid.merged { p.rows.channels } else { at.rows.1 };
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.panel));
-        let [step, column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
+        let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
         let start = |line: &super::side::Line| {
             line.base + (0..3).map(|i| (inside[i].start as i64 - places.at[i].0 as i64) * line.at[i] as i64).sum::<i64>()
         };
@@ -300,7 +300,9 @@ impl Parts {
         let mut steps = inside[2].len() * ready.beside;
         let distances = |i: usize| if i == 0 { [rows.image, columns.image] } else { [rows.at[i - 1], columns.at[i - 1]] };
         for i in (0..3).rev() {
-            if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
+            if counts[i] != 1 && steps == 1 && distances(i)[1] == p.panel * 4 {
+                [step, column_step] = distances(i);
+            } else if counts[i] != 1 && distances(i) != [step * steps, column_step * steps] {
                 break;
             }
             steps *= counts[i];

@@ -26,11 +26,13 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
-const STEPS: usize = 256;
+const STEPS: usize = 512;
 /// Steps of a part of the reduction below which images are put side by side.
 const SHORT: usize = 24;
 /// Bytes of the sums of a block that are carried from box to box.
-const SUMS: usize = 384 << 10;
+const SUMS: usize = 1 << 20;
+/// Bytes of the sums of a tap and panel that are stored as soon as they are made.
+const HOT: usize = 64 << 10;
 /// Bytes of the rows of a box.
 const COPY: usize = 320 << 10;
 /// Bytes of the panels of a box that are there together.
@@ -43,6 +45,8 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
+/// Places of a row from which on rows of a single tap that skips pixels are copied.
+const SKIPPING: usize = 14;
 
 /// One operand.
 #[derive(Debug)]
@@ -89,8 +93,10 @@ pub(crate) struct Gradient {
     /// Numbers of the sums of a block, and of a worker's table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
-    /// Dimension of the gradient that the columns follow; the rows follow the next one.
+    /// Dimensions of the gradient that columns and rows follow, and whether the first one counts groups.
     pub(crate) column_dim: usize,
+    pub(crate) row_dim: usize,
+    pub(crate) grouped: bool,
     tiles: OnceLock<Vec<Option<Tile>>>,
 }
 
@@ -158,7 +164,10 @@ pub(crate) struct Task {
     pub(crate) roles: [Roles; 2],
     /// True where the columns of panels are the channels of `X`.
     pub(crate) x_columns: bool,
+    /// Dimensions of the gradient that columns and rows follow, and whether the first one counts groups.
     pub(crate) column_dim: usize,
+    pub(crate) row_dim: usize,
+    pub(crate) grouped: bool,
 }
 
 impl Task {
@@ -190,6 +199,8 @@ impl Task {
             roles: [roles(setup.x.1), roles(setup.y.1)],
             x_columns: setup.x_first,
             column_dim: setup.weights.dims().len() - n,
+            row_dim: setup.weights.dims().len() - n + 1,
+            grouped: setup.weights.dims().len() > n,
         }
     }
 }
@@ -252,6 +263,8 @@ impl Gradient {
             sums: 0,
             table: 0,
             column_dim: task.column_dim,
+            row_dim: task.row_dim,
+            grouped: task.grouped,
             tiles: OnceLock::new(),
         };
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
@@ -262,9 +275,13 @@ impl Gradient {
     /// Decides what is read in place: rows whose pixels are near each other, columns that lie as panels do.
     fn place(&mut self, [rows, columns]: [&Tensor; 2]) {
         let floats = |t: &Tensor| t.dtype == DataType::F32 && self.beside == 1;
-        let step = |s: &Strides, side: &Side| s.at[2] * side.grid.dims[2].stride * 4;
+        let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
+        let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels % s.block == 0;
-        let near = |s: &Strides| step(s, &self.rows) <= NEAR && whole(s, &self.rows);
+        // A single tap that skips pixels leaves half of what it fetches: rows that are not short are copied instead.
+        let [dim, taps] = [self.rows.grid.dims[2].stride, self.taps().iter().product()];
+        let skips = self.rows_slide && dim > 1 && taps == 1 && self.rows.grid.dims[2].places >= SKIPPING;
+        let near = |s: &Strides| step(s, &self.rows) <= NEAR && whole(s, &self.rows) && !skips;
         let in_panels = |s: &Strides| {
             let alone = self.groups == 1 && self.columns.channels == self.panel;
             let block = if s.is_plain() { alone } else { s.block == self.panel };
@@ -321,7 +338,8 @@ impl Gradient {
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { r * c * taps * self.rows_per_channel() * 4 };
         let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.merged;
-        while splits_rows(most_rows) && most_rows * steps * 4 > COPY {
+        let hot = |r: usize| !self.is_single() || r * self.panel * 4 <= HOT;
+        while splits_rows(most_rows) && (most_rows * steps * 4 > COPY || !hot(most_rows)) {
             halve(&mut most_rows, 16);
         }
         let tasks = |r: usize, c: usize| self.slices * self.groups * rows.div_ceil(r) * columns.div_ceil(c);
