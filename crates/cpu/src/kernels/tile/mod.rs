@@ -239,7 +239,8 @@ impl Tile {
                 a_step: call.a_step,
                 b_row: call.b_row,
                 last: call.last,
-                ahead: call.ahead.at,
+                // Without a wish, a place that is near anyway: a translation that fails would take long.
+                ahead: if call.ahead.step == 0 { call.table.as_ptr().addr() } else { call.ahead.at },
                 ahead_step: call.ahead.step,
             },
             tail: tail.block(&self.spec, &call),

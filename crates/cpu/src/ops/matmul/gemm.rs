@@ -227,6 +227,11 @@ impl Cut {
         self.panels.div_ceil(self.group)
     }
 
+    /// Whether `B` is so large that tiles ask for its parts before they are met.
+    fn far(&self) -> bool {
+        self.steps * self.parts * self.sizes.width * self.panels * 4 > PLAIN
+    }
+
     /// From a row of sums to the next.
     fn sums_row(&self) -> usize {
         self.group * self.sizes.width
@@ -307,7 +312,7 @@ impl Gemm {
             start: if matches!(phase, Phase::Only | Phase::First) { Start::Zero } else { Start::Load },
             tail: self.kind.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
-            ahead: true,
+            ahead: cut.far(),
         }
     }
 
