@@ -1,44 +1,43 @@
-; 179 instructions, 1044 bytes, 0 spills, 0 of them in inner loops
+; 178 instructions, 1044 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
 0006  push r14
 0008  mov rax,[rdi+40h]
-000c  mov rcx,0FFFFFFFFFFFFFFFFh
-0016  bzhi rcx,rcx,rax
-001b  kmovq k1,rcx
-0020  mov rax,[rdi+20h]
-0024  mov rcx,[rdi+28h]
-0028  vmovups zmm0,[rax]
-002e  vmovups zmm1{k1}{z},[rax+40h]
-0035  add rax,rcx
-0038  vmovups zmm2,[rax]
-003e  vmovups zmm3{k1}{z},[rax+40h]
-0045  add rax,rcx
-0048  vmovups zmm4,[rax]
-004e  vmovups zmm5{k1}{z},[rax+40h]
-0055  add rax,rcx
-0058  vmovups zmm6,[rax]
-005e  vmovups zmm7{k1}{z},[rax+40h]
-0065  add rax,rcx
-0068  vmovups zmm8,[rax]
-006e  vmovups zmm9{k1}{z},[rax+40h]
-0075  add rax,rcx
-0078  vmovups zmm10,[rax]
-007e  vmovups zmm11{k1}{z},[rax+40h]
-0085  add rax,rcx
-0088  vmovups zmm12,[rax]
-008e  vmovups zmm13{k1}{z},[rax+40h]
-0095  add rax,rcx
-0098  vmovups zmm14,[rax]
-009e  vmovups zmm15{k1}{z},[rax+40h]
-00a5  mov rax,[rdi]
-00a8  mov rcx,[rdi+8]
-00ac  test rcx,rcx
-00af  jle near 383h
-00b5  nop word [rax+rax]
-00be  xchg ax,ax
+000c  vpbroadcastd zmm0,eax
+0012  vpcmpnled k1,zmm0,[rel 440h]
+001d  mov rax,[rdi+20h]
+0021  mov rcx,[rdi+28h]
+0025  vmovups zmm0,[rax]
+002b  vmovups zmm1{k1}{z},[rax+40h]
+0032  add rax,rcx
+0035  vmovups zmm2,[rax]
+003b  vmovups zmm3{k1}{z},[rax+40h]
+0042  add rax,rcx
+0045  vmovups zmm4,[rax]
+004b  vmovups zmm5{k1}{z},[rax+40h]
+0052  add rax,rcx
+0055  vmovups zmm6,[rax]
+005b  vmovups zmm7{k1}{z},[rax+40h]
+0062  add rax,rcx
+0065  vmovups zmm8,[rax]
+006b  vmovups zmm9{k1}{z},[rax+40h]
+0072  add rax,rcx
+0075  vmovups zmm10,[rax]
+007b  vmovups zmm11{k1}{z},[rax+40h]
+0082  add rax,rcx
+0085  vmovups zmm12,[rax]
+008b  vmovups zmm13{k1}{z},[rax+40h]
+0092  add rax,rcx
+0095  vmovups zmm14,[rax]
+009b  vmovups zmm15{k1}{z},[rax+40h]
+00a2  mov rax,[rdi]
+00a5  mov rcx,[rdi+8]
+00a9  test rcx,rcx
+00ac  jle near 383h
+00b2  nop word [rax+rax]
+00bb  nop dword [rax+rax]
 00c0  mov rdx,[rdi+18h]
 00c4  mov rsi,[rax]
 00c7  add rdx,rsi

@@ -1,37 +1,36 @@
-; 167 instructions, 1081 bytes, 0 spills, 0 of them in inner loops
+; 166 instructions, 1081 bytes, 0 spills, 0 of them in inner loops
 0000  vpbroadcastd zmm0,[rel 43Ch]
 000a  mov rax,[rdi+40h]
-000e  mov rcx,0FFFFFFFFFFFFFFFFh
-0018  bzhi rcx,rcx,rax
-001d  kmovq k1,rcx
-0022  mov rax,[rdi+8]
-0026  mov rcx,[rdi+18h]
-002a  mov rdx,[rdi+10h]
-002e  lea rsi,[rcx+rcx*2]
-0032  mov r8,rax
-0035  vpxord zmm1,zmm1,zmm1
-003b  vpxord zmm2,zmm2,zmm2
-0041  vpxord zmm3,zmm3,zmm3
-0047  vpxord zmm4,zmm4,zmm4
-004d  vpxord zmm5,zmm5,zmm5
-0053  vpxord zmm6,zmm6,zmm6
-0059  vpxord zmm7,zmm7,zmm7
-005f  vpxord zmm8,zmm8,zmm8
-0065  vpxord zmm9,zmm9,zmm9
-006b  vpxord zmm10,zmm10,zmm10
-0071  vpxord zmm11,zmm11,zmm11
-0077  vpxord zmm12,zmm12,zmm12
-007d  vpxord zmm13,zmm13,zmm13
-0083  vpxord zmm14,zmm14,zmm14
-0089  vpxord zmm15,zmm15,zmm15
-008f  vpxord zmm16,zmm16,zmm16
-0095  mov r9,[rdi+28h]
-0099  test r9,r9
-009c  jle near 435h
-00a2  nop word [rax+rax]
-00ab  nop word [rax+rax]
-00b4  nop word [rax+rax]
-00bd  nop dword [rax]
+000e  vpbroadcastd zmm1,eax
+0014  vpcmpnled k1,zmm1,[rel 440h]
+001f  mov rax,[rdi+8]
+0023  mov rcx,[rdi+18h]
+0027  mov rdx,[rdi+10h]
+002b  lea rsi,[rcx+rcx*2]
+002f  mov r8,rax
+0032  vpxord zmm1,zmm1,zmm1
+0038  vpxord zmm2,zmm2,zmm2
+003e  vpxord zmm3,zmm3,zmm3
+0044  vpxord zmm4,zmm4,zmm4
+004a  vpxord zmm5,zmm5,zmm5
+0050  vpxord zmm6,zmm6,zmm6
+0056  vpxord zmm7,zmm7,zmm7
+005c  vpxord zmm8,zmm8,zmm8
+0062  vpxord zmm9,zmm9,zmm9
+0068  vpxord zmm10,zmm10,zmm10
+006e  vpxord zmm11,zmm11,zmm11
+0074  vpxord zmm12,zmm12,zmm12
+007a  vpxord zmm13,zmm13,zmm13
+0080  vpxord zmm14,zmm14,zmm14
+0086  vpxord zmm15,zmm15,zmm15
+008c  vpxord zmm16,zmm16,zmm16
+0092  mov r9,[rdi+28h]
+0096  test r9,r9
+0099  jle near 435h
+009f  nop word [rax+rax]
+00a8  nop word [rax+rax]
+00b1  nop word [rax+rax]
+00ba  nop word [rax+rax]
 00c0  mov r10,[rdi]
 00c3  mov r8,rax
 00c6  vpxord zmm1,zmm1,zmm1

@@ -1,20 +1,19 @@
-; 78 instructions, 433 bytes, 0 spills, 0 of them in inner loops
+; 77 instructions, 433 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  mov rax,[rdi+40h]
-0005  mov rcx,0FFFFFFFFFFFFFFFFh
-000f  bzhi rcx,rcx,rax
-0014  kmovq k1,rcx
-0019  mov rax,[rdi]
-001c  mov rcx,[rdi+8]
-0020  mov rdx,[rdi+18h]
-0024  lea rsi,[rdx+rdx*2]
-0028  mov r8,rcx
-002b  lea r9,[rcx+rdx*4]
-002f  add r9,rdx
-0032  mov r10,[rdi+28h]
-0036  test r10,r10
-0039  jle near 1ACh
-003f  nop
+0005  vpbroadcastd zmm0,eax
+000b  vpcmpnled k1,zmm0,[rel 1C0h]
+0016  mov rax,[rdi]
+0019  mov rcx,[rdi+8]
+001d  mov rdx,[rdi+18h]
+0021  lea rsi,[rdx+rdx*2]
+0025  mov r8,rcx
+0028  lea r9,[rcx+rdx*4]
+002c  add r9,rdx
+002f  mov r10,[rdi+28h]
+0033  test r10,r10
+0036  jle near 1ACh
+003c  nop dword [rax]
 0040  mov r11,[rdi+10h]
 0044  mov r8,rcx
 0047  lea rbx,[rcx+rdx*4]

@@ -1,4 +1,4 @@
-; 212 instructions, 982 bytes, 0 spills, 0 of them in inner loops
+; 202 instructions, 940 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  mov rax,[rdi]
 0004  mov rcx,[rdi+18h]
@@ -79,143 +79,133 @@
 0151  mov r9,[rdi+40h]
 0155  mov r10,[rdi+50h]
 0159  test r8,r8
-015c  jle near 3D1h
+015c  jle near 3A7h
 0162  nop word [rax+rax]
 016b  nop word [rax+rax]
 0174  nop word [rax+rax]
 017d  nop dword [rax]
-0180  mov r11,r10
-0183  cmp r11,8
-0187  jle near 195h
-018d  mov ebx,8
-0192  mov r11,rbx
-0195  vmovd xmm0,r11d
-019a  vpbroadcastd ymm0,xmm0
-019f  vpcmpgtd ymm0,ymm0,[rel 3E0h]
-01a7  mov r11,r9
-01aa  cmp r11,8
-01ae  jle near 1BCh
-01b4  mov ebx,8
-01b9  mov r11,rbx
-01bc  vmovd xmm1,r11d
-01c1  vpbroadcastd ymm1,xmm1
-01c6  vpcmpgtd ymm1,ymm1,[rel 3E0h]
-01ce  mov r11,rax
-01d1  vpxor ymm2,ymm2,ymm2
-01d5  cmp r9,0
-01d9  jle near 1E8h
-01df  vmaskmovps ymm3,ymm0,[r11]
-01e4  vmovups ymm2,ymm3
-01e8  add r11,rdx
-01eb  vpxor ymm3,ymm3,ymm3
-01ef  cmp r9,1
-01f3  jle near 202h
-01f9  vmaskmovps ymm4,ymm0,[r11]
-01fe  vmovups ymm3,ymm4
-0202  add r11,rdx
-0205  vpxor ymm4,ymm4,ymm4
-0209  cmp r9,2
-020d  jle near 21Ch
-0213  vmaskmovps ymm5,ymm0,[r11]
-0218  vmovups ymm4,ymm5
-021c  add r11,rdx
-021f  vpxor ymm5,ymm5,ymm5
-0223  cmp r9,3
-0227  jle near 236h
-022d  vmaskmovps ymm6,ymm0,[r11]
-0232  vmovups ymm5,ymm6
-0236  add r11,rdx
-0239  vpxor ymm6,ymm6,ymm6
-023d  cmp r9,4
-0241  jle near 250h
-0247  vmaskmovps ymm7,ymm0,[r11]
-024c  vmovups ymm6,ymm7
-0250  add r11,rdx
-0253  vpxor ymm7,ymm7,ymm7
-0257  cmp r9,5
-025b  jle near 26Bh
-0261  vmaskmovps ymm8,ymm0,[r11]
-0266  vmovups ymm7,ymm8
-026b  add r11,rdx
-026e  vpxor ymm8,ymm8,ymm8
-0273  cmp r9,6
-0277  jle near 287h
-027d  vmaskmovps ymm9,ymm0,[r11]
-0282  vmovups ymm8,ymm9
-0287  add r11,rdx
-028a  vpxor ymm9,ymm9,ymm9
-028f  cmp r9,7
-0293  jle near 2A2h
-0299  vmaskmovps ymm0,ymm0,[r11]
-029e  vmovups ymm9,ymm0
-02a2  add r11,rdx
-02a5  mov r11,rcx
-02a8  vunpcklps ymm0,ymm2,ymm3
-02ac  vunpckhps ymm2,ymm2,ymm3
-02b0  vunpcklps ymm3,ymm4,ymm5
-02b4  vunpckhps ymm4,ymm4,ymm5
-02b8  vunpcklpd ymm5,ymm0,ymm3
-02bc  vunpckhpd ymm0,ymm0,ymm3
-02c0  vunpcklpd ymm3,ymm2,ymm4
-02c4  vunpckhpd ymm2,ymm2,ymm4
-02c8  vunpcklps ymm4,ymm6,ymm7
-02cc  vunpckhps ymm6,ymm6,ymm7
-02d0  vunpcklps ymm7,ymm8,ymm9
-02d5  vunpckhps ymm8,ymm8,ymm9
-02da  vunpcklpd ymm9,ymm4,ymm7
-02de  vunpckhpd ymm4,ymm4,ymm7
-02e2  vunpcklpd ymm7,ymm6,ymm8
-02e7  vunpckhpd ymm6,ymm6,ymm8
-02ec  vperm2f128 ymm8,ymm5,ymm9,20h
-02f2  vperm2f128 ymm5,ymm5,ymm9,31h
-02f8  vperm2f128 ymm9,ymm0,ymm4,20h
-02fe  vperm2f128 ymm0,ymm0,ymm4,31h
-0304  vperm2f128 ymm4,ymm3,ymm7,20h
-030a  vperm2f128 ymm3,ymm3,ymm7,31h
-0310  vperm2f128 ymm7,ymm2,ymm6,20h
-0316  vperm2f128 ymm2,ymm2,ymm6,31h
-031c  cmp r10,0
-0320  jle near 32Bh
-0326  vmaskmovps [r11],ymm1,ymm8
-032b  add r11,rsi
-032e  cmp r10,1
-0332  jle near 33Dh
-0338  vmaskmovps [r11],ymm1,ymm9
-033d  add r11,rsi
-0340  cmp r10,2
-0344  jle near 34Fh
-034a  vmaskmovps [r11],ymm1,ymm4
-034f  add r11,rsi
-0352  cmp r10,3
-0356  jle near 361h
-035c  vmaskmovps [r11],ymm1,ymm7
-0361  add r11,rsi
-0364  cmp r10,4
-0368  jle near 373h
-036e  vmaskmovps [r11],ymm1,ymm5
-0373  add r11,rsi
-0376  cmp r10,5
-037a  jle near 385h
-0380  vmaskmovps [r11],ymm1,ymm0
-0385  add r11,rsi
-0388  cmp r10,6
-038c  jle near 397h
-0392  vmaskmovps [r11],ymm1,ymm3
-0397  add r11,rsi
-039a  cmp r10,7
-039e  jle near 3A9h
-03a4  vmaskmovps [r11],ymm1,ymm2
-03a9  add r11,rsi
-03ac  mov r11,[rdi+10h]
-03b0  add rax,r11
-03b3  mov r11,[rdi+28h]
-03b7  add rcx,r11
-03ba  mov r11,[rdi+48h]
-03be  mov rbx,[rdi+58h]
-03c2  sub r9,r11
-03c5  sub r10,rbx
-03c8  dec r8
-03cb  jne near 180h
-03d1  pop rbx
-03d2  vzeroupper
-03d5  ret
+0180  vmovd xmm0,r10d
+0185  vpbroadcastd ymm0,xmm0
+018a  vpcmpgtd ymm0,ymm0,[rel 3C0h]
+0192  vmovd xmm1,r9d
+0197  vpbroadcastd ymm1,xmm1
+019c  vpcmpgtd ymm1,ymm1,[rel 3C0h]
+01a4  mov r11,rax
+01a7  vpxor ymm2,ymm2,ymm2
+01ab  cmp r9,0
+01af  jle near 1BEh
+01b5  vmaskmovps ymm3,ymm0,[r11]
+01ba  vmovups ymm2,ymm3
+01be  add r11,rdx
+01c1  vpxor ymm3,ymm3,ymm3
+01c5  cmp r9,1
+01c9  jle near 1D8h
+01cf  vmaskmovps ymm4,ymm0,[r11]
+01d4  vmovups ymm3,ymm4
+01d8  add r11,rdx
+01db  vpxor ymm4,ymm4,ymm4
+01df  cmp r9,2
+01e3  jle near 1F2h
+01e9  vmaskmovps ymm5,ymm0,[r11]
+01ee  vmovups ymm4,ymm5
+01f2  add r11,rdx
+01f5  vpxor ymm5,ymm5,ymm5
+01f9  cmp r9,3
+01fd  jle near 20Ch
+0203  vmaskmovps ymm6,ymm0,[r11]
+0208  vmovups ymm5,ymm6
+020c  add r11,rdx
+020f  vpxor ymm6,ymm6,ymm6
+0213  cmp r9,4
+0217  jle near 226h
+021d  vmaskmovps ymm7,ymm0,[r11]
+0222  vmovups ymm6,ymm7
+0226  add r11,rdx
+0229  vpxor ymm7,ymm7,ymm7
+022d  cmp r9,5
+0231  jle near 241h
+0237  vmaskmovps ymm8,ymm0,[r11]
+023c  vmovups ymm7,ymm8
+0241  add r11,rdx
+0244  vpxor ymm8,ymm8,ymm8
+0249  cmp r9,6
+024d  jle near 25Dh
+0253  vmaskmovps ymm9,ymm0,[r11]
+0258  vmovups ymm8,ymm9
+025d  add r11,rdx
+0260  vpxor ymm9,ymm9,ymm9
+0265  cmp r9,7
+0269  jle near 278h
+026f  vmaskmovps ymm0,ymm0,[r11]
+0274  vmovups ymm9,ymm0
+0278  add r11,rdx
+027b  mov r11,rcx
+027e  vunpcklps ymm0,ymm2,ymm3
+0282  vunpckhps ymm2,ymm2,ymm3
+0286  vunpcklps ymm3,ymm4,ymm5
+028a  vunpckhps ymm4,ymm4,ymm5
+028e  vunpcklpd ymm5,ymm0,ymm3
+0292  vunpckhpd ymm0,ymm0,ymm3
+0296  vunpcklpd ymm3,ymm2,ymm4
+029a  vunpckhpd ymm2,ymm2,ymm4
+029e  vunpcklps ymm4,ymm6,ymm7
+02a2  vunpckhps ymm6,ymm6,ymm7
+02a6  vunpcklps ymm7,ymm8,ymm9
+02ab  vunpckhps ymm8,ymm8,ymm9
+02b0  vunpcklpd ymm9,ymm4,ymm7
+02b4  vunpckhpd ymm4,ymm4,ymm7
+02b8  vunpcklpd ymm7,ymm6,ymm8
+02bd  vunpckhpd ymm6,ymm6,ymm8
+02c2  vperm2f128 ymm8,ymm5,ymm9,20h
+02c8  vperm2f128 ymm5,ymm5,ymm9,31h
+02ce  vperm2f128 ymm9,ymm0,ymm4,20h
+02d4  vperm2f128 ymm0,ymm0,ymm4,31h
+02da  vperm2f128 ymm4,ymm3,ymm7,20h
+02e0  vperm2f128 ymm3,ymm3,ymm7,31h
+02e6  vperm2f128 ymm7,ymm2,ymm6,20h
+02ec  vperm2f128 ymm2,ymm2,ymm6,31h
+02f2  cmp r10,0
+02f6  jle near 301h
+02fc  vmaskmovps [r11],ymm1,ymm8
+0301  add r11,rsi
+0304  cmp r10,1
+0308  jle near 313h
+030e  vmaskmovps [r11],ymm1,ymm9
+0313  add r11,rsi
+0316  cmp r10,2
+031a  jle near 325h
+0320  vmaskmovps [r11],ymm1,ymm4
+0325  add r11,rsi
+0328  cmp r10,3
+032c  jle near 337h
+0332  vmaskmovps [r11],ymm1,ymm7
+0337  add r11,rsi
+033a  cmp r10,4
+033e  jle near 349h
+0344  vmaskmovps [r11],ymm1,ymm5
+0349  add r11,rsi
+034c  cmp r10,5
+0350  jle near 35Bh
+0356  vmaskmovps [r11],ymm1,ymm0
+035b  add r11,rsi
+035e  cmp r10,6
+0362  jle near 36Dh
+0368  vmaskmovps [r11],ymm1,ymm3
+036d  add r11,rsi
+0370  cmp r10,7
+0374  jle near 37Fh
+037a  vmaskmovps [r11],ymm1,ymm2
+037f  add r11,rsi
+0382  mov r11,[rdi+10h]
+0386  add rax,r11
+0389  mov r11,[rdi+28h]
+038d  add rcx,r11
+0390  mov r11,[rdi+48h]
+0394  mov rbx,[rdi+58h]
+0398  sub r9,r11
+039b  sub r10,rbx
+039e  dec r8
+03a1  jne near 180h
+03a7  pop rbx
+03a8  vzeroupper
+03ab  ret

@@ -232,8 +232,6 @@ pub enum Op {
     CmpImm,
     /// Compares `a & b` with 0, for a jump.
     Test,
-    /// `dst = a & ((1 << b) - 1)`; all of `a` from 64 on.
-    LowBits,
     /// To the stack.
     Push,
     /// From the stack.
@@ -428,7 +426,6 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::Cmp, codes: Codes::One(Cmp_r64_rm64) },
     Row { op: Op::CmpImm, codes: Codes::Imm(Cmp_rm64_imm8, Cmp_rm64_imm32) },
     Row { op: Op::Test, codes: Codes::One(Test_rm64_r64) },
-    Row { op: Op::LowBits, codes: Codes::One(VEX_Bzhi_r64_rm64_r64) },
     Row { op: Op::Push, codes: Codes::One(Push_r64) },
     Row { op: Op::Pop, codes: Codes::One(Pop_r64) },
     Row { op: Op::Ret, codes: Codes::One(Retnq) },

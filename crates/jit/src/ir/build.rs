@@ -343,7 +343,7 @@ impl Function {
         dst
     }
 
-    /// The first `count` (0 or more) lanes of the widest vector; all from their number on.
+    /// The first `count` lanes of the widest vector, all from their number on; `count` is 0 or more and fits 31 bits.
     pub fn first_lanes(&mut self, count: Int) -> Pred {
         let dst = self.pred();
         self.push(VecInst::FirstLanes(dst, count));

@@ -311,6 +311,23 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
 }
 
 #[test]
+fn first_lanes_are_all_from_their_number_on() {
+    let ones = [1; LANES];
+    for isa in ISAS {
+        for n in [0, 1, 7, 8, 9, 15, 16, 17, 64, 255, 256, 300, 1 << 16, 1 << 20, i64::from(i32::MAX)] {
+            let got = on(isa, &ones, &ones, n, &|f, pa, _, pc, count| {
+                let (w, mask) = (f.isa().width(), f.first_lanes(count));
+                let (x, zero) = (f.load(w, pa.at(0)), f.zero(w));
+                let chosen = f.select(mask, x, zero);
+                f.store(pc.at(0), chosen);
+            });
+            let Some(got) = got else { continue };
+            (0..lanes(isa)).for_each(|l| assert_eq!(got[l], u32::from((l as i64) < n), "lane {l} of {n} {}", isa.name()));
+        }
+    }
+}
+
+#[test]
 fn loops_and_conditions_nest() {
     for isa in ISAS {
         for n in [-3_i64, 0, 1, 2, 9] {

@@ -276,7 +276,7 @@ impl Writer<'_> {
         let mask = self.kernel.masked.then(|| {
             let left = argument(f, args, offset_of!(Args, channels));
             f.sub(left, channel);
-            super::transpose::first_lanes(f, left)
+            f.first_lanes(left)
         });
         let shift = self.kernel.shifted.then(|| {
             let shift = argument(f, args, offset_of!(Args, shift));

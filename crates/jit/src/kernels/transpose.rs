@@ -6,7 +6,7 @@
 //! neither read nor written.
 
 use crate::asm::Width;
-use crate::ir::{Binary, Compare, Compiled, Function, Int, IrError, Pred, Val};
+use crate::ir::{Binary, Compare, Compiled, Function, Int, IrError, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -95,17 +95,6 @@ fn write(f: &mut Function, width: Width) {
     });
 }
 
-/// The first lanes of a vector, however large `count` is.
-pub(super) fn first_lanes(f: &mut Function, count: Int) -> Pred {
-    let lanes = f.isa().width().lanes() as i32;
-    let count = f.copy(count);
-    f.when(Compare::Gt, count, lanes, |f| {
-        let all = f.int(lanes.into());
-        f.set(count, all);
-    });
-    f.first_lanes(count)
-}
-
 /// To the next square.
 fn advance(f: &mut Function, args: Int, from: Int, to: Int) {
     for (place, step) in [(from, offset_of!(Args, from_square)), (to, offset_of!(Args, to_square))] {
@@ -129,7 +118,7 @@ fn full_square(f: &mut Function, width: Width, (from, from_row): (Int, Int), (to
 }
 
 fn partial_square(f: &mut Function, width: Width, (from, from_row, rows): (Int, Int, Int), (to, to_row, columns): (Int, Int, Int)) {
-    let (across, down) = (first_lanes(f, columns), first_lanes(f, rows));
+    let (across, down) = (f.first_lanes(columns), f.first_lanes(rows));
     let from = f.copy(from);
     let mut loaded = Vec::new();
     for i in 0..width.lanes() {

@@ -124,7 +124,7 @@ impl Request<'_> {
         let by_column = b.is_none_or(|q| q.mask.count_ones() <= 1 && (q.mask == 0 || scale == Some(column)));
         let n = self.c.tensor.dims().len();
         let bias = self.bias.is_none_or(|t| t.dims().len() < n || t.dims()[..column].iter().all(|d| *d == 1));
-        if !a.is_none_or(|q| q.mask == 0) || !by_column || !bias {
+        if a.is_some_and(|q| q.mask != 0) || !by_column || !bias {
             return None;
         }
         let scaled = a.is_some() || b.is_some();

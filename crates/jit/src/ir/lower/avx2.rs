@@ -3,7 +3,8 @@
 use super::super::machine::{Arg, Item, Machine, Place, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
 use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, source, splat_word,
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, lane_numbers, source,
+    splat_word,
 };
 use crate::asm::{Cond, Op, Width};
 use crate::isa::Isa;
@@ -44,8 +45,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::CompareI32(how, dst, a, b) => compare_i32(m, how, dst.0, a.0, b.0),
         VecInst::Select { dst, mask, yes, no } => m.op(Op::BlendV, &[arg(dst), arg(no), arg(yes), Arg::As(mask.0, m.width(dst.0))]),
         VecInst::FirstLanes(dst, count) => {
-            let lanes: Vec<u8> = (0..8_i32).flat_map(i32::to_le_bytes).collect();
-            let lanes = m.constant(lanes);
+            let lanes = lane_numbers(m, Width::W256);
             splat_int(m, dst.0, count.0);
             m.op(Op::CmpGtI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Mem(lanes)]);
         }

@@ -3,7 +3,8 @@
 use super::super::machine::{Arg, Machine, Masked, Reg};
 use super::super::{Accumulate, Binary, Compare, Elem, Pred, VecInst};
 use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, common, float_predicate, merged, source, zeroed,
+    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, common, float_predicate, lane_numbers, merged, source,
+    zeroed,
 };
 use crate::asm::{Op, Width};
 use crate::isa::Isa;
@@ -40,10 +41,10 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::CompareI32(how, dst, a, b) => m.op(Op::CmpI32, &[Arg::Reg(dst.0), arg(a), arg(b), Arg::Imm(integer_predicate(how))]),
         VecInst::Select { dst, mask, yes, no } => m.masked(Op::Blend, &[arg(dst), arg(no), arg(yes)], Masked::Choose(mask.0)),
         VecInst::FirstLanes(dst, count) => {
-            let bits = m.temp_int();
-            m.op(Op::MovImm, &[Arg::Reg(bits), Arg::Imm(-1)]);
-            m.op(Op::LowBits, &[Arg::Reg(bits), Arg::Reg(bits), Arg::Reg(count.0)]);
-            m.op(Op::KFromInt64, &[Arg::Reg(dst.0), Arg::Reg(bits)]);
+            // A comparison, as the instruction that keeps the low bits of a number looks at 8 bits of their count only.
+            let (lanes, counts) = (lane_numbers(m, Width::W512), m.temp(Width::W512));
+            m.op(Op::BroadcastInt, &[Arg::Reg(counts), Arg::Reg(count.0)]);
+            m.op(Op::CmpI32, &[Arg::Reg(dst.0), Arg::Reg(counts), Arg::Mem(lanes), Arg::Imm(integer_predicate(Compare::Gt))]);
         }
         VecInst::Unary(_, dst, a) => {
             let half = m.temp(m.width(dst.0).half());

@@ -190,6 +190,11 @@ fn word(m: &mut Machine, bits: u32) -> Place {
     m.constant(bits.to_le_bytes().to_vec())
 }
 
+/// Every lane's number, kept once behind the code.
+fn lane_numbers(m: &mut Machine, width: Width) -> Place {
+    m.constant((0..width.lanes() as i32).flat_map(i32::to_le_bytes).collect())
+}
+
 fn splat_word(m: &mut Machine, dst: Reg, bits: u32) {
     let at = word(m, bits);
     m.op(Op::Broadcast32, &[Arg::Reg(dst), Arg::Mem(at)]);

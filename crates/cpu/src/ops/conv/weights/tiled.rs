@@ -277,7 +277,7 @@ impl Gradient {
         let floats = |t: &Tensor| t.dtype == DataType::F32 && self.beside == 1;
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
-        let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels % s.block == 0;
+        let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
         // A single tap that skips pixels leaves half of what it fetches: rows that are not short are copied instead.
         let [dim, taps] = [self.rows.grid.dims[2].stride, self.taps().iter().product()];
         let skips = self.rows_slide && dim > 1 && taps == 1 && self.rows.grid.dims[2].places >= SKIPPING;
