@@ -11,7 +11,7 @@
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
-use crate::kernels::tile::{AHEAD, Ahead, Call, Line, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use crate::kernels::tile::{AHEAD, Ahead, Call, Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
@@ -34,8 +34,6 @@ const SMALL: usize = 1 << 20;
 const TASKS: usize = 4;
 /// Tiles in a block of rows at least, where it is cut for the sake of more tasks.
 const TILES: usize = 4;
-/// Most rows of a tile.
-const MOST_ROWS: usize = 8;
 
 /// How `B` lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
