@@ -156,15 +156,50 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Zeroes the padded area behind the logical sizes.
+    /// Zeroes the padded area behind the logical sizes, in runs of what is contiguous within a block.
     pub fn zero_padding(&self) {
-        let (dims, padded) = (self.dims, &self.blocking.padded_dims);
-        for d in (0..dims.len()).filter(|&d| padded[d] > dims[d]) {
-            // The part that is padding in `d` and not in an earlier dimension.
-            let low: Dims = Dims::from_fn(dims.len(), |e| if e == d { dims[d] } else { 0 });
-            let high: Dims = Dims::from_fn(dims.len(), |e| if e < d { dims[e] } else { padded[e] });
-            for_each(&low, &high, |pos| write_run(self.simd, self.buf, self.dtype, (self.offset(pos), 1), &[0.0]));
+        let (dims, b) = (self.dims, self.blocking);
+        let sizes = Dims::from_fn(dims.len(), |e| b.inner.iter().filter(|i| i.0 == e).map(|i| i.1).product());
+        for d in (0..dims.len()).filter(|&d| b.padded_dims[d] > dims[d]) {
+            for outer in dims[d] / sizes[d]..b.padded_dims[d] / sizes[d] {
+                self.zero_blocks(&sizes, d, outer);
+            }
         }
+    }
+
+    /// Zeroes what is behind the logical size of `d` in the blocks, of sizes `sizes`, number `outer` along it.
+    fn zero_blocks(&self, sizes: &Dims, d: usize, outer: i64) {
+        let first = self.dims[d] - outer * sizes[d];
+        let all = sizes.iter().product::<i64>() as usize;
+        let is_behind = |at: usize| self.index_in_block(d, at) >= first;
+        let low = Dims::from_fn(sizes.len(), |e| if e == d { outer } else { 0 });
+        let high = Dims::from_fn(sizes.len(), |e| if e == d { outer + 1 } else { self.blocking.padded_dims[e] / sizes[e] });
+        let mut at = 0;
+        while let Some(start) = (at..all).find(|at| is_behind(*at)) {
+            at = (start..all).find(|at| !is_behind(*at)).unwrap_or(all);
+            for_each(&low, &high, |block| {
+                let mut pos = *block;
+                pos.iter_mut().zip(sizes.iter()).for_each(|(p, size)| *p *= size);
+                let offset = self.offset(&pos);
+                for part in (start..at).step_by(CHUNK) {
+                    let zeros = &[0.0; CHUNK][..CHUNK.min(at - part)];
+                    write_run(self.simd, self.buf, self.dtype, (offset + part, 1), zeros);
+                }
+            });
+        }
+    }
+
+    /// Index along `d` of element `at` of a block.
+    fn index_in_block(&self, d: usize, mut at: usize) -> i64 {
+        let (mut index, mut unit) = (0, 1);
+        for (e, size) in self.blocking.inner.iter().rev() {
+            if e == d {
+                index += (at % size as usize) as i64 * unit;
+                unit *= size;
+            }
+            at /= size as usize;
+        }
+        index
     }
 }
 

@@ -22,13 +22,15 @@ impl Kernel for Gradient {
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
-        tail.dst().zero_padding();
         let reader = |side: &Side| Reader::new(simd, ctx, side);
         let bound = Bound { plan: self, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
+        if !bound.lies_in_panels() {
+            bound.tail.dst().zero_padding();
+        }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
             support::bias_gradient(ctx.executor, &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
         }
-        if tail.dst().dims().contains(&0) {
+        if bound.tail.dst().dims().contains(&0) {
             return Ok(());
         }
         let [sums, copies] = self.scratch_parts().unwrap_or([0; 2]);
@@ -253,7 +255,10 @@ impl Bound<'_> {
             if p.rows_per_channel() > 1 {
                 pos[dims - 1] = merged as i64;
             }
-            if columns == p.panel && self.lies_in_panels() {
+            if self.lies_in_panels() {
+                if columns < p.panel {
+                    sums.chunks_exact_mut(p.panel).for_each(|row| row[columns..].fill(0.0));
+                }
                 dst.buf().write(dst.offset(&pos), sums);
                 continue;
             }

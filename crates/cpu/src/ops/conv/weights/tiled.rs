@@ -356,7 +356,7 @@ impl Gradient {
         let all_panels = most_columns / self.panel;
         self.panels_at_once =
             if self.columns.in_place { all_panels } else { (PANELS / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
-        let block = self.rows_together().min(rows);
+        let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(1, |s| s.block.min(rows));
         (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
         let region = self.rows.each.checked_mul(self.rows_per_channel())?.checked_mul(self.panel)?;
