@@ -162,8 +162,8 @@ impl Layout {
         Layout::ordered(dims, &p.order, p.blocks)
     }
 
-    /// The tag in letters `a..l` that gives this layout, `any` for [`Format::Any`]; `None` where no tag does: other strides, an offset,
-    /// more padding than the blocks need, compensation, or a format without strides.
+    /// The tag in letters `a..l` that gives this layout, `any` for [`Format::Any`](super::Format::Any); `None` where no tag does: other
+    /// strides, an offset, more padding than the blocks need, compensation, or a format without strides.
     pub fn tag(&self) -> Option<String> {
         if self.is_any() {
             return Some("any".into());
