@@ -2,7 +2,7 @@
 
 use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream};
 use oxidnn_spec::op::{Conv, ConvAlg, Eltwise, EltwiseAlg, Matmul, Prop, Softmax, SoftmaxAlg, Window};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant, Real, ScratchpadMode, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, PostOp, Problem, Quant, Real, ScratchpadMode, Tensor};
 
 fn window(spatial: usize) -> Window {
     let all = |v| Dims::filled(spatial, v);
@@ -149,12 +149,11 @@ fn wrong_executions_are_refused_and_write_nothing() {
 
 #[test]
 fn a_scratchpad_too_small_is_refused() {
-    let r = ready(Attr { scratchpad: ScratchpadMode::User, ..Attr::default() });
+    // A power that no row raises in registers, so that every row needs scratch.
+    let power = PostOp::Eltwise { alg: EltwiseAlg::Pow, alpha: Real::new(1.0), beta: Real::new(5.3) };
+    let r = ready(Attr { scratchpad: ScratchpadMode::User, post_ops: vec![power], ..Attr::default() });
     let (src, wei, dst) = (r.memory(Arg::SRC), r.memory(Arg::WEIGHTS), r.memory(Arg::DST));
-    let Some(needed) = r.primitive.desc().scratchpad() else {
-        r.primitive.execute(&r.stream, &[(Arg::SRC, src), (Arg::WEIGHTS, wei), (Arg::DST, dst)]).unwrap();
-        return;
-    };
+    let needed = r.primitive.desc().scratchpad().unwrap();
     let engine = src.engine().unwrap();
     let small = Memory::new(engine, Tensor::plain([needed.bytes() as i64 - 1], DataType::U8).unwrap()).unwrap();
     r.refuses(&[(Arg::SRC, src), (Arg::WEIGHTS, wei), (Arg::DST, dst)], "scratchpad");

@@ -32,18 +32,11 @@ enum Kind {
     Many(Unpacked),
 }
 
-/// Bytes of weights that tiles are through with before memory matters.
-const FEW: i64 = 64 << 10;
-
 /// Takes dense products of few rows, but for those of two whole-number operands.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     if !(1..=MAX_ROWS as i64).contains(&op.src.dims()[op.src.dims().len() - 2]) {
         return Err(Skip::Shape("not of 1 to 8 rows, known when it is planned"));
-    }
-    let bytes = op.weights.dims().volume().unwrap_or(i64::MAX).saturating_mul(op.weights.dtype.bits() as i64) / 8;
-    if bytes <= FEW && super::tiled::product(op.src.dtype, op.weights.dtype).is_ok() {
-        return Err(Skip::Shape("so few weights that tiles begin sooner"));
     }
     let (problem, request, target) = resolved(problem, target)?;
     let product = Product::new(request)?;

@@ -9,6 +9,22 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Op, Problem};
 use std::sync::Arc;
 
+/// Bytes of weights that tiles are through with before memory matters.
+const SMALL: i64 = 64 << 10;
+
+/// Takes what [`plan`] takes where there are few weights.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    let bytes = op.weights.dims().volume().map(|n| n.saturating_mul(op.weights.dtype.bits() as i64) / 8);
+    match bytes {
+        Some(0..=SMALL) => plan(problem, target),
+        _ => Err(Skip::Shape("more than 64 KiB of weights, or sizes that are not known when it is planned")),
+    }
+}
+
 /// Takes dense products of the types that tiles multiply.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ use oxidnn_spec::Tensor;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "small:jit", plan: jit::plan_small },
     Impl { name: "gemv:jit", plan: gemv::plan },
     Impl { name: "unpacked:jit", plan: gemv::plan_compressed },
     Impl { name: "packed:jit", plan: jit::plan },
