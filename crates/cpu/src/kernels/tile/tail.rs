@@ -178,6 +178,11 @@ fn is_alike(a: &Tensor, b: &Tensor) -> bool {
 }
 
 impl Tail {
+    /// The tail that stores sums as they are.
+    pub fn raw() -> Tail {
+        Tail { steps: Vec::new(), dst: Elem::F32 }
+    }
+
     /// The tail for a destination.
     ///
     /// # Errors

@@ -8,12 +8,15 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::{Ahead, Call};
+use crate::kernels::tile::{Ahead, Call, MOST_ROWS, TailArgs};
 use crate::ops::support;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
 use std::ops::Range;
+
+/// Columns of the widest panel.
+const WIDEST: usize = 64;
 
 impl Kernel for Gradient {
     fn prepare(&self) -> Result<(), Error> {
@@ -169,16 +172,16 @@ impl Bound<'_> {
                 let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
                 let sums = &mut sums[region..][..rows * p.panel];
                 let tap = [tap / (th * tw), tap / tw % th, tap % tw];
-                self.tap(at, ready, (panel, tap), sums, words);
-                if ready.done {
+                let stored = self.tap(at, ready, (panel, tap), sums, words);
+                if ready.done && !stored {
                     self.store(at, (panel, tap), sums);
                 }
             }
         }
     }
 
-    /// The tiles of a tap and panel in a box.
-    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), sums: &mut [f32], words: &mut [usize]) {
+    /// The tiles of a tap and panel in a box; true when they have stored their sums.
+    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), sums: &mut [f32], words: &mut [usize]) -> bool {
         let p = self.plan;
         let parts = Parts::new(p, at, ready, tap, words);
         let words = &mut words[..2 * parts.count];
@@ -186,11 +189,17 @@ impl Bound<'_> {
             if ready.fresh {
                 sums.fill(0.0);
             }
-            return;
+            return false;
         }
-        let vectors = p.vectors(at.columns.0 + panel * p.panel);
-        for rows in p.tile_rows(sums.len() / p.panel, vectors) {
-            let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh) else { continue };
+        let (dst, pos, first) = (self.tail.dst(), self.position(at, (panel, tap)), at.columns.0 + panel * p.panel);
+        let (vectors, count, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
+        let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
+        let mut c_rows = [0; MOST_ROWS];
+        for rows in p.tile_rows(count, vectors) {
+            let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh || p.ends_within(first)) else { continue };
+            for (c_row, row) in c_rows.iter_mut().zip(rows.clone()) {
+                *c_row = dst.buf().as_ptr().addr() + (to + row * row_step) * 4;
+            }
             tile.run(Call {
                 table: words,
                 ahead: Ahead::default(),
@@ -199,20 +208,25 @@ impl Bound<'_> {
                 zeros: Buf::empty(),
                 b: ready.columns.0,
                 b_at: ready.columns.1 + (panel - ready.panels.start) * ready.panel,
-                c_rows: &[],
-                c: Buf::empty(),
+                c_rows: &c_rows[..rows.len()],
+                c: dst.buf(),
                 column: 0,
                 tail_column: 0,
-                tail: None,
+                tail: p.tail.as_ref().map(|_| &TailArgs::NONE),
                 sums: &mut sums[rows.start * p.panel..],
                 sums_row: p.panel,
                 a_step: parts.step,
                 b_row: 0,
-                last: 0,
+                last: (columns - 1) % p.isa.width().lanes() + 1,
             });
             let far = p.row_offset(rows.end) - p.row_offset(rows.start);
             words.iter_mut().skip(1).step_by(2).for_each(|row| *row = row.wrapping_add(far * 4));
         }
+        if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
+            let zeros = [0.0f32; WIDEST];
+            (0..count).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
+        }
+        p.tail.is_some()
     }
 
     /// Adds the slices of a block in order, and stores the sums.
@@ -234,11 +248,10 @@ impl Bound<'_> {
         }
     }
 
-    /// Stores the sums of a tap and panel.
-    fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
+    /// Where a tap and panel begin in the gradient.
+    fn position(&self, at: &Block, (panel, tap): (usize, [usize; 3])) -> Pos {
         let p = self.plan;
-        let dst = self.tail.dst();
-        let dims = dst.dims().len();
+        let dims = self.tail.dst().dims().len();
         let mut pos: Pos = [0; MAX_NDIMS];
         if p.grouped {
             pos[0] = at.group as i64;
@@ -249,6 +262,15 @@ impl Bound<'_> {
                 pos[d] = *tap as i64;
             }
         }
+        pos
+    }
+
+    /// Stores the sums of a tap and panel.
+    fn store(&self, at: &Block, (panel, tap): (usize, [usize; 3]), sums: &mut [f32]) {
+        let p = self.plan;
+        let dst = self.tail.dst();
+        let dims = dst.dims().len();
+        let mut pos = self.position(at, (panel, tap));
         let columns = p.panel.min(p.columns.channels - at.columns.0 - panel * p.panel);
         let rows = at.rows.1;
         for (merged, sums) in sums.chunks_exact_mut(rows * p.panel).enumerate() {

@@ -16,7 +16,7 @@ use crate::kernels::access::Axis;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
-use crate::kernels::tile::{Line, MOST_ROWS, Product, Spec, Start, Stride, Tile, max_rows};
+use crate::kernels::tile::{Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, max_rows};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -97,6 +97,8 @@ pub(crate) struct Gradient {
     pub(crate) column_dim: usize,
     pub(crate) row_dim: usize,
     pub(crate) grouped: bool,
+    /// What stores the sums of tiles in the gradient, where they belong there as they are.
+    pub(crate) tail: Option<Arc<Tail>>,
     tiles: OnceLock<Vec<Option<Tile>>>,
 }
 
@@ -124,6 +126,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 /// # Errors
 /// Where it is too large.
 pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let weights = problem.op.operands().into_iter().find(|o| o.arg == Arg::DIFF_WEIGHTS);
+    let gradient = gradient.zip(weights).map(|(g, weights)| g.storing(weights.tensor));
     let bytes = gradient.as_ref().and_then(|g| booked(&g.scratch_parts()?));
     let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(gradient) }))
@@ -265,11 +269,25 @@ impl Gradient {
             column_dim: task.column_dim,
             row_dim: task.row_dim,
             grouped: task.grouped,
+            tail: None,
             tiles: OnceLock::new(),
         };
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
         Some(g)
+    }
+
+    /// Has tiles store their sums, where each is made in one go and every row of a panel is neighbours in the gradient.
+    fn storing(mut self, weights: &Tensor) -> Gradient {
+        let neighbours = weights.blocking().is_some_and(|b| {
+            let panels = b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
+            panels || b.is_plain() && b.strides[self.column_dim] == 1
+        });
+        let raw = weights.dtype == DataType::F32 && self.attr.scales.is_empty() && self.attr.post_ops.is_empty();
+        if neighbours && raw && self.attr.zero_points.is_empty() && self.is_single() && !self.rows.grid.merged {
+            self.tail = Some(Arc::new(Tail::raw()));
+        }
+        self
     }
 
     /// Decides what is read in place: rows whose pixels are near each other, columns that lie as panels do.
@@ -408,13 +426,18 @@ impl Gradient {
         self.panel.min(self.columns.channels - first).div_ceil(self.isa.width().lanes())
     }
 
-    fn index(rows: usize, vectors: usize, load: bool) -> usize {
-        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + usize::from(load)
+    /// True where tiles store, and the panel from column `first` of a group on ends within a vector.
+    pub(crate) fn ends_within(&self, first: usize) -> bool {
+        self.tail.is_some() && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
-    /// The kernel of a tile.
-    pub(crate) fn tile(&self, rows: usize, vectors: usize, load: bool) -> Option<&Tile> {
-        self.tiles.get()?.get(Self::index(rows, vectors, load))?.as_ref()
+    fn index(rows: usize, vectors: usize, other: bool) -> usize {
+        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + usize::from(other)
+    }
+
+    /// The kernel of a tile; the other one goes on from sums in memory or, where tiles store, masks its last vector.
+    pub(crate) fn tile(&self, rows: usize, vectors: usize, other: bool) -> Option<&Tile> {
+        self.tiles.get()?.get(Self::index(rows, vectors, other))?.as_ref()
     }
 
     /// Makes the kernels.
@@ -426,16 +449,18 @@ impl Gradient {
         let mut tiles = vec![None; line * MOST_ROWS * 2];
         let last_panel = (self.columns.channels - 1) / self.panel * self.panel;
         let last_block = self.rows.channels - (self.rows.blocks - 1) * self.rows.each;
-        for vectors in [self.vectors(0), self.vectors(last_panel)] {
+        for first in [0, last_panel] {
+            let (vectors, masked) = (self.vectors(first), self.ends_within(first));
             for channels in [self.rows.each, last_block] {
                 for rows in self.tile_rows(channels * self.rows_per_channel(), vectors).map(|r| r.len()) {
                     for start in [Start::Zero, Start::Load] {
-                        let tile = &mut tiles[Self::index(rows, vectors, start == Start::Load)];
+                        let tile = &mut tiles[Self::index(rows, vectors, masked || start == Start::Load)];
                         if tile.is_some() || start == Start::Load && self.is_single() {
                             continue;
                         }
-                        let spec = Spec::new(self.product, rows, vectors);
-                        *tile = Some(Tile::get(self.isa, &Spec { line: Line::Packed(line as u8), a_step: Stride::Across, start, ..spec })?);
+                        let (line, tail) = (Line::Packed(line as u8), self.tail.clone());
+                        let spec = Spec { line, a_step: Stride::Across, start, tail, masked, ..Spec::new(self.product, rows, vectors) };
+                        *tile = Some(Tile::get(self.isa, &spec)?);
                     }
                 }
             }
