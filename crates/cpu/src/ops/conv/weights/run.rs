@@ -147,7 +147,7 @@ impl Bound<'_> {
     fn provide(&self, side: &Side, reader: &Reader<'_>, ready: &mut Ready, group: usize, (start, count): (usize, usize)) {
         let first = group * side.channels + start;
         let is_rows = std::ptr::eq(side, &raw const self.plan.rows);
-        let width = if is_rows { count } else { self.plan.panel };
+        let width = if is_rows { self.plan.pitch(count) } else { self.plan.panel };
         let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
             let view = &reader.source.view;
@@ -194,11 +194,12 @@ impl Bound<'_> {
         let (dst, pos, first) = (self.tail.dst(), self.position(at, (panel, tap)), at.columns.0 + panel * p.panel);
         let (vectors, count, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
-        let mut c_rows = [0; MOST_ROWS];
+        let (mut c_rows, last) = ([0; MOST_ROWS], (columns - 1) % p.isa.width().lanes() + 1);
+        let (ends_within, c) = (p.ends_within(first), dst.buf().as_ptr().addr() + to * 4);
         for rows in p.tile_rows(count, vectors) {
-            let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh || p.ends_within(first)) else { continue };
+            let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh || ends_within) else { continue };
             for (c_row, row) in c_rows.iter_mut().zip(rows.clone()) {
-                *c_row = dst.buf().as_ptr().addr() + (to + row * row_step) * 4;
+                *c_row = c + row * row_step * 4;
             }
             tile.run(Call {
                 table: words,
@@ -217,7 +218,7 @@ impl Bound<'_> {
                 sums_row: p.panel,
                 a_step: parts.step,
                 b_row: 0,
-                last: (columns - 1) % p.isa.width().lanes() + 1,
+                last,
             });
             let far = p.row_offset(rows.end) - p.row_offset(rows.start);
             words.iter_mut().skip(1).step_by(2).for_each(|row| *row = row.wrapping_add(far * 4));
@@ -316,7 +317,7 @@ impl Parts {
             Some(strides) => side.grid.placed(tap, places, &strides).scaled(4),
             None => side.grid.copied(tap, side.grid.pixels().unwrap_or(0)).scaled(ready.beside * width * 4),
         };
-        let width = if p.rows.grid.merged { p.rows.channels } else { at.rows.1 };
+        let width = p.pitch(if p.rows.grid.merged { p.rows.channels } else { at.rows.1 });
         let (rows, columns) = (line(&p.rows, taps_r, width), line(&p.columns, taps_c, p.panel));
         let [mut step, mut column_step] = [rows.at[2], columns.at[2]].map(|s| s / ready.beside);
         let start = |line: &super::side::Line| {

@@ -45,6 +45,8 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
+/// Numbers of a line of the cache.
+const LINE: usize = 16;
 /// Places of a row from which on rows of a single tap that skips pixels are copied.
 const SKIPPING: usize = 14;
 
@@ -127,7 +129,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 /// Where it is too large.
 pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let weights = problem.op.operands().into_iter().find(|o| o.arg == Arg::DIFF_WEIGHTS);
-    let gradient = gradient.zip(weights).map(|(g, weights)| g.storing(weights.tensor));
+    let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights.tensor));
     let bytes = gradient.as_ref().and_then(|g| booked(&g.scratch_parts()?));
     let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(gradient) }))
@@ -278,7 +280,7 @@ impl Gradient {
     }
 
     /// Has tiles store their sums, where each is made in one go and every row of a panel is neighbours in the gradient.
-    fn storing(mut self, weights: &Tensor) -> Gradient {
+    fn storing(mut self, weights: &Tensor) -> Option<Gradient> {
         let neighbours = weights.blocking().is_some_and(|b| {
             let panels = b.inner.len() == 1 && b.inner.iter().all(|i| i == (self.column_dim, self.panel as i64));
             panels || b.is_plain() && b.strides[self.column_dim] == 1
@@ -286,8 +288,9 @@ impl Gradient {
         let raw = weights.dtype == DataType::F32 && self.attr.scales.is_empty() && self.attr.post_ops.is_empty();
         if neighbours && raw && self.attr.zero_points.is_empty() && self.is_single() && !self.rows.grid.merged {
             self.tail = Some(Arc::new(Tail::raw()));
+            self.cut_channels()?;
         }
-        self
+        Some(self)
     }
 
     /// Decides what is read in place: rows whose pixels are near each other, columns that lie as panels do.
@@ -318,6 +321,11 @@ impl Gradient {
     /// Where a row of a block is, in words from the first.
     pub(crate) fn row_offset(&self, row: usize) -> usize {
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
+    }
+
+    /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of the first cache.
+    pub(crate) fn pitch(&self, rows: usize) -> usize {
+        if self.rows.grid.merged || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
     }
 
     /// Taps that have rows of their own; a merged row of taps has one.
@@ -356,7 +364,7 @@ impl Gradient {
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { r * c * taps * self.rows_per_channel() * 4 };
         let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.merged;
-        let hot = |r: usize| !self.is_single() || r * self.panel * 4 <= HOT;
+        let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= HOT;
         while splits_rows(most_rows) && (most_rows * steps * 4 > COPY || !hot(most_rows)) {
             halve(&mut most_rows, 16);
         }
@@ -383,7 +391,7 @@ impl Gradient {
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
         self.table = parts.checked_mul(2)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let inner = self.each[0].checked_mul(self.beside / self.together)?;
-        let widths = [self.rows.each, self.panels_at_once * self.panel];
+        let widths = [self.pitch(self.rows.each), self.panels_at_once * self.panel];
         for (side, width) in [&mut self.rows, &mut self.columns].into_iter().zip(widths) {
             let words = side.grid.pixels()?.checked_mul(inner)?.checked_mul(width)?;
             side.copy = if side.in_place { 0 } else { words.next_multiple_of(16) };
