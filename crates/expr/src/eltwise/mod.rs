@@ -71,10 +71,7 @@ pub fn backward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, dd: N, x: N) -> 
     let (a, b) = (N::constant(f64::from(alpha)), N::constant(f64::from(beta)));
     match alg {
         Relu | ReluDst => N::select(zero.lt(x), dd, dd.mul(a)),
-        Tanh => {
-            let t = x.tanh();
-            dd.mul(one.sub(t).mul(one.add(t)))
-        }
+        Tanh => dd.mul(tanh_slope(x)),
         TanhDst => dd.mul(one.sub(x).mul(one.add(x))),
         Elu => dd.mul(N::select(zero.lt(x), one, x.exp().mul(a))),
         EluDst => dd.mul(N::select(zero.lt(x), one, x.add(a))),
@@ -132,6 +129,14 @@ pub fn logistic<N: Num>(v: N) -> N {
     let (zero, one) = (N::constant(0.0), N::constant(1.0));
     let t = zero.sub(v.abs()).exp();
     N::select(v.lt(zero), t, one).div(one.add(t))
+}
+
+/// `1 - tanh^2(x) = 4e / (1 + e)^2` with `e = e^(-2 |x|)`, so that nothing cancels where the hyperbolic tangent is close to 1.
+#[inline(always)]
+fn tanh_slope<N: Num>(x: N) -> N {
+    let e = x.abs().mul(N::constant(-2.0)).exp();
+    let d = N::constant(1.0).add(e);
+    N::constant(4.0).mul(e).div(d.mul(d))
 }
 
 /// `ln(1 + e^v) = max(v, 0) + ln(1 + e^-|v|)`.
