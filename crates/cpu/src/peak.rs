@@ -173,7 +173,7 @@ impl Body for Chains<'_> {
 }
 
 /// Single-precision operations a second of one core (a multiply-add counts two), the best of several short runs; about 20 ms.
-pub fn single_core_flops(simd: Simd) -> f64 {
+fn single_core_flops(simd: Simd) -> f64 {
     let mut best = 0.0f64;
     for _ in 0..40 {
         let mut data = black_box([1.0; CHAINS * 16]);

@@ -15,7 +15,7 @@ mod amx {
 /// Instruction sets that code may use. Always an argument, so that code for any processor can be made and looked at on any host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Isa {
-    /// AVX-512 F, BW, DQ and VL; without it code is AVX2, FMA, F16C and BMI2, the least that is asked for.
+    /// AVX-512 F, BW, DQ and VL; without it code is AVX2, FMA and F16C, the least that is asked for.
     pub avx512: bool,
     /// Dot products of bytes: AVX512-VNNI, or AVX-VNNI without AVX-512.
     pub vnni: bool,
@@ -26,7 +26,7 @@ pub struct Isa {
 }
 
 impl Isa {
-    /// AVX2, FMA, F16C and BMI2.
+    /// AVX2, FMA and F16C.
     pub const AVX2: Isa = Isa { avx512: false, vnni: false, bf16: false, amx: false };
     /// AVX2 and AVX-VNNI.
     pub const AVX2_VNNI: Isa = Isa { avx512: false, vnni: true, bf16: false, amx: false };
@@ -41,7 +41,7 @@ impl Isa {
     #[cfg(target_arch = "x86_64")]
     pub fn host() -> Option<Isa> {
         use std::arch::is_x86_feature_detected as has;
-        if !(has!("avx2") && has!("fma") && has!("f16c") && has!("bmi2")) {
+        if !(has!("avx2") && has!("fma") && has!("f16c")) {
             return None;
         }
         if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {

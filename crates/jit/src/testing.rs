@@ -45,7 +45,7 @@ pub(crate) fn decoded(code: &Assembled) -> Vec<Instruction> {
 fn allowed(isa: Isa, feature: CpuidFeature) -> bool {
     use CpuidFeature::*;
     match feature {
-        INTEL8086 | INTEL186 | INTEL386 | X64 | CMOV | MULTIBYTENOP | SSE | PREFETCHW | AVX | AVX2 | FMA | F16C | BMI2 => true,
+        INTEL8086 | INTEL186 | INTEL386 | X64 | CMOV | MULTIBYTENOP | SSE | PREFETCHW | AVX | AVX2 | FMA | F16C => true,
         AVX512F | AVX512BW | AVX512DQ | AVX512VL => isa.avx512,
         AVX_VNNI => !isa.avx512 && isa.vnni,
         AVX512_VNNI => isa.avx512 && isa.vnni,

@@ -41,7 +41,6 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/peak.rs", "runs generated loops"),
     ("crates/cpu/src/kernels/winograd.rs", "calls generated kernels whose operands it has checked"),
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),
-    ("crates/cpu/examples/rows.rs", "buffers made without an engine"),
     ("crates/cpu/tests/common/mod.rs", "buffers made without an engine"),
     ("crates/cpu/tests/light/mod.rs", "buffers made without an engine"),
     ("crates/peer/src/call.rs", "calls functions of a library loaded at run time"),

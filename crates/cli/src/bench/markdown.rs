@@ -1,7 +1,7 @@
 //! Results as Markdown, as they stand in BENCHMARKS.md: the machine, a table of suites, and a table of problems for each suite.
 
 use super::Setup;
-use super::row::{Row, Summary};
+use super::row::{Row, Summary, number};
 use crate::print;
 use oxidnn_cpu::CpuDevice;
 use oxidnn_runtime::Device;
@@ -43,24 +43,11 @@ fn header<const N: usize>(cells: [&str; N], text_columns: usize) {
     print::line(format_args!("|{}|", rule.join("|")));
 }
 
-fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or("-".into(), |v| format!("{v:.digits$}"))
-}
-
 fn suites(summaries: &[Summary], bench: &Setup) {
     if bench.peer.is_none() {
         header(["suite", "threads", "problems", "ms", "Gop/s", "% of peak", "GB/s", "created in us"], 1);
         for s in summaries {
-            row([
-                s.suite.clone(),
-                s.threads.to_string(),
-                s.problems.to_string(),
-                format!("{:.3}", s.ms),
-                format!("{:.1}", s.gops),
-                number(s.peak_percent, 0),
-                format!("{:.1}", s.gbytes),
-                format!("{:.0}", s.create_us),
-            ]);
+            row(s.cells());
         }
         return;
     }

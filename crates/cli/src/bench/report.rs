@@ -1,6 +1,6 @@
 //! Results as tables for people, and as JSON and CSV for programs.
 
-use super::row::{Row, Summary};
+use super::row::{Row, Summary, number};
 use super::{Setup, legend};
 use crate::print;
 use comfy_table::CellAlignment;
@@ -58,10 +58,6 @@ pub(super) fn csv(rows: &[Row]) {
             t.ms, t.average_ms, t.create_us
         ));
     }
-}
-
-fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or("-".into(), |v| format!("{v:.digits$}"))
 }
 
 /// A table of the problems, unless only totals are asked for, and one of the suites.
@@ -134,19 +130,7 @@ fn print_races(rows: &[Row]) {
 /// Totals of each suite: rates over the sum of the fastest times.
 fn print_suites(summaries: &[Summary]) {
     let header = ["suite", "threads", "problems", "ms", "Gop/s", "% of peak", "GB/s", "create us, median"];
-    let row = |s: &Summary| {
-        [
-            s.suite.clone(),
-            s.threads.to_string(),
-            s.problems.to_string(),
-            format!("{:.3}", s.ms),
-            format!("{:.1}", s.gops),
-            number(s.peak_percent, 0),
-            format!("{:.1}", s.gbytes),
-            format!("{:.0}", s.create_us),
-        ]
-    };
-    aligned(header, 1, summaries.iter().map(row));
+    aligned(header, 1, summaries.iter().map(Summary::cells));
 }
 
 fn print_suite_races(summaries: &[Summary]) {

@@ -103,7 +103,26 @@ pub(super) struct Summary {
     pub(super) refused: usize,
 }
 
+/// A figure with so many digits behind the point, a dash where there is none.
+pub(super) fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".into(), |v| format!("{v:.digits$}"))
+}
+
 impl Summary {
+    /// What a table of suites without a peer shows: suite, threads, problems, ms, Gop/s, % of peak, GB/s, creation in us.
+    pub(super) fn cells(&self) -> [String; 8] {
+        [
+            self.suite.clone(),
+            self.threads.to_string(),
+            self.problems.to_string(),
+            format!("{:.3}", self.ms),
+            format!("{:.1}", self.gops),
+            number(self.peak_percent, 0),
+            format!("{:.1}", self.gbytes),
+            format!("{:.0}", self.create_us),
+        ]
+    }
+
     /// The suite that `rows` are, on `threads`.
     pub(super) fn of(rows: &[Row], threads: usize) -> Summary {
         let rows: Vec<&Row> = rows.iter().filter(|r| r.threads == threads).collect();
