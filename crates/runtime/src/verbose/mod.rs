@@ -272,6 +272,13 @@ pub fn failed(operation: &str, kind: &str, error: &Error) {
     }
 }
 
+/// A function of a face was called wrongly or failed: a line of kind `what`, which is a `state` (`check`, `dispatch`, `error`).
+pub fn face(what: u32, state: &str, function: &str, message: &str) {
+    if on(what) {
+        print(None, Some("api"), &format!("api,{state},{function},{}", field(message)));
+    }
+}
+
 /// Text as one field: no commas, no line ends.
 fn field(text: impl Display) -> String {
     let lines: Vec<String> = text.to_string().split('\n').map(|l| l.trim().replace(',', ";")).collect();

@@ -1,0 +1,431 @@
+//! What C passes: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate that
+//! dereferences them.**
+//!
+//! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be
+//! made anywhere; the others have no constructor outside of tests, so that a value in the hands of a body came from a C caller, who
+//! promised by calling that what the function's documentation says of the pointer holds. That promise is what every `SAFETY` line here
+//! rests on: an address that is not null is valid, aligned and initialised for what the parameter is declared to be, for the time of the call.
+//!
+//! An object that C holds is a `Box` ([`Owned`]) or an `Arc` ([`Shared`], where several objects hand out the same address: engines).
+
+use crate::status::Failure;
+use oxidnn_runtime as runtime;
+use oxidnn_spec::{Error, Tensor};
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+/// A type whose objects C holds as boxes.
+pub trait Owned: Send + Sync + Sized {}
+
+/// A type whose objects C, and other objects, hold as counted references.
+pub trait Shared: Send + Sync + Sized {
+    /// A counted reference of one's own; `None` once the last one is gone.
+    fn counted(&self) -> Option<Arc<Self>>;
+}
+
+/// `const T *`: an object or a value that is read.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct In<'a, T>(Option<&'a T>);
+
+impl<'a, T> In<'a, T> {
+    /// The object.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn get(&self, name: &str) -> Result<&'a T, Failure> {
+        self.0.ok_or_else(|| Failure::null(name))
+    }
+
+    /// The object, if the pointer is not null.
+    pub fn optional(&self) -> Option<&'a T> {
+        self.0
+    }
+}
+
+impl<T: Shared> In<'_, T> {
+    /// A counted reference of one's own.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn share(&self, name: &str) -> Result<Arc<T>, Failure> {
+        let gone = || Failure::invalid(name, "an object that was destroyed", "one in use");
+        self.get(name)?.counted().ok_or_else(gone)
+    }
+}
+
+impl<'a, T> From<&'a T> for In<'a, T> {
+    fn from(v: &'a T) -> In<'a, T> {
+        In(Some(v))
+    }
+}
+
+impl<'a, T> From<Option<&'a T>> for In<'a, T> {
+    fn from(v: Option<&'a T>) -> In<'a, T> {
+        In(v)
+    }
+}
+
+/// `T *`: an object that is changed.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct InOut<'a, T>(Option<&'a mut T>);
+
+impl<'a, T> InOut<'a, T> {
+    /// The object.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn get(self, name: &str) -> Result<&'a mut T, Failure> {
+        self.0.ok_or_else(|| Failure::null(name))
+    }
+}
+
+impl<'a, T> From<&'a mut T> for InOut<'a, T> {
+    fn from(v: &'a mut T) -> InOut<'a, T> {
+        InOut(Some(v))
+    }
+}
+
+/// `T *`: a place for a result.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Out<'a, T>(Option<&'a mut MaybeUninit<T>>);
+
+impl<T> Out<'_, T> {
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn set(self, name: &str, value: T) -> Result<(), Failure> {
+        self.0.ok_or_else(|| Failure::null(name))?.write(value);
+        Ok(())
+    }
+
+    /// Writes the result if there is a place for it.
+    pub fn set_optional(self, value: T) {
+        if let Some(place) = self.0 {
+            place.write(value);
+        }
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl<'a, T: Copy> From<&'a mut T> for Out<'a, T> {
+    fn from(v: &'a mut T) -> Out<'a, T> {
+        // SAFETY: `MaybeUninit<T>` has the layout of `T`, and only whole values are written.
+        Out(Some(unsafe { &mut *std::ptr::from_mut(v).cast() }))
+    }
+}
+
+/// `T **`: a place for a handle.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct New<'a, T>(Out<'a, *const T>);
+
+impl<T> New<'_, T> {
+    /// Fails where there is no place for the handle: before the object is made.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn check(&self, name: &str) -> Result<(), Failure> {
+        if self.0.is_null() { Err(Failure::null(name)) } else { Ok(()) }
+    }
+
+    /// Gives the object to the caller, who destroys it.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn own(self, name: &str, object: T) -> Result<(), Failure>
+    where
+        T: Owned,
+    {
+        self.check(name)?;
+        self.0.set(name, Box::into_raw(Box::new(object)))
+    }
+
+    /// Gives the caller a counted reference, who destroys it.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn share(self, name: &str, object: Arc<T>) -> Result<(), Failure>
+    where
+        T: Shared,
+    {
+        self.check(name)?;
+        self.0.set(name, Arc::into_raw(object))
+    }
+
+    /// Lends the caller an object, which another one keeps alive.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn lend(self, name: &str, object: &T) -> Result<(), Failure> {
+        self.0.set(name, object)
+    }
+
+    /// Answers with a null handle: there is no such object.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn nothing(self, name: &str) -> Result<(), Failure> {
+        self.0.set(name, std::ptr::null())
+    }
+}
+
+impl<'a, T> From<&'a mut *const T> for New<'a, T> {
+    fn from(v: &'a mut *const T) -> New<'a, T> {
+        New(v.into())
+    }
+}
+
+/// `T *`: a handle that the caller gives back.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Handle<T>(*mut T);
+
+impl<T: Owned> Handle<T> {
+    /// Ends the object; null is legal.
+    pub fn destroy(self) {
+        if !self.0.is_null() {
+            // SAFETY: objects of `Owned` types reach C as handles only through `New::own`, and the caller gives each back once.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+}
+
+impl<T: Shared> Handle<T> {
+    /// Ends the caller's reference; null is legal.
+    pub fn release(self) {
+        if !self.0.is_null() {
+            // SAFETY: objects of `Shared` types reach C as handles only through `New::share`, and the caller gives each back once.
+            drop(unsafe { Arc::from_raw(self.0) });
+        }
+    }
+}
+
+/// `const T *`: an array, whose length another parameter says.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Array<'a, T>(*const T, PhantomData<&'a T>);
+
+impl<'a, T> Array<'a, T> {
+    /// The `len` elements.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null and elements are expected.
+    pub fn slice(&self, name: &str, len: usize) -> Result<&'a [T], Failure> {
+        match self.optional(len) {
+            Some(elements) => Ok(elements),
+            None if len == 0 => Ok(&[]),
+            None => Err(Failure::null(name)),
+        }
+    }
+
+    /// The `len` elements, if the pointer is not null.
+    pub fn optional(&self, len: usize) -> Option<&'a [T]> {
+        // SAFETY: the caller promised an array of the length that another parameter says.
+        (!self.0.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.0, len) })
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(elements: &'a [T]) -> Array<'a, T> {
+        Array(elements.as_ptr(), PhantomData)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn null() -> Array<'a, T> {
+        Array(std::ptr::null(), PhantomData)
+    }
+}
+
+/// `T *`: an array that is written, whose length another parameter says.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct ArrayMut<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<'a, T: Copy> ArrayMut<'a, T> {
+    /// Copies `elements` to the beginning of the array, which may be uninitialised.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn fill(self, name: &str, elements: &[T]) -> Result<(), Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised room for as many elements as the function is documented to write.
+        unsafe { std::ptr::copy_nonoverlapping(elements.as_ptr(), self.0, elements.len()) };
+        Ok(())
+    }
+
+    /// The `len` elements, which are initialised.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null and elements are expected.
+    pub fn slice(self, name: &str, len: usize) -> Result<&'a mut [T], Failure> {
+        if len == 0 {
+            return Ok(&mut []);
+        }
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised an initialised array of the length that another parameter says, which nobody else uses meanwhile.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.0, len) })
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(elements: &'a mut [T]) -> ArrayMut<'a, T> {
+        ArrayMut(elements.as_mut_ptr(), PhantomData)
+    }
+}
+
+/// `const char *`.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Text<'a>(*const c_char, PhantomData<&'a c_char>);
+
+impl<'a> Text<'a> {
+    /// The text.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null or the text is not UTF-8.
+    pub fn get(&self, name: &str) -> Result<&'a str, Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised a text that ends with a zero.
+        let text = unsafe { CStr::from_ptr(self.0) };
+        text.to_str().map_err(|_| Failure::invalid(name, "bytes that are not UTF-8", "text"))
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of(text: &'a CStr) -> Text<'a> {
+        Text(text.as_ptr(), PhantomData)
+    }
+}
+
+/// `void *`: the address of a tensor's data, or of a value whose type another parameter says.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Data(*mut u8);
+
+// SAFETY: an address; what is done with it is between the caller and the memory object, see `runtime::Memory::from_raw`.
+unsafe impl Send for Data {}
+// SAFETY: as above.
+unsafe impl Sync for Data {}
+
+impl Data {
+    /// The address that asks for memory of the library's own.
+    const ALLOCATE: usize = usize::MAX;
+
+    /// True where the pointer is null.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// True where the library is to allocate.
+    pub fn is_allocate(self) -> bool {
+        self.0.addr() == Data::ALLOCATE
+    }
+
+    /// The address.
+    pub fn address(self) -> *mut u8 {
+        self.0
+    }
+
+    /// Copies the value behind the pointer to `bytes`.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn read(self, name: &str, bytes: &mut [u8]) -> Result<(), Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised a value of the type that another parameter says, whose size `bytes` has.
+        unsafe { std::ptr::copy_nonoverlapping(self.0, bytes.as_mut_ptr(), bytes.len()) };
+        Ok(())
+    }
+
+    /// Copies `bytes` to the place behind the pointer.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn write(self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised a place for a value of the type that another parameter says, whose size `bytes` has.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0, bytes.len()) };
+        Ok(())
+    }
+
+    /// Writes a value to the place behind the pointer: the result of a query.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn set<T: Copy>(self, name: &str, value: T) -> Result<(), Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised a place for a value of the type that another parameter, the query, says.
+        unsafe { self.0.cast::<T>().write_unaligned(value) };
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of<T>(value: &mut T) -> Data {
+        Data(std::ptr::from_mut(value).cast())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn null() -> Data {
+        Data(std::ptr::null_mut())
+    }
+}
+
+/// Memory over the caller's addresses.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] for descriptions that memory cannot have, and a wrong number of addresses.
+pub fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: &[Data]) -> Result<runtime::Memory<'static>, Error> {
+    let addresses: Vec<*mut u8> = data.iter().map(|d| d.0).collect();
+    // SAFETY: the caller promised that the addresses serve the memory object as long as it uses them, and that executions which share
+    // them do not conflict.
+    unsafe { runtime::Memory::from_raw(engine, tensor, &addresses) }
+}
+
+/// Points buffer `index` of a memory at the caller's address.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] for host scalars and an index without a buffer.
+pub fn repoint(memory: &mut runtime::Memory<'static>, index: usize, data: Data) -> Result<(), Error> {
+    // SAFETY: as for `memory_over`.
+    unsafe { memory.set_data_handle(index, data.0) }
+}
+
+/// The memory without the count of its readers and writers: C callers order their executions themselves.
+pub fn uncounted(memory: runtime::Memory<'static>) -> runtime::Memory<'static> {
+    // SAFETY: the caller promised that executions which share the memory do not conflict.
+    unsafe { memory.into_unchecked() }
+}

@@ -1,0 +1,99 @@
+//! Streams. Executions on the CPU are done when they return, so order needs no care and waiting is immediate.
+
+use crate::engine::Engine;
+use crate::handle::{Data, Handle, In, New, Out, Owned};
+use crate::status::{Failure, Status, guard};
+use oxidnn_c_common::numbers;
+use oxidnn_runtime as runtime;
+use std::sync::Arc;
+
+/// What `dnnl_stream_t` points to.
+#[derive(Debug)]
+pub struct Stream {
+    engine: Arc<Engine>,
+    runtime: runtime::Stream,
+}
+
+impl Owned for Stream {}
+
+impl Stream {
+    /// A stream of `engine` whose executions use `threads`.
+    ///
+    /// # Errors
+    /// `runtime_error` when the device cannot make a queue.
+    pub fn new(engine: Arc<Engine>, threads: runtime::Threads) -> Result<Stream, Failure> {
+        let runtime = runtime::Stream::with_threads(engine.runtime(), threads)?;
+        Ok(Stream { engine, runtime })
+    }
+
+    /// What primitives are executed on.
+    pub fn runtime(&self) -> &runtime::Stream {
+        &self.runtime
+    }
+
+    /// The engine it was made with.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+}
+
+/// `dnnl_stream_create`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_stream_create(stream: New<'_, Stream>, engine: In<'_, Engine>, flags: u32) -> Status {
+    guard("dnnl_stream_create", || {
+        stream.check("stream")?;
+        let engine = engine.share("engine")?;
+        check_flags(flags)?;
+        stream.own("stream", Stream::new(engine, runtime::Threads::default())?)
+    })
+}
+
+/// One order, and on this engine nothing else.
+fn check_flags(flags: u32) -> Result<(), Failure> {
+    if flags & numbers::PROFILING != 0 {
+        return Err(Failure::unimplemented("profiling of a CPU stream"));
+    }
+    match flags {
+        numbers::IN_ORDER | numbers::OUT_OF_ORDER => Ok(()),
+        _ => Err(Failure::invalid("flags", flags, "1, in order, or 2, in any order")),
+    }
+}
+
+/// `dnnl_stream_get_engine`: the address that the stream was made with.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_stream_get_engine(stream: In<'_, Stream>, engine: New<'_, Engine>) -> Status {
+    guard("dnnl_stream_get_engine", || engine.lend("engine", stream.get("stream")?.engine()))
+}
+
+/// `dnnl_stream_wait`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_stream_wait(stream: In<'_, Stream>) -> Status {
+    guard("dnnl_stream_wait", || Ok(stream.get("stream")?.runtime().wait()?))
+}
+
+/// `dnnl_stream_destroy`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_stream_destroy(stream: Handle<Stream>) -> Status {
+    guard("dnnl_stream_destroy", || {
+        stream.destroy();
+        Ok(())
+    })
+}
+
+/// `dnnl_reset_profiling`: there is no profiling of a CPU stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_reset_profiling(stream: In<'_, Stream>) -> Status {
+    guard("dnnl_reset_profiling", || {
+        stream.get("stream")?;
+        Err(Failure::unimplemented("profiling of a CPU stream"))
+    })
+}
+
+/// `dnnl_query_profiling_data`: there is no profiling of a CPU stream.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, _kind: i32, _entries: Out<'_, i32>, _data: Data) -> Status {
+    guard("dnnl_query_profiling_data", || {
+        stream.get("stream")?;
+        Err(Failure::unimplemented("profiling of a CPU stream"))
+    })
+}
