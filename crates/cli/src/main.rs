@@ -196,7 +196,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(e) => {
-            eprintln!("oxidnn: {e}");
+            eprintln!("oxidnn: {e:#}");
             ExitCode::from(2)
         }
     }

@@ -2,13 +2,42 @@
 
 use super::code::{Kernels, Key};
 use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::depthwise::Row;
 use oxidnn_jit::kernels::depthwise::{Args, Depthwise};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::marker::PhantomData;
+use std::ops::Range;
 
-pub use oxidnn_jit::kernels::depthwise::{Line, Row};
+pub use oxidnn_jit::kernels::depthwise::Line;
+
+/// Rows of results with the lines of their windows: made once for a plan, so that calls need not look at each.
+#[derive(Clone, Default, Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    lines: Vec<Line>,
+    /// The first line of every row.
+    starts: Vec<usize>,
+    /// The farthest line of the source and of the weights, and the farthest result.
+    source: usize,
+    weights: usize,
+    result: usize,
+}
+
+impl Table {
+    /// Adds a row whose results are so many bytes behind the first, and the lines of its window.
+    pub fn push(&mut self, result: usize, lines: impl Iterator<Item = Line>) {
+        let start = self.lines.len();
+        self.lines.extend(lines);
+        for line in &self.lines[start..] {
+            (self.source, self.weights) = (self.source.max(line.source), self.weights.max(line.weights));
+        }
+        self.result = self.result.max(result);
+        self.starts.push(start);
+        self.rows.push(Row { result, lines: self.lines.len() - start });
+    }
+}
 
 /// What a kernel is made for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -48,7 +77,7 @@ pub struct Strip {
     /// Distance of the first and the last source column that is read; `None` where none is.
     span: Option<usize>,
     /// Vectors of a line of weights.
-    taps: usize,
+    line: usize,
 }
 
 /// Distances of neighbours in bytes.
@@ -99,10 +128,10 @@ impl<'a> From<&'a mut [f32]> for Written<'a> {
 /// One call: a number of equal strips of some rows, by a number of channels.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// The rows, by their distances from `result.1`.
-    pub rows: &'a [Row],
-    /// The lines of the window that exist for each row, by their distances from `source.1` and `weights.1`.
-    pub lines: &'a [Line],
+    /// The rows, by their distances from `result.1`, with lines by their distances from `source.1` and `weights.1`.
+    pub table: &'a Table,
+    /// Which of them.
+    pub rows: Range<usize>,
     /// The source, and the first column that the first strip reads.
     pub source: (Read<'a>, usize),
     /// Its distances.
@@ -140,7 +169,7 @@ impl Strip {
             shifted: sums.shifted,
             masked: sums.masked,
             span: sums.last().map(|last| (last - sums.first()) as usize),
-            taps: sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0),
+            line: sums.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(sums.group),
         })
     }
 
@@ -161,8 +190,7 @@ impl Strip {
     /// The arguments of a call that is not empty.
     fn checked(&self, call: &Call<'_>) -> Args {
         let vectors = call.channels.div_ceil(self.lanes);
-        let lines = call.rows.iter().try_fold(0usize, |sum, row| sum.checked_add(row.lines));
-        assert!(lines.is_some_and(|n| n <= call.lines.len()), "{lines:?} lines of {}", call.lines.len());
+        let (table, rows) = (call.table, &call.table.rows[call.rows.clone()]);
         assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
         assert!(!self.shifted || call.shift.len() >= vectors * self.lanes, "{} shifts for {vectors} vectors", call.shift.len());
         let last = call.channels - (vectors - 1) * self.lanes;
@@ -171,20 +199,19 @@ impl Strip {
             steps.into_iter().try_fold(last * bytes, |sum, step| sum.checked_add(step?))
         };
         let source = reach(&call.source_steps, self.span.unwrap_or(0), self.source);
-        let weights = (vectors - 1).checked_mul(call.weights_vector).and_then(|w| w.checked_add(self.taps * self.lanes * self.weights));
+        let weights = (vectors - 1).checked_mul(call.weights_vector).and_then(|w| w.checked_add(self.line * self.lanes * self.weights));
         let (from, by, to) = ((call.source.0.0, call.source.1), (call.weights.0.0, call.weights.1), (call.result.0.0, call.result.1));
         let inside = |(buf, at): (Buf, usize), most: usize, reach: Option<usize>| {
             reach.and_then(|r| at.checked_add(most)?.checked_add(r)).is_some_and(|end| end <= buf.len())
         };
-        let (far, heavy) = call.lines.iter().fold((0, 0), |(s, w), line| (line.source.max(s), line.weights.max(w)));
-        let reads = !call.lines.is_empty() && self.span.is_some();
-        assert!(!reads || inside(from, far, source) && inside(by, heavy, weights), "a strip outside its source or weights: {call:?}");
-        let low = call.rows.iter().map(|r| r.result).max().unwrap_or(0);
-        assert!(inside(to, low, reach(&call.result_steps, self.results - 1, self.result)), "a strip outside its result: {call:?}");
+        let reads = !table.lines.is_empty() && self.span.is_some();
+        let fits = inside(from, table.source, source) && inside(by, table.weights, weights);
+        assert!(!reads || fits, "a strip outside its source or weights: {call:?}");
+        assert!(inside(to, table.result, reach(&call.result_steps, self.results - 1, self.result)), "a strip outside its result: {call:?}");
         Args {
-            rows: call.rows.as_ptr(),
-            count: call.rows.len(),
-            lines: call.lines.as_ptr(),
+            rows: rows.as_ptr(),
+            count: rows.len(),
+            lines: table.lines[table.starts[call.rows.start]..].as_ptr(),
             source: from.0.as_ptr().wrapping_add(from.1),
             column: call.source_steps.column,
             strip: call.source_steps.strip,

@@ -1,9 +1,13 @@
-//! The inner kernel of depthwise convolution: strips of results of one vector of channels stay in registers over the whole window.
+//! The inner kernel of depthwise convolution, and of groups of few channels: strips of results of one vector of channels stay in registers
+//! over the whole window.
 //!
-//! Nothing is summed over channels, so vectors run over them and a result takes one multiply-add a tap. A strip is a number of neighbouring
+//! Vectors run over channels. Where a group is one channel, a result takes one multiply-add a tap. A strip is a number of neighbouring
 //! results of a line; for every line of the window the weights of its taps are held in registers, and every source column is loaded once for
 //! all taps of all results that meet it. With `n` results and `k` taps that is `n * k` multiply-adds for about `n + 2 * k` loads: the floor
 //! is the multiply-adds, `k / 2` cycles a result and line.
+//!
+//! Where groups are `g` channels, in and out, a vector is several groups and the same is done `g` times: with the first channel of every
+//! group spread over its group, then with the second, and so on. A column is then loaded and spread by one instruction.
 //!
 //! A call makes rows of results of some vectors of channels, vector by vector, so that the source of a window stays in the first cache from
 //! row to row. The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
@@ -24,7 +28,7 @@ mod tests;
 pub struct Tap {
     /// The column.
     pub column: i16,
-    /// Which weights of the line, in vectors.
+    /// Which weights of the line: as many vectors as a group has source channels, in their order.
     pub weights: u16,
 }
 
@@ -35,6 +39,8 @@ pub struct Depthwise {
     pub source: Elem,
     /// Type of the weights.
     pub weights: Elem,
+    /// Channels of a group, of the source and of the result; a vector is whole groups.
+    pub group: u8,
     /// Results of a strip.
     pub results: u8,
     /// Source columns between results.
@@ -164,9 +170,9 @@ impl Depthwise {
     }
 
     /// The most results that a strip with so many taps may have.
-    pub fn most_results(isa: Isa, taps: usize, masked: bool) -> usize {
-        let mask = usize::from(masked && !isa.avx512);
-        (isa.simd_registers() - taps.min(HELD) - mask - 3).min(16)
+    pub fn most_results(isa: Isa, taps: usize, group: usize, masked: bool) -> usize {
+        let (mask, spread) = (usize::from(masked && !isa.avx512), usize::from(group > 1));
+        (isa.simd_registers() - taps.min(HELD) - mask - spread - 3).min(16)
     }
 
     /// The first source column that is read, counted from the column of the first result; 0 where none is.
@@ -197,11 +203,12 @@ impl Depthwise {
         })
     }
 
-    /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512`.
+    /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
     pub fn name(&self, isa: Isa) -> String {
-        let Depthwise { source, weights, results, stride, .. } = self;
+        let Depthwise { source, weights, results, stride, group, .. } = self;
         let types = format!("{source:?}{weights:?}").to_lowercase();
-        format!("depthwise.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
+        let kind = if *group > 1 { format!("groups{group}") } else { "depthwise".into() };
+        format!("{kind}.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
     }
 }
 
@@ -287,7 +294,8 @@ impl Writer<'_> {
 
     /// The sums of a strip over all lines of the window.
     fn sums(&self, f: &mut Function, (row, lines): (Int, Int), frame: &Frame) -> Vec<Val> {
-        let sums: Vec<Val> = (0..self.kernel.results).map(|_| f.zero(self.width)).collect();
+        let kernel = self.kernel;
+        let sums: Vec<Val> = (0..kernel.results).map(|_| f.zero(self.width)).collect();
         sums.iter().for_each(|s| f.pin(*s));
         let lines = f.copy(lines);
         let count = argument(f, row, offset_of!(Row, lines));
@@ -297,16 +305,31 @@ impl Writer<'_> {
             f.add(lines, size_of::<Line>() as i32);
             f.add(source, frame.source);
             f.add(weights, frame.weights);
-            self.line(f, (source, weights), frame, &sums);
+            for channel in 0..kernel.group {
+                let source = if kernel.group > 1 { f.copy(source) } else { source };
+                self.line(f, (source, weights, channel), frame, &sums);
+            }
         });
         sums
     }
 
-    /// The products of one line, column by column.
-    fn line(&self, f: &mut Function, (source, weights): (Int, Int), frame: &Frame, sums: &[Val]) {
+    /// Where the lanes of a vector take a channel of their group from.
+    fn spread(&self, f: &mut Function, channel: u8) -> Option<Val> {
+        let group = u32::from(self.kernel.group);
+        (group > 1).then(|| {
+            let lanes = 0..self.width.lanes() as u32;
+            let bytes: Vec<u8> = lanes.flat_map(|lane| (lane / group * group + u32::from(channel)).to_le_bytes()).collect();
+            let at = f.constant(&bytes);
+            f.load(self.width, at)
+        })
+    }
+
+    /// The products of one line with a channel of every group, column by column.
+    fn line(&self, f: &mut Function, (source, weights, channel): (Int, Int, u8), frame: &Frame, sums: &[Val]) {
         let kernel = self.kernel;
+        let spread = self.spread(f, channel);
         let held: Vec<Val> = match kernel.taps.len() {
-            0..=HELD => kernel.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t), None)).collect(),
+            0..=HELD => kernel.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
             _ => Vec::new(),
         };
         let mut base = kernel.first();
@@ -321,26 +344,33 @@ impl Writer<'_> {
                 3 => source.indexed(triple, 1, 0),
                 n => source.indexed(column, n as u8, 0),
             };
-            let one = kernel.users(x).count() == 1 && !held.is_empty();
-            if one && kernel.source == Elem::F32 && frame.mask.is_none() && frame.shift.is_none() {
+            let plain = kernel.source == Elem::F32 && frame.mask.is_none() && frame.shift.is_none();
+            if plain && spread.is_none() && !held.is_empty() && kernel.users(x).count() == 1 {
                 kernel.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sums[i], held[t], Src::Mem(at)));
                 continue;
             }
-            let value = f.load_as(kernel.source, at, frame.mask);
-            let value = frame.shift.map_or(value, |shift| f.binary(Binary::SubF32, value, shift));
+            let value = match spread {
+                Some(spread) if plain => f.binary(Binary::Lookup32, spread, Src::Mem(at)),
+                _ => {
+                    let value = f.load_as(kernel.source, at, frame.mask);
+                    let value = frame.shift.map_or(value, |shift| f.binary(Binary::SubF32, value, shift));
+                    spread.map_or(value, |spread| f.binary(Binary::Lookup32, spread, value))
+                }
+            };
             for (i, t) in kernel.users(x) {
                 let by = match held.get(t) {
                     Some(held) => Src::Val(*held),
-                    None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &kernel.taps[t])),
-                    None => Src::Val(f.load_as(kernel.weights, self.weights(weights, &kernel.taps[t]), None)),
+                    None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &kernel.taps[t], channel)),
+                    None => Src::Val(f.load_as(kernel.weights, self.weights(weights, &kernel.taps[t], channel), None)),
                 };
                 f.accumulate(Accumulate::FmaF32, sums[i], value, by);
             }
         }
     }
 
-    fn weights(&self, line: Int, tap: &Tap) -> Addr {
-        line.at(i32::from(tap.weights) * (self.width.lanes() * self.kernel.weights.bytes()) as i32)
+    fn weights(&self, line: Int, tap: &Tap, channel: u8) -> Addr {
+        let vector = i32::from(tap.weights) * i32::from(self.kernel.group) + i32::from(channel);
+        line.at(vector * (self.width.lanes() * self.kernel.weights.bytes()) as i32)
     }
 }
 

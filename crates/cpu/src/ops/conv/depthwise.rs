@@ -53,10 +53,18 @@ struct Tap {
     weights: usize,
 }
 
-/// The layout that `any` stands for in depthwise weights: vectors of channels, in each the taps.
-fn weights_tag(ndims: usize, lanes: usize) -> String {
-    let taps: String = ('b'..).take(ndims - 1).collect();
-    format!("A{taps}{lanes}a")
+/// The layout that `any` stands for in the weights of groups of few channels: vectors of result channels, in each the taps, in each the
+/// source channels of a group.
+fn weights_tag(ndims: usize, lanes: usize, group: usize, result_channel: usize) -> String {
+    if group == 1 {
+        let taps: String = ('b'..).take(ndims - 1).collect();
+        return format!("A{taps}{lanes}a");
+    }
+    let (taps, groups): (String, _) = (('d'..).take(ndims - 3).collect(), lanes / group);
+    match result_channel {
+        0 => format!("AB{taps}c{groups}a{group}b"),
+        _ => format!("AC{taps}b{groups}a{group}c"),
+    }
 }
 
 /// Depth, height and width of a tensor.
@@ -77,7 +85,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     if sizes.k.iter().product::<i64>() > TAPS as i64 {
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
-    let tag = weights_tag(weights.len(), target.isa.lanes());
+    let tag = weights_tag(weights.len(), target.isa.lanes(), 1, s.result_channel);
     resolve_data(&mut problem, setup, &tag)?;
     problem.resolve();
     support::dense(&problem)?;

@@ -1,16 +1,17 @@
-//! `direct:jit`: depthwise convolution by generated strips, forward and backward by data, and its deconvolution.
+//! `direct:jit`: depthwise convolution, and that of groups of 2, 4 or 8 channels, by generated strips, forward and backward by data, and its
+//! deconvolution.
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
 //! small enough for the source rows of a window to stay in the first cache from one result row to the next. Where a result is the sum alone,
 //! converted, strips store it to the destination; else to a row of sums, which the common tail finishes.
 
 use super::super::geometry::{Line, Phase};
-use super::super::window::{Setup, check_quantisation, cut, resolve_data};
-use super::{sizes_of, weights_tag};
+use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
+use super::{meeting, sizes_of, weights_tag};
 use crate::CpuTarget;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
-use crate::kernels::strip::{Spec, Strip};
+use crate::kernels::strip::{Line as Taps, Spec, Strip, Table};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -20,8 +21,12 @@ use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::sync::{Arc, OnceLock};
 
-/// Most lines of the window of all rows of a task.
-pub(super) const LINES: usize = 64;
+/// Most lines of a window.
+const LINES: usize = 64;
+/// Most products of whole numbers in a sum: such sums are exact in f32.
+const EXACT: i64 = 512;
+/// Most lines of the windows of all rows.
+const TABLE: i64 = 1 << 20;
 /// Most taps of a line.
 const TAPS: usize = 32;
 /// Most columns between a result and a tap.
@@ -53,8 +58,14 @@ pub(crate) struct Depthwise {
     pub(super) lines: [Line; 3],
     /// The segments of each phase of the width.
     pub(super) segments: Vec<Vec<Segment>>,
+    /// The rows of each phase, from an image's first channel on.
+    pub(super) tables: Vec<Table>,
     pub(super) kernel: [usize; 3],
     pub(super) channels: usize,
+    /// Channels of a group.
+    pub(super) group: usize,
+    /// Which of the weights' channel dimensions is the result's.
+    pub(super) result_channel: usize,
     pub(super) images: usize,
     pub(super) result_sizes: [i64; 3],
     pub(super) workers: usize,
@@ -68,8 +79,31 @@ pub(crate) struct Depthwise {
     pub(super) placed: bool,
     /// True where strips store results.
     pub(super) direct: bool,
-    /// Numbers of a worker's sums.
+    /// Numbers from a pixel's sums to the next's, and of all sums of a worker.
+    pub(super) sum: usize,
     pub(super) sums: usize,
+}
+
+/// Bytes between neighbours in depth, height and width.
+struct Strides {
+    source: [usize; 3],
+    weights: [usize; 3],
+    result: [usize; 3],
+}
+
+/// The rows of results with the lines of their windows; `place` says where a row at a depth and height goes.
+fn table(lines: &[Line; 3], [depth, height]: [i64; 2], strides: &Strides, place: impl Fn(usize, [i64; 2]) -> usize) -> Table {
+    let mut table = Table::default();
+    for row in 0..depth * height {
+        let at = [row / height, row % height];
+        let window =
+            meeting(&lines[0], at[0]).flat_map(|z| meeting(&lines[1], at[1]).map(move |y| (z, y))).map(|((kd, z), (kh, y))| Taps {
+                source: z as usize * strides.source[0] + y as usize * strides.source[1],
+                weights: kd as usize * strides.weights[0] + kh as usize * strides.weights[1],
+            });
+        table.push(place(row as usize, at), window);
+    }
+    table
 }
 
 /// The element type of generated loads and stores; `None` for types they do not know.
@@ -97,12 +131,20 @@ fn vectors(tensor: &Tensor, lanes: usize) -> Option<(usize, usize)> {
 }
 
 /// Whether weights lie as kernels read them.
-fn is_placed(weights: &Tensor, lanes: usize) -> bool {
+fn is_placed(weights: &Tensor, lanes: usize, (group, result_channel): (usize, usize)) -> bool {
     weights.blocking().is_some_and(|b| {
-        let mut inner = b.inner.iter();
-        let last = weights.dims().len() - 1;
-        inner.next() == Some((0, lanes as i64)) && inner.next().is_none() && b.strides[last] == lanes as i64
+        let (last, line) = (weights.dims().len() - 1, lanes as i64);
+        let blocks = [(0, line / group as i64), (1 + result_channel, group as i64)];
+        b.inner.iter().eq(blocks.into_iter().take(if group > 1 { 2 } else { 1 }))
+            && b.strides[last] == line * group as i64
+            && (group == 1 || b.strides[2 - result_channel] == line)
     })
+}
+
+/// Bytes between neighbours in depth, height and width.
+pub(super) fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
+    let (size, n) = (tensor.dtype.bits() / 8, tensor.dims().len());
+    std::array::from_fn(|i| spatial(i, n, first).zip(tensor.blocking()).map_or(0, |(d, b)| b.strides[d] as usize * size))
 }
 
 /// Plans `problem`, whose operation `setup` describes.
@@ -113,15 +155,21 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let weights = s.weights.dims().len();
-    if weights == s.source.1.dims().len() || s.sizes.oc != 1 || s.sizes.ic != 1 {
-        return Err(Skip::Shape("more than one channel in a group"));
+    let (lanes, group) = (jit.width().lanes(), s.sizes.ic);
+    let few = [1, 2, 4, 8].contains(&group) && (group as usize) < lanes;
+    if weights == s.source.1.dims().len() || s.sizes.oc != group || !few {
+        return Err(Skip::Shape("groups that are not 1, 2, 4 or 8 channels to as many"));
     }
     let [kd, kh, kw] = s.sizes.k;
-    if kd * kh > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 {
+    let exact = !s.source.1.dtype.is_integral() || kd * kh * kw * group <= EXACT;
+    if kd * kh > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {
         return Err(Skip::Shape("a large window"));
     }
-    let lanes = jit.width().lanes();
-    resolve_data(&mut problem, setup, &weights_tag(weights, lanes))?;
+    if kd * kh * s.result.1.dims().iter().skip(2).rev().skip(1).product::<i64>() > TABLE {
+        return Err(Skip::Shape("so many rows"));
+    }
+    let tag = weights_tag(weights, lanes, group as usize, s.result_channel);
+    resolve_data(&mut problem, setup, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
@@ -139,6 +187,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 /// What decides about the kernels of a problem.
 struct Kernels {
     jit: Isa,
+    group: usize,
     source: Elem,
     weights: Elem,
     result: Elem,
@@ -149,7 +198,7 @@ struct Kernels {
 impl Kernels {
     /// Cuts a row of results into strips.
     fn cut(&self, line: &Line, phase: &Phase) -> Vec<Segment> {
-        let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.masked);
+        let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.group, self.masked);
         let (each, n) = cut(phase.count, most, 1);
         let mut segments: Vec<Segment> = Vec::new();
         for i in 0..n {
@@ -173,7 +222,8 @@ impl Kernels {
         let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
         let inside = (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16);
         let Kernels { source, weights, shifted, masked, .. } = *self;
-        depthwise::Depthwise { source, weights, results: results as u8, stride: line.stride as u8, taps, inside, shifted, masked }
+        let group = self.group as u8;
+        depthwise::Depthwise { source, weights, group, results: results as u8, stride: line.stride as u8, taps, inside, shifted, masked }
     }
 }
 
@@ -200,7 +250,8 @@ impl Depthwise {
         let lanes = jit.width().lanes();
         let (from, to) = (sizes_of(source), sizes_of(result));
         let lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, to[i], from[i]));
-        let channels = s.sizes.g as usize;
+        let group = s.sizes.ic as usize;
+        let channels = s.sizes.g as usize * group;
         if lines[2].phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH) {
             return Err(Skip::Shape("a large window"));
         }
@@ -219,9 +270,10 @@ impl Depthwise {
             (usize::MAX, b) => b,
             _ => lanes,
         };
-        let placed = is_placed(weights, lanes);
+        let placed = is_placed(weights, lanes, (group, s.result_channel));
         let kernels = Kernels {
             jit,
+            group,
             source: source_elem,
             weights: if placed { weights_elem } else { Elem::F32 },
             result: result_elem.unwrap_or(Elem::F32),
@@ -231,11 +283,27 @@ impl Depthwise {
         let segments: Vec<Vec<Segment>> = lines[2].phases.iter().map(|p| kernels.cut(&lines[2], p)).collect();
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
-        let rows = cut((to[0] * to[1]).max(1) as usize, ROWS.min(LINES / (kd * kh)), 1).0;
-        let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw;
+        let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
+        let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * group;
         let chunk = if most < usize::MAX { most } else { cut(channels, (TASK / work).max(1) * lanes, lanes).0 };
+        let sum = chunk.next_multiple_of(lanes);
+        let strides = Strides {
+            source: spatial_bytes(source, 2),
+            weights: if placed { spatial_bytes(weights, 3) } else { [kh * kw, kw, 1].map(|n| n * group * lanes * 4) },
+            result: spatial_bytes(result, 2),
+        };
+        let tables = lines[2].phases.iter().map(|phase| {
+            let place = |row: usize, [d, h]: [i64; 2]| match direct {
+                true => phase.first as usize * strides.result[2] + d as usize * strides.result[0] + h as usize * strides.result[1],
+                false => row % rows * phase.count * sum * 4,
+            };
+            table(&lines, [to[0], to[1]], &strides, place)
+        });
         Ok(Depthwise {
             jit,
+            tables: tables.collect(),
+            group,
+            result_channel: s.result_channel,
             attr: attr.clone(),
             source: s.source.0,
             result: s.result.0,
@@ -251,7 +319,8 @@ impl Depthwise {
             rows,
             placed,
             direct,
-            sums: if direct { 0 } else { rows * widest * chunk.next_multiple_of(lanes) },
+            sum,
+            sums: if direct { 0 } else { rows * widest * sum },
             lines,
         })
     }
@@ -259,7 +328,7 @@ impl Depthwise {
     /// Numbers of scratch: packed weights, shifts, and each worker's sums.
     pub(super) fn scratch_parts(&self) -> Option<[usize; 3]> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
-        let weights = if self.placed { 0 } else { self.kernel.iter().product::<usize>().checked_mul(channels)? };
+        let weights = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group).checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
         Some([weights, shifts, for_workers(self.workers, self.sums)?])
     }

@@ -1,18 +1,18 @@
 //! Running a planned [`Depthwise`].
 
 use super::super::geometry::Phase;
-use super::super::window::{place, spatial};
-use super::jit::{Depthwise, LINES, Segment};
-use super::meeting;
+use super::super::window::{place, spatial, weight_scale};
+use super::jit::{Depthwise, Segment};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::strip::{Call, Line, Read, Row, Steps};
+use crate::kernels::strip::{Call, Read, Steps, Table};
 use crate::row::Kernel;
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+use std::ops::Range;
 
 impl Kernel for Depthwise {
     fn prepare(&self) -> Result<(), Error> {
@@ -26,15 +26,15 @@ impl Kernel for Depthwise {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let factors = [
-            Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
-        ];
+        let by_weights = match self.group {
+            1 => Broadcast::scale(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?.permuted(&[None, Some(0)]),
+            group => weight_scale(ctx, &self.attr, &weights, (dst.dims().len(), self.result_channel, group))?,
+        };
+        let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
         let [packed, shifts, sums] = self.scratch_parts().unwrap_or([0; 3]);
-        let panel = self.kernel.iter().product::<usize>() * self.lanes;
-        let packed = scratch.take(packed)?.fill(ctx.executor, panel, &|vector, out| self.pack(&weights, vector, out));
+        let packed = scratch.take(packed)?.fill(ctx.executor, self.panel(), &|vector, out| self.pack(&weights, vector, out));
         let shift = scratch.take(shifts)?.into_slice();
         if let Some((used, rest)) = shift.split_at_mut_checked(self.channels) {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
@@ -50,44 +50,51 @@ impl Kernel for Depthwise {
     }
 }
 
-/// Where weights are; distances in bytes.
+/// Where weights are; in bytes.
 struct Weights<'a> {
     memory: Read<'a>,
     start: usize,
     vector: usize,
-    /// Distances along depth and height of the window.
-    lines: [usize; 2],
 }
 
 impl Depthwise {
     fn weights<'a>(&self, view: &View<'_>, packed: &'a [f32]) -> Weights<'a> {
-        let [kd, kh, kw] = self.kernel;
         if !self.placed {
-            let line = kw * self.lanes * 4;
-            return Weights { memory: packed.into(), start: 0, vector: kd * kh * line, lines: [kh * line, line] };
+            return Weights { memory: packed.into(), start: 0, vector: self.panel() * 4 };
         }
-        let (size, strides, n) = (view.dtype().bits() / 8, &view.blocking().strides, view.dims().len());
-        let stride = |i: usize| spatial(i, n, 3).map_or(0, |d| strides[d] as usize * size);
-        let start = view.blocking().offset as usize * size;
-        Weights { memory: view.buf().into(), start, vector: strides[0] as usize * size, lines: [stride(0), stride(1)] }
+        let (size, blocking) = (view.dtype().bits() / 8, view.blocking());
+        Weights { memory: view.buf().into(), start: blocking.offset as usize * size, vector: blocking.strides[0] as usize * size }
     }
 
-    /// Writes the weights of a vector of channels: tap by tap.
+    /// Numbers of the packed weights of a vector of channels.
+    fn panel(&self) -> usize {
+        self.kernel.iter().product::<usize>() * self.group * self.lanes
+    }
+
+    /// Writes the weights of a vector of channels: tap by tap, in each source channel by source channel of the groups.
     fn pack(&self, weights: &View<'_>, vector: usize, out: &mut [f32]) {
-        let n = weights.dims().len();
+        let (n, group, [_, kh, kw]) = (weights.dims().len(), self.group, self.kernel);
         let first = vector * self.lanes;
-        let count = self.lanes.min(self.channels - first);
-        let [_, kh, kw] = self.kernel;
-        for (tap, out) in out.chunks_exact_mut(self.lanes).enumerate() {
+        let groups = self.lanes.min(self.channels - first) / group;
+        for (i, out) in out.chunks_exact_mut(self.lanes).enumerate() {
+            let (tap, channel) = (i / group, i % group);
             let mut pos: Pos = [0; MAX_NDIMS];
-            pos[0] = first as i64;
+            pos[2 - self.result_channel] = channel as i64;
             for (i, x) in [tap / (kh * kw), tap / kw % kh, tap % kw].into_iter().enumerate() {
                 if let Some(d) = spatial(i, n, 3) {
                     pos[d] = x as i64;
                 }
             }
-            weights.read(&pos, 0, &mut out[..count]);
-            out[count..].fill(0.0);
+            pos[0] = (first / group) as i64;
+            if group == 1 {
+                weights.read(&pos, 0, &mut out[..groups]);
+            } else {
+                for out in out.chunks_exact_mut(group).take(groups) {
+                    weights.read(&pos, 1 + self.result_channel, out);
+                    pos[0] += 1;
+                }
+            }
+            out[groups * group..].fill(0.0);
         }
     }
 }
@@ -139,8 +146,8 @@ struct Task {
     /// First channel, and number of channels.
     first: usize,
     channels: usize,
-    /// First row, counted over depth and height.
-    row: usize,
+    /// Its rows, counted over depth and height.
+    rows: Range<usize>,
     /// Bytes before the first channel in source and result.
     source: usize,
     result: usize,
@@ -154,91 +161,37 @@ impl Bound<'_> {
         let (block, rest) = (task % blocks, task / blocks);
         let (first, image) = (rest % p.chunks * p.chunk, rest / p.chunks);
         let (source, result) = (self.from.channel(image, first), self.to.channel(image, first));
-        let task = Task { image, first, channels: p.chunk.min(p.channels - first), row: block * p.rows, source, result };
-        let (mut rows, mut lines) = ([Row::default(); LINES], [Line::default(); LINES]);
-        let rows = &mut rows[..p.rows.min(all - task.row)];
-        let mut n = 0;
-        let mut at = self.position(&task);
-        for row in rows.iter_mut() {
-            row.lines = self.lines(at, &mut lines[n..]);
-            n += row.lines;
-            at = self.next(at);
-        }
-        for (segments, phase) in p.segments.iter().zip(&p.lines[2].phases) {
-            self.place(&task, phase, rows);
+        let rows = block * p.rows..all.min((block + 1) * p.rows);
+        let task = Task { image, first, channels: p.chunk.min(p.channels - first), rows, source, result };
+        for ((segments, table), phase) in p.segments.iter().zip(&p.tables).zip(&p.lines[2].phases) {
             for segment in segments {
-                self.segment(&task, segment, (rows, &lines[..n]), sums);
+                self.segment(&task, segment, table, sums);
             }
             if !p.direct {
-                self.finish(&task, phase, rows.len(), sums);
+                self.finish(&task, phase, sums);
             }
         }
-    }
-
-    /// Depth and height of the task's first row.
-    fn position(&self, task: &Task) -> [i64; 2] {
-        let height = self.plan.result_sizes[1];
-        [task.row as i64 / height, task.row as i64 % height]
-    }
-
-    /// Depth and height of the row behind `at`.
-    fn next(&self, [d, h]: [i64; 2]) -> [i64; 2] {
-        if h + 1 < self.plan.result_sizes[1] { [d, h + 1] } else { [d + 1, 0] }
-    }
-
-    /// Writes the lines of the window of the row at a depth and height; their number.
-    fn lines(&self, at: [i64; 2], lines: &mut [Line]) -> usize {
-        let p = self.plan;
-        let ([depth, height, _], [by_depth, by_height]) = (self.from.spatial, self.weights.lines);
-        let mut n = 0;
-        for (kd, z) in meeting(&p.lines[0], at[0]) {
-            for (kh, y) in meeting(&p.lines[1], at[1]) {
-                let source = z as usize * depth + y as usize * height;
-                lines[n] = Line { source, weights: kd as usize * by_depth + kh as usize * by_height };
-                n += 1;
-            }
-        }
-        n
-    }
-
-    /// Sets where the rows' results go.
-    fn place(&self, task: &Task, phase: &Phase, rows: &mut [Row]) {
-        let p = self.plan;
-        let [depth, height, column] = self.to.spatial;
-        let start = task.result + phase.first as usize * column;
-        let mut at = self.position(task);
-        for (i, row) in rows.iter_mut().enumerate() {
-            let placed = start + at[0] as usize * depth + at[1] as usize * height;
-            row.result = if p.direct { placed } else { i * phase.count * self.sum(task) * 4 };
-            at = self.next(at);
-        }
-    }
-
-    /// Distance of a task's sums.
-    fn sum(&self, task: &Task) -> usize {
-        task.channels.next_multiple_of(self.plan.lanes)
     }
 
     /// Computes the results of a segment.
-    fn segment(&self, task: &Task, segment: &Segment, (rows, lines): (&[Row], &[Line]), sums: &mut [f32]) {
+    fn segment(&self, task: &Task, segment: &Segment, table: &Table, sums: &mut [f32]) {
         let (p, line) = (self.plan, &self.plan.lines[2]);
-        let result_steps = if p.direct {
-            self.to.steps(line.step as usize, segment.each)
+        let (to, placed, result_steps) = if p.direct {
+            (self.to.view.buf().into(), task.result, self.to.steps(line.step as usize, segment.each))
         } else {
-            let sum = self.sum(task) * 4;
-            Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 }
+            let sum = p.sum * 4;
+            (sums.into(), 0, Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 })
         };
-        let result = segment.first * result_steps.column;
         let source = task.source + segment.column * self.from.spatial[2];
         let Some(strip) = segment.strip() else { return };
         strip.run(&Call {
-            rows,
-            lines,
+            table,
+            rows: task.rows.clone(),
             source: (self.from.view.buf().into(), source),
             source_steps: Steps { column: self.from.spatial[2], ..self.from.steps(line.stride as usize, segment.each) },
             weights: (self.weights.memory, self.weights.start + task.first / p.lanes * self.weights.vector),
             weights_vector: self.weights.vector,
-            result: (if p.direct { self.to.view.buf().into() } else { sums.into() }, result),
+            result: (to, placed + segment.first * result_steps.column),
             result_steps,
             strips: segment.strips,
             channels: task.channels,
@@ -247,15 +200,15 @@ impl Bound<'_> {
     }
 
     /// Takes rows of sums through the tail.
-    fn finish(&self, task: &Task, phase: &Phase, rows: usize, sums: &mut [f32]) {
-        let (p, n, step) = (self.plan, self.to.view.dims().len(), self.sum(task));
-        let runs = (task.row..task.row + rows).map(|row| {
+    fn finish(&self, task: &Task, phase: &Phase, sums: &mut [f32]) {
+        let (p, n) = (self.plan, self.to.view.dims().len());
+        let runs = task.rows.clone().map(|row| {
             let mut pos: Pos = [0; MAX_NDIMS];
             (pos[0], pos[1]) = (task.image as i64, task.first as i64);
             place(&mut pos, n, [row as i64 / p.result_sizes[1], row as i64 % p.result_sizes[1], phase.first]);
             Run { pos, dim: n - 1, step: p.lines[2].step, count: phase.count }
         });
-        let data = &mut sums[..rows * phase.count * step];
-        self.tail.store(Sums { data, exact: None, step, columns: task.channels, dim: 1 }, runs);
+        let data = &mut sums[..task.rows.len() * phase.count * p.sum];
+        self.tail.store(Sums { data, exact: None, step: p.sum, columns: task.channels, dim: 1 }, runs);
     }
 }
