@@ -275,19 +275,9 @@ impl Buffers {
 
     /// Shows the bytes of buffer `index` to `f`.
     pub(crate) fn with_bytes<R>(&self, index: usize, f: impl FnOnce(&mut [u8]) -> R) -> Result<R, PeerError> {
-        let library = &self.desc.library;
-        let (map, unmap) = (library.symbol("dnnl_memory_map_data_v2")?, library.symbol("dnnl_memory_unmap_data_v2")?);
-        // SAFETY: the header declares `dnnl_status_t dnnl_memory_map_data_v2(const_dnnl_memory_t, void **, int)`.
-        let map = unsafe { std::mem::transmute::<Raw, unsafe extern "C" fn(Raw, *mut Raw, i32) -> i32>(map) };
-        // SAFETY: the header declares `dnnl_status_t dnnl_memory_unmap_data_v2(const_dnnl_memory_t, void *, int)`.
-        let unmap = unsafe { std::mem::transmute::<Raw, unsafe extern "C" fn(Raw, Raw, i32) -> i32>(unmap) };
-        let checked = |what: &str, status: i32| match status {
-            0 => Ok(()),
-            n => Err(PeerError::Refused { what: what.into(), status: Status::new(n) }),
-        };
         let mut data: Raw = std::ptr::null_mut();
-        // SAFETY: the handle is a memory object; no execution is under way, streams are waited for after every one.
-        checked("dnnl_memory_map_data_v2", unsafe { map(self.handle.raw, &mut data, index as i32) })?;
+        // SAFETY: the pointer receives a pointer; no execution is under way, streams are waited for after every one.
+        unsafe { self.pass("dnnl_memory_map_data_v2", "dnnl_memory_map_data", index, (&raw mut data).cast())? };
         let size = self.sizes.get(index).copied().unwrap_or(0);
         let result = if data.is_null() || size == 0 {
             f(&mut [])
@@ -296,8 +286,36 @@ impl Buffers {
             f(unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), size) })
         };
         // SAFETY: `data` is what mapping gave.
-        checked("dnnl_memory_unmap_data_v2", unsafe { unmap(self.handle.raw, data, index as i32) })?;
+        unsafe { self.pass("dnnl_memory_unmap_data_v2", "dnnl_memory_unmap_data", index, data)? };
         Ok(result)
+    }
+
+    /// Calls `name`, which maps or unmaps buffer `index`; `first` in libraries that can do so with the first buffer only.
+    ///
+    /// # Safety
+    /// `pointer` must be what the function takes: where to put the address, or the address.
+    unsafe fn pass(&self, name: &'static str, first: &'static str, index: usize, pointer: Raw) -> Result<(), PeerError> {
+        let library = &self.desc.library;
+        let (name, status) = match library.symbol(name) {
+            Ok(any) => {
+                // SAFETY: the header declares `dnnl_status_t name(const_dnnl_memory_t, void * or void **, int)`.
+                let any = unsafe { std::mem::transmute::<Raw, unsafe extern "C" fn(Raw, Raw, i32) -> i32>(any) };
+                // SAFETY: the handle is a memory object; the caller vouches for the pointer.
+                (name, unsafe { any(self.handle.raw, pointer, index as i32) })
+            }
+            Err(missing) if index > 0 => return Err(missing),
+            Err(_) => {
+                let one = library.symbol(first)?;
+                // SAFETY: the header declares `dnnl_status_t first(const_dnnl_memory_t, void * or void **)`.
+                let one = unsafe { std::mem::transmute::<Raw, unsafe extern "C" fn(Raw, Raw) -> i32>(one) };
+                // SAFETY: as above.
+                (first, unsafe { one(self.handle.raw, pointer) })
+            }
+        };
+        match status {
+            0 => Ok(()),
+            n => Err(PeerError::Refused { what: name.into(), status: Status::new(n) }),
+        }
     }
 }
 

@@ -239,6 +239,13 @@ fn verbose_lines_look_like_onednns_and_replay() {
             "--rnn --prop=FWD_D --tag=abc:abcde:abc l2t2mb1slc2sic2dhc2dic2",
         ),
         (
+            "onednn_verbose,v1,primitive,exec,cpu,rnn,brgemm:avx512_core,forward_inference,src_layer:f32::blocked:abc::f0 \
+             src_iter:f32:a:blocked:abcd::f0 wei_layer:f32:a:blocked:abdEc32e::f0 wei_iter:f32:a:blocked:abdEc32e::f0 \
+             bias:f32::blocked:abcd::f0 dst_layer:f32:a:blocked:abc::f0,,alg:vanilla_lstm \
+             direction:unidirectional_left2right activation:undef flags:,l1t64mb8sic256slc256dhc256dic256,0",
+            "--rnn --alg=VANILLA_LSTM --without=dst_iter+dst_iter_c --tag=abc:any:any l1t64mb8slc256sic256dhc256dic256",
+        ),
+        (
             "onednn_verbose,v1,1712.5,primitive,exec,cpu,matmul,ref,undef,src:f32::blocked:ab:40x1:f0 wei:f32::blocked:ab::f0 \
              bia:f32::blocked:ab::f0_mask3 dst:f32::blocked:ab::f0,,,2x30:30x4,0.1",
             "--matmul --bia-dt=f32 --bia-mask=3 --stag=ab/s40x1 --wtag=ab --dtag=ab 2x30:30x4",

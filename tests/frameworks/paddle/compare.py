@@ -1,0 +1,258 @@
+"""PaddlePaddle on its own oneDNN and on another libdnnl.so.3, in turns: `compare.py --library FILE`.
+
+A private copy of the package, of hard links, gets the library in the place of its own; nothing else differs. Every model runs on both in processes of
+their own. Outputs, implementations in oneDNN's log and times are compared; the exit code is 1 if anything is not as it should be.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import models
+
+HERE = Path(__file__).resolve().parent
+
+# Largest difference of two outputs, as a share of the largest output: f32 sums in another order, through 50 layers.
+TOLERANCE = 1e-4
+# Times above the other's by less than this are noise.
+NOISE = 0.02
+# Passes before anything is measured, and turns of each library.
+WARM = 5
+TURNS = 8
+# Seconds of a turn, and of silence before it: OpenMP's threads of the other process look for work for 0.2 seconds.
+TURN = 0.4
+SILENCE = 0.25
+# Implementations that bear the same name in both libraries.
+SHARED = {"ref:any"}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", type=Path, required=True, help="the libdnnl.so.3 to put in the place of Paddle's")
+    parser.add_argument("--work", type=Path, default=HERE.parents[2] / "target" / "paddle", help="folder for models and the copy")
+    parser.add_argument("--models", nargs="+", choices=models.MODELS, default=list(models.MODELS))
+    parser.add_argument("--batches", nargs="+", type=int, default=[1, 8])
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--no-times", action="store_true", help="compare outputs and implementations only")
+    parser.add_argument("--profile", action="store_true", help="print the time of each kind of primitive in both libraries")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a configuration")
+    return parser.parse_args()
+
+
+def link_tree(source, target):
+    """A copy of the folder `source` made of hard links, or of copies on another file system."""
+
+    def link(a, b):
+        try:
+            os.link(a, b)
+        except OSError:
+            shutil.copy2(a, b)
+
+    shutil.copytree(source, target, copy_function=link, ignore=shutil.ignore_patterns("include", "__pycache__"))
+
+
+def private_copy(package, library, work):
+    """A folder to import Paddle from that has `library` for its oneDNN."""
+    root = work / "copy"
+    if root.exists():
+        shutil.rmtree(root)
+    root.mkdir(parents=True)
+    link_tree(package, root / "paddle")
+    replaced = root / "paddle" / "libs" / "libdnnl.so.3"
+    replaced.unlink()
+    shutil.copyfile(library, replaced)
+    return root
+
+
+class Side:
+    """A process that runs one model with one library."""
+
+    def __init__(self, name, path, config, work, verbose=False):
+        self.name = name
+        self.log = work / f"{name}.log"
+        self.output = work / f"{name}.npy"
+        self.output.unlink(missing_ok=True)
+        environment = {k: v for k, v in os.environ.items() if not re.match(r"(ONEDNN|DNNL|OXIDNN|OMP|KMP)_", k)}
+        environment["PYTHONPATH"] = str(path) if path else ""
+        if verbose:
+            environment["ONEDNN_VERBOSE"] = "1"
+        model, batch, threads = config
+        mine, its = os.pipe()
+        words = [sys.executable, HERE / "worker.py", model, work / "models", batch, threads, self.output, its]
+        with open(self.log, "w") as log:
+            self.process = subprocess.Popen(
+                [str(w) for w in words], stdin=subprocess.PIPE, stdout=log, stderr=log, text=True, env=environment, pass_fds=[its]
+            )
+        os.close(its)
+        self.answers = os.fdopen(mine)
+        self.libraries = self.answer()
+
+    def answer(self):
+        line = self.answers.readline()
+        if not line:
+            code = self.process.wait()
+            last = "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
+            raise RuntimeError(f"Paddle with {self.name} ended with {code}:\n{last}")
+        return json.loads(line)
+
+    def passes(self, count):
+        """The seconds of `count` passes."""
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.answers.close()
+
+
+def lines(log):
+    """Kind, implementation and milliseconds of every execution in a log of oneDNN."""
+    for line in log.read_text(errors="replace").splitlines():
+        fields = line.split(",")
+        if fields[0] == "onednn_verbose" and "exec" in fields[:5]:
+            at = fields.index("exec")
+            yield fields[at + 2], fields[at + 3], float(fields[-1])
+
+
+def difference(ours, theirs):
+    """The largest difference of two outputs as a share of the largest number; infinite where they cannot be compared."""
+    import numpy
+
+    a, b = (numpy.load(side.output).astype("float64") for side in (ours, theirs))
+    if a.shape != b.shape or not numpy.isfinite(a).all() or not b.any():
+        return float("inf")
+    return float(abs(a - b).max() / abs(b).max())
+
+
+def logged(paths, config, work):
+    """Both sides' logs of a few passes; what is wrong with the outputs and implementations; the difference of outputs."""
+    sides, wrong = [], []
+    for name, path in paths.items():
+        side = Side(name, path, config, work, verbose=True)
+        side.passes(1)
+        side.close()
+        sides.append(side)
+    found = difference(*sides)
+    if not found <= TOLERANCE:
+        wrong.append(f"outputs differ by {found:.1e} of the largest, more than {TOLERANCE:.0e}")
+    ours, theirs = (Counter(line[1] for line in lines(side.log)) for side in sides)
+    if not any(str(paths["ours"]) in file for file in sides[0].libraries):
+        wrong.append(f"the library is not the one in use: {sides[0].libraries}")
+    if not ours - Counter({name: ours[name] for name in SHARED}):
+        wrong.append("no line of the log names an implementation of ours")
+    if common := set(ours) & set(theirs) - SHARED:
+        wrong.append(f"implementations of the other library in the log: {', '.join(sorted(common))}")
+    return sides, found, {"ours": ours, "theirs": theirs}, wrong
+
+
+def timed(paths, config, work):
+    """The median seconds of a pass of each side, in turns."""
+    sides = {name: Side(name, path, config, work) for name, path in paths.items()}
+    seconds = {name: [] for name in sides}
+    counts = {}
+    for name, side in sides.items():
+        time.sleep(SILENCE)
+        counts[name] = max(2, int(TURN / statistics.median(side.passes(WARM))))
+    for _ in range(TURNS):
+        for name, side in sides.items():
+            time.sleep(SILENCE)
+            seconds[name] += side.passes(counts[name])
+    for side in sides.values():
+        side.close()
+    return {name: statistics.median(all_of) for name, all_of in seconds.items()}
+
+
+def profile(paths, config, work):
+    """Milliseconds of a pass by kind of primitive, of each side."""
+    table = {}
+    for name, path in paths.items():
+        side = Side(name, path, config, work, verbose=True)
+        side.passes(WARM)
+        before = Counter()
+        for kind, _, _ in lines(side.log):
+            before[kind] += 1
+        counted = 5
+        side.passes(counted)
+        side.close()
+        seen = Counter()
+        for kind, _, ms in lines(side.log):
+            seen[kind] += 1
+            if seen[kind] > before[kind]:
+                table.setdefault(kind, Counter())[name] += ms / counted
+    return table
+
+
+def compare(paths, config, options, logs):
+    """Everything about one configuration."""
+    model, batch, threads = config
+    work = options.work
+    row = {"model": model, "batch": batch, "threads": threads}
+    try:
+        _, row["difference"], implementations, wrong = logged(paths, config, work)
+        row["lines"] = implementations
+        if not options.no_times:
+            times = timed(paths, config, work)
+            row |= {f"{name}_ms": 1e3 * seconds for name, seconds in times.items()}
+            row["ratio"] = times["theirs"] / times["ours"]
+            if times["ours"] > times["theirs"] * (1 + NOISE):
+                wrong.append(f"slower: {row['ours_ms']:.2f} ms, {row['theirs_ms']:.2f} ms with Paddle's own")
+        if options.profile:
+            row["profile"] = profile(paths, config, work)
+    except RuntimeError as e:
+        wrong = [str(e)]
+    row["wrong"] = wrong
+    return row
+
+
+def show(row):
+    """Prints a row of the table, and what is wrong."""
+    counts = row.get("lines", {"ours": {}})["ours"]
+    cells = [row.get("ours_ms"), row.get("theirs_ms"), row.get("ratio")]
+    cells = "".join(f"{c:>10.2f}" if c is not None else f"{'-':>10}" for c in cells)
+    found = ", ".join(f"{name} {n}" for name, n in sorted(counts.items(), key=lambda item: -item[1]))
+    print(f"{row['model']:<12}{row['batch']:>6}{row['threads']:>8}{cells}{row.get('difference', float('nan')):>11.1e}  {found}")
+    for kind, ms in sorted(row.get("profile", {}).items(), key=lambda item: -item[1]["theirs"]):
+        print(f"{'':>12}{kind:<24}{ms['ours']:>10.3f}{ms['theirs']:>10.3f}")
+    for what in row["wrong"]:
+        print(f"    WRONG: {what}")
+    sys.stdout.flush()
+
+
+def main():
+    options = arguments()
+    options.work = options.work.resolve()
+    options.work.mkdir(parents=True, exist_ok=True)
+    import importlib.util
+
+    package = Path(importlib.util.find_spec("paddle").origin).parent
+    paths = {"ours": private_copy(package, options.library.resolve(), options.work), "theirs": None}
+    for name in options.models:
+        if not (options.work / "models" / name).exists():
+            words = [sys.executable, HERE / "models.py", name, options.work / "models"]
+            subprocess.run([str(w) for w in words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if not options.json:
+        print(f"{'model':<12}{'batch':>6}{'threads':>8}{'ours ms':>10}{'theirs':>10}{'ratio':>10}{'difference':>11}  our lines in the log")
+    rows = []
+    for model in options.models:
+        for batch in options.batches:
+            for threads in options.threads:
+                rows.append(compare(paths, (model, batch, threads), options, rows))
+                if options.json:
+                    print(json.dumps(rows[-1]), flush=True)
+                else:
+                    show(rows[-1])
+    sys.exit(any(row["wrong"] for row in rows))
+
+
+if __name__ == "__main__":
+    main()
