@@ -81,10 +81,13 @@ struct Verify {
     /// Problems checked at the same time, each on one thread.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// Check another oneDNN library (a file, or a folder that holds libdnnl.so.3) against the reference instead.
+    /// Check our library behind its C interface against another oneDNN library (a file, or a folder that holds libdnnl.so.3) instead.
     #[arg(long, value_name = "LIB")]
     peer: Option<PathBuf>,
-    /// Be the process that talks to the library, from this problem on.
+    /// With --peer: our library, by default the libdnnl.so beside this program.
+    #[arg(long, value_name = "LIB", requires = "peer")]
+    ours: Option<PathBuf>,
+    /// Be the process that talks to the libraries, from this problem on.
     #[arg(long, value_name = "N", hide = true)]
     peer_from: Option<usize>,
     /// Only count, do not name, the problems that no implementation but the reference took.
@@ -137,7 +140,7 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 17] = [
+const ANYWHERE: [(&str, bool); 18] = [
     ("--summary", false),
     ("--markdown", false),
     ("--first", false),
@@ -146,6 +149,7 @@ const ANYWHERE: [(&str, bool); 17] = [
     ("--processes", true),
     ("--sustain", true),
     ("--peer", true),
+    ("--ours", true),
     ("--alg", true),
     ("--impl", true),
     ("--threads", true),

@@ -1,24 +1,57 @@
-//! `--peer LIB`: problems on another oneDNN library, to check it against the reference or to race it.
+//! `oxidnn verify --peer LIB`: another library and ours, called through the same C functions, against each other.
+//!
+//! Our library is the one that programs would load (`--ours`, by default the `libdnnl.so` beside this program). Where the two compute different
+//! numbers, or only one computes, the reference judges.
+//!
+//! The libraries run in a process of their own, which prints JSON objects: before it calls ours its name, and at the end the verdict. A problem may
+//! spoil the memory for those behind it, so anything but agreement or refusal counts only from a fresh process: the process ends there, or
+//! crashes, and the next one begins with the problem in question.
 
-mod check;
-
-pub(crate) use check::verify;
-
+use crate::problems::{self, Named};
+use crate::{Verify, progress};
 use anyhow::{Context, Result};
-use oxidnn_peer::{Peer, PeerError};
-use oxidnn_spec::Problem;
+use oxidnn_peer::{Created, Peer, PeerError, Status};
 use oxidnn_spec::text::FillHints;
+use oxidnn_spec::{Arg, Problem};
+use oxidnn_testing::compare::Mismatch;
 use oxidnn_testing::concrete::concrete;
-use std::path::Path;
+use oxidnn_testing::harness::Truth;
+use oxidnn_testing::host::HostArgs;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
 
-/// Opens the library and says what it is.
-fn load(library: &Path, threads: Option<usize>) -> Result<Peer> {
-    let peer = Peer::load(library, threads).with_context(|| format!("--peer {}", library.display()))?;
-    eprintln!("peer: {}", peer.describe());
-    if !peer.threads_are_set() {
-        eprintln!("peer: has no OpenMP runtime, so --threads does not reach it; bind the whole process to so many cores instead (taskset)");
+/// What can become of a problem, with the words of the report.
+const VERDICTS: [(&str, &str); 10] = [
+    ("agrees", "agree"),
+    ("THEIRS", "differ, and the reference agrees with ours"),
+    ("OURS", "differ, and the reference agrees with the peer"),
+    ("DIFFERS", "differ, and the reference agrees with neither"),
+    ("INVALID", "are called invalid by the peer"),
+    ("MISSING", "are refused by ours"),
+    ("CRASHED", "crash"),
+    ("FAILED", "failed"),
+    ("alone", "are refused by the peer, and ours agrees with the reference"),
+    ("refused", "are refused by both"),
+];
+
+/// More implementations of one problem than any library has.
+const MAX_IMPLEMENTATIONS: usize = 32;
+
+/// Those that do no harm.
+const HARMLESS: [&str; 3] = ["agrees", "alone", "refused"];
+
+/// The line that says that our library is being called.
+const CALLS_OURS: &str = "ours";
+
+/// Checks the libraries against each other; the exit code is 1 when a problem disagrees.
+pub(crate) fn verify(args: &Verify, library: &Path) -> Result<ExitCode> {
+    let cases = problems::collect(&args.selection)?;
+    match args.peer_from {
+        Some(first) => converse(args, library, &cases[first.min(cases.len())..]),
+        None => supervise(args, &cases),
     }
-    Ok(peer)
 }
 
 /// The problem with every layout and size that was left open settled, as the reference and the filling of arguments need it.
@@ -26,4 +59,208 @@ fn resolved(problem: &Problem, fill: &FillHints) -> Result<Problem, PeerError> {
     let mut problem = problem.clone();
     problem.resolve();
     Ok(concrete(&problem, fill)?)
+}
+
+/// The file of our library.
+fn face(args: &Verify) -> Result<PathBuf> {
+    if let Some(file) = &args.ours {
+        return Ok(file.clone());
+    }
+    let beside = std::env::current_exe()?.with_file_name("libdnnl.so");
+    let help = "build it (cargo build --release -p oxidnn-c-dnnl), or name a file with --ours";
+    beside.is_file().then_some(beside.clone()).with_context(|| format!("{} is not there: {help}", beside.display()))
+}
+
+/// The two libraries.
+struct Pair {
+    theirs: Peer,
+    ours: Peer,
+}
+
+impl Pair {
+    /// Opens both, and says once what they are.
+    fn load(args: &Verify, library: &Path) -> Result<Pair> {
+        let open = |option: &str, file: &Path, threads: Option<usize>| {
+            let opened = Peer::load(file, threads).with_context(|| format!("{option} {}", file.display()))?;
+            if args.peer_from == Some(0) {
+                eprintln!("{option}: {}", opened.describe());
+            }
+            Ok::<_, anyhow::Error>(opened)
+        };
+        let pair = Pair { theirs: open("--peer", library, args.threads)?, ours: open("--ours", &face(args)?, None)? };
+        if !pair.theirs.threads_are_set() && args.peer_from == Some(0) {
+            eprintln!(
+                "--peer: has no OpenMP runtime, so --threads does not reach it; bind the whole process to so many cores instead (taskset)"
+            );
+        }
+        Ok(pair)
+    }
+}
+
+/// Runs problems on the libraries, and prints what became of them, up to the first that wants a fresh process.
+fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> {
+    let pair = Pair::load(args, library)?;
+    for (i, named) in cases.iter().enumerate() {
+        let mut implementation = String::new();
+        let (verdict, why) = judge(&pair, named, &mut implementation).unwrap_or_else(verdict_of);
+        if i > 0 && !HARMLESS.contains(&verdict) {
+            return Ok(ExitCode::SUCCESS);
+        }
+        println!("{}", json!({ "verdict": verdict, "impl": implementation, "why": why }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts processes that talk to the library until every problem has its verdict, and reports.
+fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
+    let bar = progress::bar(cases.len());
+    let mut counts = [0usize; VERDICTS.len()];
+    let mut done = 0;
+    let mut tell = |named: &Named, answer: &Value| {
+        let verdict = answer["verdict"].as_str().unwrap_or_default();
+        VERDICTS.iter().zip(&mut counts).filter(|(v, _)| v.0 == verdict).for_each(|(_, n)| *n += 1);
+        print(args.selection.json, named, verdict, answer);
+        bar.inc(1);
+    };
+    while done < cases.len() {
+        let mut child = start(done, args.threads)?;
+        let output = child.stdout.take().context("the process has no output")?;
+        let (begun, mut running) = (done, "the peer");
+        for line in BufReader::new(output).lines() {
+            let answer: Value = serde_json::from_str(&line?)?;
+            if answer == CALLS_OURS {
+                running = "ours";
+                continue;
+            }
+            running = "the peer";
+            if let Some(named) = cases.get(done) {
+                tell(named, &answer);
+            }
+            done += 1;
+        }
+        let status = child.wait()?;
+        if done > begun {
+            continue;
+        }
+        if status.code().is_some() {
+            anyhow::bail!("the process that talks to the peer ended with {status}");
+        }
+        tell(&cases[done], &json!({ "verdict": "CRASHED", "impl": "", "why": format!("{running}: {status}") }));
+        done += 1;
+    }
+    bar.finish_and_clear();
+    if !args.selection.json {
+        let said = VERDICTS.iter().zip(counts).map(|((_, words), n)| format!("{n} {words}"));
+        println!("{}", said.collect::<Vec<_>>().join(", "));
+    }
+    let harm = VERDICTS.iter().zip(counts).any(|((verdict, _), n)| n > 0 && !HARMLESS.contains(verdict));
+    Ok(if harm { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// This program with the same arguments, from problem `first` on.
+fn start(first: usize, threads: Option<usize>) -> Result<Child> {
+    let mut arguments = std::env::args_os().skip(1);
+    let command = arguments.next().context("no command")?;
+    let mut child = Command::new(std::env::current_exe()?);
+    child.arg(command).arg(format!("--peer-from={first}")).args(arguments).stdout(Stdio::piped());
+    child.envs(threads.map(|n| ("OXIDNN_NUM_THREADS", n.to_string())));
+    child.spawn().context("cannot start the process that talks to the peer")
+}
+
+fn print(as_json: bool, named: &Named, verdict: &str, answer: &Value) {
+    let problem = named.case.problem.to_string();
+    if as_json {
+        let (implementation, why) = (&answer["impl"], &answer["why"]);
+        println!("{}", json!({ "suite": named.suite, "problem": problem, "verdict": verdict, "impl": implementation, "why": why }));
+    } else if !HARMLESS.contains(&verdict) {
+        let part = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+        println!("{verdict} {problem}\n    {} {}", part("impl"), part("why"));
+    }
+}
+
+/// A verdict and its reason.
+type Judged = (&'static str, String);
+
+fn verdict_of(e: PeerError) -> Judged {
+    let verdict = match (&e, e.status()) {
+        (PeerError::Ours(_) | PeerError::Signature { .. } | PeerError::Size { .. } | PeerError::Load { .. }, _) => "FAILED",
+        (_, Some(Status::InvalidArguments)) => "INVALID",
+        (_, Some(Status::RuntimeError | Status::Other(_))) => "FAILED",
+        _ => "refused",
+    };
+    (verdict, e.to_string())
+}
+
+/// What a library makes of a problem: its outputs, or why there are none.
+fn computed(peer: &Peer, created: Result<Created, PeerError>, truth: &Truth) -> Result<HostArgs, PeerError> {
+    let prepared = peer.bind(created?, &truth.problem, &truth.inputs, truth.inplace)?;
+    prepared.run()?;
+    let mut got = prepared.outputs(&truth.inputs)?;
+    got.0.retain(|(arg, _)| *arg != Arg::WORKSPACE);
+    Ok(got)
+}
+
+/// Mismatches in words; nothing where there are none.
+fn said(mismatches: &[Mismatch]) -> String {
+    mismatches.iter().map(Mismatch::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Compares the implementations that the libraries prefer; where the peer's is wrong, also names those of its others that are right.
+fn judge(pair: &Pair, named: &Named, implementation: &mut String) -> Result<Judged, PeerError> {
+    let case = &named.case;
+    let created = pair.theirs.create(&case.problem);
+    *implementation = created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;
+    let truth = Truth::of(&resolved(&case.problem, &case.fill)?, &case.fill)?;
+    let theirs = computed(&pair.theirs, created, &truth);
+    println!("{}", json!(CALLS_OURS));
+    let created = pair.ours.create(&case.problem);
+    *implementation += " against ";
+    *implementation += &created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;
+    let ours = computed(&pair.ours, created, &truth);
+    let (theirs, ours) = match (theirs, ours) {
+        (Ok(theirs), Ok(ours)) => (theirs, ours),
+        (Ok(_), Err(e)) => return Ok(("MISSING", e.to_string())),
+        (Err(refusal), Ok(ours)) => {
+            let (verdict, why) = verdict_of(refusal);
+            let wrong = said(&truth.compare(&ours));
+            return Ok(match (verdict, wrong.is_empty()) {
+                ("refused", true) => ("alone", why),
+                (_, true) => (verdict, why),
+                (_, false) => ("OURS", format!("{why}; ours: {wrong}")),
+            });
+        }
+        (Err(refusal), Err(ours)) => return Ok(("refused", format!("{refusal}; ours: {ours}"))),
+    };
+    let between = said(&truth.compare_with(&theirs, &ours));
+    if between.is_empty() {
+        return Ok(("agrees", between));
+    }
+    let [theirs, ours] = [theirs, ours].map(|got| said(&truth.compare(&got)));
+    Ok(match (theirs.is_empty(), ours.is_empty()) {
+        (true, true) => ("agrees", between),
+        (true, false) => ("OURS", between),
+        (false, true) => ("THEIRS", theirs + &agreeing(&pair.theirs, named, &truth)),
+        (false, false) => ("DIFFERS", format!("{between}; reference and peer: {theirs}; reference and ours: {ours}")),
+    })
+}
+
+/// The peer's other implementations that agree with the reference, in words.
+fn agreeing(peer: &Peer, named: &Named, truth: &Truth) -> String {
+    let (mut seen, mut right) = (Vec::new(), Vec::new());
+    for skip in 0..MAX_IMPLEMENTATIONS {
+        let other = match peer.create_nth(&named.case.problem, skip) {
+            Ok(other) => other,
+            Err(e) if e.status() == Some(Status::LastImplReached) => break,
+            Err(_) => continue,
+        };
+        let Ok(name) = other.impl_name() else { continue };
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name.clone());
+        if computed(peer, Ok(other), truth).is_ok_and(|got| truth.compare(&got).is_empty()) {
+            right.push(name);
+        }
+    }
+    if right.is_empty() { String::new() } else { format!("; its {} agrees", right.join(", ")) }
 }

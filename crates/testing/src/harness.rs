@@ -174,9 +174,14 @@ impl Truth {
 
     /// Every output of `got` that is out of tolerance.
     pub fn compare(&self, got: &HostArgs) -> Vec<Mismatch> {
+        self.compare_with(&self.outputs, got)
+    }
+
+    /// Every output of `got` that is out of tolerance, where `outputs` are those of somebody else.
+    pub fn compare_with(&self, outputs: &HostArgs, got: &HostArgs) -> Vec<Mismatch> {
         let mut wrong = Vec::new();
         for o in self.problem.operands().into_iter().filter(|o| o.usage == Use::Out) {
-            let (Some(g), Some(w)) = (got.get(o.arg), self.outputs.get(o.arg)) else { continue };
+            let (Some(g), Some(w)) = (got.get(o.arg), outputs.get(o.arg)) else { continue };
             if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_)) {
                 continue;
             }
