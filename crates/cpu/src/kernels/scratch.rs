@@ -98,6 +98,13 @@ impl<'a> Part<'a> {
         self.into_slice()
     }
 
+    /// As [`Part::fill`], and then the memory of all of it.
+    pub fn fill_buf(self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> Buf {
+        let buf = self.buf;
+        self.fill(executor, piece_len, fill);
+        buf
+    }
+
     /// Runs `tasks` tasks on at most `workers` workers, each with its own equal share of the part.
     pub fn work(&mut self, executor: &dyn Executor, workers: usize, tasks: usize, task: &(dyn Fn(usize, &mut [f32]) + Sync)) {
         let (buf, workers) = (self.buf, workers.max(1));

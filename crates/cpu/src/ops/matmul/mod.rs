@@ -1,10 +1,10 @@
 //! Rows of matrix multiplication.
 
-mod gemm;
+pub(super) mod gemm;
 mod gemv;
 mod jit;
 mod packed;
-mod place;
+pub(super) mod place;
 pub(super) mod tiled;
 
 use crate::CpuTarget;

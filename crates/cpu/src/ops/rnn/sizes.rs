@@ -1,0 +1,90 @@
+//! Sizes of a network as kernels count them, and how channels are cut into panels.
+
+use oxidnn_jit::Isa;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::Rnn;
+
+/// Most vectors of a panel: what tiles take at a time.
+const fn most_vectors(isa: Isa) -> usize {
+    if isa.avx512 { 4 } else { 2 }
+}
+
+/// Channels in panels of equal width, the last one padded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Panels {
+    /// Channels of a panel.
+    pub(super) width: usize,
+    /// Number of panels.
+    pub(super) count: usize,
+}
+
+impl Panels {
+    /// The panels of `channels` channels: as wide as tiles are, but narrower where that leaves less padding.
+    pub(super) fn of(isa: Isa, channels: usize) -> Panels {
+        let (lanes, most) = (isa.width().lanes(), most_vectors(isa));
+        let vectors = channels.div_ceil(lanes).max(1);
+        let width = (1 + most / 2..=most).rev().min_by_key(|w| vectors.next_multiple_of(*w)).unwrap_or(most);
+        Panels { width: width.min(vectors) * lanes, count: vectors.div_ceil(width) }
+    }
+
+    /// Channels with padding.
+    pub(super) const fn padded(self) -> usize {
+        self.width * self.count
+    }
+
+    /// First channel of a panel, and how many there are of `channels`.
+    pub(super) fn channels(self, panel: usize, channels: usize) -> (usize, usize) {
+        let first = panel * self.width;
+        (first, self.width.min(channels.saturating_sub(first)))
+    }
+}
+
+/// Sizes of a network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "the fields of `RnnSizes`")]
+pub(super) struct Sizes {
+    pub(super) layers: usize,
+    pub(super) directions: usize,
+    pub(super) time: usize,
+    pub(super) batch: usize,
+    pub(super) slc: usize,
+    pub(super) sic: usize,
+    pub(super) dhc: usize,
+    pub(super) dic: usize,
+    pub(super) gates: usize,
+    /// Gates of the bias.
+    pub(super) bias_gates: usize,
+}
+
+impl Sizes {
+    /// The sizes of a network that has something to compute.
+    ///
+    /// # Errors
+    /// [`Skip`] where a size is 0 or not known.
+    pub(super) fn of(op: &Rnn) -> Result<Sizes, Skip> {
+        let z = op.sizes().ok_or(Skip::Shape("ranks of no network"))?;
+        let size = |n: i64| usize::try_from(n).ok().filter(|n| *n > 0).ok_or(Skip::Shape("empty, or not known when it is planned"));
+        Ok(Sizes {
+            layers: size(z.layers)?,
+            directions: size(z.directions)?,
+            time: size(z.time)?,
+            batch: size(z.batch)?,
+            slc: size(z.slc)?,
+            sic: size(z.sic)?,
+            dhc: size(z.dhc)?,
+            dic: size(z.dic)?,
+            gates: size(z.gates)?,
+            bias_gates: size(op.cell.bias_gates())?,
+        })
+    }
+
+    /// Steps of all samples.
+    pub(super) const fn samples(&self) -> usize {
+        self.time * self.batch
+    }
+
+    /// Layers of both directions.
+    pub(super) const fn stacks(&self) -> usize {
+        self.layers * self.directions
+    }
+}

@@ -1,0 +1,75 @@
+//! Rows of states and of numbers by channel on their way between tensors and scratch.
+
+use super::sizes::{Panels, Sizes};
+use crate::kernels::access::{Pos, View, read_run, write_run};
+use crate::kernels::scratch::Part;
+use oxidnn_runtime::{Buf, Executor};
+use oxidnn_spec::{DataType, MAX_NDIMS};
+
+/// Numbers that are converted at a time.
+const CHUNK: usize = 256;
+
+/// The position of the first channel of a row.
+fn position(at: &[usize]) -> Pos {
+    let mut pos = [0; MAX_NDIMS];
+    pos.iter_mut().zip(at).for_each(|(p, i)| *p = *i as i64);
+    pos
+}
+
+/// Copies the `count` channels of a row of a tensor to numbers `first..first + width` of scratch of a type; those behind them are zeros.
+pub(super) fn load(view: &View<'_>, at: &[usize], (to, dtype): (Buf, DataType), (first, width): (usize, usize), count: usize) {
+    let (mut pos, mut line) = (position(at), [0.0; CHUNK]);
+    for start in (0..width).step_by(CHUNK) {
+        let line = &mut line[..CHUNK.min(width - start)];
+        let (there, padding) = line.split_at_mut(count.saturating_sub(start).min(line.len()));
+        padding.fill(0.0);
+        if !there.is_empty() {
+            pos[at.len()] = start as i64;
+            view.read(&pos, at.len(), there);
+        }
+        write_run(view.simd(), to, dtype, (first + start, 1), line);
+    }
+}
+
+/// Writes the sum of rows of scratch to the `count` channels of a row of a tensor from `channel` on.
+pub(super) fn store(view: &View<'_>, (at, channel): (&[usize], usize), from: &[(Buf, usize)], dtype: DataType, count: usize) {
+    let (mut pos, mut line, mut other) = (position(at), [0.0; CHUNK], [0.0; CHUNK]);
+    for start in (0..count).step_by(CHUNK) {
+        let line = &mut line[..CHUNK.min(count - start)];
+        let other = &mut other[..line.len()];
+        for (i, (buf, first)) in from.iter().enumerate() {
+            let into = if i == 0 { &mut *line } else { &mut *other };
+            read_run(view.simd(), *buf, dtype, (first + start, 1), into);
+            if i > 0 {
+                line.iter_mut().zip(&*other).for_each(|(x, y)| *x += y);
+            }
+        }
+        pos[at.len()] = (channel + start) as i64;
+        view.write(&pos, at.len(), line);
+    }
+}
+
+/// Numbers by layer, direction, gate and channel as tasks read them: by stack, panel, gate, and channel of the panel.
+pub(super) struct Lines<'z> {
+    pub(super) z: &'z Sizes,
+    pub(super) panels: Panels,
+    /// Gates of the numbers.
+    pub(super) gates: usize,
+}
+
+impl Lines<'_> {
+    /// Fills a part with the numbers of a tensor, or zeros.
+    pub(super) fn fill<'s>(&self, executor: &dyn Executor, view: Option<&View<'_>>, part: Part<'s>) -> &'s [f32] {
+        let (z, width) = (self.z, self.panels.width);
+        part.fill(executor, self.panels.padded() * self.gates, &|stack, to| {
+            to.fill(0.0);
+            let Some(view) = view else { return };
+            for (i, line) in to.chunks_exact_mut(width).enumerate() {
+                let (panel, gate) = (i / self.gates, i % self.gates);
+                let (first, count) = self.panels.channels(panel, z.dhc);
+                let pos = position(&[stack / z.directions, stack % z.directions, gate, first]);
+                view.read(&pos, 3, &mut line[..count]);
+            }
+        })
+    }
+}

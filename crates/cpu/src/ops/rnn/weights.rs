@@ -1,0 +1,181 @@
+//! Weights as tiles read them: for every layer and direction the panels of channels, in each one gate after the other, in each of these a line
+//! for every step of the depth. So a task that owns a panel has all gates of its channels, one after the other in memory.
+//!
+//! Weights of layout `any` lie that way; plain ones are packed in every execution.
+
+use super::sizes::Panels;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Part;
+use crate::kernels::tile::Product;
+use crate::kernels::tile::pack::{self, Form, Plain};
+use crate::ops::support;
+use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_spec::{Arg, Dims, Error, Tensor};
+
+/// Which dimensions of weights are what; layers and directions come first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Roles {
+    /// The argument.
+    pub(super) arg: Arg,
+    /// What is summed over, slowest first: one dimension, or gates and channels.
+    pub(super) depth: &'static [usize],
+    /// The gates, where they are columns.
+    pub(super) gates: Option<usize>,
+    /// The channels that are columns.
+    pub(super) column: usize,
+}
+
+impl Roles {
+    /// Weights of a layer's input in a forward pass.
+    pub(super) const LAYER: Roles = Roles { arg: Arg::WEIGHTS, depth: &[2], gates: Some(3), column: 4 };
+    /// Weights of the state in a forward pass.
+    pub(super) const ITER: Roles = Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER };
+    /// Weights of the projection in a forward pass.
+    pub(super) const PROJECTION: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[2], gates: None, column: 3 };
+
+    /// The tag of panels.
+    fn tag(&self, width: usize, together: usize) -> String {
+        let letter = |d: &usize| char::from(b'a' + *d as u8);
+        let (slow, last) = self.depth.split_at(self.depth.len() - 1);
+        let mut tag = format!("ab{}", letter(&self.column).to_ascii_uppercase());
+        tag.extend(self.gates.iter().chain(slow).map(letter));
+        let (last, column) = (letter(&last[0]), letter(&self.column));
+        if together == 1 {
+            format!("{tag}{last}{width}{column}")
+        } else {
+            format!("{tag}{}{width}{column}{together}{last}", last.to_ascii_uppercase())
+        }
+    }
+}
+
+/// Planned weights.
+#[derive(Debug)]
+pub(super) struct Weights {
+    roles: Roles,
+    /// Layers times directions.
+    stacks: usize,
+    directions: usize,
+    /// Columns without padding, and in panels.
+    columns: usize,
+    pub(super) panels: Panels,
+    /// Gates among the columns.
+    gates: usize,
+    /// Sizes and distances of the dimensions of the depth, in numbers.
+    depth: Dims,
+    depth_strides: Dims,
+    form: Form,
+    /// Where plain weights lie; `None` where they lie in panels.
+    plain: Option<Strides>,
+}
+
+/// Distances of plain weights in numbers.
+#[derive(Clone, Copy, Debug)]
+struct Strides {
+    start: usize,
+    layer: usize,
+    direction: usize,
+    gate: usize,
+    column: usize,
+}
+
+impl Weights {
+    /// Gives weights of layout `any` the panels that tiles of the product read.
+    ///
+    /// # Errors
+    /// The layout, where the tag does not fit.
+    pub(super) fn resolve(tensor: &mut Tensor, roles: Roles, panels: Panels, product: Product) -> Result<(), Skip> {
+        support::resolve(tensor, &roles.tag(panels.width, product.together()))
+    }
+
+    /// Weights of a resolved layout.
+    ///
+    /// # Errors
+    /// Layouts that are neither these panels nor plain.
+    pub(super) fn new(tensor: &Tensor, roles: Roles, panels: Panels, product: Product) -> Result<Weights, Skip> {
+        let layout = || Skip::Layout(format!("of {}: neither plain nor in panels", roles.arg));
+        let dims = tensor.dims();
+        let (blocking, tag) = (tensor.blocking().ok_or_else(layout)?, roles.tag(panels.width, product.together()));
+        let in_panels = Tensor::with_tag(*dims, tensor.dtype, &tag).is_ok_and(|t| t.layout == tensor.layout);
+        let stride = |d: usize| blocking.strides[d] as usize;
+        let plain = Strides {
+            start: blocking.offset as usize,
+            layer: stride(0),
+            direction: stride(1),
+            gate: roles.gates.map_or(0, stride),
+            column: stride(roles.column),
+        };
+        if !in_panels && !blocking.is_plain() {
+            return Err(layout());
+        }
+        Ok(Weights {
+            roles,
+            stacks: (dims[0] * dims[1]) as usize,
+            directions: dims[1] as usize,
+            columns: dims[roles.column] as usize,
+            panels,
+            gates: roles.gates.map_or(1, |d| dims[d] as usize),
+            depth: Dims::from_fn(roles.depth.len(), |i| dims[roles.depth[i]]),
+            depth_strides: Dims::from_fn(roles.depth.len(), |i| blocking.strides[roles.depth[i]]),
+            form: Form { size: tensor.dtype.bits() / 8, together: product.together(), width: panels.width },
+            plain: (!in_panels).then_some(plain),
+        })
+    }
+
+    /// Depth of the fastest dimension that is summed over, and how often it comes.
+    fn runs(&self) -> (usize, usize) {
+        let (slow, last) = self.depth.split_at(self.depth.len() - 1);
+        (last[0] as usize, slow.iter().product::<i64>() as usize)
+    }
+
+    /// Bytes from a dimension of the depth but the fastest to the next.
+    pub(super) fn run_bytes(&self) -> usize {
+        self.form.panel(self.runs().0)
+    }
+
+    /// Bytes of a panel of one gate.
+    pub(super) fn panel_bytes(&self) -> usize {
+        self.run_bytes() * self.runs().1
+    }
+
+    /// Bytes of the panels of a layer and direction.
+    pub(super) fn stack_bytes(&self) -> usize {
+        self.panels.count * self.gates * self.panel_bytes()
+    }
+
+    /// Byte where the panels of a gate of a layer and direction begin.
+    pub(super) fn at(&self, stack: usize, panel: usize, gate: usize) -> usize {
+        stack * self.stack_bytes() + (panel * self.gates + gate) * self.panel_bytes()
+    }
+
+    /// Numbers of scratch that packed weights need; `None` on overflow.
+    pub(super) fn scratch_len(&self) -> Option<usize> {
+        if self.plain.is_none() { Some(0) } else { self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4) }
+    }
+
+    /// The memory of the panels; makes them in scratch of [`Weights::scratch_len`] numbers where that is to be.
+    ///
+    /// # Errors
+    /// [`Error`] where an argument is missing or its memory is written too.
+    pub(super) fn panels(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<Buf, Error> {
+        let Some(plain) = self.plain else { return ctx.buf(self.roles.arg) };
+        let bytes: &[u8] =
+            ctx.input(self.roles.arg).ok_or_else(|| Error::arg(self.roles.arg, "memory that is written too", "memory of its own"))?;
+        let ((depth, runs), size) = (self.runs(), self.form.size);
+        let fast = self.depth_strides[self.depth.len() - 1] as usize;
+        Ok(part.fill_buf(ctx.executor, self.panel_bytes() / 4, &|piece, to| {
+            let (rest, gate) = (piece / self.gates, piece % self.gates);
+            let (stack, panel) = (rest / self.panels.count, rest % self.panels.count);
+            let (first, count) = self.panels.channels(panel, self.columns);
+            let start = plain.start
+                + stack / self.directions * plain.layer
+                + stack % self.directions * plain.direction
+                + gate * plain.gate
+                + first * plain.column;
+            for (run, to) in to.chunks_exact_mut(self.run_bytes() / 4).enumerate().take(runs) {
+                let start = start + if runs > 1 { run * self.depth_strides[0] as usize } else { 0 };
+                let from = Plain { bytes: &bytes[start * size..], depth: fast * size, column: plain.column * size };
+                pack::panels(simd, &from, 0..depth, 0..count, self.form, to);
+            }
+        }))
+    }
+}
