@@ -73,24 +73,27 @@ impl Squares {
         let short = rows.min(columns);
         for first in (0..short).step_by(self.lanes) {
             let count = self.lanes.min(short - first);
+            let last = first + count == short;
             let args = if rows <= columns {
-                self.strip(from.from([first, 0]), to.from([0, first]), [count, columns])
+                self.strip(from.from([first, 0]), to.from([0, first]), [count, columns], last)
             } else {
-                self.strip(from.from([0, first]), to.from([first, 0]), [rows, count])
+                self.strip(from.from([0, first]), to.from([first, 0]), [rows, count], last)
             };
             // SAFETY: the strip is a part of the matrices, which were checked; buffers are valid by the promise of `Buf::new`.
             unsafe { self.entry.call(&args) }
         }
     }
 
-    /// The arguments for a matrix one of whose sizes is that of a square at most.
-    fn strip(&self, from: Matrix, to: Matrix, [rows, columns]: [usize; 2]) -> Args {
+    /// The arguments for a matrix one of whose sizes is that of a square at most. Unless it is the last of its kind, the next is asked for.
+    fn strip(&self, from: Matrix, to: Matrix, [rows, columns]: [usize; 2], last: bool) -> Args {
         let lanes = self.lanes;
         let along_columns = columns >= rows;
         let (long, short) = if along_columns { (columns, rows) } else { (rows, columns) };
         let full = if short == lanes { long / lanes } else { 0 };
         let left = long - full * lanes;
         let (from_step, to_step) = if along_columns { (4, to.row) } else { (from.row, 4) };
+        let (from_next, to_next) = if along_columns { (from.row, 4) } else { (4, to.row) };
+        let ahead = if last { 0 } else { lanes };
         Args {
             from: from.buf.as_ptr().wrapping_add(from.at),
             from_row: from.row,
@@ -98,6 +101,8 @@ impl Squares {
             to: to.buf.as_ptr().wrapping_add(to.at),
             to_row: to.row,
             to_square: lanes * to_step,
+            from_ahead: ahead * from_next,
+            to_ahead: ahead * to_next,
             full,
             partial: left.div_ceil(lanes),
             rows: if along_columns { short } else { left },

@@ -2,11 +2,11 @@
 //!
 //! A square has as many rows as a vector has lanes: 16 loads, four rounds of 16 shuffles and 16 stores with AVX-512, so a shuffle a vector and
 //! round, and the floor is the shuffles: 32 cycles for 1 KB where a core starts two of them in a cycle. A call moves on by given distances
-//! from square to square, along rows or along columns alike. Squares that are not full come last: rows and columns that do not exist are
-//! neither read nor written.
+//! from square to square, along rows or along columns alike. Rows lie too far apart for the processor to foresee, so every full square asks
+//! for the lines of a later one. Squares that are not full come last: rows and columns that do not exist are neither read nor written.
 
 use crate::asm::Width;
-use crate::ir::{Binary, Compare, Compiled, Function, Int, IrError, Val};
+use crate::ir::{Binary, Compare, Compiled, Function, Int, IrError, Prefetch, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -33,6 +33,10 @@ pub struct Args {
     pub to_row: usize,
     /// Distance of its squares.
     pub to_square: usize,
+    /// What is asked for meanwhile: so many bytes behind every row that is read, and behind every row that is written.
+    pub from_ahead: usize,
+    /// As said.
+    pub to_ahead: usize,
     /// Full squares.
     pub full: usize,
     /// Squares behind them of which only a part exists.
@@ -80,7 +84,8 @@ fn write(f: &mut Function, width: Width) {
     let (from_row, to_row) = (argument(f, args, offset_of!(Args, from_row)), argument(f, args, offset_of!(Args, to_row)));
     let full = argument(f, args, offset_of!(Args, full));
     f.repeat(full, |f| {
-        full_square(f, width, (from, from_row), (to, to_row));
+        let ahead = (argument(f, args, offset_of!(Args, from_ahead)), argument(f, args, offset_of!(Args, to_ahead)));
+        full_square(f, width, [(from, from_row, ahead.0), (to, to_row, ahead.1)]);
         advance(f, args, from, to);
     });
     let partial = argument(f, args, offset_of!(Args, partial));
@@ -103,16 +108,18 @@ fn advance(f: &mut Function, args: Int, from: Int, to: Int) {
     }
 }
 
-fn full_square(f: &mut Function, width: Width, (from, from_row): (Int, Int), (to, to_row): (Int, Int)) {
+fn full_square(f: &mut Function, width: Width, [(from, from_row, from_ahead), (to, to_row, to_ahead)]: [(Int, Int, Int); 2]) {
     let from = f.copy(from);
     let mut rows = Vec::new();
     for _ in 0..width.lanes() {
         rows.push(f.load(width, from.at(0)));
+        f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
         f.add(from, from_row);
     }
     let to = f.copy(to);
     for column in shuffled(f, rows) {
         f.store(to.at(0), column);
+        f.prefetch(Prefetch::Write, to.indexed(to_ahead, 1, 0));
         f.add(to, to_row);
     }
 }

@@ -1,26 +1,32 @@
 //! Convolutions of tensors whose pixels lie closest (NCHW), on rows for tensors whose channels do.
 //!
 //! Source and result go through scratch with channels last: squares of channels by pixels are transposed in registers, which costs a few per
-//! cent of what the products take. Images are taken in rounds, so that scratch is a few images and stays in the caches. Weights have the
-//! layout that they have for channels last, since layouts of weights do not depend on the data's.
+//! cent of what the products take. Images are taken in rounds, so that scratch is a few images and stays in the caches. Where windows are one
+//! pixel, any pixels are an image: rounds are then bands of pixels that fit a core's own cache, and every worker takes whole rounds. Weights
+//! have the layout that they have for channels last, since layouts of weights do not depend on the data's.
 
 use super::window::Setup;
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::{Kernel, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Executor, Plan, Skip};
-use oxidnn_spec::{Arg, Dims, Error, Op, PostOp, Problem, Tensor};
+use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Inline, Plan, Skip};
+use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes of source and result that a round has at most, unless one image has more.
 const ROUND: usize = 4 << 20;
+/// The same for bands, and how many rounds there are at least.
+const BAND: usize = 256 << 10;
+const ROUNDS: usize = 8;
+/// Fewest pixels of a band.
+const BAND_PIXELS: usize = 48;
 /// Pixels and channels of a task of a copy.
 const PIXELS: usize = 512;
-const CHANNELS: usize = 64;
+const CHANNELS: usize = 256;
 /// Most operands.
 const OPERANDS: usize = 32;
 
@@ -34,7 +40,10 @@ struct Side {
     /// What it is in scratch: some images, channels last.
     tensor: Tensor,
     channels: usize,
+    /// Pixels of a band; an image that is not cut is one.
     pixels: usize,
+    /// Bands of an image.
+    bands: usize,
     /// Bytes before the first number, of an image and of a channel.
     start: usize,
     image: usize,
@@ -48,14 +57,24 @@ struct Planes {
     inner: Box<dyn Plan>,
     exec: OnceLock<(Arc<dyn Exec>, Squares)>,
     sides: Vec<Side>,
-    /// Images of a round, and number of rounds.
-    images: usize,
+    cut: Cut,
+    /// Workers that take rounds of their own; 0 where all work on one.
+    workers: usize,
+}
+
+/// How a batch is cut into rounds.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    /// Bands of an image.
+    bands: usize,
+    /// Bands of a round, and number of rounds.
+    each: usize,
     rounds: usize,
 }
 
 impl fmt::Debug for Planes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Planes").field("inner", &self.inner).field("sides", &self.sides).field("images", &self.images).finish()
+        f.debug_struct("Planes").field("inner", &self.inner).field("sides", &self.sides).field("cut", &self.cut).finish()
     }
 }
 
@@ -88,21 +107,24 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
     if !copied.contains(&true) || problem.operands().len() > OPERANDS {
         return Err(Skip::Layout("of source and result: channels are last".into()));
     }
-    let images = if copied == [true; 2] { round(&problem, &s) } else { s.sizes.mb as usize };
+    let whole = Cut { bands: 1, each: s.sizes.mb as usize, rounds: 1 };
+    let (cut, apart) = match copied[..] {
+        [true, true] => bands(&problem, &s).map_or_else(|| (images(&problem, &s), false), |cut| (cut, true)),
+        _ => (whole, false),
+    };
     let mut sides = Vec::new();
     for ((arg, tensor), result) in [(s.source, false), (s.result, true)] {
         if !is_last(tensor) {
-            sides.push(Side::new(arg, tensor, images, (!result || problem.attr.reads_dst(), result))?);
+            sides.push(Side::new(arg, tensor, &cut, (!result || problem.attr.reads_dst(), result))?);
         }
     }
-    let rounds = s.sizes.mb as usize / images.max(1);
     let mut last = problem.clone();
     for o in last.op.operands_mut() {
         if let Some(side) = sides.iter().find(|s| s.arg == o.arg) {
             *o.tensor = side.tensor.clone();
         }
     }
-    let inner = inner(last, target, setup)?;
+    let inner = inner(last, &CpuTarget { threads: if apart { 1 } else { target.threads }, ..*target }, setup)?;
     let chosen = inner.problem();
     for o in problem.op.operands_mut().into_iter().filter(|o| !data.contains(&o.arg)) {
         if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {
@@ -110,8 +132,10 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
         }
     }
     problem.attr = chosen.attr.clone();
-    let planes = Planes { isa, inner, exec: OnceLock::new(), sides, images, rounds };
-    let scratch_bytes = booked(&planes.scratch_parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let workers = if apart { target.threads.max(1) } else { 0 };
+    let planes = Planes { isa, inner, exec: OnceLock::new(), sides, cut, workers };
+    let scratch_bytes =
+        planes.each().and_then(|each| booked(&[for_workers(workers, each)?])).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(planes) }))
 }
 
@@ -120,24 +144,48 @@ fn is_last(tensor: &Tensor) -> bool {
     tensor.dims()[1] == 1 || tensor.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1)
 }
 
-/// Images of a round: as many as divide the batch and fit the caches; all where an operand differs by image.
-fn round(problem: &Problem, s: &Setup<'_>) -> usize {
-    let by_image = |p: &PostOp| match p {
-        PostOp::Binary { src1, src2, .. } => src1.dims()[0] != 1 || src2.as_ref().is_some_and(|t| t.dims()[0] != 1),
-        PostOp::Prelu { mask } => mask & 1 == 1,
+/// Whether an operand of a post-op differs by a dimension that `which` names.
+fn differs(problem: &Problem, which: impl Fn(usize) -> bool) -> bool {
+    let tensor = |t: &Tensor| t.dims().iter().enumerate().any(|(d, n)| *n != 1 && which(d));
+    problem.attr.post_ops.iter().any(|p| match p {
+        PostOp::Binary { src1, src2, .. } => tensor(src1) || src2.as_ref().is_some_and(tensor),
+        PostOp::Prelu { mask } => (0..MAX_NDIMS).any(|d| mask >> d & 1 == 1 && which(d)),
         _ => false,
-    };
+    })
+}
+
+/// The largest divisor of `n` that is at most `most`; at least 1.
+fn divisor(n: usize, most: usize) -> usize {
+    (1..=most.clamp(1, n.max(1))).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
+}
+
+/// Rounds of images: as many as divide the batch and fit the caches; all in one where an operand differs by image.
+fn images(problem: &Problem, s: &Setup<'_>) -> Cut {
     let all = s.sizes.mb as usize;
-    if problem.attr.post_ops.iter().any(by_image) {
-        return all;
-    }
     let bytes = s.source.1.bytes().saturating_add(s.result.1.bytes()) / all.max(1);
-    let most = (ROUND / bytes.max(1)).clamp(1, all.max(1));
-    (1..=most).rev().find(|n| all.is_multiple_of(*n)).unwrap_or(all)
+    let each = if differs(problem, |d| d == 0) { all } else { divisor(all, ROUND / bytes.max(1)) };
+    Cut { bands: 1, each, rounds: all / each.max(1) }
+}
+
+/// Rounds of pixels, where windows are one pixel, there are enough of them, and weights need not be packed for each.
+fn bands(problem: &Problem, s: &Setup<'_>) -> Option<Cut> {
+    let (from, to) = (s.source.1.dims(), s.result.1.dims());
+    let pointwise = s.sizes.k == [1; 3] && s.sizes.s == [1; 3] && from[2..] == to[2..];
+    let packed = s.weights.blocking().is_none_or(|b| !b.is_plain());
+    if !pointwise || !packed || differs(problem, |d| d != 1) {
+        return None;
+    }
+    let (all, pixels) = (s.sizes.mb as usize, to[2..].iter().product::<i64>() as usize);
+    let bytes = (from[1] as usize).checked_mul(s.source.1.dtype.bits() / 8)?.checked_add(to[1] as usize * s.result.1.dtype.bits() / 8)?;
+    let most = (BAND / bytes.max(1)).min(BAND_PIXELS.max(all.checked_mul(pixels)? / ROUNDS));
+    let band = divisor(pixels, most);
+    let each = if band == pixels { divisor(all, most / pixels.max(1)) } else { 1 };
+    let (bands, rounds) = (pixels / band, all * (pixels / band) / each);
+    (band * each >= BAND_PIXELS && rounds >= ROUNDS).then_some(Cut { bands, each, rounds })
 }
 
 impl Side {
-    fn new(arg: Arg, tensor: &Tensor, images: usize, (before, after): (bool, bool)) -> Result<Side, Skip> {
+    fn new(arg: Arg, tensor: &Tensor, cut: &Cut, (before, after): (bool, bool)) -> Result<Side, Skip> {
         let no = || Skip::Layout(format!("of {arg}: neither channels nor pixels are last"));
         let dims = tensor.dims();
         if tensor.dtype.bits() != 32 {
@@ -154,24 +202,32 @@ impl Side {
         if b.strides[1] < pixels {
             return Err(no());
         }
-        let some = Dims::from_fn(dims.len(), |d| if d == 0 { images as i64 } else { dims[d] });
+        let band = pixels / cut.bands as i64;
+        let some = Dims::from_fn(dims.len(), |d| match d {
+            0 => cut.each as i64,
+            d if d == 1 || cut.bands == 1 => dims[d],
+            d if d + 1 == dims.len() => band,
+            _ => 1,
+        });
         let last = Tensor::with_tag(some, tensor.dtype, "axb").map_err(|e| Skip::Layout(e.to_string()))?;
         let (start, image, plane) = (b.offset as usize * 4, b.strides[0] as usize * 4, b.strides[1] as usize * 4);
-        Ok(Side { arg, tensor: last, channels: dims[1] as usize, pixels: pixels as usize, start, image, plane, before, after })
+        let (channels, pixels, bands) = (dims[1] as usize, band as usize, cut.bands);
+        Ok(Side { arg, tensor: last, channels, pixels, bands, start, image, plane, before, after })
     }
 
-    /// Copies the images from `first` on between `planes` and `last`, to the latter where `inwards`.
+    /// Copies the bands from `first` on between `planes` and `last`, to the latter where `inwards`.
     fn copy(&self, squares: &Squares, executor: &dyn Executor, (planes, last): (Buf, Buf), first: usize, inwards: bool) {
-        let images = self.tensor.dims()[0] as usize;
+        let each = self.tensor.dims()[0] as usize;
         let (blocks, strips) = (self.pixels.div_ceil(PIXELS), self.channels.div_ceil(CHANNELS));
-        executor.run(executor.threads(), images * strips * blocks, &|_, task| {
+        executor.run(executor.threads(), each * strips * blocks, &|_, task| {
             let (block, rest) = (task % blocks, task / blocks);
-            let (pixel, channel, image) = (block * PIXELS, rest % strips * CHANNELS, rest / strips);
+            let (pixel, channel, band) = (block * PIXELS, rest % strips * CHANNELS, rest / strips);
             let (pixels, channels) = (PIXELS.min(self.pixels - pixel), CHANNELS.min(self.channels - channel));
-            let at = self.start + (first + image) * self.image + channel * self.plane + pixel * 4;
+            let (image, within) = ((first + band) / self.bands, (first + band) % self.bands);
+            let at = self.start + image * self.image + channel * self.plane + (within * self.pixels + pixel) * 4;
             let planes = Matrix { buf: planes, at, row: self.plane };
             let row = self.channels * 4;
-            let last = Matrix { buf: last, at: (image * self.pixels + pixel) * row + channel * 4, row };
+            let last = Matrix { buf: last, at: (band * self.pixels + pixel) * row + channel * 4, row };
             if inwards {
                 squares.run(planes, last, channels, pixels);
             } else {
@@ -182,10 +238,47 @@ impl Side {
 }
 
 impl Planes {
-    /// Numbers of scratch: of the inner row, and of each side.
-    fn scratch_parts(&self) -> Vec<usize> {
-        let sides = self.sides.iter().map(|s| s.tensor.bytes().div_ceil(4));
-        std::iter::once(self.inner.scratch_bytes().div_ceil(4)).chain(sides).collect()
+    /// Bytes of scratch of the inner row and of each side in a round.
+    fn parts(&self) -> impl Iterator<Item = usize> + '_ {
+        std::iter::once(self.inner.scratch_bytes()).chain(self.sides.iter().map(|s| s.tensor.bytes()))
+    }
+
+    /// Numbers of scratch of a round; `None` on overflow.
+    fn each(&self) -> Option<usize> {
+        self.parts().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(ALIGNMENT)? / 4))
+    }
+
+    /// One round, in scratch of its own.
+    fn round(&self, ctx: &Ctx<'_>, executor: &dyn Executor, scratch: Buf, round: usize) -> Result<(), Error> {
+        let Some((exec, squares)) = self.exec.get() else { return Err(Error::Runtime("code that was not prepared".into())) };
+        let mut at = 0;
+        let mut parts = self.parts().map(|bytes| {
+            let part = scratch.part(at, bytes);
+            at += bytes.next_multiple_of(ALIGNMENT);
+            part
+        });
+        let inner = parts.next().unwrap_or(Buf::empty());
+        let mut bufs = [[Buf::empty()]; 2];
+        bufs.iter_mut().zip(parts).for_each(|(buf, part)| buf[0] = part);
+        let nothing = Bound { bufs: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
+        let mut args = [nothing; OPERANDS + 2];
+        let count = ctx.args.len();
+        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
+        list.copy_from_slice(ctx.args);
+        for bound in list.iter_mut() {
+            if let Some(i) = self.sides.iter().position(|s| s.arg == bound.arg) {
+                (bound.tensor, bound.bufs) = (&self.sides[i].tensor, &bufs[i]);
+            }
+        }
+        let first = round * self.cut.each;
+        for (side, buf) in self.sides.iter().zip(&bufs).filter(|s| s.0.before) {
+            side.copy(squares, executor, (ctx.buf(side.arg)?, buf[0]), first, true);
+        }
+        exec.run(&Ctx { args: list, scratch: inner, executor })?;
+        for (side, buf) in self.sides.iter().zip(&bufs).filter(|s| s.0.after) {
+            side.copy(squares, executor, (ctx.buf(side.arg)?, buf[0]), first, false);
+        }
+        Ok(())
     }
 }
 
@@ -198,31 +291,18 @@ impl Kernel for Planes {
     }
 
     fn run(&self, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let Some((exec, squares)) = self.exec.get() else { return Err(Error::Runtime("code that was not prepared".into())) };
-        let inner = scratch.take(self.inner.scratch_bytes().div_ceil(4))?.into_buf();
-        let mut bufs = [[Buf::empty()]; 2];
-        for (buf, side) in bufs.iter_mut().zip(&self.sides) {
-            buf[0] = scratch.take(side.tensor.bytes().div_ceil(4))?.into_buf().part(0, side.tensor.bytes());
+        let each = self.each().unwrap_or(0);
+        let shares = scratch.take(for_workers(self.workers, each).unwrap_or(0))?.into_buf();
+        let share = |worker: usize| shares.part(worker * each * 4, each * 4);
+        if self.workers == 0 {
+            return (0..self.cut.rounds).try_for_each(|round| self.round(ctx, ctx.executor, share(0), round));
         }
-        let nothing = Bound { bufs: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
-        let mut args = [nothing; OPERANDS + 2];
-        let count = ctx.args.len();
-        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
-        list.copy_from_slice(ctx.args);
-        for bound in list.iter_mut() {
-            if let Some(i) = self.sides.iter().position(|s| s.arg == bound.arg) {
-                (bound.tensor, bound.bufs) = (&self.sides[i].tensor, &bufs[i]);
+        let failure = OnceLock::new();
+        ctx.executor.run(self.workers.min(ctx.executor.threads().max(1)), self.cut.rounds, &|worker, round| {
+            if let Err(e) = self.round(ctx, &Inline, share(worker), round) {
+                let _ = failure.set(e);
             }
-        }
-        for first in (0..self.rounds).map(|r| r * self.images) {
-            for (side, buf) in self.sides.iter().zip(&bufs).filter(|s| s.0.before) {
-                side.copy(squares, ctx.executor, (ctx.buf(side.arg)?, buf[0]), first, true);
-            }
-            exec.run(&Ctx { args: list, scratch: inner, executor: ctx.executor })?;
-            for (side, buf) in self.sides.iter().zip(&bufs).filter(|s| s.0.after) {
-                side.copy(squares, ctx.executor, (ctx.buf(side.arg)?, buf[0]), first, false);
-            }
-        }
-        Ok(())
+        });
+        failure.into_inner().map_or(Ok(()), Err)
     }
 }

@@ -20,6 +20,8 @@ fn compare(isa: Isa, rows: usize, columns: usize, along: bool) {
         to: to.as_mut_ptr().cast(),
         to_row: steps[2],
         to_square: lanes * if along { steps[2] } else { steps[3] },
+        from_ahead: lanes * 4,
+        to_ahead: 0,
         full,
         partial: all - full,
         rows: if along { rows } else { rows - full * lanes },
