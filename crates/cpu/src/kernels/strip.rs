@@ -1,13 +1,13 @@
 //! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
-use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::depthwise::Row;
-use oxidnn_jit::kernels::depthwise::{Args, Depthwise};
+use super::tile::{Tail, TailArgs};
+use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::ops::Range;
 
 pub use oxidnn_jit::kernels::depthwise::Line;
@@ -44,28 +44,41 @@ impl Table {
 pub struct Spec {
     /// The sums.
     pub sums: Depthwise,
-    /// Type that they are stored as.
-    pub result: Elem,
+    /// What happens to them, storing included.
+    pub tail: Tail,
+}
+
+/// What kernels read.
+#[repr(C)]
+#[derive(Debug)]
+pub struct StripArgs {
+    sums: Args,
+    /// The first line of the tail's operands from the call's first channel on.
+    lines: *const f32,
+    /// Bytes from a line to the next.
+    pitch: usize,
 }
 
 static STRIPS: Kernels<Spec> = Kernels::new();
 
 impl Key for Spec {
-    type Args = Args;
+    type Args = StripArgs;
 
     fn name(&self, isa: Isa) -> String {
         self.sums.name(isa)
     }
 
     fn function(&self, isa: Isa) -> Function {
-        self.sums.function_with(isa, |f, strip| strip.store(f, self.result))
+        let fields = [offset_of!(StripArgs, lines), offset_of!(StripArgs, pitch)];
+        self.sums.function_with(isa, |f, strip| self.tail.write_strip(f, strip, fields))
     }
 }
 
 /// A kernel, with what its reach depends on.
 #[derive(Clone, Debug)]
 pub struct Strip {
-    entry: Entry<Args>,
+    entry: Entry<StripArgs>,
+    tail: Tail,
     lanes: usize,
     /// Bytes of an element of source, weights and result.
     source: usize,
@@ -150,6 +163,8 @@ pub struct Call<'a> {
     pub channels: usize,
     /// What is subtracted from the source, for every channel; whole vectors, or empty.
     pub shift: &'a [f32],
+    /// Operands of the tail, and which of their columns is the first channel's.
+    pub tail: (&'a TailArgs<'a>, usize),
 }
 
 impl Strip {
@@ -164,7 +179,8 @@ impl Strip {
             lanes: isa.width().lanes(),
             source: sums.source.bytes(),
             weights: sums.weights.bytes(),
-            result: spec.result.bytes(),
+            result: spec.tail.dst_size(),
+            tail: spec.tail.clone(),
             results: sums.results.into(),
             shifted: sums.shifted,
             masked: sums.masked,
@@ -188,7 +204,7 @@ impl Strip {
     }
 
     /// The arguments of a call that is not empty.
-    fn checked(&self, call: &Call<'_>) -> Args {
+    fn checked(&self, call: &Call<'_>) -> StripArgs {
         let vectors = call.channels.div_ceil(self.lanes);
         let (table, rows) = (call.table, &call.table.rows[call.rows.clone()]);
         assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
@@ -208,7 +224,9 @@ impl Strip {
         let fits = inside(from, table.source, source) && inside(by, table.weights, weights);
         assert!(!reads || fits, "a strip outside its source or weights: {call:?}");
         assert!(inside(to, table.result, reach(&call.result_steps, self.results - 1, self.result)), "a strip outside its result: {call:?}");
-        Args {
+        let operands = call.tail.0.from_column(&self.tail, call.tail.1, vectors * self.lanes);
+        let (first, pitch) = operands.unwrap_or_else(|| panic!("operands of a strip's tail end before its channels: {call:?}"));
+        let sums = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
             lines: table.lines[table.starts[call.rows.start]..].as_ptr(),
@@ -226,6 +244,7 @@ impl Strip {
             result_strip: call.result_steps.strip,
             result_vector: call.result_steps.vector,
             shift: call.shift.as_ptr(),
-        }
+        };
+        StripArgs { sums, lines: first, pitch }
     }
 }

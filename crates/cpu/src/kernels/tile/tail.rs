@@ -17,6 +17,7 @@ use crate::kernels::epilogue;
 use crate::kernels::multiversion::Simd;
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Elem, Int};
+use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::Sums;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
@@ -128,6 +129,14 @@ impl TailArgs<'_> {
     /// No operands.
     pub const NONE: TailArgs<'static> = TailArgs { lines: &[], pitch: 0, tensors: [Buf::empty(); TENSORS] };
 
+    /// The first line from a column on, with room for so many columns, and the bytes from a line to the next; `None` where `tail` has more lines
+    /// than there are here.
+    pub fn from_column(&self, tail: &Tail, column: usize, columns: usize) -> Option<(*const f32, usize)> {
+        let lines = tail.lines();
+        let reach = column.checked_add(columns).is_some_and(|end| end <= self.pitch) && lines * self.pitch <= self.lines.len();
+        (lines == 0 || reach).then(|| (self.lines.as_ptr().wrapping_add(column), self.pitch * 4))
+    }
+
     #[inline]
     pub(super) fn block(&self, spec: &Spec, call: &Call<'_>) -> Block {
         Block {
@@ -188,12 +197,27 @@ impl Tail {
     /// # Errors
     /// What it does not do.
     pub fn plan(about: &About<'_>) -> Result<Tail, Skip> {
-        let About { attr, dst, columns, .. } = *about;
-        epilogue::check(attr, dst)?;
-        let elem = elem(dst.dtype).ok_or_else(|| Skip::DataType(format!("{} as destination of a tile", dst.dtype)))?;
+        let About { dst, columns, .. } = *about;
         if !dst.blocking().is_some_and(|b| b.is_plain() && (b.strides[columns] == 1 || dst.dims()[columns] == 1)) {
             return Err(Skip::Layout("a destination whose columns are apart".into()));
         }
+        Tail::of(about)
+    }
+
+    /// The tail of strips, which lie as their vectors do in whatever layout.
+    ///
+    /// # Errors
+    /// What it does not do.
+    pub fn of_strips(about: &About<'_>) -> Result<Tail, Skip> {
+        let tail = Tail::of(about)?;
+        let operands = tail.tensors().next();
+        operands.map_or(Ok(tail), |_| Err(Skip::Attr("an operand that differs by pixel".into())))
+    }
+
+    fn of(about: &About<'_>) -> Result<Tail, Skip> {
+        let About { attr, dst, columns, .. } = *about;
+        epilogue::check(attr, dst)?;
+        let elem = elem(dst.dtype).ok_or_else(|| Skip::DataType(format!("{} as destination of a tile", dst.dtype)))?;
         let mut steps = Vec::new();
         steps.extend(about.compensated.then_some(Step::Compensate));
         steps.extend(about.scaled.then_some(Step::Scale));
@@ -264,6 +288,12 @@ impl Tail {
     /// Writes the steps, and the stores of the sums.
     pub(super) fn write(&self, f: &mut Function, sums: &Sums<'_>, whole: bool) {
         write::write(self, f, sums, whole);
+    }
+
+    /// Writes the steps, and the stores of the results, of a strip of depthwise convolution. `fields` are the places of two arguments: the first
+    /// line of operands from the call's first channel on, and the bytes from a line to the next.
+    pub fn write_strip(&self, f: &mut Function, strip: &Strip<'_>, fields: [usize; 2]) {
+        write::strip(self, f, strip, fields);
     }
 
     /// Numbers of scratch that the operands of an execution need for a destination of so many columns; `None` on overflow.

@@ -10,6 +10,7 @@ use crate::kernels::tile::{Args, value::Value};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Src, Unary, Val};
+use oxidnn_jit::kernels::depthwise::{self, Strip};
 use oxidnn_jit::kernels::dot::{self, Sums};
 use oxidnn_spec::op::EltwiseAlg;
 use std::mem::offset_of;
@@ -55,7 +56,7 @@ pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums
         lines: argument(f, sums.args, offset_of!(Block, lines)),
         pitch: argument(f, sums.args, offset_of!(Block, pitch)),
     };
-    if tail.steps.len() <= SHORT && tail.steps.iter().all(is_short) {
+    if is_written_out(tail) {
         written_out(tail, f, sums, &at, whole);
     } else {
         in_a_loop(tail, f, sums, &at, whole);
@@ -64,6 +65,11 @@ pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums
 
 fn argument(f: &mut Function, args: Int, field: usize) -> Int {
     f.load_int(args.at((offset_of!(Args, tail) + field) as i32))
+}
+
+/// True for tails that are short enough to be written for every sum.
+fn is_written_out(tail: &Tail) -> bool {
+    tail.steps.len() <= SHORT && tail.steps.iter().all(is_short)
 }
 
 /// True for steps of a few instructions.
@@ -163,6 +169,47 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
         if let Some(wanted) = wanted {
             f.sub(wanted, width.lanes() as i32);
         }
+    });
+}
+
+/// Writes the steps and stores the results of a strip, one after the other: in registers with the operands of all of them, or through the
+/// first cache.
+pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, fields: [usize; 2]) {
+    let width = f.isa().width();
+    let [column, lines, pitch] =
+        [offset_of!(depthwise::Args, result_column), fields[0], fields[1]].map(|field| f.load_int(strip.args.at(field as i32)));
+    let line = f.address(lines.indexed(strip.channel, 4, 0));
+    let result = f.copy(strip.result);
+    let place = Place { c: result.at(0), element: None, mask: strip.mask };
+    let operand = |f: &mut Function, step: &Step, line: Int| match is_relu(step) {
+        true => Some(f.zero(width)),
+        false => step.has_line().then(|| next_line(f, line, pitch)),
+    };
+    if is_written_out(tail) {
+        let operands: Vec<Option<Val>> = tail.steps.iter().map(|step| operand(f, step, line)).collect();
+        for sum in strip.values {
+            let steps = tail.steps.iter().zip(&operands);
+            let x = steps.fold(*sum, |x, (step, operand)| apply(f, step, x, *operand, &place));
+            store(f, tail.dst, x, false, &place);
+            f.add(result, column);
+        }
+        return;
+    }
+    let local = f.local(strip.values.len() * width.bytes());
+    for (i, sum) in strip.values.iter().enumerate() {
+        f.store(local.at((i * width.bytes()) as i32), *sum);
+    }
+    let count = f.int(strip.values.len() as i64);
+    f.repeat_some(count, |f| {
+        let line = f.copy(line);
+        let mut x = f.load(width, local.at(0));
+        for step in &tail.steps {
+            let operand = operand(f, step, line);
+            x = apply(f, step, x, operand, &place);
+        }
+        store(f, tail.dst, x, false, &place);
+        f.add(result, column);
+        f.add(local, width.bytes() as i32);
     });
 }
 

@@ -2,8 +2,8 @@
 //! deconvolution.
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
-//! small enough for the source rows of a window to stay in the first cache from one result row to the next. Where a result is the sum alone,
-//! converted, strips store it to the destination; else to a row of sums, which the common tail finishes.
+//! small enough for the source rows of a window to stay in the first cache from one result row to the next. Strips finish
+//! results and store them to the destination; where they cannot, they store a row of sums, which the common tail finishes.
 
 use super::super::geometry::{Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
@@ -12,6 +12,7 @@ use crate::CpuTarget;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::strip::{Line as Taps, Spec, Strip, Table};
+use crate::kernels::tile::tail::{About, Tail};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -77,8 +78,8 @@ pub(crate) struct Depthwise {
     pub(super) rows: usize,
     /// True where weights are read in place.
     pub(super) placed: bool,
-    /// True where strips store results.
-    pub(super) direct: bool,
+    /// What strips do with sums before they store them as results; `None` where they store sums.
+    pub(super) tail: Option<Tail>,
     /// Numbers from a pixel's sums to the next's, and of all sums of a worker.
     pub(super) sum: usize,
     pub(super) sums: usize,
@@ -190,9 +191,23 @@ struct Kernels {
     group: usize,
     source: Elem,
     weights: Elem,
-    result: Elem,
+    tail: Tail,
     shifted: bool,
     masked: bool,
+}
+
+/// What strips do with their sums before they store them as results, where they can do all of it.
+fn tail(s: &Setup<'_>, attr: &Attr) -> Option<Tail> {
+    let nothing = Attr::default();
+    let about = About {
+        attr: if s.result.0 == Arg::DST { attr } else { &nothing },
+        dst: s.result.1,
+        columns: 1,
+        compensated: false,
+        scaled: [s.source.0, Arg::WEIGHTS].iter().any(|a| attr.scales.contains_key(a)),
+        biased: s.biased,
+    };
+    Tail::of_strips(&about).ok()
 }
 
 impl Kernels {
@@ -209,7 +224,7 @@ impl Kernels {
                 continue;
             }
             let column = (first as i64 * line.stride + i64::from(kernel.first())).max(0) as usize;
-            let spec = Spec { sums: kernel, result: self.result };
+            let spec = Spec { sums: kernel, tail: self.tail.clone() };
             segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: 1, column });
         }
         segments
@@ -262,9 +277,8 @@ impl Depthwise {
         let unlike = || Skip::Layout("channels that are not in vectors".into());
         let (source_block, _) = vectors(source, lanes).ok_or_else(unlike)?;
         let result_vectors = vectors(result, lanes);
-        let plain = attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty() && !s.biased;
-        let result_elem = elem(result.dtype).filter(|_| plain && result_vectors.is_some());
-        let direct = result_elem.is_some();
+        let tail = result_vectors.and_then(|_| tail(s, attr));
+        let direct = tail.is_some();
         let most = match (source_block, result_vectors.filter(|_| direct).map_or(usize::MAX, |v| v.0)) {
             (a, b) if a == b || b == usize::MAX => a,
             (usize::MAX, b) => b,
@@ -276,7 +290,7 @@ impl Depthwise {
             group,
             source: source_elem,
             weights: if placed { weights_elem } else { Elem::F32 },
-            result: result_elem.unwrap_or(Elem::F32),
+            tail: tail.clone().unwrap_or_else(Tail::raw),
             shifted: attr.zero_points.contains_key(&s.source.0),
             masked,
         };
@@ -318,18 +332,19 @@ impl Depthwise {
             chunks: channels.div_ceil(chunk),
             rows,
             placed,
-            direct,
+            tail,
             sum,
             sums: if direct { 0 } else { rows * widest * sum },
             lines,
         })
     }
 
-    /// Numbers of scratch: packed weights, shifts, and each worker's sums.
-    pub(super) fn scratch_parts(&self) -> Option<[usize; 3]> {
+    /// Numbers of scratch: packed weights, shifts, operands of the tail, and each worker's sums.
+    pub(super) fn scratch_parts(&self) -> Option<[usize; 4]> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
         let weights = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group).checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
-        Some([weights, shifts, for_workers(self.workers, self.sums)?])
+        let operands = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
+        Some([weights, shifts, operands, for_workers(self.workers, self.sums)?])
     }
 }

@@ -9,6 +9,8 @@ use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::strip::{Call, Read, Steps, Table};
+use crate::kernels::tile::TailArgs;
+use crate::kernels::tile::tail::Operands;
 use crate::row::Kernel;
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
@@ -32,17 +34,25 @@ impl Kernel for Depthwise {
         };
         let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
-        let [packed, shifts, sums] = self.scratch_parts().unwrap_or([0; 3]);
+        let [packed, shifts, operands, sums] = self.scratch_parts().unwrap_or([0; 4]);
         let packed = scratch.take(packed)?.fill(ctx.executor, self.panel(), &|vector, out| self.pack(&weights, vector, out));
         let shift = scratch.take(shifts)?.into_slice();
         if let Some((used, rest)) = shift.split_at_mut_checked(self.channels) {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
             rest.fill(0.0);
         }
+        let operands = scratch.take(operands)?.into_slice();
+        let finish = match &self.tail {
+            Some(tail) => {
+                let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
+                let from = Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias };
+                Finish::Strips(tail.args(&from, operands)?)
+            }
+            None => Finish::Rows(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?),
+        };
         let mut workers = scratch.take(sums)?;
         let (from, to) = (Tensor::new(source, self.lanes), Tensor::new(dst, self.lanes));
-        let bound = Bound { plan: self, from, to, weights: self.weights(&weights, packed), shift, tail };
+        let bound = Bound { plan: self, from, to, weights: self.weights(&weights, packed), shift, finish };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
         workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));
@@ -137,7 +147,15 @@ struct Bound<'a> {
     to: Tensor<'a>,
     weights: Weights<'a>,
     shift: &'a [f32],
-    tail: Epilogue<'a>,
+    finish: Finish<'a>,
+}
+
+/// What makes results of sums.
+enum Finish<'a> {
+    /// The strips themselves, with these operands.
+    Strips(TailArgs<'a>),
+    /// The common tail, row by row.
+    Rows(Epilogue<'a>),
 }
 
 /// What a task computes: some rows of results of an image by a chunk of channels.
@@ -167,8 +185,8 @@ impl Bound<'_> {
             for segment in segments {
                 self.segment(&task, segment, table, sums);
             }
-            if !p.direct {
-                self.finish(&task, phase, sums);
+            if let Finish::Rows(tail) = &self.finish {
+                self.finish(tail, &task, phase, sums);
             }
         }
     }
@@ -176,11 +194,12 @@ impl Bound<'_> {
     /// Computes the results of a segment.
     fn segment(&self, task: &Task, segment: &Segment, table: &Table, sums: &mut [f32]) {
         let (p, line) = (self.plan, &self.plan.lines[2]);
-        let (to, placed, result_steps) = if p.direct {
-            (self.to.view.buf().into(), task.result, self.to.steps(line.step as usize, segment.each))
-        } else {
-            let sum = p.sum * 4;
-            (sums.into(), 0, Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 })
+        let (to, placed, result_steps, operands) = match &self.finish {
+            Finish::Strips(tail) => (self.to.view.buf().into(), task.result, self.to.steps(line.step as usize, segment.each), tail),
+            Finish::Rows(_) => {
+                let sum = p.sum * 4;
+                (sums.into(), 0, Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 }, &TailArgs::NONE)
+            }
         };
         let source = task.source + segment.column * self.from.spatial[2];
         let Some(strip) = segment.strip() else { return };
@@ -196,11 +215,12 @@ impl Bound<'_> {
             strips: segment.strips,
             channels: task.channels,
             shift: self.shift.get(task.first..).unwrap_or_default(),
+            tail: (operands, task.first),
         });
     }
 
     /// Takes rows of sums through the tail.
-    fn finish(&self, task: &Task, phase: &Phase, sums: &mut [f32]) {
+    fn finish(&self, tail: &Epilogue<'_>, task: &Task, phase: &Phase, sums: &mut [f32]) {
         let (p, n) = (self.plan, self.to.view.dims().len());
         let runs = task.rows.clone().map(|row| {
             let mut pos: Pos = [0; MAX_NDIMS];
@@ -209,6 +229,6 @@ impl Bound<'_> {
             Run { pos, dim: n - 1, step: p.lines[2].step, count: phase.count }
         });
         let data = &mut sums[..task.rows.len() * phase.count * p.sum];
-        self.tail.store(Sums { data, exact: None, step: p.sum, columns: task.channels, dim: 1 }, runs);
+        tail.store(Sums { data, exact: None, step: p.sum, columns: task.channels, dim: 1 }, runs);
     }
 }
