@@ -1,12 +1,15 @@
-//! Developer commands: `cargo xtask check`, `cargo xtask bless`, `cargo xtask readme`, `cargo xtask lines`.
+//! Developer commands: the rules of the house, golden files, the README's tables, the C interface and its package.
 #![forbid(unsafe_code)]
 
+mod abi;
 mod check;
 mod code;
+mod dist;
 mod readme;
 mod tree;
 
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tree::{Lines, Tree};
 
@@ -28,6 +31,14 @@ enum Command {
     Readme,
     /// Counts lines of code by crate.
     Lines,
+    /// Compares the C library with the headers of PyPI's `onednn-devel`: symbols, types, numbers.
+    Abi,
+    /// Lays the C library out as a package with headers, pkg-config and CMake files, and proves that programs find it.
+    Dist {
+        /// The folder that the package is written to.
+        #[arg(default_value = "target/dist")]
+        out: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -47,6 +58,8 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Bless => bless(&tree),
         Command::Readme => readme::write(&tree),
         Command::Lines => lines(&tree),
+        Command::Abi => abi::run_all(&tree),
+        Command::Dist { out } => dist::dist(&tree, out),
     }
 }
 

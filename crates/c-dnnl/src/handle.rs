@@ -289,6 +289,11 @@ impl<'a, T: Copy> ArrayMut<'a, T> {
         self.0.is_null()
     }
 
+    /// The address.
+    pub fn data(&self) -> Data {
+        Data(self.0.cast())
+    }
+
     #[cfg(test)]
     pub(crate) fn of(elements: &'a mut [T]) -> ArrayMut<'a, T> {
         ArrayMut(elements.as_mut_ptr(), PhantomData)
@@ -335,6 +340,12 @@ unsafe impl Send for Data {}
 // SAFETY: as above.
 unsafe impl Sync for Data {}
 
+impl<T> From<&mut [T]> for Data {
+    fn from(elements: &mut [T]) -> Data {
+        Data(elements.as_mut_ptr().cast())
+    }
+}
+
 impl Data {
     /// The address that asks for memory of the library's own.
     const ALLOCATE: usize = usize::MAX;
@@ -352,6 +363,11 @@ impl Data {
     /// The address.
     pub fn address(self) -> *mut u8 {
         self.0
+    }
+
+    /// The address `bytes` behind this one.
+    pub fn behind(self, bytes: i64) -> Data {
+        Data(self.0.wrapping_offset(bytes as isize))
     }
 
     /// Copies the value behind the pointer to `bytes`.

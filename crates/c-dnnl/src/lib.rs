@@ -5,8 +5,11 @@
 //! `runtime_error`. Objects behind handles are counted, so handles may be destroyed in any order and used from any thread.
 
 pub mod engine;
+pub mod gemm;
 pub mod handle;
+pub mod internal;
 pub mod memory;
 pub mod memory_desc;
+pub mod packed_gemm;
 pub mod status;
 pub mod stream;

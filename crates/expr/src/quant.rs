@@ -25,3 +25,11 @@ pub fn bounds(dtype: DataType) -> (f32, f32) {
     let beyond = matches!(dtype, DataType::S32 | DataType::S64);
     (low as f32, if beyond { (high as f32).next_down() } else { high as f32 })
 }
+
+/// What becomes of the exact sum of a product of whole numbers: `alpha * sum + beta * old + offset`, halves rounded away from zero as BLAS-like
+/// interfaces do, saturated.
+#[inline]
+pub fn combine(alpha: f32, sum: i32, beta: f32, old: i32, offset: i32) -> i32 {
+    let term = |factor: f32, value: i32| f64::from(factor) * f64::from(value);
+    (term(alpha, sum) + term(beta, old) + f64::from(offset)).round() as i32
+}

@@ -25,7 +25,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
         "oxidnn-cli",
         &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing", "oxidnn-peer"],
     ),
-    ("xtask", &["oxidnn-spec"]),
+    ("xtask", &["oxidnn-c-common", "oxidnn-spec"]),
 ];
 
 /// Every crate is known, and depends on nothing of ours but what it may.

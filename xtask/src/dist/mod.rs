@@ -1,0 +1,138 @@
+//! The package of the C library: `lib/`, `include/`, pkg-config and CMake files, as programs that look for oneDNN expect them.
+//!
+//! The headers are oneDNN's own, from PyPI's package, with their notices; only the file that says how the library was built is changed, and
+//! says so. What was laid out is then used: a CMake project that knows no more than `find_package(dnnl)` is built and run.
+
+mod headers;
+mod proof;
+
+use crate::abi::headers::{Headers, run};
+use crate::tree::Tree;
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[cfg(test)]
+mod tests;
+
+/// The package that is built.
+const PACKAGE: &str = "oxidnn-c-dnnl";
+/// Bytes that the stripped library stays under.
+const MOST_BYTES: u64 = 12 << 20;
+/// Milliseconds that loading it and making the first primitive stay under.
+const MOST_MILLISECONDS: f64 = 10.0;
+
+/// oneDNN's version that the headers speak of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Version {
+    major: u32,
+    minor: u32,
+    patch: u32,
+}
+
+/// Builds, lays out at `out`, proves it, and reports size and time.
+///
+/// # Errors
+/// When a tool is missing, something does not build, or a limit is passed.
+pub(crate) fn dist(tree: &Tree, out: &Path) -> Result<()> {
+    let headers = Headers::find(tree)?;
+    let package = lay_out(tree, &headers, &build(tree, true)?, out)?;
+    let work = tree.root().join("target/dist-proof");
+    let found = proof::cmake(&package.root, &work)?;
+    println!("{}: {found}", package.root.display());
+    let bytes = fs::metadata(&package.library)?.len();
+    println!("{}: {:.2} MB", package.library.display(), bytes as f64 / 1e6);
+    let first = proof::first_primitive(&package.root, &work)?;
+    println!("loaded in {:.2} ms, first primitive after {:.2} ms", first.loaded, first.created);
+    ensure!(bytes < MOST_BYTES, "the library has {bytes} bytes, at most {MOST_BYTES} are wanted");
+    ensure!(first.created < MOST_MILLISECONDS, "the first primitive takes {} ms, at most {MOST_MILLISECONDS} are wanted", first.created);
+    Ok(())
+}
+
+/// Builds the library; where it is.
+pub(crate) fn build(tree: &Tree, release: bool) -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let profile = if release { "release" } else { "dev" };
+    run(Command::new(cargo).args(["build", "--package", PACKAGE, "--profile", profile]).current_dir(tree.root()))?;
+    Ok(tree.root().join(if release { "target/release/libdnnl.so" } else { "target/debug/libdnnl.so" }))
+}
+
+/// What was laid out.
+struct Package {
+    root: PathBuf,
+    library: PathBuf,
+}
+
+/// Writes the package of `library` to `out`, which is made anew.
+fn lay_out(tree: &Tree, headers: &Headers, library: &Path, out: &Path) -> Result<Package> {
+    if out.exists() {
+        ensure!(out.join("lib/pkgconfig/dnnl.pc").is_file(), "{} is there and is no package of ours", out.display());
+        fs::remove_dir_all(out)?;
+    }
+    fs::create_dir_all(out.join("lib"))?;
+    let root = out.canonicalize()?;
+    let version = Version::read(headers)?;
+    let library = install_library(library, &root.join("lib"), version)?;
+    headers::install(headers, &tree.root().join("crates/c-dnnl/include/oxidnn_dnnl.h"), &root.join("include"))?;
+    for (name, text) in FILES {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().context("every file is in a folder")?)?;
+        fs::write(path, version.fill(text))?;
+    }
+    let notices = root.join("share/doc/oxidnn");
+    fs::create_dir_all(&notices)?;
+    for name in ["LICENSE", "NOTICE"] {
+        fs::copy(tree.root().join(name), notices.join(name))?;
+    }
+    if let Some(license) = &headers.license {
+        fs::copy(license, notices.join("LICENSE-oneDNN-headers.txt"))?;
+    }
+    Ok(Package { root, library })
+}
+
+/// Where files with the version in them go, and their text.
+const FILES: &[(&str, &str)] = &[
+    ("lib/pkgconfig/dnnl.pc", include_str!("dnnl.pc")),
+    ("lib/cmake/dnnl/dnnl-config.cmake", include_str!("dnnl-config.cmake")),
+    ("lib/cmake/dnnl/dnnl-config-version.cmake", include_str!("dnnl-config-version.cmake")),
+    ("lib/cmake/dnnl/dnnl-targets.cmake", include_str!("dnnl-targets.cmake")),
+];
+
+/// Copies the library without its symbol tables, and makes the names that linkers and loaders look for.
+fn install_library(from: &Path, folder: &Path, version: Version) -> Result<PathBuf> {
+    let soname = format!("libdnnl.so.{}", version.major);
+    let file = format!("{soname}.{}", version.minor);
+    let library = folder.join(&file);
+    run(Command::new("strip").arg("--strip-unneeded").arg("-o").arg(&library).arg(from))?;
+    link(&file, &folder.join(&soname))?;
+    link(&soname, &folder.join("libdnnl.so"))?;
+    Ok(library)
+}
+
+#[cfg(unix)]
+fn link(to: &str, at: &Path) -> Result<()> {
+    std::os::unix::fs::symlink(to, at).with_context(|| format!("{}", at.display()))
+}
+
+#[cfg(not(unix))]
+fn link(_: &str, at: &Path) -> Result<()> {
+    anyhow::bail!("{}: the package is for Linux", at.display())
+}
+
+impl Version {
+    fn read(headers: &Headers) -> Result<Version> {
+        let text = headers.read("oneapi/dnnl/dnnl_version.h")?;
+        let number = |name: &str| -> Result<u32> {
+            let line = text.lines().find_map(|l| l.strip_prefix(&format!("#define DNNL_VERSION_{name} ")));
+            Ok(line.with_context(|| format!("dnnl_version.h does not say DNNL_VERSION_{name}"))?.trim().parse()?)
+        };
+        Ok(Version { major: number("MAJOR")?, minor: number("MINOR")?, patch: number("PATCH")? })
+    }
+
+    /// The text with `@MAJOR@`, `@MINOR@` and `@PATCH@` replaced.
+    fn fill(self, text: &str) -> String {
+        let numbers = [("@MAJOR@", self.major), ("@MINOR@", self.minor), ("@PATCH@", self.patch)];
+        numbers.iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()))
+    }
+}
