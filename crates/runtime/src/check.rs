@@ -1,21 +1,21 @@
 //! Checks of the arguments of an execution, all made before a byte is written.
 
 use crate::code::Code;
-use crate::{Bound, Memory, PrimitiveDesc};
+use crate::execute::Faith;
+use crate::{Bound, Buf, Memory, PrimitiveDesc};
 use oxidnn_spec::{Arg, Error, Op, Operand, Problem, RUNTIME, Tensor, Use};
+use std::sync::Arc;
 
-/// Checks one operand against the memory passed for it. `Ok(None)`: a scratchpad that is not needed.
-pub(crate) fn operand<'a>(
-    desc: &PrimitiveDesc,
-    o: &Operand<Tensor>,
-    memory: Option<&'a Memory<'a>>,
-) -> Result<Option<&'a Memory<'a>>, Error> {
-    let Some(memory) = memory else {
-        if o.arg == Arg::SCRATCHPAD {
-            return Ok(None);
-        }
-        return Err(Error::arg(o.arg, "nothing", o.tensor.summary()));
-    };
+/// That memory is passed for the operand, or it is a scratchpad, which may not be needed.
+pub(crate) fn present(o: &Operand<Tensor>, memory: Option<&Memory<'_>>) -> Result<(), Error> {
+    if memory.is_some() || o.arg == Arg::SCRATCHPAD {
+        return Ok(());
+    }
+    Err(Error::arg(o.arg, "nothing", o.tensor.summary()))
+}
+
+/// Checks one operand against the memory passed for it, which must be described as the operand.
+pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory<'_>) -> Result<(), Error> {
     if o.arg != Arg::SCRATCHPAD && !fits(&o.tensor, memory.tensor()) {
         return Err(Error::arg(o.arg, memory.tensor().summary(), o.tensor.summary()));
     }
@@ -31,7 +31,36 @@ pub(crate) fn operand<'a>(
     if o.usage == Use::Out && memory.is_read_only() {
         return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
     }
-    Ok(Some(memory))
+    Ok(())
+}
+
+/// Takes the bytes of each memory as its operand describes them, whatever the memory says of itself; a single buffer goes to its place in
+/// `bufs`.
+pub(crate) fn bytes(
+    desc: &PrimitiveDesc,
+    memories: &[Option<&Memory<'_>>],
+    concrete: Option<&Concrete>,
+    bufs: &mut [Buf],
+) -> Result<(), Error> {
+    for (i, (o, memory)) in desc.operands().iter().zip(memories).enumerate() {
+        let Some(memory) = memory.filter(|_| o.arg != Arg::SCRATCHPAD) else { continue };
+        if o.usage == Use::Out && memory.is_read_only() {
+            return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
+        }
+        let tensor = concrete.map_or(&o.tensor, |c| &c.tensors[i]);
+        let need = |k: usize| desc.operand_bytes(i).filter(|_| k == 0).or_else(|| tensor.buffer_bytes(k));
+        for k in 0..tensor.buffers() {
+            let (given, need) = (memory.bufs().get(k), need(k).unwrap_or(usize::MAX));
+            let Some(buf) = given.filter(|b| b.len() >= need) else {
+                let got = given.map_or("nothing".to_string(), |b| format!("{} bytes at {:p}", b.len(), b.as_ptr()));
+                return Err(Error::arg(o.arg, got, format!("{need} bytes of {}", tensor.summary())));
+            };
+            if k == 0 {
+                bufs[i] = buf.part(0, need);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether memory of `got` may be passed where `expected` is needed: equal, but for what `expected` leaves to run time. Of an empty tensor
@@ -63,22 +92,55 @@ pub(crate) fn concrete(problem: &Problem, bound: &[Bound<'_>]) -> Problem {
     problem
 }
 
+/// Descriptions of the operands with the sizes of an execution, by their index.
+pub(crate) struct Concrete {
+    /// What the memories said.
+    given: Vec<Tensor>,
+    /// What follows for every operand.
+    pub(crate) tensors: Vec<Tensor>,
+}
+
 /// Checks that sizes given only now fit each other, by validating the problem that they make. What was valid last is remembered, so that
 /// repeated executions neither validate nor allocate.
-pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, bound: &[Bound<'_>]) -> Result<(), Error> {
-    let mut valid = code.valid.lock().unwrap_or_else(|e| e.into_inner());
-    if valid.len() == bound.len() && valid.iter().zip(bound).all(|(v, b)| v == b.tensor) {
-        return Ok(());
+pub(crate) fn runtime(
+    desc: &PrimitiveDesc,
+    code: &Code,
+    memories: &[Option<&Memory<'_>>],
+    faith: Faith,
+) -> Result<Arc<Concrete>, Error> {
+    let operands = desc.operands();
+    let given = |i: usize| match memories[i].filter(|_| faith == Faith::Descriptions || gives_sizes(&operands[i])) {
+        Some(memory) if operands[i].arg != Arg::SCRATCHPAD => memory.tensor(),
+        _ => &operands[i].tensor,
+    };
+    let mut last = code.concrete.lock().unwrap_or_else(|e| e.into_inner());
+    if let Some(last) = last.as_ref().filter(|c| c.given.iter().enumerate().all(|(i, t)| t == given(i))) {
+        return Ok(last.clone());
     }
-    let Problem { op, attr } = concrete(desc.problem(), bound);
-    let problem = Problem::new(op, attr)?;
-    for o in problem.operands() {
-        if let Some(b) = bound.iter().find(|b| b.arg == o.arg).filter(|b| !fits(&o.tensor, b.tensor)) {
-            return Err(Error::arg(o.arg, b.tensor.summary(), o.tensor.summary()));
+    let refuse = |i: usize, expected: &Tensor| Err(Error::arg(operands[i].arg, given(i).summary(), expected.summary()));
+    if let Some(i) = (0..operands.len()).find(|&i| !fits(&operands[i].tensor, given(i))) {
+        return refuse(i, &operands[i].tensor);
+    }
+    let mut problem = desc.problem().clone();
+    for o in problem.op.operands_mut() {
+        if let Some(i) = operands.iter().position(|p| p.arg == o.arg) {
+            o.tensor.clone_from(given(i));
         }
     }
-    *valid = bound.iter().map(|b| b.tensor.clone()).collect();
-    Ok(())
+    let problem = Problem::new(problem.op, problem.attr)?;
+    let tensors: Vec<Tensor> = operands.iter().map(|o| problem.tensor(o.arg).unwrap_or_else(|| o.tensor.clone())).collect();
+    if let Some(i) = (0..operands.len()).find(|&i| faith == Faith::Descriptions && !fits(&tensors[i], given(i))) {
+        return refuse(i, &tensors[i]);
+    }
+    let concrete = Arc::new(Concrete { given: (0..operands.len()).map(|i| given(i).clone()).collect(), tensors });
+    *last = Some(concrete.clone());
+    Ok(concrete)
+}
+
+/// Whether sizes or strides come with the memory of this operand: of the operation's own arguments, which have the lowest numbers; those
+/// of attributes follow from them.
+fn gives_sizes(o: &Operand<Tensor>) -> bool {
+    o.arg < Arg::precomputed(Arg(0)) && o.tensor.layout.has_runtime()
 }
 
 /// Refuses memory that is written and also used by another argument, but for the in-place pairs of element-wise operations, whose

@@ -4,14 +4,14 @@
 //! no reference count, and what runs stays valid while it runs. A chain has as many links as there are tiers: two or three.
 
 use crate::Exec;
-use oxidnn_spec::Tensor;
+use crate::check::Concrete;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// Ready code of one problem and row, shared by all primitives of it.
 pub(crate) struct Code {
     first: Tier,
     /// Descriptions of the arguments of a problem with runtime sizes that were found valid last.
-    pub(crate) valid: Mutex<Vec<Tensor>>,
+    pub(crate) concrete: Mutex<Option<Arc<Concrete>>>,
 }
 
 struct Tier {
@@ -27,7 +27,7 @@ impl Tier {
 
 impl Code {
     pub(crate) fn new(exec: Arc<dyn Exec>) -> Code {
-        Code { first: Tier::new(exec), valid: Mutex::default() }
+        Code { first: Tier::new(exec), concrete: Mutex::default() }
     }
 
     fn last(&self) -> &Tier {

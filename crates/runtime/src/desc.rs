@@ -22,6 +22,7 @@ struct Decision {
     plan: Arc<dyn Plan>,
     skipped: Vec<(&'static str, Skip)>,
     operands: Vec<Operand<Tensor>>,
+    bytes: Vec<Option<usize>>,
     runtime: bool,
 }
 
@@ -116,8 +117,9 @@ impl PrimitiveDesc {
         let mut operands = plan.problem().operands();
         let runtime = operands.iter().any(|o| o.tensor.layout.has_runtime());
         operands.extend(scratch_tensor(&*plan).map(|tensor| Operand { arg: Arg::SCRATCHPAD, usage: Use::Out, tensor }));
+        let bytes = operands.iter().map(|o| o.tensor.buffer_bytes(0)).collect();
         let key = Arc::new(Key::new(engine.id(), row, given));
-        PrimitiveDesc(Arc::new(Decision { engine: engine.clone(), key, filter, row, name, plan, skipped, operands, runtime }))
+        PrimitiveDesc(Arc::new(Decision { engine: engine.clone(), key, filter, row, name, plan, skipped, operands, bytes, runtime }))
     }
 
     /// Every row of the operation's table, best first, and what became of it.
@@ -193,6 +195,11 @@ impl PrimitiveDesc {
     /// Every execution argument; with [`ScratchpadMode::User`] the scratchpad is the last.
     pub fn operands(&self) -> &[Operand<Tensor>] {
         &self.0.operands
+    }
+
+    /// Bytes of the first buffer of operand `index`; `None` where only the execution gives its sizes.
+    pub(crate) fn operand_bytes(&self, index: usize) -> Option<usize> {
+        self.0.bytes[index]
     }
 
     /// Description of the argument `arg`, where the primitive has it.

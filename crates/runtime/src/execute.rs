@@ -1,6 +1,7 @@
 //! One execution: arguments are bound and checked, memory is borrowed, scratch is leased, the work is submitted.
 
 use crate::borrows::Borrows;
+use crate::check::Concrete;
 use crate::code::Code;
 use crate::desc::SCRATCH_SLACK;
 use crate::memory::ALIGNMENT;
@@ -15,6 +16,16 @@ pub(crate) struct Request<'a> {
     pub(crate) code: &'a Code,
     pub(crate) stream: &'a Stream,
     pub(crate) args: &'a [(Arg, &'a Memory<'a>)],
+    pub(crate) faith: Faith,
+}
+
+/// How far the descriptions of the memories are believed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Faith {
+    /// Each memory must be described as its operand.
+    Descriptions,
+    /// The primitive knows best: memory is bytes, of which there must be enough.
+    Bytes,
 }
 
 /// Stands in unused places of argument arrays.
@@ -41,41 +52,76 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
 
 /// Binds into arrays on the stack: nothing is allocated.
 fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
-    let mut memories = [None; N];
-    let mut bound = [nothing(); N];
     let n = request.desc.operands().len();
-    run(request, &mut memories[..n], &mut bound[..n])
+    let (mut memories, mut bufs) = ([None; N], [Buf::empty(); N]);
+    let concrete = prepare(request, &mut memories[..n], &mut bufs)?;
+    let mut bound = [nothing(); N];
+    let count = bind(request, &memories[..n], Views { bufs: &bufs, concrete: concrete.as_deref() }, &mut bound);
+    run(request, &memories[..n], &bound[..count])
 }
 
 /// For problems of very many operands (a concat of more than 500 sources): the one execution that allocates.
 fn on_heap(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
+    let (mut memories, mut bufs) = (vec![None; n], vec![Buf::empty(); n]);
+    let concrete = prepare(request, &mut memories, &mut bufs)?;
     let mut bound = vec![nothing(); n];
-    run(request, &mut vec![None; n], &mut bound)
+    let count = bind(request, &memories, Views { bufs: &bufs, concrete: concrete.as_deref() }, &mut bound);
+    run(request, &memories, &bound[..count])
 }
 
-fn run<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bound: &mut [Bound<'a>]) -> Result<(), Error> {
-    let Request { desc, code, stream, .. } = request;
+/// Puts the memories in the places of their operands and checks them, before a byte is written. `bufs` receives the bytes that an operand
+/// takes of a memory that is not believed; what is returned are the descriptions that come with the memories.
+fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bufs: &mut [Buf]) -> Result<Option<Arc<Concrete>>, Error> {
+    let Request { desc, code, stream, faith, .. } = request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
     }
     place(request, memories)?;
-    let mut count = 0;
     for (operand, memory) in desc.operands().iter().zip(&*memories) {
-        let Some(memory) = check::operand(desc, operand, *memory)? else { continue };
-        if operand.arg != Arg::SCRATCHPAD {
-            bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor: memory.tensor(), bufs: memory.bufs() };
-            count += 1;
+        check::present(operand, *memory)?;
+        if let (Some(memory), Faith::Descriptions) = (memory, faith) {
+            check::operand(desc, operand, memory)?;
         }
     }
-    let bound = &bound[..count];
-    if desc.has_runtime() {
-        check::runtime(desc, code, bound)?;
+    let concrete = if desc.has_runtime() { Some(check::runtime(desc, code, memories, faith)?) } else { None };
+    if faith == Faith::Bytes {
+        check::bytes(desc, memories, concrete.as_deref(), bufs)?;
     }
     check::overlaps(desc, memories)?;
     if !stream.queue().is_synchronous() {
         check::outlive(desc, memories)?;
     }
+    Ok(concrete)
+}
+
+/// What stands for memories that are not believed.
+#[derive(Clone, Copy)]
+struct Views<'a> {
+    bufs: &'a [Buf],
+    concrete: Option<&'a Concrete>,
+}
+
+/// The arguments as kernels see them, without the scratchpad; returns how many there are.
+fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], views: Views<'a>, bound: &mut [Bound<'a>]) -> usize {
+    let mut count = 0;
+    for (i, (operand, memory)) in request.desc.operands().iter().zip(memories).enumerate() {
+        let Some(memory) = memory.filter(|_| operand.arg != Arg::SCRATCHPAD) else { continue };
+        let (tensor, bufs) = match request.faith {
+            Faith::Descriptions => (memory.tensor(), memory.bufs()),
+            Faith::Bytes => {
+                let tensor = views.concrete.map_or(&operand.tensor, |c| &c.tensors[i]);
+                (tensor, if tensor.buffers() == 1 { std::slice::from_ref(&views.bufs[i]) } else { memory.bufs() })
+            }
+        };
+        bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor, bufs };
+        count += 1;
+    }
+    count
+}
+
+fn run(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_>]) -> Result<(), Error> {
+    let Request { desc, code, stream, .. } = request;
     let exec = code.exec();
     let borrows = Borrows::take(desc.operands(), memories)?;
     if is_noop(bound) {
@@ -113,6 +159,9 @@ fn place<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> R
     for &(arg, memory) in request.args {
         let found = (next..operands.len()).chain(0..next).find(|&i| operands[i].arg == arg);
         let Some(i) = found else {
+            if request.faith == Faith::Bytes {
+                continue;
+            }
             let known: Vec<String> = operands.iter().map(|o| o.arg.to_string()).collect();
             return Err(Error::arg(arg, "an argument that this primitive does not have", format!("one of {}", known.join(", "))));
         };

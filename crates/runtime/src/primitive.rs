@@ -1,7 +1,7 @@
 //! Primitives: ready code for a problem. `Send + Sync`, cheap to clone, executed from any number of threads at once.
 
 use crate::code::Code;
-use crate::execute::{Request, execute};
+use crate::execute::{Faith, Request, execute};
 use crate::{Exec, Memory, PrimitiveDesc, Stream, cache, verbose};
 use oxidnn_spec::{Arg, Error};
 use std::fmt;
@@ -52,7 +52,17 @@ impl Primitive {
     /// layout or engine, null, read-only though written, or in use elsewhere; for a scratchpad that is too small; for a stream of
     /// another engine; for runtime sizes that do not fit each other. Whatever else the implementation reports.
     pub fn execute(&self, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> Result<(), Error> {
-        execute(Request { desc: &self.desc, code: &self.code, stream, args })
+        execute(Request { desc: &self.desc, code: &self.code, stream, args, faith: Faith::Descriptions })
+    }
+
+    /// As [`Primitive::execute`], for faces whose callers say little of what they pass: arguments that the primitive does not have are
+    /// ignored, and memory is bytes, read and written as the primitive describes them (but for sizes that only the execution gives), on
+    /// whatever engine the memory was made.
+    ///
+    /// # Errors
+    /// As [`Primitive::execute`]; instead of descriptions that differ, too few bytes are refused.
+    pub fn execute_bytes(&self, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> Result<(), Error> {
+        execute(Request { desc: &self.desc, code: &self.code, stream, args, faith: Faith::Bytes })
     }
 }
 

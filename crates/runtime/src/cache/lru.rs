@@ -83,6 +83,11 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         self.shrink()
     }
 
+    /// Changes the number of entries without forgetting any now.
+    pub(super) fn set_capacity(&mut self, capacity: usize) {
+        self.capacity = capacity;
+    }
+
     fn shrink(&mut self) -> Vec<V> {
         let mut gone = Vec::new();
         while self.len() > self.capacity || self.weight > self.budget {

@@ -184,6 +184,11 @@ pub(crate) fn code(desc: &PrimitiveDesc) -> Result<(Arc<Code>, bool), Error> {
     cache().get(desc.key(), || desc.plan().build().map(Code::new))
 }
 
+/// Whether the cache holds the code of `desc`.
+pub fn contains(desc: &PrimitiveDesc) -> bool {
+    cache().lock().entries.get(desc.key()).is_some()
+}
+
 /// What the process's cache holds.
 pub fn stats() -> CacheStats {
     cache().stats()
@@ -197,6 +202,11 @@ pub fn capacity() -> usize {
 /// Keeps at most `entries` from now on, the ones used last; 0 turns the cache off.
 pub fn set_capacity(entries: usize) {
     cache().limit(|_, bytes| (entries, bytes));
+}
+
+/// As [`set_capacity`], but entries that are too many stay until others are added.
+pub fn set_capacity_later(entries: usize) {
+    cache().lock().entries.set_capacity(entries);
 }
 
 /// Bytes that entries take at most; at first the knob `PRIMITIVE_CACHE_BYTES`.
