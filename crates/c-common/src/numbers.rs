@@ -265,3 +265,31 @@ pub fn to_norm_flags(number: u32) -> Option<NormFlags> {
     }
     Some(flags)
 }
+
+/// `dnnl_primitive_kind_t` by the specification's names; a sum of tensors and a sum post-op have the same.
+pub const KIND: Numbers<&str> = numbers(
+    "dnnl_primitive_kind_t",
+    &[
+        ("reorder", 1),
+        ("shuffle", 2),
+        ("concat", 3),
+        ("sum", 4),
+        ("convolution", 5),
+        ("deconvolution", 6),
+        ("eltwise", 7),
+        ("lrn", 8),
+        ("batch_normalization", 9),
+        ("inner_product", 10),
+        ("rnn", 11),
+        ("gemm", 12),
+        ("binary", 13),
+        ("matmul", 14),
+        ("resampling", 15),
+        ("pooling", 16),
+        ("reduction", 17),
+        ("prelu", 18),
+        ("softmax", 19),
+        ("layer_normalization", 20),
+        ("group_normalization", 21),
+    ],
+);

@@ -4,6 +4,8 @@
 //! Rust, and a body under [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses; a panic becomes
 //! `runtime_error`. Objects behind handles are counted, so handles may be destroyed in any order and used from any thread.
 
+pub mod attr;
+pub mod create;
 pub mod engine;
 pub mod gemm;
 pub mod handle;
@@ -11,5 +13,10 @@ pub mod internal;
 pub mod memory;
 pub mod memory_desc;
 pub mod packed_gemm;
+pub mod post_ops;
+pub mod primitive;
+pub mod primitive_desc;
+pub mod query;
 pub mod status;
 pub mod stream;
+pub mod values;

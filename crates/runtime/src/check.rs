@@ -102,12 +102,7 @@ pub(crate) struct Concrete {
 
 /// Checks that sizes given only now fit each other, by validating the problem that they make. What was valid last is remembered, so that
 /// repeated executions neither validate nor allocate.
-pub(crate) fn runtime(
-    desc: &PrimitiveDesc,
-    code: &Code,
-    memories: &[Option<&Memory<'_>>],
-    faith: Faith,
-) -> Result<Arc<Concrete>, Error> {
+pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, memories: &[Option<&Memory<'_>>], faith: Faith) -> Result<Arc<Concrete>, Error> {
     let operands = desc.operands();
     let given = |i: usize| match memories[i].filter(|_| faith == Faith::Descriptions || gives_sizes(&operands[i])) {
         Some(memory) if operands[i].arg != Arg::SCRATCHPAD => memory.tensor(),

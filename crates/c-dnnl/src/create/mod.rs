@@ -1,0 +1,129 @@
+//! Making primitive descriptors: each function maps its arguments to one struct of the specification, and [`create`] does the rest.
+//!
+//! Statuses follow oneDNN: a request that contradicts itself is `invalid_arguments`; data types and attributes that an operation does not
+//! take are `unimplemented`, as is a backward pass whose hint does not bring the workspace that it needs.
+
+pub mod conv;
+pub mod norm;
+pub mod pointwise;
+pub mod product;
+pub mod rnn;
+pub mod several;
+mod window;
+
+use crate::attr::Attr;
+use crate::engine::Engine;
+use crate::handle::{Array, In, New};
+use crate::memory_desc::MemoryDesc;
+use crate::primitive_desc::PrimitiveDesc;
+use crate::status::{Failure, Status};
+use crate::values::value;
+use oxidnn_c_common::numbers::PROP;
+use oxidnn_runtime as runtime;
+use oxidnn_spec::op::{Diff, Op, Prop};
+use oxidnn_spec::{self as spec, Dims, Error, PostOp, Problem, Tensor};
+
+/// What every creation gets, beside the operation.
+pub(crate) struct Creation<'a> {
+    /// Where the handle goes.
+    pub(crate) pd: New<'a, PrimitiveDesc>,
+    /// The engine.
+    pub(crate) engine: In<'a, Engine>,
+    /// The forward descriptor of a backward operation.
+    pub(crate) hint: In<'a, PrimitiveDesc>,
+    /// The attributes; null for the defaults.
+    pub(crate) attr: In<'a, Attr>,
+}
+
+impl<'a> Creation<'a> {
+    fn forward(pd: New<'a, PrimitiveDesc>, engine: In<'a, Engine>, attr: In<'a, Attr>) -> Creation<'a> {
+        Creation { pd, engine, hint: None.into(), attr }
+    }
+
+    /// The descriptor of `op`.
+    pub(crate) fn make(self, op: impl Into<Op>) -> Result<(), Failure> {
+        let Creation { pd, engine, hint, attr } = self;
+        pd.check("primitive_desc")?;
+        let engine = engine.share("engine")?;
+        if attr.optional().is_some_and(|a| a.linear().is_some()) {
+            return Err(Failure::unimplemented("linear activations of recurrent networks, a test mode"));
+        }
+        let problem = problem(op.into(), attr.or_default())?;
+        check_hint(&problem, hint.optional())?;
+        let desc = runtime::PrimitiveDesc::new(engine.runtime(), problem)?;
+        pd.own("primitive_desc", PrimitiveDesc::new(engine, desc))
+    }
+}
+
+/// The problem, or the status that oneDNN gives for it.
+fn problem(op: Op, attr: spec::Attr) -> Result<Problem, Failure> {
+    Problem::new(op.clone(), attr.clone()).map_err(|e| {
+        let unimplemented = match &e {
+            Error::InvalidArguments(i) => i.argument == "data types" || is_attributes_fault(op, &attr),
+            _ => false,
+        };
+        let failure = Failure::from(e);
+        if unimplemented { Failure { status: Status::Unimplemented, ..failure } } else { failure }
+    })
+}
+
+/// Whether the operation would be valid without its attributes, and what is wrong with them is not an operand that contradicts it.
+fn is_attributes_fault(op: Op, attr: &spec::Attr) -> bool {
+    let rank = op.result().map(|t| t.dims().len());
+    let contradicts = |t: &Tensor| Some(t.dims().len()) != rank || t.dtype == spec::DataType::F64;
+    let operand = attr.post_ops.iter().any(|p| matches!(p, PostOp::Binary { src1, .. } if contradicts(src1)));
+    !operand && Problem::new(op, spec::Attr::default()).is_ok()
+}
+
+/// A backward pass that needs a workspace wants a hint that gives it.
+fn check_hint(problem: &Problem, hint: Option<&PrimitiveDesc>) -> Result<(), Failure> {
+    let Some(workspace) = problem.op.workspace().filter(|_| problem.op.prop().is_some_and(|p| !p.is_forward())) else { return Ok(()) };
+    let given = hint.and_then(|h| h.runtime().workspace());
+    if given == Some(workspace) {
+        return Ok(());
+    }
+    let got = given.map_or("none".to_string(), Tensor::summary);
+    Err(Failure::unimplemented(format_args!("the hint's workspace: got {got}, needed {}", workspace.summary())))
+}
+
+/// A source, whose layout the implementation does not choose.
+fn source(desc: In<'_, MemoryDesc>, name: &str) -> Result<Tensor, Failure> {
+    let tensor = desc.tensor(name)?;
+    if tensor.layout.is_any() {
+        return Err(Failure::invalid(name, "the layout any", "a known layout"));
+    }
+    Ok(tensor)
+}
+
+/// A forward propagation kind.
+fn forward(number: i32) -> Result<Prop, Failure> {
+    allowed(number, &[Prop::ForwardTraining, Prop::ForwardInference])
+}
+
+fn allowed(number: i32, props: &[Prop]) -> Result<Prop, Failure> {
+    let prop = value(&PROP, number)?;
+    if props.contains(&prop) {
+        return Ok(prop);
+    }
+    let names: Vec<&str> = props.iter().map(|p| p.name()).collect();
+    Err(Failure::invalid("prop_kind", prop.name(), names.join(", ")))
+}
+
+/// The gradients of a source and its destination.
+fn diff(src: In<'_, MemoryDesc>, dst: In<'_, MemoryDesc>) -> Result<Diff, Failure> {
+    Ok(Diff { src: src.tensor("diff_src_desc")?, dst: dst.tensor("diff_dst_desc")? })
+}
+
+/// An axis of a tensor.
+fn axis(number: i32) -> Result<usize, Failure> {
+    usize::try_from(number).map_err(|_| Failure::invalid("axis", number, "no negative number"))
+}
+
+/// One number a spatial dimension of `tensor`, N x C x spatial.
+fn spatial(numbers: Array<'_, i64>, tensor: &Tensor, name: &str) -> Result<Dims, Failure> {
+    let n = tensor.dims().len();
+    if !(3..=5).contains(&n) {
+        return Err(Failure::invalid("dims", tensor.dims(), "3 to 5 dimensions"));
+    }
+    Ok(Dims::new(numbers.slice(name, n - 2)?).unwrap_or_default())
+}

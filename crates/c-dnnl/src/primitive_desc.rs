@@ -1,0 +1,172 @@
+//! Primitive descriptors: what was decided, and the records and numbers that queries point to.
+
+use crate::attr::Attr;
+use crate::engine::Engine;
+use crate::handle::{Handle, In, InOut, New, Owned};
+use crate::memory_desc::{MemoryDesc, record};
+use crate::status::{Failure, Status, guard};
+use oxidnn_c_common::records::DimsArray;
+use oxidnn_runtime as runtime;
+use oxidnn_spec::op::{Op, Prop, Window};
+use oxidnn_spec::{Arg, DataType, Dims, MAX_NDIMS, Tensor};
+use std::ffi::{CStr, CString};
+use std::sync::{Arc, OnceLock};
+
+/// What `dnnl_primitive_desc_t` points to.
+#[derive(Clone, Debug)]
+pub struct PrimitiveDesc {
+    shared: Arc<Shared>,
+    /// Whether other implementations may be asked for; a clone has none.
+    iterates: bool,
+}
+
+impl Owned for PrimitiveDesc {}
+
+#[derive(Debug)]
+struct Shared {
+    runtime: runtime::PrimitiveDesc,
+    engine: Arc<Engine>,
+    name: CString,
+    records: Vec<(Arg, MemoryDesc)>,
+    sizes: Option<Box<WindowSizes>>,
+    factors: Vec<f32>,
+    attr: OnceLock<Attr>,
+}
+
+/// Lists of numbers as C takes them.
+#[derive(Debug)]
+pub(crate) struct WindowSizes {
+    pub(crate) strides: DimsArray,
+    pub(crate) dilations: DimsArray,
+    pub(crate) padding_l: DimsArray,
+    pub(crate) padding_r: DimsArray,
+    pub(crate) kernel: DimsArray,
+}
+
+impl WindowSizes {
+    fn new(window: &Window, kernel: &Dims) -> Box<WindowSizes> {
+        let list = |dims: &Dims| {
+            let mut all = [0; MAX_NDIMS];
+            all[..dims.len()].copy_from_slice(dims);
+            all
+        };
+        let Window { strides, dilations, padding_l, padding_r } = window;
+        let [strides, dilations, padding_l, padding_r, kernel] = [strides, dilations, padding_l, padding_r, kernel].map(list);
+        Box::new(WindowSizes { strides, dilations, padding_l, padding_r, kernel })
+    }
+}
+
+impl PrimitiveDesc {
+    /// The handle's object for what the runtime decided.
+    pub(crate) fn new(engine: Arc<Engine>, desc: runtime::PrimitiveDesc) -> PrimitiveDesc {
+        let op = &desc.problem().op;
+        let mut records: Vec<(Arg, MemoryDesc)> = desc.operands().iter().map(|o| (o.arg, record(&o.tensor))).collect();
+        records.extend(unwritten(op).iter().map(|(arg, tensor)| (*arg, record(tensor))));
+        let sizes = match op {
+            Op::Conv(x) => Some(WindowSizes::new(&x.window, &Dims::default())),
+            Op::Deconv(x) => Some(WindowSizes::new(&x.window, &Dims::default())),
+            Op::Pool(x) => Some(WindowSizes::new(&x.window, &x.kernel)),
+            _ => None,
+        };
+        let mut factors = Vec::new();
+        if let Op::Resampling(x) = op {
+            factors.extend(x.factors.iter().map(|f| f.get()));
+            factors.resize(MAX_NDIMS, 0.0);
+        }
+        let name = CString::new(desc.impl_name()).unwrap_or_default();
+        let shared = Shared { runtime: desc, engine, name, records, sizes, factors, attr: OnceLock::new() };
+        PrimitiveDesc { shared: Arc::new(shared), iterates: true }
+    }
+
+    /// What the runtime decided.
+    pub fn runtime(&self) -> &runtime::PrimitiveDesc {
+        &self.shared.runtime
+    }
+
+    /// The engine that it was made with.
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.shared.engine
+    }
+
+    /// Name of the implementation.
+    pub(crate) fn name(&self) -> &CStr {
+        &self.shared.name
+    }
+
+    /// The record of the argument `arg`, where the primitive has it.
+    pub(crate) fn record(&self, arg: Arg) -> Option<&MemoryDesc> {
+        self.shared.records.iter().find(|r| r.0 == arg).map(|r| &r.1)
+    }
+
+    /// Strides, dilations, paddings and kernel of a window.
+    pub(crate) fn sizes(&self) -> Option<&WindowSizes> {
+        self.shared.sizes.as_deref()
+    }
+
+    /// Factors of a resampling, as many as a tensor may have dimensions.
+    pub(crate) fn factors(&self) -> &[f32] {
+        &self.shared.factors
+    }
+
+    /// The attributes, with layouts resolved.
+    fn attr(&self) -> &Attr {
+        self.shared.attr.get_or_init(|| Attr::from(self.runtime().attr()))
+    }
+
+    /// The same without other implementations to ask for: what a primitive keeps.
+    pub(crate) fn fixed(&self) -> PrimitiveDesc {
+        PrimitiveDesc { shared: self.shared.clone(), iterates: false }
+    }
+
+    /// Number of tensors written, as oneDNN counts them.
+    pub(crate) fn num_outputs(&self) -> usize {
+        self.runtime().num_outputs() + unwritten(&self.runtime().problem().op).len()
+    }
+}
+
+/// Gradients that oneDNN lists, and that callers pass, though only the gradient of the data is computed: those of every learnt parameter of
+/// batch and group normalisation.
+fn unwritten(op: &Op) -> Vec<(Arg, Tensor)> {
+    let (flags, src) = match op {
+        Op::BatchNorm(x) if x.prop == Prop::BackwardData => (x.flags, &x.src),
+        Op::GroupNorm(x) if x.prop == Prop::BackwardData => (x.flags, &x.src),
+        _ => return Vec::new(),
+    };
+    let tensor = src.dims().get(1).and_then(|&channels| Tensor::plain([channels], DataType::F32).ok());
+    let used = [(Arg::DIFF_SCALE, flags.use_scale), (Arg::DIFF_SHIFT, flags.use_shift)];
+    used.into_iter().filter(|u| u.1).filter_map(|u| Some((u.0, tensor.clone()?))).collect()
+}
+
+/// `dnnl_primitive_desc_next_impl`: what queries pointed to before is gone.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_primitive_desc_next_impl(pd: InOut<'_, PrimitiveDesc>) -> Status {
+    guard("dnnl_primitive_desc_next_impl", || {
+        let pd = pd.get("primitive_desc")?;
+        if !pd.iterates {
+            return Err(Failure::answer(Status::LastImplReached));
+        }
+        *pd = PrimitiveDesc::new(pd.engine().clone(), pd.runtime().next_impl()?);
+        Ok(())
+    })
+}
+
+/// `dnnl_primitive_desc_clone`: without further implementations.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_primitive_desc_clone(pd: New<'_, PrimitiveDesc>, existing: In<'_, PrimitiveDesc>) -> Status {
+    guard("dnnl_primitive_desc_clone", || pd.own("primitive_desc", existing.get("existing_primitive_desc")?.fixed()))
+}
+
+/// `dnnl_primitive_desc_get_attr`: the attributes live as long as the descriptor.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_primitive_desc_get_attr(pd: In<'_, PrimitiveDesc>, attr: New<'_, Attr>) -> Status {
+    guard("dnnl_primitive_desc_get_attr", || attr.lend("attr", pd.get("primitive_desc")?.attr()))
+}
+
+/// `dnnl_primitive_desc_destroy`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_primitive_desc_destroy(pd: Handle<PrimitiveDesc>) -> Status {
+    guard("dnnl_primitive_desc_destroy", || {
+        pd.destroy();
+        Ok(())
+    })
+}

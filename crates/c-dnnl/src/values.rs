@@ -1,0 +1,24 @@
+//! Numbers that C passes for enums, checked.
+
+use crate::status::Failure;
+use oxidnn_c_common::numbers::{DATA_TYPE, Numbers};
+use oxidnn_spec::DataType;
+
+/// What `number` stands for.
+///
+/// # Errors
+/// `invalid_arguments` where it stands for nothing.
+pub fn value<T: Copy + PartialEq>(table: &Numbers<T>, number: i32) -> Result<T, Failure> {
+    table.value(number).ok_or_else(|| {
+        let known: Vec<String> = table.pairs().iter().map(|p| p.1.to_string()).collect();
+        Failure::invalid(table.name, number, format_args!("one of {}", known.join(", ")))
+    })
+}
+
+/// The data type of a number, `None` where it is undefined.
+///
+/// # Errors
+/// `invalid_arguments` where it stands for nothing.
+pub fn optional_type(number: i32) -> Result<Option<DataType>, Failure> {
+    if number == 0 { Ok(None) } else { value(&DATA_TYPE, number).map(Some) }
+}
