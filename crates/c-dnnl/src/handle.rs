@@ -245,7 +245,7 @@ impl<'a, T> Array<'a, T> {
     }
 
     #[cfg(test)]
-    pub(crate) fn null() -> Array<'a, T> {
+    pub(crate) fn null() -> Array<'static, T> {
         Array(std::ptr::null(), PhantomData)
     }
 }
@@ -325,8 +325,8 @@ impl<'a> Text<'a> {
     }
 
     #[cfg(test)]
-    pub(crate) fn of(text: &'a CStr) -> Text<'a> {
-        Text(text.as_ptr(), PhantomData)
+    pub(crate) fn at(text: *const c_char) -> Text<'a> {
+        Text(text, PhantomData)
     }
 }
 
@@ -358,6 +358,14 @@ impl Data {
     /// True where the library is to allocate.
     pub fn is_allocate(self) -> bool {
         self.0.addr() == Data::ALLOCATE
+    }
+
+    /// The null address.
+    pub const NULL: Data = Data(std::ptr::null_mut());
+
+    /// The address of an allocation, which must live as long as the memory object that it is for.
+    pub(crate) fn own(allocation: &runtime::Allocation) -> Data {
+        if allocation.buf().is_empty() { Data::NULL } else { Data(allocation.buf().as_ptr()) }
     }
 
     /// The address.
@@ -413,35 +421,24 @@ impl Data {
     pub(crate) fn of<T>(value: &mut T) -> Data {
         Data(std::ptr::from_mut(value).cast())
     }
-
-    #[cfg(test)]
-    pub(crate) fn null() -> Data {
-        Data(std::ptr::null_mut())
-    }
 }
 
-/// Memory over the caller's addresses.
+/// Memory over addresses that C callers gave, or that live as long as the memory object that they are for.
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] for descriptions that memory cannot have, and a wrong number of addresses.
-pub fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: &[Data]) -> Result<runtime::Memory<'static>, Error> {
+pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: &[Data]) -> Result<runtime::Memory<'static>, Error> {
     let addresses: Vec<*mut u8> = data.iter().map(|d| d.0).collect();
     // SAFETY: the caller promised that the addresses serve the memory object as long as it uses them, and that executions which share
     // them do not conflict.
     unsafe { runtime::Memory::from_raw(engine, tensor, &addresses) }
 }
 
-/// Points buffer `index` of a memory at the caller's address.
+/// Points buffer `index` of a memory at an address.
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] for host scalars and an index without a buffer.
-pub fn repoint(memory: &mut runtime::Memory<'static>, index: usize, data: Data) -> Result<(), Error> {
+pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, index: usize, data: Data) -> Result<(), Error> {
     // SAFETY: as for `memory_over`.
     unsafe { memory.set_data_handle(index, data.0) }
-}
-
-/// The memory without the count of its readers and writers: C callers order their executions themselves.
-pub fn uncounted(memory: runtime::Memory<'static>) -> runtime::Memory<'static> {
-    // SAFETY: the caller promised that executions which share the memory do not conflict.
-    unsafe { memory.into_unchecked() }
 }

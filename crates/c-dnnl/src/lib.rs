@@ -6,6 +6,7 @@
 
 pub mod attr;
 pub mod create;
+pub mod debug;
 pub mod engine;
 pub mod gemm;
 pub mod handle;

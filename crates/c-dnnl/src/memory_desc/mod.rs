@@ -4,6 +4,8 @@
 //! [`record`] is the way back. A primitive's own descriptors are records that the primitive descriptor owns.
 
 pub mod create;
+pub mod derive;
+pub mod query;
 
 use crate::handle::{Handle, In, New, Owned};
 use crate::status::{Failure, Status, guard};
@@ -94,12 +96,13 @@ pub fn tensor(record: &MemoryDesc, name: &str) -> Result<Tensor, Failure> {
     Ok(tensor)
 }
 
-/// The type that `number` stands for, in a parameter `name`.
+/// The type that `number` stands for, in a parameter `name`: one that tensors of the interface may have.
 ///
 /// # Errors
 /// `invalid_arguments` where it stands for none.
 pub fn data_type(number: i32, name: &str) -> Result<DataType, Failure> {
-    numbers::DATA_TYPE.value(number).ok_or_else(|| Failure::invalid(name, format_args!("data type {number}"), "a data type from 1 to 16"))
+    let known = numbers::DATA_TYPE.value(number).filter(|t| !matches!(t, DataType::Boolean | DataType::F4E3m0));
+    known.ok_or_else(|| Failure::invalid(name, format_args!("data type {number}"), "the number of a tensor's data type"))
 }
 
 /// The first `ndims` numbers.
@@ -173,6 +176,10 @@ fn sparse(s: &Sparse) -> SparseRecord {
 fn to_sparse(record: &MemoryDesc, dims: &Dims, name: &str) -> Result<Sparse, Failure> {
     let s = &record.format;
     let nnz = s.nnz;
+    let s32 = numbers::DATA_TYPE.of(DataType::S32);
+    if s.metadata_types.iter().any(|&t| t != 0 && t != s32) {
+        return Err(Failure::unimplemented(format_args!("{name}: index arrays of other types than s32")));
+    }
     Ok(match s.encoding {
         encoding::CSR => Sparse::Csr { nnz },
         encoding::COO => Sparse::Coo { nnz },

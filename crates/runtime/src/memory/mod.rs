@@ -21,7 +21,7 @@ pub(crate) use borrow::{Access, Borrow, Guard};
 pub use map::{Mapped, MappedMut};
 
 use crate::{Buf, Element, Engine};
-use oxidnn_spec::{Dims, Error, Format, Layout, Tensor};
+use oxidnn_spec::{DataType, Error, Format, Tensor};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -110,11 +110,21 @@ impl Memory<'static> {
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn host_scalar<T: Native>(value: T) -> Result<Memory<'static>, Error> {
-        let owned = Allocation::host(size_of::<T>())?;
-        owned.buf().set(0, value);
-        let tensor = Tensor { dtype: T::DTYPE, layout: Layout { dims: Dims::from([1]), format: Format::HostScalar } };
+        Memory::host_scalar_of(T::DTYPE, bytemuck::bytes_of(&value))
+    }
+
+    /// One number on the host, of any data type, by its bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for another number of bytes than the type has, [`Error::OutOfMemory`].
+    pub fn host_scalar_of(dtype: DataType, value: &[u8]) -> Result<Memory<'static>, Error> {
+        if dtype.bytes(1) != Some(value.len()) {
+            return Err(Error::invalid("host scalar", format_args!("{} bytes", value.len()), format_args!("those of one {dtype}")));
+        }
+        let owned = Allocation::host(value.len())?;
+        owned.buf().write(0, value);
         let bufs = Bufs::One(owned.buf());
-        Ok(Memory::over(None, tensor, bufs, Origin::Owned, vec![owned]))
+        Ok(Memory::over(None, Tensor::host_scalar(dtype), bufs, Origin::Owned, vec![owned]))
     }
 }
 

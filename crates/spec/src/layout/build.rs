@@ -35,7 +35,8 @@ impl Tensor {
         if strides.iter().any(|&s| s < 0 && s != RUNTIME || s > LARGEST) {
             return bad("strides from 0 to 2^59 (or the runtime value)");
         }
-        if dtype.bits() == 4 && dims.iter().zip(strides.iter()).any(|(&d, &s)| d > 1 && s != RUNTIME && s > 1 && s % 2 == 1) {
+        let known = !dims.contains(&0) && !dims.has_runtime() && !strides.has_runtime();
+        if dtype.bits() == 4 && known && dims.iter().zip(strides.iter()).any(|(&d, &s)| d > 1 && s != RUNTIME && s > 1 && s % 2 == 1) {
             return bad("even strides but for the innermost dimension, for a 4-bit type");
         }
         let padded_offsets = Dims::filled(dims.len(), 0);

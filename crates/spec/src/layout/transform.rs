@@ -12,11 +12,6 @@ impl Layout {
     /// blocks or less than one.
     pub fn submemory(&self, dims: &[i64], offsets: &[i64]) -> Result<Layout, Error> {
         let n = self.ndims();
-        let no = |why: &str| Err(Error::unimplemented("submemory", why));
-        let Some(b) = self.blocking() else { return no("a layout that is not strides and blocks") };
-        if self.has_runtime() {
-            return no("runtime dimensions");
-        }
         if dims.len() != n || offsets.len() != n {
             return Err(Error::invalid(
                 "submemory",
@@ -24,21 +19,23 @@ impl Layout {
                 format_args!("{n} of each"),
             ));
         }
+        let no = |why: &str| Err(Error::unimplemented("submemory", why));
+        if self.has_runtime() {
+            return no("runtime dimensions");
+        }
+        let fits = |d: usize| offsets[d].checked_add(dims[d]).is_some_and(|end| dims[d] >= 0 && offsets[d] >= 0 && end <= self.dims[d]);
+        if let Some(d) = (0..n).find(|&d| !fits(d)) {
+            let got = format_args!("{} from {} of dimension {d}", dims[d], offsets[d]);
+            return Err(Error::invalid("submemory", got, format_args!("inside 0..{}", self.dims[d])));
+        }
+        let Some(b) = self.blocking() else { return no("a layout that is not strides and blocks") };
         let mut part = b.clone();
         for d in 0..n {
             let (size, start, block) = (dims[d], offsets[d], b.inner.of(d));
-            let end = start.checked_add(size).filter(|&e| size >= 0 && start >= 0 && e <= self.dims[d]);
-            let Some(end) = end else {
-                return Err(Error::invalid(
-                    "submemory",
-                    format_args!("{size} from {start} of dimension {d}"),
-                    format_args!("inside 0..{}", self.dims[d]),
-                ));
-            };
             if b.padded_offsets[d] != 0 || start % block != 0 {
                 return no("a part that does not begin at a block");
             }
-            let border = end == self.dims[d];
+            let border = start + size == self.dims[d];
             if !border && size % block != 0 && size > block {
                 return no("a part that ends inside a block");
             }
@@ -64,8 +61,8 @@ impl Layout {
         match &self.format {
             Format::Any => Ok(Layout::any(new)),
             Format::Blocked(b) if b.compensation.is_none() && !self.has_runtime() => {
-                if from == Some(0) {
-                    return Layout::plain(new);
+                if new == self.dims {
+                    return Ok(self.clone());
                 }
                 let blocking =
                     reshaped(&self.dims, b, &new).ok_or_else(|| bad("splits and merges of dense dimensions without blocks only"))?;
@@ -109,7 +106,7 @@ impl Layout {
     }
 }
 
-/// The blocking of `new`, group by group: the shortest runs of old and new dimensions with equal products correspond.
+/// The blocking of `new`, group by group from the last dimension: the shortest runs of old and new dimensions with equal products correspond.
 fn reshaped(old: &Dims, b: &Blocking, new: &Dims) -> Option<Blocking> {
     let mut out = Blocking {
         padded_dims: *new,
@@ -119,20 +116,24 @@ fn reshaped(old: &Dims, b: &Blocking, new: &Dims) -> Option<Blocking> {
         ..b.clone()
     };
     let plain = |d: usize| b.padded_dims[d] == old[d] && b.padded_offsets[d] == 0 && b.inner.of(d) == 1;
+    let before_padding = |end: usize| (0..end).rev().take_while(|&d| old[d] == 1).any(|d| !plain(d));
     let mut kept = [None; crate::MAX_NDIMS];
-    let (mut i, mut j) = (0, 0);
-    while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && old[i] == new[j] {
+    let mut around = b.inner.volume();
+    let (mut i, mut j) = (old.len(), new.len());
+    while i > 0 || j > 0 {
+        if i > 0 && old[i - 1] == 1 && plain(i - 1) && (j == 0 || new[j - 1] != 1 || before_padding(i - 1)) {
+            i -= 1;
+        } else if i > 0 && j > 0 && old[i - 1] == new[j - 1] {
+            (i, j) = (i - 1, j - 1);
             kept[i] = Some(j);
             (out.strides[j], out.padded_dims[j], out.padded_offsets[j]) = (b.strides[i], b.padded_dims[i], b.padded_offsets[i]);
-            (i, j) = (i + 1, j + 1);
-        } else if i < old.len() && old[i] == 1 && plain(i) {
-            i += 1;
-        } else if j < new.len() && new[j] == 1 {
-            out.strides[j] = if j > 0 { out.strides[j - 1] } else { 1 };
-            j += 1;
+            around = b.strides[i].checked_mul(new[j])? / b.inner.of(i);
+        } else if j > 0 && new[j - 1] == 1 {
+            j -= 1;
+            out.strides[j] = around;
         } else {
             (i, j) = regroup(old, b, new, &mut out, (i, j))?;
+            around = out.strides[j].checked_mul(new[j])?;
         }
     }
     for (d, size) in b.inner.iter() {
@@ -141,30 +142,26 @@ fn reshaped(old: &Dims, b: &Blocking, new: &Dims) -> Option<Blocking> {
     Some(out)
 }
 
-/// Splits or merges one group that begins at old dimension `start.0` and new dimension `start.1`; returns where it ends.
-fn regroup(old: &Dims, b: &Blocking, new: &Dims, out: &mut Blocking, start: (usize, usize)) -> Option<(usize, usize)> {
-    let (mut i, mut j) = (start.0 + 1, start.1 + 1);
-    let (mut p, mut q) = (*old.get(start.0)?, *new.get(start.1)?);
+/// Splits or merges one group that ends before old dimension `end.0` and new dimension `end.1`; returns where it begins.
+fn regroup(old: &Dims, b: &Blocking, new: &Dims, out: &mut Blocking, end: (usize, usize)) -> Option<(usize, usize)> {
+    let last = |dims: &Dims, end: usize| end.checked_sub(1).map(|d| (d, dims[d]));
+    let ((mut i, mut p), (mut j, mut q)) = (last(old, end.0)?, last(new, end.1)?);
     while p != q {
-        if p < q {
-            p = p.checked_mul(*old.get(i)?)?;
-            i += 1;
-        } else {
-            q = q.checked_mul(*new.get(j)?)?;
-            j += 1;
-        }
+        let (dims, at, product) = if p < q { (old, &mut i, &mut p) } else { (new, &mut j, &mut q) };
+        let (before, size) = last(dims, *at)?;
+        (*at, *product) = (before, product.checked_mul(size)?);
     }
     let mut inside: Option<i64> = None;
-    for d in (start.0..i).rev().filter(|&d| old[d] > 1 || b.padded_dims[d] > 1) {
+    for d in (i..end.0).rev().filter(|&d| old[d] > 1 || b.padded_dims[d] > 1) {
         let plain = b.padded_dims[d] == old[d] && b.padded_offsets[d] == 0 && b.inner.of(d) == 1;
         if !plain || inside.is_some_and(|s| s != b.strides[d]) {
             return None;
         }
         inside = Some(b.strides[d].checked_mul(old[d])?);
     }
-    let innermost = (start.0..i).rev().find(|&d| old[d] > 1)?;
+    let innermost = (i..end.0).rev().find(|&d| old[d] > 1)?;
     let mut stride = b.strides[innermost];
-    for d in (start.1..j).rev() {
+    for d in (j..end.1).rev() {
         out.strides[d] = stride;
         stride = stride.checked_mul(new[d])?;
     }

@@ -1,0 +1,97 @@
+//! The addresses of a memory's data. The host reads and writes the CPU's memory where it lies, so mapping is asking for the address.
+
+use super::{Memory, resolved};
+use crate::handle::{Data, In, InOut, Out, repoint};
+use crate::memory_desc::query::buffer_bytes;
+use crate::status::{Failure, Status, guard};
+
+impl Memory {
+    /// Handle `index`.
+    fn handle(&self, index: i32) -> Result<Data, Failure> {
+        if self.engine.is_none() {
+            return Err(Failure::invalid("memory", "a host scalar", "memory of an engine"));
+        }
+        let found = usize::try_from(index).ok().and_then(|i| self.handles.get(i));
+        found.copied().ok_or_else(|| Failure::invalid("index", index, format_args!("0 to {}", self.handles.len() - 1)))
+    }
+
+    fn set_handle(&mut self, index: i32, handle: Data) -> Result<(), Failure> {
+        self.handle(index)?;
+        let index = index as usize;
+        if let Some(engine) = &self.engine {
+            let address = resolved(engine, buffer_bytes(self.runtime.tensor(), index), handle, &mut self.owned)?;
+            self.handles[index] = address;
+            if index < self.runtime.buffers() {
+                repoint(&mut self.runtime, index, address)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the host finds buffer `index`: null where it has no bytes.
+    fn mapped(&self, index: i32) -> Result<*mut u8, Failure> {
+        if self.engine.is_none() && index == 0 {
+            return Ok(self.runtime.data_handle(0).unwrap_or(std::ptr::null_mut()));
+        }
+        let handle = self.handle(index)?;
+        let bytes = buffer_bytes(self.runtime.tensor(), index as usize);
+        Ok(if bytes == 0 { std::ptr::null_mut() } else { handle.address() })
+    }
+}
+
+/// `dnnl_memory_get_data_handle`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_get_data_handle(memory: In<'_, Memory>, handle: Out<'_, *mut u8>) -> Status {
+    guard("dnnl_memory_get_data_handle", || get(memory, handle, 0))
+}
+
+/// `dnnl_memory_get_data_handle_v2`: of one buffer.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_get_data_handle_v2(memory: In<'_, Memory>, handle: Out<'_, *mut u8>, index: i32) -> Status {
+    guard("dnnl_memory_get_data_handle_v2", || get(memory, handle, index))
+}
+
+/// No memory has a null address.
+fn get(memory: In<'_, Memory>, handle: Out<'_, *mut u8>, index: i32) -> Result<(), Failure> {
+    let address = match memory.optional() {
+        Some(m) => m.handle(index)?.address(),
+        None => std::ptr::null_mut(),
+    };
+    handle.set("handle", address)
+}
+
+/// `dnnl_memory_set_data_handle`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_set_data_handle(memory: InOut<'_, Memory>, handle: Data) -> Status {
+    guard("dnnl_memory_set_data_handle", || memory.get("memory")?.set_handle(0, handle))
+}
+
+/// `dnnl_memory_set_data_handle_v2`: of one buffer.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_set_data_handle_v2(memory: InOut<'_, Memory>, handle: Data, index: i32) -> Status {
+    guard("dnnl_memory_set_data_handle_v2", || memory.get("memory")?.set_handle(index, handle))
+}
+
+/// `dnnl_memory_map_data`.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_map_data(memory: In<'_, Memory>, mapped: Out<'_, *mut u8>) -> Status {
+    guard("dnnl_memory_map_data", || mapped.set("mapped_ptr", memory.get("memory")?.mapped(0)?))
+}
+
+/// `dnnl_memory_map_data_v2`: of one buffer.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_map_data_v2(memory: In<'_, Memory>, mapped: Out<'_, *mut u8>, index: i32) -> Status {
+    guard("dnnl_memory_map_data_v2", || mapped.set("mapped_ptr", memory.get("memory")?.mapped(index)?))
+}
+
+/// `dnnl_memory_unmap_data`: there is nothing to write back.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_unmap_data(memory: In<'_, Memory>, _mapped: Data) -> Status {
+    guard("dnnl_memory_unmap_data", || memory.get("memory")?.mapped(0).map(|_| ()))
+}
+
+/// `dnnl_memory_unmap_data_v2`: there is nothing to write back.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_memory_unmap_data_v2(memory: In<'_, Memory>, _mapped: Data, index: i32) -> Status {
+    guard("dnnl_memory_unmap_data_v2", || memory.get("memory")?.mapped(index).map(|_| ()))
+}
