@@ -174,6 +174,6 @@ fn empty_products_leave_c_alone_and_wrong_ones_are_refused() {
         assert_eq!(call(ta, sizes, lds), (Status::InvalidArguments, 7.0), "{ta} {sizes:?} {lds:?}");
     }
     assert_eq!(call(b'T', [2, 2, 3], [2, 2, 2]), (Status::Success, 3.0));
-    let (n, null) = (b'N' as c_char, Data::null());
+    let (n, null) = (b'N' as c_char, Data::NULL);
     assert_eq!(dnnl_sgemm(n, n, 2, 2, 3, 1.0, null, 3, null, 2, 0.0, null, 2), Status::InvalidArguments);
 }
