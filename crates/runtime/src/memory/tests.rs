@@ -1,6 +1,6 @@
 use super::*;
 use crate::{Device, EngineKind, Planned, Refused};
-use oxidnn_spec::{DataType, Problem, RUNTIME, Sparse};
+use oxidnn_spec::{Dims, Layout, Problem, RUNTIME, Sparse};
 
 /// A device of memory only; `remote` memory is out of the host's reach.
 struct Plain {
