@@ -1,0 +1,217 @@
+//! `Brgemm`: one block of sums over a list of pairs of matrices, on the calling thread: what programs build their own loops around.
+//!
+//! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, rows of all three wherever their distances say. It is [`Tile`]s side by side; the pairs
+//! are the taps of their tables.
+
+use super::tile::{Ahead, Call, Line, Product, Spec, Start, Stride, Tile, max_rows, max_vectors};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Allocation, Buf};
+use oxidnn_spec::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// Sizes and distances, in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Types. `B` lies with [`Product::together`] numbers of depth together for every column, and zeros to the last whole group.
+    pub product: Product,
+    /// Rows of `A` and `C`.
+    pub m: usize,
+    /// Columns of `B` and `C`.
+    pub n: usize,
+    /// Columns of `A` and rows of `B`.
+    pub k: usize,
+    /// From one row of `A` to the next.
+    pub lda: usize,
+    /// Columns from one group of rows of `B` to the next.
+    pub ldb: usize,
+    /// From one row of `C` to the next.
+    pub ldc: usize,
+    /// True when `C` is added to.
+    pub add: bool,
+}
+
+/// The kernels for a shape, ready to run.
+#[derive(Debug)]
+pub struct Brgemm {
+    shape: Shape,
+    /// Rows of all tiles but the last ones.
+    rows: usize,
+    bands: Vec<Band>,
+    /// A row of `A` that is zero: its sums are what signed bytes have too much.
+    zeros: Option<Allocation>,
+}
+
+/// Neighbouring columns that a tile has.
+#[derive(Debug)]
+struct Band {
+    column: usize,
+    columns: usize,
+    /// Columns of the last vector.
+    last: usize,
+    /// Tiles of all rows, of the rows that are left, and of one row of zeros.
+    tiles: [Option<Tile>; 3],
+}
+
+/// Most columns of a band.
+const MOST_COLUMNS: usize = 64;
+/// Words of a table that needs no allocation.
+const WORDS: usize = 256;
+
+impl Shape {
+    /// Bytes of a number of `A`.
+    fn a_bytes(&self) -> usize {
+        4 / self.product.depth()
+    }
+
+    /// Bytes of a column in a line of `B`.
+    fn column_bytes(&self) -> usize {
+        self.a_bytes() * self.product.together()
+    }
+
+    /// Bytes of an `A`, from its first number to behind its last; `None` on overflow.
+    pub fn a_extent(&self) -> Option<usize> {
+        let rows = self.lda.checked_mul(self.m.checked_sub(1)?)?;
+        rows.checked_add(self.k)?.checked_mul(self.a_bytes())
+    }
+
+    /// Bytes of a `B`.
+    pub fn b_extent(&self) -> Option<usize> {
+        let lines = self.k.div_ceil(self.product.together());
+        self.ldb.checked_mul(lines.checked_sub(1)?)?.checked_add(self.n)?.checked_mul(self.column_bytes())
+    }
+
+    /// Numbers of `C`.
+    pub fn c_extent(&self) -> Option<usize> {
+        self.ldc.checked_mul(self.m.checked_sub(1)?)?.checked_add(self.n)
+    }
+}
+
+impl Brgemm {
+    /// Makes the kernels that are not there yet.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when a size is 0 or a distance shorter than a line; [`Error::Runtime`] and [`Error::OutOfMemory`] when
+    /// code cannot be made.
+    pub fn new(isa: Isa, shape: Shape) -> Result<Brgemm, Error> {
+        let Shape { m, n, k, lda, ldb, ldc, .. } = shape;
+        for (name, size, least) in [("m", m, 1), ("n", n, 1), ("k", k, 1), ("lda", lda, k), ("ldb", ldb, n), ("ldc", ldc, n)] {
+            if size < least {
+                return Err(Error::invalid(name, size, format!("at least {least}")));
+            }
+        }
+        if [shape.a_extent(), shape.b_extent(), shape.c_extent()].contains(&None) {
+            return Err(Error::invalid("sizes", format!("{m}x{k}:{k}x{n}"), "matrices that fit the address space"));
+        }
+        let (lanes, whole) = (isa.width().lanes(), max_vectors(isa));
+        let rows = max_rows(isa, n.div_ceil(lanes).min(whole)).min(m);
+        let mut bands = Vec::new();
+        for column in (0..n).step_by(whole * lanes) {
+            let columns = (n - column).min(whole * lanes);
+            let vectors = columns.div_ceil(lanes);
+            let last = columns - (vectors - 1) * lanes;
+            let tile = |rows: usize, start: Start| -> Result<Option<Tile>, Error> {
+                let (masked, partial) = (last < lanes, (k % shape.product.depth()) as u8);
+                let spec =
+                    Spec { line: Line::Apart, a_step: Stride::Fixed(4), partial, start, masked, ..Spec::new(shape.product, rows, vectors) };
+                if rows == 0 { Ok(None) } else { Tile::get(isa, &spec).map(Some) }
+            };
+            let start = if shape.add { Start::Load } else { Start::Zero };
+            let zero = usize::from(shape.product == Product::S8S8);
+            let tiles = [tile(rows, start)?, tile(m % rows, start)?, tile(zero, Start::Zero)?];
+            bands.push(Band { column, columns, last, tiles });
+        }
+        let zeros = if shape.product == Product::S8S8 { Some(Allocation::host(k.next_multiple_of(4))?) } else { None };
+        Ok(Brgemm { shape, rows, bands, zeros })
+    }
+
+    /// What it was made for.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Computes: `pairs` are the bytes where the matrices of a pair begin in `a` and `b`, `c` begins with the first sum and holds f32, or the bits
+    /// of i32.
+    ///
+    /// # Panics
+    /// When a matrix is not inside its memory.
+    pub fn run(&self, a: Buf, b: Buf, pairs: &[[usize; 2]], c: &mut [f32]) {
+        let mut stack = [0; WORDS];
+        let words = pairs.len() * (1 + self.rows);
+        let mut heap = if words > WORDS { vec![0; words] } else { Vec::new() };
+        let table = if words > WORDS { &mut heap[..] } else { &mut stack[..] };
+        let operands = Operands { a, b, zeros: self.zeros.as_ref().map_or(Buf::empty(), Allocation::buf) };
+        for row in (0..self.shape.m).step_by(self.rows) {
+            let rows = (self.shape.m - row).min(self.rows);
+            let which = usize::from(rows < self.rows);
+            let step = self.shape.lda * self.shape.a_bytes();
+            let first = a.as_ptr().addr() + row * step;
+            let table = fill(table, pairs, rows, |[at, _], i| first + at + i * step);
+            for band in &self.bands {
+                let at = row * self.shape.ldc + band.column;
+                self.tile(band, which, table, operands, &mut c[at..]);
+            }
+        }
+        if self.zeros.is_some() {
+            self.correct(pairs, table, operands, c);
+        }
+    }
+
+    fn tile(&self, band: &Band, which: usize, table: &[usize], on: Operands, sums: &mut [f32]) {
+        let Some(tile) = &band.tiles[which] else { return };
+        let (shape, bytes) = (&self.shape, self.shape.column_bytes());
+        tile.run(Call {
+            table,
+            steps: shape.k / shape.product.depth(),
+            a: on.a,
+            zeros: on.zeros,
+            b: on.b,
+            b_at: band.column * bytes,
+            c_rows: &[],
+            c: Buf::empty(),
+            column: 0,
+            tail_column: 0,
+            tail: None,
+            sums,
+            sums_row: shape.ldc,
+            a_step: 0,
+            b_row: shape.ldb * bytes,
+            last: band.last,
+            ahead: Ahead::default(),
+        });
+    }
+
+    /// Takes from the sums of signed bytes what they have too much: the sums that a row of zeros gives.
+    fn correct(&self, pairs: &[[usize; 2]], table: &mut [usize], on: Operands, c: &mut [f32]) {
+        let table = fill(table, pairs, 1, |_, _| on.zeros.as_ptr().addr());
+        for band in &self.bands {
+            let mut surplus = [0.0; MOST_COLUMNS];
+            self.tile(band, 2, table, on, &mut surplus);
+            for row in c.chunks_mut(self.shape.ldc).take(self.shape.m) {
+                let sums = &mut row[band.column..band.column + band.columns];
+                for (sum, surplus) in sums.iter_mut().zip(&surplus) {
+                    *sum = f32::from_bits(sum.to_bits().wrapping_sub(surplus.to_bits()));
+                }
+            }
+        }
+    }
+}
+
+/// Memory of the operands.
+#[derive(Clone, Copy)]
+struct Operands {
+    a: Buf,
+    b: Buf,
+    zeros: Buf,
+}
+
+/// The taps of the pairs: where `B` begins, then the address of every row of `A`.
+fn fill<'t>(table: &'t mut [usize], pairs: &[[usize; 2]], rows: usize, address: impl Fn([usize; 2], usize) -> usize) -> &'t [usize] {
+    let table = &mut table[..pairs.len() * (1 + rows)];
+    for (tap, pair) in table.chunks_mut(1 + rows).zip(pairs) {
+        tap[0] = pair[1];
+        tap[1..].iter_mut().enumerate().for_each(|(i, word)| *word = address(*pair, i));
+    }
+    table
+}
