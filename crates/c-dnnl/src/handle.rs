@@ -378,6 +378,18 @@ impl Data {
         Data(self.0.wrapping_offset(bytes as isize))
     }
 
+    /// The `len` addresses behind the pointer.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn addresses<'a>(self, name: &str, len: usize) -> Result<&'a [Data], Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised an array of as many addresses, and that it stays until the call that reads them has ended.
+        Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), len) })
+    }
+
     /// Copies the value behind the pointer to `bytes`.
     ///
     /// # Errors
@@ -421,6 +433,12 @@ impl Data {
     pub(crate) fn of<T>(value: &mut T) -> Data {
         Data(std::ptr::from_mut(value).cast())
     }
+}
+
+/// The `bytes` behind the caller's address.
+pub(crate) fn region(data: Data, bytes: usize) -> runtime::Buf {
+    // SAFETY: the caller promised matrices of the sizes that other parameters say, which nobody writes meanwhile.
+    unsafe { runtime::Buf::new(data.0, bytes) }
 }
 
 /// Memory over addresses that C callers gave, or that live as long as the memory object that they are for.

@@ -20,4 +20,5 @@ pub mod primitive_desc;
 pub mod query;
 pub mod status;
 pub mod stream;
+pub mod ukernel;
 pub mod values;

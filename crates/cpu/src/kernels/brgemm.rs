@@ -4,7 +4,7 @@
 //! are the taps of their tables.
 
 use super::tile::{Ahead, Call, Line, Product, Spec, Start, Stride, Tile, max_rows, max_vectors};
-use oxidnn_jit::Isa;
+pub use oxidnn_jit::Isa;
 use oxidnn_runtime::{Allocation, Buf};
 use oxidnn_spec::Error;
 

@@ -1,0 +1,39 @@
+//! Kernels of one block for programs that bring their own loops: products over lists of matrices ([`brgemm`]), what their scales and post-ops
+//! read ([`attr_params`]), and packing of their second operand ([`transform`]). Everything runs on the calling thread.
+
+pub mod attr_params;
+pub mod brgemm;
+mod finish;
+pub mod transform;
+
+use crate::engine;
+use crate::status::Failure;
+use oxidnn_c_common::numbers::DATA_TYPE;
+use oxidnn_runtime::{Stream, Threads};
+use oxidnn_spec::{DataType, Dims, Tensor};
+use std::sync::OnceLock;
+
+#[cfg(test)]
+mod tests;
+
+/// A stream whose executions use no thread but the caller's.
+fn inline() -> Result<&'static Stream, Failure> {
+    static STREAM: OnceLock<Stream> = OnceLock::new();
+    match STREAM.get() {
+        Some(stream) => Ok(stream),
+        None => {
+            let made = Stream::with_threads(&engine::host(), Threads::inline())?;
+            Ok(STREAM.get_or_init(|| made))
+        }
+    }
+}
+
+/// The type that a number stands for.
+fn data_type(name: &str, number: i32) -> Result<DataType, Failure> {
+    DATA_TYPE.value(number).ok_or_else(|| Failure::invalid(name, number, "a data type"))
+}
+
+/// Rows behind each other.
+fn rows([m, n]: [i64; 2], ld: i64, dtype: DataType) -> Result<Tensor, Failure> {
+    Ok(Tensor::with_strides([m, n], dtype, Some(Dims::from([ld, 1])))?)
+}
