@@ -151,6 +151,7 @@ struct Bound<'a> {
 }
 
 /// What makes results of sums.
+#[allow(clippy::large_enum_variant, reason = "lies on the stack: executions allocate nothing")]
 enum Finish<'a> {
     /// The strips themselves, with these operands.
     Strips(TailArgs<'a>),
