@@ -110,6 +110,14 @@ impl Buf {
         unsafe { std::ptr::copy_nonoverlapping(values.as_ptr().cast::<u8>(), to, size_of_val(values)) }
     }
 
+    /// Copies `len` elements of `from`, from its element `index` on, to elements `to..`; the regions may overlap.
+    #[inline]
+    pub fn copy<T: Element>(&self, to: usize, from: &Buf, index: usize, len: usize) {
+        let (to, from) = (self.at::<T>(to, len).cast::<u8>(), from.at::<T>(index, len).cast::<u8>());
+        // SAFETY: bounds checked by `at`; the elements are ours by `new`'s promise.
+        unsafe { std::ptr::copy(from, to, len * size_of::<T>()) }
+    }
+
     /// Fills the region with `byte`.
     pub fn fill(&self, byte: u8) {
         // SAFETY: the whole region is writable and ours by `new`'s promise.

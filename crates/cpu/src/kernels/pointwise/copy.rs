@@ -1,7 +1,7 @@
 //! Copies of elements from layout to layout, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
+use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, Run, split};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -54,7 +54,16 @@ impl Kernel for Copies {
         for Move { src, nest } in &self.moves {
             let from = ctx.buf(*src)?;
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
+            let direct = bits >= 8 && (0..2).all(|t| nest.innermost(t).1 == 1) && nest.innermost(0).0 >= CHUNK as i64;
             split(ctx.executor, nest.volume(), grain, &|range| {
+                if direct {
+                    return nest.runs(range, usize::MAX / 2, |run| match bits {
+                        8 => stretch::<u8>(to, from, run),
+                        16 => stretch::<u16>(to, from, run),
+                        32 => stretch::<u32>(to, from, run),
+                        _ => stretch::<u64>(to, from, run),
+                    });
+                }
                 nest.walk(range, |chunk| match bits {
                     4 => nibbles(to, from, chunk),
                     8 => elements::<u8>(simd, to, from, chunk),
@@ -69,10 +78,22 @@ impl Kernel for Copies {
     }
 }
 
+/// Copies a run whose elements are mostly neighbours in both.
+fn stretch<T: Element>(to: Buf, from: Buf, run: &Run<'_>) {
+    let ([dst, src], strides) = ([0, 1].map(|t| run.at[t] as usize), [0, 1].map(|t| run.strides[t] as usize));
+    if strides == [1, 1] {
+        return to.copy::<T>(dst, &from, src, run.len);
+    }
+    (0..run.len).for_each(|i| to.set(dst + i * strides[0], from.get::<T>(src + i * strides[1])));
+}
+
 fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
+    let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
+    if (dst.1, src.1) == (1, 1) {
+        return (0..chunk.rows).for_each(|r| to.copy::<T>(dst.0 + r * dst.2, &from, src.0 + r * src.2, chunk.run));
+    }
     let mut block = [T::zeroed(); CHUNK];
     let block = &mut block[..chunk.positions()];
-    let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
     let joined = |(_, inner, outer): (usize, usize, usize)| inner == 1 && (chunk.rows == 1 || outer == chunk.run);
     let (at, inner, outer) = src;
     if joined(src) {

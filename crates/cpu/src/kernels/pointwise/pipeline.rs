@@ -77,6 +77,17 @@ pub(super) struct Bound {
 
 pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
 
+/// Registers in whole cache lines: no vector of theirs crosses one.
+#[repr(align(64))]
+pub(super) struct Lines(pub(super) Registers);
+
+impl Lines {
+    /// Zeros.
+    pub(super) fn new() -> Lines {
+        Lines([[0.0; CHUNK]; REGISTERS])
+    }
+}
+
 impl Grid {
     /// The grid of a space whose dimensions `kept` are kept; `whole` keeps it in one task.
     pub(super) fn new(space: &Dims, kept: u32, places: &[Place], whole: bool) -> Option<Grid> {
@@ -187,14 +198,14 @@ impl Group {
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
             split(ctx.executor, kept, grid.block, &|range| {
-                let mut registers = [[0.0; CHUNK]; REGISTERS];
+                let mut registers = Lines::new();
                 for stage in &self.stages {
                     let mut totals = [Memory::default(); FOLDS];
                     for (t, f) in totals.iter_mut().zip(&stage.folds) {
                         *t = bound.memory[f.operand];
                     }
                     let bound = Bound { memory: bound.memory, totals };
-                    stage.run(simd, grid, &bound, (range.clone(), 0..reduced), &mut registers);
+                    stage.run(simd, grid, &bound, (range.clone(), 0..reduced), &mut registers.0);
                 }
             });
             return Ok(());
@@ -219,7 +230,7 @@ impl Group {
             let totals = std::array::from_fn(|f| Memory { buf: part(f, segment), kind: Kind::Number(DataType::F32) });
             let bound = Bound { memory: bound.memory, totals };
             let range = (k..(k + grid.block).min(kept), r..(r + grid.segment).min(reduced));
-            stage.run(simd, grid, &bound, range, &mut [[0.0; CHUNK]; REGISTERS]);
+            stage.run(simd, grid, &bound, range, &mut Lines::new().0);
         });
         for (i, f) in stage.folds.iter().enumerate() {
             for k in 0..kept as usize {

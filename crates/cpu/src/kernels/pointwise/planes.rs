@@ -5,8 +5,8 @@
 //! `[window position][kept position]`, a [`Window`] makes the planes of the results, and these go through the shared tail (post-ops, scales,
 //! conversion) to their destination. All types and layouts are therefore the same to the formulas.
 
-use super::pipeline::{Bound, Group, Padding, Registers, zero};
-use super::program::{Builder, Draft, REGISTERS, Stage};
+use super::pipeline::{Bound, Group, Lines, Padding, Registers, zero};
+use super::program::{Builder, Draft, Stage};
 use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, OPERANDS, Place, Run};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
@@ -233,7 +233,7 @@ impl<W: Window> Kernel for Windows<W> {
         let tasks = ((kept + self.block - 1) / self.block) as usize;
         let part = &mut scratch.take(each * self.workers)?;
         part.work(ctx.executor, self.workers, tasks, &|task, planes| {
-            let mut registers = [[0.0; CHUNK]; REGISTERS];
+            let mut registers = Lines::new();
             let start = task as i64 * self.block;
             self.kept.runs(start..(start + self.block).min(kept), self.run, |k| {
                 let mut rest = &mut planes[..];
@@ -253,7 +253,7 @@ impl<W: Window> Kernel for Windows<W> {
                 if let Some(second) = &self.second {
                     second.store(simd, memory[self.inputs.len()], k, extra);
                 }
-                self.store(simd, &bound, k, result, &mut registers);
+                self.store(simd, &bound, k, result, &mut registers.0);
             });
         });
         for Padding { arg, dtype, nest } in &self.padding {

@@ -180,6 +180,11 @@ impl Step {
     }
 }
 
+/// True for what leaves every number as it is: frameworks put such scales behind products.
+fn is_identity(op: &PostOp) -> bool {
+    matches!(op, PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha, beta } if alpha.get() == 1.0 && beta.get() == 0.0)
+}
+
 /// True when elements of equal positions have equal numbers in both.
 fn is_alike(a: &Tensor, b: &Tensor) -> bool {
     let (Some(x), Some(y)) = (a.blocking(), b.blocking()) else { return false };
@@ -222,7 +227,7 @@ impl Tail {
         steps.extend(about.compensated.then_some(Step::Compensate));
         steps.extend(about.scaled.then_some(Step::Scale));
         steps.extend(about.biased.then_some(Step::Bias));
-        for (index, op) in attr.post_ops.iter().enumerate() {
+        for (index, op) in attr.post_ops.iter().enumerate().filter(|(_, op)| !is_identity(op)) {
             steps.push(Step::of(index as u8, op, about)?);
         }
         if steps.iter().filter(|s| matches!(s, Step::Tensor { .. })).count() > TENSORS {

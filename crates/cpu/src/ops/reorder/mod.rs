@@ -1,15 +1,21 @@
 //! Reorder: changes of layout, type and scale.
 
+mod squares;
+
 use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Pipeline};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 
 /// The rows, best first: copies bit by bit, then arithmetic.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "tiles:portable", plan: copy }, Impl { name: "chunks:portable", plan: convert }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "squares:jit", plan: squares::plan },
+    Impl { name: "tiles:portable", plan: copy },
+    Impl { name: "chunks:portable", plan: convert },
+    fallback::ROW,
+];
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -18,18 +24,24 @@ fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     }
 }
 
+/// Whether all that happens to elements is that they change their places.
+fn check_copy(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
+    if op.src.dtype != op.dst.dtype {
+        return Err(Skip::DataType(format!("{} to {}", op.src.dtype, op.dst.dtype)));
+    }
+    if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
+        return Err(Skip::Attr("scales, zero points and post-ops".into()));
+    }
+    if op.dst.blocking().is_some_and(|b| b.compensation.is_some()) {
+        return Err(Skip::Layout("of dst: with sums".into()));
+    }
+    Ok(())
+}
+
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
-        let (op, attr) = (reorder(problem)?, &problem.attr);
-        if op.src.dtype != op.dst.dtype {
-            return Err(Skip::DataType(format!("{} to {}", op.src.dtype, op.dst.dtype)));
-        }
-        if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
-            return Err(Skip::Attr("scales, zero points and post-ops".into()));
-        }
-        if op.dst.blocking().is_some_and(|b| b.compensation.is_some()) {
-            return Err(Skip::Layout("of dst: with sums".into()));
-        }
+        let op = reorder(problem)?;
+        check_copy(op, &problem.attr)?;
         let mut copies = Copies::new(Arg::DST, &op.dst)?;
         copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
         Ok((copies, 0))
