@@ -193,30 +193,29 @@ impl Case {
     /// The kernel must be that of `dot`, and the memory that of the case.
     unsafe fn best_dot(&self, entry: &Entry<Args>, dot: Dot, isa: Isa, memory: &mut Memory) -> f64 {
         let (rows, columns) = (usize::from(dot.rows), dot.columns(isa));
-        let mut tables = Vec::new();
-        let mut calls = Vec::new();
-        for (i, j) in self.each_tile() {
-            let mut table = Vec::new();
-            for p in 0..self.parts {
-                table.push(p * self.steps * columns * 4);
-                table.extend((i * rows..(i + 1) * rows).map(|row| memory.a.at(row * memory.a_row + p * self.steps * 4).addr()));
-            }
-            tables.push(table);
-            calls.push(Args {
-                table: std::ptr::null(),
-                count: self.parts,
-                steps: self.steps,
-                b: memory.b.at(j * memory.panel),
-                sums: memory.c.at(i * rows * memory.c_row + j * columns * 4),
-                sums_row: memory.c_row,
-                a_step: 4,
-                b_row: columns * 4,
-                last: isa.width().lanes(),
-                ahead: 0,
-                ahead_step: 0,
-            });
+        let mut strip = vec![self.parts, self.tiles_m, 0, memory.a_row, 0];
+        strip.resize(strip.len() + rows, 0);
+        for p in 0..self.parts {
+            strip.push(p * self.steps * columns * 4);
+            strip.extend((0..rows).map(|row| memory.a.at(row * memory.a_row + p * self.steps * 4).addr()));
         }
-        calls.iter_mut().zip(&tables).for_each(|(call, table)| call.table = table.as_ptr());
+        // One call for every panel, which meets all rows.
+        let panel = |j: usize| Args {
+            strips: strip.as_ptr(),
+            count: 1,
+            panels: 1,
+            steps: self.steps,
+            b: memory.b.at(j * memory.panel),
+            b_panel: 0,
+            sums: memory.c.at(j * columns * 4),
+            sums_row: memory.c_row,
+            a_step: 4,
+            b_row: columns * 4,
+            last: isa.width().lanes(),
+            ahead: 0,
+            ahead_step: 0,
+        };
+        let calls: Vec<Args> = (0..self.tiles_n).map(panel).collect();
         // SAFETY: by the caller's promise.
         best(150, || calls.iter().for_each(|call| unsafe { entry.call(black_box(call)) }))
     }

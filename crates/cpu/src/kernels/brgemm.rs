@@ -1,9 +1,9 @@
 //! `Brgemm`: one block of sums over a list of pairs of matrices, on the calling thread: what programs build their own loops around.
 //!
 //! `C[m x n] (+)= sum over pairs of A[m x k] * B[k x n]`, rows of all three wherever their distances say. It is [`Tile`]s side by side; the pairs
-//! are the taps of their tables.
+//! are the taps of their strips.
 
-use super::tile::{Ahead, Call, Line, Product, Spec, Start, Stride, Tile, max_rows, max_vectors};
+use super::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, Tile, max_rows, max_vectors};
 pub use oxidnn_jit::Isa;
 use oxidnn_runtime::{Allocation, Buf};
 use oxidnn_spec::Error;
@@ -56,7 +56,7 @@ struct Band {
 
 /// Most columns of a band.
 const MOST_COLUMNS: usize = 64;
-/// Words of a table that needs no allocation.
+/// Words of a list that needs no allocation.
 const WORDS: usize = 256;
 
 impl Shape {
@@ -138,37 +138,36 @@ impl Brgemm {
     /// When a matrix is not inside its memory.
     pub fn run(&self, a: Buf, b: Buf, pairs: &[[usize; 2]], c: &mut [f32]) {
         let mut stack = [0; WORDS];
-        let words = pairs.len() * (1 + self.rows);
+        let words = List::words(1, [self.rows; 2], pairs.len()).unwrap_or(usize::MAX);
         let mut heap = if words > WORDS { vec![0; words] } else { Vec::new() };
-        let table = if words > WORDS { &mut heap[..] } else { &mut stack[..] };
-        let operands = Operands { a, b, zeros: self.zeros.as_ref().map_or(Buf::empty(), Allocation::buf) };
-        for row in (0..self.shape.m).step_by(self.rows) {
+        let words = if words > WORDS { &mut heap[..] } else { &mut stack[..] };
+        let on = Operands { a, b, zeros: self.zeros.as_ref().map_or(Buf::empty(), Allocation::buf) };
+        let (whole, step) = (self.shape.m / self.rows, self.shape.lda * self.shape.a_bytes());
+        for (which, row, tiles) in [(0, 0, whole), (1, whole * self.rows, 1)] {
             let rows = (self.shape.m - row).min(self.rows);
-            let which = usize::from(rows < self.rows);
-            let step = self.shape.lda * self.shape.a_bytes();
-            let first = a.as_ptr().addr() + row * step;
-            let table = fill(table, pairs, rows, |[at, _], i| first + at + i * step);
+            if rows == 0 || tiles == 0 {
+                continue;
+            }
+            let list = list(words, (rows, tiles, step), pairs.iter().map(|pair| (pair[1], a.as_ptr().addr() + row * step + pair[0])));
             for band in &self.bands {
-                let at = row * self.shape.ldc + band.column;
-                self.tile(band, which, table, operands, &mut c[at..]);
+                self.tile(band, which, list.strips(), on, &mut c[row * self.shape.ldc + band.column..]);
             }
         }
         if self.zeros.is_some() {
-            self.correct(pairs, table, operands, c);
+            self.correct(pairs, words, on, c);
         }
     }
 
-    fn tile(&self, band: &Band, which: usize, table: &[usize], on: Operands, sums: &mut [f32]) {
+    fn tile(&self, band: &Band, which: usize, strips: &[usize], on: Operands, sums: &mut [f32]) {
         let Some(tile) = &band.tiles[which] else { return };
         let (shape, bytes) = (&self.shape, self.shape.column_bytes());
         tile.run(Call {
-            table,
+            strips,
             steps: shape.k / shape.product.depth(),
             a: on.a,
             zeros: on.zeros,
             b: on.b,
-            b_at: band.column * bytes,
-            c_rows: &[],
+            panels: Panels::one(band.column * bytes),
             c: Buf::empty(),
             column: 0,
             tail_column: 0,
@@ -183,11 +182,11 @@ impl Brgemm {
     }
 
     /// Takes from the sums of signed bytes what they have too much: the sums that a row of zeros gives.
-    fn correct(&self, pairs: &[[usize; 2]], table: &mut [usize], on: Operands, c: &mut [f32]) {
-        let table = fill(table, pairs, 1, |_, _| on.zeros.as_ptr().addr());
+    fn correct(&self, pairs: &[[usize; 2]], words: &mut [usize], on: Operands, c: &mut [f32]) {
+        let list = list(words, (1, 1, 0), pairs.iter().map(|pair| (pair[1], on.zeros.as_ptr().addr())));
         for band in &self.bands {
             let mut surplus = [0.0; MOST_COLUMNS];
-            self.tile(band, 2, table, on, &mut surplus);
+            self.tile(band, 2, list.strips(), on, &mut surplus);
             for row in c.chunks_mut(self.shape.ldc).take(self.shape.m) {
                 let sums = &mut row[band.column..band.column + band.columns];
                 for (sum, surplus) in sums.iter_mut().zip(&surplus) {
@@ -206,12 +205,10 @@ struct Operands {
     zeros: Buf,
 }
 
-/// The taps of the pairs: where `B` begins, then the address of every row of `A`.
-fn fill<'t>(table: &'t mut [usize], pairs: &[[usize; 2]], rows: usize, address: impl Fn([usize; 2], usize) -> usize) -> &'t [usize] {
-    let table = &mut table[..pairs.len() * (1 + rows)];
-    for (tap, pair) in table.chunks_mut(1 + rows).zip(pairs) {
-        tap[0] = pair[1];
-        tap[1..].iter_mut().enumerate().for_each(|(i, word)| *word = address(*pair, i));
-    }
-    table
+/// A strip of so many rows a tile and tiles, whose rows of `A` are `step` bytes apart, with taps that say where `B` and `A` begin.
+fn list(words: &mut [usize], (rows, tiles, step): (usize, usize, usize), taps: impl Iterator<Item = (usize, usize)>) -> List<'_> {
+    let mut list = List::new(words, rows);
+    list.strip(Strip { tiles, sums: 0, a_row: step, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+    taps.for_each(|(b, a)| list.tap(b, a, &std::array::from_fn(|i| i * step)));
+    list
 }

@@ -113,30 +113,38 @@ impl Case {
         if self.dot.product.is_whole() { i as u32 } else { (i as f32).to_bits() }
     }
 
-    /// Runs the kernel and checks what it leaves.
+    /// Runs the kernel and checks what it leaves: a strip of one tile and one of two by two panels, or by one where the last vector is masked, all
+    /// of which have equal operands.
     pub(super) fn run(&self) {
-        let rows = usize::from(self.dot.rows);
+        let (rows, columns) = (usize::from(self.dot.rows), self.dot.columns(self.isa));
         let rows_of = |tap: usize| match self.dot.a_step {
             Stride::Across => vec![self.across(tap)],
             _ => (0..rows).map(|i| self.left(tap, i)).collect::<Vec<_>>(),
         };
         let left: Vec<_> = (0..self.taps).map(rows_of).collect();
-        let right: Vec<_> = (0..self.taps).map(|t| self.right(t)).collect();
+        let twice = |(bytes, line): (Vec<u8>, usize)| (bytes.repeat(2), line);
+        let right: Vec<_> = (0..self.taps).map(|t| twice(self.right(t))).collect();
         // Panels are anywhere; the base is another address.
-        let base = 0x1000_usize;
-        let mut table = Vec::new();
-        for (left, right) in left.iter().zip(&right) {
-            table.push(right.0.as_ptr().addr().wrapping_sub(base));
-            table.extend(left.iter().map(|row| row.0.as_ptr().addr()));
+        let (base, panels) = (0x1000_usize, if self.dot.masked { 1 } else { 2 });
+        let sums_row = panels * columns + 3;
+        let mut sums = [self.sums(sums_row), self.sums(sums_row), self.sums(sums_row)].concat();
+        let mut strips = Vec::new();
+        for (first, tiles) in [(2, 1), (0, 2)] {
+            strips.extend([self.taps, tiles, first * rows * sums_row * 4, 0, usize::MAX]);
+            strips.resize(strips.len() + rows, usize::MAX);
+            for (left, right) in left.iter().zip(&right) {
+                strips.push(right.0.as_ptr().addr().wrapping_sub(base));
+                strips.extend(left.iter().map(|row| row.0.as_ptr().addr()));
+            }
         }
-        let columns = self.dot.columns(self.isa);
-        let sums_row = columns + 3;
-        let mut sums = self.sums(sums_row);
+        assert_eq!(Some(strips.len()), self.dot.strip_words(self.taps).map(|n| n * 2));
         let args = Args {
-            table: table.as_ptr(),
-            count: self.taps,
+            strips: strips.as_ptr(),
+            count: 2,
+            panels,
             steps: self.steps,
             b: std::ptr::without_provenance(base),
+            b_panel: right.first().map_or(0, |b| b.0.len() / 2),
             sums: sums.as_mut_ptr().cast(),
             sums_row: sums_row * 4,
             a_step: left.first().and_then(|l| l.first()).map_or(0, |a| a.1),
@@ -146,16 +154,17 @@ impl Case {
             ahead_step: 192,
         };
         if run(self.dot.function(self.isa), &args) {
-            self.check(&sums, sums_row);
+            sums.chunks(sums.len() / 3).for_each(|sums| self.check(sums, sums_row));
         }
     }
 
-    /// Compares every sum, and what lies between them.
+    /// Compares every sum of a tile by as many panels as there is room for in a row, and what lies between them.
     pub(super) fn check(&self, sums: &[u32], sums_row: usize) {
+        let columns = self.dot.columns(self.isa);
         for (i, got) in sums.iter().enumerate() {
-            let (row, column) = (i / sums_row, i % sums_row);
+            let (row, panel, column) = (i / sums_row, i % sums_row / columns, i % sums_row % columns);
             let mut want = self.before(i);
-            if column < self.shown() {
+            if panel < sums_row / columns && column < self.shown() {
                 let terms = (0..self.taps).flat_map(|t| (0..self.depth()).map(move |k| (t, k)));
                 let flipped = if self.dot.product == Product::S8S8 { 128 } else { 0 };
                 let sum: i32 = terms.map(|(t, k)| (self.a(t, row, k) + flipped) * self.b(t, k, column)).sum();

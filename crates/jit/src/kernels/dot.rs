@@ -5,6 +5,10 @@
 //! and not copies, and one kernel does them all. `A` is read where it is, 4 bytes of a row at a time (one f32, two bf16 or f16, four bytes: a
 //! *step*), which every lane multiplies; `B` has, for every step, a line of 4 bytes a column.
 //!
+//! A call walks: it makes a list of *strips*, each a number of tiles whose rows follow each other at constant distances, by a number of panels of
+//! `B`. What lies between two tiles is then a few tens of instructions, which the processor reads while the multiply-adds of the tile before are
+//! still waiting, so that short reductions cost little more than their multiply-adds. See [`Dot::strip_words`] for what a strip is in the list.
+//!
 //! The addresses of a tap's rows stay in registers, and one more register, how far the tap has come, is added to each of them by the addressing
 //! mode: a step moves one register for `A` and one for `B`, however many rows there are.
 //!
@@ -145,15 +149,19 @@ pub struct Dot {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// For every tap one word that is added to `b`, and the address of the first step of every row of `A` (see [`Dot::listed`]).
-    pub table: *const usize,
-    /// Number of taps; none leaves what the sums begin with.
+    /// The strips, one behind the other, see [`Dot::strip_words`].
+    pub strips: *const usize,
+    /// Number of strips, at least 1.
     pub count: usize,
+    /// Number of panels, at least 1, that a tile meets before the next one does.
+    pub panels: usize,
     /// Whole steps of every tap.
     pub steps: usize,
-    /// What the first words of the taps are added to: an address of `B`.
+    /// What the first words of the taps are added to: an address of `B`, in the first panel.
     pub b: *const u8,
-    /// The first sum in memory: where [`Start::Load`] reads and [`Sums::store`] writes.
+    /// Bytes from a panel to the next.
+    pub b_panel: usize,
+    /// What is added to the strips' places of sums, in the first panel: where [`Start::Load`] reads and [`Sums::store`] writes.
     pub sums: *mut u8,
     /// Distance of the rows of sums there in bytes.
     pub sums_row: usize,
@@ -172,11 +180,60 @@ pub struct Args {
 /// Bytes that a kernel asks for at a time, see [`Args::ahead`].
 pub const AHEAD: usize = 256;
 
+/// Words of a strip before those of its rows.
+pub const HEAD: usize = 5;
+
+/// A tile that is being made.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    /// Pointer to the arguments: an [`Args`], which may be the first field of a larger block.
+    pub args: Int,
+    /// Columns of the panels that the tile has met.
+    pub column: Int,
+    /// Pointer to the words of the strip.
+    strip: Int,
+    /// Rows of the strip before the tile.
+    before: Int,
+}
+
+impl Spot {
+    fn word(&self, i: usize) -> Addr {
+        self.strip.at((i * size_of::<usize>()) as i32)
+    }
+
+    /// The word of a row of the strip's first tile that is for what follows the sums.
+    pub fn row(&self, row: usize) -> Addr {
+        self.word(HEAD + row)
+    }
+
+    /// How far behind that of the strip's first tile the place of the tile is, at the distance that the strip has for what follows the sums.
+    pub fn shift(&self, f: &mut Function) -> Int {
+        self.scaled(f, self.word(4))
+    }
+
+    /// The rows of the strip before the tile, each as long as a number in memory says.
+    fn scaled(&self, f: &mut Function, row: Addr) -> Int {
+        let row = f.load_int(row);
+        f.mul(row, self.before);
+        row
+    }
+
+    /// The place of the sums in memory, to be moved from row to row, and the distance of rows.
+    fn memory(&self, f: &mut Function) -> (Int, Int) {
+        let row = self.args.at(offset_of!(Args, sums_row) as i32);
+        let base = f.load_int(self.args.at(offset_of!(Args, sums) as i32));
+        let (place, before) = (f.load_int(self.word(2)), self.scaled(f, row));
+        f.add(base, place);
+        f.add(base, before);
+        (f.address(base.indexed(self.column, 4, 0)), f.load_int(row))
+    }
+}
+
 /// The sums of a tile, for what follows them.
 #[derive(Debug)]
 pub struct Sums<'s> {
-    /// Pointer to the arguments: an [`Args`], which may be the first field of a larger block.
-    pub args: Int,
+    /// The tile.
+    pub at: Spot,
     /// The sums, row by row.
     pub values: &'s [Val],
     /// How many belong to a row.
@@ -188,7 +245,7 @@ pub struct Sums<'s> {
 impl Sums<'_> {
     /// Stores the sums as they are to [`Args::sums`].
     pub fn store(&self, f: &mut Function) {
-        let (at, row) = memory(f, self.args);
+        let (at, row) = self.at.memory(f);
         for (i, line) in self.values.chunks(self.vectors).enumerate() {
             if i > 0 {
                 f.add(at, row);
@@ -207,11 +264,6 @@ impl Sums<'_> {
     pub fn mask(&self, vector: usize) -> Option<Pred> {
         self.last.filter(|_| vector + 1 == self.vectors)
     }
-}
-
-/// The pointer to the sums in memory, to be moved from row to row, and their distance.
-fn memory(f: &mut Function, args: Int) -> (Int, Int) {
-    (f.load_int(args.at(offset_of!(Args, sums) as i32)), f.load_int(args.at(offset_of!(Args, sums_row) as i32)))
 }
 
 fn column(base: Int, vector: usize, width: Width) -> Addr {
@@ -252,18 +304,25 @@ impl Dot {
         self.function_around(isa, |_, _| {}, finish)
     }
 
-    /// The same; `begin` writes what comes before everything, given the pointer to the arguments.
+    /// The same; `begin` writes what comes before the sums of every tile.
     pub fn function_around(
         &self,
         isa: Isa,
-        begin: impl FnOnce(&mut Function, Int),
+        begin: impl FnOnce(&mut Function, Spot),
         finish: impl FnOnce(&mut Function, &Sums<'_>),
     ) -> Function {
         let mut f = Function::new(isa);
-        let args = f.arguments();
-        begin(&mut f, args);
-        write::write(self, &mut f, args, finish);
+        write::write(self, &mut f, begin, finish);
         f
+    }
+
+    /// Words of a strip of so many taps: their number (none leaves what the sums begin with); the number of tiles, at least 1; bytes from
+    /// [`Args::sums`] to the first sum; where there are several tiles, the distance of rows of `A`, and that of rows in what follows the sums;
+    /// one word for each row of the first tile that is for what follows the sums; for every tap one word that is added to [`Args::b`], and the
+    /// address of the first step of every row of `A` of the first tile (see [`Dot::listed`]).
+    #[inline]
+    pub fn strip_words(&self, taps: usize) -> Option<usize> {
+        taps.checked_mul(1 + self.listed())?.checked_add(HEAD + usize::from(self.rows))
     }
 
     /// Rows of `A` whose addresses a tap has.

@@ -1,7 +1,7 @@
 //! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address it reaches has been checked.
 
 use crate::kernels::code::{Kernels, Key};
-use crate::kernels::tile::{Ahead, Call, Tile};
+use crate::kernels::tile::{Ahead, Call, Panels, Tile};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
 use oxidnn_jit::kernels::unpack::{self, Unpack};
@@ -215,18 +215,17 @@ impl Unpacker {
     }
 }
 
-/// Adds the product of rows of `A`, given by their addresses in the table, with unpacked lines to sums that are `step` apart.
-pub(super) fn multiply(tile: &Tile, (table, steps): (&[usize], usize), a: Buf, b: &[f32], (sums, step): (&mut [f32], usize)) {
+/// Adds the product of a list of strips of rows of `A` with unpacked lines to sums that are `step` apart.
+pub(super) fn multiply(tile: &Tile, (strips, steps): (&[usize], usize), a: Buf, b: &[f32], (sums, step): (&mut [f32], usize)) {
     // SAFETY: tiles read `B` and never write it; the numbers are borrowed for the call, and the buffer goes no farther than that.
     let b = unsafe { Buf::new(b.as_ptr().cast_mut().cast(), size_of_val(b)) };
     tile.run(Call {
-        table,
+        strips,
         steps,
         a,
         zeros: Buf::empty(),
         b,
-        b_at: 0,
-        c_rows: &[],
+        panels: Panels::one(0),
         c: Buf::empty(),
         column: 0,
         tail_column: 0,

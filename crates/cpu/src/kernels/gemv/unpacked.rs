@@ -8,7 +8,7 @@ use super::shared::Finished;
 use super::weights::Lie;
 use super::{Factor, Operands, Request};
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
-use crate::kernels::tile::{self, MOST_ROWS, Spec, Start, Tile, max_rows, max_vectors};
+use crate::kernels::tile::{self, List, MOST_ROWS, ONE_STRIP, Spec, Start, Strip, Tile, max_rows, max_vectors};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
@@ -248,13 +248,13 @@ impl Unpacked {
             };
             for tile in tiles.clone() {
                 let (row, rows) = (self.row_of(tile), self.row_of(tile + 1) - self.row_of(tile));
-                let mut table = [0; 1 + MOST_ROWS];
-                for (i, address) in table[1..=rows].iter_mut().enumerate() {
-                    *address = a + (row + i) * a_row + k * size;
-                }
-                let sums = &mut sums[(row - first) * columns..];
+                let mut words = [0; ONE_STRIP];
+                let mut list = List::new(&mut words, rows);
+                let sums_at = (row - first) * columns * 4;
+                list.strip(Strip { tiles: 1, sums: sums_at, a_row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+                list.tap(0, a + row * a_row + k * size, &std::array::from_fn(|i| i * a_row));
                 if let Some(tile) = &set.tiles[rows - each] {
-                    multiply(tile, (&table[..=rows], steps), shared.a, unpacked, (sums, columns));
+                    multiply(tile, (list.strips(), steps), shared.a, unpacked, (sums, columns));
                 }
             }
         }

@@ -1,12 +1,13 @@
 //! The loops around tiles: a matrix product whose rows of `A` are wherever a [`Work`] says, and whose `B` comes in panels.
 //!
 //! The product is cut into tasks of a block of rows by a group of panels, which workers share. A task walks the reduction in parts: a part of
-//! a group of panels stays in the second cache while every tile of the block's rows meets it. Sums go from part to part through scratch. The
-//! last part's tiles finish them in registers where the tail can do it; else the task hands the sums to the work, a block at a time.
+//! a group of panels stays in the second cache while every tile of the block's rows meets it. The task lists as many tiles as there is room for,
+//! and has a kernel walk over them. Sums go from part to part through scratch. The last part's tiles finish them in registers where the tail can
+//! do it; else the task hands the sums to the work, a block at a time.
 //!
 //! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
 
-use super::{Ahead, Call, Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use super::{Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
 use crate::kernels::scratch::{Part as Scratch, for_workers};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -30,6 +31,12 @@ const TILES: usize = 4;
 const FAR_TILES: usize = 24;
 /// Bytes of a panel that stays in the second cache from one block of rows to the next.
 const STAYS: usize = 512 << 10;
+/// Bytes of a panel that stays in the first cache from one tile to the next.
+const NEAR: usize = 32 << 10;
+/// Words of the strips that are listed at a time, unless one has more.
+const LISTED: usize = 1 << 10;
+/// Bytes of `A` that the tiles of a list have at most, as each panel may meet all of them.
+const ROWS: usize = 128 << 10;
 
 /// A part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,9 +80,9 @@ pub trait Work: Sync {
     /// The place of `row`.
     fn walk(&self, unit: usize, row: usize, part: usize) -> Self::Walk;
 
-    /// Writes the taps of the next `to.len()` rows, and to `to` the addresses of the unit's first column in the destination; goes on behind
-    /// these rows. The rows are of one tile, and do not cross a stretch.
-    fn tile(&self, walk: &mut Self::Walk, table: &mut Table<'_>, to: &mut [usize]);
+    /// Lists a strip of tiles of the next rows, `most` at most, whose first sum lies at byte `sums`: its taps, and the addresses of the unit's
+    /// first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross a stretch.
+    fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
 
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
@@ -96,34 +103,6 @@ pub struct Block<'s> {
     pub spare: &'s mut [f32],
     /// Distance of two rows.
     pub step: usize,
-}
-
-/// The taps of a tile, being written.
-#[derive(Debug)]
-pub struct Table<'t> {
-    words: &'t mut [usize],
-    rows: usize,
-    len: usize,
-}
-
-impl Table<'_> {
-    /// Adds a tap whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin `offset` bytes behind `base`.
-    ///
-    /// # Panics
-    /// When there are more taps than [`Part::taps`] said.
-    #[inline(always)]
-    pub fn tap(&mut self, b: usize, base: &[usize; MOST_ROWS], offset: usize) {
-        // All rows are written, and those that the tile does not have overwritten by the next tap.
-        let tap = &mut self.words[self.len..self.len + 1 + MOST_ROWS];
-        tap[0] = b;
-        tap[1..].iter_mut().zip(base).for_each(|(to, base)| *to = base.wrapping_add(offset));
-        self.len += self.rows + 1;
-    }
-
-    /// Number of rows of the tile.
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
 }
 
 /// The memory of a product.
@@ -165,7 +144,7 @@ pub struct Drive {
     tiles: OnceLock<Tiles>,
 }
 
-/// Kernels by rows, by whether the panel is the last, and by part.
+/// Kernels by rows, by whether the panel has fewer columns than the others, and by part.
 #[derive(Debug)]
 struct Tiles(Vec<Option<Tile>>);
 
@@ -204,13 +183,19 @@ impl Drive {
 
     /// Numbers of scratch for `workers` workers; `None` on overflow.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
-        for_workers(workers, self.table_len().checked_add(self.sums_len().checked_mul(2)?)?)
+        for_workers(workers, self.list_len()?.checked_add(self.sums_len().checked_mul(2)?)?)
     }
 
-    /// Numbers of scratch that hold a table.
-    fn table_len(&self) -> usize {
-        let taps = self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0);
-        ((taps * (self.tall + 1) + MOST_ROWS) * size_of::<usize>() / size_of::<f32>()).next_multiple_of(16)
+    /// Most tiles in a list.
+    fn near(&self) -> usize {
+        let steps = |p: &Part| p.taps * (p.steps + 1);
+        (ROWS / (self.shape.most(&steps) * self.tall * 4).max(1)).max(1)
+    }
+
+    /// Numbers of scratch that hold a list; `None` on overflow.
+    fn list_len(&self) -> Option<usize> {
+        let words = List::words(1, [self.tall; 2], self.shape.most(&|p| p.taps))?.max(LISTED);
+        words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_next_multiple_of(16)
     }
 
     fn sums_len(&self) -> usize {
@@ -230,6 +215,11 @@ impl Drive {
         self.shape.columns.div_ceil(self.shape.panel)
     }
 
+    /// Panels that have all their columns.
+    fn whole(&self) -> usize {
+        self.shape.columns / self.shape.panel
+    }
+
     /// Makes the kernels. To be called before [`Drive::run`].
     ///
     /// # Errors
@@ -239,12 +229,11 @@ impl Drive {
             return Ok(());
         }
         let mut tiles = vec![None; self.tall * 2 * self.shape.parts.len()];
+        let kinds = [(false, self.whole() > 0), (true, self.panels() > self.whole())];
         for rows in self.heights() {
-            for last in [false, true] {
+            for narrow in kinds.into_iter().filter(|(_, used)| *used).map(|(narrow, _)| narrow) {
                 for part in 0..self.shape.parts.len() {
-                    if last || self.panels() > 1 {
-                        tiles[self.index(rows, last, part)] = Some(Tile::get(self.isa, &self.spec(rows, last, part))?);
-                    }
+                    tiles[self.index(rows, narrow, part)] = Some(Tile::get(self.isa, &self.spec(rows, narrow, part))?);
                 }
             }
         }
@@ -252,13 +241,13 @@ impl Drive {
         Ok(())
     }
 
-    fn index(&self, rows: usize, last: bool, part: usize) -> usize {
-        ((rows - 1) * 2 + usize::from(last)) * self.shape.parts.len() + part
+    fn index(&self, rows: usize, narrow: bool, part: usize) -> usize {
+        ((rows - 1) * 2 + usize::from(narrow)) * self.shape.parts.len() + part
     }
 
-    fn spec(&self, rows: usize, last: bool, part: usize) -> Spec {
+    fn spec(&self, rows: usize, narrow: bool, part: usize) -> Spec {
         let lanes = self.isa.width().lanes();
-        let columns = if last { self.shape.columns - (self.panels() - 1) * self.shape.panel } else { self.shape.panel };
+        let columns = if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel };
         let ends = part + 1 == self.shape.parts.len();
         Spec {
             product: self.shape.product,
@@ -284,8 +273,8 @@ impl Drive {
         })
     }
 
-    /// The tiles `tiles`, their first row and its number: every stretch is cut evenly.
-    fn cut(&self, tiles: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    /// The tiles `tiles` as runs of tiles that are equally tall: first row, rows of a tile, number. Every stretch is cut evenly.
+    fn cut(&self, tiles: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> {
         let (mut row, mut tile) = (0, 0);
         self.shape.rows.iter().flat_map(move |n| {
             let count = n.div_ceil(self.tall);
@@ -294,7 +283,9 @@ impl Drive {
             let here = tiles.start.clamp(start, tile) - start..tiles.end.clamp(start, tile) - start;
             // The first tiles have the rows that are left over.
             let (each, more) = (n / count.max(1), n % count.max(1));
-            here.map(move |t| (first + t * each + t.min(more), each + usize::from(t < more)))
+            let [tall, low] = [here.start.min(more)..here.end.min(more), here.start.max(more)..here.end.max(more)];
+            let run = move |tiles: Range<usize>, rows: usize| (first + tiles.start * each + tiles.start.min(more), rows, tiles.len());
+            [run(tall, each + 1), run(low, each)].into_iter().filter(|(_, _, count)| *count > 0)
         })
     }
 
@@ -307,7 +298,7 @@ impl Drive {
             let (group, unit) = (rest % groups, rest / groups);
             let panels = group * self.group..self.panels().min((group + 1) * self.group);
             let block = block * self.block..self.all.min((block + 1) * self.block);
-            let first = self.cut(block.clone()).next().map_or(0, |(row, _)| row);
+            let first = self.cut(block.clone()).next().map_or(0, |run| run.0);
             let tail = on.tail.map(|(args, column)| (args, column(unit)));
             let task = Task { drive: self, kernels, on, unit, b_at: (on.b_unit)(unit), tail, tiles: block, first, panels };
             task.run(share);
@@ -333,89 +324,80 @@ struct Task<'t, 'a, W> {
 impl<W: Work> Task<'_, '_, W> {
     fn run(&self, share: &mut [f32]) {
         let Drive { shape, .. } = self.drive;
-        let (words, sums) = share.split_at_mut(self.drive.table_len());
-        let words: &mut [usize] = bytemuck::cast_slice_mut(words);
-        let mut end = self.first;
+        let (words, sums) = share.split_at_mut(self.drive.list_len().unwrap_or(0));
+        let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
+        let (near, sums_row, mut end) = (self.drive.near(), self.drive.step(), self.first);
         for part in 0..shape.parts.len() {
-            let at = self.at(part);
             let mut walk = self.on.work.walk(self.unit, self.first, part);
-            for (row, rows) in self.drive.cut(self.tiles.clone()) {
-                let mut table = Table { words, rows, len: 0 };
-                let mut to = [0; MOST_ROWS];
-                let to = &mut to[..rows];
-                self.on.work.tile(&mut walk, &mut table, to);
-                let len = table.len;
-                end = row + rows;
-                self.tile(&at, row, &words[..len], to, sums);
+            for (first, rows, tiles) in self.drive.cut(self.tiles.clone()) {
+                list.restart(rows);
+                let (mut done, mut listed) = (0, 0);
+                while done < tiles {
+                    if listed == near || !list.has_room(shape.parts[part].taps) {
+                        self.list(part, &list, sums);
+                        list.restart(rows);
+                        listed = 0;
+                    }
+                    let at = (first + done * rows - self.first) * sums_row * 4;
+                    let strip = self.on.work.strip(&mut walk, at, near.min(tiles - done), &mut list);
+                    (done, listed) = (done + strip, listed + strip);
+                }
+                self.list(part, &list, sums);
+                end = first + rows * tiles;
             }
         }
         if shape.tail.is_none() {
             let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
             let (sums, spare) = sums.split_at_mut(self.drive.sums_len());
-            self.on.work.store(Block { unit: self.unit, rows: self.first..end, columns, sums, spare, step: self.drive.step() });
+            self.on.work.store(Block { unit: self.unit, rows: self.first..end, columns, sums, spare, step: sums_row });
         }
     }
 
-    /// What the tiles of a part share.
-    fn at(&self, part: usize) -> At<'_> {
-        let Drive { shape, isa, .. } = self.drive;
-        let (lanes, parts, panels) = (isa.width().lanes(), shape.parts.len(), self.drive.panels());
-        let columns = shape.columns - (panels - 1) * shape.panel;
-        At {
-            kernels: &self.kernels.0[part..],
-            parts,
-            steps: shape.parts[part].steps,
-            tail: self.tail.filter(|_| part + 1 == parts),
-            last_panel: panels - 1,
-            last: lanes - (columns.next_multiple_of(lanes) - columns),
-            sums_row: self.drive.step(),
-        }
-    }
-
-    /// Some rows by all panels, in one part.
-    fn tile(&self, at: &At<'_>, row: usize, table: &[usize], c_rows: &[usize], sums: &mut [f32]) {
-        let (on, panel) = (self.on, self.drive.shape.panel);
-        for p in self.panels.clone() {
-            let last = p == at.last_panel;
-            let Some(tile) = &at.kernels[((c_rows.len() - 1) * 2 + usize::from(last)) * at.parts] else { continue };
-            let first = (row - self.first) * at.sums_row + (p - self.panels.start) * panel;
+    /// The tiles of a list by all panels, in one part.
+    fn list(&self, part: usize, list: &List<'_>, sums: &mut [f32]) {
+        let (on, drive, shape) = (self.on, self.drive, &self.drive.shape);
+        let (panel, Part { taps, steps, .. }) = (shape.panel, shape.parts[part]);
+        let tail = self.tail.filter(|_| part + 1 == shape.parts.len());
+        let whole = self.panels.start..self.panels.end.min(drive.whole());
+        for (narrow, panels) in [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)] {
+            if panels.is_empty() {
+                continue;
+            }
+            let Some(tile) = &self.kernels.0[drive.index(list.rows(), narrow, part)] else { continue };
+            let column = panels.start * panel;
             tile.run(Call {
-                table,
-                steps: at.steps,
+                strips: list.strips(),
+                steps,
                 a: on.a,
                 zeros: on.zeros,
                 b: on.b,
-                b_at: self.b_at + p * on.b_panel,
-                c_rows,
+                panels: Panels {
+                    at: self.b_at + panels.start * on.b_panel,
+                    step: on.b_panel,
+                    count: panels.len(),
+                    outer: taps * steps * panel * 4 <= NEAR,
+                },
                 c: on.c,
-                column: p * panel,
-                tail_column: at.tail.map_or(0, |t| t.1) + p * panel,
+                column,
+                tail_column: tail.map_or(0, |t| t.1) + column,
                 a_step: on.a_step,
                 b_row: on.b_row,
-                last: at.last,
-                tail: at.tail.map(|t| t.0),
-                sums: sums.get_mut(first..).unwrap_or_default(),
-                sums_row: at.sums_row,
+                last: (shape.columns - 1) % drive.isa.width().lanes() + 1,
+                tail: tail.map(|t| t.0),
+                sums: sums.get_mut((panels.start - self.panels.start) * panel..).unwrap_or_default(),
+                sums_row: drive.step(),
                 ahead: Ahead::default(),
             });
         }
     }
 }
 
-/// What the tiles of a task share in a part of the reduction.
-struct At<'t> {
-    /// Kernels from the part's first on: by rows, by whether the panel is the last, and by part.
-    kernels: &'t [Option<Tile>],
-    parts: usize,
-    steps: usize,
-    tail: Option<(&'t TailArgs<'t>, usize)>,
-    last_panel: usize,
-    /// Columns of the last vector of the last panel.
-    last: usize,
-    sums_row: usize,
-}
-
 impl Shape {
+    /// The most that a part has of something.
+    fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
+        self.parts.iter().map(of).max().unwrap_or(0)
+    }
+
     /// Whether sums pass through scratch.
     fn carries(&self) -> bool {
         self.parts.len() > 1 || self.tail.is_none()

@@ -4,10 +4,12 @@
 //! addresses: see `oxidnn_jit::kernels::dot` for how they lie. Windows, strides, padding and plain matrices differ in the table of addresses
 //! only, and kernels depend on none of their sizes.
 //!
-//! One of the few files with unsafe code: [`Tile::run`] checks every address against the buffers before it calls the kernel.
+//! A call makes a [`List`] of strips of tiles by a number of panels. One of the few files with unsafe code: [`Tile::run`] checks every address of
+//! the list against the buffers, once for all panels, before it calls the kernel.
 
 pub mod drive;
 pub mod layout;
+mod list;
 pub mod pack;
 pub mod square;
 pub mod tail;
@@ -16,6 +18,8 @@ mod tests;
 mod value;
 
 use super::code::{Kernels, Key};
+use list::Reach;
+pub use list::{List, ONE_STRIP, Strip};
 use oxidnn_jit::kernels::dot::{self, Dot};
 pub use oxidnn_jit::kernels::dot::{AHEAD, Line, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
@@ -83,10 +87,10 @@ impl Spec {
         }
     }
 
-    /// Words of a tap in [`Call::table`].
+    /// Rows of `A` whose addresses a tap has.
     #[inline]
-    pub fn tap_words(&self) -> usize {
-        1 + self.dot().listed()
+    fn listed(&self) -> usize {
+        self.dot().listed()
     }
 
     #[inline]
@@ -124,7 +128,7 @@ impl Key for Spec {
         match &self.tail {
             None => self.dot().function(isa),
             Some(tail) => {
-                let ask = |f: &mut Function, args| tail.ask(f, args, (usize::from(self.rows), usize::from(self.vectors)));
+                let ask = |f: &mut Function, at| tail.ask(f, at, (usize::from(self.rows), usize::from(self.vectors)));
                 self.dot().function_around(isa, ask, |f, sums| tail.write(f, sums, self.product.is_whole()))
             }
         }
@@ -133,12 +137,11 @@ impl Key for Spec {
 
 static KERNELS: Kernels<Spec> = Kernels::new();
 
-/// One call of a kernel.
+/// One call of a kernel: tiles by panels.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// For every tap one word, how many bytes behind `b_at` its lines of `B` begin, and the address of the first step of every row of `A`, or
-    /// of the first row where that is [`Stride::Across`].
-    pub table: &'a [usize],
+    /// The words of a [`List`] of strips of tiles.
+    pub strips: &'a [usize],
     /// Whole steps of every tap.
     pub steps: usize,
     /// The memory of `A`.
@@ -147,19 +150,18 @@ pub struct Call<'a> {
     pub zeros: Buf,
     /// The memory of `B`.
     pub b: Buf,
-    /// Byte of `b` where the panel begins.
-    pub b_at: usize,
-    /// Address of column 0 of every row of the destination; looked at where there is a tail, as all that belongs to the destination.
-    pub c_rows: &'a [usize],
-    /// The memory of the destination.
+    /// The panels.
+    pub panels: Panels,
+    /// The memory of the destination, looked at where there is a tail, as all that belongs to the destination.
     pub c: Buf,
-    /// The tile's first column in the destination.
+    /// The first panel's first column in the destination.
     pub column: usize,
-    /// The tile's first column in the operands of the tail that differ by column.
+    /// The same in the operands of the tail that differ by column.
     pub tail_column: usize,
     /// Operands of the tail.
     pub tail: Option<&'a TailArgs<'a>>,
-    /// Sums in memory, f32 or the bits of i32, from the tile's first on: what [`Start::Load`] begins with, and where sums go without a tail.
+    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: what [`Start::Load`] begins with, and where sums go without a
+    /// tail.
     pub sums: &'a mut [f32],
     /// Numbers from a row of sums to the next.
     pub sums_row: usize,
@@ -169,8 +171,29 @@ pub struct Call<'a> {
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
-    /// What is asked for meanwhile.
+    /// What is asked for meanwhile, by all tiles and panels together.
     pub ahead: Ahead,
+}
+
+/// The panels of a call: columns that follow each other, as many in each as the tile has.
+#[derive(Clone, Copy, Debug)]
+pub struct Panels {
+    /// Byte of `B` where the first begins.
+    pub at: usize,
+    /// Bytes from one to the next.
+    pub step: usize,
+    /// Their number.
+    pub count: usize,
+    /// Whether all tiles meet a panel before the next one is looked at: right for panels that stay in the first cache. Else a tile meets all
+    /// panels before the next one does.
+    pub outer: bool,
+}
+
+impl Panels {
+    /// One panel, from byte `at` on.
+    pub const fn one(at: usize) -> Panels {
+        Panels { at, step: 0, count: 1, outer: false }
+    }
 }
 
 /// Memory that is wanted in the second cache soon: [`AHEAD`] bytes for every four steps. Any address will do, nothing is read.
@@ -219,73 +242,81 @@ impl Tile {
         if self.spec.masked { all - self.lanes + call.last } else { all }
     }
 
-    /// Computes a tile.
+    /// Computes the tiles by all panels.
     ///
     /// # Panics
-    /// When an address or a column lies outside its buffer, or a list does not have the tile's rows.
-    #[inline(always)]
+    /// When an address or a column lies outside its buffer, or the list is not of tiles like this.
+    #[inline]
     pub fn run(&self, call: Call<'_>) {
-        let taps = if self.is_inside(&call) { self.taps(&call) } else { None };
-        let Some(taps) = taps else { panic!("a tile outside its buffers: {:?}", self.spec) };
+        if call.strips.is_empty() || call.panels.count == 0 {
+            return;
+        }
+        let reach = self.reach(&call);
+        let Some(count) = reach.and_then(|r| r.strips(&self.spec, &call)) else { panic!("a tile outside its buffers: {:?}", self.spec) };
+        let (calls, panels) = if call.panels.outer { (call.panels.count, 1) } else { (1, call.panels.count) };
         let tail = call.tail.unwrap_or(&TailArgs::NONE);
-        let args = Args {
+        let mut args = Args {
             dot: dot::Args {
-                table: call.table.as_ptr(),
-                count: taps,
+                strips: call.strips.as_ptr(),
+                count,
+                panels,
                 steps: call.steps,
-                b: call.b.as_ptr().wrapping_add(call.b_at),
+                b: call.b.as_ptr().wrapping_add(call.panels.at),
+                b_panel: call.panels.step,
                 sums: call.sums.as_mut_ptr().cast(),
                 sums_row: call.sums_row * 4,
                 a_step: call.a_step,
                 b_row: call.b_row,
                 last: call.last,
                 // Without a wish, a place that is near anyway: a translation that fails would take long.
-                ahead: if call.ahead.step == 0 { call.table.as_ptr().addr() } else { call.ahead.at },
+                ahead: if call.ahead.step == 0 { call.strips.as_ptr().addr() } else { call.ahead.at },
                 ahead_step: call.ahead.step,
             },
             tail: tail.block(&self.spec, &call),
         };
-        // SAFETY: `is_inside` has checked what the kernel reads and writes against the buffers, whose makers promised that they are valid and
-        // that parallel parts write disjoint elements.
-        unsafe { self.entry.call(&args) }
-    }
-
-    /// Whether all that the kernel touches lies in the buffers.
-    #[inline]
-    fn is_inside(&self, call: &Call<'_>) -> bool {
-        let (spec, rows) = (&self.spec, usize::from(self.spec.rows));
-        let columns = self.columns(call);
-        let last = !spec.masked || (1..=self.lanes).contains(&call.last);
-        let sums = (spec.start == Start::Zero && spec.tail.is_some()) || {
-            let end = call.sums_row.checked_mul(rows - 1).and_then(|n| n.checked_add(columns));
-            end.is_some_and(|end| end <= call.sums.len())
-        };
-        let to = match (&spec.tail, call.tail) {
-            (None, _) => true,
-            (Some(tail), Some(args)) => {
-                call.c_rows.len() == rows && tail.is_inside(args, call, columns, usize::from(spec.vectors) * self.lanes)
-            }
-            (Some(_), None) => false,
-        };
-        last && sums && to
-    }
-
-    /// The number of taps, where all that they name lies in the buffers. (Nothing is divided: a short tile takes no longer than a few
-    /// divisions do.)
-    #[inline]
-    fn taps(&self, call: &Call<'_>) -> Option<usize> {
-        let (a, b) = (self.a_extent(call)?, self.b_extent(call, self.columns(call))?);
-        let (in_a, in_zeros, in_b) = (Places::new(call.a, a), Places::new(call.zeros, a), Places::new(call.b, b));
-        let first = call.b.as_ptr().addr().wrapping_add(call.b_at);
-        let (mut taps, mut inside, mut rest, words) = (0, true, call.table, self.spec.tap_words());
-        while let Some((tap, more)) = rest.split_at_checked(words) {
-            inside &= in_b.holds(first.wrapping_add(tap[0]));
-            if !tap[1..].iter().fold(true, |ok, row| ok & in_a.holds(*row)) {
-                inside &= tap[1..].iter().fold(true, |ok, row| ok & (in_a.holds(*row) | in_zeros.holds(*row)));
-            }
-            (taps, rest) = (taps + 1, more);
+        let columns = usize::from(self.spec.vectors) * self.lanes;
+        for _ in 0..calls {
+            // SAFETY: `reach` and `Reach::strips` have checked what the kernel reads and writes, in every panel, against the buffers, whose makers
+            // promised that they are valid and that parallel parts write disjoint elements.
+            unsafe { self.entry.call(&args) }
+            args.dot.b = args.dot.b.wrapping_add(call.panels.step);
+            args.dot.sums = args.dot.sums.wrapping_add(columns * 4);
+            args.tail.go_on(&self.spec, columns);
         }
-        (inside && rest.is_empty()).then_some(taps)
+    }
+
+    /// The places that the tiles may name; `None` where what they share is not in the buffers.
+    #[inline]
+    fn reach(&self, call: &Call<'_>) -> Option<Reach> {
+        let (spec, rows, more) = (&self.spec, usize::from(self.spec.rows), call.panels.count.saturating_sub(1));
+        let vectors = usize::from(spec.vectors) * self.lanes;
+        // Columns from the first panel's first on.
+        let before = vectors.checked_mul(more)?;
+        let columns = before.checked_add(self.columns(call))?;
+        if spec.masked && (more > 0 || !(1..=self.lanes).contains(&call.last)) {
+            return None;
+        }
+        let (a, b) = (self.a_extent(call)?, self.b_extent(call, self.columns(call))?);
+        let b = call.panels.step.checked_mul(more)?.checked_add(b)?;
+        let sums = if spec.start == Start::Zero && spec.tail.is_some() {
+            None
+        } else {
+            let end = call.sums_row.checked_mul(rows - 1)?.checked_add(columns)?;
+            let places = Places { first: 0, count: call.sums.len().checked_sub(end)?.checked_mul(4)? + 1 };
+            Some((places, call.sums_row.checked_mul(4)?))
+        };
+        let c = match (&spec.tail, call.tail) {
+            (None, _) => None,
+            (Some(tail), Some(args)) => Some(tail.places(args, call, columns, before.checked_add(vectors)?)?),
+            (Some(_), None) => return None,
+        };
+        Some(Reach {
+            a: Places::new(call.a, 0, a),
+            zeros: Places::new(call.zeros, 0, a),
+            b: Places { first: 0, ..Places::new(call.b, call.panels.at, b) },
+            c,
+            sums,
+        })
     }
 
     /// Bytes of a row of `A` from its first step to behind its last, or to behind that of the last of neighbours; `None` on overflow.
@@ -329,7 +360,7 @@ impl Tile {
     }
 }
 
-/// Where something of a certain length may begin in a buffer.
+/// Where something may begin.
 struct Places {
     first: usize,
     /// Number of places.
@@ -337,9 +368,17 @@ struct Places {
 }
 
 impl Places {
+    /// Where in a buffer something may begin that is read or written from `offset` bytes behind its beginning on, `len` bytes long.
     #[inline]
-    fn new(buf: Buf, len: usize) -> Places {
-        Places { first: buf.as_ptr().addr(), count: (buf.len() + 1).saturating_sub(len) }
+    fn new(buf: Buf, offset: usize, len: usize) -> Places {
+        let count = buf.len().checked_sub(offset).map_or(0, |left| (left + 1).saturating_sub(len));
+        Places { first: buf.as_ptr().addr(), count }
+    }
+
+    /// Where the same may begin that is there again so many bytes further on.
+    #[inline]
+    fn and_then(&self, bytes: usize) -> Places {
+        Places { first: self.first, count: self.count.saturating_sub(bytes) }
     }
 
     #[inline]

@@ -16,9 +16,9 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue;
 use crate::kernels::multiversion::Simd;
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Elem, Int};
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Strip;
-use oxidnn_jit::kernels::dot::Sums;
+use oxidnn_jit::kernels::dot::{Spot, Sums};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Quant, Real, Tensor};
@@ -111,11 +111,9 @@ pub struct TailArgs<'a> {
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Addresses of the rows of the destination.
-    c_rows: *const usize,
-    /// Bytes from there to the tile's first column.
+    /// Bytes from the addresses of the destination's rows to the first panel's first column.
     c_offset: usize,
-    /// The first line of operands from the tile's first column on.
+    /// The first line of operands from the first panel's first column on.
     lines: *const f32,
     /// Bytes from a line to the next.
     pitch: usize,
@@ -140,13 +138,21 @@ impl TailArgs<'_> {
     #[inline]
     pub(super) fn block(&self, spec: &Spec, call: &Call<'_>) -> Block {
         Block {
-            c_rows: call.c_rows.as_ptr(),
             c_offset: spec.tail.as_ref().map_or(0, |t| call.column * t.dst_size()),
             lines: self.lines.as_ptr().wrapping_add(call.tail_column),
             pitch: self.pitch * 4,
             c: call.c.as_ptr(),
             tensors: self.tensors.map(|t| t.as_ptr().cast_const()),
         }
+    }
+}
+
+impl Block {
+    /// Goes on by so many columns.
+    #[inline]
+    pub(super) fn go_on(&mut self, spec: &Spec, columns: usize) {
+        self.c_offset += spec.tail.as_ref().map_or(0, |t| columns * t.dst_size());
+        self.lines = self.lines.wrapping_add(columns);
     }
 }
 
@@ -243,31 +249,25 @@ impl Tail {
         Ok(Tail { steps, dst: elem })
     }
 
-    /// Whether the rows of the destination have the columns, and the operands reach as far as they are read.
+    /// Where rows of the destination may begin, which have so many columns from the first panel's first on; `None` where the operands do not
+    /// reach as far as they are read, by columns to `padded`.
     #[inline]
-    pub(super) fn is_inside(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize, padded: usize) -> bool {
+    pub(super) fn places(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize, padded: usize) -> Option<Places> {
         let lines = self.lines();
-        let reach = call.tail_column.checked_add(padded).is_some_and(|end| end <= args.pitch) && lines * args.pitch <= args.lines.len();
-        let size = self.dst_size();
-        let (Some(len), Some(offset)) = (columns.checked_mul(size), call.column.checked_mul(size)) else { return false };
-        let places = Places::new(call.c, len);
-        (lines == 0 || reach)
-            && self.tensors_reach(args, call, columns)
-            && call.c_rows.iter().fold(true, |ok, row| ok & places.holds(row.wrapping_add(offset)))
-    }
-
-    /// Whether the tensors have the elements under those of the destination.
-    #[inline]
-    fn tensors_reach(&self, args: &TailArgs<'_>, call: &Call<'_>, columns: usize) -> bool {
-        if self.tensors().next().is_none() {
-            return true;
+        let reach = call.tail_column.checked_add(padded)? <= args.pitch && lines * args.pitch <= args.lines.len();
+        if lines > 0 && !reach {
+            return None;
         }
-        let first = call.c.as_ptr().addr();
-        let last = call.c_rows.iter().map(|row| row.wrapping_sub(first) / self.dst_size()).max().unwrap_or(0);
-        self.tensors().zip(&args.tensors).all(|(from, tensor)| {
-            let end = last.checked_add(call.column).and_then(|n| n.checked_add(columns));
-            end.is_some_and(|end| end <= tensor.len() / from.bytes())
-        })
+        let size = self.dst_size();
+        let offset = call.column.checked_mul(size)?;
+        let mut places = Places::new(call.c, offset, columns.checked_mul(size)?);
+        // Tensors have the elements under those of the destination.
+        for (from, tensor) in self.tensors().zip(&args.tensors) {
+            let elements = tensor.len() / from.bytes();
+            let rows = (elements + 1).checked_sub(call.column.checked_add(columns)?)?;
+            places.count = places.count.min(rows.checked_mul(size)?);
+        }
+        Some(places)
     }
 
     /// Types of the operands of the destination's size.
@@ -286,8 +286,8 @@ impl Tail {
     }
 
     /// Asks for the lines of the destination before they are written, of so many rows and vectors.
-    pub(super) fn ask(&self, f: &mut Function, args: Int, tile: (usize, usize)) {
-        write::ask(self, f, args, tile);
+    pub(super) fn ask(&self, f: &mut Function, at: Spot, tile: (usize, usize)) {
+        write::ask(self, f, at, tile);
     }
 
     /// Writes the steps, and the stores of the sums.

@@ -17,22 +17,26 @@ fn what_lies_outside_is_refused() {
     let (mut a, mut b) = (vec![1.0_f32; 8], vec![2.0_f32; 4 * lanes]);
     let tile = Tile::get(isa, &Spec::new(Product::F32, 2, 1)).unwrap();
     let first = a.as_ptr().addr();
-    let mut run = |table: &[usize], steps: usize, b_at: usize, sums: &mut [f32]| {
+    // A strip of two tiles of equal rows, by so many panels.
+    let mut run = |tap: [usize; 3], (steps, count): (usize, usize), at: usize, sums: &mut [f32]| {
         let (a, b) = (buf(&mut a), buf(&mut b));
+        let mut words = [0; ONE_STRIP];
+        let mut list = List::new(&mut words, 2);
+        list.strip(Strip { tiles: 2, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+        list.tap(tap[0], 0, &std::array::from_fn(|i| tap[1 + i % 2]));
         let call = Call {
-            table,
+            strips: list.strips(),
             steps,
             a,
             zeros: Buf::empty(),
             b,
-            b_at,
-            c_rows: &[],
+            panels: Panels { at, step: 4 * lanes, count, outer: count % 2 == 0 },
             c: Buf::empty(),
             column: 0,
             tail_column: 0,
             tail: None,
             sums,
-            sums_row: lanes,
+            sums_row: count * lanes,
             a_step: 0,
             b_row: 0,
             last: 0,
@@ -40,14 +44,61 @@ fn what_lies_outside_is_refused() {
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tile.run(call))).is_ok()
     };
-    let mut sums = vec![0.0; 2 * lanes];
-    assert!(run(&[0, first, first + 16], 4, 0, &mut sums));
+    let mut sums = vec![0.0; 4 * lanes];
+    assert!(run([0, first, first + 16], (4, 1), 0, &mut sums));
     assert!(sums.iter().all(|s| *s == 8.0));
-    assert!(!run(&[0, first, first + 20], 4, 0, &mut sums), "behind A");
-    assert!(!run(&[0, first - 4, first], 4, 0, &mut sums), "before A");
-    assert!(!run(&[4, first, first], 4, 0, &mut sums), "behind B");
-    assert!(!run(&[0, first, first], 4, 4, &mut sums), "behind B");
-    assert!(!run(&[0, first, first], 5, 0, &mut sums), "more steps");
-    assert!(!run(&[0, first], 4, 0, &mut sums), "a row without an address");
-    assert!(!run(&[0, first, first], 4, 0, &mut sums[1..]), "sums");
+    assert!(!run([0, first, first + 20], (4, 1), 0, &mut sums), "behind A");
+    assert!(!run([0, first - 4, first], (4, 1), 0, &mut sums), "before A");
+    assert!(!run([4, first, first], (4, 1), 0, &mut sums), "behind B");
+    assert!(!run([0, first, first], (4, 1), 4, &mut sums), "behind B");
+    assert!(!run([0, first, first], (5, 1), 0, &mut sums), "more steps");
+    assert!(!run([0, first, first], (4, 1), 0, &mut sums[1..]), "sums");
+    for panels in [2, 3] {
+        let mut sums = vec![0.0; 4 * panels * lanes];
+        assert!(run([0, first, first], (5 - panels, panels), 0, &mut sums));
+        assert!(sums.iter().all(|s| *s == 2.0 * (5 - panels) as f32), "{panels} panels");
+        assert!(!run([0, first, first], (6 - panels, panels), 0, &mut sums), "a panel behind B");
+        assert!(!run([0, first, first], (5 - panels, panels), 0, &mut sums[1..]), "sums of the last panel");
+    }
+}
+
+#[test]
+fn lists_are_of_the_tiles_that_a_kernel_makes() {
+    let Some(isa) = isas().pop() else { return };
+    let lanes = isa.width().lanes();
+    let (mut a, mut b) = (vec![1.0_f32; 8], vec![2.0_f32; 4 * lanes]);
+    let tile = Tile::get(isa, &Spec::new(Product::F32, 2, 1)).unwrap();
+    let first = a.as_ptr().addr();
+    let mut sums = vec![0.0; 4 * lanes];
+    let cases = [
+        (&[1, 1, 0, 0, 0, 0, 0, 0, first, first][..], true, "a tile"),
+        (&[1, 2, 0, 8, 0, 0, 0, 0, first, first], true, "two"),
+        (&[1, 2, 0, 8, 0, 0, 0, 0, first, first + 4], false, "rows of the second behind A"),
+        (&[1, 2, 0, usize::MAX, 0, 0, 0, 0, first, first], false, "rows that far apart"),
+        (&[1, 2, 4, 0, 0, 0, 0, 0, first, first], false, "sums of the second"),
+        (&[1, 0, 0, 0, 0, 0, 0, 0, first, first], false, "no tile"),
+        (&[1, 1, 0, 0, 0, 0, 0, 0, first], false, "a row without an address"),
+        (&[2, 1, 0, 0, 0, 0, 0, 0, first, first], false, "a tap that is not there"),
+    ];
+    for (strips, fits, what) in cases {
+        let call = Call {
+            strips,
+            steps: 4,
+            a: buf(&mut a),
+            zeros: Buf::empty(),
+            b: buf(&mut b),
+            panels: Panels::one(0),
+            c: Buf::empty(),
+            column: 0,
+            tail_column: 0,
+            tail: None,
+            sums: &mut sums,
+            sums_row: lanes,
+            a_step: 0,
+            b_row: 0,
+            last: 0,
+            ahead: Ahead::default(),
+        };
+        assert_eq!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tile.run(call))).is_ok(), fits, "{what}");
+    }
 }

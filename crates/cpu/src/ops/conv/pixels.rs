@@ -8,8 +8,8 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, Scratch};
-use crate::kernels::tile::drive::{Block, Operands, Table, Work};
-use crate::kernels::tile::{Ahead, Call, MOST_ROWS, tail};
+use crate::kernels::tile::drive::{Block, Operands, Work};
+use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, tail};
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
@@ -172,13 +172,13 @@ impl Bound<'_> {
         ]
     }
 
-    /// The tile's pixels, for segments some of whose taps read padding.
-    fn pixels(&self, walk: &mut Walk<'_>, to: &mut [usize]) -> Pixels {
+    /// The pixels of the next `rows` results and where these lie, for segments some of whose taps read padding.
+    fn pixels(&self, walk: &mut Walk<'_>, rows: usize) -> (Pixels, [usize; MOST_ROWS]) {
         let lines = &self.pass.lines;
-        let mut pixels = Pixels { base: [0; MOST_ROWS], at: [[0; MOST_ROWS]; 3] };
+        let (mut pixels, mut to) = (Pixels { base: [0; MOST_ROWS], at: [[0; MOST_ROWS]; 3] }, [0; MOST_ROWS]);
         let mut i = 0;
-        while i < to.len() {
-            let n = walk.left.min(to.len() - i);
+        while i < rows {
+            let n = walk.left.min(rows - i);
             for k in 0..n {
                 pixels.base[i + k] = walk.source.now + walk.source.ahead[k];
                 to[i + k] = walk.result.now + walk.result.ahead[k];
@@ -190,30 +190,39 @@ impl Bound<'_> {
             walk.advance(n);
             i += n;
         }
-        pixels
+        (pixels, to)
     }
 
-    /// The tile's pixels, where no padding is read.
+    /// Lists a strip of results whose taps read no padding: as many tiles as the line has left, or one that goes on in the next line.
     #[inline(always)]
-    fn inner(&self, walk: &mut Walk<'_>, to: &mut [usize]) -> [usize; MOST_ROWS] {
-        let mut base = [0; MOST_ROWS];
-        if walk.left >= to.len() {
-            base.iter_mut().zip(&walk.source.ahead).for_each(|(b, ahead)| *b = walk.source.now + ahead);
-            to.iter_mut().zip(&walk.result.ahead).for_each(|(t, ahead)| *t = walk.result.now + ahead);
-            walk.advance(to.len());
-            return base;
+    fn inner(&self, walk: &mut Walk<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
+        let (rows, part) = (list.rows(), self.pass.parts[walk.part]);
+        let taps = &self.pass.taps[walk.segment][..];
+        let list_all = |list: &mut List<'_>, lanes: [(usize, &[usize; MOST_ROWS]); 2], tiles: usize| {
+            let [a_row, c_row] = lanes.map(|lane| lane.1[1]);
+            list.strip(Strip { tiles, sums, a_row, c_row, to: lanes[1] });
+            let from = lanes[0].0.wrapping_add(part[0]);
+            taps.iter().for_each(|t| list.tap(t.b + part[1], from.wrapping_add_signed(t.a), lanes[0].1));
+        };
+        if walk.left >= rows {
+            let tiles = if walk.left / most >= rows { most } else { walk.left / rows };
+            list_all(list, [(walk.source.now, &walk.source.ahead), (walk.result.now, &walk.result.ahead)], tiles);
+            walk.advance(tiles * rows);
+            return tiles;
         }
+        let mut lanes = [[0; MOST_ROWS]; 2];
         let mut i = 0;
-        while i < to.len() {
-            let n = walk.left.min(to.len() - i);
+        while i < rows {
+            let n = walk.left.min(rows - i);
             for k in 0..n {
-                base[i + k] = walk.source.now + walk.source.ahead[k];
-                to[i + k] = walk.result.now + walk.result.ahead[k];
+                lanes[0][i + k] = walk.source.now + walk.source.ahead[k];
+                lanes[1][i + k] = walk.result.now + walk.result.ahead[k];
             }
             walk.advance(n);
             i += n;
         }
-        base
+        list_all(list, [(0, &lanes[0]), (0, &lanes[1])], 1);
+        1
     }
 }
 
@@ -225,24 +234,21 @@ impl<'a> Work for Bound<'a> {
     }
 
     #[inline]
-    fn tile(&self, walk: &mut Walk<'a>, table: &mut Table<'_>, to: &mut [usize]) {
-        let p = self.pass;
+    fn strip(&self, walk: &mut Walk<'a>, sums: usize, most: usize, list: &mut List<'_>) -> usize {
+        let (p, segment, rows) = (self.pass, walk.segment, list.rows());
         let [a_part, b_part] = p.parts[walk.part];
-        let taps = &p.taps[walk.segment][..];
         if walk.segment().exact {
-            let base = self.inner(walk, to);
-            for t in taps {
-                table.tap(t.b + b_part, &base, a_part.wrapping_add_signed(t.a));
-            }
-            return;
+            return self.inner(walk, (sums, most), list);
         }
-        let pixels = self.pixels(walk, to);
+        let (pixels, to) = self.pixels(walk, rows);
+        list.strip(Strip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
         let mut line = [0; MOST_ROWS];
-        for t in taps {
-            if self.tap(t, &pixels, (to.len(), a_part.wrapping_add_signed(t.a)), &mut line) || !self.compensation.is_empty() {
-                table.tap(t.b + b_part, &line, 0);
+        for t in &p.taps[segment] {
+            if self.tap(t, &pixels, (rows, a_part.wrapping_add_signed(t.a)), &mut line) || !self.compensation.is_empty() {
+                list.tap(t.b + b_part, 0, &line);
             }
         }
+        1
     }
 
     fn store(&self, block: Block<'_>) {
@@ -343,15 +349,18 @@ impl Tiles {
         let Some(tile) = columns.tile.get() else { return Ok(&[]) };
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.source, &[1; MAX_NDIMS])?.at(&[0; MAX_NDIMS]);
         let factor = flip.wrapping_add(zero_point as i32);
+        let mut words = [0; ONE_STRIP];
+        let mut list = List::new(&mut words, 1);
+        list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+        list.tap(0, ones.as_ptr().addr(), &[0; MOST_ROWS]);
         let sums = padded.fill(ctx.executor, columns.width, &|panel, sums| {
             tile.run(Call {
-                table: &[0, ones.as_ptr().addr()],
+                strips: list.strips(),
                 steps: columns.steps,
                 a: ones,
                 zeros: ones,
                 b: weights.buf(),
-                b_at: self.weights + panel * self.panel,
-                c_rows: &[],
+                panels: Panels::one(self.weights + panel * self.panel),
                 c: Buf::empty(),
                 column: 0,
                 tail_column: 0,

@@ -2,8 +2,8 @@
 //!
 //! A task is a block of rows by a group of panels. It walks the depth in parts, so that a part of its panels stays in the second cache while
 //! all its rows meet it; `B` that does not lie in panels is packed part by part, once for all rows of the task. A tile of rows goes through
-//! the panels of the group before the next one does, so that `A` is read from far once for a group. Sums pass from part to part through
-//! scratch; the tiles of the last part finish them.
+//! the panels of the group before the next one does, so that `A` is read from far once for a group; panels so short that they stay in the first
+//! cache meet all tiles before the next one does. Sums pass from part to part through scratch; the tiles of the last part finish them.
 //!
 //! How the depth is cut follows from the depth alone, so results depend neither on how many rows and columns there are nor on who computes
 //! them; the other cuts may depend on the number of workers.
@@ -11,7 +11,9 @@
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
-use crate::kernels::tile::{AHEAD, Ahead, Call, Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use crate::kernels::tile::{
+    AHEAD, Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile, max_rows,
+};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
@@ -34,6 +36,10 @@ const SMALL: usize = 1 << 20;
 const TASKS: usize = 4;
 /// Tiles in a block of rows at least, where it is cut for the sake of more tasks.
 const TILES: usize = 4;
+/// Bytes of a panel that stays in the first cache from one tile to the next.
+const NEAR: usize = 32 << 10;
+/// Bytes of `A` that tiles of a strip have at most, as each panel may meet all of them.
+const STRIP: usize = 128 << 10;
 
 /// How `B` lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -170,11 +176,12 @@ impl Phase {
     }
 }
 
-/// Cuts `range` evenly into pieces of at most `most`.
-fn even(range: Range<usize>, most: usize) -> impl Iterator<Item = Range<usize>> {
+/// Cuts `range` evenly into tiles of at most `most` rows: runs of tiles that are equally tall, each its first row, rows of a tile and their number.
+fn runs(range: Range<usize>, most: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     let (start, n) = (range.start, range.len());
-    let pieces = n.div_ceil(most);
-    (0..pieces).map(move |i| start + i * n / pieces..start + (i + 1) * n / pieces)
+    let tiles = n.div_ceil(most).max(1);
+    let (each, more) = (n / tiles, n % tiles);
+    [(start, each + 1, more), (start + more * (each + 1), each, tiles - more)].into_iter().filter(|run| run.1 * run.2 > 0)
 }
 
 impl Sizes {
@@ -239,9 +246,14 @@ impl Cut {
         block * self.block..self.sizes.rows.min((block + 1) * self.block)
     }
 
-    /// Columns of a panel that there are.
-    fn columns(&self, panel: usize) -> usize {
-        self.sizes.width.min(self.sizes.columns - panel * self.sizes.width)
+    /// Columns of the last panel, where it has fewer than the others; else 0.
+    fn narrow(&self) -> usize {
+        self.sizes.columns % self.sizes.width
+    }
+
+    /// Panels that have all their columns.
+    fn whole(&self) -> usize {
+        self.sizes.columns / self.sizes.width
     }
 }
 
@@ -281,13 +293,14 @@ impl Gemm {
         }
         let mut tiles = vec![None; MOST_ROWS * 2 * Phase::COUNT];
         let last_block = self.cut.blocks().saturating_sub(1);
-        for rows in [0, last_block].into_iter().flat_map(|b| even(self.cut.rows(b), self.cut.tall)) {
-            for last in [false, true].into_iter().skip(usize::from(self.cut.panels <= 1)) {
+        for (_, rows, _) in [0, last_block].into_iter().flat_map(|b| runs(self.cut.rows(b), self.cut.tall)) {
+            let kinds = [(false, self.cut.whole() > 0), (true, self.cut.narrow() > 0)];
+            for narrow in kinds.into_iter().filter(|(_, used)| *used).map(|(narrow, _)| narrow) {
                 for part in [0, self.cut.parts / 2, self.cut.parts - 1] {
                     let phase = Phase::of(part, self.cut.parts);
-                    let tile = &mut tiles[index(rows.len(), last, phase)];
+                    let tile = &mut tiles[index(rows, narrow, phase)];
                     if tile.is_none() {
-                        *tile = Some(Tile::get(self.kind.isa, &self.spec(rows.len(), last, phase))?);
+                        *tile = Some(Tile::get(self.kind.isa, &self.spec(rows, narrow, phase))?);
                     }
                 }
             }
@@ -296,9 +309,9 @@ impl Gemm {
         Ok(())
     }
 
-    fn spec(&self, rows: usize, last: bool, phase: Phase) -> Spec {
+    fn spec(&self, rows: usize, narrow: bool, phase: Phase) -> Spec {
         let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
-        let columns = if last { cut.columns(cut.panels - 1) } else { cut.sizes.width };
+        let columns = if narrow { cut.narrow() } else { cut.sizes.width };
         let ends = matches!(phase, Phase::Only | Phase::Last);
         Spec {
             product: self.kind.product,
@@ -332,9 +345,15 @@ impl Gemm {
         let (packed, sums) = share.split_at_mut(self.panels_len());
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
-            let mut group = Group { tiles, on, at, part, right: self.panels(simd, on, at, part, packed), next: self.next(on, at, part) };
-            for rows in even(at.rows.clone(), self.cut.tall) {
-                self.tiles(&mut group, rows, sums);
+            let mut group =
+                Group { kernels: tiles, on, at, part, right: self.panels(simd, on, at, part, packed), next: self.next(on, at, part) };
+            for (first, rows, count) in runs(at.rows.clone(), self.cut.tall) {
+                let mut done = 0;
+                while done < count {
+                    let tiles = self.strip(&group, rows).min(count - done);
+                    self.walk_all(&mut group, (first + done * rows, rows, tiles), sums);
+                    done += tiles;
+                }
             }
         }
         if self.kind.tail.is_none() {
@@ -345,15 +364,15 @@ impl Gemm {
     }
 
     /// Where the panels of a task lie in a part of the depth; makes them where that is to be.
-    fn panels(&self, simd: Simd, on: &Operands<'_>, at: &Place, part: usize, packed: &mut [f32]) -> Panels {
+    fn panels(&self, simd: Simd, on: &Operands<'_>, at: &Place, part: usize, packed: &mut [f32]) -> Memory {
         let (step, width) = (self.kind.product.depth(), self.cut.sizes.width);
         let (first, _) = self.cut.part(part, step);
         let start = at.starts[1];
         match self.kind.right {
-            Right::Panels => Panels { buf: on.b, start: start + at.panels.start * on.b_column + first * on.b_row, panel: on.b_column },
+            Right::Panels => Memory { buf: on.b, start: start + at.panels.start * on.b_column + first * on.b_row, panel: on.b_column },
             Right::InPlace => {
                 let size = 4 / step;
-                Panels { buf: on.b, start: start + at.panels.start * width * size + first * step * on.b_row, panel: width * size }
+                Memory { buf: on.b, start: start + at.panels.start * width * size + first * step * on.b_row, panel: width * size }
             }
             Right::Packed => {
                 let form = Form { size: 4 / step, together: self.kind.product.together(), width };
@@ -364,7 +383,7 @@ impl Gemm {
                 pack::panels(simd, &from, depth, columns, form, packed);
                 // SAFETY: the panels stay as they are until the tiles of this part are done, which only read them.
                 let buf = unsafe { lend(packed) };
-                Panels { buf, start: 0, panel }
+                Memory { buf, start: 0, panel }
             }
         }
     }
@@ -398,44 +417,64 @@ impl Gemm {
         Next { start, grid, done: 0 }
     }
 
-    /// The tiles of some rows by all panels of a group.
-    fn tiles(&self, group: &mut Group<'_>, rows: Range<usize>, sums: &mut [f32]) {
-        let Group { tiles, on, at, part, right, next } = group;
-        let (on, at, part) = (*on, *at, *part);
-        let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
-        let (phase, count) = (Phase::of(part, cut.parts), rows.len());
-        let (first, steps) = cut.part(part, self.kind.product.depth());
-        let (mut table, mut c_rows) = ([0; 1 + MOST_ROWS], [0; MOST_ROWS]);
-        let a = on.a.as_ptr().addr() + at.starts[0] + first * self.kind.product.depth() * on.a_depth;
-        let c = on.c.as_ptr().addr() + at.starts[2];
-        for (i, row) in rows.clone().enumerate() {
-            table[1 + i] = a + row * on.a_row;
-            c_rows[i] = c + row * on.c_row;
+    /// Tiles of the next strip. While memory is asked for ahead it is as long as its tiles ask for what is in one piece.
+    fn strip(&self, group: &Group<'_>, rows: usize) -> usize {
+        let steps = self.cut.steps.max(1);
+        if group.next.is_left() { group.next.piece().div_ceil((steps / 4).max(1)) } else { (STRIP / (steps * rows * 4)).max(1) }
+    }
+
+    /// A strip, which is its first row, rows of a tile and number of tiles, by all panels of a group.
+    fn walk_all(&self, group: &mut Group<'_>, strip: (usize, usize, usize), sums: &mut [f32]) {
+        let (cut, all) = (&self.cut, group.at.panels.clone());
+        let whole = all.start..all.end.min(cut.whole());
+        let narrow = whole.end.max(all.start)..all.end;
+        if group.next.is_left() {
+            whole.for_each(|panel| self.walk(group, strip, panel..panel + 1, sums));
+        } else {
+            self.walk(group, strip, whole, sums);
         }
-        let first_sum = (rows.start - at.rows.start) * cut.sums_row();
-        for (i, panel) in at.panels.clone().enumerate() {
-            let Some(tile) = &tiles[index(count, panel + 1 == cut.panels, phase)] else { continue };
-            let column = panel * cut.sizes.width;
-            tile.run(Call {
-                ahead: next.take(steps / 4),
-                table: &table[..=count],
-                steps,
-                a: on.a,
-                zeros: Buf::empty(),
-                b: right.buf,
-                b_at: right.start + i * right.panel,
-                c_rows: &c_rows[..count],
-                c: on.c,
-                column,
-                tail_column: column,
-                tail: on.tail,
-                sums: sums.get_mut(first_sum + i * cut.sizes.width..).unwrap_or_default(),
-                sums_row: cut.sums_row(),
-                a_step: on.a_depth * self.kind.product.depth(),
-                b_row: on.b_row,
-                last: (cut.columns(panel) - 1) % lanes + 1,
-            });
-        }
+        self.walk(group, strip, narrow, sums);
+    }
+
+    /// A strip by panels with equally many columns.
+    fn walk(&self, group: &mut Group<'_>, (row, rows, tiles): (usize, usize, usize), panels: Range<usize>, sums: &mut [f32]) {
+        let Group { kernels, on, at, part, right, next } = group;
+        let (cut, on) = (&self.cut, *on);
+        let (first, steps) = cut.part(*part, self.kind.product.depth());
+        let tile = &kernels[index(rows, panels.end > cut.whole(), Phase::of(*part, cut.parts))];
+        let (Some(tile), false) = (tile, panels.is_empty()) else { return };
+        let a = on.a.as_ptr().addr() + at.starts[0] + first * self.kind.product.depth() * on.a_depth + row * on.a_row;
+        let c = on.c.as_ptr().addr() + at.starts[2] + row * on.c_row;
+        let mut words = [0; ONE_STRIP];
+        let mut list = List::new(&mut words, rows);
+        let offsets = |row: usize| -> [usize; MOST_ROWS] { std::array::from_fn(|i| i * row) };
+        let sums_at = (row - at.rows.start) * cut.sums_row() * 4;
+        list.strip(Strip { tiles, sums: sums_at, a_row: on.a_row, c_row: on.c_row, to: (c, &offsets(on.c_row)) });
+        list.tap(0, a, &offsets(on.a_row));
+        let (i, column) = (panels.start - at.panels.start, panels.start * cut.sizes.width);
+        tile.run(Call {
+            strips: list.strips(),
+            steps,
+            a: on.a,
+            zeros: Buf::empty(),
+            b: right.buf,
+            panels: Panels {
+                at: right.start + i * right.panel,
+                step: right.panel,
+                count: panels.len(),
+                outer: steps * cut.sizes.width * 4 <= NEAR,
+            },
+            c: on.c,
+            column,
+            tail_column: column,
+            tail: on.tail,
+            sums: sums.get_mut(i * cut.sizes.width..).unwrap_or_default(),
+            sums_row: cut.sums_row(),
+            a_step: on.a_depth * self.kind.product.depth(),
+            b_row: on.b_row,
+            last: (cut.sizes.columns - 1) % self.kind.isa.width().lanes() + 1,
+            ahead: next.take(steps / 4 * tiles),
+        });
     }
 }
 
@@ -459,17 +498,17 @@ struct Place {
 
 /// The panels of a task in a part of the depth.
 struct Group<'g> {
-    tiles: &'g [Option<Tile>],
+    kernels: &'g [Option<Tile>],
     on: &'g Operands<'g>,
     at: &'g Place,
     part: usize,
-    right: Panels,
+    right: Memory,
     /// What is asked for meanwhile.
     next: Next,
 }
 
 /// Panels in memory.
-struct Panels {
+struct Memory {
     buf: Buf,
     /// The byte where the first begins.
     start: usize,
@@ -495,19 +534,29 @@ struct Next {
 }
 
 impl Next {
+    /// Whether there are places that nobody has asked for.
+    fn is_left(&self) -> bool {
+        self.done < self.grid.inner * self.grid.outer
+    }
+
+    /// Places that are left of an inner list.
+    fn piece(&self) -> usize {
+        self.grid.inner - self.done % self.grid.inner.max(1)
+    }
+
     /// The next `count` places. They may lie behind the end of an inner list: nothing is read there.
     fn take(&mut self, count: usize) -> Ahead {
-        let Grid { inner, inner_step, outer, outer_step } = self.grid;
-        if self.done >= inner * outer {
+        let Grid { inner, inner_step, outer_step, .. } = self.grid;
+        if !self.is_left() {
             return Ahead::default();
         }
         let (i, o) = (self.done % inner, self.done / inner);
-        self.done += count.min(inner - i);
+        self.done += count.min(self.piece());
         Ahead { at: self.start + o * outer_step + i * inner_step, step: inner_step }
     }
 }
 
-/// Where a kernel is among all: by rows, by whether its panel is the last, by phase.
-const fn index(rows: usize, last: bool, phase: Phase) -> usize {
-    ((rows - 1) * 2 + last as usize) * Phase::COUNT + phase as usize
+/// Where a kernel is among all: by rows, by whether its panel has fewer columns than the others, by phase.
+const fn index(rows: usize, narrow: bool, phase: Phase) -> usize {
+    ((rows - 1) * 2 + narrow as usize) * Phase::COUNT + phase as usize
 }

@@ -1,6 +1,6 @@
 //! The products of a step: the rows of a slice of the batch by a panel, in tiles, sums left in the worker's scratch.
 
-use crate::kernels::tile::{Ahead, Call, Line, MOST_ROWS, Product, Spec, Tile, max_rows};
+use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -76,28 +76,28 @@ impl Skinny {
     pub(super) fn run(&self, a: &Rows, rows: Range<usize>, runs: &[Run], (b, b_at): (Buf, usize), sums: &mut [f32], step: usize) {
         let Some(tiles) = self.tiles.get() else { return };
         let first = rows.start;
-        let mut table = [0; RUNS * (1 + MOST_ROWS)];
+        let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         for rows in even(rows, self.tall) {
             let Some(tile) = tiles.get(rows.len() - 1).and_then(Option::as_ref) else { continue };
-            let words = 1 + rows.len();
-            for (tap, run) in table.chunks_exact_mut(words).zip(runs) {
-                tap[0] = run[0];
-                let from = a.buf.as_ptr().addr() + a.start + run[1];
-                tap[1..].iter_mut().zip(rows.clone()).for_each(|(to, row)| *to = from + row * a.row);
+            let mut list = List::new(&mut words, rows.len());
+            let sums_at = (rows.start - first) * step * 4;
+            list.strip(Strip { tiles: 1, sums: sums_at, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            let from = a.buf.as_ptr().addr() + a.start + rows.start * a.row;
+            for [b, at] in runs {
+                list.tap(*b, from + at, &std::array::from_fn(|i| i * a.row));
             }
             tile.run(Call {
-                table: &table[..words * runs.len()],
+                strips: list.strips(),
                 steps: self.depth / self.product.depth(),
                 a: a.buf,
                 zeros: Buf::empty(),
                 b,
-                b_at,
-                c_rows: &[],
+                panels: Panels::one(b_at),
                 c: Buf::empty(),
                 column: 0,
                 tail_column: 0,
                 tail: None,
-                sums: &mut sums[(rows.start - first) * step..],
+                sums: &mut *sums,
                 sums_row: step,
                 a_step: 0,
                 b_row: 0,

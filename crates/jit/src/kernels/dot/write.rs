@@ -3,7 +3,7 @@
 //! A step is one or two *passes* over the tile: where one instruction multiplies what a step holds there is one, else every pass takes a part
 //! of the step's numbers out of their lanes, `B`'s once, `A`'s row by row, and multiplies those.
 
-use super::{AHEAD, Args, Dot, Function, Int, Line, Pred, Product, Start, Stride, Sums, Val, column, memory};
+use super::{AHEAD, Args, Dot, Function, HEAD, Int, Line, Pred, Product, Spot, Start, Stride, Sums, Val, column};
 use crate::asm::Width;
 use crate::ir::{Accumulate, Addr, Binary, Elem, Prefetch, Src, Unary};
 use crate::isa::Isa;
@@ -57,8 +57,8 @@ struct Cursor {
     k: Int,
     /// The line of `B`.
     b: Int,
-    /// What is asked for next, and the distance to what follows.
-    ahead: Option<(Int, Int)>,
+    /// [`FLIP`] in a register, where a step is one pass and leaves room for it.
+    flip: Option<Val>,
 }
 
 impl Cursor {
@@ -87,39 +87,65 @@ struct Writer<'d> {
     dot: &'d Dot,
     width: Width,
     passes: Vec<Pass>,
+    args: Int,
     last: Option<Pred>,
     /// Distance of the steps of `A`, where it is passed.
     a_step: Option<Int>,
     /// Distance of the lines of `B`, where it is passed.
     b_row: Option<Int>,
-    /// [`FLIP`] in a register, where a step is one pass and leaves room for it.
-    flip: Option<Val>,
+    /// What is asked for next, and the distance to what follows.
+    ahead: Option<(Int, Int)>,
 }
 
-pub(super) fn write(dot: &Dot, f: &mut Function, args: Int, finish: impl FnOnce(&mut Function, &Sums<'_>)) {
-    let (isa, width) = (f.isa(), f.isa().width());
-    let passes = Pass::list(dot.product, isa);
+pub(super) fn write(dot: &Dot, f: &mut Function, begin: impl FnOnce(&mut Function, Spot), finish: impl FnOnce(&mut Function, &Sums<'_>)) {
+    let args = f.arguments();
+    let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
+    let passes = Pass::list(dot.product, f.isa());
     let last = dot.masked.then(|| {
-        let last = f.load_int(args.at(offset_of!(Args, last) as i32));
+        let last = argument(f, offset_of!(Args, last));
         f.first_lanes(last)
     });
-    let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| f.load_int(args.at(offset_of!(Args, a_step) as i32)));
-    let b_row = (dot.line == Line::Apart).then(|| f.load_int(args.at(offset_of!(Args, b_row) as i32)));
-    let flip = passes.contains(&Pass::Flipped).then(|| f.splat_i32(width, FLIP as i32));
-    let writer = Writer { dot, width, passes, last, a_step, b_row, flip };
-    let sums = writer.begin(f, args);
-    let table = f.load_int(args.at(offset_of!(Args, table) as i32));
-    let count = f.load_int(args.at(offset_of!(Args, count) as i32));
-    let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
+    let a_step = (!matches!(dot.a_step, Stride::Fixed(_))).then(|| argument(f, offset_of!(Args, a_step)));
+    let b_row = (dot.line == Line::Apart).then(|| argument(f, offset_of!(Args, b_row)));
     let ahead = dot.ahead.then(|| (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step))));
-    f.repeat(count, |f| writer.tap(f, args, (table, ahead), &sums));
-    finish(f, &Sums { args, values: &sums, vectors: usize::from(dot.vectors), last });
+    let writer = Writer { dot, width: f.isa().width(), passes, args, last, a_step, b_row, ahead };
+    let strip = argument(f, offset_of!(Args, strips));
+    let count = argument(f, offset_of!(Args, count));
+    f.repeat_some(count, |f| {
+        let (taps, before, tiles) = (f.copy(strip), f.int(0), f.load_int(strip.at(size_of::<usize>() as i32)));
+        f.repeat_some(tiles, |f| {
+            let (panel, column) = (argument(f, offset_of!(Args, b)), f.int(0));
+            let panels = argument(f, offset_of!(Args, panels));
+            f.repeat_some(panels, |f| {
+                let at = Spot { args, column, strip, before };
+                begin(f, at);
+                let values = writer.tile(f, at, (panel, taps));
+                finish(f, &Sums { at, values: &values, vectors: usize::from(dot.vectors), last });
+                let bytes = argument(f, offset_of!(Args, b_panel));
+                f.add(panel, bytes);
+                f.add(column, (usize::from(dot.vectors) * writer.width.lanes()) as i32);
+            });
+            f.add(before, i32::from(dot.rows));
+        });
+        f.set(strip, taps);
+    });
 }
 
 impl Writer<'_> {
-    /// The sums, row by row, pinned.
-    fn begin(&self, f: &mut Function, args: Int) -> Vec<Val> {
-        let at = (self.dot.start == Start::Load).then(|| memory(f, args));
+    /// The sums of a tile by a panel; `table` goes to what is behind the strip's taps.
+    fn tile(&self, f: &mut Function, at: Spot, (panel, table): (Int, Int)) -> Vec<Val> {
+        let sums = self.begin(f, at);
+        let flip = self.passes.contains(&Pass::Flipped).then(|| f.splat_i32(self.width, FLIP as i32));
+        f.set(table, at.strip);
+        let taps = f.load_int(at.word(0));
+        f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
+        f.repeat(taps, |f| self.tap(f, at, (panel, table), flip, &sums));
+        sums
+    }
+
+    /// What the sums begin with, row by row, pinned.
+    fn begin(&self, f: &mut Function, at: Spot) -> Vec<Val> {
+        let at = (self.dot.start == Start::Load).then(|| at.memory(f));
         let mut sums = Vec::new();
         for i in 0..self.dot.rows {
             if let Some((at, row)) = at.filter(|_| i > 0) {
@@ -148,15 +174,14 @@ impl Writer<'_> {
         self.last.filter(|_| vector + 1 == usize::from(self.dot.vectors))
     }
 
-    fn tap(&self, f: &mut Function, args: Int, (table, ahead): (Int, Option<(Int, Int)>), sums: &[Val]) {
-        let b = f.load_int(args.at(offset_of!(Args, b) as i32));
-        let offset = f.load_int(table.at(0));
-        f.add(b, offset);
+    fn tap(&self, f: &mut Function, spot: Spot, (panel, table): (Int, Int), flip: Option<Val>, sums: &[Val]) {
         let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
+        let b = f.load_int(word(0));
+        f.add(b, panel);
         let rows: Vec<Int> = (1..=self.dot.listed()).map(|i| f.load_int(word(i))).collect();
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
-        let at = Cursor { rows, k: f.int(0), b, ahead };
-        let steps = |f: &mut Function| f.load_int(args.at(offset_of!(Args, steps) as i32));
+        let at = Cursor { rows, k: spot.scaled(f, spot.word(3)), b, flip };
+        let steps = |f: &mut Function| f.load_int(self.args.at(offset_of!(Args, steps) as i32));
         let (blocks, shift) = (steps(f), unroll_shift(self.dot));
         f.shr(blocks, shift);
         f.repeat(blocks, |f| self.steps(f, &at, sums, 1 << shift));
@@ -184,7 +209,7 @@ impl Writer<'_> {
                 let left = &mut |_: &mut Function, i: usize, skip| Left::Memory(at.row(i, disp + skip));
                 self.pass(f, *pass, at, step * self.line(), sums, left);
             }
-            if let Some((ahead, _)) = at.ahead.filter(|_| count > 1) {
+            if let Some((ahead, _)) = self.ahead.filter(|_| count > 1) {
                 f.prefetch(Prefetch::L2, ahead.at(step * (AHEAD / 4) as i32));
             }
             if let Some(bytes) = self.a_step {
@@ -200,7 +225,7 @@ impl Writer<'_> {
         if self.b_row.is_none() {
             f.add(at.b, count * self.line());
         }
-        if let Some((ahead, bytes)) = at.ahead.filter(|_| count > 1) {
+        if let Some((ahead, bytes)) = self.ahead.filter(|_| count > 1) {
             f.add(ahead, bytes);
         }
     }
@@ -221,7 +246,7 @@ impl Writer<'_> {
                 f.accumulate(op, *sum, *b, Src::Splat(a));
                 continue;
             }
-            let a = self.left(f, pass, left);
+            let a = self.left(f, pass, left, at.flip);
             for (b, sum) in b.iter().zip(sums) {
                 multiply(f, pass, *sum, a, *b);
             }
@@ -254,11 +279,11 @@ impl Writer<'_> {
     }
 
     /// What a pass takes of a row of `A`, in every lane.
-    fn left(&self, f: &mut Function, pass: Pass, left: Left) -> Val {
+    fn left(&self, f: &mut Function, pass: Pass, left: Left, flip: Option<Val>) -> Val {
         if let (Pass::HalfF16 { .. }, Left::Memory(at)) = (pass, left) {
             return f.splat_as(Elem::F16, at);
         }
-        let mut a = match (left, self.flip) {
+        let mut a = match (left, flip) {
             (Left::Memory(at), None) => f.splat(self.width, at),
             (Left::Memory(at), Some(flip)) => f.binary(Binary::Xor, flip, Src::Splat(at)),
             (Left::Lanes(a), None) => a,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::kernels::scratch::{self, Scratch};
 use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::{MOST_ROWS, Strip};
 use oxidnn_runtime::Inline;
 use std::sync::Mutex;
 
@@ -21,11 +22,13 @@ impl Work for Plain<'_> {
         (row, part)
     }
 
-    fn tile(&self, (row, part): &mut (usize, usize), table: &mut Table<'_>, to: &mut [usize]) {
-        let first = *part * self.each;
-        let base = std::array::from_fn(|i| self.a + ((*row + i) * self.depth + first) * 4);
-        table.tap(first * self.panel * 4, &base, 0);
-        *row += to.len();
+    fn strip(&self, (row, part): &mut (usize, usize), sums: usize, most: usize, list: &mut List<'_>) -> usize {
+        let (first, a_row) = (*part * self.each, self.depth * 4);
+        let tiles = most.min(3);
+        list.strip(Strip { tiles, sums, a_row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+        list.tap(first * self.panel * 4, self.a + *row * a_row + first * 4, &std::array::from_fn(|i| i * a_row));
+        *row += list.rows() * tiles;
+        tiles
     }
 
     fn store(&self, block: Block<'_>) {

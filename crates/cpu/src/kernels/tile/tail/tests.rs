@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernels::tile::{Ahead, Product, Spec, Start, Tile};
+use crate::kernels::tile::{Ahead, List, ONE_STRIP, Panels, Product, Spec, Start, Strip, Tile};
 use oxidnn_expr::{binary, eltwise, number};
 use oxidnn_jit::Isa;
 use std::sync::Arc;
@@ -95,15 +95,17 @@ fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
     let mut args = TailArgs { lines: &lines, pitch: PADDED, ..TailArgs::NONE };
     args.tensors.iter_mut().zip(&mut tensors).for_each(|(arg, t)| *arg = buf(t));
     let first = c.as_ptr().addr();
-    let c_rows: Vec<usize> = (0..ROWS).map(|i| first + i * width * dst.bytes()).collect();
+    let mut words = [0; ONE_STRIP];
+    let mut list = List::new(&mut words, ROWS);
+    let rows = std::array::from_fn(|i| i * width * dst.bytes());
+    list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (first, &rows) });
     tile.run(Call {
-        table: &[],
+        strips: list.strips(),
         steps: 0,
         a: Buf::empty(),
         zeros: Buf::empty(),
         b: Buf::empty(),
-        b_at: 0,
-        c_rows: &c_rows,
+        panels: Panels::one(0),
         c: buf(&mut c),
         column: 0,
         tail_column: 0,

@@ -11,7 +11,7 @@ use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Src, Unary, Val};
 use oxidnn_jit::kernels::depthwise::{self, Strip};
-use oxidnn_jit::kernels::dot::{self, Sums};
+use oxidnn_jit::kernels::dot::{self, Spot, Sums};
 use oxidnn_spec::op::EltwiseAlg;
 use std::mem::offset_of;
 
@@ -31,30 +31,30 @@ struct Place {
 
 /// The pointers that a tail reads.
 struct Pointers {
-    c_rows: Int,
+    /// Bytes from the addresses of the destination's rows to the tile's first column.
     c_offset: Int,
     lines: Int,
     pitch: Int,
 }
 
 /// Asks for the lines of the destination, which are written when the sums of so many rows and vectors are done.
-pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, args: Int, (rows, vectors): (usize, usize)) {
+pub(in crate::kernels::tile) fn ask(tail: &Tail, f: &mut Function, at: Spot, (rows, vectors): (usize, usize)) {
     let bytes = (vectors * f.isa().width().lanes() * tail.dst.bytes()) as i32;
-    let (c_rows, offset) = (argument(f, args, offset_of!(Block, c_rows)), argument(f, args, offset_of!(Block, c_offset)));
+    let offset = c_offset(tail, f, at);
     for i in 0..rows {
-        let row = f.load_int(c_rows.at((i * size_of::<usize>()) as i32));
-        f.add(row, offset);
-        (0..bytes).step_by(64).for_each(|byte| f.prefetch(Prefetch::Write, row.at(byte)));
+        let row = f.load_int(at.row(i));
+        (0..bytes).step_by(64).for_each(|byte| f.prefetch(Prefetch::Write, row.indexed(offset, 1, byte)));
     }
 }
 
 /// Writes the steps and stores the sums.
 pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums<'_>, whole: bool) {
+    let args = sums.at.args;
+    let lines = argument(f, args, offset_of!(Block, lines));
     let at = Pointers {
-        c_rows: argument(f, sums.args, offset_of!(Block, c_rows)),
-        c_offset: argument(f, sums.args, offset_of!(Block, c_offset)),
-        lines: argument(f, sums.args, offset_of!(Block, lines)),
-        pitch: argument(f, sums.args, offset_of!(Block, pitch)),
+        c_offset: c_offset(tail, f, sums.at),
+        lines: f.address(lines.indexed(sums.at.column, 4, 0)),
+        pitch: argument(f, args, offset_of!(Block, pitch)),
     };
     if is_written_out(tail) {
         written_out(tail, f, sums, &at, whole);
@@ -65,6 +65,13 @@ pub(in crate::kernels::tile) fn write(tail: &Tail, f: &mut Function, sums: &Sums
 
 fn argument(f: &mut Function, args: Int, field: usize) -> Int {
     f.load_int(args.at((offset_of!(Args, tail) + field) as i32))
+}
+
+/// Bytes from the addresses of the destination's rows to the tile's first column.
+fn c_offset(tail: &Tail, f: &mut Function, at: Spot) -> Int {
+    let (offset, shift) = (argument(f, at.args, offset_of!(Block, c_offset)), at.shift(f));
+    f.add(offset, shift);
+    f.address(offset.indexed(at.column, tail.dst.bytes() as u8, 0))
 }
 
 /// True for tails that are short enough to be written for every sum.
@@ -89,15 +96,14 @@ fn is_short(step: &Step) -> bool {
 
 fn written_out(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whole: bool) {
     let width = f.isa().width();
-    let row = |f: &mut Function, i: usize| {
-        let row = f.load_int(at.c_rows.at((i * size_of::<usize>()) as i32));
-        f.add(row, at.c_offset);
-        row
-    };
-    let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| row(f, i)).collect();
+    let rows: Vec<Int> = (0..sums.values.len() / sums.vectors).map(|i| f.load_int(sums.at.row(i))).collect();
     for v in 0..sums.vectors {
         let mut column: Vec<Val> = sums.values.iter().skip(v).step_by(sums.vectors).copied().collect();
-        let place = |i: usize| Place { c: rows[i].at((v * width.lanes() * tail.dst.bytes()) as i32), element: None, mask: sums.mask(v) };
+        let place = |i: usize| Place {
+            c: rows[i].indexed(at.c_offset, 1, (v * width.lanes() * tail.dst.bytes()) as i32),
+            element: None,
+            mask: sums.mask(v),
+        };
         let line = f.address(at.lines.at((v * width.bytes()) as i32));
         let mut is_whole = whole;
         for step in &tail.steps {
@@ -122,15 +128,15 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
     }
     // Lanes from here to the tile's last column: as many as there are for vectors that are whole.
     let wanted = sums.last.map(|_| {
-        let wanted = f.load_int(sums.args.at((offset_of!(Args, dot) + offset_of!(dot::Args, last)) as i32));
+        let wanted = f.load_int(sums.at.args.at((offset_of!(Args, dot) + offset_of!(dot::Args, last)) as i32));
         f.add(wanted, ((vectors - 1) * width.lanes()) as i32);
         wanted
     });
-    let base = tail.tensors().next().map(|_| argument(f, sums.args, offset_of!(Block, c)));
+    let base = tail.tensors().next().map(|_| argument(f, sums.at.args, offset_of!(Block, c)));
     let count = f.int(vectors as i64);
     f.repeat_some(count, |f| {
         let mask = wanted.map(|wanted| f.first_lanes(wanted));
-        let (list, sum) = (f.copy(at.c_rows), f.copy(local));
+        let (list, sum) = (f.address(sums.at.row(0)), f.copy(local));
         let row_count = f.int(rows as i64);
         f.repeat_some(row_count, |f| {
             let c = f.load_int(list.at(0));
@@ -150,7 +156,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
                 to_float(f, &mut column, &mut is_whole, step);
                 let operand = match (step, place.element) {
                     (Step::Tensor { from, .. }, Some(element)) => {
-                        let base = argument(f, sums.args, tensor);
+                        let base = argument(f, sums.at.args, tensor);
                         tensor += size_of::<usize>();
                         Some(load_float(f, *from, base.indexed(element, from.bytes() as u8, 0), mask))
                     }

@@ -8,7 +8,7 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::{Ahead, Call, MOST_ROWS, TailArgs};
+use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, Panels, Strip, TailArgs, Tile, max_rows};
 use crate::ops::support;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
@@ -183,8 +183,9 @@ impl Bound<'_> {
     /// The tiles of a tap and panel in a box; true when they have stored their sums.
     fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), sums: &mut [f32], words: &mut [usize]) -> bool {
         let p = self.plan;
-        let parts = Parts::new(p, at, ready, tap, words);
-        let words = &mut words[..2 * parts.count];
+        let (pairs, words) = words.split_at_mut(p.pairs);
+        let parts = Parts::new(p, at, ready, tap, pairs);
+        let pairs = &pairs[..2 * parts.count];
         if parts.count == 0 {
             if ready.fresh {
                 sums.fill(0.0);
@@ -194,34 +195,42 @@ impl Bound<'_> {
         let (dst, pos, first) = (self.tail.dst(), self.position(at, (panel, tap)), at.columns.0 + panel * p.panel);
         let (vectors, count, columns) = (p.vectors(first), sums.len() / p.panel, p.panel.min(p.columns.channels - first));
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
-        let (mut c_rows, last) = ([0; MOST_ROWS], (columns - 1) % p.isa.width().lanes() + 1);
-        let (ends_within, c) = (p.ends_within(first), dst.buf().as_ptr().addr() + to * 4);
-        for rows in p.tile_rows(count, vectors) {
-            let Some(tile) = p.tile(rows.len(), vectors, !ready.fresh || ends_within) else { continue };
-            for (c_row, row) in c_rows.iter_mut().zip(rows.clone()) {
-                *c_row = c + row * row_step * 4;
-            }
+        let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
+        let other = !ready.fresh || p.ends_within(first);
+        let walk = |tile: &Tile, strips: &[usize], sums: &mut [f32]| {
             tile.run(Call {
-                table: words,
+                strips,
                 ahead: Ahead::default(),
                 steps: parts.steps,
                 a: ready.rows.0,
                 zeros: Buf::empty(),
                 b: ready.columns.0,
-                b_at: ready.columns.1 + (panel - ready.panels.start) * ready.panel,
-                c_rows: &c_rows[..rows.len()],
+                panels: Panels::one(ready.columns.1 + (panel - ready.panels.start) * ready.panel),
                 c: dst.buf(),
                 column: 0,
                 tail_column: 0,
                 tail: p.tail.as_ref().map(|_| &TailArgs::NONE),
-                sums: &mut sums[rows.start * p.panel..],
+                sums,
                 sums_row: p.panel,
                 a_step: parts.step,
                 b_row: 0,
                 last,
             });
-            let far = p.row_offset(rows.end) - p.row_offset(rows.start);
-            words.iter_mut().skip(1).step_by(2).for_each(|row| *row = row.wrapping_add(far * 4));
+        };
+        let (mut list, c_row) = (List::across(words, 0), row_step * 4);
+        for (height, tile) in (1..=max_rows(p.isa, vectors)).filter_map(|h| Some((h, p.tile(h, vectors, other)?))) {
+            list.restart(height);
+            for (row, _, tiles) in p.runs(count, vectors).filter(|run| run.1 == height) {
+                if !list.has_room(parts.count) {
+                    walk(tile, list.strips(), sums);
+                    list.restart(height);
+                }
+                let to = (c + row * c_row, &std::array::from_fn(|i| i * c_row));
+                list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row, to });
+                let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
+                pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
+            }
+            walk(tile, list.strips(), sums);
         }
         if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
             let zeros = [0.0f32; WIDEST];
@@ -309,7 +318,7 @@ struct Parts {
 
 impl Parts {
     /// Writes for every part the first line of the panel and the address of the first row's first step.
-    fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], table: &mut [usize]) -> Parts {
+    fn new(p: &Gradient, at: &Block, ready: &Ready, tap: [usize; 3], pairs: &mut [usize]) -> Parts {
         let places = &ready.places;
         let inside: [Range<usize>; 3] = std::array::from_fn(|i| p.sliding().grid.inside(i, tap[i], places));
         let [taps_r, taps_c] = if p.rows_slide { [tap, [0; 3]] } else { [[0; 3], tap] };
@@ -338,7 +347,7 @@ impl Parts {
         }
         let row_base = ready.rows.0.as_ptr().addr() as i64 + ready.rows.1 as i64 + first_row;
         let count = if steps == 0 { 0 } else { counts.iter().product() };
-        for (i, words) in table.chunks_exact_mut(2).enumerate().take(count) {
+        for (i, words) in pairs.chunks_exact_mut(2).enumerate().take(count) {
             let index = [i / (counts[1] * counts[2]), i / counts[2] % counts[1], i % counts[2]];
             let [row, column] = (0..3).fold([0, 0], |sum, d| [0, 1].map(|s| sum[s] + index[d] * distances(d)[s]));
             words.copy_from_slice(&[first_column as usize + column, row_base as usize + row]);

@@ -16,13 +16,12 @@ use crate::kernels::access::Axis;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
-use crate::kernels::tile::{Line, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, max_rows};
+use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, max_rows};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
@@ -45,6 +44,8 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
+/// Words of the tiles that are listed at a time, unless one tile has more.
+const LISTED: usize = 512;
 /// Numbers of a line of the cache.
 const LINE: usize = 16;
 /// Places of a row from which on rows of a single tap that skips pixels are copied.
@@ -92,6 +93,8 @@ pub(crate) struct Gradient {
     pub(crate) boxes: [usize; 4],
     pub(crate) slices: usize,
     pub(crate) workers: usize,
+    /// Words that say where the parts of a tap's reduction are.
+    pub(crate) pairs: usize,
     /// Numbers of the sums of a block, and of a worker's table.
     pub(crate) sums: usize,
     pub(crate) table: usize,
@@ -267,6 +270,7 @@ impl Gradient {
             slices: 1,
             workers,
             sums: 0,
+            pairs: 0,
             table: 0,
             column_dim: task.column_dim,
             row_dim: task.row_dim,
@@ -389,7 +393,9 @@ impl Gradient {
         let panels = self.columns.each.div_ceil(self.panel);
         self.sums = if self.is_single() { region } else { region.checked_mul(taps)?.checked_mul(panels)? }.next_multiple_of(16);
         let parts = self.each[0].checked_mul(self.each[1])?.checked_mul(self.each[2])?;
-        self.table = parts.checked_mul(2)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
+        self.pairs = parts.checked_mul(2)?;
+        let list = List::words(1, [MOST_ROWS, 1], parts)?.max(LISTED);
+        self.table = self.pairs.checked_add(list)?.checked_mul(size_of::<usize>() / size_of::<f32>())?.next_multiple_of(16);
         let inner = self.each[0].checked_mul(self.beside / self.together)?;
         let widths = [self.pitch(self.rows.each), self.panels_at_once * self.panel];
         for (side, width) in [&mut self.rows, &mut self.columns].into_iter().zip(widths) {
@@ -418,14 +424,16 @@ impl Gradient {
         self.sums + self.table
     }
 
-    /// Cuts rows, as many as are neighbours, evenly into tiles of a panel with so many vectors.
-    pub(crate) fn tile_rows(&self, rows: usize, vectors: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    /// Cuts rows, as many as are neighbours, evenly into tiles of a panel with so many vectors: runs of tiles that are equally tall, each its first
+    /// row, rows of a tile and their number.
+    pub(crate) fn runs(&self, rows: usize, vectors: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (together, tall) = (self.rows_together().min(rows.max(1)), max_rows(self.isa, vectors));
         (0..rows.div_ceil(together)).flat_map(move |b| {
             let first = b * together;
             let n = together.min(rows - first);
             let tiles = n.div_ceil(tall);
-            (0..tiles).map(move |t| first + t * n / tiles..first + (t + 1) * n / tiles)
+            let (each, more) = (n / tiles, n % tiles);
+            [(first, each + 1, more), (first + more * (each + 1), each, tiles - more)].into_iter().filter(|(_, _, count)| *count > 0)
         })
     }
 
@@ -460,7 +468,7 @@ impl Gradient {
         for first in [0, last_panel] {
             let (vectors, masked) = (self.vectors(first), self.ends_within(first));
             for channels in [self.rows.each, last_block] {
-                for rows in self.tile_rows(channels * self.rows_per_channel(), vectors).map(|r| r.len()) {
+                for (_, rows, _) in self.runs(channels * self.rows_per_channel(), vectors) {
                     for start in [Start::Zero, Start::Load] {
                         let tile = &mut tiles[Self::index(rows, vectors, masked || start == Start::Load)];
                         if tile.is_some() || start == Start::Load && self.is_single() {

@@ -1,0 +1,155 @@
+//! Lists of strips: the words that kernels walk over, and their check against the buffers.
+//!
+//! A strip is a number of tiles whose rows follow each other at constant distances, in `A` as in the destination. A list is written once and
+//! serves every panel that its tiles meet, and so does its check: what is done here is done for a strip, not for a tile and a panel.
+
+use super::{Call, MOST_ROWS, Places, Spec};
+use oxidnn_jit::kernels::dot::HEAD;
+
+/// Strips being written, as `oxidnn_jit::kernels::dot` describes them.
+#[derive(Debug)]
+pub struct List<'t> {
+    words: &'t mut [usize],
+    len: usize,
+    /// Where the last strip begins.
+    last: usize,
+    rows: usize,
+    /// Whether a tap has the address of the first row alone.
+    across: bool,
+}
+
+/// A strip without its taps.
+#[derive(Clone, Copy, Debug)]
+pub struct Strip<'s> {
+    /// Number of tiles.
+    pub tiles: usize,
+    /// Bytes from the sums of the call to the first one.
+    pub sums: usize,
+    /// Bytes from a row of `A` to the next, looked at where there are several tiles.
+    pub a_row: usize,
+    /// Bytes from a row of the destination to the next, looked at where there are several tiles.
+    pub c_row: usize,
+    /// An address of the destination, and bytes from there to column 0 of the rows of the first tile; what is behind them means nothing.
+    pub to: (usize, &'s [usize; MOST_ROWS]),
+}
+
+/// Words behind the end of a list that are written and mean nothing.
+const SLACK: usize = MOST_ROWS;
+
+/// Words that hold one strip of one tap.
+pub const ONE_STRIP: usize = HEAD + 1 + 2 * MOST_ROWS + SLACK;
+
+impl<'t> List<'t> {
+    /// Words that hold `strips` strips of so many rows and taps, which have the addresses of `listed` rows; `None` on overflow.
+    pub fn words(strips: usize, [rows, listed]: [usize; 2], taps: usize) -> Option<usize> {
+        (1 + listed).checked_mul(taps)?.checked_add(HEAD + rows)?.checked_mul(strips)?.checked_add(SLACK)
+    }
+
+    /// An empty list in `words`, of tiles of `rows` rows all of whose addresses taps have.
+    pub fn new(words: &'t mut [usize], rows: usize) -> List<'t> {
+        List { words, len: 0, last: 0, rows, across: false }
+    }
+
+    /// An empty list in `words`, of tiles whose taps have the address of the first row alone.
+    pub fn across(words: &'t mut [usize], rows: usize) -> List<'t> {
+        List { across: true, ..List::new(words, rows) }
+    }
+
+    /// Number of rows of the tiles.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The words of all strips.
+    pub fn strips(&self) -> &[usize] {
+        &self.words[..self.len]
+    }
+
+    /// Drops all strips; the tiles of those that follow have `rows` rows.
+    pub fn restart(&mut self, rows: usize) {
+        (self.len, self.last, self.rows) = (0, 0, rows);
+    }
+
+    /// Whether there is room for another strip of so many taps.
+    #[inline]
+    pub fn has_room(&self, taps: usize) -> bool {
+        let listed = if self.across { 1 } else { self.rows };
+        self.len + HEAD + self.rows + taps * (1 + listed) + SLACK <= self.words.len()
+    }
+
+    /// Adds a strip, without taps.
+    ///
+    /// # Panics
+    /// Without room.
+    #[inline(always)]
+    pub fn strip(&mut self, strip: Strip<'_>) {
+        let words = &mut self.words[self.len..self.len + HEAD + SLACK];
+        words[..HEAD].copy_from_slice(&[0, strip.tiles, strip.sums, strip.a_row, strip.c_row]);
+        words[HEAD..].iter_mut().zip(strip.to.1).for_each(|(to, offset)| *to = strip.to.0.wrapping_add(*offset));
+        self.last = self.len;
+        self.len += HEAD + self.rows;
+    }
+
+    /// Adds a tap to the last strip, whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin `offsets` bytes
+    /// behind the address `from` for the first tile.
+    ///
+    /// # Panics
+    /// Without room.
+    #[inline(always)]
+    pub fn tap(&mut self, b: usize, from: usize, offsets: &[usize; MOST_ROWS]) {
+        self.words[self.last] += 1;
+        if self.across {
+            self.words[self.len..self.len + 2].copy_from_slice(&[b, from.wrapping_add(offsets[0])]);
+            self.len += 2;
+            return;
+        }
+        // All rows are written, and those that the tile does not have overwritten by what follows.
+        let tap = &mut self.words[self.len..self.len + 1 + SLACK];
+        tap[0] = b;
+        tap[1..].iter_mut().zip(offsets).for_each(|(to, offset)| *to = from.wrapping_add(*offset));
+        self.len += self.rows + 1;
+    }
+}
+
+/// The places that the words of a list may name.
+pub(super) struct Reach {
+    pub(super) a: Places,
+    pub(super) zeros: Places,
+    /// Places of `B` behind the first line of the first panel.
+    pub(super) b: Places,
+    /// Rows of the destination; `None` where they are not looked at.
+    pub(super) c: Option<Places>,
+    /// Bytes of the sums of the call from the first on, and bytes of a row; `None` where they are not looked at.
+    pub(super) sums: Option<(Places, usize)>,
+}
+
+impl Reach {
+    /// The number of strips, where all that they name lies in the buffers.
+    #[inline]
+    pub(super) fn strips(&self, spec: &Spec, call: &Call<'_>) -> Option<usize> {
+        let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());
+        let (mut count, mut inside, mut rest) = (0, true, call.strips);
+        while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {
+            let (taps, more) = more.split_at_checked(head[0].checked_mul(tap_words)?)?;
+            // Rows before the last tile.
+            let before = head[1].checked_sub(1)?.checked_mul(rows)?;
+            let (a, zeros) = (self.a.and_then(before.checked_mul(head[3])?), self.zeros.and_then(before.checked_mul(head[3])?));
+            if let Some(c) = &self.c {
+                let c = c.and_then(before.checked_mul(head[4])?);
+                inside &= head[HEAD..].iter().fold(true, |ok, row| ok & c.holds(*row));
+            }
+            if let Some((sums, row)) = &self.sums {
+                inside &= sums.and_then(before.checked_mul(*row)?).holds(head[2]);
+            }
+            for tap in taps.chunks_exact(tap_words) {
+                inside &= self.b.holds(tap[0]);
+                if !tap[1..].iter().fold(true, |ok, row| ok & a.holds(*row)) {
+                    inside &= tap[1..].iter().fold(true, |ok, row| ok & (a.holds(*row) | zeros.holds(*row)));
+                }
+            }
+            (count, rest) = (count + 1, more);
+        }
+        (inside && rest.is_empty()).then_some(count)
+    }
+}
