@@ -460,3 +460,21 @@ pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, index: usize, data:
     // SAFETY: as for `memory_over`.
     unsafe { memory.set_data_handle(index, data.0) }
 }
+
+/// The object that a function under test gives its caller.
+#[cfg(test)]
+pub(crate) fn made<T: Owned>(make: impl FnOnce(New<'_, T>) -> crate::status::Status) -> Result<Box<T>, crate::status::Status> {
+    let mut handle = std::ptr::null();
+    match make(New::from(&mut handle)) {
+        // SAFETY: the function succeeded, so it put a box of its own there.
+        crate::status::Status::Success => Ok(unsafe { Box::from_raw(handle.cast_mut()) }),
+        status => Err(status),
+    }
+}
+
+/// What a function under test points to, inside of `_owner`.
+#[cfg(test)]
+pub(crate) fn lent<T, O: ?Sized>(pointer: *const T, _owner: &O) -> &T {
+    // SAFETY: the functions of this crate that lend say what they point to lives as long as its owner.
+    unsafe { &*pointer }
+}

@@ -9,6 +9,9 @@ use oxidnn_runtime as runtime;
 use oxidnn_spec::Arg;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// What `dnnl_primitive_t` points to.
 #[derive(Debug)]
 pub struct Primitive {

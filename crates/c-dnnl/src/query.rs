@@ -11,6 +11,9 @@ use oxidnn_spec::op::{ConvAlg, Op, RnnCell};
 use oxidnn_spec::{Arg, Use};
 use std::ffi::{CStr, c_char};
 
+#[cfg(test)]
+mod tests;
+
 /// Values of `dnnl_query_t`.
 mod what {
     pub(super) const ENGINE: i32 = 1;

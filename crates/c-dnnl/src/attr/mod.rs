@@ -7,6 +7,8 @@ pub mod dropout;
 pub mod modes;
 pub mod quant;
 pub mod rnn;
+#[cfg(test)]
+mod tests;
 
 pub use rnn::Linear;
 

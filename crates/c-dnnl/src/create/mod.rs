@@ -9,6 +9,8 @@ pub mod pointwise;
 pub mod product;
 pub mod rnn;
 pub mod several;
+#[cfg(test)]
+mod tests;
 mod window;
 
 use crate::attr::Attr;
@@ -21,7 +23,7 @@ use crate::values::value;
 use oxidnn_c_common::numbers::PROP;
 use oxidnn_runtime as runtime;
 use oxidnn_spec::op::{Diff, Op, Prop};
-use oxidnn_spec::{self as spec, Dims, Error, PostOp, Problem, Tensor};
+use oxidnn_spec::{self as spec, Arg, DataType, Dims, Error, PostOp, Problem, Tensor};
 
 /// What every creation gets, beside the operation.
 pub(crate) struct Creation<'a> {
@@ -56,10 +58,12 @@ impl<'a> Creation<'a> {
 }
 
 /// The problem, or the status that oneDNN gives for it.
-fn problem(op: Op, attr: spec::Attr) -> Result<Problem, Failure> {
+fn problem(op: Op, mut attr: spec::Attr) -> Result<Problem, Failure> {
+    trim(&op, &mut attr);
     Problem::new(op.clone(), attr.clone()).map_err(|e| {
         let unimplemented = match &e {
-            Error::InvalidArguments(i) => i.argument == "data types" || is_attributes_fault(op, &attr),
+            Error::InvalidArguments(i) if i.argument == "data types" => can_accumulate(&op),
+            Error::InvalidArguments(_) => is_attributes_fault(op, &attr),
             _ => false,
         };
         let failure = Failure::from(e);
@@ -67,12 +71,33 @@ fn problem(op: Op, attr: spec::Attr) -> Result<Problem, Failure> {
     })
 }
 
-/// Whether the operation would be valid without its attributes, and what is wrong with them is not an operand that contradicts it.
+/// Bits of prelu masks beyond the result's dimensions mean nothing: -1 is all of them.
+fn trim(op: &Op, attr: &mut spec::Attr) {
+    let dims = op.result().map_or(0, |t| t.dims().len());
+    for post_op in &mut attr.post_ops {
+        if let PostOp::Prelu { mask } = post_op {
+            *mask &= (1 << dims) - 1;
+        }
+    }
+}
+
+/// Whether there is a type to sum up the products of the operands' types in. For others oneDNN says that the request is wrong, not that
+/// nobody does it.
+fn can_accumulate(op: &Op) -> bool {
+    let [src, weights] = [Arg::SRC, Arg::WEIGHTS].map(|a| op.tensor(a).map(|t| t.dtype));
+    let product = matches!(op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_));
+    let mixed = src.is_some_and(DataType::is_x8) && weights == Some(DataType::F32);
+    !(product && (src == Some(DataType::S32) || mixed))
+}
+
+/// Whether the operation would be valid without its attributes, and these do not contradict it.
 fn is_attributes_fault(op: Op, attr: &spec::Attr) -> bool {
-    let rank = op.result().map(|t| t.dims().len());
-    let contradicts = |t: &Tensor| Some(t.dims().len()) != rank || t.dtype == spec::DataType::F64;
-    let operand = attr.post_ops.iter().any(|p| matches!(p, PostOp::Binary { src1, .. } if contradicts(src1)));
-    !operand && Problem::new(op, spec::Attr::default()).is_ok()
+    let rank = op.result().map_or(0, |t| t.dims().len());
+    let other = |t: &Tensor| t.dims().len() != rank || t.dtype == DataType::F64;
+    let operand = attr.post_ops.iter().any(|p| matches!(p, PostOp::Binary { src1, .. } if other(src1)));
+    let beyond = attr.scales.iter().chain(&attr.zero_points);
+    let mask = beyond.into_iter().any(|(arg, q)| op.tensor(*arg).is_some_and(|t| q.mask >> t.dims().len() != 0));
+    !operand && !mask && Problem::new(op, spec::Attr::default()).is_ok()
 }
 
 /// A backward pass that needs a workspace wants a hint that gives it.

@@ -2,5 +2,6 @@
 //! to no other part of the interface: number types, facts about the processor, and creators of primitives that a CPU does not have.
 //! Names are C++'s, arguments are passed as its ABI passes them.
 
+pub mod cache;
 pub mod creators;
 pub mod numbers;

@@ -3,6 +3,9 @@
 //! A binary post-op keeps the records of its operands, to which the getters point; the records of another one with the same operands, and of
 //! copies, are others.
 
+#[cfg(test)]
+mod tests;
+
 use crate::handle::{Handle, In, InOut, New, Out, Owned};
 use crate::memory_desc::{MemoryDesc, record};
 use crate::status::{Failure, Status, guard, guard_value};

@@ -1,0 +1,46 @@
+//! What oneDNN's test programs ask of the primitive cache, and the mode of recurrent networks that they test with.
+
+use crate::attr::{Attr, Linear};
+use crate::handle::{Array, In, InOut};
+use crate::primitive::Primitive;
+use crate::primitive_desc::PrimitiveDesc;
+use crate::status::{Failure, Status, guard, guard_value};
+use oxidnn_runtime::cache;
+
+/// `dnnl_test_is_pd_in_cache`: whether the cache holds the primitive of this descriptor.
+#[unsafe(export_name = "_Z24dnnl_test_is_pd_in_cachePK19dnnl_primitive_desc")]
+pub extern "C" fn is_pd_in_cache(pd: In<'_, PrimitiveDesc>) -> i32 {
+    guard_value("dnnl_test_is_pd_in_cache", 0, || Ok(cache::contains(pd.get("primitive_desc")?.runtime()).into()))
+}
+
+/// `dnnl_test_is_primitive_in_cache`.
+#[unsafe(export_name = "_Z31dnnl_test_is_primitive_in_cachePK14dnnl_primitive")]
+pub extern "C" fn is_primitive_in_cache(primitive: In<'_, Primitive>) -> i32 {
+    guard_value("dnnl_test_is_primitive_in_cache", 0, || Ok(cache::contains(primitive.get("primitive")?.desc().runtime()).into()))
+}
+
+/// `dnnl_test_set_primitive_cache_capacity_without_clearing`: the status, in the width that its declaration has.
+#[unsafe(export_name = "_Z55dnnl_test_set_primitive_cache_capacity_without_clearingm")]
+pub extern "C" fn set_capacity_without_clearing(capacity: usize) -> usize {
+    let status = guard("dnnl_test_set_primitive_cache_capacity_without_clearing", || {
+        cache::set_capacity_later(capacity);
+        Ok(())
+    });
+    status as usize
+}
+
+/// `dnnl_primitive_attr_set_rnn_tparams`: linear activations of a recurrent network, with a factor a gate and one for the cell state.
+#[unsafe(export_name = "_Z35dnnl_primitive_attr_set_rnn_tparamsP19dnnl_primitive_attrblPKff")]
+pub extern "C" fn set_rnn_tparams(attr: InOut<'_, Attr>, on: bool, gates: i64, scales: Array<'_, f32>, cell: f32) -> Status {
+    guard("dnnl_primitive_attr_set_rnn_tparams", || {
+        let attr = attr.get("attr")?;
+        if !on {
+            attr.set_linear(None);
+            return Ok(());
+        }
+        let gates = usize::try_from(gates).ok().filter(|n| (1..=4).contains(n));
+        let gates = gates.ok_or_else(|| Failure::invalid("ngates", "another number of gates", "1 to 4"))?;
+        attr.set_linear(Some(Linear { gates: scales.slice("scales", gates)?.to_vec(), cell }));
+        Ok(())
+    })
+}
