@@ -28,6 +28,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/ops/matmul/tiled.rs", "lends scratch to tiles as an operand"),
     ("crates/cpu/src/kernels/tile/drive/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/kernels/gemv/call.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/kernels/pointwise/generated.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/strip.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/transpose.rs", "calls generated code with addresses that it has checked"),
     ("crates/jit/src/arena/fork.rs", "asks the C library to call back before forks"),

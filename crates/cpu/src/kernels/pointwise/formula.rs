@@ -2,17 +2,18 @@
 
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_expr::{Lane, binary, lane};
+use oxidnn_spec::Real;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 
 /// An element-wise function with its parameters.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Unary {
     /// The function.
     pub alg: EltwiseAlg,
     /// Its first parameter.
-    pub alpha: f32,
+    pub alpha: Real,
     /// Its second parameter.
-    pub beta: f32,
+    pub beta: Real,
 }
 
 struct Forward<'a>(Unary, &'a mut [f32]);
@@ -22,7 +23,7 @@ impl Body for Forward<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Unary { alg, alpha, beta } = self.0;
-        lane::forward::<FMA>(alg, alpha, beta, self.1);
+        lane::forward::<FMA>(alg, alpha.get(), beta.get(), self.1);
     }
 }
 
@@ -33,7 +34,7 @@ impl Body for Backward<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         let Unary { alg, alpha, beta } = self.0;
-        lane::backward::<FMA>(alg, alpha, beta, self.1, self.2);
+        lane::backward::<FMA>(alg, alpha.get(), beta.get(), self.1, self.2);
     }
 }
 

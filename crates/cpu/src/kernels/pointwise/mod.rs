@@ -3,11 +3,13 @@
 //!
 //! The positions of a tensor are [`Nest`]s of loops, cut into chunks. A chunk goes through a program: operands are loaded into registers
 //! of [`CHUNK`] numbers, formulas run over whole registers, registers are stored or folded. A chunk is loaded before it is stored, so that the
-//! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk. A [`Builder`] puts programs together.
+//! destination may lie over a source of the same layout. What is chosen, is chosen once a chunk. A [`Builder`] puts programs together. Where
+//! operands lie well, a [`Program`] is the same as generated code.
 
 mod copy;
 mod fold;
 mod formula;
+mod generated;
 mod nest;
 mod operand;
 mod pipeline;
@@ -16,6 +18,7 @@ mod program;
 
 pub use copy::Copies;
 pub use fold::FoldOp;
+pub use generated::Program;
 pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place, Run};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;

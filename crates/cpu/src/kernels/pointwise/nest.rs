@@ -276,17 +276,27 @@ impl Nest {
         });
     }
 
+    /// How far the operands move in the innermost loop of each box.
+    pub fn steps(&self) -> impl Iterator<Item = &[i64; OPERANDS]> {
+        self.first.iter().chain(&self.more).map(|p| &p.loops[p.len - 1].strides)
+    }
+
     /// Calls `f` for chunks that together visit the positions numbered `range` once each.
-    pub fn walk(&self, range: Range<i64>, mut f: impl FnMut(&Chunk<'_>)) {
+    pub fn walk(&self, range: Range<i64>, f: impl FnMut(&Chunk<'_>)) {
+        self.chunks(range, CHUNK as i64, f);
+    }
+
+    /// Calls `f` for chunks of at most `limit` positions that together visit the positions numbered `range` once each.
+    pub fn chunks(&self, range: Range<i64>, limit: i64, mut f: impl FnMut(&Chunk<'_>)) {
         self.parts(range, |part, range| {
             let (inner, outer) = (&part.loops[part.len - 1], &part.loops[part.len - 2]);
             let mut position = range.start;
             while position < range.end {
                 let (at, index) = part.locate(position);
                 let left = range.end - position;
-                let run = (inner.size - index[0]).min(left).min(CHUNK as i64);
+                let run = (inner.size - index[0]).min(left).min(limit);
                 let whole = index[0] == 0 && run == inner.size;
-                let rows = if whole { (outer.size - index[1]).min(left / run).min(CHUNK as i64 / run) } else { 1 };
+                let rows = if whole { (outer.size - index[1]).min(left / run).min(limit / run) } else { 1 };
                 f(&Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides });
                 position += run * rows;
             }

@@ -58,8 +58,8 @@ pub(super) struct Group {
 /// Kept times reduced positions, and how they are split.
 #[derive(Debug)]
 pub(super) struct Grid {
-    kept: Nest,
-    reduced: Nest,
+    pub(super) kept: Nest,
+    pub(super) reduced: Nest,
     /// Chunks run along the kept positions, not along the reduced ones.
     columns: bool,
     /// Kept positions of a task.
@@ -307,7 +307,7 @@ impl Stage {
                 }
                 Step::Accumulate { scale, zero_point } => {
                     let (x, rest) = registers.split_at_mut(1);
-                    formula::accumulate(simd, scale, zero_point, &mut x[0][..n], &rest[0][..n]);
+                    formula::accumulate(simd, scale.get(), zero_point.get(), &mut x[0][..n], &rest[0][..n]);
                 }
             }
         }
@@ -321,21 +321,26 @@ fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usi
     formula::both(simd, alg, &mut x[at][..n], &rest[0][..n], &z[..n]);
 }
 
-impl Kernel for Pipeline {
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        let tables = ctx.scratch.part(0, 4 * self.tables);
-        let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
+impl Pipeline {
+    /// What comes before and after the groups, each of which `run` runs.
+    pub(super) fn around(&self, simd: Simd, ctx: &Ctx<'_>, run: impl Fn(&Group) -> Result<(), Error>) -> Result<(), Error> {
         for (arg, start) in &self.cleared {
             let buf = ctx.buf(*arg)?;
             buf.part(*start, buf.len() - start).fill(0);
         }
-        for group in &self.groups {
-            group.run(simd, ctx, tables, partials)?;
-        }
+        self.groups.iter().try_for_each(run)?;
         for Padding { arg, dtype, nest } in &self.padding {
             zero(simd, ctx, Memory { buf: ctx.buf(*arg)?, kind: Kind::Number(*dtype) }, nest);
         }
         Ok(())
+    }
+}
+
+impl Kernel for Pipeline {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+        let tables = ctx.scratch.part(0, 4 * self.tables);
+        let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
+        self.around(simd, ctx, |group| group.run(simd, ctx, tables, partials))
     }
 }
 

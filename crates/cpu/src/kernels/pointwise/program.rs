@@ -12,7 +12,7 @@ use super::pipeline::{Grid, Group, Padding, Pipeline};
 use super::{Nest, OPERANDS, Place};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, DataType, Dims, Layout, PostOp, Problem, Quant, QuantMode, Rounding, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, Layout, PostOp, Problem, Quant, QuantMode, Real, Rounding, Tensor};
 
 /// Registers of a program.
 pub(super) const REGISTERS: usize = 4;
@@ -21,7 +21,7 @@ pub(super) const REGISTERS: usize = 4;
 pub(super) const FOLDS: usize = 2;
 
 /// One instruction.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Step {
     /// Loads operand `operand` into register `to`.
     Load { to: usize, operand: usize },
@@ -40,7 +40,7 @@ pub(super) enum Step {
     /// `r[0] = prelu(r[0], r[1])`.
     Prelu,
     /// `r[0] += scale * (r[1] - zero_point)`.
-    Accumulate { scale: f32, zero_point: f32 },
+    Accumulate { scale: Real, zero_point: Real },
 }
 
 /// A register folded over the reduced positions into an operand.
@@ -333,7 +333,7 @@ impl<'p> Builder<'p> {
 
     /// `r[at] = f(r[at])`.
     pub fn forward(&mut self, at: usize, alg: EltwiseAlg, alpha: f32, beta: f32) {
-        self.push(Step::Forward { at, f: Unary { alg, alpha, beta } });
+        self.push(Step::Forward { at, f: Unary { alg, alpha: alpha.into(), beta: beta.into() } });
     }
 
     /// `r[at] = r[at]^exponent`.
@@ -348,7 +348,7 @@ impl<'p> Builder<'p> {
 
     /// `r[0] = r[0] * f'(r[1])`.
     pub fn backward(&mut self, alg: EltwiseAlg, alpha: f32, beta: f32) {
-        self.push(Step::Backward(Unary { alg, alpha, beta }));
+        self.push(Step::Backward(Unary { alg, alpha: alpha.into(), beta: beta.into() }));
     }
 
     /// `r[at] = alg(r[at], r[at + 1], r[at + 2])`.
@@ -368,7 +368,7 @@ impl<'p> Builder<'p> {
 
     /// `r[0] += scale * (r[1] - zero_point)`.
     pub fn accumulate(&mut self, scale: f32, zero_point: f32) {
-        self.push(Step::Accumulate { scale, zero_point });
+        self.push(Step::Accumulate { scale: scale.into(), zero_point: zero_point.into() });
     }
 
     /// Multiplies register `at` by the scales of `of`, where there are any; uses the register behind it.

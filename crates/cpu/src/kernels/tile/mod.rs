@@ -15,7 +15,7 @@ pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;
-mod value;
+pub(in crate::kernels) mod value;
 
 use super::code::{Kernels, Key};
 use list::Reach;

@@ -6,14 +6,22 @@ use oxidnn_expr::Num;
 use oxidnn_expr::functions::{self, Bits};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Binary, Compare, Pred, Rounding, Src, Unary, Val};
+use oxidnn_spec::op::EltwiseAlg;
 use std::cell::RefCell;
 
 /// The function that values are recorded in.
-pub(super) struct Recorder<'f>(RefCell<&'f mut Function>);
+pub(in crate::kernels) struct Recorder<'f>(RefCell<&'f mut Function>);
+
+/// The vector that a formula makes.
+pub(in crate::kernels) fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
+    let recorder = Recorder::new(f);
+    let value = body(&recorder);
+    recorder.lanes(value)
+}
 
 /// A vector of f32, or of the bits of some.
 #[derive(Clone, Copy)]
-pub(super) enum Value<'r, 'f> {
+pub(in crate::kernels) enum Value<'r, 'f> {
     /// The same number in every lane, by its bits.
     Constant(u32),
     /// A vector of the function.
@@ -22,18 +30,18 @@ pub(super) enum Value<'r, 'f> {
 
 /// A truth value for every lane.
 #[derive(Clone, Copy)]
-pub(super) enum Truth<'r, 'f> {
+pub(in crate::kernels) enum Truth<'r, 'f> {
     Constant(bool),
     Lanes(&'r Recorder<'f>, Pred),
 }
 
 impl<'f> Recorder<'f> {
-    pub(super) fn new(f: &'f mut Function) -> Recorder<'f> {
+    pub(in crate::kernels) fn new(f: &'f mut Function) -> Recorder<'f> {
         Recorder(RefCell::new(f))
     }
 
     /// A vector as a value.
-    pub(super) fn value(&self, x: Val) -> Value<'_, 'f> {
+    pub(in crate::kernels) fn value(&self, x: Val) -> Value<'_, 'f> {
         Value::Lanes(self, x)
     }
 
@@ -42,7 +50,7 @@ impl<'f> Recorder<'f> {
     }
 
     /// The value in a register.
-    pub(super) fn lanes(&self, x: Value<'_, 'f>) -> Val {
+    pub(in crate::kernels) fn lanes(&self, x: Value<'_, 'f>) -> Val {
         match x {
             Value::Lanes(_, x) => x,
             Value::Constant(bits) => self.with(|f| f.splat_i32(f.isa().width(), bits as i32)),
@@ -241,7 +249,13 @@ impl<'r, 'f> Bits for Value<'r, 'f> {
     }
 }
 
+/// True for functions of a few instructions.
+pub(in crate::kernels) fn is_short(alg: EltwiseAlg) -> bool {
+    use EltwiseAlg::*;
+    matches!(alg, Relu | ReluDst | Linear | Clip | ClipV2 | ClipV2Dst | Square | Abs | Sqrt | SqrtDst | HardSigmoid | Round | HardSwish)
+}
+
 /// Whether [`Num::powf`] of values does this exponent: some halves.
-pub(super) fn has_power(p: f32) -> bool {
+pub(in crate::kernels) fn has_power(p: f32) -> bool {
     (2.0 * p).fract() == 0.0 && p.abs() <= 4.0
 }

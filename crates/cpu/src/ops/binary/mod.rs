@@ -1,23 +1,25 @@
 //! Element-wise functions of two operands, and select.
 
-use crate::kernels::pointwise::{Builder, Pipeline};
+use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::Binary;
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "chunks:jit", plan: generated }, Impl { name: "chunks:portable", plan }, fallback::ROW];
 
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Binary(op) => pipeline(op, problem),
-        _ => Err(Skip::Op("another operation than binary")),
-    })
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, pipeline)
 }
 
-fn pipeline(op: &Binary, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Binary(op) = &problem.op else { return Err(Skip::Op("another operation than binary")) };
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     b.load_argument(0, Arg::SRC)?;
     b.scale(0, Arg::SRC)?;

@@ -1,23 +1,25 @@
 //! Element-wise functions of one operand.
 
-use crate::kernels::pointwise::{Builder, Pipeline};
+use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::Eltwise;
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "chunks:jit", plan: generated }, Impl { name: "chunks:portable", plan }, fallback::ROW];
 
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Eltwise(op) => pipeline(op, problem),
-        _ => Err(Skip::Op("another operation than eltwise")),
-    })
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, pipeline)
 }
 
-fn pipeline(op: &Eltwise, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Eltwise(op) = &problem.op else { return Err(Skip::Op("another operation than eltwise")) };
     let (alpha, beta) = (op.alpha.get(), op.beta.get());
     let result = if op.prop.is_forward() { Arg::DST } else { Arg::DIFF_SRC };
     let mut b = Builder::elementwise(problem, result)?;

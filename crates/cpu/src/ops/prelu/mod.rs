@@ -1,6 +1,6 @@
 //! Parametric ReLU.
 
-use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline};
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -8,14 +8,23 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Prelu};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "chunks:jit", plan: generated }, Impl { name: "chunks:portable", plan }, fallback::ROW];
+
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, pipeline)
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    match &problem.op {
         Op::Prelu(op) if op.prop.is_forward() => forward(problem),
         Op::Prelu(op) => backward(op, problem),
         _ => Err(Skip::Op("another operation than prelu")),
-    })
+    }
 }
 
 fn forward(problem: &Problem) -> Result<(Pipeline, usize), Skip> {

@@ -2,7 +2,7 @@
 
 mod squares;
 
-use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Pipeline};
+use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -13,6 +13,7 @@ use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "squares:jit", plan: squares::plan },
     Impl { name: "tiles:portable", plan: copy },
+    Impl { name: "chunks:jit", plan: generated },
     Impl { name: "chunks:portable", plan: convert },
     fallback::ROW,
 ];
@@ -46,6 +47,10 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
         Ok((copies, 0))
     })
+}
+
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, |problem| arithmetic(reorder(problem)?, problem))
 }
 
 fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

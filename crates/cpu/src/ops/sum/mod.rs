@@ -1,23 +1,26 @@
 //! Weighted sums of tensors.
 
-use crate::kernels::pointwise::{Builder, Pipeline};
+use crate::kernels::pointwise::{Builder, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::{EltwiseAlg, Sum};
+use oxidnn_spec::op::EltwiseAlg;
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "chunks:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "chunks:jit", plan: generated }, Impl { name: "chunks:portable", plan }, fallback::ROW];
 
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Sum(op) => pipeline(op, problem),
-        _ => Err(Skip::Op("another operation than sum")),
-    })
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, pipeline)
 }
 
-fn pipeline(op: &Sum, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::Sum(op) = &problem.op else { return Err(Skip::Op("another operation than sum")) };
     let mut b = Builder::elementwise(problem, Arg::DST)?;
     for (i, scale) in op.scales.iter().enumerate() {
         b.load_argument(i.min(1), Arg::multiple_src(i))?;

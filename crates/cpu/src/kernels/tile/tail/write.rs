@@ -5,8 +5,8 @@
 //! there vector by vector.
 
 use super::{Block, Step, Tail};
-use crate::kernels::tile::value::Recorder;
-use crate::kernels::tile::{Args, value::Value};
+use crate::kernels::tile::Args;
+use crate::kernels::tile::value::{self, Value, formula};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Src, Unary, Val};
@@ -81,15 +81,9 @@ fn is_written_out(tail: &Tail) -> bool {
 
 /// True for steps of a few instructions.
 fn is_short(step: &Step) -> bool {
-    use EltwiseAlg::*;
     match step {
         Step::Tensor { .. } => false,
-        Step::Eltwise { alg, .. } => {
-            matches!(
-                alg,
-                Relu | ReluDst | Linear | Clip | ClipV2 | ClipV2Dst | Square | Abs | Sqrt | SqrtDst | HardSigmoid | Round | HardSwish
-            )
-        }
+        Step::Eltwise { alg, .. } => value::is_short(*alg),
         _ => true,
     }
 }
@@ -277,13 +271,6 @@ fn apply(f: &mut Function, step: &Step, x: Val, operand: Option<Val>, place: &Pl
         (Step::Prelu { .. }, Some(y)) => formula(f, |r| binary::prelu(r.value(x), r.value(y))),
         (_, None) => x,
     }
-}
-
-/// A formula recorded.
-fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
-    let recorder = Recorder::new(f);
-    let value = body(&recorder);
-    recorder.lanes(value)
 }
 
 /// Converts to the destination's type and stores.
