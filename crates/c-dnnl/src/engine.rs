@@ -1,5 +1,6 @@
 //! Engines. All engines of a process are one to the runtime, so that they share its caches; to C they differ by their addresses.
 
+use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::numbers;
@@ -11,6 +12,7 @@ use std::sync::{Arc, OnceLock, Weak};
 pub struct Engine {
     me: Weak<Engine>,
     runtime: runtime::Engine,
+    allocator: Option<Arc<Allocator>>,
 }
 
 impl Shared for Engine {
@@ -22,7 +24,17 @@ impl Shared for Engine {
 impl Engine {
     /// An engine of this processor.
     pub fn cpu() -> Arc<Engine> {
-        Arc::new_cyclic(|me| Engine { me: me.clone(), runtime: host() })
+        Engine::with_allocator(None)
+    }
+
+    /// An engine of this processor whose graph tensors and scratch come from `allocator`.
+    pub fn with_allocator(allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
+        Arc::new_cyclic(|me| Engine { me: me.clone(), runtime: host(), allocator })
+    }
+
+    /// Where memory of graphs comes from, where the caller said.
+    pub fn allocator(&self) -> Option<&Arc<Allocator>> {
+        self.allocator.as_ref()
     }
 
     /// What primitives and memory are made on.

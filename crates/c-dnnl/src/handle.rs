@@ -185,10 +185,36 @@ impl<'a, T> From<&'a mut *const T> for New<'a, T> {
     }
 }
 
+/// `T **`: an array of places for handles.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct NewArray<'a, T>(ArrayMut<'a, *const T>);
+
+impl<T: Owned> NewArray<'_, T> {
+    /// Gives the objects to the caller, who destroys them.
+    ///
+    /// # Errors
+    /// `invalid_arguments` where the pointer is null.
+    pub fn own(self, name: &str, objects: Vec<T>) -> Result<(), Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        let handles: Vec<*const T> = objects.into_iter().map(|o| Box::into_raw(Box::new(o)).cast_const()).collect();
+        self.0.fill(name, &handles)
+    }
+}
+
 /// `T *`: a handle that the caller gives back.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Handle<T>(*mut T);
+
+impl<T> Handle<T> {
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+}
 
 impl<T: Owned> Handle<T> {
     /// Ends the object; null is legal.

@@ -9,6 +9,7 @@ pub mod create;
 pub mod debug;
 pub mod engine;
 pub mod gemm;
+pub mod graph;
 pub mod handle;
 pub mod internal;
 pub mod memory;

@@ -18,6 +18,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-cpu", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-jit"]),
     ("oxidnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu"]),
     ("oxidnn-testing", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
+    ("oxidnn-graph", &["oxidnn-spec", "oxidnn-runtime"]),
     ("oxidnn-c-common", &["oxidnn-spec"]),
     ("oxidnn-c-dnnl", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-graph"]),
     ("oxidnn-peer", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-testing"]),

@@ -1,6 +1,7 @@
 //! A map that forgets what was used longest ago: a hash table into a slab of nodes, which form a list in the order of use.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 
 const NONE: usize = usize::MAX;
@@ -14,7 +15,7 @@ struct Node<K, V> {
 }
 
 /// Entries, at most `capacity` of them, of together at most `budget` weight.
-pub(super) struct Lru<K, V> {
+pub struct Lru<K, V> {
     index: HashMap<K, usize>,
     nodes: Vec<Option<Node<K, V>>>,
     free: Vec<usize>,
@@ -25,27 +26,42 @@ pub(super) struct Lru<K, V> {
     budget: usize,
 }
 
+impl<K, V> fmt::Debug for Lru<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Lru({} of {} entries)", self.index.len(), self.capacity)
+    }
+}
+
 impl<K: Hash + Eq + Clone, V> Lru<K, V> {
-    pub(super) fn new(capacity: usize, budget: usize) -> Lru<K, V> {
+    /// A map without entries.
+    pub fn new(capacity: usize, budget: usize) -> Lru<K, V> {
         let (index, nodes, free) = (HashMap::new(), Vec::new(), Vec::new());
         Lru { index, nodes, free, newest: NONE, oldest: NONE, weight: 0, capacity, budget }
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
         self.index.len()
     }
-    pub(super) fn weight(&self) -> usize {
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+    /// Weight of all entries.
+    pub fn weight(&self) -> usize {
         self.weight
     }
-    pub(super) fn capacity(&self) -> usize {
+    /// The largest number of entries.
+    pub fn capacity(&self) -> usize {
         self.capacity
     }
-    pub(super) fn budget(&self) -> usize {
+    /// The largest weight of all entries.
+    pub fn budget(&self) -> usize {
         self.budget
     }
 
     /// The value of `key`, which becomes the newest.
-    pub(super) fn get(&mut self, key: &K) -> Option<&V> {
+    pub fn get(&mut self, key: &K) -> Option<&V> {
         let i = *self.index.get(key)?;
         if self.newest != i {
             self.unlink(i);
@@ -56,7 +72,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
 
     /// Adds an entry that is not there yet; gives back what had to go for it: the oldest ones, or the entry itself where it alone is too
     /// much.
-    pub(super) fn insert(&mut self, key: K, value: V, weight: usize) -> Vec<V> {
+    pub fn insert(&mut self, key: K, value: V, weight: usize) -> Vec<V> {
         if self.capacity == 0 || weight > self.budget {
             return vec![value];
         }
@@ -78,7 +94,7 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
     }
 
     /// Changes the limits; gives back what no longer fits.
-    pub(super) fn limit(&mut self, capacity: usize, budget: usize) -> Vec<V> {
+    pub fn limit(&mut self, capacity: usize, budget: usize) -> Vec<V> {
         (self.capacity, self.budget) = (capacity, budget);
         self.shrink()
     }

@@ -8,9 +8,10 @@ mod lru;
 #[cfg(test)]
 mod tests;
 
+pub use lru::Lru;
+
 use crate::code::Code;
 use crate::{PrimitiveDesc, knobs};
-use lru::Lru;
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -58,6 +58,24 @@ pub const KNOBS: &[Knob] = &[
     knob("JIT_PROFILE", "0 to 15; 2 in the sum: perf", "0", "names of generated kernels are written to /tmp/perf-PID.map for `perf`"),
     knob("NUM_THREADS", "a number of threads, 0: all cores", "0", "threads of the process-wide pool, the calling one included"),
     knob("SPIN_MICROSECONDS", "microseconds", "100", "how long an idle thread of the pool looks for work before it sleeps"),
+    knob(
+        "GRAPH_DUMP",
+        "graph, subgraph; joined by commas",
+        "",
+        "JSON files of graphs, and of partitions that are compiled, are written to the working directory",
+    ),
+    knob(
+        "GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY",
+        "cpu:MiB, gpu:MiB; joined by semicolons",
+        "",
+        "how much of what partitions compute from constant tensors alone is kept",
+    ),
+    knob(
+        "GRAPH_COMPILED_PARTITION_CACHE_CAPACITY",
+        "a number of entries",
+        "1024",
+        "how many compiled partitions are kept for reuse; 0: none",
+    ),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
 ];
 
@@ -110,6 +128,12 @@ pub struct Knobs {
     pub spin_microseconds: u64,
     /// `SCRATCH_BUDGET`, in bytes.
     pub scratch_budget: usize,
+    /// `GRAPH_DUMP`: graphs, partitions.
+    pub graph_dump: [bool; 2],
+    /// `GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY`, in bytes, of the CPU's tensors and of a GPU's.
+    pub constant_tensor_cache_capacity: [usize; 2],
+    /// `GRAPH_COMPILED_PARTITION_CACHE_CAPACITY`: entries.
+    pub compiled_partition_cache_capacity: usize,
 }
 
 /// Where a knob's value comes from.
@@ -184,6 +208,9 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         num_threads: parser.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n))),
         spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
+        graph_dump: parser.value("GRAPH_DUMP", dumps),
+        constant_tensor_cache_capacity: parser.value("GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY", capacities),
+        compiled_partition_cache_capacity: parser.value("GRAPH_COMPILED_PARTITION_CACHE_CAPACITY", |v| v.parse().ok()),
     };
     (knobs, parser.warnings)
 }
@@ -194,6 +221,21 @@ fn flag(v: &str) -> Option<bool> {
 
 fn mebibytes(v: &str) -> Option<usize> {
     v.parse::<usize>().ok()?.checked_mul(1 << 20)
+}
+
+fn dumps(v: &str) -> Option<[bool; 2]> {
+    let words = || v.split(',').map(str::trim).filter(|w| !w.is_empty());
+    words().all(|w| ["graph", "subgraph"].contains(&w)).then(|| ["graph", "subgraph"].map(|w| words().any(|v| v == w)))
+}
+
+fn capacities(v: &str) -> Option<[usize; 2]> {
+    let mut out = [0; 2];
+    for part in v.split(';').filter(|p| !p.trim().is_empty()) {
+        let (kind, size) = part.split_once(':')?;
+        let place = ["cpu", "gpu"].iter().position(|k| *k == kind.trim())?;
+        out[place] = mebibytes(size.trim())?;
+    }
+    Some(out)
 }
 
 fn fpmath(v: &str) -> Option<FpMathMode> {

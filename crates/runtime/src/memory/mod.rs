@@ -173,13 +173,21 @@ impl<'a> Memory<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when the new description needs more bytes, or either has more than one buffer.
     pub fn view(&self, tensor: Tensor) -> Result<Memory<'a>, Error> {
+        self.view_at(0, tensor)
+    }
+
+    /// As [`Memory::view`], of the bytes from `start` on.
+    ///
+    /// # Errors
+    /// As [`Memory::view`].
+    pub fn view_at(&self, start: usize, tensor: Tensor) -> Result<Memory<'a>, Error> {
         let (need, buf) = (needed(&tensor, 0)?, self.bufs.as_slice()[0]);
         let single = tensor.buffers() == 1 && self.bufs.as_slice().len() == 1;
-        if !single || matches!(tensor.layout.format, Format::HostScalar) || need > buf.len() {
-            let got = format!("a description of {need} bytes in {} buffer(s)", tensor.buffers());
+        if !single || matches!(tensor.layout.format, Format::HostScalar) || start.checked_add(need).is_none_or(|end| end > buf.len()) {
+            let got = format!("a description of {need} bytes from byte {start} in {} buffer(s)", tensor.buffers());
             return Err(Error::invalid("view", got, format!("one buffer of at most {} bytes", buf.len())));
         }
-        let bufs = Bufs::One(buf.part(0, need));
+        let bufs = Bufs::One(buf.part(start, need));
         let (engine, storage) = (self.engine.clone(), self.storage.clone());
         Ok(Memory { tensor, engine, bufs, origin: self.origin, storage, life: PhantomData })
     }

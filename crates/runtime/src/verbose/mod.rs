@@ -193,7 +193,7 @@ fn print(engine: Option<&Engine>, component: Option<&str>, text: &str) {
 }
 
 /// The interface version that the lines follow.
-const SPECIFICATION: &str = "3.13.1";
+pub const SPECIFICATION: &str = "3.13.1";
 
 fn introduction(introduced: &mut u8, engine: Option<&Engine>) -> Vec<String> {
     let mut lines = Vec::new();
@@ -221,7 +221,7 @@ fn introduction(introduced: &mut u8, engine: Option<&Engine>) -> Vec<String> {
 
 /// The time, when lines of kind `what` are printed.
 #[inline]
-pub(crate) fn clock(what: u32) -> Option<Instant> {
+pub fn clock(what: u32) -> Option<Instant> {
     on(what).then(Instant::now)
 }
 
@@ -248,6 +248,21 @@ fn profile(desc: &PrimitiveDesc, operation: &str, args: &[Bound<'_>], begin: Ins
     };
     let text = format!("primitive,{operation},{},{kind},{},{fields},{}", engine.kind(), desc.impl_name(), six_digits(ms));
     print(Some(engine), Some(kind), &text);
+}
+
+/// A partition of a graph was compiled or executed (`operation`) since `begin`; `fields` are those between the engine and the time.
+pub fn graph(operation: &str, engine: &Engine, begin: Option<Instant>, fields: impl FnOnce() -> String) {
+    if let Some(begin) = begin {
+        let ms = begin.elapsed().as_secs_f64() * 1e3;
+        print(Some(engine), Some("graph"), &format!("graph,{operation},{},{},{}", engine.kind(), fields(), six_digits(ms)));
+    }
+}
+
+/// Something worth knowing about a component, where anything is printed about what is done.
+pub fn info(component: &str, text: &str) {
+    if on(PROFILE_EXEC | PROFILE_CREATE) {
+        print(None, Some(component), &format!("{component},info,{}", field(text)));
+    }
 }
 
 /// Rows that declined.

@@ -1,0 +1,154 @@
+//! Compiled partitions, and the process-wide cache of them.
+
+use crate::constants::Kept;
+use crate::program::{Frame, Program, bytes};
+use crate::{Error, LogicalTensor, Op, Partition};
+use oxidnn_runtime::cache::Lru;
+use oxidnn_runtime::{Engine, Memory, Stream, knobs, verbose};
+use oxidnn_spec::FpMath;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+
+/// Ready code of a partition for tensors of known sizes and layouts; a cheap handle that several threads may execute at once.
+#[derive(Clone, Debug)]
+pub struct CompiledPartition {
+    partition: Partition,
+    compiled: Arc<Compiled>,
+}
+
+/// What handles, and the cache, share.
+#[derive(Debug)]
+pub(crate) struct Compiled {
+    engine: Engine,
+    /// The operation with everything about its ports known.
+    op: Op,
+    program: Program,
+    kept: Kept,
+    in_place: Vec<(usize, usize)>,
+}
+
+impl Compiled {
+    pub(crate) fn new(engine: Engine, op: Op, program: Program) -> Compiled {
+        let in_place = program.in_place(&op);
+        Compiled { engine, op, program, kept: Kept::default(), in_place }
+    }
+}
+
+impl CompiledPartition {
+    /// The partition that it was made of.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// The engine that it is for.
+    pub fn engine(&self) -> &Engine {
+        &self.compiled.engine
+    }
+
+    /// The tensor with this number, everything about it known.
+    pub fn logical_tensor(&self, id: usize) -> Option<&LogicalTensor> {
+        self.compiled.op.inputs.iter().chain(&self.compiled.op.outputs).find(|lt| lt.id == id)
+    }
+
+    /// Numbers of an input and an output that may be the same memory, as many pairs as there are.
+    pub fn in_place(&self) -> &[(usize, usize)] {
+        &self.compiled.in_place
+    }
+
+    /// Bytes of scratch that an execution needs.
+    pub fn scratch_bytes(&self) -> usize {
+        self.compiled.program.scratch_bytes()
+    }
+
+    /// Computes once. `inputs` and `outputs` are in the order of the partition's ports; `scratch` has at least [`CompiledPartition::scratch_bytes`]
+    /// bytes, and is allocated where it is absent.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for a port without memory, or memory that is too small or of another engine.
+    pub fn execute(
+        &self,
+        stream: &Stream,
+        inputs: &[&Memory<'_>],
+        outputs: &[&Memory<'_>],
+        scratch: Option<&Memory<'_>>,
+    ) -> Result<(), Error> {
+        let begin = verbose::clock(verbose::PROFILE_EXEC);
+        let Compiled { engine, program, kept, .. } = &*self.compiled;
+        let own = match scratch {
+            None if self.scratch_bytes() > 0 => Some(Memory::new(engine, bytes(self.scratch_bytes())?)?),
+            _ => None,
+        };
+        let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };
+        let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
+        if kept.is_none() {
+            program.prepare(stream, frame)?;
+        }
+        program.run(stream, Frame { kept: kept.as_deref(), ..frame })?;
+        verbose::graph("exec", engine, begin, || self.profile());
+        Ok(())
+    }
+
+    /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
+    fn profile(&self) -> String {
+        crate::dump::profile(&self.partition, &self.compiled.op, self.scratch_bytes())
+    }
+}
+
+/// What an entry of the cache is found by. The partition's number stands for its operations.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    engine: u64,
+    partition: usize,
+    fpmath: FpMath,
+    op: Op,
+}
+
+static CACHE: LazyLock<Mutex<Lru<Key, Arc<Compiled>>>> =
+    LazyLock::new(|| Mutex::new(Lru::new(knobs::get().compiled_partition_cache_capacity, usize::MAX)));
+
+fn cache() -> MutexGuard<'static, Lru<Key, Arc<Compiled>>> {
+    CACHE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// How many compiled partitions are kept for reuse.
+pub fn cache_capacity() -> usize {
+    cache().capacity()
+}
+
+/// Changes how many compiled partitions are kept for reuse; 0: none.
+pub fn set_cache_capacity(entries: usize) {
+    let gone = cache().limit(entries, usize::MAX);
+    drop(gone);
+}
+
+/// The compiled partition of `op`, an operation as the caller described its tensors: from the cache, else by `make`, which completes them.
+pub(crate) fn cached(
+    partition: &Partition,
+    engine: &Engine,
+    mut op: Op,
+    make: impl FnOnce(&mut Op) -> Result<Compiled, Error>,
+) -> Result<CompiledPartition, Error> {
+    let begin = verbose::clock(verbose::PROFILE_CREATE);
+    let key = Key { engine: engine.id(), partition: partition.id(), fpmath: partition.fpmath(), op: op.clone() };
+    let found = cache().get(&key).cloned();
+    let hit = found.is_some();
+    let compiled = match found {
+        Some(compiled) => compiled,
+        None => {
+            let compiled = Arc::new(make(&mut op)?);
+            let mut cache = cache();
+            // Another thread may have been faster; then its work is used.
+            match cache.get(&key).cloned() {
+                Some(other) => other,
+                None => {
+                    let gone = cache.insert(key, compiled.clone(), 1);
+                    drop(cache);
+                    drop(gone);
+                    compiled
+                }
+            }
+        }
+    };
+    let made = CompiledPartition { partition: partition.clone(), compiled };
+    verbose::graph(if hit { "compile:cache_hit" } else { "compile:cache_miss" }, engine, begin, || made.profile());
+    Ok(made)
+}

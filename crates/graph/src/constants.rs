@@ -1,0 +1,99 @@
+//! The cache of constant tensors: what a compiled partition computes from constant inputs alone (weights in a kernel's own layout, scales in
+//! another type) is computed once, as long as all of it together stays within a capacity. The capacity is 0 where nobody raises it.
+
+use crate::Error;
+use crate::program::{Program, bytes};
+use oxidnn_runtime::{Engine, EngineKind, Memory, knobs};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+
+/// Capacity and use in bytes, of the CPU's tensors and of a GPU's.
+struct Account {
+    capacity: [usize; 2],
+    used: [usize; 2],
+    /// Grows when the capacity is set: what was kept before is forgotten.
+    generation: [u64; 2],
+}
+
+static ACCOUNT: LazyLock<Mutex<Account>> =
+    LazyLock::new(|| Mutex::new(Account { capacity: knobs::get().constant_tensor_cache_capacity, used: [0; 2], generation: [0; 2] }));
+
+fn account() -> MutexGuard<'static, Account> {
+    ACCOUNT.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Bytes of constant tensors that are kept at most, on engines of a kind.
+pub fn constant_capacity(kind: EngineKind) -> usize {
+    account().capacity[kind as usize]
+}
+
+/// Changes [`constant_capacity`], and forgets what is kept.
+pub fn set_constant_capacity(kind: EngineKind, bytes: usize) {
+    let mut account = account();
+    let kind = kind as usize;
+    account.capacity[kind] = bytes;
+    account.used[kind] = 0;
+    account.generation[kind] += 1;
+}
+
+/// Room in the account; given back when dropped.
+#[derive(Debug)]
+struct Room {
+    kind: usize,
+    bytes: usize,
+    generation: u64,
+}
+
+impl Room {
+    /// Room for `bytes`, if there is.
+    fn take(kind: EngineKind, bytes: usize) -> Option<Room> {
+        let mut account = account();
+        let kind = kind as usize;
+        let used = account.used[kind].checked_add(bytes).filter(|&u| u <= account.capacity[kind])?;
+        account.used[kind] = used;
+        Some(Room { kind, bytes, generation: account.generation[kind] })
+    }
+
+    fn is_current(&self) -> bool {
+        account().generation[self.kind] == self.generation
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let mut account = account();
+        if account.generation[self.kind] == self.generation {
+            account.used[self.kind] -= self.bytes;
+        }
+    }
+}
+
+/// What one compiled partition keeps.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Mutex<Option<(Room, Arc<Memory<'static>>)>>);
+
+impl Kept {
+    /// What is kept, computed by `fill` where it is not there yet; `None` where there is nothing to keep or no room for it.
+    pub(crate) fn get(
+        &self,
+        engine: &Engine,
+        program: &Program,
+        fill: impl FnOnce(&Memory<'static>) -> Result<(), Error>,
+    ) -> Result<Option<Arc<Memory<'static>>>, Error> {
+        let size = program.sizes.kept;
+        if size == 0 {
+            return Ok(None);
+        }
+        let mut slot = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((room, memory)) = &*slot {
+            if room.is_current() {
+                return Ok(Some(memory.clone()));
+            }
+            *slot = None;
+        }
+        let Some(room) = Room::take(engine.kind(), size) else { return Ok(None) };
+        let memory = Arc::new(Memory::new(engine, bytes(size)?)?);
+        fill(&memory)?;
+        *slot = Some((room, memory.clone()));
+        Ok(Some(memory))
+    }
+}

@@ -1,0 +1,177 @@
+//! Graphs: operations are added, the graph is closed, partitions are taken.
+
+use crate::{Error, LogicalTensor, Op, Partition, dump};
+use oxidnn_runtime::EngineKind;
+use oxidnn_spec::FpMath;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Operations over logical tensors.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    id: usize,
+    engine_kind: EngineKind,
+    fpmath: FpMath,
+    /// In the order they were added; after [`Graph::finalize`] in topological order.
+    ops: Vec<Op>,
+    finalized: bool,
+    partitions: Vec<Partition>,
+}
+
+impl Graph {
+    /// An empty graph for engines of a kind.
+    pub fn new(engine_kind: EngineKind, fpmath: FpMath) -> Graph {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Graph { id, engine_kind, fpmath, ops: Vec::new(), finalized: false, partitions: Vec::new() }
+    }
+
+    /// A number that no other graph of this process has.
+    pub fn id(&self) -> usize {
+        self.id
+    }
+
+    /// The kind of engines it is for.
+    pub fn engine_kind(&self) -> EngineKind {
+        self.engine_kind
+    }
+
+    /// The precision its computation may be lowered to.
+    pub fn fpmath(&self) -> FpMath {
+        self.fpmath
+    }
+
+    /// Whether it is closed.
+    pub fn is_finalized(&self) -> bool {
+        self.finalized
+    }
+
+    /// The operations.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// Changes the precision.
+    ///
+    /// # Errors
+    /// [`Error::InvalidGraph`] when the graph is closed.
+    pub fn set_fpmath(&mut self, fpmath: FpMath) -> Result<(), Error> {
+        self.open("the precision cannot change any more")?;
+        self.fpmath = fpmath;
+        Ok(())
+    }
+
+    fn open(&self, what: &str) -> Result<(), Error> {
+        if self.finalized { Err(Error::InvalidGraph(format!("the graph is finalized: {what}"))) } else { Ok(()) }
+    }
+
+    /// Adds an operation, with the defaults of attributes that it does not have. An operation whose number the graph has already is ignored.
+    ///
+    /// # Errors
+    /// [`Error::InvalidGraph`] when the graph is closed, [`Error::InvalidOp`] when the operation does not follow its schema.
+    pub fn add_op(&mut self, op: &Op) -> Result<(), Error> {
+        self.open("no operation can be added")?;
+        if self.ops.iter().any(|o| o.id == op.id) {
+            return Ok(());
+        }
+        let mut op = op.clone();
+        op.kind.schema().complete(&mut op)?;
+        self.ops.push(op);
+        Ok(())
+    }
+
+    /// Closes the graph: checks that operations agree about the tensors between them, and that there is an order to compute them in.
+    ///
+    /// # Errors
+    /// [`Error::InvalidGraph`].
+    pub fn finalize(&mut self) -> Result<(), Error> {
+        if self.finalized {
+            return Ok(());
+        }
+        let mut seen: HashMap<usize, LogicalTensor> = HashMap::new();
+        for lt in self.ops.iter().flat_map(|o| o.inputs.iter().chain(&o.outputs)) {
+            if !seen.entry(lt.id).or_insert(*lt).agrees(lt) {
+                return Err(Error::InvalidGraph(format!("operations disagree about logical tensor {}", lt.id)));
+            }
+        }
+        self.ops = sorted(std::mem::take(&mut self.ops)).map_err(|(ops, why)| {
+            self.ops = ops;
+            Error::InvalidGraph(why)
+        })?;
+        self.finalized = true;
+        Ok(())
+    }
+
+    /// Makes the partitions, anew at every call: each operation is one, in topological order.
+    ///
+    /// # Errors
+    /// [`Error::InvalidGraph`] when the graph is not closed.
+    pub fn filter(&mut self) -> Result<(), Error> {
+        if !self.finalized {
+            return Err(Error::InvalidGraph("the graph is not finalized".into()));
+        }
+        self.partitions = self.ops.iter().map(|op| Partition::of(op.clone(), self.engine_kind, self.fpmath)).collect();
+        dump::graph(self);
+        Ok(())
+    }
+
+    /// The partitions that [`Graph::filter`] made.
+    pub fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+}
+
+/// The operations in topological order, those that could come next in the order they were added; or as they were, and why there is none.
+fn sorted(ops: Vec<Op>) -> Result<Vec<Op>, (Vec<Op>, String)> {
+    let mut producer = HashMap::new();
+    for (i, op) in ops.iter().enumerate() {
+        for out in &op.outputs {
+            if let Some(other) = producer.insert(out.id, i).filter(|&o| o != i) {
+                let why = format!("logical tensor {} is written by operations {} and {}", out.id, ops[other].id, op.id);
+                return Err((ops, why));
+            }
+        }
+    }
+    let mut state = vec![Visit::New; ops.len()];
+    let mut order = Vec::with_capacity(ops.len());
+    for i in 0..ops.len() {
+        if !visit(i, &ops, &producer, &mut state, &mut order) {
+            let why = format!("operation {} ({}) is in a cycle", ops[i].id, ops[i].kind.name());
+            return Err((ops, why));
+        }
+    }
+    let mut ops: Vec<Option<Op>> = ops.into_iter().map(Some).collect();
+    Ok(order.into_iter().filter_map(|i| ops[i].take()).collect())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visit {
+    New,
+    Open,
+    Done,
+}
+
+/// Puts the producers of operation `root` and then itself into `order`, with a stack of its own; false where they are in a cycle.
+fn visit(root: usize, ops: &[Op], producer: &HashMap<usize, usize>, state: &mut [Visit], order: &mut Vec<usize>) -> bool {
+    let mut stack = vec![(root, 0)];
+    while let Some((i, input)) = stack.pop() {
+        if state[i] == Visit::Done {
+            continue;
+        }
+        state[i] = Visit::Open;
+        let Some(lt) = ops[i].inputs.get(input) else {
+            state[i] = Visit::Done;
+            order.push(i);
+            continue;
+        };
+        stack.push((i, input + 1));
+        if let Some(&from) = producer.get(&lt.id) {
+            match state[from] {
+                Visit::New => stack.push((from, 0)),
+                Visit::Open => return false,
+                Visit::Done => {}
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,37 @@
+//! The graph extension: operations over logical tensors, made into partitions that are compiled and executed as one.
+//!
+//! [`Op`]s are checked against their [`schema`](OpKind::schema), a table, when [`Graph::add_op`] takes them. [`Graph::filter`] makes
+//! [`Partition`]s: here each operation is one of its own. [`Partition::compile`] infers shapes, resolves layouts, and lowers the operation
+//! to a [`CompiledPartition`]: a few primitives of the runtime and the intermediate tensors between them. There are no kernels and no
+//! second meaning of any operation here: what an operation computes is what its problems compute.
+//!
+//! Formats of tensors are strides to the primitives: data with channels last, weights in any order, transposed operands and reshapes are
+//! views of the caller's memory, and nothing is copied but where a primitive wants another layout.
+#![forbid(unsafe_code)]
+
+mod attr;
+mod compiled;
+mod constants;
+mod dump;
+mod error;
+mod graph;
+mod infer;
+mod lower;
+mod op;
+mod partition;
+mod program;
+mod schema;
+mod tensor;
+#[cfg(test)]
+mod tests;
+
+pub use attr::{AttrId, AttrValue};
+pub use compiled::{CompiledPartition, cache_capacity, set_cache_capacity};
+pub use constants::{constant_capacity, set_constant_capacity};
+pub use dump::{DumpMode, set_dump_mode};
+pub use error::Error;
+pub use graph::Graph;
+pub use op::Op;
+pub use partition::Partition;
+pub use schema::{AttrRule, Counts, Need, OpKind, Ports, Schema};
+pub use tensor::{LayoutType, LogicalTensor, Property, UNKNOWN};

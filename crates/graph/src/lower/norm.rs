@@ -1,0 +1,224 @@
+//! Normalisations. Statistics and parameters that are not of the type that the primitives take are converted on the way.
+
+use super::{Lowering, Value};
+use crate::infer::axis;
+use crate::{AttrId, Error};
+use oxidnn_spec::op::{BatchNorm, Diff, GroupNorm, LayerNorm, NormFlags, Prop, Sum};
+use oxidnn_spec::{Arg, DataType, Real, Tensor};
+
+fn epsilon(l: &Lowering<'_>) -> f32 {
+    l.op.f32(AttrId::Epsilon)
+}
+
+/// An input of one number a channel, f32.
+fn parameter(l: &mut Lowering<'_>, i: usize) -> Result<Value, Error> {
+    let value = l.input(i)?;
+    l.cast(&value, DataType::F32)
+}
+
+pub(super) fn batch_inference(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let (gamma, beta, mean, variance) = (parameter(l, 1)?, parameter(l, 2)?, parameter(l, 3)?, parameter(l, 4)?);
+    let flags = NormFlags { use_global_stats: true, use_scale: true, use_shift: true, ..NormFlags::default() };
+    let problem = BatchNorm::forward(Prop::ForwardInference, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone());
+    let args =
+        [(Arg::SRC, &src), (Arg::MEAN, &mean), (Arg::VARIANCE, &variance), (Arg::SCALE, &gamma), (Arg::SHIFT, &beta), (Arg::DST, &dst)];
+    l.step(problem, &args)
+}
+
+/// The share of the old value in a running statistic, where no attribute says.
+const MOMENTUM: f32 = 0.5;
+
+pub(super) fn batch_training(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let channels = [src.dims()[1]];
+    let (gamma, beta) = (l.optional(3)?.map(|_| parameter(l, 3)).transpose()?, l.optional(4)?.map(|_| parameter(l, 4)).transpose()?);
+    let outputs = [l.output(3)?, l.output(4)?];
+    let mean = l.receiving(&outputs[0], &channels, DataType::F32)?;
+    let variance = l.receiving(&outputs[1], &channels, DataType::F32)?;
+    let flags = NormFlags { use_scale: gamma.is_some(), use_shift: beta.is_some(), ..NormFlags::default() };
+    let problem = BatchNorm::forward(Prop::ForwardTraining, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone());
+    let problem = BatchNorm { mean: Some(mean.tensor.clone()), variance: Some(variance.tensor.clone()), ..problem };
+    let mut args = vec![(Arg::SRC, &src), (Arg::DST, &dst), (Arg::MEAN, &mean), (Arg::VARIANCE, &variance)];
+    args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
+    args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
+    l.step(problem, &args)?;
+    let momentum = if l.op.attrs.contains_key(&AttrId::Momentum) { l.op.f32(AttrId::Momentum) } else { MOMENTUM };
+    for (i, new) in [&mean, &variance].into_iter().enumerate() {
+        let (old, running) = (l.input(1 + i)?, l.output(1 + i)?);
+        let problem = Sum {
+            scales: vec![Real::new(momentum), Real::new(1.0 - momentum)],
+            srcs: vec![old.tensor.clone(), new.tensor.clone()],
+            dst: running.tensor.clone(),
+        };
+        l.step(problem, &[(Arg::multiple_src(0), &old), (Arg::multiple_src(1), new), (Arg::DST, &running)])?;
+    }
+    l.deliver(&mean, &outputs[0])?;
+    l.deliver(&variance, &outputs[1])
+}
+
+/// What comes out of a backward pass, and where it goes.
+struct Gradients {
+    outputs: Vec<Value>,
+    received: Vec<Value>,
+}
+
+impl Gradients {
+    /// The gradients of scale and shift, where they are asked for.
+    fn of_parameters(l: &mut Lowering<'_>, dims: &[i64], dtype: DataType) -> Result<Gradients, Error> {
+        let outputs = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
+        let received = outputs.iter().map(|o| l.receiving(o, dims, dtype)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Gradients { outputs, received })
+    }
+
+    fn deliver(&self, l: &mut Lowering<'_>) -> Result<(), Error> {
+        self.received.iter().zip(&self.outputs).try_for_each(|(r, o)| l.deliver(r, o))
+    }
+}
+
+pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, diff_dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.input(1)?)?);
+    let diff_src = l.channels_first(&l.output(0)?)?;
+    let (mean, variance) = (parameter(l, 2)?, parameter(l, 3)?);
+    let gamma = l.optional(4)?.map(|_| parameter(l, 4)).transpose()?;
+    let gradients = Gradients::of_parameters(l, &[src.dims()[1]], DataType::F32)?;
+    let both = gradients.received.len() == 2;
+    let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
+    // A scale that is not given is 1.
+    let gamma = match gamma {
+        None if flags.use_scale => Some(l.constant(Tensor::plain([src.dims()[1]], DataType::F32)?, |_| 1.0)?),
+        given => given,
+    };
+    let prop = if both { Prop::Backward } else { Prop::BackwardData };
+    let diff = Diff { src: diff_src.tensor.clone(), dst: diff_dst.tensor.clone() };
+    let problem = BatchNorm::backward(prop, flags, epsilon(l), src.tensor.clone(), diff);
+    let mut args = vec![(Arg::SRC, &src), (Arg::DIFF_DST, &diff_dst), (Arg::MEAN, &mean), (Arg::VARIANCE, &variance)];
+    args.push((Arg::DIFF_SRC, &diff_src));
+    args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
+    if both {
+        args.extend([(Arg::DIFF_SCALE, &gradients.received[0]), (Arg::DIFF_SHIFT, &gradients.received[1])]);
+    }
+    l.step(problem, &args)?;
+    gradients.deliver(l)
+}
+
+/// Rows that are normalised, as a primitive has them: 2 to 5 dimensions of which the last is normalised.
+struct Rows {
+    /// Sizes of the data.
+    data: Vec<i64>,
+    /// Sizes of the statistics.
+    stats: Vec<i64>,
+    /// Elements of a row.
+    row: i64,
+}
+
+impl Rows {
+    /// Of the data of the operation: everything from the axis on is one row.
+    fn of(l: &Lowering<'_>) -> Result<Rows, Error> {
+        let src = l.input(0)?;
+        let dims = src.dims();
+        let at = axis(l.op.s64(AttrId::BeginNormAxis), dims.len())?;
+        let row = dims[at..].iter().product();
+        let stats = if (1..=4).contains(&at) { dims[..at].to_vec() } else { vec![dims[..at].iter().product()] };
+        let data = stats.iter().copied().chain([row]).collect();
+        Ok(Rows { data, stats, row })
+    }
+}
+
+/// A layer normalisation forward, with or without a mean; the parameters are those that the operation has.
+fn layer_pass(l: &mut Lowering<'_>, rms: bool) -> Result<(), Error> {
+    let rows = Rows::of(l)?;
+    let src = l.reshaped(&l.input(0)?, &rows.data)?;
+    let output = l.output(0)?;
+    let dst = l.receiving(&output, &rows.data, output.dtype())?;
+    let learnt = |l: &mut Lowering<'_>, i: usize| l.optional(i)?.map(|v| l.reshaped(&v, &[rows.row])).transpose();
+    let (gamma, beta) = (learnt(l, 1)?, learnt(l, 2)?);
+    let statistics = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
+    let kept = statistics.iter().map(|s| l.receiving(s, &rows.stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
+    let flags = NormFlags { use_scale: gamma.is_some(), use_shift: beta.is_some(), rms, ..NormFlags::default() };
+    let prop = if kept.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };
+    let tensor = |v: &Option<Value>| v.as_ref().map(|v| v.tensor.clone());
+    let problem = LayerNorm {
+        scale: tensor(&gamma),
+        shift: tensor(&beta),
+        mean: tensor(&kept.first().cloned()),
+        variance: tensor(&kept.get(1).cloned()),
+        ..LayerNorm::forward(prop, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone())
+    };
+    let mut args = vec![(Arg::SRC, &src), (Arg::DST, &dst)];
+    args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
+    args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
+    args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&kept));
+    l.step(problem, &args)?;
+    l.deliver(&dst, &output)?;
+    kept.iter().zip(&statistics).try_for_each(|(k, s)| l.deliver(k, s))
+}
+
+pub(super) fn layer(l: &mut Lowering<'_>) -> Result<(), Error> {
+    layer_pass(l, false)
+}
+
+pub(super) fn rms(l: &mut Lowering<'_>) -> Result<(), Error> {
+    layer_pass(l, true)
+}
+
+pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let rows = Rows::of(l)?;
+    let (src, diff_dst) = (l.reshaped(&l.input(0)?, &rows.data)?, l.reshaped(&l.input(1)?, &rows.data)?);
+    let output = l.output(0)?;
+    let diff_src = l.receiving(&output, &rows.data, output.dtype())?;
+    let statistic = |l: &mut Lowering<'_>, i: usize| -> Result<Value, Error> {
+        let value = parameter(l, i)?;
+        l.reshaped(&value, &rows.stats)
+    };
+    let (mean, variance) = (statistic(l, 2)?, statistic(l, 3)?);
+    let gamma = l.optional(4)?.map(|v| l.reshaped(&v, &[rows.row])).transpose()?;
+    let dtype = gamma.as_ref().map_or(DataType::F32, Value::dtype);
+    let gradients = Gradients::of_parameters(l, &[rows.row], dtype)?;
+    let both = gradients.received.len() == 2;
+    let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
+    let gamma = match gamma {
+        None if flags.use_scale => Some(l.constant(Tensor::plain([rows.row], dtype)?, |_| 1.0)?),
+        given => given,
+    };
+    let diff = Diff { src: diff_src.tensor.clone(), dst: diff_dst.tensor.clone() };
+    let prop = if both { Prop::Backward } else { Prop::BackwardData };
+    let problem = LayerNorm {
+        scale: gamma.as_ref().map(|g| g.tensor.clone()),
+        mean: Some(mean.tensor.clone()),
+        variance: Some(variance.tensor.clone()),
+        ..LayerNorm::backward(prop, flags, epsilon(l), src.tensor.clone(), diff)
+    };
+    let mut args = vec![(Arg::SRC, &src), (Arg::DIFF_DST, &diff_dst), (Arg::MEAN, &mean), (Arg::VARIANCE, &variance)];
+    args.push((Arg::DIFF_SRC, &diff_src));
+    args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
+    if both {
+        args.extend([(Arg::DIFF_SCALE, &gradients.received[0]), (Arg::DIFF_SHIFT, &gradients.received[1])]);
+    }
+    l.step(problem, &args)?;
+    l.deliver(&diff_src, &output)?;
+    gradients.deliver(l)
+}
+
+pub(super) fn group(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let groups = l.op.s64(AttrId::Groups);
+    let affine = l.op.inputs.len() > 2;
+    let (gamma, beta) = if affine { (Some(parameter(l, 1)?), Some(parameter(l, 2)?)) } else { (None, None) };
+    let statistics = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
+    let stats = [src.dims()[0], groups];
+    let kept = statistics.iter().map(|s| l.receiving(s, &stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
+    let flags = NormFlags { use_scale: affine, use_shift: affine, ..NormFlags::default() };
+    let prop = if kept.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };
+    let problem = GroupNorm {
+        mean: kept.first().map(|v| v.tensor.clone()),
+        variance: kept.get(1).map(|v| v.tensor.clone()),
+        ..GroupNorm::forward(prop, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone()).groups(groups)
+    };
+    let mut args = vec![(Arg::SRC, &src), (Arg::DST, &dst)];
+    args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
+    args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
+    args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&kept));
+    l.step(problem, &args)?;
+    kept.iter().zip(&statistics).try_for_each(|(k, s)| l.deliver(k, s))
+}

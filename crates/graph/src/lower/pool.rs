@@ -1,0 +1,75 @@
+//! Pooling and interpolation.
+
+use super::{Lowering, Value};
+use crate::infer::slides;
+use crate::{AttrId, Error, OpKind};
+use oxidnn_spec::op::{Pool, PoolAlg, Prop, Resampling, ResamplingAlg, Window};
+use oxidnn_spec::{Arg, Dims, Problem, Tensor};
+
+fn algorithm(l: &Lowering<'_>) -> PoolAlg {
+    match l.op.kind {
+        OpKind::MaxPool | OpKind::MaxPoolBackward => PoolAlg::Max,
+        _ if l.op.flag(AttrId::ExcludePad) => PoolAlg::AvgExcludePadding,
+        _ => PoolAlg::AvgIncludePadding,
+    }
+}
+
+/// The pooling between these tensors; the padding after follows from their sizes.
+fn pool(l: &Lowering<'_>, prop: Prop, src: &Value, dst: &Value) -> Result<Pool, Error> {
+    let (wide, narrow) = (&src.dims()[2..], &dst.dims()[2..]);
+    let kernel = l.op.s64s(AttrId::Kernel);
+    let slides = slides(l.op, wide, kernel, false)?;
+    let list = |f: &dyn Fn(usize) -> i64| Dims::from_fn(slides.len(), f);
+    let window = Window {
+        strides: list(&|i| slides[i].stride),
+        dilations: list(&|i| slides[i].dilation - 1),
+        padding_l: list(&|i| slides[i].before),
+        padding_r: list(&|i| (narrow[i] - 1) * slides[i].stride + slides[i].span - wide[i] - slides[i].before),
+    };
+    let kernel = Dims::new(kernel).unwrap_or_default();
+    Ok(Pool::new(prop, algorithm(l), [src.tensor.clone(), dst.tensor.clone()], kernel, window))
+}
+
+pub(super) fn forward(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let problem = pool(l, Prop::ForwardInference, &src, &dst)?;
+    l.step(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
+}
+
+pub(super) fn average_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (diff_dst, diff_src) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let problem = pool(l, Prop::BackwardData, &diff_src, &diff_dst)?;
+    l.step(problem, &[(Arg::DIFF_DST, &diff_dst), (Arg::DIFF_SRC, &diff_src)])
+}
+
+/// The places of the maxima are found again by a forward pass.
+pub(super) fn max_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, diff_dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.input(1)?)?);
+    let diff_src = l.channels_first(&l.output(0)?)?;
+    let layout = diff_dst.tensor.layout.resized(*diff_dst.dims());
+    let dst = l.temporary(Tensor { dtype: diff_dst.dtype(), layout }, false);
+    let forward = Problem::new(pool(l, Prop::ForwardTraining, &src, &dst)?, l.attr.clone())?;
+    let workspace = forward.op.workspace().cloned();
+    let workspace = workspace.ok_or_else(|| Error::Unimplemented("max pooling without a workspace".into()))?;
+    let workspace = l.temporary(workspace, false);
+    l.step(forward.op, &[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::WORKSPACE, &workspace)])?;
+    let problem = pool(l, Prop::BackwardData, &diff_src, &diff_dst)?;
+    l.step(problem, &[(Arg::DIFF_DST, &diff_dst), (Arg::WORKSPACE, &workspace), (Arg::DIFF_SRC, &diff_src)])
+}
+
+fn resampling(l: &Lowering<'_>, prop: Prop, src: &Value, dst: &Value) -> Resampling {
+    let alg = if l.op.text(AttrId::Mode) == "nearest" { ResamplingAlg::Nearest } else { ResamplingAlg::Linear };
+    Resampling { prop, alg, src: src.tensor.clone(), dst: dst.tensor.clone(), factors: l.op.f32s(AttrId::Scales).to_vec() }
+}
+
+pub(super) fn interpolate(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let problem = resampling(l, Prop::ForwardInference, &src, &dst);
+    l.step(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
+}
+
+pub(super) fn interpolate_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let (diff_dst, diff_src) = (l.channels_first(&l.input(1)?)?, l.channels_first(&l.output(0)?)?);
+    let problem = resampling(l, Prop::BackwardData, &diff_src, &diff_dst);
+    l.step(problem, &[(Arg::DIFF_DST, &diff_dst), (Arg::DIFF_SRC, &diff_src)])
+}
