@@ -22,8 +22,6 @@ mod partition;
 mod program;
 mod schema;
 mod tensor;
-#[cfg(test)]
-mod tests;
 
 pub use attr::{AttrId, AttrValue};
 pub use compiled::{CompiledPartition, cache_capacity, set_cache_capacity};
