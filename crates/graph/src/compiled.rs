@@ -1,7 +1,7 @@
 //! Compiled partitions, and the process-wide cache of them.
 
 use crate::constants::Kept;
-use crate::program::{Frame, Program, bytes};
+use crate::program::{Frame, Program};
 use crate::{Error, LogicalTensor, Op, Partition};
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::{Engine, Memory, Stream, knobs, verbose};
@@ -74,7 +74,7 @@ impl CompiledPartition {
         let begin = verbose::clock(verbose::PROFILE_EXEC);
         let Compiled { engine, program, kept, .. } = &*self.compiled;
         let own = match scratch {
-            None if self.scratch_bytes() > 0 => Some(Memory::new(engine, bytes(self.scratch_bytes())?)?),
+            None if self.scratch_bytes() > 0 => Some(Memory::scratch(engine, self.scratch_bytes())?),
             _ => None,
         };
         let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };

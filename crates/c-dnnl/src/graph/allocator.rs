@@ -4,7 +4,7 @@ use super::engine_kind;
 use crate::engine::Engine;
 use crate::handle::{Data, Handle, In, New, Shared};
 use crate::status::{Failure, Status, guard};
-use oxidnn_runtime::{ALIGNMENT, EngineKind};
+use oxidnn_runtime::{ALIGNMENT, Allocation, EngineKind};
 use oxidnn_spec::Error;
 use std::sync::{Arc, Weak};
 
@@ -27,43 +27,54 @@ impl Shared for Allocator {
     }
 }
 
-impl Allocator {
-    /// The caller's functions.
-    pub(super) fn functions(&self) -> Option<(Allocate, Deallocate)> {
-        self.functions
-    }
-}
-
-/// Memory that a caller's function gave, given back when dropped.
+/// Memory from an engine: of its allocator where it has one, else the library's own.
 #[derive(Debug)]
-pub(super) struct Block {
-    data: Data,
-    deallocate: Deallocate,
+pub(super) enum Block {
+    /// What a caller's function gave, and the function that takes it back.
+    Lent(Data, Deallocate),
+    /// The library's own.
+    Owned(Allocation),
 }
 
 impl Block {
-    /// Memory of the engine's allocator; `None` where the engine has none.
+    /// `bytes` from an engine.
     ///
     /// # Errors
     /// `out_of_memory`.
-    pub(super) fn of(engine: &Engine, bytes: usize) -> Result<Option<Block>, Failure> {
-        let Some((allocate, deallocate)) = engine.allocator().and_then(|a| a.functions()) else { return Ok(None) };
+    pub(super) fn new(engine: &Engine, bytes: usize) -> Result<Block, Failure> {
+        match Block::lent(engine, bytes)? {
+            Some(block) => Ok(block),
+            None => Ok(Block::Owned(engine.runtime().device().allocate(bytes)?)),
+        }
+    }
+
+    /// `bytes` of an engine's allocator; `None` where it has none.
+    ///
+    /// # Errors
+    /// `out_of_memory`.
+    pub(super) fn lent(engine: &Engine, bytes: usize) -> Result<Option<Block>, Failure> {
+        let Some((allocate, deallocate)) = engine.allocator().and_then(|a| a.functions) else { return Ok(None) };
         let data = allocate(bytes, ALIGNMENT);
         if data.is_null() && bytes > 0 {
             return Err(Error::OutOfMemory { bytes, what: "a graph".into() }.into());
         }
-        Ok(Some(Block { data, deallocate }))
+        Ok(Some(Block::Lent(data, deallocate)))
     }
 
     /// Its address.
     pub(super) fn data(&self) -> Data {
-        self.data
+        match self {
+            Block::Lent(data, _) => *data,
+            Block::Owned(memory) => Data::own(memory),
+        }
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        (self.deallocate)(self.data);
+        if let Block::Lent(data, deallocate) = self {
+            deallocate(*data);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::LogicalTensor;
 use super::allocator::Block;
 use crate::engine::Engine;
-use crate::handle::{Data, Handle, In, InOut, New, Out, Owned, memory_over, repoint, uncounted};
+use crate::handle::{Data, Handle, In, InOut, New, Out, Owned, memory_over, repoint};
 use crate::status::{Failure, Status, guard};
 use oxidnn_graph::{self as graph, Property};
 use oxidnn_runtime::Memory;
@@ -19,7 +19,7 @@ pub struct Tensor {
     /// As the logical tensor describes it; none where that does not know its size.
     memory: Option<Memory<'static>>,
     data: Data,
-    /// What the engine's allocator gave.
+    /// What keeps the data, where the library allocated it.
     block: Option<Block>,
 }
 
@@ -47,20 +47,17 @@ impl Tensor {
         if tensor.property == Property::HostScalar {
             return Err(Failure::invalid("logical_tensor", "a host scalar", "one of an engine"));
         }
-        let description = tensor.tensor();
         let mut made = Tensor { tensor, engine: None, memory: None, data, block: None };
-        made.memory = match (description, data.is_allocate()) {
-            (Ok(description), false) => Some(memory_over(engine.runtime(), description, &[data])?),
-            (Ok(description), true) => {
-                made.block = Block::of(&engine, description.bytes())?;
-                Some(match &made.block {
-                    Some(block) => memory_over(engine.runtime(), description, &[block.data()])?,
-                    None => uncounted(Memory::new(engine.runtime(), description)?),
-                })
+        match (tensor.tensor(), data.is_allocate()) {
+            (Ok(description), allocate) => {
+                if allocate {
+                    made.data = made.block.insert(Block::new(&engine, description.bytes())?).data();
+                }
+                made.memory = Some(memory_over(engine.runtime(), description, &[made.data])?);
             }
-            (Err(_), false) => None,
+            (Err(_), false) => {}
             (Err(unknown), true) => return Err(unknown.into()),
-        };
+        }
         made.engine = Some(engine);
         Ok(made)
     }
@@ -153,11 +150,7 @@ pub extern "C" fn dnnl_graph_tensor_destroy(tensor: Handle<Tensor>) -> Status {
 pub extern "C" fn dnnl_graph_tensor_get_data_handle(tensor: In<'_, Tensor>, data: Out<'_, *mut u8>) -> Status {
     guard("dnnl_graph_tensor_get_data_handle", || {
         let tensor = tensor.get("tensor")?;
-        let address = match (&tensor.engine, &tensor.memory) {
-            (None, _) => std::ptr::null_mut(),
-            (Some(_), Some(memory)) => memory.data_handle(0).unwrap_or(std::ptr::null_mut()),
-            (Some(_), None) => tensor.data.address(),
-        };
+        let address = tensor.engine.as_ref().map_or(std::ptr::null_mut(), |_| tensor.data.address());
         data.set("handle", address)
     })
 }

@@ -20,6 +20,7 @@ pub use alloc::{ALIGNMENT, Allocation};
 pub(crate) use borrow::{Access, Borrow, Guard};
 pub use map::{Mapped, MappedMut};
 
+use crate::scratch::{self, Lease};
 use crate::{Buf, Element, Engine};
 use oxidnn_spec::{DataType, Error, Format, Tensor};
 use std::fmt;
@@ -41,6 +42,7 @@ pub struct Memory<'a> {
 pub(crate) struct Storage {
     pub(crate) borrow: Borrow,
     _owned: Vec<Allocation>,
+    _lease: Option<Lease<'static>>,
 }
 
 /// Where the bytes come from, and so what is allowed with them.
@@ -105,6 +107,21 @@ impl Memory<'static> {
         Ok(Memory::over(Some(engine.clone()), tensor, bufs, Origin::Owned, owned))
     }
 
+    /// `bytes` of the process's scratch in one dimension, contents undefined, for a time: given back when the memory is dropped.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn scratch(engine: &Engine, bytes: usize) -> Result<Memory<'static>, Error> {
+        let tensor = Tensor::plain([i64::try_from(bytes).unwrap_or(i64::MAX)], DataType::U8)?;
+        if !engine.device().host_visible() {
+            return Memory::new(engine, tensor);
+        }
+        let lease = scratch::arena().lease(bytes)?;
+        let bufs = Bufs::One(lease.buf());
+        let storage = Arc::new(Storage { _lease: Some(lease), ..Storage::default() });
+        Ok(Memory { tensor, engine: Some(engine.clone()), bufs, origin: Origin::Owned, storage, life: PhantomData })
+    }
+
     /// One number on the host, of `T`'s data type; needs no engine.
     ///
     /// # Errors
@@ -130,7 +147,7 @@ impl Memory<'static> {
 
 impl<'a> Memory<'a> {
     fn over(engine: Option<Engine>, tensor: Tensor, bufs: Bufs, origin: Origin, owned: Vec<Allocation>) -> Memory<'a> {
-        let storage = Arc::new(Storage { borrow: Borrow::default(), _owned: owned });
+        let storage = Arc::new(Storage { _owned: owned, ..Storage::default() });
         Memory { tensor, engine, bufs, origin, storage, life: PhantomData }
     }
 
