@@ -90,6 +90,9 @@ struct Verify {
     /// Be the process that talks to the libraries, from this problem on.
     #[arg(long, value_name = "N", hide = true)]
     peer_from: Option<usize>,
+    /// Do not call the other library.
+    #[arg(long, hide = true)]
+    peer_idle: bool,
     /// Only count, do not name, the problems that no implementation but the reference took.
     #[arg(long)]
     brief: bool,

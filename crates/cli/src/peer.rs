@@ -5,7 +5,8 @@
 //!
 //! The libraries run in a process of their own, which prints JSON objects: before it calls ours its name, and at the end the verdict. A problem may
 //! spoil the memory for those behind it, so anything but agreement or refusal counts only from a fresh process: the process ends there, or
-//! crashes, and the next one begins with the problem in question.
+//! crashes, and the next one begins with the problem in question. Where one crashes in ours, ours runs once more without the peer, which may have
+//! spoiled its memory.
 
 use crate::problems::{self, Named};
 use crate::{Verify, progress};
@@ -102,7 +103,8 @@ fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> 
     let pair = Pair::load(args, library)?;
     for (i, named) in cases.iter().enumerate() {
         let mut implementation = String::new();
-        let (verdict, why) = judge(&pair, named, &mut implementation).unwrap_or_else(verdict_of);
+        let theirs = (!args.peer_idle).then_some(&pair.theirs);
+        let (verdict, why) = judge(theirs, &pair.ours, named, &mut implementation).unwrap_or_else(verdict_of);
         if i > 0 && !HARMLESS.contains(&verdict) {
             return Ok(ExitCode::SUCCESS);
         }
@@ -123,13 +125,13 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
         bar.inc(1);
     };
     while done < cases.len() {
-        let mut child = start(done, args.threads)?;
+        let mut child = start(done, args.threads, false)?;
         let output = child.stdout.take().context("the process has no output")?;
         let (begun, mut running) = (done, "the peer");
         for line in BufReader::new(output).lines() {
             let answer: Value = serde_json::from_str(&line?)?;
             if answer == CALLS_OURS {
-                running = "ours";
+                running = CALLS_OURS;
                 continue;
             }
             running = "the peer";
@@ -145,7 +147,9 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
         if status.code().is_some() {
             anyhow::bail!("the process that talks to the peer ended with {status}");
         }
-        tell(&cases[done], &json!({ "verdict": "CRASHED", "impl": "", "why": format!("{running}: {status}") }));
+        let spoiled = running == CALLS_OURS && agrees_alone(done, args.threads)?;
+        let by = if spoiled { "ours, which agrees with the reference where the peer has not run before" } else { running };
+        tell(&cases[done], &json!({ "verdict": "CRASHED", "impl": "", "why": format!("{by}: {status}") }));
         done += 1;
     }
     bar.finish_and_clear();
@@ -157,12 +161,24 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
     Ok(if harm { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// This program with the same arguments, from problem `first` on.
-fn start(first: usize, threads: Option<usize>) -> Result<Child> {
+/// Whether our library computes problem `first` as the reference does, in a process where nothing ran before.
+fn agrees_alone(first: usize, threads: Option<usize>) -> Result<bool> {
+    let mut child = start(first, threads, true)?;
+    let output = child.stdout.take().context("the process has no output")?;
+    let answers = BufReader::new(output).lines().map_while(Result::ok).filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+    let verdict = answers.filter(|a| *a != CALLS_OURS).map(|a| a["verdict"] == "alone").next();
+    // One answer is enough.
+    let _ = child.kill();
+    child.wait()?;
+    Ok(verdict == Some(true))
+}
+
+/// This program with the same arguments, from problem `first` on; `alone` without the peer.
+fn start(first: usize, threads: Option<usize>, alone: bool) -> Result<Child> {
     let mut arguments = std::env::args_os().skip(1);
     let command = arguments.next().context("no command")?;
     let mut child = Command::new(std::env::current_exe()?);
-    child.arg(command).arg(format!("--peer-from={first}")).args(arguments).stdout(Stdio::piped());
+    child.arg(command).arg(format!("--peer-from={first}")).args(alone.then_some("--peer-idle")).args(arguments).stdout(Stdio::piped());
     child.envs(threads.map(|n| ("OXIDNN_NUM_THREADS", n.to_string())));
     child.spawn().context("cannot start the process that talks to the peer")
 }
@@ -206,17 +222,19 @@ fn said(mismatches: &[Mismatch]) -> String {
 }
 
 /// Compares the implementations that the libraries prefer; where the peer's is wrong, also names those of its others that are right.
-fn judge(pair: &Pair, named: &Named, implementation: &mut String) -> Result<Judged, PeerError> {
+fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut String) -> Result<Judged, PeerError> {
     let case = &named.case;
-    let created = pair.theirs.create(&case.problem);
+    let idle = || PeerError::Inexpressible("the peer is idle".into());
+    let peer = peer.ok_or_else(idle);
+    let created = peer.clone().and_then(|p| p.create(&case.problem));
     *implementation = created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;
     let truth = Truth::of(&resolved(&case.problem, &case.fill)?, &case.fill)?;
-    let theirs = computed(&pair.theirs, created, &truth);
+    let theirs = peer.clone().and_then(|p| computed(p, created, &truth));
     println!("{}", json!(CALLS_OURS));
-    let created = pair.ours.create(&case.problem);
+    let created = ours.create(&case.problem);
     *implementation += " against ";
     *implementation += &created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;
-    let ours = computed(&pair.ours, created, &truth);
+    let ours = computed(ours, created, &truth);
     let (theirs, ours) = match (theirs, ours) {
         (Ok(theirs), Ok(ours)) => (theirs, ours),
         (Ok(_), Err(e)) => return Ok(("MISSING", e.to_string())),
@@ -229,6 +247,7 @@ fn judge(pair: &Pair, named: &Named, implementation: &mut String) -> Result<Judg
                 (_, false) => ("OURS", format!("{why}; ours: {wrong}")),
             });
         }
+        (Err(_), Err(ours)) if verdict_of(ours.clone()).0 == "FAILED" => return Ok(("FAILED", format!("ours: {ours}"))),
         (Err(refusal), Err(ours)) => return Ok(("refused", format!("{refusal}; ours: {ours}"))),
     };
     let between = said(&truth.compare_with(&theirs, &ours));
@@ -239,7 +258,7 @@ fn judge(pair: &Pair, named: &Named, implementation: &mut String) -> Result<Judg
     Ok(match (theirs.is_empty(), ours.is_empty()) {
         (true, true) => ("agrees", between),
         (true, false) => ("OURS", between),
-        (false, true) => ("THEIRS", theirs + &agreeing(&pair.theirs, named, &truth)),
+        (false, true) => ("THEIRS", theirs + &peer.map_or_else(|_| String::new(), |p| agreeing(p, named, &truth))),
         (false, false) => ("DIFFERS", format!("{between}; reference and peer: {theirs}; reference and ours: {ours}")),
     })
 }

@@ -5,6 +5,8 @@ their own. Outputs, implementations in oneDNN's log and times are compared; the 
 """
 
 import argparse
+import importlib.util
+import itertools
 import json
 import os
 import re
@@ -41,6 +43,7 @@ def arguments():
     parser.add_argument("--models", nargs="+", choices=models.MODELS, default=list(models.MODELS))
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--turns", type=int, default=TURNS, help="turns of each library")
     parser.add_argument("--no-times", action="store_true", help="compare outputs and implementations only")
     parser.add_argument("--profile", action="store_true", help="print the time of each kind of primitive in both libraries")
     parser.add_argument("--json", action="store_true", help="print one JSON object a configuration")
@@ -135,7 +138,7 @@ def difference(ours, theirs):
 
 
 def logged(paths, config, work):
-    """Both sides' logs of a few passes; what is wrong with the outputs and implementations; the difference of outputs."""
+    """The difference of outputs, the implementations that each side logs, and what is wrong with either."""
     sides, wrong = [], []
     for name, path in paths.items():
         side = Side(name, path, config, work, verbose=True)
@@ -152,10 +155,10 @@ def logged(paths, config, work):
         wrong.append("no line of the log names an implementation of ours")
     if common := set(ours) & set(theirs) - SHARED:
         wrong.append(f"implementations of the other library in the log: {', '.join(sorted(common))}")
-    return sides, found, {"ours": ours, "theirs": theirs}, wrong
+    return found, {"ours": ours, "theirs": theirs}, wrong
 
 
-def timed(paths, config, work):
+def timed(paths, config, work, turns):
     """The median seconds of a pass of each side, in turns."""
     sides = {name: Side(name, path, config, work) for name, path in paths.items()}
     seconds = {name: [] for name in sides}
@@ -163,7 +166,7 @@ def timed(paths, config, work):
     for name, side in sides.items():
         time.sleep(SILENCE)
         counts[name] = max(2, int(TURN / statistics.median(side.passes(WARM))))
-    for _ in range(TURNS):
+    for _ in range(turns):
         for name, side in sides.items():
             time.sleep(SILENCE)
             seconds[name] += side.passes(counts[name])
@@ -178,30 +181,23 @@ def profile(paths, config, work):
     for name, path in paths.items():
         side = Side(name, path, config, work, verbose=True)
         side.passes(WARM)
-        before = Counter()
-        for kind, _, _ in lines(side.log):
-            before[kind] += 1
-        counted = 5
-        side.passes(counted)
+        warm = len(list(lines(side.log)))
+        side.passes(WARM)
         side.close()
-        seen = Counter()
-        for kind, _, ms in lines(side.log):
-            seen[kind] += 1
-            if seen[kind] > before[kind]:
-                table.setdefault(kind, Counter())[name] += ms / counted
+        for kind, _, ms in itertools.islice(lines(side.log), warm, None):
+            table.setdefault(kind, Counter())[name] += ms / WARM
     return table
 
 
-def compare(paths, config, options, logs):
+def compare(paths, config, options):
     """Everything about one configuration."""
-    model, batch, threads = config
     work = options.work
+    model, batch, threads = config
     row = {"model": model, "batch": batch, "threads": threads}
     try:
-        _, row["difference"], implementations, wrong = logged(paths, config, work)
-        row["lines"] = implementations
+        row["difference"], row["lines"], wrong = logged(paths, config, work)
         if not options.no_times:
-            times = timed(paths, config, work)
+            times = timed(paths, config, work, options.turns)
             row |= {f"{name}_ms": 1e3 * seconds for name, seconds in times.items()}
             row["ratio"] = times["theirs"] / times["ours"]
             if times["ours"] > times["theirs"] * (1 + NOISE):
@@ -232,8 +228,6 @@ def main():
     options = arguments()
     options.work = options.work.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
-    import importlib.util
-
     package = Path(importlib.util.find_spec("paddle").origin).parent
     paths = {"ours": private_copy(package, options.library.resolve(), options.work), "theirs": None}
     for name in options.models:
@@ -246,7 +240,7 @@ def main():
     for model in options.models:
         for batch in options.batches:
             for threads in options.threads:
-                rows.append(compare(paths, (model, batch, threads), options, rows))
+                rows.append(compare(paths, (model, batch, threads), options))
                 if options.json:
                     print(json.dumps(rows[-1]), flush=True)
                 else:
