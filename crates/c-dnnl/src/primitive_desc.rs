@@ -15,17 +15,18 @@ use std::sync::{Arc, OnceLock};
 /// What `dnnl_primitive_desc_t` points to.
 #[derive(Clone, Debug)]
 pub struct PrimitiveDesc {
-    shared: Arc<Shared>,
+    decision: Arc<Decision>,
+    engine: Arc<Engine>,
     /// Whether other implementations may be asked for; a clone has none.
     iterates: bool,
 }
 
 impl Owned for PrimitiveDesc {}
 
+/// What was decided for a request, whoever asks.
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Decision {
     runtime: runtime::PrimitiveDesc,
-    engine: Arc<Engine>,
     name: CString,
     records: Vec<(Arg, MemoryDesc)>,
     sizes: Option<Box<WindowSizes>>,
@@ -56,9 +57,9 @@ impl WindowSizes {
     }
 }
 
-impl PrimitiveDesc {
-    /// The handle's object for what the runtime decided.
-    pub(crate) fn new(engine: Arc<Engine>, desc: runtime::PrimitiveDesc) -> PrimitiveDesc {
+impl Decision {
+    /// Records and numbers of what the runtime decided.
+    pub(crate) fn new(desc: runtime::PrimitiveDesc) -> Decision {
         let op = &desc.problem().op;
         let mut records: Vec<(Arg, MemoryDesc)> = desc.operands().iter().map(|o| (o.arg, record(&o.tensor))).collect();
         records.extend(unwritten(op).iter().map(|(arg, tensor)| (*arg, record(tensor))));
@@ -74,48 +75,59 @@ impl PrimitiveDesc {
             factors.resize(MAX_NDIMS, 0.0);
         }
         let name = CString::new(desc.impl_name()).unwrap_or_default();
-        let shared = Shared { runtime: desc, engine, name, records, sizes, factors, attr: OnceLock::new() };
-        PrimitiveDesc { shared: Arc::new(shared), iterates: true }
+        Decision { runtime: desc, name, records, sizes, factors, attr: OnceLock::new() }
+    }
+
+    /// What the runtime decided.
+    pub(crate) fn runtime(&self) -> &runtime::PrimitiveDesc {
+        &self.runtime
+    }
+}
+
+impl PrimitiveDesc {
+    /// The handle's object for a decision.
+    pub(crate) fn new(engine: Arc<Engine>, decision: Arc<Decision>) -> PrimitiveDesc {
+        PrimitiveDesc { decision, engine, iterates: true }
     }
 
     /// What the runtime decided.
     pub fn runtime(&self) -> &runtime::PrimitiveDesc {
-        &self.shared.runtime
+        &self.decision.runtime
     }
 
     /// The engine that it was made with.
     pub fn engine(&self) -> &Arc<Engine> {
-        &self.shared.engine
+        &self.engine
     }
 
     /// Name of the implementation.
     pub(crate) fn name(&self) -> &CStr {
-        &self.shared.name
+        &self.decision.name
     }
 
     /// The record of the argument `arg`, where the primitive has it.
     pub(crate) fn record(&self, arg: Arg) -> Option<&MemoryDesc> {
-        self.shared.records.iter().find(|r| r.0 == arg).map(|r| &r.1)
+        self.decision.records.iter().find(|r| r.0 == arg).map(|r| &r.1)
     }
 
     /// Strides, dilations, paddings and kernel of a window.
     pub(crate) fn sizes(&self) -> Option<&WindowSizes> {
-        self.shared.sizes.as_deref()
+        self.decision.sizes.as_deref()
     }
 
     /// Factors of a resampling, as many as a tensor may have dimensions.
     pub(crate) fn factors(&self) -> &[f32] {
-        &self.shared.factors
+        &self.decision.factors
     }
 
     /// The attributes, with layouts resolved.
     fn attr(&self) -> &Attr {
-        self.shared.attr.get_or_init(|| Attr::from(self.runtime().attr()))
+        self.decision.attr.get_or_init(|| Attr::from(self.runtime().attr()))
     }
 
     /// The same without other implementations to ask for: what a primitive keeps.
     pub(crate) fn fixed(&self) -> PrimitiveDesc {
-        PrimitiveDesc { shared: self.shared.clone(), iterates: false }
+        PrimitiveDesc { decision: self.decision.clone(), engine: self.engine.clone(), iterates: false }
     }
 
     /// Number of tensors written, as oneDNN counts them.
@@ -145,7 +157,7 @@ pub extern "C" fn dnnl_primitive_desc_next_impl(pd: InOut<'_, PrimitiveDesc>) ->
         if !pd.iterates {
             return Err(Failure::answer(Status::LastImplReached));
         }
-        *pd = PrimitiveDesc::new(pd.engine().clone(), pd.runtime().next_impl()?);
+        pd.decision = Arc::new(Decision::new(pd.runtime().next_impl()?));
         Ok(())
     })
 }

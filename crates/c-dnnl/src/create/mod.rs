@@ -4,6 +4,7 @@
 //! take are `unimplemented`, as is a backward pass whose hint does not bring the workspace that it needs.
 
 pub mod conv;
+mod decided;
 pub mod norm;
 pub mod pointwise;
 pub mod product;
@@ -17,7 +18,7 @@ use crate::attr::Attr;
 use crate::engine::Engine;
 use crate::handle::{Array, In, New};
 use crate::memory_desc::MemoryDesc;
-use crate::primitive_desc::PrimitiveDesc;
+use crate::primitive_desc::{Decision, PrimitiveDesc};
 use crate::status::{Failure, Status};
 use crate::values::value;
 use oxidnn_c_common::numbers::PROP;
@@ -50,10 +51,11 @@ impl<'a> Creation<'a> {
         if attr.optional().is_some_and(|a| a.linear().is_some()) {
             return Err(Failure::unimplemented("linear activations of recurrent networks, a test mode"));
         }
-        let problem = problem(op.into(), attr.or_default())?;
-        check_hint(&problem, hint.optional())?;
-        let desc = runtime::PrimitiveDesc::new(engine.runtime(), problem)?;
-        pd.own("primitive_desc", PrimitiveDesc::new(engine, desc))
+        let decision = decided::get(op.into(), attr.or_default(), |op, attr| {
+            Ok(Decision::new(runtime::PrimitiveDesc::new(engine.runtime(), problem(op, attr)?)?))
+        })?;
+        check_hint(decision.runtime().problem(), hint.optional())?;
+        pd.own("primitive_desc", PrimitiveDesc::new(engine, decision))
     }
 }
 

@@ -126,7 +126,7 @@ impl Layer<'_> {
 
     fn parameter(&self, op: &LayerNorm) -> Result<Tensor, Failure> {
         let [dtype, gradient] = [optional_type(self.learnt[0])?, optional_type(self.learnt[1])?];
-        let dtype = dtype.filter(|d| d.is_fp() && gradient == Some(*d));
+        let dtype = dtype.filter(|d| d.is_fp() && (gradient == Some(*d) || op.prop != Prop::Backward));
         let refused =
             || Failure::unimplemented("scale, shift and their gradients of another type than f32, bf16 or f16, or of different types");
         let dtype = dtype.ok_or_else(refused)?;

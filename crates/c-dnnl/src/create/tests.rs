@@ -191,3 +191,14 @@ fn nulls_are_refused() {
     assert_eq!(reorder(Some(&a), None), BAD);
     assert_eq!(reorder(Some(&a), Some(&engine)), None);
 }
+
+#[test]
+fn the_same_request_has_the_same_decision() {
+    let (a, b, c) = (f32s(&[4, 9]), f32s(&[9, 6]), f32s(&[4, 6]));
+    let [first, second] = [(); 2].map(|()| matmul(&a, &b, &c, None.into()).unwrap());
+    let dst = |pd: &PrimitiveDesc| pd.record(oxidnn_spec::Arg::DST).map(std::ptr::from_ref);
+    assert_eq!(dst(&first), dst(&second));
+    assert!(!std::sync::Arc::ptr_eq(first.engine(), second.engine()));
+    let other = matmul(&a, &b, &plain(&[4, 6], DataType::Bf16), None.into()).unwrap();
+    assert_ne!(dst(&first), dst(&other));
+}
