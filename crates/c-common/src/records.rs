@@ -190,8 +190,8 @@ pub struct Version {
     pub minor: i32,
     /// Patch.
     pub patch: i32,
-    /// Where the library was made from.
-    pub hash: &'static std::ffi::c_char,
+    /// Where the library was made from, a text that ends with a zero.
+    pub hash: &'static [u8; 32],
     /// Threads of the CPU engine, one of [`runtime`].
     pub cpu_runtime: u32,
     /// Driver of the GPU engine, one of [`runtime`].

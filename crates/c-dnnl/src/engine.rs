@@ -2,16 +2,20 @@
 
 use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
+use crate::isa;
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::numbers;
+use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime as runtime;
 use std::sync::{Arc, OnceLock, Weak};
+
+#[cfg(test)]
+mod tests;
 
 /// What `dnnl_engine_t` points to.
 #[derive(Debug)]
 pub struct Engine {
     me: Weak<Engine>,
-    runtime: runtime::Engine,
     allocator: Option<Arc<Allocator>>,
 }
 
@@ -29,7 +33,7 @@ impl Engine {
 
     /// An engine of this processor whose graph tensors and scratch come from `allocator`.
     pub fn with_allocator(allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
-        Arc::new_cyclic(|me| Engine { me: me.clone(), runtime: host(), allocator })
+        Arc::new_cyclic(|me| Engine { me: me.clone(), allocator })
     }
 
     /// Where memory of graphs comes from, where the caller said.
@@ -38,23 +42,28 @@ impl Engine {
     }
 
     /// What primitives and memory are made on.
-    pub fn runtime(&self) -> &runtime::Engine {
-        &self.runtime
+    pub fn runtime(&self) -> &'static runtime::Engine {
+        host_engine()
     }
 
     /// `dnnl_engine_kind_t`.
     pub fn kind(&self) -> i32 {
-        match self.runtime.kind() {
-            runtime::EngineKind::Cpu => numbers::CPU,
-            runtime::EngineKind::Gpu => numbers::GPU,
-        }
+        numbers::CPU
     }
 }
 
-/// The runtime's engine of this processor, made when it is first asked for.
-pub(crate) fn host() -> runtime::Engine {
+/// The runtime's engine of this processor, made when it is first asked for: from then on the instruction sets that it uses are fixed.
+fn host_engine() -> &'static runtime::Engine {
     static HOST: OnceLock<runtime::Engine> = OnceLock::new();
-    HOST.get_or_init(oxidnn_cpu::engine).clone()
+    HOST.get_or_init(|| {
+        let target = CpuTarget::limited(isa::limit(), runtime::threads::default_threads());
+        runtime::Engine::new(CpuDevice::new(target))
+    })
+}
+
+/// The runtime's engine of this processor.
+pub(crate) fn host() -> runtime::Engine {
+    host_engine().clone()
 }
 
 /// `dnnl_engine_get_count`: one of this processor, none of other kinds.

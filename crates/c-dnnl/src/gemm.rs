@@ -6,6 +6,7 @@
 use crate::engine;
 use crate::handle::{Array, ArrayMut, Data, memory_over};
 use crate::status::{Failure, Status, guard};
+use crate::threads;
 use oxidnn_expr::quant;
 use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream};
 use oxidnn_spec::op::{EltwiseAlg, Matmul};
@@ -321,7 +322,7 @@ pub(crate) fn stream() -> Result<&'static Stream, Failure> {
     match STREAM.get() {
         Some(stream) => Ok(stream),
         None => {
-            let made = Stream::new(&engine::host())?;
+            let made = Stream::with_threads(&engine::host(), threads::of_process())?;
             Ok(STREAM.get_or_init(|| made))
         }
     }

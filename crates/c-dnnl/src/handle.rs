@@ -16,6 +16,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 /// A type whose objects C holds as boxes.
 pub trait Owned: Send + Sync + Sized {}
 
@@ -323,6 +326,11 @@ impl<'a, T: Copy> ArrayMut<'a, T> {
     #[cfg(test)]
     pub(crate) fn of(elements: &'a mut [T]) -> ArrayMut<'a, T> {
         ArrayMut(elements.as_mut_ptr(), PhantomData)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn null() -> ArrayMut<'static, T> {
+        ArrayMut(std::ptr::null_mut(), PhantomData)
     }
 }
 

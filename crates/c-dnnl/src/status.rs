@@ -5,6 +5,9 @@ use oxidnn_spec::Error;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+#[cfg(test)]
+mod tests;
+
 pub use oxidnn_c_common::Status;
 
 /// A status other than success, and why.

@@ -3,15 +3,21 @@
 use crate::engine::Engine;
 use crate::handle::{Data, Handle, In, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
+use crate::threads;
 use oxidnn_c_common::numbers;
 use oxidnn_runtime as runtime;
 use std::sync::Arc;
+
+#[cfg(test)]
+mod tests;
 
 /// What `dnnl_stream_t` points to.
 #[derive(Debug)]
 pub struct Stream {
     engine: Arc<Engine>,
     runtime: runtime::Stream,
+    /// The caller's pool, null where there is none.
+    pool: Data,
 }
 
 impl Owned for Stream {}
@@ -23,7 +29,17 @@ impl Stream {
     /// `runtime_error` when the device cannot make a queue.
     pub fn new(engine: Arc<Engine>, threads: runtime::Threads) -> Result<Stream, Failure> {
         let runtime = runtime::Stream::with_threads(engine.runtime(), threads)?;
-        Ok(Stream { engine, runtime })
+        Ok(Stream { engine, runtime, pool: Data::NULL })
+    }
+
+    /// The same stream, known to run on the caller's pool at this address.
+    pub fn with_pool(self, pool: Data) -> Stream {
+        Stream { pool, ..self }
+    }
+
+    /// The caller's pool, null where there is none.
+    pub fn pool(&self) -> Data {
+        self.pool
     }
 
     /// What primitives are executed on.
@@ -44,7 +60,7 @@ pub extern "C" fn dnnl_stream_create(stream: New<'_, Stream>, engine: In<'_, Eng
         stream.check("stream")?;
         let engine = engine.share("engine")?;
         check_flags(flags)?;
-        stream.own("stream", Stream::new(engine, runtime::Threads::default())?)
+        stream.own("stream", Stream::new(engine, threads::of_process())?)
     })
 }
 

@@ -2,6 +2,8 @@
 
 pub mod data;
 pub mod scalar;
+#[cfg(test)]
+mod tests;
 
 use crate::engine::Engine;
 use crate::handle::{Array, Data, Handle, In, New, Owned, memory_over};

@@ -6,6 +6,8 @@
 pub mod create;
 pub mod derive;
 pub mod query;
+#[cfg(test)]
+mod tests;
 
 use crate::handle::{Handle, In, New, Owned};
 use crate::status::{Failure, Status, guard};

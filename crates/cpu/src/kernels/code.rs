@@ -32,7 +32,7 @@ type Table<K> = HashMap<(K, Isa), Entry<<K as Key>::Args>>;
 
 /// The memory of all kernels.
 static ARENA: LazyLock<CodeArena> = LazyLock::new(|| {
-    let perf_map = knobs::get().jit_profile.then(perf_map_path);
+    let perf_map = knobs::jit_profile().then(perf_map_path);
     CodeArena::new(Options { perf_map, ..Options::default() })
 });
 
@@ -85,7 +85,7 @@ impl<K: Key> Kernels<K> {
             return Err(Error::Runtime(format!("{name}: this processor lacks {}", isa.name())));
         }
         let made = key.0.function(isa).finish().map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
-        if knobs::get().jit_dump {
+        if knobs::jit_dump() {
             dump(&name, &made.code.bytes);
         }
         let code = match ARENA.install(&name, &made.code) {

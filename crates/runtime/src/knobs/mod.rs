@@ -7,7 +7,7 @@
 mod tests;
 
 use oxidnn_spec::FpMathMode;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// One knob.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +53,7 @@ pub const KNOBS: &[Knob] = &[
         "default",
         "the highest instruction set that CPU kernels use",
     ),
+    knob("CPU_ISA_HINTS", "no_hints, prefer_ymm", "no_hints", "what `dnnl_get_cpu_isa_hints` answers; kernels do not depend on it"),
     knob("JIT", "0, 1", "1", "0: no code is generated, portable kernels do everything"),
     knob("JIT_DUMP", "0, 1", "0", "every generated kernel is written to a file `dnnl_dump_cpu_NAME.NUMBER.bin` in the working directory"),
     knob("JIT_PROFILE", "0 to 15; 2 in the sum: perf", "0", "names of generated kernels are written to /tmp/perf-PID.map for `perf`"),
@@ -116,11 +117,13 @@ pub struct Knobs {
     pub cache_bytes: usize,
     /// `MAX_CPU_ISA`: one of [`CPU_ISAS`]; `None` for the default. The CPU engine knows what they mean.
     pub max_cpu_isa: Option<String>,
+    /// `CPU_ISA_HINTS`: whether vectors of 256 bits are preferred.
+    pub prefer_ymm: bool,
     /// `JIT`.
     pub jit: bool,
-    /// `JIT_DUMP`.
+    /// `JIT_DUMP`; [`jit_dump`] says what holds now.
     pub jit_dump: bool,
-    /// `JIT_PROFILE`: whether `perf` is told.
+    /// `JIT_PROFILE`, whether `perf` is told; [`jit_profile`] says what holds now.
     pub jit_profile: bool,
     /// `NUM_THREADS`; `None` for all cores.
     pub num_threads: Option<usize>,
@@ -169,17 +172,47 @@ pub fn warnings() -> &'static [String] {
     &read().1
 }
 
-/// Set by [`set_default_fpmath`].
-static FPMATH: Mutex<Option<FpMathMode>> = Mutex::new(None);
+/// What functions set, whatever the environment says.
+struct Chosen {
+    fpmath: Option<FpMathMode>,
+    jit_dump: Option<bool>,
+    jit_profile: Option<bool>,
+}
+
+static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen { fpmath: None, jit_dump: None, jit_profile: None });
+
+fn chosen() -> MutexGuard<'static, Chosen> {
+    CHOSEN.lock().unwrap_or_else(|e| e.into_inner())
+}
 
 /// The precision that f32 computation may be lowered to where nothing else is asked for: faces give it to new attributes.
 pub fn default_fpmath() -> FpMathMode {
-    FPMATH.lock().unwrap_or_else(|e| e.into_inner()).unwrap_or(get().default_fpmath)
+    chosen().fpmath.unwrap_or(get().default_fpmath)
 }
 
 /// Changes [`default_fpmath`] for the process, whatever the environment says.
 pub fn set_default_fpmath(mode: FpMathMode) {
-    *FPMATH.lock().unwrap_or_else(|e| e.into_inner()) = Some(mode);
+    chosen().fpmath = Some(mode);
+}
+
+/// Whether kernels generated from now on are written to files.
+pub fn jit_dump() -> bool {
+    chosen().jit_dump.unwrap_or(get().jit_dump)
+}
+
+/// Changes [`jit_dump`], whatever the environment says.
+pub fn set_jit_dump(on: bool) {
+    chosen().jit_dump = Some(on);
+}
+
+/// Whether `perf` is told the names of kernels; looked at when the first is generated.
+pub fn jit_profile() -> bool {
+    chosen().jit_profile.unwrap_or(get().jit_profile)
+}
+
+/// Changes [`jit_profile`], whatever the environment says.
+pub fn set_jit_profile(on: bool) {
+    chosen().jit_profile = Some(on);
 }
 
 fn read() -> &'static (Knobs, Vec<String>) {
@@ -202,6 +235,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         cache_capacity: parser.value("PRIMITIVE_CACHE_CAPACITY", |v| v.parse().ok()),
         cache_bytes: parser.value("PRIMITIVE_CACHE_BYTES", mebibytes),
         max_cpu_isa: parser.value("MAX_CPU_ISA", |v| CPU_ISAS.contains(&v).then(|| (v != "default").then(|| v.to_string()))),
+        prefer_ymm: parser.value("CPU_ISA_HINTS", |v| ["no_hints", "prefer_ymm"].iter().position(|h| *h == v).map(|i| i == 1)),
         jit: parser.value("JIT", flag),
         jit_dump: parser.value("JIT_DUMP", flag),
         jit_profile: parser.value("JIT_PROFILE", |v| v.parse::<u8>().ok().filter(|n| *n < 16).map(|n| n & 2 != 0)),

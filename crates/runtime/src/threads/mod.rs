@@ -28,13 +28,35 @@ enum Source {
     Global,
     Pool(Arc<ForkJoin>),
     Caller(Arc<Adapter>),
+    Limited(Limited),
     Inline,
+}
+
+/// The process-wide pool, as many of its threads as somebody allows at the time.
+#[derive(Clone, Copy)]
+struct Limited(fn() -> usize);
+
+impl Executor for Limited {
+    fn threads(&self) -> usize {
+        default_threads().min((self.0)()).max(1)
+    }
+    fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
+        match workers.min(self.threads()).min(tasks) {
+            0 | 1 => Inline.run(1, tasks, body),
+            workers => global().run(workers, tasks, body),
+        }
+    }
 }
 
 impl Threads {
     /// The process-wide pool, which is started when it is first used.
     pub fn global() -> Threads {
         Threads(Source::Global)
+    }
+
+    /// The process-wide pool, but no more threads than `most` says whenever it is asked: another library's setting for the calling thread.
+    pub fn within(most: fn() -> usize) -> Threads {
+        Threads(Source::Limited(Limited(most)))
     }
 
     /// A pool of `threads`, the calling one included.
@@ -63,6 +85,7 @@ impl Threads {
             Source::Global => global(),
             Source::Pool(p) => &**p,
             Source::Caller(c) => &**c,
+            Source::Limited(l) => l,
             Source::Inline => &Inline,
         }
     }
@@ -74,6 +97,7 @@ impl fmt::Debug for Threads {
             Source::Global => "global",
             Source::Pool(_) => "pool",
             Source::Caller(_) => "caller",
+            Source::Limited(_) => "limited",
             Source::Inline => "inline",
         };
         write!(f, "Threads({kind})")

@@ -1,0 +1,35 @@
+use super::*;
+
+#[test]
+fn every_number_is_a_limit_and_every_name_a_number() {
+    for (number, name) in SETS {
+        assert!(Limit::named(name).is_some(), "{number} {name}");
+    }
+    for name in knobs::CPU_ISAS {
+        assert!(number(name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_limit_bounds_what_is_effective() {
+    let widest = effective(0);
+    for (max, _) in SETS {
+        let set = effective(max);
+        assert!(set <= widest && (max == 0 || set & max == set), "{max}: {set}");
+    }
+    assert_eq!((effective(1), effective(3)), (0, 0));
+}
+
+#[test]
+fn a_choice_is_made_once_and_in_time() {
+    let choice = Choice::new();
+    assert_eq!((choice.value(false), choice.choose(7), choice.choose(7), choice.value(true)), (None, true, false, Some(7)));
+    let late = Choice::new();
+    assert_eq!((late.value(true), late.choose(7), late.value(true)), (None, false, None));
+}
+
+#[test]
+fn numbers_and_hints_that_are_none_are_refused() {
+    assert_eq!([2, -1, 9999].map(|n| dnnl_set_max_cpu_isa(n)), [Status::InvalidArguments; 3]);
+    assert_eq!([2, -1].map(|n| dnnl_set_cpu_isa_hints(n)), [Status::RuntimeError; 2]);
+}

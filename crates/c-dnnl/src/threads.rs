@@ -1,0 +1,31 @@
+//! How many threads executions use: those of the process-wide pool, as far as OpenMP's settings allow, which programs that are linked
+//! with oneDNN steer it by.
+
+use crate::omp;
+use oxidnn_runtime::Threads;
+use std::sync::OnceLock;
+
+#[cfg(test)]
+mod tests;
+
+/// The threads of streams that bring none.
+pub fn of_process() -> Threads {
+    omp::find();
+    Threads::within(allowed)
+}
+
+/// What OpenMP allows the calling thread: the library's answer where the process has one, else the environment's.
+fn allowed() -> usize {
+    omp::max_threads().unwrap_or_else(environment)
+}
+
+/// The variable `OMP_NUM_THREADS` when it was first asked for; no limit where it says nothing.
+fn environment() -> usize {
+    static LIMIT: OnceLock<usize> = OnceLock::new();
+    *LIMIT.get_or_init(|| std::env::var("OMP_NUM_THREADS").ok().and_then(|v| first(&v)).unwrap_or(usize::MAX))
+}
+
+/// The number for the outermost level of a list such as `4,2`.
+fn first(list: &str) -> Option<usize> {
+    list.split(',').next()?.trim().parse().ok().filter(|n| *n > 0)
+}
