@@ -4,7 +4,7 @@ use crate::call::{Library, LongCount, Rank, Sizes};
 use crate::describe;
 use crate::error::PeerError;
 use crate::handle::{Attribute, Owned, PostOps};
-use crate::numbers;
+use oxidnn_c_common::numbers;
 use oxidnn_spec::{Accumulation, Arg, Attr, DataType, Dropout, FpMath, PostOp, Quant, QuantMode, Real, RnnQuant, ScratchpadMode};
 use std::sync::Arc;
 
@@ -23,20 +23,20 @@ pub(crate) fn attribute(library: &Arc<Library>, attr: &Attr) -> Result<Option<Ow
 
 fn configure(library: &Arc<Library>, a: &Owned<Attribute>, attr: &Attr) -> Result<(), PeerError> {
     if attr.scratchpad != ScratchpadMode::default() {
-        library.call("dnnl_primitive_attr_set_scratchpad_mode", (a, numbers::scratchpad(attr.scratchpad)))?;
+        library.call("dnnl_primitive_attr_set_scratchpad_mode", (a, numbers::SCRATCHPAD.of(attr.scratchpad)))?;
     }
     if attr.fpmath != FpMath::default() {
         let FpMath { mode, apply_to_int } = attr.fpmath;
-        library.call("dnnl_primitive_attr_set_fpmath_mode_v2", (a, numbers::fpmath(mode), i32::from(apply_to_int)))?;
+        library.call("dnnl_primitive_attr_set_fpmath_mode_v2", (a, numbers::FPMATH.of(mode), i32::from(apply_to_int)))?;
     }
     if attr.accumulation != Accumulation::default() {
-        library.call("dnnl_primitive_attr_set_accumulation_mode", (a, numbers::accumulation(attr.accumulation)))?;
+        library.call("dnnl_primitive_attr_set_accumulation_mode", (a, numbers::ACCUMULATION.of(attr.accumulation)))?;
     }
     if attr.deterministic {
         library.call("dnnl_primitive_attr_set_deterministic", (a, 1))?;
     }
     for (arg, mode) in &attr.rounding {
-        library.call("dnnl_primitive_attr_set_rounding", (a, arg.0, numbers::rounding(*mode)))?;
+        library.call("dnnl_primitive_attr_set_rounding", (a, arg.0, numbers::ROUNDING.of(*mode)))?;
     }
     for (arg, quant) in &attr.scales {
         scales(library, a, *arg, quant)?;
@@ -46,7 +46,7 @@ fn configure(library: &Arc<Library>, a: &Owned<Attribute>, attr: &Attr) -> Resul
     }
     for (arg, q) in &attr.precomputed_reductions {
         let (rank, groups) = grouping(q);
-        let call = (a, arg.0, q.mask as i32, rank, &groups, numbers::data_type(q.dtype));
+        let call = (a, arg.0, q.mask as i32, rank, &groups, numbers::DATA_TYPE.of(q.dtype));
         library.call("dnnl_primitive_attr_set_precomputed_reductions", call)?;
     }
     if let Some(d) = &attr.dropout {
@@ -83,9 +83,9 @@ fn grouping(q: &Quant) -> (Rank, Sizes) {
 
 /// The oldest function that can say it, so that older libraries understand.
 fn scales(library: &Library, a: &Owned<Attribute>, arg: Arg, q: &Quant) -> Result<(), PeerError> {
-    let ((rank, groups), mask, dtype) = (grouping(q), q.mask as i32, numbers::data_type(q.dtype));
+    let ((rank, groups), mask, dtype) = (grouping(q), q.mask as i32, numbers::DATA_TYPE.of(q.dtype));
     if q.mode != QuantMode::Static {
-        let mode = numbers::quant_mode(q.mode);
+        let mode = numbers::QUANT_MODE.of(q.mode);
         library.call("dnnl_primitive_attr_set_scales_v3", (a, arg.0, mask, rank, &groups, dtype, i32::from(q.on_host), mode))
     } else if q.on_host {
         library.call("dnnl_primitive_attr_set_scales_v2", (a, arg.0, mask, rank, &groups, dtype, 1))
@@ -95,7 +95,7 @@ fn scales(library: &Library, a: &Owned<Attribute>, arg: Arg, q: &Quant) -> Resul
 }
 
 fn zero_points(library: &Library, a: &Owned<Attribute>, arg: Arg, q: &Quant) -> Result<(), PeerError> {
-    let ((rank, groups), mask, dtype) = (grouping(q), q.mask as i32, numbers::data_type(q.dtype));
+    let ((rank, groups), mask, dtype) = (grouping(q), q.mask as i32, numbers::DATA_TYPE.of(q.dtype));
     if q.on_host {
         library.call("dnnl_primitive_attr_set_zero_points_v2", (a, arg.0, mask, rank, &groups, dtype, 1))
     } else {
@@ -110,7 +110,7 @@ fn dropout(library: &Arc<Library>, a: &Owned<Attribute>, d: &Dropout) -> Result<
         return library.call("dnnl_primitive_attr_set_dropout", (a, mask));
     }
     let switches = (i32::from(d.use_offset), i32::from(d.use_host_scalars));
-    library.call("dnnl_primitive_attr_set_dropout_v2", (a, mask, numbers::data_type(d.seed_dtype), switches.0, switches.1))
+    library.call("dnnl_primitive_attr_set_dropout_v2", (a, mask, numbers::DATA_TYPE.of(d.seed_dtype), switches.0, switches.1))
 }
 
 fn recurrent(library: &Library, a: &Owned<Attribute>, q: &RnnQuant) -> Result<(), PeerError> {
@@ -131,25 +131,25 @@ fn recurrent(library: &Library, a: &Owned<Attribute>, q: &RnnQuant) -> Result<()
 
 fn post_ops(library: &Arc<Library>, list: &[PostOp]) -> Result<Owned<PostOps>, PeerError> {
     let all = Owned::make(library, |out| library.call("dnnl_post_ops_create", (out,)))?;
-    let dtype = |d: &Option<DataType>| d.map_or(0, numbers::data_type);
+    let dtype = |d: &Option<DataType>| d.map_or(0, |d| numbers::DATA_TYPE.of(d));
     for p in list {
         match p {
             PostOp::Sum { scale, zero_point, dtype: d } => {
                 library.call("dnnl_post_ops_append_sum", (&all, scale.get(), *zero_point, dtype(d)))?;
             }
             PostOp::Eltwise { alg, alpha, beta } => {
-                library.call("dnnl_post_ops_append_eltwise", (&all, numbers::eltwise(*alg), alpha.get(), beta.get()))?;
+                library.call("dnnl_post_ops_append_eltwise", (&all, numbers::ELTWISE.of(*alg), alpha.get(), beta.get()))?;
             }
             PostOp::Binary { alg, src1, src2: None } => {
-                library.call("dnnl_post_ops_append_binary", (&all, numbers::binary(*alg), &describe::desc(library, src1)?))?;
+                library.call("dnnl_post_ops_append_binary", (&all, numbers::BINARY.of(*alg), &describe::desc(library, src1)?))?;
             }
             PostOp::Binary { alg, src1, src2: Some(src2) } => {
                 let (src1, src2) = (describe::desc(library, src1)?, describe::desc(library, src2)?);
-                library.call("dnnl_post_ops_append_binary_v2", (&all, numbers::binary(*alg), &src1, &src2))?;
+                library.call("dnnl_post_ops_append_binary_v2", (&all, numbers::BINARY.of(*alg), &src1, &src2))?;
             }
             PostOp::Prelu { mask } => library.call("dnnl_post_ops_append_prelu", (&all, *mask as i32))?,
             PostOp::Depthwise { weights, bias, dst, kernel, stride, padding } => {
-                let types = (numbers::data_type(*weights), dtype(bias), numbers::data_type(*dst));
+                let types = (numbers::DATA_TYPE.of(*weights), dtype(bias), numbers::DATA_TYPE.of(*dst));
                 library.call("dnnl_post_ops_append_dw", (&all, types.0, types.1, types.2, *kernel, *stride, *padding))?;
             }
         }

@@ -6,7 +6,7 @@ use crate::call::{Arguments, Count, Factors, Library, Sizes};
 use crate::describe;
 use crate::error::PeerError;
 use crate::handle::{Attribute, Desc, Descs, Engine, Owned, PrimDesc, Receiver};
-use crate::numbers::{self, prop};
+use oxidnn_c_common::numbers;
 use oxidnn_spec::op::{
     BatchNorm, Binary, Concat, Conv, Deconv, Eltwise, GroupNorm, InnerProduct, LayerNorm, Lrn, Matmul, Op, Pool, Prelu, Prop, Reduction,
     Reorder, Resampling, Shuffle, Softmax, Sum, Window,
@@ -100,7 +100,7 @@ impl<'a> Creation<'a> {
         ];
         self.convolution(
             names,
-            numbers::conv(x.alg),
+            numbers::CONV.of(x.alg),
             &Parts { prop: x.prop, data: [&x.src, &x.weights, &x.dst], bias: &x.bias, window: &x.window },
         )
     }
@@ -113,7 +113,7 @@ impl<'a> Creation<'a> {
         ];
         self.convolution(
             names,
-            numbers::deconv(x.alg),
+            numbers::DECONV.of(x.alg),
             &Parts { prop: x.prop, data: [&x.src, &x.weights, &x.dst], bias: &x.bias, window: &x.window },
         )
     }
@@ -131,7 +131,10 @@ impl<'a> Creation<'a> {
             }
             pass => {
                 let bias = bias.as_ref();
-                self.make(forward, (out, engine, prop(pass), alg, src, wei, bias, dst, &strides, &dilations, &left, &right, attr))
+                self.make(
+                    forward,
+                    (out, engine, numbers::PROP.of(pass), alg, src, wei, bias, dst, &strides, &dilations, &left, &right, attr),
+                )
             }
         }
     }
@@ -146,7 +149,8 @@ impl<'a> Creation<'a> {
             Prop::BackwardWeights => {
                 self.make("dnnl_inner_product_backward_weights_primitive_desc_create", (out, engine, src, wei, bias, dst, hint, attr))
             }
-            pass => self.make("dnnl_inner_product_forward_primitive_desc_create", (out, engine, prop(pass), src, wei, bias, dst, attr)),
+            pass => self
+                .make("dnnl_inner_product_forward_primitive_desc_create", (out, engine, numbers::PROP.of(pass), src, wei, bias, dst, attr)),
         }
     }
 
@@ -156,8 +160,8 @@ impl<'a> Creation<'a> {
     }
 
     fn batch_norm(&self, x: &BatchNorm) -> Made {
-        let (src, flags, epsilon) = (&self.desc(&x.src)?, numbers::norm_flags(x.flags), x.epsilon.get());
-        let (out, engine, pass) = (&self.out, self.engine, prop(x.prop));
+        let (src, flags, epsilon) = (&self.desc(&x.src)?, numbers::norm_flags(x.flags).cast_signed(), x.epsilon.get());
+        let (out, engine, pass) = (&self.out, self.engine, numbers::PROP.of(x.prop));
         if x.prop.is_forward() {
             let call = (out, engine, pass, src, &self.required(&x.dst)?, epsilon, flags, self.attr);
             return self.make("dnnl_batch_normalization_forward_primitive_desc_create", call);
@@ -168,10 +172,10 @@ impl<'a> Creation<'a> {
     }
 
     fn layer_norm(&self, x: &LayerNorm) -> Made {
-        let (src, flags, epsilon) = (&self.desc(&x.src)?, numbers::norm_flags(x.flags), x.epsilon.get());
+        let (src, flags, epsilon) = (&self.desc(&x.src)?, numbers::norm_flags(x.flags).cast_signed(), x.epsilon.get());
         let stats = self.optional(&x.variance)?;
-        let (out, engine, pass, stats) = (&self.out, self.engine, prop(x.prop), stats.as_ref());
-        let dtype = |t: [&Option<Tensor>; 2]| numbers::data_type(t.into_iter().flatten().next().map_or(DataType::F32, |t| t.dtype));
+        let (out, engine, pass, stats) = (&self.out, self.engine, numbers::PROP.of(x.prop), stats.as_ref());
+        let dtype = |t: [&Option<Tensor>; 2]| numbers::DATA_TYPE.of(t.into_iter().flatten().next().map_or(DataType::F32, |t| t.dtype));
         let learnt = dtype([&x.scale, &x.shift]);
         if x.prop.is_forward() {
             let call = (out, engine, pass, src, &self.required(&x.dst)?, stats, learnt, epsilon, flags, self.attr);
@@ -184,8 +188,8 @@ impl<'a> Creation<'a> {
     }
 
     fn group_norm(&self, x: &GroupNorm) -> Made {
-        let (src, flags, epsilon) = (&self.desc(&x.src)?, numbers::norm_flags(x.flags), x.epsilon.get());
-        let (out, engine, pass) = (&self.out, self.engine, prop(x.prop));
+        let (src, flags, epsilon) = (&self.desc(&x.src)?, numbers::norm_flags(x.flags).cast_signed(), x.epsilon.get());
+        let (out, engine, pass) = (&self.out, self.engine, numbers::PROP.of(x.prop));
         if x.prop.is_forward() {
             let call = (out, engine, pass, src, &self.required(&x.dst)?, x.groups, epsilon, flags, self.attr);
             return self.make("dnnl_group_normalization_forward_primitive_desc_create", call);
@@ -196,11 +200,11 @@ impl<'a> Creation<'a> {
     }
 
     fn lrn(&self, x: &Lrn) -> Made {
-        let (src, alg, size) = (&self.desc(&x.src)?, numbers::lrn(x.alg), x.local_size);
+        let (src, alg, size) = (&self.desc(&x.src)?, numbers::LRN.of(x.alg), x.local_size);
         let (alpha, beta, k) = (x.alpha.get(), x.beta.get(), x.k.get());
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            let call = (out, engine, prop(x.prop), alg, src, &self.required(&x.dst)?, size, alpha, beta, k, self.attr);
+            let call = (out, engine, numbers::PROP.of(x.prop), alg, src, &self.required(&x.dst)?, size, alpha, beta, k, self.attr);
             return self.make("dnnl_lrn_forward_primitive_desc_create", call);
         }
         let (diff_src, diff_dst) = (&self.required(&x.diff_src)?, &self.required(&x.diff_dst)?);
@@ -211,11 +215,11 @@ impl<'a> Creation<'a> {
     }
 
     fn pool(&self, x: &Pool) -> Made {
-        let (src, dst, alg, kernel) = (&self.desc(&x.src)?, &self.desc(&x.dst)?, numbers::pool(x.alg), &Sizes::of(&x.kernel));
+        let (src, dst, alg, kernel) = (&self.desc(&x.src)?, &self.desc(&x.dst)?, numbers::POOL.of(x.alg), &Sizes::of(&x.kernel));
         let [strides, dilations, left, right] = window(&x.window);
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            let call = (out, engine, prop(x.prop), alg, src, dst, &strides, kernel, &dilations, &left, &right, self.attr);
+            let call = (out, engine, numbers::PROP.of(x.prop), alg, src, dst, &strides, kernel, &dilations, &left, &right, self.attr);
             return self.make("dnnl_pooling_forward_primitive_desc_create", call);
         }
         let call = (out, engine, alg, src, dst, &strides, kernel, &dilations, &left, &right, self.hint, self.attr);
@@ -223,10 +227,10 @@ impl<'a> Creation<'a> {
     }
 
     fn eltwise(&self, x: &Eltwise) -> Made {
-        let (src, alg, alpha, beta) = (&self.desc(&x.src)?, numbers::eltwise(x.alg), x.alpha.get(), x.beta.get());
+        let (src, alg, alpha, beta) = (&self.desc(&x.src)?, numbers::ELTWISE.of(x.alg), x.alpha.get(), x.beta.get());
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            let call = (out, engine, prop(x.prop), alg, src, &self.required(&x.dst)?, alpha, beta, self.attr);
+            let call = (out, engine, numbers::PROP.of(x.prop), alg, src, &self.required(&x.dst)?, alpha, beta, self.attr);
             return self.make("dnnl_eltwise_forward_primitive_desc_create", call);
         }
         let (diff_src, diff_dst) = (&self.required(&x.diff_src)?, &self.required(&x.diff_dst)?);
@@ -237,10 +241,10 @@ impl<'a> Creation<'a> {
     }
 
     fn softmax(&self, x: &Softmax) -> Made {
-        let (dst, alg, axis) = (&self.desc(&x.dst)?, numbers::softmax(x.alg), x.axis as i32);
+        let (dst, alg, axis) = (&self.desc(&x.dst)?, numbers::SOFTMAX.of(x.alg), x.axis as i32);
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            let call = (out, engine, prop(x.prop), alg, &self.required(&x.src)?, dst, axis, self.attr);
+            let call = (out, engine, numbers::PROP.of(x.prop), alg, &self.required(&x.src)?, dst, axis, self.attr);
             return self.make("dnnl_softmax_forward_primitive_desc_create", call);
         }
         let (diff_src, diff_dst) = (&self.required(&x.diff_src)?, &self.required(&x.diff_dst)?);
@@ -249,23 +253,23 @@ impl<'a> Creation<'a> {
 
     fn reduction(&self, x: &Reduction) -> Made {
         let (src, dst) = (&self.desc(&x.src)?, &self.desc(&x.dst)?);
-        let call = (&self.out, self.engine, numbers::reduction(x.alg), src, dst, x.p.get(), x.eps.get(), self.attr);
+        let call = (&self.out, self.engine, numbers::REDUCTION.of(x.alg), src, dst, x.p.get(), x.eps.get(), self.attr);
         self.make("dnnl_reduction_primitive_desc_create", call)
     }
 
     fn resampling(&self, x: &Resampling) -> Made {
-        let (src, dst, alg) = (&self.desc(&x.src)?, &self.desc(&x.dst)?, numbers::resampling(x.alg));
+        let (src, dst, alg) = (&self.desc(&x.src)?, &self.desc(&x.dst)?, numbers::RESAMPLING.of(x.alg));
         let factors = &factors(x);
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            let call = (out, engine, prop(x.prop), alg, factors, src, dst, self.attr);
+            let call = (out, engine, numbers::PROP.of(x.prop), alg, factors, src, dst, self.attr);
             return self.make("dnnl_resampling_forward_primitive_desc_create", call);
         }
         self.make("dnnl_resampling_backward_primitive_desc_create", (out, engine, alg, factors, src, dst, self.hint, self.attr))
     }
 
     fn binary(&self, x: &Binary) -> Made {
-        let (src0, src1, dst, alg) = (&self.desc(&x.src0)?, &self.desc(&x.src1)?, &self.desc(&x.dst)?, numbers::binary(x.alg));
+        let (src0, src1, dst, alg) = (&self.desc(&x.src0)?, &self.desc(&x.src1)?, &self.desc(&x.dst)?, numbers::BINARY.of(x.alg));
         let (out, engine) = (&self.out, self.engine);
         match self.optional(&x.src2)? {
             None => self.make("dnnl_binary_primitive_desc_create", (out, engine, alg, src0, src1, dst, self.attr)),
@@ -277,7 +281,7 @@ impl<'a> Creation<'a> {
         let (src, weights) = (&self.desc(&x.src)?, &self.desc(&x.weights)?);
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            let call = (out, engine, prop(x.prop), src, weights, &self.required(&x.dst)?, self.attr);
+            let call = (out, engine, numbers::PROP.of(x.prop), src, weights, &self.required(&x.dst)?, self.attr);
             return self.make("dnnl_prelu_forward_primitive_desc_create", call);
         }
         let diff = (&self.required(&x.diff_src)?, &self.required(&x.diff_weights)?, &self.required(&x.diff_dst)?);
@@ -288,7 +292,10 @@ impl<'a> Creation<'a> {
         let (src, dst, axis, size) = (&self.desc(&x.src)?, &self.desc(&x.dst)?, x.axis as i32, x.group_size);
         let (out, engine) = (&self.out, self.engine);
         if x.prop.is_forward() {
-            return self.make("dnnl_shuffle_forward_primitive_desc_create", (out, engine, prop(x.prop), src, dst, axis, size, self.attr));
+            return self.make(
+                "dnnl_shuffle_forward_primitive_desc_create",
+                (out, engine, numbers::PROP.of(x.prop), src, dst, axis, size, self.attr),
+            );
         }
         self.make("dnnl_shuffle_backward_primitive_desc_create", (out, engine, src, dst, axis, size, self.hint, self.attr))
     }

@@ -3,7 +3,7 @@
 use crate::call::{Library, Rank, Sizes};
 use crate::error::PeerError;
 use crate::handle::{Desc, Owned};
-use crate::numbers;
+use oxidnn_c_common::numbers;
 use oxidnn_spec::{Blocking, DataType, Format, Sparse, Tensor};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// The library's refusal; [`PeerError::Inexpressible`] for packed formats, which are each library's own.
 pub(crate) fn desc(library: &Arc<Library>, tensor: &Tensor) -> Result<Owned<Desc>, PeerError> {
     let dims = tensor.dims();
-    let (rank, sizes, dtype) = (Rank::of(dims), Sizes::of(dims), numbers::data_type(tensor.dtype));
-    let index = numbers::data_type(DataType::S32);
+    let (rank, sizes, dtype) = (Rank::of(dims), Sizes::of(dims), numbers::DATA_TYPE.of(tensor.dtype));
+    let index = numbers::DATA_TYPE.of(DataType::S32);
     let inexpressible = |what: &str| Err(PeerError::Inexpressible(format!("{what} is each library's own")));
     match &tensor.layout.format {
         Format::Any => {
@@ -37,7 +37,7 @@ pub(crate) fn desc(library: &Arc<Library>, tensor: &Tensor) -> Result<Owned<Desc
 /// By strides where these say all, else by tag, else by the structure itself.
 fn blocked(library: &Arc<Library>, tensor: &Tensor, b: &Blocking) -> Result<Owned<Desc>, PeerError> {
     let dims = tensor.dims();
-    let (rank, sizes, dtype) = (Rank::of(dims), Sizes::of(dims), numbers::data_type(tensor.dtype));
+    let (rank, sizes, dtype) = (Rank::of(dims), Sizes::of(dims), numbers::DATA_TYPE.of(tensor.dtype));
     let with_strides = |strides: &Sizes| {
         Owned::<Desc>::make(library, |out| library.call("dnnl_memory_desc_create_with_strides", (out, rank, &sizes, dtype, strides)))
     };

@@ -15,7 +15,6 @@ mod describe;
 mod error;
 mod forward;
 mod handle;
-mod numbers;
 mod run;
 mod signatures;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::describe;
 use crate::error::PeerError;
 use crate::forward;
 use crate::handle::{Attribute, Buffers, Desc, Engine, Execution, Owned, Prim, PrimDesc, Stream};
-use crate::numbers;
+use oxidnn_c_common::numbers;
 use oxidnn_spec::op::Prop;
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, Format, Op, Problem, ScratchpadMode, Tensor, Use};
@@ -81,7 +81,7 @@ impl Peer {
         let library = Arc::new(Library::open(path)?);
         let threads_are_set = threads.is_none_or(|n| library.set_openmp_threads(n));
         let engine = Owned::make(&library, |out| library.call("dnnl_engine_create", (out, numbers::CPU, 0usize)))?;
-        let stream = Owned::make(&library, |out| library.call("dnnl_stream_create", (out, &engine, numbers::IN_ORDER)))?;
+        let stream = Owned::make(&library, |out| library.call("dnnl_stream_create", (out, &engine, numbers::IN_ORDER.cast_signed())))?;
         Ok(Peer { stream: Rc::new(stream), engine, library, threads_are_set })
     }
 

@@ -3,8 +3,9 @@
 use crate::call::{Arguments, Count, Factors, Rank, Sizes, Value};
 use crate::describe::write_blocking;
 use crate::error::{PeerError, Status};
-use crate::{forward, numbers, signatures};
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Op, Prop, ReductionAlg};
+use crate::{forward, signatures};
+use oxidnn_c_common::numbers;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Op, Prop, ReductionAlg};
 use oxidnn_spec::{Arg, Compensation, DataType, Dims, Problem, Tensor};
 
 fn problem(line: &str) -> Problem {
@@ -50,13 +51,13 @@ fn sizes_are_padded_and_may_be_absent() {
 
 #[test]
 fn numbers_are_those_of_the_headers() {
-    let types: Vec<i32> = [DataType::F16, DataType::F32, DataType::U8, DataType::F4E3m0, DataType::S64].map(numbers::data_type).to_vec();
+    let types: Vec<i32> =
+        [DataType::F16, DataType::F32, DataType::U8, DataType::F4E3m0, DataType::S64].map(|t| numbers::DATA_TYPE.of(t)).to_vec();
     assert_eq!(types, [1, 3, 6, 15, 16]);
-    assert_eq!(numbers::binary(BinaryAlg::Select), 131_068);
-    assert_eq!(numbers::reduction(ReductionAlg::NormLpPowerPSum), 196_602);
-    assert_eq!(numbers::eltwise(EltwiseAlg::ClipV2Dst), 262);
-    assert_eq!(numbers::norm_flags(NormFlags { use_scale: true, rms: true, ..NormFlags::default() }), 34);
-    assert_eq!(numbers::prop(Prop::BackwardWeights), 192);
+    assert_eq!(numbers::BINARY.of(BinaryAlg::Select), 131_068);
+    assert_eq!(numbers::REDUCTION.of(ReductionAlg::NormLpPowerPSum), 196_602);
+    assert_eq!(numbers::ELTWISE.of(EltwiseAlg::ClipV2Dst), 262);
+    assert_eq!(numbers::PROP.of(Prop::BackwardWeights), 192);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Creation, Made};
 use crate::error::PeerError;
 use crate::handle::{Desc, Owned};
-use crate::numbers::{self, prop};
+use oxidnn_c_common::numbers;
 use oxidnn_spec::Tensor;
 use oxidnn_spec::op::{Rnn, RnnCell};
 
@@ -106,9 +106,9 @@ impl Creation<'_> {
     }
 
     fn vanilla(&self, x: &Rnn) -> Made {
-        let [forward, backward] = numbers::rnn_creators(x.cell);
-        let (out, engine, pass, flags) = (&self.out, self.engine, prop(x.prop), i32::from(x.diff_weights_overwrite));
-        let (activation, direction) = (numbers::activation(x.activation), numbers::direction(x.direction));
+        let [forward, backward] = creators(x.cell);
+        let (out, engine, pass, flags) = (&self.out, self.engine, numbers::PROP.of(x.prop), i32::from(x.diff_weights_overwrite));
+        let (activation, direction) = (numbers::ACTIVATION.of(x.activation), numbers::DIRECTION.of(x.direction));
         let (alpha, beta) = (x.alpha.get(), 0f32);
         let (data, diff) = (self.seven(&Tensors::of(x))?, self.seven(&Tensors::gradients(x))?);
         let [a, b, c, d, e, f, g] = data.each_ref().map(Option::as_ref);
@@ -122,9 +122,9 @@ impl Creation<'_> {
     }
 
     fn gru(&self, x: &Rnn) -> Made {
-        let [forward, backward] = numbers::rnn_creators(x.cell);
-        let (out, engine, pass, flags) = (&self.out, self.engine, prop(x.prop), i32::from(x.diff_weights_overwrite));
-        let direction = numbers::direction(x.direction);
+        let [forward, backward] = creators(x.cell);
+        let (out, engine, pass, flags) = (&self.out, self.engine, numbers::PROP.of(x.prop), i32::from(x.diff_weights_overwrite));
+        let direction = numbers::DIRECTION.of(x.direction);
         let (data, diff) = (self.seven(&Tensors::of(x))?, self.seven(&Tensors::gradients(x))?);
         let [a, b, c, d, e, f, g] = data.each_ref().map(Option::as_ref);
         if x.prop.is_forward() {
@@ -135,9 +135,9 @@ impl Creation<'_> {
     }
 
     fn augru(&self, x: &Rnn) -> Made {
-        let [forward, backward] = numbers::rnn_creators(x.cell);
-        let (out, engine, pass, flags) = (&self.out, self.engine, prop(x.prop), i32::from(x.diff_weights_overwrite));
-        let direction = numbers::direction(x.direction);
+        let [forward, backward] = creators(x.cell);
+        let (out, engine, pass, flags) = (&self.out, self.engine, numbers::PROP.of(x.prop), i32::from(x.diff_weights_overwrite));
+        let direction = numbers::DIRECTION.of(x.direction);
         let (data, diff) = (self.eight(&Tensors::of(x))?, self.eight(&Tensors::gradients(x))?);
         let [a, b, c, d, e, f, g, h] = data.each_ref().map(Option::as_ref);
         if x.prop.is_forward() {
@@ -148,9 +148,9 @@ impl Creation<'_> {
     }
 
     fn lstm(&self, x: &Rnn) -> Made {
-        let [forward, backward] = numbers::rnn_creators(x.cell);
-        let (out, engine, pass, flags) = (&self.out, self.engine, prop(x.prop), i32::from(x.diff_weights_overwrite));
-        let direction = numbers::direction(x.direction);
+        let [forward, backward] = creators(x.cell);
+        let (out, engine, pass, flags) = (&self.out, self.engine, numbers::PROP.of(x.prop), i32::from(x.diff_weights_overwrite));
+        let direction = numbers::DIRECTION.of(x.direction);
         let (data, diff) = (self.eleven(&Tensors::of(x))?, self.eleven(&Tensors::gradients(x))?);
         let [a, b, c, d, e, f, g, h, i, j, k] = data.each_ref().map(Option::as_ref);
         if x.prop.is_forward() {
@@ -160,5 +160,17 @@ impl Creation<'_> {
         let (hint, attr) = (self.hint, self.attr);
         let call = (out, engine, pass, direction, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, flags, hint, attr);
         self.make(backward, call)
+    }
+}
+
+/// Functions that make the forward and backward descriptors of a recurrent cell.
+const fn creators(cell: RnnCell) -> [&'static str; 2] {
+    match cell {
+        RnnCell::Vanilla => ["dnnl_vanilla_rnn_forward_primitive_desc_create", "dnnl_vanilla_rnn_backward_primitive_desc_create"],
+        RnnCell::Lstm => ["dnnl_lstm_forward_primitive_desc_create", "dnnl_lstm_backward_primitive_desc_create"],
+        RnnCell::Gru => ["dnnl_gru_forward_primitive_desc_create", "dnnl_gru_backward_primitive_desc_create"],
+        RnnCell::LbrGru => ["dnnl_lbr_gru_forward_primitive_desc_create", "dnnl_lbr_gru_backward_primitive_desc_create"],
+        RnnCell::Augru => ["dnnl_augru_forward_primitive_desc_create", "dnnl_augru_backward_primitive_desc_create"],
+        RnnCell::LbrAugru => ["dnnl_lbr_augru_forward_primitive_desc_create", "dnnl_lbr_augru_backward_primitive_desc_create"],
     }
 }
