@@ -2,7 +2,9 @@ use super::*;
 use crate::status::Status;
 use std::sync::Weak;
 
-struct Boxed(Arc<()>);
+struct Boxed {
+    _alive: Arc<()>,
+}
 impl Owned for Boxed {}
 
 struct Counted {
@@ -24,7 +26,7 @@ pub(crate) fn take<T: Owned>(handle: *const T) -> Box<T> {
 fn owned_objects_live_until_they_are_given_back() {
     let alive = Arc::new(());
     let mut handle = std::ptr::null();
-    New::from(&mut handle).own("object", Boxed(alive.clone())).unwrap();
+    New::from(&mut handle).own("object", Boxed { _alive: alive.clone() }).unwrap();
     assert_eq!(Arc::strong_count(&alive), 2);
     Handle(handle.cast_mut()).destroy();
     assert_eq!(Arc::strong_count(&alive), 1);
