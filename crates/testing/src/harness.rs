@@ -104,7 +104,7 @@ impl Harness {
 fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, hints: &FillHints) -> Result<&'a Truth, Error> {
     let truth = match known.take() {
         Some(t) if t.problem == concrete => t,
-        Some(t) if t.differs_in_inputs_only(&concrete) => Truth { inputs: fill::arguments(&concrete, hints), problem: concrete, ..t },
+        Some(t) if t.differs_in_inputs_only(&concrete) => Truth { inputs: inputs_of(&concrete, hints)?, problem: concrete, ..t },
         _ => Truth::of(&concrete, hints)?,
     };
     Ok(known.insert(truth))
@@ -141,14 +141,20 @@ fn in_place(problem: &Problem, hints: &FillHints) -> Option<(Arg, Arg)> {
     pairs.into_iter().find(same).filter(|_| hints.inplace)
 }
 
+/// The arguments of a problem, filled, with what only a forward pass can make.
+fn inputs_of(problem: &Problem, hints: &FillHints) -> Result<HostArgs, Error> {
+    let mut inputs = fill::arguments(problem, hints);
+    take_forward_results(problem, &mut inputs, &[])?;
+    Ok(inputs)
+}
+
 impl Truth {
     /// Fills the arguments of `problem` and runs the reference.
     ///
     /// # Errors
     /// What the reference answers.
     pub fn of(problem: &Problem, hints: &FillHints) -> Result<Truth, Error> {
-        let mut inputs = fill::arguments(problem, hints);
-        take_forward_results(problem, &mut inputs, &[])?;
+        let mut inputs = inputs_of(problem, hints)?;
         let inplace = in_place(problem, hints);
         if let Some((src, dst)) = inplace {
             let shared = inputs.get(src).cloned();

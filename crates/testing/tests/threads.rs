@@ -34,6 +34,8 @@ const PROBLEMS: &[&str] = &[
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 l1t4mb4sic32slc32dhc32dic32",
     "--rnn --prop=FWD_D --alg=VANILLA_GRU --direction=concat --cfg=f32 l2t3mb15slc128",
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --direction=sum --cfg=bf16 --with-projection=true l1t3mb15slc96sic96dhc200dic96",
+    "--rnn --prop=BWD_DW --alg=VANILLA_LSTM --direction=concat --cfg=f32 --with-peephole=true l2t3mb15slc128",
+    "--rnn --prop=BWD_DW --alg=VANILLA_GRU --cfg=f32 --flags=O l1t3mb7slc96sic200",
 ];
 
 fn problem(line: &str) -> Problem {

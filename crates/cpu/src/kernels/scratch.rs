@@ -98,11 +98,10 @@ impl<'a> Part<'a> {
         self.into_slice()
     }
 
-    /// As [`Part::fill`], and then the memory of all of it.
-    pub fn fill_buf(self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> Buf {
-        let buf = self.buf;
-        self.fill(executor, piece_len, fill);
-        buf
+    /// As [`Part::fill`], for a part that kernels read by its addresses, which may be filled again when they are done.
+    pub fn refill(&mut self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> Buf {
+        Part { buf: self.buf, len: self.len, life: PhantomData }.fill(executor, piece_len, fill);
+        self.buf
     }
 
     /// Runs `tasks` tasks on at most `workers` workers, each with its own equal share of the part.

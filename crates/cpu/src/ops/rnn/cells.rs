@@ -86,3 +86,9 @@ pub(super) fn blend(h: &mut [f32], keep: f32, update: &[f32], candidate: &[f32])
         *h = u * *h + (1.0 - u) * *o;
     }
 }
+
+/// `tanh(x)`
+#[inline(always)]
+pub(super) fn tanh_of<const FMA: bool>(x: f32) -> f32 {
+    Lane::<FMA>(x).tanh().0
+}

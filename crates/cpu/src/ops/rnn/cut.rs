@@ -1,7 +1,8 @@
 //! How the steps of a layer are cut into tasks. Steps wait for each other, samples and directions do not.
 
 use super::sizes::Sizes;
-use super::skinny::even;
+use crate::kernels::scratch::Part;
+use oxidnn_runtime::Executor;
 use std::ops::Range;
 
 /// Most rows of a slice of the batch: their gates of a panel stay in the first cache.
@@ -51,6 +52,51 @@ impl Cut {
 
     /// Rows of the largest slice.
     pub(super) fn tallest(&self) -> usize {
-        even(0..self.batch, ROWS).map(|r| r.len()).max().unwrap_or(0).max(self.all().map(|r| r.len()).max().unwrap_or(0))
+        self.all().map(|r| r.len()).max().unwrap_or(0)
     }
+
+    /// Calls `task` for all panels of both phases of all steps, each phase when the one before is done, with the worker's share of scratch.
+    pub(super) fn run(&self, on: On<'_>, work: &mut Part<'_>, task: &(dyn Fn(&Place, &mut [f32]) + Sync)) {
+        let On { executor, workers, directions, steps, phases } = on;
+        if self.whole {
+            return work.work(executor, workers, directions * self.slices, &|index, share| {
+                let (d, slice) = (index / self.slices, index % self.slices);
+                for step in 0..steps {
+                    for (phase, panels) in phases.into_iter().enumerate() {
+                        (0..panels).for_each(|panel| task(&Place { d, rows: self.rows(slice), step, phase, panel }, share));
+                    }
+                }
+            });
+        }
+        for step in 0..steps {
+            for (phase, panels) in phases.into_iter().enumerate().filter(|p| p.1 > 0) {
+                work.work(executor, workers, directions * self.slices * panels, &|index, share| {
+                    let (panel, rest) = (index % panels, index / panels);
+                    let place = Place { d: rest / self.slices, rows: self.rows(rest % self.slices), step, phase, panel };
+                    task(&place, share);
+                });
+            }
+        }
+    }
+}
+
+/// What is walked, and by whom.
+#[derive(Clone, Copy)]
+pub(super) struct On<'e> {
+    pub(super) executor: &'e dyn Executor,
+    pub(super) workers: usize,
+    pub(super) directions: usize,
+    pub(super) steps: usize,
+    /// Panels of either phase of a step.
+    pub(super) phases: [usize; 2],
+}
+
+/// A panel of a slice in a phase of a step.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) d: usize,
+    pub(super) rows: Range<usize>,
+    pub(super) step: usize,
+    pub(super) phase: usize,
+    pub(super) panel: usize,
 }

@@ -6,7 +6,7 @@
 //! reset state of a GRU, a projection), a step has two phases.
 
 use super::cells::LINE;
-use super::cut::Cut;
+use super::cut::{Cut, On, Place};
 use super::sizes::{Panels, Sizes};
 use super::skinny::{Rows, Skinny};
 use super::states::{self, Lines};
@@ -196,10 +196,10 @@ impl Forward {
         is_backward(&self.op, d)
     }
 
-    /// Phases of a step, and panels of each.
-    fn phases(&self) -> impl Iterator<Item = (usize, usize)> {
+    /// Panels of the phases of a step.
+    fn phases(&self) -> [usize; 2] {
         let second = if self.projection.is_some() { self.outputs.count } else { self.gates.count };
-        [self.gates.count, second].into_iter().take(1 + usize::from(self.second.is_some())).enumerate()
+        [self.gates.count, if self.second.is_some() { second } else { 0 }]
     }
 }
 
@@ -241,15 +241,14 @@ pub(super) struct Run<'a> {
     pub(super) middle: Buf,
 }
 
-/// A step of a slice in a phase.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
+/// A panel of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'p> {
     pub(super) l: usize,
-    pub(super) d: usize,
     pub(super) t: usize,
     /// The time of the step before, if there is one.
     pub(super) before: Option<usize>,
-    pub(super) rows: std::ops::Range<usize>,
+    pub(super) place: &'p Place,
 }
 
 impl Kernel for Forward {
@@ -314,7 +313,7 @@ impl Forward {
         let (z, to) = (&self.z, part.into_buf());
         let view = View::of(simd, ctx, Arg::SRC)?;
         ctx.executor.run(self.workers, z.samples(), &|_, i| {
-            states::load(&view, &[i / z.batch, i % z.batch], (to, self.state), (i * z.slc, z.slc), z.slc);
+            states::load(&view, (&[i / z.batch, i % z.batch], 0), (to, self.state), (i * z.slc, z.slc), z.slc);
         });
         Ok(Rows { buf: to, start: 0, row: z.slc * self.state.bits() / 8 })
     }
@@ -331,7 +330,7 @@ impl Forward {
             }
             let Some(view) = view else { continue };
             for i in 0..z.directions * z.batch {
-                states::load(&view, &[l, i / z.batch, i % z.batch], (to, dtype), (i * width, width), count);
+                states::load(&view, (&[l, i / z.batch, i % z.batch], 0), (to, dtype), (i * width, width), count);
             }
         }
         Ok(())
@@ -364,29 +363,12 @@ impl Forward {
 
     /// All steps of a layer.
     fn steps(&self, ctx: &Ctx<'_>, l: usize, run: &Run<'_>, work: &mut Part<'_>) {
-        let (z, cut) = (&self.z, &self.cut);
-        let step = |d: usize, step: usize, slice: usize| {
-            let time = |step: usize| if self.is_backward(d) { z.time - 1 - step } else { step };
-            Step { l, d, t: time(step), before: step.checked_sub(1).map(time), rows: cut.rows(slice) }
-        };
-        if cut.whole {
-            return work.work(ctx.executor, self.workers, z.directions * cut.slices, &|task, share| {
-                for i in 0..z.time {
-                    let step = step(task / cut.slices, i, task % cut.slices);
-                    for (phase, panels) in self.phases() {
-                        (0..panels).for_each(|panel| run.panel(&step, phase, panel, share));
-                    }
-                }
-            });
-        }
-        for i in 0..z.time {
-            for (phase, panels) in self.phases() {
-                work.work(ctx.executor, self.workers, z.directions * cut.slices * panels, &|task, share| {
-                    let (panel, rest) = (task % panels, task / panels);
-                    run.panel(&step(rest / cut.slices, i, rest % cut.slices), phase, panel, share);
-                });
-            }
-        }
+        let z = &self.z;
+        let on = On { executor: ctx.executor, workers: self.workers, directions: z.directions, steps: z.time, phases: self.phases() };
+        self.cut.run(on, work, &|place, share| {
+            let time = |step: usize| if self.is_backward(place.d) { z.time - 1 - step } else { step };
+            run.panel(&Step { l, t: time(place.step), before: place.step.checked_sub(1).map(time), place }, share);
+        });
     }
 
     /// The states behind a layer's last step.

@@ -1,17 +1,28 @@
 //! Rows of recurrent networks.
 
+mod backward;
 mod cells;
 mod cut;
 mod forward;
+mod parameters;
 mod sizes;
 mod skinny;
 mod states;
 mod step;
+mod sweep;
 mod weights;
 
 use crate::CpuTarget;
 use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:jit", plan: forward::plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "packed:jit", plan }, fallback::ROW];
+
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    match problem.op.prop() {
+        Some(Prop::Backward) => backward::plan(problem, target),
+        _ => forward::plan(problem, target),
+    }
+}

@@ -10,21 +10,27 @@ use oxidnn_spec::{DataType, MAX_NDIMS};
 const CHUNK: usize = 256;
 
 /// The position of the first channel of a row.
-fn position(at: &[usize]) -> Pos {
+pub(super) fn position(at: &[usize]) -> Pos {
     let mut pos = [0; MAX_NDIMS];
     pos.iter_mut().zip(at).for_each(|(p, i)| *p = *i as i64);
     pos
 }
 
-/// Copies the `count` channels of a row of a tensor to numbers `first..first + width` of scratch of a type; those behind them are zeros.
-pub(super) fn load(view: &View<'_>, at: &[usize], (to, dtype): (Buf, DataType), (first, width): (usize, usize), count: usize) {
+/// Copies the `count` channels from `channel` on of a row of a tensor to numbers `first..first + width` of scratch of a type; those behind them are zeros.
+pub(super) fn load(
+    view: &View<'_>,
+    (at, channel): (&[usize], usize),
+    (to, dtype): (Buf, DataType),
+    (first, width): (usize, usize),
+    count: usize,
+) {
     let (mut pos, mut line) = (position(at), [0.0; CHUNK]);
     for start in (0..width).step_by(CHUNK) {
         let line = &mut line[..CHUNK.min(width - start)];
         let (there, padding) = line.split_at_mut(count.saturating_sub(start).min(line.len()));
         padding.fill(0.0);
         if !there.is_empty() {
-            pos[at.len()] = start as i64;
+            pos[at.len()] = (channel + start) as i64;
             view.read(&pos, at.len(), there);
         }
         write_run(view.simd(), to, dtype, (first + start, 1), line);

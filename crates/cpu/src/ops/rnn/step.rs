@@ -1,6 +1,7 @@
 //! A panel of a step: its products, and the pass that makes gates and states of them.
 
 use super::cells::{self, LINE};
+use super::cut::Place;
 use super::forward::{Run, Step};
 use super::skinny::Rows;
 use crate::kernels::access::{read_run, write_run};
@@ -15,49 +16,47 @@ const GATES: usize = 4;
 /// A pass over the rows of a slice.
 struct Pass<'p, 'a> {
     run: &'p Run<'a>,
-    step: &'p Step,
-    phase: usize,
-    panel: usize,
+    step: Step<'p>,
     /// Sums, row by row.
     sums: &'p mut [f32],
 }
 
 impl Run<'_> {
-    /// Computes a panel of a phase of a step, with the worker's scratch.
-    pub(super) fn panel(&self, step: &Step, phase: usize, panel: usize, share: &mut [f32]) {
-        let plan = self.plan;
-        let (stack, width) = (step.l * plan.z.directions + step.d, plan.gates.width);
-        let line = if phase == 0 { plan.z.gates } else { 1 } * if phase == 0 { width } else { plan.outputs.width };
-        if phase == 0 {
+    /// Computes a panel of a step, with the worker's scratch.
+    pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
+        let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
+        let (stack, width) = (step.l * plan.z.directions + d, plan.gates.width);
+        let line = if *phase == 0 { plan.z.gates * width } else { plan.outputs.width };
+        if *phase == 0 {
             let multiplied = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
             for gate in 0..multiplied {
-                let b = (self.iter, plan.iter.at(stack, panel, gate));
-                plan.skinny.run(&self.before(step), step.rows.clone(), &[[0, 0]], b, &mut share[gate * width..], line);
+                let b = (self.iter, plan.iter.at(stack, *panel, gate));
+                plan.skinny.run(&self.before(step), rows.clone(), &[[0, 0]], b, &mut share[gate * width..], line);
             }
         } else if let Some(second) = &plan.second {
             let b = match &plan.projection {
-                Some(weights) => (self.projection, weights.at(stack, panel, 0)),
-                None => (self.iter, plan.iter.at(stack, panel, 2)),
+                Some(weights) => (self.projection, weights.at(stack, *panel, 0)),
+                None => (self.iter, plan.iter.at(stack, *panel, 2)),
             };
             let row = plan.gates.padded() * plan.state.bits() / 8;
-            let a = Rows { buf: self.middle, start: step.d * plan.z.batch * row, row };
-            second.run(&a, step.rows.clone(), &[[0, 0]], b, share, line);
+            let a = Rows { buf: self.middle, start: d * plan.z.batch * row, row };
+            second.run(&a, rows.clone(), &[[0, 0]], b, share, line);
         }
-        let sums = &mut share[..step.rows.len() * line];
-        self.simd.run(Pass { run: self, step, phase, panel, sums });
+        let sums = &mut share[..rows.len() * line];
+        self.simd.run(Pass { run: self, step: *step, sums });
     }
 
     /// The states before a step.
-    fn before(&self, step: &Step) -> Rows {
+    fn before(&self, step: &Step<'_>) -> Rows {
         let (plan, size) = (self.plan, self.plan.state.bits() / 8);
         match step.before {
             None => {
                 let row = plan.first_width() * size;
-                Rows { buf: self.first, start: step.d * plan.z.batch * row, row }
+                Rows { buf: self.first, start: step.place.d * plan.z.batch * row, row }
             }
             Some(t) => {
                 let row = plan.outputs.padded() * size;
-                Rows { buf: self.sequence, start: (step.d * plan.z.time + t) * plan.z.batch * row, row }
+                Rows { buf: self.sequence, start: (step.place.d * plan.z.time + t) * plan.z.batch * row, row }
             }
         }
     }
@@ -68,11 +67,12 @@ impl Body for Pass<'_, '_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Pass { run, step, phase, panel, sums } = self;
-        let at = At { run, step, panel, width: run.plan.gates.width };
-        let line = sums.len() / step.rows.len().max(1);
-        for (n, sums) in step.rows.clone().zip(sums.chunks_exact_mut(line.max(1))) {
-            match (run.plan.op.cell, phase) {
+        let Pass { run, step, sums } = self;
+        let Place { d, rows, phase, panel, .. } = step.place;
+        let at = At { run, step, d: *d, panel: *panel, width: run.plan.gates.width };
+        let line = sums.len() / rows.len().max(1);
+        for (n, sums) in rows.clone().zip(sums.chunks_exact_mut(line.max(1))) {
+            match (run.plan.op.cell, *phase) {
                 (RnnCell::Vanilla, _) => at.vanilla::<FMA>(n, sums),
                 (RnnCell::Lstm, 0) => at.lstm::<FMA>(n, sums),
                 (RnnCell::Lstm, _) => at.put_state(n, sums),
@@ -87,7 +87,8 @@ impl Body for Pass<'_, '_> {
 /// A panel of a step.
 struct At<'p, 'a> {
     run: &'p Run<'a>,
-    step: &'p Step,
+    step: Step<'p>,
+    d: usize,
     panel: usize,
     /// Channels of a panel of gates.
     width: usize,
@@ -97,13 +98,13 @@ impl At<'_, '_> {
     /// Index of a sample of the step among all.
     #[inline(always)]
     fn sample(&self, n: usize) -> usize {
-        (self.step.d * self.run.plan.z.time + self.step.t) * self.run.plan.z.batch + n
+        (self.d * self.run.plan.z.time + self.step.t) * self.run.plan.z.batch + n
     }
 
     /// Index of a sample in what is kept for one step only.
     #[inline(always)]
     fn row(&self, n: usize) -> usize {
-        (self.step.d * self.run.plan.z.batch + n) * self.run.plan.gates.padded() + self.panel * self.width
+        (self.d * self.run.plan.z.batch + n) * self.run.plan.gates.padded() + self.panel * self.width
     }
 
     /// The panel's first gate in [`Run::gates`].
@@ -115,7 +116,7 @@ impl At<'_, '_> {
     /// The panel's lines of numbers by channel.
     #[inline(always)]
     fn lines<'l>(&self, of: &'l [f32], gates: usize) -> &'l [f32] {
-        let stack = self.step.l * self.run.plan.z.directions + self.step.d;
+        let stack = self.step.l * self.run.plan.z.directions + self.d;
         let first = (stack * self.run.plan.gates.count + self.panel) * gates * self.width;
         &of[first..first + gates * self.width]
     }
@@ -139,8 +140,8 @@ impl At<'_, '_> {
     fn state_before(&self, n: usize, h: &mut [f32]) {
         let plan = self.run.plan;
         let (buf, row) = match self.step.before {
-            None => (self.run.first, (self.step.d * plan.z.batch + n) * plan.first_width()),
-            Some(t) => (self.run.sequence, ((self.step.d * plan.z.time + t) * plan.z.batch + n) * plan.outputs.padded()),
+            None => (self.run.first, (self.d * plan.z.batch + n) * plan.first_width()),
+            Some(t) => (self.run.sequence, ((self.d * plan.z.time + t) * plan.z.batch + n) * plan.outputs.padded()),
         };
         self.load((buf, plan.state), row + self.panel * self.width, h);
     }

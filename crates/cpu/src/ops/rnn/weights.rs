@@ -1,16 +1,17 @@
 //! Weights as tiles read them: for every layer and direction the panels of channels, in each one gate after the other, in each of these a line
 //! for every step of the depth. So a task that owns a panel has all gates of its channels, one after the other in memory.
 //!
-//! Weights of layout `any` lie that way; plain ones are packed in every execution.
+//! Weights of layout `any` lie that way; plain ones are packed in every execution, and so are those of a type that the product does not take.
 
 use super::sizes::Panels;
+use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::Product;
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx, Skip};
-use oxidnn_spec::{Arg, Dims, Error, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Tensor};
 
 /// Which dimensions of weights are what; layers and directions come first.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,12 @@ impl Roles {
     pub(super) const ITER: Roles = Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER };
     /// Weights of the projection in a forward pass.
     pub(super) const PROJECTION: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[2], gates: None, column: 3 };
+    /// Weights of a layer's input in a backward pass.
+    pub(super) const LAYER_BACK: Roles = Roles { arg: Arg::WEIGHTS, depth: &[3, 4], gates: None, column: 2 };
+    /// Weights of the state in a backward pass.
+    pub(super) const ITER_BACK: Roles = Roles { arg: Arg::WEIGHTS_1, ..Roles::LAYER_BACK };
+    /// Weights of the projection in a backward pass.
+    pub(super) const PROJECTION_BACK: Roles = Roles { arg: Arg::WEIGHTS_3, depth: &[3], gates: None, column: 2 };
 
     /// The tag of panels.
     fn tag(&self, width: usize, together: usize) -> String {
@@ -64,8 +71,18 @@ pub(super) struct Weights {
     depth: Dims,
     depth_strides: Dims,
     form: Form,
-    /// Where plain weights lie; `None` where they lie in panels.
-    plain: Option<Strides>,
+    lie: Lie,
+}
+
+/// How weights lie.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    /// In panels.
+    Panels,
+    /// Plain.
+    Plain(Strides),
+    /// In any way, and of any type: they become panels of f32.
+    Lines,
 }
 
 /// Distances of plain weights in numbers.
@@ -104,9 +121,12 @@ impl Weights {
             gate: roles.gates.map_or(0, stride),
             column: stride(roles.column),
         };
-        if !in_panels && !blocking.is_plain() {
-            return Err(layout());
-        }
+        let lie = match (in_panels, blocking.is_plain(), product) {
+            (true, ..) if tensor.dtype == DataType::F32 || product != Product::F32 => Lie::Panels,
+            (_, true, _) if tensor.dtype == DataType::F32 || product != Product::F32 => Lie::Plain(plain),
+            (.., Product::F32) => Lie::Lines,
+            _ => return Err(layout()),
+        };
         Ok(Weights {
             roles,
             stacks: (dims[0] * dims[1]) as usize,
@@ -116,8 +136,8 @@ impl Weights {
             gates: roles.gates.map_or(1, |d| dims[d] as usize),
             depth: Dims::from_fn(roles.depth.len(), |i| dims[roles.depth[i]]),
             depth_strides: Dims::from_fn(roles.depth.len(), |i| blocking.strides[roles.depth[i]]),
-            form: Form { size: tensor.dtype.bits() / 8, together: product.together(), width: panels.width },
-            plain: (!in_panels).then_some(plain),
+            form: Form { size: 4 / product.depth(), together: product.together(), width: panels.width },
+            lie,
         })
     }
 
@@ -149,33 +169,66 @@ impl Weights {
 
     /// Numbers of scratch that packed weights need; `None` on overflow.
     pub(super) fn scratch_len(&self) -> Option<usize> {
-        if self.plain.is_none() { Some(0) } else { self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4) }
+        if matches!(self.lie, Lie::Panels) { Some(0) } else { self.stacks.checked_mul(self.stack_bytes())?.checked_add(3).map(|n| n / 4) }
     }
 
     /// The memory of the panels; makes them in scratch of [`Weights::scratch_len`] numbers where that is to be.
     ///
     /// # Errors
     /// [`Error`] where an argument is missing or its memory is written too.
-    pub(super) fn panels(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<Buf, Error> {
-        let Some(plain) = self.plain else { return ctx.buf(self.roles.arg) };
-        let bytes: &[u8] =
-            ctx.input(self.roles.arg).ok_or_else(|| Error::arg(self.roles.arg, "memory that is written too", "memory of its own"))?;
-        let ((depth, runs), size) = (self.runs(), self.form.size);
-        let fast = self.depth_strides[self.depth.len() - 1] as usize;
-        Ok(part.fill_buf(ctx.executor, self.panel_bytes() / 4, &|piece, to| {
-            let (rest, gate) = (piece / self.gates, piece % self.gates);
-            let (stack, panel) = (rest / self.panels.count, rest % self.panels.count);
-            let (first, count) = self.panels.channels(panel, self.columns);
-            let start = plain.start
-                + stack / self.directions * plain.layer
-                + stack % self.directions * plain.direction
-                + gate * plain.gate
-                + first * plain.column;
-            for (run, to) in to.chunks_exact_mut(self.run_bytes() / 4).enumerate().take(runs) {
-                let start = start + if runs > 1 { run * self.depth_strides[0] as usize } else { 0 };
-                let from = Plain { bytes: &bytes[start * size..], depth: fast * size, column: plain.column * size };
-                pack::panels(simd, &from, 0..depth, 0..count, self.form, to);
+    pub(super) fn panels(&self, simd: Simd, ctx: &Ctx<'_>, mut part: Part<'_>) -> Result<Buf, Error> {
+        let piece = self.panel_bytes() / 4;
+        match self.lie {
+            Lie::Panels => ctx.buf(self.roles.arg),
+            Lie::Plain(strides) => {
+                let bytes: &[u8] = ctx
+                    .input(self.roles.arg)
+                    .ok_or_else(|| Error::arg(self.roles.arg, "memory that is written too", "memory of its own"))?;
+                Ok(part.refill(ctx.executor, piece, &|piece, to| self.pack(simd, bytes, &strides, piece, to)))
             }
-        }))
+            Lie::Lines => {
+                let view = View::of(simd, ctx, self.roles.arg)?;
+                Ok(part.refill(ctx.executor, piece, &|piece, to| self.convert(&view, piece, to)))
+            }
+        }
+    }
+
+    /// Stack, panel and gate of a piece of the memory of panels.
+    fn piece(&self, piece: usize) -> [usize; 3] {
+        let (rest, gate) = (piece / self.gates, piece % self.gates);
+        [rest / self.panels.count, rest % self.panels.count, gate]
+    }
+
+    /// A panel of plain weights.
+    fn pack(&self, simd: Simd, bytes: &[u8], plain: &Strides, piece: usize, to: &mut [f32]) {
+        let ((depth, runs), size) = (self.runs(), self.form.size);
+        let [stack, panel, gate] = self.piece(piece);
+        let (first, count) = self.panels.channels(panel, self.columns);
+        let stack = stack / self.directions * plain.layer + stack % self.directions * plain.direction;
+        let start = plain.start + stack + gate * plain.gate + first * plain.column;
+        let fast = self.depth_strides[self.depth.len() - 1] as usize;
+        for (run, to) in to.chunks_exact_mut(self.run_bytes() / 4).enumerate().take(runs) {
+            let start = start + if runs > 1 { run * self.depth_strides[0] as usize } else { 0 };
+            let from = Plain { bytes: &bytes[start * size..], depth: fast * size, column: plain.column * size };
+            pack::panels(simd, &from, 0..depth, 0..count, self.form, to);
+        }
+    }
+
+    /// A panel of weights that lie in any way, line by line.
+    fn convert(&self, view: &View<'_>, piece: usize, to: &mut [f32]) {
+        let ((depth, _), Roles { gates, column, .. }) = (self.runs(), self.roles);
+        let [stack, panel, gate] = self.piece(piece);
+        let (first, count) = self.panels.channels(panel, self.columns);
+        let mut pos = [0; MAX_NDIMS];
+        (pos[0], pos[1], pos[column]) = ((stack / self.directions) as i64, (stack % self.directions) as i64, first as i64);
+        gates.iter().for_each(|g| pos[*g] = gate as i64);
+        for (k, line) in to.chunks_exact_mut(self.panels.width).enumerate() {
+            let (there, padding) = line.split_at_mut(count);
+            for (d, i) in self.roles.depth.iter().rev().zip([k % depth, k / depth]) {
+                pos[*d] = i as i64;
+            }
+            view.read(&pos, column, there);
+            padding.fill(0.0);
+        }
     }
 }

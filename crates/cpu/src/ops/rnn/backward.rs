@@ -1,0 +1,369 @@
+//! `packed:jit`, backward: time is walked against its direction, layers from the last to the first.
+//!
+//! Step by step the gradients of the gate sums, *deltas*, are made of those of the states, which are products of the deltas of the step before
+//! by the transposed weights. The gradients of a layer's input and of all weights are then products over all steps at once. Everything is
+//! computed in f32, as the workspace holds it; rounding of states counts as the identity.
+//!
+//! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in panels of channels, as they read the right one.
+
+use super::cut::{Cut, On};
+use super::forward::{TOO_LONG, in_place, is_backward};
+use super::parameters::Parameters;
+use super::sizes::{Panels, Sizes};
+use super::skinny::{Rows, Skinny};
+use super::states::{self, Lines};
+use super::sweep::{Step, Sweep};
+use super::weights::{Roles, Weights};
+use crate::CpuTarget;
+use crate::kernels::access::View;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
+use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
+use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
+use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
+use std::sync::Arc;
+
+/// Parts of scratch.
+const PARTS: usize = 19;
+
+/// A planned backward pass.
+#[derive(Debug)]
+pub(super) struct Backward {
+    pub(super) op: Rnn,
+    pub(super) z: Sizes,
+    pub(super) cut: Cut,
+    workers: usize,
+    /// Channels of gates and cells, of the state that a step gives, and of the one that it takes.
+    pub(super) gates: Panels,
+    pub(super) outputs: Panels,
+    pub(super) states: Panels,
+    layer: Weights,
+    pub(super) iter: Weights,
+    pub(super) projection: Option<Weights>,
+    /// Products of deltas by the weights of the state, and of gradients by those of the projection.
+    pub(super) skinny: Skinny,
+    pub(super) second: Option<Skinny>,
+    /// Gradients of a layer's input.
+    inputs: Gemm,
+    parameters: Parameters,
+    /// Numbers of a row of the workspace.
+    pub(super) workspace_row: usize,
+    src: Option<(usize, usize)>,
+    /// Numbers of scratch of the parts of an execution, in the order of [`Backward::lens`].
+    lens: [usize; PARTS],
+}
+
+/// Takes backward passes of real numbers.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
+    let z = Sizes::of(op)?;
+    let [inputs, states, gates] = [z.slc, z.sic, z.dhc].map(|n| Panels::of(isa, n));
+    let mut problem = problem.clone();
+    if let Op::Rnn(op) = &mut problem.op {
+        Weights::resolve(&mut op.weights_layer, Roles::LAYER_BACK, inputs, Product::F32)?;
+        Weights::resolve(&mut op.weights_iter, Roles::ITER_BACK, states, Product::F32)?;
+        if let Some(projection) = &mut op.weights_projection {
+            Weights::resolve(projection, Roles::PROJECTION_BACK, gates, Product::F32)?;
+        }
+    }
+    problem.resolve();
+    support::dense(&problem)?;
+    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
+    let kernel = Backward::new(op, z, isa, target.threads)?;
+    let scratch_bytes = booked(&kernel.lens).ok_or(TOO_LONG)?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+impl Backward {
+    fn new(op: &Rnn, z: Sizes, isa: Isa, workers: usize) -> Result<Backward, Skip> {
+        let [inputs, states, gates, outputs] = [z.slc, z.sic, z.dhc, z.dic].map(|n| Panels::of(isa, n));
+        let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, Product::F32)?;
+        let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, Product::F32));
+        let cut = Cut::new(&z, workers, states.count, iter.stack_bytes());
+        let sizes =
+            gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * z.dhc };
+        let tail = Some(Arc::new(Tail::raw()));
+        let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
+        let mut backward = Backward {
+            cut,
+            workers,
+            gates,
+            outputs,
+            states,
+            layer: Weights::new(&op.weights_layer, Roles::LAYER_BACK, inputs, Product::F32)?,
+            skinny: Skinny::new(isa, Product::F32, [z.dhc, states.width], cut.all()),
+            second: projection.is_some().then(|| Skinny::new(isa, Product::F32, [z.dic, gates.width], cut.all())),
+            projection: projection.transpose()?,
+            iter,
+            inputs: Gemm::new(kind, sizes, workers),
+            parameters: Parameters::new(op, &z, isa, workers)?,
+            workspace_row: op.workspace_row().unwrap_or(0) as usize,
+            src: in_place(op).filter(|_| op.src_layer.dtype == DataType::F32),
+            lens: [0; PARTS],
+            op: op.clone(),
+            z,
+        };
+        backward.lens = backward.lens().ok_or(TOO_LONG)?;
+        Ok(backward)
+    }
+
+    /// Numbers of scratch.
+    fn lens(&self) -> Option<[usize; PARTS]> {
+        let z = &self.z;
+        let all = z.directions.checked_mul(z.time)?.checked_mul(z.batch)?;
+        let (rows, padded) = (z.directions.checked_mul(z.batch)?, self.gates.padded());
+        let when = |there: bool, len: Option<usize>| if there { len } else { Some(0) };
+        let (lstm, projected) = (self.op.cell == RnnCell::Lstm, self.projection.is_some());
+        let deltas = all.checked_mul(z.bias_gates)?;
+        let each = self.cut.tallest().checked_mul(self.states.width.max(self.gates.width))?;
+        let [x, h] = self.parameters.sides(z, self.resets_first())?;
+        Some([
+            self.layer.scratch_len()?,
+            self.iter.scratch_len()?,
+            self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?,
+            when(self.op.weights_peephole.is_some(), z.stacks().checked_mul(3)?.checked_mul(padded))?,
+            when(self.src.is_none(), all.checked_mul(z.slc))?,
+            rows.checked_mul(self.state_width())?,
+            when(lstm, rows.checked_mul(padded))?,
+            rows.checked_mul(self.state_width())?,
+            when(lstm, rows.checked_mul(padded))?,
+            when(projected, rows.checked_mul(self.outputs.padded()))?,
+            when(projected, all.checked_mul(self.outputs.padded()))?,
+            all.checked_mul(self.output_width())?,
+            deltas.checked_mul(z.dhc)?,
+            deltas.checked_mul(padded)?,
+            when(self.resets_first(), all.checked_mul(padded))?,
+            when(self.op.attention.is_some(), all.checked_mul(self.gates.count))?,
+            x,
+            h,
+            self.inputs.scratch_len()?.max(self.parameters.scratch_len()?).max(for_workers(self.workers, each)?),
+        ])
+    }
+
+    /// Whether the reset gate is applied before the product, which takes a second phase.
+    pub(super) fn resets_first(&self) -> bool {
+        matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
+    }
+
+    /// Numbers of a row of states.
+    pub(super) fn state_width(&self) -> usize {
+        self.states.padded().max(self.outputs.padded()).max(self.gates.padded())
+    }
+
+    /// Numbers of a row of gradients of a layer's results and inputs.
+    pub(super) fn output_width(&self) -> usize {
+        self.outputs.padded().max(self.layer.panels.padded())
+    }
+
+    fn on<'e>(&self, ctx: &Ctx<'e>, steps: usize, phases: [usize; 2]) -> On<'e> {
+        On { executor: ctx.executor, workers: self.workers, directions: self.z.directions, steps, phases }
+    }
+}
+
+impl Kernel for Backward {
+    fn prepare(&self) -> Result<(), Error> {
+        self.second.as_ref().map_or(Ok(()), Skinny::prepare)?;
+        self.skinny.prepare()?;
+        self.inputs.prepare()?;
+        self.parameters.prepare()
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let parts = self.lens.map(|n| scratch.take(n));
+        let [
+            layer,
+            iter,
+            projection,
+            peephole,
+            src,
+            first,
+            cell,
+            dh,
+            dc,
+            given,
+            given_panels,
+            outputs,
+            rows,
+            panels,
+            reset,
+            attention,
+            x,
+            h,
+            work,
+        ] = parts;
+        let layer = self.layer.panels(simd, ctx, layer?)?;
+        let view = View::optional(simd, ctx, Arg::WEIGHTS_2)?;
+        let lines = Lines { z: &self.z, panels: self.gates, gates: 3 };
+        let sweep = Sweep {
+            plan: self,
+            simd,
+            iter: self.iter.panels(simd, ctx, iter?)?,
+            projection: match &self.projection {
+                Some(weights) => weights.panels(simd, ctx, projection?)?,
+                None => Buf::empty(),
+            },
+            peephole: lines.fill(ctx.executor, view.as_ref(), peephole?),
+            attention: View::optional(simd, ctx, Arg::SRC_3)?,
+            workspace: ctx.buf(Arg::WORKSPACE)?,
+            first: first?.into_buf(),
+            cell: cell?.into_buf(),
+            dh: dh?.into_buf(),
+            dc: dc?.into_buf(),
+            given: given?.into_buf(),
+            given_panels: given_panels?.into_buf(),
+            outputs: outputs?.into_buf(),
+            rows: rows?.into_buf(),
+            panels: panels?.into_buf(),
+            reset: reset?.into_buf(),
+            attention_parts: attention?.into_buf(),
+        };
+        let src = self.source(simd, ctx, src?)?;
+        let mut space = [x?, h?, work?];
+        self.results(simd, ctx, &sweep)?;
+        for l in (0..self.z.layers).rev() {
+            self.start(simd, ctx, &sweep, l)?;
+            self.steps(ctx, &sweep, l, &mut space[2]);
+            self.leave(simd, ctx, &sweep, l)?;
+            self.parameters.run((simd, ctx), &sweep, (l, &src), &mut space)?;
+            self.below(ctx, &sweep, (l, layer), &mut space[2]);
+        }
+        self.attention(simd, ctx, &sweep)?;
+        self.write(simd, ctx, &sweep)
+    }
+}
+
+impl Backward {
+    /// Rows of the source in f32, copied unless they are taken as they lie.
+    fn source(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<Rows, Error> {
+        if let Some((start, row)) = self.src {
+            return Ok(Rows { buf: ctx.buf(Arg::SRC)?, start, row });
+        }
+        let (z, to) = (&self.z, part.into_buf());
+        let view = View::of(simd, ctx, Arg::SRC)?;
+        ctx.executor.run(self.workers, z.samples(), &|_, i| {
+            states::load(&view, (&[i / z.batch, i % z.batch], 0), (to, DataType::F32), (i * z.slc, z.slc), z.slc);
+        });
+        Ok(Rows { buf: to, start: 0, row: z.slc * 4 })
+    }
+
+    /// Gradients of the network's results, as those of the last layer's states.
+    fn results(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
+        let (z, width) = (&self.z, self.output_width());
+        let view = View::of(simd, ctx, Arg::DIFF_DST)?;
+        ctx.executor.run(self.workers, z.directions * z.samples(), &|_, i| {
+            let (d, sample) = (i / z.samples(), i % z.samples());
+            let channel = if self.op.direction == RnnDirection::BidirectionalConcat { d * z.dic } else { 0 };
+            let at = [sample / z.batch, sample % z.batch];
+            states::load(&view, (&at, channel), (sweep.outputs, DataType::F32), (i * width, width), z.dic);
+        });
+        Ok(())
+    }
+
+    /// The states that a layer began with, and the gradients of those that it left.
+    fn start(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
+        let (z, width, padded) = (&self.z, self.state_width(), self.gates.padded());
+        let lists = [
+            (Arg::SRC_1, sweep.first, z.sic, width),
+            (Arg::SRC_2, sweep.cell, z.dhc, padded),
+            (Arg::DIFF_DST_1, sweep.dh, z.dic, width),
+            (Arg::DIFF_DST_2, sweep.dc, z.dhc, padded),
+        ];
+        for (arg, to, count, width) in lists {
+            let Some(view) = View::optional(simd, ctx, arg)? else {
+                to.fill(0);
+                continue;
+            };
+            for i in 0..z.directions * z.batch {
+                states::load(&view, (&[l, i / z.batch, i % z.batch], 0), (to, DataType::F32), (i * width, width), count);
+            }
+        }
+        Ok(())
+    }
+
+    /// All steps of a layer, and the gradients of the states before the first one.
+    fn steps(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize, work: &mut Part<'_>) {
+        let time = |d: usize, step: usize| if is_backward(&self.op, d) { self.z.time - 1 - step } else { step };
+        let steps = self.z.time;
+        let second = if self.resets_first() || self.projection.is_some() { self.gates.count } else { 0 };
+        self.cut.run(self.on(ctx, steps, [self.outputs.count, second]), work, &|place, share| {
+            let step = steps - 1 - place.step;
+            let at = |step: usize| time(place.d, step);
+            let after = (place.step > 0).then(|| at(step + 1));
+            sweep.panel(&Step { l, t: at(step), before: step.checked_sub(1).map(at), after, place }, share);
+        });
+        self.cut.run(self.on(ctx, 1, [self.states.count, 0]), work, &|place, share| {
+            let t = time(place.d, 0);
+            sweep.last(&Step { l, t, before: None, after: Some(t), place }, share);
+        });
+    }
+
+    /// Gradients of the states that a layer began with.
+    fn leave(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
+        let z = &self.z;
+        let lists = [(Arg::DIFF_SRC_1, sweep.dh, z.sic, self.state_width()), (Arg::DIFF_SRC_2, sweep.dc, z.dhc, self.gates.padded())];
+        for (arg, from, count, width) in lists {
+            let Some(view) = View::optional(simd, ctx, arg)? else { continue };
+            for i in 0..z.directions * z.batch {
+                states::store(&view, (&[l, i / z.batch, i % z.batch], 0), &[(from, i * width)], DataType::F32, count);
+            }
+            if l == 0 {
+                view.zero_padding();
+            }
+        }
+        Ok(())
+    }
+
+    /// Gradients of a layer's input, in place of those of its results.
+    fn below(&self, ctx: &Ctx<'_>, sweep: &Sweep<'_>, (l, weights): (usize, Buf), work: &mut Part<'_>) {
+        let (z, width) = (&self.z, self.output_width());
+        let a_row = z.bias_gates * z.dhc * 4;
+        let starts = |d: usize| [d * z.samples() * a_row, self.layer.at(l * z.directions + d, 0, 0), d * z.samples() * width * 4];
+        let on = Operands {
+            a: sweep.rows,
+            a_row,
+            a_depth: 4,
+            b: weights,
+            b_bytes: &[],
+            b_row: self.layer.panels.width * 4,
+            b_column: self.layer.panel_bytes(),
+            c: sweep.outputs,
+            c_row: width * 4,
+            starts: &starts,
+            tail: Some(&TailArgs::NONE),
+            store: &|_| {},
+        };
+        self.inputs.run(sweep.simd, ctx.executor, work, &on);
+    }
+
+    /// The gradient of attention: sums over the panels.
+    fn attention(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
+        let (z, panels) = (&self.z, self.gates.count);
+        let Some(view) = View::optional(simd, ctx, Arg::DIFF_SRC_3)? else { return Ok(()) };
+        for i in 0..z.samples() {
+            let sum: f32 = (0..panels).map(|panel| sweep.attention_parts.get::<f32>(i * panels + panel)).sum();
+            view.write(&states::position(&[i / z.batch, i % z.batch]), 2, &[sum]);
+        }
+        Ok(())
+    }
+
+    /// The gradient of the source: the sum over the directions.
+    fn write(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
+        let (z, width) = (&self.z, self.output_width());
+        let view = View::of(simd, ctx, Arg::DIFF_SRC)?;
+        view.zero_padding();
+        ctx.executor.run(self.workers, z.samples(), &|_, i| {
+            let from = [(sweep.outputs, i * width), (sweep.outputs, (z.samples() + i) * width)];
+            states::store(&view, (&[i / z.batch, i % z.batch], 0), &from[..z.directions], DataType::F32, z.slc);
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,349 @@
+//! Gradients of weights and biases: products over all steps and samples of a layer at once.
+//!
+//! The left operand of such a product, states or inputs by channel, is copied from where their rows are; the right one are the deltas, which
+//! were kept in panels for it. Every gate is a product of its own, so that gradients are stored where they belong.
+
+use super::backward::Backward;
+use super::cells::LINE;
+use super::forward::{TOO_LONG, is_backward};
+use super::sizes::{Panels, Sizes};
+use super::skinny::Rows;
+use super::states::position;
+use super::sweep::Sweep;
+use crate::kernels::access::View;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Part;
+use crate::kernels::tile::tail::About;
+use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
+use crate::ops::matmul::gemm::{self, Block, Gemm, Kind, Operands, Right};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_spec::op::{Rnn, RnnCell};
+use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, Real, Tensor};
+use std::sync::Arc;
+
+/// Channels of the left operand that are copied at a time, and samples.
+const CHANNELS: usize = 32;
+const SAMPLES: usize = 16;
+/// Samples whose deltas are added up before they are added to the sum of all.
+const CHUNK: usize = 32;
+
+/// The planned gradients.
+#[derive(Debug)]
+pub(super) struct Parameters {
+    layer: Gradient,
+    iter: Gradient,
+    projection: Option<Gradient>,
+    overwrite: bool,
+}
+
+/// The gradient of one tensor of weights.
+#[derive(Debug)]
+struct Gradient {
+    arg: Arg,
+    gemm: Gemm,
+    panels: Panels,
+    /// Gates, each a product.
+    gates: usize,
+    samples: usize,
+    /// Where the gradient lies, when tiles store it: first number, and distances of layer, direction, row and gate.
+    place: Option<[usize; 5]>,
+}
+
+/// Numbers from a channel of a left operand to the next: an odd number of lines of the cache, which spreads channels over its sets.
+fn pitch(samples: usize) -> usize {
+    (samples.div_ceil(16) | 1) * 16
+}
+
+/// Numbers of a left operand of so many channels.
+fn side(z: &Sizes, channels: usize) -> Option<usize> {
+    channels.checked_next_multiple_of(CHANNELS)?.checked_mul(pitch(z.samples()))
+}
+
+impl Gradient {
+    fn new(
+        (op, arg, tensor): (&Rnn, Arg, &Tensor),
+        z: &Sizes,
+        (gates, columns): (usize, usize),
+        (isa, workers): (Isa, usize),
+    ) -> Result<Gradient, Skip> {
+        let b = tensor.blocking().ok_or(Skip::Layout(format!("of {arg}: not dense")))?;
+        let (n, size) = (tensor.dims().len(), |n: i64| n.max(0) as usize);
+        let stored = tensor.dtype == DataType::F32 && b.is_plain() && (b.strides[n - 1] == 1 || columns == 1);
+        let at = |d: usize| size(b.strides[d]);
+        let place = stored.then(|| [size(b.offset), at(0), at(1), at(2), if n == 5 { at(3) } else { 0 }]);
+        let (panels, rows) = (Panels::of(isa, columns), size(tensor.dims()[2]));
+        let dst = Tensor::plain([rows as i64, columns as i64], DataType::F32).map_err(|_| TOO_LONG)?;
+        let sum = PostOp::Sum { scale: Real::new(1.0), zero_point: 0, dtype: None };
+        let post_ops = if op.diff_weights_overwrite { Vec::new() } else { vec![sum] };
+        let attr = Attr { post_ops, ..Attr::default() };
+        let about = About { attr: &attr, dst: &dst, columns: 1, compensated: false, scaled: false, biased: false };
+        let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
+        let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
+        let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
+        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, workers), panels, gates, samples: z.samples(), place })
+    }
+
+    /// Multiplies: `starts` says for a direction and gate where the left operand and the panels begin.
+    fn run(&self, (simd, ctx): (Simd, &Ctx<'_>), op: &Rnn, l: usize, on: Sides<'_, '_>) -> Result<(), Error> {
+        let place = self.place.unwrap_or_default();
+        let starts = |index: usize| {
+            let (d, gate) = (index / self.gates, index % self.gates);
+            let c = place[0] + l * place[1] + d * place[2] + gate * place[4];
+            let [a, b] = (on.starts)(d, gate);
+            [a * 4, b * 4, c * 4]
+        };
+        let view = View::of(simd, ctx, self.arg)?;
+        let store = |block: Block<'_>| self.store(&view, op.diff_weights_overwrite, l, block);
+        let operands = Operands {
+            a: on.left,
+            a_row: pitch(self.samples) * 4,
+            a_depth: 4,
+            b: on.right,
+            b_bytes: &[],
+            b_row: self.panels.width * 4,
+            b_column: self.samples * self.panels.width * 4,
+            c: view.buf(),
+            c_row: place[3] * 4,
+            starts: &starts,
+            tail: Some(&TailArgs::NONE),
+            store: &store,
+        };
+        self.gemm.run(simd, ctx.executor, on.work, &operands);
+        if l == 0 {
+            view.zero_padding();
+        }
+        Ok(())
+    }
+
+    /// Stores raw sums in a gradient of any layout and type.
+    fn store(&self, view: &View<'_>, overwrite: bool, l: usize, block: Block<'_>) {
+        let (d, gate) = (block.batch / self.gates, block.batch % self.gates);
+        for (row, sums) in block.rows.zip(block.sums.chunks_mut(block.step)) {
+            let at = [l, d, row, gate];
+            give(view, &at[..view.dims().len() - 1], block.columns.start, overwrite, &mut sums[..block.columns.len()]);
+        }
+    }
+}
+
+/// Writes numbers of a gradient from channel `first` on, or adds them to what is there.
+fn give(view: &View<'_>, at: &[usize], first: usize, overwrite: bool, line: &mut [f32]) {
+    let (mut pos, dim) = (position(at), at.len());
+    for (i, line) in line.chunks_mut(LINE).enumerate() {
+        pos[dim] = (first + i * LINE) as i64;
+        if !overwrite {
+            let mut old = [0.0; LINE];
+            let old = &mut old[..line.len()];
+            view.read(&pos, dim, old);
+            line.iter_mut().zip(&*old).for_each(|(x, y)| *x += y);
+        }
+        view.write(&pos, dim, line);
+    }
+}
+
+/// The operands of a gradient.
+struct Sides<'s, 'p> {
+    left: Buf,
+    right: Buf,
+    /// First numbers of both for a direction and gate.
+    starts: &'s (dyn Fn(usize, usize) -> [usize; 2] + Sync),
+    work: &'s mut Part<'p>,
+}
+
+/// Reads channels of a row: direction, sample, first channel.
+type Reader<'r> = dyn Fn([usize; 3], &mut [f32]) + Sync + 'r;
+
+/// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
+fn turn(ctx: &Ctx<'_>, z: &Sizes, part: &mut Part<'_>, widths: &[usize], read: &[&Reader<'_>]) -> Buf {
+    let (samples, pitch) = (z.samples(), pitch(z.samples()));
+    part.refill(ctx.executor, CHANNELS * pitch, &|piece, to| {
+        let mut block = piece;
+        for (width, read) in widths.iter().zip(read) {
+            let blocks = width.div_ceil(CHANNELS);
+            if block < z.directions * blocks {
+                let (d, first) = (block / blocks, block % blocks * CHANNELS);
+                let count = CHANNELS.min(width - first);
+                for start in (0..samples).step_by(SAMPLES) {
+                    let mut tile = [[0.0f32; CHANNELS]; SAMPLES];
+                    let here = SAMPLES.min(samples - start);
+                    for (i, line) in tile[..here].iter_mut().enumerate() {
+                        read([d, start + i, first], &mut line[..count]);
+                    }
+                    for (c, to) in to.chunks_exact_mut(pitch).enumerate() {
+                        for (to, line) in to[start..start + SAMPLES].iter_mut().zip(&tile) {
+                            *to = line[c];
+                        }
+                    }
+                }
+                return;
+            }
+            block -= z.directions * blocks;
+        }
+    })
+}
+
+impl Parameters {
+    pub(super) fn new(op: &Rnn, z: &Sizes, isa: Isa, workers: usize) -> Result<Parameters, Skip> {
+        let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
+        let of =
+            |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new((op, arg, tensor), z, (gates, columns), (isa, workers));
+        Ok(Parameters {
+            layer: of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?,
+            iter: of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?,
+            projection: diff.weights_projection.as_ref().map(|t| of(Arg::DIFF_WEIGHTS_3, t, 1, z.dic)).transpose()?,
+            overwrite: op.diff_weights_overwrite,
+        })
+    }
+
+    /// Makes the kernels.
+    ///
+    /// # Errors
+    /// As for [`Gemm::prepare`].
+    pub(super) fn prepare(&self) -> Result<(), Error> {
+        self.all().try_for_each(|g| g.gemm.prepare())
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Gradient> {
+        [&self.layer, &self.iter].into_iter().chain(&self.projection)
+    }
+
+    /// Numbers of scratch of the products.
+    pub(super) fn scratch_len(&self) -> Option<usize> {
+        self.all().map(|g| g.gemm.scratch_len()).try_fold(0, |most, len| Some(len?.max(most)))
+    }
+
+    /// Numbers of the left operands: of inputs, of states and, at most one of them, reset states and states before projection.
+    pub(super) fn sides(&self, z: &Sizes, resets: bool) -> Option<[usize; 2]> {
+        let states = side(z, z.sic)?.checked_add(if resets || self.projection.is_some() { side(z, z.dhc)? } else { 0 })?;
+        Some([z.directions.checked_mul(side(z, z.slc)?)?, z.directions.checked_mul(states)?])
+    }
+
+    /// All gradients of a layer, whose input is `src` for the first one.
+    ///
+    /// # Errors
+    /// [`Error`] where an argument is missing.
+    pub(super) fn run(
+        &self,
+        (simd, ctx): (Simd, &Ctx<'_>),
+        sweep: &Sweep<'_>,
+        (l, src): (usize, &Rows),
+        [x, h, work]: &mut [Part<'_>; 3],
+    ) -> Result<(), Error> {
+        let plan = sweep.plan;
+        let z = &plan.z;
+        let kept = Kept { plan, workspace: sweep.workspace };
+        let state = z.gates * z.dhc;
+        let extra = state + z.dic + if plan.op.cell == RnnCell::Lstm { z.dhc } else { 0 };
+        let inputs: &Reader<'_> = &|[d, i, c], to| {
+            if l == 0 {
+                src.buf.part(src.start, src.buf.len() - src.start).read((i * src.row / 4) + c, to)
+            } else {
+                kept.read([l - 1, d, i], state + c, to)
+            }
+        };
+        let before: &Reader<'_> = &|[d, i, c], to| match kept.before(d, i) {
+            Some(i) => kept.read([l, d, i], state + c, to),
+            None => sweep.first.read((d * z.batch + i % z.batch) * plan.state_width() + c, to),
+        };
+        let reset: &Reader<'_> = &|[d, i, c], to| sweep.reset.read((d * z.samples() + i) * plan.gates.padded() + c, to);
+        let projected: &Reader<'_> = &|[d, i, c], to| kept.read([l, d, i], extra + c, to);
+        let second = if plan.resets_first() { reset } else { projected };
+        let x = turn(ctx, z, x, &[z.slc], &[inputs]);
+        let h = turn(ctx, z, h, &[z.sic, z.dhc], &[before, second]);
+        let sizes = [z.slc, z.sic, z.dhc].map(|n| side(z, n).unwrap_or(0));
+        let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * z.samples();
+        let of_layer = |d: usize, gate: usize| [d * sizes[0], deltas(d, gate)];
+        self.layer.run((simd, ctx), &plan.op, l, Sides { left: x, right: sweep.panels, starts: &of_layer, work })?;
+        let of_iter = |d: usize, gate: usize| {
+            let reset = plan.resets_first() && gate == 2;
+            let inner = if gate == 2 && z.bias_gates > z.gates { 3 } else { gate };
+            [if reset { z.directions * sizes[1] + d * sizes[2] } else { d * sizes[1] }, deltas(d, inner)]
+        };
+        self.iter.run((simd, ctx), &plan.op, l, Sides { left: h, right: sweep.panels, starts: &of_iter, work })?;
+        if let Some(projection) = &self.projection {
+            let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * z.samples()];
+            projection.run((simd, ctx), &plan.op, l, Sides { left: h, right: sweep.given_panels, starts: &of, work })?;
+        }
+        self.bias((simd, ctx), sweep, l)?;
+        self.peephole((simd, ctx), sweep, l, &kept)
+    }
+
+    /// The gradients of biases: sums of deltas.
+    fn bias(&self, (simd, ctx): (Simd, &Ctx<'_>), sweep: &Sweep<'_>, l: usize) -> Result<(), Error> {
+        let z = &sweep.plan.z;
+        let Some(view) = View::optional(simd, ctx, Arg::DIFF_BIAS)? else { return Ok(()) };
+        self.sums(ctx, sweep, (l, z.bias_gates), &view, &|gate| gate, &|_, _| {});
+        Ok(())
+    }
+
+    /// The gradients of peephole weights: sums of deltas times cells.
+    fn peephole(&self, (simd, ctx): (Simd, &Ctx<'_>), sweep: &Sweep<'_>, l: usize, kept: &Kept<'_>) -> Result<(), Error> {
+        let (z, plan) = (&sweep.plan.z, sweep.plan);
+        let Some(view) = View::optional(simd, ctx, Arg::DIFF_WEIGHTS_2)? else { return Ok(()) };
+        let cells = z.gates * z.dhc + z.dic;
+        self.sums(ctx, sweep, (l, 3), &view, &|gate| [0, 1, 3][gate.min(2)], &|[d, gate, i, first], delta| {
+            let mut cell = [0.0; LINE];
+            let cell = &mut cell[..delta.len()];
+            match if gate == 2 { Some(i) } else { kept.before(d, i) } {
+                Some(i) => kept.read([l, d, i], cells + first, cell),
+                None => sweep.cell.read((d * z.batch + i % z.batch) * plan.gates.padded() + first, cell),
+            }
+            delta.iter_mut().zip(&*cell).for_each(|(x, c)| *x *= c);
+        });
+        Ok(())
+    }
+
+    /// Sums over all samples of the deltas of gates, each changed by `change` (direction, gate, sample, first channel) before.
+    fn sums(
+        &self,
+        ctx: &Ctx<'_>,
+        sweep: &Sweep<'_>,
+        (l, gates): (usize, usize),
+        view: &View<'_>,
+        of: &(dyn Fn(usize) -> usize + Sync),
+        change: &(dyn Fn([usize; 4], &mut [f32]) + Sync),
+    ) {
+        let (z, panels) = (&sweep.plan.z, sweep.plan.gates);
+        ctx.executor.run(ctx.executor.threads(), z.directions * gates * panels.count, &|_, task| {
+            let (panel, rest) = (task % panels.count, task / panels.count);
+            let (gate, d) = (rest % gates, rest / gates);
+            let (first, count) = panels.channels(panel, z.dhc);
+            let from = ((d * z.bias_gates + of(gate)) * panels.count + panel) * z.samples();
+            let mut total = [0.0; LINE];
+            for start in (0..z.samples()).step_by(CHUNK) {
+                let mut part = [0.0f32; LINE];
+                for i in start..z.samples().min(start + CHUNK) {
+                    let mut line = [0.0; LINE];
+                    sweep.panels.read((from + i) * panels.width, &mut line[..count]);
+                    change([d, gate, i, first], &mut line[..count]);
+                    part.iter_mut().zip(&line).for_each(|(x, y)| *x += y);
+                }
+                total.iter_mut().zip(&part).for_each(|(x, y)| *x += y);
+            }
+            give(view, &[l, d, gate], first, self.overwrite, &mut total[..count]);
+        });
+        if l == 0 {
+            view.zero_padding();
+        }
+    }
+}
+
+/// The workspace.
+struct Kept<'k> {
+    plan: &'k Backward,
+    workspace: Buf,
+}
+
+impl Kept<'_> {
+    /// Numbers of the row of a layer, direction and sample.
+    fn read(&self, [l, d, i]: [usize; 3], field: usize, to: &mut [f32]) {
+        let z = &self.plan.z;
+        self.workspace.read(((l * z.directions + d) * z.samples() + i) * self.plan.workspace_row + field, to);
+    }
+
+    /// The sample of the step before, if there is one.
+    fn before(&self, d: usize, i: usize) -> Option<usize> {
+        let z = &self.plan.z;
+        if is_backward(&self.plan.op, d) { Some(i + z.batch).filter(|i| *i < z.samples()) } else { i.checked_sub(z.batch) }
+    }
+}
