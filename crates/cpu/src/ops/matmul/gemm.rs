@@ -37,7 +37,7 @@ const TASKS: usize = 4;
 /// Tiles in a block of rows at least, where it is cut for the sake of more tasks.
 const TILES: usize = 4;
 /// Bytes of a panel that stays in the first cache from one tile to the next.
-const NEAR: usize = 32 << 10;
+pub(crate) const NEAR: usize = 32 << 10;
 /// Bytes of `A` that tiles of a strip have at most, as each panel may meet all of them.
 const STRIP: usize = 128 << 10;
 
@@ -177,7 +177,7 @@ impl Phase {
 }
 
 /// Cuts `range` evenly into tiles of at most `most` rows: runs of tiles that are equally tall, each its first row, rows of a tile and their number.
-fn runs(range: Range<usize>, most: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+pub(crate) fn runs(range: Range<usize>, most: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     let (start, n) = (range.start, range.len());
     let tiles = n.div_ceil(most).max(1);
     let (each, more) = (n / tiles, n % tiles);

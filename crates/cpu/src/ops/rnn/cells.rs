@@ -1,6 +1,6 @@
-//! The formulas of the cells over rows of gates: each a loop over one gate of a panel, so that the compiler's vectoriser takes it.
+//! The formulas of the cells over blocks of channels: loops of constant length over arrays, which the compiler's vectoriser takes.
 //!
-//! A gate of a panel is a line of at most [`LINE`] numbers; lines include the panel's padding, whose numbers are finite and never leave scratch.
+//! Panels are whole blocks; what they have behind the last channel are finite numbers that never leave scratch.
 
 use oxidnn_expr::{Lane, Num, eltwise};
 use oxidnn_spec::op::{EltwiseAlg, RnnActivation};
@@ -8,87 +8,99 @@ use oxidnn_spec::op::{EltwiseAlg, RnnActivation};
 /// Most numbers of a gate in a panel.
 pub(super) const LINE: usize = 64;
 
-/// `x += a + b`
+/// Numbers that are computed together.
+pub(super) const BLOCK: usize = 16;
+
+/// Some channels of a gate.
+pub(super) type Block = [f32; BLOCK];
+
+/// `tanh(x)`
 #[inline(always)]
-pub(super) fn add(x: &mut [f32], a: &[f32], b: &[f32]) {
-    for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
-        *x += *a + *b;
-    }
+pub(super) fn tanh<const FMA: bool>(x: f32) -> f32 {
+    Lane::<FMA>(x).tanh().0
 }
 
-/// `x += a b`
 #[inline(always)]
-pub(super) fn add_product<const FMA: bool>(x: &mut [f32], a: &[f32], b: &[f32]) {
-    for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
-        *x = Lane::<FMA>(*a).mul_add(Lane(*b), Lane(*x)).0;
-    }
+fn logistic<const FMA: bool>(x: f32) -> f32 {
+    eltwise::logistic(Lane::<FMA>(x)).0
 }
 
-/// `x = 1 / (1 + e^-x)`
+/// `x + a b`
 #[inline(always)]
-pub(super) fn logistic<const FMA: bool>(x: &mut [f32]) {
-    for x in x {
-        *x = eltwise::logistic(Lane::<FMA>(*x)).0;
-    }
-}
-
-/// `x = tanh(x)`
-#[inline(always)]
-pub(super) fn tanh<const FMA: bool>(x: &mut [f32]) {
-    for x in x {
-        *x = Lane::<FMA>(*x).tanh().0;
-    }
+fn with_product<const FMA: bool>(x: f32, a: f32, b: f32) -> f32 {
+    Lane::<FMA>(a).mul_add(Lane(b), Lane(x)).0
 }
 
 /// The activation of a vanilla cell.
 #[inline(always)]
-pub(super) fn activate<const FMA: bool>(activation: RnnActivation, alpha: f32, x: &mut [f32]) {
+pub(super) fn activate<const FMA: bool>(activation: RnnActivation, alpha: f32, x: &mut Block) {
     match activation {
         RnnActivation::Relu => {
             for x in x {
                 *x = eltwise::forward(EltwiseAlg::Relu, alpha, 0.0, Lane::<FMA>(*x)).0;
             }
         }
-        RnnActivation::Tanh => tanh::<FMA>(x),
-        RnnActivation::Logistic => logistic::<FMA>(x),
+        RnnActivation::Tanh => {
+            for x in x {
+                *x = tanh::<FMA>(*x);
+            }
+        }
+        RnnActivation::Logistic => gate::<FMA>(x),
     }
 }
 
-/// `c = forget c + input candidate`
+/// `x = 1 / (1 + e^-x)`
 #[inline(always)]
-pub(super) fn next_cell<const FMA: bool>(c: &mut [f32], input: &[f32], forget: &[f32], candidate: &[f32]) {
-    for (((c, i), f), g) in c.iter_mut().zip(input).zip(forget).zip(candidate) {
-        *c = Lane::<FMA>(*i).mul_add(Lane(*g), Lane(*f * *c)).0;
+pub(super) fn gate<const FMA: bool>(x: &mut Block) {
+    for x in x {
+        *x = logistic::<FMA>(*x);
     }
 }
 
-/// `x = a tanh(c)`
+/// Gates of an LSTM but the last, with peephole weights of the first two, and the next cell.
 #[inline(always)]
-pub(super) fn bounded<const FMA: bool>(x: &mut [f32], a: &[f32], c: &[f32]) {
-    for ((x, a), c) in x.iter_mut().zip(a).zip(c) {
-        *x = *a * Lane::<FMA>(*c).tanh().0;
+pub(super) fn lstm_cell<const FMA: bool>([input, forget, candidate]: &mut [Block; 3], peephole: [&Block; 2], cell: &mut Block) {
+    for j in 0..BLOCK {
+        input[j] = logistic::<FMA>(with_product::<FMA>(input[j], peephole[0][j], cell[j]));
+        forget[j] = logistic::<FMA>(with_product::<FMA>(forget[j], peephole[1][j], cell[j]));
+        candidate[j] = tanh::<FMA>(candidate[j]);
+        cell[j] = with_product::<FMA>(forget[j] * cell[j], input[j], candidate[j]);
     }
 }
 
-/// `x = a b`
+/// The output gate of an LSTM, and the state.
 #[inline(always)]
-pub(super) fn product(x: &mut [f32], a: &[f32], b: &[f32]) {
-    for ((x, a), b) in x.iter_mut().zip(a).zip(b) {
-        *x = *a * *b;
+pub(super) fn lstm_state<const FMA: bool>(output: &mut Block, peephole: &Block, cell: &Block) -> Block {
+    let mut h = [0.0; BLOCK];
+    for j in 0..BLOCK {
+        output[j] = logistic::<FMA>(with_product::<FMA>(output[j], peephole[j], cell[j]));
+        h[j] = output[j] * tanh::<FMA>(cell[j]);
+    }
+    h
+}
+
+/// The candidate of a gated unit, of which so much is kept back from the update gate, and the state.
+#[inline(always)]
+pub(super) fn gru_state<const FMA: bool>(candidate: &mut Block, update: &Block, keep: f32, h: &mut Block) {
+    for j in 0..BLOCK {
+        candidate[j] = tanh::<FMA>(candidate[j]);
+        let u = keep * update[j];
+        h[j] = u * h[j] + (1.0 - u) * candidate[j];
     }
 }
 
-/// `h = keep update h + (1 - keep update) candidate`
+/// `x + a b`
 #[inline(always)]
-pub(super) fn blend(h: &mut [f32], keep: f32, update: &[f32], candidate: &[f32]) {
-    for ((h, u), o) in h.iter_mut().zip(update).zip(candidate) {
-        let u = keep * *u;
-        *h = u * *h + (1.0 - u) * *o;
+pub(super) fn add_product<const FMA: bool>(x: &mut Block, a: &Block, b: &Block) {
+    for j in 0..BLOCK {
+        x[j] = with_product::<FMA>(x[j], a[j], b[j]);
     }
 }
 
-/// `tanh(x)`
+/// `x + a`
 #[inline(always)]
-pub(super) fn tanh_of<const FMA: bool>(x: f32) -> f32 {
-    Lane::<FMA>(x).tanh().0
+pub(super) fn add(x: &mut Block, a: &Block) {
+    for j in 0..BLOCK {
+        x[j] += a[j];
+    }
 }

@@ -16,7 +16,7 @@ use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::ops::matmul::gemm::{Gemm, Kind, Operands, Right, Sizes as Product3};
+use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::ops::support;
@@ -118,12 +118,17 @@ impl Forward {
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION, outputs, product)).transpose()?;
         let cut = Cut::new(&z, workers, gates.count, iter.stack_bytes());
         let second = match (&projection, op.cell) {
-            (Some(_), _) => Some([z.dhc, outputs.width]),
-            (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width]),
+            (Some(_), _) => Some([z.dhc, outputs.width, 0]),
+            (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width, iter.stack_bytes()]),
             _ => None,
         };
-        let sizes =
-            Product3 { batch: z.directions, rows: z.samples(), columns: z.gates * gates.padded(), width: gates.width, depth: z.slc };
+        let sizes = gemm::Sizes {
+            batch: z.directions * gates.count,
+            rows: z.samples(),
+            columns: z.gates * gates.width,
+            width: gates.width,
+            depth: z.slc,
+        };
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), tail: Some(Arc::new(Tail::raw())) };
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
@@ -133,8 +138,8 @@ impl Forward {
             cell,
             gates,
             outputs,
-            skinny: Skinny::new(isa, product, [z.sic, gates.width], cut.all()),
-            second: second.map(|size| Skinny::new(isa, product, size, cut.all())),
+            skinny: Skinny::new(isa, product, [z.sic, gates.width, iter.stack_bytes()], &cut),
+            second: second.map(|size| Skinny::new(isa, product, size, &cut)),
             gemm: Gemm::new(kind, sizes, workers),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: in_place(op),
@@ -229,7 +234,7 @@ pub(super) struct Run<'a> {
     pub(super) peephole: &'a [f32],
     pub(super) attention: Option<View<'a>>,
     pub(super) workspace: Option<Buf>,
-    /// Gates by direction, time, sample, panel and gate: products of the layer's input, then values that a second phase needs.
+    /// Gates by direction, panel, time, sample and gate: products of the layer's input, then values that a second phase needs.
     pub(super) gates: Buf,
     /// States that the layer gives, by direction, time and sample.
     pub(super) sequence: Buf,
@@ -342,8 +347,11 @@ impl Forward {
         let row = self.outputs.padded() * size;
         let a = below.map_or(run.src, |buf| Rows { buf, start: 0, row });
         let distance = if below.is_some() { z.samples() * row } else { 0 };
-        let c_row = z.gates * self.gates.padded() * 4;
-        let starts = |d: usize| [a.start + d * distance, (l * z.directions + d) * self.layer.stack_bytes(), d * z.samples() * c_row];
+        let c_row = z.gates * self.gates.width * 4;
+        let starts = |index: usize| {
+            let (d, panel) = (index / self.gates.count, index % self.gates.count);
+            [a.start + d * distance, self.layer.at(l * z.directions + d, panel, 0), index * z.samples() * c_row]
+        };
         let on = Operands {
             a: a.buf,
             a_row: a.row,

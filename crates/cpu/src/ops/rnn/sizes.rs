@@ -1,5 +1,6 @@
 //! Sizes of a network as kernels count them, and how channels are cut into panels.
 
+use super::cells::BLOCK;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Rnn;
@@ -19,12 +20,12 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    /// The panels of `channels` channels: as wide as tiles are, but narrower where that leaves less padding.
+    /// The panels of `channels` channels, of whole blocks: as wide as tiles are, but narrower where that leaves less padding.
     pub(super) fn of(isa: Isa, channels: usize) -> Panels {
         let (lanes, most) = (isa.width().lanes(), most_vectors(isa));
         let vectors = channels.div_ceil(lanes).max(1);
         let width = (1 + most / 2..=most).rev().min_by_key(|w| vectors.next_multiple_of(*w)).unwrap_or(most);
-        Panels { width: width.min(vectors) * lanes, count: vectors.div_ceil(width) }
+        Panels { width: width.min(vectors.next_multiple_of(BLOCK / lanes)) * lanes, count: vectors.div_ceil(width) }
     }
 
     /// Channels with padding.

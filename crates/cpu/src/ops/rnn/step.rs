@@ -1,6 +1,6 @@
 //! A panel of a step: its products, and the pass that makes gates and states of them.
 
-use super::cells::{self, LINE};
+use super::cells::{self, BLOCK, Block, LINE};
 use super::cut::Place;
 use super::forward::{Run, Step};
 use super::skinny::Rows;
@@ -9,9 +9,6 @@ use crate::kernels::multiversion::Body;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::RnnCell;
 use oxidnn_spec::{DataType, MAX_NDIMS};
-
-/// Most gates of a cell.
-const GATES: usize = 4;
 
 /// A pass over the rows of a slice.
 struct Pass<'p, 'a> {
@@ -28,19 +25,17 @@ impl Run<'_> {
         let (stack, width) = (step.l * plan.z.directions + d, plan.gates.width);
         let line = if *phase == 0 { plan.z.gates * width } else { plan.outputs.width };
         if *phase == 0 {
-            let multiplied = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
-            for gate in 0..multiplied {
-                let b = (self.iter, plan.iter.at(stack, *panel, gate));
-                plan.skinny.run(&self.before(step), rows.clone(), &[[0, 0]], b, &mut share[gate * width..], line);
-            }
+            let gates = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
+            let b = plan.iter.group(self.iter, (stack, *panel), 0..gates);
+            plan.skinny.run((&self.before(step), rows.clone()), &[[0, 0]], &b, (share, line));
         } else if let Some(second) = &plan.second {
             let b = match &plan.projection {
-                Some(weights) => (self.projection, weights.at(stack, *panel, 0)),
-                None => (self.iter, plan.iter.at(stack, *panel, 2)),
+                Some(weights) => weights.group(self.projection, (stack, *panel), 0..1),
+                None => plan.iter.group(self.iter, (stack, *panel), 2..3),
             };
             let row = plan.gates.padded() * plan.state.bits() / 8;
             let a = Rows { buf: self.middle, start: d * plan.z.batch * row, row };
-            second.run(&a, rows.clone(), &[[0, 0]], b, share, line);
+            second.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
         }
         let sums = &mut share[..rows.len() * line];
         self.simd.run(Pass { run: self, step: *step, sums });
@@ -110,7 +105,9 @@ impl At<'_, '_> {
     /// The panel's first gate in [`Run::gates`].
     #[inline(always)]
     fn gates(&self, n: usize) -> usize {
-        (self.sample(n) * self.run.plan.gates.count + self.panel) * self.run.plan.z.gates * self.width
+        let (z, panels) = (&self.run.plan.z, self.run.plan.gates.count);
+        let sample = ((self.d * panels + self.panel) * z.time + self.step.t) * z.batch + n;
+        sample * z.gates * self.width
     }
 
     /// The panel's lines of numbers by channel.
@@ -122,17 +119,18 @@ impl At<'_, '_> {
     }
 
     #[inline(always)]
-    fn bias(&self) -> &[f32] {
-        self.lines(self.run.bias, self.run.plan.z.bias_gates)
+    fn bias(&self) -> &[Block] {
+        self.lines(self.run.bias, self.run.plan.z.bias_gates).as_chunks().0
     }
 
-    /// Adds products of the input and bias to the sums of the first gates.
+    /// Adds the products of the input and the bias of a block, which is number `index` of the panel's, to sums.
     #[inline(always)]
-    fn add_inputs(&self, n: usize, sums: &mut [f32]) {
-        let mut inputs = [0.0; GATES * LINE];
-        let inputs = &mut inputs[..sums.len()];
-        self.run.gates.read(self.gates(n), inputs);
-        cells::add(sums, inputs, self.bias());
+    fn add(&self, n: usize, index: usize, sums: &mut Block, bias: &Block) {
+        let mut inputs = [0.0; BLOCK];
+        self.run.gates.read(self.gates(n) + index * BLOCK, &mut inputs);
+        for j in 0..BLOCK {
+            sums[j] += inputs[j] + bias[j];
+        }
     }
 
     /// The state before the step.
@@ -148,17 +146,24 @@ impl At<'_, '_> {
 
     #[inline(always)]
     fn load(&self, (buf, dtype): (Buf, DataType), first: usize, to: &mut [f32]) {
-        if dtype == DataType::F32 { buf.read(first, to) } else { read_run(self.run.simd, buf, dtype, (first, 1), to) }
+        if dtype != DataType::F32 {
+            return read_run(self.run.simd, buf, dtype, (first, 1), to);
+        }
+        for (i, block) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
+            buf.read(first + i * BLOCK, block);
+        }
     }
 
     /// Stores numbers as a type has them, and makes them what was stored.
     #[inline(always)]
     fn save(&self, (buf, dtype): (Buf, DataType), first: usize, from: &mut [f32]) {
-        if dtype == DataType::F32 {
-            return buf.write(first, from);
+        if dtype != DataType::F32 {
+            write_run(self.run.simd, buf, dtype, (first, 1), from);
+            return read_run(self.run.simd, buf, dtype, (first, 1), from);
         }
-        write_run(self.run.simd, buf, dtype, (first, 1), from);
-        read_run(self.run.simd, buf, dtype, (first, 1), from);
+        for (i, block) in from.as_chunks::<BLOCK>().0.iter().enumerate() {
+            buf.write(first + i * BLOCK, block);
+        }
     }
 
     /// Stores the state that a step gives.
@@ -209,41 +214,51 @@ impl At<'_, '_> {
         self.run.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&pos))
     }
 
+    /// Blocks of a gate of the panel.
+    #[inline(always)]
+    fn blocks(&self) -> usize {
+        self.width / BLOCK
+    }
+
     #[inline(always)]
     fn vanilla<const FMA: bool>(&self, n: usize, sums: &mut [f32]) {
-        self.add_inputs(n, sums);
+        let op = &self.run.plan.op;
+        for (k, (x, bias)) in sums.as_chunks_mut().0.iter_mut().zip(self.bias()).enumerate() {
+            self.add(n, k, x, bias);
+        }
         self.keep_gates(n, sums);
-        cells::activate::<FMA>(self.run.plan.op.activation, self.run.plan.op.alpha.get(), sums);
+        for x in sums.as_chunks_mut().0 {
+            cells::activate::<FMA>(op.activation, op.alpha.get(), x);
+        }
         self.put_state(n, sums);
     }
 
     #[inline(always)]
     fn lstm<const FMA: bool>(&self, n: usize, sums: &mut [f32]) {
-        let (plan, width) = (self.run.plan, self.width);
-        self.add_inputs(n, sums);
-        let mut cell = [0.0; LINE];
-        let cell = &mut cell[..width];
+        let (plan, bias, blocks) = (self.run.plan, self.bias(), self.blocks());
+        let none = &[[0.0; BLOCK]; 3 * LINE / BLOCK];
+        let peephole = if self.run.peephole.is_empty() { none } else { self.lines(self.run.peephole, 3).as_chunks().0 };
+        let (mut cell, mut h) = ([0.0; LINE], [0.0; LINE]);
+        let (cell, h) = (&mut cell[..self.width], &mut h[..self.width]);
         let at = (self.run.cell, plan.cell);
         self.load(at, self.row(n), cell);
-        let peephole = (!self.run.peephole.is_empty()).then(|| self.lines(self.run.peephole, 3));
-        let (both, rest) = sums.split_at_mut(2 * width);
-        let (candidate, output) = rest.split_at_mut(width);
-        if let Some(peephole) = peephole {
-            for (gate, weights) in both.chunks_exact_mut(width).zip(peephole.chunks_exact(width)) {
-                cells::add_product::<FMA>(gate, weights, cell);
+        let (gates, _) = sums.as_chunks_mut::<BLOCK>();
+        for (k, cell) in cell.as_chunks_mut().0.iter_mut().enumerate() {
+            let mut three = [0, 1, 2].map(|gate| gates[gate * blocks + k]);
+            for (gate, x) in three.iter_mut().enumerate() {
+                self.add(n, gate * blocks + k, x, &bias[gate * blocks + k]);
+            }
+            cells::lstm_cell::<FMA>(&mut three, [&peephole[k], &peephole[blocks + k]], cell);
+            for (gate, x) in three.into_iter().enumerate() {
+                gates[gate * blocks + k] = x;
             }
         }
-        cells::logistic::<FMA>(both);
-        cells::tanh::<FMA>(candidate);
-        cells::next_cell::<FMA>(cell, &both[..width], &both[width..], candidate);
         self.save(at, self.row(n), cell);
-        if let Some(peephole) = peephole {
-            cells::add_product::<FMA>(output, &peephole[2 * width..], cell);
+        for (k, (cell, h)) in cell.as_chunks().0.iter().zip(h.as_chunks_mut().0).enumerate() {
+            let output = &mut gates[3 * blocks + k];
+            self.add(n, 3 * blocks + k, output, &bias[3 * blocks + k]);
+            *h = cells::lstm_state::<FMA>(output, &peephole[2 * blocks + k], cell);
         }
-        cells::logistic::<FMA>(output);
-        let mut h = [0.0; LINE];
-        let h = &mut h[..width];
-        cells::bounded::<FMA>(h, output, cell);
         self.keep_gates(n, sums);
         self.keep(n, Field::Cell, cell);
         if plan.projection.is_some() {
@@ -259,57 +274,64 @@ impl At<'_, '_> {
     fn gru_reset<const FMA: bool>(&self, n: usize, sums: &mut [f32]) {
         let width = self.width;
         let both = &mut sums[..2 * width];
-        self.add_inputs(n, both);
-        cells::logistic::<FMA>(both);
+        for (k, (x, bias)) in both.as_chunks_mut().0.iter_mut().zip(self.bias()).enumerate() {
+            self.add(n, k, x, bias);
+            cells::gate::<FMA>(x);
+        }
         self.keep_gates(n, both);
-        let (update, reset) = both.split_at(width);
-        self.run.gates.write(self.gates(n), update);
-        let (mut h, mut product) = ([0.0; LINE], [0.0; LINE]);
-        let (h, product) = (&mut h[..width], &mut product[..width]);
+        let (update, reset) = both.split_at_mut(width);
+        self.save((self.run.gates, DataType::F32), self.gates(n), update);
+        let mut h = [0.0; LINE];
+        let h = &mut h[..width];
         self.state_before(n, h);
-        cells::product(product, reset, h);
-        self.save((self.run.middle, self.run.plan.state), self.row(n), product);
+        h.iter_mut().zip(&*reset).for_each(|(h, r)| *h *= *r);
+        self.save((self.run.middle, self.run.plan.state), self.row(n), h);
     }
 
     /// The second phase: the candidate and the state.
     #[inline(always)]
     fn gru<const FMA: bool>(&self, n: usize, candidate: &mut [f32]) {
-        let (width, gates) = (self.width, self.gates(n));
-        let (mut inputs, mut update, mut h) = ([0.0; LINE], [0.0; LINE], [0.0; LINE]);
-        let (inputs, update, h) = (&mut inputs[..width], &mut update[..width], &mut h[..width]);
-        self.run.gates.read(gates + 2 * width, inputs);
-        self.run.gates.read(gates, update);
-        cells::add(candidate, inputs, &self.bias()[2 * width..]);
-        cells::tanh::<FMA>(candidate);
-        self.keep(n, Field::Gate(2), candidate);
+        let (width, blocks, bias) = (self.width, self.blocks(), self.bias());
+        let (mut update, mut h) = ([0.0; LINE], [0.0; LINE]);
+        let (update, h) = (&mut update[..width], &mut h[..width]);
+        self.load((self.run.gates, DataType::F32), self.gates(n), update);
         self.state_before(n, h);
-        cells::blend(h, self.kept(n), update, candidate);
+        let keep = self.kept(n);
+        let lines = candidate.as_chunks_mut().0.iter_mut().zip(update.as_chunks().0).zip(h.as_chunks_mut().0);
+        for (k, ((candidate, update), h)) in lines.enumerate() {
+            self.add(n, 2 * blocks + k, candidate, &bias[2 * blocks + k]);
+            cells::gru_state::<FMA>(candidate, update, keep, h);
+        }
+        self.keep(n, Field::Gate(2), candidate);
         self.put_state(n, h);
     }
 
     #[inline(always)]
     fn lbr_gru<const FMA: bool>(&self, n: usize, sums: &mut [f32]) {
-        let width = self.width;
-        let (mut inputs, mut h) = ([0.0; LINE], [0.0; LINE]);
-        let (inputs, h) = (&mut inputs[..width], &mut h[..width]);
-        let bias = self.bias();
-        self.add_inputs(n, &mut sums[..2 * width]);
-        let (both, recurrent) = sums.split_at_mut(2 * width);
-        cells::logistic::<FMA>(both);
-        for (x, b) in recurrent.iter_mut().zip(&bias[3 * width..]) {
-            *x += *b;
-        }
-        self.keep(n, Field::Extra, recurrent);
-        self.run.gates.read(self.gates(n) + 2 * width, inputs);
-        for (x, b) in inputs.iter_mut().zip(&bias[2 * width..3 * width]) {
-            *x += *b;
-        }
-        cells::add_product::<FMA>(inputs, &both[width..], recurrent);
-        cells::tanh::<FMA>(inputs);
-        recurrent.copy_from_slice(inputs);
-        self.keep_gates(n, sums);
+        let (width, blocks, bias) = (self.width, self.blocks(), self.bias());
+        let (mut inner, mut h) = ([0.0; LINE], [0.0; LINE]);
+        let (inner, h) = (&mut inner[..width], &mut h[..width]);
         self.state_before(n, h);
-        cells::blend(h, self.kept(n), &sums[..width], &sums[2 * width..]);
+        let keep = self.kept(n);
+        let (gates, _) = sums.as_chunks_mut::<BLOCK>();
+        for (k, (inner, h)) in inner.as_chunks_mut().0.iter_mut().zip(h.as_chunks_mut().0).enumerate() {
+            let [mut update, mut reset, mut recurrent] = [0, 1, 2].map(|gate| gates[gate * blocks + k]);
+            self.add(n, k, &mut update, &bias[k]);
+            self.add(n, blocks + k, &mut reset, &bias[blocks + k]);
+            cells::gate::<FMA>(&mut update);
+            cells::gate::<FMA>(&mut reset);
+            cells::add(&mut recurrent, &bias[3 * blocks + k]);
+            let mut candidate = [0.0; BLOCK];
+            self.add(n, 2 * blocks + k, &mut candidate, &bias[2 * blocks + k]);
+            cells::add_product::<FMA>(&mut candidate, &reset, &recurrent);
+            cells::gru_state::<FMA>(&mut candidate, &update, keep, h);
+            *inner = recurrent;
+            for (gate, x) in [update, reset, candidate].into_iter().enumerate() {
+                gates[gate * blocks + k] = x;
+            }
+        }
+        self.keep_gates(n, sums);
+        self.keep(n, Field::Extra, inner);
         self.put_state(n, h);
     }
 }

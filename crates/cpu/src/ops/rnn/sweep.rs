@@ -1,7 +1,7 @@
 //! A panel of a step back in time: the gradient of the state that the step gave, and the deltas of its gates.
 
 use super::backward::Backward;
-use super::cells::{LINE, tanh_of};
+use super::cells::{LINE, tanh};
 use super::cut::Place;
 use super::sizes::Panels;
 use super::skinny::{RUNS, Rows};
@@ -76,7 +76,8 @@ impl Sweep<'_> {
             (_, Some(second), Some(weights)) => {
                 let row = plan.outputs.padded() * 4;
                 let a = Rows { buf: self.given, start: d * plan.z.batch * row, row };
-                second.run(&a, rows.clone(), &[[0, 0]], (self.projection, weights.at(stack, *panel, 0)), share, width);
+                let b = weights.group(self.projection, (stack, *panel), 0..1);
+                second.run((&a, rows.clone()), &[[0, 0]], &b, (share, width));
             }
             _ => self.product(step, step.t, &[(2, 2)], share, width),
         }
@@ -123,8 +124,8 @@ impl Sweep<'_> {
         for (run, (gate, delta)) in runs.iter_mut().zip(gates) {
             *run = [gate * plan.iter.run_bytes(), delta * z.dhc * 4];
         }
-        let b = (self.iter, plan.iter.at(step.l * z.directions + d, *panel, 0));
-        plan.skinny.run(&a, rows.clone(), &runs[..gates.len()], b, share, width);
+        let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel), 0..1);
+        plan.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
     }
 }
 
@@ -290,7 +291,7 @@ impl At<'_, '_> {
         let mut deltas = [[0.0; LINE]; 4];
         for j in 0..self.width {
             let (i, f, g, o) = (input[j], forget[j], candidate[j], output[j]);
-            let bounded = tanh_of::<FMA>(after[j]);
+            let bounded = tanh::<FMA>(after[j]);
             let d_output = out[j] * bounded * o * (1.0 - o);
             let d_cell = dc[j] + out[j] * o * (1.0 - bounded * bounded) + d_output * peephole[2][j];
             let (d_input, d_forget) = (d_cell * g * i * (1.0 - i), d_cell * before[j] * f * (1.0 - f));

@@ -4,6 +4,7 @@
 //! Weights of layout `any` lie that way; plain ones are packed in every execution, and so are those of a type that the product does not take.
 
 use super::sizes::Panels;
+use super::skinny::Group;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
@@ -12,6 +13,7 @@ use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Tensor};
+use std::ops::Range;
 
 /// Which dimensions of weights are what; layers and directions come first.
 #[derive(Clone, Copy, Debug)]
@@ -165,6 +167,12 @@ impl Weights {
     /// Byte where the panels of a gate of a layer and direction begin.
     pub(super) fn at(&self, stack: usize, panel: usize, gate: usize) -> usize {
         stack * self.stack_bytes() + (panel * self.gates + gate) * self.panel_bytes()
+    }
+
+    /// Some gates of a panel of a layer and direction; those of the next panel are wanted next.
+    pub(super) fn group(&self, buf: Buf, (stack, panel): (usize, usize), gates: Range<usize>) -> Group {
+        let next = self.at(stack, (panel + 1) % self.panels.count, gates.start);
+        Group { buf, at: self.at(stack, panel, gates.start), step: self.panel_bytes(), count: gates.len(), next }
     }
 
     /// Numbers of scratch that packed weights need; `None` on overflow.
