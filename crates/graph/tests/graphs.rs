@@ -1,0 +1,184 @@
+//! Graphs, partitions, compiled partitions and their caches.
+
+use oxidnn_graph::{
+    AttrId, AttrValue, CompiledPartition, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Partition, Property, cache_capacity,
+    constant_capacity, set_cache_capacity, set_constant_capacity,
+};
+use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
+use oxidnn_spec::{DataType, Dims, FpMath};
+use std::sync::Mutex;
+
+/// The caches belong to the process: tests that set them take turns.
+static CACHES: Mutex<()> = Mutex::new(());
+
+fn tensor(id: usize, dims: &[i64]) -> LogicalTensor {
+    let dims = Dims::new(dims).expect("few dimensions");
+    LogicalTensor::with_dims(id, Some(DataType::F32), dims, LayoutType::Strided, Property::Undef).expect("a tensor")
+}
+
+fn op(id: usize, kind: OpKind, inputs: &[LogicalTensor], outputs: &[LogicalTensor]) -> Op {
+    Op { inputs: inputs.to_vec(), outputs: outputs.to_vec(), ..Op::new(id, kind, format!("op{id}")) }
+}
+
+fn graph(ops: &[Op]) -> Graph {
+    let mut graph = Graph::new(EngineKind::Cpu, FpMath::default());
+    ops.iter().for_each(|o| graph.add_op(o).expect("a valid operation"));
+    graph
+}
+
+fn single(op: &Op, engine: &Engine) -> CompiledPartition {
+    let partition = Partition::new(op, EngineKind::Cpu).expect("a valid operation");
+    partition.compile(engine, &op.inputs, &op.outputs).expect("a supported partition")
+}
+
+fn execute(compiled: &CompiledPartition, engine: &Engine, inputs: &[&[f32]], len: usize) -> Vec<f32> {
+    let partition = compiled.partition();
+    let memory = |lt: &LogicalTensor| {
+        let lt = compiled.logical_tensor(lt.id).expect("a port");
+        Memory::new(engine, lt.tensor().expect("a known tensor")).expect("memory")
+    };
+    let ins: Vec<Memory<'_>> = partition.inputs().iter().map(memory).collect();
+    let outs: Vec<Memory<'_>> = partition.outputs().iter().map(memory).collect();
+    ins.iter().zip(inputs).for_each(|(m, v)| m.write_f32(v).expect("as many numbers"));
+    let (ins, refs): (Vec<_>, Vec<_>) = (ins.iter().collect(), outs.iter().collect());
+    compiled.execute(&Stream::new(engine).expect("a stream"), &ins, &refs, None).expect("an execution");
+    let values = outs[0].read_f32().expect("a result");
+    assert_eq!(values.len(), len);
+    values
+}
+
+#[test]
+fn kinds_have_the_numbers_of_their_rows() {
+    let kinds: Vec<OpKind> = (0..).map_while(OpKind::from_number).collect();
+    assert_eq!(kinds.len(), 88);
+    for (i, kind) in kinds.iter().enumerate() {
+        assert_eq!(*kind as usize, i, "{}", kind.name());
+        let schema = kind.schema();
+        let ports = schema.inputs.list.iter().chain(schema.outputs.list);
+        assert!(
+            *kind == OpKind::Wildcard || ports.clone().all(|(_, t)| *t < schema.types.len()),
+            "{}: a type variable without types",
+            kind.name()
+        );
+    }
+    assert_eq!(OpKind::from_number(-1), None);
+}
+
+#[test]
+fn partitions_come_in_topological_order() {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|i| tensor(i, &[2, 3]));
+    let mut graph = graph(&[op(7, OpKind::Add, &[b, c], &[d]), op(8, OpKind::Exp, &[b], &[c]), op(9, OpKind::Abs, &[a], &[b])]);
+    assert!(matches!(graph.filter(), Err(Error::InvalidGraph(_))));
+    graph.finalize().expect("no cycle");
+    graph.finalize().expect("no change");
+    graph.filter().expect("finalized");
+    graph.filter().expect("as before");
+    let ids: Vec<usize> = graph.partitions().iter().flat_map(|p| p.ops()).map(|o| o.id).collect();
+    assert_eq!(ids, [9, 8, 7]);
+    assert!(matches!(graph.add_op(&op(10, OpKind::Abs, &[a], &[d])), Err(Error::InvalidGraph(_))));
+    assert!(matches!(graph.set_fpmath(FpMath::default()), Err(Error::InvalidGraph(_))));
+}
+
+#[test]
+fn graphs_that_contradict_themselves_are_refused() {
+    let [a, b, c] = [0, 1, 2].map(|i| tensor(i, &[2, 3]));
+    let wrong = |ops: &[Op], what: &str| match graph(ops).finalize() {
+        Err(Error::InvalidGraph(why)) => assert!(why.contains(what), "{why}"),
+        other => panic!("{what}: {other:?}"),
+    };
+    wrong(&[op(1, OpKind::Abs, &[a], &[b]), op(2, OpKind::Exp, &[tensor(1, &[2, 4])], &[c])], "disagree");
+    wrong(&[op(1, OpKind::Add, &[a, c], &[b]), op(2, OpKind::Exp, &[b], &[c])], "cycle");
+    wrong(&[op(1, OpKind::Abs, &[a], &[b]), op(2, OpKind::Exp, &[a], &[b])], "written by");
+    let mut same = graph(&[op(1, OpKind::Abs, &[a], &[b]), op(1, OpKind::Exp, &[a], &[c])]);
+    assert_eq!(same.ops().len(), 1, "an operation with a known number is ignored");
+    same.finalize().expect("one operation");
+}
+
+#[test]
+fn a_tensor_that_is_read_twice_is_one_port() {
+    let engine = oxidnn_cpu::engine();
+    let (a, b) = (tensor(0, &[2, 2]), tensor(1, &[2, 2]));
+    let compiled = single(&op(1, OpKind::Multiply, &[a, a], &[b]), &engine);
+    assert_eq!(compiled.partition().inputs().len(), 1);
+    assert_eq!(execute(&compiled, &engine, &[&[1.0, -2.0, 3.0, 0.5]], 4), [1.0, 4.0, 9.0, 0.25]);
+    assert_eq!(compiled.in_place(), [(0, 1)]);
+}
+
+#[test]
+fn ports_that_are_missing_or_of_another_type_are_refused() {
+    let engine = oxidnn_cpu::engine();
+    let (a, b) = (tensor(0, &[2, 2]), tensor(1, &[2, 2]));
+    let partition = Partition::new(&op(1, OpKind::Abs, &[a], &[b]), EngineKind::Cpu).expect("a valid operation");
+    let invalid = |inputs: &[LogicalTensor], outputs: &[LogicalTensor]| {
+        assert!(matches!(partition.compile(&engine, inputs, outputs), Err(Error::InvalidArguments(_))));
+    };
+    invalid(&[], &[b]);
+    invalid(&[a], &[]);
+    invalid(&[LogicalTensor { dtype: Some(DataType::Bf16), ..a }], &[b]);
+    invalid(&[LogicalTensor { layout: LayoutType::Any, ..a }], &[b]);
+    invalid(&[LogicalTensor { layout: LayoutType::Opaque(3), ..a }], &[b]);
+    let elsewhere = Partition::new(&op(1, OpKind::Abs, &[a], &[b]), EngineKind::Gpu).expect("a valid operation");
+    assert!(elsewhere.refusal().is_some());
+    let compiled = partition.compile(&engine, &[a], &[b]).expect("all known");
+    let stream = Stream::new(&engine).expect("a stream");
+    assert!(compiled.execute(&stream, &[], &[], None).is_err(), "no memory");
+}
+
+/// A convolution whose weights are constant, which a kernel wants in a layout of its own.
+fn convolution() -> Op {
+    let weights = LogicalTensor { property: Property::Constant, ..tensor(1, &[3, 3, 4, 16]) };
+    let mut conv = op(1, OpKind::Convolution, &[tensor(0, &[1, 6, 6, 4]), weights], &[tensor(2, &[1, 6, 6, 16])]);
+    for (id, v) in [(AttrId::Strides, 1), (AttrId::PadsBegin, 1), (AttrId::PadsEnd, 1), (AttrId::Dilations, 1)] {
+        conv.attrs.insert(id, AttrValue::S64s(vec![v; 2]));
+    }
+    conv
+}
+
+#[test]
+fn what_depends_on_constants_is_kept_where_there_is_room() {
+    let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
+    let engine = oxidnn_cpu::engine();
+    let compiled = single(&convolution(), &engine);
+    let (src, other): (Vec<f32>, Vec<f32>) = ((0..144).map(|i| (i % 7) as f32).collect(), vec![1.0; 576]);
+    let weights: Vec<f32> = (0..576).map(|i| (i % 5) as f32 - 2.0).collect();
+    let fresh = execute(&compiled, &engine, &[&src, &weights], 576);
+    let changed = execute(&compiled, &engine, &[&src, &other], 576);
+    assert_ne!(fresh, changed, "nothing is kept where there is no room");
+    set_constant_capacity(EngineKind::Cpu, 1 << 20);
+    assert_eq!(constant_capacity(EngineKind::Cpu), 1 << 20);
+    assert_eq!(execute(&compiled, &engine, &[&src, &weights], 576), fresh);
+    assert_eq!(execute(&compiled, &engine, &[&src, &weights], 576), fresh, "from what is kept");
+    set_constant_capacity(EngineKind::Cpu, 16);
+    assert_eq!(execute(&compiled, &engine, &[&src, &other], 576), changed, "forgotten with the capacity");
+    set_constant_capacity(EngineKind::Cpu, 0);
+}
+
+#[test]
+fn compiled_partitions_are_found_again() {
+    let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
+    let engine = oxidnn_cpu::engine();
+    let (a, b) = (tensor(0, &[2, 2]), tensor(1, &[2, 2]));
+    let partition = Partition::new(&op(1, OpKind::Abs, &[a], &[b]), EngineKind::Cpu).expect("a valid operation");
+    let make = || partition.compile(&engine, &[a], &[b]).expect("all known");
+    let same = |x: &CompiledPartition, y: &CompiledPartition| std::ptr::eq(x.in_place(), y.in_place());
+    let first = make();
+    assert!(same(&first, &make()));
+    let capacity = cache_capacity();
+    set_cache_capacity(0);
+    assert!(!same(&first, &make()));
+    set_cache_capacity(capacity);
+    assert_eq!(execute(&first, &engine, &[&[-1.0, 2.0, -3.0, 4.0]], 4), [1.0, 2.0, 3.0, 4.0], "the handle outlives the entry");
+}
+
+#[test]
+fn threads_execute_one_compiled_partition_at_once() {
+    let engine = oxidnn_cpu::engine();
+    let compiled = single(&convolution(), &engine);
+    let (src, weights): (Vec<f32>, Vec<f32>) = ((0..144).map(|i| (i % 7) as f32).collect(), (0..576).map(|i| (i % 3) as f32).collect());
+    let expected = execute(&compiled, &engine, &[&src, &weights], 576);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(execute(&compiled, &engine, &[&src, &weights], 576), expected));
+        }
+    });
+}
