@@ -4,7 +4,7 @@ use super::CHUNK;
 use crate::kernels::multiversion::{Body, Simd};
 
 /// How two numbers become one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FoldOp {
     /// Their sum.
     Sum,

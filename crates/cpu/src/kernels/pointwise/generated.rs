@@ -1,17 +1,19 @@
-//! Programs as generated code: the steps of an element by element stage on vectors in registers, from loads to stores.
+//! Programs as generated code: the steps of stages on vectors in registers, from loads to stores.
 //!
-//! The programs are those of [`Builder`](super::Builder). Operands must either stand still along the innermost loop, and are then read once a
-//! row, or lie closest there. Code depends on the steps, on the types, and on which operands move, never on sizes. A call makes rows of
-//! positions: vectors four at a time where steps are short, so that a loop costs little beside them, then one by one, then what is left of a
-//! row under a mask.
+//! The programs are those of [`Builder`](super::Builder): either one stage element by element, whose rows are the innermost loop, or the
+//! stages of a group that folds rows. Operands must either stand still along a row, and are then read once for it, or lie closest there. What
+//! a stage has folded stays in registers, so tables take no memory. Code depends on the steps, on the types, and on which operands move,
+//! never on sizes. A call makes rows; each stage makes vectors four at a time where steps are short, so that a loop costs little beside them,
+//! then one by one, then what is left of a row under a mask.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
+use super::fold::FoldOp;
 use super::formula::Unary;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Pipeline};
-use super::program::{REGISTERS, Source, Step};
-use super::{Chunk, GRAIN, split};
+use super::program::{Over, REGISTERS, Source, Stage, Step};
+use super::{Chunk, GRAIN, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::code::{Kernels, Key};
 use crate::kernels::multiversion::Simd;
@@ -21,15 +23,15 @@ use crate::row::{Kernel, RowPlan};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::ir::{Addr, Binary, Compare, Elem, Int, Pred, Val};
 use oxidnn_jit::{Entry, Function, Isa};
-use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{DataType, Error, Problem};
 use std::mem::offset_of;
 use std::sync::OnceLock;
 
-/// Most operands: their addresses stay in registers.
+/// Most operands in memory: their addresses stay in registers.
 const MOST: usize = 6;
-/// Most steps that vectors go through four at a time.
+/// Most steps of a stage whose vectors are made together.
 const SHORT: usize = 6;
 /// Vectors that are made at a time.
 const TOGETHER: usize = 4;
@@ -37,9 +39,27 @@ const TOGETHER: usize = 4;
 /// What a kernel is made for. This is its key.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Spec {
+    stages: Vec<Part>,
+    operands: Vec<(Elem, Way)>,
+}
+
+/// A stage: its steps, and the registers that are folded into operands.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Part {
+    over: Over,
     steps: Vec<Step>,
-    /// Types of the operands, and whether they move along a row.
-    operands: Vec<(Elem, bool)>,
+    folds: Vec<(usize, FoldOp, usize)>,
+}
+
+/// How an operand goes along a row.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Way {
+    /// An element for each position, closest together.
+    Moves,
+    /// One element for all.
+    Still,
+    /// One number for all that a stage has made, in no memory.
+    Made,
 }
 
 /// Arguments of a kernel.
@@ -48,9 +68,10 @@ struct Spec {
 struct Args {
     /// Rows, at least 1.
     rows: usize,
-    /// In each: [`TOGETHER`] vectors at a time, single vectors, and numbers left.
+    /// Vectors of a row, in times of [`TOGETHER`] and single ones behind, or all; and numbers left.
     together: usize,
     single: usize,
+    vectors: usize,
     left: usize,
     /// The operands' first elements.
     at: [*mut u8; MOST],
@@ -65,12 +86,13 @@ impl Key for Spec {
 
     fn name(&self, isa: Isa) -> String {
         let types: Vec<String> = self.operands.iter().map(|o| format!("{:?}", o.0).to_lowercase()).collect();
-        format!("program.{}.{}steps.{}", types.join(""), self.steps.len(), isa.name())
+        let steps = self.stages.iter().map(|s| s.steps.len() + s.folds.len()).sum::<usize>();
+        format!("program.{}.{steps}steps.{}", types.join(""), isa.name())
     }
 
     fn function(&self, isa: Isa) -> Function {
         let mut f = Function::new(isa);
-        Writer { spec: self }.write(&mut f);
+        Writer::new(self).write(&mut f);
         f
     }
 }
@@ -87,11 +109,13 @@ fn elem(dtype: DataType) -> Option<Elem> {
     })
 }
 
-/// A pipeline of one stage, generated.
+/// A pipeline of one stage, or of one group that folds rows, generated.
 #[derive(Debug)]
 pub struct Program {
     pipeline: Pipeline,
     isa: Isa,
+    /// Rows are the reduced positions, not the innermost loop of the kept ones.
+    folded: bool,
     spec: Spec,
     code: OnceLock<Entry<Args>>,
 }
@@ -116,52 +140,66 @@ impl Program {
     /// The pipeline as generated code.
     ///
     /// # Errors
-    /// [`Skip`] for what is not one stage over all positions, for types and formulas that generated code does not know, and for operands
-    /// that neither stand still nor lie closest along the innermost loop.
+    /// [`Skip`] for several groups, for rows that are not one run or are folded in parts, for types and formulas that generated code does
+    /// not know, and for operands that neither stand still nor lie closest along a row.
     pub fn new(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
-        let [group] = &pipeline.groups[..] else { return Err(Skip::Op("several stages")) };
-        let [stage] = &group.stages[..] else { return Err(Skip::Op("several stages")) };
+        let [group] = &pipeline.groups[..] else { return Err(Skip::Op("several passes")) };
         let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
-        if grid.reduced.volume() != 1 || !stage.folds.is_empty() {
-            return Err(Skip::Op("a reduction"));
+        let folded = grid.reduced.volume() != 1;
+        if !folded && (group.stages.len() != 1 || !group.stages[0].folds.is_empty()) {
+            return Err(Skip::Shape("rows of one element"));
         }
-        if group.operands.len() > MOST {
-            return Err(Skip::Attr(format!("more than {MOST} tensors")));
+        if folded && (grid.segments() != 1 || grid.reduced.innermost(0).0 != grid.reduced.volume()) {
+            return Err(Skip::Shape("rows that are not one run"));
         }
-        if let Some(f) = stage.steps.iter().find_map(unknown) {
+        let nest = if folded { &grid.reduced } else { &grid.kept };
+        let stages: Vec<Part> = group.stages.iter().map(Part::of).collect();
+        if let Some(f) = stages.iter().flat_map(|s| &s.steps).find_map(unknown) {
             return Err(Skip::Attr(format!("a power of {}", f.beta)));
         }
         let mut operands = Vec::new();
         for (i, operand) in group.operands.iter().enumerate() {
-            let (Kind::Number(dtype), Source::Argument(_)) = (operand.kind, operand.source) else {
-                return Err(Skip::DataType("bits".into()));
+            let way = match (operand.source, nest.step(i)) {
+                (Source::Table(_), Some(0)) => Way::Made,
+                (Source::Argument(_), Some(0)) => Way::Still,
+                (Source::Argument(_), Some(1)) => Way::Moves,
+                _ => return Err(Skip::Layout("operands that lie apart along a row".into())),
             };
+            let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
             let elem = elem(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))?;
-            let mut steps = grid.kept.steps().map(|s| s[i]);
-            let step = steps.next().unwrap_or(0);
-            let written = stage.steps.iter().any(|s| matches!(s, Step::Store { operand, .. } if *operand == i));
-            if steps.any(|s| s != step) || !(step == 1 || step == 0 && !written) {
-                return Err(Skip::Layout("operands that lie apart along the innermost loop".into()));
+            if way != Way::Moves && stages.iter().any(|s| s.over == Over::All && s.writes(i)) {
+                return Err(Skip::Layout("a result that stands still along a row".into()));
             }
-            operands.push((elem, step == 1));
+            operands.push((elem, way));
         }
-        let (run, lanes) = (grid.kept.innermost(0).0, isa.width().lanes() as i64);
+        if operands.iter().filter(|o| o.1 != Way::Made).count() > MOST || operands.len() > OPERANDS {
+            return Err(Skip::Attr(format!("more than {MOST} tensors")));
+        }
+        let (run, lanes) = (nest.innermost(0).0, isa.width().lanes() as i64);
         // Without masks for narrow numbers, these are taken one by one.
         let narrow = !isa.avx512 && run % lanes != 0 && operands.iter().any(|o| o.0.bytes() < 4);
-        if run < grid.kept.volume() && (run < lanes / 2 || narrow) {
+        if (folded || run < nest.volume()) && (run < lanes / 2 || narrow) {
             return Err(Skip::Shape("short rows"));
         }
-        let spec = Spec { steps: stage.steps.clone(), operands };
-        Ok(Program { pipeline, isa, spec, code: OnceLock::new() })
+        Ok(Program { spec: Spec { stages, operands }, folded, pipeline, isa, code: OnceLock::new() })
     }
 
     fn group(&self, group: &Group, ctx: &Ctx<'_>) -> Result<(), Error> {
         let (Some(code), Some(grid)) = (self.code.get(), &group.grid) else {
             return Err(Error::Runtime("code that was not prepared".into()));
         };
-        let bound = group.bind(ctx, Buf::empty())?;
-        split(ctx.executor, grid.kept.volume(), GRAIN, &|range| {
-            grid.kept.chunks(range, i64::MAX, |chunk| self.chunk(code, &bound, chunk));
+        let bound = group.bind(ctx, ctx.scratch)?;
+        if !self.folded {
+            split(ctx.executor, grid.kept.volume(), GRAIN, &|range| {
+                grid.kept.chunks(range, i64::MAX, |chunk| self.chunk(code, &bound, chunk));
+            });
+            return Ok(());
+        }
+        let run = grid.reduced.volume() as usize;
+        split(ctx.executor, grid.kept.volume(), grid.block, &|range| {
+            grid.kept.runs(range, i64::MAX as usize, |kept| {
+                self.chunk(code, &bound, &Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides });
+            });
         });
         Ok(())
     }
@@ -172,22 +210,24 @@ impl Program {
     /// When an element lies outside its buffer.
     fn chunk(&self, code: &Entry<Args>, bound: &Bound, chunk: &Chunk<'_>) {
         let lanes = self.isa.width().lanes();
-        let (run, together) = (chunk.run, lanes * self.spec.together());
+        let (run, together) = (chunk.run, lanes * TOGETHER);
         let mut args = Args {
             rows: chunk.rows,
             together: run / together,
             single: run % together / lanes,
+            vectors: run / lanes,
             left: run % lanes,
             at: [std::ptr::null_mut(); MOST],
             row: [0; MOST],
         };
-        for (i, (elem, moves)) in self.spec.operands.iter().enumerate() {
+        for (slot, (i, (elem, way))) in self.spec.placed().enumerate() {
             let (buf, size) = (bound.memory[i].buf, elem.bytes());
             let (at, row) = (chunk.at[i] as usize, chunk.outer[i] as usize);
-            let last = row.checked_mul(chunk.rows - 1).and_then(|rows| rows.checked_add(at)?.checked_add(if *moves { run } else { 1 }));
+            let last =
+                row.checked_mul(chunk.rows - 1).and_then(|rows| rows.checked_add(at)?.checked_add(if way == Way::Moves { run } else { 1 }));
             let end = last.and_then(|n| n.checked_mul(size));
             assert!(end.is_some_and(|end| end <= buf.len()), "element {last:?} of a buffer of {} bytes", buf.len());
-            (args.at[i], args.row[i]) = (buf.as_ptr().wrapping_add(at * size), row * size);
+            (args.at[slot], args.row[slot]) = (buf.as_ptr().wrapping_add(at * size), row * size);
         }
         // SAFETY: the elements of all rows lie in the buffers, as was checked; buffers are valid by the promise of `Buf::new`.
         unsafe { code.call(&args) }
@@ -215,6 +255,33 @@ fn unknown(step: &Step) -> Option<Unary> {
 }
 
 impl Spec {
+    /// The operands in memory.
+    fn placed(&self) -> impl Iterator<Item = (usize, (Elem, Way))> + '_ {
+        self.operands.iter().copied().enumerate().filter(|o| o.1.1 != Way::Made)
+    }
+
+    /// Whether an operand is only read.
+    fn reads(&self, operand: usize) -> bool {
+        self.stages.iter().any(|s| s.loads(operand))
+            && !self.stages.iter().any(|s| s.writes(operand) || s.folds.iter().any(|f| f.2 == operand))
+    }
+}
+
+impl Part {
+    fn of(stage: &Stage) -> Part {
+        let folds = stage.folds.iter().map(|f| (f.register, f.op, f.operand)).collect();
+        Part { over: stage.over, steps: stage.steps.clone(), folds }
+    }
+
+    fn loads(&self, operand: usize) -> bool {
+        let load = |s: &Step| matches!(s, Step::Load { operand: o, .. } | Step::With { operand: o, .. } if *o == operand);
+        self.steps.iter().any(load)
+    }
+
+    fn writes(&self, operand: usize) -> bool {
+        self.steps.iter().any(|s| matches!(s, Step::Store { operand: o, .. } if *o == operand))
+    }
+
     /// Vectors made at a time.
     fn together(&self) -> usize {
         let long = |step: &Step| matches!(step, Step::Forward { f, .. } | Step::Backward(f) if !is_short(f.alg));
@@ -226,90 +293,151 @@ impl Spec {
 type Registers = [Option<Val>; REGISTERS];
 
 /// Where vectors are made.
-struct Place<'p> {
-    /// Addresses of the operands' row.
-    at: &'p [Int],
-    /// What operands that stand still are all over it.
-    still: &'p [Option<Val>],
-    /// Elements before.
-    index: Int,
-    /// Vectors after that.
-    vector: usize,
+struct Place {
+    /// Elements of the row before, and vectors after those; `None` for what is made once a row.
+    at: Option<(Int, usize)>,
     mask: Option<Pred>,
 }
 
+/// What writes a kernel: the addresses of the operands' row, and what operands are that stand still.
 struct Writer<'s> {
     spec: &'s Spec,
+    at: Vec<Option<Int>>,
+    still: Vec<Option<Val>>,
 }
 
-impl Writer<'_> {
-    fn write(&self, f: &mut Function) {
-        let args = f.arguments();
-        let field = |f: &mut Function, offset: usize| f.load_int(args.at(offset as i32));
-        let lanes = f.isa().width().lanes();
-        let operands = &self.spec.operands;
-        let at: Vec<Int> = (0..operands.len()).map(|i| field(f, offset_of!(Args, at) + 8 * i)).collect();
-        let rows = field(f, offset_of!(Args, rows));
+fn field(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+impl<'s> Writer<'s> {
+    fn new(spec: &'s Spec) -> Writer<'s> {
+        Writer { spec, at: vec![None; spec.operands.len()], still: vec![None; spec.operands.len()] }
+    }
+
+    fn write(&mut self, f: &mut Function) {
+        let (args, spec) = (f.arguments(), self.spec);
+        for (slot, (i, _)) in spec.placed().enumerate() {
+            self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
+        }
+        let rows = field(f, args, offset_of!(Args, rows));
         f.repeat_some(rows, |f| {
-            let still: Vec<Option<Val>> =
-                operands.iter().zip(&at).map(|((elem, moves), at)| (!moves).then(|| f.splat_as(*elem, at.at(0)))).collect();
-            let index = f.int(0);
-            let place = |vector, mask| Place { at: &at, still: &still, index, vector, mask };
-            let together = self.spec.together();
-            let count = field(f, offset_of!(Args, together));
-            f.repeat(count, |f| {
-                (0..together).for_each(|vector| self.vector(f, &place(vector, None)));
-                f.add(index, (together * lanes) as i32);
-            });
-            let count = field(f, offset_of!(Args, single));
-            f.repeat(count, |f| {
-                self.vector(f, &place(0, None));
-                f.add(index, lanes as i32);
-            });
-            let left = field(f, offset_of!(Args, left));
-            f.when(Compare::Gt, left, 0, |f| {
-                let mask = f.first_lanes(left);
-                self.vector(f, &place(0, Some(mask)));
-            });
-            for (i, at) in at.iter().enumerate() {
-                let row = field(f, offset_of!(Args, row) + 8 * i);
-                f.add(*at, row);
+            for (i, (elem, way)) in spec.placed() {
+                if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
+                    self.still[i] = Some(f.splat_as(elem, at.at(0)));
+                }
+            }
+            for stage in &spec.stages {
+                match stage.over {
+                    Over::All => self.stage(f, args, stage),
+                    Over::Kept => {
+                        let mut r: Registers = [None; REGISTERS];
+                        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None }));
+                    }
+                }
+            }
+            for (slot, (i, _)) in spec.placed().enumerate() {
+                let row = field(f, args, offset_of!(Args, row) + size_of::<usize>() * slot);
+                self.at[i].iter().for_each(|at| f.add(*at, row));
             }
         });
     }
 
-    /// The steps on one vector.
-    fn vector(&self, f: &mut Function, place: &Place<'_>) {
-        let mut r: Registers = [None; REGISTERS];
-        for step in &self.spec.steps {
-            self.step(f, step, &mut r, place);
+    /// A stage over the elements of a row.
+    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part) {
+        let lanes = f.isa().width().lanes();
+        let together = stage.together();
+        // One vector of what has been folded for each that is made at a time, so that one need not wait for the other.
+        let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..together).map(|_| neutral(f, fold.1)).collect()).collect();
+        totals.iter().flatten().for_each(|total| f.pin(*total));
+        let index = f.int(0);
+        if together > 1 {
+            let count = field(f, args, offset_of!(Args, together));
+            f.repeat(count, |f| {
+                (0..together).for_each(|vector| self.vector(f, stage, &Place { at: Some((index, vector)), mask: None }, &totals));
+                f.add(index, (together * lanes) as i32);
+            });
+        }
+        let count = field(f, args, if together > 1 { offset_of!(Args, single) } else { offset_of!(Args, vectors) });
+        f.repeat(count, |f| {
+            self.vector(f, stage, &Place { at: Some((index, 0)), mask: None }, &totals);
+            f.add(index, lanes as i32);
+        });
+        let left = field(f, args, offset_of!(Args, left));
+        f.when(Compare::Gt, left, 0, |f| {
+            let mask = f.first_lanes(left);
+            self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask) }, &totals);
+        });
+        for ((_, op, operand), totals) in stage.folds.iter().zip(&totals) {
+            let total = across(f, *op, totals);
+            self.keep(f, *operand, total);
         }
     }
 
-    /// The address of an operand's vector.
-    fn address(&self, f: &Function, operand: usize, place: &Place<'_>) -> Addr {
+    /// The steps on one vector of a row.
+    fn vector(&mut self, f: &mut Function, stage: &Part, place: &Place, totals: &[Vec<Val>]) {
+        let mut r: Registers = [None; REGISTERS];
+        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, place));
+        for ((register, op, _), totals) in stage.folds.iter().zip(totals) {
+            let x = get(f, &r, *register);
+            let x = match place.mask {
+                Some(mask) => {
+                    let nothing = neutral(f, *op);
+                    f.select(mask, x, nothing)
+                }
+                None => x,
+            };
+            let total = totals[place.at.map_or(0, |at| at.1)];
+            let sum = fold(f, *op, x, total);
+            f.assign(total, sum);
+        }
+    }
+
+    /// The address of an operand's vector, of its one element where it stands still.
+    fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
         let size = self.spec.operands[operand].0.bytes();
-        place.at[operand].indexed(place.index, size as u8, (place.vector * f.isa().width().lanes() * size) as i32)
+        let at = self.at[operand]?;
+        Some(match place.at {
+            Some((index, vector)) => at.indexed(index, size as u8, (vector * f.isa().width().lanes() * size) as i32),
+            None => at.at(0),
+        })
     }
 
-    fn load(&self, f: &mut Function, operand: usize, place: &Place<'_>) -> Val {
-        let at = self.address(f, operand, place);
-        place.still[operand].unwrap_or_else(|| f.load_as(self.spec.operands[operand].0, at, place.mask))
+    fn load(&self, f: &mut Function, operand: usize, place: &Place) -> Val {
+        let (elem, way) = self.spec.operands[operand];
+        match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
+            (Some(still), ..) => still,
+            (None, Some(at), _) if way == Way::Moves => f.load_as(elem, at, place.mask),
+            (None, _, Some(at)) => f.splat_as(elem, at.at(0)),
+            _ => f.zero(f.isa().width()),
+        }
     }
 
-    fn step(&self, f: &mut Function, step: &Step, r: &mut Registers, place: &Place<'_>) {
-        let width = f.isa().width();
-        let get = |f: &mut Function, r: &Registers, i: usize| r.get(i).copied().flatten().unwrap_or_else(|| f.zero(width));
+    /// Keeps a number that is the same in all lanes as the operand's for the row, and stores it where the operand is in memory.
+    fn keep(&mut self, f: &mut Function, operand: usize, x: Val) {
+        if let Some(at) = self.at[operand] {
+            let one = f.int(1);
+            let mask = f.first_lanes(one);
+            f.store_as(self.spec.operands[operand].0, at.at(0), x, Some(mask));
+        } else {
+            self.still[operand] = Some(x);
+        }
+    }
+
+    fn step(&mut self, f: &mut Function, step: &Step, r: &mut Registers, place: &Place) {
         match *step {
             Step::Load { to, operand } => r[to] = Some(self.load(f, operand, place)),
             Step::Store { from, operand } => {
-                let (x, at) = (get(f, r, from), self.address(f, operand, place));
-                f.store_as(self.spec.operands[operand].0, at, x, place.mask);
+                let x = get(f, r, from);
+                match (place.at, self.address(f, operand, place)) {
+                    (Some(_), Some(at)) => f.store_as(self.spec.operands[operand].0, at, x, place.mask),
+                    _ => self.keep(f, operand, x),
+                }
             }
             Step::Copy { to, from } => r[to] = r[from],
             // Of two operands the second is taken where one is NaN.
             Step::Forward { at, f: Unary { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } } if alpha.get() == 0.0 => {
-                let (zero, x) = (f.zero(width), get(f, r, at));
+                let (zero, x) = (f.zero(f.isa().width()), get(f, r, at));
                 r[at] = Some(f.binary(Binary::MaxF32, zero, x));
             }
             Step::Forward { at, f: Unary { alg, alpha, beta } } => {
@@ -346,4 +474,43 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// A register; zeros where nothing has been loaded.
+fn get(f: &mut Function, r: &Registers, i: usize) -> Val {
+    r.get(i).copied().flatten().unwrap_or_else(|| f.zero(f.isa().width()))
+}
+
+fn neutral(f: &mut Function, op: FoldOp) -> Val {
+    f.splat_f32(f.isa().width(), op.neutral() as f32)
+}
+
+/// Two vectors folded: the second, which is never NaN by itself, where the first is NaN and `op` leaves those out.
+fn fold(f: &mut Function, op: FoldOp, x: Val, total: Val) -> Val {
+    let op = match op {
+        FoldOp::Sum => Binary::AddF32,
+        FoldOp::Mul => Binary::MulF32,
+        FoldOp::Max => Binary::MaxF32,
+        FoldOp::Min => Binary::MinF32,
+    };
+    f.binary(op, x, total)
+}
+
+/// All lanes of some vectors folded, in all lanes: halves are exchanged, then quarters, and so on.
+fn across(f: &mut Function, op: FoldOp, totals: &[Val]) -> Val {
+    let mut total = totals[0];
+    for other in &totals[1..] {
+        total = fold(f, op, *other, total);
+    }
+    let lanes = f.isa().width().lanes() as u32;
+    let mut distance = lanes / 2;
+    while distance > 0 {
+        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
+        let at = f.constant(&bytes);
+        let from = f.load(f.isa().width(), at);
+        let exchanged = f.binary(Binary::Lookup32, from, total);
+        total = fold(f, op, exchanged, total);
+        distance /= 2;
+    }
+    total
 }

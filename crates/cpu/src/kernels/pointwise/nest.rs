@@ -276,9 +276,11 @@ impl Nest {
         });
     }
 
-    /// How far the operands move in the innermost loop of each box.
-    pub fn steps(&self) -> impl Iterator<Item = &[i64; OPERANDS]> {
-        self.first.iter().chain(&self.more).map(|p| &p.loops[p.len - 1].strides)
+    /// How far operand `t` moves in the innermost loop, where that is the same for all boxes.
+    pub fn step(&self, t: usize) -> Option<i64> {
+        let mut steps = self.first.iter().chain(&self.more).map(|p| p.loops[p.len - 1].strides[t]);
+        let first = steps.next().unwrap_or(0);
+        steps.all(|s| s == first).then_some(first)
     }
 
     /// Calls `f` for chunks that together visit the positions numbered `range` once each.

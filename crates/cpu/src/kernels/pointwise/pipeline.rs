@@ -63,7 +63,7 @@ pub(super) struct Grid {
     /// Chunks run along the kept positions, not along the reduced ones.
     columns: bool,
     /// Kept positions of a task.
-    block: i64,
+    pub(super) block: i64,
     /// Reduced positions of a task.
     segment: i64,
 }
@@ -116,7 +116,7 @@ impl Grid {
         self.kept.volume() > 0 && self.reduced.volume() == 0
     }
 
-    fn segments(&self) -> i64 {
+    pub(super) fn segments(&self) -> i64 {
         (self.reduced.volume() + self.segment - 1) / self.segment
     }
 

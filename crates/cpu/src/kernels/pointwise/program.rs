@@ -52,7 +52,7 @@ pub(super) struct Fold {
 }
 
 /// The positions that a stage visits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Over {
     /// All.
     All,

@@ -1,6 +1,7 @@
 //! Layer normalisation: statistics by row of the last dimension.
 
 use crate::kernels::dense;
+use crate::kernels::pointwise::{Pipeline, Program};
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
 use crate::{CpuTarget, RowPlan};
@@ -8,8 +9,16 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "dense:portable", plan: dense_plan }, Impl { name: "folds:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "rows:jit", plan: generated },
+    Impl { name: "dense:portable", plan: dense_plan },
+    Impl { name: "folds:portable", plan },
+    fallback::ROW,
+];
+
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, pipeline)
+}
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
@@ -19,21 +28,21 @@ fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Sk
 }
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::LayerNorm(op) => {
-            let norm = Norm {
-                problem,
-                prop: op.prop,
-                flags: op.flags,
-                epsilon: op.epsilon.get(),
-                src: &op.src,
-                split: None,
-                kept: (1 << (op.src.dims().len() - 1)) - 1,
-                channel: 1 << (op.src.dims().len() - 1),
-                workspace: false,
-            };
-            norm.pipeline()
-        }
-        _ => Err(Skip::Op("another operation than layer normalisation")),
-    })
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::LayerNorm(op) = &problem.op else { return Err(Skip::Op("another operation than layer normalisation")) };
+    let norm = Norm {
+        problem,
+        prop: op.prop,
+        flags: op.flags,
+        epsilon: op.epsilon.get(),
+        src: &op.src,
+        split: None,
+        kept: (1 << (op.src.dims().len() - 1)) - 1,
+        channel: 1 << (op.src.dims().len() - 1),
+        workspace: false,
+    };
+    norm.pipeline()
 }

@@ -1,7 +1,7 @@
 //! Softmax and its logarithm.
 
 use crate::kernels::dense;
-use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline};
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -9,8 +9,16 @@ use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, Softmax, SoftmaxAlg};
 use oxidnn_spec::{Arg, DataType, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "dense:portable", plan: dense_plan }, Impl { name: "rows:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "rows:jit", plan: generated },
+    Impl { name: "dense:portable", plan: dense_plan },
+    Impl { name: "rows:portable", plan },
+    fallback::ROW,
+];
+
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan(problem, target, pipeline)
+}
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
@@ -20,11 +28,15 @@ fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Sk
 }
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    match &problem.op {
         Op::Softmax(op) if op.prop.is_forward() => forward(op, problem),
         Op::Softmax(op) => backward(op, problem),
         _ => Err(Skip::Op("another operation than softmax")),
-    })
+    }
 }
 
 /// Folds the maximum, then the sum of exponentials, then normalises. Exponentials are kept in a destination of `f32`.
