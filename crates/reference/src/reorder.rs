@@ -12,7 +12,8 @@ use crate::region::Region;
 use crate::sparse::PackedSparse;
 use crate::{Args, Epilogue, Factor, View, for_each_position};
 use oxidnn_expr::{number, quant};
-use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error, Format};
+use oxidnn_spec::op::{Reorder, RnnScaling};
+use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error, Format, RnnQuant};
 use std::cell::Cell;
 
 pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
@@ -35,12 +36,29 @@ pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
         return Err(Error::arg(Arg::DST, dst.dims(), src.dims()));
     }
     let adjust = compensation(args).and_then(|(_, c)| c.scale_adjust).map_or(1.0, |s| f64::from(s.get()));
+    let network = network(attr, args);
+    let network = network.as_ref().and_then(|x| x.rnn_scaling(&attr.rnn));
     let copy = Copy::new(src, tail, attr);
     for_each_position(src.dims(), |pos| {
-        copy.element(pos, pos, |v| quant::dequantise(v, scale.at(pos), zero_point.at(pos)) * adjust);
+        let real = |v| quant::dequantise(v, scale.at(pos), zero_point.at(pos)) * adjust;
+        copy.element(pos, pos, |v| network.map_or(real(v), |n| real(v) * scale_at(&n, src.dims(), pos) + f64::from(n.shift.get())));
     });
     dst.zero_padding();
     compensate(args, &dst)
+}
+
+/// The operation, where attributes of a recurrent network may mean something for it.
+fn network(attr: &Attr, args: &dyn Args) -> Option<Reorder> {
+    if attr.rnn == RnnQuant::default() {
+        return None;
+    }
+    Some(Reorder { src: args.tensor(Arg::SRC)?.clone(), dst: args.tensor(Arg::DST)?.clone() })
+}
+
+fn scale_at(n: &RnnScaling<'_>, dims: &Dims, pos: &[i64]) -> f64 {
+    let masked = (0..dims.len()).filter(|d| n.mask >> d & 1 == 1);
+    let index = masked.fold(0, |index, d| index * dims[d] + pos[d]);
+    n.scales.get(index as usize).map_or(1.0, |s| f64::from(s.get()))
 }
 
 fn compensation(args: &dyn Args) -> Option<(&Blocking, Compensation)> {

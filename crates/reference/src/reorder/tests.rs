@@ -86,3 +86,14 @@ fn runtime_dimensions() {
     compute(op, Attr::default(), &args);
     assert_eq!(args.bytes(Arg::DST), [1, 4, 2, 5, 3, 127]);
 }
+
+/// Weights of an int8 network: a scale a gate and channel; its data: one scale and a shift.
+#[test]
+fn quantisation_of_recurrent_networks() {
+    let mut l = Line::new("--reorder --sdt=f32 --ddt=s8 --attr-rnn-data=2:3 --attr-rnn-weights=24:1+2+3+4 1x1x2x2x2");
+    l.set(Arg::SRC, &[1.0; 8]).run();
+    assert_eq!(l.values(Arg::DST), [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    let mut l = Line::new("--reorder --sdt=f32 --ddt=u8 --attr-rnn-data=2:3 --attr-rnn-weights=0:9 1x1x2");
+    l.set(Arg::SRC, &[1.0, -2.0]).run();
+    assert_eq!(l.values(Arg::DST), [5.0, 0.0]);
+}

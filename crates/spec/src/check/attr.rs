@@ -307,20 +307,23 @@ fn dropout(op: &Op, attr: &Attr, rules: &AttrRules) -> Checked {
     ensure(!both || mask.layout == dst.layout, "dropout mask", "another layout", "the layout of dst")
 }
 
-/// Quantisation of recurrent networks: only there, with masks over gates and channels and as many scales.
+/// Quantisation of recurrent networks: only there, and in reorders to their tensors, with masks over gates and channels and as many scales.
 fn rnn(op: &Op, attr: &Attr) -> Checked {
     let q = &attr.rnn;
-    let Op::Rnn(net) = op else {
-        return ensure(*q == crate::RnnQuant::default(), "rnn quantisation", "set", format_args!("unset for {}", op.kind()));
+    let (weights, projection) = match op {
+        Op::Rnn(net) => (Some(net.weights_layer.dims()), net.weights_projection.as_ref().map(|t| t.dims())),
+        Op::Reorder(x) => {
+            let of = |rank| Some(x.dst.dims()).filter(|d| d.len() == rank && x.dst.dtype == DataType::S8);
+            (of(5), of(4))
+        }
+        _ => return ensure(*q == crate::RnnQuant::default(), "rnn quantisation", "set", format_args!("unset for {}", op.kind())),
     };
     if let Some((scale, shift)) = q.data {
         ensure(scale.get().is_finite() && scale.get() != 0.0, "rnn data scale", scale, "a finite number but 0")?;
         ensure(shift.get().is_finite(), "rnn data shift", shift, "a finite number")?;
     }
-    let weights = net.weights_layer.dims();
-    let projection = net.weights_projection.as_ref().map(|t| t.dims());
     for (name, scales, dims, all) in
-        [("rnn weights scales", &q.weights, Some(weights), 0b11000), ("rnn projection scales", &q.projection, projection, 0b1000)]
+        [("rnn weights scales", &q.weights, weights, 0b11000), ("rnn projection scales", &q.projection, projection, 0b1000)]
     {
         let (Some((mask, numbers)), Some(dims)) = (scales, dims) else { continue };
         ensure([0, all].contains(mask), name, format_args!("mask {mask}"), format_args!("mask 0 or {all}"))?;

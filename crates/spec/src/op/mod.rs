@@ -36,7 +36,7 @@ pub use norm::{BatchNorm, Diff, GroupNorm, LayerNorm, NormFlags};
 pub use pool::{Pool, PoolAlg};
 pub use prelu::Prelu;
 pub use reduction::{Reduction, ReductionAlg};
-pub use reorder::Reorder;
+pub use reorder::{Reorder, RnnScaling};
 pub use resampling::{Resampling, ResamplingAlg};
 pub use rnn::{Rnn, RnnActivation, RnnCell, RnnDiff, RnnDirection, RnnSizes};
 pub use sdpa::{Sdpa, SdpaMask, SdpaScale};

@@ -104,8 +104,10 @@ pub(super) fn read(v: &Values, op: &Op, fill: &mut FillHints) -> Result<Attr> {
         Ok(())
     })?;
     attr.precomputed_reductions = v.read("attr-precomputed-reductions", |s| quant::read(s, op, DataType::S32).map(|r| r.quants))?;
-    if let Op::Rnn(rnn) = op {
-        attr.rnn = rnn_quant(v, rnn)?;
+    match op {
+        Op::Rnn(rnn) => attr.rnn = rnn_quant(v, rnn)?,
+        Op::Reorder(_) => attr.rnn = given_quant(v)?,
+        _ => {}
     }
     Ok(attr)
 }
@@ -191,6 +193,17 @@ fn rnn_quant(v: &Values, rnn: &Rnn) -> Result<RnnQuant> {
     })
 }
 
+/// Quantisation of what a reorder makes ready for an int8 network: the given numbers, else none.
+fn given_quant(v: &Values) -> Result<RnnQuant> {
+    let data = v.read("attr-rnn-data", |s| match s.split_once(':') {
+        Some((scale, shift)) => Ok(Some((real(scale)?, real(shift)?))),
+        None if s.is_empty() || s == "none" => Ok(None),
+        None => Err(ParseError::new(s, "SCALE:SHIFT, or none")),
+    })?;
+    let list = |option: &str| v.read(option, |s| if s.is_empty() || s == "none" { Ok(None) } else { numbers(s).map(Some) });
+    Ok(RnnQuant { data, weights: list("attr-rnn-weights")?, projection: list("attr-rnn-projection")? })
+}
+
 /// The mask and scales that `--scaling` stands for: one 127, or one for each gate and channel.
 fn default_scales(weights: &Tensor, per_oc: bool) -> (u32, Vec<Real>) {
     let dims = weights.dims();
@@ -228,8 +241,25 @@ pub(super) fn write(problem: &Problem, fill: &FillHints, line: &mut Line) {
     line.set("attr-zero-points", quant::write(&attr.zero_points, DataType::S32, value));
     line.set("attr-precomputed-reductions", quant::write(&attr.precomputed_reductions, DataType::S32, |_| None));
     line.set("attr-post-ops", post_ops::write(op, attr));
-    if let Op::Rnn(rnn) = op {
-        write_rnn(rnn, &attr.rnn, line);
+    match op {
+        Op::Rnn(rnn) => write_rnn(rnn, &attr.rnn, line),
+        Op::Reorder(_) => write_given(&attr.rnn, line),
+        _ => {}
+    }
+}
+
+fn join(numbers: &[Real]) -> String {
+    numbers.iter().map(Real::to_string).collect::<Vec<_>>().join("+")
+}
+
+fn write_given(q: &RnnQuant, line: &mut Line) {
+    if let Some((scale, shift)) = q.data {
+        line.set("attr-rnn-data", format!("{scale}:{shift}"));
+    }
+    for (option, scales) in [("attr-rnn-weights", &q.weights), ("attr-rnn-projection", &q.projection)] {
+        if let Some((mask, scales)) = scales {
+            line.set(option, format!("{mask}:{}", join(scales)));
+        }
     }
 }
 
@@ -243,7 +273,6 @@ fn write_dropout(d: &Dropout, fill: &FillHints) -> String {
 }
 
 fn write_rnn(rnn: &Rnn, q: &RnnQuant, line: &mut Line) {
-    let join = |v: &[Real]| v.iter().map(Real::to_string).collect::<Vec<_>>().join("+");
     let int8 = rnn.src_layer.dtype.is_x8();
     match q.data {
         Some((scale, shift)) => line.set("attr-rnn-data", format!("{scale}:{shift}")),

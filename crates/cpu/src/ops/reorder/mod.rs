@@ -20,6 +20,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
+        Op::Reorder(op) if op.rnn_scaling(&problem.attr.rnn).is_some() => Err(Skip::Attr("quantisation of recurrent networks".into())),
         Op::Reorder(op) => Ok(op),
         _ => Err(Skip::Op("another operation than reorder")),
     }
