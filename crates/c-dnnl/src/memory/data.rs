@@ -4,6 +4,7 @@ use super::{Memory, resolved};
 use crate::handle::{Data, In, InOut, Out, repoint};
 use crate::memory_desc::query::buffer_bytes;
 use crate::status::{Failure, Status, guard};
+use crate::stream::Stream;
 
 impl Memory {
     /// Handle `index`.
@@ -94,4 +95,16 @@ pub extern "C" fn dnnl_memory_unmap_data(memory: In<'_, Memory>, _mapped: Data) 
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_unmap_data_v2(memory: In<'_, Memory>, _mapped: Data, index: i32) -> Status {
     guard("dnnl_memory_unmap_data_v2", || memory.get("memory")?.mapped(index).map(|_| ()))
+}
+
+/// `dnnl_impl_zero_pad`: makes the padded area zero. Test programs link against it.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_impl_zero_pad(memory: In<'_, Memory>, stream: In<'_, Stream>) -> Status {
+    guard("dnnl_impl_zero_pad", || {
+        let memory = memory.get("memory")?;
+        if let Some(stream) = stream.optional() {
+            stream.runtime().wait()?;
+        }
+        Ok(memory.runtime.zero_padding()?)
+    })
 }

@@ -137,6 +137,33 @@ impl Memory<'_> {
         self.write_with(|i| f64::from(values[i]))
     }
 
+    /// Makes the padded area zero.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for opaque layouts, null addresses, read-only memory, and while the memory is in use.
+    pub fn zero_padding(&self) -> Result<(), Error> {
+        let dims = *self.tensor.dims();
+        let Some(b) = self.tensor.blocking().filter(|b| b.padded_dims != dims && !dims.contains(&0)) else { return Ok(()) };
+        let (mut data, dtype) = (self.map_mut(0)?, self.tensor.dtype);
+        self.mapped(data.len())?;
+        let mut whole = self.tensor.clone();
+        whole.layout.dims = b.padded_dims;
+        let is_padding = |mut index: i64| {
+            let mut outside = false;
+            for (&size, &padded) in dims.iter().zip(b.padded_dims.iter()).rev() {
+                outside |= index % padded >= size;
+                index /= padded;
+            }
+            outside
+        };
+        walk(&whole, |i, at| {
+            if is_padding(i as i64) {
+                store(dtype, &mut data, at, 0);
+            }
+        })?;
+        data.unmap()
+    }
+
     /// Buffer `index` as it lies, in units of `T`; the bytes behind the last whole unit are left out.
     ///
     /// # Errors

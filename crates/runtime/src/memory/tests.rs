@@ -171,3 +171,19 @@ fn remote_memory_is_copied_by_the_device() {
     assert_eq!(m.read_f32().unwrap(), [-4.0, 2.0, 3.0, 4.0]);
     assert!(Memory::from_slice(&engine, tensor([4], DataType::F32, "a"), &[0f32; 4]).is_err());
 }
+
+#[test]
+fn padding_becomes_zero_and_nothing_else() {
+    for (dtype, dims, tag) in
+        [(DataType::F32, [2, 5, 3], "aBc4b"), (DataType::U8, [5, 3, 2], "ABc4a2b2a"), (DataType::S4, [3, 5, 2], "aBc4b")]
+    {
+        let m = Memory::new(&engine(), Tensor::with_tag(dims, dtype, tag).unwrap()).unwrap();
+        m.map_mut(0).unwrap().fill(0x11);
+        let before = m.read_f64().unwrap();
+        m.zero_padding().unwrap();
+        assert_eq!(m.read_f64().unwrap(), before, "{tag}");
+        let elements: i64 = dims.iter().product();
+        let kept: u32 = m.map(0).unwrap().iter().map(|b| b.count_ones()).sum();
+        assert_eq!(i64::from(kept), elements * 2 * dtype.bits() as i64 / 8, "{tag}");
+    }
+}
