@@ -180,6 +180,22 @@ impl MemoryDesc {
     }
 }
 
+/// `oxidnn_primitive_cache_statistics_t`, of our own header.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(C)]
+pub struct CacheStatistics {
+    /// Requests that found code.
+    pub hits: u64,
+    /// Requests that made code.
+    pub misses: u64,
+    /// Entries that were forgotten for others.
+    pub evictions: u64,
+    /// Entries now.
+    pub entries: u64,
+    /// Bytes of their code and tables.
+    pub bytes: u64,
+}
+
 /// `dnnl_version_t`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

@@ -8,6 +8,7 @@ pub mod attr;
 pub mod create;
 pub mod debug;
 pub mod engine;
+pub mod extensions;
 pub mod gemm;
 pub mod graph;
 pub mod handle;

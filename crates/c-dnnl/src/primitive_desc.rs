@@ -2,6 +2,7 @@
 
 use crate::attr::Attr;
 use crate::engine::Engine;
+use crate::extensions::explanation;
 use crate::handle::{Handle, In, InOut, New, Owned};
 use crate::memory_desc::{MemoryDesc, record};
 use crate::status::{Failure, Status, guard};
@@ -32,6 +33,7 @@ pub(crate) struct Decision {
     sizes: Option<Box<WindowSizes>>,
     factors: Vec<f32>,
     attr: OnceLock<Attr>,
+    explanation: OnceLock<CString>,
 }
 
 /// Lists of numbers as C takes them.
@@ -75,7 +77,7 @@ impl Decision {
             factors.resize(MAX_NDIMS, 0.0);
         }
         let name = CString::new(desc.impl_name()).unwrap_or_default();
-        Decision { runtime: desc, name, records, sizes, factors, attr: OnceLock::new() }
+        Decision { runtime: desc, name, records, sizes, factors, attr: OnceLock::new(), explanation: OnceLock::new() }
     }
 
     /// What the runtime decided.
@@ -88,6 +90,11 @@ impl PrimitiveDesc {
     /// The handle's object for a decision.
     pub(crate) fn new(engine: Arc<Engine>, decision: Arc<Decision>) -> PrimitiveDesc {
         PrimitiveDesc { decision, engine, iterates: true }
+    }
+
+    /// Why this implementation, in words.
+    pub(crate) fn explanation(&self) -> &CStr {
+        self.decision.explanation.get_or_init(|| CString::new(explanation(self.runtime())).unwrap_or_default())
     }
 
     /// What the runtime decided.

@@ -47,11 +47,11 @@ impl Device for CpuDevice {
     }
 
     fn rows(&self, problem: &Problem) -> Vec<&'static str> {
-        ops::rows(&problem.op).iter().map(|row| row.name).collect()
+        ops::rows_for(problem).iter().map(|row| row.name).collect()
     }
 
     fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
-        plan_rows(ops::rows(&problem.op), problem, &self.target, from_row)
+        plan_rows(ops::rows_for(problem), problem, &self.target, from_row)
     }
 }
 

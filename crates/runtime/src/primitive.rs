@@ -23,6 +23,9 @@ impl Primitive {
         let begin = verbose::clock(verbose::PROFILE_CREATE);
         let (code, hit) = cache::code(desc).inspect_err(|e| verbose::failed("create", desc.problem().op.kind(), e))?;
         verbose::created(desc, hit, begin);
+        if !hit {
+            prepare(desc);
+        }
         Ok(Primitive { desc: desc.clone(), code })
     }
 
@@ -63,6 +66,14 @@ impl Primitive {
     /// As [`Primitive::execute`]; instead of descriptions that differ, too few bytes are refused.
     pub fn execute_bytes(&self, stream: &Stream, args: &[(Arg, &Memory<'_>)]) -> Result<(), Error> {
         execute(Request { desc: &self.desc, code: &self.code, stream, args, faith: Faith::Bytes })
+    }
+}
+
+/// Makes the code of the example sizes that the problem's attributes name, so that the primitives to come find it in the cache. What cannot
+/// be made now is refused when it is asked for.
+fn prepare(desc: &PrimitiveDesc) {
+    for example in desc.given().examples() {
+        let _ = PrimitiveDesc::new(desc.engine(), example).and_then(|desc| cache::code(&desc));
     }
 }
 

@@ -216,6 +216,19 @@ fn equal_problems_share_their_code() {
 }
 
 #[test]
+fn code_for_examples_is_made_along() {
+    let (engine, builds) = engine();
+    let changing = |arg: Arg| DynamicDim { arg, dim: 0, examples: vec![3, 9] };
+    let attr = Attr { dynamic: vec![changing(Arg::SRC), changing(Arg::DST)], ..Attr::default() };
+    let make = |n: i64| Primitive::new(&PrimitiveDesc::new(&engine, linear([n], 6.0, 1.0, attr.clone())).unwrap()).unwrap();
+    make(7);
+    assert_eq!(builds.load(std::sync::atomic::Ordering::SeqCst), 3);
+    make(3);
+    make(9);
+    assert_eq!(builds.load(std::sync::atomic::Ordering::SeqCst), 3);
+}
+
+#[test]
 fn better_code_takes_over() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();

@@ -35,6 +35,19 @@ pub struct Attr {
     pub rnn: RnnQuant,
     /// Prefer kernels that serve every shape to kernels made for this one.
     pub hint_reusable_kernels: bool,
+    /// Sizes that will be others in the problems to come: as [`Attr::hint_reusable_kernels`], and code for the examples is made along.
+    pub dynamic: Vec<DynamicDim>,
+}
+
+/// A size that changes from one problem to the next.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct DynamicDim {
+    /// Whose size.
+    pub arg: Arg,
+    /// Which dimension.
+    pub dim: usize,
+    /// Sizes that it may have; the first ones of all changing sizes belong together, and so on.
+    pub examples: Vec<i64>,
 }
 
 /// Who provides the scratch buffer.

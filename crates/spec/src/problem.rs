@@ -67,6 +67,23 @@ impl Problem {
         }
     }
 
+    /// The problems of the example sizes that the attributes name for sizes which change: the first example of each, the second, and so on,
+    /// everything else as here. Sizes that do not fit each other are left out.
+    pub fn examples(&self) -> Vec<Problem> {
+        let count = self.attr.dynamic.first().map_or(0, |d| d.examples.len());
+        let example = |i: usize| {
+            let mut op = self.op.clone();
+            for changing in &self.attr.dynamic {
+                let tensor = op.tensor_mut(changing.arg)?;
+                let mut dims = *tensor.dims();
+                *dims.get_mut(changing.dim)? = *changing.examples.get(i)?;
+                tensor.layout = tensor.layout.resized(dims);
+            }
+            Problem::new(op, self.attr.clone()).ok()
+        };
+        (0..count).filter_map(example).collect()
+    }
+
     /// Description of the array of numbers that `quant` of argument `of` stands for: dims by [`Quant::dims`], row-major.
     pub fn quant_tensor(&self, of: Arg, quant: &Quant) -> Option<Tensor> {
         if quant.on_host {

@@ -125,13 +125,13 @@ fn parse_type(text: &str) -> Result<Type> {
     Ok(Type { passed: next()?, pointed: next()?, written: next()? })
 }
 
-/// Names of all functions that begin with `dnnl_`: an identifier before a parenthesis, at the top level.
+/// Names of all functions that begin with `dnnl_` or `oxidnn_`: an identifier before a parenthesis, at the top level.
 fn functions(text: &str) -> BTreeSet<&str> {
     let called = |at: usize| {
         let name = &text[at..at + word_len(&text[at..])];
         text[at + name.len()..].trim_start().starts_with('(').then_some(name)
     };
-    words(text, "dnnl_").filter_map(called).collect()
+    words(text, "dnnl_").chain(words(text, "oxidnn_")).filter_map(called).collect()
 }
 
 /// Every enumerator with the name of its type.

@@ -129,18 +129,31 @@ struct Record {
     fields: &'static [(&'static str, usize)],
 }
 
-const RECORDS: &[Record] = &[Record {
-    name: "dnnl_version_t",
-    bytes: size_of::<records::Version>(),
-    fields: &[
-        ("major", offset_of!(records::Version, major)),
-        ("minor", offset_of!(records::Version, minor)),
-        ("patch", offset_of!(records::Version, patch)),
-        ("hash", offset_of!(records::Version, hash)),
-        ("cpu_runtime", offset_of!(records::Version, cpu_runtime)),
-        ("gpu_runtime", offset_of!(records::Version, gpu_runtime)),
-    ],
-}];
+const RECORDS: &[Record] = &[
+    Record {
+        name: "dnnl_version_t",
+        bytes: size_of::<records::Version>(),
+        fields: &[
+            ("major", offset_of!(records::Version, major)),
+            ("minor", offset_of!(records::Version, minor)),
+            ("patch", offset_of!(records::Version, patch)),
+            ("hash", offset_of!(records::Version, hash)),
+            ("cpu_runtime", offset_of!(records::Version, cpu_runtime)),
+            ("gpu_runtime", offset_of!(records::Version, gpu_runtime)),
+        ],
+    },
+    Record {
+        name: "oxidnn_primitive_cache_statistics_t",
+        bytes: size_of::<records::CacheStatistics>(),
+        fields: &[
+            ("hits", offset_of!(records::CacheStatistics, hits)),
+            ("misses", offset_of!(records::CacheStatistics, misses)),
+            ("evictions", offset_of!(records::CacheStatistics, evictions)),
+            ("entries", offset_of!(records::CacheStatistics, entries)),
+            ("bytes", offset_of!(records::CacheStatistics, bytes)),
+        ],
+    },
+];
 
 /// What the compiler is asked about.
 pub(super) fn fields() -> Vec<(&'static str, &'static str)> {

@@ -5,3 +5,4 @@
 pub mod cache;
 pub mod creators;
 pub mod numbers;
+pub mod platform;

@@ -4,9 +4,10 @@ use super::attr_params::AttrParams;
 use super::data_type;
 use super::finish::{Finish, Request};
 use crate::handle::{Array, ArrayMut, Data, Handle, In, InOut, New, Out, Owned, region};
+use crate::isa;
 use crate::post_ops::PostOps;
 use crate::status::{Failure, Status, guard};
-use oxidnn_cpu::CpuDevice;
+use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::brgemm::{self as kernel, Shape};
 use oxidnn_cpu::kernels::tile::Product;
 use oxidnn_spec::DataType;
@@ -58,8 +59,8 @@ fn wanted_packing(product: Product) -> i32 {
 }
 
 /// What generated code may use here.
-fn isa() -> Result<kernel::Isa, Failure> {
-    CpuDevice::host().target().jit.ok_or_else(|| Failure::unimplemented("kernels of one block where no code is generated"))
+fn code_isa() -> Result<kernel::Isa, Failure> {
+    CpuTarget::limited(isa::limit(), 1).jit.ok_or_else(|| Failure::unimplemented("kernels of one block where no code is generated"))
 }
 
 impl Brgemm {
@@ -77,7 +78,7 @@ impl Brgemm {
         let found = PRODUCTS.iter().find(|(of, _)| *of == types).map(|(_, product)| *product);
         let product =
             found.ok_or_else(|| Failure::unimplemented(format_args!("products of {} by {} to {}", types[0], types[1], types[2])))?;
-        isa()?;
+        code_isa()?;
         let (m, n, k) = sizes;
         let shape = Shape { product, m, n, k, lda, ldb, ldc, add: false };
         Ok(Brgemm { shape, sums: types[2], batch, request: Request::default(), finish: None, is_final: false, code: None })
@@ -105,7 +106,7 @@ impl Brgemm {
         if !self.is_final {
             return Err(Failure::invalid("brgemm", "one that may change", "one after dnnl_brgemm_finalize"));
         }
-        let (isa, shape) = (isa()?, self.shape);
+        let (isa, shape) = (code_isa()?, self.shape);
         let to_c = kernel::Brgemm::new(isa, shape)?;
         let to_scratchpad = kernel::Brgemm::new(isa, Shape { ldc: shape.n, ..shape })?;
         if let Some(finish) = &mut self.finish {
@@ -283,7 +284,7 @@ pub extern "C" fn dnnl_brgemm_finalize(brgemm: InOut<'_, Brgemm>) -> Status {
 pub extern "C" fn dnnl_brgemm_get_B_pack_type(pack_type: Out<'_, i32>, a_dt: i32, b_dt: i32) -> Status {
     guard("dnnl_brgemm_get_B_pack_type", || {
         let (a, b) = (data_type("a_dt", a_dt)?, data_type("b_dt", b_dt)?);
-        let found = PRODUCTS.iter().find(|(types, _)| types[..2] == [a, b]).filter(|_| isa().is_ok());
+        let found = PRODUCTS.iter().find(|(types, _)| types[..2] == [a, b]).filter(|_| code_isa().is_ok());
         pack_type.set("pack_type", found.map_or(self::pack_type::UNDEF, |(_, product)| wanted_packing(*product)))
     })
 }

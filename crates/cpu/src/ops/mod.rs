@@ -18,12 +18,15 @@ pub mod prelu;
 pub mod reduction;
 pub mod reorder;
 pub mod resampling;
+mod reusable;
 pub mod rnn;
 pub mod sdpa;
 pub mod shuffle;
 pub mod softmax;
 pub mod sum;
 mod support;
+
+pub use reusable::rows_for;
 
 use crate::CpuTarget;
 use oxidnn_runtime::Impl;

@@ -2,7 +2,7 @@
 
 use super::{Checked, ensure, post_ops};
 use crate::op::{Op, Prop};
-use crate::{Accumulation, Arg, Attr, DataType, Dims, Error, Problem, Quant, QuantMode, Rounding};
+use crate::{Accumulation, Arg, Attr, DataType, Dims, DynamicDim, Error, Problem, Quant, QuantMode, Rounding};
 use std::collections::BTreeMap;
 
 /// Masks that quantisation of an argument may have.
@@ -175,7 +175,22 @@ pub(crate) fn check(problem: &Problem) -> Checked {
     }
     dropout(op, attr, rules)?;
     rnn(op, attr)?;
+    dynamic(op, attr)?;
     post_ops::check(op, attr, rules.post_ops)
+}
+
+/// Sizes that change are sizes of the operation's tensors, and have as many examples each.
+fn dynamic(op: &Op, attr: &Attr) -> Checked {
+    for DynamicDim { arg, dim, examples } in &attr.dynamic {
+        let rank = op.tensor(*arg).map_or(0, |t| t.dims().len());
+        ensure(*dim < rank, "dynamic size", format_args!("dimension {dim} of {arg}"), format_args!("one of its {rank} dimensions"))?;
+        let positive = examples.iter().all(|&size| size > 0);
+        ensure(positive, "dynamic size", format_args!("{examples:?} for {arg}"), "examples of at least 1")?;
+        let count = attr.dynamic[0].examples.len();
+        let got = format_args!("{} examples for {arg}", examples.len());
+        ensure(examples.len() == count, "dynamic size", got, format_args!("{count}, as for the first one"))?;
+    }
+    Ok(())
 }
 
 /// Arguments that precomputed reductions may belong to.

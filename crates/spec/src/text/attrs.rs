@@ -9,7 +9,8 @@ use super::values::{MAX_LIST, Values, int, name_in, one_of, real};
 use super::{DropoutHint, FillHints, layouts};
 use crate::op::Rnn;
 use crate::{
-    Accumulation, Arg, Attr, DataType, Dropout, FpMath, FpMathMode, Op, Problem, Real, RnnQuant, Rounding, ScratchpadMode, Tensor,
+    Accumulation, Arg, Attr, DataType, Dropout, DynamicDim, FpMath, FpMathMode, Op, Problem, Real, RnnQuant, Rounding, ScratchpadMode,
+    Tensor,
 };
 
 const SCRATCHPADS: [(ScratchpadMode, &str); 2] = [(ScratchpadMode::Library, "library"), (ScratchpadMode::User, "user")];
@@ -86,6 +87,7 @@ pub(super) fn read(v: &Values, op: &Op, fill: &mut FillHints) -> Result<Attr> {
         accumulation: v.name("attr-acc-mode", &ACCUMULATIONS)?,
         deterministic: v.flag("attr-deterministic")?,
         hint_reusable_kernels: v.flag("attr-reusable-kernels")?,
+        dynamic: v.read("attr-dynamic", dynamic)?,
         dropout: v.read("attr-dropout", |s| dropout(s, op, fill))?,
         post_ops: v.read("attr-post-ops", |s| post_ops::read(s, op))?,
         ..Attr::default()
@@ -138,6 +140,23 @@ fn rounding(s: &str, attr: &mut Attr, fill: &mut FillHints) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// `ARG:DIM:SIZExSIZE..+..`.
+fn dynamic(s: &str) -> Result<Vec<DynamicDim>> {
+    let one = |entry: &str| -> Result<DynamicDim> {
+        let mut parts = entry.splitn(3, ':');
+        let mut next = || parts.next().filter(|p| !p.is_empty()).ok_or_else(|| ParseError::new(entry, "ARG:DIM:SIZExSIZE.."));
+        let (arg, dim) = (arg(next()?)?, usize::from(int::<u8>(next()?)?));
+        Ok(DynamicDim { arg, dim, examples: next()?.split('x').map(int).collect::<Result<_>>()? })
+    };
+    if s.is_empty() { Ok(Vec::new()) } else { entries(s)?.into_iter().map(one).collect() }
+}
+
+/// What [`dynamic`] reads.
+pub(super) fn dynamic_text(dims: &[DynamicDim]) -> String {
+    let sizes = |d: &DynamicDim| d.examples.iter().map(i64::to_string).collect::<Vec<_>>().join("x");
+    dims.iter().map(|d| format!("{}:{}:{}", arg_name(d.arg), d.dim, sizes(d))).collect::<Vec<_>>().join("+")
 }
 
 /// `P[:SEED[:TAG[:OFFSET]]]` and flags `s32`, `s64`, `host`; a tag `undef` leaves the mask away.
@@ -229,6 +248,7 @@ pub(super) fn write(problem: &Problem, fill: &FillHints, line: &mut Line) {
     line.set("attr-acc-mode", accumulation_name(attr.accumulation));
     line.set("attr-deterministic", attr.deterministic.to_string());
     line.set("attr-reusable-kernels", attr.hint_reusable_kernels.to_string());
+    line.set("attr-dynamic", dynamic_text(&attr.dynamic));
     let seed = fill.rounding_seed.map_or_else(String::new, |s| format!(":{s}"));
     let modes = attr.rounding.iter().map(|(of, mode)| format!("{}:{}{seed}", arg_name(*of), name_in(&ROUNDINGS, *mode)));
     line.set("attr-rounding-mode", modes.collect::<Vec<_>>().join("+"));

@@ -104,6 +104,7 @@ const COMMON: &[Opt] = &[
     opt("attr-rounding-mode", ""),
     opt("attr-dropout", ""),
     opt("attr-reusable-kernels", "false"),
+    opt("attr-dynamic", ""),
     opt("attr-rnn-data", ""),
     opt("attr-rnn-weights", ""),
     opt("attr-rnn-projection", ""),

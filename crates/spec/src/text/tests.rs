@@ -404,6 +404,22 @@ fn pooled_line() -> impl Strategy<Value = String> {
     })
 }
 
+#[test]
+fn changing_sizes_have_examples() {
+    let line = "--matmul --stag=ab --dtag=ab --attr-dynamic=src:0:1x8+dst:0:1x8 3x4:4x5";
+    let problem: Problem = line.parse().unwrap();
+    assert_eq!(problem.to_string(), line);
+    let sizes: Vec<String> = problem.examples().iter().map(|p| p.tensor(Arg::DST).unwrap().dims().to_string()).collect();
+    assert_eq!(sizes, ["1x5", "8x5"]);
+    for wrong in ["src:2:1", "bia:0:1", "src:0:0", "src:0:1x2+dst:0:1", "src:0", "src:x:1"] {
+        let line = line.replace("src:0:1x8+dst:0:1x8", wrong);
+        assert!(line.parse::<Problem>().is_err(), "{line}");
+    }
+    // Sizes that do not fit each other are no example.
+    let line = line.replace("src:0:1x8+dst:0:1x8", "src:0:1x8");
+    assert!(line.parse::<Problem>().unwrap().examples().is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 

@@ -30,6 +30,7 @@ pub(super) fn write(attr: &Attr) -> String {
     if attr.hint_reusable_kernels {
         put("attr-reusable-kernels", "true".into());
     }
+    put("attr-dynamic", attrs::dynamic_text(&attr.dynamic));
     put("attr-scales", quants(&attr.scales));
     put("attr-zero-points", quants(&attr.zero_points));
     put("attr-precomputed-reductions", quants(&attr.precomputed_reductions));

@@ -1,0 +1,67 @@
+//! The order of rows where sizes will change: those whose kernels serve every shape come first.
+//!
+//! No generated kernel of this engine depends on the sizes of tensors, but some rows are chosen for a few shapes only (few rows, small weights)
+//! or bring weights into a layout that others do not read. With the hint, problems of all sizes meet the same rows, share their few kernels
+//! and their packed weights. The rows carry the hint in their names, so that a program sees that it was followed.
+
+use super::{fallback, rows};
+use crate::CpuTarget;
+use oxidnn_runtime::{Impl, knobs};
+use oxidnn_spec::{Op, Problem};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows that are for particular shapes.
+const PARTICULAR: [&str; 4] = ["small:jit", "gemv:jit", "unpacked:jit", "winograd:jit"];
+
+/// Behind the names of the other rows.
+const MARK: &str = ":reusable";
+
+/// The rows of a problem's operation, best first, in the order that its hint or the process asks for.
+pub fn rows_for(problem: &Problem) -> &'static [Impl<CpuTarget>] {
+    let wanted = problem.attr.hint_reusable_kernels || !problem.attr.dynamic.is_empty() || knobs::get().prefer_reusable_kernels;
+    if wanted { reusable_first(&problem.op) } else { rows(&problem.op) }
+}
+
+/// The table of an operation in the other order, made when it is first asked for.
+fn reusable_first(op: &Op) -> &'static [Impl<CpuTarget>] {
+    static TABLES: Mutex<Option<HashMap<&'static str, &'static [Impl<CpuTarget>]>>> = Mutex::new(None);
+    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    tables.get_or_insert_with(HashMap::new).entry(op.kind()).or_insert_with(|| ordered(rows(op)))
+}
+
+fn ordered(table: &[Impl<CpuTarget>]) -> &'static [Impl<CpuTarget>] {
+    let rank = |row: &Impl<CpuTarget>| match row.name {
+        name if name == fallback::ROW.name => 2,
+        name if PARTICULAR.contains(&name) => 1,
+        _ => 0,
+    };
+    let mut all: Vec<&Impl<CpuTarget>> = table.iter().collect();
+    all.sort_by_key(|row| rank(row));
+    let renamed = all.iter().map(|row| {
+        let name = if rank(row) == 0 { &*format!("{}{MARK}", row.name).leak() } else { row.name };
+        Impl { name, plan: row.plan }
+    });
+    renamed.collect::<Vec<_>>().leak()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oxidnn_spec::Attr;
+    use oxidnn_spec::op::Matmul;
+    use oxidnn_spec::{DataType, Tensor};
+
+    #[test]
+    fn the_hint_brings_rows_for_all_shapes_first() {
+        let tensor = |m: i64, n: i64| Tensor::plain([m, n], DataType::F32).unwrap();
+        let product = Matmul { src: tensor(2, 3), weights: tensor(3, 4), bias: None, dst: tensor(2, 4) };
+        let names = |hint: bool| {
+            let attr = Attr { hint_reusable_kernels: hint, ..Attr::default() };
+            rows_for(&Problem::new(product.clone(), attr).unwrap()).iter().map(|r| r.name).collect::<Vec<_>>()
+        };
+        let (plain, hinted) = (names(false), names(true));
+        assert!(PARTICULAR.contains(&plain[0]) && hinted[0].ends_with(MARK), "{plain:?} {hinted:?}");
+        assert_eq!((plain.len(), plain.last(), names(true)), (hinted.len(), hinted.last(), hinted.clone()));
+    }
+}
