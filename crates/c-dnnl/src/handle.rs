@@ -223,7 +223,7 @@ impl<T: Owned> Handle<T> {
     /// Ends the object; null is legal.
     pub fn destroy(self) {
         if !self.0.is_null() {
-            // SAFETY: objects of `Owned` types reach C as handles only through `New::own`, and the caller gives each back once.
+            // SAFETY: objects of `Owned` types reach C as handles only through `New::own` and `NewArray::own`, and the caller gives each back once.
             drop(unsafe { Box::from_raw(self.0) });
         }
     }

@@ -1,8 +1,11 @@
 //! Graphs and partitions as text: JSON files in the working directory, which benchdnn and visualisers read, and fields of verbose lines.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{AttrId, AttrValue, Graph, LayoutType, LogicalTensor, Op, Partition, Property, UNKNOWN};
 use oxidnn_runtime::{EngineKind, knobs, verbose};
-use oxidnn_spec::{FpMath, FpMathMode};
+use oxidnn_spec::{FpMath, FpMathMode, Real};
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
@@ -127,14 +130,19 @@ fn op(op: &Op, partition: Option<usize>) -> String {
 
 fn attr(name: &str, value: &AttrValue) -> String {
     let (kind, value) = match value {
-        AttrValue::F32(v) => ("f32", v.to_string()),
-        AttrValue::F32s(v) => ("f32[]", format!("{v:?}")),
+        AttrValue::F32(v) => ("f32", number(*v)),
+        AttrValue::F32s(v) => ("f32[]", format!("[{}]", v.iter().map(|v| number(*v)).collect::<Vec<_>>().join(", "))),
         AttrValue::S64(v) => ("s64", v.to_string()),
         AttrValue::S64s(v) => ("s64[]", format!("{v:?}")),
         AttrValue::Bool(v) => ("bool", u8::from(*v).to_string()),
         AttrValue::Text(v) => ("string", quoted(v)),
     };
     format!("        \"{name}\": {{\"type\": \"{kind}\", \"value\": {value}}}")
+}
+
+/// JSON has no infinities: the largest numbers stand for them.
+fn number(v: Real) -> String {
+    v.get().clamp(f32::MIN, f32::MAX).to_string()
 }
 
 fn layout(lt: &LogicalTensor) -> &'static str {

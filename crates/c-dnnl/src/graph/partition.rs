@@ -59,7 +59,7 @@ fn first<T>(all: &[T], count: usize) -> Result<&[T], Failure> {
 
 /// `dnnl_graph_partition_get_ops`.
 #[unsafe(no_mangle)]
-pub extern "C" fn dnnl_graph_partition_get_ops(partition: InOut<'_, Partition>, count: usize, ids: ArrayMut<'_, usize>) -> Status {
+pub extern "C" fn dnnl_graph_partition_get_ops(partition: In<'_, Partition>, count: usize, ids: ArrayMut<'_, usize>) -> Status {
     guard("dnnl_graph_partition_get_ops", || {
         let all: Vec<usize> = partition.get("partition")?.0.ops().iter().map(|op| op.id).collect();
         ids.fill("ids", first(&all, count)?)
@@ -75,7 +75,7 @@ pub extern "C" fn dnnl_graph_partition_get_id(partition: In<'_, Partition>, id: 
 /// `dnnl_graph_partition_compile`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_partition_compile(
-    partition: InOut<'_, Partition>,
+    partition: In<'_, Partition>,
     compiled: InOut<'_, CompiledPartition>,
     in_count: usize,
     inputs: Array<'_, In<'_, LogicalTensor>>,
