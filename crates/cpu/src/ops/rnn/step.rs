@@ -4,6 +4,7 @@ use super::cells::{self, BLOCK, Block, LINE};
 use super::cut::Place;
 use super::forward::{Run, Step};
 use super::skinny::Rows;
+use super::states;
 use crate::kernels::access::{read_run, write_run};
 use crate::kernels::multiversion::Body;
 use oxidnn_runtime::Buf;
@@ -149,9 +150,7 @@ impl At<'_, '_> {
         if dtype != DataType::F32 {
             return read_run(self.run.simd, buf, dtype, (first, 1), to);
         }
-        for (i, block) in to.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
-            buf.read(first + i * BLOCK, block);
-        }
+        states::read(buf, first, to);
     }
 
     /// Stores numbers as a type has them, and makes them what was stored.
@@ -161,9 +160,7 @@ impl At<'_, '_> {
             write_run(self.run.simd, buf, dtype, (first, 1), from);
             return read_run(self.run.simd, buf, dtype, (first, 1), from);
         }
-        for (i, block) in from.as_chunks::<BLOCK>().0.iter().enumerate() {
-            buf.write(first + i * BLOCK, block);
-        }
+        states::write(buf, first, from);
     }
 
     /// Stores the state that a step gives.
@@ -183,7 +180,7 @@ impl At<'_, '_> {
         let z = &self.run.plan.z;
         let row = self.run.plan.workspace_row;
         let at = (self.step.l * z.directions * z.samples() + self.sample(n)) * row;
-        workspace.write(at + field, numbers);
+        states::write(workspace, at + field, numbers);
     }
 
     /// Keeps a gate, or what follows the state.

@@ -5,6 +5,7 @@ use super::cells::{LINE, tanh};
 use super::cut::Place;
 use super::sizes::Panels;
 use super::skinny::{RUNS, Rows};
+use super::states;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_expr::{Lane, eltwise};
@@ -190,7 +191,7 @@ impl At<'_, '_> {
     #[inline(always)]
     fn load(&self, buf: Buf, at: usize, count: usize) -> Line {
         let mut line = [0.0; LINE];
-        buf.read(at, &mut line[..count.min(LINE)]);
+        states::read(buf, at, &mut line[..count.min(LINE)]);
         line
     }
 
@@ -221,9 +222,9 @@ impl At<'_, '_> {
     fn put(&self, n: usize, gate: usize, line: &Line) {
         let z = &self.plan.z;
         let (first, count) = self.plan.gates.channels(self.panel, z.dhc);
-        self.sweep.rows.write((self.index(n) * z.bias_gates + gate) * z.dhc + first, &line[..count]);
+        states::write(self.sweep.rows, (self.index(n) * z.bias_gates + gate) * z.dhc + first, &line[..count]);
         let panel = (self.d * z.bias_gates + gate) * self.plan.gates.count + self.panel;
-        self.sweep.panels.write((panel * z.samples() + self.sample(self.step.t, n)) * self.width, &line[..self.width]);
+        states::write(self.sweep.panels, (panel * z.samples() + self.sample(self.step.t, n)) * self.width, &line[..self.width]);
     }
 
     /// The gradient of the state that the step gave.
@@ -247,9 +248,9 @@ impl At<'_, '_> {
     fn give(&self, n: usize, out: &Line) {
         let (z, Panels { width, count }) = (&self.plan.z, self.plan.outputs);
         let line = &out[..width];
-        self.sweep.given.write((self.d * z.batch + n) * width * count + self.panel * width, line);
+        states::write(self.sweep.given, (self.d * z.batch + n) * width * count + self.panel * width, line);
         let panel = self.d * count + self.panel;
-        self.sweep.given_panels.write((panel * z.samples() + self.sample(self.step.t, n)) * width, line);
+        states::write(self.sweep.given_panels, (panel * z.samples() + self.sample(self.step.t, n)) * width, line);
     }
 
     #[inline(always)]
@@ -301,7 +302,7 @@ impl At<'_, '_> {
             deltas[3][j] = d_output;
             dc[j] = d_cell * f + d_input * peephole[0][j] + d_forget * peephole[1][j];
         }
-        self.sweep.dc.write(self.row(n, padded), &dc[..self.width]);
+        states::write(self.sweep.dc, self.row(n, padded), &dc[..self.width]);
         deltas.iter().enumerate().for_each(|(gate, line)| self.put(n, gate, line));
     }
 
@@ -309,7 +310,7 @@ impl At<'_, '_> {
     #[inline(always)]
     fn update(&self, n: usize, out: &Line, candidate_delta: Option<&mut Line>) {
         let (update, candidate, before) = (self.gate(n, 0), self.gate(n, 2), self.state_before(n));
-        let at = super::states::position(&[self.step.t, n]);
+        let at = states::position(&[self.step.t, n]);
         let kept = self.sweep.attention.as_ref().map_or(1.0, |a| 1.0 - a.get(&at));
         let [mut d_update, mut d_candidate, mut direct, mut attention] = [[0.0; LINE]; 4];
         for j in 0..self.width {
@@ -326,7 +327,7 @@ impl At<'_, '_> {
         }
         self.put(n, 0, &d_update);
         self.put(n, 2, &d_candidate);
-        self.sweep.dh.write(self.row(n, self.plan.state_width()), &direct[..self.width]);
+        states::write(self.sweep.dh, self.row(n, self.plan.state_width()), &direct[..self.width]);
         if let Some(to) = candidate_delta {
             *to = d_candidate;
         }
@@ -362,8 +363,8 @@ impl At<'_, '_> {
             state[j] = r * before[j];
         }
         self.put(n, 1, &d_reset);
-        self.sweep.dh.write(at, &direct[..self.width]);
+        states::write(self.sweep.dh, at, &direct[..self.width]);
         let row = self.index(n) * self.plan.gates.padded() + self.panel * self.width;
-        self.sweep.reset.write(row, &state[..self.width]);
+        states::write(self.sweep.reset, row, &state[..self.width]);
     }
 }
