@@ -1,9 +1,14 @@
-//! OpenMP's settings, where the process has an OpenMP library: found at run time, because this library uses none. One of the files with
-//! unsafe code.
+//! OpenMP's settings and threads, where the process has an OpenMP library: found at run time, because this library is linked with none. One of
+//! the files with unsafe code.
+//!
+//! Threads of OpenMP look for work for long after a parallel region, 0.2 seconds in some libraries. A program that has such regions between our
+//! executions would leave threads of our own without a core; on its threads there are only as many as it asked for.
 
 use libloading::os::unix::{Library, RTLD_LAZY, Symbol};
-use std::ffi::c_int;
+use oxidnn_runtime::threads::CallerPool;
+use std::ffi::{c_int, c_uint, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(test)]
 mod tests;
@@ -11,10 +16,14 @@ mod tests;
 /// A function without parameters that answers with a number.
 type Ask = Symbol<unsafe extern "C" fn() -> c_int>;
 
+/// Calls a function with the same argument on a number of threads, and returns when all calls have; flags are 0.
+type Parallel = Symbol<unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_void, c_uint, c_uint)>;
+
 /// An OpenMP library.
 struct OpenMp {
     max_threads: Ask,
     in_parallel: Ask,
+    parallel: Option<Parallel>,
     /// Keeps the functions where they are.
     _library: Library,
 }
@@ -44,7 +53,9 @@ fn functions(library: Library) -> Option<OpenMp> {
     // SAFETY: the OpenMP specification declares functions of these names with this type.
     let ask = |name: &[u8]| unsafe { library.get(name) }.ok();
     let (max_threads, in_parallel) = (ask(b"omp_get_max_threads\0")?, ask(b"omp_in_parallel\0")?);
-    Some(OpenMp { max_threads, in_parallel, _library: library })
+    // SAFETY: GCC's OpenMP library declares it with this type, and Intel's and LLVM's provide it for programs that GCC compiled.
+    let parallel = unsafe { library.get(b"GOMP_parallel\0") }.ok();
+    Some(OpenMp { max_threads, in_parallel, parallel, _library: library })
 }
 
 /// How many threads a parallel region that the calling thread began now would have: 1 inside of one. `None` where no library was found.
@@ -56,4 +67,54 @@ pub(crate) fn max_threads() -> Option<usize> {
     }
     // SAFETY: as above.
     usize::try_from(unsafe { (omp.max_threads)() }).ok().filter(|n| *n > 0)
+}
+
+/// The threads of the process's OpenMP library, at most so many.
+pub(crate) struct OpenMpThreads {
+    parallel: &'static Parallel,
+    most: usize,
+}
+
+/// OpenMP's threads, where a library was found that lets us use them.
+pub(crate) fn threads(most: usize) -> Option<OpenMpThreads> {
+    let parallel = FOUND.get()?.parallel.as_ref()?;
+    Some(OpenMpThreads { parallel, most })
+}
+
+/// The calls that the threads of a region share.
+struct Region<'a> {
+    next: AtomicUsize,
+    calls: usize,
+    body: &'a (dyn Fn(usize) + Sync),
+}
+
+/// What every thread of a region does.
+extern "C" fn calls(region: *mut c_void) {
+    // SAFETY: `parallel_for` passes its region, which outlives the threads' calls and is only read.
+    let region = unsafe { &*region.cast_const().cast::<Region<'_>>() };
+    loop {
+        let call = region.next.fetch_add(1, Ordering::Relaxed);
+        if call >= region.calls {
+            return;
+        }
+        (region.body)(call);
+    }
+}
+
+impl CallerPool for OpenMpThreads {
+    fn threads(&self) -> usize {
+        max_threads().unwrap_or(1).min(self.most)
+    }
+
+    fn in_parallel(&self) -> bool {
+        // SAFETY: the function may be called at any time, from any thread.
+        FOUND.get().is_some_and(|omp| unsafe { (omp.in_parallel)() } != 0)
+    }
+
+    fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
+        let mut region = Region { next: AtomicUsize::new(0), calls: n, body };
+        // SAFETY: the function and its argument fit each other, and the call returns when all threads are done with both. No panic leaves
+        // `body`: the runtime guards it, and one that did would end the process.
+        unsafe { (self.parallel)(calls, (&raw mut region).cast(), n as c_uint, 0) };
+    }
 }

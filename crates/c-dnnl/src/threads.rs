@@ -1,8 +1,9 @@
-//! How many threads executions use: those of the process-wide pool, as far as OpenMP's settings allow, which programs that are linked
-//! with oneDNN steer it by.
+//! Which threads executions use, and how many: those of OpenMP where the process has them, else those of the process-wide pool, as far as
+//! OpenMP's settings allow, which programs that are linked with oneDNN steer it by.
 
 use crate::omp;
 use oxidnn_runtime::Threads;
+use oxidnn_runtime::threads::default_threads;
 use std::sync::OnceLock;
 
 #[cfg(test)]
@@ -11,7 +12,7 @@ mod tests;
 /// The threads of streams that bring none.
 pub fn of_process() -> Threads {
     omp::find();
-    Threads::within(allowed)
+    omp::threads(default_threads()).map_or_else(|| Threads::within(allowed), Threads::caller)
 }
 
 /// What OpenMP allows the calling thread: the library's answer where the process has one, else the environment's.
