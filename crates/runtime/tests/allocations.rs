@@ -74,4 +74,13 @@ fn steady_executions_allocate_nothing() {
     let tensor = Tensor::plain([40, 3], DataType::F32).unwrap();
     let (src, dst) = (memory(&engine, tensor.clone()), memory(&engine, tensor));
     assert_eq!(steady(|| primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap()), 0);
+    let unknown = (Arg::WEIGHTS, &dst);
+    assert_eq!(steady(|| primitive.execute_bytes(&stream, &[(Arg::SRC, &src), unknown, (Arg::DST, &dst)]).unwrap()), 0);
+    let desc = PrimitiveDesc::new(&engine, linear([120], 2.0, 1.0, Attr::default())).unwrap();
+    let primitive = Primitive::new(&desc).unwrap();
+    assert_eq!(
+        steady(|| primitive.execute_bytes(&stream, &[(Arg::SRC, &src), unknown, (Arg::DST, &dst)]).unwrap()),
+        0,
+        "other descriptions"
+    );
 }
