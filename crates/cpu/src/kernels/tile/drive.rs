@@ -7,7 +7,7 @@
 //!
 //! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
 
-use super::{Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use super::{AHEAD, Ahead, Call, Grid, Line, List, Next, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
 use crate::kernels::scratch::{Part as Scratch, for_workers};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -35,8 +35,10 @@ const STAYS: usize = 512 << 10;
 const NEAR: usize = 32 << 10;
 /// Words of the strips that are listed at a time, unless one has more.
 const LISTED: usize = 1 << 10;
-/// Bytes of `A` that the tiles of a list have at most, as each panel may meet all of them.
+/// Bytes of `A` that the tiles of a list have at most where each of several panels meets all of them.
 const ROWS: usize = 128 << 10;
+/// Bytes of an operand from which on tiles ask for it ahead.
+const FAR: usize = 512 << 10;
 
 /// A part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +64,8 @@ pub struct Shape {
     pub panel: usize,
     /// The reduction.
     pub parts: Vec<Part>,
+    /// Bytes of `A` that all rows meet together.
+    pub source: usize,
     /// Types.
     pub product: Product,
     /// How the lines of `B` lie.
@@ -119,6 +123,8 @@ pub struct Operands<'a, W> {
     pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
     /// Distance of two panels in bytes.
     pub b_panel: usize,
+    /// Distance of two taps of a panel in bytes, as far as all are equally far apart.
+    pub b_tap: usize,
     /// Distance of two lines in bytes where the kernel does not know it.
     pub b_row: usize,
     /// Distance of two steps of `A` in bytes where the kernel does not know it.
@@ -141,7 +147,18 @@ pub struct Drive {
     block: usize,
     /// Panels of a group.
     group: usize,
+    /// What tiles ask for.
+    far: Option<Far>,
     tiles: OnceLock<Tiles>,
+}
+
+/// What tiles ask for ahead of its use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Far {
+    /// The rows of `A` of the tiles that follow.
+    Rows,
+    /// The next part of the panels.
+    Panels,
 }
 
 /// Kernels by rows, by whether the panel has fewer columns than the others, and by part.
@@ -173,7 +190,17 @@ impl Drive {
         if shape.carries() {
             block = block.min((SUMS / (group * shape.panel) / tall).max(1));
         }
-        Drive { isa, tall, all, block: block.max(1), group, shape, tiles: OnceLock::new() }
+        let block = block.max(1);
+        // The panels are read once for every block of rows, `A` once for every group of panels.
+        let panel_bytes = panels * shape.parts.iter().map(bytes).sum::<usize>();
+        let by_rows = shape.source.saturating_mul(panels.div_ceil(group)) > panel_bytes.saturating_mul(all.div_ceil(block));
+        let far = match (shape.source > FAR, panel_bytes > FAR) {
+            (true, true) if by_rows => Some(Far::Rows),
+            (_, true) => Some(Far::Panels),
+            (true, false) => Some(Far::Rows),
+            (false, false) => None,
+        };
+        Drive { isa, tall, all, block, group, far, shape, tiles: OnceLock::new() }
     }
 
     /// What it computes.
@@ -186,10 +213,16 @@ impl Drive {
         for_workers(workers, self.list_len()?.checked_add(self.sums_len().checked_mul(2)?)?)
     }
 
-    /// Most tiles in a list.
-    fn near(&self) -> usize {
-        let steps = |p: &Part| p.taps * (p.steps + 1);
-        (ROWS / (self.shape.most(&steps) * self.tall * 4).max(1)).max(1)
+    /// Whether panels of a part stay in the first cache.
+    fn is_near(&self, part: usize) -> bool {
+        let Part { taps, steps, .. } = self.shape.parts[part];
+        taps * steps * self.shape.panel * 4 <= NEAR
+    }
+
+    /// Most tiles in a list by so many panels.
+    fn most_tiles(&self, part: usize, panels: usize) -> usize {
+        let Part { taps, steps, .. } = self.shape.parts[part];
+        if panels > 1 && self.is_near(part) { (ROWS / (taps * steps * self.tall * 4).max(1)).max(1) } else { usize::MAX }
     }
 
     /// Numbers of scratch that hold a list; `None` on overflow.
@@ -259,7 +292,7 @@ impl Drive {
             start: if part == 0 { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
-            ahead: false,
+            ahead: self.far.is_some(),
         }
     }
 
@@ -326,23 +359,24 @@ impl<W: Work> Task<'_, '_, W> {
         let Drive { shape, .. } = self.drive;
         let (words, sums) = share.split_at_mut(self.drive.list_len().unwrap_or(0));
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
-        let (near, sums_row, mut end) = (self.drive.near(), self.drive.step(), self.first);
+        let (sums_row, mut end) = (self.drive.step(), self.first);
         for part in 0..shape.parts.len() {
             let mut walk = self.on.work.walk(self.unit, self.first, part);
+            let (mut next, near) = (self.next(part), self.drive.most_tiles(part, self.panels.len()));
             for (first, rows, tiles) in self.drive.cut(self.tiles.clone()) {
                 list.restart(rows);
-                let (mut done, mut listed) = (0, 0);
+                let (mut done, mut listed, mut most) = (0, 0, self.most(part, &next).min(near));
                 while done < tiles {
-                    if listed == near || !list.has_room(shape.parts[part].taps) {
-                        self.list(part, &list, sums);
+                    if listed >= most || !list.has_room(shape.parts[part].taps) {
+                        self.list(part, (&list, listed), &mut next, sums);
                         list.restart(rows);
-                        listed = 0;
+                        (listed, most) = (0, self.most(part, &next).min(near));
                     }
                     let at = (first + done * rows - self.first) * sums_row * 4;
-                    let strip = self.on.work.strip(&mut walk, at, near.min(tiles - done), &mut list);
+                    let strip = self.on.work.strip(&mut walk, at, (most - listed).min(tiles - done), &mut list);
                     (done, listed) = (done + strip, listed + strip);
                 }
-                self.list(part, &list, sums);
+                self.list(part, (&list, listed), &mut next, sums);
                 end = first + rows * tiles;
             }
         }
@@ -353,10 +387,60 @@ impl<W: Work> Task<'_, '_, W> {
         }
     }
 
-    /// The tiles of a list by all panels, in one part.
-    fn list(&self, part: usize, list: &List<'_>, sums: &mut [f32]) {
+    /// Times that a tile by a panel asks for memory.
+    fn asks(&self, part: usize) -> usize {
+        let Part { taps, steps, .. } = self.drive.shape.parts[part];
+        taps * (steps / 4)
+    }
+
+    /// Most tiles of a list that ask for what is in one piece.
+    fn most(&self, part: usize, next: &Next) -> usize {
+        if next.is_left() { next.piece().div_ceil((self.asks(part) * self.panels.len()).max(1)).max(1) } else { usize::MAX }
+    }
+
+    /// The panels that are wanted behind a part: its next one, or the first of the next block of rows or the next group.
+    fn next(&self, part: usize) -> Next {
+        let Drive { shape, group, .. } = self.drive;
+        let (parts, all) = (shape.parts.len(), self.drive.panels());
+        let last_block = self.tiles.end == self.drive.all;
+        let (panels, part) = match (part + 1 < parts, last_block) {
+            (true, _) => (self.panels.clone(), part + 1),
+            (false, false) if parts > 1 => (self.panels.clone(), 0),
+            (false, true) => (self.panels.end..all.min(self.panels.end + group), 0),
+            (false, false) => return Next::default(),
+        };
+        if self.drive.far != Some(Far::Panels) || panels.is_empty() {
+            return Next::default();
+        }
+        let line = shape.panel * 4;
+        let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
+        let (inner, outer) = match shape.parts[part] {
+            _ if parts == 1 => (chunks(panels.len() * self.on.b_panel), 1),
+            Part { taps, steps, .. } => (chunks(steps * line), taps),
+        };
+        let first = self.b_at + panels.start * self.on.b_panel + part * shape.parts[0].steps * line;
+        let start = self.on.b.as_ptr().addr().wrapping_add(first);
+        Next::new(start, Grid { inner, inner_step: AHEAD, outer, outer_step: self.on.b_tap })
+    }
+
+    /// What the tiles of a list ask for.
+    fn ahead(&self, part: usize, (list, tiles): (&List<'_>, usize), panels: usize, next: &mut Next) -> Ahead {
+        match (self.drive.far, list.source()) {
+            (Some(Far::Panels), _) => next.take(tiles * panels * self.asks(part)),
+            // As fast as the tiles go on, two tiles before them.
+            (Some(Far::Rows), Some((first, row))) => {
+                let tile = list.rows() * row;
+                let panels = if self.drive.is_near(part) { 1 } else { panels };
+                Ahead { at: first.wrapping_add(2 * tile), step: tile / (panels * self.asks(part)).max(1) }
+            }
+            _ => Ahead::default(),
+        }
+    }
+
+    /// The tiles of a list, and their number, by all panels, in one part.
+    fn list(&self, part: usize, (list, tiles): (&List<'_>, usize), next: &mut Next, sums: &mut [f32]) {
         let (on, drive, shape) = (self.on, self.drive, &self.drive.shape);
-        let (panel, Part { taps, steps, .. }) = (shape.panel, shape.parts[part]);
+        let panel = shape.panel;
         let tail = self.tail.filter(|_| part + 1 == shape.parts.len());
         let whole = self.panels.start..self.panels.end.min(drive.whole());
         for (narrow, panels) in [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)] {
@@ -367,7 +451,7 @@ impl<W: Work> Task<'_, '_, W> {
             let column = panels.start * panel;
             tile.run(Call {
                 strips: list.strips(),
-                steps,
+                steps: shape.parts[part].steps,
                 a: on.a,
                 zeros: on.zeros,
                 b: on.b,
@@ -375,7 +459,7 @@ impl<W: Work> Task<'_, '_, W> {
                     at: self.b_at + panels.start * on.b_panel,
                     step: on.b_panel,
                     count: panels.len(),
-                    outer: taps * steps * panel * 4 <= NEAR,
+                    outer: drive.is_near(part),
                 },
                 c: on.c,
                 column,
@@ -386,7 +470,7 @@ impl<W: Work> Task<'_, '_, W> {
                 tail: tail.map(|t| t.0),
                 sums: sums.get_mut((panels.start - self.panels.start) * panel..).unwrap_or_default(),
                 sums_row: drive.step(),
-                ahead: Ahead::default(),
+                ahead: self.ahead(part, (list, tiles), panels.len(), next),
             });
         }
     }

@@ -66,6 +66,14 @@ impl<'t> List<'t> {
         &self.words[..self.len]
     }
 
+    /// The farthest address of the first row of `A` in the taps of the first strip, and bytes from a row to the next; `None` without taps.
+    pub fn source(&self) -> Option<(usize, usize)> {
+        let (strip, taps) = self.strips().split_at_checked(HEAD + self.rows)?;
+        let words = if self.across { 2 } else { 1 + self.rows };
+        let first = taps.chunks_exact(words).take(strip[0]).map(|tap| tap[1]).max()?;
+        Some((first, strip[3]))
+    }
+
     /// Drops all strips; the tiles of those that follow have `rows` rows.
     pub fn restart(&mut self, rows: usize) {
         (self.len, self.last, self.rows) = (0, 0, rows);

@@ -7,6 +7,7 @@
 //! A call makes a [`List`] of strips of tiles by a number of panels. One of the few files with unsafe code: [`Tile::run`] checks every address of
 //! the list against the buffers, once for all panels, before it calls the kernel.
 
+mod ahead;
 pub mod drive;
 pub mod layout;
 mod list;
@@ -18,6 +19,7 @@ mod tests;
 pub(in crate::kernels) mod value;
 
 use super::code::{Kernels, Key};
+pub use ahead::{Ahead, Grid, Next};
 use list::Reach;
 pub use list::{List, ONE_STRIP, Strip};
 use oxidnn_jit::kernels::dot::{self, Dot};
@@ -194,15 +196,6 @@ impl Panels {
     pub const fn one(at: usize) -> Panels {
         Panels { at, step: 0, count: 1, outer: false }
     }
-}
-
-/// Memory that is wanted in the second cache soon: [`AHEAD`] bytes for every four steps. Any address will do, nothing is read.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Ahead {
-    /// Where it begins.
-    pub at: usize,
-    /// Bytes from there to the next, and so on.
-    pub step: usize,
 }
 
 /// A kernel, ready to run.

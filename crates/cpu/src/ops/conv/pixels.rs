@@ -441,6 +441,7 @@ impl Kernel for Tiles {
                 b,
                 b_unit: &|unit| b_at + unit * b_panel * self.panels,
                 b_panel,
+                b_tap: pass.tap,
                 b_row: 0,
                 a_step: 0,
                 c: dst.buf(),

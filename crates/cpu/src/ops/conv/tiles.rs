@@ -102,6 +102,8 @@ pub(super) struct Pass {
     pub(super) taps: Vec<Vec<Tap>>,
     /// Bytes of source and panel where each part of the reduction begins.
     pub(super) parts: Vec<[usize; 2]>,
+    /// Bytes of a tap of a panel.
+    pub(super) tap: usize,
     /// Where weights are not read in place, how they are packed.
     pub(super) packed: Option<Packed>,
     /// Phases whose channels are columns.
@@ -478,12 +480,13 @@ impl Pass {
             columns: c.channels,
             panel: c.width,
             parts: parts.iter().map(part).collect(),
+            source: c.setup.sizes.mb as usize * c.from.image,
             product: c.product,
             line: tile::Line::Packed((c.width / c.isa.width().lanes()) as u8),
             a_step: Stride::Fixed(4),
             tail: c.tail.clone(),
         };
         let parts = parts.iter().map(|p| [p.start * size, p.start * number * c.width]).collect();
-        Pass { lines, order, taps, parts, packed, joint: None, drive: Drive::new(c.isa, shape) }
+        Pass { lines, order, taps, parts, tap: tap_bytes, packed, joint: None, drive: Drive::new(c.isa, shape) }
     }
 }

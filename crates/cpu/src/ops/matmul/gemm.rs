@@ -12,7 +12,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::{
-    AHEAD, Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile, max_rows,
+    AHEAD, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile, max_rows,
 };
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -406,7 +406,7 @@ impl Gemm {
         let start = on.b.as_ptr().addr() + at.starts[1];
         if self.kind.right == Right::Panels {
             let grid = Grid { inner: chunks(steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: on.b_column };
-            return Next { start: start + panels.start * on.b_column + first * on.b_row, grid, done: 0 };
+            return Next::new(start + panels.start * on.b_column + first * on.b_row, grid);
         }
         let start = start + first * step * on.b_row + panels.start * width * on.b_column;
         let grid = if on.b_column == size {
@@ -414,7 +414,7 @@ impl Gemm {
         } else {
             Grid { inner: panels.len() * width, inner_step: on.b_column, outer: chunks(steps * 4), outer_step: AHEAD }
         };
-        Next { start, grid, done: 0 }
+        Next::new(start, grid)
     }
 
     /// Tiles of the next strip. While memory is asked for ahead it is as long as its tiles ask for what is in one piece.
@@ -514,46 +514,6 @@ struct Memory {
     start: usize,
     /// Bytes from a panel to the next.
     panel: usize,
-}
-
-/// Places at constant distances, a list of lists.
-#[derive(Clone, Copy, Default, Debug)]
-struct Grid {
-    inner: usize,
-    inner_step: usize,
-    outer: usize,
-    outer_step: usize,
-}
-
-/// Memory that kernels ask for ahead of its use, [`AHEAD`] bytes at every place of a grid.
-#[derive(Clone, Copy, Default, Debug)]
-struct Next {
-    start: usize,
-    grid: Grid,
-    done: usize,
-}
-
-impl Next {
-    /// Whether there are places that nobody has asked for.
-    fn is_left(&self) -> bool {
-        self.done < self.grid.inner * self.grid.outer
-    }
-
-    /// Places that are left of an inner list.
-    fn piece(&self) -> usize {
-        self.grid.inner - self.done % self.grid.inner.max(1)
-    }
-
-    /// The next `count` places. They may lie behind the end of an inner list: nothing is read there.
-    fn take(&mut self, count: usize) -> Ahead {
-        let Grid { inner, inner_step, outer_step, .. } = self.grid;
-        if !self.is_left() {
-            return Ahead::default();
-        }
-        let (i, o) = (self.done % inner, self.done / inner);
-        self.done += count.min(self.piece());
-        Ahead { at: self.start + o * outer_step + i * inner_step, step: inner_step }
-    }
 }
 
 /// Where a kernel is among all: by rows, by whether its panel has fewer columns than the others, by phase.

@@ -63,6 +63,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         columns,
         panel,
         parts: vec![Part { taps: 1, steps: each, partial: 0 }; parts],
+        source: rows * depth * 4,
         product: Product::F32,
         line: Line::Packed((panel / isa.width().lanes()) as u8),
         a_step: Stride::Fixed(4),
@@ -84,6 +85,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         b: buf(&mut b),
         b_unit: &|_| 0,
         b_panel: depth * panel * 4,
+        b_tap: 0,
         b_row: 0,
         a_step: 0,
         c: buf(&mut c),
@@ -102,7 +104,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
 #[test]
 fn products_of_any_size_are_cut_and_carried() {
     for isa in [Isa::AVX2, Isa::AVX512].into_iter().filter(|i| i.is_present()) {
-        for sizes in [(1, 1, 4), (5, 16, 8), (7, 17, 8), (49, 130, 24), (200, 64, 12), (64, 300, 40)] {
+        for sizes in [(1, 1, 4), (5, 16, 8), (7, 17, 8), (49, 130, 24), (200, 64, 12), (64, 300, 40), (3000, 70, 64), (40, 600, 512)] {
             (1..=2).for_each(|parts| check(isa, sizes, parts));
         }
     }
