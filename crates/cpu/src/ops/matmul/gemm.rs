@@ -12,7 +12,8 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::{
-    AHEAD, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile, max_rows,
+    AHEAD, Ahead, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile,
+    max_rows,
 };
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -38,6 +39,8 @@ const TASKS: usize = 4;
 const TILES: usize = 4;
 /// Bytes of a panel that stays in the first cache from one tile to the next.
 pub(crate) const NEAR: usize = 32 << 10;
+/// Bytes of `A` from which on tiles ask for the rows that follow.
+const FAR: usize = 512 << 10;
 /// Bytes of `A` that tiles of a strip have at most, as each panel may meet all of them.
 const STRIP: usize = 128 << 10;
 
@@ -237,6 +240,11 @@ impl Cut {
         self.steps * self.parts * self.sizes.width * self.panels * 4 > PLAIN
     }
 
+    /// Whether there is so much of `A` that tiles ask for the rows that follow, as they do where they meet whole rows.
+    fn far_rows(&self) -> bool {
+        self.parts == 1 && self.sizes.batch * self.sizes.rows * self.steps * 4 > FAR
+    }
+
     /// From a row of sums to the next.
     fn sums_row(&self) -> usize {
         self.group * self.sizes.width
@@ -323,7 +331,7 @@ impl Gemm {
             start: if matches!(phase, Phase::Only | Phase::First) { Start::Zero } else { Start::Load },
             tail: self.kind.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
-            ahead: cut.far(),
+            ahead: cut.far() || cut.far_rows(),
         }
     }
 
@@ -452,18 +460,23 @@ impl Gemm {
         list.strip(Strip { tiles, sums: sums_at, a_row: on.a_row, c_row: on.c_row, to: (c, &offsets(on.c_row)) });
         list.tap(0, a, &offsets(on.a_row));
         let (i, column) = (panels.start - at.panels.start, panels.start * cut.sizes.width);
+        let outer = steps * cut.sizes.width * 4 <= NEAR;
+        let ahead = if next.is_left() {
+            next.take(steps / 4 * tiles)
+        } else if cut.far_rows() && on.a_depth * self.kind.product.depth() == 4 {
+            // As fast as the tiles go on, two tiles before them.
+            let (tile, asks) = (rows * on.a_row, steps / 4 * if outer { 1 } else { panels.len() });
+            Ahead { at: a.wrapping_add(2 * tile), step: tile / asks.max(1) }
+        } else {
+            Ahead::default()
+        };
         tile.run(Call {
             strips: list.strips(),
             steps,
             a: on.a,
             zeros: Buf::empty(),
             b: right.buf,
-            panels: Panels {
-                at: right.start + i * right.panel,
-                step: right.panel,
-                count: panels.len(),
-                outer: steps * cut.sizes.width * 4 <= NEAR,
-            },
+            panels: Panels { at: right.start + i * right.panel, step: right.panel, count: panels.len(), outer },
             c: on.c,
             column,
             tail_column: column,
@@ -473,7 +486,7 @@ impl Gemm {
             a_step: on.a_depth * self.kind.product.depth(),
             b_row: on.b_row,
             last: (cut.sizes.columns - 1) % self.kind.isa.width().lanes() + 1,
-            ahead: next.take(steps / 4 * tiles),
+            ahead,
         });
     }
 }
