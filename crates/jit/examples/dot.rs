@@ -207,6 +207,7 @@ impl Case {
             steps: self.steps,
             b: memory.b.at(j * memory.panel),
             b_panel: 0,
+            a_from: 0,
             sums: memory.c.at(j * columns * 4),
             sums_row: memory.c_row,
             a_step: 4,

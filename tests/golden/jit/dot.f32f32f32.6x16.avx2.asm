@@ -1,4 +1,4 @@
-; 190 instructions, 1157 bytes, 18 spills, 0 of them in inner loops
+; 192 instructions, 1157 bytes, 18 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -6,11 +6,11 @@
 0006  push r14
 0008  push r15
 000a  sub rsp,140h
-0011  mov rax,[rdi+50h]
+0011  mov rax,[rdi+58h]
 0015  vmovd xmm0,eax
 0019  vpbroadcastd ymm0,xmm0
 001e  vpcmpgtd ymm0,ymm0,[rel 4A0h]
-0026  mov rax,[rdi+48h]
+0026  mov rax,[rdi+50h]
 002a  mov rcx,[rdi]
 002d  mov rdx,[rdi+8]
 0031  mov [rsp],rdx
@@ -71,17 +71,18 @@
 0162  mov r14,[rcx+18h]
 0166  mov r15,[rsp+100h]
 016e  imul r14,r15
-0172  mov r15,[rdi+18h]
-0176  shr r15,1
-017a  test r15,r15
-017d  jle near 2B1h
-0183  nop word [rax+rax]
-018c  nop word [rax+rax]
-0195  nop word [rax+rax]
-019e  nop word [rax+rax]
-01a7  nop word [rax+rax]
-01b0  nop word [rax+rax]
-01b9  nop dword [rax]
+0172  mov r15,[rdi+30h]
+0176  add r14,r15
+0179  mov r15,[rdi+18h]
+017d  shr r15,1
+0181  test r15,r15
+0184  jle near 2B1h
+018a  nop word [rax+rax]
+0193  nop word [rax+rax]
+019c  nop word [rax+rax]
+01a5  nop word [rax+rax]
+01ae  nop word [rax+rax]
+01b7  nop word [rax+rax]
 01c0  vmovups ymm13,[r9]
 01c5  vmaskmovps ymm14,ymm0,[r9+20h]
 01cb  vpbroadcastd ymm15,[r10+r14]
@@ -164,16 +165,16 @@
 0377  jne short 300h
 0379  dec r8
 037c  jne near 140h
-0382  mov r8,[rdi+30h]
+0382  mov r8,[rdi+38h]
 0386  mov r9,[rcx+10h]
-038a  mov r10,[rdi+38h]
+038a  mov r10,[rdi+40h]
 038e  mov r11,[rsp+100h]
 0396  imul r10,r11
 039a  add r8,r9
 039d  add r8,r10
 03a0  mov r9,[rsp+0C0h]
 03a8  lea r8,[r8+r9*4]
-03ac  mov r9,[rdi+38h]
+03ac  mov r9,[rdi+40h]
 03b0  vmovups [r8],ymm1
 03b5  vmaskmovps [r8+20h],ymm0,ymm2
 03bb  add r8,r9

@@ -1,4 +1,4 @@
-; 169 instructions, 1117 bytes, 22 spills, 0 of them in inner loops
+; 171 instructions, 1117 bytes, 22 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -67,15 +67,17 @@
 0172  mov r14,[rax+18h]
 0176  mov r15,[rsp+100h]
 017e  imul r14,r15
-0182  mov r15,[rdi+18h]
-0186  shr r15,2
-018a  test r15,r15
-018d  jle near 2E9h
-0193  nop word [rax+rax]
-019c  nop word [rax+rax]
-01a5  nop word [rax+rax]
-01ae  nop word [rax+rax]
-01b7  nop word [rax+rax]
+0182  mov r15,[rdi+30h]
+0186  add r14,r15
+0189  mov r15,[rdi+18h]
+018d  shr r15,2
+0191  test r15,r15
+0194  jle near 2E9h
+019a  nop word [rax+rax]
+01a3  nop word [rax+rax]
+01ac  nop word [rax+rax]
+01b5  nop word [rax+rax]
+01be  xchg ax,ax
 01c0  vmovups zmm8,[rsi]
 01c6  vfmadd231ps zmm0,zmm8,[r8+r14]{1to16}
 01cd  vfmadd231ps zmm1,zmm8,[r9+r14]{1to16}
@@ -136,16 +138,16 @@
 034b  jne short 300h
 034d  dec rdx
 0350  jne near 140h
-0356  mov rdx,[rdi+30h]
+0356  mov rdx,[rdi+38h]
 035a  mov rsi,[rax+10h]
-035e  mov r8,[rdi+38h]
+035e  mov r8,[rdi+40h]
 0362  mov r9,[rsp+100h]
 036a  imul r8,r9
 036e  add rdx,rsi
 0371  add rdx,r8
 0374  mov rsi,[rsp+0C0h]
 037c  lea rdx,[rdx+rsi*4]
-0380  mov rsi,[rdi+38h]
+0380  mov rsi,[rdi+40h]
 0384  vmovups [rdx],zmm0
 038a  add rdx,rsi
 038d  vmovups [rdx],zmm1

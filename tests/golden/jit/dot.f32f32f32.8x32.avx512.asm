@@ -1,4 +1,4 @@
-; 238 instructions, 1411 bytes, 24 spills, 0 of them in inner loops
+; 240 instructions, 1411 bytes, 24 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -6,7 +6,7 @@
 0006  push r14
 0008  push r15
 000a  sub rsp,180h
-0011  mov rax,[rdi+50h]
+0011  mov rax,[rdi+58h]
 0015  vpbroadcastd zmm0,eax
 001b  vpcmpnled k1,zmm0,[rel 5C0h]
 0026  mov rax,[rdi]
@@ -33,16 +33,16 @@
 00a5  nop word [rax+rax]
 00ae  nop word [rax+rax]
 00b7  nop word [rax+rax]
-00c0  mov rdx,[rdi+30h]
+00c0  mov rdx,[rdi+38h]
 00c4  mov rsi,[rax+10h]
-00c8  mov r8,[rdi+38h]
+00c8  mov r8,[rdi+40h]
 00cc  mov r9,[rsp+140h]
 00d4  imul r8,r9
 00d8  add rdx,rsi
 00db  add rdx,r8
 00de  mov rsi,[rsp+0C0h]
 00e6  lea rdx,[rdx+rsi*4]
-00ea  mov rsi,[rdi+38h]
+00ea  mov rsi,[rdi+40h]
 00ee  vmovups zmm0,[rdx]
 00f4  vmovups zmm1{k1}{z},[rdx+40h]
 00fb  add rdx,rsi
@@ -87,15 +87,17 @@
 01b2  mov r14,[rax+18h]
 01b6  mov r15,[rsp+140h]
 01be  imul r14,r15
-01c2  mov r15,[rdi+18h]
-01c6  shr r15,1
-01ca  test r15,r15
-01cd  jle near 369h
-01d3  nop word [rax+rax]
-01dc  nop word [rax+rax]
-01e5  nop word [rax+rax]
-01ee  nop word [rax+rax]
-01f7  nop word [rax+rax]
+01c2  mov r15,[rdi+30h]
+01c6  add r14,r15
+01c9  mov r15,[rdi+18h]
+01cd  shr r15,1
+01d1  test r15,r15
+01d4  jle near 369h
+01da  nop word [rax+rax]
+01e3  nop word [rax+rax]
+01ec  nop word [rax+rax]
+01f5  nop word [rax+rax]
+01fe  xchg ax,ax
 0200  vmovups zmm16,[rsi]
 0206  vmovups zmm17,[rsi+40h]
 020d  vpbroadcastd zmm18,[r8+r14]
@@ -189,16 +191,16 @@
 0435  jne near 380h
 043b  dec rdx
 043e  jne near 180h
-0444  mov rdx,[rdi+30h]
+0444  mov rdx,[rdi+38h]
 0448  mov rsi,[rax+10h]
-044c  mov r8,[rdi+38h]
+044c  mov r8,[rdi+40h]
 0450  mov r9,[rsp+140h]
 0458  imul r8,r9
 045c  add rdx,rsi
 045f  add rdx,r8
 0462  mov rsi,[rsp+0C0h]
 046a  lea rdx,[rdx+rsi*4]
-046e  mov rsi,[rdi+38h]
+046e  mov rsi,[rdi+40h]
 0472  vmovups [rdx],zmm0
 0478  vmovups [rdx+40h]{k1},zmm1
 047f  add rdx,rsi

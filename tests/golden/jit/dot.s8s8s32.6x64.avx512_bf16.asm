@@ -1,4 +1,4 @@
-; 246 instructions, 1535 bytes, 13 spills, 0 of them in inner loops
+; 248 instructions, 1599 bytes, 13 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -56,12 +56,12 @@
 013e  vpxord zmm21,zmm21,zmm21
 0144  vpxord zmm22,zmm22,zmm22
 014a  vpxord zmm23,zmm23,zmm23
-0150  vpbroadcastd zmm24,[rel 600h]
+0150  vpbroadcastd zmm24,[rel 640h]
 015a  mov rcx,rax
 015d  mov r8,[rax]
 0160  add rcx,58h
 0164  test r8,r8
-0167  jle near 4B4h
+0167  jle near 4F4h
 016d  nop word [rax+rax]
 0176  nop word [rax+rax]
 017f  nop
@@ -76,195 +76,203 @@
 019e  add rcx,38h
 01a2  mov r14,[rax+18h]
 01a6  imul r14,rdx
-01aa  mov r15,[rdi+18h]
-01ae  shr r15,1
-01b2  test r15,r15
-01b5  jle near 387h
-01bb  nop dword [rax+rax]
-01c0  vmovups zmm25,[r9]
-01c6  vmovups zmm26,[r9+40h]
-01cd  vmovups zmm27,[r9+80h]
-01d4  vmovups zmm28,[r9+0C0h]
-01db  vpxord zmm29,zmm24,[r10+r14]{1to16}
-01e2  vpdpbusd zmm0,zmm29,zmm25
-01e8  vpdpbusd zmm1,zmm29,zmm26
-01ee  vpdpbusd zmm2,zmm29,zmm27
-01f4  vpdpbusd zmm3,zmm29,zmm28
-01fa  vpxord zmm29,zmm24,[r11+r14]{1to16}
-0201  vpdpbusd zmm4,zmm29,zmm25
-0207  vpdpbusd zmm5,zmm29,zmm26
-020d  vpdpbusd zmm6,zmm29,zmm27
-0213  vpdpbusd zmm7,zmm29,zmm28
-0219  vpxord zmm29,zmm24,[rbx+r14]{1to16}
-0220  vpdpbusd zmm8,zmm29,zmm25
-0226  vpdpbusd zmm9,zmm29,zmm26
-022c  vpdpbusd zmm10,zmm29,zmm27
-0232  vpdpbusd zmm11,zmm29,zmm28
-0238  vpxord zmm29,zmm24,[rbp+r14]{1to16}
-0240  vpdpbusd zmm12,zmm29,zmm25
-0246  vpdpbusd zmm13,zmm29,zmm26
-024c  vpdpbusd zmm14,zmm29,zmm27
-0252  vpdpbusd zmm15,zmm29,zmm28
-0258  vpxord zmm29,zmm24,[r12+r14]{1to16}
-025f  vpdpbusd zmm16,zmm29,zmm25
-0265  vpdpbusd zmm17,zmm29,zmm26
-026b  vpdpbusd zmm18,zmm29,zmm27
-0271  vpdpbusd zmm19,zmm29,zmm28
-0277  vpxord zmm29,zmm24,[r13+r14]{1to16}
-027f  vpdpbusd zmm20,zmm29,zmm25
-0285  vpdpbusd zmm21,zmm29,zmm26
-028b  vpdpbusd zmm22,zmm29,zmm27
-0291  vpdpbusd zmm23,zmm29,zmm28
-0297  vmovups zmm25,[r9+100h]
-029e  vmovups zmm26,[r9+140h]
-02a5  vmovups zmm27,[r9+180h]
-02ac  vmovups zmm28,[r9+1C0h]
-02b3  vpxord zmm29,zmm24,[r10+r14+4]{1to16}
-02bb  vpdpbusd zmm0,zmm29,zmm25
-02c1  vpdpbusd zmm1,zmm29,zmm26
-02c7  vpdpbusd zmm2,zmm29,zmm27
-02cd  vpdpbusd zmm3,zmm29,zmm28
-02d3  vpxord zmm29,zmm24,[r11+r14+4]{1to16}
-02db  vpdpbusd zmm4,zmm29,zmm25
-02e1  vpdpbusd zmm5,zmm29,zmm26
-02e7  vpdpbusd zmm6,zmm29,zmm27
-02ed  vpdpbusd zmm7,zmm29,zmm28
-02f3  vpxord zmm29,zmm24,[rbx+r14+4]{1to16}
-02fb  vpdpbusd zmm8,zmm29,zmm25
-0301  vpdpbusd zmm9,zmm29,zmm26
-0307  vpdpbusd zmm10,zmm29,zmm27
-030d  vpdpbusd zmm11,zmm29,zmm28
-0313  vpxord zmm29,zmm24,[rbp+r14+4]{1to16}
-031b  vpdpbusd zmm12,zmm29,zmm25
-0321  vpdpbusd zmm13,zmm29,zmm26
-0327  vpdpbusd zmm14,zmm29,zmm27
-032d  vpdpbusd zmm15,zmm29,zmm28
-0333  vpxord zmm29,zmm24,[r12+r14+4]{1to16}
-033b  vpdpbusd zmm16,zmm29,zmm25
-0341  vpdpbusd zmm17,zmm29,zmm26
-0347  vpdpbusd zmm18,zmm29,zmm27
-034d  vpdpbusd zmm19,zmm29,zmm28
-0353  vpxord zmm29,zmm24,[r13+r14+4]{1to16}
-035b  vpdpbusd zmm20,zmm29,zmm25
-0361  vpdpbusd zmm21,zmm29,zmm26
-0367  vpdpbusd zmm22,zmm29,zmm27
-036d  vpdpbusd zmm23,zmm29,zmm28
-0373  add r14,8
-0377  add r9,200h
-037e  dec r15
-0381  jne near 1C0h
-0387  mov r15,[rdi+18h]
-038b  and r15,1
-038f  test r15,r15
-0392  jle near 4ABh
-0398  nop word [rax+rax]
-03a1  nop word [rax+rax]
-03aa  nop word [rax+rax]
-03b3  nop word [rax+rax]
-03bc  nop dword [rax]
-03c0  vmovups zmm25,[r9]
-03c6  vmovups zmm26,[r9+40h]
-03cd  vmovups zmm27,[r9+80h]
-03d4  vmovups zmm28,[r9+0C0h]
-03db  vpxord zmm29,zmm24,[r10+r14]{1to16}
-03e2  vpdpbusd zmm0,zmm29,zmm25
-03e8  vpdpbusd zmm1,zmm29,zmm26
-03ee  vpdpbusd zmm2,zmm29,zmm27
-03f4  vpdpbusd zmm3,zmm29,zmm28
-03fa  vpxord zmm29,zmm24,[r11+r14]{1to16}
-0401  vpdpbusd zmm4,zmm29,zmm25
-0407  vpdpbusd zmm5,zmm29,zmm26
-040d  vpdpbusd zmm6,zmm29,zmm27
-0413  vpdpbusd zmm7,zmm29,zmm28
-0419  vpxord zmm29,zmm24,[rbx+r14]{1to16}
-0420  vpdpbusd zmm8,zmm29,zmm25
-0426  vpdpbusd zmm9,zmm29,zmm26
-042c  vpdpbusd zmm10,zmm29,zmm27
-0432  vpdpbusd zmm11,zmm29,zmm28
-0438  vpxord zmm29,zmm24,[rbp+r14]{1to16}
-0440  vpdpbusd zmm12,zmm29,zmm25
-0446  vpdpbusd zmm13,zmm29,zmm26
-044c  vpdpbusd zmm14,zmm29,zmm27
-0452  vpdpbusd zmm15,zmm29,zmm28
-0458  vpxord zmm29,zmm24,[r12+r14]{1to16}
-045f  vpdpbusd zmm16,zmm29,zmm25
-0465  vpdpbusd zmm17,zmm29,zmm26
-046b  vpdpbusd zmm18,zmm29,zmm27
-0471  vpdpbusd zmm19,zmm29,zmm28
-0477  vpxord zmm29,zmm24,[r13+r14]{1to16}
-047f  vpdpbusd zmm20,zmm29,zmm25
-0485  vpdpbusd zmm21,zmm29,zmm26
-048b  vpdpbusd zmm22,zmm29,zmm27
-0491  vpdpbusd zmm23,zmm29,zmm28
-0497  add r14,4
-049b  add r9,100h
-04a2  dec r15
-04a5  jne near 3C0h
-04ab  dec r8
-04ae  jne near 180h
-04b4  mov r8,[rdi+30h]
-04b8  mov r9,[rax+10h]
-04bc  mov r10,[rdi+38h]
-04c0  imul r10,rdx
-04c4  add r8,r9
-04c7  add r8,r10
-04ca  mov r9,[rsp+0C0h]
-04d2  lea r8,[r8+r9*4]
-04d6  mov r9,[rdi+38h]
-04da  vmovups [r8],zmm0
-04e0  vmovups [r8+40h],zmm1
-04e7  vmovups [r8+80h],zmm2
-04ee  vmovups [r8+0C0h],zmm3
-04f5  add r8,r9
-04f8  vmovups [r8],zmm4
-04fe  vmovups [r8+40h],zmm5
-0505  vmovups [r8+80h],zmm6
-050c  vmovups [r8+0C0h],zmm7
-0513  add r8,r9
-0516  vmovups [r8],zmm8
-051c  vmovups [r8+40h],zmm9
-0523  vmovups [r8+80h],zmm10
-052a  vmovups [r8+0C0h],zmm11
-0531  add r8,r9
-0534  vmovups [r8],zmm12
-053a  vmovups [r8+40h],zmm13
-0541  vmovups [r8+80h],zmm14
-0548  vmovups [r8+0C0h],zmm15
-054f  add r8,r9
-0552  vmovups [r8],zmm16
-0558  vmovups [r8+40h],zmm17
-055f  vmovups [r8+80h],zmm18
-0566  vmovups [r8+0C0h],zmm19
-056d  add r8,r9
-0570  vmovups [r8],zmm20
-0576  vmovups [r8+40h],zmm21
-057d  vmovups [r8+80h],zmm22
-0584  vmovups [r8+0C0h],zmm23
-058b  mov r8,[rdi+28h]
-058f  add rsi,r8
-0592  mov r8,[rsp+0C0h]
-059a  add r8,40h
-059e  mov [rsp+0C0h],r8
-05a6  mov r8,[rsp+80h]
-05ae  dec r8
-05b1  mov [rsp+80h],r8
-05b9  jne near 0C0h
-05bf  add rdx,6
-05c3  mov rsi,[rsp+40h]
-05c8  dec rsi
-05cb  mov [rsp+40h],rsi
-05d0  jne near 80h
-05d6  mov rax,rcx
-05d9  mov rcx,[rsp]
-05dd  dec rcx
-05e0  mov [rsp],rcx
-05e4  jne near 40h
-05ea  add rsp,100h
-05f1  pop r15
-05f3  pop r14
-05f5  pop r13
-05f7  pop r12
-05f9  pop rbp
-05fa  pop rbx
-05fb  vzeroupper
-05fe  ret
+01aa  mov r15,[rdi+30h]
+01ae  add r14,r15
+01b1  mov r15,[rdi+18h]
+01b5  shr r15,1
+01b9  test r15,r15
+01bc  jle near 3C7h
+01c2  nop word [rax+rax]
+01cb  nop word [rax+rax]
+01d4  nop word [rax+rax]
+01dd  nop word [rax+rax]
+01e6  nop word [rax+rax]
+01ef  nop word [rax+rax]
+01f8  nop dword [rax+rax]
+0200  vmovups zmm25,[r9]
+0206  vmovups zmm26,[r9+40h]
+020d  vmovups zmm27,[r9+80h]
+0214  vmovups zmm28,[r9+0C0h]
+021b  vpxord zmm29,zmm24,[r10+r14]{1to16}
+0222  vpdpbusd zmm0,zmm29,zmm25
+0228  vpdpbusd zmm1,zmm29,zmm26
+022e  vpdpbusd zmm2,zmm29,zmm27
+0234  vpdpbusd zmm3,zmm29,zmm28
+023a  vpxord zmm29,zmm24,[r11+r14]{1to16}
+0241  vpdpbusd zmm4,zmm29,zmm25
+0247  vpdpbusd zmm5,zmm29,zmm26
+024d  vpdpbusd zmm6,zmm29,zmm27
+0253  vpdpbusd zmm7,zmm29,zmm28
+0259  vpxord zmm29,zmm24,[rbx+r14]{1to16}
+0260  vpdpbusd zmm8,zmm29,zmm25
+0266  vpdpbusd zmm9,zmm29,zmm26
+026c  vpdpbusd zmm10,zmm29,zmm27
+0272  vpdpbusd zmm11,zmm29,zmm28
+0278  vpxord zmm29,zmm24,[rbp+r14]{1to16}
+0280  vpdpbusd zmm12,zmm29,zmm25
+0286  vpdpbusd zmm13,zmm29,zmm26
+028c  vpdpbusd zmm14,zmm29,zmm27
+0292  vpdpbusd zmm15,zmm29,zmm28
+0298  vpxord zmm29,zmm24,[r12+r14]{1to16}
+029f  vpdpbusd zmm16,zmm29,zmm25
+02a5  vpdpbusd zmm17,zmm29,zmm26
+02ab  vpdpbusd zmm18,zmm29,zmm27
+02b1  vpdpbusd zmm19,zmm29,zmm28
+02b7  vpxord zmm29,zmm24,[r13+r14]{1to16}
+02bf  vpdpbusd zmm20,zmm29,zmm25
+02c5  vpdpbusd zmm21,zmm29,zmm26
+02cb  vpdpbusd zmm22,zmm29,zmm27
+02d1  vpdpbusd zmm23,zmm29,zmm28
+02d7  vmovups zmm25,[r9+100h]
+02de  vmovups zmm26,[r9+140h]
+02e5  vmovups zmm27,[r9+180h]
+02ec  vmovups zmm28,[r9+1C0h]
+02f3  vpxord zmm29,zmm24,[r10+r14+4]{1to16}
+02fb  vpdpbusd zmm0,zmm29,zmm25
+0301  vpdpbusd zmm1,zmm29,zmm26
+0307  vpdpbusd zmm2,zmm29,zmm27
+030d  vpdpbusd zmm3,zmm29,zmm28
+0313  vpxord zmm29,zmm24,[r11+r14+4]{1to16}
+031b  vpdpbusd zmm4,zmm29,zmm25
+0321  vpdpbusd zmm5,zmm29,zmm26
+0327  vpdpbusd zmm6,zmm29,zmm27
+032d  vpdpbusd zmm7,zmm29,zmm28
+0333  vpxord zmm29,zmm24,[rbx+r14+4]{1to16}
+033b  vpdpbusd zmm8,zmm29,zmm25
+0341  vpdpbusd zmm9,zmm29,zmm26
+0347  vpdpbusd zmm10,zmm29,zmm27
+034d  vpdpbusd zmm11,zmm29,zmm28
+0353  vpxord zmm29,zmm24,[rbp+r14+4]{1to16}
+035b  vpdpbusd zmm12,zmm29,zmm25
+0361  vpdpbusd zmm13,zmm29,zmm26
+0367  vpdpbusd zmm14,zmm29,zmm27
+036d  vpdpbusd zmm15,zmm29,zmm28
+0373  vpxord zmm29,zmm24,[r12+r14+4]{1to16}
+037b  vpdpbusd zmm16,zmm29,zmm25
+0381  vpdpbusd zmm17,zmm29,zmm26
+0387  vpdpbusd zmm18,zmm29,zmm27
+038d  vpdpbusd zmm19,zmm29,zmm28
+0393  vpxord zmm29,zmm24,[r13+r14+4]{1to16}
+039b  vpdpbusd zmm20,zmm29,zmm25
+03a1  vpdpbusd zmm21,zmm29,zmm26
+03a7  vpdpbusd zmm22,zmm29,zmm27
+03ad  vpdpbusd zmm23,zmm29,zmm28
+03b3  add r14,8
+03b7  add r9,200h
+03be  dec r15
+03c1  jne near 200h
+03c7  mov r15,[rdi+18h]
+03cb  and r15,1
+03cf  test r15,r15
+03d2  jle near 4EBh
+03d8  nop word [rax+rax]
+03e1  nop word [rax+rax]
+03ea  nop word [rax+rax]
+03f3  nop word [rax+rax]
+03fc  nop dword [rax]
+0400  vmovups zmm25,[r9]
+0406  vmovups zmm26,[r9+40h]
+040d  vmovups zmm27,[r9+80h]
+0414  vmovups zmm28,[r9+0C0h]
+041b  vpxord zmm29,zmm24,[r10+r14]{1to16}
+0422  vpdpbusd zmm0,zmm29,zmm25
+0428  vpdpbusd zmm1,zmm29,zmm26
+042e  vpdpbusd zmm2,zmm29,zmm27
+0434  vpdpbusd zmm3,zmm29,zmm28
+043a  vpxord zmm29,zmm24,[r11+r14]{1to16}
+0441  vpdpbusd zmm4,zmm29,zmm25
+0447  vpdpbusd zmm5,zmm29,zmm26
+044d  vpdpbusd zmm6,zmm29,zmm27
+0453  vpdpbusd zmm7,zmm29,zmm28
+0459  vpxord zmm29,zmm24,[rbx+r14]{1to16}
+0460  vpdpbusd zmm8,zmm29,zmm25
+0466  vpdpbusd zmm9,zmm29,zmm26
+046c  vpdpbusd zmm10,zmm29,zmm27
+0472  vpdpbusd zmm11,zmm29,zmm28
+0478  vpxord zmm29,zmm24,[rbp+r14]{1to16}
+0480  vpdpbusd zmm12,zmm29,zmm25
+0486  vpdpbusd zmm13,zmm29,zmm26
+048c  vpdpbusd zmm14,zmm29,zmm27
+0492  vpdpbusd zmm15,zmm29,zmm28
+0498  vpxord zmm29,zmm24,[r12+r14]{1to16}
+049f  vpdpbusd zmm16,zmm29,zmm25
+04a5  vpdpbusd zmm17,zmm29,zmm26
+04ab  vpdpbusd zmm18,zmm29,zmm27
+04b1  vpdpbusd zmm19,zmm29,zmm28
+04b7  vpxord zmm29,zmm24,[r13+r14]{1to16}
+04bf  vpdpbusd zmm20,zmm29,zmm25
+04c5  vpdpbusd zmm21,zmm29,zmm26
+04cb  vpdpbusd zmm22,zmm29,zmm27
+04d1  vpdpbusd zmm23,zmm29,zmm28
+04d7  add r14,4
+04db  add r9,100h
+04e2  dec r15
+04e5  jne near 400h
+04eb  dec r8
+04ee  jne near 180h
+04f4  mov r8,[rdi+38h]
+04f8  mov r9,[rax+10h]
+04fc  mov r10,[rdi+40h]
+0500  imul r10,rdx
+0504  add r8,r9
+0507  add r8,r10
+050a  mov r9,[rsp+0C0h]
+0512  lea r8,[r8+r9*4]
+0516  mov r9,[rdi+40h]
+051a  vmovups [r8],zmm0
+0520  vmovups [r8+40h],zmm1
+0527  vmovups [r8+80h],zmm2
+052e  vmovups [r8+0C0h],zmm3
+0535  add r8,r9
+0538  vmovups [r8],zmm4
+053e  vmovups [r8+40h],zmm5
+0545  vmovups [r8+80h],zmm6
+054c  vmovups [r8+0C0h],zmm7
+0553  add r8,r9
+0556  vmovups [r8],zmm8
+055c  vmovups [r8+40h],zmm9
+0563  vmovups [r8+80h],zmm10
+056a  vmovups [r8+0C0h],zmm11
+0571  add r8,r9
+0574  vmovups [r8],zmm12
+057a  vmovups [r8+40h],zmm13
+0581  vmovups [r8+80h],zmm14
+0588  vmovups [r8+0C0h],zmm15
+058f  add r8,r9
+0592  vmovups [r8],zmm16
+0598  vmovups [r8+40h],zmm17
+059f  vmovups [r8+80h],zmm18
+05a6  vmovups [r8+0C0h],zmm19
+05ad  add r8,r9
+05b0  vmovups [r8],zmm20
+05b6  vmovups [r8+40h],zmm21
+05bd  vmovups [r8+80h],zmm22
+05c4  vmovups [r8+0C0h],zmm23
+05cb  mov r8,[rdi+28h]
+05cf  add rsi,r8
+05d2  mov r8,[rsp+0C0h]
+05da  add r8,40h
+05de  mov [rsp+0C0h],r8
+05e6  mov r8,[rsp+80h]
+05ee  dec r8
+05f1  mov [rsp+80h],r8
+05f9  jne near 0C0h
+05ff  add rdx,6
+0603  mov rsi,[rsp+40h]
+0608  dec rsi
+060b  mov [rsp+40h],rsi
+0610  jne near 80h
+0616  mov rax,rcx
+0619  mov rcx,[rsp]
+061d  dec rcx
+0620  mov [rsp],rcx
+0624  jne near 40h
+062a  add rsp,100h
+0631  pop r15
+0633  pop r14
+0635  pop r13
+0637  pop r12
+0639  pop rbp
+063a  pop rbx
+063b  vzeroupper
+063e  ret

@@ -1,4 +1,4 @@
-; 756 instructions, 4760 bytes, 18 spills, 0 of them in inner loops
+; 758 instructions, 4760 bytes, 18 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -77,17 +77,18 @@
 01a2  mov r13,[rax+18h]
 01a6  mov r14,[rsp+100h]
 01ae  imul r13,r14
-01b2  mov r14,[rdi+18h]
-01b6  shr r14,1
-01ba  test r14,r14
-01bd  jle near 92Ch
-01c3  nop word [rax+rax]
-01cc  nop word [rax+rax]
-01d5  nop word [rax+rax]
-01de  nop word [rax+rax]
-01e7  nop word [rax+rax]
-01f0  nop word [rax+rax]
-01f9  nop dword [rax]
+01b2  mov r14,[rdi+30h]
+01b6  add r13,r14
+01b9  mov r14,[rdi+18h]
+01bd  shr r14,1
+01c1  test r14,r14
+01c4  jle near 92Ch
+01ca  nop word [rax+rax]
+01d3  nop word [rax+rax]
+01dc  nop word [rax+rax]
+01e5  nop word [rax+rax]
+01ee  nop word [rax+rax]
+01f7  nop word [rax+rax]
 0200  vmovups zmm24,[r8]
 0206  vpsllw zmm24,zmm24,8
 020d  vpsraw zmm24,zmm24,8
@@ -711,16 +712,16 @@
 1126  vpaddd zmm23,zmm23,zmm24
 112c  dec rsi
 112f  jne near 180h
-1135  mov rsi,[rdi+30h]
+1135  mov rsi,[rdi+38h]
 1139  mov r8,[rax+10h]
-113d  mov r9,[rdi+38h]
+113d  mov r9,[rdi+40h]
 1141  mov r10,[rsp+100h]
 1149  imul r9,r10
 114d  add rsi,r8
 1150  add rsi,r9
 1153  mov r8,[rsp+0C0h]
 115b  lea rsi,[rsi+r8*4]
-115f  mov r8,[rdi+38h]
+115f  mov r8,[rdi+40h]
 1163  vmovups [rsi],zmm0
 1169  vmovups [rsi+40h],zmm1
 1170  vmovups [rsi+80h],zmm2

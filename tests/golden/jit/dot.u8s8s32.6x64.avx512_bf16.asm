@@ -1,4 +1,4 @@
-; 245 instructions, 1535 bytes, 13 spills, 0 of them in inner loops
+; 247 instructions, 1599 bytes, 13 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -60,7 +60,7 @@
 0153  mov r8,[rax]
 0156  add rcx,58h
 015a  test r8,r8
-015d  jle near 4B4h
+015d  jle near 4F4h
 0163  nop word [rax+rax]
 016c  nop word [rax+rax]
 0175  nop word [rax+rax]
@@ -76,195 +76,203 @@
 019e  add rcx,38h
 01a2  mov r14,[rax+18h]
 01a6  imul r14,rdx
-01aa  mov r15,[rdi+18h]
-01ae  shr r15,1
-01b2  test r15,r15
-01b5  jle near 387h
-01bb  nop dword [rax+rax]
-01c0  vmovups zmm24,[r9]
-01c6  vmovups zmm25,[r9+40h]
-01cd  vmovups zmm26,[r9+80h]
-01d4  vmovups zmm27,[r9+0C0h]
-01db  vpbroadcastd zmm28,[r10+r14]
-01e2  vpdpbusd zmm0,zmm28,zmm24
-01e8  vpdpbusd zmm1,zmm28,zmm25
-01ee  vpdpbusd zmm2,zmm28,zmm26
-01f4  vpdpbusd zmm3,zmm28,zmm27
-01fa  vpbroadcastd zmm28,[r11+r14]
-0201  vpdpbusd zmm4,zmm28,zmm24
-0207  vpdpbusd zmm5,zmm28,zmm25
-020d  vpdpbusd zmm6,zmm28,zmm26
-0213  vpdpbusd zmm7,zmm28,zmm27
-0219  vpbroadcastd zmm28,[rbx+r14]
-0220  vpdpbusd zmm8,zmm28,zmm24
-0226  vpdpbusd zmm9,zmm28,zmm25
-022c  vpdpbusd zmm10,zmm28,zmm26
-0232  vpdpbusd zmm11,zmm28,zmm27
-0238  vpbroadcastd zmm28,[rbp+r14]
-0240  vpdpbusd zmm12,zmm28,zmm24
-0246  vpdpbusd zmm13,zmm28,zmm25
-024c  vpdpbusd zmm14,zmm28,zmm26
-0252  vpdpbusd zmm15,zmm28,zmm27
-0258  vpbroadcastd zmm28,[r12+r14]
-025f  vpdpbusd zmm16,zmm28,zmm24
-0265  vpdpbusd zmm17,zmm28,zmm25
-026b  vpdpbusd zmm18,zmm28,zmm26
-0271  vpdpbusd zmm19,zmm28,zmm27
-0277  vpbroadcastd zmm28,[r13+r14]
-027f  vpdpbusd zmm20,zmm28,zmm24
-0285  vpdpbusd zmm21,zmm28,zmm25
-028b  vpdpbusd zmm22,zmm28,zmm26
-0291  vpdpbusd zmm23,zmm28,zmm27
-0297  vmovups zmm24,[r9+100h]
-029e  vmovups zmm25,[r9+140h]
-02a5  vmovups zmm26,[r9+180h]
-02ac  vmovups zmm27,[r9+1C0h]
-02b3  vpbroadcastd zmm28,[r10+r14+4]
-02bb  vpdpbusd zmm0,zmm28,zmm24
-02c1  vpdpbusd zmm1,zmm28,zmm25
-02c7  vpdpbusd zmm2,zmm28,zmm26
-02cd  vpdpbusd zmm3,zmm28,zmm27
-02d3  vpbroadcastd zmm28,[r11+r14+4]
-02db  vpdpbusd zmm4,zmm28,zmm24
-02e1  vpdpbusd zmm5,zmm28,zmm25
-02e7  vpdpbusd zmm6,zmm28,zmm26
-02ed  vpdpbusd zmm7,zmm28,zmm27
-02f3  vpbroadcastd zmm28,[rbx+r14+4]
-02fb  vpdpbusd zmm8,zmm28,zmm24
-0301  vpdpbusd zmm9,zmm28,zmm25
-0307  vpdpbusd zmm10,zmm28,zmm26
-030d  vpdpbusd zmm11,zmm28,zmm27
-0313  vpbroadcastd zmm28,[rbp+r14+4]
-031b  vpdpbusd zmm12,zmm28,zmm24
-0321  vpdpbusd zmm13,zmm28,zmm25
-0327  vpdpbusd zmm14,zmm28,zmm26
-032d  vpdpbusd zmm15,zmm28,zmm27
-0333  vpbroadcastd zmm28,[r12+r14+4]
-033b  vpdpbusd zmm16,zmm28,zmm24
-0341  vpdpbusd zmm17,zmm28,zmm25
-0347  vpdpbusd zmm18,zmm28,zmm26
-034d  vpdpbusd zmm19,zmm28,zmm27
-0353  vpbroadcastd zmm28,[r13+r14+4]
-035b  vpdpbusd zmm20,zmm28,zmm24
-0361  vpdpbusd zmm21,zmm28,zmm25
-0367  vpdpbusd zmm22,zmm28,zmm26
-036d  vpdpbusd zmm23,zmm28,zmm27
-0373  add r14,8
-0377  add r9,200h
-037e  dec r15
-0381  jne near 1C0h
-0387  mov r15,[rdi+18h]
-038b  and r15,1
-038f  test r15,r15
-0392  jle near 4ABh
-0398  nop word [rax+rax]
-03a1  nop word [rax+rax]
-03aa  nop word [rax+rax]
-03b3  nop word [rax+rax]
-03bc  nop dword [rax]
-03c0  vmovups zmm24,[r9]
-03c6  vmovups zmm25,[r9+40h]
-03cd  vmovups zmm26,[r9+80h]
-03d4  vmovups zmm27,[r9+0C0h]
-03db  vpbroadcastd zmm28,[r10+r14]
-03e2  vpdpbusd zmm0,zmm28,zmm24
-03e8  vpdpbusd zmm1,zmm28,zmm25
-03ee  vpdpbusd zmm2,zmm28,zmm26
-03f4  vpdpbusd zmm3,zmm28,zmm27
-03fa  vpbroadcastd zmm28,[r11+r14]
-0401  vpdpbusd zmm4,zmm28,zmm24
-0407  vpdpbusd zmm5,zmm28,zmm25
-040d  vpdpbusd zmm6,zmm28,zmm26
-0413  vpdpbusd zmm7,zmm28,zmm27
-0419  vpbroadcastd zmm28,[rbx+r14]
-0420  vpdpbusd zmm8,zmm28,zmm24
-0426  vpdpbusd zmm9,zmm28,zmm25
-042c  vpdpbusd zmm10,zmm28,zmm26
-0432  vpdpbusd zmm11,zmm28,zmm27
-0438  vpbroadcastd zmm28,[rbp+r14]
-0440  vpdpbusd zmm12,zmm28,zmm24
-0446  vpdpbusd zmm13,zmm28,zmm25
-044c  vpdpbusd zmm14,zmm28,zmm26
-0452  vpdpbusd zmm15,zmm28,zmm27
-0458  vpbroadcastd zmm28,[r12+r14]
-045f  vpdpbusd zmm16,zmm28,zmm24
-0465  vpdpbusd zmm17,zmm28,zmm25
-046b  vpdpbusd zmm18,zmm28,zmm26
-0471  vpdpbusd zmm19,zmm28,zmm27
-0477  vpbroadcastd zmm28,[r13+r14]
-047f  vpdpbusd zmm20,zmm28,zmm24
-0485  vpdpbusd zmm21,zmm28,zmm25
-048b  vpdpbusd zmm22,zmm28,zmm26
-0491  vpdpbusd zmm23,zmm28,zmm27
-0497  add r14,4
-049b  add r9,100h
-04a2  dec r15
-04a5  jne near 3C0h
-04ab  dec r8
-04ae  jne near 180h
-04b4  mov r8,[rdi+30h]
-04b8  mov r9,[rax+10h]
-04bc  mov r10,[rdi+38h]
-04c0  imul r10,rdx
-04c4  add r8,r9
-04c7  add r8,r10
-04ca  mov r9,[rsp+0C0h]
-04d2  lea r8,[r8+r9*4]
-04d6  mov r9,[rdi+38h]
-04da  vmovups [r8],zmm0
-04e0  vmovups [r8+40h],zmm1
-04e7  vmovups [r8+80h],zmm2
-04ee  vmovups [r8+0C0h],zmm3
-04f5  add r8,r9
-04f8  vmovups [r8],zmm4
-04fe  vmovups [r8+40h],zmm5
-0505  vmovups [r8+80h],zmm6
-050c  vmovups [r8+0C0h],zmm7
-0513  add r8,r9
-0516  vmovups [r8],zmm8
-051c  vmovups [r8+40h],zmm9
-0523  vmovups [r8+80h],zmm10
-052a  vmovups [r8+0C0h],zmm11
-0531  add r8,r9
-0534  vmovups [r8],zmm12
-053a  vmovups [r8+40h],zmm13
-0541  vmovups [r8+80h],zmm14
-0548  vmovups [r8+0C0h],zmm15
-054f  add r8,r9
-0552  vmovups [r8],zmm16
-0558  vmovups [r8+40h],zmm17
-055f  vmovups [r8+80h],zmm18
-0566  vmovups [r8+0C0h],zmm19
-056d  add r8,r9
-0570  vmovups [r8],zmm20
-0576  vmovups [r8+40h],zmm21
-057d  vmovups [r8+80h],zmm22
-0584  vmovups [r8+0C0h],zmm23
-058b  mov r8,[rdi+28h]
-058f  add rsi,r8
-0592  mov r8,[rsp+0C0h]
-059a  add r8,40h
-059e  mov [rsp+0C0h],r8
-05a6  mov r8,[rsp+80h]
-05ae  dec r8
-05b1  mov [rsp+80h],r8
-05b9  jne near 0C0h
-05bf  add rdx,6
-05c3  mov rsi,[rsp+40h]
-05c8  dec rsi
-05cb  mov [rsp+40h],rsi
-05d0  jne near 80h
-05d6  mov rax,rcx
-05d9  mov rcx,[rsp]
-05dd  dec rcx
-05e0  mov [rsp],rcx
-05e4  jne near 40h
-05ea  add rsp,100h
-05f1  pop r15
-05f3  pop r14
-05f5  pop r13
-05f7  pop r12
-05f9  pop rbp
-05fa  pop rbx
-05fb  vzeroupper
-05fe  ret
+01aa  mov r15,[rdi+30h]
+01ae  add r14,r15
+01b1  mov r15,[rdi+18h]
+01b5  shr r15,1
+01b9  test r15,r15
+01bc  jle near 3C7h
+01c2  nop word [rax+rax]
+01cb  nop word [rax+rax]
+01d4  nop word [rax+rax]
+01dd  nop word [rax+rax]
+01e6  nop word [rax+rax]
+01ef  nop word [rax+rax]
+01f8  nop dword [rax+rax]
+0200  vmovups zmm24,[r9]
+0206  vmovups zmm25,[r9+40h]
+020d  vmovups zmm26,[r9+80h]
+0214  vmovups zmm27,[r9+0C0h]
+021b  vpbroadcastd zmm28,[r10+r14]
+0222  vpdpbusd zmm0,zmm28,zmm24
+0228  vpdpbusd zmm1,zmm28,zmm25
+022e  vpdpbusd zmm2,zmm28,zmm26
+0234  vpdpbusd zmm3,zmm28,zmm27
+023a  vpbroadcastd zmm28,[r11+r14]
+0241  vpdpbusd zmm4,zmm28,zmm24
+0247  vpdpbusd zmm5,zmm28,zmm25
+024d  vpdpbusd zmm6,zmm28,zmm26
+0253  vpdpbusd zmm7,zmm28,zmm27
+0259  vpbroadcastd zmm28,[rbx+r14]
+0260  vpdpbusd zmm8,zmm28,zmm24
+0266  vpdpbusd zmm9,zmm28,zmm25
+026c  vpdpbusd zmm10,zmm28,zmm26
+0272  vpdpbusd zmm11,zmm28,zmm27
+0278  vpbroadcastd zmm28,[rbp+r14]
+0280  vpdpbusd zmm12,zmm28,zmm24
+0286  vpdpbusd zmm13,zmm28,zmm25
+028c  vpdpbusd zmm14,zmm28,zmm26
+0292  vpdpbusd zmm15,zmm28,zmm27
+0298  vpbroadcastd zmm28,[r12+r14]
+029f  vpdpbusd zmm16,zmm28,zmm24
+02a5  vpdpbusd zmm17,zmm28,zmm25
+02ab  vpdpbusd zmm18,zmm28,zmm26
+02b1  vpdpbusd zmm19,zmm28,zmm27
+02b7  vpbroadcastd zmm28,[r13+r14]
+02bf  vpdpbusd zmm20,zmm28,zmm24
+02c5  vpdpbusd zmm21,zmm28,zmm25
+02cb  vpdpbusd zmm22,zmm28,zmm26
+02d1  vpdpbusd zmm23,zmm28,zmm27
+02d7  vmovups zmm24,[r9+100h]
+02de  vmovups zmm25,[r9+140h]
+02e5  vmovups zmm26,[r9+180h]
+02ec  vmovups zmm27,[r9+1C0h]
+02f3  vpbroadcastd zmm28,[r10+r14+4]
+02fb  vpdpbusd zmm0,zmm28,zmm24
+0301  vpdpbusd zmm1,zmm28,zmm25
+0307  vpdpbusd zmm2,zmm28,zmm26
+030d  vpdpbusd zmm3,zmm28,zmm27
+0313  vpbroadcastd zmm28,[r11+r14+4]
+031b  vpdpbusd zmm4,zmm28,zmm24
+0321  vpdpbusd zmm5,zmm28,zmm25
+0327  vpdpbusd zmm6,zmm28,zmm26
+032d  vpdpbusd zmm7,zmm28,zmm27
+0333  vpbroadcastd zmm28,[rbx+r14+4]
+033b  vpdpbusd zmm8,zmm28,zmm24
+0341  vpdpbusd zmm9,zmm28,zmm25
+0347  vpdpbusd zmm10,zmm28,zmm26
+034d  vpdpbusd zmm11,zmm28,zmm27
+0353  vpbroadcastd zmm28,[rbp+r14+4]
+035b  vpdpbusd zmm12,zmm28,zmm24
+0361  vpdpbusd zmm13,zmm28,zmm25
+0367  vpdpbusd zmm14,zmm28,zmm26
+036d  vpdpbusd zmm15,zmm28,zmm27
+0373  vpbroadcastd zmm28,[r12+r14+4]
+037b  vpdpbusd zmm16,zmm28,zmm24
+0381  vpdpbusd zmm17,zmm28,zmm25
+0387  vpdpbusd zmm18,zmm28,zmm26
+038d  vpdpbusd zmm19,zmm28,zmm27
+0393  vpbroadcastd zmm28,[r13+r14+4]
+039b  vpdpbusd zmm20,zmm28,zmm24
+03a1  vpdpbusd zmm21,zmm28,zmm25
+03a7  vpdpbusd zmm22,zmm28,zmm26
+03ad  vpdpbusd zmm23,zmm28,zmm27
+03b3  add r14,8
+03b7  add r9,200h
+03be  dec r15
+03c1  jne near 200h
+03c7  mov r15,[rdi+18h]
+03cb  and r15,1
+03cf  test r15,r15
+03d2  jle near 4EBh
+03d8  nop word [rax+rax]
+03e1  nop word [rax+rax]
+03ea  nop word [rax+rax]
+03f3  nop word [rax+rax]
+03fc  nop dword [rax]
+0400  vmovups zmm24,[r9]
+0406  vmovups zmm25,[r9+40h]
+040d  vmovups zmm26,[r9+80h]
+0414  vmovups zmm27,[r9+0C0h]
+041b  vpbroadcastd zmm28,[r10+r14]
+0422  vpdpbusd zmm0,zmm28,zmm24
+0428  vpdpbusd zmm1,zmm28,zmm25
+042e  vpdpbusd zmm2,zmm28,zmm26
+0434  vpdpbusd zmm3,zmm28,zmm27
+043a  vpbroadcastd zmm28,[r11+r14]
+0441  vpdpbusd zmm4,zmm28,zmm24
+0447  vpdpbusd zmm5,zmm28,zmm25
+044d  vpdpbusd zmm6,zmm28,zmm26
+0453  vpdpbusd zmm7,zmm28,zmm27
+0459  vpbroadcastd zmm28,[rbx+r14]
+0460  vpdpbusd zmm8,zmm28,zmm24
+0466  vpdpbusd zmm9,zmm28,zmm25
+046c  vpdpbusd zmm10,zmm28,zmm26
+0472  vpdpbusd zmm11,zmm28,zmm27
+0478  vpbroadcastd zmm28,[rbp+r14]
+0480  vpdpbusd zmm12,zmm28,zmm24
+0486  vpdpbusd zmm13,zmm28,zmm25
+048c  vpdpbusd zmm14,zmm28,zmm26
+0492  vpdpbusd zmm15,zmm28,zmm27
+0498  vpbroadcastd zmm28,[r12+r14]
+049f  vpdpbusd zmm16,zmm28,zmm24
+04a5  vpdpbusd zmm17,zmm28,zmm25
+04ab  vpdpbusd zmm18,zmm28,zmm26
+04b1  vpdpbusd zmm19,zmm28,zmm27
+04b7  vpbroadcastd zmm28,[r13+r14]
+04bf  vpdpbusd zmm20,zmm28,zmm24
+04c5  vpdpbusd zmm21,zmm28,zmm25
+04cb  vpdpbusd zmm22,zmm28,zmm26
+04d1  vpdpbusd zmm23,zmm28,zmm27
+04d7  add r14,4
+04db  add r9,100h
+04e2  dec r15
+04e5  jne near 400h
+04eb  dec r8
+04ee  jne near 180h
+04f4  mov r8,[rdi+38h]
+04f8  mov r9,[rax+10h]
+04fc  mov r10,[rdi+40h]
+0500  imul r10,rdx
+0504  add r8,r9
+0507  add r8,r10
+050a  mov r9,[rsp+0C0h]
+0512  lea r8,[r8+r9*4]
+0516  mov r9,[rdi+40h]
+051a  vmovups [r8],zmm0
+0520  vmovups [r8+40h],zmm1
+0527  vmovups [r8+80h],zmm2
+052e  vmovups [r8+0C0h],zmm3
+0535  add r8,r9
+0538  vmovups [r8],zmm4
+053e  vmovups [r8+40h],zmm5
+0545  vmovups [r8+80h],zmm6
+054c  vmovups [r8+0C0h],zmm7
+0553  add r8,r9
+0556  vmovups [r8],zmm8
+055c  vmovups [r8+40h],zmm9
+0563  vmovups [r8+80h],zmm10
+056a  vmovups [r8+0C0h],zmm11
+0571  add r8,r9
+0574  vmovups [r8],zmm12
+057a  vmovups [r8+40h],zmm13
+0581  vmovups [r8+80h],zmm14
+0588  vmovups [r8+0C0h],zmm15
+058f  add r8,r9
+0592  vmovups [r8],zmm16
+0598  vmovups [r8+40h],zmm17
+059f  vmovups [r8+80h],zmm18
+05a6  vmovups [r8+0C0h],zmm19
+05ad  add r8,r9
+05b0  vmovups [r8],zmm20
+05b6  vmovups [r8+40h],zmm21
+05bd  vmovups [r8+80h],zmm22
+05c4  vmovups [r8+0C0h],zmm23
+05cb  mov r8,[rdi+28h]
+05cf  add rsi,r8
+05d2  mov r8,[rsp+0C0h]
+05da  add r8,40h
+05de  mov [rsp+0C0h],r8
+05e6  mov r8,[rsp+80h]
+05ee  dec r8
+05f1  mov [rsp+80h],r8
+05f9  jne near 0C0h
+05ff  add rdx,6
+0603  mov rsi,[rsp+40h]
+0608  dec rsi
+060b  mov [rsp+40h],rsi
+0610  jne near 80h
+0616  mov rax,rcx
+0619  mov rcx,[rsp]
+061d  dec rcx
+0620  mov [rsp],rcx
+0624  jne near 40h
+062a  add rsp,100h
+0631  pop r15
+0633  pop r14
+0635  pop r13
+0637  pop r12
+0639  pop rbp
+063a  pop rbx
+063b  vzeroupper
+063e  ret

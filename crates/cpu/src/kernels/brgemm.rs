@@ -165,6 +165,7 @@ impl Brgemm {
             strips,
             steps: shape.k / shape.product.depth(),
             a: on.a,
+            a_from: 0,
             zeros: on.zeros,
             b: on.b,
             panels: Panels::one(band.column * bytes),

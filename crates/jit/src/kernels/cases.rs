@@ -24,6 +24,9 @@ fn put(product: Product, x: i32, out: &mut Vec<u8>) {
     }
 }
 
+/// Bytes that the addresses of rows are before their first steps.
+const A_FROM: usize = 12;
+
 /// Numbers of a product: taps, each `rows` by `depth` and `depth` by `columns`.
 pub(super) struct Case {
     pub(super) dot: Dot,
@@ -134,7 +137,7 @@ impl Case {
             strips.resize(strips.len() + rows, usize::MAX);
             for (left, right) in left.iter().zip(&right) {
                 strips.push(right.0.as_ptr().addr().wrapping_sub(base));
-                strips.extend(left.iter().map(|row| row.0.as_ptr().addr()));
+                strips.extend(left.iter().map(|row| row.0.as_ptr().addr().wrapping_sub(A_FROM)));
             }
         }
         assert_eq!(Some(strips.len()), self.dot.strip_words(self.taps).map(|n| n * 2));
@@ -145,6 +148,7 @@ impl Case {
             steps: self.steps,
             b: std::ptr::without_provenance(base),
             b_panel: right.first().map_or(0, |b| b.0.len() / 2),
+            a_from: A_FROM,
             sums: sums.as_mut_ptr().cast(),
             sums_row: sums_row * 4,
             a_step: left.first().and_then(|l| l.first()).map_or(0, |a| a.1),

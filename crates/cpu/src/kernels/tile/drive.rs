@@ -1,13 +1,13 @@
 //! The loops around tiles: a matrix product whose rows of `A` are wherever a [`Work`] says, and whose `B` comes in panels.
 //!
-//! The product is cut into tasks of a block of rows by a group of panels, which workers share. A task walks the reduction in parts: a part of
-//! a group of panels stays in the second cache while every tile of the block's rows meets it. The task lists as many tiles as there is room for,
-//! and has a kernel walk over them. Sums go from part to part through scratch. The last part's tiles finish them in registers where the tail can
-//! do it; else the task hands the sums to the work, a block at a time.
+//! The product is cut into tasks of a block of rows by a group of panels, which workers share. A task lists as many of its tiles as there is room
+//! for, and walks the reduction in parts: a part of a group of panels stays in the second cache while every tile of the list meets it. Sums go
+//! from part to part through scratch. The last part's tiles finish them in registers where the tail can do it; else the task hands the sums to
+//! the work, a block at a time.
 //!
 //! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
 
-use super::{AHEAD, Ahead, Call, Grid, Line, List, Next, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use super::{AHEAD, Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
 use crate::kernels::scratch::{Part as Scratch, for_workers};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -34,7 +34,7 @@ const STAYS: usize = 512 << 10;
 /// Bytes of a panel that stays in the first cache from one tile to the next.
 const NEAR: usize = 32 << 10;
 /// Words of the strips that are listed at a time, unless one has more.
-const LISTED: usize = 1 << 10;
+const LISTED: usize = 4 << 10;
 /// Bytes of `A` that the tiles of a list have at most where each of several panels meets all of them.
 const ROWS: usize = 128 << 10;
 /// Bytes of an operand from which on tiles ask for it ahead.
@@ -49,6 +49,8 @@ pub struct Part {
     pub steps: usize,
     /// Numbers of a last step that is not whole, 0 if there is none.
     pub partial: u8,
+    /// Bytes of a row of `A` and of a tap of `B` before it.
+    pub before: [usize; 2],
 }
 
 /// A product as the loops see it.
@@ -78,14 +80,14 @@ pub struct Shape {
 
 /// Where the operands of a product are, and where its results go.
 pub trait Work: Sync {
-    /// A place among the rows of a unit, in a part of the reduction.
+    /// A place among the rows of a unit.
     type Walk;
 
     /// The place of `row`.
-    fn walk(&self, unit: usize, row: usize, part: usize) -> Self::Walk;
+    fn walk(&self, unit: usize, row: usize) -> Self::Walk;
 
-    /// Lists a strip of tiles of the next rows, `most` at most, whose first sum lies at byte `sums`: its taps, and the addresses of the unit's
-    /// first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross a stretch.
+    /// Lists a strip of tiles of the next rows, `most` at most, whose first sum lies at byte `sums`: its taps over the whole reduction, and the
+    /// addresses of the unit's first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross a stretch.
     fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
 
     /// Finishes and stores a block of raw sums; called only where there is no tail.
@@ -123,8 +125,6 @@ pub struct Operands<'a, W> {
     pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
     /// Distance of two panels in bytes.
     pub b_panel: usize,
-    /// Distance of two taps of a panel in bytes, as far as all are equally far apart.
-    pub b_tap: usize,
     /// Distance of two lines in bytes where the kernel does not know it.
     pub b_row: usize,
     /// Distance of two steps of `A` in bytes where the kernel does not know it.
@@ -157,7 +157,7 @@ pub struct Drive {
 enum Far {
     /// The rows of `A` of the tiles that follow.
     Rows,
-    /// The next part of the panels.
+    /// The panels of the next group.
     Panels,
 }
 
@@ -196,7 +196,8 @@ impl Drive {
         let by_rows = shape.source.saturating_mul(panels.div_ceil(group)) > panel_bytes.saturating_mul(all.div_ceil(block));
         let far = match (shape.source > FAR, panel_bytes > FAR) {
             (true, true) if by_rows => Some(Far::Rows),
-            (_, true) => Some(Far::Panels),
+            // Of several parts what is wanted next is in many pieces.
+            (_, true) => (shape.parts.len() == 1).then_some(Far::Panels),
             (true, false) => Some(Far::Rows),
             (false, false) => None,
         };
@@ -214,15 +215,14 @@ impl Drive {
     }
 
     /// Whether panels of a part stay in the first cache.
-    fn is_near(&self, part: usize) -> bool {
-        let Part { taps, steps, .. } = self.shape.parts[part];
-        taps * steps * self.shape.panel * 4 <= NEAR
+    fn is_near(&self, part: &Part) -> bool {
+        part.taps * part.steps * self.shape.panel * 4 <= NEAR
     }
 
     /// Most tiles in a list by so many panels.
-    fn most_tiles(&self, part: usize, panels: usize) -> usize {
-        let Part { taps, steps, .. } = self.shape.parts[part];
-        if panels > 1 && self.is_near(part) { (ROWS / (taps * steps * self.tall * 4).max(1)).max(1) } else { usize::MAX }
+    fn most_tiles(&self, panels: usize) -> usize {
+        let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
+        if panels > 1 && self.shape.parts.iter().all(|p| self.is_near(p)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
     }
 
     /// Numbers of scratch that hold a list; `None` on overflow.
@@ -359,26 +359,24 @@ impl<W: Work> Task<'_, '_, W> {
         let Drive { shape, .. } = self.drive;
         let (words, sums) = share.split_at_mut(self.drive.list_len().unwrap_or(0));
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
-        let (sums_row, mut end) = (self.drive.step(), self.first);
-        for part in 0..shape.parts.len() {
-            let mut walk = self.on.work.walk(self.unit, self.first, part);
-            let (mut next, near) = (self.next(part), self.drive.most_tiles(part, self.panels.len()));
-            for (first, rows, tiles) in self.drive.cut(self.tiles.clone()) {
-                list.restart(rows);
-                let (mut done, mut listed, mut most) = (0, 0, self.most(part, &next).min(near));
-                while done < tiles {
-                    if listed >= most || !list.has_room(shape.parts[part].taps) {
-                        self.list(part, (&list, listed), &mut next, sums);
-                        list.restart(rows);
-                        (listed, most) = (0, self.most(part, &next).min(near));
-                    }
-                    let at = (first + done * rows - self.first) * sums_row * 4;
-                    let strip = self.on.work.strip(&mut walk, at, (most - listed).min(tiles - done), &mut list);
-                    (done, listed) = (done + strip, listed + strip);
+        let (sums_row, taps, near) = (self.drive.step(), shape.most(&|p| p.taps), self.drive.most_tiles(self.panels.len()));
+        let mut walk = self.on.work.walk(self.unit, self.first);
+        let (mut end, mut before) = (self.first, 0);
+        for (first, rows, tiles) in self.drive.cut(self.tiles.clone()) {
+            list.restart(rows);
+            let (mut done, mut listed) = (0, 0);
+            while done < tiles {
+                if listed >= near || !list.has_room(taps) {
+                    self.list(&list, before, sums);
+                    list.restart(rows);
+                    (before, listed) = (before + listed, 0);
                 }
-                self.list(part, (&list, listed), &mut next, sums);
-                end = first + rows * tiles;
+                let at = (first + done * rows - self.first) * sums_row * 4;
+                let strip = self.on.work.strip(&mut walk, at, (near - listed).min(tiles - done), &mut list);
+                (done, listed) = (done + strip, listed + strip);
             }
+            self.list(&list, before, sums);
+            (before, end) = (before + listed, first + rows * tiles);
         }
         if shape.tail.is_none() {
             let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
@@ -387,91 +385,61 @@ impl<W: Work> Task<'_, '_, W> {
         }
     }
 
-    /// Times that a tile by a panel asks for memory.
-    fn asks(&self, part: usize) -> usize {
-        let Part { taps, steps, .. } = self.drive.shape.parts[part];
-        taps * (steps / 4)
-    }
-
-    /// Most tiles of a list that ask for what is in one piece.
-    fn most(&self, part: usize, next: &Next) -> usize {
-        if next.is_left() { next.piece().div_ceil((self.asks(part) * self.panels.len()).max(1)).max(1) } else { usize::MAX }
-    }
-
-    /// The panels that are wanted behind a part: its next one, or the first of the next block of rows or the next group.
-    fn next(&self, part: usize) -> Next {
-        let Drive { shape, group, .. } = self.drive;
-        let (parts, all) = (shape.parts.len(), self.drive.panels());
-        let last_block = self.tiles.end == self.drive.all;
-        let (panels, part) = match (part + 1 < parts, last_block) {
-            (true, _) => (self.panels.clone(), part + 1),
-            (false, false) if parts > 1 => (self.panels.clone(), 0),
-            (false, true) => (self.panels.end..all.min(self.panels.end + group), 0),
-            (false, false) => return Next::default(),
-        };
-        if self.drive.far != Some(Far::Panels) || panels.is_empty() {
-            return Next::default();
-        }
-        let line = shape.panel * 4;
-        let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
-        let (inner, outer) = match shape.parts[part] {
-            _ if parts == 1 => (chunks(panels.len() * self.on.b_panel), 1),
-            Part { taps, steps, .. } => (chunks(steps * line), taps),
-        };
-        let first = self.b_at + panels.start * self.on.b_panel + part * shape.parts[0].steps * line;
-        let start = self.on.b.as_ptr().addr().wrapping_add(first);
-        Next::new(start, Grid { inner, inner_step: AHEAD, outer, outer_step: self.on.b_tap })
-    }
-
-    /// What the tiles of a list ask for.
-    fn ahead(&self, part: usize, (list, tiles): (&List<'_>, usize), panels: usize, next: &mut Next) -> Ahead {
+    /// What the tiles of a list, behind so many of the task, ask for while they meet so many panels in a part.
+    fn ahead(&self, part: &Part, list: &List<'_>, before: usize, panels: usize) -> Ahead {
+        let asks = panels * part.taps * (part.steps / 4);
         match (self.drive.far, list.source()) {
-            (Some(Far::Panels), _) => next.take(tiles * panels * self.asks(part)),
-            // As fast as the tiles go on, two tiles before them.
+            // The next group's panels, evenly over all tiles of the task.
+            (Some(Far::Panels), _) if self.tiles.end == self.drive.all && self.panels.end < self.drive.panels() => {
+                let next = self.drive.group.min(self.drive.panels() - self.panels.end);
+                let step = (next * self.on.b_panel).div_ceil((self.tiles.len() * asks).max(1)).min(AHEAD);
+                let first = self.b_at + self.panels.end * self.on.b_panel + before * asks * step;
+                Ahead { at: self.on.b.as_ptr().addr().wrapping_add(first), step }
+            }
+            // The rows of the tiles that follow, as fast as these go on, two tiles before them.
             (Some(Far::Rows), Some((first, row))) => {
                 let tile = list.rows() * row;
-                let panels = if self.drive.is_near(part) { 1 } else { panels };
-                Ahead { at: first.wrapping_add(2 * tile), step: tile / (panels * self.asks(part)).max(1) }
+                Ahead { at: first.wrapping_add(part.before[0] + 2 * tile), step: tile / asks.max(1) }
             }
             _ => Ahead::default(),
         }
     }
 
-    /// The tiles of a list, and their number, by all panels, in one part.
-    fn list(&self, part: usize, (list, tiles): (&List<'_>, usize), next: &mut Next, sums: &mut [f32]) {
+    /// The tiles of a list, behind so many of the task, by all panels.
+    fn list(&self, list: &List<'_>, before: usize, sums: &mut [f32]) {
         let (on, drive, shape) = (self.on, self.drive, &self.drive.shape);
-        let panel = shape.panel;
-        let tail = self.tail.filter(|_| part + 1 == shape.parts.len());
         let whole = self.panels.start..self.panels.end.min(drive.whole());
-        for (narrow, panels) in [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)] {
-            if panels.is_empty() {
-                continue;
+        let kinds = [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)];
+        for (index, part) in shape.parts.iter().enumerate() {
+            let tail = self.tail.filter(|_| index + 1 == shape.parts.len());
+            for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
+                let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
+                let (column, outer) = (panels.start * shape.panel, drive.is_near(part));
+                tile.run(Call {
+                    strips: list.strips(),
+                    steps: part.steps,
+                    a: on.a,
+                    a_from: part.before[0],
+                    zeros: on.zeros,
+                    b: on.b,
+                    panels: Panels {
+                        at: self.b_at + panels.start * on.b_panel + part.before[1],
+                        step: on.b_panel,
+                        count: panels.len(),
+                        outer,
+                    },
+                    c: on.c,
+                    column,
+                    tail_column: tail.map_or(0, |t| t.1) + column,
+                    a_step: on.a_step,
+                    b_row: on.b_row,
+                    last: (shape.columns - 1) % drive.isa.width().lanes() + 1,
+                    tail: tail.map(|t| t.0),
+                    sums: sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
+                    sums_row: drive.step(),
+                    ahead: self.ahead(part, list, before, if outer { 1 } else { panels.len() }),
+                });
             }
-            let Some(tile) = &self.kernels.0[drive.index(list.rows(), narrow, part)] else { continue };
-            let column = panels.start * panel;
-            tile.run(Call {
-                strips: list.strips(),
-                steps: shape.parts[part].steps,
-                a: on.a,
-                zeros: on.zeros,
-                b: on.b,
-                panels: Panels {
-                    at: self.b_at + panels.start * on.b_panel,
-                    step: on.b_panel,
-                    count: panels.len(),
-                    outer: drive.is_near(part),
-                },
-                c: on.c,
-                column,
-                tail_column: tail.map_or(0, |t| t.1) + column,
-                a_step: on.a_step,
-                b_row: on.b_row,
-                last: (shape.columns - 1) % drive.isa.width().lanes() + 1,
-                tail: tail.map(|t| t.0),
-                sums: sums.get_mut((panels.start - self.panels.start) * panel..).unwrap_or_default(),
-                sums_row: drive.step(),
-                ahead: self.ahead(part, (list, tiles), panels.len(), next),
-            });
         }
     }
 }

@@ -132,11 +132,44 @@ pub(super) struct Reach {
     pub(super) sums: Option<(Places, usize)>,
 }
 
+/// Whether all that taps name lies in the buffers, rows of `A` in one of two.
+type Check = fn(&Reach, [&Places; 2], &[usize]) -> bool;
+
 impl Reach {
+    /// [`Reach::taps`] by numbers of rows that a tap names: loops of a known length take half the time.
+    const CHECKS: [Check; MOST_ROWS] = [
+        Reach::taps::<1>,
+        Reach::taps::<2>,
+        Reach::taps::<3>,
+        Reach::taps::<4>,
+        Reach::taps::<5>,
+        Reach::taps::<6>,
+        Reach::taps::<7>,
+        Reach::taps::<8>,
+        Reach::taps::<9>,
+        Reach::taps::<10>,
+    ];
+
+    /// A [`Check`] of taps that name so many rows.
+    fn taps<const LISTED: usize>(&self, [a, zeros]: [&Places; 2], mut taps: &[usize]) -> bool {
+        let mut inside = true;
+        while let Some(([b], more)) = taps.split_first_chunk::<1>()
+            && let Some((rows, more)) = more.split_first_chunk::<LISTED>()
+        {
+            inside &= self.b.holds(*b);
+            if !rows.iter().fold(true, |ok, row| ok & a.holds(*row)) {
+                inside &= rows.iter().fold(true, |ok, row| ok & (a.holds(*row) | zeros.holds(*row)));
+            }
+            taps = more;
+        }
+        inside
+    }
+
     /// The number of strips, where all that they name lies in the buffers.
     #[inline]
     pub(super) fn strips(&self, spec: &Spec, call: &Call<'_>) -> Option<usize> {
         let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());
+        let check = Reach::CHECKS[spec.listed() - 1];
         let (mut count, mut inside, mut rest) = (0, true, call.strips);
         while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {
             let (taps, more) = more.split_at_checked(head[0].checked_mul(tap_words)?)?;
@@ -150,12 +183,7 @@ impl Reach {
             if let Some((sums, row)) = &self.sums {
                 inside &= sums.and_then(before.checked_mul(*row)?).holds(head[2]);
             }
-            for tap in taps.chunks_exact(tap_words) {
-                inside &= self.b.holds(tap[0]);
-                if !tap[1..].iter().fold(true, |ok, row| ok & a.holds(*row)) {
-                    inside &= tap[1..].iter().fold(true, |ok, row| ok & (a.holds(*row) | zeros.holds(*row)));
-                }
-            }
+            inside &= check(self, [&a, &zeros], taps);
             (count, rest) = (count + 1, more);
         }
         (inside && rest.is_empty()).then_some(count)

@@ -148,6 +148,8 @@ pub struct Call<'a> {
     pub steps: usize,
     /// The memory of `A`.
     pub a: Buf,
+    /// Bytes from the addresses of the rows of `A` to the first step.
+    pub a_from: usize,
     /// Memory that rows of `A` may lie in instead: zeros, or what padding holds.
     pub zeros: Buf,
     /// The memory of `B`.
@@ -256,6 +258,7 @@ impl Tile {
                 steps: call.steps,
                 b: call.b.as_ptr().wrapping_add(call.panels.at),
                 b_panel: call.panels.step,
+                a_from: call.a_from,
                 sums: call.sums.as_mut_ptr().cast(),
                 sums_row: call.sums_row * 4,
                 a_step: call.a_step,
@@ -304,8 +307,8 @@ impl Tile {
             (Some(_), None) => return None,
         };
         Some(Reach {
-            a: Places::new(call.a, 0, a),
-            zeros: Places::new(call.zeros, 0, a),
+            a: Places::new(call.a, call.a_from, a),
+            zeros: Places::new(call.zeros, call.a_from, a),
             b: Places { first: 0, ..Places::new(call.b, call.panels.at, b) },
             c,
             sums,

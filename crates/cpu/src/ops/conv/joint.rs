@@ -105,7 +105,7 @@ impl Joint {
         let place = &bound.plan.to;
         let dense = tail.is_plain() && dst.dtype() == DataType::F32 && place.strides[2] == self.channels * 4;
         let [pd, ph, pw] = self.phases();
-        let mut walk = bound.walk(block.unit, block.rows.start, 0);
+        let mut walk = bound.walk(block.unit, block.rows.start);
         for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
             let (image, at) = (walk.image, walk.at);
             let has = |i: usize, phase: usize| at[i] < self.lines[i].phases[phase].count;

@@ -29,7 +29,6 @@ pub(super) struct Walk<'p> {
     left: usize,
     source: Lane,
     result: Lane,
-    part: usize,
 }
 
 /// Addresses along a line of one of the tensors.
@@ -57,7 +56,7 @@ impl Lane {
 
 impl<'p> Walk<'p> {
     /// From result `row` on.
-    fn new(pass: &'p Pass, row: usize, lanes: [Lane; 2], part: usize) -> Walk<'p> {
+    fn new(pass: &'p Pass, row: usize, lanes: [Lane; 2]) -> Walk<'p> {
         let order = &pass.order;
         let segment = order.segments.partition_point(|s| s.first_row + s.rows <= row);
         let (mut patch, mut rest) = (order.segments[segment].patches.start, row - order.segments[segment].first_row);
@@ -71,7 +70,7 @@ impl<'p> Walk<'p> {
         let (plane, h) = (line / count[1], line % count[1]);
         let (image, d) = (plane / count[0], plane % count[0]);
         let [source, result] = lanes;
-        let mut walk = Walk { pass, segment, patch, image, at: [first[0] + d, first[1] + h, first[2] + w], left: 0, source, result, part };
+        let mut walk = Walk { pass, segment, patch, image, at: [first[0] + d, first[1] + h, first[2] + w], left: 0, source, result };
         walk.enter();
         walk
     }
@@ -153,13 +152,13 @@ struct Pixels {
 
 impl Bound<'_> {
     /// Writes the addresses of a tap, zeros for pixels that lie outside; false when all do.
-    fn tap(&self, tap: &Tap, pixels: &Pixels, (rows, offset): (usize, usize), to: &mut [usize; MOST_ROWS]) -> bool {
+    fn tap(&self, tap: &Tap, pixels: &Pixels, rows: usize, to: &mut [usize; MOST_ROWS]) -> bool {
         let mut any = false;
         for (i, to) in to.iter_mut().enumerate().take(rows) {
             let inside = |d: usize| ((pixels.at[d][i] + tap.at[d]) as u64) < self.pass.lines[d].source as u64;
             let inside = inside(0) & inside(1) & inside(2);
             any |= inside;
-            *to = if inside { pixels.base[i].wrapping_add(offset) } else { self.zeros };
+            *to = if inside { pixels.base[i].wrapping_add_signed(tap.a) } else { self.zeros };
         }
         any
     }
@@ -196,13 +195,11 @@ impl Bound<'_> {
     /// Lists a strip of results whose taps read no padding: as many tiles as the line has left, or one that goes on in the next line.
     #[inline(always)]
     fn inner(&self, walk: &mut Walk<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
-        let (rows, part) = (list.rows(), self.pass.parts[walk.part]);
-        let taps = &self.pass.taps[walk.segment][..];
+        let (rows, taps) = (list.rows(), &self.pass.taps[walk.segment][..]);
         let list_all = |list: &mut List<'_>, lanes: [(usize, &[usize; MOST_ROWS]); 2], tiles: usize| {
             let [a_row, c_row] = lanes.map(|lane| lane.1[1]);
             list.strip(Strip { tiles, sums, a_row, c_row, to: lanes[1] });
-            let from = lanes[0].0.wrapping_add(part[0]);
-            taps.iter().for_each(|t| list.tap(t.b + part[1], from.wrapping_add_signed(t.a), lanes[0].1));
+            taps.iter().for_each(|t| list.tap(t.b, lanes[0].0.wrapping_add_signed(t.a), lanes[0].1));
         };
         if walk.left >= rows {
             let tiles = if walk.left / most >= rows { most } else { walk.left / rows };
@@ -229,23 +226,22 @@ impl Bound<'_> {
 impl<'a> Work for Bound<'a> {
     type Walk = Walk<'a>;
 
-    fn walk(&self, unit: usize, row: usize, part: usize) -> Walk<'a> {
-        Walk::new(self.pass, row, self.lanes(unit), part)
+    fn walk(&self, unit: usize, row: usize) -> Walk<'a> {
+        Walk::new(self.pass, row, self.lanes(unit))
     }
 
     #[inline]
     fn strip(&self, walk: &mut Walk<'a>, sums: usize, most: usize, list: &mut List<'_>) -> usize {
-        let (p, segment, rows) = (self.pass, walk.segment, list.rows());
-        let [a_part, b_part] = p.parts[walk.part];
+        let (segment, rows) = (walk.segment, list.rows());
         if walk.segment().exact {
             return self.inner(walk, (sums, most), list);
         }
         let (pixels, to) = self.pixels(walk, rows);
         list.strip(Strip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
         let mut line = [0; MOST_ROWS];
-        for t in &p.taps[segment] {
-            if self.tap(t, &pixels, (rows, a_part.wrapping_add_signed(t.a)), &mut line) || !self.compensation.is_empty() {
-                list.tap(t.b + b_part, 0, &line);
+        for t in &self.pass.taps[segment] {
+            if self.tap(t, &pixels, rows, &mut line) || !self.compensation.is_empty() {
+                list.tap(t.b, 0, &line);
             }
         }
         1
@@ -259,7 +255,7 @@ impl<'a> Work for Bound<'a> {
         let n = tail.dst().dims().len();
         let channel = (block.unit * self.plan.channels + block.columns.start) as i64;
         let step = self.pass.lines[2].step;
-        let mut walk = self.walk(block.unit, block.rows.start, 0);
+        let mut walk = self.walk(block.unit, block.rows.start);
         let mut left = block.rows.len();
         let runs = std::iter::from_fn(move || {
             if left == 0 {
@@ -358,6 +354,7 @@ impl Tiles {
                 strips: list.strips(),
                 steps: columns.steps,
                 a: ones,
+                a_from: 0,
                 zeros: ones,
                 b: weights.buf(),
                 panels: Panels::one(self.weights + panel * self.panel),
@@ -441,7 +438,6 @@ impl Kernel for Tiles {
                 b,
                 b_unit: &|unit| b_at + unit * b_panel * self.panels,
                 b_panel,
-                b_tap: pass.tap,
                 b_row: 0,
                 a_step: 0,
                 c: dst.buf(),

@@ -100,10 +100,6 @@ pub(super) struct Pass {
     pub(super) order: Order,
     /// The taps of every segment.
     pub(super) taps: Vec<Vec<Tap>>,
-    /// Bytes of source and panel where each part of the reduction begins.
-    pub(super) parts: Vec<[usize; 2]>,
-    /// Bytes of a tap of a panel.
-    pub(super) tap: usize,
     /// Where weights are not read in place, how they are packed.
     pub(super) packed: Option<Packed>,
     /// Phases whose channels are columns.
@@ -357,7 +353,8 @@ impl Tiles {
         if padded && attr.zero_points.contains_key(&s.source.0) {
             return Err(Skip::Attr("a zero point of a source with padding".into()));
         }
-        let zeros = passes.iter().flat_map(|p| &p.drive.shape().parts).map(|p| p.steps + 1).max().unwrap_or(0);
+        let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.steps + 1).sum::<usize>();
+        let zeros = passes.iter().map(steps).max().unwrap_or(0);
         Ok(Tiles {
             attr: attr.clone(),
             source: s.source.0,
@@ -473,7 +470,12 @@ impl Pass {
         let taps = order.segments.iter().map(|s| taps(s, &lines, b, c.from.strides)).collect();
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
         let parts = parts(most, c.depth * joint, c.product);
-        let part = |p: &Range<usize>| Part { taps: most, steps: p.len() / each, partial: (p.len() % each) as u8 };
+        let part = |p: &Range<usize>| Part {
+            taps: most,
+            steps: p.len() / each,
+            partial: (p.len() % each) as u8,
+            before: [p.start * size, p.start * number * c.width],
+        };
         let shape = Shape {
             units: c.setup.sizes.g as usize,
             rows: order.segments.iter().map(|s| s.rows).collect(),
@@ -486,7 +488,6 @@ impl Pass {
             a_step: Stride::Fixed(4),
             tail: c.tail.clone(),
         };
-        let parts = parts.iter().map(|p| [p.start * size, p.start * number * c.width]).collect();
-        Pass { lines, order, taps, parts, tap: tap_bytes, packed, joint: None, drive: Drive::new(c.isa, shape) }
+        Pass { lines, order, taps, packed, joint: None, drive: Drive::new(c.isa, shape) }
     }
 }

@@ -474,6 +474,7 @@ impl Gemm {
             strips: list.strips(),
             steps,
             a: on.a,
+            a_from: 0,
             zeros: Buf::empty(),
             b: right.buf,
             panels: Panels { at: right.start + i * right.panel, step: right.panel, count: panels.len(), outer },

@@ -110,6 +110,7 @@ impl Skinny {
                     strips: list.strips(),
                     steps,
                     a: a.buf,
+                    a_from: 0,
                     zeros: Buf::empty(),
                     b: b.buf,
                     panels: Panels { at: at(panel), step: b.step, count: each, outer: steps * taps.len() * self.width * 4 <= NEAR },

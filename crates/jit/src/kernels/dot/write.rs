@@ -180,7 +180,9 @@ impl Writer<'_> {
         f.add(b, panel);
         let rows: Vec<Int> = (1..=self.dot.listed()).map(|i| f.load_int(word(i))).collect();
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
-        let at = Cursor { rows, k: spot.scaled(f, spot.word(3)), b, flip };
+        let (k, from) = (spot.scaled(f, spot.word(3)), f.load_int(self.args.at(offset_of!(Args, a_from) as i32)));
+        f.add(k, from);
+        let at = Cursor { rows, k, b, flip };
         let steps = |f: &mut Function| f.load_int(self.args.at(offset_of!(Args, steps) as i32));
         let (blocks, shift) = (steps(f), unroll_shift(self.dot));
         f.shr(blocks, shift);

@@ -10,23 +10,20 @@ struct Plain<'a> {
     a: usize,
     depth: usize,
     columns: usize,
-    panel: usize,
-    each: usize,
     got: &'a Mutex<Vec<f32>>,
 }
 
 impl Work for Plain<'_> {
-    type Walk = (usize, usize);
+    type Walk = usize;
 
-    fn walk(&self, _: usize, row: usize, part: usize) -> (usize, usize) {
-        (row, part)
+    fn walk(&self, _: usize, row: usize) -> usize {
+        row
     }
 
-    fn strip(&self, (row, part): &mut (usize, usize), sums: usize, most: usize, list: &mut List<'_>) -> usize {
-        let (first, a_row) = (*part * self.each, self.depth * 4);
-        let tiles = most.min(3);
+    fn strip(&self, row: &mut usize, sums: usize, most: usize, list: &mut List<'_>) -> usize {
+        let (tiles, a_row) = (most.min(3), self.depth * 4);
         list.strip(Strip { tiles, sums, a_row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
-        list.tap(first * self.panel * 4, self.a + *row * a_row + first * 4, &std::array::from_fn(|i| i * a_row));
+        list.tap(0, self.a + *row * a_row, &std::array::from_fn(|i| i * a_row));
         *row += list.rows() * tiles;
         tiles
     }
@@ -62,7 +59,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         rows: vec![rows],
         columns,
         panel,
-        parts: vec![Part { taps: 1, steps: each, partial: 0 }; parts],
+        parts: (0..parts).map(|i| Part { taps: 1, steps: each, partial: 0, before: [i * each * 4, i * each * panel * 4] }).collect(),
         source: rows * depth * 4,
         product: Product::F32,
         line: Line::Packed((panel / isa.width().lanes()) as u8),
@@ -72,7 +69,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
     let drive = Drive::new(isa, shape);
     drive.prepare().unwrap();
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
-    let work = Plain { a: a.as_ptr().addr(), depth, columns, panel, each, got: &got };
+    let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };
     let len = drive.scratch_len(1).unwrap();
     let mut memory = vec![0u64; scratch::booked(&[len]).unwrap() / 8 + 8];
     // SAFETY: nobody else uses the memory.
@@ -85,7 +82,6 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         b: buf(&mut b),
         b_unit: &|_| 0,
         b_panel: depth * panel * 4,
-        b_tap: 0,
         b_row: 0,
         a_step: 0,
         c: buf(&mut c),

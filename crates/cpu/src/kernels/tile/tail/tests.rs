@@ -103,6 +103,7 @@ fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
         strips: list.strips(),
         steps: 0,
         a: Buf::empty(),
+        a_from: 0,
         zeros: Buf::empty(),
         b: Buf::empty(),
         panels: Panels::one(0),

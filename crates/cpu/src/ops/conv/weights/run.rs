@@ -203,6 +203,7 @@ impl Bound<'_> {
                 ahead: Ahead::default(),
                 steps: parts.steps,
                 a: ready.rows.0,
+                a_from: 0,
                 zeros: Buf::empty(),
                 b: ready.columns.0,
                 panels: Panels::one(ready.columns.1 + (panel - ready.panels.start) * ready.panel),
