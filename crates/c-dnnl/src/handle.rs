@@ -1,10 +1,11 @@
 //! What C passes: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate that
-//! dereferences them.**
+//! dereferences them**, but for the object of the caller's thread pool, which is C++ (`threadpool::iface`).
 //!
 //! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be
-//! made anywhere; the others have no constructor outside of tests, so that a value in the hands of a body came from a C caller, who
-//! promised by calling that what the function's documentation says of the pointer holds. That promise is what every `SAFETY` line here
-//! rests on: an address that is not null is valid, aligned and initialised for what the parameter is declared to be, for the time of the call.
+//! made anywhere; the others have no constructor outside of tests (but `Data` of a slice, for bodies that hand on memory of their own), so that
+//! a value in the hands of a body came from a C caller, who promised by calling that what the function's documentation says of the pointer
+//! holds. That promise is what every `SAFETY` line here rests on: an address that is not null is valid, aligned and initialised for what the
+//! parameter is declared to be, for the time of the call.
 //!
 //! An object that C holds is a `Box` ([`Owned`]) or an `Arc` ([`Shared`], where several objects hand out the same address: engines).
 
