@@ -1,0 +1,90 @@
+//! Programs in C and C++, compiled against oneDNN's own headers and run on our library: what a client of oneDNN sees.
+//!
+//! The programs lie in `programs`; they count their checks and exit with a failure when one does not hold. They are first of all right about
+//! oneDNN: `OXIDNN_PEER=LIB cargo test -p oxidnn-c-dnnl` runs them on that library too. Without `g++` or the headers the tests say so and pass.
+
+mod toolchain;
+
+use std::collections::BTreeSet;
+use std::process::{Command, Output};
+use toolchain::{Program, Toolchain};
+
+/// The program of a language, compiled; `None` after a message where that cannot be done.
+fn program(language: &str) -> Option<Program> {
+    match Toolchain::find() {
+        Ok(tools) => Some(tools.build(language)),
+        Err(why) => {
+            eprintln!("skipped: {why}");
+            None
+        }
+    }
+}
+
+/// Asserts that a run found nothing wrong, and shows what it found otherwise.
+fn passes(what: &str, output: &Output) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = text.lines().filter(|l| !l.starts_with("onednn_verbose")).collect();
+    assert!(output.status.success(), "{what}: {}\n{}\n{errors}", output.status, lines.join("\n"));
+    eprintln!("{what}: {}", lines.last().unwrap_or(&""));
+}
+
+/// Runs all areas, and those that want a process of their own, on a library.
+fn run_all(program: &Program, command: impl Fn() -> Command) {
+    passes(program.language, &command().output().expect("the program starts"));
+    for area in program.alone() {
+        passes(area, &command().arg(area).output().expect("the program starts"));
+    }
+}
+
+fn run_on_ours_and_peer(language: &str) {
+    let Some(program) = program(language) else { return };
+    run_all(&program, || program.on_ours());
+    if let Some(peer) = std::env::var_os("OXIDNN_PEER") {
+        run_all(&program, || program.on(peer.as_ref()));
+    }
+}
+
+#[test]
+fn the_c_program_finds_nothing_wrong() {
+    run_on_ours_and_peer("c");
+}
+
+#[test]
+fn the_cpp_program_finds_nothing_wrong() {
+    run_on_ours_and_peer("cpp");
+}
+
+#[test]
+fn every_declared_function_is_called() {
+    let (Some(c), Some(cpp)) = (program("c"), program("cpp")) else { return };
+    let called: BTreeSet<String> = c.undefined().union(&cpp.undefined()).cloned().collect();
+    let declared = Toolchain::find().expect("found above").declared();
+    assert!(declared.len() > 280, "only {} functions found in the headers", declared.len());
+    let missing: Vec<&String> = declared.difference(&called).collect();
+    assert!(missing.is_empty(), "no program calls {missing:?}");
+}
+
+/// Verbose lines of a run of one area with a setting.
+fn verbose(program: &Program, setting: &str, area: &str) -> Vec<String> {
+    let output = program.on_ours().env("ONEDNN_VERBOSE", setting).arg(area).output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().filter(|l| l.starts_with("onednn_verbose,v1,")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_environment_asks_for_verbose_lines_on_stdout() {
+    let Some(program) = program("cpp") else { return };
+    assert_eq!(verbose(&program, "none", "verbose"), Vec::<String>::new());
+    let lines = verbose(&program, "profile", "verbose");
+    let has = |parts: &[&str]| lines.iter().any(|l| parts.iter().all(|p| l.contains(p)));
+    assert!(has(&["info,oneDNN v3."]), "{lines:#?}");
+    assert!(has(&["info,cpu,runtime:OpenMP,nthr:"]) && has(&["info,cpu,isa:"]), "{lines:#?}");
+    assert!(has(&["primitive,info,template:operation,engine,primitive,implementation,prop_kind"]), "{lines:#?}");
+    assert!(has(&["primitive,create:cache_miss,cpu,matmul,"]), "{lines:#?}");
+    assert!(has(&["primitive,create:cache_hit,cpu,matmul,"]), "{lines:#?}");
+    assert!(has(&["primitive,exec,cpu,matmul,", "src:f32::blocked:ab::f0", "eltwise_relu", ",3x4:4x5,"]), "{lines:#?}");
+    let of_errors = verbose(&program, "error", "verbose");
+    assert!(!of_errors.iter().any(|l| l.contains("primitive,exec")), "{of_errors:#?}");
+    assert!(of_errors.iter().any(|l| l.contains("error")), "{of_errors:#?}");
+}

@@ -1,0 +1,29 @@
+// The C++ program: dnnl.hpp, one area per file.
+#include "common.hpp"
+
+#define AREAS(each_area) \
+    each_area(convolution) each_area(products) each_area(normalization) each_area(elementwise) each_area(windows) each_area(moving) \
+            each_area(recurrent) each_area(execution) each_area(verbose) each_area(graphs) each_area(internals)
+// What oneDNN forbids or its usual build does not have.
+#define OWN_AREAS(each_area) each_area(concurrency) each_area(threadpools) each_area(ukernels)
+#define DECLARE(name) void area_##name();
+#define ROW(name) {#name, guarded<area_##name>, false},
+#define OWN_ROW(name) {#name, guarded<area_##name>, true},
+
+AREAS(DECLARE)
+OWN_AREAS(DECLARE)
+
+// An area that ends in an error of the library is a failed check; the others still run.
+template <void (*run)()>
+void guarded() {
+    try {
+        run();
+    } catch (const dnnl::error &e) {
+        count_check(false, (std::string(e.what()) + ": " + dnnl_status2str(e.status)).c_str(), __FILE__, __LINE__);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const area areas[] = {AREAS(ROW) OWN_AREAS(OWN_ROW)};
+    return run_areas(areas, COUNT_OF(areas), argc, argv);
+}
