@@ -36,6 +36,12 @@ pub extern "C" fn dnnl_set_verbose(level: i32) -> Status {
     guard("dnnl_set_verbose", || Ok(verbose::set_level(level)?))
 }
 
+/// `dnnl_verbose_profiling_enabled`: not 0 when executions are reported.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_verbose_profiling_enabled(enabled: Out<'_, i32>) -> Status {
+    guard("dnnl_verbose_profiling_enabled", || enabled.set("enabled", i32::from(verbose::on(verbose::PROFILE_EXEC))))
+}
+
 /// `dnnl_get_default_fpmath_mode`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_get_default_fpmath_mode(mode: Out<'_, i32>) -> Status {

@@ -10,6 +10,12 @@ use oxidnn_spec::{Blocking, DataType, RUNTIME, Tensor};
 /// Size of a tensor whose dimensions are given at execution: `DNNL_RUNTIME_SIZE_VAL`.
 const RUNTIME_SIZE: usize = 1 << 63;
 
+/// `dnnl_data_type_size`: bytes of an element, a whole one for elements of 4 bits; of no type it is the largest number, as for oneDNN.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_data_type_size(dtype: i32) -> usize {
+    numbers::DATA_TYPE.value(dtype).map_or(usize::MAX, |t| t.bits().div_ceil(8))
+}
+
 /// `dnnl_memory_desc_get_size`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_memory_desc_get_size(desc: In<'_, MemoryDesc>) -> usize {
