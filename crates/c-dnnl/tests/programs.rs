@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::process::{Command, Output};
 use toolchain::{Program, Toolchain};
 
-/// The program of a language, compiled; `None` after a message where that cannot be done.
-fn program(language: &str) -> Option<Program> {
+/// Compiler and headers; `None` after a message where they are not to be had.
+fn toolchain() -> Option<&'static Toolchain> {
     match Toolchain::find() {
-        Ok(tools) => Some(tools.build(language)),
+        Ok(tools) => Some(tools),
         Err(why) => {
             eprintln!("skipped: {why}");
             None
@@ -37,29 +37,30 @@ fn run_all(program: &Program, command: impl Fn() -> Command) {
     }
 }
 
-fn run_on_ours_and_peer(language: &str) {
-    let Some(program) = program(language) else { return };
-    run_all(&program, || program.on_ours());
+fn run_on_ours_and_peer(program: &Program) {
+    run_all(program, || program.on_ours());
     if let Some(peer) = std::env::var_os("OXIDNN_PEER") {
-        run_all(&program, || program.on(peer.as_ref()));
+        run_all(program, || program.on(peer.as_ref()));
     }
 }
 
 #[test]
 fn the_c_program_finds_nothing_wrong() {
-    run_on_ours_and_peer("c");
+    let Some(tools) = toolchain() else { return };
+    run_on_ours_and_peer(tools.c());
 }
 
 #[test]
 fn the_cpp_program_finds_nothing_wrong() {
-    run_on_ours_and_peer("cpp");
+    let Some(tools) = toolchain() else { return };
+    run_on_ours_and_peer(tools.cpp());
 }
 
 #[test]
 fn every_declared_function_is_called() {
-    let (Some(c), Some(cpp)) = (program("c"), program("cpp")) else { return };
-    let called: BTreeSet<String> = c.undefined().union(&cpp.undefined()).cloned().collect();
-    let declared = Toolchain::find().expect("found above").declared();
+    let Some(tools) = toolchain() else { return };
+    let called: BTreeSet<String> = tools.c().undefined().union(&tools.cpp().undefined()).cloned().collect();
+    let declared = tools.declared();
     assert!(declared.len() > 280, "only {} functions found in the headers", declared.len());
     let missing: Vec<&String> = declared.difference(&called).collect();
     assert!(missing.is_empty(), "no program calls {missing:?}");
@@ -74,9 +75,10 @@ fn verbose(program: &Program, setting: &str, area: &str) -> Vec<String> {
 
 #[test]
 fn the_environment_asks_for_verbose_lines_on_stdout() {
-    let Some(program) = program("cpp") else { return };
-    assert_eq!(verbose(&program, "none", "verbose"), Vec::<String>::new());
-    let lines = verbose(&program, "profile", "verbose");
+    let Some(tools) = toolchain() else { return };
+    let program = tools.cpp();
+    assert_eq!(verbose(program, "none", "verbose"), Vec::<String>::new());
+    let lines = verbose(program, "profile", "verbose");
     let has = |parts: &[&str]| lines.iter().any(|l| parts.iter().all(|p| l.contains(p)));
     assert!(has(&["info,oneDNN v3."]), "{lines:#?}");
     assert!(has(&["info,cpu,runtime:OpenMP,nthr:"]) && has(&["info,cpu,isa:"]), "{lines:#?}");
@@ -84,7 +86,7 @@ fn the_environment_asks_for_verbose_lines_on_stdout() {
     assert!(has(&["primitive,create:cache_miss,cpu,matmul,"]), "{lines:#?}");
     assert!(has(&["primitive,create:cache_hit,cpu,matmul,"]), "{lines:#?}");
     assert!(has(&["primitive,exec,cpu,matmul,", "src:f32::blocked:ab::f0", "eltwise_relu", ",3x4:4x5,"]), "{lines:#?}");
-    let of_errors = verbose(&program, "error", "verbose");
+    let of_errors = verbose(program, "error", "verbose");
     assert!(!of_errors.iter().any(|l| l.contains("primitive,exec")), "{of_errors:#?}");
     assert!(of_errors.iter().any(|l| l.contains("error")), "{of_errors:#?}");
 }

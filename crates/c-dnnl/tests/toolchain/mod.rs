@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::SystemTime;
 
 /// The release of PyPI's `onednn-devel` whose headers say oneDNN 3.13.
@@ -14,8 +14,10 @@ const VARIABLE: &str = "OXIDNN_ONEDNN_INCLUDE";
 /// The headers with functions, and what has to be defined to see them.
 const HEADERS: &[&str] = &["dnnl_common.h", "dnnl.h", "dnnl_debug.h", "dnnl_graph.h", "dnnl_threadpool.h", "dnnl_ukernel.h"];
 
-/// One build at a time, as tests share objects.
-static BUILDING: Mutex<()> = Mutex::new(());
+/// Tests share the folder, the downloaded headers and the programs, which are built once.
+static FOUND: OnceLock<Result<Toolchain, String>> = OnceLock::new();
+static C: OnceLock<Program> = OnceLock::new();
+static CPP: OnceLock<Program> = OnceLock::new();
 
 /// What compiling takes.
 pub(crate) struct Toolchain {
@@ -36,8 +38,11 @@ impl Toolchain {
     ///
     /// # Errors
     /// What is missing.
-    pub(crate) fn find() -> Result<Toolchain, String> {
-        let _one = BUILDING.lock().unwrap_or_else(|e| e.into_inner());
+    pub(crate) fn find() -> Result<&'static Toolchain, &'static str> {
+        FOUND.get_or_init(Toolchain::search).as_ref().map_err(String::as_str)
+    }
+
+    fn search() -> Result<Toolchain, String> {
         for tool in ["gcc", "g++", "nm"] {
             Command::new(tool).arg("--version").output().map_err(|e| format!("{tool} cannot be run: {e}"))?;
         }
@@ -53,13 +58,20 @@ impl Toolchain {
         Ok(Toolchain { include, work })
     }
 
-    /// Compiles the program of a language and links it with the library under test.
+    /// The program in C, compiled and linked with the library under test.
     ///
     /// # Panics
     /// When it does not compile: the compiler's messages.
-    pub(crate) fn build(&self, language: &str) -> Program {
-        let _one = BUILDING.lock().unwrap_or_else(|e| e.into_inner());
-        let language = if language == "c" { "c" } else { "cpp" };
+    pub(crate) fn c(&self) -> &'static Program {
+        C.get_or_init(|| self.build("c"))
+    }
+
+    /// As [`Toolchain::c`], in C++.
+    pub(crate) fn cpp(&self) -> &'static Program {
+        CPP.get_or_init(|| self.build("cpp"))
+    }
+
+    fn build(&self, language: &'static str) -> Program {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
         let mut files = vec![sources.join("check.c")];
         files.extend(listed(&sources.join(language), language));
