@@ -77,8 +77,9 @@ fn rust_type(text: &str) -> Result<Type> {
         return Ok(Type { passed, pointed: String::new(), written });
     }
     let inner = written.split_once('<').and_then(|(_, t)| t.strip_suffix('>')).map(|t| t.rsplit(',').next().unwrap_or(t).trim());
-    let raw = ["*const ", "*mut "].iter().find_map(|p| written.strip_prefix(p));
-    let callback = written.contains("extern ");
+    let raw = ["*const ", "*mut ", "&'static "].iter().find_map(|p| written.strip_prefix(p));
+    // Functions are the only optional things that C passes.
+    let callback = written.starts_with("Option<") || written.contains("extern ");
     let wrapped = WRAPPERS.contains(&name_of(&written));
     anyhow::ensure!(raw.is_some() || callback || wrapped, "how `{written}` is passed is not known: add it to xtask/src/abi/rust.rs");
     let pointed = if callback { None } else { inner.or(raw).and_then(|t| scalar(t.trim())) };
@@ -86,7 +87,7 @@ fn rust_type(text: &str) -> Result<Type> {
 }
 
 /// The face's argument types: an address each.
-const WRAPPERS: &[&str] = &["In", "InOut", "Out", "New", "Handle", "Array", "ArrayMut", "Text", "Data"];
+const WRAPPERS: &[&str] = &["In", "InOut", "Out", "New", "NewArray", "Handle", "Array", "ArrayMut", "Text", "Data"];
 
 /// Text up to the parenthesis that closes, and what follows it.
 fn until_closed(text: &str) -> (&str, &str) {
