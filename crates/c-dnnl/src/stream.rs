@@ -110,3 +110,12 @@ pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, _kind: i32, 
         Err(Failure::unimplemented("profiling of a CPU stream"))
     })
 }
+
+/// `dnnl_impl_notify_profiling_complete`, which no public header declares.
+#[unsafe(no_mangle)]
+pub extern "C" fn dnnl_impl_notify_profiling_complete(stream: In<'_, Stream>) -> Status {
+    guard("dnnl_impl_notify_profiling_complete", || {
+        stream.get("stream")?;
+        Err(Failure::unimplemented("profiling of a CPU stream"))
+    })
+}

@@ -1,7 +1,7 @@
 //! What oneDNN's test programs ask of the primitive cache, and the mode of recurrent networks that they test with.
 
 use crate::attr::{Attr, Linear};
-use crate::handle::{Array, In, InOut};
+use crate::handle::{Array, In, InOut, Out};
 use crate::primitive::Primitive;
 use crate::primitive_desc::PrimitiveDesc;
 use crate::status::{Failure, Status, guard, guard_value};
@@ -17,6 +17,12 @@ pub extern "C" fn is_pd_in_cache(pd: In<'_, PrimitiveDesc>) -> i32 {
 #[unsafe(export_name = "_Z31dnnl_test_is_primitive_in_cachePK14dnnl_primitive")]
 pub extern "C" fn is_primitive_in_cache(primitive: In<'_, Primitive>) -> i32 {
     guard_value("dnnl_test_is_primitive_in_cache", 0, || Ok(cache::contains(primitive.get("primitive")?.desc().runtime()).into()))
+}
+
+/// `dnnl_test_get_primitive_cache_size`: entries now.
+#[unsafe(export_name = "_Z34dnnl_test_get_primitive_cache_sizePi")]
+pub extern "C" fn get_cache_size(size: Out<'_, i32>) -> Status {
+    guard("dnnl_test_get_primitive_cache_size", || size.set("size", i32::try_from(cache::stats().entries).unwrap_or(i32::MAX)))
 }
 
 /// `dnnl_test_set_primitive_cache_capacity_without_clearing`: the status, in the width that its declaration has.
