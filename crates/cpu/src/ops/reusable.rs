@@ -23,14 +23,17 @@ pub fn rows_for(problem: &Problem) -> &'static [Impl<CpuTarget>] {
     if wanted { reusable_first(&problem.op) } else { rows(&problem.op) }
 }
 
+/// The rows of an operation, best first.
+type Table = &'static [Impl<CpuTarget>];
+
 /// The table of an operation in the other order, made when it is first asked for.
-fn reusable_first(op: &Op) -> &'static [Impl<CpuTarget>] {
-    static TABLES: Mutex<Option<HashMap<&'static str, &'static [Impl<CpuTarget>]>>> = Mutex::new(None);
+fn reusable_first(op: &Op) -> Table {
+    static TABLES: Mutex<Option<HashMap<&'static str, Table>>> = Mutex::new(None);
     let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
     tables.get_or_insert_with(HashMap::new).entry(op.kind()).or_insert_with(|| ordered(rows(op)))
 }
 
-fn ordered(table: &[Impl<CpuTarget>]) -> &'static [Impl<CpuTarget>] {
+fn ordered(table: &[Impl<CpuTarget>]) -> Table {
     let rank = |row: &Impl<CpuTarget>| match row.name {
         name if name == fallback::ROW.name => 2,
         name if PARTICULAR.contains(&name) => 1,
