@@ -108,5 +108,7 @@ fn function_types(declared: &BTreeMap<String, Function>, source: &BTreeMap<Strin
 /// Whether two types pass the same bits, as far as they say what they point to.
 fn passes_same(declared: &Type, ours: &Type) -> bool {
     let known = !declared.pointed.is_empty() && !ours.pointed.is_empty();
-    declared.passed == ours.passed && (!known || declared.pointed == ours.pointed)
+    // Text is bytes to Rust.
+    let text = declared.written == "char const*" && ours.pointed == "u8";
+    declared.passed == ours.passed && (!known || text || declared.pointed == ours.pointed)
 }
