@@ -119,7 +119,8 @@ fn spin() -> Duration {
     Duration::from_micros(knobs::get().spin_microseconds)
 }
 
-/// Cores that the process may use (affinity and quota respected).
+/// Cores that the process might use when this was first asked (affinity and quota respected): asking the system takes 0.1 ms.
 fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
