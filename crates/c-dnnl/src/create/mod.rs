@@ -1,4 +1,4 @@
-//! Making primitive descriptors: each function maps its arguments to one struct of the specification, and [`create`] does the rest.
+//! Making primitive descriptors: each function maps its arguments to one struct of the specification, and `Creation::make` does the rest.
 //!
 //! Statuses follow oneDNN: a request that contradicts itself is `invalid_arguments`; data types and attributes that an operation does not
 //! take are `unimplemented`, as is a backward pass whose hint does not bring the workspace that it needs.
