@@ -5,9 +5,10 @@
 //! holds any more are dropped, and made again when they are asked for.
 
 use oxidnn_jit::arena::{Options, perf_map_path};
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{CodeArena, CodeError, Entry, Function, Isa};
 use oxidnn_runtime::knobs;
-use oxidnn_spec::Error;
+use oxidnn_spec::{DataType, Error};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,6 +47,19 @@ pub fn refusal() -> Option<&'static str> {
 fn probe(arena: &CodeArena) -> Option<String> {
     let Ok(function) = Function::new(Isa::AVX2).finish() else { return Some("none can be made".into()) };
     arena.install("probe", &function.code).err().map(|e| e.to_string())
+}
+
+/// The type as generated code loads and stores it; `None` for types it does not know. All but [`Elem::I32`] are f32 in registers.
+pub fn elem(dtype: DataType) -> Option<Elem> {
+    Some(match dtype {
+        DataType::F32 => Elem::F32,
+        DataType::Bf16 => Elem::Bf16,
+        DataType::F16 => Elem::F16,
+        DataType::S32 => Elem::I32,
+        DataType::S8 => Elem::I8,
+        DataType::U8 => Elem::U8,
+        _ => return None,
+    })
 }
 
 /// Writes a kernel to a file of the working directory, under the name that oneDNN's dumps have; what cannot be written is left out.

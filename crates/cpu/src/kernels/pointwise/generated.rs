@@ -15,7 +15,7 @@ use super::pipeline::{Bound, Group, Pipeline};
 use super::program::{Over, REGISTERS, Source, Stage, Step};
 use super::{Chunk, GRAIN, OPERANDS, split};
 use crate::CpuTarget;
-use crate::kernels::code::{Kernels, Key};
+use crate::kernels::code::{Kernels, Key, elem};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::value::{Value, formula, has_power, is_short};
@@ -25,7 +25,7 @@ use oxidnn_jit::ir::{Addr, Binary, Compare, Elem, Int, Pred, Val};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{DataType, Error, Problem};
+use oxidnn_spec::{Error, Problem};
 use std::mem::offset_of;
 use std::sync::OnceLock;
 
@@ -97,18 +97,6 @@ impl Key for Spec {
     }
 }
 
-/// The type as kernels read and write it.
-fn elem(dtype: DataType) -> Option<Elem> {
-    Some(match dtype {
-        DataType::F32 => Elem::F32,
-        DataType::Bf16 => Elem::Bf16,
-        DataType::F16 => Elem::F16,
-        DataType::S8 => Elem::I8,
-        DataType::U8 => Elem::U8,
-        _ => return None,
-    })
-}
-
 /// A pipeline of one stage, or of one group that folds rows, generated.
 #[derive(Debug)]
 pub struct Program {
@@ -166,7 +154,7 @@ impl Program {
                 _ => return Err(Skip::Layout("operands that lie apart along a row".into())),
             };
             let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
-            let elem = elem(dtype).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))?;
+            let elem = elem(dtype).filter(|e| *e != Elem::I32).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))?;
             if way != Way::Moves && stages.iter().any(|s| s.over == Over::All && s.writes(i)) {
                 return Err(Skip::Layout("a result that stands still along a row".into()));
             }

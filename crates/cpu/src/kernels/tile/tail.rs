@@ -13,6 +13,7 @@ use super::value::has_power;
 use super::{Call, Places, Spec};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
+use crate::kernels::code::elem;
 use crate::kernels::epilogue;
 use crate::kernels::multiversion::Simd;
 use oxidnn_jit::Function;
@@ -21,7 +22,7 @@ use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{Spot, Sums};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Quant, Real, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, PostOp, Quant, Real, Tensor};
 
 /// Columns that a line of operands is padded to: those of the widest tile.
 const PADDED: usize = 64;
@@ -371,17 +372,4 @@ impl<'a> Operands<'_, 'a> {
             pos[self.columns] += PADDED as i64;
         }
     }
-}
-
-/// The type as kernels store it.
-fn elem(dtype: DataType) -> Option<Elem> {
-    Some(match dtype {
-        DataType::F32 => Elem::F32,
-        DataType::Bf16 => Elem::Bf16,
-        DataType::F16 => Elem::F16,
-        DataType::S32 => Elem::I32,
-        DataType::S8 => Elem::I8,
-        DataType::U8 => Elem::U8,
-        _ => return None,
-    })
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::kernels::tile::{Ahead, List, ONE_STRIP, Panels, Product, Spec, Start, Strip, Tile};
 use oxidnn_expr::{binary, eltwise, number};
 use oxidnn_jit::Isa;
+use oxidnn_spec::DataType;
 use std::sync::Arc;
 
 /// Rows and vectors of the tiles; the last vector has three columns.

@@ -9,6 +9,7 @@ use super::super::geometry::{Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
 use super::{meeting, sizes_of, weights_tag};
 use crate::CpuTarget;
+use crate::kernels::code::elem;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::strip::{Line as Taps, Spec, Strip, Table};
@@ -19,7 +20,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{self, Tap};
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
 use std::sync::{Arc, OnceLock};
 
 /// Most lines of a window.
@@ -107,26 +108,14 @@ fn table(lines: &[Line; 3], [depth, height]: [i64; 2], strides: &Strides, place:
     table
 }
 
-/// The element type of generated loads and stores; `None` for types they do not know.
-fn elem(dtype: DataType) -> Option<Elem> {
-    Some(match dtype {
-        DataType::F32 => Elem::F32,
-        DataType::Bf16 => Elem::Bf16,
-        DataType::F16 => Elem::F16,
-        DataType::S8 => Elem::I8,
-        DataType::U8 => Elem::U8,
-        _ => return None,
-    })
-}
-
-/// Channels that follow each other in vectors at one distance, the distance in elements; `None` where they do not lie in whole vectors.
-fn vectors(tensor: &Tensor, lanes: usize) -> Option<(usize, usize)> {
+/// Channels whose vectors follow each other at one distance, all for [`usize::MAX`]; `None` where they do not lie in whole vectors.
+fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
     let b = tensor.blocking()?;
     let mut inner = b.inner.iter();
     match (inner.next(), inner.next()) {
-        (None, None) if b.strides[1] == 1 || tensor.dims()[1] == 1 => Some((usize::MAX, lanes)),
-        (Some((1, block)), None) if block as usize == lanes => Some((usize::MAX, b.strides[1] as usize)),
-        (Some((1, block)), None) if (block as usize).is_multiple_of(lanes) => Some((block as usize, lanes)),
+        (None, None) if b.strides[1] == 1 || tensor.dims()[1] == 1 => Some(usize::MAX),
+        (Some((1, block)), None) if block as usize == lanes => Some(usize::MAX),
+        (Some((1, block)), None) if (block as usize).is_multiple_of(lanes) => Some(block as usize),
         _ => None,
     }
 }
@@ -143,7 +132,7 @@ fn is_placed(weights: &Tensor, lanes: usize, (group, result_channel): (usize, us
 }
 
 /// Bytes between neighbours in depth, height and width.
-pub(super) fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
+fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
     let (size, n) = (tensor.dtype.bits() / 8, tensor.dims().len());
     std::array::from_fn(|i| spatial(i, n, first).zip(tensor.blocking()).map_or(0, |(d, b)| b.strides[d] as usize * size))
 }
@@ -260,7 +249,8 @@ impl Depthwise {
 
     fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {
         let (source, weights, result) = (s.source.1, s.weights, s.result.1);
-        let known = |t: &Tensor| elem(t.dtype).ok_or_else(|| Skip::DataType(format!("{} in a depthwise window", t.dtype)));
+        let float = |t: &Tensor| elem(t.dtype).filter(|e| *e != Elem::I32);
+        let known = |t: &Tensor| float(t).ok_or_else(|| Skip::DataType(format!("{} in a depthwise window", t.dtype)));
         let (source_elem, weights_elem) = (known(source)?, known(weights)?);
         let lanes = jit.width().lanes();
         let (from, to) = (sizes_of(source), sizes_of(result));
@@ -275,11 +265,11 @@ impl Depthwise {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
         let unlike = || Skip::Layout("channels that are not in vectors".into());
-        let (source_block, _) = vectors(source, lanes).ok_or_else(unlike)?;
+        let source_block = vectors(source, lanes).ok_or_else(unlike)?;
         let result_vectors = vectors(result, lanes);
         let tail = result_vectors.and_then(|_| tail(s, attr));
         let direct = tail.is_some();
-        let most = match (source_block, result_vectors.filter(|_| direct).map_or(usize::MAX, |v| v.0)) {
+        let most = match (source_block, result_vectors.filter(|_| direct).unwrap_or(usize::MAX)) {
             (a, b) if a == b || b == usize::MAX => a,
             (usize::MAX, b) => b,
             _ => lanes,

@@ -113,22 +113,21 @@ impl Depthwise {
 struct Tensor<'a> {
     view: View<'a>,
     size: usize,
-    spatial: [usize; 3],
+    column: usize,
     vector: usize,
 }
 
 impl<'a> Tensor<'a> {
     fn new(view: View<'a>, lanes: usize) -> Tensor<'a> {
-        let (size, n, blocking) = (view.dtype().bits() / 8, view.dims().len(), view.blocking());
-        let stride = |i: usize| spatial(i, n, 2).map_or(0, |d| blocking.strides[d] as usize * size);
+        let (size, blocking) = (view.dtype().bits() / 8, view.blocking());
         let block = blocking.inner.iter().next().map(|b| b.1 as usize);
         let vector = if block == Some(lanes) { blocking.strides[1] as usize } else { lanes } * size;
-        Tensor { view, size, spatial: std::array::from_fn(stride), vector }
+        Tensor { view, size, column: blocking.strides[view.dims().len() - 1] as usize * size, vector }
     }
 
     /// Distances of strips of `columns` columns that are `step` columns of the tensor apart.
     fn steps(&self, step: usize, columns: usize) -> Steps {
-        let column = step * self.spatial[2];
+        let column = step * self.column;
         Steps { column, strip: columns * column, vector: self.vector }
     }
 
@@ -202,13 +201,13 @@ impl Bound<'_> {
                 (sums.into(), 0, Steps { column: sum, strip: segment.each * sum, vector: p.lanes * 4 }, &TailArgs::NONE)
             }
         };
-        let source = task.source + segment.column * self.from.spatial[2];
+        let source = task.source + segment.column * self.from.column;
         let Some(strip) = segment.strip() else { return };
         strip.run(&Call {
             table,
             rows: task.rows.clone(),
             source: (self.from.view.buf().into(), source),
-            source_steps: Steps { column: self.from.spatial[2], ..self.from.steps(line.stride as usize, segment.each) },
+            source_steps: Steps { column: self.from.column, ..self.from.steps(line.stride as usize, segment.each) },
             weights: (self.weights.memory, self.weights.start + task.first / p.lanes * self.weights.vector),
             weights_vector: self.weights.vector,
             result: (to, placed + segment.first * result_steps.column),
