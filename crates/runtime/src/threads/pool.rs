@@ -15,7 +15,9 @@
 //!   counters.
 //!
 //! A worker without work spins for the pool's budget and then sleeps; a caller that waits for a worker's last task spins as long and then sleeps as
-//! well. A pool of more threads than cores does not spin.
+//! well. A pool of more threads than cores does not spin. After the first microseconds of spinning, others on the same core go first: where
+//! programs share the cores, the thread that is waited for is often one of them, woken there, and would get the core only when the budget is
+//! over (two processes with jobs of 8 us had 0.29 each of what one has alone; they have 0.5 to 0.56).
 //!
 //! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
 //! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
@@ -347,6 +349,8 @@ struct Spin {
 impl Spin {
     /// Rounds between two looks at the clock.
     const ROUNDS: u32 = 64;
+    /// Time after which others may have the core between two looks at the clock.
+    const ALONE: Duration = Duration::from_micros(5);
 
     fn new(budget: Duration) -> Spin {
         Spin { budget, rounds: 0, since: None }
@@ -362,7 +366,11 @@ impl Spin {
         if !self.rounds.is_multiple_of(Self::ROUNDS) {
             return true;
         }
-        self.since.get_or_insert_with(Instant::now).elapsed() < self.budget
+        let spun = self.since.get_or_insert_with(Instant::now).elapsed();
+        if spun > Self::ALONE {
+            thread::yield_now();
+        }
+        spun < self.budget
     }
 }
 
