@@ -26,14 +26,18 @@ pub trait Bits: Num {
     fn word_shl(w: Self::Word, n: u8) -> Self::Word;
     /// `w >> n`, the sign shifted in.
     fn word_sar(w: Self::Word, n: u8) -> Self::Word;
-    /// Between the bounds; anything for NaN.
+    /// Between the bounds; NaN stays NaN.
     fn clamp(self, low: f64, high: f64) -> Self;
-    /// `|self|` with the sign of the other.
-    fn copysign(self, sign: Self) -> Self;
+    /// `self * 2^n` for `|n| <= 150`, once rounded; `shifted` is `n +` [`ROUND`].
+    #[inline(always)]
+    fn scaled(self, n: Self, shifted: Self) -> Self {
+        let _ = n;
+        scaled_by_words(self, shifted)
+    }
 }
 
-/// `e^r = 1 + r + r^2 EXP(r)` for `|r| <= ln(2)/2`.
-const EXP: [f64; 5] = [0.5, 0.1666657702559799, 0.041666554662050534, 0.008363173074513711, 0.001392617611993558];
+/// `e^r = 1 + r EXP(r)` for `|r| <= ln(2)/2`.
+const EXP: [f64; 6] = [1.0, 0.5, 0.1666657702559799, 0.041666554662050534, 0.008363173074513711, 0.001392617611993558];
 /// `ln(1 + f) = f - f^2/2 + f^3 LN(f)` for `sqrt(1/2) <= 1 + f <= sqrt(2)`.
 const LN: [f64; 9] = [
     0.33333331180030046,
@@ -46,33 +50,39 @@ const LN: [f64; 9] = [
     -0.11479733846637635,
     0.06971611471451178,
 ];
-/// `erf(x) = x ERF_SMALL(x^2)` for `|x| < 1`.
-const ERF_SMALL: [f64; 7] = [
-    1.1283791658483509,
-    -0.37612626666720334,
-    0.11283594715160218,
-    -0.026854212010626412,
-    0.005189087423433974,
-    -0.000801686428716587,
-    7.875875062685488e-05,
-];
-/// `erf(x) = 1 - e^ERF_LARGE(x)` for `1 <= x <= 4`; beyond, it is 1.
-const ERF_LARGE: [f64; 8] = [
-    -0.0007658977796976417,
-    -1.1258936524091032,
-    -0.6391412576467043,
-    -0.10328111759830176,
-    0.022604772238048635,
-    -0.0034323513807002423,
-    0.00031693702249140847,
-    -1.3272361811238555e-05,
-];
+/// `tanh(x) = x P(x^2) / Q(x^2)` up to a bound, where it is 1 or a little more, which is cut: the bound, `P`, `Q`.
+const TANH: (f64, [f64; 6], [f64; 4]) = (
+    9.2,
+    [
+        0.9999999281182977,
+        0.12906816062360768,
+        0.0029074550568895983,
+        9.147104337073568e-06,
+        -1.2426358785107535e-08,
+        1.7375698586793523e-11,
+    ],
+    [1.0, 0.46240089813310187, 0.023708584887491755, 0.0002262674999277604],
+);
+/// The same of `erf(x)`.
+const ERF: (f64, [f64; 7], [f64; 5]) = (
+    4.0,
+    [
+        1.1283790940026008,
+        0.2071118927407582,
+        0.051523326920553586,
+        0.003990075589006193,
+        0.00014728193146901677,
+        -1.9425399152351716e-06,
+        1.911747523112184e-08,
+    ],
+    [1.0, 0.5168793843187156, 0.11796542013826479, 0.01495704196482667, 0.001021012492314492],
+);
 
 /// ln(2) as a number of few digits, whose small multiples are exact, and the rest.
 const LN2_HIGH: f64 = 0.693_359_375;
 const LN2_LOW: f64 = -2.121_944_400_546_905_8e-4;
 /// Adding it rounds a number below 2^22 to a whole one, which then stands in the low bits.
-const ROUND: f32 = 12_582_912.0;
+pub const ROUND: f32 = 12_582_912.0;
 
 #[inline(always)]
 fn c<N: Num>(v: f64) -> N {
@@ -89,19 +99,18 @@ fn polynomial<N: Num, const K: usize>(x: N, coefficients: [f64; K]) -> N {
     p
 }
 
-/// `x` where it is NaN, else `value`.
+/// `(n, n + ROUND, r)` with `x = n ln(2) + r` and `|r| <= ln(2)/2`, for `|x| < 128`.
 #[inline(always)]
-fn unless_nan<N: Num>(x: N, value: N) -> N {
-    N::select(x.eq(x), value, x)
-}
-
-/// `(n, e^r - 1)` with `x = n ln(2) + r`, for `|x| < 128`.
-#[inline(always)]
-fn split_exp<N: Bits>(x: N) -> (N::Word, N) {
+fn reduced<N: Bits>(x: N) -> (N, N, N) {
     let shifted = x.mul_add(c(f64::from(std::f32::consts::LOG2_E)), c(f64::from(ROUND)));
     let n = shifted.sub(c(f64::from(ROUND)));
-    let r = n.mul_add(c(-LN2_LOW), n.mul_add(c(-LN2_HIGH), x));
-    (N::word_sub(shifted.bits(), N::word(ROUND.to_bits() as i32)), r.mul(r).mul_add(polynomial(r, EXP), r))
+    (n, shifted, n.mul_add(c(-LN2_LOW), n.mul_add(c(-LN2_HIGH), x)))
+}
+
+/// The whole number in the low bits of `shifted`.
+#[inline(always)]
+fn word_of<N: Bits>(shifted: N) -> N::Word {
+    N::word_sub(shifted.bits(), N::word(ROUND.to_bits() as i32))
 }
 
 /// `2^n` for `-126 <= n <= 127`.
@@ -110,13 +119,19 @@ fn power_of_two<N: Bits>(n: N::Word) -> N {
     N::from_bits(N::word_shl(N::word_add(n, N::word(127)), 23))
 }
 
-/// `e^x`. Two factors reach the whole range, subnormal results included.
+/// [`Bits::scaled`] by two factors, which reach the whole range, subnormal results included.
+#[inline(always)]
+pub fn scaled_by_words<N: Bits>(x: N, shifted: N) -> N {
+    let n = word_of(shifted);
+    let half = N::word_sar(n, 1);
+    x.mul(power_of_two(half)).mul(power_of_two(N::word_sub(n, half)))
+}
+
+/// `e^x`.
 #[inline(always)]
 pub fn exp<N: Bits>(x: N) -> N {
-    let (n, p) = split_exp(x.clamp(-104.0, 89.0));
-    let half = N::word_sar(n, 1);
-    let e = p.add(c(1.0)).mul(power_of_two(half)).mul(power_of_two(N::word_sub(n, half)));
-    unless_nan(x, e)
+    let (n, shifted, r) = reduced(x.clamp(-104.0, 89.0));
+    polynomial(r, EXP).mul_add(r, c(1.0)).scaled(n, shifted)
 }
 
 /// Natural logarithm.
@@ -138,10 +153,11 @@ pub fn ln<N: Bits>(x: N) -> N {
 /// `e^x - 1 = 2^n (e^r - 1) + (2^n - 1)`, halved on the way so that the largest results do not overflow early.
 #[inline(always)]
 pub fn exp_m1<N: Bits>(x: N) -> N {
-    let (n, p) = split_exp(x.clamp(-25.0, 89.0));
-    let s: N = power_of_two(N::word_sub(n, N::word(1)));
+    let (_, shifted, r) = reduced(x.clamp(-25.0, 89.0));
+    let p = r.mul(polynomial(r, EXP));
+    let s: N = power_of_two(N::word_sub(word_of(shifted), N::word(1)));
     let e = c::<N>(2.0).mul(s.mul_add(p, s.sub(c(0.5))));
-    unless_nan(x, N::select(x.eq(c(0.0)), x, e))
+    N::select(x.eq(c(0.0)), x, e)
 }
 
 /// `ln(1 + x)` as `ln(u)` for the rounded `u = 1 + x`, plus what the rounding lost, over `u`.
@@ -153,21 +169,22 @@ pub fn ln_1p<N: Bits>(x: N) -> N {
     N::select(l.abs().lt(c(f64::INFINITY)), l.add(lost), l)
 }
 
-/// `tanh(x) = -m / (m + 2)` with `m = e^(-2|x|) - 1`.
+/// An odd function by its quotient.
+#[inline(always)]
+fn quotient<N: Bits, const P: usize, const Q: usize>(x: N, (end, p, q): (f64, [f64; P], [f64; Q])) -> N {
+    let x = x.clamp(-end, end);
+    let square = x.mul(x);
+    x.mul(polynomial(square, p)).div(polynomial(square, q)).clamp(-1.0, 1.0)
+}
+
+/// Hyperbolic tangent.
 #[inline(always)]
 pub fn tanh<N: Bits>(x: N) -> N {
-    let m = exp_m1(c::<N>(-2.0).mul(x.abs()));
-    c::<N>(0.0).sub(m).div(m.add(c(2.0))).copysign(x)
+    quotient(x, TANH)
 }
 
 /// The error function.
 #[inline(always)]
 pub fn erf<N: Bits>(x: N) -> N {
-    let a = x.abs();
-    let small = x.mul(polynomial(x.mul(x), ERF_SMALL));
-    let (n, p) = split_exp(polynomial(a.clamp(0.0, 4.0), ERF_LARGE));
-    let scale: N = power_of_two(n);
-    let complement = p.mul_add(scale, scale);
-    let large = N::select(a.lt(c(4.0)), c::<N>(1.0).sub(complement), c(1.0));
-    unless_nan(x, N::select(a.lt(c(1.0)), small, large.copysign(x)))
+    quotient(x, ERF)
 }

@@ -51,7 +51,7 @@ pub fn forward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, s: N) -> N {
         HardSigmoid => s.mul_add(a, b).min(one).max(zero),
         Logistic | LogisticDst => logistic(s),
         Exp | ExpDst => s.exp(),
-        GeluTanh => s.mul(gelu_tanh_weight(s)),
+        GeluTanh => gelu_tanh(s),
         GeluErf => s.mul(normal_cdf(s)),
         Swish => s.mul(logistic(s.mul(a))),
         Log => s.ln(),
@@ -123,12 +123,11 @@ fn inside<N: Num>(v: N, low: N, high: N, value: N) -> N {
     N::select(low.lt(v), N::select(v.lt(high), value, zero), zero)
 }
 
-/// `1 / (1 + e^-v)` by `e^-|v|`, so that small results keep their digits.
+/// `1 / (1 + e^-v)`: where `v` is very negative the quotient is as exact as the exponential, whose overflow makes it 0.
 #[inline(always)]
 pub fn logistic<N: Num>(v: N) -> N {
-    let (zero, one) = (N::constant(0.0), N::constant(1.0));
-    let t = zero.sub(v.abs()).exp();
-    N::select(v.lt(zero), t, one).div(one.add(t))
+    let one = N::constant(1.0);
+    one.div(v.mul(N::constant(-1.0)).exp().add(one))
 }
 
 /// `1 - tanh^2(x) = 4e / (1 + e)^2` with `e = e^(-2 |x|)`, so that nothing cancels where the hyperbolic tangent is close to 1.
@@ -169,11 +168,11 @@ fn gelu_bounded<N: Num>(s: N) -> (N, N) {
     (c, cube)
 }
 
-/// `(1 + tanh(g)) / 2 = sigma(2g)`.
+/// `s (1 + tanh(g)) / 2 = s / (1 + e^-2g)`.
 #[inline(always)]
-fn gelu_tanh_weight<N: Num>(s: N) -> N {
-    let (c, cube) = gelu_bounded(s);
-    logistic(c.mul(cube.add(N::constant(SQRT_2_OVER_PI))).mul(N::constant(2.0)))
+fn gelu_tanh<N: Num>(s: N) -> N {
+    let slope = s.mul(s).mul_add(N::constant(-2.0 * SQRT_2_OVER_PI * GELU_CUBE), N::constant(-2.0 * SQRT_2_OVER_PI));
+    s.div(s.mul(slope).exp().add(N::constant(1.0)))
 }
 
 /// `sigma(2g) + s 2 g' sigma(2g) (1 - sigma(2g))`.

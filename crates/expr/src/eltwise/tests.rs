@@ -115,7 +115,9 @@ fn large_arguments() {
             }
         }
     }
-    assert_eq!((forward(SoftRelu, 1.0, 0.0, -700.0), forward(Logistic, 0.0, 0.0, -700.0)), ((-700f64).exp(), (-700f64).exp()));
+    for alg in [SoftRelu, Logistic] {
+        assert!((forward(alg, 1.0, 0.0, -700.0) / (-700f64).exp() - 1.0).abs() < 1e-15, "{alg:?}");
+    }
     assert!(backward(GeluTanh, 0.0, 0.0, 1.0, f64::NAN).is_nan());
     assert_eq!(forward(Elu, 1.0, 0.0, -1e-12), (-1e-12f64).exp_m1());
 }

@@ -24,14 +24,14 @@ fn error(range: (f32, f32), got: impl Fn(f32) -> f32, truth: impl Fn(f64) -> f64
 
 fn check<const FMA: bool>() {
     let e = [
-        ("exp", 1.0e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp().0, f64::exp)),
-        ("exp_m1", 1.3e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp_m1().0, f64::exp_m1)),
+        ("exp", 1.1e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp().0, f64::exp)),
+        ("exp_m1", 1.6e-7, error((-87.0, 88.5), |x| Lane::<FMA>(x).exp_m1().0, f64::exp_m1)),
         ("ln", 9e-8, error((1e-38, 1e38), |x| Lane::<FMA>(x).ln().0, f64::ln)),
         ("ln near 1", 9e-8, error((0.5, 2.0), |x| Lane::<FMA>(x).ln().0, f64::ln)),
         ("ln_1p", 1.5e-7, error((-0.99, 1e10), |x| Lane::<FMA>(x).ln_1p().0, f64::ln_1p)),
         ("ln_1p small", 1.5e-7, error((-0.9, 2.0), |x| Lane::<FMA>(x).ln_1p().0, f64::ln_1p)),
-        ("tanh", 2.0e-7, error((-12.0, 12.0), |x| Lane::<FMA>(x).tanh().0, f64::tanh)),
-        ("erf", 2.0e-7, error((-6.0, 6.0), |x| Lane::<FMA>(x).erf().0, Num::erf)),
+        ("tanh", 3.5e-7, error((-12.0, 12.0), |x| Lane::<FMA>(x).tanh().0, f64::tanh)),
+        ("erf", 4.1e-7, error((-6.0, 6.0), |x| Lane::<FMA>(x).erf().0, Num::erf)),
         ("powf 2.5", 6e-8, error((0.0, 1e12), |x| Lane::<FMA>(x).powf(2.5).0, |x| x.powf(2.5))),
         ("powf -1.5", 6e-8, error((0.0, 1e12), |x| Lane::<FMA>(x).powf(-1.5).0, |x| x.powf(-1.5))),
         ("powf 3", 6e-8, error((-100.0, 100.0), |x| Lane::<FMA>(x).powf(3.0).0, |x| x.powf(3.0))),
@@ -72,6 +72,17 @@ fn special_values_follow_f64() {
             assert!(got == want || close || got.is_nan() && want.is_nan(), "{name}({x:e}) = {got:e}, want {want:e}");
         }
     }
+}
+
+/// What is bounded does not exceed its bounds, and reaches them: `1 + erf` of large negative numbers is 0.
+#[test]
+fn bounded_functions_end_at_one() {
+    for i in 0..100_000 {
+        let x = 3.0 + i as f32 * 1e-4;
+        let all = [Lane::<true>(x).tanh().0, Lane::<true>(x).erf().0, Lane::<false>(x).tanh().0, Lane::<false>(x).erf().0];
+        assert!(all.iter().all(|y| *y <= 1.0 && (x < 9.2 || *y == 1.0)), "{x}: {all:?}");
+    }
+    assert_eq!((Lane::<true>(-4.0).erf().0, Lane::<false>(-4.0).erf().0), (-1.0, -1.0));
 }
 
 /// Every function and derivative over slices, against the same formula in `f64`.

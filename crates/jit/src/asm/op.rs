@@ -60,6 +60,12 @@ pub enum Op {
     SqrtF32,
     /// `dst, a, how`: to a whole number; see `ir::Rounding`.
     RoundF32,
+    /// `dst, a, b, what`: 4 the smaller, 5 the larger; the other where one is NaN.
+    RangeF32,
+    /// `dst = a * 2^floor(b)`, rounded once.
+    ScaleF32,
+    /// `dst = dst * a + b`, rounded once.
+    ScaleAddF32,
     /// `dst += a * b`, rounded once.
     FmaF32,
     /// `dst -= a * b`, rounded once.
@@ -316,6 +322,12 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::MaxF32, codes: wide(Some(VEX_Vmaxps_xmm_xmm_xmmm128), Some(EVEX_Vmaxps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::SqrtF32, codes: wide(Some(VEX_Vsqrtps_xmm_xmmm128), Some(EVEX_Vsqrtps_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::RoundF32, codes: wide(Some(VEX_Vroundps_xmm_xmmm128_imm8), Some(EVEX_Vrndscaleps_xmm_k1z_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::RangeF32, codes: wide(None, Some(EVEX_Vrangeps_xmm_k1z_xmm_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::ScaleF32, codes: wide(None, Some(EVEX_Vscalefps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
+    Row {
+        op: Op::ScaleAddF32,
+        codes: wide(Some(VEX_Vfmadd213ps_xmm_xmm_xmmm128), Some(EVEX_Vfmadd213ps_xmm_k1z_xmm_xmmm128b32), Width::W128),
+    },
     Row { op: Op::FmaF32, codes: wide(Some(VEX_Vfmadd231ps_xmm_xmm_xmmm128), Some(EVEX_Vfmadd231ps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row {
         op: Op::FnmaF32,

@@ -142,6 +142,7 @@ enum Scan {
 fn scan(m: &Machine, ranges: &[Range], registers: Registers) -> Result<Scan, IrError> {
     let mut assignment: Assignment = vec![None; m.virtuals.len()];
     let mut victims = Vec::new();
+    let copied = copied(m);
     for (class, count, kind) in
         [(Class::Int, registers.ints, "general"), (Class::Simd, registers.simd, "vector"), (Class::Mask, registers.masks, "mask")]
     {
@@ -150,7 +151,9 @@ fn scan(m: &Machine, ranges: &[Range], registers: Registers) -> Result<Scan, IrE
         let mut holders = [0; MOST_REGISTERS];
         let ends = &mut ends[..count];
         for (n, range) in ranges.iter().enumerate().filter(|(_, r)| m.virtuals[r.reg as usize].class == class) {
-            let mut free = ends.iter().position(|end| *end <= range.from);
+            // A copy takes the register of what it is copied from where that ends there: nothing is left to do then.
+            let same = copied[range.reg as usize].and_then(|from| assignment[from as usize]).map(usize::from);
+            let mut free = same.filter(|at| ends[*at] <= range.from).or_else(|| ends.iter().position(|end| *end <= range.from));
             if free.is_none() {
                 let holding = holders[..count].iter().enumerate().map(|(at, held)| (Some(at), *held));
                 let candidates = holding.chain([(None, n)]).filter(|(_, held)| !m.virtuals[ranges[*held].reg as usize].pinned);
@@ -167,6 +170,23 @@ fn scan(m: &Machine, ranges: &[Range], registers: Registers) -> Result<Scan, IrE
         }
     }
     Ok(if victims.is_empty() { Scan::Fits(assignment) } else { Scan::Spill(victims) })
+}
+
+/// What every vector is copied from, where its first definition is a copy of another of the same width.
+fn copied(m: &Machine) -> Vec<Option<Reg>> {
+    let mut from = vec![None; m.virtuals.len()];
+    let mut seen = vec![false; m.virtuals.len()];
+    for item in &m.items {
+        let Item::Inst(inst) = item else { continue };
+        let [Arg::Reg(to), rest @ ..] = inst.args.get() else { continue };
+        if let (Op::Load, Masked::No, [Arg::Reg(a)], false) = (inst.op, inst.masked, rest, seen[*to as usize])
+            && m.width(*a) == m.width(*to)
+        {
+            from[*to as usize] = Some(*a);
+        }
+        seen[*to as usize] = true;
+    }
+    from
 }
 
 /// Puts values on the stack: loads before their reads, stores after their writes.

@@ -343,6 +343,11 @@ impl Function {
         dst
     }
 
+    /// `dst = if mask { yes } else { dst }`
+    pub fn replace(&mut self, dst: Val, mask: Pred, yes: Val) {
+        self.push(VecInst::Select { dst, mask, yes, no: dst });
+    }
+
     /// The first `count` lanes of the widest vector, all from their number on; `count` is 0 or more and fits 31 bits.
     pub fn first_lanes(&mut self, count: Int) -> Pred {
         let dst = self.pred();

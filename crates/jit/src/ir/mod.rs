@@ -100,6 +100,12 @@ pub enum Binary {
     MinF32,
     /// f32 `if a > b { a } else { b }`
     MaxF32,
+    /// The smaller f32; the other where one is NaN (of those that do not signal).
+    SmallestF32,
+    /// The larger f32; the other where one is NaN (of those that do not signal).
+    LargestF32,
+    /// f32 `a * 2^floor(b)`, rounded once; AVX-512 only.
+    ScaleF32,
     /// `a & b`
     And,
     /// `!a & b`
@@ -138,9 +144,11 @@ pub enum Binary {
     OddBlocks,
 }
 
-/// `dst += f(a, b)`
+/// `dst += f(a, b)`, or `dst` with another change.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Accumulate {
+    /// f32 `dst = dst * a + b`, rounded once.
+    ScaleAddF32,
     /// f32 `dst += a * b`, rounded once.
     FmaF32,
     /// f32 `dst -= a * b`, rounded once.

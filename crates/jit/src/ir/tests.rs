@@ -74,7 +74,9 @@ fn binary_instructions_do_what_they_say() {
     fn i(x: u32, y: u32, op: fn(i32, i32) -> i32) -> u32 {
         op(x as i32, y as i32) as u32
     }
-    let table: [(Binary, Formula); 15] = [
+    let table: [(Binary, Formula); 17] = [
+        (Binary::SmallestF32, |x, y| f(x, y, f32::min)),
+        (Binary::LargestF32, |x, y| f(x, y, f32::max)),
         (Binary::AddF32, |x, y| f(x, y, |x, y| x + y)),
         (Binary::SubF32, |x, y| f(x, y, |x, y| x - y)),
         (Binary::MulF32, |x, y| f(x, y, |x, y| x * y)),
@@ -93,7 +95,9 @@ fn binary_instructions_do_what_they_say() {
     ];
     for isa in ISAS {
         for (op, formula) in table {
-            for (a, b) in [floats(), integers()] {
+            // A NaN that signals stays one where numbers are chosen.
+            let chooses = matches!(op, Binary::SmallestF32 | Binary::LargestF32);
+            for (a, b) in [floats(), integers()].into_iter().take(if chooses { 1 } else { 2 }) {
                 // From a register, from memory, one number for all.
                 for form in 0..3 {
                     let got = on(isa, &a, &b, 0, &|f, pa, pb, pc, _| {
@@ -110,10 +114,30 @@ fn binary_instructions_do_what_they_say() {
                     let Some(got) = got else { continue };
                     for l in 0..lanes(isa) {
                         let want = formula(a[l], if form == 2 { b[1] } else { b[l] });
-                        assert!(same_float(got[l], want), "{op:?} lane {l} form {form} {}: {:x} {want:x}", isa.name(), got[l]);
+                        // Of two zeros either may be the smaller.
+                        let zeros = chooses && (got[l] | want) << 1 == 0;
+                        assert!(zeros || same_float(got[l], want), "{op:?} lane {l} form {form} {}: {:x} {want:x}", isa.name(), got[l]);
                     }
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn powers_of_two_scale() {
+    let (a, n) = ([1.5f32, -3.0, 1.0, f32::NAN].map(f32::to_bits), [3.0f32, -2.0, -149.0, 1.0].map(f32::to_bits));
+    let (a, n): ([u32; LANES], [u32; LANES]) = (std::array::from_fn(|i| a[i % 4]), std::array::from_fn(|i| n[i % 4]));
+    for isa in ISAS.into_iter().filter(|isa| isa.avx512) {
+        let got = on(isa, &a, &n, 0, &|f, pa, pb, pc, _| {
+            let w = f.isa().width();
+            let (x, n) = (f.load(w, pa.at(0)), f.load(w, pb.at(0)));
+            let z = f.binary(Binary::ScaleF32, x, n);
+            f.store(pc.at(0), z);
+        });
+        let Some(got) = got else { continue };
+        for (l, want) in [12.0, -0.75, f32::from_bits(1), f32::NAN].into_iter().enumerate() {
+            assert!(same_float(got[l], want.to_bits()), "lane {l} {}", isa.name());
         }
     }
 }
@@ -164,7 +188,7 @@ fn accumulating_instructions_do_what_they_say() {
     let small = |i: usize| f32::from(bf16::from_f32((i as f32 - 7.0) * 0.25)).to_bits();
     let pairs: [u32; LANES] = std::array::from_fn(|i| (small(i) & 0xffff_0000) | small(15 - i) >> 16);
     for isa in ISAS {
-        for op in [Accumulate::FmaF32, Accumulate::FnmaF32, Accumulate::DotBf16, Accumulate::DotU8S8] {
+        for op in [Accumulate::ScaleAddF32, Accumulate::FmaF32, Accumulate::FnmaF32, Accumulate::DotBf16, Accumulate::DotU8S8] {
             let (a, b) = match op {
                 Accumulate::DotBf16 => (pairs, std::array::from_fn(|i| pairs[(i + 5) % LANES])),
                 Accumulate::DotU8S8 => integers(),
@@ -191,10 +215,13 @@ fn accumulating_instructions_do_what_they_say() {
                         Accumulate::FmaF32 => f32::from_bits(x) * f32::from_bits(y),
                         Accumulate::FnmaF32 => -(f32::from_bits(x) * f32::from_bits(y)),
                         Accumulate::DotBf16 => low(x) * low(y) + high(x) * high(y),
-                        Accumulate::DotU8S8 => 0.0,
+                        Accumulate::ScaleAddF32 | Accumulate::DotU8S8 => 0.0,
                     };
                     let second = if form == 2 { b[2] } else { b[l] };
-                    if op == Accumulate::DotU8S8 {
+                    if op == Accumulate::ScaleAddF32 {
+                        let [x, y, z] = [a[l], b[l], second].map(f32::from_bits);
+                        assert_eq!(f32::from_bits(got[l]), y * x + z, "{op:?} lane {l} {}", isa.name());
+                    } else if op == Accumulate::DotU8S8 {
                         assert_eq!(got[l] as i32, dot_u8s8(a[l], b[l]) + dot_u8s8(a[l], second), "lane {l} {}", isa.name());
                     } else {
                         // Small enough to be exact in any order.

@@ -110,11 +110,10 @@ impl<'r, 'f> Value<'r, 'f> {
         }
     }
 
-    /// The operand that is a number where the processor, as it does, takes the second of two with a NaN.
-    fn extreme(self, op: Binary, o: Self, fold: fn(u32, u32) -> u32) -> Self {
+    /// The larger or the smaller, and the number where one is NaN: `by`, or `of_two` where the second is a constant, as the processor takes that.
+    fn extreme(self, [by, of_two]: [Binary; 2], o: Self, fold: fn(u32, u32) -> u32) -> Self {
         let (a, b) = if matches!(self, Value::Constant(_)) { (o, self) } else { (self, o) };
-        let best = a.binary(op, b, fold);
-        if matches!(b, Value::Constant(_)) { best } else { Value::select(b.eq(b), best, a) }
+        a.binary(if matches!(b, Value::Constant(_)) { of_two } else { by }, b, fold)
     }
 }
 
@@ -143,19 +142,31 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     fn mul_add(self, a: Self, b: Self) -> Self {
         let (a, factor) = if matches!(self, Value::Constant(_)) { (self, a) } else { (a, self) };
         let Value::Lanes(r, factor) = factor else { return self.mul(a).add(b) };
-        let source = r.source(a);
-        let start = r.lanes(b);
-        r.value(r.with(|f| {
-            let sum = f.copy_of(start);
-            f.accumulate(Accumulate::FmaF32, sum, factor, source);
-            sum
-        }))
+        r.value(match (a, b) {
+            // A step of Horner's rule: the constant comes from memory.
+            (Value::Lanes(_, by), Value::Constant(_)) => {
+                let plus = r.source(b);
+                r.with(|f| {
+                    let product = f.copy_of(factor);
+                    f.accumulate(Accumulate::ScaleAddF32, product, by, plus);
+                    product
+                })
+            }
+            _ => {
+                let (source, start) = (r.source(a), r.lanes(b));
+                r.with(|f| {
+                    let sum = if matches!(b, Value::Constant(_)) { start } else { f.copy_of(start) };
+                    f.accumulate(Accumulate::FmaF32, sum, factor, source);
+                    sum
+                })
+            }
+        })
     }
     fn max(self, o: Self) -> Self {
-        self.extreme(Binary::MaxF32, o, |a, b| fold(f32::max)(a, b))
+        self.extreme([Binary::LargestF32, Binary::MaxF32], o, |a, b| fold(f32::max)(a, b))
     }
     fn min(self, o: Self) -> Self {
-        self.extreme(Binary::MinF32, o, |a, b| fold(f32::min)(a, b))
+        self.extreme([Binary::SmallestF32, Binary::MinF32], o, |a, b| fold(f32::min)(a, b))
     }
     fn abs(self) -> Self {
         self.mask(0x7fff_ffff)
@@ -241,11 +252,19 @@ impl<'r, 'f> Bits for Value<'r, 'f> {
     fn word_sar(w: Self, n: u8) -> Self {
         w.unary(Unary::SarI32(n), |x| (x as i32 >> n) as u32)
     }
+    /// The processor takes the second operand where one is NaN.
     fn clamp(self, low: f64, high: f64) -> Self {
-        self.max(Value::constant(low)).min(Value::constant(high))
+        let not_below = Value::constant(low).binary(Binary::MaxF32, self, |a, b| fold(f32::max)(a, b));
+        Value::constant(high).binary(Binary::MinF32, not_below, |a, b| fold(f32::min)(a, b))
     }
-    fn copysign(self, sign: Self) -> Self {
-        self.abs().binary(Binary::Or, sign.mask(0x8000_0000), |a, b| a | b)
+    fn scaled(self, n: Self, shifted: Self) -> Self {
+        match recorder(self, n) {
+            Some(r) if r.with(|f| f.isa().avx512) => {
+                let (x, n) = (r.lanes(self), r.source(n));
+                r.value(r.with(|f| f.binary(Binary::ScaleF32, x, n)))
+            }
+            _ => functions::scaled_by_words(self, shifted),
+        }
     }
 }
 

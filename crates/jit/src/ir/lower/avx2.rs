@@ -23,6 +23,15 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             let b = operand(m, dst.0, source(b));
             match op {
                 Binary::EvenBlocks => m.op(Op::Blocks128, &[arg(dst), arg(a), b, Arg::Imm(0x20)]),
+                Binary::SmallestF32 | Binary::LargestF32 => {
+                    let b = in_register(m, dst.0, b);
+                    // Of two operands the second is taken where one is NaN.
+                    let (best, is_nan) = (m.temp(m.width(dst.0)), m.temp(m.width(dst.0)));
+                    let extreme = if op == Binary::LargestF32 { Op::MaxF32 } else { Op::MinF32 };
+                    m.op(extreme, &[Arg::Reg(best), arg(a), Arg::Reg(b)]);
+                    nan_lanes(m, is_nan, b);
+                    m.op(Op::BlendV, &[arg(dst), Arg::Reg(best), arg(a), Arg::Reg(is_nan)]);
+                }
                 Binary::OddBlocks => m.op(Op::Blocks128, &[arg(dst), arg(a), b, Arg::Imm(0x31)]),
                 _ => m.op(binary_op(op), &[arg(dst), arg(a), b]),
             }

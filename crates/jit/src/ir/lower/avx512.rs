@@ -25,6 +25,9 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             let imm = if op == Binary::EvenBlocks { even } else { odd };
             m.op(Op::Blocks128, &[arg(dst), arg(a), source(b), Arg::Imm(imm)]);
         }
+        VecInst::Binary(op @ (Binary::SmallestF32 | Binary::LargestF32), dst, a, b) => {
+            m.op(Op::RangeF32, &[arg(dst), arg(a), source(b), Arg::Imm(if op == Binary::LargestF32 { 5 } else { 4 })]);
+        }
         VecInst::Binary(op, dst, a, b) => m.op(binary_op(op), &[arg(dst), arg(a), source(b)]),
         VecInst::Accumulate(op, dst, a, b) => match op {
             Accumulate::DotBf16 if !isa.bf16 => {

@@ -108,6 +108,8 @@ fn binary_op(op: Binary) -> Op {
         Binary::DivF32 => Op::DivF32,
         Binary::MinF32 => Op::MinF32,
         Binary::MaxF32 => Op::MaxF32,
+        Binary::SmallestF32 | Binary::LargestF32 => Op::RangeF32,
+        Binary::ScaleF32 => Op::ScaleF32,
         Binary::And => Op::And,
         Binary::AndNot => Op::AndNot,
         Binary::Or => Op::Or,
@@ -130,6 +132,7 @@ fn binary_op(op: Binary) -> Op {
 
 fn accumulate_op(op: Accumulate) -> Op {
     match op {
+        Accumulate::ScaleAddF32 => Op::ScaleAddF32,
         Accumulate::FmaF32 => Op::FmaF32,
         Accumulate::FnmaF32 => Op::FnmaF32,
         Accumulate::DotBf16 => Op::DotBf16,
