@@ -119,8 +119,10 @@ pub struct Args {
 /// The results of a strip, for what follows them.
 #[derive(Debug)]
 pub struct Strip<'s> {
-    /// Pointer to the arguments: an [`Args`], which may be the first field of a larger block.
+    /// Pointer to the arguments, the kernel's own, which may be the first field of a larger block.
     pub args: Int,
+    /// Where among them the distance of results is.
+    pub column: usize,
     /// Index of the first channel, counted from the call's first.
     pub channel: Int,
     /// Where the first result goes.
@@ -134,7 +136,7 @@ pub struct Strip<'s> {
 impl Strip<'_> {
     /// Stores the sums converted to `elem`.
     pub fn store(&self, f: &mut Function, elem: Elem) {
-        let column = argument(f, self.args, offset_of!(Args, result_column));
+        let column = argument(f, self.args, self.column);
         let at = f.copy(self.result);
         for value in self.values {
             f.store_as(elem, at.at(0), *value, self.mask);
@@ -151,7 +153,7 @@ fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
 const HELD: usize = 8;
 
 /// Columns that are reached from one base: x86 addresses reach 0, 1, 2, 4 times a register, and one with the triple reaches 3.
-const SHARE: i32 = 5;
+pub(super) const SHARE: i32 = 5;
 
 impl Depthwise {
     /// The kernel for a processor, which stores the sums as they are.
@@ -177,30 +179,16 @@ impl Depthwise {
 
     /// The first source column that is read, counted from the column of the first result; 0 where none is.
     pub fn first(&self) -> i32 {
-        self.columns().next().unwrap_or(0)
+        self.columns().first()
     }
 
     /// The last source column that is read; `None` where none is.
     pub fn last(&self) -> Option<i32> {
-        self.columns().last()
+        self.columns().all().last()
     }
 
-    /// The source columns that are read, in order.
-    fn columns(&self) -> impl Iterator<Item = i32> {
-        let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0);
-        let high =
-            self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * i32::from(self.stride);
-        let (from, to) = self.inside;
-        (low.max(i32::from(from))..(high + 1).min(i32::from(to))).filter(|x| self.users(*x).next().is_some())
-    }
-
-    /// The results and taps that meet a source column.
-    fn users(&self, column: i32) -> impl Iterator<Item = (usize, usize)> {
-        self.taps.iter().enumerate().filter_map(move |(tap, t)| {
-            let (distance, stride) = (column - i32::from(t.column), i32::from(self.stride));
-            let met = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
-            met.then(|| ((distance / stride) as usize, tap))
-        })
+    fn columns(&self) -> Columns<'_> {
+        Columns { taps: &self.taps, results: self.results, stride: self.stride, inside: self.inside }
     }
 
     /// The name in dumps and profiles, such as `depthwise.f32f32.14x3s1.avx512` or `groups4.f32f32.14x3s1.avx512`.
@@ -209,6 +197,49 @@ impl Depthwise {
         let types = format!("{source:?}{weights:?}").to_lowercase();
         let kind = if *group > 1 { format!("groups{group}") } else { "depthwise".into() };
         format!("{kind}.{types}.{results}x{}s{stride}.{}", self.taps.len(), isa.name())
+    }
+}
+
+/// The source columns that the results of a strip meet; for the fields see [`Depthwise`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Columns<'t> {
+    pub(super) taps: &'t [Tap],
+    pub(super) results: u8,
+    pub(super) stride: u8,
+    pub(super) inside: (i16, i16),
+}
+
+impl<'t> Columns<'t> {
+    /// The first that is read, counted from the column of the first result; 0 where none is.
+    pub(super) fn first(self) -> i32 {
+        self.all().next().unwrap_or(0)
+    }
+
+    /// Those that are read, in order.
+    pub(super) fn all(self) -> impl Iterator<Item = i32> + use<'t> {
+        let low = self.taps.iter().map(|t| i32::from(t.column)).min().unwrap_or(0);
+        let high =
+            self.taps.iter().map(|t| i32::from(t.column)).max().unwrap_or(-1) + (i32::from(self.results) - 1) * i32::from(self.stride);
+        let (from, to) = self.inside;
+        (low.max(i32::from(from))..(high + 1).min(i32::from(to))).filter(move |x| self.users(*x).next().is_some())
+    }
+
+    /// The results and taps that meet a column.
+    pub(super) fn users(self, column: i32) -> impl Iterator<Item = (usize, usize)> + use<'t> {
+        self.taps.iter().enumerate().filter_map(move |(tap, t)| {
+            let (distance, stride) = (column - i32::from(t.column), i32::from(self.stride));
+            let met = distance >= 0 && distance % stride == 0 && distance / stride < i32::from(self.results);
+            met.then(|| ((distance / stride) as usize, tap))
+        })
+    }
+}
+
+/// Where a column is, `behind` columns behind a base that has been brought near; `column` is their distance, its triple and its quintuple.
+pub(super) fn column_at(source: Int, [column, triple, _]: [Int; 3], behind: i32, disp: i32) -> Addr {
+    match behind {
+        0 => source.at(disp),
+        3 => source.indexed(triple, 1, disp),
+        n => source.indexed(column, n as u8, disp),
     }
 }
 
@@ -252,7 +283,7 @@ impl Writer<'_> {
                 f.repeat_some(strips, |f| {
                     self.ask(f, args, to);
                     let values = self.sums(f, (rows, lines), &frame);
-                    finish(f, &Strip { args, channel, result: to, values: &values, mask });
+                    finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result: to, values: &values, mask });
                     advance(f, from, args, offset_of!(Args, strip));
                     advance(f, to, args, offset_of!(Args, result_strip));
                 });
@@ -333,20 +364,16 @@ impl Writer<'_> {
             _ => Vec::new(),
         };
         let mut base = kernel.first();
-        let [column, triple, quintuple] = frame.column;
-        for x in kernel.columns() {
+        let columns = kernel.columns();
+        for x in columns.all() {
             while x - base >= SHARE {
-                f.add(source, quintuple);
+                f.add(source, frame.column[2]);
                 base += SHARE;
             }
-            let at = match x - base {
-                0 => source.at(0),
-                3 => source.indexed(triple, 1, 0),
-                n => source.indexed(column, n as u8, 0),
-            };
+            let at = column_at(source, frame.column, x - base, 0);
             let plain = kernel.source == Elem::F32 && frame.mask.is_none() && frame.shift.is_none();
-            if plain && spread.is_none() && !held.is_empty() && kernel.users(x).count() == 1 {
-                kernel.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sums[i], held[t], Src::Mem(at)));
+            if plain && spread.is_none() && !held.is_empty() && columns.users(x).count() == 1 {
+                columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sums[i], held[t], Src::Mem(at)));
                 continue;
             }
             let value = match spread {
@@ -357,7 +384,7 @@ impl Writer<'_> {
                     spread.map_or(value, |spread| f.binary(Binary::Lookup32, spread, value))
                 }
             };
-            for (i, t) in kernel.users(x) {
+            for (i, t) in columns.users(x) {
                 let by = match held.get(t) {
                     Some(held) => Src::Val(*held),
                     None if kernel.weights == Elem::F32 => Src::Mem(self.weights(weights, &kernel.taps[t], channel)),

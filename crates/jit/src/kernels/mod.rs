@@ -5,6 +5,7 @@ mod cases;
 pub mod depthwise;
 pub mod dot;
 pub mod gemv;
+pub mod pool;
 pub mod tiles;
 pub mod transpose;
 pub mod unpack;

@@ -176,8 +176,7 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
 /// first cache.
 pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, fields: [usize; 2]) {
     let width = f.isa().width();
-    let [column, lines, pitch] =
-        [offset_of!(depthwise::Args, result_column), fields[0], fields[1]].map(|field| f.load_int(strip.args.at(field as i32)));
+    let [column, lines, pitch] = [strip.column, fields[0], fields[1]].map(|field| f.load_int(strip.args.at(field as i32)));
     let line = f.address(lines.indexed(strip.channel, 4, 0));
     let result = f.copy(strip.result);
     let place = Place { c: result.at(0), element: None, mask: strip.mask };

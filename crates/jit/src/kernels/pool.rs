@@ -1,0 +1,461 @@
+//! The inner kernel of pooling: strips of results of some vectors of channels stay in registers over the whole window.
+//!
+//! It goes through windows as [`depthwise`](super::depthwise) does, and has no weights: a source column is loaded once for all results that
+//! meet it, and joined to each of them. Columns that do not exist are part of the key, lines of the window are data. Where channels follow each
+//! other in memory, several vectors of them are made at a time, so that source and results are read and written in longer pieces.
+//!
+//! The gradient of a mean is a mean of gradients, through the taps that meet a source element; that of a maximum adds those gradients whose
+//! maximum had this tap's place. A tap's place is its number in the window.
+
+use super::depthwise::{Columns, SHARE, Strip, Tap, column_at};
+use crate::asm::Width;
+use crate::ir::{Addr, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Src, Unary, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// What is made of the numbers of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Take {
+    /// The largest; NaN only where all are NaN.
+    Largest,
+    /// The same, and the place of its tap as a number of this type: of the first of equals.
+    Place(Elem),
+    /// The sum, divided by [`Row::divisor`], and where it is `counted` by the number of columns that exist.
+    Mean {
+        /// As said.
+        counted: bool,
+    },
+    /// The sum of those whose place, a number of this type in the same order as the source, is that of the tap.
+    Chosen(Elem),
+}
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Pool {
+    /// Type of the source.
+    pub source: Elem,
+    /// What is made of it.
+    pub take: Take,
+    /// Results of a strip.
+    pub results: u8,
+    /// Source columns between results.
+    pub stride: u8,
+    /// The taps of a line; instead of weights they have their places in the line.
+    pub taps: Vec<Tap>,
+    /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
+    /// need not be told from others.
+    pub inside: (i16, i16),
+    /// Vectors of channels that follow each other in memory and are made together: a group.
+    pub vectors: u8,
+    /// True when the number of channels need not be whole vectors; a group is one vector then.
+    pub masked: bool,
+}
+
+/// A line of the window.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Line {
+    /// Bytes added to [`Args::source`].
+    pub source: usize,
+    /// Bytes added to [`Args::places`] where places are read.
+    pub places: usize,
+    /// Place of the line's first tap.
+    pub place: usize,
+}
+
+/// A row of results.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Row {
+    /// Bytes added to [`Args::result`].
+    pub result: usize,
+    /// Bytes added to [`Args::places`] where places are written.
+    pub places: usize,
+    /// Number of lines of the window that exist there; none leaves zeros, or NaN for maxima.
+    pub lines: usize,
+    /// What sums are divided by.
+    pub divisor: f32,
+}
+
+/// Arguments of a kernel. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The rows.
+    pub rows: *const Row,
+    /// Number of rows, at least 1.
+    pub count: usize,
+    /// The lines of all rows.
+    pub lines: *const Line,
+    /// Number of strips, at least 1.
+    pub strips: usize,
+    /// Number of groups of vectors, at least 1.
+    pub groups: usize,
+    /// Number of channels.
+    pub channels: usize,
+    /// The first source column that the first strip reads ([`Pool::first`]), less what the lines add.
+    pub source: *const u8,
+    /// Distance of source columns.
+    pub column: usize,
+    /// Distance of the strips' source columns.
+    pub strip: usize,
+    /// Distance of groups of the source.
+    pub group: usize,
+    /// The first result, less what the rows add.
+    pub result: *mut u8,
+    /// Distance of results.
+    pub result_column: usize,
+    /// Distance of the strips' results.
+    pub result_strip: usize,
+    /// Distance of vectors of a group of results.
+    pub result_vector: usize,
+    /// Distance of groups of results.
+    pub result_group: usize,
+    /// Places: read under the source, or written under the results.
+    pub places: *mut u8,
+    /// Their distances, as those of source or results.
+    pub places_column: usize,
+    /// As said.
+    pub places_strip: usize,
+    /// As said.
+    pub places_group: usize,
+}
+
+fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+/// `value +=` the argument at `offset`.
+fn advance(f: &mut Function, value: Int, args: Int, offset: usize) {
+    let by = argument(f, args, offset);
+    f.add(value, by);
+}
+
+/// Taps whose places are held in registers; those of wider windows are made with every use.
+const HELD: usize = 8;
+
+impl Pool {
+    /// The kernel for a processor, which stores the results as f32.
+    ///
+    /// # Errors
+    /// [`IrError`]: the strip needs more registers than there are.
+    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
+        self.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish()
+    }
+
+    /// The kernel before registers; `finish` writes what happens to the results of a vector of channels, storing included.
+    pub fn function_with(&self, isa: Isa, finish: impl FnMut(&mut Function, &Strip<'_>)) -> Function {
+        let mut f = Function::new(isa);
+        Writer { kernel: self, width: isa.width() }.write(&mut f, finish);
+        f
+    }
+
+    /// The most results that a strip of so many vectors and taps may have.
+    pub fn most_results(isa: Isa, take: Take, taps: usize, vectors: usize, masked: bool) -> usize {
+        let mask = usize::from(masked && !isa.avx512);
+        let free = isa.simd_registers() - mask;
+        let results = match take {
+            Take::Largest | Take::Mean { .. } => (free - 4) / vectors,
+            Take::Place(_) => (free - taps.min(HELD) - 4) / (2 * vectors),
+            Take::Chosen(_) => (free - taps.min(HELD) - 5) / vectors,
+        };
+        results.min(16)
+    }
+
+    /// The first source column that is read, counted from the column of the first result; 0 where none is.
+    pub fn first(&self) -> i32 {
+        self.columns().first()
+    }
+
+    /// The last source column that is read; `None` where none is.
+    pub fn last(&self) -> Option<i32> {
+        self.columns().all().last()
+    }
+
+    /// True where every result meets a column.
+    pub fn is_met(&self) -> bool {
+        (0..usize::from(self.results)).all(|result| self.count(result) > 0)
+    }
+
+    fn columns(&self) -> Columns<'_> {
+        Columns { taps: &self.taps, results: self.results, stride: self.stride, inside: self.inside }
+    }
+
+    /// Columns that a result meets.
+    fn count(&self, result: usize) -> usize {
+        let columns = self.columns();
+        columns.all().flat_map(|x| columns.users(x)).filter(|(i, _)| *i == result).count()
+    }
+
+    /// The name in dumps and profiles, such as `pool.max.f32.7x3s2.4.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let Pool { source, results, stride, vectors, .. } = self;
+        let take = match self.take {
+            Take::Largest => "max",
+            Take::Place(_) => "places",
+            Take::Mean { .. } => "mean",
+            Take::Chosen(_) => "chosen",
+        };
+        format!("pool.{take}.{}.{results}x{}s{stride}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
+    }
+}
+
+struct Writer<'k> {
+    kernel: &'k Pool,
+    width: Width,
+}
+
+/// What stays the same for all lines of the window.
+struct Frame {
+    /// Distance of source columns, its triple and its quintuple.
+    column: [Int; 3],
+    /// Added to the lines' sources and places.
+    source: Int,
+    places: Option<Int>,
+    places_column: Option<Int>,
+    mask: Option<Pred>,
+}
+
+/// A result that meets a column, and the place of the tap through which it does where places are wanted.
+type User = (usize, Option<Val>);
+
+/// The registers of a strip, vector by vector.
+struct Strips {
+    values: Vec<Vec<Val>>,
+    places: Vec<Vec<Val>>,
+}
+
+impl Writer<'_> {
+    fn write(&self, f: &mut Function, mut finish: impl FnMut(&mut Function, &Strip<'_>)) {
+        let args = f.arguments();
+        let column = argument(f, args, offset_of!(Args, column));
+        let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
+        let (source, result) = (argument(f, args, offset_of!(Args, source)), argument(f, args, offset_of!(Args, result)));
+        let places = matches!(self.kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| argument(f, args, offset_of!(Args, places)));
+        let places_column = self.reads_places().then(|| argument(f, args, offset_of!(Args, places_column)));
+        let channel = f.int(0);
+        let groups = argument(f, args, offset_of!(Args, groups));
+        f.repeat_some(groups, |f| {
+            let mask = self.kernel.masked.then(|| {
+                let left = argument(f, args, offset_of!(Args, channels));
+                f.sub(left, channel);
+                f.first_lanes(left)
+            });
+            let rows = argument(f, args, offset_of!(Args, rows));
+            let lines = argument(f, args, offset_of!(Args, lines));
+            let count = argument(f, args, offset_of!(Args, count));
+            f.repeat_some(count, |f| {
+                let (from, to) = (f.copy(source), f.copy(result));
+                advance(f, to, rows, offset_of!(Row, result));
+                let places = places.map(|p| f.copy(p));
+                if let (Take::Place(_), Some(places)) = (self.kernel.take, places) {
+                    advance(f, places, rows, offset_of!(Row, places));
+                }
+                let frame = Frame { column, source: from, places, places_column, mask };
+                let strips = argument(f, args, offset_of!(Args, strips));
+                f.repeat_some(strips, |f| {
+                    self.ask(f, args, to);
+                    self.strip(f, (args, rows, lines), (channel, to), &frame, &mut finish);
+                    advance(f, from, args, offset_of!(Args, strip));
+                    advance(f, to, args, offset_of!(Args, result_strip));
+                    places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_strip)));
+                });
+                let (used, size) = (argument(f, rows, offset_of!(Row, lines)), f.int(size_of::<Line>() as i64));
+                f.mul(used, size);
+                f.add(lines, used);
+                f.add(rows, size_of::<Row>() as i32);
+            });
+            advance(f, source, args, offset_of!(Args, group));
+            advance(f, result, args, offset_of!(Args, result_group));
+            places.into_iter().for_each(|p| advance(f, p, args, offset_of!(Args, places_group)));
+            f.add(channel, (self.width.lanes() * usize::from(self.kernel.vectors)) as i32);
+        });
+    }
+
+    fn reads_places(&self) -> bool {
+        matches!(self.kernel.take, Take::Chosen(_))
+    }
+
+    /// Asks for the lines of a strip's results while they are computed: stores wait for their lines one after the other.
+    fn ask(&self, f: &mut Function, args: Int, result: Int) {
+        let column = argument(f, args, offset_of!(Args, result_column));
+        let at = f.copy(result);
+        for _ in 0..self.kernel.results {
+            for vector in 0..i32::from(self.kernel.vectors) {
+                f.prefetch(Prefetch::Write, at.at(vector * 64));
+            }
+            f.add(at, column);
+        }
+    }
+
+    /// Computes the results of a strip and hands them on.
+    fn strip(
+        &self,
+        f: &mut Function,
+        (args, row, lines): (Int, Int, Int),
+        (channel, result): (Int, Int),
+        frame: &Frame,
+        finish: &mut impl FnMut(&mut Function, &Strip<'_>),
+    ) {
+        let mut made = self.over_lines(f, row, lines, frame);
+        if let Take::Mean { counted } = self.kernel.take {
+            let divisor = f.splat_as(Elem::F32, row.at(offset_of!(Row, divisor) as i32));
+            self.divide(f, &mut made.values, divisor, counted);
+        }
+        if let (Take::Place(elem), Some(places)) = (self.kernel.take, frame.places) {
+            self.store_places(f, elem, (args, places), &made.places, frame.mask);
+        }
+        let (channel, result) = (f.copy(channel), f.copy(result));
+        for values in &made.values {
+            finish(f, &Strip { args, column: offset_of!(Args, result_column), channel, result, values, mask: frame.mask });
+            f.add(channel, self.width.lanes() as i32);
+            advance(f, result, args, offset_of!(Args, result_vector));
+        }
+    }
+
+    /// The strip joined over all lines of the window.
+    fn over_lines(&self, f: &mut Function, row: Int, lines: Int, frame: &Frame) -> Strips {
+        let (kernel, width) = (self.kernel, self.width);
+        let registers = |f: &mut Function, start: fn(&mut Function, Width) -> Val| -> Vec<Vec<Val>> {
+            (0..kernel.vectors).map(|_| (0..kernel.results).map(|_| start(f, width)).collect()).collect()
+        };
+        let made = match kernel.take {
+            Take::Largest => Strips { values: registers(f, |f, w| f.splat_f32(w, f32::NAN)), places: Vec::new() },
+            Take::Place(_) => Strips { values: registers(f, |f, w| f.splat_f32(w, f32::NAN)), places: registers(f, Function::zero) },
+            _ => Strips { values: registers(f, Function::zero), places: Vec::new() },
+        };
+        made.values.iter().chain(&made.places).flatten().for_each(|v| f.pin(*v));
+        let lines = f.copy(lines);
+        let count = argument(f, row, offset_of!(Row, lines));
+        f.repeat(count, |f| {
+            let source = argument(f, lines, offset_of!(Line, source));
+            f.add(source, frame.source);
+            let places = frame.places.filter(|_| self.reads_places()).map(|places| {
+                let line = argument(f, lines, offset_of!(Line, places));
+                f.add(line, places);
+                line
+            });
+            let first = matches!(kernel.take, Take::Place(_) | Take::Chosen(_)).then(|| {
+                let place = argument(f, lines, offset_of!(Line, place));
+                let place = f.splat_int(width, place);
+                f.unary(Unary::F32FromI32, place)
+            });
+            f.add(lines, size_of::<Line>() as i32);
+            self.line(f, (source, places), first, frame, &made);
+        });
+        made
+    }
+
+    /// The place of a tap, where that of the line's first is `first`.
+    fn place(&self, f: &mut Function, first: Val, tap: usize) -> Val {
+        match self.kernel.taps[tap].weights {
+            0 => first,
+            n => {
+                let n = f.constant(&f32::from(n).to_le_bytes());
+                f.binary(Binary::AddF32, first, Src::Splat(n))
+            }
+        }
+    }
+
+    /// Joins the columns of a line.
+    fn line(&self, f: &mut Function, (source, places): (Int, Option<Int>), first: Option<Val>, frame: &Frame, made: &Strips) {
+        let (kernel, columns) = (self.kernel, self.kernel.columns());
+        let held: Vec<Val> = match first {
+            Some(first) if kernel.taps.len() <= HELD => (0..kernel.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
+            _ => Vec::new(),
+        };
+        let mut base = kernel.first();
+        for x in columns.all() {
+            while x - base >= if places.is_some() { 1 } else { SHARE } {
+                f.add(source, frame.column[if places.is_some() { 0 } else { 2 }]);
+                places.into_iter().zip(frame.places_column).for_each(|(p, column)| f.add(p, column));
+                base += if places.is_some() { 1 } else { SHARE };
+            }
+            let users: Vec<User> = columns
+                .users(x)
+                .map(|(i, tap)| (i, first.map(|first| held.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)))))
+                .collect();
+            for vector in 0..usize::from(kernel.vectors) {
+                let at = |elem: Elem| (vector * self.width.lanes() * elem.bytes()) as i32;
+                let from = column_at(source, frame.column, x - base, at(kernel.source));
+                match (kernel.take, places) {
+                    (Take::Chosen(elem), Some(places)) => {
+                        self.choose(f, (from, places.at(at(elem))), frame.mask, (elem, &users, &made.values[vector]))
+                    }
+                    _ => self.join(f, from, frame.mask, &users, (made, vector)),
+                }
+            }
+        }
+    }
+
+    /// Joins a vector of a column to the results that meet it.
+    fn join(&self, f: &mut Function, from: Addr, mask: Option<Pred>, users: &[User], (made, vector): (&Strips, usize)) {
+        let values = &made.values[vector];
+        let op = if matches!(self.kernel.take, Take::Mean { .. }) { Binary::AddF32 } else { Binary::LargestF32 };
+        if let ([(i, None)], Elem::F32, None) = (users, self.kernel.source, mask) {
+            return f.update(op, values[*i], Src::Mem(from));
+        }
+        let x = f.load_as(self.kernel.source, from, mask);
+        for (i, place) in users {
+            let Some(place) = place else {
+                f.update(op, values[*i], x);
+                continue;
+            };
+            // Equal numbers change nothing; what is NaN gives way to whatever comes.
+            let larger = f.binary(op, values[*i], x);
+            let changed = f.compare_f32(Compare::Ne, larger, values[*i]);
+            f.replace(values[*i], changed, x);
+            f.replace(made.places[vector][*i], changed, *place);
+        }
+    }
+
+    /// Adds a vector of a column to the results whose taps have the places that belong to it.
+    fn choose(
+        &self,
+        f: &mut Function,
+        (from, places): (Addr, Addr),
+        mask: Option<Pred>,
+        (elem, users, values): (Elem, &[User], &[Val]),
+    ) {
+        let x = f.load_as(self.kernel.source, from, mask);
+        let mut places = f.load_as(elem, places, mask);
+        if elem == Elem::I32 {
+            places = f.unary(Unary::F32FromI32, places);
+        }
+        for (i, place) in users.iter().filter_map(|(i, place)| Some((*i, (*place)?))) {
+            let (mine, zero) = (f.compare_f32(Compare::Eq, places, place), f.zero(self.width));
+            let chosen = f.select(mine, x, zero);
+            f.update(Binary::AddF32, values[i], chosen);
+        }
+    }
+
+    fn divide(&self, f: &mut Function, values: &mut [Vec<Val>], divisor: Val, counted: bool) {
+        let mut by: Vec<(usize, Val)> = Vec::new();
+        for i in 0..usize::from(self.kernel.results) {
+            let count = if counted { self.kernel.count(i).max(1) } else { 1 };
+            let known = by.iter().find(|d| d.0 == count).map(|d| d.1);
+            let divisor = known.unwrap_or_else(|| {
+                let columns = f.constant(&(count as f32).to_le_bytes());
+                let product = f.binary(Binary::MulF32, divisor, Src::Splat(columns));
+                by.push((count, product));
+                product
+            });
+            values.iter_mut().for_each(|v| f.update(Binary::DivF32, v[i], divisor));
+        }
+    }
+
+    fn store_places(&self, f: &mut Function, elem: Elem, (args, at): (Int, Int), places: &[Vec<Val>], mask: Option<Pred>) {
+        let column = argument(f, args, offset_of!(Args, places_column));
+        let at = f.copy(at);
+        for i in 0..usize::from(self.kernel.results) {
+            for (vector, places) in places.iter().enumerate() {
+                let place = if elem == Elem::I32 { f.unary(Unary::I32FromF32, places[i]) } else { places[i] };
+                f.store_as(elem, at.at((vector * self.width.lanes() * elem.bytes()) as i32), place, mask);
+            }
+            f.add(at, column);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+use super::*;
+use crate::testing::{ISAS, check, golden, run};
+
+const PIXELS: usize = 80;
+/// Where the column of the first result lies.
+const ORIGIN: i64 = 16;
+
+fn three(take: Take, results: u8, stride: u8) -> Pool {
+    let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
+    Pool { source: Elem::F32, take, results, stride, taps, inside: (-1, 1000), vectors: 1, masked: false }
+}
+
+/// Two source lines, their places, and rows of two strips whose windows have two lines, one and none.
+struct Memory {
+    source: Vec<f32>,
+    read: Vec<u8>,
+    result: Vec<f32>,
+    written: Vec<i32>,
+    channels: usize,
+    row: usize,
+}
+
+const LINES: [(usize, usize); 3] = [(0, 0), (1, 3), (1, 3)];
+const ROWS: [std::ops::Range<usize>; 3] = [0..2, 2..2, 2..3];
+
+impl Memory {
+    fn new(kernel: &Pool, channels: usize) -> Memory {
+        let numbers = 2 * PIXELS * channels;
+        let row = 2 * usize::from(kernel.results) * channels;
+        let number = |i: usize| if i % 29 == 3 { f32::NAN } else { ((i * 37 + i / 11) % 13) as f32 - 6.0 };
+        let quiet =
+            |i: usize| if matches!(kernel.take, Take::Largest | Take::Place(_)) { number(i) } else { number(i / 29 * 29 + 4 + i % 7) };
+        Memory {
+            source: (0..numbers).map(quiet).collect(),
+            read: (0..numbers).map(|i| (i * 5 % 6) as u8).collect(),
+            result: vec![-1.0; ROWS.len() * row],
+            written: vec![-1; ROWS.len() * row],
+            channels,
+            row,
+        }
+    }
+
+    /// Runs the kernel; false where the processor cannot.
+    fn run(&mut self, kernel: &Pool, isa: Isa) -> bool {
+        let (results, stride, channels) = (usize::from(kernel.results), usize::from(kernel.stride), self.channels);
+        let group = isa.width().lanes() * usize::from(kernel.vectors);
+        let lines = LINES.map(|(y, place)| Line { source: y * PIXELS * channels * 4, places: y * PIXELS * channels, place });
+        let rows: Vec<Row> = ROWS
+            .iter()
+            .enumerate()
+            .map(|(i, lines)| Row {
+                result: i * self.row * 4,
+                places: i * self.row * 4,
+                lines: lines.len(),
+                divisor: 1.0 + lines.len() as f32,
+            })
+            .collect();
+        let first = (ORIGIN as usize).wrapping_add_signed(kernel.first() as isize) * channels;
+        let reads = matches!(kernel.take, Take::Chosen(_));
+        let (places, size, step) =
+            if reads { (self.read[first..].as_mut_ptr(), 1, stride) } else { (self.written.as_mut_ptr().cast(), 4, 1) };
+        let args = Args {
+            rows: rows.as_ptr(),
+            count: rows.len(),
+            lines: lines.as_ptr(),
+            strips: 2,
+            groups: channels.div_ceil(group),
+            channels,
+            source: self.source[first..].as_ptr().cast(),
+            column: channels * 4,
+            strip: results * stride * channels * 4,
+            group: group * 4,
+            result: self.result.as_mut_ptr().cast(),
+            result_column: channels * 4,
+            result_strip: results * channels * 4,
+            result_vector: isa.width().lanes() * 4,
+            result_group: group * 4,
+            places,
+            places_column: channels * size,
+            places_strip: results * step * channels * size,
+            places_group: group * size,
+        };
+        run(kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)), &args)
+    }
+
+    /// The result and place wanted at an index.
+    fn want(&self, kernel: &Pool, index: usize) -> (f32, i32) {
+        let (row, j, c) = (index / self.row, index % self.row / self.channels, index % self.channels);
+        let (results, stride) = (usize::from(kernel.results), i64::from(kernel.stride));
+        let (mut best, mut place, mut sum, mut columns) = (f32::NAN, 0, 0.0, 0);
+        for (y, first) in &LINES[ROWS[row].clone()] {
+            columns = 0;
+            for tap in &kernel.taps {
+                let relative = (j % results) as i64 * stride + i64::from(tap.column);
+                if relative < i64::from(kernel.inside.0) || relative >= i64::from(kernel.inside.1) {
+                    continue;
+                }
+                let x = (ORIGIN + (j / results * results) as i64 * stride + relative) as usize;
+                let at = (y * PIXELS + x) * self.channels + c;
+                let (value, mine) = (self.source[at], (first + usize::from(tap.weights)) as i32);
+                if value > best || best.is_nan() {
+                    (best, place) = (value, mine);
+                }
+                columns += 1;
+                let counts = !matches!(kernel.take, Take::Chosen(_)) || i32::from(self.read[at]) == mine;
+                sum += if counts { value } else { 0.0 };
+            }
+        }
+        let lines = ROWS[row].len();
+        match kernel.take {
+            Take::Mean { counted } => (sum / ((1.0 + lines as f32) * if counted { columns.max(1) as f32 } else { 1.0 }), -1),
+            Take::Chosen(_) => (sum, -1),
+            Take::Largest => (best, -1),
+            Take::Place(_) => (best, place),
+        }
+    }
+}
+
+fn compare(kernel: &Pool, isa: Isa, channels: usize) {
+    let mut memory = Memory::new(kernel, channels);
+    if !memory.run(kernel, isa) {
+        return;
+    }
+    for (i, (got, place)) in memory.result.iter().zip(&memory.written).enumerate() {
+        let want = memory.want(kernel, i);
+        let same = (*got - want.0).abs() <= 1e-6 || got.is_nan() && want.0.is_nan();
+        assert!(same && *place == want.1, "{} at {i}: {got} from {place}, want {want:?}", kernel.name(isa));
+    }
+}
+
+const TAKES: [Take; 5] =
+    [Take::Largest, Take::Place(Elem::I32), Take::Mean { counted: false }, Take::Mean { counted: true }, Take::Chosen(Elem::U8)];
+
+#[test]
+fn strips_hold_what_windows_give() {
+    for isa in ISAS {
+        let lanes = isa.width().lanes();
+        for take in TAKES {
+            for (results, stride) in [(1, 1), (5, 1), (4, 2), (2, 5)] {
+                let kernel = three(take, results, stride);
+                compare(&kernel, isa, 3 * lanes);
+                compare(&Pool { vectors: 2, results: results.min(2), ..kernel.clone() }, isa, 4 * lanes);
+                if isa.avx512 || !matches!(take, Take::Chosen(_)) {
+                    compare(&Pool { masked: true, ..kernel.clone() }, isa, lanes + 3);
+                }
+                compare(&Pool { inside: (0, i16::from(results)), ..kernel }, isa, lanes);
+            }
+            let wide = (0..11).map(|i| Tap { column: i - 5, weights: i as u16 }).collect();
+            compare(&Pool { taps: wide, inside: (-20, 1000), ..three(take, 1, 1) }, isa, lanes);
+        }
+    }
+}
+
+#[test]
+fn nothing_spills() {
+    for isa in ISAS {
+        for (take, taps, vectors) in
+            TAKES.into_iter().flat_map(|t| [1, 3, 7, 9].into_iter().flat_map(move |n| [1, 2, 4].map(|v| (t, n, v))))
+        {
+            for masked in [false, true] {
+                let results = Pool::most_results(isa, take, taps, vectors, masked) as u8;
+                if results == 0 || masked && vectors > 1 {
+                    continue;
+                }
+                let list = (0..taps as i16).map(|i| Tap { column: i, weights: i as u16 }).collect();
+                let kernel = Pool { taps: list, vectors: vectors as u8, masked, ..three(take, results, 2) };
+                assert_eq!(kernel.compile(isa).unwrap().inner_spills, 0, "{}", kernel.name(isa));
+            }
+        }
+    }
+}
+
+/// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
+#[test]
+fn golden_listings() {
+    let kernels = [
+        (Pool { vectors: 4, ..three(Take::Largest, 6, 2) }, Isa::AVX512),
+        (three(Take::Place(Elem::U8), 4, 2), Isa::AVX2),
+        (Pool { vectors: 2, ..three(Take::Chosen(Elem::U8), 4, 1) }, Isa::AVX512),
+    ];
+    for (kernel, isa) in kernels {
+        let compiled = kernel.function_with(isa, |f, strip| strip.store(f, Elem::F32)).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        golden(&kernel.name(isa), &compiled);
+    }
+}
