@@ -32,7 +32,7 @@ const ROWS: usize = 2 << 20;
 /// Numbers of sums that a task carries from part to part.
 const SUMS: usize = 64 << 10;
 /// Multiply-adds for which no second thread is woken.
-const SMALL: usize = 1 << 20;
+const SMALL: usize = 1 << 18;
 /// Tasks for every worker where there are several.
 const TASKS: usize = 4;
 /// Tiles in a block of rows at least, where it is cut for the sake of more tasks.
