@@ -2,8 +2,8 @@
 
 use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
-use crate::isa;
 use crate::status::{Failure, Status, guard};
+use crate::{heap, isa};
 use oxidnn_c_common::numbers;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime as runtime;
@@ -83,6 +83,7 @@ pub extern "C" fn dnnl_engine_create(engine: New<'_, Engine>, kind: i32, index: 
         if index != 0 {
             return Err(Failure::invalid("index", index, "0: there is one CPU engine"));
         }
+        heap::settle();
         engine.share("engine", Engine::cpu())
     })
 }

@@ -12,6 +12,7 @@ pub mod extensions;
 pub mod gemm;
 pub mod graph;
 pub mod handle;
+mod heap;
 pub mod internal;
 pub mod isa;
 pub mod memory;
