@@ -413,13 +413,7 @@ impl Writer<'_> {
     }
 
     /// Adds a vector of a column to the results whose taps have the places that belong to it.
-    fn choose(
-        &self,
-        f: &mut Function,
-        (from, places): (Addr, Addr),
-        mask: Option<Pred>,
-        (elem, users, values): (Elem, &[User], &[Val]),
-    ) {
+    fn choose(&self, f: &mut Function, (from, places): (Addr, Addr), mask: Option<Pred>, (elem, users, values): (Elem, &[User], &[Val])) {
         let x = f.load_as(self.kernel.source, from, mask);
         let mut places = f.load_as(elem, places, mask);
         if elem == Elem::I32 {

@@ -11,6 +11,7 @@ pub(crate) mod side;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tiled;
+mod upcoming;
 
 use super::window::{cut, place, spatial};
 use crate::CpuTarget;

@@ -3,12 +3,13 @@
 use super::copy::{Copy, Reader};
 use super::side::Places;
 use super::tiled::{Gradient, Side};
+use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, Panels, Strip, TailArgs, Tile, max_rows};
+use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::ops::support;
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
@@ -81,6 +82,8 @@ struct Ready {
     fresh: bool,
     /// True for the last box, where there are no slices.
     done: bool,
+    /// The box behind this one, where its memory is asked for meanwhile.
+    next: Option<Places>,
 }
 
 impl Bound<'_> {
@@ -131,6 +134,7 @@ impl Bound<'_> {
                 panels: 0..0,
                 fresh: index == boxes.start,
                 done: index + 1 == boxes.end && p.slices == 1,
+                next: (p.far && index + 1 < all).then(|| self.places(index + 1)),
             };
             self.provide(&p.rows, &self.rows, &mut ready, at.group, at.rows);
             for first in (0..panels).step_by(p.panels_at_once) {
@@ -197,10 +201,12 @@ impl Bound<'_> {
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
         let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
         let other = !ready.fresh || p.ends_within(first);
-        let walk = |tile: &Tile, strips: &[usize], sums: &mut [f32]| {
+        let mut upcoming = self.upcoming(at, ready, panel);
+        let mut walk = |list: &List<'_>, tiles: usize, sums: &mut [f32]| {
+            let Some(tile) = p.tile(list.rows(), vectors, other).filter(|_| tiles > 0) else { return };
             tile.run(Call {
-                strips,
-                ahead: Ahead::default(),
+                strips: list.strips(),
+                ahead: upcoming.take(tiles * parts.count * (parts.steps / 4)),
                 steps: parts.steps,
                 a: ready.rows.0,
                 a_from: 0,
@@ -218,26 +224,42 @@ impl Bound<'_> {
                 last,
             });
         };
-        let (mut list, c_row) = (List::across(words, 0), row_step * 4);
-        for (height, tile) in (1..=max_rows(p.isa, vectors)).filter_map(|h| Some((h, p.tile(h, vectors, other)?))) {
-            list.restart(height);
-            for (row, _, tiles) in p.runs(count, vectors).filter(|run| run.1 == height) {
-                if !list.has_room(parts.count) {
-                    walk(tile, list.strips(), sums);
-                    list.restart(height);
-                }
-                let to = (c + row * c_row, &std::array::from_fn(|i| i * c_row));
-                list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row, to });
-                let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
-                pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
+        let (mut list, mut listed, c_row) = (List::across(words, 0), 0, row_step * 4);
+        for (row, height, tiles) in p.runs(count, vectors) {
+            if height != list.rows() || !list.has_room(parts.count) {
+                walk(&list, listed, sums);
+                list.restart(height);
+                listed = 0;
             }
-            walk(tile, list.strips(), sums);
+            let to = (c + row * c_row, &std::array::from_fn(|i| i * c_row));
+            list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row, to });
+            let far = [(p.row_offset(row) - p.row_offset(0)) * 4; MOST_ROWS];
+            pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
+            listed += tiles;
         }
+        walk(&list, listed, sums);
         if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
             let zeros = [0.0f32; WIDEST];
             (0..count).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
         }
         p.tail.is_some()
+    }
+
+    /// What the tiles of a panel ask for: the next panel, or what the next box begins with.
+    fn upcoming(&self, at: &Block, ready: &Ready, panel: usize) -> Upcoming {
+        let p = self.plan;
+        let runs = |side: &Side, from: (Buf, usize), places: &Places, channels: usize| {
+            let strides = side.strides.filter(|s| side.in_place && !s.is_plain());
+            strides.map_or(Runs::default(), |s| Runs::new(side, &s, places, from.0.as_ptr().addr() + from.1, channels))
+        };
+        match &ready.next {
+            None => Upcoming::default(),
+            Some(_) if panel + 1 < ready.panels.end => {
+                let start = ready.columns.1 + (panel + 1 - ready.panels.start) * ready.panel;
+                Upcoming([Runs::default(), runs(&p.columns, (ready.columns.0, start), &ready.places, p.panel)])
+            }
+            Some(next) => Upcoming([runs(&p.rows, ready.rows, next, at.rows.1), runs(&p.columns, ready.columns, next, p.panel)]),
+        }
     }
 
     /// Adds the slices of a block in order, and stores the sums.

@@ -44,6 +44,8 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
+/// Bytes of an operand from which on tiles ask for what comes next.
+const FAR: i64 = 512 << 10;
 /// Words of the tiles that are listed at a time, unless one tile has more.
 const LISTED: usize = 512;
 /// Numbers of a line of the cache.
@@ -102,6 +104,8 @@ pub(crate) struct Gradient {
     pub(crate) column_dim: usize,
     pub(crate) row_dim: usize,
     pub(crate) grouped: bool,
+    /// True where tiles ask for the memory of what comes next.
+    pub(crate) far: bool,
     /// What stores the sums of tiles in the gradient, where they belong there as they are.
     pub(crate) tail: Option<Arc<Tail>>,
     tiles: OnceLock<Vec<Option<Tile>>>,
@@ -275,6 +279,7 @@ impl Gradient {
             column_dim: task.column_dim,
             row_dim: task.row_dim,
             grouped: task.grouped,
+            far: false,
             tail: None,
             tiles: OnceLock::new(),
         };
@@ -315,6 +320,8 @@ impl Gradient {
         let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there);
+        let bytes = |t: &Tensor| t.dims().volume().map_or(0, |n| n * 4);
+        self.far = taps == 1 && (rows_there || columns_there) && bytes(rows).max(bytes(columns)) > FAR;
     }
 
     /// Rows of a block that are neighbours.
@@ -475,7 +482,8 @@ impl Gradient {
                             continue;
                         }
                         let (line, tail) = (Line::Packed(line as u8), self.tail.clone());
-                        let spec = Spec { line, a_step: Stride::Across, start, tail, masked, ..Spec::new(self.product, rows, vectors) };
+                        let (a_step, ahead) = (Stride::Across, self.far);
+                        let spec = Spec { line, a_step, start, tail, masked, ahead, ..Spec::new(self.product, rows, vectors) };
                         *tile = Some(Tile::get(self.isa, &spec)?);
                     }
                 }

@@ -1,0 +1,56 @@
+//! What tiles of a gradient ask for while they multiply: the operands' memory of the panel or box that comes next, where it is read in place.
+//!
+//! A gradient of one tap meets every number of its operands once for a block of the gradient, so that all of them come from far, and a tile that
+//! begins a panel would wait for each of its lines.
+
+use super::side::{Places, Strides};
+use super::tiled::Side;
+use crate::kernels::tile::{AHEAD, Ahead};
+
+/// Runs of bytes, the same in every block of channels and every image.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Runs {
+    at: usize,
+    bytes: usize,
+    /// Blocks and images, and the distances of both.
+    counts: [usize; 2],
+    distances: [usize; 2],
+    done: usize,
+}
+
+impl Runs {
+    /// The pixels of a box in so many channels of an operand that is read in place from the address `start` on.
+    pub(super) fn new(side: &Side, strides: &Strides, places: &Places, start: usize, channels: usize) -> Runs {
+        let line = side.grid.placed([0; 3], places, strides).scaled(4);
+        let farthest = (0..3).find(|i| places.at[*i].1 > 1).unwrap_or(2);
+        Runs {
+            at: start.wrapping_add_signed(line.base as isize),
+            bytes: places.at[farthest].1 * line.at[farthest],
+            counts: [channels.div_ceil(strides.block), places.images.1],
+            distances: [strides.far * 4, line.image],
+            done: 0,
+        }
+    }
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let [blocks, images] = self.counts;
+        if self.done == blocks * images {
+            return None;
+        }
+        let at = self.at + self.done / images * self.distances[0] + self.done % images * self.distances[1];
+        self.done += 1;
+        Some((at, self.bytes))
+    }
+}
+
+/// What is asked for next, of either operand.
+#[derive(Default)]
+pub(super) struct Upcoming(pub(super) [Runs; 2]);
+
+impl Upcoming {
+    /// The next run, spread over so many requests.
+    pub(super) fn take(&mut self, requests: usize) -> Ahead {
+        let run = self.0.iter_mut().find_map(Runs::next);
+        run.map_or(Ahead::default(), |(at, bytes)| Ahead { at, step: bytes.div_ceil(requests.max(1)).min(AHEAD) })
+    }
+}
