@@ -267,11 +267,12 @@ fn line(arena: &CodeArena, isa: Isa, kernel: Kernel) -> Result<(), Box<dyn Error
 
 /// What there is to measure on a processor.
 fn kernels(isa: Isa) -> Vec<Kernel> {
-    let wide: &[(u8, u8)] = &[(6, 4), (8, 3), (8, 2), (10, 1)];
+    let wide: &[(u8, u8)] = &[(7, 4), (6, 4), (8, 3), (8, 2), (10, 1)];
     let narrow: &[(u8, u8)] = &[(6, 2), (10, 1)];
     let mut kernels = Vec::new();
     for product in Product::ALL {
-        for &(rows, vectors) in if isa.avx512 { wide } else { narrow } {
+        let fits = |shape: &&(u8, u8)| **shape != (7, 4) || product.is_native(isa);
+        for &(rows, vectors) in if isa.avx512 { wide } else { narrow }.iter().filter(fits) {
             kernels.push(Kernel::Dot(Dot::new(product, rows, vectors)));
         }
     }

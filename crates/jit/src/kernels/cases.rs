@@ -186,13 +186,3 @@ impl Case {
         (0..usize::from(self.dot.rows) * sums_row).map(|i| self.before(i)).collect()
     }
 }
-
-/// True when the product is one instruction there.
-pub(super) fn is_native(product: Product, isa: Isa) -> bool {
-    match product {
-        Product::F32 => true,
-        Product::Bf16 => isa.bf16,
-        Product::F16 => false,
-        Product::U8S8 | Product::S8S8 => isa.vnni,
-    }
-}

@@ -7,7 +7,7 @@
 //!
 //! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
 
-use super::{AHEAD, Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, max_rows};
+use super::{AHEAD, Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
 use crate::kernels::scratch::{Part as Scratch, for_workers};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -169,7 +169,7 @@ impl Drive {
     /// Decides how to cut a product.
     pub fn new(isa: Isa, shape: Shape) -> Drive {
         let vectors = shape.panel / isa.width().lanes();
-        let tall = max_rows(isa, vectors).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
+        let tall = tallest(isa, shape.product, vectors).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
         let rows: usize = shape.rows.iter().sum();
         let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
         let panels = shape.columns.div_ceil(shape.panel).max(1);

@@ -1,6 +1,6 @@
 //! `Tile`: the one compute block of the generated rows. A tile of sums stays in registers over a whole reduction, and leaves them finished.
 //!
-//! `C[i][j] = tail(sum over taps and depth of A[i][k] * B[k][j])` for up to [`max_rows`] rows and a few vectors of columns. Operands are
+//! `C[i][j] = tail(sum over taps and depth of A[i][k] * B[k][j])` for up to [`tallest`] rows and a few vectors of columns. Operands are
 //! addresses: see `oxidnn_jit::kernels::dot` for how they lie. Windows, strides, padding and plain matrices differ in the table of addresses
 //! only, and kernels depend on none of their sizes.
 //!
@@ -35,7 +35,7 @@ pub use tail::{Tail, TailArgs};
 pub struct Spec {
     /// Types of the operands; sums are f32, or s32 for bytes.
     pub product: Product,
-    /// Rows, 1 to [`max_rows`].
+    /// Rows, 1 to [`tallest`].
     pub rows: u8,
     /// Columns, in vectors: 16 with AVX-512, else 8. See [`max_vectors`].
     pub vectors: u8,
@@ -63,13 +63,18 @@ pub const fn max_vectors(isa: Isa) -> usize {
 /// Most rows of any tile.
 pub const MOST_ROWS: usize = 10;
 
-/// Most rows of a tile of so many vectors.
+/// Most rows of a tile of so many vectors, whatever it multiplies; see [`tallest`].
 pub const fn max_rows(isa: Isa, vectors: usize) -> usize {
     match vectors {
         1 => MOST_ROWS,
         v if v == max_vectors(isa) => 6,
         _ => 8,
     }
+}
+
+/// Most rows of a tile of so many vectors for a product.
+pub const fn tallest(isa: Isa, product: Product, vectors: usize) -> usize {
+    if isa.avx512 && vectors == max_vectors(isa) && product.is_native(isa) { 7 } else { max_rows(isa, vectors) }
 }
 
 impl Spec {
@@ -217,7 +222,7 @@ impl Tile {
     /// memory.
     pub fn get(isa: Isa, spec: &Spec) -> Result<Tile, Error> {
         let (rows, vectors) = (usize::from(spec.rows), usize::from(spec.vectors));
-        let fits = rows > 0 && vectors > 0 && vectors <= max_vectors(isa) && rows <= max_rows(isa, vectors);
+        let fits = rows > 0 && vectors > 0 && vectors <= max_vectors(isa) && rows <= tallest(isa, spec.product, vectors);
         let line = if let Line::Packed(line) = spec.line { line >= spec.vectors } else { true };
         if !fits || !line || usize::from(spec.partial) >= spec.product.depth().max(1) || matches!(spec.a_step, Stride::Fixed(s) if s < 0) {
             return Err(Error::Runtime(format!("no tile is {spec:?}")));

@@ -14,7 +14,7 @@ use crate::kernels::scratch::booked;
 use crate::kernels::tile::drive::{Drive, Part, Shape};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
-use crate::kernels::tile::{self, Product, Spec, Stride, Tile, max_rows};
+use crate::kernels::tile::{self, Product, Spec, Stride, Tile, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -464,7 +464,7 @@ impl Pass {
         let tap_bytes = packed.map_or(c.tap, |p| p.steps * p.width * 4);
         let across = if merged && c.packed { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
         let b = across.map(|x| x * tap_bytes);
-        let rows = max_rows(c.isa, c.width / c.isa.width().lanes());
+        let rows = tallest(c.isa, c.product, c.width / c.isa.width().lanes());
         let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: c.all_taps });
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
         let taps = order.segments.iter().map(|s| taps(s, &lines, b, c.from.strides)).collect();

@@ -13,7 +13,7 @@ use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::{
     AHEAD, Ahead, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile,
-    max_rows,
+    tallest,
 };
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
@@ -201,7 +201,7 @@ impl Cut {
         let all_steps = depth.div_ceil(step);
         let parts = all_steps.div_ceil(STEPS).max(1);
         let steps = all_steps.div_ceil(parts);
-        let tall = max_rows(kind.isa, vectors).min(rows).max(1);
+        let tall = tallest(kind.isa, kind.product, vectors).min(rows).max(1);
         let panels = columns.div_ceil(width);
         let kept = if kind.right == Right::Panels { PANELS } else { PLAIN };
         let mut group = (kept / (steps * width * 4).max(1)).clamp(1, panels.max(1));

@@ -1,11 +1,11 @@
 use super::*;
 use crate::ir::Binary;
-use crate::kernels::cases::{Case, is_native};
+use crate::kernels::cases::Case;
 use crate::testing::{ISAS, check, golden, run};
 
 /// Tiles of every shape that kernels are made for.
 fn shapes(isa: Isa) -> &'static [(u8, u8)] {
-    if isa.avx512 { &[(6, 4), (8, 3), (12, 2), (8, 1), (1, 1), (3, 2)] } else { &[(6, 2), (12, 1), (1, 1), (7, 1), (1, 2)] }
+    if isa.avx512 { &[(7, 4), (6, 4), (8, 3), (12, 2), (8, 1), (1, 1), (3, 2)] } else { &[(7, 2), (6, 2), (12, 1), (1, 1), (1, 2)] }
 }
 
 #[test]
@@ -154,6 +154,8 @@ fn kept() -> Vec<(Dot, Isa)> {
     kept.push((masked, Isa::AVX512));
     kept.push((Dot { partial: 3, ..Dot::new(Product::U8S8, 6, 4) }, Isa::AVX512));
     kept.push((Dot::new(Product::Bf16, 6, 4), Isa::AVX512));
+    kept.push((Dot::new(Product::F32, 7, 4), Isa::AVX512));
+    kept.push((Dot::new(Product::S8S8, 7, 4), Isa::AVX512_BF16));
     kept.push((Dot::new(Product::F32, 8, 1), Isa::AVX512));
     kept.push((Dot { masked: true, line: Line::Apart, ..Dot::new(Product::F32, 6, 2) }, Isa::AVX2));
     kept.push((Dot::new(Product::Bf16, 6, 2), Isa::AVX2));
@@ -179,14 +181,17 @@ fn golden_listings() {
 fn inner_loops_do_not_spill() {
     for isa in ISAS {
         for product in Product::ALL {
-            let shapes: &[(u8, u8)] = if isa.avx512 { &[(6, 4), (8, 3), (8, 2), (10, 1)] } else { &[(6, 2), (10, 1)] };
+            let shapes: &[(u8, u8)] = if isa.avx512 { &[(7, 4), (6, 4), (8, 3), (8, 2), (10, 1)] } else { &[(6, 2), (10, 1)] };
             for &(rows, vectors) in shapes {
+                if (rows, vectors) == (7, 4) && !product.is_native(isa) {
+                    continue;
+                }
                 for (line, a_step) in [(Line::Packed(4), Stride::Fixed(4)), (Line::Apart, Stride::Given), (Line::Packed(4), Stride::Across)]
                 {
                     for masked in [false, true] {
                         let dot = Dot { masked, line, a_step, start: Start::Load, ..Dot::new(product, rows, vectors) };
                         // Masks of AVX2 take a vector register, which is one too many.
-                        let crowded = !is_native(product, isa) || product == Product::S8S8;
+                        let crowded = !product.is_native(isa) || product == Product::S8S8;
                         if crowded && !isa.avx512 && masked && line == Line::Apart {
                             continue;
                         }

@@ -135,7 +135,8 @@ impl Writer<'_> {
     /// The sums of a tile by a panel; `table` goes to what is behind the strip's taps.
     fn tile(&self, f: &mut Function, at: Spot, (panel, table): (Int, Int)) -> Vec<Val> {
         let sums = self.begin(f, at);
-        let flip = self.passes.contains(&Pass::Flipped).then(|| f.splat_i32(self.width, FLIP as i32));
+        let flips = self.passes.contains(&Pass::Flipped) && !self.dot.is_crowded(f.isa());
+        let flip = flips.then(|| f.splat_i32(self.width, FLIP as i32));
         f.set(table, at.strip);
         let taps = f.load_int(at.word(0));
         f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
@@ -234,6 +235,9 @@ impl Writer<'_> {
 
     /// One pass over the tile, with the step's line of `B` so many bytes from the cursor.
     fn pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
+        if self.dot.is_crowded(f.isa()) {
+            return self.crowded_pass(f, pass, at, from, sums, left);
+        }
         let b: Vec<Val> = (0..usize::from(self.dot.vectors)).map(|v| self.right(f, pass, at, from, v)).collect();
         if let (Pass::HalfF16 { .. }, Some(bytes)) = (pass, self.b_row) {
             f.add(at.b, bytes);
@@ -250,7 +254,22 @@ impl Writer<'_> {
             }
             let a = self.left(f, pass, left, at.flip);
             for (b, sum) in b.iter().zip(sums) {
-                multiply(f, pass, *sum, a, *b);
+                multiply(f, pass, *sum, a, Src::Val(*b));
+            }
+        }
+    }
+
+    /// The same where sums leave no room for a whole line of `B`: every row reads the first vector from memory again, as an operand of the
+    /// multiply-add itself.
+    fn crowded_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
+        let vectors = usize::from(self.dot.vectors);
+        let b: Vec<Val> = (1..vectors).map(|v| self.right(f, pass, at, from, v)).collect();
+        for (i, sums) in sums.chunks(vectors).enumerate() {
+            let left = left(f, i, 0);
+            let a = self.left(f, pass, left, at.flip);
+            multiply(f, pass, sums[0], a, Src::Mem(at.b.at(from)));
+            for (b, sum) in b.iter().zip(&sums[1..]) {
+                multiply(f, pass, *sum, a, Src::Val(*b));
             }
         }
     }
@@ -291,7 +310,7 @@ impl Writer<'_> {
             (Left::Lanes(a), None) => a,
             (Left::Lanes(a), Some(flip)) => f.binary(Binary::Xor, a, flip),
         };
-        if let Pass::HalfBytes { flipped: true, .. } = pass {
+        if matches!(pass, Pass::HalfBytes { flipped: true, .. }) || pass == Pass::Flipped && flip.is_none() {
             let flip = f.constant(&repeated(FLIP, self.width));
             a = f.binary(Binary::Xor, a, Src::Mem(flip));
         }
@@ -335,7 +354,7 @@ impl Writer<'_> {
 }
 
 /// `sum += a * b` on what a pass takes.
-fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Val) {
+fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Src) {
     match pass {
         Pass::Whole(op) => f.accumulate(op, sum, a, b),
         Pass::Flipped => f.accumulate(Accumulate::DotU8S8, sum, a, b),
