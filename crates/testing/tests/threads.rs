@@ -13,6 +13,7 @@ const PROBLEMS: &[&str] = &[
     "--conv --dir=FWD_B --dt=u8:s8:u8 --attr-scales=src:common:0.5+wei:per_oc mb1ic32ih14oc64kh3ph1",
     "--conv --dir=FWD_I --dt=f32 --stag=axb --dtag=axb g32mb1ic32ih28oc32kh3ph1",
     "--conv --dir=BWD_D --dt=f32 mb2ic32ih28oc64kh3ph1sh2",
+    "--conv --dir=FWD_B --dt=f32 mb2ic288ih14oc80kh3ph1",
     "--conv --dir=BWD_WB --dt=f32 mb4ic32ih28oc64kh3ph1",
     "--conv --dir=FWD_B --dt=f32 --alg=wino mb2ic32ih28oc64kh3ph1",
     "--conv --dir=BWD_D --dt=f32 --alg=wino mb1ic64ih14oc64kh3ph1",

@@ -51,6 +51,8 @@ pub struct Part {
     pub partial: u8,
     /// Bytes of a row of `A` and of a tap of `B` before it.
     pub before: [usize; 2],
+    /// Its taps: those whose lines of `B` begin in these bytes of a panel, which are no others'; `None` for all taps.
+    pub taken: Option<[usize; 2]>,
 }
 
 /// A product as the loops see it.
@@ -157,7 +159,7 @@ pub struct Drive {
 enum Far {
     /// The rows of `A` of the tiles that follow.
     Rows,
-    /// The panels of the next group.
+    /// What of the panels follows a part.
     Panels,
 }
 
@@ -196,8 +198,8 @@ impl Drive {
         let by_rows = shape.source.saturating_mul(panels.div_ceil(group)) > panel_bytes.saturating_mul(all.div_ceil(block));
         let far = match (shape.source > FAR, panel_bytes > FAR) {
             (true, true) if by_rows => Some(Far::Rows),
-            // Of several parts what is wanted next is in many pieces.
-            (_, true) => (shape.parts.len() == 1).then_some(Far::Panels),
+            // What follows a part of the depth is in many pieces.
+            (_, true) => (shape.parts.len() == 1 || group == 1 && shape.is_by_taps()).then_some(Far::Panels),
             (true, false) => Some(Far::Rows),
             (false, false) => None,
         };
@@ -211,7 +213,8 @@ impl Drive {
 
     /// Numbers of scratch for `workers` workers; `None` on overflow.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
-        for_workers(workers, self.list_len()?.checked_add(self.sums_len().checked_mul(2)?)?)
+        let lists = self.list_len()?.checked_mul(self.lists())?;
+        for_workers(workers, lists.checked_add(self.sums_len().checked_mul(2)?)?)
     }
 
     /// Whether panels of a part stay in the first cache.
@@ -229,6 +232,11 @@ impl Drive {
     fn list_len(&self) -> Option<usize> {
         let words = List::words(1, [self.tall; 2], self.shape.most(&|p| p.taps))?.max(LISTED);
         words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_next_multiple_of(16)
+    }
+
+    /// Lists at a time: one of all taps, and one of those of a part.
+    fn lists(&self) -> usize {
+        1 + usize::from(self.shape.is_by_taps())
     }
 
     fn sums_len(&self) -> usize {
@@ -339,6 +347,13 @@ impl Drive {
     }
 }
 
+/// Scratch of a task beside its list.
+struct Rest<'s> {
+    /// The list of a part.
+    taken: &'s mut [usize],
+    sums: &'s mut [f32],
+}
+
 /// A block of rows by a group of panels.
 struct Task<'t, 'a, W> {
     drive: &'t Drive,
@@ -357,8 +372,11 @@ struct Task<'t, 'a, W> {
 impl<W: Work> Task<'_, '_, W> {
     fn run(&self, share: &mut [f32]) {
         let Drive { shape, .. } = self.drive;
-        let (words, sums) = share.split_at_mut(self.drive.list_len().unwrap_or(0));
+        let len = self.drive.list_len().unwrap_or(0);
+        let (words, sums) = share.split_at_mut(len * self.drive.lists());
+        let (words, taken) = words.split_at_mut(len);
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
+        let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), sums };
         let (sums_row, taps, near) = (self.drive.step(), shape.most(&|p| p.taps), self.drive.most_tiles(self.panels.len()));
         let mut walk = self.on.work.walk(self.unit, self.first);
         let (mut end, mut before) = (self.first, 0);
@@ -367,7 +385,7 @@ impl<W: Work> Task<'_, '_, W> {
             let (mut done, mut listed) = (0, 0);
             while done < tiles {
                 if listed >= near || !list.has_room(taps) {
-                    self.list(&list, before, sums);
+                    self.list(&list, before..before + listed, &mut rest);
                     list.restart(rows);
                     (before, listed) = (before + listed, 0);
                 }
@@ -375,48 +393,72 @@ impl<W: Work> Task<'_, '_, W> {
                 let strip = self.on.work.strip(&mut walk, at, (near - listed).min(tiles - done), &mut list);
                 (done, listed) = (done + strip, listed + strip);
             }
-            self.list(&list, before, sums);
+            self.list(&list, before..before + listed, &mut rest);
             (before, end) = (before + listed, first + rows * tiles);
         }
         if shape.tail.is_none() {
             let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
-            let (sums, spare) = sums.split_at_mut(self.drive.sums_len());
+            let (sums, spare) = rest.sums.split_at_mut(self.drive.sums_len());
             self.on.work.store(Block { unit: self.unit, rows: self.first..end, columns, sums, spare, step: sums_row });
         }
     }
 
-    /// What the tiles of a list, behind so many of the task, ask for while they meet so many panels in a part.
-    fn ahead(&self, part: &Part, list: &List<'_>, before: usize, panels: usize) -> Ahead {
-        let asks = panels * part.taps * (part.steps / 4);
+    /// The bytes of `B` behind those of a part: of the next part of the same panels, or of the first one of those that are met next.
+    fn behind(&self, part: usize) -> Option<Range<usize>> {
+        let (drive, parts) = (self.drive, &self.drive.shape.parts);
+        let (panels, part) = if part + 1 < parts.len() {
+            (self.panels.clone(), part + 1)
+        } else if self.tiles.end < drive.all {
+            (self.panels.clone(), 0)
+        } else {
+            (self.panels.end..drive.panels().min(self.panels.end + drive.group), 0)
+        };
+        let at = self.b_at + panels.start * self.on.b_panel;
+        match parts[part].taken {
+            None => (panels != self.panels && !panels.is_empty()).then(|| at..at + panels.len() * self.on.b_panel),
+            Some([first, end]) => (!panels.is_empty()).then(|| at + first..at + end),
+        }
+    }
+
+    /// What strips, which are some of the task's tiles, ask for while they meet so many panels in a part.
+    fn ahead(&self, part: usize, strips: &[usize], list: &List<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
+        let steps = self.drive.shape.parts[part].steps / 4;
+        let asks = (list.all_taps(strips) * panels * steps).max(1);
         match (self.drive.far, list.source()) {
-            // The next group's panels, evenly over all tiles of the task.
-            (Some(Far::Panels), _) if self.tiles.end == self.drive.all && self.panels.end < self.drive.panels() => {
-                let next = self.drive.group.min(self.drive.panels() - self.panels.end);
-                let step = (next * self.on.b_panel).div_ceil((self.tiles.len() * asks).max(1)).min(AHEAD);
-                let first = self.b_at + self.panels.end * self.on.b_panel + before * asks * step;
-                Ahead { at: self.on.b.as_ptr().addr().wrapping_add(first), step }
+            // Evenly over all tiles of the task.
+            (Some(Far::Panels), _) => {
+                let Some(wanted) = self.behind(part) else { return Ahead::default() };
+                let [first, end] = [tiles.start, tiles.end].map(|tile| wanted.len() * tile / self.tiles.len());
+                let at = self.on.b.as_ptr().addr().wrapping_add(wanted.start + first);
+                Ahead { at, step: (end - first).div_ceil(asks).min(AHEAD) }
             }
             // The rows of the tiles that follow, as fast as these go on, two tiles before them.
             (Some(Far::Rows), Some((first, row))) => {
                 let tile = list.rows() * row;
-                Ahead { at: first.wrapping_add(part.before[0] + 2 * tile), step: tile / asks.max(1) }
+                let before = self.drive.shape.parts[part].before[0];
+                Ahead { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks }
             }
             _ => Ahead::default(),
         }
     }
 
-    /// The tiles of a list, behind so many of the task, by all panels.
-    fn list(&self, list: &List<'_>, before: usize, sums: &mut [f32]) {
+    /// The tiles of a list, which are some of the task's, by all panels.
+    fn list(&self, list: &List<'_>, tiles: Range<usize>, rest: &mut Rest<'_>) {
         let (on, drive, shape) = (self.on, self.drive, &self.drive.shape);
         let whole = self.panels.start..self.panels.end.min(drive.whole());
         let kinds = [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)];
         for (index, part) in shape.parts.iter().enumerate() {
-            let tail = self.tail.filter(|_| index + 1 == shape.parts.len());
+            let ends = index + 1 == shape.parts.len();
+            let strips = match part.taken {
+                None => list.strips(),
+                Some([first, end]) => list.taken(first..end, index == 0 || ends, rest.taken),
+            };
+            let tail = self.tail.filter(|_| ends);
             for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
                 let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
                 let (column, outer) = (panels.start * shape.panel, drive.is_near(part));
                 tile.run(Call {
-                    strips: list.strips(),
+                    strips,
                     steps: part.steps,
                     a: on.a,
                     a_from: part.before[0],
@@ -435,9 +477,9 @@ impl<W: Work> Task<'_, '_, W> {
                     b_row: on.b_row,
                     last: (shape.columns - 1) % drive.isa.width().lanes() + 1,
                     tail: tail.map(|t| t.0),
-                    sums: sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
+                    sums: rest.sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
                     sums_row: drive.step(),
-                    ahead: self.ahead(part, list, before, if outer { 1 } else { panels.len() }),
+                    ahead: self.ahead(index, strips, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
                 });
             }
         }
@@ -448,6 +490,11 @@ impl Shape {
     /// The most that a part has of something.
     fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
         self.parts.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// Whether parts of the reduction are taps, not depth.
+    fn is_by_taps(&self) -> bool {
+        self.parts.iter().any(|p| p.taken.is_some())
     }
 
     /// Whether sums pass through scratch.

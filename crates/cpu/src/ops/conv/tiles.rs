@@ -23,8 +23,13 @@ use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Steps of a part of the reduction: what leaves a panel's part room in the second cache.
-const STEPS: usize = 1536;
+#[cfg(test)]
+mod tests;
+
+/// Steps of a part of the reduction, of 256 bytes of a panel: what stays in the second cache while tiles meet it.
+const STEPS: usize = 2560;
+/// Tiles that read a panel of any length from further away: faster than sums that go from part to part.
+const FEW_TILES: usize = 16;
 /// Channels below which neighbouring taps are read as one, where that is possible.
 const MERGED: usize = 32;
 /// Most passes that taps are joined for.
@@ -274,13 +279,49 @@ fn collapse(lines: &mut [Line; 3], places: [&mut Place; 2], images: &mut usize) 
     }
 }
 
-/// Parts of the reduction: channels in equal pieces that keep `taps` taps within the steps of a part.
-fn parts(taps: usize, depth: usize, product: Product) -> Vec<Range<usize>> {
-    let each = product.depth();
-    let steps = depth.div_ceil(each).max(1);
-    let pieces = (taps * steps).div_ceil(STEPS).clamp(1, steps.div_ceil(16));
-    let per = steps.div_ceil(pieces).next_multiple_of(if pieces == 1 { 1 } else { 16 });
-    (0..steps.div_ceil(per)).map(|i| i * per * each..depth.min((i + 1) * per * each)).collect()
+/// A reduction that is cut into parts.
+#[derive(Clone, Copy)]
+struct Reduction {
+    product: Product,
+    /// Taps of a tile that meets most of them.
+    most: usize,
+    /// Taps that weights have, and bytes from one to the next.
+    taps: usize,
+    apart: usize,
+    /// Numbers of a tap.
+    depth: usize,
+    /// Columns of a panel.
+    width: usize,
+    /// Tiles of all rows.
+    tiles: usize,
+}
+
+impl Reduction {
+    /// Parts that stay in the second cache: all of it, or some taps each, whose weights lie together; channels in equal pieces where a single
+    /// tap is too much.
+    fn parts(&self) -> Vec<Part> {
+        let Reduction { product, most, taps, apart, depth, .. } = *self;
+        let each = product.depth();
+        let steps = depth.div_ceil(each).max(1);
+        if most * steps <= STEPS || self.tiles <= FEW_TILES {
+            return vec![self.part(most, 0..depth)];
+        }
+        if steps <= STEPS {
+            let per = taps.div_ceil(taps.div_ceil(STEPS / steps));
+            let taken = |i: usize| Some([i * per * apart, taps.min((i + 1) * per) * apart]);
+            return (0..taps.div_ceil(per)).map(|i| Part { taken: taken(i), ..self.part(per, 0..depth) }).collect();
+        }
+        let pieces = (most * steps).div_ceil(STEPS).min(steps.div_ceil(16));
+        let per = steps.div_ceil(pieces).next_multiple_of(16);
+        (0..steps.div_ceil(per)).map(|i| self.part(most, i * per * each..depth.min((i + 1) * per * each))).collect()
+    }
+
+    /// A part of so many taps and these numbers of each.
+    fn part(&self, taps: usize, numbers: Range<usize>) -> Part {
+        let each = self.product.depth();
+        let [a, b] = [1, self.width].map(|width| numbers.start * 4 / each * width);
+        Part { taps: taps.min(self.most), steps: numbers.len() / each, partial: (numbers.len() % each) as u8, before: [a, b], taken: None }
+    }
 }
 
 /// What all passes share.
@@ -353,7 +394,7 @@ impl Tiles {
         if padded && attr.zero_points.contains_key(&s.source.0) {
             return Err(Skip::Attr("a zero point of a source with padding".into()));
         }
-        let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.steps + 1).sum::<usize>();
+        let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.before[0] / 4 + p.steps + 1).max().unwrap_or(0);
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
         Ok(Tiles {
             attr: attr.clone(),
@@ -451,7 +492,7 @@ impl Pass {
 
     fn new(c: &Common<'_>, lines: [Line; 3]) -> Pass {
         let (k, each) = (c.kernel, c.product.depth());
-        let [size, number] = [c.setup.source.1, c.setup.weights].map(|t| t.dtype.bits() / 8);
+        let size = c.setup.source.1.dtype.bits() / 8;
         let merged = c.merged;
         let joint = if merged { lines[2].phases[0].taps.len() } else { 1 };
         let packed = c.packed.then(|| {
@@ -469,20 +510,18 @@ impl Pass {
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
         let taps = order.segments.iter().map(|s| taps(s, &lines, b, c.from.strides)).collect();
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
-        let parts = parts(most, c.depth * joint, c.product);
-        let part = |p: &Range<usize>| Part {
-            taps: most,
-            steps: p.len() / each,
-            partial: (p.len() % each) as u8,
-            before: [p.start * size, p.start * number * c.width],
-        };
+        let (all, apart) = if merged { (k[0] * k[1], b[1]) } else { (k.iter().product(), tap_bytes) };
+        let stretches: Vec<usize> = order.segments.iter().map(|s| s.rows).collect();
+        let tiles = stretches.iter().map(|n| n.div_ceil(rows)).sum();
+        let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint, width: c.width, tiles };
+        let met = stretches.iter().sum::<usize>().saturating_mul(most * c.depth * joint * size);
         let shape = Shape {
             units: c.setup.sizes.g as usize,
-            rows: order.segments.iter().map(|s| s.rows).collect(),
+            rows: stretches,
             columns: c.channels,
             panel: c.width,
-            parts: parts.iter().map(part).collect(),
-            source: c.setup.sizes.mb as usize * c.from.image,
+            parts: reduction.parts(),
+            source: met.min(c.setup.sizes.mb as usize * c.from.image),
             product: c.product,
             line: tile::Line::Packed((c.width / c.isa.width().lanes()) as u8),
             a_step: Stride::Fixed(4),

@@ -59,7 +59,9 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         rows: vec![rows],
         columns,
         panel,
-        parts: (0..parts).map(|i| Part { taps: 1, steps: each, partial: 0, before: [i * each * 4, i * each * panel * 4] }).collect(),
+        parts: (0..parts)
+            .map(|i| Part { taps: 1, steps: each, partial: 0, before: [i * each * 4, i * each * panel * 4], taken: None })
+            .collect(),
         source: rows * depth * 4,
         product: Product::F32,
         line: Line::Packed((panel / isa.width().lanes()) as u8),
