@@ -16,7 +16,7 @@ pub mod square;
 pub mod tail;
 #[cfg(test)]
 mod tests;
-pub(in crate::kernels) mod value;
+pub(crate) mod value;
 
 use super::code::{Kernels, Key};
 pub use ahead::{Ahead, Grid, Next};

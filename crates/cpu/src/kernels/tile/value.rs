@@ -10,10 +10,10 @@ use oxidnn_spec::op::EltwiseAlg;
 use std::cell::RefCell;
 
 /// The function that values are recorded in.
-pub(in crate::kernels) struct Recorder<'f>(RefCell<&'f mut Function>);
+pub(crate) struct Recorder<'f>(RefCell<&'f mut Function>);
 
 /// The vector that a formula makes.
-pub(in crate::kernels) fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
+pub(crate) fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnce(&'r Recorder<'f>) -> Value<'r, 'f>) -> Val {
     let recorder = Recorder::new(f);
     let value = body(&recorder);
     recorder.lanes(value)
@@ -21,7 +21,7 @@ pub(in crate::kernels) fn formula(f: &mut Function, body: impl for<'r, 'f> FnOnc
 
 /// A vector of f32, or of the bits of some.
 #[derive(Clone, Copy)]
-pub(in crate::kernels) enum Value<'r, 'f> {
+pub(crate) enum Value<'r, 'f> {
     /// The same number in every lane, by its bits.
     Constant(u32),
     /// A vector of the function.
@@ -30,18 +30,18 @@ pub(in crate::kernels) enum Value<'r, 'f> {
 
 /// A truth value for every lane.
 #[derive(Clone, Copy)]
-pub(in crate::kernels) enum Truth<'r, 'f> {
+pub(crate) enum Truth<'r, 'f> {
     Constant(bool),
     Lanes(&'r Recorder<'f>, Pred),
 }
 
 impl<'f> Recorder<'f> {
-    pub(in crate::kernels) fn new(f: &'f mut Function) -> Recorder<'f> {
+    pub(crate) fn new(f: &'f mut Function) -> Recorder<'f> {
         Recorder(RefCell::new(f))
     }
 
     /// A vector as a value.
-    pub(in crate::kernels) fn value(&self, x: Val) -> Value<'_, 'f> {
+    pub(crate) fn value(&self, x: Val) -> Value<'_, 'f> {
         Value::Lanes(self, x)
     }
 
@@ -50,7 +50,7 @@ impl<'f> Recorder<'f> {
     }
 
     /// The value in a register.
-    pub(in crate::kernels) fn lanes(&self, x: Value<'_, 'f>) -> Val {
+    pub(crate) fn lanes(&self, x: Value<'_, 'f>) -> Val {
         match x {
             Value::Lanes(_, x) => x,
             Value::Constant(bits) => self.with(|f| f.splat_i32(f.isa().width(), bits as i32)),
@@ -269,12 +269,12 @@ impl<'r, 'f> Bits for Value<'r, 'f> {
 }
 
 /// True for functions of a few instructions.
-pub(in crate::kernels) fn is_short(alg: EltwiseAlg) -> bool {
+pub(crate) fn is_short(alg: EltwiseAlg) -> bool {
     use EltwiseAlg::*;
     matches!(alg, Relu | ReluDst | Linear | Clip | ClipV2 | ClipV2Dst | Square | Abs | Sqrt | SqrtDst | HardSigmoid | Round | HardSwish)
 }
 
 /// Whether [`Num::powf`] of values does this exponent: some halves.
-pub(in crate::kernels) fn has_power(p: f32) -> bool {
+pub(crate) fn has_power(p: f32) -> bool {
     (2.0 * p).fract() == 0.0 && p.abs() <= 4.0
 }

@@ -7,11 +7,11 @@
 //! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in panels of channels, as they read the right one.
 
 use super::cut::{Cut, On};
-use super::forward::{TOO_LONG, in_place, is_backward};
+use super::forward::{TOO_LONG, is_backward, rows_of};
 use super::parameters::Parameters;
 use super::sizes::{Panels, Sizes};
 use super::skinny::{Rows, Skinny};
-use super::states::{self, Lines};
+use super::states::{self, Codec, Lines};
 use super::sweep::{Step, Sweep};
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
@@ -27,6 +27,9 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
 use std::sync::Arc;
+
+/// Everything in scratch.
+const F32: Codec = Codec::plain(DataType::F32);
 
 /// Parts of scratch.
 const PARTS: usize = 19;
@@ -100,14 +103,14 @@ impl Backward {
             outputs,
             states,
             layer: Weights::new(&op.weights_layer, Roles::LAYER_BACK, inputs, Product::F32)?,
-            skinny: Skinny::new(isa, Product::F32, [z.dhc, states.width, iter.stack_bytes()], &cut),
-            second: projection.is_some().then(|| Skinny::new(isa, Product::F32, [z.dic, gates.width, 0], &cut)),
+            skinny: Skinny::new(isa, Product::F32, [z.dhc, states.width], &cut),
+            second: projection.is_some().then(|| Skinny::new(isa, Product::F32, [z.dic, gates.width], &cut)),
             projection: projection.transpose()?,
             iter,
             inputs: Gemm::new(kind, sizes, workers),
             parameters: Parameters::new(op, &z, isa, workers)?,
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
-            src: in_place(op).filter(|_| op.src_layer.dtype == DataType::F32),
+            src: rows_of(&op.src_layer).filter(|_| op.src_layer.dtype == DataType::F32),
             lens: [0; PARTS],
             op: op.clone(),
             z,
@@ -250,7 +253,7 @@ impl Backward {
         let (z, to) = (&self.z, part.into_buf());
         let view = View::of(simd, ctx, Arg::SRC)?;
         ctx.executor.run(self.workers, z.samples(), &|_, i| {
-            states::load(&view, (&[i / z.batch, i % z.batch], 0), (to, DataType::F32), (i * z.slc, z.slc), z.slc);
+            F32.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, z.slc), z.slc);
         });
         Ok(Rows { buf: to, start: 0, row: z.slc * 4 })
     }
@@ -263,7 +266,7 @@ impl Backward {
             let (d, sample) = (i / z.samples(), i % z.samples());
             let channel = if self.op.direction == RnnDirection::BidirectionalConcat { d * z.dic } else { 0 };
             let at = [sample / z.batch, sample % z.batch];
-            states::load(&view, (&at, channel), (sweep.outputs, DataType::F32), (i * width, width), z.dic);
+            F32.load(&view, (&at, channel), sweep.outputs, (i * width, width), z.dic);
         });
         Ok(())
     }
@@ -283,7 +286,7 @@ impl Backward {
                 continue;
             };
             for i in 0..z.directions * z.batch {
-                states::load(&view, (&[l, i / z.batch, i % z.batch], 0), (to, DataType::F32), (i * width, width), count);
+                F32.load(&view, (&[l, i / z.batch, i % z.batch], 0), to, (i * width, width), count);
             }
         }
         Ok(())
@@ -313,7 +316,7 @@ impl Backward {
         for (arg, from, count, width) in lists {
             let Some(view) = View::optional(simd, ctx, arg)? else { continue };
             for i in 0..z.directions * z.batch {
-                states::store(&view, (&[l, i / z.batch, i % z.batch], 0), &[(from, i * width)], DataType::F32, count);
+                F32.store(&view, (&[l, i / z.batch, i % z.batch], 0), &[(from, i * width)], count);
             }
             if l == 0 {
                 view.zero_padding();
@@ -362,7 +365,7 @@ impl Backward {
         view.zero_padding();
         ctx.executor.run(self.workers, z.samples(), &|_, i| {
             let from = [(sweep.outputs, i * width), (sweep.outputs, (z.samples() + i) * width)];
-            states::store(&view, (&[i / z.batch, i % z.batch], 0), &from[..z.directions], DataType::F32, z.slc);
+            F32.store(&view, (&[i / z.batch, i % z.batch], 0), &from[..z.directions], z.slc);
         });
         Ok(())
     }

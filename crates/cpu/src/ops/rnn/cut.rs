@@ -1,5 +1,6 @@
 //! How the steps of a layer are cut into tasks. Steps wait for each other, samples and directions do not.
 
+use super::relay::{Relay, Task};
 use super::sizes::Sizes;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::Executor;
@@ -61,22 +62,19 @@ impl Cut {
         if self.whole {
             return work.work(executor, workers, directions * self.slices, &|index, share| {
                 let (d, slice) = (index / self.slices, index % self.slices);
-                for step in 0..steps {
-                    for (phase, panels) in phases.into_iter().enumerate() {
-                        (0..panels).for_each(|panel| task(&Place { d, rows: self.rows(slice), step, phase, panel }, share));
-                    }
-                }
+                Relay::new(1, steps, phases).run(0, &mut |Task { step, phase, index: panel }| {
+                    task(&Place { d, rows: self.rows(slice), step, phase, panel }, share);
+                });
             });
         }
-        for step in 0..steps {
-            for (phase, panels) in phases.into_iter().enumerate().filter(|p| p.1 > 0) {
-                work.work(executor, workers, directions * self.slices * panels, &|index, share| {
-                    let (panel, rest) = (index % panels, index / panels);
-                    let place = Place { d: rest / self.slices, rows: self.rows(rest % self.slices), step, phase, panel };
-                    task(&place, share);
-                });
-            }
-        }
+        let relay = Relay::new(workers, steps, phases.map(|panels| directions * self.slices * panels));
+        work.work(executor, workers, relay.threads(), &|thread, share| {
+            relay.run(thread, &mut |Task { step, phase, index }| {
+                let (panel, rest) = (index % phases[phase], index / phases[phase]);
+                let place = Place { d: rest / self.slices, rows: self.rows(rest % self.slices), step, phase, panel };
+                task(&place, share);
+            });
+        });
     }
 }
 

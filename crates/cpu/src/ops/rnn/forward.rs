@@ -1,15 +1,18 @@
 //! `packed:jit`, forward: the products of a layer's input for all steps at once, then step by step the products of the state, whose sums become
 //! gates and states while they are in the first cache.
 //!
-//! States, gates and cells live in scratch, padded to whole panels, states in the type of the source as it rounds them. A task of a step has all
-//! gates of the channels of a panel, so that one pass finishes them. Where the second product of a step needs all channels of the first (the
-//! reset state of a GRU, a projection), a step has two phases.
+//! States, gates and cells live in scratch, padded to whole panels, states in the type of the source as it rounds them; those of the last layer
+//! are the destination's rows where these lie as tiles read them. A task of a step has all gates of the channels of a panel, so that one pass
+//! finishes them. Where the second product of a step needs all channels of the first (the reset state of a GRU, a projection), a step has two
+//! phases.
 
-use super::cells::LINE;
-use super::cut::{Cut, On, Place};
-use super::sizes::{Panels, Sizes};
+use super::cell::{self, Cell, Numbers, Pass};
+use super::cut::{Cut, On};
+use super::quantised::{self, Quantised};
+use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{Rows, Skinny};
-use super::states::{self, Lines};
+use super::states::{self, Codec, Lines};
+use super::step::{Run, Step};
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
@@ -22,18 +25,21 @@ use crate::ops::matmul::tiled::product;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
 use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, DataType, Error, Op, Problem, Prop};
-use std::sync::Arc;
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, Tensor};
+use std::sync::{Arc, OnceLock};
 
 /// A planned forward pass.
 #[derive(Debug)]
 pub(super) struct Forward {
     pub(super) op: Rnn,
     pub(super) z: Sizes,
-    pub(super) cut: Cut,
+    cut: Cut,
     workers: usize,
+    isa: Isa,
+    product: Product,
     /// Type of states, and of the cell state.
     pub(super) state: DataType,
     pub(super) cell: DataType,
@@ -47,19 +53,49 @@ pub(super) struct Forward {
     pub(super) skinny: Skinny,
     pub(super) second: Option<Skinny>,
     gemm: Gemm,
+    /// What makes states of the sums of either phase.
+    pub(super) cells: Cells,
+    quantised: Option<Quantised>,
     /// Numbers of a row of the workspace.
     pub(super) workspace_row: usize,
-    /// Where the rows of the source are, where they are taken as they lie.
+    /// Where the rows of the source are, where they are taken as they lie, and those of the destination.
     src: Option<(usize, usize)>,
+    dst: Option<(usize, usize)>,
     lens: Lens,
 }
 
+/// The kernels of the phases of a step.
+#[derive(Debug)]
+pub(super) struct Cells {
+    specs: [Option<cell::Spec>; 2],
+    made: OnceLock<[Option<Cell>; 2]>,
+}
+
+impl Cells {
+    /// The kernel of a phase.
+    pub(super) fn get(&self, phase: usize) -> Option<&Cell> {
+        self.made.get()?.get(phase)?.as_ref()
+    }
+
+    fn prepare(&self, isa: Isa) -> Result<(), Error> {
+        if self.made.get().is_none() {
+            let make = |spec: &Option<cell::Spec>| spec.as_ref().map(|spec| Cell::get(isa, spec)).transpose();
+            let _ = self.made.set([make(&self.specs[0])?, make(&self.specs[1])?]);
+        }
+        Ok(())
+    }
+}
+
 /// Numbers of scratch of the parts of an execution, in their order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Lens {
     weights: [usize; 3],
+    ones: usize,
     bias: usize,
+    factors: usize,
+    projected: [usize; 2],
     peephole: usize,
+    shares: usize,
     src: usize,
     gates: usize,
     sequences: [usize; 2],
@@ -71,9 +107,33 @@ struct Lens {
 }
 
 impl Lens {
-    fn list(&self) -> [usize; 13] {
-        let Lens { weights: [w, u, p], bias, peephole, src, gates, sequences: [s, t], first, cell, middle, gemm, share } = *self;
-        [w, u, p, bias, peephole, src, gates, s, t, first, cell, middle, gemm.max(share)]
+    fn list(&self) -> [usize; 18] {
+        let Lens { weights: [w, u, p], ones, bias, factors, projected: [q, r], peephole, shares, .. } = *self;
+        let Lens { src, gates, sequences: [s, t], first, cell, middle, gemm, share, .. } = *self;
+        [w, u, p, ones, bias, factors, q, r, peephole, shares, src, gates, s, t, first, cell, middle, gemm.max(share)]
+    }
+}
+
+/// Where states are, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct States {
+    buf: Buf,
+    start: usize,
+    /// From a direction to the next, from a time to the next, from a sample to the next.
+    direction: usize,
+    time: usize,
+    row: usize,
+}
+
+impl States {
+    /// Rows of `row` bytes behind each other, of so many times and samples.
+    const fn packed(buf: Buf, time: usize, batch: usize, row: usize) -> States {
+        States { buf, start: 0, direction: time * batch * row, time: batch * row, row }
+    }
+
+    /// The samples of a time.
+    pub(super) const fn rows(&self, d: usize, t: usize) -> Rows {
+        Rows { buf: self.buf, start: self.start + d * self.direction + t * self.time, row: self.row }
     }
 }
 
@@ -88,9 +148,6 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Op("backward"));
     }
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
-    if product.is_whole() {
-        return Err(Skip::DataType(format!("{} as source", op.src_layer.dtype)));
-    }
     let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
     let mut problem = problem.clone();
     if let Op::Rnn(op) = &mut problem.op {
@@ -103,7 +160,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Forward::new(op, z, (isa, product, target.threads), gates, outputs)?;
+    let kernel = Forward::new((op, &problem.attr), z, (isa, product, target.threads), gates, outputs)?;
     let scratch_bytes = booked(&kernel.lens.list()).ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
@@ -111,15 +168,33 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// What a plan says where sizes overflow.
 pub(super) const TOO_LONG: Skip = Skip::Shape("scratch exceeds the address space");
 
+/// The type as kernels have it.
+fn elem(dtype: DataType) -> Result<Elem, Skip> {
+    match dtype {
+        DataType::F32 => Ok(Elem::F32),
+        DataType::Bf16 => Ok(Elem::Bf16),
+        DataType::F16 => Ok(Elem::F16),
+        DataType::U8 => Ok(Elem::U8),
+        DataType::S8 => Ok(Elem::I8),
+        other => Err(Skip::DataType(format!("{other} as state"))),
+    }
+}
+
 impl Forward {
-    fn new(op: &Rnn, z: Sizes, (isa, product, workers): (Isa, Product, usize), gates: Panels, outputs: Panels) -> Result<Forward, Skip> {
+    fn new(
+        (op, attr): (&Rnn, &Attr),
+        z: Sizes,
+        (isa, product, workers): (Isa, Product, usize),
+        gates: Panels,
+        outputs: Panels,
+    ) -> Result<Forward, Skip> {
         let layer = Weights::new(&op.weights_layer, Roles::LAYER, gates, product)?;
         let iter = Weights::new(&op.weights_iter, Roles::ITER, gates, product)?;
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION, outputs, product)).transpose()?;
         let cut = Cut::new(&z, workers, gates.count, iter.stack_bytes());
         let second = match (&projection, op.cell) {
-            (Some(_), _) => Some([z.dhc, outputs.width, 0]),
-            (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width, iter.stack_bytes()]),
+            (Some(_), _) => Some([z.dhc, outputs.width]),
+            (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width]),
             _ => None,
         };
         let sizes = gemm::Sizes {
@@ -130,40 +205,66 @@ impl Forward {
             depth: z.slc,
         };
         let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), tail: Some(Arc::new(Tail::raw())) };
+        let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
+        let second = second.map(|size| Skinny::new(isa, product, size, &cut));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
             cut,
             workers,
+            isa,
+            product,
             state: op.src_layer.dtype,
             cell,
             gates,
             outputs,
-            skinny: Skinny::new(isa, product, [z.sic, gates.width, iter.stack_bytes()], &cut),
-            second: second.map(|size| Skinny::new(isa, product, size, &cut)),
+            skinny,
+            second,
             gemm: Gemm::new(kind, sizes, workers),
+            cells: Cells { specs: [None; 2], made: OnceLock::new() },
+            quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
-            src: in_place(op),
-            lens: Lens {
-                weights: [0; 3],
-                bias: 0,
-                peephole: 0,
-                src: 0,
-                gates: 0,
-                sequences: [0; 2],
-                first: 0,
-                cell: 0,
-                middle: 0,
-                gemm: 0,
-                share: 0,
-            },
+            src: rows_of(&op.src_layer),
+            dst: rows_of(&op.dst_layer)
+                .filter(|_| op.dst_layer.dtype == op.src_layer.dtype && op.direction != RnnDirection::BidirectionalSum),
+            lens: Lens::default(),
             op: op.clone(),
             z,
             layer,
             iter,
             projection,
         };
+        forward.cells.specs = forward.cell_specs(attr)?;
         forward.lens = forward.lens().ok_or(TOO_LONG)?;
         Ok(forward)
+    }
+
+    /// The kernels of the phases of a step.
+    fn cell_specs(&self, _: &Attr) -> Result<[Option<cell::Spec>; 2], Skip> {
+        let (op, z, lanes) = (&self.op, &self.z, self.isa.width().lanes());
+        let projected = self.projection.is_some();
+        let (first, second) = match op.cell {
+            RnnCell::Vanilla => (Pass::Vanilla(op.activation, op.alpha), None),
+            RnnCell::Lstm => {
+                (Pass::Lstm { peephole: op.weights_peephole.is_some(), projected }, projected.then_some((Pass::Projection, self.outputs, z.dic)))
+            }
+            RnnCell::Gru | RnnCell::Augru => (Pass::Reset, Some((Pass::Gru, self.gates, z.dhc))),
+            RnnCell::LbrGru | RnnCell::LbrAugru => (Pass::LbrGru, None),
+        };
+        let (state, cell) = (elem(self.state)?, elem(self.cell)?);
+        let spec = |(pass, panels, channels): (Pass, Panels, usize), skinny: &Skinny| cell::Spec {
+            pass,
+            columns: skinny.columns() as u16,
+            width: panels.width as u16,
+            state,
+            cell,
+            whole: self.product.is_whole(),
+            training: op.prop == Prop::ForwardTraining,
+            attention: op.attention.is_some() && pass != Pass::Reset,
+            masked: !channels.is_multiple_of(lanes),
+            linear: false,
+        };
+        let first = spec((first, self.gates, z.dhc), &self.skinny);
+        Ok([Some(first), second.zip(self.second.as_ref()).map(|(second, skinny)| spec(second, skinny))])
     }
 
     fn lens(&self) -> Option<Lens> {
@@ -175,14 +276,21 @@ impl Forward {
         let padded = self.gates.padded();
         let by_channel = |count: usize| z.stacks().checked_mul(count)?.checked_mul(padded);
         let sequence = states(all, self.outputs.padded())?;
+        let whole = self.product.is_whole();
+        // Layers whose states are in scratch.
+        let kept = z.layers - usize::from(self.dst.is_some());
         let each = self.cut.tallest().checked_mul(z.gates.max(1))?.checked_mul(LINE)?;
         Some(Lens {
             weights: [self.layer.scratch_len()?, self.iter.scratch_len()?, self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?],
+            ones: if whole { Quantised::ones(z) } else { 0 },
             bias: by_channel(z.bias_gates)?,
+            factors: if whole { by_channel(z.gates)? } else { 0 },
+            projected: [if whole && self.projection.is_some() { z.stacks().checked_mul(self.outputs.padded())? } else { 0 }; 2],
             peephole: if self.op.weights_peephole.is_some() { by_channel(3)? } else { 0 },
+            shares: if self.op.attention.is_some() { samples } else { 0 },
             src: if self.src.is_some() { 0 } else { states(samples, z.slc)? },
             gates: all.checked_mul(z.gates)?.checked_mul(padded)?,
-            sequences: [sequence, if z.layers > 1 { sequence } else { 0 }],
+            sequences: [0, 1].map(|i| if kept > i { sequence } else { 0 }),
             first: states(rows, self.first_width())?,
             cell: if self.op.cell == RnnCell::Lstm { rows.checked_mul(padded)? } else { 0 },
             middle: if self.second.is_some() { states(rows, padded)? } else { 0 },
@@ -201,10 +309,29 @@ impl Forward {
         is_backward(&self.op, d)
     }
 
+    pub(super) fn is_lstm(&self) -> bool {
+        self.op.cell == RnnCell::Lstm
+    }
+
+    /// Whether the reset gate is applied before the product, which takes a second phase.
+    pub(super) const fn resets_first(&self) -> bool {
+        matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
+    }
+
     /// Panels of the phases of a step.
     fn phases(&self) -> [usize; 2] {
         let second = if self.projection.is_some() { self.outputs.count } else { self.gates.count };
         [self.gates.count, if self.second.is_some() { second } else { 0 }]
+    }
+
+    /// How states are held.
+    fn codec(&self) -> Codec {
+        self.quantised.as_ref().map_or(Codec::plain(self.state), |q| q.codec(self.state))
+    }
+
+    /// Bytes of a state.
+    fn size(&self) -> usize {
+        self.state.bits() / 8
     }
 }
 
@@ -213,58 +340,23 @@ pub(super) fn is_backward(op: &Rnn, d: usize) -> bool {
     op.direction == RnnDirection::Right2Left || d == 1
 }
 
-/// First byte of the source and bytes from a row to the next, where its rows lie as tiles read them.
-pub(super) fn in_place(op: &Rnn) -> Option<(usize, usize)> {
-    let place = place::plain(&op.src_layer, &[0, 1], &[2]).ok()?;
-    (place.column == op.src_layer.dtype.bits() / 8).then_some((place.start, place.row))
-}
-
-/// What the tasks of an execution share.
-pub(super) struct Run<'a> {
-    pub(super) plan: &'a Forward,
-    pub(super) simd: Simd,
-    /// Rows of the source.
-    src: Rows,
-    /// Weights of input, state and projection.
-    layer: Buf,
-    pub(super) iter: Buf,
-    pub(super) projection: Buf,
-    /// Bias and peephole weights by stack, panel and gate.
-    pub(super) bias: &'a [f32],
-    pub(super) peephole: &'a [f32],
-    pub(super) attention: Option<View<'a>>,
-    pub(super) workspace: Option<Buf>,
-    /// Gates by direction, panel, time, sample and gate: products of the layer's input, then values that a second phase needs.
-    pub(super) gates: Buf,
-    /// States that the layer gives, by direction, time and sample.
-    pub(super) sequence: Buf,
-    /// States before the first step, by direction and sample.
-    pub(super) first: Buf,
-    /// Cells by direction and sample.
-    pub(super) cell: Buf,
-    /// Reset states, or states before their projection, by direction and sample.
-    pub(super) middle: Buf,
-}
-
-/// A panel of a step.
-#[derive(Clone, Copy)]
-pub(super) struct Step<'p> {
-    pub(super) l: usize,
-    pub(super) t: usize,
-    /// The time of the step before, if there is one.
-    pub(super) before: Option<usize>,
-    pub(super) place: &'p Place,
+/// First byte of a layer's tensor and bytes from a row to the next, where its rows lie as tiles read them.
+pub(super) fn rows_of(tensor: &Tensor) -> Option<(usize, usize)> {
+    let place = place::plain(tensor, &[0, 1], &[2]).ok()?;
+    (place.column == tensor.dtype.bits() / 8).then_some((place.start, place.row))
 }
 
 impl Kernel for Forward {
     fn prepare(&self) -> Result<(), Error> {
         self.second.as_ref().map_or(Ok(()), Skinny::prepare)?;
         self.skinny.prepare()?;
+        self.cells.prepare(self.isa)?;
+        self.quantised.as_ref().map_or(Ok(()), Quantised::prepare)?;
         self.gemm.prepare()
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let lens = &self.lens;
+        let (lens, z, size) = (&self.lens, &self.z, self.size());
         let [layer, iter, projection] = lens.weights.map(|n| scratch.take(n));
         let layer = self.layer.panels(simd, ctx, layer?)?;
         let iter = self.iter.panels(simd, ctx, iter?)?;
@@ -272,91 +364,136 @@ impl Kernel for Forward {
             Some(weights) => weights.panels(simd, ctx, projection?)?,
             None => Buf::empty(),
         };
-        let lines = |gates: usize| Lines { z: &self.z, panels: self.gates, gates };
-        let (bias, peephole) = (View::optional(simd, ctx, Arg::BIAS)?, View::optional(simd, ctx, Arg::WEIGHTS_2)?);
-        let bias = lines(self.z.bias_gates).fill(ctx.executor, bias.as_ref(), scratch.take(lens.bias)?);
-        let peephole = lines(3).fill(ctx.executor, peephole.as_ref(), scratch.take(lens.peephole)?);
+        let lines = self.lines(simd, ctx, [layer, iter, projection], &mut scratch)?;
         let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
         let gates = scratch.take(lens.gates)?.into_buf();
         let sequences = [scratch.take(lens.sequences[0])?.into_buf(), scratch.take(lens.sequences[1])?.into_buf()];
+        let sequences = sequences.map(|buf| States::packed(buf, z.time, z.batch, self.outputs.padded() * size));
+        let first = States::packed(scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width() * size);
         let mut run = Run {
             plan: self,
-            simd,
-            src,
-            layer,
             iter,
             projection,
-            bias,
-            peephole,
-            attention: View::optional(simd, ctx, Arg::SRC_3)?,
+            bias: lines.bias,
+            factors: lines.factors,
+            peephole: lines.peephole,
+            projected: lines.projected,
+            shares: lines.shares,
             workspace: if self.op.prop == Prop::ForwardTraining { Some(ctx.buf(Arg::WORKSPACE)?) } else { None },
+            numbers: lines.numbers,
             gates,
             sequence: sequences[0],
-            first: scratch.take(lens.first)?.into_buf(),
+            first,
             cell: scratch.take(lens.cell)?.into_buf(),
-            middle: scratch.take(lens.middle)?.into_buf(),
+            middle: States::packed(scratch.take(lens.middle)?.into_buf(), 1, z.batch, self.gates.padded() * size),
         };
         let mut work = scratch.take(lens.gemm.max(lens.share))?;
-        for l in 0..self.z.layers {
-            run.sequence = sequences[l % 2];
-            let below = if l == 0 { None } else { Some(sequences[(l + 1) % 2]) };
-            self.start(ctx, &run, l)?;
-            self.inputs(ctx, l, below, &run, &mut work);
+        for l in 0..z.layers {
+            let below = (l > 0).then_some(run.sequence);
+            run.sequence = self.results(ctx, l)?.unwrap_or(sequences[l % 2]);
+            self.start(simd, ctx, &run, l)?;
+            self.inputs(simd, ctx, (l, layer, below.unwrap_or(src)), &run, &mut work);
             self.steps(ctx, l, &run, &mut work);
-            self.leave(ctx, &run, l)?;
+            self.leave(simd, ctx, &run, l)?;
         }
-        self.write(simd, ctx, run.sequence)
+        if self.dst.is_some() { Ok(()) } else { self.write(simd, ctx, run.sequence) }
     }
 }
 
+/// Numbers by channel of an execution.
+struct ByChannel<'s> {
+    bias: &'s [f32],
+    factors: &'s [f32],
+    projected: [&'s [f32]; 2],
+    peephole: &'s [f32],
+    shares: &'s [f32],
+    numbers: Numbers,
+}
+
 impl Forward {
-    /// Rows of the source, copied unless they are taken as they lie.
-    fn source(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<Rows, Error> {
-        if let Some((start, row)) = self.src {
-            return Ok(Rows { buf: ctx.buf(Arg::SRC)?, start, row });
+    /// What cells need besides sums, with the weights of input, state and projection.
+    fn lines<'s>(&self, simd: Simd, ctx: &Ctx<'_>, weights: [Buf; 3], scratch: &mut Scratch<'s>) -> Result<ByChannel<'s>, Error> {
+        let (lens, z) = (&self.lens, &self.z);
+        let ones = scratch.take(lens.ones)?.into_buf();
+        let [bias, factors, projected, projected_factors] =
+            [lens.bias, lens.factors, lens.projected[0], lens.projected[1]].map(|n| scratch.take(n));
+        let (view, peephole) = (View::optional(simd, ctx, Arg::BIAS)?, View::optional(simd, ctx, Arg::WEIGHTS_2)?);
+        let lines = |gates: usize| Lines { z, panels: self.gates, gates };
+        let peephole = lines(3).fill(ctx.executor, peephole.as_ref(), scratch.take(lens.peephole)?);
+        let shares = scratch.take(lens.shares)?.into_slice();
+        if let Some(attention) = View::optional(simd, ctx, Arg::SRC_3)? {
+            for (i, share) in shares.iter_mut().enumerate() {
+                *share = 1.0 - attention.get(&states::position(&[i / z.batch, i % z.batch]));
+            }
         }
-        let (z, to) = (&self.z, part.into_buf());
+        let Some(quantised) = &self.quantised else {
+            let bias = lines(z.bias_gates).fill(ctx.executor, view.as_ref(), bias?);
+            let numbers = Numbers { scale: 1.0, shift: 0.0, linear: LINEAR };
+            return Ok(ByChannel { bias, factors: &[], projected: [&[], &[]], peephole, shares, numbers });
+        };
+        let mut to = quantised::Lines { bias: bias?.into_slice(), factors: factors?.into_slice(), ones };
+        quantised.gates(z, [(&self.layer, weights[0]), (&self.iter, weights[1])], view.as_ref(), &mut to);
+        let mut second = quantised::Lines { bias: projected?.into_slice(), factors: projected_factors?.into_slice(), ones };
+        if let Some(projection) = &self.projection {
+            quantised.projected(z, (projection, weights[2]), &mut second);
+        }
+        let numbers = quantised.numbers(LINEAR);
+        Ok(ByChannel { bias: to.bias, factors: to.factors, projected: [second.bias, second.factors], peephole, shares, numbers })
+    }
+
+    /// Rows of the source, copied unless they are taken as they lie.
+    fn source(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<States, Error> {
+        let (z, size) = (&self.z, self.size());
+        // Both directions read the same rows.
+        let states = |buf: Buf, start: usize, row: usize| States { buf, start, direction: 0, time: z.batch * row, row };
+        if let Some((start, row)) = self.src {
+            return Ok(states(ctx.buf(Arg::SRC)?, start, row));
+        }
+        let (to, codec) = (part.into_buf(), self.codec());
         let view = View::of(simd, ctx, Arg::SRC)?;
         ctx.executor.run(self.workers, z.samples(), &|_, i| {
-            states::load(&view, (&[i / z.batch, i % z.batch], 0), (to, self.state), (i * z.slc, z.slc), z.slc);
+            codec.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, z.slc), z.slc);
         });
-        Ok(Rows { buf: to, start: 0, row: z.slc * self.state.bits() / 8 })
+        Ok(states(to, 0, z.slc * size))
+    }
+
+    /// Where a layer's states are the rows of the destination: those of the last one, if at all.
+    fn results(&self, ctx: &Ctx<'_>, l: usize) -> Result<Option<States>, Error> {
+        let (z, Some((start, row))) = (&self.z, self.dst.filter(|_| l + 1 == self.z.layers)) else { return Ok(None) };
+        Ok(Some(States { buf: ctx.buf(Arg::DST)?, start, direction: z.dic * self.size(), time: z.batch * row, row }))
     }
 
     /// The states before a layer's first step.
-    fn start(&self, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
+    fn start(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
         let (z, padded) = (&self.z, self.gates.padded());
-        let [h, c] = [View::optional(run.simd, ctx, Arg::SRC_1)?, View::optional(run.simd, ctx, Arg::SRC_2)?];
-        for (view, to, dtype, count, width) in
-            [(h, run.first, self.state, z.sic, self.first_width()), (c, run.cell, self.cell, z.dhc, padded)]
-        {
-            if view.is_none() {
-                to.fill(0);
-            }
-            let Some(view) = view else { continue };
+        let [h, c] = [View::optional(simd, ctx, Arg::SRC_1)?, View::optional(simd, ctx, Arg::SRC_2)?];
+        for (view, to, codec, count, width) in [
+            (h, run.first.rows(0, 0).buf, self.codec(), z.sic, self.first_width()),
+            (c, run.cell, Codec::plain(self.cell), z.dhc, padded),
+        ] {
+            let Some(view) = view else {
+                codec.clear(simd, to);
+                continue;
+            };
             for i in 0..z.directions * z.batch {
-                states::load(&view, (&[l, i / z.batch, i % z.batch], 0), (to, dtype), (i * width, width), count);
+                codec.load(&view, (&[l, i / z.batch, i % z.batch], 0), to, (i * width, width), count);
             }
         }
         Ok(())
     }
 
     /// The products of a layer's input, for all steps of both directions.
-    fn inputs(&self, ctx: &Ctx<'_>, l: usize, below: Option<Buf>, run: &Run<'_>, work: &mut Part<'_>) {
-        let (z, size) = (&self.z, self.state.bits() / 8);
-        let row = self.outputs.padded() * size;
-        let a = below.map_or(run.src, |buf| Rows { buf, start: 0, row });
-        let distance = if below.is_some() { z.samples() * row } else { 0 };
-        let c_row = z.gates * self.gates.width * 4;
+    fn inputs(&self, simd: Simd, ctx: &Ctx<'_>, (l, layer, below): (usize, Buf, States), run: &Run<'_>, work: &mut Part<'_>) {
+        let (z, c_row) = (&self.z, self.z.gates * self.gates.width * 4);
         let starts = |index: usize| {
             let (d, panel) = (index / self.gates.count, index % self.gates.count);
-            [a.start + d * distance, self.layer.at(l * z.directions + d, panel, 0), index * z.samples() * c_row]
+            [below.rows(d, 0).start, self.layer.at(l * z.directions + d, panel, 0), index * z.samples() * c_row]
         };
         let on = Operands {
-            a: a.buf,
-            a_row: a.row,
-            a_depth: size,
-            b: run.layer,
+            a: below.buf,
+            a_row: below.row,
+            a_depth: self.size(),
+            b: layer,
             b_bytes: &[],
             b_row: self.gates.width * 4,
             b_column: self.layer.panel_bytes(),
@@ -366,7 +503,7 @@ impl Forward {
             tail: Some(&TailArgs::NONE),
             store: &|_| {},
         };
-        self.gemm.run(run.simd, ctx.executor, work, &on);
+        self.gemm.run(simd, ctx.executor, work, &on);
     }
 
     /// All steps of a layer.
@@ -380,18 +517,17 @@ impl Forward {
     }
 
     /// The states behind a layer's last step.
-    fn leave(&self, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
+    fn leave(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
         let z = &self.z;
-        let [h, c] = [View::optional(run.simd, ctx, Arg::DST_1)?, View::optional(run.simd, ctx, Arg::DST_2)?];
+        let [h, c] = [View::optional(simd, ctx, Arg::DST_1)?, View::optional(simd, ctx, Arg::DST_2)?];
         for i in 0..z.directions * z.batch {
             let (d, n) = (i / z.batch, i % z.batch);
             let t = if self.is_backward(d) { 0 } else { z.time - 1 };
             if let Some(view) = &h {
-                let first = ((d * z.time + t) * z.batch + n) * self.outputs.padded();
-                states::store(view, (&[l, d, n], 0), &[(run.sequence, first)], self.state, z.dic);
+                self.codec().store(view, (&[l, d, n], 0), &[self.state_of(run.sequence, [d, t, n])], z.dic);
             }
             if let Some(view) = &c {
-                states::store(view, (&[l, d, n], 0), &[(run.cell, i * self.gates.padded())], self.cell, z.dhc);
+                Codec::plain(self.cell).store(view, (&[l, d, n], 0), &[(run.cell, i * self.gates.padded())], z.dhc);
             }
         }
         if l + 1 == z.layers {
@@ -400,25 +536,28 @@ impl Forward {
         Ok(())
     }
 
-    /// The results of the last layer.
-    fn write(&self, simd: Simd, ctx: &Ctx<'_>, sequence: Buf) -> Result<(), Error> {
-        let (z, width) = (&self.z, self.outputs.padded());
+    /// A state and its first number.
+    fn state_of(&self, states: States, [d, t, n]: [usize; 3]) -> (Buf, usize) {
+        let Rows { buf, start, row } = states.rows(d, t);
+        (buf, (start + n * row) / self.size())
+    }
+
+    /// The results of the last layer, where they are not the destination's rows already.
+    fn write(&self, simd: Simd, ctx: &Ctx<'_>, sequence: States) -> Result<(), Error> {
+        let (z, codec) = (&self.z, self.codec());
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();
-        let all = z.samples() * width;
         ctx.executor.run(self.workers, z.samples(), &|_, i| {
-            let (pos, row) = ([i / z.batch, i % z.batch], i * width);
-            match self.op.direction {
-                RnnDirection::BidirectionalSum => {
-                    states::store(&dst, (&pos, 0), &[(sequence, row), (sequence, all + row)], self.state, z.dic);
-                }
-                _ => {
-                    for d in 0..z.directions {
-                        states::store(&dst, (&pos, d * z.dic), &[(sequence, d * all + row)], self.state, z.dic);
-                    }
-                }
+            let (t, n) = (i / z.batch, i % z.batch);
+            let of = |d: usize| self.state_of(sequence, [d, t, n]);
+            if self.op.direction == RnnDirection::BidirectionalSum {
+                return codec.store(&dst, (&[t, n], 0), &[of(0), of(1)], z.dic);
             }
+            (0..z.directions).for_each(|d| codec.store(&dst, (&[t, n], d * z.dic), &[of(d)], z.dic));
         });
         Ok(())
     }
 }
+
+/// Factors of linear activations where there are none.
+const LINEAR: [f32; 5] = [1.0; 5];

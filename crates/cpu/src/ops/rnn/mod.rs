@@ -1,10 +1,12 @@
 //! Rows of recurrent networks.
 
 mod backward;
-mod cells;
+mod cell;
 mod cut;
 mod forward;
 mod parameters;
+mod quantised;
+mod relay;
 mod sizes;
 mod skinny;
 mod states;

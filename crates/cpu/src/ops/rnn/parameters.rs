@@ -4,9 +4,8 @@
 //! were kept in panels for it. Every gate is a product of its own, so that gradients are stored where they belong.
 
 use super::backward::Backward;
-use super::cells::LINE;
 use super::forward::{TOO_LONG, is_backward};
-use super::sizes::{Panels, Sizes};
+use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
 use super::sweep::Sweep;

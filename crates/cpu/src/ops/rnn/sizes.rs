@@ -1,9 +1,14 @@
 //! Sizes of a network as kernels count them, and how channels are cut into panels.
 
-use super::cells::BLOCK;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Rnn;
+
+/// Most numbers of a gate in a panel.
+pub(super) const LINE: usize = 64;
+
+/// Numbers that are moved together.
+pub(super) const BLOCK: usize = 16;
 
 /// Most vectors of a panel: what tiles take at a time.
 const fn most_vectors(isa: Isa) -> usize {

@@ -1,8 +1,8 @@
 //! Rows of states and of numbers by channel on their way between tensors and scratch.
 
-use super::cells::BLOCK;
-use super::sizes::{Panels, Sizes};
+use super::sizes::{BLOCK, Panels, Sizes};
 use crate::kernels::access::{Pos, View, read_run, write_run};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{DataType, MAX_NDIMS};
@@ -42,42 +42,80 @@ pub(super) fn position(at: &[usize]) -> Pos {
     pos
 }
 
-/// Copies the `count` channels from `channel` on of a row of a tensor to numbers `first..first + width` of scratch of a type; those behind them are zeros.
-pub(super) fn load(
-    view: &View<'_>,
-    (at, channel): (&[usize], usize),
-    (to, dtype): (Buf, DataType),
-    (first, width): (usize, usize),
-    count: usize,
-) {
-    let (mut pos, mut line) = (position(at), [0.0; CHUNK]);
-    for start in (0..width).step_by(CHUNK) {
-        let line = &mut line[..CHUNK.min(width - start)];
-        let (there, padding) = line.split_at_mut(count.saturating_sub(start).min(line.len()));
-        padding.fill(0.0);
-        if !there.is_empty() {
-            pos[at.len()] = (channel + start) as i64;
-            view.read(&pos, at.len(), there);
-        }
-        write_run(view.simd(), to, dtype, (first + start, 1), line);
-    }
+/// How states are held: in a type, whole numbers as `scale * x + shift`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Codec {
+    pub(super) dtype: DataType,
+    /// Scale and shift.
+    pub(super) whole: Option<(f32, f32)>,
 }
 
-/// Writes the sum of rows of scratch to the `count` channels of a row of a tensor from `channel` on.
-pub(super) fn store(view: &View<'_>, (at, channel): (&[usize], usize), from: &[(Buf, usize)], dtype: DataType, count: usize) {
-    let (mut pos, mut line, mut other) = (position(at), [0.0; CHUNK], [0.0; CHUNK]);
-    for start in (0..count).step_by(CHUNK) {
-        let line = &mut line[..CHUNK.min(count - start)];
-        let other = &mut other[..line.len()];
-        for (i, (buf, first)) in from.iter().enumerate() {
-            let into = if i == 0 { &mut *line } else { &mut *other };
-            read_run(view.simd(), *buf, dtype, (first + start, 1), into);
-            if i > 0 {
-                line.iter_mut().zip(&*other).for_each(|(x, y)| *x += y);
+impl Codec {
+    /// Numbers as they are.
+    pub(super) const fn plain(dtype: DataType) -> Codec {
+        Codec { dtype, whole: None }
+    }
+
+    /// Copies the `count` channels from `channel` on of a row of a tensor to numbers `first..first + width` of scratch; those behind them are
+    /// zeros.
+    pub(super) fn load(
+        &self,
+        view: &View<'_>,
+        (at, channel): (&[usize], usize),
+        to: Buf,
+        (first, width): (usize, usize),
+        count: usize,
+    ) {
+        let (mut pos, mut line) = (position(at), [0.0; CHUNK]);
+        let convert = self.whole.filter(|_| view.dtype() != self.dtype);
+        for start in (0..width).step_by(CHUNK) {
+            let line = &mut line[..CHUNK.min(width - start)];
+            let (there, padding) = line.split_at_mut(count.saturating_sub(start).min(line.len()));
+            padding.fill(0.0);
+            if !there.is_empty() {
+                pos[at.len()] = (channel + start) as i64;
+                view.read(&pos, at.len(), there);
+                if let Some((scale, shift)) = convert {
+                    there.iter_mut().for_each(|x| *x = *x * scale + shift);
+                }
             }
+            write_run(view.simd(), to, self.dtype, (first + start, 1), line);
         }
-        pos[at.len()] = (channel + start) as i64;
-        view.write(&pos, at.len(), line);
+    }
+
+    /// Fills scratch with what stands for 0.
+    pub(super) fn clear(&self, simd: Simd, to: Buf) {
+        to.fill(0);
+        if let (Some((_, shift)), false) = (self.whole, to.is_empty()) {
+            write_run(simd, to, self.dtype, (0, 1), &[shift]);
+            to.fill(to.get(0));
+        }
+    }
+
+    /// Writes the sum of rows of scratch to the `count` channels of a row of a tensor from `channel` on.
+    pub(super) fn store(&self, view: &View<'_>, (at, channel): (&[usize], usize), from: &[(Buf, usize)], count: usize) {
+        let (mut pos, mut line, mut other) = (position(at), [0.0; CHUNK], [0.0; CHUNK]);
+        for start in (0..count).step_by(CHUNK) {
+            let line = &mut line[..CHUNK.min(count - start)];
+            let other = &mut other[..line.len()];
+            for (i, (buf, first)) in from.iter().enumerate() {
+                let into = if i == 0 { &mut *line } else { &mut *other };
+                read_run(view.simd(), *buf, self.dtype, (first + start, 1), into);
+                if i > 0 {
+                    line.iter_mut().zip(&*other).for_each(|(x, y)| *x += y);
+                }
+            }
+            if let Some((scale, shift)) = self.whole {
+                let shifts = from.len() as f32;
+                if view.dtype().is_x8() {
+                    line.iter_mut().for_each(|x| *x -= (shifts - 1.0) * shift);
+                } else {
+                    line.iter_mut().for_each(|x| *x = (*x - shifts * shift) / scale);
+                }
+            }
+            pos[at.len()] = (channel + start) as i64;
+            view.write(&pos, at.len(), line);
+        }
     }
 }
 

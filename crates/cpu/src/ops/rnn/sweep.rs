@@ -1,14 +1,13 @@
 //! A panel of a step back in time: the gradient of the state that the step gave, and the deltas of its gates.
 
 use super::backward::Backward;
-use super::cells::{LINE, tanh};
 use super::cut::Place;
-use super::sizes::Panels;
+use super::sizes::{LINE, Panels};
 use super::skinny::{RUNS, Rows};
 use super::states;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
-use oxidnn_expr::{Lane, eltwise};
+use oxidnn_expr::{Lane, Num, eltwise};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::{EltwiseAlg, RnnActivation, RnnCell};
 
@@ -292,7 +291,7 @@ impl At<'_, '_> {
         let mut deltas = [[0.0; LINE]; 4];
         for j in 0..self.width {
             let (i, f, g, o) = (input[j], forget[j], candidate[j], output[j]);
-            let bounded = tanh::<FMA>(after[j]);
+            let bounded = Lane::<FMA>(after[j]).tanh().0;
             let d_output = out[j] * bounded * o * (1.0 - o);
             let d_cell = dc[j] + out[j] * o * (1.0 - bounded * bounded) + d_output * peephole[2][j];
             let (d_input, d_forget) = (d_cell * g * i * (1.0 - i), d_cell * before[j] * f * (1.0 - f));

@@ -169,10 +169,9 @@ impl Weights {
         stack * self.stack_bytes() + (panel * self.gates + gate) * self.panel_bytes()
     }
 
-    /// Some gates of a panel of a layer and direction; those of the next panel are wanted next.
+    /// Some gates of a panel of a layer and direction.
     pub(super) fn group(&self, buf: Buf, (stack, panel): (usize, usize), gates: Range<usize>) -> Group {
-        let next = self.at(stack, (panel + 1) % self.panels.count, gates.start);
-        Group { buf, at: self.at(stack, panel, gates.start), step: self.panel_bytes(), count: gates.len(), next }
+        Group { buf, at: self.at(stack, panel, gates.start), step: self.panel_bytes(), count: gates.len() }
     }
 
     /// Numbers of scratch that packed weights need; `None` on overflow.

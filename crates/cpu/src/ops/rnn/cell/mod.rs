@@ -1,0 +1,305 @@
+//! What makes gates and states of the sums of a step, as generated code: one pass over rows and vectors of channels, everything in registers
+//! from the sums to the state. Formulas are those of `oxidnn_expr`.
+//!
+//! Gates of a row lie behind each other in the sums, and at another distance in what is kept by panel (products of the layer's input, bias,
+//! peephole weights); these two distances are all that code knows of sizes. One of the few files with unsafe code: a call checks what it
+//! names against its buffers.
+
+#[cfg(test)]
+mod tests;
+mod write;
+
+use crate::kernels::code::{Kernels, Key};
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::op::RnnActivation;
+use oxidnn_spec::{Error, Real};
+use std::marker::PhantomData;
+
+/// What a pass computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Pass {
+    /// The state of a vanilla cell; the slope is that of ReLU.
+    Vanilla(RnnActivation, Real),
+    /// Gates, cell and state of an LSTM.
+    Lstm {
+        /// With peephole weights.
+        peephole: bool,
+        /// The state goes to a projection: it is not the step's.
+        projected: bool,
+    },
+    /// The projected state.
+    Projection,
+    /// Update and reset gates of a gated unit, and the reset state. The update gate takes the place of the input's products.
+    Reset,
+    /// The candidate and the state of a gated unit.
+    Gru,
+    /// All of a gated unit whose reset gate is applied behind the product.
+    LbrGru,
+}
+
+impl Pass {
+    /// Gates in the sums.
+    const fn gates(self) -> usize {
+        match self {
+            Pass::Vanilla(..) | Pass::Projection | Pass::Gru => 1,
+            Pass::Reset => 2,
+            Pass::LbrGru => 3,
+            Pass::Lstm { .. } => 4,
+        }
+    }
+}
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Spec {
+    /// The pass.
+    pub(super) pass: Pass,
+    /// Channels from a gate to the next in the sums.
+    pub(super) columns: u16,
+    /// The same in what is kept by panel.
+    pub(super) width: u16,
+    /// Type of states, and of cells.
+    pub(super) state: Elem,
+    pub(super) cell: Elem,
+    /// Sums are i32; factors make real numbers of them.
+    pub(super) whole: bool,
+    /// Gates and states are kept in the workspace.
+    pub(super) training: bool,
+    /// The share of the update gate differs by row.
+    pub(super) attention: bool,
+    /// The last vector of a row may have fewer channels than lanes.
+    pub(super) masked: bool,
+    /// Activations are products with numbers of the call.
+    pub(super) linear: bool,
+}
+
+/// What a call reads and writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Field {
+    /// Sums of the products of the state.
+    Sums,
+    /// Those of the layer's input.
+    Inputs,
+    /// Bias by gate; of whole sums, with what the shift of states takes away.
+    Bias,
+    /// Factors of whole sums by gate.
+    Factors,
+    Peephole,
+    Cell,
+    /// States before the step.
+    Before,
+    /// States of the step; reset states, or those before their projection.
+    State,
+    /// The share of the update gate that attention leaves, a number for a row.
+    Share,
+    /// Vectors of the workspace: the first gate, the state, the cell, and what follows.
+    Gates,
+    KeptState,
+    KeptCell,
+    Extra,
+}
+
+impl Field {
+    const ALL: [Field; 13] = {
+        use Field::*;
+        [Sums, Inputs, Bias, Factors, Peephole, Cell, Before, State, Share, Gates, KeptState, KeptCell, Extra]
+    };
+}
+
+/// Memory of a field: where the first channel of the first row is, and bytes from a row to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    buf: Buf,
+    at: usize,
+    row: usize,
+    life: PhantomData<&'a f32>,
+}
+
+impl<'a> Place<'a> {
+    /// Memory that stays valid for the call.
+    pub(super) const fn new(buf: Buf, at: usize, row: usize) -> Place<'a> {
+        Place { buf, at, row, life: PhantomData }
+    }
+
+    /// The same numbers for every row, from number `first` on.
+    pub(super) fn line(numbers: &'a [f32], first: usize) -> Place<'a> {
+        // SAFETY: the numbers outlive the place, and kernels only read them.
+        let buf = unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
+        Place::new(buf, first * 4, 0)
+    }
+
+    /// Rows of numbers that kernels read, from number `first` on.
+    pub(super) fn rows(numbers: &'a [f32], first: usize, row: usize) -> Place<'a> {
+        Place { row: row * 4, ..Place::line(numbers, first) }
+    }
+}
+
+/// Numbers of a call.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Numbers {
+    /// Scale and shift of states that are whole numbers.
+    pub(super) scale: f32,
+    pub(super) shift: f32,
+    /// Factors of linear activations by gate, and of the cell.
+    pub(super) linear: [f32; 5],
+}
+
+/// Rows of some channels.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) rows: usize,
+    pub(super) channels: usize,
+    /// Bytes from a gate to the next in the workspace.
+    pub(super) kept_gate: usize,
+    pub(super) numbers: &'a Numbers,
+    fields: [Place<'a>; Field::ALL.len()],
+}
+
+impl<'a> Call<'a> {
+    /// A call without memory.
+    pub(super) const fn new(rows: usize, channels: usize, numbers: &'a Numbers) -> Call<'a> {
+        Call { rows, channels, kept_gate: 0, numbers, fields: [Place::new(Buf::empty(), 0, 0); Field::ALL.len()] }
+    }
+
+    /// Gives a field its memory.
+    pub(super) const fn set(&mut self, field: Field, place: Place<'a>) {
+        self.fields[field as usize] = place;
+    }
+}
+
+/// Arguments of a kernel.
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct Args {
+    rows: usize,
+    /// Vectors of a row.
+    vectors: usize,
+    channels: usize,
+    kept_gate: usize,
+    at: [*mut u8; Field::ALL.len()],
+    row: [usize; Field::ALL.len()],
+    numbers: Numbers,
+}
+
+static CELLS: Kernels<Spec> = Kernels::new();
+
+impl Key for Spec {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        let pass = match self.pass {
+            Pass::Vanilla(..) => "vanilla",
+            Pass::Lstm { .. } => "lstm",
+            Pass::Projection => "projection",
+            Pass::Reset => "reset",
+            Pass::Gru => "gru",
+            Pass::LbrGru => "lbr_gru",
+        };
+        format!("cell.{pass}.{:?}.{}", self.state, isa.name()).to_lowercase()
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        write::write(self, &mut f);
+        f
+    }
+}
+
+impl Spec {
+    /// Bytes of a row of a field for so many channels, in whole vectors where there is no mask; `None` where the pass does not look at it.
+    fn extent(&self, field: Field, channels: usize, vectors: usize) -> Option<usize> {
+        let gates = |count: usize, distance: u16| (count - 1) * usize::from(distance) * 4 + vectors * 4;
+        let wanted = if self.masked { channels } else { vectors };
+        let (lstm, projected, peephole) = match self.pass {
+            Pass::Lstm { peephole, projected } => (true, projected, peephole),
+            _ => (false, false, false),
+        };
+        let units = matches!(self.pass, Pass::Reset | Pass::Gru | Pass::LbrGru);
+        let (there, extent) = match field {
+            Field::Sums => (true, gates(self.pass.gates(), self.columns)),
+            Field::Inputs => (self.pass != Pass::Projection, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
+            Field::Bias if self.pass == Pass::Projection => (self.whole, gates(1, self.width)),
+            Field::Bias => (true, gates(self.bias_gates(), self.width)),
+            Field::Factors => (self.whole, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
+            Field::Peephole => (peephole, gates(3, self.width)),
+            Field::Cell => (lstm, vectors * self.cell.bytes()),
+            Field::Before => (units, wanted * self.state.bytes()),
+            Field::State => (true, wanted * self.state.bytes()),
+            Field::Share => (self.attention, 4),
+            Field::Gates => (self.training && self.pass != Pass::Projection, wanted * 4),
+            Field::KeptState => (self.training && !projected && self.pass != Pass::Reset, wanted * 4),
+            Field::KeptCell => (self.training && lstm, wanted * 4),
+            Field::Extra => (self.training && (projected || self.pass == Pass::LbrGru), wanted * 4),
+        };
+        there.then_some(extent)
+    }
+
+    const fn bias_gates(&self) -> usize {
+        match self.pass {
+            Pass::Gru => 3,
+            Pass::LbrGru => 4,
+            pass => pass.gates(),
+        }
+    }
+
+    /// Gates that the workspace gets, from the first one on.
+    const fn kept_gates(&self) -> usize {
+        if matches!(self.pass, Pass::Gru) { 3 } else { self.pass.gates() }
+    }
+}
+
+/// A kernel, ready to run.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    entry: Entry<Args>,
+    spec: Spec,
+    lanes: usize,
+}
+
+impl Cell {
+    /// The kernel for `spec`, made now if it has not been before.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where it cannot be made.
+    pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
+        Ok(Cell { entry: CELLS.get(isa, spec)?, spec: *spec, lanes: isa.width().lanes() })
+    }
+
+    /// Makes the states of some rows.
+    ///
+    /// # Panics
+    /// When a field lies outside its buffer.
+    pub(super) fn run(&self, call: &Call<'_>) {
+        if call.rows == 0 || call.channels == 0 {
+            return;
+        }
+        let vectors = call.channels.div_ceil(self.lanes);
+        assert!(self.fits(call, vectors * self.lanes), "a cell outside its buffers: {:?}", self.spec);
+        let args = Args {
+            rows: call.rows,
+            vectors,
+            channels: call.channels,
+            kept_gate: call.kept_gate,
+            at: call.fields.map(|p| p.buf.as_ptr().wrapping_add(p.at)),
+            row: call.fields.map(|p| p.row),
+            numbers: *call.numbers,
+        };
+        // SAFETY: `fits` has checked what the kernel reads and writes against the buffers, whose makers promised that they are valid and that
+        // parallel parts write disjoint elements; what is borrowed by a place is only read.
+        unsafe { self.entry.call(&args) }
+    }
+
+    /// Whether all that the kernel touches lies in the buffers.
+    fn fits(&self, call: &Call<'_>, vectors: usize) -> bool {
+        let spec = &self.spec;
+        Field::ALL.into_iter().all(|field| {
+            let Some(extent) = spec.extent(field, call.channels, vectors) else { return true };
+            let Place { buf, at, row, .. } = call.fields[field as usize];
+            let gates = if field == Field::Gates { call.kept_gate.checked_mul(spec.kept_gates() - 1) } else { Some(0) };
+            let before = row.checked_mul(call.rows - 1).and_then(|rows| rows.checked_add(at)?.checked_add(gates?));
+            before.and_then(|n| n.checked_add(extent)).is_some_and(|end| end <= buf.len())
+        })
+    }
+}

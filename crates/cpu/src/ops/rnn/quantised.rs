@@ -1,0 +1,141 @@
+//! Networks of whole numbers: states are `scale * x + shift` in 8 bits, weights `scale_w * w`, so a sum of products is a real number times both
+//! scales, and what the shift adds to it is `shift` times the sum of the column of weights. What is to be done to sums is therefore one
+//! multiply-add a gate and channel, `sum * factor + bias`, whose numbers are made once in an execution.
+//!
+//! Products of signed bytes have 128 added to every state (see `oxidnn_jit::kernels::dot`), which counts as shift.
+
+use super::cell::Numbers;
+use super::sizes::{LINE, Panels, Sizes};
+use super::skinny::{Rows, Skinny};
+use super::states::{Codec, position};
+use super::weights::Weights;
+use crate::kernels::access::View;
+use crate::kernels::tile::Product;
+use oxidnn_jit::Isa;
+use oxidnn_runtime::Buf;
+use oxidnn_spec::{Attr, DataType, Error, Real};
+
+/// Most gates.
+const GATES: usize = 4;
+
+/// How a network is quantised.
+#[derive(Debug)]
+pub(super) struct Quantised {
+    scale: f32,
+    shift: f32,
+    product: Product,
+    /// Scales of weights, one or one a column; and of those of the projection.
+    weights: Vec<Real>,
+    projection: Vec<Real>,
+    /// Sums of columns of the weights of input, state and projection.
+    layer: Skinny,
+    iter: Skinny,
+    projected: Skinny,
+}
+
+/// Weights whose columns are summed.
+pub(super) type Matrix<'w> = (&'w Weights, Buf);
+
+/// What multiply-adds of sums are made of: biases, factors, and numbers of scratch.
+pub(super) struct Lines<'l> {
+    pub(super) bias: &'l mut [f32],
+    pub(super) factors: &'l mut [f32],
+    pub(super) ones: Buf,
+}
+
+impl Quantised {
+    /// The quantisation that the attributes say, of panels of gates and of projected states.
+    pub(super) fn new(attr: &Attr, (isa, product): (Isa, Product), z: &Sizes, [gates, outputs]: [Panels; 2]) -> Quantised {
+        let (scale, shift) = attr.rnn.data.map_or((1.0, 0.0), |(scale, shift)| (scale.get(), shift.get()));
+        let scales = |q: &Option<(u32, Vec<Real>)>| q.as_ref().map_or(Vec::new(), |q| q.1.clone());
+        Quantised {
+            scale,
+            shift,
+            product,
+            weights: scales(&attr.rnn.weights),
+            projection: scales(&attr.rnn.projection),
+            layer: Skinny::row(isa, product, [z.slc, gates.width]),
+            iter: Skinny::row(isa, product, [z.sic, gates.width]),
+            projected: Skinny::row(isa, product, [z.dhc, outputs.width]),
+        }
+    }
+
+    /// Makes the kernels.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where one cannot be made.
+    pub(super) fn prepare(&self) -> Result<(), Error> {
+        [&self.layer, &self.iter, &self.projected].into_iter().try_for_each(Skinny::prepare)
+    }
+
+    /// How states of a type are held.
+    pub(super) const fn codec(&self, dtype: DataType) -> Codec {
+        Codec { dtype, whole: Some((self.scale, self.shift)) }
+    }
+
+    /// The numbers of calls of cells.
+    pub(super) const fn numbers(&self, linear: [f32; 5]) -> Numbers {
+        Numbers { scale: self.scale, shift: self.shift, linear }
+    }
+
+    /// Numbers of scratch of [`Lines::ones`].
+    pub(super) fn ones(z: &Sizes) -> usize {
+        z.slc.max(z.sic).max(z.dhc).div_ceil(4)
+    }
+
+    /// The numbers of gates.
+    pub(super) fn gates(&self, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], bias: Option<&View<'_>>, to: &mut Lines<'_>) {
+        let of = [(&self.layer, layer), (&self.iter, iter)];
+        self.fill((z, layer.0.panels, z.gates, z.dhc), &of, &self.weights, bias, to);
+    }
+
+    /// The numbers of projected states.
+    pub(super) fn projected(&self, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
+        self.fill((z, projection.0.panels, 1, z.dic), &[(&self.projected, projection)], &self.projection, None, to);
+    }
+
+    fn fill(
+        &self,
+        (z, panels, gates, channels): (&Sizes, Panels, usize, usize),
+        of: &[(&Skinny, Matrix<'_>)],
+        scales: &[Real],
+        bias: Option<&View<'_>>,
+        to: &mut Lines<'_>,
+    ) {
+        // What products take for 1, and what they add to every number.
+        let (one, added) = if self.product == Product::S8S8 { (0x81, 128.0) } else { (1, 0.0) };
+        to.ones.fill(one);
+        let ones = Rows { buf: to.ones, start: 0, row: 0 };
+        let shift = f64::from(self.shift) + added;
+        let line = gates * panels.width;
+        let lines = to.bias.chunks_exact_mut(line).zip(to.factors.chunks_exact_mut(line));
+        for (i, (biases, factors)) in lines.enumerate() {
+            let (stack, panel) = (i / panels.count, i % panels.count);
+            let mut totals = [0.0f64; GATES * LINE];
+            for (skinny, (weights, buf)) in of {
+                let mut sums = [0.0; GATES * LINE];
+                skinny.run((&ones, 0..1), &[[0, 0]], &weights.group(*buf, (stack, panel), 0..gates), (&mut sums, line));
+                totals.iter_mut().zip(&sums).for_each(|(total, sum)| *total += f64::from(sum.to_bits() as i32));
+            }
+            let (first, count) = panels.channels(panel, channels);
+            for gate in 0..gates {
+                let mut real = [0.0; LINE];
+                if let Some(view) = bias {
+                    view.read(&position(&[stack / z.directions, stack % z.directions, gate, first]), 3, &mut real[..count]);
+                }
+                for j in 0..panels.width {
+                    let at = gate * panels.width + j;
+                    let scale = match scales {
+                        _ if j >= count => 1.0,
+                        [] => 1.0,
+                        [one] => one.get(),
+                        many => many[gate * channels + first + j].get(),
+                    };
+                    let factor = 1.0 / (f64::from(self.scale) * f64::from(scale));
+                    factors[at] = factor as f32;
+                    biases[at] = (f64::from(real[j]) - totals[at] * shift * factor) as f32;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Steps that wait for each other, on threads that are woken once.
+//!
+//! A network of many short steps would wake and collect its threads for every one of them, which in some thread pools takes as long as the step.
+//! Here they stay: whoever runs out of tasks of a step waits until the others are done with theirs, and goes on with the next.
+//!
+//! Nobody waits for a thread that has not come. Tasks are claimed one by one, first from a range of one's own, whose memory is in one's second
+//! cache, and after a short patience from those of others; so one thread alone gets through everything, and whoever waits, waits for tasks that
+//! somebody is at.
+
+use std::hint::spin_loop;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+/// Most threads that take part.
+pub(super) const MOST: usize = 64;
+/// How often somebody without work looks whether others are done before he takes tasks from them.
+const PATIENCE: usize = 64;
+/// How often he looks before the system may run another thread.
+const SPINS: usize = 4096;
+
+/// On cache lines of its own.
+#[repr(align(128))]
+#[derive(Default)]
+struct Padded<T>(T);
+
+/// Progress of a relay: steps of two phases of so many tasks, which may be none.
+pub(super) struct Relay {
+    threads: usize,
+    steps: usize,
+    phases: [usize; 2],
+    /// Tasks that were claimed of a thread's ranges, in all steps.
+    claimed: [Padded<AtomicUsize>; MOST],
+    /// Tasks that are done.
+    done: Padded<AtomicUsize>,
+    /// Somebody panicked.
+    lost: AtomicBool,
+}
+
+/// A task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Task {
+    pub(super) step: usize,
+    pub(super) phase: usize,
+    pub(super) index: usize,
+}
+
+/// Says that its thread panicked, where it did.
+struct Watch<'r>(&'r AtomicBool);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Relay {
+    /// A relay that nobody has begun, for at most `threads` threads.
+    pub(super) fn new(threads: usize, steps: usize, phases: [usize; 2]) -> Relay {
+        Relay {
+            threads: threads.clamp(1, MOST),
+            steps,
+            phases,
+            claimed: std::array::from_fn(|_| Padded::default()),
+            done: Padded::default(),
+            lost: AtomicBool::new(false),
+        }
+    }
+
+    /// Threads that have a range.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The range of a thread in a phase.
+    fn range(&self, thread: usize, phase: usize) -> Range<usize> {
+        let tasks = self.phases[phase];
+        thread * tasks / self.threads..(thread + 1) * tasks / self.threads
+    }
+
+    /// Takes part as number `thread`: returns when all is done, or when another thread panicked.
+    pub(super) fn run(&self, thread: usize, task: &mut dyn FnMut(Task)) {
+        let _watch = Watch(&self.lost);
+        for step in 0..self.steps {
+            for phase in (0..2).filter(|phase| self.phases[*phase] > 0) {
+                let before = step * (self.phases[0] + self.phases[1]) + if phase == 1 { self.phases[0] } else { 0 };
+                let all_done = || self.done.0.load(Ordering::Acquire) >= before + self.phases[phase];
+                while let Some(index) = self.claim(thread, step, phase) {
+                    task(Task { step, phase, index });
+                    self.done.0.fetch_add(1, Ordering::Release);
+                }
+                let mut looks = 0;
+                while !all_done() {
+                    if self.lost.load(Ordering::Acquire) {
+                        return;
+                    }
+                    looks += 1;
+                    if looks >= PATIENCE {
+                        let others = (1..self.threads).map(|i| (thread + i) % self.threads);
+                        if let Some(index) = others.into_iter().find_map(|other| self.claim(other, step, phase)) {
+                            task(Task { step, phase, index });
+                            self.done.0.fetch_add(1, Ordering::Release);
+                        }
+                    }
+                    if looks % SPINS == 0 { thread::yield_now() } else { spin_loop() }
+                }
+            }
+        }
+    }
+
+    /// The next task of a thread's range. Even steps go through it from the first on, odd ones from the last: what a step leaves in the second
+    /// cache is what the next one begins with.
+    fn claim(&self, thread: usize, step: usize, phase: usize) -> Option<usize> {
+        let (range, first) = (self.range(thread, phase), self.range(thread, 0).len());
+        let before = step * (first + self.range(thread, 1).len()) + if phase == 1 { first } else { 0 };
+        let claimed = &self.claimed[thread].0;
+        let mut seen = claimed.load(Ordering::Relaxed);
+        while seen < before + range.len() {
+            match claimed.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                // Whoever is at this step knows that all before are done, so these were claimed.
+                Ok(_) => {
+                    let i = seen.checked_sub(before)?;
+                    return Some(if step % 2 == 0 { range.start + i } else { range.end - 1 - i });
+                }
+                Err(now) => seen = now,
+            }
+        }
+        None
+    }
+}
