@@ -126,6 +126,12 @@ fn recurrent(library: &Library, a: &Owned<Attribute>, q: &RnnQuant) -> Result<()
         let call = (a, LongCount(scales.len()), *mask as i32, list(scales));
         library.call("dnnl_primitive_attr_set_rnn_weights_projection_qparams", (call.0, call.1, call.2, &call.3[..]))?;
     }
+    if let Some(linear) = &q.linear {
+        // What oneDNN's own tests call; no header declares it.
+        let call = (a, 1, LongCount(linear.gates.len()), list(&linear.gates));
+        let name = "_Z35dnnl_primitive_attr_set_rnn_tparamsP19dnnl_primitive_attrblPKff";
+        library.call(name, (call.0, call.1, call.2, &call.3[..], linear.cell.get()))?;
+    }
     Ok(())
 }
 

@@ -30,9 +30,9 @@ mod tests;
 use crate::dot::{self, products};
 use crate::view::Cells;
 use crate::{Args, View};
-use oxidnn_expr::number;
+use oxidnn_expr::{eltwise, number};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection, RnnSizes};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Prop, Real};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Prop, Real, RnnLinear};
 
 /// Scratch for [`run`], in `f64` elements.
 pub(crate) fn scratch_len(op: &Rnn) -> usize {
@@ -166,6 +166,7 @@ struct Net<'a> {
     cell_dtype: DataType,
     scales: WeightScales<'a>,
     projection_scales: WeightScales<'a>,
+    linear: Option<&'a RnnLinear>,
     src_layer: View<'a>,
     src_iter: Option<View<'a>>,
     src_iter_c: Option<View<'a>>,
@@ -196,6 +197,7 @@ impl<'a> Net<'a> {
             cell_dtype: cell.map_or(DataType::F32, |t| t.dtype),
             scales: scales(&attr.rnn.weights),
             projection_scales: scales(&attr.rnn.projection),
+            linear: attr.rnn.linear.as_ref(),
             src_layer: View::of(args, Arg::SRC)?,
             src_iter: View::optional(args, Arg::SRC_1)?,
             src_iter_c: View::optional(args, Arg::SRC_2)?,
@@ -207,6 +209,21 @@ impl<'a> Net<'a> {
             bias: View::optional(args, Arg::BIAS)?,
             workspace: if op.prop == Prop::ForwardInference { None } else { Some(Workspace::of(op, z, args)?) },
         })
+    }
+
+    /// The logistic function of a gate, or its linear activation.
+    fn logistic(&self, gate: usize, x: f64) -> f64 {
+        self.linear.map_or_else(|| eltwise::logistic(x), |l| f64::from(l.gates[gate].get()) * x)
+    }
+
+    /// The hyperbolic tangent of a gate, or its linear activation.
+    fn tanh(&self, gate: usize, x: f64) -> f64 {
+        self.linear.map_or_else(|| x.tanh(), |l| f64::from(l.gates[gate].get()) * x)
+    }
+
+    /// The hyperbolic tangent of a cell, or what stands for it.
+    fn bounded(&self, cell: f64) -> f64 {
+        self.linear.map_or_else(|| cell.tanh(), |l| f64::from(l.cell.get()) * cell)
     }
 
     /// True for the cells whose candidate multiplies the state before the reset.

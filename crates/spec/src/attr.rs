@@ -238,6 +238,18 @@ pub struct RnnQuant {
     pub weights: Option<(u32, Vec<Real>)>,
     /// Mask and scales of the projection weights.
     pub projection: Option<(u32, Vec<Real>)>,
+    /// Linear activations, for tests.
+    pub linear: Option<RnnLinear>,
+}
+
+/// Products in place of a recurrent network's activations, so that tests can compute results exactly. Gradients of a vanilla cell take the
+/// factor as slope; those of other cells are made of the gates as ever.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct RnnLinear {
+    /// Factors of the gates.
+    pub gates: Vec<Real>,
+    /// The factor in place of the hyperbolic tangent of an LSTM's cell.
+    pub cell: Real,
 }
 
 impl Attr {

@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/tile/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/kernels/tile/tail/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/ops/rnn/cell/mod.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/ops/rnn/cell/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/ops/matmul/gemm.rs", "panels that one worker packs and many read"),
     ("crates/cpu/src/ops/matmul/tiled.rs", "lends scratch to tiles as an operand"),
     ("crates/cpu/src/kernels/tile/drive/tests.rs", "lends memory of a test to a kernel"),

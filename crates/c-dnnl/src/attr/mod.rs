@@ -10,7 +10,6 @@ pub mod rnn;
 #[cfg(test)]
 mod tests;
 
-pub use rnn::Linear;
 
 use crate::handle::{Handle, In, InOut, New, Owned};
 use crate::memory_desc::{MemoryDesc, record};
@@ -28,7 +27,6 @@ pub struct Attr {
     dropout_mask: MemoryDesc,
     weights: Scales,
     projection: Scales,
-    linear: Option<Linear>,
 }
 
 impl Owned for Attr {}
@@ -50,7 +48,6 @@ impl From<&spec::Attr> for Attr {
             dropout_mask: mask.map_or(MemoryDesc::ZERO, record),
             weights: Scales::from(&attr.rnn.weights),
             projection: Scales::from(&attr.rnn.projection),
-            linear: None,
         }
     }
 }
@@ -64,16 +61,6 @@ impl Attr {
     /// The same, to change what no getter of this module points to.
     pub fn spec_mut(&mut self) -> &mut spec::Attr {
         &mut self.spec
-    }
-
-    /// Linear activations in place of a recurrent network's own, for tests.
-    pub fn linear(&self) -> Option<&Linear> {
-        self.linear.as_ref()
-    }
-
-    /// Asks for linear activations in place of a recurrent network's own.
-    pub fn set_linear(&mut self, linear: Option<Linear>) {
-        self.linear = linear;
     }
 }
 

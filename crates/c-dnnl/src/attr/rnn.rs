@@ -22,16 +22,6 @@ impl From<&Option<(u32, Vec<Real>)>> for Scales {
     }
 }
 
-/// Linear activations in place of a recurrent network's own, so that tests can compute results exactly: a factor a gate, and one for the cell
-/// state.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Linear {
-    /// Factors of the gates.
-    pub gates: Vec<f32>,
-    /// Factor of the cell state.
-    pub cell: f32,
-}
-
 /// `dnnl_primitive_attr_set_rnn_data_qparams`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_primitive_attr_set_rnn_data_qparams(attr: InOut<'_, Attr>, scale: f32, shift: f32) -> Status {

@@ -48,9 +48,6 @@ impl<'a> Creation<'a> {
         let Creation { pd, engine, hint, attr } = self;
         pd.check("primitive_desc")?;
         let engine = engine.share("engine")?;
-        if attr.optional().is_some_and(|a| a.linear().is_some()) {
-            return Err(Failure::unimplemented("linear activations of recurrent networks, a test mode"));
-        }
         let decision = decided::get(op.into(), attr.or_default(), |op, attr| {
             Ok(Decision::new(runtime::PrimitiveDesc::new(engine.runtime(), problem(op, attr)?)?))
         })?;
@@ -80,6 +77,9 @@ fn trim(op: &Op, attr: &mut spec::Attr) {
         if let PostOp::Prelu { mask } = post_op {
             *mask &= (1 << dims) - 1;
         }
+    }
+    if !matches!(op, Op::Rnn(_)) {
+        attr.rnn.linear = None;
     }
 }
 

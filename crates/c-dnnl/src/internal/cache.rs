@@ -1,11 +1,12 @@
 //! What oneDNN's test programs ask of the primitive cache, and the mode of recurrent networks that they test with.
 
-use crate::attr::{Attr, Linear};
+use crate::attr::Attr;
 use crate::handle::{Array, In, InOut, Out};
 use crate::primitive::Primitive;
 use crate::primitive_desc::PrimitiveDesc;
 use crate::status::{Failure, Status, guard, guard_value};
 use oxidnn_runtime::cache;
+use oxidnn_spec::{Real, RnnLinear};
 
 /// `dnnl_test_is_pd_in_cache`: whether the cache holds the primitive of this descriptor.
 #[unsafe(export_name = "_Z24dnnl_test_is_pd_in_cachePK19dnnl_primitive_desc")]
@@ -39,14 +40,15 @@ pub extern "C" fn set_capacity_without_clearing(capacity: usize) -> usize {
 #[unsafe(export_name = "_Z35dnnl_primitive_attr_set_rnn_tparamsP19dnnl_primitive_attrblPKff")]
 pub extern "C" fn set_rnn_tparams(attr: InOut<'_, Attr>, on: bool, gates: i64, scales: Array<'_, f32>, cell: f32) -> Status {
     guard("dnnl_primitive_attr_set_rnn_tparams", || {
-        let attr = attr.get("attr")?;
+        let rnn = &mut attr.get("attr")?.spec_mut().rnn;
         if !on {
-            attr.set_linear(None);
+            rnn.linear = None;
             return Ok(());
         }
         let gates = usize::try_from(gates).ok().filter(|n| (1..=4).contains(n));
         let gates = gates.ok_or_else(|| Failure::invalid("ngates", "another number of gates", "1 to 4"))?;
-        attr.set_linear(Some(Linear { gates: scales.slice("scales", gates)?.to_vec(), cell }));
+        let gates = scales.slice("scales", gates)?.iter().copied().map(Real::new).collect();
+        rnn.linear = Some(RnnLinear { gates, cell: Real::new(cell) });
         Ok(())
     })
 }

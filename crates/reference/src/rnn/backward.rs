@@ -231,8 +231,11 @@ impl Backward<'_, '_> {
     fn vanilla(&self, x: Sample, b: &mut Buffers<'_>) {
         let op = self.net.op;
         for c in 0..self.z.dhc {
-            b.deltas[self.delta(x, 0, c)] =
-                eltwise::backward(activation(op), op.alpha.get(), 0.0, self.output(b, x, c), self.gate(x, 0, c));
+            let output = self.output(b, x, c);
+            b.deltas[self.delta(x, 0, c)] = match self.net.linear {
+                Some(_) => self.net.tanh(0, output),
+                None => eltwise::backward(activation(op), op.alpha.get(), 0.0, output, self.gate(x, 0, c)),
+            };
         }
     }
 
@@ -258,7 +261,7 @@ impl Backward<'_, '_> {
         let [input, forget, candidate, output] = [0, 1, 2, 3].map(|g| self.gate(x, g, c));
         let (before, after) = (self.cell_before(x, c), self.ws.get(self.ws.cell(x.s, x.t, x.n, c)));
         let peephole = [0, 1, 2].map(|g| net.peephole(x.s, g, c as usize));
-        let bounded = after.tanh();
+        let bounded = self.net.bounded(after);
         let d_output = d_out * bounded * output * (1.0 - output);
         let d_cell = b.c[at] + d_out * output * (1.0 - bounded * bounded) + d_output * peephole[2];
         let d_input = d_cell * candidate * input * (1.0 - input);

@@ -21,10 +21,6 @@ pub(super) fn activation(op: &Rnn) -> EltwiseAlg {
     }
 }
 
-fn logistic(x: f64) -> f64 {
-    eltwise::logistic(x)
-}
-
 /// What one step works on: row-major, a row a sample. States are codes, gates real.
 struct Buffers<'s> {
     tiles: &'s mut [f64],
@@ -157,7 +153,11 @@ impl Net<'_> {
         for (gates, h) in b.gates.chunks_exact_mut(width).zip(b.h.chunks_exact_mut(width)) {
             for c in 0..width {
                 gates[c] = self.gate(s, gates, 0, c);
-                h[c] = self.codec.code(eltwise::forward(alg, self.op.alpha.get(), 0.0, gates[c]));
+                let state = match self.linear {
+                    Some(_) => self.tanh(0, gates[c]),
+                    None => eltwise::forward(alg, self.op.alpha.get(), 0.0, gates[c]),
+                };
+                h[c] = self.codec.code(state);
             }
         }
     }
@@ -168,12 +168,12 @@ impl Net<'_> {
         let rows = b.gates.chunks_exact_mut(4 * width).zip(b.c.chunks_exact_mut(width)).zip(b.extra.chunks_exact_mut(width));
         for ((gates, cell), out) in rows {
             for c in 0..width {
-                let input = logistic(self.gate(s, gates, 0, c) + self.peephole(s, 0, c) * cell[c]);
-                let forget = logistic(self.gate(s, gates, 1, c) + self.peephole(s, 1, c) * cell[c]);
-                let candidate = self.gate(s, gates, 2, c).tanh();
+                let input = self.logistic(0, self.gate(s, gates, 0, c) + self.peephole(s, 0, c) * cell[c]);
+                let forget = self.logistic(1, self.gate(s, gates, 1, c) + self.peephole(s, 1, c) * cell[c]);
+                let candidate = self.tanh(2, self.gate(s, gates, 2, c));
                 cell[c] = self.round_cell(forget * cell[c] + input * candidate);
-                let output = logistic(self.gate(s, gates, 3, c) + self.peephole(s, 2, c) * cell[c]);
-                out[c] = output * cell[c].tanh();
+                let output = self.logistic(3, self.gate(s, gates, 3, c) + self.peephole(s, 2, c) * cell[c]);
+                out[c] = output * self.bounded(cell[c]);
                 (gates[c], gates[width + c], gates[2 * width + c], gates[3 * width + c]) = (input, forget, candidate, output);
             }
         }
@@ -201,7 +201,7 @@ impl Net<'_> {
         let rows = b.gates.chunks_exact_mut(3 * width).zip(b.before.chunks_exact(width)).zip(b.extra.chunks_exact_mut(width));
         for ((gates, h), reset_state) in rows {
             for c in 0..width {
-                let (update, reset) = (logistic(self.gate(s, gates, 0, c)), logistic(self.gate(s, gates, 1, c)));
+                let [update, reset] = [0, 1].map(|gate| self.logistic(gate, self.gate(s, gates, gate, c)));
                 (gates[c], gates[width + c]) = (update, reset);
                 reset_state[c] = self.codec.code(reset * self.codec.real(h[c]));
             }
@@ -211,7 +211,7 @@ impl Net<'_> {
         for (n, ((gates, before), h)) in rows.enumerate() {
             let keep = 1.0 - self.attention(t, n as i64);
             for c in 0..width {
-                gates[2 * width + c] = self.gate(s, gates, 2, c).tanh();
+                gates[2 * width + c] = self.tanh(2, self.gate(s, gates, 2, c));
                 let update = keep * gates[c];
                 h[c] = self.codec.code(update * self.codec.real(before[c]) + (1.0 - update) * gates[2 * width + c]);
             }
@@ -228,10 +228,9 @@ impl Net<'_> {
             let keep = 1.0 - self.attention(t, n as i64);
             for c in 0..width {
                 let sum = |gate: usize| recurrent[gate * width + c] / (self.codec.scale * self.scales.at(gate * width + c));
-                let update = logistic(self.gate(s, gates, 0, c) + sum(0));
-                let reset = logistic(self.gate(s, gates, 1, c) + sum(1));
+                let [update, reset] = [0, 1].map(|gate| self.logistic(gate, self.gate(s, gates, gate, c) + sum(gate)));
                 extra[c] = sum(2) + self.bias(s, 3, c);
-                let candidate = (self.gate(s, gates, 2, c) + reset * extra[c]).tanh();
+                let candidate = self.tanh(2, self.gate(s, gates, 2, c) + reset * extra[c]);
                 h[c] = self.codec.code(keep * update * self.codec.real(before[c]) + (1.0 - keep * update) * candidate);
                 (gates[c], gates[width + c], gates[2 * width + c]) = (update, reset, candidate);
             }

@@ -262,6 +262,7 @@ fn int8_follows_the_real_network() {
             data: Some((Real::new(scale as f32), Real::new(shift as f32))),
             weights: Some((24, list(&weights))),
             projection: Some((8, list(&projections))),
+            linear: None,
         };
         let (b, c) = (bind(&real, &values), bind(&op, &codes));
         compute(real.clone(), Attr::default(), &b);

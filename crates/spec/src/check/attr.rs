@@ -351,5 +351,9 @@ fn rnn(op: &Op, attr: &Attr) -> Checked {
         )?;
         ensure(numbers.iter().all(|n| n.get().is_finite()), name, "infinity or NaN", "finite numbers")?;
     }
+    if let (Some(linear), Op::Rnn(net)) = (&q.linear, op) {
+        let gates = net.cell.gates();
+        ensure(linear.gates.len() as i64 == gates, "rnn linear activations", linear.gates.len(), format_args!("{gates} factors"))?;
+    }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::values::{MAX_LIST, Values, int, name_in, one_of, real};
 use super::{DropoutHint, FillHints, layouts};
 use crate::op::Rnn;
 use crate::{
-    Accumulation, Arg, Attr, DataType, Dropout, DynamicDim, FpMath, FpMathMode, Op, Problem, Real, RnnQuant, Rounding, ScratchpadMode,
+    Accumulation, Arg, Attr, DataType, Dropout, DynamicDim, FpMath, FpMathMode, Op, Problem, Real, RnnLinear, RnnQuant, Rounding, ScratchpadMode,
     Tensor,
 };
 
@@ -209,7 +209,22 @@ fn rnn_quant(v: &Values, rnn: &Rnn) -> Result<RnnQuant> {
         data,
         weights: weights("attr-rnn-weights", "scaling", Some(&rnn.weights_layer))?,
         projection: weights("attr-rnn-projection", "scaling-proj", rnn.weights_projection.as_ref())?,
+        linear: v.read("attr-rnn-linear", rnn_linear)?,
     })
+}
+
+/// Factors of linear activations: those of the gates, then that of the cell.
+fn rnn_linear(s: &str) -> Result<Option<RnnLinear>> {
+    if s.is_empty() {
+        return Ok(None);
+    }
+    let (gates, cell) = s.split_once(':').ok_or_else(|| ParseError::new(s, "FACTOR+FACTOR..:FACTOR"))?;
+    Ok(Some(RnnLinear { gates: gates.split('+').map(real).collect::<Result<_>>()?, cell: real(cell)? }))
+}
+
+/// What [`rnn_linear`] reads.
+pub(super) fn linear_text(linear: Option<&RnnLinear>) -> String {
+    linear.map_or(String::new(), |l| format!("{}:{}", join(&l.gates), l.cell))
 }
 
 /// Quantisation of what a reorder makes ready for an int8 network: the given numbers, else none.
@@ -220,7 +235,7 @@ fn given_quant(v: &Values) -> Result<RnnQuant> {
         None => Err(ParseError::new(s, "SCALE:SHIFT, or none")),
     })?;
     let list = |option: &str| v.read(option, |s| if s.is_empty() || s == "none" { Ok(None) } else { numbers(s).map(Some) });
-    Ok(RnnQuant { data, weights: list("attr-rnn-weights")?, projection: list("attr-rnn-projection")? })
+    Ok(RnnQuant { data, weights: list("attr-rnn-weights")?, projection: list("attr-rnn-projection")?, linear: None })
 }
 
 /// The mask and scales that `--scaling` stands for: one 127, or one for each gate and channel.
@@ -313,4 +328,5 @@ fn write_rnn(rnn: &Rnn, q: &RnnQuant, line: &mut Line) {
             None => line.set(option, "none"),
         }
     }
+    line.set("attr-rnn-linear", linear_text(q.linear.as_ref()));
 }

@@ -108,6 +108,7 @@ const COMMON: &[Opt] = &[
     opt("attr-rnn-data", ""),
     opt("attr-rnn-weights", ""),
     opt("attr-rnn-projection", ""),
+    opt("attr-rnn-linear", ""),
     opt("inplace", "false"),
     opt("mb", "0"),
     opt("tensors", ""),

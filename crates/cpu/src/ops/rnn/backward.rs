@@ -7,7 +7,7 @@
 //! Deltas are kept twice: in rows of samples, as tiles read their left operand, and in panels of channels, as they read the right one.
 
 use super::cut::{Cut, On};
-use super::forward::{TOO_LONG, is_backward, rows_of};
+use super::forward::{TOO_LONG, factors, is_backward, rows_of};
 use super::parameters::Parameters;
 use super::sizes::{Panels, Sizes};
 use super::skinny::{Rows, Skinny};
@@ -25,7 +25,7 @@ use crate::row::{Kernel, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, DataType, Error, Op, Problem};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem};
 use std::sync::Arc;
 
 /// Everything in scratch.
@@ -54,6 +54,8 @@ pub(super) struct Backward {
     /// Gradients of a layer's input.
     inputs: Gemm,
     parameters: Parameters,
+    /// Factors of linear activations by gate, and of the cell.
+    pub(super) linear: Option<[f32; 5]>,
     /// Numbers of a row of the workspace.
     pub(super) workspace_row: usize,
     src: Option<(usize, usize)>,
@@ -81,13 +83,13 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Backward::new(op, z, isa, target.threads)?;
+    let kernel = Backward::new((op, &problem.attr), z, isa, target.threads)?;
     let scratch_bytes = booked(&kernel.lens).ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
 impl Backward {
-    fn new(op: &Rnn, z: Sizes, isa: Isa, workers: usize) -> Result<Backward, Skip> {
+    fn new((op, attr): (&Rnn, &Attr), z: Sizes, isa: Isa, workers: usize) -> Result<Backward, Skip> {
         let [inputs, states, gates, outputs] = [z.slc, z.sic, z.dhc, z.dic].map(|n| Panels::of(isa, n));
         let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, Product::F32)?;
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, Product::F32));
@@ -109,6 +111,7 @@ impl Backward {
             iter,
             inputs: Gemm::new(kind, sizes, workers),
             parameters: Parameters::new(op, &z, isa, workers)?,
+            linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer).filter(|_| op.src_layer.dtype == DataType::F32),
             lens: [0; PARTS],

@@ -1,10 +1,13 @@
 //! How the steps of a layer are cut into tasks. Steps wait for each other, samples and directions do not.
 
-use super::relay::{Relay, Task};
+use super::relay::{self, Relay, Task};
 use super::sizes::Sizes;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::Executor;
 use std::ops::Range;
+
+#[cfg(test)]
+mod tests;
 
 /// Most rows of a slice of the batch: their gates of a panel stay in the first cache.
 const ROWS: usize = 48;
@@ -59,15 +62,21 @@ impl Cut {
     /// Calls `task` for all panels of both phases of all steps, each phase when the one before is done, with the worker's share of scratch.
     pub(super) fn run(&self, on: On<'_>, work: &mut Part<'_>, task: &(dyn Fn(&Place, &mut [f32]) + Sync)) {
         let On { executor, workers, directions, steps, phases } = on;
-        if self.whole {
+        let threads = workers.min(executor.threads());
+        if self.whole || threads <= 1 {
             return work.work(executor, workers, directions * self.slices, &|index, share| {
                 let (d, slice) = (index / self.slices, index % self.slices);
-                Relay::new(1, steps, phases).run(0, &mut |Task { step, phase, index: panel }| {
-                    task(&Place { d, rows: self.rows(slice), step, phase, panel }, share);
-                });
+                for step in 0..steps {
+                    for (phase, panels) in phases.into_iter().enumerate() {
+                        for index in 0..panels {
+                            let panel = relay::to_and_fro(0..panels, step, index);
+                            task(&Place { d, rows: self.rows(slice), step, phase, panel }, share);
+                        }
+                    }
+                }
             });
         }
-        let relay = Relay::new(workers, steps, phases.map(|panels| directions * self.slices * panels));
+        let relay = Relay::new(threads, steps, phases.map(|panels| directions * self.slices * panels));
         work.work(executor, workers, relay.threads(), &|thread, share| {
             relay.run(thread, &mut |Task { step, phase, index }| {
                 let (panel, rest) = (index % phases[phase], index / phases[phase]);

@@ -28,7 +28,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
 use std::sync::{Arc, OnceLock};
 
 /// A planned forward pass.
@@ -56,6 +56,8 @@ pub(super) struct Forward {
     /// What makes states of the sums of either phase.
     pub(super) cells: Cells,
     quantised: Option<Quantised>,
+    /// Factors of linear activations by gate, and of the cell.
+    linear: Option<[f32; 5]>,
     /// Numbers of a row of the workspace.
     pub(super) workspace_row: usize,
     /// Where the rows of the source are, where they are taken as they lie, and those of the destination.
@@ -92,7 +94,7 @@ struct Lens {
     weights: [usize; 3],
     ones: usize,
     bias: usize,
-    factors: usize,
+    whole: [usize; 2],
     projected: [usize; 2],
     peephole: usize,
     shares: usize,
@@ -107,10 +109,10 @@ struct Lens {
 }
 
 impl Lens {
-    fn list(&self) -> [usize; 18] {
-        let Lens { weights: [w, u, p], ones, bias, factors, projected: [q, r], peephole, shares, .. } = *self;
+    fn list(&self) -> [usize; 19] {
+        let Lens { weights: [w, u, p], ones, bias, whole: [f, g], projected: [q, r], peephole, shares, .. } = *self;
         let Lens { src, gates, sequences: [s, t], first, cell, middle, gemm, share, .. } = *self;
-        [w, u, p, ones, bias, factors, q, r, peephole, shares, src, gates, s, t, first, cell, middle, gemm.max(share)]
+        [w, u, p, ones, bias, f, g, q, r, peephole, shares, src, gates, s, t, first, cell, middle, gemm.max(share)]
     }
 }
 
@@ -222,6 +224,7 @@ impl Forward {
             gemm: Gemm::new(kind, sizes, workers),
             cells: Cells { specs: [None; 2], made: OnceLock::new() },
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
+            linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer),
             dst: rows_of(&op.dst_layer)
@@ -233,13 +236,13 @@ impl Forward {
             iter,
             projection,
         };
-        forward.cells.specs = forward.cell_specs(attr)?;
+        forward.cells.specs = forward.cell_specs()?;
         forward.lens = forward.lens().ok_or(TOO_LONG)?;
         Ok(forward)
     }
 
     /// The kernels of the phases of a step.
-    fn cell_specs(&self, _: &Attr) -> Result<[Option<cell::Spec>; 2], Skip> {
+    fn cell_specs(&self) -> Result<[Option<cell::Spec>; 2], Skip> {
         let (op, z, lanes) = (&self.op, &self.z, self.isa.width().lanes());
         let projected = self.projection.is_some();
         let (first, second) = match op.cell {
@@ -260,8 +263,8 @@ impl Forward {
             whole: self.product.is_whole(),
             training: op.prop == Prop::ForwardTraining,
             attention: op.attention.is_some() && pass != Pass::Reset,
-            masked: !channels.is_multiple_of(lanes),
-            linear: false,
+            masked: !channels.is_multiple_of(lanes * cell::vectors(self.isa, skinny.columns())),
+            linear: self.linear.is_some(),
         };
         let first = spec((first, self.gates, z.dhc), &self.skinny);
         Ok([Some(first), second.zip(self.second.as_ref()).map(|(second, skinny)| spec(second, skinny))])
@@ -276,16 +279,16 @@ impl Forward {
         let padded = self.gates.padded();
         let by_channel = |count: usize| z.stacks().checked_mul(count)?.checked_mul(padded);
         let sequence = states(all, self.outputs.padded())?;
-        let whole = self.product.is_whole();
+        let is_whole = self.product.is_whole();
         // Layers whose states are in scratch.
         let kept = z.layers - usize::from(self.dst.is_some());
         let each = self.cut.tallest().checked_mul(z.gates.max(1))?.checked_mul(LINE)?;
         Some(Lens {
             weights: [self.layer.scratch_len()?, self.iter.scratch_len()?, self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?],
-            ones: if whole { Quantised::ones(z) } else { 0 },
+            ones: if is_whole { Quantised::ones(z) } else { 0 },
             bias: by_channel(z.bias_gates)?,
-            factors: if whole { by_channel(z.gates)? } else { 0 },
-            projected: [if whole && self.projection.is_some() { z.stacks().checked_mul(self.outputs.padded())? } else { 0 }; 2],
+            whole: [if is_whole { by_channel(z.gates)? } else { 0 }; 2],
+            projected: [if is_whole && self.projection.is_some() { z.stacks().checked_mul(self.outputs.padded())? } else { 0 }; 2],
             peephole: if self.op.weights_peephole.is_some() { by_channel(3)? } else { 0 },
             shares: if self.op.attention.is_some() { samples } else { 0 },
             src: if self.src.is_some() { 0 } else { states(samples, z.slc)? },
@@ -335,6 +338,14 @@ impl Forward {
     }
 }
 
+/// Factors of linear activations as cells take them.
+pub(super) fn factors(linear: &RnnLinear) -> [f32; 5] {
+    let mut all = [0.0; 5];
+    all.iter_mut().zip(&linear.gates).for_each(|(to, gate)| *to = gate.get());
+    all[4] = linear.cell.get();
+    all
+}
+
 /// Whether direction `d` of a network walks back in time.
 pub(super) fn is_backward(op: &Rnn, d: usize) -> bool {
     op.direction == RnnDirection::Right2Left || d == 1
@@ -375,7 +386,8 @@ impl Kernel for Forward {
             iter,
             projection,
             bias: lines.bias,
-            factors: lines.factors,
+            shifts: lines.whole[0],
+            factors: lines.whole[1],
             peephole: lines.peephole,
             projected: lines.projected,
             shares: lines.shares,
@@ -403,7 +415,7 @@ impl Kernel for Forward {
 /// Numbers by channel of an execution.
 struct ByChannel<'s> {
     bias: &'s [f32],
-    factors: &'s [f32],
+    whole: [&'s [f32]; 2],
     projected: [&'s [f32]; 2],
     peephole: &'s [f32],
     shares: &'s [f32],
@@ -415,8 +427,9 @@ impl Forward {
     fn lines<'s>(&self, simd: Simd, ctx: &Ctx<'_>, weights: [Buf; 3], scratch: &mut Scratch<'s>) -> Result<ByChannel<'s>, Error> {
         let (lens, z) = (&self.lens, &self.z);
         let ones = scratch.take(lens.ones)?.into_buf();
-        let [bias, factors, projected, projected_factors] =
-            [lens.bias, lens.factors, lens.projected[0], lens.projected[1]].map(|n| scratch.take(n));
+        let bias = scratch.take(lens.bias)?;
+        let [shifts, factors, second_shifts, second_factors] =
+            [lens.whole[0], lens.whole[1], lens.projected[0], lens.projected[1]].map(|n| scratch.take(n));
         let (view, peephole) = (View::optional(simd, ctx, Arg::BIAS)?, View::optional(simd, ctx, Arg::WEIGHTS_2)?);
         let lines = |gates: usize| Lines { z, panels: self.gates, gates };
         let peephole = lines(3).fill(ctx.executor, peephole.as_ref(), scratch.take(lens.peephole)?);
@@ -426,19 +439,18 @@ impl Forward {
                 *share = 1.0 - attention.get(&states::position(&[i / z.batch, i % z.batch]));
             }
         }
-        let Some(quantised) = &self.quantised else {
-            let bias = lines(z.bias_gates).fill(ctx.executor, view.as_ref(), bias?);
-            let numbers = Numbers { scale: 1.0, shift: 0.0, linear: LINEAR };
-            return Ok(ByChannel { bias, factors: &[], projected: [&[], &[]], peephole, shares, numbers });
-        };
-        let mut to = quantised::Lines { bias: bias?.into_slice(), factors: factors?.into_slice(), ones };
-        quantised.gates(z, [(&self.layer, weights[0]), (&self.iter, weights[1])], view.as_ref(), &mut to);
-        let mut second = quantised::Lines { bias: projected?.into_slice(), factors: projected_factors?.into_slice(), ones };
-        if let Some(projection) = &self.projection {
-            quantised.projected(z, (projection, weights[2]), &mut second);
+        let bias = lines(z.bias_gates).fill(ctx.executor, view.as_ref(), bias);
+        let mut first = quantised::Lines { shifts: shifts?.into_slice(), factors: factors?.into_slice(), ones };
+        let mut second = quantised::Lines { shifts: second_shifts?.into_slice(), factors: second_factors?.into_slice(), ones };
+        if let Some(quantised) = &self.quantised {
+            quantised.gates(z, [(&self.layer, weights[0]), (&self.iter, weights[1])], &mut first);
+            if let Some(projection) = &self.projection {
+                quantised.projected(z, (projection, weights[2]), &mut second);
+            }
         }
-        let numbers = quantised.numbers(LINEAR);
-        Ok(ByChannel { bias: to.bias, factors: to.factors, projected: [second.bias, second.factors], peephole, shares, numbers })
+        let (scale, shift) = self.codec().whole.unwrap_or((1.0, 0.0));
+        let numbers = Numbers { scale, shift, linear: self.linear.unwrap_or_default() };
+        Ok(ByChannel { bias, whole: [first.shifts, first.factors], projected: [second.shifts, second.factors], peephole, shares, numbers })
     }
 
     /// Rows of the source, copied unless they are taken as they lie.
@@ -558,6 +570,3 @@ impl Forward {
         Ok(())
     }
 }
-
-/// Factors of linear activations where there are none.
-const LINEAR: [f32; 5] = [1.0; 5];

@@ -1,15 +1,13 @@
 //! Networks of whole numbers: states are `scale * x + shift` in 8 bits, weights `scale_w * w`, so a sum of products is a real number times both
-//! scales, and what the shift adds to it is `shift` times the sum of the column of weights. What is to be done to sums is therefore one
-//! multiply-add a gate and channel, `sum * factor + bias`, whose numbers are made once in an execution.
+//! scales, and what the shift adds to it is `shift` times the sum of the column of weights. What a gate and channel take away from sums, and
+//! what they multiply the rest by, is made once in an execution. The first is a whole number, which leaves the difference exact.
 //!
 //! Products of signed bytes have 128 added to every state (see `oxidnn_jit::kernels::dot`), which counts as shift.
 
-use super::cell::Numbers;
 use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::{Rows, Skinny};
-use super::states::{Codec, position};
+use super::states::Codec;
 use super::weights::Weights;
-use crate::kernels::access::View;
 use crate::kernels::tile::Product;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
@@ -36,9 +34,9 @@ pub(super) struct Quantised {
 /// Weights whose columns are summed.
 pub(super) type Matrix<'w> = (&'w Weights, Buf);
 
-/// What multiply-adds of sums are made of: biases, factors, and numbers of scratch.
+/// What is taken away from sums, what the rest is multiplied by, and scratch.
 pub(super) struct Lines<'l> {
-    pub(super) bias: &'l mut [f32],
+    pub(super) shifts: &'l mut [f32],
     pub(super) factors: &'l mut [f32],
     pub(super) ones: Buf,
 }
@@ -73,33 +71,27 @@ impl Quantised {
         Codec { dtype, whole: Some((self.scale, self.shift)) }
     }
 
-    /// The numbers of calls of cells.
-    pub(super) const fn numbers(&self, linear: [f32; 5]) -> Numbers {
-        Numbers { scale: self.scale, shift: self.shift, linear }
-    }
-
     /// Numbers of scratch of [`Lines::ones`].
     pub(super) fn ones(z: &Sizes) -> usize {
         z.slc.max(z.sic).max(z.dhc).div_ceil(4)
     }
 
     /// The numbers of gates.
-    pub(super) fn gates(&self, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], bias: Option<&View<'_>>, to: &mut Lines<'_>) {
+    pub(super) fn gates(&self, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
         let of = [(&self.layer, layer), (&self.iter, iter)];
-        self.fill((z, layer.0.panels, z.gates, z.dhc), &of, &self.weights, bias, to);
+        self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.weights, to);
     }
 
     /// The numbers of projected states.
     pub(super) fn projected(&self, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
-        self.fill((z, projection.0.panels, 1, z.dic), &[(&self.projected, projection)], &self.projection, None, to);
+        self.fill((projection.0.panels, 1, z.dic), &[(&self.projected, projection)], &self.projection, to);
     }
 
     fn fill(
         &self,
-        (z, panels, gates, channels): (&Sizes, Panels, usize, usize),
+        (panels, gates, channels): (Panels, usize, usize),
         of: &[(&Skinny, Matrix<'_>)],
         scales: &[Real],
-        bias: Option<&View<'_>>,
         to: &mut Lines<'_>,
     ) {
         // What products take for 1, and what they add to every number.
@@ -108,8 +100,8 @@ impl Quantised {
         let ones = Rows { buf: to.ones, start: 0, row: 0 };
         let shift = f64::from(self.shift) + added;
         let line = gates * panels.width;
-        let lines = to.bias.chunks_exact_mut(line).zip(to.factors.chunks_exact_mut(line));
-        for (i, (biases, factors)) in lines.enumerate() {
+        let lines = to.shifts.chunks_exact_mut(line).zip(to.factors.chunks_exact_mut(line));
+        for (i, (shifts, factors)) in lines.enumerate() {
             let (stack, panel) = (i / panels.count, i % panels.count);
             let mut totals = [0.0f64; GATES * LINE];
             for (skinny, (weights, buf)) in of {
@@ -119,10 +111,6 @@ impl Quantised {
             }
             let (first, count) = panels.channels(panel, channels);
             for gate in 0..gates {
-                let mut real = [0.0; LINE];
-                if let Some(view) = bias {
-                    view.read(&position(&[stack / z.directions, stack % z.directions, gate, first]), 3, &mut real[..count]);
-                }
                 for j in 0..panels.width {
                     let at = gate * panels.width + j;
                     let scale = match scales {
@@ -131,9 +119,8 @@ impl Quantised {
                         [one] => one.get(),
                         many => many[gate * channels + first + j].get(),
                     };
-                    let factor = 1.0 / (f64::from(self.scale) * f64::from(scale));
-                    factors[at] = factor as f32;
-                    biases[at] = (f64::from(real[j]) - totals[at] * shift * factor) as f32;
+                    factors[at] = (1.0 / (f64::from(self.scale) * f64::from(scale))) as f32;
+                    shifts[at] = (totals[at] * shift) as f32;
                 }
             }
         }

@@ -4,13 +4,16 @@
 //! Here they stay: whoever runs out of tasks of a step waits until the others are done with theirs, and goes on with the next.
 //!
 //! Nobody waits for a thread that has not come. Tasks are claimed one by one, first from a range of one's own, whose memory is in one's second
-//! cache, and after a short patience from those of others; so one thread alone gets through everything, and whoever waits, waits for tasks that
+//! cache, and then, after a short patience with who is at it, from those of others; so one thread alone gets through everything, and whoever waits, waits for tasks that
 //! somebody is at.
 
 use std::hint::spin_loop;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+
+#[cfg(test)]
+mod tests;
 
 /// Most threads that take part.
 pub(super) const MOST: usize = 64;
@@ -43,6 +46,12 @@ pub(super) struct Task {
     pub(super) step: usize,
     pub(super) phase: usize,
     pub(super) index: usize,
+}
+
+/// Number `i` of a range. Even steps go through it from the first on, odd ones from the last: what a step leaves in the second cache is what the
+/// next one begins with.
+pub(super) const fn to_and_fro(range: Range<usize>, step: usize, i: usize) -> usize {
+    if step.is_multiple_of(2) { range.start + i } else { range.end - 1 - i }
 }
 
 /// Says that its thread panicked, where it did.
@@ -97,9 +106,9 @@ impl Relay {
                         return;
                     }
                     looks += 1;
-                    if looks >= PATIENCE {
-                        let others = (1..self.threads).map(|i| (thread + i) % self.threads);
-                        if let Some(index) = others.into_iter().find_map(|other| self.claim(other, step, phase)) {
+                    let others = (1..self.threads).map(|i| (thread + i) % self.threads);
+                    if looks >= PATIENCE || others.clone().any(|other| self.is_behind(other, step, phase)) {
+                        if let Some(index) = others.clone().find_map(|other| self.claim(other, step, phase)) {
                             task(Task { step, phase, index });
                             self.done.0.fetch_add(1, Ordering::Release);
                         }
@@ -110,20 +119,26 @@ impl Relay {
         }
     }
 
-    /// The next task of a thread's range. Even steps go through it from the first on, odd ones from the last: what a step leaves in the second
-    /// cache is what the next one begins with.
+    /// Tasks of a thread's range before a phase of a step.
+    fn before(&self, thread: usize, step: usize, phase: usize) -> usize {
+        let first = self.range(thread, 0).len();
+        step * (first + self.range(thread, 1).len()) + if phase == 1 { first } else { 0 }
+    }
+
+    /// Whether a thread has not begun with a phase, in which it has a range.
+    fn is_behind(&self, thread: usize, step: usize, phase: usize) -> bool {
+        !self.range(thread, phase).is_empty() && self.claimed[thread].0.load(Ordering::Relaxed) == self.before(thread, step, phase)
+    }
+
+    /// The next task of a thread's range.
     fn claim(&self, thread: usize, step: usize, phase: usize) -> Option<usize> {
-        let (range, first) = (self.range(thread, phase), self.range(thread, 0).len());
-        let before = step * (first + self.range(thread, 1).len()) + if phase == 1 { first } else { 0 };
+        let (range, before) = (self.range(thread, phase), self.before(thread, step, phase));
         let claimed = &self.claimed[thread].0;
         let mut seen = claimed.load(Ordering::Relaxed);
         while seen < before + range.len() {
             match claimed.compare_exchange_weak(seen, seen + 1, Ordering::Relaxed, Ordering::Relaxed) {
                 // Whoever is at this step knows that all before are done, so these were claimed.
-                Ok(_) => {
-                    let i = seen.checked_sub(before)?;
-                    return Some(if step % 2 == 0 { range.start + i } else { range.end - 1 - i });
-                }
+                Ok(_) => return Some(to_and_fro(range, step, seen.checked_sub(before)?)),
                 Err(now) => seen = now,
             }
         }

@@ -4,6 +4,9 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Rnn;
 
+#[cfg(test)]
+mod tests;
+
 /// Most numbers of a gate in a panel.
 pub(super) const LINE: usize = 64;
 

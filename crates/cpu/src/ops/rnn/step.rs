@@ -13,8 +13,9 @@ pub(super) struct Run<'a> {
     /// Weights of state and projection.
     pub(super) iter: Buf,
     pub(super) projection: Buf,
-    /// Bias and peephole weights by stack, panel and gate; of whole sums the bias without what their shift adds, and factors.
+    /// Bias and peephole weights by stack, panel and gate; of whole sums what is taken away from them, and factors.
     pub(super) bias: &'a [f32],
+    pub(super) shifts: &'a [f32],
     pub(super) factors: &'a [f32],
     pub(super) peephole: &'a [f32],
     /// The same of projected sums, by stack and panel.
@@ -105,7 +106,7 @@ impl Run<'_> {
         self.keep(step, piece, &mut call);
         if plan.projection.is_some() && *phase == 1 {
             let first = (self.stack(step) * plan.outputs.count + panel) * plan.outputs.width + piece.column;
-            call.set(Field::Bias, Memory::line(self.projected[0], first));
+            call.set(Field::Shifts, Memory::line(self.projected[0], first));
             call.set(Field::Factors, Memory::line(self.projected[1], first));
             return cell.run(&call);
         }
@@ -113,6 +114,7 @@ impl Run<'_> {
         call.set(Field::Inputs, Memory::new(self.gates, (gates * z.gates * width + piece.column) * 4, z.gates * width * 4));
         let by_gate = |gates: usize| (self.stack(step) * count + panel) * gates * width + piece.column;
         call.set(Field::Bias, Memory::line(self.bias, by_gate(z.bias_gates)));
+        call.set(Field::Shifts, Memory::line(self.shifts, by_gate(z.gates)));
         call.set(Field::Factors, Memory::line(self.factors, by_gate(z.gates)));
         call.set(Field::Peephole, Memory::line(self.peephole, by_gate(3)));
         let cells = plan.cell.bits() / 8;

@@ -256,6 +256,10 @@ impl At<'_, '_> {
     fn vanilla<const FMA: bool>(&self, n: usize, out: &Line) {
         let (x, alpha) = (self.gate(n, 0), self.plan.op.alpha.get());
         let mut delta = *out;
+        if let Some(factors) = self.plan.linear {
+            delta.iter_mut().for_each(|d| *d *= factors[0]);
+            return self.put(n, 0, &delta);
+        }
         let lines = delta[..self.width].iter_mut().zip(&x);
         match self.plan.op.activation {
             RnnActivation::Relu => {
@@ -291,7 +295,10 @@ impl At<'_, '_> {
         let mut deltas = [[0.0; LINE]; 4];
         for j in 0..self.width {
             let (i, f, g, o) = (input[j], forget[j], candidate[j], output[j]);
-            let bounded = Lane::<FMA>(after[j]).tanh().0;
+            let bounded = match self.plan.linear {
+                Some(factors) => factors[4] * after[j],
+                None => Lane::<FMA>(after[j]).tanh().0,
+            };
             let d_output = out[j] * bounded * o * (1.0 - o);
             let d_cell = dc[j] + out[j] * o * (1.0 - bounded * bounded) + d_output * peephole[2][j];
             let (d_input, d_forget) = (d_cell * g * i * (1.0 - i), d_cell * before[j] * f * (1.0 - f));

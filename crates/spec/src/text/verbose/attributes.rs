@@ -41,6 +41,7 @@ pub(super) fn write(attr: &Attr) -> String {
     if let Some((scale, shift)) = attr.rnn.data {
         put("rnn_data_qparams", format!("{scale}:{shift}"));
     }
+    put("attr-rnn-linear", attrs::linear_text(attr.rnn.linear.as_ref()));
     for (name, qparams) in [("rnn_weights_qparams", &attr.rnn.weights), ("rnn_weights_projection_qparams", &attr.rnn.projection)] {
         if let Some((mask, scales)) = qparams {
             put(name, format!("{mask}:{}", scales.iter().map(Real::to_string).collect::<Vec<_>>().join("+")));

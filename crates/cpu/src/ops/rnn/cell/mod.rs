@@ -7,6 +7,7 @@
 
 #[cfg(test)]
 mod tests;
+mod together;
 mod write;
 
 use crate::kernels::code::{Kernels, Key};
@@ -69,7 +70,7 @@ pub(super) struct Spec {
     pub(super) training: bool,
     /// The share of the update gate differs by row.
     pub(super) attention: bool,
-    /// The last vector of a row may have fewer channels than lanes.
+    /// The last vectors of a row may have fewer channels than lanes, see [`vectors`].
     pub(super) masked: bool,
     /// Activations are products with numbers of the call.
     pub(super) linear: bool,
@@ -82,9 +83,10 @@ pub(super) enum Field {
     Sums,
     /// Those of the layer's input.
     Inputs,
-    /// Bias by gate; of whole sums, with what the shift of states takes away.
+    /// Bias by gate.
     Bias,
-    /// Factors of whole sums by gate.
+    /// Of whole sums: what the shift of states adds to them, and factors that make real numbers of them, by gate.
+    Shifts,
     Factors,
     Peephole,
     Cell,
@@ -102,9 +104,9 @@ pub(super) enum Field {
 }
 
 impl Field {
-    const ALL: [Field; 13] = {
+    const ALL: [Field; 14] = {
         use Field::*;
-        [Sums, Inputs, Bias, Factors, Peephole, Cell, Before, State, Share, Gates, KeptState, KeptCell, Extra]
+        [Sums, Inputs, Bias, Shifts, Factors, Peephole, Cell, Before, State, Share, Gates, KeptState, KeptCell, Extra]
     };
 }
 
@@ -174,8 +176,8 @@ impl<'a> Call<'a> {
 #[derive(Debug)]
 pub(super) struct Args {
     rows: usize,
-    /// Vectors of a row.
-    vectors: usize,
+    /// Turns of a row, each some vectors.
+    steps: usize,
     channels: usize,
     kept_gate: usize,
     at: [*mut u8; Field::ALL.len()],
@@ -207,11 +209,20 @@ impl Key for Spec {
     }
 }
 
+/// Vectors of so many columns of a gate that are made together: with 16 registers one, whose gates fill them.
+pub(super) fn vectors(isa: Isa, columns: usize) -> usize {
+    if isa.avx512 && (columns / isa.width().lanes()).is_multiple_of(2) { 2 } else { 1 }
+}
+
 impl Spec {
-    /// Bytes of a row of a field for so many channels, in whole vectors where there is no mask; `None` where the pass does not look at it.
-    fn extent(&self, field: Field, channels: usize, vectors: usize) -> Option<usize> {
-        let gates = |count: usize, distance: u16| (count - 1) * usize::from(distance) * 4 + vectors * 4;
-        let wanted = if self.masked { channels } else { vectors };
+    fn together(&self, isa: Isa) -> usize {
+        vectors(isa, usize::from(self.columns))
+    }
+
+    /// Bytes of a row of a field for so many channels, or without a mask so many `padded`; `None` where the pass does not look at it.
+    fn extent(&self, field: Field, channels: usize, padded: usize) -> Option<usize> {
+        let gates = |count: usize, distance: u16| (count - 1) * usize::from(distance) * 4 + padded * 4;
+        let wanted = if self.masked { channels } else { padded };
         let (lstm, projected, peephole) = match self.pass {
             Pass::Lstm { peephole, projected } => (true, projected, peephole),
             _ => (false, false, false),
@@ -220,11 +231,10 @@ impl Spec {
         let (there, extent) = match field {
             Field::Sums => (true, gates(self.pass.gates(), self.columns)),
             Field::Inputs => (self.pass != Pass::Projection, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
-            Field::Bias if self.pass == Pass::Projection => (self.whole, gates(1, self.width)),
-            Field::Bias => (true, gates(self.bias_gates(), self.width)),
-            Field::Factors => (self.whole, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
+            Field::Bias => (self.pass != Pass::Projection, gates(self.bias_gates(), self.width)),
+            Field::Shifts | Field::Factors => (self.whole, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
             Field::Peephole => (peephole, gates(3, self.width)),
-            Field::Cell => (lstm, vectors * self.cell.bytes()),
+            Field::Cell => (lstm, padded * self.cell.bytes()),
             Field::Before => (units, wanted * self.state.bytes()),
             Field::State => (true, wanted * self.state.bytes()),
             Field::Share => (self.attention, 4),
@@ -255,7 +265,8 @@ impl Spec {
 pub(super) struct Cell {
     entry: Entry<Args>,
     spec: Spec,
-    lanes: usize,
+    /// Channels that are made together.
+    together: usize,
 }
 
 impl Cell {
@@ -264,7 +275,7 @@ impl Cell {
     /// # Errors
     /// [`Error::Runtime`] where it cannot be made.
     pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
-        Ok(Cell { entry: CELLS.get(isa, spec)?, spec: *spec, lanes: isa.width().lanes() })
+        Ok(Cell { entry: CELLS.get(isa, spec)?, spec: *spec, together: spec.together(isa) * isa.width().lanes() })
     }
 
     /// Makes the states of some rows.
@@ -275,11 +286,11 @@ impl Cell {
         if call.rows == 0 || call.channels == 0 {
             return;
         }
-        let vectors = call.channels.div_ceil(self.lanes);
-        assert!(self.fits(call, vectors * self.lanes), "a cell outside its buffers: {:?}", self.spec);
+        let steps = call.channels.div_ceil(self.together);
+        assert!(self.fits(call, steps * self.together), "a cell outside its buffers: {:?}", self.spec);
         let args = Args {
             rows: call.rows,
-            vectors,
+            steps,
             channels: call.channels,
             kept_gate: call.kept_gate,
             at: call.fields.map(|p| p.buf.as_ptr().wrapping_add(p.at)),
@@ -292,10 +303,10 @@ impl Cell {
     }
 
     /// Whether all that the kernel touches lies in the buffers.
-    fn fits(&self, call: &Call<'_>, vectors: usize) -> bool {
+    fn fits(&self, call: &Call<'_>, padded: usize) -> bool {
         let spec = &self.spec;
         Field::ALL.into_iter().all(|field| {
-            let Some(extent) = spec.extent(field, call.channels, vectors) else { return true };
+            let Some(extent) = spec.extent(field, call.channels, padded) else { return true };
             let Place { buf, at, row, .. } = call.fields[field as usize];
             let gates = if field == Field::Gates { call.kept_gate.checked_mul(spec.kept_gates() - 1) } else { Some(0) };
             let before = row.checked_mul(call.rows - 1).and_then(|rows| rows.checked_add(at)?.checked_add(gates?));

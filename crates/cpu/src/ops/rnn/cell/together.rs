@@ -1,0 +1,126 @@
+//! Formulas of several vectors at once, operation by operation. One operation of a formula waits for the one before; with those of other vectors
+//! in between the processor has something to do meanwhile, which it would not find itself, several tens of instructions further on.
+
+use oxidnn_expr::Num;
+use oxidnn_expr::functions::{self, Bits};
+use std::array::from_fn;
+
+/// Vectors that a formula is computed of.
+#[derive(Clone, Copy)]
+pub(super) struct Together<V, const N: usize>(pub(super) [V; N]);
+
+impl<V: Copy, const N: usize> Together<V, N> {
+    fn each<R>(self, f: impl Fn(V) -> R) -> Together<R, N> {
+        Together(self.0.map(f))
+    }
+
+    fn with<O: Copy, R>(self, o: Together<O, N>, f: impl Fn(V, O) -> R) -> Together<R, N> {
+        Together(from_fn(|i| f(self.0[i], o.0[i])))
+    }
+}
+
+impl<V: Bits, const N: usize> Num for Together<V, N> {
+    type Mask = Together<V::Mask, N>;
+
+    fn constant(v: f64) -> Self {
+        Together([V::constant(v); N])
+    }
+    fn add(self, o: Self) -> Self {
+        self.with(o, V::add)
+    }
+    fn sub(self, o: Self) -> Self {
+        self.with(o, V::sub)
+    }
+    fn mul(self, o: Self) -> Self {
+        self.with(o, V::mul)
+    }
+    fn div(self, o: Self) -> Self {
+        self.with(o, V::div)
+    }
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Together(from_fn(|i| self.0[i].mul_add(a.0[i], b.0[i])))
+    }
+    fn max(self, o: Self) -> Self {
+        self.with(o, V::max)
+    }
+    fn min(self, o: Self) -> Self {
+        self.with(o, V::min)
+    }
+    fn abs(self) -> Self {
+        self.each(V::abs)
+    }
+    fn sqrt(self) -> Self {
+        self.each(V::sqrt)
+    }
+    fn exp(self) -> Self {
+        functions::exp(self)
+    }
+    fn ln(self) -> Self {
+        functions::ln(self)
+    }
+    fn exp_m1(self) -> Self {
+        functions::exp_m1(self)
+    }
+    fn ln_1p(self) -> Self {
+        functions::ln_1p(self)
+    }
+    fn tanh(self) -> Self {
+        functions::tanh(self)
+    }
+    fn erf(self) -> Self {
+        functions::erf(self)
+    }
+    fn powf(self, p: f64) -> Self {
+        self.each(|x| x.powf(p))
+    }
+    fn round(self) -> Self {
+        self.each(V::round)
+    }
+    fn lt(self, o: Self) -> Self::Mask {
+        self.with(o, V::lt)
+    }
+    fn le(self, o: Self) -> Self::Mask {
+        self.with(o, V::le)
+    }
+    fn eq(self, o: Self) -> Self::Mask {
+        self.with(o, V::eq)
+    }
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self {
+        Together(from_fn(|i| V::select(mask.0[i], a.0[i], b.0[i])))
+    }
+}
+
+impl<V: Bits, const N: usize> Bits for Together<V, N> {
+    type Word = Together<V::Word, N>;
+
+    fn word(v: i32) -> Self::Word {
+        Together([V::word(v); N])
+    }
+    fn bits(self) -> Self::Word {
+        self.each(V::bits)
+    }
+    fn from_bits(w: Self::Word) -> Self {
+        w.each(V::from_bits)
+    }
+    fn from_word(w: Self::Word) -> Self {
+        w.each(V::from_word)
+    }
+    fn word_add(a: Self::Word, b: Self::Word) -> Self::Word {
+        a.with(b, V::word_add)
+    }
+    fn word_sub(a: Self::Word, b: Self::Word) -> Self::Word {
+        a.with(b, V::word_sub)
+    }
+    fn word_shl(w: Self::Word, n: u8) -> Self::Word {
+        w.each(|w| V::word_shl(w, n))
+    }
+    fn word_sar(w: Self::Word, n: u8) -> Self::Word {
+        w.each(|w| V::word_sar(w, n))
+    }
+    fn clamp(self, low: f64, high: f64) -> Self {
+        self.each(|x| x.clamp(low, high))
+    }
+    fn copysign(self, sign: Self) -> Self {
+        self.with(sign, V::copysign)
+    }
+}

@@ -1,0 +1,25 @@
+use super::*;
+
+fn sizes(batch: usize, channels: usize) -> Sizes {
+    let (slc, sic, dhc, dic) = (channels, channels, channels, channels);
+    Sizes { layers: 1, directions: 1, time: 4, batch, slc, sic, dhc, dic, gates: 4, bias_gates: 4 }
+}
+
+#[test]
+fn slices_are_all_of_the_batch() {
+    for (batch, workers) in [(1, 1), (8, 2), (13, 4), (100, 2), (500, 8)] {
+        let cut = Cut::new(&sizes(batch, 256), workers, 4, 1 << 20);
+        let rows: Vec<usize> = cut.all().flatten().collect();
+        assert_eq!(rows, (0..batch).collect::<Vec<_>>());
+        assert!(cut.tallest() <= ROWS && cut.tallest() >= batch.div_ceil(cut.slices));
+    }
+}
+
+#[test]
+fn threads_share_a_step_where_it_is_large_and_a_slice_of_all_steps_else() {
+    assert!(Cut::new(&sizes(1, 256), 1, 4, 1 << 20).whole, "one thread");
+    assert!(Cut::new(&sizes(1, 64), 2, 1, 64 << 10).whole, "a short step");
+    assert!(Cut::new(&sizes(16, 128), 2, 2, 256 << 10).whole, "a slice for each, weights in the second cache");
+    let cut = Cut::new(&sizes(8, 256), 2, 4, 1 << 20);
+    assert!(!cut.whole && cut.slices == 1, "weights that do not stay in one cache are shared: {cut:?}");
+}
