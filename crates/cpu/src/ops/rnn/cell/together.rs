@@ -120,7 +120,7 @@ impl<V: Bits, const N: usize> Bits for Together<V, N> {
     fn clamp(self, low: f64, high: f64) -> Self {
         self.each(|x| x.clamp(low, high))
     }
-    fn copysign(self, sign: Self) -> Self {
-        self.with(sign, V::copysign)
+    fn scaled(self, n: Self, shifted: Self) -> Self {
+        Together(from_fn(|i| self.0[i].scaled(n.0[i], shifted.0[i])))
     }
 }
