@@ -18,7 +18,8 @@ mod work;
 
 pub use arg::Arg;
 pub use attr::{
-    Accumulation, Attr, Dropout, DynamicDim, FpMath, FpMathMode, MAX_POST_OPS, PostOp, Quant, QuantMode, RnnLinear, RnnQuant, Rounding, ScratchpadMode,
+    Accumulation, Attr, Dropout, DynamicDim, FpMath, FpMathMode, MAX_POST_OPS, PostOp, Quant, QuantMode, RnnLinear, RnnQuant, Rounding,
+    ScratchpadMode,
 };
 pub use dims::{Dims, MAX_NDIMS, RUNTIME, Real};
 pub use dtype::{DataType, UnknownDataType};

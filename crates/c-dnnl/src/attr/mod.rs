@@ -10,7 +10,6 @@ pub mod rnn;
 #[cfg(test)]
 mod tests;
 
-
 use crate::handle::{Handle, In, InOut, New, Owned};
 use crate::memory_desc::{MemoryDesc, record};
 use crate::post_ops::PostOps;

@@ -9,8 +9,8 @@ use super::values::{MAX_LIST, Values, int, name_in, one_of, real};
 use super::{DropoutHint, FillHints, layouts};
 use crate::op::Rnn;
 use crate::{
-    Accumulation, Arg, Attr, DataType, Dropout, DynamicDim, FpMath, FpMathMode, Op, Problem, Real, RnnLinear, RnnQuant, Rounding, ScratchpadMode,
-    Tensor,
+    Accumulation, Arg, Attr, DataType, Dropout, DynamicDim, FpMath, FpMathMode, Op, Problem, Real, RnnLinear, RnnQuant, Rounding,
+    ScratchpadMode, Tensor,
 };
 
 const SCRATCHPADS: [(ScratchpadMode, &str); 2] = [(ScratchpadMode::Library, "library"), (ScratchpadMode::User, "user")];

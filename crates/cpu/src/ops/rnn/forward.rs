@@ -247,9 +247,10 @@ impl Forward {
         let projected = self.projection.is_some();
         let (first, second) = match op.cell {
             RnnCell::Vanilla => (Pass::Vanilla(op.activation, op.alpha), None),
-            RnnCell::Lstm => {
-                (Pass::Lstm { peephole: op.weights_peephole.is_some(), projected }, projected.then_some((Pass::Projection, self.outputs, z.dic)))
-            }
+            RnnCell::Lstm => (
+                Pass::Lstm { peephole: op.weights_peephole.is_some(), projected },
+                projected.then_some((Pass::Projection, self.outputs, z.dic)),
+            ),
             RnnCell::Gru | RnnCell::Augru => (Pass::Reset, Some((Pass::Gru, self.gates, z.dhc))),
             RnnCell::LbrGru | RnnCell::LbrAugru => (Pass::LbrGru, None),
         };
@@ -479,10 +480,9 @@ impl Forward {
     fn start(&self, simd: Simd, ctx: &Ctx<'_>, run: &Run<'_>, l: usize) -> Result<(), Error> {
         let (z, padded) = (&self.z, self.gates.padded());
         let [h, c] = [View::optional(simd, ctx, Arg::SRC_1)?, View::optional(simd, ctx, Arg::SRC_2)?];
-        for (view, to, codec, count, width) in [
-            (h, run.first.rows(0, 0).buf, self.codec(), z.sic, self.first_width()),
-            (c, run.cell, Codec::plain(self.cell), z.dhc, padded),
-        ] {
+        for (view, to, codec, count, width) in
+            [(h, run.first.rows(0, 0).buf, self.codec(), z.sic, self.first_width()), (c, run.cell, Codec::plain(self.cell), z.dhc, padded)]
+        {
             let Some(view) = view else {
                 codec.clear(simd, to);
                 continue;

@@ -87,13 +87,7 @@ impl Quantised {
         self.fill((projection.0.panels, 1, z.dic), &[(&self.projected, projection)], &self.projection, to);
     }
 
-    fn fill(
-        &self,
-        (panels, gates, channels): (Panels, usize, usize),
-        of: &[(&Skinny, Matrix<'_>)],
-        scales: &[Real],
-        to: &mut Lines<'_>,
-    ) {
+    fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Skinny, Matrix<'_>)], scales: &[Real], to: &mut Lines<'_>) {
         // What products take for 1, and what they add to every number.
         let (one, added) = if self.product == Product::S8S8 { (0x81, 128.0) } else { (1, 0.0) };
         to.ones.fill(one);

@@ -107,11 +107,11 @@ impl Relay {
                     }
                     looks += 1;
                     let others = (1..self.threads).map(|i| (thread + i) % self.threads);
-                    if looks >= PATIENCE || others.clone().any(|other| self.is_behind(other, step, phase)) {
-                        if let Some(index) = others.clone().find_map(|other| self.claim(other, step, phase)) {
-                            task(Task { step, phase, index });
-                            self.done.0.fetch_add(1, Ordering::Release);
-                        }
+                    let helps = looks >= PATIENCE || others.clone().any(|other| self.is_behind(other, step, phase));
+                    let left = if helps { others.clone().find_map(|other| self.claim(other, step, phase)) } else { None };
+                    if let Some(index) = left {
+                        task(Task { step, phase, index });
+                        self.done.0.fetch_add(1, Ordering::Release);
                     }
                     if looks % SPINS == 0 { thread::yield_now() } else { spin_loop() }
                 }

@@ -58,14 +58,7 @@ impl Codec {
 
     /// Copies the `count` channels from `channel` on of a row of a tensor to numbers `first..first + width` of scratch; those behind them are
     /// zeros.
-    pub(super) fn load(
-        &self,
-        view: &View<'_>,
-        (at, channel): (&[usize], usize),
-        to: Buf,
-        (first, width): (usize, usize),
-        count: usize,
-    ) {
+    pub(super) fn load(&self, view: &View<'_>, (at, channel): (&[usize], usize), to: Buf, (first, width): (usize, usize), count: usize) {
         let (mut pos, mut line) = (position(at), [0.0; CHUNK]);
         let convert = self.whole.filter(|_| view.dtype() != self.dtype);
         for start in (0..width).step_by(CHUNK) {

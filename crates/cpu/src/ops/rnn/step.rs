@@ -101,7 +101,7 @@ impl Run<'_> {
             let Rows { buf, start, row } = states.rows(*d, t);
             Memory::new(buf, start + rows.start * row + first * size, row)
         };
-        let middle = plan.projection.is_some() && *phase == 0 || plan.resets_first() && *phase == 0;
+        let middle = *phase == 0 && (plan.projection.is_some() || plan.resets_first());
         call.set(Field::State, if middle { states(self.middle, 0, channel) } else { states(self.sequence, step.t, piece.first) });
         self.keep(step, piece, &mut call);
         if plan.projection.is_some() && *phase == 1 {

@@ -10,7 +10,7 @@ use crate::kernels::tile::value::{self, Value, formula};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
 use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Prefetch, Src, Unary, Val};
-use oxidnn_jit::kernels::depthwise::{self, Strip};
+use oxidnn_jit::kernels::depthwise::Strip;
 use oxidnn_jit::kernels::dot::{self, Spot, Sums};
 use oxidnn_spec::op::EltwiseAlg;
 use std::mem::offset_of;

@@ -156,7 +156,8 @@ fn attention_and_linear_activations() {
         let mut l = Memory::new(2, WIDTH);
         l.run(&linear);
         for (n, c) in (0..2).flat_map(|n| (0..WIDTH).map(move |c| (n, c))) {
-            let sum = |gate: usize| before.at(Field::Sums, n, 0, c) + before.at(Field::Inputs, n, gate, c) + before.at(Field::Bias, 0, gate, c);
+            let sum =
+                |gate: usize| before.at(Field::Sums, n, 0, c) + before.at(Field::Inputs, n, gate, c) + before.at(Field::Bias, 0, gate, c);
             let update = before.at(Field::Inputs, n, 0, c) * before.at(Field::Share, n, 0, 0);
             let want = update * before.at(Field::Before, n, 0, c) + (1.0 - update) * sum(2).tanh();
             assert!((m.at(Field::State, n, 0, c) - want).abs() < 2e-6);
