@@ -1,6 +1,6 @@
 use crate::testkit::{Bound, compute, dot, numbers};
 use oxidnn_spec::op::{Rnn, RnnActivation, RnnCell, RnnDiff, RnnDirection};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Prop, Real, RnnQuant, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Prop, Real, RnnLinear, RnnQuant, Tensor};
 
 /// What a test network is made of. Sizes: T 3, N 2, SLC 3 (or DIC with more layers), DHC 4, DIC 4 (3 with projection).
 #[derive(Clone, Copy)]
@@ -307,4 +307,35 @@ fn lstm_by_hand() {
     assert!((b.values(Arg::DST)[0] - out).abs() < 1e-14);
     assert!((b.values(Arg::DST_1)[0] - out).abs() < 1e-14);
     assert!((b.values(Arg::DST_2)[0] - after).abs() < 1e-14);
+}
+
+#[test]
+fn linear_activations_are_products() {
+    let attr = |gates: &[f32], cell: f32| {
+        let linear = RnnLinear { gates: gates.iter().copied().map(Real::new).collect(), cell: Real::new(cell) };
+        Attr { rnn: RnnQuant { linear: Some(linear), ..RnnQuant::default() }, ..Attr::default() }
+    };
+    // A ReLU of slope 1 is the identity.
+    let mut op = make(RnnCell::Vanilla, LEFT, 2).forward(Prop::ForwardInference, DataType::F64);
+    (op.activation, op.alpha) = (RnnActivation::Relu, Real::new(1.0));
+    let values = inputs(&op);
+    let (identity, linear) = (bind(&op, &values), bind(&op, &values));
+    compute(op.clone(), Attr::default(), &identity);
+    compute(op, attr(&[1.0], 1.0), &linear);
+    assert_eq!(identity.values(Arg::DST), linear.values(Arg::DST));
+    // Neither input nor what was remembered passes, and an empty cell gives an empty state.
+    let op = make(RnnCell::Lstm, LEFT, 1).forward(Prop::ForwardInference, DataType::F64);
+    let b = bind(&op, &inputs(&op));
+    compute(op.clone(), attr(&[0.0, 0.0, 1.0, 1.0], 3.0), &b);
+    assert!([Arg::DST, Arg::DST_2].iter().all(|arg| b.values(*arg).iter().all(|x| *x == 0.0)));
+    // States grow in proportion to the factor of the cell where nothing comes from the state before.
+    let mut values = inputs(&op);
+    values.iter_mut().filter(|(arg, _)| *arg == Arg::WEIGHTS_1).for_each(|(_, weights)| weights.fill(0.0));
+    let [one, three] = [1.0, 3.0].map(|cell| {
+        let b = bind(&op, &values);
+        compute(op.clone(), attr(&[0.5, 0.25, -2.0, 1.5], cell), &b);
+        b.values(Arg::DST)
+    });
+    assert!(one.iter().any(|x| *x != 0.0));
+    one.iter().zip(&three).for_each(|(a, b)| assert!((3.0 * a - b).abs() <= 1e-12 * b.abs()));
 }
