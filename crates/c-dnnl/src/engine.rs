@@ -2,7 +2,7 @@
 
 use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
-use crate::status::{Failure, Status, guard};
+use crate::status::{Failure, Status, guard, guard_error};
 use crate::{heap, isa};
 use oxidnn_c_common::numbers;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
@@ -75,7 +75,7 @@ pub extern "C" fn dnnl_engine_get_count(kind: i32) -> usize {
 /// `dnnl_engine_create`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_engine_create(engine: New<'_, Engine>, kind: i32, index: usize) -> Status {
-    guard("dnnl_engine_create", || {
+    guard_error("dnnl_engine_create", || {
         engine.check("engine")?;
         if kind != numbers::CPU {
             return Err(Failure::invalid("kind", kind, "an engine kind of this library: 1, the CPU"));

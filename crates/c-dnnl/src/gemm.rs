@@ -4,7 +4,7 @@
 #![allow(clippy::too_many_arguments, reason = "the functions of the C interface have the parameters that BLAS gave them")]
 
 use crate::engine;
-use crate::handle::{Array, ArrayMut, Data, memory_over};
+use crate::handle::{Array, ArrayMut, Data, memory_over, region};
 use crate::status::{Failure, Status, guard};
 use crate::threads;
 use oxidnn_expr::quant;
@@ -119,10 +119,13 @@ impl Product {
         Ok(made)
     }
 
-    /// Computes on the threads of `stream`.
+    /// Computes on the threads of `stream`. Operands that lie where the result is written are read before.
     pub(crate) fn run(&self, on: &Operands, stream: &Stream) -> Result<(), Failure> {
         let primitive = self.primitive()?;
         let desc = primitive.desc();
+        let (mut a, mut b) = (apart(desc, (Arg::SRC, on.a), on.c)?, apart(desc, (Arg::WEIGHTS, on.b), on.c)?);
+        let read = |copy: &mut Option<Vec<u64>>, data: Data| copy.as_mut().map_or(data, |c| Data::from(&mut c[..]));
+        let on = Operands { a: read(&mut a, on.a), b: read(&mut b, on.b), ..*on };
         let memory = |arg: Arg, data: Data| Ok::<_, Failure>(memory_over(desc.engine(), described(desc, arg)?, &[data])?);
         let (a, b, c) = (memory(Arg::SRC, on.a)?, memory(Arg::WEIGHTS, on.b)?, memory(Arg::DST, on.c)?);
         let mut zeros = Vec::new();
@@ -134,6 +137,18 @@ impl Product {
         args.extend(zeros.iter().map(|(arg, zero)| (*arg, zero)));
         Ok(primitive.execute(stream, &args)?)
     }
+}
+
+/// A copy of an operand that shares memory with the result.
+fn apart(desc: &PrimitiveDesc, (arg, data): (Arg, Data), result: Data) -> Result<Option<Vec<u64>>, Failure> {
+    let behind = |arg: Arg, data: Data| Ok::<_, Failure>(region(data, described(desc, arg)?.buffer_bytes(0).unwrap_or(0)));
+    let operand = behind(arg, data)?;
+    if !operand.overlaps(&behind(Arg::DST, result)?) {
+        return Ok(None);
+    }
+    let mut copy = vec![0; operand.len().div_ceil(8)];
+    data.read("operand", &mut bytemuck::cast_slice_mut(&mut copy)[..operand.len()])?;
+    Ok(Some(copy))
 }
 
 /// What a product has for `arg`.

@@ -2,35 +2,68 @@
 
 use crate::status::{Failure, Status, guard, guard_value};
 use oxidnn_cpu::{CpuTarget, Limit};
-use oxidnn_runtime::knobs;
+use oxidnn_runtime::knobs::{self, Knobs};
 use std::sync::Mutex;
 
 #[cfg(test)]
 mod tests;
 
-/// `dnnl_cpu_isa_t` with the limit's name, narrowest first. A number is a set of bits, those of the sets that it contains among them.
-const SETS: [(i32, &str); 14] = [
-    (1, "sse41"),
-    (3, "avx"),
-    (7, "avx2"),
-    (15, "avx2_vnni"),
-    (31, "avx2_vnni_2"),
-    (39, "avx512_core"),
-    (103, "avx512_core_vnni"),
-    (231, "avx512_core_bf16"),
-    (495, "avx10_1_512"),
-    (4079, "avx10_1_512_amx"),
-    (8175, "avx10_1_512_amx_fp16"),
-    (131_583, "avx10_2_512"),
-    (143_359, "avx10_2_512_amx_2"),
-    (0, "default"),
+/// Numbers of `dnnl_cpu_isa_t`. A number is a set of bits, those of the sets that it contains among them.
+pub(crate) mod sets {
+    pub(crate) const AVX2: i32 = 7;
+    pub(crate) const AVX2_VNNI: i32 = 15;
+    pub(crate) const AVX2_VNNI_2: i32 = 31;
+    pub(crate) const AVX512_CORE: i32 = 39;
+    pub(crate) const AVX512_CORE_VNNI: i32 = 103;
+    pub(crate) const AVX512_CORE_BF16: i32 = 231;
+    pub(crate) const AVX512_CORE_FP16: i32 = 495;
+    pub(crate) const AVX512_CORE_AMX: i32 = 4079;
+    pub(crate) const AVX512_CORE_AMX_FP16: i32 = 8175;
+}
+
+/// One number of `dnnl_cpu_isa_t`.
+struct Set {
+    number: i32,
+    /// The set as bits of oneDNN's own, which its test programs ask for.
+    bits: u32,
+    /// The limit's name.
+    name: &'static str,
+}
+
+impl Set {
+    const fn new(number: i32, bits: u32, name: &'static str) -> Set {
+        Set { number, bits, name }
+    }
+}
+
+/// All sets, narrowest first.
+const SETS: [Set; 14] = [
+    Set::new(1, 0x10, "sse41"),
+    Set::new(3, 0x30, "avx"),
+    Set::new(sets::AVX2, 0x230, "avx2"),
+    Set::new(sets::AVX2_VNNI, 0x630, "avx2_vnni"),
+    Set::new(sets::AVX2_VNNI_2, 0xe30, "avx2_vnni_2"),
+    Set::new(sets::AVX512_CORE, 0x370, "avx512_core"),
+    Set::new(sets::AVX512_CORE_VNNI, 0x1370, "avx512_core_vnni"),
+    Set::new(sets::AVX512_CORE_BF16, 0x3370, "avx512_core_bf16"),
+    Set::new(sets::AVX512_CORE_FP16, 0x7771, "avx10_1_512"),
+    Set::new(sets::AVX512_CORE_AMX, 0x1_f7f1, "avx10_1_512_amx"),
+    Set::new(sets::AVX512_CORE_AMX_FP16, 0x3_f7f1, "avx10_1_512_amx_fp16"),
+    Set::new(131_583, 0x7f72, "avx10_2_512"),
+    Set::new(143_359, 0x7_fff2, "avx10_2_512_amx_2"),
+    Set::new(0, 0x7fff_ffff, "default"),
 ];
 
 /// Other names of sets, which the environment may use.
-const ALIASES: [(&str, i32); 4] = [("avx512_core_fp16", 495), ("avx512_core_amx", 4079), ("avx512_core_amx_fp16", 8175), ("all", 0)];
+const ALIASES: [(&str, i32); 4] = [
+    ("avx512_core_fp16", sets::AVX512_CORE_FP16),
+    ("avx512_core_amx", sets::AVX512_CORE_AMX),
+    ("avx512_core_amx_fp16", sets::AVX512_CORE_AMX_FP16),
+    ("all", 0),
+];
 
 /// The narrowest set that an answer names.
-const LEAST: i32 = 7;
+const LEAST: i32 = sets::AVX2;
 
 /// A number that may be chosen until somebody needs it.
 struct Choice(Mutex<State>);
@@ -39,8 +72,6 @@ struct Choice(Mutex<State>);
 enum State {
     Open,
     Chosen(i32),
-    /// Nobody chose, and now it is needed.
-    Fixed,
 }
 
 impl Choice {
@@ -58,16 +89,17 @@ impl Choice {
         open
     }
 
-    /// What was chosen; with `fix`, nothing can be chosen from now on.
-    fn value(&self, fix: bool) -> Option<i32> {
+    /// What was chosen, else what the environment says now; with `fix`, nothing can be chosen from now on.
+    fn value(&self, fix: bool, environment: impl FnOnce(Knobs) -> i32) -> i32 {
         let mut state = self.0.lock().unwrap_or_else(|e| e.into_inner());
         if let State::Chosen(value) = *state {
-            return Some(value);
+            return value;
         }
+        let value = environment(knobs::now());
         if fix {
-            *state = State::Fixed;
+            *state = State::Chosen(value);
         }
-        None
+        value
     }
 }
 
@@ -76,30 +108,44 @@ static HINTS: Choice = Choice::new();
 
 /// The number of the widest set that may be used, 0 for all; with `fix`, it cannot be changed from now on.
 pub fn max(fix: bool) -> i32 {
-    let environment = || knobs::get().max_cpu_isa.as_deref().and_then(number).unwrap_or(0);
-    MAX.value(fix).unwrap_or_else(environment)
+    MAX.value(fix, |knobs| knobs.max_cpu_isa.as_deref().and_then(number).unwrap_or(0))
 }
 
 /// The hints, 1 for a preference of 256-bit vectors; with `fix`, they cannot be changed from now on.
 pub fn hints(fix: bool) -> i32 {
-    HINTS.value(fix).unwrap_or_else(|| knobs::get().prefer_ymm.into())
+    HINTS.value(fix, |knobs| knobs.prefer_ymm.into())
+}
+
+/// Whether this processor has one of these sets within the limit, which cannot be changed from now on.
+pub fn has_any(sets: &[i32]) -> bool {
+    let ours = dnnl_get_effective_cpu_isa();
+    sets.iter().any(|set| ours & set == *set)
 }
 
 /// What kernels may use, from now on.
 pub(crate) fn limit() -> Limit {
     let max = max(true);
-    SETS.iter().find(|(number, _)| *number == max).and_then(|(_, name)| Limit::named(name)).unwrap_or(Limit::NONE)
+    find(max).and_then(|set| Limit::named(set.name)).unwrap_or(Limit::NONE)
+}
+
+fn find(number: i32) -> Option<&'static Set> {
+    SETS.iter().find(|set| set.number == number)
+}
+
+/// The widest set that may be used as oneDNN's bits; with `fix`, it cannot be changed from now on.
+pub(crate) fn max_bits(fix: bool) -> u32 {
+    find(max(fix)).map_or(0, |set| set.bits)
 }
 
 fn number(name: &str) -> Option<i32> {
     let alias = ALIASES.iter().find(|(n, _)| *n == name).map(|(_, number)| *number);
-    alias.or_else(|| SETS.iter().find(|(_, n)| *n == name).map(|(number, _)| *number))
+    alias.or_else(|| SETS.iter().find(|set| set.name == name).map(|set| set.number))
 }
 
 /// The widest set that this processor has within `max`; 0 where that is none of those that have a name here.
 fn effective(max: i32) -> i32 {
     let within = |set: i32| max == 0 || set & max == set;
-    let sets = SETS.iter().map(|(number, _)| *number).filter(|n| *n >= LEAST);
+    let sets = SETS.iter().map(|set| set.number).filter(|n| *n >= LEAST);
     sets.filter(|&set| within(set) && has(set)).max().unwrap_or(0)
 }
 
@@ -109,14 +155,14 @@ fn has(set: i32) -> bool {
     use std::arch::is_x86_feature_detected as has;
     let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512dq");
     match set {
-        7 => has!("avx2"),
-        15 => has!("avx2") && has!("avxvnni"),
-        31 => has!("avx2") && has!("avxvnni") && has!("avxvnniint8") && has!("avxneconvert"),
-        39 => avx512,
-        103 => avx512 && has!("avx512vnni"),
-        231 => avx512 && has!("avx512vnni") && has!("avx512bf16"),
-        495 => avx512 && has!("avx512vnni") && has!("avx512bf16") && has!("avx512fp16"),
-        4079 => has!("avx512fp16") && CpuTarget::host().jit.is_some_and(|j| j.amx),
+        sets::AVX2 => has!("avx2"),
+        sets::AVX2_VNNI => has!("avx2") && has!("avxvnni"),
+        sets::AVX2_VNNI_2 => has!("avx2") && has!("avxvnni") && has!("avxvnniint8") && has!("avxneconvert"),
+        sets::AVX512_CORE => avx512,
+        sets::AVX512_CORE_VNNI => avx512 && has!("avx512vnni"),
+        sets::AVX512_CORE_BF16 => avx512 && has!("avx512vnni") && has!("avx512bf16"),
+        sets::AVX512_CORE_FP16 => avx512 && has!("avx512vnni") && has!("avx512bf16") && has!("avx512fp16"),
+        sets::AVX512_CORE_AMX => has!("avx512fp16") && CpuTarget::host().jit.is_some_and(|j| j.amx),
         _ => false,
     }
 }
@@ -131,7 +177,7 @@ fn has(_: i32) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_set_max_cpu_isa(isa: i32) -> Status {
     guard("dnnl_set_max_cpu_isa", || {
-        if !SETS.iter().any(|(number, _)| *number == isa) {
+        if find(isa).is_none() {
             return Err(Failure::invalid("isa", isa, "a number of dnnl_cpu_isa_t"));
         }
         if MAX.choose(isa) { Ok(()) } else { Err(Failure::invalid("isa", isa, "the first call, before the limit is needed")) }

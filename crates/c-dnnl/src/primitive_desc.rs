@@ -73,7 +73,9 @@ impl Decision {
         };
         let mut factors = Vec::new();
         if let Op::Resampling(x) = op {
-            factors.extend(x.factors.iter().map(|f| f.get()));
+            // As the sizes say, whatever factors they were made with.
+            let sizes = x.src.dims().iter().zip(x.dst.dims().iter()).skip(2);
+            factors.extend(sizes.map(|(&src, &dst)| if src > 0 { dst as f32 / src as f32 } else { 1.0 }));
             factors.resize(MAX_NDIMS, 0.0);
         }
         let name = CString::new(desc.impl_name()).unwrap_or_default();

@@ -202,6 +202,10 @@ fn nth(pd: &PrimitiveDesc, what: i32, index: usize) -> Option<Arg> {
             let forward = op.prop().is_some_and(|p| p.is_forward());
             return [wanted, Arg::SCALE, Arg::SHIFT].into_iter().find(|a| pd.record(*a).is_some()).filter(|_| forward || index == 0);
         }
+        // The gradient of one learnt parameter alone comes first.
+        (what::DIFF_WEIGHTS_MD, Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_)) if index == 0 => {
+            return [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].into_iter().find(|a| pd.record(*a).is_some());
+        }
         _ => {}
     }
     let list = arguments(what, op);

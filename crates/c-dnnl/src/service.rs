@@ -22,7 +22,7 @@ const HASH: [u8; 32] = {
 };
 
 /// The interface's version, and the runtime that programs expect of it: OpenMP, whose settings are followed.
-static VERSION: Version = Version { major: 3, minor: 13, patch: 1, hash: &HASH, cpu_runtime: runtime::OMP, gpu_runtime: runtime::NONE };
+static VERSION: Version = Version { major: 3, minor: 13, patch: 2, hash: &HASH, cpu_runtime: runtime::OMP, gpu_runtime: runtime::NONE };
 
 /// `dnnl_version`.
 #[unsafe(no_mangle)]

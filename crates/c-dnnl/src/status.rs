@@ -65,6 +65,17 @@ pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>)
     }
 }
 
+/// As [`guard`], of what a program cannot go on without: any failure is an error, which verbose lines tell about unless they are switched off.
+pub fn guard_error(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
+    match caught(body) {
+        Ok(()) => Status::Success,
+        Err(failure) => {
+            verbose::face(verbose::ERROR, "error", function, &failure.message);
+            failure.status
+        }
+    }
+}
+
 /// The result of `body`, for functions that return no status; `otherwise` where it fails.
 pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     caught(body).unwrap_or_else(|failure| {

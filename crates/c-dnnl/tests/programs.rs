@@ -88,5 +88,5 @@ fn the_environment_asks_for_verbose_lines_on_stdout() {
     assert!(has(&["primitive,exec,cpu,matmul,", "src:f32::blocked:ab::f0", "eltwise_relu", ",3x4:4x5,"]), "{lines:#?}");
     let of_checks = verbose(program, "check", "verbose");
     assert!(!of_checks.iter().any(|l| l.contains("primitive,exec")), "{of_checks:#?}");
-    assert!(of_checks.iter().any(|l| l.contains("check,dnnl_engine_create,invalid index: got 5")), "{of_checks:#?}");
+    assert!(of_checks.iter().any(|l| l.contains("error,dnnl_engine_create,invalid index: got 5")), "{of_checks:#?}");
 }

@@ -144,11 +144,12 @@ impl LogicalTensor {
         }
     }
 
-    /// True when `other`, the same tensor as another operation sees it, does not contradict: what both know is equal.
+    /// True when `other`, the same tensor as another operation sees it, does not contradict: kinds of layouts, and what both know, are equal.
     pub(crate) fn agrees(&self, other: &LogicalTensor) -> bool {
         let sizes =
             |a: &Dims, b: &Dims| a.len() == b.len() && a.iter().zip(b.iter()).all(|(&x, &y)| x == y || x == UNKNOWN || y == UNKNOWN);
-        self.dtype == other.dtype && self.property == other.property && self.dims.zip(other.dims).is_none_or(|(a, b)| sizes(&a, &b))
+        let alike = self.dtype == other.dtype && self.property == other.property && self.layout == other.layout;
+        alike && self.dims.zip(other.dims).is_none_or(|(a, b)| sizes(&a, &b))
     }
 }
 

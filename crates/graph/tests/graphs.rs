@@ -87,6 +87,8 @@ fn graphs_that_contradict_themselves_are_refused() {
         other => panic!("{what}: {other:?}"),
     };
     wrong(&[op(1, OpKind::Abs, &[a], &[b]), op(2, OpKind::Exp, &[tensor(1, &[2, 4])], &[c])], "disagree");
+    let free = LogicalTensor { layout: LayoutType::Any, ..b };
+    wrong(&[op(1, OpKind::Abs, &[a], &[b]), op(2, OpKind::Exp, &[free], &[c])], "disagree");
     wrong(&[op(1, OpKind::Add, &[a, c], &[b]), op(2, OpKind::Exp, &[b], &[c])], "cycle");
     wrong(&[op(1, OpKind::Abs, &[a], &[b]), op(2, OpKind::Exp, &[a], &[b])], "written by");
     let mut same = graph(&[op(1, OpKind::Abs, &[a], &[b]), op(1, OpKind::Exp, &[a], &[c])]);

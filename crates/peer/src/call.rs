@@ -146,7 +146,7 @@ impl Library {
         true
     }
 
-    /// The library's version, `3.13.1` for example.
+    /// The library's version, `3.13.2` for example.
     pub(crate) fn version(&self) -> Option<String> {
         let symbol = self.symbol("dnnl_version").ok()?;
         // SAFETY: the header declares `const dnnl_version_t *dnnl_version(void)`.

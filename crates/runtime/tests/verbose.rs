@@ -35,7 +35,7 @@ fn lines_in_the_specifications_format() {
     verbose::set_level(2).unwrap();
     run();
     let out = taken();
-    assert!(out[0].starts_with("onednn_verbose,v1,info,oneDNN v3.13.1 (commit oxidnn-"), "{out:#?}");
+    assert!(out[0].starts_with("onednn_verbose,v1,info,oneDNN v3.13.2 (commit oxidnn-"), "{out:#?}");
     assert!(out.iter().any(|l| l == "onednn_verbose,v1,info,cpu,isa:toy"), "{out:#?}");
     let created: Vec<&String> =
         out.iter().filter(|l| l.contains(",primitive,create:cache_hit,cpu,eltwise,scratch:toy,forward_inference,")).collect();

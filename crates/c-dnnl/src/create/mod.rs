@@ -5,6 +5,7 @@
 
 pub mod conv;
 mod decided;
+mod limits;
 pub mod norm;
 pub mod pointwise;
 pub mod product;
@@ -59,7 +60,7 @@ impl<'a> Creation<'a> {
 /// The problem, or the status that oneDNN gives for it.
 fn problem(op: Op, mut attr: spec::Attr) -> Result<Problem, Failure> {
     trim(&op, &mut attr);
-    Problem::new(op.clone(), attr.clone()).map_err(|e| {
+    let problem = Problem::new(op.clone(), attr.clone()).map_err(|e| {
         let unimplemented = match &e {
             Error::InvalidArguments(i) if i.argument == "data types" => can_accumulate(&op),
             Error::InvalidArguments(_) => is_attributes_fault(op, &attr),
@@ -67,15 +68,28 @@ fn problem(op: Op, mut attr: spec::Attr) -> Result<Problem, Failure> {
         };
         let failure = Failure::from(e);
         if unimplemented { Failure { status: Status::Unimplemented, ..failure } } else { failure }
-    })
+    })?;
+    limits::keep(&problem)?;
+    Ok(problem)
 }
 
-/// Bits of prelu masks beyond the result's dimensions mean nothing: -1 is all of them.
+/// Says what oneDNN's shorthands mean. Bits of prelu masks beyond the result's dimensions are nothing: -1 is all of them. A list as the second
+/// source of a post-op of a binary operation is a number for each channel, if it has as many.
 fn trim(op: &Op, attr: &mut spec::Attr) {
-    let dims = op.result().map_or(0, |t| t.dims().len());
+    let dims = op.result().map_or(Dims::default(), |t| *t.dims());
     for post_op in &mut attr.post_ops {
-        if let PostOp::Prelu { mask } = post_op {
-            *mask &= (1 << dims) - 1;
+        match post_op {
+            PostOp::Prelu { mask } => *mask &= (1 << dims.len()) - 1,
+            PostOp::Binary { src1, .. } if matches!(op, Op::Binary(_)) && src1.dims().len() == 1 && dims.len() > 1 => {
+                let channels = Dims::from_fn(dims.len(), |d| if d == 1 { dims[1] } else { 1 });
+                if *src1.dims() == Dims::from([dims[1]])
+                    && src1.blocking().is_some_and(|b| *b.strides == [1])
+                    && let Ok(tensor) = Tensor::plain(channels, src1.dtype)
+                {
+                    *src1 = tensor;
+                }
+            }
+            _ => {}
         }
     }
     if !matches!(op, Op::Rnn(_)) {

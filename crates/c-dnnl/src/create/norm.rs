@@ -10,7 +10,8 @@ use crate::status::{Failure, Status, guard};
 use crate::values::{optional_type, value};
 use oxidnn_c_common::numbers::{LRN, to_norm_flags};
 use oxidnn_spec::op::{BatchNorm, GroupNorm, LayerNorm, Lrn, NormFlags, Prop};
-use oxidnn_spec::{Real, Tensor};
+use oxidnn_spec::{Blocking, Blocks, DataType, Dims, Format, Layout, Real, Tensor};
+use std::sync::Arc;
 
 fn flags(number: u32) -> Result<NormFlags, Failure> {
     to_norm_flags(number).ok_or_else(|| Failure::invalid("flags", number, "bits of dnnl_normalization_flags_t"))
@@ -108,10 +109,30 @@ struct Layer<'a> {
 /// f32 for scale, shift and their gradients.
 const F32: [i32; 2] = [3, 3];
 
+/// Statistics that lie as the source does, without its last dimension; `None` where the source has no strides.
+fn beside(src: &Tensor) -> Option<Tensor> {
+    let b = src.blocking().filter(|_| !src.layout.has_runtime())?;
+    let last = src.dims().len().checked_sub(1)?;
+    let mut inner = Blocks::default();
+    b.inner.iter().filter(|(dim, _)| *dim != last).for_each(|(dim, size)| inner.push(dim, size));
+    let mut order: Vec<usize> = (0..last).collect();
+    order.sort_by_key(|&d| std::cmp::Reverse(b.strides[d]));
+    let (mut strides, mut step) = (Dims::filled(last, 0), inner.volume());
+    for &d in order.iter().rev() {
+        strides[d] = step;
+        step *= (b.padded_dims[d] / inner.of(d)).max(1);
+    }
+    let zero = Dims::filled(last, 0);
+    let padded_dims = Dims::new(&b.padded_dims[..last])?;
+    let blocking = Blocking { padded_dims, padded_offsets: zero, offset: 0, strides, inner, compensation: None };
+    let layout = Layout { dims: Dims::new(&src.dims()[..last])?, format: Format::Blocked(Arc::new(blocking)) };
+    Some(Tensor { dtype: DataType::F32, layout })
+}
+
 impl Layer<'_> {
     /// Fills the tensors of `op` whose description is not the usual one: statistics in a layout of the caller's, parameters of a small type.
     fn complete(&self, op: LayerNorm) -> Result<LayerNorm, Failure> {
-        let stats = self.stats.optional_tensor("stat_desc")?.filter(|t| !t.layout.is_any());
+        let stats = self.stats.optional_tensor("stat_desc")?.filter(|t| !t.layout.is_any()).or_else(|| beside(&op.src));
         let kept = op.prop != Prop::ForwardInference || op.flags.use_global_stats;
         let mean = stats.clone().filter(|_| kept && !op.flags.rms);
         let variance = stats.filter(|_| kept);

@@ -87,6 +87,19 @@ fn floats([m, n, k]: [usize; 3], a: &Stored, b: &Stored, gap: usize, (alpha, bet
     }
 }
 
+/// BLAS forbids it, and programs that only ask for a status or a time do it.
+#[test]
+fn one_array_may_be_all_three_matrices() {
+    let mut all: Vec<f32> = (0..9).map(|v| v as f32).collect();
+    let before = all.clone();
+    let data = Data::from(&mut all[..]);
+    let flag = b'N' as c_char;
+    assert_eq!(dnnl_sgemm(flag, flag, 3, 3, 3, 1.0, data, 3, data, 3, 1.0, data, 3), Status::Success);
+    let product = |i: usize, j: usize| (0..3).map(|l| before[i * 3 + l] * before[l * 3 + j]).sum::<f32>();
+    let want: Vec<f32> = (0..9).map(|e| product(e / 3, e % 3) + before[e]).collect();
+    assert_eq!(all, want);
+}
+
 #[test]
 fn bytes_agree_with_plain_loops() {
     for sizes in SIZES {

@@ -109,14 +109,15 @@ pub extern "C" fn dnnl_graph_op_set_attr_bool(op: InOut<'_, Op>, name: i32, valu
     })
 }
 
-/// `dnnl_graph_op_set_attr_str`: the first `len` bytes.
+/// `dnnl_graph_op_set_attr_str`: the whole text. The length is that of the text for some callers and 1, a number of texts, for others.
 #[unsafe(no_mangle)]
-pub extern "C" fn dnnl_graph_op_set_attr_str(op: InOut<'_, Op>, name: i32, value: Array<'_, u8>, len: usize) -> Status {
+pub extern "C" fn dnnl_graph_op_set_attr_str(op: InOut<'_, Op>, name: i32, value: Text<'_>, len: usize) -> Status {
     guard("dnnl_graph_op_set_attr_str", || {
         let (op, id) = (op.get("op")?, attribute(name)?);
-        let bytes = value.optional(len).ok_or_else(|| Failure::null("value"))?;
-        let text = std::str::from_utf8(bytes).ok().filter(|t| !t.is_empty());
-        let text = text.ok_or_else(|| Failure::invalid("value", format_args!("{len} bytes"), "text"))?;
+        let text = value.get("value")?;
+        if text.is_empty() || len == 0 {
+            return Err(Failure::invalid("value", format_args!("{len} bytes"), "text"));
+        }
         op.set(id, AttrValue::Text(text.to_string()))
     })
 }

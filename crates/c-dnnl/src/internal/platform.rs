@@ -1,6 +1,6 @@
 //! Facts about the processor by which oneDNN's tests choose what to run: what types it supports, how large its caches are.
 
-use crate::isa;
+use crate::isa::{self, has_any, sets};
 use oxidnn_c_common::numbers::DATA_TYPE;
 use oxidnn_runtime::threads;
 use oxidnn_spec::DataType;
@@ -10,31 +10,13 @@ use std::sync::OnceLock;
 #[cfg(test)]
 mod tests;
 
-/// Instruction sets as bits, which the numbers of `dnnl_cpu_isa_t` are sums of.
-mod sets {
-    pub(super) const AVX2_VNNI: i32 = 15;
-    pub(super) const AVX2_VNNI_2: i32 = 31;
-    pub(super) const AVX512_CORE: i32 = 39;
-    pub(super) const AVX512_CORE_VNNI: i32 = 103;
-    pub(super) const AVX512_CORE_FP16: i32 = 495;
-    pub(super) const AVX512_CORE_AMX: i32 = 4079;
-    /// All bits but that of the hint.
-    pub(super) const ALL: u32 = 0x7fff_ffff;
-}
-
-/// Whether the processor has one of these sets, within the limit that was asked for.
-fn has(sets: &[i32]) -> bool {
-    let ours = isa::dnnl_get_effective_cpu_isa();
-    sets.iter().any(|set| ours & set == *set)
-}
-
 /// Whether instructions for numbers of the type exist, or none are needed.
 fn supports(dtype: DataType) -> bool {
     match dtype {
         DataType::F64 | DataType::F4E2m1 | DataType::F4E3m0 => false,
-        DataType::Bf16 => has(&[sets::AVX512_CORE, sets::AVX2_VNNI_2]),
-        DataType::F16 => has(&[sets::AVX512_CORE_FP16, sets::AVX2_VNNI_2]),
-        DataType::F8E5m2 | DataType::F8E4m3 => has(&[sets::AVX512_CORE_FP16]),
+        DataType::Bf16 => has_any(&[sets::AVX512_CORE, sets::AVX2_VNNI_2]),
+        DataType::F16 => has_any(&[sets::AVX512_CORE_FP16, sets::AVX2_VNNI_2]),
+        DataType::F8E5m2 | DataType::F8E4m3 => has_any(&[sets::AVX512_CORE_FP16]),
         _ => true,
     }
 }
@@ -50,8 +32,8 @@ pub extern "C" fn has_data_type_support(data_type: i32) -> bool {
 pub extern "C" fn has_training_support(data_type: i32) -> bool {
     match DATA_TYPE.value(data_type) {
         Some(DataType::F32) => true,
-        Some(DataType::Bf16) => has(&[sets::AVX512_CORE]),
-        Some(DataType::F16 | DataType::F8E5m2 | DataType::F8E4m3) => has(&[sets::AVX512_CORE_FP16]),
+        Some(DataType::Bf16) => has_any(&[sets::AVX512_CORE]),
+        Some(DataType::F16 | DataType::F8E5m2 | DataType::F8E4m3) => has_any(&[sets::AVX512_CORE_FP16]),
         _ => false,
     }
 }
@@ -59,7 +41,7 @@ pub extern "C" fn has_training_support(data_type: i32) -> bool {
 /// `platform::s8s8_weights_scale_factor`: what weights are multiplied with so that sums of byte products do not saturate on the way.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform25s8s8_weights_scale_factorEv")]
 pub extern "C" fn s8s8_weights_scale_factor() -> f32 {
-    if has(&[sets::AVX512_CORE_VNNI, sets::AVX2_VNNI]) { 1.0 } else { 0.5 }
+    if has_any(&[sets::AVX512_CORE_VNNI, sets::AVX2_VNNI]) { 1.0 } else { 0.5 }
 }
 
 /// `platform::has_optimized_gemm`.
@@ -109,13 +91,10 @@ fn sharers(list: &str) -> u32 {
     list.split(',').filter_map(range).sum()
 }
 
-/// `get_max_cpu_isa_mask`: the instruction sets that may be used, as bits; a soft question leaves the limit open.
+/// `get_max_cpu_isa_mask`: the instruction sets that may be used; a soft question leaves the limit open.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu3x6420get_max_cpu_isa_maskEb")]
 pub extern "C" fn max_cpu_isa_mask(soft: bool) -> u32 {
-    match isa::max(!soft) {
-        0 => sets::ALL,
-        limit => limit.cast_unsigned(),
-    }
+    isa::max_bits(!soft)
 }
 
 /// `get_cpu_isa_hints`.
@@ -127,7 +106,7 @@ pub extern "C" fn cpu_isa_hints(soft: bool) -> i32 {
 /// `amx::is_available`.
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu3x643amx12is_availableEv")]
 pub extern "C" fn amx_is_available() -> bool {
-    has(&[sets::AVX512_CORE_AMX])
+    has_any(&[sets::AVX512_CORE_AMX])
 }
 
 /// `experimental::use_bnorm_stats_one_pass`: statistics are always exact.

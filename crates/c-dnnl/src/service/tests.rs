@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn the_version_is_the_interfaces() {
     let v = dnnl_version();
-    assert_eq!((v.major, v.minor, v.patch, v.cpu_runtime, v.gpu_runtime), (3, 13, 1, 2, 0));
+    assert_eq!((v.major, v.minor, v.patch, v.cpu_runtime, v.gpu_runtime), (3, 13, 2, 2, 0));
     assert!(v.hash.starts_with(b"oxidnn-") && v.hash.ends_with(&[0]));
 }
 

@@ -150,7 +150,7 @@ impl Toolchain {
 impl Program {
     /// Areas that are run in a process of their own.
     pub(crate) fn alone(&self) -> &'static [&'static str] {
-        if self.language == "c" { &["max_isa"] } else { &[] }
+        if self.language == "c" { &["max_isa"] } else { &["openmp", "environment"] }
     }
 
     /// A run on our library.

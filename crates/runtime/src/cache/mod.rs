@@ -177,7 +177,10 @@ impl Cache {
 
 fn cache() -> &'static Cache {
     static CACHE: OnceLock<Cache> = OnceLock::new();
-    CACHE.get_or_init(|| Cache::new(knobs::get().cache_capacity, knobs::get().cache_bytes))
+    CACHE.get_or_init(|| {
+        let knobs = knobs::now();
+        Cache::new(knobs.cache_capacity, knobs.cache_bytes)
+    })
 }
 
 /// The code of `desc`; true when it was there.

@@ -175,6 +175,11 @@ pub fn get() -> &'static Knobs {
     &read().0
 }
 
+/// The values that the environment has now: for what is looked up once, when it is first needed. Programs set variables until then.
+pub fn now() -> Knobs {
+    parse(&|v| std::env::var(v).ok()).0
+}
+
 /// What was wrong with the environment, a line each.
 pub fn warnings() -> &'static [String] {
     &read().1
@@ -195,7 +200,7 @@ fn chosen() -> MutexGuard<'static, Chosen> {
 
 /// The precision that f32 computation may be lowered to where nothing else is asked for: faces give it to new attributes.
 pub fn default_fpmath() -> FpMathMode {
-    chosen().fpmath.unwrap_or(get().default_fpmath)
+    *chosen().fpmath.get_or_insert_with(|| now().default_fpmath)
 }
 
 /// Changes [`default_fpmath`] for the process, whatever the environment says.

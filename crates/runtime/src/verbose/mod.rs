@@ -193,7 +193,7 @@ fn print(engine: Option<&Engine>, component: Option<&str>, text: &str) {
 }
 
 /// The interface version that the lines follow.
-pub const SPECIFICATION: &str = "3.13.1";
+pub const SPECIFICATION: &str = "3.13.2";
 
 fn introduction(introduced: &mut u8, engine: Option<&Engine>) -> Vec<String> {
     let mut lines = Vec::new();

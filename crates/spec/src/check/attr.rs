@@ -277,7 +277,8 @@ fn zero_point(op: &Op, arg: Arg, q: &Quant) -> Checked {
     use DataType::*;
     ensure(q.mode == QuantMode::Static, "quantisation mode", "dynamic", "static")?;
     let tensor = op.quantised(arg).map_or(S8, |t| t.dtype);
-    ensure(tensor.is_integral(), "tensor", tensor, "an integral data type")?;
+    let sums = arg == Arg::DST && matches!(op, Op::Matmul(x) if x.src.dtype.is_integral());
+    ensure(tensor.is_integral() || sums, "tensor", tensor, "an integral data type")?;
     ensure(matches!(q.dtype, S32 | S8 | U8 | S4 | U4), "data type", q.dtype, "s32, s8, u8, s4 or u4")?;
     ensure(q.mask > 0 || q.dtype.bits() != 4, "mask", q.mask, format_args!("more than one zero point of type {}", q.dtype))?;
     if !matches!(arg, Arg::SRC | Arg::WEIGHTS) {

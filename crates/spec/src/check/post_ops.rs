@@ -10,7 +10,7 @@ use crate::{Arg, Attr, DataType, Dims, Error, MAX_POST_OPS, PostOp, Tensor};
 const DEPTHWISE: TypeTable = TypeTable {
     columns: &["dst", "depthwise weights", "depthwise bias", "depthwise dst"],
     rows: &[
-        row(Pass::Every, &[X8, S8, F32.or(S32), X8.or(S32).or(F32)]),
+        row(Pass::Every, &[X8, S8, F32.or(S32).or(X8), X8.or(S32).or(F32)]),
         row(Pass::Every, &[F32, F32, F32, F32]),
         row(Pass::Every, &[BF16, BF16, F32.or(BF16), BF16.or(F32)]),
         row(Pass::Every, &[F16, F16, F32.or(F16), F16.or(F32)]),

@@ -111,6 +111,14 @@ void schema() {
     op good(3, op::kind::Elu, {strided(0, {2, 3})}, {strided(1, {2, 3})}, "elu");
     good.set_attr<float>(op::attr::alpha, 0.5f);
     EQUAL(int(g.add_op(good, false)), int(dnnl::graph::status::success));
+    // The length of a text is that of one text to C programs, whatever the text's own.
+    op pool(5, op::kind::MaxPool, {strided(7, {1, 1, 4, 4})}, {strided(8, {1, 1, 2, 2})}, "pool");
+    pool.set_attr<std::vector<int64_t>>(op::attr::kernel, {2, 2});
+    pool.set_attr<std::vector<int64_t>>(op::attr::strides, {2, 2});
+    pool.set_attr<std::vector<int64_t>>(op::attr::pads_begin, {0, 0});
+    pool.set_attr<std::vector<int64_t>>(op::attr::pads_end, {0, 0});
+    OK(dnnl_graph_op_set_attr_str(pool.get(), dnnl_graph_op_attr_data_format, "NCX", 1));
+    EQUAL(int(g.add_op(pool, false)), int(dnnl::graph::status::success));
     CHECK(!g.is_finalized());
     INVALID(dnnl_graph_add_op(g.get(), nullptr));
     g.finalize();

@@ -3,15 +3,17 @@
 
 #define AREAS(each_area) \
     each_area(convolution) each_area(products) each_area(normalization) each_area(elementwise) each_area(windows) each_area(moving) \
-            each_area(recurrent) each_area(execution) each_area(verbose) each_area(graphs) each_area(internals)
+            each_area(recurrent) each_area(execution) each_area(verbose) each_area(graphs) each_area(internals) each_area(limits)
 // What oneDNN forbids or its usual build does not have.
-#define OWN_AREAS(each_area) each_area(concurrency) each_area(threadpools) each_area(ukernels) each_area(extensions)
+#define OWN_AREAS(each_area) each_area(concurrency) each_area(threadpools) each_area(ukernels) each_area(extensions) each_area(modes)
 #define DECLARE(name) void area_##name();
 #define ROW(name) {#name, guarded<area_##name>, false},
 #define OWN_ROW(name) {#name, guarded<area_##name>, true},
 
 AREAS(DECLARE)
 OWN_AREAS(DECLARE)
+DECLARE(openmp)
+DECLARE(environment)
 
 // An area that ends in an error of the library is a failed check; the others still run.
 template <void (*run)()>
@@ -25,5 +27,8 @@ void guarded() {
 
 int main(int argc, char **argv) {
     static const area areas[] = {AREAS(ROW) OWN_AREAS(OWN_ROW)};
+    static const area alone[] = {ROW(openmp) ROW(environment)};
+    for (const area &a : alone)
+        if (argc == 2 && std::strcmp(argv[1], a.name) == 0) return run_areas(&a, 1, argc, argv);
     return run_areas(areas, COUNT_OF(areas), argc, argv);
 }

@@ -91,16 +91,22 @@ void quantised() {
         v -= 9;
     for (auto &v : centred_b)
         v -= 2;
-    values want = product(s, centred_a, centred_b);
-    for (size_t i = 0; i < want.size(); i++)
-        want[i] = std::min(127.0, std::max(-128.0, std::nearbyint(want[i] * 0.5 * scale_b[i % 8] / 64 - 3)));
+    const values sums = product(s, centred_a, centred_b);
+    values bytes(sums.size()), floats(sums.size());
+    for (size_t i = 0; i < sums.size(); i++) {
+        floats[i] = sums[i] * 0.5 * scale_b[i % 8] / 64 - 3;
+        bytes[i] = std::min(127.0, std::max(-128.0, std::nearbyint(floats[i])));
+    }
     matmul::primitive_desc pd(the_engine(), open(da, dt::u8), open(db, dt::s8), open(dc, dt::s8), attr);
-    arguments args = {{DNNL_ARG_SRC, put(pd.src_desc(), a)}, {DNNL_ARG_WEIGHTS, put(pd.weights_desc(), b)},
+    const arguments args = {{DNNL_ARG_SRC, put(pd.src_desc(), a)}, {DNNL_ARG_WEIGHTS, put(pd.weights_desc(), b)},
             {DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC, put(plain({1}), {0.5})},
             {DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, put(plain({8}), scale_b)},
             {DNNL_ARG_ATTR_SCALES | DNNL_ARG_DST, put(plain({1}), {64})}, {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, scalar_s32(9)},
             {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_WEIGHTS, scalar_s32(2)}, {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_DST, scalar_s32(-3)}};
-    NEAR_ALL(run_for(matmul(pd), args, DNNL_ARG_DST, pd.dst_desc()), want, 0, "quantised matmul");
+    NEAR_ALL(run_for(matmul(pd), args, DNNL_ARG_DST, pd.dst_desc()), bytes, 0, "quantised matmul");
+    const md weights = pd.weights_desc();
+    matmul::primitive_desc as_floats(the_engine(), open(da, dt::u8), weights, open(dc), attr);
+    NEAR_ALL(run_for(matmul(as_floats), args, DNNL_ARG_DST, as_floats.dst_desc()), floats, 1e-6, "quantised matmul to f32");
 
     // Exact sums of integers.
     matmul::primitive_desc exact(the_engine(), plain(da, dt::u8), plain(db, dt::s8), plain(dc, dt::s32));

@@ -1,0 +1,60 @@
+//! What this library computes and oneDNN does not. Programs written for oneDNN take the refusal for a sign to do it another way, and its tests
+//! ask for it, so the C face refuses too; the Rust face does not.
+
+use crate::memory_desc::derive::equal;
+use crate::memory_desc::record;
+use crate::status::Failure;
+use oxidnn_spec::op::Op;
+use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
+
+/// Fails for what oneDNN refuses.
+///
+/// # Errors
+/// `invalid_arguments` or `unimplemented`, as oneDNN answers.
+pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
+    weights_have_numbers(&problem.op)?;
+    one_layout(&problem.op)?;
+    scales_of_bytes(&problem.op, &problem.attr)?;
+    symmetric_weights(&problem.op, &problem.attr)
+}
+
+/// Convolutions and inner products over no channels are empty sums, which are requests that contradict themselves to oneDNN.
+fn weights_have_numbers(op: &Op) -> Result<(), Failure> {
+    let weights = match op {
+        Op::Conv(x) => &x.weights,
+        Op::Deconv(x) => &x.weights,
+        Op::InnerProduct(x) => &x.weights,
+        _ => return Ok(()),
+    };
+    if weights.dims().contains(&0) { Err(Failure::invalid("weights", weights.dims(), "no size of 0")) } else { Ok(()) }
+}
+
+/// Operations whose result lies as their source does, and is of its type.
+fn one_layout(op: &Op) -> Result<(), Failure> {
+    let bound = matches!(op, Op::Eltwise(_) | Op::Lrn(_) | Op::Prelu(_) | Op::BatchNorm(_) | Op::Shuffle(_));
+    let (true, Some(src), Some(dst)) = (bound, op.tensor(Arg::SRC), op.tensor(Arg::DST)) else { return Ok(()) };
+    if op.prop().is_some_and(|p| !p.is_forward()) {
+        return Ok(());
+    }
+    let like_src = Tensor { dtype: src.dtype, layout: dst.layout.clone() };
+    if dst.dtype == src.dtype && (dst.layout.is_any() || equal(&record(src), &record(&like_src))) {
+        return Ok(());
+    }
+    Err(Failure::unimplemented(format_args!("dst {} of another type or layout than src {}", dst.summary(), src.summary())))
+}
+
+/// Scales belong to tensors of 8-bit numbers, but for operations that take them for all types.
+fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
+    let only_bytes = matches!(op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::LayerNorm(_) | Op::GroupNorm(_) | Op::Softmax(_));
+    let types = [Arg::SRC, Arg::DST].map(|a| op.tensor(a).map(|t| t.dtype));
+    if !only_bytes || attr.scales.is_empty() || types.iter().flatten().any(|t: &DataType| t.bits() == 8) {
+        return Ok(());
+    }
+    Err(Failure::unimplemented("scales of tensors that are not of 8-bit numbers"))
+}
+
+/// Weights of convolutions have no zero points.
+fn symmetric_weights(op: &Op, attr: &Attr) -> Result<(), Failure> {
+    let refused = matches!(op, Op::Conv(_) | Op::Deconv(_)) && attr.zero_points.contains_key(&Arg::WEIGHTS);
+    if refused { Err(Failure::unimplemented("zero points of a convolution's weights")) } else { Ok(()) }
+}

@@ -1,0 +1,118 @@
+// What is legal and not done, by both libraries: programs try it, see the refusal and do it another way. And answers that follow from sizes
+// and layouts alone.
+#include "common.hpp"
+
+namespace {
+
+constexpr prop_kind inference = prop_kind::forward_inference;
+
+void scales_belong_to_bytes() {
+    primitive_attr attr;
+    attr.set_scales_mask(DNNL_ARG_SRC, 0);
+    auto convolve = [&](dt src, dt weights) {
+        convolution_forward::primitive_desc(the_engine(), inference, algorithm::convolution_direct, open({2, 16, 4, 4}, src),
+                open({16, 16, 3, 3}, weights), open({2, 16, 2, 2}), {1, 1}, {0, 0}, {0, 0}, attr);
+    };
+    THROWS(dnnl_unimplemented, convolve(dt::f32, dt::f32));
+    THROWS(dnnl_success, convolve(dt::u8, dt::s8));
+    auto multiply = [&](dt src, dt weights) {
+        inner_product_forward::primitive_desc(the_engine(), inference, open({2, 16}, src), open({16, 16}, weights), open({2, 16}), attr);
+    };
+    THROWS(dnnl_unimplemented, multiply(dt::f32, dt::f32));
+    THROWS(dnnl_success, multiply(dt::s8, dt::s8));
+    auto normalize = [&](dt dst) {
+        layer_normalization_forward::primitive_desc(
+                the_engine(), inference, plain({2, 16}), plain({2, 16}, dst), 1e-4f, normalization_flags::none, attr);
+    };
+    THROWS(dnnl_unimplemented, normalize(dt::f32));
+    THROWS(dnnl_success, normalize(dt::s8));
+    THROWS(dnnl_unimplemented,
+            softmax_forward::primitive_desc(the_engine(), inference, algorithm::softmax_accurate, plain({2, 16}), plain({2, 16}), 1, attr));
+    THROWS(dnnl_success, matmul::primitive_desc(the_engine(), plain({2, 16}), plain({16, 3}), plain({2, 3}), attr));
+    convolution_forward::primitive_desc empty(the_engine(), inference, algorithm::convolution_direct, open({2, 16, 4, 4}),
+            open({16, 16, 3, 3}), open({2, 16, 2, 2}), {1, 1}, {0, 0}, {0, 0}, attr, true);
+    CHECK(empty.get(true) == nullptr);
+}
+
+void results_lie_as_sources_do() {
+    const dims d = {2, 16, 4, 4};
+    const md nchw(d, dt::f32, tag::nchw), nhwc(d, dt::f32, tag::nhwc), other(d, dt::bf16, tag::nchw);
+    for (const md &dst : {nchw, nhwc, other, open(d)}) {
+        const dnnl_status_t want = dst == nchw || dst == open(d) ? dnnl_success : dnnl_unimplemented;
+        const float alpha = 0;
+        THROWS(want, eltwise_forward::primitive_desc(the_engine(), inference, algorithm::eltwise_relu, nchw, dst, alpha, alpha));
+        THROWS(want, lrn_forward::primitive_desc(the_engine(), inference, algorithm::lrn_across_channels, nchw, dst, 5, 1e-4f, 0.75f, 1.f));
+        THROWS(want, prelu_forward::primitive_desc(the_engine(), inference, nchw, nchw, dst));
+        THROWS(want, batch_normalization_forward::primitive_desc(the_engine(), inference, nchw, dst, 1e-4f, normalization_flags::none));
+        THROWS(want, shuffle_forward::primitive_desc(the_engine(), inference, nchw, dst, 1, 4));
+    }
+    const md one_pixel({2, 16, 1, 1}, dt::f32, tag::nchw), the_same({2, 16, 1, 1}, dt::f32, tag::nhwc);
+    THROWS(dnnl_success, prelu_forward::primitive_desc(the_engine(), inference, one_pixel, one_pixel, the_same));
+}
+
+void sums_have_terms() {
+    auto multiply = [](memory::dim n, memory::dim ic, memory::dim oc) {
+        inner_product_forward::primitive_desc(the_engine(), inference, open({n, ic}), open({oc, ic}), open({n, oc}));
+    };
+    THROWS(dnnl_success, multiply(0, 3, 4));
+    THROWS(dnnl_invalid_arguments, multiply(2, 0, 4));
+    THROWS(dnnl_invalid_arguments, multiply(2, 3, 0));
+    THROWS(dnnl_invalid_arguments,
+            convolution_forward::primitive_desc(the_engine(), inference, algorithm::convolution_direct, open({2, 0, 4, 4}),
+                    open({8, 0, 3, 3}), open({2, 8, 2, 2}), {1, 1}, {0, 0}, {0, 0}));
+}
+
+void statistics_lie_as_sources_do() {
+    const struct {
+        tag layout;
+        dims strides;
+    } cases[] = {{tag::abcd, {12, 4, 1}}, {tag::bacd, {4, 8, 1}}, {tag::acdb, {12, 1, 3}}, {tag::cabd, {3, 1, 6}}, {tag::aBcd8b, {32, 32, 8}}};
+    for (const auto &c : cases) {
+        const md src({2, 3, 4, 5}, dt::f32, c.layout);
+        layer_normalization_forward::primitive_desc pd(
+                the_engine(), prop_kind::forward_training, src, src, 1e-4f, normalization_flags::none);
+        CHECK(pd.mean_desc().get_strides() == c.strides);
+        CHECK(pd.variance_desc() == pd.mean_desc());
+    }
+}
+
+void answers_follow_from_sizes() {
+    resampling_forward::primitive_desc pd(
+            the_engine(), inference, algorithm::resampling_nearest, std::vector<float> {1.99f, 1.99f}, md({2, 16, 7, 7}, dt::f32, tag::nchw));
+    for (float factor : pd.get_factors())
+        CHECK(factor == 13.f / 7.f);
+}
+
+void one_learnt_parameter_comes_first() {
+    const md d({2, 16, 4, 4}, dt::f32, tag::nchw);
+    for (auto flag : {normalization_flags::use_scale, normalization_flags::use_shift}) {
+        batch_normalization_forward::primitive_desc forward(the_engine(), prop_kind::forward_training, d, d, 1e-4f, flag);
+        batch_normalization_backward::primitive_desc pd(the_engine(), prop_kind::backward, d, d, d, 1e-4f, flag, forward);
+        const int arg = flag == normalization_flags::use_scale ? DNNL_ARG_DIFF_SCALE : DNNL_ARG_DIFF_SHIFT;
+        CHECK(pd.diff_weights_desc() == pd.query_md(query::exec_arg_md, arg));
+        CHECK(pd.diff_weights_desc() == md({16}, dt::f32, tag::a));
+    }
+}
+
+void a_depthwise_post_op_may_have_a_bias_of_bytes() {
+    post_ops ops;
+    ops.append_dw(dt::s8, dt::s8, dt::s8, 3, 1, 1);
+    primitive_attr attr;
+    attr.set_post_ops(ops);
+    const md data({2, 16, 3, 3}, dt::s8, tag::nchw), weights({16, 16, 1, 1}, dt::s8, tag::nchw);
+    THROWS(dnnl_success,
+            convolution_forward::primitive_desc(
+                    the_engine(), inference, algorithm::convolution_auto, data, weights, data, {1, 1}, {0, 0}, {0, 0}, attr));
+}
+
+} // namespace
+
+void area_limits() {
+    scales_belong_to_bytes();
+    results_lie_as_sources_do();
+    sums_have_terms();
+    statistics_lie_as_sources_do();
+    answers_follow_from_sizes();
+    one_learnt_parameter_comes_first();
+    a_depthwise_post_op_may_have_a_bias_of_bytes();
+}
