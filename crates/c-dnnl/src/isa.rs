@@ -184,12 +184,16 @@ pub extern "C" fn dnnl_set_max_cpu_isa(isa: i32) -> Status {
     })
 }
 
-/// `dnnl_get_effective_cpu_isa`: what this processor has within the limit, which cannot be changed from now on.
+/// `dnnl_get_effective_cpu_isa`: what this processor has within the limit, which cannot be changed from now on; nor can hints that matter.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_get_effective_cpu_isa() -> i32 {
     guard_value("dnnl_get_effective_cpu_isa", 0, || {
-        hints(true);
-        Ok(effective(max(true)))
+        let max = max(true);
+        // Hints are about vectors of 512 bits: where a limit forbids these, nobody needs to know the hints yet.
+        if max == 0 || max & sets::AVX512_CORE == sets::AVX512_CORE {
+            hints(true);
+        }
+        Ok(effective(max))
     })
 }
 

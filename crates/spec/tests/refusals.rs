@@ -30,7 +30,7 @@ const LINES: &[(&str, &str)] = &[
     ("--matmul --dt=f32:s8:f32 --attr-fpmath=bf16:true --attr-scales=wei:per_dim_01:f32:8x1 32x64:64x5", "scales of wei"),
     ("--matmul --attr-scales=wei:common:e8m0 2x64:64x5", "scales of wei"),
     ("--matmul --attr-scales=wei:common:s32 2x64:64x5", "scales of wei"),
-    ("--matmul --dt=u8:s8:f32 --attr-zero-points=dst:common 2x64:64x5", "zero points of dst"),
+    ("--matmul --attr-zero-points=dst:common 2x64:64x5", "zero points of dst"),
     ("--matmul --dt=u8:s8:f32 --attr-precomputed-reductions=src:per_tensor:s32 2x64:64x5", "precomputed reductions of src"),
     ("--matmul --encoding=csr+0.5:csr+0.5: 4x6:6x5", "wei"),
     ("--matmul --encoding=csr+0.5:: --bia-dt=f32 --bia-mask=2 4x6:6x5", "bia"),

@@ -10,8 +10,7 @@ use crate::status::{Failure, Status, guard};
 use crate::values::{optional_type, value};
 use oxidnn_c_common::numbers::{LRN, to_norm_flags};
 use oxidnn_spec::op::{BatchNorm, GroupNorm, LayerNorm, Lrn, NormFlags, Prop};
-use oxidnn_spec::{Blocking, Blocks, DataType, Dims, Format, Layout, Real, Tensor};
-use std::sync::Arc;
+use oxidnn_spec::{DataType, Dims, Real, Tensor};
 
 fn flags(number: u32) -> Result<NormFlags, Failure> {
     to_norm_flags(number).ok_or_else(|| Failure::invalid("flags", number, "bits of dnnl_normalization_flags_t"))
@@ -109,24 +108,19 @@ struct Layer<'a> {
 /// f32 for scale, shift and their gradients.
 const F32: [i32; 2] = [3, 3];
 
-/// Statistics that lie as the source does, without its last dimension; `None` where the source has no strides.
+/// Statistics whose dimensions lie in the order of the source's, without its last one; `None` for sources that are not of strides alone, beside
+/// which row-major ones are as good.
 fn beside(src: &Tensor) -> Option<Tensor> {
-    let b = src.blocking().filter(|_| !src.layout.has_runtime())?;
-    let last = src.dims().len().checked_sub(1)?;
-    let mut inner = Blocks::default();
-    b.inner.iter().filter(|(dim, _)| *dim != last).for_each(|(dim, size)| inner.push(dim, size));
-    let mut order: Vec<usize> = (0..last).collect();
+    let b = src.blocking().filter(|b| b.is_plain() && !src.layout.has_runtime())?;
+    let dims = Dims::new(src.dims().split_last()?.1)?;
+    let mut order: Vec<usize> = (0..dims.len()).collect();
     order.sort_by_key(|&d| std::cmp::Reverse(b.strides[d]));
-    let (mut strides, mut step) = (Dims::filled(last, 0), inner.volume());
+    let (mut strides, mut step) = (Dims::filled(dims.len(), 0), 1i64);
     for &d in order.iter().rev() {
         strides[d] = step;
-        step *= (b.padded_dims[d] / inner.of(d)).max(1);
+        step = step.checked_mul(dims[d].max(1))?;
     }
-    let zero = Dims::filled(last, 0);
-    let padded_dims = Dims::new(&b.padded_dims[..last])?;
-    let blocking = Blocking { padded_dims, padded_offsets: zero, offset: 0, strides, inner, compensation: None };
-    let layout = Layout { dims: Dims::new(&src.dims()[..last])?, format: Format::Blocked(Arc::new(blocking)) };
-    Some(Tensor { dtype: DataType::F32, layout })
+    Tensor::with_strides(dims, DataType::F32, Some(strides)).ok()
 }
 
 impl Layer<'_> {
