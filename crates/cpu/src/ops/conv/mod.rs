@@ -1,5 +1,6 @@
 //! Rows of convolution.
 
+mod columns;
 pub(crate) mod depthwise;
 mod execute;
 pub(crate) mod geometry;
@@ -44,7 +45,7 @@ fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
-        _ => planes::plan(problem, target, setup, tiles::plan),
+        _ => planes::packed(problem, target, setup),
     }
 }
 

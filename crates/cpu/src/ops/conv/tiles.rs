@@ -223,7 +223,7 @@ fn product(s: &Setup<'_>) -> Result<Product, Skip> {
 }
 
 /// The layout that `any` stands for in weights: panels of result channels, by taps, by source channels.
-fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
+pub(super) fn weights_tag(s: &Setup<'_>, isa: Isa, product: Product) -> String {
     let n = s.weights.dims().len();
     let first = usize::from(n > s.source.1.dims().len());
     let (column, depth) = (first + s.result_channel, first + 1 - s.result_channel);

@@ -3,9 +3,9 @@
 use crate::CpuTarget;
 use crate::ops::conv::depthwise;
 use crate::ops::conv::geometry::Direction;
+use crate::ops::conv::planes;
 use crate::ops::conv::weights;
 use crate::ops::conv::window::{self, Setup};
-use crate::ops::conv::{planes, tiles};
 use crate::ops::fallback;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
@@ -30,7 +30,7 @@ fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
-        _ => planes::plan(problem, target, setup, tiles::plan),
+        _ => planes::packed(problem, target, setup),
     }
 }
 

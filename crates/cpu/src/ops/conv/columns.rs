@@ -1,0 +1,372 @@
+//! `packed:jit` for windows of one pixel over tensors whose pixels lie closest (NCHW), in place.
+//!
+//! `result[c, p] = sum over k of weights[c, k] * source[k, p]`: pixels are the columns of a product, so that a line of its right operand is a
+//! stretch of a channel of the source, and a row of its result one of the result. Its rows are result channels, whose weights are read down the
+//! panels that they have for channels last. A task takes some panels of pixels, which stay in the second cache while all channels meet them, and
+//! asks for those of the next one meanwhile. Sums begin with the bias.
+
+use super::tiles;
+use super::window::{self, Setup};
+use crate::CpuTarget;
+use crate::kernels::access::View;
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::tail::{self, About, Tail};
+use crate::kernels::tile::{
+    AHEAD, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, max_rows,
+};
+use crate::ops::matmul::gemm::runs;
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of source pixels that a task meets with all channels.
+const PIXELS: usize = 256 << 10;
+/// Tasks for every worker, where there are several.
+const TASKS: usize = 8;
+/// Bytes of the source from which on tiles ask for the pixels that follow.
+const FAR: usize = 512 << 10;
+/// Bytes between channels of which multiples meet in the same sets of the caches.
+const PAGE: usize = 4096;
+
+/// Where the numbers of a tensor are: bytes.
+#[derive(Clone, Copy, Debug)]
+struct Plane {
+    start: usize,
+    image: usize,
+    channel: usize,
+}
+
+/// A planned problem.
+#[derive(Debug)]
+struct Columns {
+    attr: Attr,
+    isa: Isa,
+    /// Source and result.
+    args: [Arg; 2],
+    result: Tensor,
+    biased: bool,
+    images: usize,
+    groups: usize,
+    /// Channels of a group of the source and of the result.
+    depth: usize,
+    channels: usize,
+    pixels: usize,
+    from: Plane,
+    to: Plane,
+    /// Columns of a panel of weights, the byte where the first begins.
+    width: usize,
+    weights: usize,
+    /// Pixels of a panel, and panels of a task.
+    panel: usize,
+    each: usize,
+    workers: usize,
+    far: bool,
+    tail: Tail,
+    /// Numbers of scratch of the tail's operands.
+    lines: usize,
+    /// By rows, and whether the panel is the last one, of fewer pixels.
+    tiles: OnceLock<Vec<[Option<Tile>; 2]>>,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    check(&s, isa)?;
+    let places = [Plane::of(s.source.1)?, Plane::of(s.result.1)?];
+    let tag = tiles::weights_tag(&s, isa, Product::F32);
+    let mut problem = problem.clone();
+    window::resolve_data(&mut problem, setup, &tag)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
+        return Err(Skip::Layout(format!("of the weights: not {tag}")));
+    }
+    let columns = Columns::new(&s, &problem.attr, places, (isa, target.threads))?;
+    let parts = columns.scratch_parts().and_then(|parts| booked(&parts));
+    let scratch_bytes = parts.ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(columns) }))
+}
+
+/// Whether this is a window of one pixel that pays as a product by pixels: nearly all of the last vector is wanted, and channels do not begin in the
+/// same sets of the caches.
+fn check(s: &Setup<'_>, isa: Isa) -> Result<(), Skip> {
+    let (from, to) = (s.source.1, s.result.1);
+    if [from, to, s.weights].iter().any(|t| t.dtype != DataType::F32) {
+        return Err(Skip::DataType("other than f32 with pixels last".into()));
+    }
+    if [from, to].iter().any(|t| t.dims().has_runtime() || t.is_empty()) {
+        return Err(Skip::Shape("empty, or given at execution"));
+    }
+    let one = s.sizes.k == [1; 3] && s.sizes.s == [1; 3] && s.sizes.pl == [0; 3];
+    if !one || from.dims()[2..] != to.dims()[2..] {
+        return Err(Skip::Shape("windows of several pixels, strides or padding"));
+    }
+    let pixels: usize = to.dims()[2..].iter().product::<i64>() as usize;
+    let taken = pixels.next_multiple_of(isa.width().lanes());
+    if pixels * 32 < taken * 31 || (pixels * 4).is_multiple_of(PAGE) {
+        return Err(Skip::Shape("pixels that leave much of a vector, or channels whole pages apart"));
+    }
+    Ok(())
+}
+
+/// The tail, where it has no operands but tensors of the result's size: others would be lines by pixel.
+fn tail(s: &Setup<'_>, attr: &Attr) -> Result<Tail, Skip> {
+    let dims = s.result.1.dims();
+    let fits = |op: &PostOp| match op {
+        PostOp::Binary { src1, .. } => src1.dims() == dims,
+        PostOp::Prelu { .. } => false,
+        _ => true,
+    };
+    if !attr.scales.is_empty() || !attr.zero_points.is_empty() || !attr.post_ops.iter().all(fits) {
+        return Err(Skip::Attr("scales, zero points, or operands of other sizes than the result's".into()));
+    }
+    Tail::plan(&About { attr, dst: s.result.1, columns: dims.len() - 1, compensated: false, scaled: false, biased: false })
+}
+
+impl Plane {
+    fn of(tensor: &Tensor) -> Result<Plane, Skip> {
+        let no = || Skip::Layout("pixels that are not closest".into());
+        let (dims, b) = (tensor.dims(), tensor.blocking().filter(|b| b.is_plain()).ok_or_else(no)?);
+        let mut pixels = 1;
+        for d in (2..dims.len()).rev() {
+            if dims[d] != 1 && b.strides[d] != pixels {
+                return Err(no());
+            }
+            pixels *= dims[d];
+        }
+        if pixels == 1 || b.strides[1] < pixels {
+            return Err(no());
+        }
+        Ok(Plane { start: b.offset as usize * 4, image: b.strides[0] as usize * 4, channel: b.strides[1] as usize * 4 })
+    }
+}
+
+impl Columns {
+    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, workers): (Isa, usize)) -> Result<Columns, Skip> {
+        let (groups, dims) = (s.sizes.g as usize, s.result.1.dims());
+        let [depth, channels] = [s.source.1, s.result.1].map(|t| t.dims()[1] as usize / groups);
+        let (images, pixels) = (dims[0] as usize, dims[2..].iter().product::<i64>() as usize);
+        let (panel, tail) = (panel_columns(isa, pixels), tail(s, attr)?);
+        let panels = pixels.div_ceil(panel);
+        let mut each = (PIXELS / (depth * panel * 4)).clamp(1, panels);
+        if workers > 1 {
+            each = each.min(panels * images * groups / (workers * TASKS)).max(1);
+        }
+        let lines = tail.scratch(pixels).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+        let column = usize::from(s.weights.dims().len() > dims.len()) + s.result_channel;
+        Ok(Columns {
+            attr: attr.clone(),
+            isa,
+            args: [s.source.0, s.result.0],
+            result: s.result.1.clone(),
+            biased: s.biased,
+            images,
+            groups,
+            depth,
+            channels,
+            pixels,
+            from,
+            to,
+            width: panel_columns(isa, s.weights.dims()[column] as usize),
+            weights: s.weights.blocking().map_or(0, |b| b.offset as usize * 4),
+            panel,
+            each,
+            workers,
+            far: images * groups * depth * pixels * 4 > FAR,
+            tail,
+            lines,
+            tiles: OnceLock::new(),
+        })
+    }
+
+    /// Numbers of scratch: operands of the tail, and what sums begin with for each worker.
+    fn scratch_parts(&self) -> Option<[usize; 2]> {
+        let sums = if self.biased { self.width.checked_mul(self.panel)? } else { 0 };
+        Some([self.lines, for_workers(self.workers, sums)?])
+    }
+
+    fn panels(&self) -> usize {
+        self.pixels.div_ceil(self.panel)
+    }
+
+    /// Rows of the tallest tile of so many pixels.
+    fn tall(&self, pixels: usize) -> usize {
+        max_rows(self.isa, pixels.div_ceil(self.isa.width().lanes()))
+    }
+
+    /// Channels in the panels of weights of a group.
+    fn blocks(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        (0..self.channels).step_by(self.width).map(|first| first..self.channels.min(first + self.width))
+    }
+
+    /// Pixels of a panel, and whether they are fewer than others have.
+    fn size(&self, panel: usize) -> (usize, bool) {
+        let pixels = self.panel.min(self.pixels - panel * self.panel);
+        (pixels, pixels < self.panel)
+    }
+
+    fn spec(&self, rows: usize, pixels: usize) -> Spec {
+        let lanes = self.isa.width().lanes();
+        Spec {
+            line: Line::Apart,
+            a_step: Stride::Across,
+            start: if self.biased { Start::Load } else { Start::Zero },
+            tail: Some(Arc::new(self.tail.clone())),
+            masked: !pixels.is_multiple_of(lanes),
+            ahead: self.far,
+            ..Spec::new(Product::F32, rows, pixels.div_ceil(lanes))
+        }
+    }
+}
+
+impl Kernel for Columns {
+    fn prepare(&self) -> Result<(), Error> {
+        if self.tiles.get().is_some() {
+            return Ok(());
+        }
+        let mut tiles = vec![[const { None }; 2]; MOST_ROWS + 1];
+        for panel in [0, self.panels() - 1] {
+            let (pixels, narrow) = self.size(panel);
+            for (_, rows, _) in self.blocks().flat_map(|block| runs(block, self.tall(pixels))) {
+                let tile = &mut tiles[rows][usize::from(narrow)];
+                if tile.is_none() {
+                    *tile = Some(Tile::get(self.isa, &self.spec(rows, pixels))?);
+                }
+            }
+        }
+        let _ = self.tiles.set(tiles);
+        Ok(())
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let [lines, sums] = self.scratch_parts().unwrap_or([0; 2]);
+        let lines = scratch.take(lines)?.into_slice();
+        let mut sums = scratch.take(sums)?;
+        let from = tail::Operands {
+            ctx: (simd, ctx),
+            attr: &self.attr,
+            dst: &self.result,
+            columns: self.result.dims().len() - 1,
+            compensation: &[],
+            factors: [Broadcast::constant(1.0); 2],
+            bias: None,
+        };
+        let bound = Bound {
+            plan: self,
+            tiles: self.tiles.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?,
+            source: ctx.buf(self.args[0])?,
+            weights: ctx.buf(Arg::WEIGHTS)?,
+            result: ctx.buf(self.args[1])?,
+            bias: View::optional(simd, ctx, Arg::BIAS)?,
+            tail: self.tail.args(&from, lines)?,
+        };
+        let chunks = self.panels().div_ceil(self.each);
+        sums.work(ctx.executor, self.workers, self.images * self.groups * chunks, &|task, sums| {
+            let first = task % chunks * self.each;
+            bound.task(task / chunks, first..self.panels().min(first + self.each), sums);
+        });
+        Ok(())
+    }
+}
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Columns,
+    tiles: &'a [[Option<Tile>; 2]],
+    source: Buf,
+    weights: Buf,
+    result: Buf,
+    bias: Option<View<'a>>,
+    tail: TailArgs<'a>,
+}
+
+impl Bound<'_> {
+    /// Some panels of pixels of a group of an image.
+    fn task(&self, unit: usize, panels: Range<usize>, sums: &mut [f32]) {
+        let p = self.plan;
+        let mut next = self.next(unit, &panels);
+        for block in p.blocks() {
+            if let Some(bias) = &self.bias {
+                for (channel, line) in block.clone().zip(sums.chunks_exact_mut(p.panel)) {
+                    let mut pos = [0; MAX_NDIMS];
+                    pos[0] = (unit % p.groups * p.channels + channel) as i64;
+                    line.fill(bias.get(&pos));
+                }
+            }
+            for panel in panels.clone() {
+                let (pixels, _) = p.size(panel);
+                for run in runs(block.clone(), p.tall(pixels)) {
+                    self.tiles(unit, panel, run, sums, &mut next);
+                }
+            }
+        }
+    }
+
+    /// Byte of the source where a group's first channel begins.
+    fn from(&self, unit: usize) -> usize {
+        let p = self.plan;
+        p.from.start + unit / p.groups * p.from.image + unit % p.groups * p.depth * p.from.channel
+    }
+
+    /// What of the source is wanted next: the panels behind these, or the next group's first.
+    fn next(&self, unit: usize, panels: &Range<usize>) -> Next {
+        let p = self.plan;
+        let (unit, first) = if panels.end < p.panels() { (unit, panels.end) } else { (unit + 1, 0) };
+        if !p.far || unit == p.images * p.groups {
+            return Next::default();
+        }
+        let outer = (p.each * p.panel * 4).div_ceil(AHEAD);
+        let grid = Grid { inner: p.depth, inner_step: p.from.channel, outer, outer_step: AHEAD };
+        Next::new(self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, grid)
+    }
+
+    /// Tiles that are equally tall, the first channel, rows of a tile and their number, of a panel of pixels.
+    fn tiles(&self, unit: usize, panel: usize, (channel, rows, tiles): (usize, usize, usize), sums: &mut [f32], next: &mut Next) {
+        let p = self.plan;
+        let (image, group) = (unit / p.groups, unit % p.groups);
+        let (_, narrow) = p.size(panel);
+        let Some(tile) = &self.tiles[rows][usize::from(narrow)] else { return };
+        let (block, row) = (channel / p.width, channel % p.width);
+        let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
+        let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
+        let mut words = [0; ONE_STRIP];
+        let mut list = List::across(&mut words, rows);
+        let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
+        list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row: p.to.channel, to });
+        list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
+        tile.run(Call {
+            strips: list.strips(),
+            steps: p.depth,
+            a: self.weights,
+            a_from: 0,
+            zeros: Buf::empty(),
+            b: self.source,
+            panels: Panels::one(self.from(unit) + panel * p.panel * 4),
+            c: self.result,
+            column: panel * p.panel,
+            tail_column: panel * p.panel,
+            tail: Some(&self.tail),
+            sums: if p.biased { sums } else { &mut [] },
+            sums_row: p.panel,
+            a_step: p.width * 4,
+            b_row: p.from.channel,
+            last: (p.pixels - 1) % p.isa.width().lanes() + 1,
+            ahead: next.take(tiles * (p.depth / 4)),
+        });
+    }
+}
