@@ -15,7 +15,7 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::tail::{self, About, Tail};
 use crate::kernels::tile::{
-    AHEAD, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, max_rows,
+    AHEAD, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest,
 };
 use crate::ops::matmul::gemm::runs;
 use crate::ops::support;
@@ -206,7 +206,7 @@ impl Columns {
 
     /// Rows of the tallest tile of so many pixels.
     fn tall(&self, pixels: usize) -> usize {
-        max_rows(self.isa, pixels.div_ceil(self.isa.width().lanes()))
+        tallest(self.isa, Product::F32, pixels.div_ceil(self.isa.width().lanes()))
     }
 
     /// Channels in the panels of weights of a group.

@@ -16,7 +16,7 @@ use crate::kernels::access::Axis;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
-use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, max_rows};
+use crate::kernels::tile::{Line, List, MOST_ROWS, Product, Spec, Start, Stride, Tail, Tile, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -434,7 +434,7 @@ impl Gradient {
     /// Cuts rows, as many as are neighbours, evenly into tiles of a panel with so many vectors: runs of tiles that are equally tall, each its first
     /// row, rows of a tile and their number.
     pub(crate) fn runs(&self, rows: usize, vectors: usize) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
-        let (together, tall) = (self.rows_together().min(rows.max(1)), max_rows(self.isa, vectors));
+        let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
         (0..rows.div_ceil(together)).flat_map(move |b| {
             let first = b * together;
             let n = together.min(rows - first);
