@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod cases;
+pub mod columns;
 pub mod depthwise;
 pub mod dot;
 pub mod gemv;

@@ -31,8 +31,8 @@ pub struct Pool {
     pub kernel: Dims,
     /// Strides, dilations, paddings.
     pub window: Window,
-    /// Max pooling in training and backward: position within the kernel (row-major) of each maximum, row-major over the
-    /// destination's dims, u8 where the kernel has at most 255 elements, else s32.
+    /// Max pooling in training and backward: position within the kernel (row-major) of each maximum, in the destination's layout, u8 where
+    /// the kernel has at most 255 elements, else s32.
     pub workspace: Option<Tensor>,
 }
 
@@ -61,7 +61,7 @@ impl Pool {
     pub(super) fn derive(&mut self) {
         let kept = self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference;
         let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
-        self.workspace = if kept { Tensor::plain(*self.dst.dims(), dtype).ok() } else { None };
+        self.workspace = kept.then(|| Tensor { dtype, layout: self.dst.layout.clone() });
     }
 }
 

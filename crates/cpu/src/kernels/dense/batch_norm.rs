@@ -6,17 +6,22 @@
 
 use super::lines::down;
 use super::{Matrix, TILE, bytes, parameters};
+use crate::kernels::columns::{Act, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch};
 use crate::row::Kernel;
-use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, Error, Problem};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Rows of a segment at least.
 const ROWS: usize = 32;
+/// Columns whose totals are put together at a time.
+const COLUMNS: usize = 64;
 
 /// Statistics, scale and shift by column.
 #[derive(Debug)]
@@ -32,14 +37,37 @@ pub struct BatchNorm {
     /// Rows of a segment.
     segment: usize,
     space: usize,
+    code: Option<Code>,
+}
+
+/// What goes through rows as generated code: the passes of a direction in their order.
+#[derive(Debug)]
+struct Code {
+    isa: Isa,
+    passes: Vec<(Act, OnceLock<Sweep>)>,
+}
+
+impl Code {
+    fn new(isa: Isa, forward: bool, flags: NormFlags) -> Code {
+        let acts: &[Act] = match forward {
+            true => &[Act::Sum, Act::Squares, Act::Scale { bounded: flags.fuse_relu }],
+            false => &[Act::Products, Act::Gradient],
+        };
+        Code { isa, passes: acts.iter().map(|act| (*act, OnceLock::new())).collect() }
+    }
+
+    /// The kernel of a pass.
+    fn pass(&self, index: usize) -> Option<&Sweep> {
+        self.passes.get(index)?.1.get()
+    }
 }
 
 impl BatchNorm {
-    /// The kernel with its bytes of scratch.
+    /// The kernel with its bytes of scratch; by generated code where there is an instruction set for it.
     ///
     /// # Errors
     /// [`Skip`] for anything but `f32` with channels last, for fused operations with a second tensor, and for gradients with constant statistics.
-    pub fn new(op: &op::BatchNorm, problem: &Problem, workers: usize) -> Result<(BatchNorm, usize), Skip> {
+    pub fn new(op: &op::BatchNorm, problem: &Problem, workers: usize, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
         let (forward, flags) = (op.prop.is_forward(), op.flags);
         if op.workspace.is_some() || flags.fuse_add_relu || flags.rms || !forward && (flags.use_global_stats || flags.fuse_relu) {
             return Err(Skip::Op("fused operations with workspace, gradients with constant statistics"));
@@ -65,7 +93,8 @@ impl BatchNorm {
         }
         let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
         let space = matrix.space(if forward { 1 } else { 2 })?;
-        let kernel = BatchNorm { matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, segment, space };
+        let code = jit.map(|isa| Code::new(isa, forward, flags));
+        let kernel = BatchNorm { matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, segment, space, code };
         let scratch = bytes(&kernel.parts())?;
         Ok((kernel, scratch))
     }
@@ -84,6 +113,21 @@ impl BatchNorm {
         index * self.segment..((index + 1) * self.segment).min(self.matrix.rows)
     }
 
+    /// The kernel of a pass, where there is generated code.
+    fn pass(&self, index: usize) -> Option<&Sweep> {
+        self.code.as_ref()?.pass(index)
+    }
+
+    /// Calls `body` in parallel for ranges of all rows, the last ones first: those are still near.
+    fn rows(&self, executor: &dyn Executor, body: &(dyn Fn(Range<usize>) + Sync)) {
+        let (rows, each) = (self.matrix.rows, (GRAIN as usize / self.matrix.width).max(1));
+        let tasks = rows.div_ceil(each);
+        executor.run(executor.threads(), tasks, &|_, task| {
+            let start = (tasks - 1 - task) * each;
+            body(start..(start + each).min(rows));
+        });
+    }
+
     /// Fills `mean` and `variance` with the statistics of `src`.
     fn statistics<'s>(&self, simd: Simd, ctx: &Ctx<'_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
         let (matrix, width) = (&self.matrix, self.matrix.width);
@@ -93,17 +137,33 @@ impl BatchNorm {
             let (means, squares) = folded.split_at_mut(width);
             means.fill(0.0);
             squares.fill(0.0);
-            matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means }));
+            match self.pass(0) {
+                Some(sum) => sum.run(&[src], rows.clone(), &mut [&mut *means], &[]),
+                None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means })),
+            }
             let count = 1.0 / rows.len() as f32;
             means.iter_mut().for_each(|m| *m *= count);
-            matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares }));
+            match self.pass(1) {
+                Some(pass) => pass.run(&[src], rows, &mut [squares], &[means]),
+                None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
+            }
         });
         let (folded, all) = (&*folded.into_slice(), matrix.rows as f64);
         let segments = || folded.chunks_exact(2 * width).enumerate().map(|(i, f)| (self.segment_rows(i).len() as f64, f));
-        for c in 0..width {
-            let m = segments().map(|(n, f)| n * f64::from(f[c])).sum::<f64>() / all;
-            let squares = segments().map(|(n, f)| f64::from(f[width + c]) + n * (f64::from(f[c]) - m).powi(2));
-            (mean[c], variance[c]) = (m as f32, (squares.sum::<f64>() / all) as f32);
+        for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
+            let first = i * COLUMNS;
+            let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
+            for (n, f) in segments() {
+                sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += n * f64::from(*f));
+            }
+            for (n, f) in segments() {
+                for ((square, sum), (m, f)) in squares.iter_mut().zip(&sums).zip(f[first..width].iter().zip(&f[width + first..])) {
+                    let distance = f64::from(*m) - sum / all;
+                    *square += f64::from(*f) + n * distance * distance;
+                }
+            }
+            mean.iter_mut().zip(&sums).for_each(|(m, sum)| *m = (sum / all) as f32);
+            variance.iter_mut().zip(&squares).for_each(|(v, square)| *v = (square / all) as f32);
         }
     }
 
@@ -131,6 +191,10 @@ impl BatchNorm {
         }
         factor.iter_mut().zip(&*variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
         let (mean, factor) = (&*mean, &*factor);
+        if let Some(scale) = self.pass(2) {
+            self.rows(ctx.executor, &|rows| scale.run(&[src, dst], rows, &mut [], &[mean, factor, shift]));
+            return Ok(());
+        }
         matrix.tiles(ctx.executor, &mut tiles, &|rows, space| {
             let (x, _) = matrix.read(src, &rows, space);
             simd.run(Forward { x, mean, factor, shift, relu: flags.fuse_relu });
@@ -152,7 +216,11 @@ impl BatchNorm {
             let (sums, products) = folded.split_at_mut(width);
             sums.fill(0.0);
             products.fill(0.0);
-            matrix.each(self.segment_rows(index), |rows| {
+            let rows = self.segment_rows(index);
+            if let Some(pass) = self.pass(0) {
+                return pass.run(&[src, diff_dst], rows, &mut [sums, products], &[mean]);
+            }
+            matrix.each(rows, |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);
                 let (dd, _) = matrix.read(diff_dst, &rows, rest);
                 simd.run(Sum { x: dd, totals: sums });
@@ -174,6 +242,10 @@ impl BatchNorm {
             (slope[c], constant[c]) = (-factor[c] * inverse * product / all, -factor[c] * sum / all);
         }
         let (factor, slope, constant) = (&*factor, &*slope, &*constant);
+        if let Some(gradient) = self.pass(1) {
+            self.rows(ctx.executor, &|rows| gradient.run(&[src, diff_dst, diff_src], rows, &mut [], &[mean, factor, slope, constant]));
+            return Ok(());
+        }
         matrix.tiles(ctx.executor, &mut tiles, &|rows, space| {
             let (x, rest) = matrix.read(src, &rows, space);
             let (dd, _) = matrix.read(diff_dst, &rows, rest);
@@ -185,6 +257,14 @@ impl BatchNorm {
 }
 
 impl Kernel for BatchNorm {
+    fn prepare(&self) -> Result<(), Error> {
+        let Some(code) = &self.code else { return Ok(()) };
+        code.passes.iter().filter(|p| p.1.get().is_none()).try_for_each(|(act, pass)| {
+            let _ = pass.set(Sweep::get(code.isa, *act, self.matrix.width)?);
+            Ok(())
+        })
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
         if self.forward { self.forward(simd, ctx, scratch) } else { self.backward(simd, ctx, scratch) }
     }

@@ -1,7 +1,7 @@
 //! Copies of elements from layout to layout, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, Run, split};
+use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -45,6 +45,11 @@ impl Copies {
         self.moves.push(Move { src, nest });
         Ok(())
     }
+
+    /// The fewest positions that follow each other in the destination and in a source alike; 0 where they do not everywhere.
+    pub fn neighbours(&self) -> i64 {
+        self.moves.iter().map(|m| neighbours(&m.nest)).min().unwrap_or(0)
+    }
 }
 
 impl Kernel for Copies {
@@ -54,17 +59,10 @@ impl Kernel for Copies {
         for Move { src, nest } in &self.moves {
             let from = ctx.buf(*src)?;
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
-            let direct = bits >= 8 && (0..2).all(|t| nest.innermost(t).1 == 1) && nest.innermost(0).0 >= CHUNK as i64;
+            // Rows of neighbours in both are copied as they are, however many they are.
+            let limit = if bits >= 8 && neighbours(nest) > 0 { i64::MAX } else { CHUNK as i64 };
             split(ctx.executor, nest.volume(), grain, &|range| {
-                if direct {
-                    return nest.runs(range, usize::MAX / 2, |run| match bits {
-                        8 => stretch::<u8>(to, from, run),
-                        16 => stretch::<u16>(to, from, run),
-                        32 => stretch::<u32>(to, from, run),
-                        _ => stretch::<u64>(to, from, run),
-                    });
-                }
-                nest.walk(range, |chunk| match bits {
+                nest.chunks(range, limit, |chunk| match bits {
                     4 => nibbles(to, from, chunk),
                     8 => elements::<u8>(simd, to, from, chunk),
                     16 => elements::<u16>(simd, to, from, chunk),
@@ -78,13 +76,9 @@ impl Kernel for Copies {
     }
 }
 
-/// Copies a run whose elements are mostly neighbours in both.
-fn stretch<T: Element>(to: Buf, from: Buf, run: &Run<'_>) {
-    let ([dst, src], strides) = ([0, 1].map(|t| run.at[t] as usize), [0, 1].map(|t| run.strides[t] as usize));
-    if strides == [1, 1] {
-        return to.copy::<T>(dst, &from, src, run.len);
-    }
-    (0..run.len).for_each(|i| to.set(dst + i * strides[0], from.get::<T>(src + i * strides[1])));
+/// Positions that follow each other in destination and source alike: of the first run; 0 where they do not.
+fn neighbours(nest: &Nest) -> i64 {
+    if (0..2).all(|t| nest.step(t) == Some(1)) { nest.innermost(0).0 } else { 0 }
 }
 
 fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {

@@ -29,6 +29,9 @@ use oxidnn_spec::{Error, Problem};
 use std::mem::offset_of;
 use std::sync::OnceLock;
 
+#[cfg(test)]
+mod tests;
+
 /// Most operands in memory: their addresses stay in registers.
 const MOST: usize = 6;
 /// Most steps of a stage whose vectors are made together.

@@ -160,6 +160,7 @@ impl<W: Window> Windows<W> {
         b.stage(super::Over::All);
         b.argument(result)?;
         b.result(result)?;
+        sides.second.map_or(Ok(()), |second| b.pad(second))?;
         let space = *b.space();
         let none = || Skip::Layout("blocks that do not nest".into());
         let tensor = |b: &Builder<'_>, arg: Arg| b.tensor(arg);

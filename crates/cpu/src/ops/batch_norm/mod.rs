@@ -4,16 +4,30 @@ use crate::kernels::dense;
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
 use crate::{CpuTarget, RowPlan};
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "dense:portable", plan: dense_plan }, Impl { name: "folds:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "columns:jit", plan: generated_plan },
+    Impl { name: "dense:portable", plan: dense_plan },
+    Impl { name: "folds:portable", plan },
+    fallback::ROW,
+];
+
+fn generated_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    dense(problem, target, Some(jit))
+}
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem, target, None)
+}
+
+fn dense(problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::BatchNorm(op) => dense::BatchNorm::new(op, problem, target.threads),
+        Op::BatchNorm(op) => dense::BatchNorm::new(op, problem, target.threads, jit),
         _ => Err(Skip::Op("another operation than batch normalisation")),
     })
 }

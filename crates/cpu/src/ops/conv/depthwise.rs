@@ -273,7 +273,7 @@ impl Bound<'_> {
 }
 
 /// The weight coordinates that meet result `at` of a dimension inside the source, with the source coordinates.
-fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
+pub(crate) fn meeting(line: &Line, at: i64) -> impl Iterator<Item = (i64, i64)> {
     let (phase, j) = if line.step == 1 { (&line.phases[0], at) } else { (&line.phases[(at % line.step) as usize], at / line.step) };
     let base = j * line.stride;
     phase.taps.iter().map(move |t| (t.0, base + t.1)).filter(|t| t.1 >= 0 && t.1 < line.source)

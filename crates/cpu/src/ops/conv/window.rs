@@ -188,13 +188,13 @@ pub(super) fn weight_scale<'a>(
 }
 
 /// Cuts `size` into equal pieces of at most `most`, multiples of `unit`: their size and number.
-pub(super) fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
+pub(crate) fn cut(size: usize, most: usize, unit: usize) -> (usize, usize) {
     let each = size.div_ceil(size.div_ceil(most.max(1)).max(1)).next_multiple_of(unit).max(unit);
     (each, size.div_ceil(each))
 }
 
 /// The tensor dimension of spatial dimension `i` of three, where the tensor of `n` dimensions has it.
-pub(super) fn spatial(i: usize, n: usize, first: usize) -> Option<usize> {
+pub(crate) fn spatial(i: usize, n: usize, first: usize) -> Option<usize> {
     (i + n).checked_sub(3).filter(|d| *d >= first)
 }
 

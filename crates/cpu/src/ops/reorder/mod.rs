@@ -18,6 +18,9 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
+/// Neighbours that are a few vectors: too few for a copy of bytes, enough for generated code.
+const VECTORS: std::ops::RangeInclusive<i64> = 8..=64;
+
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
         Op::Reorder(op) if op.rnn_scaling(&problem.attr.rnn).is_some() => Err(Skip::Attr("quantisation of recurrent networks".into())),
@@ -46,6 +49,9 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         check_copy(op, &problem.attr)?;
         let mut copies = Copies::new(Arg::DST, &op.dst)?;
         copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
+        if target.jit.is_some() && op.dst.dtype == DataType::F32 && VECTORS.contains(&copies.neighbours()) {
+            return Err(Skip::Shape("runs of few vectors, which generated code copies"));
+        }
         Ok((copies, 0))
     })
 }

@@ -1,7 +1,8 @@
 //! `squares:jit`: copies of 32-bit numbers between layouts whose neighbours lie along different dimensions, square by square in registers.
 //!
-//! NCHW to NHWC and back is the case that matters. Dimensions that neither layout separates are one; what is left is a matrix, transposed for
-//! every position of the other dimensions. A task takes a matrix, or a number of its columns where it is large.
+//! NCHW to NHWC, either to blocks of channels, and back are the cases that matter. Dimensions are cut where blocks of either layout end;
+//! what neither layout separates is one. What is left is a matrix, transposed for every position of the other loops. A task takes a matrix, or
+//! a number of its columns where it is large.
 
 use super::reorder;
 use crate::kernels::multiversion::Simd;
@@ -53,38 +54,76 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         if op.dst.dims().iter().any(|d| *d <= 0) {
             return Err(Skip::Shape("no elements, or sizes known at execution only"));
         }
-        let strides = Skip::Layout("of src or dst: not strides alone".into());
-        let (Some(dst), Some(src)) = (plain(&op.dst), plain(&op.src)) else { return Err(strides) };
-        let mut outer = loops(op.dst.dims(), [dst, src]);
+        let padded = || Skip::Layout("of src or dst: padding, or blocks that do not nest".into());
+        let (Some(dst), Some(src)) = (whole(&op.dst), whole(&op.src)) else { return Err(padded()) };
+        let mut outer = loops(op.dst.dims(), [dst, src]).ok_or_else(padded)?;
         let mut taken = |t: usize| outer.iter().position(|l| l.steps[t] == 1).map(|i| outer.remove(i));
         let (Some(rows), Some(columns)) = (taken(0), taken(1)) else {
             return Err(Skip::Layout("of src: neighbours are those of dst".into()));
         };
         let lanes = jit.width().lanes();
+        let blocked = !dst.is_plain() || !src.is_plain();
+        if blocked && rows.size.min(columns.size) < lanes / 2 {
+            return Err(Skip::Shape("small blocks"));
+        }
         let piece = (GRAIN as usize / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
         let starts = [dst.offset as usize, src.offset as usize];
         Ok((Transposed { jit, squares: OnceLock::new(), starts, rows, columns, piece, outer }, 0))
     })
 }
 
-/// Strides without blocks or padding.
-fn plain(tensor: &Tensor) -> Option<&Blocking> {
-    tensor.blocking().filter(|b| b.is_plain() && b.padded_dims == *tensor.dims())
+/// Strides and blocks without padding.
+fn whole(tensor: &Tensor) -> Option<&Blocking> {
+    tensor.blocking().filter(|b| b.padded_dims == *tensor.dims())
 }
 
-/// The loops over dimensions of more than one position, outermost in the destination first, joined where both tensors allow.
-fn loops(dims: &Dims, tensors: [&Blocking; 2]) -> Vec<Loop> {
-    let one = |d: usize| Loop { size: dims[d] as usize, steps: tensors.map(|b| b.strides[d] as usize) };
-    let mut all: Vec<Loop> = (0..dims.len()).filter(|&d| dims[d] > 1).map(one).collect();
+/// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
+fn units(d: usize, size: i64, tensors: [&Blocking; 2]) -> Option<Vec<i64>> {
+    let mut units = vec![1, size];
+    for b in tensors {
+        let mut unit = 1;
+        for (_, block) in b.inner.iter().rev().filter(|inner| inner.0 == d) {
+            unit *= block;
+            units.push(unit);
+        }
+    }
+    units.sort_unstable();
+    units.dedup();
+    units.windows(2).all(|w| w[1] % w[0] == 0).then_some(units)
+}
+
+/// Elements between a position of dimension `d` and the one `unit` behind it, where a block of so many begins.
+fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
+    let (mut below, mut stride) = (1, 1);
+    for (e, block) in b.inner.iter().rev() {
+        if e == d {
+            if below * block > unit {
+                return unit / below * stride;
+            }
+            below *= block;
+        }
+        stride *= block;
+    }
+    unit / below * b.strides[d]
+}
+
+/// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where both tensors allow.
+fn loops(dims: &Dims, tensors: [&Blocking; 2]) -> Option<Vec<Loop>> {
+    let mut all = Vec::with_capacity(2 * MAX_NDIMS);
+    for (d, size) in dims.iter().enumerate() {
+        for w in units(d, *size, tensors)?.windows(2) {
+            all.push(Loop { size: (w[1] / w[0]) as usize, steps: tensors.map(|b| step(b, d, w[0]) as usize) });
+        }
+    }
     all.sort_by_key(|l| std::cmp::Reverse(l.steps));
-    let mut joined: Vec<Loop> = Vec::with_capacity(MAX_NDIMS);
+    let mut joined: Vec<Loop> = Vec::with_capacity(all.len());
     for l in all {
         match joined.last_mut().filter(|before| (0..2).all(|t| before.steps[t] == l.steps[t] * l.size)) {
             Some(before) => *before = Loop { size: before.size * l.size, ..l },
             None => joined.push(l),
         }
     }
-    joined
+    Some(joined)
 }
 
 impl Kernel for Transposed {

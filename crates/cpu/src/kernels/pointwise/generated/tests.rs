@@ -1,0 +1,143 @@
+use super::super::Builder;
+use super::*;
+use crate::Isa as Portable;
+use oxidnn_runtime::{Bound as Argument, Buf, Inline};
+use oxidnn_spec::text::{Settings, parse_line};
+use oxidnn_spec::{Arg, Use};
+use std::sync::Arc;
+
+fn targets() -> impl Iterator<Item = CpuTarget> {
+    let present = [Portable::Avx512, Portable::Avx2].into_iter().filter(|isa| isa.is_present());
+    present.map(|isa| CpuTarget::within(isa, 1)).filter(|t| t.jit.is_some())
+}
+
+/// An element by element problem, for its two tensors.
+fn problem(line: &str) -> Problem {
+    let mut problem = parse_line(&mut Settings::default(), line).unwrap().pop().unwrap().problem;
+    problem.resolve();
+    problem
+}
+
+/// A program over tensors of `line` as `stages` writes it, dimension 0 kept.
+fn program(line: &str, target: &CpuTarget, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip>) -> Result<(Program, usize), Skip> {
+    let problem = problem(line);
+    let dims = *problem.tensor(Arg::DST).unwrap().dims();
+    let mut b = Builder::new(&problem, &dims, None)?;
+    b.group(0b01);
+    stages(&mut b)?;
+    let (pipeline, scratch) = b.finish()?;
+    Ok((Program::new(pipeline, target.jit.unwrap())?, scratch))
+}
+
+/// `dst = (src - max) * 2 / sum(src - max)` by rows: folds into two operands that are made, one of which is changed between stages.
+fn stages(b: &mut Builder<'_>) -> Result<(), Skip> {
+    let src = b.argument(Arg::SRC)?;
+    let [largest, sum] = [b.table(0b01)?, b.table(0b01)?];
+    let [largest, sum] = [b.bind(&largest)?, b.bind(&sum)?];
+    b.stage(Over::All);
+    b.load(0, src);
+    b.fold(0, FoldOp::Max, largest);
+    b.stage(Over::All);
+    b.load(0, src);
+    b.with(0, BinaryAlg::Sub, largest);
+    b.fold(0, FoldOp::Sum, sum);
+    b.stage(Over::Kept);
+    b.load(0, sum);
+    b.forward(0, EltwiseAlg::Linear, 0.5, 0.0);
+    b.store(0, sum);
+    b.stage(Over::All);
+    b.load(0, src);
+    b.with(0, BinaryAlg::Sub, largest);
+    b.with(0, BinaryAlg::Div, sum);
+    let dst = b.argument(Arg::DST)?;
+    b.store(0, dst);
+    Ok(())
+}
+
+/// What the program makes of `src`.
+fn run(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes: usize, src: &mut [f32]) -> Vec<f32> {
+    let mut dst = vec![f32::NAN; src.len()];
+    let mut scratch = vec![0u64; scratch_bytes.div_ceil(8) + 8];
+    // SAFETY: the slices outlive the execution, and are looked at after it.
+    let [from, to, space] = unsafe {
+        [
+            Buf::new(src.as_mut_ptr().cast(), size_of_val(src)),
+            Buf::new(dst.as_mut_ptr().cast(), src.len() * 4),
+            Buf::new(scratch.as_mut_ptr().cast(), scratch.len() * 8),
+        ]
+    };
+    let tensors = [Arg::SRC, Arg::DST].map(|arg| problem.tensor(arg).unwrap());
+    let bufs = [[from], [to]];
+    let usages = [(Arg::SRC, Use::In), (Arg::DST, Use::Out)];
+    let args: Vec<Argument<'_>> =
+        (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, bufs: &bufs[i] }).collect();
+    let plan = RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(program) };
+    plan.build().unwrap().run(&Ctx { args: &args, scratch: space, executor: &Inline }).unwrap();
+    dst
+}
+
+#[test]
+fn folded_rows_make_operands_of_their_own() {
+    for target in targets() {
+        for (rows, width) in [(1, 16), (3, 37), (7, 200), (2, 1024)] {
+            let line = format!("--eltwise --dir=FWD_I --tag=ab --alg=relu {rows}x{width}");
+            let (made, scratch) = program(&line, &target, stages).unwrap();
+            assert!(made.folded);
+            let ways: Vec<Way> = made.spec.operands.iter().map(|o| o.1).collect();
+            assert_eq!(ways, [Way::Moves, Way::Made, Way::Made, Way::Moves], "{rows}x{width}");
+            let mut src: Vec<f32> = (0..rows * width).map(|i| ((i * 29 + i / 17) % 23) as f32).collect();
+            let want: Vec<f32> = src
+                .chunks(width)
+                .flat_map(|row| {
+                    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                    let sum: f32 = row.iter().map(|x| x - largest).sum();
+                    row.iter().map(move |x| (x - largest) / (0.5 * sum))
+                })
+                .collect();
+            // Whole numbers: sums are exact in any order.
+            assert_eq!(run(made, (problem(&line), &target), scratch, &mut src), want, "{rows}x{width}");
+        }
+    }
+}
+
+#[test]
+fn code_does_not_depend_on_sizes() {
+    for target in targets() {
+        let spec = |line: &str| program(line, &target, stages).unwrap().0.spec;
+        assert_eq!(spec("--eltwise --tag=ab 4x64"), spec("--eltwise --tag=ab 900x1003"));
+    }
+}
+
+#[test]
+fn what_rows_cannot_be_is_refused() {
+    let Some(target) = targets().next() else { return };
+    let why = |line: &str, stages: fn(&mut Builder<'_>) -> Result<(), Skip>| program(line, &target, stages).err().map(|e| e.to_string());
+    let says = |why: Option<String>, what: &str| assert!(why.as_ref().is_some_and(|w| w.contains(what)), "{why:?} of {what}");
+    says(why("--eltwise --tag=ba 64x64", stages), "operands that lie apart");
+    says(why("--eltwise --tag=ab 64x3", stages), "short rows");
+    let twice = |b: &mut Builder<'_>| {
+        stages(b)?;
+        b.group(0b01);
+        stages(b)
+    };
+    says(why("--eltwise --tag=ab 64x64", twice), "several passes");
+    let stands_still = |b: &mut Builder<'_>| {
+        let src = b.argument(Arg::SRC)?;
+        let table = b.table(0b01)?;
+        let table = b.bind(&table)?;
+        b.stage(Over::All);
+        b.load(0, src);
+        b.store(0, table);
+        Ok(())
+    };
+    says(why("--eltwise --tag=ab 64x64", stands_still), "stands still");
+    let power = |b: &mut Builder<'_>| {
+        let (src, dst) = (b.argument(Arg::SRC)?, b.argument(Arg::DST)?);
+        b.stage(Over::All);
+        b.load(0, src);
+        b.power(0, 0.3);
+        b.store(0, dst);
+        Ok(())
+    };
+    says(why("--eltwise --tag=ab 64x64", power), "a power of 0.3");
+}

@@ -1,0 +1,216 @@
+//! Strips of pooling by generated code: safe to run, since every address is checked before it is used.
+
+use super::code::{Kernels, Key};
+use super::tile::{Tail, TailArgs};
+use oxidnn_jit::kernels::pool::{Args, Line, Pool, Row, Take};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+use std::mem::offset_of;
+use std::ops::Range;
+
+/// Rows of results with the lines of their windows: made once for a plan, so that calls need not look at each.
+#[derive(Clone, Default, Debug)]
+pub struct Table {
+    rows: Vec<Row>,
+    lines: Vec<Line>,
+    /// The first line of every row.
+    starts: Vec<usize>,
+    /// The farthest line of the source and of places that are read, the farthest result and its places.
+    source: usize,
+    read: usize,
+    result: usize,
+    written: usize,
+}
+
+impl Table {
+    /// Adds a row and the lines of its window, which it need not count.
+    pub fn push(&mut self, row: Row, lines: impl Iterator<Item = Line>) {
+        let start = self.lines.len();
+        self.lines.extend(lines);
+        for line in &self.lines[start..] {
+            (self.source, self.read) = (self.source.max(line.source), self.read.max(line.places));
+        }
+        (self.result, self.written) = (self.result.max(row.result), self.written.max(row.places));
+        self.starts.push(start);
+        self.rows.push(Row { lines: self.lines.len() - start, ..row });
+    }
+
+    /// True where every row has a line.
+    pub fn is_met(&self) -> bool {
+        self.rows.iter().all(|r| r.lines > 0)
+    }
+}
+
+/// What a kernel is made for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Spec {
+    /// The results.
+    pub pool: Pool,
+    /// What happens to them, storing included.
+    pub tail: Tail,
+}
+
+/// What kernels read.
+#[repr(C)]
+#[derive(Debug)]
+pub struct StripArgs {
+    pool: Args,
+    /// The first line of the tail's operands from the call's first channel on.
+    lines: *const f32,
+    /// Bytes from a line to the next.
+    pitch: usize,
+}
+
+static STRIPS: Kernels<Spec> = Kernels::new();
+
+impl Key for Spec {
+    type Args = StripArgs;
+
+    fn name(&self, isa: Isa) -> String {
+        self.pool.name(isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        let fields = [offset_of!(StripArgs, lines), offset_of!(StripArgs, pitch)];
+        self.pool.function_with(isa, |f, strip| self.tail.write_strip(f, strip, fields))
+    }
+}
+
+/// A kernel, with what its reach depends on.
+#[derive(Clone, Debug)]
+pub struct Strip {
+    entry: Entry<StripArgs>,
+    spec: Spec,
+    lanes: usize,
+    /// Distance of the first and the last source column that is read; `None` where none is.
+    span: Option<usize>,
+}
+
+/// A tensor: its memory, the byte where a call begins, and distances of neighbours in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Side {
+    /// The memory.
+    pub buf: Buf,
+    /// The first byte.
+    pub at: usize,
+    /// Distance of columns.
+    pub column: usize,
+    /// Distance of strips.
+    pub strip: usize,
+    /// Distance of vectors of a group.
+    pub vector: usize,
+    /// Distance of groups.
+    pub group: usize,
+}
+
+/// One call: a number of equal strips of some rows, by a number of channels.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// The rows, by their distances from the first bytes.
+    pub table: &'a Table,
+    /// Which of them.
+    pub rows: Range<usize>,
+    /// The source from the first column that the first strip reads.
+    pub source: Side,
+    /// The result.
+    pub result: Side,
+    /// Places, where there are any: under the source where they are read, under the result where they are written.
+    pub places: Option<Side>,
+    /// Number of strips.
+    pub strips: usize,
+    /// Number of channels.
+    pub channels: usize,
+    /// Operands of the tail, and which of their columns is the first channel's.
+    pub tail: (&'a TailArgs<'a>, usize),
+}
+
+impl Strip {
+    /// The kernel for `spec`.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, spec: &Spec) -> Result<Strip, Error> {
+        let span = spec.pool.last().map(|last| (last - spec.pool.first()) as usize);
+        Ok(Strip { entry: STRIPS.get(isa, spec)?, lanes: isa.width().lanes(), span, spec: spec.clone() })
+    }
+
+    /// Computes and stores the results.
+    ///
+    /// # Panics
+    /// When an address lies outside its buffer.
+    pub fn run(&self, call: &Call<'_>) {
+        if call.strips == 0 || call.channels == 0 || call.rows.is_empty() {
+            return;
+        }
+        let args = self.checked(call);
+        // SAFETY: the kernel reads rows, lines, source and places and writes results or places within the reach that was checked; buffers are
+        // valid by the promise of `Buf::new`.
+        unsafe { self.entry.call(&args) }
+    }
+
+    /// Checks that so many columns of every strip and group lie in a tensor, from `farthest` of its rows or lines on.
+    fn check(&self, call: &Call<'_>, side: &Side, (columns, size, farthest): (usize, usize, usize)) {
+        let (vectors, group) = (usize::from(self.spec.pool.vectors), usize::from(self.spec.pool.vectors) * self.lanes);
+        let groups = call.channels.div_ceil(group);
+        // A group of one vector may be a part of it.
+        let last = if vectors == 1 { call.channels - (groups - 1) * group } else { self.lanes };
+        let steps = [(columns, side.column), (call.strips - 1, side.strip), (vectors - 1, side.vector), (groups - 1, side.group)];
+        let start = side.at.checked_add(farthest).and_then(|at| at.checked_add(last * size));
+        let end = steps.into_iter().try_fold(start, |sum, (n, step)| Some(sum?.checked_add(n.checked_mul(step)?)));
+        assert!(end.flatten().is_some_and(|end| end <= side.buf.len()), "a strip outside its memory: {side:?} in {call:?}");
+    }
+
+    /// The arguments of a call that is not empty.
+    fn checked(&self, call: &Call<'_>) -> StripArgs {
+        let (pool, table, lanes) = (&self.spec.pool, call.table, self.lanes);
+        let group = usize::from(pool.vectors) * lanes;
+        let whole = call.channels.is_multiple_of(group);
+        assert!(whole || pool.masked && pool.vectors == 1, "{} channels are not whole groups of {group}", call.channels);
+        let rows = &table.rows[call.rows.clone()];
+        let results = usize::from(pool.results) - 1;
+        // Vectors of a group of the source follow each other.
+        assert!(pool.vectors == 1 || call.source.vector == lanes * pool.source.bytes(), "vectors that lie apart: {call:?}");
+        if let Some(span) = self.span.filter(|_| !table.lines.is_empty()) {
+            self.check(call, &call.source, (span, pool.source.bytes(), table.source));
+            if let (Take::Chosen(elem), Some(places)) = (pool.take, &call.places) {
+                assert!(pool.vectors == 1 || places.vector == lanes * elem.bytes(), "vectors that lie apart: {call:?}");
+                self.check(call, places, (span, elem.bytes(), table.read));
+            }
+        }
+        self.check(call, &call.result, (results, self.spec.tail.dst_size(), table.result));
+        if let (Take::Place(elem), Some(places)) = (pool.take, &call.places) {
+            assert!(pool.vectors == 1 || places.vector == lanes * elem.bytes(), "vectors that lie apart: {call:?}");
+            self.check(call, places, (results, elem.bytes(), table.written));
+        }
+        let wanted = matches!(pool.take, Take::Place(_) | Take::Chosen(_));
+        assert!(!wanted || call.places.is_some(), "no places: {call:?}");
+        let places = call.places.unwrap_or(Side { buf: Buf::empty(), at: 0, column: 0, strip: 0, vector: 0, group: 0 });
+        let groups = call.channels.div_ceil(group);
+        let operands = call.tail.0.from_column(&self.spec.tail, call.tail.1, groups * group);
+        let (first, pitch) = operands.unwrap_or_else(|| panic!("operands of a strip's tail end before its channels: {call:?}"));
+        let start = |side: &Side| side.buf.as_ptr().wrapping_add(side.at);
+        let args = Args {
+            rows: rows.as_ptr(),
+            count: rows.len(),
+            lines: table.lines[table.starts[call.rows.start]..].as_ptr(),
+            strips: call.strips,
+            groups,
+            channels: call.channels,
+            source: start(&call.source),
+            column: call.source.column,
+            strip: call.source.strip,
+            group: call.source.group,
+            result: start(&call.result),
+            result_column: call.result.column,
+            result_strip: call.result.strip,
+            result_vector: call.result.vector,
+            result_group: call.result.group,
+            places: start(&places),
+            places_column: places.column,
+            places_strip: places.strip,
+            places_group: places.group,
+        };
+        StripArgs { pool: args, lines: first, pitch }
+    }
+}

@@ -1,0 +1,407 @@
+//! `direct:jit`: pooling by generated strips, forward and backward, with channels last or in blocks of whole vectors.
+//!
+//! A task is a number of result rows of an image by a chunk of channels, small enough for the source rows of a window to stay in the first
+//! cache from one result row to the next. Backward, the window slides over the results: a gradient of the source collects from the
+//! destination's.
+
+use crate::CpuTarget;
+use crate::kernels::access::View;
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::code::elem;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::pool::{Call, Side, Spec, Strip, Table};
+use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::tile::TailArgs;
+use crate::kernels::tile::tail::{About, Operands, Tail};
+use crate::ops::conv::depthwise::meeting;
+use crate::ops::conv::geometry::{Direction, Line, Phase};
+use crate::ops::conv::window::{cut, spatial};
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::depthwise::Tap;
+use oxidnn_jit::kernels::pool::{self as generated, Row, Take};
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
+use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
+use std::sync::OnceLock;
+
+/// Most lines of a window, and most taps of a line.
+const LINES: i64 = 64;
+const TAPS: i64 = 32;
+/// Most lines of the windows of all rows.
+const TABLE: i64 = 1 << 20;
+/// Most columns between a result and a tap.
+const REACH: i64 = 8 << 10;
+/// Most rows of a task.
+const ROWS: usize = 16;
+/// Numbers that a task reads, counted for every window.
+const TASK: usize = 1 << 16;
+
+/// Equal strips of a row.
+#[derive(Debug)]
+struct Segment {
+    spec: Spec,
+    strip: OnceLock<Strip>,
+    /// First result within the phase, results of a strip, number of strips.
+    first: usize,
+    each: usize,
+    strips: usize,
+    /// First source column that is read.
+    column: usize,
+}
+
+/// A tensor whose channels lie in vectors; distances in bytes.
+#[derive(Clone, Debug)]
+struct Place {
+    arg: Arg,
+    size: usize,
+    start: usize,
+    image: usize,
+    /// Channels that follow each other, and the distance of such blocks.
+    block: usize,
+    blocks: usize,
+    spatial: [usize; 3],
+    /// Channels of the last block that do not exist.
+    padded: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Direct {
+    jit: Isa,
+    attr: Attr,
+    source: Place,
+    result: Place,
+    places: Option<Place>,
+    /// Places are read with the source, not written with the result.
+    reads: bool,
+    line: Line,
+    /// The segments and rows of each phase of the width.
+    phases: Vec<(Vec<Segment>, Table)>,
+    tail: Tail,
+    images: usize,
+    channels: usize,
+    /// Vectors of a group.
+    vectors: usize,
+    /// Channels of a task, and rows of it of all.
+    chunk: usize,
+    rows: [usize; 2],
+}
+
+/// Plans a pooling.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
+        support::dense(problem)?;
+        let kernel = Direct::new(op, &problem.attr, jit)?;
+        let scratch = kernel.tail.scratch(kernel.channels).and_then(|n| booked(&[n]));
+        Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
+    })
+}
+
+impl Place {
+    fn of(arg: Arg, tensor: &Tensor, lanes: usize) -> Result<Place, Skip> {
+        let unlike = || Skip::Layout(format!("of {arg}: channels that are not in vectors"));
+        let (b, size, channels) = (tensor.blocking().ok_or_else(unlike)?, tensor.dtype.bits() / 8, tensor.dims()[1].max(1) as usize);
+        let mut inner = b.inner.iter();
+        let (block, blocks) = match (inner.next(), inner.next()) {
+            (None, None) if b.strides[1] == 1 || channels == 1 => (channels.next_multiple_of(lanes), 0),
+            (Some((1, block)), None) if (block as usize).is_multiple_of(lanes) => (block as usize, b.strides[1] as usize * size),
+            _ => return Err(unlike()),
+        };
+        let n = tensor.dims().len();
+        Ok(Place {
+            arg,
+            size,
+            start: b.offset as usize * size,
+            image: b.strides[0] as usize * size,
+            block,
+            blocks,
+            spatial: std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size)),
+            padded: b.padded_dims != *tensor.dims(),
+        })
+    }
+
+    /// Byte of a channel of an image.
+    fn at(&self, image: usize, channel: usize) -> usize {
+        self.start + image * self.image + channel / self.block * self.blocks + channel % self.block * self.size
+    }
+
+    /// The tensor in `buf` from a byte on, with its columns `step` apart and strips `strip` columns of the tensor apart.
+    fn side(&self, buf: Buf, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Side {
+        let [_, _, column] = self.spatial;
+        let group = if self.block == lanes * vectors && self.blocks > 0 { self.blocks } else { lanes * vectors * self.size };
+        Side { buf, at, column: step * column, strip: strip * column, vector: lanes * self.size, group }
+    }
+}
+
+/// The sizes of a pooling, those of a convolution with as many groups as channels.
+fn sizes(op: &Pool) -> ConvSizes {
+    let three = |v: &[i64], missing: i64| std::array::from_fn(|i| (i + v.len()).checked_sub(3).map_or(missing, |d| v[d]));
+    let (src, dst, w) = (op.src.dims(), op.dst.dims(), &op.window);
+    ConvSizes {
+        mb: src[0],
+        g: src[1],
+        ic: 1,
+        oc: 1,
+        i: three(&src[2..], 1),
+        o: three(&dst[2..], 1),
+        k: three(&op.kernel, 1),
+        s: three(&w.strides, 1),
+        d: three(&w.dilations, 0).map(|d| d.saturating_add(1)),
+        pl: three(&w.padding_l, 0),
+        pr: three(&w.padding_r, 0),
+    }
+}
+
+/// Whether all of every window lies in the source.
+fn is_inside(s: &ConvSizes) -> bool {
+    (0..3).all(|i| s.pl[i] == 0 && (s.o[i] - 1) * s.s[i] + (s.k[i] - 1) * s.d[i] < s.i[i])
+}
+
+/// What is made of a window, by an operation whose places are `places`, and what its sums are divided by (in places that are counted, further).
+fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), Skip> {
+    let all = s.k.iter().product::<i64>() as f32;
+    let none = Skip::DataType("of the workspace".into());
+    match (op.alg, op.prop.is_forward()) {
+        (PoolAlg::Max, true) if op.workspace.is_none() => Ok((Take::Largest, 1.0)),
+        (PoolAlg::Max, true) => Ok((Take::Place(places.ok_or(none)?), 1.0)),
+        (PoolAlg::Max, false) => Ok((Take::Chosen(places.ok_or(none)?), 1.0)),
+        (PoolAlg::AvgExcludePadding, _) if !is_inside(s) => match op.prop.is_forward() {
+            true => Ok((Take::Mean { counted: true }, 1.0)),
+            false => Err(Skip::Shape("gradients of means of different counts")),
+        },
+        _ => Ok((Take::Mean { counted: false }, all)),
+    }
+}
+
+/// Vectors of channels that are made together, where so many follow each other in strips of so many results.
+fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
+    let most = match take {
+        Take::Largest | Take::Mean { .. } if results == 1 => jit.simd_registers() / 2,
+        Take::Largest | Take::Mean { .. } if jit.avx512 => 4,
+        _ if jit.avx512 => 2,
+        _ => 1,
+    };
+    (1..=most).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1)
+}
+
+/// What the kernels of a problem have in common.
+struct Common<'a> {
+    line: &'a Line,
+    source: Elem,
+    take: Take,
+    vectors: usize,
+    masked: bool,
+    tail: &'a Tail,
+    jit: Isa,
+}
+
+impl Common<'_> {
+    /// Cuts a row of results into strips.
+    fn cut(&self, phase: &Phase) -> Vec<Segment> {
+        let most = generated::Pool::most_results(self.jit, self.take, phase.taps.len(), self.vectors, self.masked);
+        let (each, n) = cut(phase.count, most, 1);
+        let mut segments: Vec<Segment> = Vec::new();
+        for i in 0..n {
+            let first = i * each;
+            let pool = self.strip(phase, first, each.min(phase.count - first));
+            if let Some(last) = segments.last_mut().filter(|s| s.spec.pool == pool) {
+                last.strips += 1;
+                continue;
+            }
+            let column = (first as i64 * self.line.stride + i64::from(pool.first())).max(0) as usize;
+            let spec = Spec { pool, tail: self.tail.clone() };
+            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: 1, column });
+        }
+        segments
+    }
+
+    /// The kernel of one strip.
+    fn strip(&self, phase: &Phase, first: usize, results: usize) -> generated::Pool {
+        let (line, begin) = (self.line, first as i64 * self.line.stride);
+        let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
+        generated::Pool {
+            source: self.source,
+            take: self.take,
+            results: results as u8,
+            stride: line.stride as u8,
+            taps: phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect(),
+            inside: (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16),
+            vectors: self.vectors as u8,
+            masked: self.masked,
+        }
+    }
+}
+
+/// What does not fit the kernels' keys.
+fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
+    let [kd, kh, kw] = s.k;
+    let far = (0..3).any(|i| s.d[i].saturating_mul(s.k[i]).max(s.pl[i]) > REACH);
+    if kd * kh > LINES || kw > TAPS || s.s[2] > 16 || far {
+        return Err(Skip::Shape("a large window"));
+    }
+    if s.mb <= 0 || s.g <= 0 || results.contains(&0) || s.i.contains(&0) || s.o.contains(&0) {
+        return Err(Skip::Shape("no elements"));
+    }
+    if kd * kh * results[0] * results[1] > TABLE {
+        return Err(Skip::Shape("so many rows"));
+    }
+    Ok(())
+}
+
+impl Direct {
+    fn new(op: &Pool, attr: &Attr, jit: Isa) -> Result<Direct, Skip> {
+        let (forward, s, lanes) = (op.prop.is_forward(), sizes(op), jit.width().lanes());
+        let (source, result, direction) = match forward {
+            true => ((Arg::SRC, &op.src), (Arg::DST, &op.dst), Direction::Gather),
+            false => ((Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src), Direction::Scatter),
+        };
+        let (from, to) = if forward { (s.i, s.o) } else { (s.o, s.i) };
+        check_sizes(&s, to)?;
+        let known = elem(source.1.dtype).filter(|e| *e != Elem::I32);
+        let source_elem = known.ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
+        let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
+        let tail = Tail::of_strips(&About { attr, dst: result.1, columns: 1, compensated: false, scaled: false, biased: false })?;
+        let places = op.workspace.as_ref().map(|w| Place::of(Arg::WORKSPACE, w, lanes)).transpose()?;
+        let (source, result) = (Place::of(source.0, source.1, lanes)?, Place::of(result.0, result.1, lanes)?);
+        if source.block != result.block || places.as_ref().is_some_and(|p| p.block != source.block) {
+            return Err(Skip::Layout("of src and dst: channels that lie differently".into()));
+        }
+        let channels = s.g as usize;
+        let masked = !channels.is_multiple_of(lanes);
+        if masked && !jit.avx512 && source_elem.bytes() < 4 {
+            return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
+        }
+        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(direction, &s, i, to[i], from[i]));
+        let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(1);
+        let blocked = source.blocks > 0;
+        // Groups neither end within the last block nor reach over it.
+        let uneven = masked || blocked && !channels.is_multiple_of(source.block);
+        let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
+        let vectors = vectors_of(take, following, widest, jit);
+        let common = Common { line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
+        let rows = cut((to[0] * to[1]) as usize, ROWS, 1).0;
+        let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
+        let chunk = cut(channels, (TASK / work).max(1) * lanes, lanes * vectors).0;
+        // Blocks of more than a group end a call.
+        let chunk = if blocked && source.block > lanes * vectors { source.block } else { chunk };
+        let strides = [&source, &result].map(|p| p.spatial);
+        let place = places.as_ref().map_or([0; 3], |p| p.spatial);
+        let table = |phase: &Phase| table(&lines, [to[0], to[1], phase.first], (&s, take, divisor), [strides[0], strides[1], place]);
+        let phases: Vec<_> = lines[2].phases.iter().map(|p| (common.cut(p), table(p))).collect();
+        let met = phases.iter().all(|p| p.1.is_met() && p.0.iter().all(|s| s.spec.pool.is_met()));
+        if matches!(take, Take::Largest | Take::Place(_)) && !met {
+            return Err(Skip::Shape("windows in the padding"));
+        }
+        let (images, rows) = (s.mb as usize, [rows, (to[0] * to[1]) as usize]);
+        let [_, _, line] = lines;
+        let (attr, reads) = (attr.clone(), !forward);
+        Ok(Direct { jit, attr, source, result, places, reads, line, phases, tail, images, channels, vectors, chunk, rows })
+    }
+}
+
+/// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width.
+fn table(
+    lines: &[Line; 3],
+    [depth, height, first]: [i64; 3],
+    (s, take, divisor): (&ConvSizes, Take, f32),
+    bytes: [[usize; 3]; 3],
+) -> Table {
+    let mut table = Table::default();
+    let [source, result, places] = bytes;
+    let at = |strides: [usize; 3], [d, h, w]: [i64; 3]| d as usize * strides[0] + h as usize * strides[1] + w as usize * strides[2];
+    for row in 0..depth * height {
+        let [d, h] = [row / height, row % height];
+        let window = meeting(&lines[0], d).flat_map(|z| meeting(&lines[1], h).map(move |y| (z, y)));
+        let window = window.map(|((kd, z), (kh, y))| generated::Line {
+            source: at(source, [z, y, 0]),
+            places: at(places, [z, y, 0]),
+            place: ((kd * s.k[1] + kh) * s.k[2]) as usize,
+        });
+        let lines = (meeting(&lines[0], d).count() * meeting(&lines[1], h).count()).max(1) as f32;
+        let divisor = if take == (Take::Mean { counted: true }) { lines } else { divisor };
+        let place = [d, h, first];
+        table.push(Row { result: at(result, place), places: at(places, place), lines: 0, divisor }, window);
+    }
+    table
+}
+
+impl Kernel for Direct {
+    fn prepare(&self) -> Result<(), Error> {
+        self.phases.iter().flat_map(|p| &p.0).filter(|s| s.strip.get().is_none()).try_for_each(|segment| {
+            let _ = segment.strip.set(Strip::get(self.jit, &segment.spec)?);
+            Ok(())
+        })
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        for place in [Some(&self.result), self.places.as_ref().filter(|_| !self.reads)].into_iter().flatten().filter(|p| p.padded) {
+            View::of(simd, ctx, place.arg)?.zero_padding();
+        }
+        let operands = scratch.take(self.tail.scratch(self.channels).unwrap_or(0))?.into_slice();
+        let dst = ctx.bound(self.result.arg).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result.arg, "nothing", "a memory object"))?;
+        let factors = [Broadcast::constant(1.0); 2];
+        let from = Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation: &[], factors, bias: None };
+        let tail = self.tail.args(&from, operands)?;
+        let bound = Bound {
+            plan: self,
+            source: ctx.buf(self.source.arg)?,
+            result: ctx.buf(self.result.arg)?,
+            places: self.places.as_ref().map(|p| Ok::<_, Error>((p, ctx.buf(p.arg)?))).transpose()?,
+            tail,
+        };
+        let (blocks, chunks) = (self.rows[1].div_ceil(self.rows[0]), self.channels.div_ceil(self.chunk));
+        let tasks = self.images * chunks * blocks;
+        ctx.executor.run(ctx.executor.threads(), tasks, &|_, task| bound.task(task, [blocks, chunks]));
+        Ok(())
+    }
+}
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Direct,
+    source: Buf,
+    result: Buf,
+    places: Option<(&'a Place, Buf)>,
+    tail: TailArgs<'a>,
+}
+
+impl Bound<'_> {
+    fn task(&self, task: usize, [blocks, chunks]: [usize; 2]) {
+        let p = self.plan;
+        let (block, rest) = (task % blocks, task / blocks);
+        let (channel, image) = (rest % chunks * p.chunk, rest / chunks);
+        let rows = block * p.rows[0]..p.rows[1].min((block + 1) * p.rows[0]);
+        let sizes = [p.jit.width().lanes(), p.vectors];
+        let (stride, step) = (p.line.stride as usize, p.line.step as usize);
+        for (segments, table) in &p.phases {
+            for segment in segments {
+                let Some(strip) = segment.strip.get() else { continue };
+                let read = |place: &Place, buf: Buf| {
+                    let at = place.at(image, channel) + segment.column * place.spatial[2];
+                    place.side(buf, at, (1, segment.each * stride), sizes)
+                };
+                let written = |place: &Place, buf: Buf| {
+                    let at = place.at(image, channel) + segment.first * step * place.spatial[2];
+                    place.side(buf, at, (step, segment.each * step), sizes)
+                };
+                strip.run(&Call {
+                    table,
+                    rows: rows.clone(),
+                    source: read(&p.source, self.source),
+                    result: written(&p.result, self.result),
+                    places: self.places.map(|(place, buf)| if p.reads { read(place, buf) } else { written(place, buf) }),
+                    strips: segment.strips,
+                    channels: p.chunk.min(p.channels - channel),
+                    tail: (&self.tail, channel),
+                });
+            }
+        }
+    }
+}

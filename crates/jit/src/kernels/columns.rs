@@ -1,0 +1,221 @@
+//! Work on the columns of matrices of f32: what belongs to a column stays in registers from row to row.
+//!
+//! Batch normalisation with channels last is such work: sums over rows, and rows made from such sums. A call goes through the rows for a group of
+//! neighbouring vectors of columns at a time; a row costs its loads, a few instructions and its stores, so that memory is what bounds it.
+
+use crate::asm::Width;
+use crate::ir::{Accumulate, Binary, Compiled, Function, Int, IrError, Pred, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// What is done. `x` and `d` are numbers of the matrices, other names numbers by column in the order of [`Args::columns`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Act {
+    /// `sum += x`
+    Sum,
+    /// `sum += (x - mean)^2`; columns are `sum`, `mean`.
+    Squares,
+    /// `sum += d`, `product += (x - mean) d`; columns are `sum`, `product`, `mean`.
+    Products,
+    /// `y = (x - mean) factor + shift`, not below 0 where it is `bounded`; columns are `mean`, `factor`, `shift`.
+    Scale {
+        /// As said.
+        bounded: bool,
+    },
+    /// `y = factor d + (slope (x - mean) + constant)`; columns are `mean`, `factor`, `slope`, `constant`.
+    Gradient,
+}
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Columns {
+    /// What is done.
+    pub act: Act,
+    /// Vectors of columns of a group.
+    pub vectors: u8,
+    /// True when the number of columns need not be whole vectors; a group is one vector then.
+    pub masked: bool,
+}
+
+/// Most lines of numbers by column.
+pub const LINES: usize = 4;
+
+/// Arguments. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The matrices: `x`, `d`, `y`; those that are not used may be anything.
+    pub matrices: [*mut u8; 3],
+    /// Distance of their rows.
+    pub row: usize,
+    /// Number of rows, at least 1.
+    pub rows: usize,
+    /// Number of groups of columns, at least 1.
+    pub groups: usize,
+    /// Number of columns.
+    pub width: usize,
+    /// Lines of numbers by column; sums are read before they are written.
+    pub columns: [*mut f32; LINES],
+}
+
+fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+impl Act {
+    /// The matrices that it has, by number.
+    pub fn matrices(self) -> &'static [usize] {
+        match self {
+            Act::Sum | Act::Squares => &[0],
+            Act::Products => &[0, 1],
+            Act::Scale { .. } => &[0, 2],
+            Act::Gradient => &[0, 1, 2],
+        }
+    }
+
+    /// Lines of sums, which come first, and all lines of numbers by column.
+    pub fn lines(self) -> (usize, usize) {
+        match self {
+            Act::Sum => (1, 1),
+            Act::Squares => (1, 2),
+            Act::Products => (2, 3),
+            Act::Scale { .. } => (0, 3),
+            Act::Gradient => (0, 4),
+        }
+    }
+}
+
+impl Columns {
+    /// The kernel for a processor.
+    ///
+    /// # Errors
+    /// [`IrError`]: more vectors than registers.
+    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
+        self.function(isa).finish()
+    }
+
+    /// The kernel before registers.
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f, isa.width());
+        f
+    }
+
+    /// The most vectors of a group.
+    pub fn most_vectors(isa: Isa, act: Act) -> usize {
+        ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
+    }
+
+    /// The name in dumps and profiles, such as `columns.scale.4.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let act = match self.act {
+            Act::Sum => "sum",
+            Act::Squares => "squares",
+            Act::Products => "products",
+            Act::Scale { bounded: false } => "scale",
+            Act::Scale { bounded: true } => "scale.bounded",
+            Act::Gradient => "gradient",
+        };
+        format!("columns.{act}.{}.{}", self.vectors, isa.name())
+    }
+
+    fn write(&self, f: &mut Function, width: Width) {
+        let args = f.arguments();
+        let (used, row) = (self.act.matrices(), argument(f, args, offset_of!(Args, row)));
+        let (column, groups) = (f.int(0), argument(f, args, offset_of!(Args, groups)));
+        f.repeat_some(groups, |f| {
+            let mask = self.masked.then(|| {
+                let left = argument(f, args, offset_of!(Args, width));
+                f.sub(left, column);
+                f.first_lanes(left)
+            });
+            let lines: Vec<Int> =
+                (0..self.act.lines().1).map(|line| argument(f, args, offset_of!(Args, columns) + line * size_of::<usize>())).collect();
+            let numbers: Vec<Vec<Val>> = (0..usize::from(self.vectors))
+                .map(|v| {
+                    let at = (v * width.bytes()) as i32;
+                    lines.iter().map(|line| load(f, width, (*line, column, at), mask)).collect()
+                })
+                .collect();
+            numbers.iter().flatten().for_each(|n| f.pin(*n));
+            let matrices: Vec<Int> = used
+                .iter()
+                .map(|m| {
+                    let matrix = argument(f, args, offset_of!(Args, matrices) + m * size_of::<usize>());
+                    f.address(matrix.indexed(column, 4, 0))
+                })
+                .collect();
+            let rows = argument(f, args, offset_of!(Args, rows));
+            f.repeat_some(rows, |f| {
+                for (v, numbers) in numbers.iter().enumerate() {
+                    self.row(f, width, (&matrices, (v * width.bytes()) as i32), numbers, mask);
+                }
+                matrices.iter().for_each(|m| f.add(*m, row));
+            });
+            for (sum, line) in (0..self.act.lines().0).zip(&lines) {
+                for (v, numbers) in numbers.iter().enumerate() {
+                    let to = line.indexed(column, 4, (v * width.bytes()) as i32);
+                    match mask {
+                        Some(mask) => f.store_masked(to, numbers[sum], mask),
+                        None => f.store(to, numbers[sum]),
+                    }
+                }
+            }
+            f.add(column, (usize::from(self.vectors) * width.lanes()) as i32);
+        });
+    }
+
+    /// One vector of a row.
+    fn row(&self, f: &mut Function, width: Width, (matrices, at): (&[Int], i32), n: &[Val], mask: Option<Pred>) {
+        let read = |f: &mut Function, matrix: Int| match mask {
+            Some(mask) => f.load_masked(matrix.at(at), mask),
+            None => f.load(width, matrix.at(at)),
+        };
+        let x = read(f, matrices[0]);
+        let y = match self.act {
+            Act::Sum => return f.update(Binary::AddF32, n[0], x),
+            Act::Squares => {
+                let x = f.binary(Binary::SubF32, x, n[1]);
+                return f.accumulate(Accumulate::FmaF32, n[0], x, x);
+            }
+            Act::Products => {
+                let (x, d) = (f.binary(Binary::SubF32, x, n[2]), read(f, matrices[1]));
+                f.update(Binary::AddF32, n[0], d);
+                return f.accumulate(Accumulate::FmaF32, n[1], x, d);
+            }
+            Act::Scale { bounded } => {
+                let y = f.binary(Binary::SubF32, x, n[0]);
+                f.accumulate(Accumulate::ScaleAddF32, y, n[1], n[2]);
+                if bounded {
+                    // Of two operands the second is taken where one is NaN.
+                    let zero = f.zero(width);
+                    f.binary(Binary::MaxF32, zero, y)
+                } else {
+                    y
+                }
+            }
+            Act::Gradient => {
+                let (y, d) = (f.binary(Binary::SubF32, x, n[0]), read(f, matrices[1]));
+                f.accumulate(Accumulate::ScaleAddF32, y, n[2], n[3]);
+                f.accumulate(Accumulate::FmaF32, y, d, n[1]);
+                y
+            }
+        };
+        let to = matrices[matrices.len() - 1].at(at);
+        match mask {
+            Some(mask) => f.store_masked(to, y, mask),
+            None => f.store(to, y),
+        }
+    }
+}
+
+/// A vector of numbers by column.
+fn load(f: &mut Function, width: Width, (line, column, at): (Int, Int, i32), mask: Option<Pred>) -> Val {
+    match mask {
+        Some(mask) => f.load_masked(line.indexed(column, 4, at), mask),
+        None => f.load(width, line.indexed(column, 4, at)),
+    }
+}

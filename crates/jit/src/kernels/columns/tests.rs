@@ -1,0 +1,82 @@
+use super::*;
+use crate::testing::{ISAS, check, golden, run};
+
+const ACTS: [Act; 6] = [Act::Sum, Act::Squares, Act::Products, Act::Scale { bounded: false }, Act::Scale { bounded: true }, Act::Gradient];
+const ROWS: usize = 5;
+
+/// Rows of `width` small whole numbers, apart by more.
+fn compare(kernel: &Columns, isa: Isa, width: usize) {
+    let pitch = width + 3;
+    let number = |i: usize, by: usize| ((i * by + i / 7) % 9) as f32 - 4.0;
+    let mut matrices: [Vec<f32>; 3] = std::array::from_fn(|m| (0..ROWS * pitch).map(|i| number(i, 5 + m)).collect());
+    let mut lines: [Vec<f32>; LINES] = std::array::from_fn(|l| (0..width).map(|i| number(i, 2 + l)).collect());
+    let (old, start) = (matrices.clone(), lines.clone());
+    let args = Args {
+        matrices: std::array::from_fn(|m| matrices[m].as_mut_ptr().cast()),
+        row: pitch * 4,
+        rows: ROWS,
+        groups: width.div_ceil(isa.width().lanes() * usize::from(kernel.vectors)),
+        width,
+        columns: std::array::from_fn(|l| lines[l].as_mut_ptr()),
+    };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    for c in 0..width {
+        let n: [f32; LINES] = std::array::from_fn(|l| start[l][c]);
+        let mut sums = n;
+        for r in 0..ROWS {
+            let [x, d, y] = [0, 1, 2].map(|m| old[m][r * pitch + c]);
+            let want = match kernel.act {
+                Act::Sum => (x, 0.0, y),
+                Act::Squares => ((x - n[1]) * (x - n[1]), 0.0, y),
+                Act::Products => (d, (x - n[2]) * d, y),
+                Act::Scale { bounded: false } => (0.0, 0.0, (x - n[0]) * n[1] + n[2]),
+                Act::Scale { bounded: true } => (0.0, 0.0, ((x - n[0]) * n[1] + n[2]).max(0.0)),
+                Act::Gradient => (0.0, 0.0, n[1] * d + n[2] * (x - n[0]) + n[3]),
+            };
+            (sums[0], sums[1]) = (sums[0] + want.0, sums[1] + want.1);
+            assert_eq!(matrices[2][r * pitch + c], want.2, "{} row {r} column {c}", kernel.name(isa));
+        }
+        assert_eq!(lines.each_ref().map(|l| l[c]), sums, "{} column {c}", kernel.name(isa));
+    }
+    for (new, old) in matrices.iter().zip(&old) {
+        assert!((0..ROWS * pitch).all(|i| i % pitch < width || new[i] == old[i]), "{}: what lies between rows", kernel.name(isa));
+    }
+}
+
+#[test]
+fn columns_hold_what_rows_give() {
+    for isa in ISAS {
+        let lanes = isa.width().lanes();
+        for act in ACTS {
+            for vectors in 1..=Columns::most_vectors(isa, act) {
+                compare(&Columns { act, vectors: vectors as u8, masked: false }, isa, 3 * vectors * lanes);
+            }
+            compare(&Columns { act, vectors: 1, masked: true }, isa, 2 * lanes + 3);
+        }
+    }
+}
+
+#[test]
+fn nothing_spills() {
+    for isa in ISAS {
+        for act in ACTS {
+            let vectors = Columns::most_vectors(isa, act) as u8;
+            for kernel in [Columns { act, vectors, masked: false }, Columns { act, vectors: 1, masked: true }] {
+                assert_eq!(kernel.compile(isa).unwrap().inner_spills, 0, "{}", kernel.name(isa));
+            }
+        }
+    }
+}
+
+/// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
+#[test]
+fn golden_listings() {
+    for (act, isa) in [(Act::Squares, Isa::AVX512), (Act::Gradient, Isa::AVX512), (Act::Scale { bounded: true }, Isa::AVX2)] {
+        let kernel = Columns { act, vectors: Columns::most_vectors(isa, act) as u8, masked: false };
+        let compiled = kernel.function(isa).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        golden(&kernel.name(isa), &compiled);
+    }
+}
