@@ -241,6 +241,11 @@ fn backward_fits_its_forward() {
     assert!(backward.hint_matches(&problem("--pool --dir=FWD_I --alg=max mb2ic4ih8kh3")).is_err());
     assert!(backward.hint_matches(&problem("--pool --dir=FWD_D --alg=max mb2ic4ih9kh3")).is_err());
     assert!(backward.hint_matches(&problem("--lrn mb2ic4ih8ls5")).is_err());
+    let [mut forward, mut backward] = ["FWD_D --tag=axb", "BWD_D --tag=any"].map(|o| problem(&format!("--pool --dir={o} mb2ic4ih8kh3")));
+    forward.resolve();
+    backward.follow(&forward);
+    assert!(backward.hint_matches(&forward).is_ok());
+    assert_eq!(backward.tensor(Arg::DIFF_DST).map(|t| t.layout), forward.tensor(Arg::DST).map(|t| t.layout));
 }
 
 #[test]

@@ -49,7 +49,11 @@ impl<'a> Creation<'a> {
         let Creation { pd, engine, hint, attr } = self;
         pd.check("primitive_desc")?;
         let engine = engine.share("engine")?;
-        let decision = decided::get(op.into(), attr.or_default(), |op, attr| {
+        let mut op = op.into();
+        if let Some(hint) = hint.optional() {
+            op.follow(&hint.runtime().problem().op);
+        }
+        let decision = decided::get(op, attr.or_default(), |op, attr| {
             Ok(Decision::new(runtime::PrimitiveDesc::new(engine.runtime(), problem(op, attr)?)?))
         })?;
         check_hint(decision.runtime().problem(), hint.optional())?;

@@ -329,6 +329,13 @@ impl Op {
         }
     }
 
+    /// Takes from the forward operation of a backward one what its layouts of `any` should be.
+    pub fn follow(&mut self, forward: &Op) {
+        if let (Op::Pool(pool), Some(workspace)) = (self, forward.workspace()) {
+            pool.follow(workspace);
+        }
+    }
+
     /// Every rule of the operation itself.
     pub(crate) fn check(&self) -> Checked {
         each_op!(self, x => x.check())

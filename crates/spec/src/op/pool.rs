@@ -31,8 +31,8 @@ pub struct Pool {
     pub kernel: Dims,
     /// Strides, dilations, paddings.
     pub window: Window,
-    /// Max pooling in training and backward: position within the kernel (row-major) of each maximum, in the destination's layout, u8 where
-    /// the kernel has at most 255 elements, else s32.
+    /// Max pooling in training and backward: position within the kernel (row-major) of each maximum, in the destination's order and blocks
+    /// without holes, u8 where the kernel has at most 255 elements, else s32.
     pub workspace: Option<Tensor>,
 }
 
@@ -61,7 +61,17 @@ impl Pool {
     pub(super) fn derive(&mut self) {
         let kept = self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference;
         let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
-        self.workspace = kept.then(|| Tensor { dtype, layout: self.dst.layout.clone() });
+        self.workspace = kept.then(|| Tensor { dtype, layout: self.dst.layout.resized(*self.dst.dims()) });
+    }
+}
+
+impl Pool {
+    /// Gives a gradient of the destination whose layout is `any` that of the forward pass's workspace: places lie under it then.
+    pub(super) fn follow(&mut self, workspace: &Tensor) {
+        let mine = self.dst.layout.is_any() && !self.prop.is_forward() && workspace.dims() == self.dst.dims();
+        if mine {
+            self.dst.layout = workspace.layout.clone();
+        }
     }
 }
 

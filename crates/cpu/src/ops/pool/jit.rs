@@ -1,9 +1,11 @@
-//! `direct:jit`: pooling by generated strips, forward and backward, with channels last or in blocks of whole vectors.
+//! `direct:jit`: pooling by generated strips, forward and backward, with channels last, in blocks of whole vectors, or in
+//! [planes](super::planes).
 //!
 //! A task is a number of result rows of an image by a chunk of channels, small enough for the source rows of a window to stay in the first
 //! cache from one result row to the next. Backward, the window slides over the results: a gradient of the source collects from the
 //! destination's.
 
+use super::planes::{Planes, Tensors};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
@@ -25,6 +27,7 @@ use oxidnn_jit::kernels::pool::{self as generated, Row, Take};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
 use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Most lines of a window, and most taps of a line.
@@ -36,6 +39,8 @@ const TABLE: i64 = 1 << 20;
 const REACH: i64 = 8 << 10;
 /// Most rows of a task.
 const ROWS: usize = 16;
+/// Bytes of source rows between the first rows of a task and its last.
+const NEAR: usize = 256 * 1024;
 /// Numbers that a task reads, counted for every window.
 const TASK: usize = 1 << 16;
 
@@ -54,7 +59,7 @@ struct Segment {
 
 /// A tensor whose channels lie in vectors; distances in bytes.
 #[derive(Clone, Debug)]
-struct Place {
+pub(super) struct Place {
     arg: Arg,
     size: usize,
     start: usize,
@@ -74,19 +79,20 @@ pub(super) struct Direct {
     source: Place,
     result: Place,
     places: Option<Place>,
+    planes: Option<Planes>,
     /// Places are read with the source, not written with the result.
-    reads: bool,
+    pub(super) reads: bool,
     line: Line,
     /// The segments and rows of each phase of the width.
     phases: Vec<(Vec<Segment>, Table)>,
     tail: Tail,
-    images: usize,
-    channels: usize,
+    pub(super) images: usize,
+    pub(super) channels: usize,
     /// Vectors of a group.
     vectors: usize,
     /// Channels of a task, and rows of it of all.
     chunk: usize,
-    rows: [usize; 2],
+    pub(super) rows: [usize; 2],
 }
 
 /// Plans a pooling.
@@ -98,8 +104,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
         support::dense(problem)?;
-        let kernel = Direct::new(op, &problem.attr, jit)?;
-        let scratch = kernel.tail.scratch(kernel.channels).and_then(|n| booked(&[n]));
+        let kernel = Direct::new(op, &problem.attr, (target.threads, jit))?;
+        let planes = kernel.planes.as_ref().map_or(Some([0; 2]), Planes::scratch);
+        let scratch = kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(n, [own, code])| booked(&[n, own, code]));
         Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
     })
 }
@@ -125,6 +132,20 @@ impl Place {
             spatial: std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size)),
             padded: b.padded_dims != *tensor.dims(),
         })
+    }
+
+    /// The same of a vector of its channels in scratch.
+    pub(super) fn in_scratch(arg: Arg, tensor: &Tensor, lanes: usize) -> Place {
+        let (size, n) = (tensor.dtype.bits() / 8, tensor.dims().len());
+        let mut stride = lanes * size;
+        let mut spatial = [0; 3];
+        for (i, s) in spatial.iter_mut().enumerate().rev() {
+            if let Some(d) = self::spatial(i, n, 2) {
+                *s = stride;
+                stride *= tensor.dims()[d] as usize;
+            }
+        }
+        Place { arg, size, start: 0, image: 0, block: lanes, blocks: 0, spatial, padded: false }
     }
 
     /// Byte of a channel of an image.
@@ -256,7 +277,7 @@ fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
 }
 
 impl Direct {
-    fn new(op: &Pool, attr: &Attr, jit: Isa) -> Result<Direct, Skip> {
+    fn new(op: &Pool, attr: &Attr, (workers, jit): (usize, Isa)) -> Result<Direct, Skip> {
         let (forward, s, lanes) = (op.prop.is_forward(), sizes(op), jit.width().lanes());
         let (source, result, direction) = match forward {
             true => ((Arg::SRC, &op.src), (Arg::DST, &op.dst), Direction::Gather),
@@ -268,27 +289,25 @@ impl Direct {
         let source_elem = known.ok_or_else(|| Skip::DataType(format!("{} in a generated window", source.1.dtype)))?;
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
         let tail = Tail::of_strips(&About { attr, dst: result.1, columns: 1, compensated: false, scaled: false, biased: false })?;
-        let places = op.workspace.as_ref().map(|w| Place::of(Arg::WORKSPACE, w, lanes)).transpose()?;
-        let (source, result) = (Place::of(source.0, source.1, lanes)?, Place::of(result.0, result.1, lanes)?);
-        if source.block != result.block || places.as_ref().is_some_and(|p| p.block != source.block) {
-            return Err(Skip::Layout("of src and dst: channels that lie differently".into()));
-        }
+        let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
+        let (source, result, places, planes) = layouts(tensors, attr, (workers, jit))?;
         let channels = s.g as usize;
-        let masked = !channels.is_multiple_of(lanes);
+        let masked = planes.is_none() && !channels.is_multiple_of(lanes);
         if masked && !jit.avx512 && source_elem.bytes() < 4 {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
         }
         let lines: [Line; 3] = std::array::from_fn(|i| Line::new(direction, &s, i, to[i], from[i]));
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(1);
         let blocked = source.blocks > 0;
-        // Groups neither end within the last block nor reach over it.
-        let uneven = masked || blocked && !channels.is_multiple_of(source.block);
+        // Groups neither end within the last block nor reach over it; vectors in scratch are alone.
+        let uneven = masked || planes.is_some() || blocked && !channels.is_multiple_of(source.block);
         let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
         let vectors = vectors_of(take, following, widest, jit);
         let common = Common { line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
-        let rows = cut((to[0] * to[1]) as usize, ROWS, 1).0;
+        let near = NEAR / (source.spatial[1].max(1) * s.s[1] as usize);
+        let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
-        let chunk = cut(channels, (TASK / work).max(1) * lanes, lanes * vectors).0;
+        let chunk = cut(channels, (TASK / work).max(vectors) * lanes, lanes * vectors).0;
         // Blocks of more than a group end a call.
         let chunk = if blocked && source.block > lanes * vectors { source.block } else { chunk };
         let strides = [&source, &result].map(|p| p.spatial);
@@ -302,8 +321,24 @@ impl Direct {
         let (images, rows) = (s.mb as usize, [rows, (to[0] * to[1]) as usize]);
         let [_, _, line] = lines;
         let (attr, reads) = (attr.clone(), !forward);
-        Ok(Direct { jit, attr, source, result, places, reads, line, phases, tail, images, channels, vectors, chunk, rows })
+        Ok(Direct { jit, attr, source, result, places, planes, reads, line, phases, tail, images, channels, vectors, chunk, rows })
     }
+}
+
+/// Where the tensors lie, or their vectors in scratch where they are planes.
+fn layouts(tensors: Tensors<'_>, attr: &Attr, about: (usize, Isa)) -> Result<(Place, Place, Option<Place>, Option<Planes>), Skip> {
+    let lanes = about.1.width().lanes();
+    let [source, result, places] = tensors.map(|t| t.map(|(arg, tensor)| Place::of(arg, tensor, lanes)).transpose());
+    let (planes, [source, result, places]) = match (source, result, places) {
+        (Ok(source), Ok(result), Ok(places)) => (None, [source, result, places]),
+        _ if attr.reads_dst() => return Err(Skip::Layout("of dst: channels that are not in vectors, below a sum".into())),
+        _ => Planes::of(tensors, about).map(|(planes, places)| (Some(planes), places))?,
+    };
+    let (Some(source), Some(result)) = (source, result) else { return Err(Skip::Op("no tensors")) };
+    if source.block != result.block || places.as_ref().is_some_and(|p| p.block != source.block) {
+        return Err(Skip::Layout("of src and dst: channels that lie differently".into()));
+    }
+    Ok((source, result, places, planes))
 }
 
 /// The rows of results with the lines of their windows, for sizes of results in depth and height and the first of a phase of the width.
@@ -334,6 +369,7 @@ fn table(
 
 impl Kernel for Direct {
     fn prepare(&self) -> Result<(), Error> {
+        self.planes.as_ref().map_or(Ok(()), |planes| planes.prepare(self.jit))?;
         self.phases.iter().flat_map(|p| &p.0).filter(|s| s.strip.get().is_none()).try_for_each(|segment| {
             let _ = segment.strip.set(Strip::get(self.jit, &segment.spec)?);
             Ok(())
@@ -356,28 +392,35 @@ impl Kernel for Direct {
             places: self.places.as_ref().map(|p| Ok::<_, Error>((p, ctx.buf(p.arg)?))).transpose()?,
             tail,
         };
+        if let Some(planes) = &self.planes {
+            return planes.run(self, ctx, &mut scratch, bound);
+        }
         let (blocks, chunks) = (self.rows[1].div_ceil(self.rows[0]), self.channels.div_ceil(self.chunk));
         let tasks = self.images * chunks * blocks;
-        ctx.executor.run(ctx.executor.threads(), tasks, &|_, task| bound.task(task, [blocks, chunks]));
+        ctx.executor.run(ctx.executor.threads(), tasks, &|_, task| {
+            let (block, rest) = (task % blocks, task / blocks);
+            let (channel, image) = (rest % chunks * self.chunk, rest / chunks);
+            let rows = block * self.rows[0]..self.rows[1].min((block + 1) * self.rows[0]);
+            bound.strips((image, channel), (channel, self.chunk.min(self.channels - channel)), rows);
+        });
         Ok(())
     }
 }
 
 /// A problem bound to its arguments.
-struct Bound<'a> {
-    plan: &'a Direct,
-    source: Buf,
-    result: Buf,
-    places: Option<(&'a Place, Buf)>,
-    tail: TailArgs<'a>,
+#[derive(Clone, Copy)]
+pub(super) struct Bound<'a> {
+    pub(super) plan: &'a Direct,
+    pub(super) source: Buf,
+    pub(super) result: Buf,
+    pub(super) places: Option<(&'a Place, Buf)>,
+    pub(super) tail: TailArgs<'a>,
 }
 
 impl Bound<'_> {
-    fn task(&self, task: usize, [blocks, chunks]: [usize; 2]) {
+    /// Makes some rows of an image in memory from a channel on: so many channels, of which the first is this to the tail.
+    pub(super) fn strips(&self, (image, channel): (usize, usize), (first, channels): (usize, usize), rows: Range<usize>) {
         let p = self.plan;
-        let (block, rest) = (task % blocks, task / blocks);
-        let (channel, image) = (rest % chunks * p.chunk, rest / chunks);
-        let rows = block * p.rows[0]..p.rows[1].min((block + 1) * p.rows[0]);
         let sizes = [p.jit.width().lanes(), p.vectors];
         let (stride, step) = (p.line.stride as usize, p.line.step as usize);
         for (segments, table) in &p.phases {
@@ -398,8 +441,8 @@ impl Bound<'_> {
                     result: written(&p.result, self.result),
                     places: self.places.map(|(place, buf)| if p.reads { read(place, buf) } else { written(place, buf) }),
                     strips: segment.strips,
-                    channels: p.chunk.min(p.channels - channel),
-                    tail: (&self.tail, channel),
+                    channels,
+                    tail: (&self.tail, first),
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! Pooling.
 
 mod jit;
+mod planes;
 mod window;
 
 use crate::kernels::dense;
