@@ -1,7 +1,7 @@
 //! The C functions that we call, with the types of their parameters.
 //!
 //! Every call is checked against this table before it is made, so the table is what the safety of the crate rests on (functions with results of their own kind are called by `handle`, which declares them). It follows the
-//! declarations of oneDNN's headers. A letter stands for a parameter, behind `>` for the result where that is not a status:
+//! declarations of oneDNN's headers, and of its tests for a function that these do not have (a `bool` goes as an int). A letter stands for a parameter, behind `>` for the result where that is not a status:
 //!
 //! | letter | C type |
 //! |---|---|
@@ -55,6 +55,7 @@ pub(crate) const SIGNATURES: &[(&str, &str)] = &[
     ("dnnl_primitive_attr_set_rnn_data_qparams", "Aff"),
     ("dnnl_primitive_attr_set_rnn_weights_qparams", "ANiF"),
     ("dnnl_primitive_attr_set_rnn_weights_projection_qparams", "ANiF"),
+    ("_Z35dnnl_primitive_attr_set_rnn_tparamsP19dnnl_primitive_attrblPKff", "AiNFf"),
     ("dnnl_primitive_attr_set_post_ops", "AO"),
     ("dnnl_post_ops_create", "o"),
     ("dnnl_post_ops_destroy", "O"),

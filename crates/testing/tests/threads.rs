@@ -33,6 +33,8 @@ const PROBLEMS: &[&str] = &[
     "--reorder --sdt=f32 --ddt=bf16 --stag=abcd --dtag=aBcd16b 4x33x28x28",
     "--pool --dir=FWD_D --dt=f32 --tag=axb --alg=max mb4ic32ih28oh14kh3sh2ph1",
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 l1t4mb4sic32slc32dhc32dic32",
+    "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 l1t5mb1slc256",
+    "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=u8u8u8f32 --with-projection=true l1t3mb9slc200",
     "--rnn --prop=FWD_D --alg=VANILLA_GRU --direction=concat --cfg=f32 l2t3mb15slc128",
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --direction=sum --cfg=bf16 --with-projection=true l1t3mb15slc96sic96dhc200dic96",
     "--rnn --prop=BWD_DW --alg=VANILLA_LSTM --direction=concat --cfg=f32 --with-peephole=true l2t3mb15slc128",

@@ -4,6 +4,7 @@ use super::quant::*;
 use super::rnn::*;
 use super::*;
 use crate::handle::{Array, lent, made};
+use crate::internal::cache::set_rnn_tparams;
 use crate::post_ops::{dnnl_post_ops_append_eltwise, dnnl_post_ops_create, dnnl_post_ops_len};
 use oxidnn_spec::{Arg, DataType, QuantMode, ScratchpadMode, Tensor};
 
@@ -149,4 +150,19 @@ fn post_ops_are_a_copy_that_the_getter_lends() {
     assert_eq!(dnnl_post_ops_len(lent(lent_list, &a).into()), 1);
     assert_eq!(a.spec().post_ops.len(), 1);
     assert_eq!(dnnl_primitive_attr_set_post_ops((&mut *a).into(), None.into()), BAD);
+}
+
+#[test]
+fn linear_activations_have_a_factor_a_gate() {
+    let mut a = attr();
+    let factors = [0.5f32, 0.25, -1.0, 2.0];
+    let set = |a: &mut Attr, on: bool, gates: i64| set_rnn_tparams(a.into(), on, gates, Array::of(&factors), 3.0);
+    for gates in [-1, 0, 5] {
+        assert_eq!(set(&mut a, true, gates), BAD);
+    }
+    assert_eq!(set(&mut a, true, 3), Status::Success);
+    let linear = a.spec().rnn.linear.clone().unwrap();
+    assert_eq!((linear.gates.iter().map(|g| g.get()).collect::<Vec<_>>(), linear.cell.get()), (factors[..3].to_vec(), 3.0));
+    assert_eq!(set(&mut a, false, 3), Status::Success);
+    assert_eq!(a.spec().rnn.linear, None);
 }

@@ -177,6 +177,16 @@ fn attributes_are_read() {
 }
 
 #[test]
+fn linear_activations_are_read_and_written() {
+    let line = "--rnn --prop=FWD_I --alg=VANILLA_LSTM --attr-rnn-linear=0.5+0.25+-1+2:0.75 l1t2mb3slc4sic4dhc4dic4";
+    let linear = problem(line).attr.rnn.linear.unwrap();
+    assert_eq!((linear.gates.iter().map(|g| g.get()).sum::<f32>(), linear.cell.get()), (1.75, 0.75));
+    assert_eq!(problem(&problem(line).to_string()), problem(line));
+    assert!(error(&line.replace("+2:", ":")).contains("rnn linear activations"), "three factors of four gates");
+    assert!(error(&line.replace(":0.75", "")).contains("FACTOR+FACTOR..:FACTOR"));
+}
+
+#[test]
 fn errors_say_where_what_and_what_instead() {
     assert_eq!(
         error("--eltwise --dt=f32 --alg=gelu_taxh 2x3").split(" relu").next(),

@@ -397,6 +397,7 @@ impl Kernel for Forward {
             gates,
             sequence: sequences[0],
             first,
+            begins_with_zeros: self.op.src_iter.is_none() && self.quantised.is_none(),
             cell: scratch.take(lens.cell)?.into_buf(),
             middle: States::packed(scratch.take(lens.middle)?.into_buf(), 1, z.batch, self.gates.padded() * size),
         };

@@ -28,8 +28,9 @@ pub(super) struct Run<'a> {
     pub(super) gates: Buf,
     /// States that the layer gives.
     pub(super) sequence: States,
-    /// States before the first step.
+    /// States before the first step, and whether they are zeros, whose products need not be computed.
     pub(super) first: States,
+    pub(super) begins_with_zeros: bool,
     /// Cells by direction and sample.
     pub(super) cell: Buf,
     /// Reset states, or states before their projection.
@@ -72,7 +73,11 @@ impl Run<'_> {
             _ => (&plan.skinny, self.before(step), plan.iter.group(self.iter, (stack, *panel), 0..gates), (plan.gates, plan.z.dhc)),
         };
         let line = b.count * panels.0.width;
-        skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
+        if *phase == 0 && step.before.is_none() && self.begins_with_zeros {
+            share[..rows.len() * line].fill(0.0);
+        } else {
+            skinny.run((&a, rows.clone()), &[[0, 0]], &b, (share, line));
+        }
         for piece in pieces(panels, *panel, skinny) {
             self.cell(step, piece, &share[b.count * piece.column..], line);
         }

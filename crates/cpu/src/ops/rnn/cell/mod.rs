@@ -209,6 +209,17 @@ impl Key for Spec {
     }
 }
 
+/// The bytes of a row of a field that a kernel touches.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    /// Those before the channels of the last gate, or of what is no channel.
+    before: usize,
+    /// Those of a channel.
+    channel: usize,
+    /// Whole vectors of channels are touched, wanted or not.
+    padded: bool,
+}
+
 /// Vectors of so many columns of a gate that are made together: with 16 registers one, whose gates fill them.
 pub(super) fn vectors(isa: Isa, columns: usize) -> usize {
     if isa.avx512 && (columns / isa.width().lanes()).is_multiple_of(2) { 2 } else { 1 }
@@ -219,31 +230,32 @@ impl Spec {
         vectors(isa, usize::from(self.columns))
     }
 
-    /// Bytes of a row of a field for so many channels, or without a mask so many `padded`; `None` where the pass does not look at it.
-    fn extent(&self, field: Field, channels: usize, padded: usize) -> Option<usize> {
-        let gates = |count: usize, distance: u16| (count - 1) * usize::from(distance) * 4 + padded * 4;
-        let wanted = if self.masked { channels } else { padded };
+    /// What of a field the pass looks at; `None` where it does not.
+    fn reach(&self, field: Field) -> Option<Reach> {
+        let gates = |count: usize, distance: u16| Reach { before: (count - 1) * usize::from(distance) * 4, channel: 4, padded: true };
+        let inputs = if self.pass == Pass::Gru { 3 } else { self.pass.gates() };
+        let wanted = |channel: usize| Reach { before: 0, channel, padded: !self.masked };
         let (lstm, projected, peephole) = match self.pass {
             Pass::Lstm { peephole, projected } => (true, projected, peephole),
             _ => (false, false, false),
         };
         let units = matches!(self.pass, Pass::Reset | Pass::Gru | Pass::LbrGru);
-        let (there, extent) = match field {
+        let (there, reach) = match field {
             Field::Sums => (true, gates(self.pass.gates(), self.columns)),
-            Field::Inputs => (self.pass != Pass::Projection, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
+            Field::Inputs => (self.pass != Pass::Projection, gates(inputs, self.width)),
             Field::Bias => (self.pass != Pass::Projection, gates(self.bias_gates(), self.width)),
-            Field::Shifts | Field::Factors => (self.whole, gates(if self.pass == Pass::Gru { 3 } else { self.pass.gates() }, self.width)),
+            Field::Shifts | Field::Factors => (self.whole, gates(inputs, self.width)),
             Field::Peephole => (peephole, gates(3, self.width)),
-            Field::Cell => (lstm, padded * self.cell.bytes()),
-            Field::Before => (units, wanted * self.state.bytes()),
-            Field::State => (true, wanted * self.state.bytes()),
-            Field::Share => (self.attention, 4),
-            Field::Gates => (self.training && self.pass != Pass::Projection, wanted * 4),
-            Field::KeptState => (self.training && !projected && self.pass != Pass::Reset, wanted * 4),
-            Field::KeptCell => (self.training && lstm, wanted * 4),
-            Field::Extra => (self.training && (projected || self.pass == Pass::LbrGru), wanted * 4),
+            Field::Cell => (lstm, Reach { before: 0, channel: self.cell.bytes(), padded: true }),
+            Field::Before => (units, wanted(self.state.bytes())),
+            Field::State => (true, wanted(self.state.bytes())),
+            Field::Share => (self.attention, Reach { before: 4, channel: 0, padded: false }),
+            Field::Gates => (self.training && self.pass != Pass::Projection, wanted(4)),
+            Field::KeptState => (self.training && !projected && self.pass != Pass::Reset, wanted(4)),
+            Field::KeptCell => (self.training && lstm, wanted(4)),
+            Field::Extra => (self.training && (projected || self.pass == Pass::LbrGru), wanted(4)),
         };
-        there.then_some(extent)
+        there.then_some(reach)
     }
 
     const fn bias_gates(&self) -> usize {
@@ -267,6 +279,7 @@ pub(super) struct Cell {
     spec: Spec,
     /// Channels that are made together.
     together: usize,
+    reaches: [Option<Reach>; Field::ALL.len()],
 }
 
 impl Cell {
@@ -275,7 +288,8 @@ impl Cell {
     /// # Errors
     /// [`Error::Runtime`] where it cannot be made.
     pub(super) fn get(isa: Isa, spec: &Spec) -> Result<Cell, Error> {
-        Ok(Cell { entry: CELLS.get(isa, spec)?, spec: *spec, together: spec.together(isa) * isa.width().lanes() })
+        let together = spec.together(isa) * isa.width().lanes();
+        Ok(Cell { entry: CELLS.get(isa, spec)?, spec: *spec, together, reaches: Field::ALL.map(|field| spec.reach(field)) })
     }
 
     /// Makes the states of some rows.
@@ -302,15 +316,17 @@ impl Cell {
         unsafe { self.entry.call(&args) }
     }
 
-    /// Whether all that the kernel touches lies in the buffers.
+    /// Whether all that the kernel touches lies in the buffers, with so many channels in whole vectors.
     fn fits(&self, call: &Call<'_>, padded: usize) -> bool {
-        let spec = &self.spec;
         Field::ALL.into_iter().all(|field| {
-            let Some(extent) = spec.extent(field, call.channels, padded) else { return true };
+            let Some(reach) = self.reaches[field as usize] else { return true };
             let Place { buf, at, row, .. } = call.fields[field as usize];
-            let gates = if field == Field::Gates { call.kept_gate.checked_mul(spec.kept_gates() - 1) } else { Some(0) };
-            let before = row.checked_mul(call.rows - 1).and_then(|rows| rows.checked_add(at)?.checked_add(gates?));
-            before.and_then(|n| n.checked_add(extent)).is_some_and(|end| end <= buf.len())
+            let gates = if field == Field::Gates { call.kept_gate.checked_mul(self.spec.kept_gates() - 1) } else { Some(0) };
+            let last = reach.channel.checked_mul(if reach.padded { padded } else { call.channels });
+            let end = |gates: usize, last: usize| {
+                row.checked_mul(call.rows - 1)?.checked_add(at)?.checked_add(gates)?.checked_add(reach.before)?.checked_add(last)
+            };
+            gates.zip(last).and_then(|(gates, last)| end(gates, last)).is_some_and(|end| end <= buf.len())
         })
     }
 }

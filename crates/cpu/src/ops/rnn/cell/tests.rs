@@ -194,11 +194,11 @@ fn what_lies_outside_is_refused() {
     for pass in PASSES {
         let kernel = Cell::get(isa, &Spec { training: pass != Pass::Reset, ..spec(pass, WIDTH) }).unwrap();
         for field in Field::ALL {
-            let Some(extent) = kernel.spec.extent(field, WIDTH, WIDTH) else { continue };
+            let Some(Reach { before, channel, .. }) = kernel.spec.reach(field) else { continue };
             let mut m = Memory::new(2, WIDTH);
             let kept = if field == Field::Gates { (kernel.spec.kept_gates() - 1) * m.kept_gate } else { 0 };
             let line = matches!(field, Field::Bias | Field::Peephole);
-            let bytes = extent + kept + if line { 0 } else { ROW * 4 };
+            let bytes = before + channel * WIDTH + kept + if line { 0 } else { ROW * 4 };
             m.fields[field as usize].truncate(bytes / 4);
             m.run(&kernel);
             m.fields[field as usize].pop();

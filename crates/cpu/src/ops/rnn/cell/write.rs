@@ -45,9 +45,8 @@ pub(super) fn write(spec: &Spec, f: &mut Function) {
 fn rows<const N: usize>(spec: &Spec, f: &mut Function) {
     let (args, width) = (f.arguments(), f.isa().width());
     let rows = argument(f, args, offset_of!(Args, rows));
-    let moving = |field: &Field| {
-        !matches!(field, Field::Bias | Field::Shifts | Field::Factors | Field::Peephole) && spec.extent(*field, 1, 1).is_some()
-    };
+    let moving =
+        |field: &Field| !matches!(field, Field::Bias | Field::Shifts | Field::Factors | Field::Peephole) && spec.reach(*field).is_some();
     let mut at_rows = [None; Field::ALL.len()];
     for field in Field::ALL.into_iter().filter(moving) {
         at_rows[field as usize] = Some(argument(f, args, at(field)));
