@@ -35,21 +35,30 @@ const LIMITS: [(&str, Limit); 18] = [
     ("default", EVERYTHING),
 ];
 
-const FP16: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit { amx: false, ..Jit::AMX }) };
+const FP16: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::AVX512_FP16) };
 const EVERYTHING: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::AMX) };
 
 impl Limit {
     /// No limit.
     pub const NONE: Limit = EVERYTHING;
 
+    /// No limit, with tiles of AMX emulated.
+    pub const EMULATED_AMX: Limit = Limit { isa: Isa::Avx512, jit: Some(Jit::EMULATED_AMX) };
+
     /// The limit that oneDNN's name of an instruction set stands for; `None` for a name it does not know.
     pub fn named(name: &str) -> Option<Limit> {
         LIMITS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, limit)| *limit)
     }
 
-    /// What the knob `MAX_CPU_ISA` says.
+    /// What the knobs `MAX_CPU_ISA` and `EMULATE_AMX` say.
     pub fn of_environment() -> Limit {
-        knobs::get().max_cpu_isa.as_deref().and_then(Limit::named).unwrap_or(Limit::NONE)
+        knobs::get().max_cpu_isa.as_deref().and_then(Limit::named).unwrap_or(Limit::NONE).as_emulated()
+    }
+
+    /// The same with tiles of AMX emulated, where there are any and the knob `EMULATE_AMX` wants that.
+    fn as_emulated(self) -> Limit {
+        let emulate = |jit: Jit| Jit { emulated: jit.amx && knobs::get().emulate_amx, ..jit };
+        Limit { jit: self.jit.map(emulate), ..self }
     }
 
     /// The widest set of portable kernels within the limit that the processor which runs this has.
@@ -82,7 +91,7 @@ mod tests {
                 assert!(target.jit.is_none(), "{name}");
                 continue;
             };
-            assert!(got.avx512 <= most.avx512 && got.vnni <= most.vnni && got.bf16 <= most.bf16 && got.amx <= most.amx, "{name}");
+            assert!(got.avx512 <= most.avx512 && got.vnni <= most.vnni && got.bf16 <= most.bf16 && got.fp16 <= most.fp16 && got.amx <= most.amx, "{name}");
         }
     }
 }

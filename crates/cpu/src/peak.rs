@@ -9,8 +9,7 @@ use crate::kernels::code::{Kernels, Key};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 use oxidnn_jit::ir::{Accumulate, Tile, TileProduct, Val};
-use oxidnn_jit::kernels::dot::Start;
-use oxidnn_jit::kernels::tiles::Tiles;
+use oxidnn_jit::kernels::tiles::{LINES, Shape};
 use oxidnn_jit::{Function, Isa};
 use std::hint::black_box;
 use std::time::Instant;
@@ -83,7 +82,7 @@ impl Loop {
         let each = match self {
             Loop::Vectors { depth, .. } => 2 * depth * isa.width().lanes(),
             Loop::Tiles(TileProduct::Bf16) => 2 * 2 * 16 * 16 * 16,
-            Loop::Tiles(TileProduct::U8S8) => 2 * 4 * 16 * 16 * 16,
+            Loop::Tiles(TileProduct::U8S8 | TileProduct::S8S8) => 2 * 4 * 16 * 16 * 16,
         };
         each * self.sums(isa) * Loop::UNROLL
     }
@@ -110,7 +109,7 @@ impl Key for Loop {
                 });
             }
             Loop::Tiles(product) => {
-                let shapes = f.constant(&Tiles { product, rows: 32, vectors: 2, start: Start::Zero, configures: true }.shapes());
+                let shapes = f.constant(&Shape { rows: [LINES; 2], steps: LINES }.bytes());
                 f.tile_config(shapes);
                 f.repeat_some(rounds, |f| {
                     let sums = (0..Loop::UNROLL).flat_map(|_| 0..Loop::TILES);

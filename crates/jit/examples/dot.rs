@@ -7,7 +7,7 @@ use oxidnn_jit::arena::Options;
 use oxidnn_jit::asm::{Asm, Cond, Gpr, Mem, Op, Operand, Simd};
 use oxidnn_jit::ir::TileProduct;
 use oxidnn_jit::kernels::dot::{Args, Dot, Product, Start};
-use oxidnn_jit::kernels::tiles::{self, LINES, Pair, Tiles};
+use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
 use oxidnn_jit::{CodeArena, Compiled, Entry, IrError, Isa};
 use std::error::Error;
 use std::hint::black_box;
@@ -40,12 +40,12 @@ impl Buffer {
 /// Multiply-adds on registers, as many rounds as the argument says, and their operations in a round.
 fn peak_kernel(arena: &CodeArena, isa: Isa, op: Op) -> Result<(Entry<usize>, usize), Box<dyn Error>> {
     let reg = |i| Operand::Simd(Simd::new(i, isa.width()));
-    let tiles = matches!(op, Op::TileDotBf16 | Op::TileDotU8S8);
+    let tiles = matches!(op, Op::TileDotBf16 | Op::TileDotU8S8 | Op::TileDotS8S8);
     let sums = if tiles { 6 } else { isa.simd_registers() as u8 - 2 };
     let mut asm = Asm::new(isa);
     asm.op(Op::Mov, &[Gpr::Rax.into(), Mem::at(Gpr::Rdi, 0).into()]);
     if tiles {
-        let shapes = asm.constant(&tile_kernel(TileProduct::Bf16).shapes(), 64);
+        let shapes = asm.constant(&WHOLE.bytes(), 64);
         asm.op(Op::TileConfig, &[Mem::Const(shapes).into()]);
     } else {
         (0..sums + 2).for_each(|i| asm.op(Op::Xor, &[reg(i), reg(i), reg(i)]));
@@ -102,22 +102,25 @@ enum Kernel {
     Tiles(Tiles),
 }
 
+/// Tiles of which nothing is left out.
+const WHOLE: Shape = Shape { rows: [LINES; 2], steps: LINES };
+
 fn tile_kernel(product: TileProduct) -> Tiles {
-    Tiles { product, rows: 32, vectors: 2, start: Start::Zero, configures: true }
+    Tiles { product, tall: 2, vectors: 4, line: 4, start: Start::Zero }
 }
 
 impl Kernel {
     fn compile(self, isa: Isa) -> Result<Compiled, IrError> {
         match self {
             Kernel::Dot(dot) => dot.compile(isa),
-            Kernel::Tiles(tiles) => tiles.function().finish(),
+            Kernel::Tiles(tiles) => tiles.function(isa).finish(),
         }
     }
 
     fn name(self, isa: Isa) -> String {
         match self {
             Kernel::Dot(dot) => dot.name(isa),
-            Kernel::Tiles(tiles) => tiles.name(),
+            Kernel::Tiles(tiles) => tiles.name(isa),
         }
     }
 
@@ -125,7 +128,9 @@ impl Kernel {
     fn sizes(self, isa: Isa) -> (usize, usize, usize) {
         match self {
             Kernel::Dot(d) => (usize::from(d.rows), d.columns(isa), d.product.depth()),
-            Kernel::Tiles(t) => (usize::from(t.rows), usize::from(t.vectors) * 16, t.types().depth()),
+            Kernel::Tiles(t) => {
+                (usize::from(t.tall) * LINES, usize::from(t.vectors) * LINES, if t.product == TileProduct::Bf16 { 2 } else { 4 })
+            }
         }
     }
 
@@ -137,6 +142,7 @@ impl Kernel {
             Kernel::Dot(_) => Op::FmaF32,
             Kernel::Tiles(Tiles { product: TileProduct::Bf16, .. }) => Op::TileDotBf16,
             Kernel::Tiles(Tiles { product: TileProduct::U8S8, .. }) => Op::TileDotU8S8,
+            Kernel::Tiles(Tiles { product: TileProduct::S8S8, .. }) => Op::TileDotS8S8,
         }
     }
 }
@@ -176,15 +182,19 @@ impl Case {
         let ns = unsafe {
             match self.kernel {
                 Kernel::Dot(dot) => self.best_dot(&code.entry(), dot, isa, &mut memory),
-                Kernel::Tiles(_) => self.best_tiles(&code.entry(), (rows, columns), &mut memory),
+                Kernel::Tiles(_) => {
+                    let setup = |setup: Setup| -> Result<Entry<[u8; 64]>, Box<dyn Error>> {
+                        Ok(arena.install(&setup.name(isa), &setup.function(isa).finish()?.code)?.entry())
+                    };
+                    let (shape, release) = (setup(Setup::Shape)?, setup(Setup::Release)?);
+                    shape.call(&WHOLE.bytes());
+                    let ns = self.best_tiles(&code.entry(), (rows, columns), &mut memory);
+                    release.call(&WHOLE.bytes());
+                    ns
+                }
             }
         };
         Ok((m * n * steps * depth * 2) as f64 / ns)
-    }
-
-    fn each_tile(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (m, n) = (self.tiles_m, self.tiles_n);
-        (0..n).flat_map(move |j| (0..m).map(move |i| (i, j)))
     }
 
     /// Nanoseconds of a run.
@@ -226,19 +236,36 @@ impl Case {
     /// # Safety
     /// The kernel must be that of the case, and the memory as well.
     unsafe fn best_tiles(&self, entry: &Entry<tiles::Args>, (rows, columns): (usize, usize), memory: &mut Memory) -> f64 {
-        let mut pairs = Vec::new();
-        let mut calls = Vec::new();
-        for (i, j) in self.each_tile() {
-            let part = |p| Pair {
-                a: memory.a.at(i * rows * memory.a_row + p * self.steps * 4),
-                b: memory.b.at(j * memory.panel + p * self.steps * columns * 4),
-            };
-            pairs.push((0..self.parts).map(part).collect::<Vec<_>>());
-            let c = memory.c.at(i * rows * memory.c_row + j * columns * 4);
-            let (c_row, a_row) = (memory.c_row, memory.a_row);
-            calls.push(tiles::Args { pairs: std::ptr::null(), count: self.parts, blocks: self.steps / LINES, c, c_row, a_row });
+        let shapes = WHOLE.bytes();
+        let mut taps = Vec::new();
+        for i in 0..self.tiles_m {
+            let mut list = Vec::new();
+            for p in 0..self.parts {
+                list.push(p * self.steps * columns * 4);
+                for half in 0..2 {
+                    let row = i * rows + half * LINES;
+                    list.extend([memory.a.at(row * memory.a_row + p * self.steps * 4).addr(), memory.a_row]);
+                }
+            }
+            taps.push(list);
         }
-        calls.iter_mut().zip(&pairs).for_each(|(call, pairs)| call.pairs = pairs.as_ptr());
+        // One call for all rows of two tiles, which meet every panel.
+        let mut call = |(i, taps): (usize, &Vec<usize>)| tiles::Args {
+            shapes: shapes.as_ptr(),
+            taps: taps.as_ptr(),
+            count: taps.len() / TAP,
+            a_from: 0,
+            blocks: self.steps / LINES,
+            a_block: LINES * 4,
+            b_block: LINES * columns * 4,
+            b: memory.b.at(0),
+            panels: self.tiles_n,
+            b_panel: memory.panel,
+            sums: memory.c.at(i * rows * memory.c_row),
+            sums_row: memory.c_row,
+            sums_lower: LINES * memory.c_row,
+        };
+        let calls: Vec<tiles::Args> = taps.iter().enumerate().map(&mut call).collect();
         // SAFETY: by the caller's promise.
         best(150, || calls.iter().for_each(|call| unsafe { entry.call(black_box(call)) }))
     }
@@ -277,7 +304,7 @@ fn kernels(isa: Isa) -> Vec<Kernel> {
         }
     }
     if isa.amx {
-        kernels.extend([TileProduct::Bf16, TileProduct::U8S8].map(|p| Kernel::Tiles(tile_kernel(p))));
+        kernels.extend(TileProduct::ALL.map(|p| Kernel::Tiles(tile_kernel(p))));
     }
     kernels
 }

@@ -21,21 +21,29 @@ pub struct Isa {
     pub vnni: bool,
     /// Dot products of bf16 and conversions to it: AVX512-BF16.
     pub bf16: bool,
+    /// Conversions of f16 that repeat a number in memory: AVX512-FP16.
+    pub fp16: bool,
     /// Tiles of bf16 and bytes: AMX-TILE, AMX-BF16 and AMX-INT8.
     pub amx: bool,
+    /// Tiles are memory, and what is done with them is done by vectors: slow, so that code for AMX can be run on processors without it.
+    pub emulated: bool,
 }
 
 impl Isa {
     /// AVX2, FMA and F16C.
-    pub const AVX2: Isa = Isa { avx512: false, vnni: false, bf16: false, amx: false };
+    pub const AVX2: Isa = Isa { avx512: false, vnni: false, bf16: false, fp16: false, amx: false, emulated: false };
     /// AVX2 and AVX-VNNI.
-    pub const AVX2_VNNI: Isa = Isa { avx512: false, vnni: true, bf16: false, amx: false };
+    pub const AVX2_VNNI: Isa = Isa { vnni: true, ..Isa::AVX2 };
     /// AVX-512 F, BW, DQ and VL.
-    pub const AVX512: Isa = Isa { avx512: true, vnni: false, bf16: false, amx: false };
+    pub const AVX512: Isa = Isa { avx512: true, ..Isa::AVX2 };
     /// AVX-512 with VNNI and BF16.
-    pub const AVX512_BF16: Isa = Isa { avx512: true, vnni: true, bf16: true, amx: false };
-    /// AVX-512 with VNNI, BF16 and AMX.
-    pub const AMX: Isa = Isa { avx512: true, vnni: true, bf16: true, amx: true };
+    pub const AVX512_BF16: Isa = Isa { vnni: true, bf16: true, ..Isa::AVX512 };
+    /// AVX-512 with VNNI, BF16 and FP16.
+    pub const AVX512_FP16: Isa = Isa { fp16: true, ..Isa::AVX512_BF16 };
+    /// AVX-512 with VNNI, BF16, FP16 and AMX.
+    pub const AMX: Isa = Isa { amx: true, ..Isa::AVX512_FP16 };
+    /// AVX-512 with VNNI and BF16, and tiles that are emulated.
+    pub const EMULATED_AMX: Isa = Isa { amx: true, emulated: true, ..Isa::AVX512_BF16 };
 
     /// The best that this processor has; `None` where generated code cannot run. Asks the system for leave to use tiles where there are any.
     #[cfg(target_arch = "x86_64")]
@@ -45,9 +53,10 @@ impl Isa {
             return None;
         }
         if has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-            return Some(Isa { avx512: true, vnni: has!("avx512vnni"), bf16: has!("avx512bf16"), amx: amx::is_usable() });
+            let (vnni, bf16, fp16) = (has!("avx512vnni"), has!("avx512bf16"), has!("avx512fp16"));
+            return Some(Isa { vnni, bf16, fp16, amx: vnni && bf16 && amx::is_usable(), ..Isa::AVX512 });
         }
-        Some(Isa { avx512: false, vnni: has!("avxvnni"), bf16: false, amx: false })
+        Some(Isa { vnni: has!("avxvnni"), ..Isa::AVX2 })
     }
 
     /// The best that this processor has; `None` where generated code cannot run.
@@ -56,16 +65,24 @@ impl Isa {
         None
     }
 
-    /// The best that this processor has within `limit`; `None` where that cannot run.
+    /// The best that this processor has within `limit`, with tiles emulated where the limit has them so; `None` where that cannot run.
     pub fn host_within(limit: Isa) -> Option<Isa> {
         let host = Isa::host()?;
         let narrow = host.avx512 && !limit.avx512;
+        let emulated = limit.amx && limit.emulated && host.avx512 && host.vnni && host.bf16;
         Some(Isa {
             avx512: host.avx512 && limit.avx512,
             vnni: if narrow { limit.vnni && has_avx_vnni() } else { host.vnni && limit.vnni },
             bf16: host.bf16 && limit.bf16,
-            amx: host.amx && limit.amx,
+            fp16: host.fp16 && limit.fp16,
+            amx: emulated || host.amx && limit.amx && !limit.emulated,
+            emulated,
         })
+    }
+
+    /// The same without tiles.
+    pub fn without_amx(self) -> Isa {
+        Isa { amx: false, emulated: false, ..self }
     }
 
     /// True when code for this can run here.
@@ -83,10 +100,13 @@ impl Isa {
         if self.avx512 { 32 } else { 16 }
     }
 
-    /// The name in kernels' names: `avx2`, `avx2_vnni`, `avx512`, `avx512_vnni`, `avx512_bf16`, `avx512_amx`.
+    /// The name in kernels' names: `avx2`, `avx2_vnni`, `avx512`, `avx512_vnni`, `avx512_bf16`, `avx512_fp16`,
+    /// `avx512_amx`, `avx512_emulated_amx`.
     pub fn name(self) -> &'static str {
         match (self.avx512, self.vnni, self.bf16) {
+            _ if self.emulated => "avx512_emulated_amx",
             _ if self.amx => "avx512_amx",
+            _ if self.fp16 => "avx512_fp16",
             (false, false, _) => "avx2",
             (false, true, _) => "avx2_vnni",
             (true, _, true) => "avx512_bf16",

@@ -8,7 +8,7 @@ use iced_x86::{CpuidFeature, Decoder, DecoderOptions, Formatter, Instruction, Na
 use std::fmt::Write as _;
 
 /// The instruction sets that functions are tested for.
-pub(crate) const ISAS: [Isa; 4] = [Isa::AVX2, Isa::AVX2_VNNI, Isa::AVX512, Isa::AVX512_BF16];
+pub(crate) const ISAS: [Isa; 5] = [Isa::AVX2, Isa::AVX2_VNNI, Isa::AVX512, Isa::AVX512_BF16, Isa::AVX512_FP16];
 
 /// Compiles, and checks that every instruction decodes to what was asked and belongs to the instruction set.
 pub(crate) fn compile(function: Function) -> Compiled {
@@ -50,7 +50,8 @@ fn allowed(isa: Isa, feature: CpuidFeature) -> bool {
         AVX_VNNI => !isa.avx512 && isa.vnni,
         AVX512_VNNI => isa.avx512 && isa.vnni,
         AVX512_BF16 => isa.bf16,
-        AMX_TILE | AMX_BF16 | AMX_INT8 => isa.amx,
+        AVX512_FP16 => isa.fp16,
+        AMX_TILE | AMX_BF16 | AMX_INT8 => isa.amx && !isa.emulated,
         _ => false,
     }
 }

@@ -6,7 +6,7 @@ use crate::fill;
 use crate::host::{HostArgs, HostTensor};
 use crate::targets;
 use crate::tolerance;
-use oxidnn_cpu::CpuDevice;
+use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::op::{BatchNorm, Op, Pool, Prop, Rnn};
 use oxidnn_spec::text::{Case, FillHints};
@@ -45,16 +45,16 @@ pub struct Harness {
 struct Place {
     engine: Engine,
     stream: Stream,
-    /// Ends the names of its results; only rows of generated code run where there is one.
-    narrower: Option<&'static str>,
+    /// The processor that this one stands for; only some rows run there.
+    narrower: Option<CpuTarget>,
 }
 
 impl Place {
     /// The name of a row's result, where the row is to run here.
     fn result_name(&self, row: &str) -> Option<String> {
-        match self.narrower {
+        match &self.narrower {
             None => Some(row.to_owned()),
-            Some(isa) => row.ends_with(targets::GENERATED).then(|| format!("{row}@{isa}")),
+            Some(target) => targets::runs(target, row).then(|| format!("{row}@{}", target.jit.map_or("none", |jit| jit.name()))),
         }
     }
 }
@@ -73,7 +73,7 @@ impl Harness {
         for target in targets::narrower() {
             let engine = Engine::new(CpuDevice::new(target));
             let stream = Stream::with_threads(&engine, threads.clone())?;
-            self.places.push(Place { engine, stream, narrower: target.jit.map(|j| j.name()) });
+            self.places.push(Place { engine, stream, narrower: Some(target) });
         }
         Ok(self)
     }

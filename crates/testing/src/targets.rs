@@ -2,8 +2,9 @@
 
 use oxidnn_cpu::{CpuDevice, CpuTarget, Limit};
 
-/// Ends the names of rows that run generated code.
-pub const GENERATED: &str = ":jit";
+/// Ends the names of rows that run generated code, of all and of those on tiles of AMX.
+const GENERATED: [&str; 2] = [":jit", AMX];
+const AMX: &str = ":amx";
 
 /// Narrower processors by oneDNN's names: without bf16 and byte products, without 512-bit vectors, without both.
 const NARROWER: [&str; 3] = ["avx512_core", "avx2_vnni", "avx2"];
@@ -13,7 +14,13 @@ pub fn host() -> CpuTarget {
     *CpuDevice::host().target()
 }
 
-/// Narrower processors whose generated code this one runs and which differ from it.
+/// Whether a row is to be run for one of the [`narrower`] processors: those of generated code, and where tiles are emulated those that use any.
+pub fn runs(target: &CpuTarget, row: &str) -> bool {
+    let emulated = target.jit.is_some_and(|jit| jit.emulated);
+    if emulated { row.ends_with(AMX) } else { GENERATED.iter().any(|end| row.ends_with(end)) }
+}
+
+/// Processors whose generated code this one runs and which differ from it: narrower ones, and one with tiles of AMX where these are emulated.
 pub fn narrower() -> Vec<CpuTarget> {
     let host = host();
     let Some(has) = host.jit else { return Vec::new() };
@@ -24,6 +31,10 @@ pub fn narrower() -> Vec<CpuTarget> {
         if within && target.jit != host.jit && found.iter().all(|f| f.jit != target.jit) {
             found.push(target);
         }
+    }
+    let emulated = CpuTarget::limited(Limit::EMULATED_AMX, host.threads);
+    if has.bf16 && !has.amx && emulated.jit.is_some_and(|jit| jit.amx) {
+        found.push(emulated);
     }
     found
 }

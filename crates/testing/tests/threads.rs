@@ -65,7 +65,7 @@ fn all_outputs(problem: &Problem, threads: usize) -> Vec<(String, Vec<Vec<u8>>)>
     for (i, target) in [targets::host()].into_iter().chain(targets::narrower()).enumerate() {
         let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..target }));
         let stream = Stream::with_threads(&engine, Threads::new(threads)).unwrap();
-        for desc in descs(&engine, problem).into_iter().filter(|d| i == 0 || d.impl_name().ends_with(targets::GENERATED)) {
+        for desc in descs(&engine, problem).into_iter().filter(|d| i == 0 || targets::runs(&target, d.impl_name())) {
             let args = fill::arguments(desc.problem(), &FillHints::default());
             let name = format!("{}@{:?}", desc.impl_name(), target.jit);
             all.push((name, outputs(&desc, &harness::execute(&desc, &engine, &stream, &args).unwrap())));

@@ -1,6 +1,7 @@
 //! Kernel families and what they share.
 
 pub mod access;
+pub mod amx;
 pub mod brgemm;
 pub mod broadcast;
 pub mod code;

@@ -323,6 +323,9 @@ fn build(isa: &Isa, op: Op, operands: &[Operand], masking: Masking, at: u64) -> 
     if op.is_tile() && !isa.amx {
         return Err("needs AMX".into());
     }
+    if op.is_half() && !isa.fp16 {
+        return Err("needs AVX512-FP16".into());
+    }
     let code = code_of(isa, op, operands)?;
     let mut i = Instruction::default();
     i.set_code(code);

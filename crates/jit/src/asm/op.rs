@@ -120,6 +120,8 @@ pub enum Op {
     I32FromF32,
     /// Half as many bytes to f32.
     F32FromF16,
+    /// The same with AVX512-FP16, which repeats a 16-bit number in memory.
+    F32FromF16Wide,
     /// `dst, a, 0`: to half as many bytes, to nearest even.
     F16FromF32,
     /// To half as many bytes, to nearest even.
@@ -266,9 +268,16 @@ pub enum Op {
     TileDotBf16,
     /// `dst += a * b` on tiles: rows of four unsigned bytes by lines of four signed ones.
     TileDotU8S8,
+    /// `dst += a * b` on tiles: rows of four signed bytes by lines of four signed ones.
+    TileDotS8S8,
 }
 
 impl Op {
+    /// True for what AVX512-FP16 has.
+    pub(super) fn is_half(self) -> bool {
+        self == Op::F32FromF16Wide
+    }
+
     /// True for what AMX has.
     pub(super) fn is_tile(self) -> bool {
         self as usize >= Op::TileConfig as usize
@@ -358,6 +367,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::F32FromI32, codes: wide(Some(VEX_Vcvtdq2ps_xmm_xmmm128), Some(EVEX_Vcvtdq2ps_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::I32FromF32, codes: wide(Some(VEX_Vcvtps2dq_xmm_xmmm128), Some(EVEX_Vcvtps2dq_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::F32FromF16, codes: wide(Some(VEX_Vcvtph2ps_xmm_xmmm64), Some(EVEX_Vcvtph2ps_xmm_k1z_xmmm64), Width::W128) },
+    Row { op: Op::F32FromF16Wide, codes: wide(None, Some(EVEX_Vcvtph2psx_xmm_k1z_xmmm64b16), Width::W128) },
     Row { op: Op::F16FromF32, codes: wide(Some(VEX_Vcvtps2ph_xmmm64_xmm_imm8), Some(EVEX_Vcvtps2ph_xmmm64_k1z_xmm_imm8), Width::W128) },
     Row { op: Op::Bf16FromF32, codes: wide(None, Some(EVEX_Vcvtneps2bf16_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::I32FromU8, codes: wide(Some(VEX_Vpmovzxbd_xmm_xmmm32), Some(EVEX_Vpmovzxbd_xmm_k1z_xmmm32), Width::W128) },
@@ -452,6 +462,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::TileStore, codes: Codes::One(VEX_Tilestored_sibmem_tmm) },
     Row { op: Op::TileDotBf16, codes: Codes::One(VEX_Tdpbf16ps_tmm_tmm_tmm) },
     Row { op: Op::TileDotU8S8, codes: Codes::One(VEX_Tdpbusd_tmm_tmm_tmm) },
+    Row { op: Op::TileDotS8S8, codes: Codes::One(VEX_Tdpbssd_tmm_tmm_tmm) },
 ];
 
 const _: () = {

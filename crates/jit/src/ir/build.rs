@@ -5,7 +5,7 @@ use super::*;
 impl Function {
     /// An empty function for a processor.
     pub fn new(isa: Isa) -> Function {
-        Function { isa, body: Vec::new(), virtuals: Vec::new(), constants: Vec::new(), locals: 0 }
+        Function { isa, body: Vec::new(), virtuals: Vec::new(), constants: Vec::new(), locals: 0, tiles: None }
     }
 
     /// The processor.
@@ -108,6 +108,21 @@ impl Function {
         let dst = self.int_value();
         self.body.push(Inst::LoadU8(dst, from));
         dst
+    }
+
+    /// One, two or three bytes from memory, zero-extended.
+    pub fn load_partial(&mut self, from: Int, bytes: u8) -> Int {
+        match bytes {
+            1 => self.load_u8(from.at(0)),
+            2 => self.load_u16(from.at(0)),
+            _ => {
+                let high = self.load_u8(from.at(2));
+                self.shl(high, 16);
+                let low = self.load_u16(from.at(0));
+                self.add(low, high);
+                low
+            }
+        }
     }
 
     /// 64 bits to memory.
@@ -355,36 +370,53 @@ impl Function {
         dst
     }
 
-    // Tiles.
+    // Tiles. Where they are emulated, they are set up in every function that uses them, before it does.
 
     /// Sets the shapes of the tile registers, which clears them, from 64 bytes: 1, 15 zeros, bytes of a line of every tile (8 numbers of 16
     /// bits, 16 bytes of zeros), lines of every tile (8 bytes, 8 zeros).
     pub fn tile_config(&mut self, shapes: Addr) {
+        if self.isa.emulated {
+            return emulate::config(self, shapes);
+        }
         self.body.push(Inst::Tile(TileInst::Config(shapes)));
     }
 
     /// Gives the tile registers up; a thread that holds none is switched faster.
     pub fn tile_release(&mut self) {
-        self.body.push(Inst::Tile(TileInst::Release));
+        if !self.isa.emulated {
+            self.body.push(Inst::Tile(TileInst::Release));
+        }
     }
 
     /// A tile of zeros.
     pub fn tile_zero(&mut self, tile: Tile) {
+        if self.isa.emulated {
+            return emulate::zero(self, tile);
+        }
         self.body.push(Inst::Tile(TileInst::Zero(tile)));
     }
 
     /// A tile from memory: lines `stride` bytes apart.
     pub fn tile_load(&mut self, tile: Tile, from: Int, stride: Int, disp: i32) {
+        if self.isa.emulated {
+            return emulate::load(self, tile, from.at(disp), stride);
+        }
         self.body.push(Inst::Tile(TileInst::Load(tile, from.indexed(stride, 1, disp))));
     }
 
     /// A tile to memory: lines `stride` bytes apart.
     pub fn tile_store(&mut self, to: Int, stride: Int, disp: i32, tile: Tile) {
+        if self.isa.emulated {
+            return emulate::store(self, to.at(disp), stride, tile);
+        }
         self.body.push(Inst::Tile(TileInst::Store(to.indexed(stride, 1, disp), tile)));
     }
 
     /// `c += a * b`
     pub fn tile_dot(&mut self, op: TileProduct, c: Tile, a: Tile, b: Tile) {
+        if self.isa.emulated {
+            return emulate::dot(self, op, [c, a, b]);
+        }
         self.body.push(Inst::Tile(TileInst::Dot(op, c, a, b)));
     }
 

@@ -14,6 +14,7 @@
 mod alloc;
 mod build;
 mod emit;
+mod emulate;
 mod lower;
 mod machine;
 #[cfg(test)]
@@ -311,6 +312,13 @@ pub enum TileProduct {
     Bf16,
     /// i32 sums of unsigned bytes (`a`) by signed bytes (`b`), in fours.
     U8S8,
+    /// i32 sums of signed bytes by signed bytes, in fours.
+    S8S8,
+}
+
+impl TileProduct {
+    /// All of them.
+    pub const ALL: [TileProduct; 3] = [TileProduct::Bf16, TileProduct::U8S8, TileProduct::S8S8];
 }
 
 /// An instruction on tiles.
@@ -403,6 +411,8 @@ pub struct Function {
     constants: Vec<Vec<u8>>,
     /// Slots of the stack frame that its author has.
     locals: usize,
+    /// The memory of emulated tiles.
+    tiles: Option<Int>,
 }
 
 /// Why a function could not be compiled: mistakes of its author.

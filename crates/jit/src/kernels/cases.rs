@@ -164,15 +164,21 @@ impl Case {
 
     /// Compares every sum of a tile by as many panels as there is room for in a row, and what lies between them.
     pub(super) fn check(&self, sums: &[u32], sums_row: usize) {
+        self.check_at(sums, sums_row, |i| i);
+    }
+
+    /// The same for sums that were, before the kernel ran, what is at other places of [`Case::sums`].
+    pub(super) fn check_at(&self, sums: &[u32], sums_row: usize, at: impl Fn(usize) -> usize) {
         let columns = self.dot.columns(self.isa);
         for (i, got) in sums.iter().enumerate() {
             let (row, panel, column) = (i / sums_row, i % sums_row / columns, i % sums_row % columns);
-            let mut want = self.before(i);
+            let before = at(i);
+            let mut want = self.before(before);
             if panel < sums_row / columns && column < self.shown() {
                 let terms = (0..self.taps).flat_map(|t| (0..self.depth()).map(move |k| (t, k)));
-                let flipped = if self.dot.product == Product::S8S8 { 128 } else { 0 };
+                let flipped = if self.dot.product == Product::S8S8 && !self.isa.amx { 128 } else { 0 };
                 let sum: i32 = terms.map(|(t, k)| (self.a(t, row, k) + flipped) * self.b(t, k, column)).sum();
-                let sum = sum + if self.dot.start == Start::Load { i as i32 } else { 0 };
+                let sum = sum + if self.dot.start == Start::Load { before as i32 } else { 0 };
                 want = if self.dot.product.is_whole() { sum as u32 } else { (sum as f32).to_bits() };
             }
             // -0 and 0 are the same sum.

@@ -5,6 +5,7 @@ mod cases;
 pub mod columns;
 pub mod depthwise;
 pub mod dot;
+pub mod gather;
 pub mod gemv;
 pub mod pool;
 pub mod tiles;

@@ -1,9 +1,15 @@
 //! The inner kernel of `dot` on the tile registers of AMX.
 //!
-//! The same sums over the same operands as [`dot`](super::dot) (address lists, `A` in place, `B` packed for 16 or 32 columns), by blocks of 16
-//! steps: a tile of `A` is 16 rows of 64 bytes, a tile of `B` 16 lines of 16 columns. Two tiles of either and the four of their products fill
-//! the eight registers: every load feeds two products, which is what the loads can keep up with. Parts whose depth is no multiple of 16 steps
-//! end in a part of their own, copied and filled with zeros.
+//! `C[i][j] (+)= sum over taps and depth of A[i][k] * B[k][j]` for up to 32 rows and any number of panels. `A` is read where it is, by two tiles
+//! of up to 16 rows that lie at a constant distance each (what does not is copied first, see [`gather`](super::gather)), `B` in the panels of the
+//! other kernels: a line of them is 64 bytes for every 16 columns, and a tile takes lines at any distance. So weights that are packed once serve
+//! either.
+//!
+//! Two tiles of `A` and two of `B` and the four of their products fill the eight registers: every load feeds two products, which take 16
+//! cycles each, where a load takes 8 from the first cache and about 22 from the second. With one tile of rows, four of columns meet it.
+//!
+//! Code depends on neither depth nor rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths that
+//! are no multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that goes on with the sums of the first.
 
 use super::dot::{Product, Start};
 use crate::ir::{Function, Int, Tile, TileProduct};
@@ -13,168 +19,238 @@ use std::mem::offset_of;
 #[cfg(test)]
 mod tests;
 
-/// Lines of a tile, and steps of a block.
+/// Most rows of a tile, and most steps of a block.
 pub const LINES: usize = 16;
+/// Most rows of a kernel: two tiles.
+pub const ROWS: usize = 2 * LINES;
 /// Bytes of a line of a tile.
 const LINE: usize = 64;
+/// Words of a tap in [`Args::taps`].
+pub const TAP: usize = 5;
 
 /// What a kernel is made for. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tiles {
     /// Types.
     pub product: TileProduct,
-    /// Rows of the tile, 1 to 32.
-    pub rows: u8,
-    /// Columns of the tile, in vectors of 16: 1 or 2.
+    /// Tiles of rows: 1 or 2.
+    pub tall: u8,
+    /// Vectors of 16 columns that a panel has, 1 to 4.
     pub vectors: u8,
+    /// Vectors in a line of a panel, at least as many.
+    pub line: u8,
     /// What the sums begin with.
     pub start: Start,
-    /// True when the kernel sets the tile registers up and gives them up; else the caller has done so, with [`Tiles::shapes`].
-    pub configures: bool,
-}
-
-/// Where one part of the reduction lies.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Pair {
-    /// First step of the first row of `A`.
-    pub a: *const u8,
-    /// First step of the panel of `B`.
-    pub b: *const u8,
 }
 
 /// Arguments of a kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The parts.
-    pub pairs: *const Pair,
-    /// Number of parts; none leaves what the sums begin with.
+    /// The shapes of the registers, for processors that emulate them; the others have been told by [`Setup`].
+    pub shapes: *const u8,
+    /// The taps, one behind the other, [`TAP`] words each: what is added to the address of `B`; the address of the first row of either tile and the
+    /// distance of its rows in bytes.
+    pub taps: *const usize,
+    /// Number of taps; none leaves what the sums begin with.
     pub count: usize,
-    /// Blocks of 16 steps in every part.
+    /// Bytes from the addresses of the rows of `A` to the first step.
+    pub a_from: usize,
+    /// Blocks of steps of every tap, and bytes of one in a row of `A` and in a panel of `B`.
     pub blocks: usize,
-    /// First sum.
-    pub c: *mut u8,
-    /// Distance of the rows of `C` in bytes.
-    pub c_row: usize,
-    /// Distance of the rows of `A` in bytes.
-    pub a_row: usize,
+    /// See [`Args::blocks`].
+    pub a_block: usize,
+    /// See [`Args::blocks`].
+    pub b_block: usize,
+    /// Where the lines of the first panel begin.
+    pub b: *const u8,
+    /// Number of panels, at least 1.
+    pub panels: usize,
+    /// Bytes from a panel to the next.
+    pub b_panel: usize,
+    /// First sum, f32 or i32; those of a panel follow those of the panel before.
+    pub sums: *mut u8,
+    /// Distance of the rows of sums in bytes.
+    pub sums_row: usize,
+    /// Bytes from the first row of sums to the first one of the lower tile.
+    pub sums_lower: usize,
 }
 
-impl Tiles {
-    /// The function of [`Args`]. Needs [`Isa::amx`].
-    pub fn function(&self) -> Function {
-        let mut f = Function::new(Isa::AMX);
-        self.write(&mut f);
+/// Sizes of the registers' operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Rows of the upper and the lower tile; the latter is not used where it has none.
+    pub rows: [usize; 2],
+    /// Steps of a block.
+    pub steps: usize,
+}
+
+impl Shape {
+    /// What the processor is told.
+    pub fn bytes(&self) -> [u8; 64] {
+        let mut bytes = [0; 64];
+        bytes[0] = 1;
+        let tall = self.rows[1] > 0;
+        for tile in 0..8 {
+            // Tiles of rows by steps, and which rows a tile has; the others are lines of `B`.
+            let (left, row) = match (tall, tile) {
+                (true, 0..4) => (false, Some(tile / 2)),
+                (true, 4 | 5) => (true, Some(tile - 4)),
+                (false, 0..4) => (false, Some(0)),
+                (false, 4) => (true, Some(0)),
+                _ => (false, None),
+            };
+            bytes[16 + 2 * tile] = if left { 4 * self.steps as u8 } else { LINE as u8 };
+            bytes[48 + tile] = row.map_or(self.steps, |i| self.rows[i]) as u8;
+        }
+        bytes
+    }
+}
+
+/// Sets the registers up for a [`Shape`], whose bytes are the argument, or gives them up. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Setup {
+    /// Until this thread says otherwise.
+    Shape,
+    /// A thread that holds no tiles is switched faster.
+    Release,
+}
+
+impl Setup {
+    /// The function of the bytes. Needs [`Isa::amx`].
+    pub fn function(self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        let shape = f.arguments();
+        match self {
+            // Emulated tiles belong to the function that uses them.
+            Setup::Shape if !isa.emulated => f.tile_config(shape.at(0)),
+            Setup::Release => f.tile_release(),
+            Setup::Shape => {}
+        }
         f
     }
 
     /// The name in dumps and profiles.
-    pub fn name(&self) -> String {
+    pub fn name(self, isa: Isa) -> String {
+        format!("tiles.{self:?}.{}", isa.name()).to_lowercase()
+    }
+}
+
+/// The tiles that multiply types, where there are any.
+pub fn product(types: Product) -> Option<TileProduct> {
+    match types {
+        Product::Bf16 => Some(TileProduct::Bf16),
+        Product::U8S8 => Some(TileProduct::U8S8),
+        Product::S8S8 => Some(TileProduct::S8S8),
+        Product::F32 | Product::F16 => None,
+    }
+}
+
+/// What the kernel reads all the time.
+struct At {
+    args: Int,
+    /// The panel, and its sums.
+    b: Int,
+    sums: Int,
+    sums_row: Int,
+    b_row: Int,
+}
+
+impl At {
+    /// The first sums of the panel of every tile of rows.
+    fn rows(&self, f: &mut Function, tall: usize) -> Vec<Int> {
+        let mut rows = vec![self.sums];
+        if tall == 2 {
+            let lower = f.load_int(self.args.at(offset_of!(Args, sums_lower) as i32));
+            f.add(lower, self.sums);
+            rows.push(lower);
+        }
+        rows
+    }
+}
+
+impl Tiles {
+    /// The function of [`Args`]. Needs [`Isa::amx`].
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f);
+        f
+    }
+
+    /// The name in dumps and profiles, such as `tiles.bf16bf16f32.32x64.avx512_amx`.
+    pub fn name(&self, isa: Isa) -> String {
         let types = match self.product {
             TileProduct::Bf16 => "bf16bf16f32",
             TileProduct::U8S8 => "u8s8s32",
+            TileProduct::S8S8 => "s8s8s32",
         };
-        format!("dot.{types}.{}x{}.{}", self.rows, usize::from(self.vectors) * LINES, Isa::AMX.name())
-    }
-
-    /// The types as the other kernels name them.
-    pub fn types(&self) -> Product {
-        match self.product {
-            TileProduct::Bf16 => Product::Bf16,
-            TileProduct::U8S8 => Product::U8S8,
-        }
-    }
-
-    /// The shapes of the tile registers: sums, two tiles of `A`, two of `B`.
-    pub fn shapes(&self) -> [u8; 64] {
-        let mut shapes = [0; 64];
-        shapes[0] = 1;
-        for tile in 0..8 {
-            shapes[16 + 2 * tile] = LINE as u8;
-            shapes[48 + tile] = match tile {
-                0..4 => self.lines(tile / 2) as u8,
-                4 | 5 => self.lines(tile - 4) as u8,
-                _ => LINES as u8,
-            };
-        }
-        shapes
-    }
-
-    /// Rows in the upper or lower tiles; a tile that is not used has one.
-    fn lines(&self, i: usize) -> usize {
-        usize::from(self.rows).saturating_sub(i * LINES).clamp(1, LINES)
-    }
-
-    fn uppers(&self) -> usize {
-        usize::from(self.rows).div_ceil(LINES).clamp(1, 2)
-    }
-
-    fn each_sum(&self, mut body: impl FnMut(usize, usize, Tile)) {
-        for i in 0..self.uppers() {
-            for j in 0..usize::from(self.vectors) {
-                body(i, j, Tile((2 * i + j) as u8));
-            }
-        }
+        format!("tiles.{types}.{}x{}.{}", usize::from(self.tall) * LINES, usize::from(self.vectors) * LINES, isa.name())
     }
 
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
-        if self.configures {
-            let shapes = f.constant(&self.shapes());
-            f.tile_config(shapes);
+        let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
+        if f.isa().emulated {
+            let shapes = argument(f, offset_of!(Args, shapes));
+            f.tile_config(shapes.at(0));
         }
-        let (c, c_row, second) = self.output(f, args);
-        self.each_sum(|i, j, sum| match self.start {
-            Start::Zero => f.tile_zero(sum),
-            Start::Load => f.tile_load(sum, [c, second][i], c_row, (j * LINE) as i32),
-        });
-        let a_row = f.load_int(args.at(offset_of!(Args, a_row) as i32));
-        let b_row = f.int(i64::from(self.vectors) * LINE as i64);
-        let pairs = f.load_int(args.at(offset_of!(Args, pairs) as i32));
-        let count = f.load_int(args.at(offset_of!(Args, count) as i32));
-        f.repeat(count, |f| {
-            let a = f.load_int(pairs.at(offset_of!(Pair, a) as i32));
-            let b = f.load_int(pairs.at(offset_of!(Pair, b) as i32));
-            f.add(pairs, size_of::<Pair>() as i32);
-            let lower = below(f, a, a_row);
-            let blocks = f.load_int(args.at(offset_of!(Args, blocks) as i32));
-            f.repeat(blocks, |f| self.block(f, [a, lower], a_row, b, b_row));
-        });
-        self.each_sum(|i, j, sum| f.tile_store([c, second][i], c_row, (j * LINE) as i32, sum));
-        if self.configures {
-            f.tile_release();
-        }
-    }
-
-    /// Pointers to the upper and lower sums, and the distance of their rows.
-    fn output(&self, f: &mut Function, args: Int) -> (Int, Int, Int) {
-        let c = f.load_int(args.at(offset_of!(Args, c) as i32));
-        let row = f.load_int(args.at(offset_of!(Args, c_row) as i32));
-        let second = below(f, c, row);
-        (c, row, second)
-    }
-
-    fn block(&self, f: &mut Function, a: [Int; 2], a_row: Int, b: Int, b_row: Int) {
-        let vectors = usize::from(self.vectors);
-        for j in 0..vectors {
-            f.tile_load(Tile(6 + j as u8), b, b_row, (j * LINE) as i32);
-        }
-        for (i, a) in a.into_iter().take(self.uppers()).enumerate() {
-            f.tile_load(Tile(4 + i as u8), a, a_row, 0);
-            for j in 0..vectors {
-                f.tile_dot(self.product, Tile((2 * i + j) as u8), Tile(4 + i as u8), Tile(6 + j as u8));
+        let (b, sums) = (argument(f, offset_of!(Args, b)), argument(f, offset_of!(Args, sums)));
+        let (sums_row, b_row) = (argument(f, offset_of!(Args, sums_row)), f.int(i64::from(self.line) * LINE as i64));
+        let at = At { args, b, sums, sums_row, b_row };
+        let panels = argument(f, offset_of!(Args, panels));
+        f.repeat_some(panels, |f| {
+            let most = if self.tall == 1 { 4 } else { 2 };
+            for first in (0..usize::from(self.vectors)).step_by(most) {
+                self.columns(f, &at, first, most.min(usize::from(self.vectors) - first));
             }
-            f.add(a, LINE as i32);
-        }
-        f.add(b, (vectors * LINE * LINES) as i32);
+            let bytes = argument(f, offset_of!(Args, b_panel));
+            f.add(b, bytes);
+            f.add(sums, i32::from(self.line) * LINE as i32);
+        });
     }
-}
 
-/// The place 16 rows below another.
-fn below(f: &mut Function, at: Int, row: Int) -> Int {
-    let far = f.copy(row);
-    f.shl(far, 4);
-    f.add(far, at);
-    far
+    /// The sums of `count` vectors of a panel from `first` on.
+    fn columns(&self, f: &mut Function, at: &At, first: usize, count: usize) {
+        let tall = usize::from(self.tall);
+        let place = |j: usize| ((first + j) * LINE) as i32;
+        // Four sums: two by two, or of one tile of rows.
+        let sum = |i: usize, j: usize| Tile((if tall == 2 { 2 * i + j } else { j }) as u8);
+        let each = || (0..tall).flat_map(move |i| (0..count).map(move |j| (i, j)));
+        let rows = at.rows(f, tall);
+        for (i, j) in each() {
+            match self.start {
+                Start::Zero => f.tile_zero(sum(i, j)),
+                Start::Load => f.tile_load(sum(i, j), rows[i], at.sums_row, place(j)),
+            }
+        }
+        let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
+        let (taps, taps_left) = (argument(f, offset_of!(Args, taps)), argument(f, offset_of!(Args, count)));
+        f.repeat(taps_left, |f| {
+            let word = |f: &mut Function, i: usize| f.load_int(taps.at((i * size_of::<usize>()) as i32));
+            let b = word(f, 0);
+            f.add(b, at.b);
+            let left: Vec<(Int, Int)> = (0..tall).map(|i| (word(f, 1 + 2 * i), word(f, 2 + 2 * i))).collect();
+            f.add(taps, (TAP * size_of::<usize>()) as i32);
+            let from = argument(f, offset_of!(Args, a_from));
+            left.iter().for_each(|(a, _)| f.add(*a, from));
+            let [blocks, a_block, b_block] =
+                [offset_of!(Args, blocks), offset_of!(Args, a_block), offset_of!(Args, b_block)].map(|field| argument(f, field));
+            f.repeat(blocks, |f| {
+                let right = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
+                for (i, (a, row)) in left.iter().enumerate() {
+                    f.tile_load(Tile(4 + i as u8), *a, *row, 0);
+                    for j in 0..count {
+                        if i == 0 {
+                            f.tile_load(right(j), b, at.b_row, place(j));
+                        }
+                        f.tile_dot(self.product, sum(i, j), Tile(4 + i as u8), right(j));
+                    }
+                    f.add(*a, a_block);
+                }
+                f.add(b, b_block);
+            });
+        });
+        let rows = at.rows(f, tall);
+        each().for_each(|(i, j)| f.tile_store(rows[i], at.sums_row, place(j), sum(i, j)));
+    }
 }

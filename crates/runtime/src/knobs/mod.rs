@@ -60,6 +60,7 @@ pub const KNOBS: &[Knob] = &[
         "0",
         "implementations that serve every shape come before those for particular ones, as the attribute asks",
     ),
+    knob("EMULATE_AMX", "0, 1", "0", "1: kernels for tiles of AMX run on vectors, which is slow: for tests where there are no tiles"),
     knob("JIT", "0, 1", "1", "0: no code is generated, portable kernels do everything"),
     knob("JIT_DUMP", "0, 1", "0", "every generated kernel is written to a file `dnnl_dump_cpu_NAME.NUMBER.bin` in the working directory"),
     knob("JIT_PROFILE", "0 to 15; 2 in the sum: perf", "0", "names of generated kernels are written to /tmp/perf-PID.map for `perf`"),
@@ -127,6 +128,8 @@ pub struct Knobs {
     pub prefer_ymm: bool,
     /// `PREFER_REUSABLE_KERNELS`.
     pub prefer_reusable_kernels: bool,
+    /// `EMULATE_AMX`.
+    pub emulate_amx: bool,
     /// `JIT`.
     pub jit: bool,
     /// `JIT_DUMP`; [`jit_dump`] says what holds now.
@@ -250,6 +253,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         max_cpu_isa: parser.value("MAX_CPU_ISA", |v| CPU_ISAS.contains(&v).then(|| (v != "default").then(|| v.to_string()))),
         prefer_ymm: parser.value("CPU_ISA_HINTS", |v| ["no_hints", "prefer_ymm"].iter().position(|h| *h == v).map(|i| i == 1)),
         prefer_reusable_kernels: parser.value("PREFER_REUSABLE_KERNELS", flag),
+        emulate_amx: parser.value("EMULATE_AMX", flag),
         jit: parser.value("JIT", flag),
         jit_dump: parser.value("JIT_DUMP", flag),
         jit_profile: parser.value("JIT_PROFILE", |v| v.parse::<u8>().ok().filter(|n| *n < 16).map(|n| n & 2 != 0)),

@@ -25,6 +25,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "direct:jit", plan: direct_jit },
     Impl { name: "winograd:jit", plan: winograd },
     Impl { name: "direct:portable", plan: direct },
+    Impl { name: "packed:amx", plan: amx },
     Impl { name: "packed:jit", plan: tiles },
     Impl { name: "packed:portable", plan: packed },
     fallback::ROW,
@@ -47,6 +48,10 @@ fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
         _ => planes::packed(problem, target, setup),
     }
+}
+
+fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    planes::plan(problem, target, setup, tiles::plan_amx)
 }
 
 fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,5 +1,7 @@
 //! Running planned [`Tiles`]: the tables of addresses of their pixels.
 
+mod lines;
+
 use super::order::{Patch, Segment};
 use super::tiles::{Packed, Pass, Place, Tap, Tiles};
 use super::window::{self, place};

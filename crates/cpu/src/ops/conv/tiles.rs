@@ -1,4 +1,4 @@
-//! `packed:jit`: convolution, its gradient with respect to the source, and deconvolution, on generated tiles.
+//! `packed:jit` and `packed:amx`: convolution, its gradient with respect to the source, and deconvolution, on generated tiles.
 //!
 //! A row of the product is a result pixel, a tap of the window is an entry of the tile's table of addresses: source pixels are read where
 //! they are, and padding is a row of zeros. Pixels come in the [`Order`] in which those that meet the same taps stand together. Weights are
@@ -9,9 +9,10 @@ use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::window::{self, Setup, spatial};
 use crate::CpuTarget;
+use crate::kernels::amx::{self, Loops};
 use crate::kernels::epilogue;
 use crate::kernels::scratch::booked;
-use crate::kernels::tile::drive::{Drive, Part, Shape};
+use crate::kernels::tile::drive::{Part, Shape};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::{self, Product, Spec, Stride, Tile, tallest};
@@ -109,7 +110,7 @@ pub(super) struct Pass {
     pub(super) packed: Option<Packed>,
     /// Phases whose channels are columns.
     pub(super) joint: Option<Joint>,
-    pub(super) drive: Drive,
+    pub(super) drive: Loops,
 }
 
 /// Weights of a pass that are packed for each execution.
@@ -158,12 +159,27 @@ pub(super) struct Place {
     pub(super) strides: [usize; 3],
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`, whose operation `setup` describes, on vectors.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, jit.without_amx(), setup)
+}
+
+/// Plans `problem`, whose operation `setup` describes, on tiles of AMX.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let jit = amx::isa(target.jit)?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    amx::check(product(&s)?)?;
+    plan_on(problem, target, jit, setup)
+}
+
+fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let product = product(&s)?;
     let tag = weights_tag(&s, jit, product);
@@ -182,13 +198,13 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 }
 
 /// What has to be subtracted from whole sums: so many times the sums of the columns of the weights, beside the source's zero point.
-fn compensation(s: &Setup<'_>, attr: &Attr, product: Product) -> Result<Option<i32>, Skip> {
+fn compensation(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<Option<i32>, Skip> {
     let zero_point = attr.zero_points.get(&s.source.0);
     if attr.zero_points.contains_key(&Arg::WEIGHTS) || zero_point.is_some_and(|q| q.mask != 0 || !product.is_whole()) {
         return Err(Skip::Attr("zero points of the weights, or of the source by channel".into()));
     }
     Ok(match product {
-        Product::S8S8 => Some(128),
+        Product::S8S8 if !isa.amx => Some(128),
         _ => zero_point.map(|_| 0),
     })
 }
@@ -346,6 +362,7 @@ struct Common<'a> {
     merged: bool,
     /// Taps of each dimension by which weights are ordered.
     kernel: [usize; 3],
+    workers: usize,
 }
 
 impl Tiles {
@@ -362,7 +379,7 @@ impl Tiles {
         }
         let (width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
         let packed = in_lines(s, product);
-        let compensation = compensation(s, attr, product)?;
+        let compensation = compensation(s, attr, (product, isa))?;
         let partly = |i: usize| lines[i].phases.len() != 1 || lines[i].phases[0].taps.len() as i64 != s.sizes.k[i];
         if compensation.is_some() && (packed || (0..3).any(partly)) {
             return Err(Skip::Shape("sums of columns that differ by phase, or over channels that are not whole steps"));
@@ -383,6 +400,7 @@ impl Tiles {
             packed,
             merged: false,
             kernel: s.sizes.k.map(|k| k as usize),
+            workers: target.threads,
         };
         if common.tail.is_some() && s.sizes.g == 1 {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
@@ -527,6 +545,6 @@ impl Pass {
             a_step: Stride::Fixed(4),
             tail: c.tail.clone(),
         };
-        Pass { lines, order, taps, packed, joint: None, drive: Drive::new(c.isa, shape) }
+        Pass { lines, order, taps, packed, joint: None, drive: Loops::new(c.isa, shape, c.workers) }
     }
 }

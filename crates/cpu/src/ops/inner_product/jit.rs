@@ -1,8 +1,8 @@
-//! `packed:jit`: inner product forward and backward by data on generated tiles, as matrix products.
+//! `packed:jit` and `packed:amx`: inner product forward and backward by data on generated tiles, as matrix products.
 
 use super::packed::{check_scales, inner, resolve};
 use crate::CpuTarget;
-use crate::kernels::epilogue;
+use crate::kernels::{amx, epilogue};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::ops::matmul::tiled::{Matrix, Request, product};
 use crate::ops::support;
@@ -13,26 +13,41 @@ use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, Op, Problem};
 use std::sync::Arc;
 
-/// Takes both passes in the types that tiles multiply.
+/// Takes both passes in the types that vectors multiply.
 ///
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, isa.without_amx())
+}
+
+/// Takes both passes in the types that tiles of AMX multiply.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan_on(problem, target, amx::isa(target.jit)?)
+}
+
+fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
     let backward = op.prop == Prop::BackwardData;
-    let together = match op.prop {
+    let product = match op.prop {
         Prop::BackwardWeights => return Err(Skip::Op("gradients of weights")),
-        Prop::BackwardData => product(op.dst.dtype, op.weights.dtype)?.together(),
-        _ => product(op.src.dtype, op.weights.dtype)?.together(),
+        Prop::BackwardData => product(op.dst.dtype, op.weights.dtype)?,
+        _ => product(op.src.dtype, op.weights.dtype)?,
     };
+    if isa.amx {
+        amx::check(product)?;
+    }
     if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
         return Err(Skip::Shape("empty"));
     }
     check_scales(&problem.attr)?;
     let mut problem = problem.clone();
     if let Op::InnerProduct(op) = &mut problem.op {
-        resolve_weights(op, isa, together)?;
+        resolve_weights(op, isa, product.together())?;
         resolve(op, target)?;
     }
     problem.resolve();

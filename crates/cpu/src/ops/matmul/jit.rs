@@ -1,16 +1,21 @@
-//! `packed:jit`: matrix products on generated tiles. Weights lie in panels (what `any` resolves to), or plain: row-major, or transposed.
+//! `packed:jit` and `packed:amx`: matrix products on generated tiles. Weights lie in panels (what `any` resolves to), or plain: row-major, or transposed.
 
 use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
-use crate::kernels::epilogue;
+use crate::kernels::{amx, epilogue};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_runtime::{Plan, Skip};
+use oxidnn_jit::Isa;
+use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, Op, Problem};
 use std::sync::Arc;
 
 /// Bytes of weights that tiles are through with before memory matters.
 const SMALL: i64 = 64 << 10;
+
+/// Rows from which on tiles of AMX take products with few weights, too.
+const MANY: i64 = 32;
 
 /// Takes what [`plan`] takes where there are few weights.
 ///
@@ -19,18 +24,42 @@ const SMALL: i64 = 64 << 10;
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let bytes = op.weights.dims().volume().map(|n| n.saturating_mul(op.weights.dtype.bits() as i64) / 8);
+    if target.jit.is_some_and(|isa| isa.amx) && product(op.src.dtype, op.weights.dtype).and_then(amx::check).is_ok() && rows(op) >= MANY {
+        return Err(Skip::Shape("enough rows for tiles of AMX"));
+    }
     match bytes {
         Some(0..=SMALL) => plan(problem, target),
         _ => Err(Skip::Shape("more than 64 KiB of weights, or sizes that are not known when it is planned")),
     }
 }
 
-/// Takes dense products of the types that tiles multiply.
+/// Takes dense products of the types that vectors multiply.
 ///
 /// # Errors
 /// What the row does not take.
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan_on(problem, target, isa.without_amx())
+}
+
+/// Takes dense products of the types that tiles of AMX multiply.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = amx::isa(target.jit)?;
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    amx::check(product(op.src.dtype, op.weights.dtype)?)?;
+    plan_on(problem, target, isa)
+}
+
+/// Rows of the source of all products; 0 where they are not known.
+fn rows(op: &Matmul) -> i64 {
+    let dims = op.dst.dims();
+    dims[..dims.len() - 1].iter().product::<i64>().max(0)
+}
+
+fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     product(op.src.dtype, op.weights.dtype)?;
     let n = op.dst.dims().len();

@@ -1,5 +1,6 @@
 //! Rows of matrix multiplication.
 
+mod blocks;
 pub(super) mod gemm;
 mod gemv;
 mod jit;
@@ -19,6 +20,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "small:jit", plan: jit::plan_small },
     Impl { name: "gemv:jit", plan: gemv::plan },
     Impl { name: "unpacked:jit", plan: gemv::plan_compressed },
+    Impl { name: "packed:amx", plan: jit::plan_amx },
     Impl { name: "packed:jit", plan: jit::plan },
     Impl { name: "packed:portable", plan: packed::plan },
     fallback::ROW,

@@ -4,6 +4,7 @@
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
 //! the weights' column, which a product with a row of ones finds in every execution that needs it.
 
+use super::blocks::Loops;
 use super::gemm::{Block, Gemm, Kind, Operands, Right, Sizes, lend};
 use super::place::{self, Place};
 use crate::kernels::access::{Pos, View};
@@ -65,7 +66,7 @@ pub(crate) struct Tiled {
     /// Dimensions of the result: its rows, its columns, where each is one.
     row: Option<usize>,
     columns: Vec<usize>,
-    gemm: Gemm,
+    gemm: Loops,
     /// Sums of the columns of the right operand.
     column_sums: Option<Gemm>,
     places: [Place; 3],
@@ -77,7 +78,10 @@ pub(crate) struct Tiled {
     /// Scales of the operands by dimensions of the result.
     scales: [Vec<Option<usize>>; 2],
     bias_along: Option<usize>,
-    product: Product,
+    /// Whether 128 is added to the numbers of the left operand.
+    flips: bool,
+    /// Whether sums are i32.
+    whole: bool,
 }
 
 /// Numbers of scratch of the parts of an execution.
@@ -87,6 +91,8 @@ struct Parts {
     ones: usize,
     compensation: usize,
     work: usize,
+    /// Panels that are made for all workers.
+    panels: usize,
 }
 
 /// The product that multiplies two types.
@@ -143,7 +149,7 @@ impl Request<'_> {
         if zero_point && !product.is_whole() {
             return Err(Skip::Attr("zero points of real numbers".into()));
         }
-        let compensated = zero_point || product == Product::S8S8;
+        let compensated = zero_point || product == Product::S8S8 && !isa.amx;
         if compensated && b.tensor.dims()[..self.batch].iter().any(|d| *d != 1) {
             return Err(Skip::Shape("zero points or signed sources of a batch of weights"));
         }
@@ -170,19 +176,17 @@ impl Request<'_> {
         let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
         let sums = Kind { product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
         let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: 1, rows: 1, ..sizes }, workers));
-        let gemm = Gemm::new(kind, sizes, workers);
+        let gemm = Loops::new(kind, sizes, workers);
         let too_long = || Skip::Shape("scratch exceeds the address space");
+        let [work, panels] = gemm.scratch_lens().ok_or_else(too_long)?;
         let parts = Parts {
             lines: tail.as_ref().map_or(Some(0), |t| t.scratch(columns)).ok_or_else(too_long)?,
             ones: if compensated { sizes.depth.div_ceil(4) } else { 0 },
             compensation: if compensated { columns } else { 0 },
-            work: gemm
-                .scratch_len()
-                .zip(column_sums.as_ref().map_or(Some(0), Gemm::scratch_len))
-                .map(|(a, b)| a.max(b))
-                .ok_or_else(too_long)?,
+            work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
+            panels,
         };
-        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.work]).ok_or_else(too_long)?;
+        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.work, parts.panels]).ok_or_else(too_long)?;
         let src_scales = (0..c.tensor.dims().len()).map(|d| (d < self.batch || c.rows.contains(&d)).then_some(d)).collect();
         let tiled = Tiled {
             attr: self.attr.clone(),
@@ -199,7 +203,8 @@ impl Request<'_> {
             parts,
             scales: [src_scales, self.scales.to_vec()],
             bias_along: self.bias.filter(|t| t.dims().len() == 1).map(|_| self.column()),
-            product,
+            flips: product == Product::S8S8 && !isa.amx,
+            whole: product.is_whole(),
         };
         if tiled.tail.is_none() && (tiled.row.is_none() || tiled.columns.len() != 1) {
             return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
@@ -279,7 +284,7 @@ impl Tiled {
         bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
         let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.at(&[0; MAX_NDIMS]) as i32;
-        let factor = zero_point + if self.product == Product::S8S8 { 128 } else { 0 };
+        let factor = zero_point + if self.flips { 128 } else { 0 };
         // SAFETY: `ones` is only read and `sums` only written, by tasks of disjoint columns, until the product is done.
         let (ones, to): (Buf, Buf) = unsafe { (lend(ones), lend(sums)) };
         let starts = |_| [0, self.places[1].start, 0];
@@ -304,7 +309,7 @@ impl Tiled {
                 line.iter_mut().zip(&compensation[block.columns.clone()]).for_each(|(x, c)| *x = x.wrapping_sub(*c));
             }
         }
-        let (data, exact) = if self.product.is_whole() { (block.spare, Some(block.sums)) } else { (block.sums, None) };
+        let (data, exact) = if self.whole { (block.spare, Some(block.sums)) } else { (block.sums, None) };
         let sums = Sums { data, exact, step: block.step, columns: block.columns.len(), dim: column };
         epilogue.store(sums, std::iter::once(Run { pos, dim: row, step: 1, count: block.rows.len() }));
     }
@@ -320,6 +325,7 @@ impl Kernel for Tiled {
         let lines = scratch.take(self.parts.lines)?.into_slice();
         let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
         let mut work = scratch.take(self.parts.work)?;
+        let mut panels = scratch.take(self.parts.panels)?;
         let compensation = self.compensation(simd, ctx, sums, &mut work)?;
         let starts = |batch| self.starts(batch);
         let on = self.operands(ctx, &starts)?;
@@ -327,11 +333,11 @@ impl Kernel for Tiled {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();
             let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
-            self.gemm.run(simd, ctx.executor, &mut work, &Operands { store: &store, ..on });
+            self.gemm.run(simd, ctx.executor, [&mut work, &mut panels], &Operands { store: &store, ..on });
             return Ok(());
         };
         if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
-            self.gemm.run(simd, ctx.executor, &mut work, &Operands { tail: Some(&TailArgs::NONE), ..on });
+            self.gemm.run(simd, ctx.executor, [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
         let from = tail::Operands {
@@ -344,7 +350,7 @@ impl Kernel for Tiled {
             bias: self.bias(simd, ctx)?,
         };
         let args = tail.args(&from, lines)?;
-        self.gemm.run(simd, ctx.executor, &mut work, &Operands { tail: Some(&args), ..on });
+        self.gemm.run(simd, ctx.executor, [&mut work, &mut panels], &Operands { tail: Some(&args), ..on });
         Ok(())
     }
 }

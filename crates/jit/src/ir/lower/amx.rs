@@ -16,6 +16,7 @@ pub(super) fn lower(m: &mut Machine, inst: TileInst) {
             let op = match op {
                 TileProduct::Bf16 => Op::TileDotBf16,
                 TileProduct::U8S8 => Op::TileDotU8S8,
+                TileProduct::S8S8 => Op::TileDotS8S8,
             };
             m.op(op, &[Tile(c.0), Tile(a.0), Tile(b.0)]);
         }

@@ -10,6 +10,9 @@ use crate::asm::{Op, Width};
 use crate::isa::Isa;
 
 pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
+    if let (VecInst::SplatAs(dst, Elem::F16, from), true) = (inst, isa.fp16) {
+        return m.op(Op::F32FromF16Wide, &[arg(dst), Arg::Splat(from.into())]);
+    }
     if common(m, inst) {
         return;
     }

@@ -156,6 +156,7 @@ fn kept() -> Vec<(Dot, Isa)> {
     kept.push((Dot::new(Product::Bf16, 6, 4), Isa::AVX512));
     kept.push((Dot::new(Product::F32, 7, 4), Isa::AVX512));
     kept.push((Dot::new(Product::S8S8, 7, 4), Isa::AVX512_BF16));
+    kept.push((Dot::new(Product::F16, 6, 4), Isa::AVX512_FP16));
     kept.push((Dot::new(Product::F32, 8, 1), Isa::AVX512));
     kept.push((Dot { masked: true, line: Line::Apart, ..Dot::new(Product::F32, 6, 2) }, Isa::AVX2));
     kept.push((Dot::new(Product::Bf16, 6, 2), Isa::AVX2));

@@ -1,0 +1,235 @@
+//! Calls of the kernels for tiles of AMX. One of the few files with unsafe code: every address is checked against its buffer before a kernel is
+//! called.
+
+use crate::kernels::code::{Kernels, Key};
+use oxidnn_jit::kernels::gather::{self, Gather};
+use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+
+impl Key for Tiles {
+    type Args = tiles::Args;
+
+    fn name(&self, isa: Isa) -> String {
+        Tiles::name(self, isa)
+    }
+    fn function(&self, isa: Isa) -> Function {
+        Tiles::function(self, isa)
+    }
+}
+
+impl Key for Setup {
+    type Args = [u8; 64];
+
+    fn name(&self, isa: Isa) -> String {
+        Setup::name(*self, isa)
+    }
+    fn function(&self, isa: Isa) -> Function {
+        Setup::function(*self, isa)
+    }
+}
+
+impl Key for Gather {
+    type Args = gather::Args;
+
+    fn name(&self, isa: Isa) -> String {
+        Gather::name(*self, isa)
+    }
+    fn function(&self, isa: Isa) -> Function {
+        Gather::function(*self, isa)
+    }
+}
+
+static TILES: Kernels<Tiles> = Kernels::new();
+static SETUPS: Kernels<Setup> = Kernels::new();
+static GATHERS: Kernels<Gather> = Kernels::new();
+
+/// The kernels that set the registers up and give them up.
+#[derive(Debug)]
+pub(super) struct Registers {
+    shape: Entry<[u8; 64]>,
+    release: Entry<[u8; 64]>,
+}
+
+/// The registers while a thread uses them; given up when this is dropped.
+pub(super) struct Held<'r> {
+    registers: &'r Registers,
+    shape: Option<Shape>,
+    bytes: [u8; 64],
+}
+
+impl Registers {
+    pub(super) fn get(isa: Isa) -> Result<Registers, Error> {
+        Ok(Registers { shape: SETUPS.get(isa, &Setup::Shape)?, release: SETUPS.get(isa, &Setup::Release)? })
+    }
+
+    /// The registers, for this thread.
+    pub(super) fn hold(&self) -> Held<'_> {
+        Held { registers: self, shape: None, bytes: [0; 64] }
+    }
+}
+
+impl Held<'_> {
+    /// Gives the registers their shapes, where these are not theirs already.
+    ///
+    /// # Panics
+    /// When no registers have such shapes.
+    pub(super) fn set(&mut self, shape: Shape) {
+        if self.shape == Some(shape) {
+            return;
+        }
+        let [upper, lower] = shape.rows;
+        assert!((1..=LINES).contains(&upper) && lower <= LINES && (1..=LINES).contains(&shape.steps), "no tiles have {shape:?}");
+        (self.shape, self.bytes) = (Some(shape), shape.bytes());
+        // SAFETY: the kernel reads these bytes, which are sizes that registers may have.
+        unsafe { self.registers.shape.call(&self.bytes) }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the kernel reads nothing; nobody uses the registers behind this.
+        unsafe { self.registers.release.call(&self.bytes) }
+    }
+}
+
+/// A kernel of products, ready to run.
+#[derive(Debug)]
+pub(super) struct Block {
+    entry: Entry<tiles::Args>,
+    kernel: Tiles,
+}
+
+/// Two tiles of rows by panels, whose shapes the registers have.
+pub(super) struct Call<'a> {
+    /// The taps.
+    pub(super) taps: &'a [usize],
+    /// Blocks of the shape's steps, and bytes of a row of `A` before them.
+    pub(super) blocks: usize,
+    pub(super) from: usize,
+    /// The memory of `A`: the source, and rows that were gathered.
+    pub(super) source: Buf,
+    pub(super) gathered: &'a [f32],
+    /// The memory of `B`, where the first line of the first panel lies in it, the distance of panels and their number.
+    pub(super) b: Buf,
+    pub(super) b_at: usize,
+    pub(super) b_panel: usize,
+    pub(super) panels: usize,
+    /// The first sum, and numbers from a row to the next.
+    pub(super) sums: &'a mut [f32],
+    pub(super) sums_row: usize,
+}
+
+/// Whether `len` bytes from `address` on are among those from `first` on.
+fn within(first: usize, all: usize, address: usize, len: usize) -> bool {
+    address.checked_sub(first).and_then(|at| at.checked_add(len)).is_some_and(|end| end <= all)
+}
+
+impl Block {
+    pub(super) fn get(isa: Isa, kernel: Tiles) -> Result<Block, Error> {
+        let sizes = [kernel.tall, kernel.vectors, kernel.line];
+        if !(1..=2).contains(&kernel.tall) || !(1..=4).contains(&kernel.vectors) || kernel.line < kernel.vectors {
+            return Err(Error::Runtime(format!("no tiles of rows, vectors, vectors in a line: {sizes:?}")));
+        }
+        Ok(Block { entry: TILES.get(isa, &kernel)?, kernel })
+    }
+
+    /// Computes the sums.
+    ///
+    /// # Panics
+    /// When an operand is not in its memory, or the registers are not those of the kernel.
+    pub(super) fn run(&self, held: &Held<'_>, call: Call<'_>) {
+        let Some(shape) = held.shape.filter(|s| (s.rows[1] > 0) == (self.kernel.tall == 2)) else { panic!("registers of other shapes") };
+        assert!(call.panels > 0 && self.is_inside(shape, &call), "tiles outside their buffers: {:?}", self.kernel);
+        let args = tiles::Args {
+            shapes: held.bytes.as_ptr(),
+            taps: call.taps.as_ptr(),
+            count: call.taps.len() / TAP,
+            blocks: call.blocks,
+            a_from: call.from,
+            a_block: shape.steps * 4,
+            b_block: shape.steps * self.line(),
+            b: call.b.as_ptr().wrapping_add(call.b_at),
+            panels: call.panels,
+            b_panel: call.b_panel,
+            sums: call.sums.as_mut_ptr().cast(),
+            sums_row: call.sums_row * 4,
+            sums_lower: shape.rows[0] * call.sums_row * 4,
+        };
+        // SAFETY: `is_inside` has checked what the kernel reads and writes against the buffers, whose makers promised that they are valid and
+        // that parallel parts write disjoint elements.
+        unsafe { self.entry.call(&args) }
+    }
+
+    /// Bytes of a line of a panel.
+    fn line(&self) -> usize {
+        usize::from(self.kernel.line) * 64
+    }
+
+    fn is_inside(&self, shape: Shape, call: &Call<'_>) -> bool {
+        let steps = call.blocks * shape.steps;
+        let gathered = (call.gathered.as_ptr().addr(), size_of_val(call.gathered));
+        let panel = match steps {
+            0 => 0,
+            steps => (steps - 1) * self.line() + usize::from(self.kernel.vectors) * 64,
+        };
+        let before = (call.panels - 1).checked_mul(call.b_panel).and_then(|b| b.checked_add(call.b_at));
+        let row = |address: usize, distance: usize, rows: usize| {
+            let len = distance.checked_mul(rows.saturating_sub(1)).and_then(|d| d.checked_add(steps * 4));
+            let (first, Some(len)) = (address.wrapping_add(call.from), len) else { return false };
+            rows == 0 || within(call.source.as_ptr().addr(), call.source.len(), first, len) || within(gathered.0, gathered.1, first, len)
+        };
+        let taps = call.taps.chunks(TAP).all(|tap| {
+            let &[b, upper, upper_row, lower, lower_row] = tap else { return false };
+            before.and_then(|before| before.checked_add(b)).is_some_and(|b| within(0, call.b.len(), b, panel))
+                && row(upper, upper_row, shape.rows[0])
+                && row(lower, lower_row, shape.rows[1])
+        });
+        let columns = (call.panels - 1) * usize::from(self.kernel.line) * LINES + usize::from(self.kernel.vectors) * LINES;
+        let rows: usize = shape.rows.iter().sum();
+        taps && call.sums_row.checked_mul(rows - 1).and_then(|n| n.checked_add(columns)).is_some_and(|n| n <= call.sums.len())
+    }
+}
+
+/// The kernel that gathers rows, ready to run.
+#[derive(Debug)]
+pub(super) struct Gatherer {
+    entry: Entry<gather::Args>,
+    partial: u8,
+}
+
+impl Gatherer {
+    /// For rows that end with so many bytes behind their last whole word.
+    pub(super) fn get(isa: Isa, partial: u8) -> Result<Gatherer, Error> {
+        Ok(Gatherer { entry: GATHERS.get(isa, &Gather { partial })?, partial })
+    }
+
+    /// Numbers that a row of so many words takes.
+    pub(super) fn row(words: usize) -> usize {
+        (words + LINES).next_multiple_of(LINES)
+    }
+
+    /// Copies `words` whole words, and the bytes behind them, of every row from byte `from` on. Rows lie in one of the buffers.
+    ///
+    /// # Panics
+    /// When a row does not, or there is no room for it.
+    pub(super) fn run(&self, rows: &[usize], (from, words): (usize, usize), memory: [Buf; 2], to: &mut [f32]) {
+        let len = words * 4 + usize::from(self.partial);
+        let inside = |row: usize| memory.iter().any(|m| within(m.as_ptr().addr(), m.len(), row.wrapping_add(from), len));
+        let step = Gatherer::row(words + usize::from(self.partial > 0));
+        assert!(!rows.is_empty() && rows.iter().all(|row| inside(*row)), "rows outside their buffers");
+        assert!(rows.len() * step <= to.len(), "{} rows of {words} words in {} numbers", rows.len(), to.len());
+        let args = gather::Args {
+            rows: rows.as_ptr(),
+            count: rows.len(),
+            from,
+            chunks: words / LINES,
+            words: words % LINES,
+            to: to.as_mut_ptr().cast(),
+            to_row: step * 4,
+        };
+        // SAFETY: the rows lie in the buffers, and behind the words of each there are as many as the kernel may write more, in its own numbers.
+        unsafe { self.entry.call(&args) }
+    }
+}

@@ -1,0 +1,469 @@
+//! Products on tiles of AMX: the loops of [`drive`](super::tile::drive) around kernels of 32 rows.
+//!
+//! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
+//! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
+//! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
+//! is two instructions for 64 bytes, which meet all panels of the group. Sums leave through memory that stays in the first cache, and the
+//! tail is that of the other tiles: a kernel without taps that begins with what is there.
+//!
+//! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
+
+mod block;
+mod lines;
+
+use super::scratch::{Part as Scratch, for_workers};
+use super::tile::drive::{Block as Sums, Drive as Vectors, Operands, Part, Shape, Work};
+use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
+use block::{Block, Call, Gatherer, Registers};
+pub use lines::{Half, Lines};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::TileProduct;
+use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
+use oxidnn_runtime::{Buf, Executor, Skip};
+use oxidnn_spec::Error;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of panels that stay in the second cache.
+const PANELS: usize = 768 << 10;
+/// Numbers of sums that a task carries from part to part.
+const SUMS: usize = 128 << 10;
+/// Tasks for every worker.
+const TASKS: usize = 4;
+/// Steps of all rows and columns that are worth a task of their own.
+const WORTH: usize = 4 << 20;
+/// Tiles that a block of rows has at least, where panels do not stay in the second cache from one block to the next.
+const LEAST: usize = 8;
+/// Rows of a tile that the tail finishes at a time.
+const TAIL: usize = 4;
+/// Most bytes of gathered rows.
+const GATHERED: usize = 4 << 20;
+
+/// A product either on vectors or on tiles of AMX.
+#[derive(Debug)]
+pub enum Loops {
+    /// On vectors.
+    Vectors(Vectors),
+    /// On tiles.
+    Tiles(Drive),
+}
+
+impl Loops {
+    /// Tiles where instructions and types allow them.
+    pub fn new(isa: Isa, shape: Shape, workers: usize) -> Loops {
+        match tiles::product(shape.product).filter(|_| isa.amx) {
+            Some(product) => Loops::Tiles(Drive::new(isa, product, shape, workers)),
+            None => Loops::Vectors(Vectors::new(isa, shape)),
+        }
+    }
+
+    /// What it computes.
+    pub fn shape(&self) -> &Shape {
+        match self {
+            Loops::Vectors(drive) => drive.shape(),
+            Loops::Tiles(drive) => &drive.shape,
+        }
+    }
+
+    /// Numbers of scratch for `workers` workers; `None` on overflow, or where tiles would need too much.
+    pub fn scratch_len(&self, workers: usize) -> Option<usize> {
+        match self {
+            Loops::Vectors(drive) => drive.scratch_len(workers),
+            Loops::Tiles(drive) => drive.scratch_len(workers),
+        }
+    }
+
+    /// Makes the kernels. To be called before [`Loops::run`].
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub fn prepare(&self) -> Result<(), Error> {
+        match self {
+            Loops::Vectors(drive) => drive.prepare(),
+            Loops::Tiles(drive) => drive.prepare(),
+        }
+    }
+
+    /// Computes everything on at most `workers` workers, with scratch of the length for that many.
+    pub fn run<W: Work + Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
+        match self {
+            Loops::Vectors(drive) => drive.run(executor, workers, scratch, on),
+            Loops::Tiles(drive) => drive.run(executor, workers, scratch, on),
+        }
+    }
+}
+
+/// The instructions of a row on tiles of AMX.
+///
+/// # Errors
+/// The processor's lack of them.
+pub fn isa(jit: Option<Isa>) -> Result<Isa, Skip> {
+    jit.filter(|isa| isa.amx).ok_or(Skip::Isa("amx, or executable memory"))
+}
+
+/// Whether tiles multiply these types.
+///
+/// # Errors
+/// The types, where they do not.
+pub fn check(product: Product) -> Result<(), Skip> {
+    tiles::product(product).map(|_| ()).ok_or_else(|| Skip::DataType(format!("{product:?}, which tiles do not multiply")))
+}
+
+/// A planned product on tiles.
+#[derive(Debug)]
+pub struct Drive {
+    isa: Isa,
+    product: TileProduct,
+    shape: Shape,
+    /// How each part of the reduction is taken.
+    rounds: Vec<Vec<Round>>,
+    stretches: Vec<Stretch>,
+    /// Tiles of a unit, and of a block.
+    all: usize,
+    block: usize,
+    /// Panels of a group.
+    group: usize,
+    kernels: OnceLock<Ready>,
+}
+
+/// Blocks of a part that have the same number of steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Round {
+    /// Steps before them.
+    before: usize,
+    steps: usize,
+    blocks: usize,
+}
+
+/// Rows that are cut into tiles together.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first_tile: usize,
+    tiles: usize,
+    first_row: usize,
+    rows: usize,
+}
+
+/// The kernels.
+#[derive(Debug)]
+struct Ready {
+    registers: Registers,
+    /// By tiles of rows, by whether the panel has fewer columns than the others, by what sums begin with.
+    blocks: [Option<Block>; 8],
+    /// By part.
+    gathers: Vec<Gatherer>,
+    /// By whether a tile has one row, by whether the panel has fewer columns.
+    tails: [Option<Tile>; 4],
+}
+
+/// Steps with the one that is not whole.
+fn all_steps(part: &Part) -> usize {
+    part.steps + usize::from(part.partial > 0)
+}
+
+impl Round {
+    /// Blocks of `steps` steps.
+    fn all(steps: usize) -> Vec<Round> {
+        let blocks = steps.div_ceil(LINES).max(1);
+        if steps.is_multiple_of(blocks) {
+            return vec![Round { before: 0, steps: steps / blocks, blocks }];
+        }
+        let whole = Round { before: 0, steps: LINES, blocks: steps / LINES };
+        vec![whole, Round { before: whole.blocks * LINES, steps: steps % LINES, blocks: 1 }]
+    }
+}
+
+impl Drive {
+    /// Decides how to cut a product.
+    pub fn new(isa: Isa, product: TileProduct, shape: Shape, workers: usize) -> Drive {
+        let mut stretches = Vec::with_capacity(shape.rows.len());
+        let (mut all, mut rows) = (0, 0);
+        for &n in &shape.rows {
+            let tiles = n.div_ceil(ROWS);
+            stretches.push(Stretch { first_tile: all, tiles, first_row: rows, rows: n });
+            (all, rows) = (all + tiles, rows + n);
+        }
+        let panels = shape.columns.div_ceil(shape.panel).max(1);
+        let bytes = |p: &Part| p.taps * all_steps(p) * shape.panel * 4;
+        let (widest, total) = (shape.parts.iter().map(bytes).max().unwrap_or(0).max(1), shape.parts.iter().map(bytes).sum::<usize>());
+        let mut group = (PANELS / widest).clamp(1, panels);
+        let steps: usize = shape.parts.iter().map(|p| p.taps * all_steps(p)).sum();
+        let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
+        // As many tasks as are wanted and worth it: first by rows, then by panels.
+        let wanted = (work / WORTH).clamp(1, TASKS * workers.max(1)).div_ceil(shape.units.max(1));
+        let most = (all / if total * panels > PANELS { LEAST } else { 1 }).max(1);
+        group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
+        let mut block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group)).min(most)).max(1);
+        if shape.parts.len() > 1 || shape.tail.is_none() {
+            block = block.min((SUMS / (group * shape.panel) / ROWS).max(1));
+        }
+        let rounds = shape.parts.iter().map(|p| Round::all(all_steps(p))).collect();
+        Drive { isa, product, shape, rounds, stretches, all, block, group, kernels: OnceLock::new() }
+    }
+
+    /// Words of the addresses of all taps.
+    fn taps_len(&self) -> Option<usize> {
+        self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0).checked_mul(TAP)
+    }
+
+    /// Numbers of the gathered rows of a tile.
+    fn gathered_len(&self) -> Option<usize> {
+        let part = |p: &Part| p.taps.checked_mul(Gatherer::row(all_steps(p)))?.checked_mul(ROWS);
+        let most = self.shape.parts.iter().map(part).try_fold(0, |most, len| Some(most.max(len?)))?;
+        Some(most).filter(|n| *n <= GATHERED / 4)
+    }
+
+    /// Words of a list that the tail walks over.
+    fn list_len() -> usize {
+        List::words(ROWS / TAIL + TAIL, [TAIL, 0], 0).unwrap_or(0)
+    }
+
+    /// Whether the sums of a task stay until all its tiles are done.
+    fn carries(&self) -> bool {
+        self.shape.parts.len() > 1 || self.shape.tail.is_none()
+    }
+
+    /// Distance of two rows of sums.
+    fn sums_row(&self) -> usize {
+        self.group * self.shape.panel
+    }
+
+    fn sums_len(&self) -> usize {
+        ROWS * self.sums_row() * if self.carries() { self.block.min(self.all) } else { 1 }
+    }
+
+    fn panels(&self) -> usize {
+        self.shape.columns.div_ceil(self.shape.panel)
+    }
+
+    /// Numbers of scratch for `workers` workers; `None` on overflow, or where rows would need too much.
+    pub fn scratch_len(&self, workers: usize) -> Option<usize> {
+        let words = self.taps_len()?.checked_add(Drive::list_len())?.checked_mul(2)?.checked_next_multiple_of(LINES)?;
+        let sums = self.sums_len().checked_mul(if self.shape.tail.is_none() { 2 } else { 1 })?;
+        for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(sums)?)
+    }
+
+    /// First row of a tile of a unit, and the rows of its halves. Every stretch is cut evenly.
+    fn tile(&self, tile: usize) -> (usize, [usize; 2]) {
+        let s = &self.stretches[self.stretches.partition_point(|s| s.first_tile + s.tiles <= tile)];
+        let (i, each, more) = (tile - s.first_tile, s.rows / s.tiles, s.rows % s.tiles);
+        let rows = each + usize::from(i < more);
+        let upper = if rows > LINES { rows.div_ceil(2) } else { rows };
+        (s.first_row + i * each + i.min(more), [upper, rows - upper])
+    }
+
+    /// Columns of panels by whether they have fewer than the others.
+    fn kinds(&self, panels: &Range<usize>) -> impl Iterator<Item = (bool, Range<usize>)> + use<> {
+        let whole = (self.shape.columns / self.shape.panel).clamp(panels.start, panels.end);
+        [(false, panels.start..whole), (true, whole..panels.end)].into_iter().filter(|(_, panels)| !panels.is_empty())
+    }
+
+    fn columns(&self, narrow: bool) -> usize {
+        if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel }
+    }
+
+    /// Makes the kernels. To be called before [`Drive::run`].
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub fn prepare(&self) -> Result<(), Error> {
+        if self.kernels.get().is_some() {
+            return Ok(());
+        }
+        let shape = &self.shape;
+        let size = 4 / shape.product.depth();
+        let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
+        let mut ready = Ready { registers: Registers::get(self.isa)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
+        let heights: Vec<usize> = self.stretches.iter().filter(|s| s.tiles > 0).flat_map(|s| [s.rows / s.tiles, s.rows.div_ceil(s.tiles)]).collect();
+        let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
+        for (narrow, _) in self.kinds(&(0..self.panels())) {
+            for tall in [1, 2].into_iter().filter(|tall| heights.iter().any(|h| h.div_ceil(LINES) == *tall)) {
+                for (load, _) in begins.into_iter().enumerate().filter(|(_, wanted)| *wanted) {
+                    let start = if load == 1 { Start::Load } else { Start::Zero };
+                    let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
+                    let kernel = Tiles { product: self.product, tall: tall as u8, vectors, line, start };
+                    ready.blocks[index(tall, narrow, load == 1)] = Some(Block::get(self.isa, kernel)?);
+                }
+            }
+            for (single, rows) in [(false, TAIL), (true, 1)] {
+                let wanted = heights.iter().any(|h| if single { h % TAIL > 0 } else { *h >= TAIL });
+                if wanted && shape.tail.is_some() {
+                    ready.tails[2 * usize::from(single) + usize::from(narrow)] = Some(Tile::get(self.isa, &self.tail(rows, narrow))?);
+                }
+            }
+        }
+        let _ = self.kernels.set(ready);
+        Ok(())
+    }
+
+    /// The kernel that finishes sums.
+    fn tail(&self, rows: usize, narrow: bool) -> Spec {
+        let columns = self.columns(narrow);
+        Spec {
+            start: Start::Load,
+            tail: self.shape.tail.clone(),
+            masked: !columns.is_multiple_of(LINES),
+            ..Spec::new(self.shape.product, rows, columns.div_ceil(LINES))
+        }
+    }
+
+    /// Computes everything on at most `workers` workers, with scratch of the length for that many.
+    pub fn run<W: Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
+        let Some(kernels) = self.kernels.get() else { return };
+        let (blocks, groups) = (self.all.div_ceil(self.block), self.panels().div_ceil(self.group));
+        scratch.work(executor, workers, self.shape.units * blocks * groups, &|task, share| {
+            let (block, rest) = (task % blocks, task / blocks);
+            let (group, unit) = (rest % groups, rest / groups);
+            let panels = group * self.group..self.panels().min((group + 1) * self.group);
+            let tiles = block * self.block..self.all.min((block + 1) * self.block);
+            let b_at = (on.b_unit)(unit);
+            Task { drive: self, kernels, on, unit, b_at, tiles, panels }.run(share);
+        });
+    }
+}
+
+/// Where a kernel is among all.
+const fn index(tall: usize, narrow: bool, load: bool) -> usize {
+    (tall - 1) * 4 + 2 * narrow as usize + load as usize
+}
+
+/// A block of rows by a group of panels.
+struct Task<'t, 'a, W> {
+    drive: &'t Drive,
+    kernels: &'t Ready,
+    on: &'t Operands<'a, W>,
+    unit: usize,
+    /// Byte of `B` where the unit's panels begin.
+    b_at: usize,
+    tiles: Range<usize>,
+    panels: Range<usize>,
+}
+
+/// A tile whose addresses are known.
+struct At<'s> {
+    rows: [usize; 2],
+    taps: &'s [usize],
+    gathered: &'s [f32],
+    part: usize,
+    /// The first of its sums.
+    sums: usize,
+}
+
+impl<W: Lines> Task<'_, '_, W> {
+    fn run(&self, share: &mut [f32]) {
+        let drive = self.drive;
+        let taps_len = drive.taps_len().unwrap_or(0);
+        let (words, share) = share.split_at_mut((2 * (taps_len + Drive::list_len())).next_multiple_of(LINES));
+        let (gathered, share) = share.split_at_mut(drive.gathered_len().unwrap_or(0));
+        let (sums, spare) = share.split_at_mut(drive.sums_len());
+        let (taps, words) = bytemuck::cast_slice_mut::<f32, usize>(words).split_at_mut(taps_len);
+        let mut held = self.kernels.registers.hold();
+        let first = drive.tile(self.tiles.start).0;
+        let mut end = first;
+        for (index, part) in drive.shape.parts.iter().enumerate() {
+            let mut walk = self.on.work.walk(self.unit, first);
+            for tile in self.tiles.clone() {
+                let (row, rows) = drive.tile(tile);
+                end = row + rows[0] + rows[1];
+                let mut to = [0; ROWS];
+                let mut count = 0;
+                for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
+                    let gatherer = &self.kernels.gathers[index];
+                    let mut half = Half::new((i, n), part, (gatherer, [self.on.a, self.on.zeros]), (&mut *taps, &mut *gathered));
+                    self.on.work.lines(&mut walk, &mut half);
+                    to[i * rows[0]..][..n].copy_from_slice(&half.to[..n]);
+                    count = half.taps();
+                }
+                let at = At {
+                    rows,
+                    taps: &taps[..count * TAP],
+                    gathered,
+                    part: index,
+                    sums: if drive.carries() { (row - first) * drive.sums_row() } else { 0 },
+                };
+                self.products(&mut held, &at, sums);
+                if index + 1 == drive.shape.parts.len() && drive.shape.tail.is_some() {
+                    self.finish(&to[..rows[0] + rows[1]], words, &mut sums[at.sums..]);
+                }
+            }
+        }
+        drop(held);
+        if drive.shape.tail.is_none() {
+            let columns = self.panels.start * drive.shape.panel..drive.shape.columns.min(self.panels.end * drive.shape.panel);
+            self.on.work.store(Sums { unit: self.unit, rows: first..end, columns, sums, spare, step: drive.sums_row() });
+        }
+    }
+
+    /// The sums of a part of a tile.
+    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, sums: &mut [f32]) {
+        let (drive, on) = (self.drive, self.on);
+        let (part, panel) = (&drive.shape.parts[at.part], drive.shape.panel);
+        for (i, round) in drive.rounds[at.part].iter().enumerate() {
+            held.set(tiles::Shape { rows: at.rows, steps: round.steps });
+            for (narrow, panels) in drive.kinds(&self.panels) {
+                let tall = if at.rows[1] > 0 { 2 } else { 1 };
+                let Some(block) = &self.kernels.blocks[index(tall, narrow, at.part + i > 0)] else { continue };
+                block.run(
+                    held,
+                    Call {
+                        taps: at.taps,
+                        blocks: round.blocks,
+                        from: round.before * 4,
+                        source: on.a,
+                        gathered: at.gathered,
+                        b: on.b,
+                        b_at: self.b_at + panels.start * on.b_panel + part.before[1] + round.before * panel * 4,
+                        b_panel: on.b_panel,
+                        panels: panels.len(),
+                        sums: &mut sums[at.sums + (panels.start - self.panels.start) * panel..],
+                        sums_row: drive.sums_row(),
+                    },
+                );
+            }
+        }
+    }
+
+    /// Finishes the sums of a tile whose rows go to these addresses.
+    fn finish(&self, to: &[usize], words: &mut [usize], sums: &mut [f32]) {
+        let (drive, on) = (self.drive, self.on);
+        let Some((tail, column)) = on.tail else { return };
+        let (first, row_bytes) = (column(self.unit), drive.sums_row() * 4);
+        let mut list = List::new(words, TAIL);
+        let whole = to.len() / TAIL * TAIL;
+        for (single, rows) in [(false, 0..whole), (true, whole..to.len())] {
+            let each = if single { 1 } else { TAIL };
+            list.restart(each);
+            for row in rows.step_by(each) {
+                let mut addresses = [0; MOST_ROWS];
+                addresses[..each].copy_from_slice(&to[row..row + each]);
+                list.strip(Strip { tiles: 1, sums: row * row_bytes, a_row: 0, c_row: 0, to: (0, &addresses) });
+            }
+            for (narrow, panels) in drive.kinds(&self.panels) {
+                let Some(tile) = &self.kernels.tails[2 * usize::from(single) + usize::from(narrow)] else { continue };
+                let column = panels.start * drive.shape.panel;
+                tile.run(TailCall {
+                    strips: list.strips(),
+                    steps: 0,
+                    a: Buf::empty(),
+                    a_from: 0,
+                    zeros: Buf::empty(),
+                    b: Buf::empty(),
+                    panels: Panels { at: 0, step: 0, count: panels.len(), outer: false },
+                    c: on.c,
+                    column,
+                    tail_column: first + column,
+                    tail: Some(tail),
+                    sums: &mut sums[(panels.start - self.panels.start) * drive.shape.panel..],
+                    sums_row: drive.sums_row(),
+                    a_step: 0,
+                    b_row: 0,
+                    last: (drive.shape.columns - 1) % LINES + 1,
+                    ahead: Ahead::default(),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+use super::*;
+use crate::kernels::tile::{Line, Product, Stride};
+
+fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
+    Shape {
+        units: 1,
+        rows: rows.to_vec(),
+        columns,
+        panel: 64,
+        parts: vec![Part { taps: 1, steps, partial: 0, before: [0; 2] }],
+        source: rows.iter().sum::<usize>() * steps * 4,
+        product: Product::Bf16,
+        line: Line::Packed(4),
+        a_step: Stride::Fixed(4),
+        tail: None,
+    }
+}
+
+/// Every step is in one block, and there are no more blocks than depth needs.
+#[test]
+fn rounds_cover_a_part() {
+    for steps in 1..200 {
+        let rounds = Round::all(steps);
+        let mut next = 0;
+        for round in &rounds {
+            assert_eq!(round.before, next, "{steps}");
+            assert!((1..=LINES).contains(&round.steps));
+            next += round.steps * round.blocks;
+        }
+        assert_eq!(next, steps);
+        assert_eq!(rounds.iter().map(|r| r.blocks).sum::<usize>(), steps.div_ceil(LINES), "{steps}");
+    }
+}
+
+/// Tiles follow each other, do not cross stretches, and are about equally tall.
+#[test]
+fn tiles_cover_all_rows() {
+    for rows in [&[1][..], &[32], &[33, 1], &[0, 100, 7], &[3136, 64, 31]] {
+        for workers in [1, 16] {
+            let drive = Drive::new(Isa::AMX, TileProduct::Bf16, shape(rows, 256, 64), workers);
+            let (mut next, mut ends) = (0, Vec::new());
+            for tile in 0..drive.all {
+                let (first, [upper, lower]) = drive.tile(tile);
+                assert_eq!(first, next);
+                assert!((1..=LINES).contains(&upper) && lower <= upper);
+                next += upper + lower;
+                ends.push(next);
+            }
+            assert_eq!(next, rows.iter().sum::<usize>());
+            let stretches = rows.iter().scan(0, |end, n| {
+                *end += n;
+                Some(*end)
+            });
+            assert!(stretches.filter(|end| *end > 0).all(|end| ends.contains(&end)));
+        }
+    }
+}
+
+#[test]
+fn too_many_gathered_rows_are_refused() {
+    let mut shape = shape(&[100], 64, 64);
+    assert!(Drive::new(Isa::AMX, TileProduct::Bf16, shape.clone(), 2).scratch_len(2).is_some());
+    shape.parts[0].taps = 4096;
+    assert!(Drive::new(Isa::AMX, TileProduct::Bf16, shape, 2).scratch_len(2).is_none());
+}

@@ -1,0 +1,82 @@
+//! Rows from anywhere, one behind the other: what tiles of AMX read as `A` where rows do not lie at a constant distance, or do not end with a whole
+//! step.
+
+use crate::asm::Width;
+use crate::ir::Function;
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes that are copied at a time.
+const CHUNK: i32 = 64;
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Gather {
+    /// Bytes behind the last whole word, 0 to 3: the word that they begin ends with zeros.
+    pub partial: u8,
+}
+
+/// Arguments of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The address of every row.
+    pub rows: *const usize,
+    /// Number of rows, at least 1.
+    pub count: usize,
+    /// Bytes from these addresses to the first one that is copied.
+    pub from: usize,
+    /// Whole chunks of 64 bytes of a row.
+    pub chunks: usize,
+    /// Whole words behind them, fewer than 16.
+    pub words: usize,
+    /// Where the first row goes; behind each row, 64 bytes may be written.
+    pub to: *mut u8,
+    /// Distance of the rows there.
+    pub to_row: usize,
+}
+
+impl Gather {
+    /// The function of [`Args`]. Needs [`Isa::avx512`].
+    pub fn function(self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f);
+        f
+    }
+
+    /// The name in dumps and profiles.
+    pub fn name(self, isa: Isa) -> String {
+        format!("gather.{}.{}", self.partial, isa.name())
+    }
+
+    fn write(self, f: &mut Function) {
+        let args = f.arguments();
+        let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
+        let (list, to, to_row) = (argument(f, offset_of!(Args, rows)), argument(f, offset_of!(Args, to)), argument(f, offset_of!(Args, to_row)));
+        let (from, words) = (argument(f, offset_of!(Args, from)), argument(f, offset_of!(Args, words)));
+        let last = f.first_lanes(words);
+        let rows = argument(f, offset_of!(Args, count));
+        f.repeat_some(rows, |f| {
+            let (at, put, chunks) = (f.load_int(list.at(0)), f.copy(to), argument(f, offset_of!(Args, chunks)));
+            f.add(at, from);
+            f.repeat(chunks, |f| {
+                let x = f.load(Width::W512, at.at(0));
+                f.store(put.at(0), x);
+                f.add(at, CHUNK);
+                f.add(put, CHUNK);
+            });
+            let x = f.load_masked(at.at(0), last);
+            f.store(put.at(0), x);
+            if self.partial > 0 {
+                let (at, put) = (f.address(at.indexed(words, 4, 0)), f.address(put.indexed(words, 4, 0)));
+                let x = f.load_partial(at, self.partial);
+                f.store_int(put.at(0), x);
+            }
+            f.add(list, size_of::<usize>() as i32);
+            f.add(to, to_row);
+        });
+    }
+}
