@@ -91,7 +91,10 @@ mod tests {
                 assert!(target.jit.is_none(), "{name}");
                 continue;
             };
-            assert!(got.avx512 <= most.avx512 && got.vnni <= most.vnni && got.bf16 <= most.bf16 && got.fp16 <= most.fp16 && got.amx <= most.amx, "{name}");
+            assert!(
+                got.avx512 <= most.avx512 && got.vnni <= most.vnni && got.bf16 <= most.bf16 && got.fp16 <= most.fp16 && got.amx <= most.amx,
+                "{name}"
+            );
         }
     }
 }

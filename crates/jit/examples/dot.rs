@@ -264,6 +264,8 @@ impl Case {
             sums: memory.c.at(i * rows * memory.c_row),
             sums_row: memory.c_row,
             sums_lower: LINES * memory.c_row,
+            ahead: shapes.as_ptr().addr(),
+            ahead_step: 0,
         };
         let calls: Vec<tiles::Args> = taps.iter().enumerate().map(&mut call).collect();
         // SAFETY: by the caller's promise.

@@ -23,6 +23,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/c-dnnl/src/omp/tests.rs", "loads an OpenMP library"),
     ("crates/c-dnnl/src/threadpool/iface.rs", "calls virtual functions of the caller's thread pool"),
     ("crates/c-dnnl/src/handle.rs", "what C passes: pointers to objects, results, arrays, text and data"),
+    ("crates/cpu/src/kernels/amx/block.rs", "runs kernels for tiles of AMX within bounds that were checked"),
     ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),
     ("crates/cpu/src/kernels/tile/mod.rs", "runs generated tiles within bounds that were checked"),
     ("crates/cpu/src/kernels/tile/square.rs", "vector loads and stores of squares that lie in slices"),

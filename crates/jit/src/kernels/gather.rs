@@ -55,7 +55,8 @@ impl Gather {
     fn write(self, f: &mut Function) {
         let args = f.arguments();
         let argument = |f: &mut Function, field: usize| f.load_int(args.at(field as i32));
-        let (list, to, to_row) = (argument(f, offset_of!(Args, rows)), argument(f, offset_of!(Args, to)), argument(f, offset_of!(Args, to_row)));
+        let (list, to, to_row) =
+            (argument(f, offset_of!(Args, rows)), argument(f, offset_of!(Args, to)), argument(f, offset_of!(Args, to_row)));
         let (from, words) = (argument(f, offset_of!(Args, from)), argument(f, offset_of!(Args, words)));
         let last = f.first_lanes(words);
         let rows = argument(f, offset_of!(Args, count));

@@ -8,11 +8,13 @@
 //! Two tiles of `A` and two of `B` and the four of their products fill the eight registers: every load feeds two products, which take 16
 //! cycles each, where a load takes 8 from the first cache and about 22 from the second. With one tile of rows, four of columns meet it.
 //!
+//! Every block asks for some memory that is wanted later, since what comes from the third cache comes slowly where only tiles ask for it.
+//!
 //! Code depends on neither depth nor rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths that
 //! are no multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that goes on with the sums of the first.
 
 use super::dot::{Product, Start};
-use crate::ir::{Function, Int, Tile, TileProduct};
+use crate::ir::{Function, Int, Prefetch, Tile, TileProduct};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -74,7 +76,14 @@ pub struct Args {
     pub sums_row: usize,
     /// Bytes from the first row of sums to the first one of the lower tile.
     pub sums_lower: usize,
+    /// Where memory begins that is wanted in the second cache: [`AHEAD`] bytes in every block. Any address will do.
+    pub ahead: usize,
+    /// Bytes from there to what the next block asks for.
+    pub ahead_step: usize,
 }
+
+/// Bytes that a kernel asks for at a time, see [`Args::ahead`].
+pub const AHEAD: usize = 512;
 
 /// Sizes of the registers' operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,6 +163,9 @@ struct At {
     sums: Int,
     sums_row: Int,
     b_row: Int,
+    /// What is asked for next, and the distance to what follows.
+    ahead: Int,
+    ahead_step: Int,
 }
 
 impl At {
@@ -196,7 +208,8 @@ impl Tiles {
         }
         let (b, sums) = (argument(f, offset_of!(Args, b)), argument(f, offset_of!(Args, sums)));
         let (sums_row, b_row) = (argument(f, offset_of!(Args, sums_row)), f.int(i64::from(self.line) * LINE as i64));
-        let at = At { args, b, sums, sums_row, b_row };
+        let (ahead, ahead_step) = (argument(f, offset_of!(Args, ahead)), argument(f, offset_of!(Args, ahead_step)));
+        let at = At { args, b, sums, sums_row, b_row, ahead, ahead_step };
         let panels = argument(f, offset_of!(Args, panels));
         f.repeat_some(panels, |f| {
             let most = if self.tall == 1 { 4 } else { 2 };
@@ -248,6 +261,8 @@ impl Tiles {
                     f.add(*a, a_block);
                 }
                 f.add(b, b_block);
+                (0..AHEAD).step_by(LINE).for_each(|byte| f.prefetch(Prefetch::L2, at.ahead.at(byte as i32)));
+                f.add(at.ahead, at.ahead_step);
             });
         });
         let rows = at.rows(f, tall);

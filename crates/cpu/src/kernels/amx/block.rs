@@ -2,6 +2,7 @@
 //! called.
 
 use crate::kernels::code::{Kernels, Key};
+use crate::kernels::tile::Ahead;
 use oxidnn_jit::kernels::gather::{self, Gather};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
 use oxidnn_jit::{Entry, Function, Isa};
@@ -119,6 +120,8 @@ pub(super) struct Call<'a> {
     /// The first sum, and numbers from a row to the next.
     pub(super) sums: &'a mut [f32],
     pub(super) sums_row: usize,
+    /// What is asked for meanwhile.
+    pub(super) ahead: Ahead,
 }
 
 /// Whether `len` bytes from `address` on are among those from `first` on.
@@ -156,6 +159,9 @@ impl Block {
             sums: call.sums.as_mut_ptr().cast(),
             sums_row: call.sums_row * 4,
             sums_lower: shape.rows[0] * call.sums_row * 4,
+            // Without a wish, a place that is near anyway: a translation that fails would take long.
+            ahead: if call.ahead.step == 0 { call.taps.as_ptr().addr() } else { call.ahead.at },
+            ahead_step: call.ahead.step,
         };
         // SAFETY: `is_inside` has checked what the kernel reads and writes against the buffers, whose makers promised that they are valid and
         // that parallel parts write disjoint elements.

@@ -1,7 +1,7 @@
 //! Where the rows of a tile lie: what a product says about each half of 16, and what is done where a register cannot take them as they lie.
 
-use super::block::Gatherer;
 use super::all_steps;
+use super::block::Gatherer;
 use crate::kernels::tile::drive::{Block, Part};
 use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP};
 use oxidnn_runtime::Buf;

@@ -28,15 +28,17 @@ use std::sync::OnceLock;
 mod tests;
 
 /// Bytes of panels that stay in the second cache.
-const PANELS: usize = 768 << 10;
+const PANELS: usize = 1 << 20;
 /// Numbers of sums that a task carries from part to part.
 const SUMS: usize = 128 << 10;
 /// Tasks for every worker.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
-const WORTH: usize = 4 << 20;
+const WORTH: usize = 256 << 10;
 /// Tiles that a block of rows has at least, where panels do not stay in the second cache from one block to the next.
 const LEAST: usize = 8;
+/// Numbers between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
+const SKEW: usize = 16;
 /// Rows of a tile that the tail finishes at a time.
 const TAIL: usize = 4;
 /// Most bytes of gathered rows.
@@ -228,7 +230,7 @@ impl Drive {
 
     /// Distance of two rows of sums.
     fn sums_row(&self) -> usize {
-        self.group * self.shape.panel
+        self.group * self.shape.panel + SKEW
     }
 
     fn sums_len(&self) -> usize {
@@ -277,7 +279,8 @@ impl Drive {
         let size = 4 / shape.product.depth();
         let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
         let mut ready = Ready { registers: Registers::get(self.isa)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
-        let heights: Vec<usize> = self.stretches.iter().filter(|s| s.tiles > 0).flat_map(|s| [s.rows / s.tiles, s.rows.div_ceil(s.tiles)]).collect();
+        let heights: Vec<usize> =
+            self.stretches.iter().filter(|s| s.tiles > 0).flat_map(|s| [s.rows / s.tiles, s.rows.div_ceil(s.tiles)]).collect();
         let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
         for (narrow, _) in self.kinds(&(0..self.panels())) {
             for tall in [1, 2].into_iter().filter(|tall| heights.iter().any(|h| h.div_ceil(LINES) == *tall)) {
@@ -384,7 +387,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     part: index,
                     sums: if drive.carries() { (row - first) * drive.sums_row() } else { 0 },
                 };
-                self.products(&mut held, &at, sums);
+                self.products(&mut held, &at, (tile, sums));
                 if index + 1 == drive.shape.parts.len() && drive.shape.tail.is_some() {
                     self.finish(&to[..rows[0] + rows[1]], words, &mut sums[at.sums..]);
                 }
@@ -398,7 +401,7 @@ impl<W: Lines> Task<'_, '_, W> {
     }
 
     /// The sums of a part of a tile.
-    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, sums: &mut [f32]) {
+    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, (tile, sums): (usize, &mut [f32])) {
         let (drive, on) = (self.drive, self.on);
         let (part, panel) = (&drive.shape.parts[at.part], drive.shape.panel);
         for (i, round) in drive.rounds[at.part].iter().enumerate() {
@@ -420,10 +423,32 @@ impl<W: Lines> Task<'_, '_, W> {
                         panels: panels.len(),
                         sums: &mut sums[at.sums + (panels.start - self.panels.start) * panel..],
                         sums_row: drive.sums_row(),
+                        ahead: if narrow || i > 0 { Ahead::default() } else { self.ahead(at, tile, round.blocks * panels.len()) },
                     },
                 );
             }
         }
+    }
+
+    /// What the blocks of a tile ask for, so many for every tap and pass over a panel: the next group's panels, evenly over all tiles of the task, or
+    /// the rows of the next tile. Where there are several parts, either is in many pieces, and nothing is asked for.
+    fn ahead(&self, at: &At<'_>, tile: usize, blocks: usize) -> Ahead {
+        let (drive, on) = (self.drive, self.on);
+        let &[_, first, distance, ..] = at.taps else { return Ahead::default() };
+        if drive.shape.parts.len() > 1 {
+            return Ahead::default();
+        }
+        let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
+        let asks = (at.taps.len() / TAP * passes * blocks).max(1);
+        if self.tiles.end == drive.all && self.panels.end < drive.panels() {
+            let next = drive.group.min(drive.panels() - self.panels.end) * on.b_panel;
+            let step = next.div_ceil(self.tiles.len() * asks).min(tiles::AHEAD);
+            let before = (tile - self.tiles.start) * asks * step;
+            return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step };
+        }
+        let bytes = (at.rows[0] + at.rows[1]) * distance;
+        let is_next = tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
+        if is_next { Ahead { at: first.wrapping_add(bytes), step: bytes.div_ceil(asks).min(tiles::AHEAD) } } else { Ahead::default() }
     }
 
     /// Finishes the sums of a tile whose rows go to these addresses.

@@ -2,8 +2,8 @@
 
 use super::packed::{check_scales, inner, resolve};
 use crate::CpuTarget;
-use crate::kernels::{amx, epilogue};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
+use crate::kernels::{amx, epilogue};
 use crate::ops::matmul::tiled::{Matrix, Request, product};
 use crate::ops::support;
 use crate::row::RowPlan;

@@ -9,15 +9,7 @@ fn compare(isa: Isa, rows: usize, bytes: usize, from: usize) {
     let list: Vec<usize> = memory.iter().map(|row| row.as_ptr().addr()).collect();
     let to_row = bytes.next_multiple_of(4) + 64;
     let mut to = vec![0xee_u8; rows * to_row + 64];
-    let args = Args {
-        rows: list.as_ptr(),
-        count: rows,
-        from,
-        chunks: bytes / 64,
-        words: bytes % 64 / 4,
-        to: to.as_mut_ptr(),
-        to_row,
-    };
+    let args = Args { rows: list.as_ptr(), count: rows, from, chunks: bytes / 64, words: bytes % 64 / 4, to: to.as_mut_ptr(), to_row };
     if !run(kernel.function(isa), &args) {
         return;
     }

@@ -77,6 +77,8 @@ fn sums_are_right(kernel: &Tiles, case: &Case, shape: Shape) {
         sums: sums.as_mut_ptr().cast(),
         sums_row: sums_row * 4,
         sums_lower: shape.rows[0] * sums_row * 4,
+        ahead: 1 << 20,
+        ahead_step: 192,
     };
     if !run(Setup::Shape.function(case.isa), &shapes) || !run(kernel.function(case.isa), &args) {
         return;
