@@ -1,33 +1,35 @@
-; 120 instructions, 617 bytes, 3 spills, 0 of them in inner loops
+; 160 instructions, 796 bytes, 23 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
 0004  push r13
 0006  push r14
 0008  push r15
-000a  sub rsp,40h
-000e  mov rax,[rdi+38h]
-0012  mov rcx,[rdi+50h]
-0016  mov rdx,[rdi+58h]
-001a  mov esi,100h
-001f  mov r8,[rdi+40h]
-0023  mov [rsp],r8
-0027  nop word [rax+rax]
-0030  nop word [rax+rax]
-0039  nop dword [rax]
+000a  sub rsp,0C0h
+0011  mov rax,[rdi+38h]
+0015  mov rcx,[rdi+50h]
+0019  mov [rsp+80h],rcx
+0021  mov rcx,[rdi+58h]
+0025  mov [rsp+40h],rcx
+002a  mov ecx,100h
+002f  mov rdx,[rdi+68h]
+0033  mov rsi,[rdi+70h]
+0037  mov r8,[rdi+40h]
+003b  mov [rsp],r8
+003f  nop
 0040  mov r8,[rdi+60h]
-0044  add r8,rcx
-0047  tilezero tmm0
-004c  tilezero tmm1
-0051  tilezero tmm2
-0056  tilezero tmm3
-005b  mov r8,[rdi+8]
-005f  mov r9,[rdi+10h]
-0063  test r9,r9
-0066  jle near 105h
-006c  nop word [rax+rax]
-0075  nop word [rax+rax]
-007e  xchg ax,ax
+0044  mov r9,[rsp+80h]
+004c  add r8,r9
+004f  tilezero tmm0
+0054  tilezero tmm1
+0059  tilezero tmm2
+005e  tilezero tmm3
+0063  mov r8,[rdi+8]
+0067  mov r9,[rdi+10h]
+006b  test r9,r9
+006e  jle near 139h
+0074  nop word [rax+rax]
+007d  nop dword [rax]
 0080  mov r10,[r8]
 0083  add r10,rax
 0086  mov r11,[r8+8]
@@ -42,12 +44,12 @@
 00a8  mov r14,[rdi+28h]
 00ac  mov r15,[rdi+30h]
 00b0  test r13,r13
-00b3  jle near 0FCh
+00b3  jle near 130h
 00b9  nop dword [rax]
 00c0  tileloadd tmm4,[r11+rbx]
-00c6  tileloadd tmm6,[r10+rsi]
+00c6  tileloadd tmm6,[r10+rcx]
 00cc  tdpbusd tmm0,tmm4,tmm6
-00d1  tileloadd tmm7,[r10+rsi+40h]
+00d1  tileloadd tmm7,[r10+rcx+40h]
 00d8  tdpbusd tmm1,tmm4,tmm7
 00dd  add r11,r14
 00e0  tileloadd tmm5,[rbp+r12]
@@ -55,81 +57,111 @@
 00ec  tdpbusd tmm3,tmm5,tmm7
 00f1  add rbp,r14
 00f4  add r10,r15
-00f7  dec r13
-00fa  jne short 0C0h
-00fc  dec r9
-00ff  jne near 80h
-0105  mov r8,[rdi+60h]
-0109  add r8,rcx
-010c  tilestored [rcx+rdx],tmm0
-0112  tilestored [rcx+rdx+40h],tmm1
-0119  tilestored [r8+rdx],tmm2
-011f  tilestored [r8+rdx+40h],tmm3
-0126  mov r8,[rdi+60h]
-012a  add r8,rcx
-012d  tilezero tmm0
-0132  tilezero tmm1
-0137  tilezero tmm2
-013c  tilezero tmm3
-0141  mov r8,[rdi+8]
-0145  mov r9,[rdi+10h]
-0149  test r9,r9
-014c  jle near 20Ch
-0152  nop word [rax+rax]
-015b  nop word [rax+rax]
-0164  nop word [rax+rax]
-016d  nop word [rax+rax]
-0176  nop word [rax+rax]
-017f  nop
-0180  mov r10,[r8]
-0183  add r10,rax
-0186  mov r11,[r8+8]
-018a  mov rbx,[r8+10h]
-018e  mov rbp,[r8+18h]
-0192  mov r12,[r8+20h]
-0196  add r8,28h
-019a  mov r13,[rdi+18h]
-019e  add r11,r13
-01a1  add rbp,r13
-01a4  mov r13,[rdi+20h]
-01a8  mov r14,[rdi+28h]
-01ac  mov r15,[rdi+30h]
-01b0  test r13,r13
-01b3  jle near 203h
-01b9  nop dword [rax]
-01c0  tileloadd tmm4,[r11+rbx]
-01c6  tileloadd tmm6,[r10+rsi+80h]
-01d0  tdpbusd tmm0,tmm4,tmm6
-01d5  tileloadd tmm7,[r10+rsi+0C0h]
-01df  tdpbusd tmm1,tmm4,tmm7
-01e4  add r11,r14
-01e7  tileloadd tmm5,[rbp+r12]
-01ee  tdpbusd tmm2,tmm5,tmm6
-01f3  tdpbusd tmm3,tmm5,tmm7
-01f8  add rbp,r14
-01fb  add r10,r15
-01fe  dec r13
-0201  jne short 1C0h
-0203  dec r9
-0206  jne near 180h
-020c  mov r8,[rdi+60h]
-0210  add r8,rcx
-0213  tilestored [rcx+rdx+80h],tmm0
-021d  tilestored [rcx+rdx+0C0h],tmm1
-0227  tilestored [r8+rdx+80h],tmm2
-0231  tilestored [r8+rdx+0C0h],tmm3
-023b  mov r8,[rdi+48h]
-023f  add rax,r8
-0242  add rcx,100h
-0249  mov r8,[rsp]
-024d  dec r8
-0250  mov [rsp],r8
-0254  jne near 40h
-025a  add rsp,40h
-025e  pop r15
-0260  pop r14
-0262  pop r13
-0264  pop r12
-0266  pop rbp
-0267  pop rbx
-0268  ret
+00f7  prefetcht1 [rdx]
+00fa  prefetcht1 [rdx+40h]
+00fe  prefetcht1 [rdx+80h]
+0105  prefetcht1 [rdx+0C0h]
+010c  prefetcht1 [rdx+100h]
+0113  prefetcht1 [rdx+140h]
+011a  prefetcht1 [rdx+180h]
+0121  prefetcht1 [rdx+1C0h]
+0128  add rdx,rsi
+012b  dec r13
+012e  jne short 0C0h
+0130  dec r9
+0133  jne near 80h
+0139  mov r8,[rdi+60h]
+013d  mov r9,[rsp+80h]
+0145  add r8,r9
+0148  mov r9,[rsp+80h]
+0150  mov r10,[rsp+40h]
+0155  tilestored [r9+r10],tmm0
+015b  mov r9,[rsp+80h]
+0163  mov r10,[rsp+40h]
+0168  tilestored [r9+r10+40h],tmm1
+016f  mov r9,[rsp+40h]
+0174  tilestored [r8+r9],tmm2
+017a  mov r9,[rsp+40h]
+017f  tilestored [r8+r9+40h],tmm3
+0186  mov r8,[rdi+60h]
+018a  mov r9,[rsp+80h]
+0192  add r8,r9
+0195  tilezero tmm0
+019a  tilezero tmm1
+019f  tilezero tmm2
+01a4  tilezero tmm3
+01a9  mov r8,[rdi+8]
+01ad  mov r9,[rdi+10h]
+01b1  test r9,r9
+01b4  jle near 280h
+01ba  nop word [rax+rax]
+01c0  mov r10,[r8]
+01c3  add r10,rax
+01c6  mov r11,[r8+8]
+01ca  mov rbx,[r8+10h]
+01ce  mov rbp,[r8+18h]
+01d2  mov r12,[r8+20h]
+01d6  add r8,28h
+01da  mov r13,[rdi+18h]
+01de  add r11,r13
+01e1  add rbp,r13
+01e4  mov r13,[rdi+20h]
+01e8  mov r14,[rdi+28h]
+01ec  mov r15,[rdi+30h]
+01f0  test r13,r13
+01f3  jle near 277h
+01f9  nop dword [rax]
+0200  tileloadd tmm4,[r11+rbx]
+0206  tileloadd tmm6,[r10+rcx+80h]
+0210  tdpbusd tmm0,tmm4,tmm6
+0215  tileloadd tmm7,[r10+rcx+0C0h]
+021f  tdpbusd tmm1,tmm4,tmm7
+0224  add r11,r14
+0227  tileloadd tmm5,[rbp+r12]
+022e  tdpbusd tmm2,tmm5,tmm6
+0233  tdpbusd tmm3,tmm5,tmm7
+0238  add rbp,r14
+023b  add r10,r15
+023e  prefetcht1 [rdx]
+0241  prefetcht1 [rdx+40h]
+0245  prefetcht1 [rdx+80h]
+024c  prefetcht1 [rdx+0C0h]
+0253  prefetcht1 [rdx+100h]
+025a  prefetcht1 [rdx+140h]
+0261  prefetcht1 [rdx+180h]
+0268  prefetcht1 [rdx+1C0h]
+026f  add rdx,rsi
+0272  dec r13
+0275  jne short 200h
+0277  dec r9
+027a  jne near 1C0h
+0280  mov r8,[rdi+60h]
+0284  mov r9,[rsp+80h]
+028c  add r8,r9
+028f  mov r9,[rsp+80h]
+0297  mov r10,[rsp+40h]
+029c  tilestored [r9+r10+80h],tmm0
+02a6  mov r9,[rsp+80h]
+02ae  mov r10,[rsp+40h]
+02b3  tilestored [r9+r10+0C0h],tmm1
+02bd  mov r9,[rsp+40h]
+02c2  tilestored [r8+r9+80h],tmm2
+02cc  mov r9,[rsp+40h]
+02d1  tilestored [r8+r9+0C0h],tmm3
+02db  mov r8,[rdi+48h]
+02df  add rax,r8
+02e2  mov r8,[rsp+80h]
+02ea  add r8,100h
+02f1  mov [rsp+80h],r8
+02f9  mov r8,[rsp]
+02fd  dec r8
+0300  mov [rsp],r8
+0304  jne near 40h
+030a  add rsp,0C0h
+0311  pop r15
+0313  pop r14
+0315  pop r13
+0317  pop r12
+0319  pop rbp
+031a  pop rbx
+031b  ret

@@ -39,6 +39,8 @@ const WORTH: usize = 256 << 10;
 const LEAST: usize = 8;
 /// Numbers between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
+/// Rows of a piece of a line, at least; of shorter lines several make a piece.
+const SHORT: usize = 11;
 /// Rows of a tile that the tail finishes at a time.
 const TAIL: usize = 4;
 /// Most bytes of gathered rows.
@@ -50,14 +52,14 @@ pub enum Loops {
     /// On vectors.
     Vectors(Vectors),
     /// On tiles.
-    Tiles(Drive),
+    Tiles(Box<Drive>),
 }
 
 impl Loops {
-    /// Tiles where instructions and types allow them.
-    pub fn new(isa: Isa, shape: Shape, workers: usize) -> Loops {
+    /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each.
+    pub fn new(isa: Isa, shape: Shape, lines: &[usize], workers: usize) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
-            Some(product) => Loops::Tiles(Drive::new(isa, product, shape, workers)),
+            Some(product) => Loops::Tiles(Box::new(Drive::new((isa, product), shape, lines, workers))),
             None => Loops::Vectors(Vectors::new(isa, shape)),
         }
     }
@@ -140,13 +142,44 @@ struct Round {
     blocks: usize,
 }
 
-/// Rows that are cut into tiles together.
+/// Rows that are cut into tiles together. Pieces of up to 16 rows do not cross lines, unless these are short; a tile is two pieces.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     first_tile: usize,
-    tiles: usize,
     first_row: usize,
-    rows: usize,
+    /// Rows of a line, and its pieces, in which they are cut evenly.
+    line: usize,
+    pieces: usize,
+    /// Pieces of all lines.
+    all: usize,
+}
+
+impl Stretch {
+    fn new((first_tile, first_row): (usize, usize), rows: usize, line: usize) -> Stretch {
+        // Gathered rows of two lines cost less than tiles that are nearly half empty.
+        let kept = line > 0 && rows.is_multiple_of(line) && line / line.div_ceil(LINES) >= SHORT;
+        let line = if kept { line } else { rows };
+        let pieces = line.div_ceil(LINES).max(1);
+        Stretch { first_tile, first_row, line, pieces, all: rows / line.max(1) * pieces }
+    }
+
+    fn tiles(&self) -> usize {
+        self.all.div_ceil(2)
+    }
+
+    /// The first row of a piece and the one behind its last.
+    fn piece(&self, piece: usize) -> (usize, usize) {
+        let (line, i) = (piece / self.pieces, piece % self.pieces);
+        let start = |i: usize| self.first_row + line * self.line + i * self.line / self.pieces;
+        (start(i), start(i + 1))
+    }
+
+    /// Whether tiles of all their rows, `tall` of them, may have so many that `test` holds.
+    fn may(&self, tall: usize, test: impl Fn(usize) -> bool) -> bool {
+        let (least, most) = (self.line / self.pieces, self.line.div_ceil(self.pieces));
+        let exists = if tall == 2 { self.all > 1 } else { !self.all.is_multiple_of(2) };
+        exists && (tall * least..=tall * most).any(test)
+    }
 }
 
 /// The kernels.
@@ -180,13 +213,13 @@ impl Round {
 
 impl Drive {
     /// Decides how to cut a product.
-    pub fn new(isa: Isa, product: TileProduct, shape: Shape, workers: usize) -> Drive {
+    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], workers: usize) -> Drive {
         let mut stretches = Vec::with_capacity(shape.rows.len());
         let (mut all, mut rows) = (0, 0);
-        for &n in &shape.rows {
-            let tiles = n.div_ceil(ROWS);
-            stretches.push(Stretch { first_tile: all, tiles, first_row: rows, rows: n });
-            (all, rows) = (all + tiles, rows + n);
+        for (&n, &line) in shape.rows.iter().zip(lines) {
+            let stretch = Stretch::new((all, rows), n, line);
+            (all, rows) = (all + stretch.tiles(), rows + n);
+            stretches.push(stretch);
         }
         let panels = shape.columns.div_ceil(shape.panel).max(1);
         let bytes = |p: &Part| p.taps * all_steps(p) * shape.panel * 4;
@@ -248,13 +281,12 @@ impl Drive {
         for_workers(workers, words.checked_add(self.gathered_len()?)?.checked_add(sums)?)
     }
 
-    /// First row of a tile of a unit, and the rows of its halves. Every stretch is cut evenly.
+    /// First row of a tile of a unit, and the rows of its halves.
     fn tile(&self, tile: usize) -> (usize, [usize; 2]) {
-        let s = &self.stretches[self.stretches.partition_point(|s| s.first_tile + s.tiles <= tile)];
-        let (i, each, more) = (tile - s.first_tile, s.rows / s.tiles, s.rows % s.tiles);
-        let rows = each + usize::from(i < more);
-        let upper = if rows > LINES { rows.div_ceil(2) } else { rows };
-        (s.first_row + i * each + i.min(more), [upper, rows - upper])
+        let s = &self.stretches[self.stretches.partition_point(|s| s.first_tile + s.tiles() <= tile)];
+        let piece = 2 * (tile - s.first_tile);
+        let ((first, end), lower) = (s.piece(piece), piece + 1);
+        (first, [end - first, if lower < s.all { s.piece(lower).1 - end } else { 0 }])
     }
 
     /// Columns of panels by whether they have fewer than the others.
@@ -279,11 +311,10 @@ impl Drive {
         let size = 4 / shape.product.depth();
         let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
         let mut ready = Ready { registers: Registers::get(self.isa)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
-        let heights: Vec<usize> =
-            self.stretches.iter().filter(|s| s.tiles > 0).flat_map(|s| [s.rows / s.tiles, s.rows.div_ceil(s.tiles)]).collect();
+        let may = |tall: usize, test: fn(usize) -> bool| self.stretches.iter().any(|s| s.may(tall, test));
         let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
         for (narrow, _) in self.kinds(&(0..self.panels())) {
-            for tall in [1, 2].into_iter().filter(|tall| heights.iter().any(|h| h.div_ceil(LINES) == *tall)) {
+            for tall in [1, 2].into_iter().filter(|tall| may(*tall, |_| true)) {
                 for (load, _) in begins.into_iter().enumerate().filter(|(_, wanted)| *wanted) {
                     let start = if load == 1 { Start::Load } else { Start::Zero };
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
@@ -292,7 +323,7 @@ impl Drive {
                 }
             }
             for (single, rows) in [(false, TAIL), (true, 1)] {
-                let wanted = heights.iter().any(|h| if single { h % TAIL > 0 } else { *h >= TAIL });
+                let wanted = [1, 2].into_iter().any(|tall| may(tall, if single { |rows| rows % TAIL > 0 } else { |rows| rows >= TAIL }));
                 if wanted && shape.tail.is_some() {
                     ready.tails[2 * usize::from(single) + usize::from(narrow)] = Some(Tile::get(self.isa, &self.tail(rows, narrow))?);
                 }

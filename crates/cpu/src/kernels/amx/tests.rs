@@ -35,14 +35,16 @@ fn rounds_cover_a_part() {
 /// Tiles follow each other, do not cross stretches, and are about equally tall.
 #[test]
 fn tiles_cover_all_rows() {
-    for rows in [&[1][..], &[32], &[33, 1], &[0, 100, 7], &[3136, 64, 31]] {
-        for workers in [1, 16] {
-            let drive = Drive::new(Isa::AMX, TileProduct::Bf16, shape(rows, 256, 64), workers);
+    for rows in [&[1][..], &[32], &[33, 1], &[0, 100, 7], &[3136, 64, 31], &[54 * 3, 12 * 5, 5 * 7]] {
+        for (workers, lines) in [(1, rows), (16, &[54, 12, 5][..rows.len()]), (16, &[1; 3])] {
+            let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(rows, 256, 64), lines, workers);
             let (mut next, mut ends) = (0, Vec::new());
             for tile in 0..drive.all {
                 let (first, [upper, lower]) = drive.tile(tile);
                 assert_eq!(first, next);
-                assert!((1..=LINES).contains(&upper) && lower <= upper);
+                assert!((1..=LINES).contains(&upper) && lower <= LINES);
+                let tall = if lower > 0 { 2 } else { 1 };
+                assert!(drive.stretches.iter().any(|s| s.may(tall, |rows| rows == upper + lower)));
                 next += upper + lower;
                 ends.push(next);
             }
@@ -59,7 +61,20 @@ fn tiles_cover_all_rows() {
 #[test]
 fn too_many_gathered_rows_are_refused() {
     let mut shape = shape(&[100], 64, 64);
-    assert!(Drive::new(Isa::AMX, TileProduct::Bf16, shape.clone(), 2).scratch_len(2).is_some());
+    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape.clone(), &[100], 2).scratch_len(2).is_some());
     shape.parts[0].taps = 4096;
-    assert!(Drive::new(Isa::AMX, TileProduct::Bf16, shape, 2).scratch_len(2).is_none());
+    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape, &[100], 2).scratch_len(2).is_none());
+}
+
+/// Pieces do not cross lines that are long enough.
+#[test]
+fn pieces_are_of_one_line() {
+    for (line, most) in [(54, 14), (26, 13), (12, 12), (16, 16)] {
+        let stretch = Stretch::new((0, 0), line * 9, line);
+        for piece in 0..stretch.all {
+            let (first, end) = stretch.piece(piece);
+            assert!(first / line == (end - 1) / line && end - first <= most, "{line}");
+        }
+    }
+    assert_eq!(Stretch::new((0, 0), 45, 5).pieces, 3);
 }

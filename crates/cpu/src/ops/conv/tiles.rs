@@ -545,6 +545,8 @@ impl Pass {
             a_step: Stride::Fixed(4),
             tail: c.tail.clone(),
         };
-        Pass { lines, order, taps, packed, joint: None, drive: Loops::new(c.isa, shape, c.workers) }
+        let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
+        let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.workers);
+        Pass { lines, order, taps, packed, joint: None, drive }
     }
 }

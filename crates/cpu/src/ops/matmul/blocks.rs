@@ -18,7 +18,7 @@ const STEPS: usize = 512;
 #[derive(Debug)]
 pub(super) enum Loops {
     Vectors(Gemm),
-    Tiles(Blocks),
+    Tiles(Box<Blocks>),
 }
 
 /// A product on tiles of AMX.
@@ -39,8 +39,8 @@ impl Loops {
             Some(product) => {
                 let form = Form { size: 4 / kind.product.depth(), together: kind.product.together(), width: sizes.width };
                 let right = kind.right;
-                let drive = amx::Drive::new(kind.isa, product, shape(kind, sizes), workers);
-                Loops::Tiles(Blocks { drive, right, form, sizes, workers })
+                let drive = amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], workers);
+                Loops::Tiles(Box::new(Blocks { drive, right, form, sizes, workers }))
             }
         }
     }
