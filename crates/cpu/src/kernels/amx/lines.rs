@@ -54,13 +54,16 @@ impl<'h> Half<'h> {
         self.count
     }
 
-    /// Adds a tap, whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin at these addresses; `distance` is what
+    /// Adds a tap, where it is of the part of the reduction that is looked at, whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin at these addresses; `distance` is what
     /// lies between each two, where that is the same.
     ///
     /// # Panics
     /// When there are more taps than the product has.
     pub fn tap(&mut self, b: usize, rows: &[usize; LINES], distance: Option<usize>) {
         let (part, before) = (self.part, self.part.before[0]);
+        if part.taken.is_some_and(|[first, end]| !(first..end).contains(&b)) {
+            return;
+        }
         let (at, apart) = match distance {
             Some(distance) if part.partial == 0 => (rows[0].wrapping_add(before), distance),
             _ => {

@@ -31,11 +31,13 @@ mod tests;
 const PANELS: usize = 1 << 20;
 /// Numbers of sums that a task carries from part to part.
 const SUMS: usize = 128 << 10;
+/// Numbers of a row of sums that stay in the first cache until the tail has finished them.
+const NEAR: usize = 128;
 /// Tasks for every worker.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
 const WORTH: usize = 256 << 10;
-/// Tiles that a block of rows has at least, where panels do not stay in the second cache from one block to the next.
+/// Tiles that a block of rows is to have where panels do not stay in the second cache from one block to the next.
 const LEAST: usize = 8;
 /// Numbers between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
@@ -227,11 +229,11 @@ impl Drive {
         let mut group = (PANELS / widest).clamp(1, panels);
         let steps: usize = shape.parts.iter().map(|p| p.taps * all_steps(p)).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
-        // As many tasks as are wanted and worth it: first by rows, then by panels.
+        // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
         let wanted = (work / WORTH).clamp(1, TASKS * workers.max(1)).div_ceil(shape.units.max(1));
         let most = (all / if total * panels > PANELS { LEAST } else { 1 }).max(1);
         group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
-        let mut block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group)).min(most)).max(1);
+        let mut block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1);
         if shape.parts.len() > 1 || shape.tail.is_none() {
             block = block.min((SUMS / (group * shape.panel) / ROWS).max(1));
         }
@@ -261,9 +263,14 @@ impl Drive {
         self.shape.parts.len() > 1 || self.shape.tail.is_none()
     }
 
+    /// Panels whose sums a tile leaves in memory before they are finished: all of a task where sums are carried.
+    fn near(&self) -> usize {
+        if self.carries() { self.group } else { (NEAR / self.shape.panel).clamp(1, self.group) }
+    }
+
     /// Distance of two rows of sums.
     fn sums_row(&self) -> usize {
-        self.group * self.shape.panel + SKEW
+        self.near() * self.shape.panel + SKEW
     }
 
     fn sums_len(&self) -> usize {
@@ -418,9 +425,13 @@ impl<W: Lines> Task<'_, '_, W> {
                     part: index,
                     sums: if drive.carries() { (row - first) * drive.sums_row() } else { 0 },
                 };
-                self.products(&mut held, &at, (tile, sums));
-                if index + 1 == drive.shape.parts.len() && drive.shape.tail.is_some() {
-                    self.finish(&to[..rows[0] + rows[1]], words, &mut sums[at.sums..]);
+                let ends = index + 1 == drive.shape.parts.len() && drive.shape.tail.is_some();
+                for near in self.panels.clone().step_by(drive.near()) {
+                    let panels = near..self.panels.end.min(near + drive.near());
+                    self.products(&mut held, &at, (tile, &panels), sums);
+                    if ends {
+                        self.finish(&to[..rows[0] + rows[1]], &panels, words, &mut sums[at.sums..]);
+                    }
                 }
             }
         }
@@ -431,13 +442,13 @@ impl<W: Lines> Task<'_, '_, W> {
         }
     }
 
-    /// The sums of a part of a tile.
-    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, (tile, sums): (usize, &mut [f32])) {
+    /// The sums of a part of a tile by some panels.
+    fn products(&self, held: &mut block::Held<'_>, at: &At<'_>, (tile, panels): (usize, &Range<usize>), sums: &mut [f32]) {
         let (drive, on) = (self.drive, self.on);
         let (part, panel) = (&drive.shape.parts[at.part], drive.shape.panel);
         for (i, round) in drive.rounds[at.part].iter().enumerate() {
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
-            for (narrow, panels) in drive.kinds(&self.panels) {
+            for (narrow, some) in drive.kinds(panels) {
                 let tall = if at.rows[1] > 0 { 2 } else { 1 };
                 let Some(block) = &self.kernels.blocks[index(tall, narrow, at.part + i > 0)] else { continue };
                 block.run(
@@ -449,41 +460,43 @@ impl<W: Lines> Task<'_, '_, W> {
                         source: on.a,
                         gathered: at.gathered,
                         b: on.b,
-                        b_at: self.b_at + panels.start * on.b_panel + part.before[1] + round.before * panel * 4,
+                        b_at: self.b_at + some.start * on.b_panel + part.before[1] + round.before * panel * 4,
                         b_panel: on.b_panel,
-                        panels: panels.len(),
-                        sums: &mut sums[at.sums + (panels.start - self.panels.start) * panel..],
+                        panels: some.len(),
+                        sums: &mut sums[at.sums + (some.start - panels.start) * panel..],
                         sums_row: drive.sums_row(),
-                        ahead: if narrow || i > 0 { Ahead::default() } else { self.ahead(at, tile, round.blocks * panels.len()) },
+                        ahead: if narrow || i > 0 { Ahead::default() } else { self.ahead(at, (tile, some.start), round.blocks) },
                     },
                 );
             }
         }
     }
 
-    /// What the blocks of a tile ask for, so many for every tap and pass over a panel: the next group's panels, evenly over all tiles of the task, or
-    /// the rows of the next tile. Where there are several parts, either is in many pieces, and nothing is asked for.
-    fn ahead(&self, at: &At<'_>, tile: usize, blocks: usize) -> Ahead {
+    /// What a tile asks for from a panel on, with so many blocks of every tap: the next group's panels, evenly over all tiles of the task, or the rows
+    /// of the next tile. Where there are several parts, either is in many pieces, and nothing is asked for.
+    fn ahead(&self, at: &At<'_>, (tile, panel): (usize, usize), blocks: usize) -> Ahead {
         let (drive, on) = (self.drive, self.on);
         let &[_, first, distance, ..] = at.taps else { return Ahead::default() };
         if drive.shape.parts.len() > 1 {
             return Ahead::default();
         }
         let passes = drive.shape.panel.div_ceil(if at.rows[1] > 0 { ROWS } else { 4 * LINES });
-        let asks = (at.taps.len() / TAP * passes * blocks).max(1);
+        let each = (at.taps.len() / TAP * passes * blocks).max(1);
+        let (all, done) = (each * self.panels.len(), each * (panel - self.panels.start));
         if self.tiles.end == drive.all && self.panels.end < drive.panels() {
             let next = drive.group.min(drive.panels() - self.panels.end) * on.b_panel;
-            let step = next.div_ceil(self.tiles.len() * asks).min(tiles::AHEAD);
-            let before = (tile - self.tiles.start) * asks * step;
+            let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
+            let before = ((tile - self.tiles.start) * all + done) * step;
             return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step };
         }
         let bytes = (at.rows[0] + at.rows[1]) * distance;
+        let step = bytes.div_ceil(all).min(tiles::AHEAD);
         let is_next = tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
-        if is_next { Ahead { at: first.wrapping_add(bytes), step: bytes.div_ceil(asks).min(tiles::AHEAD) } } else { Ahead::default() }
+        if is_next { Ahead { at: first.wrapping_add(bytes + done * step), step } } else { Ahead::default() }
     }
 
-    /// Finishes the sums of a tile whose rows go to these addresses.
-    fn finish(&self, to: &[usize], words: &mut [usize], sums: &mut [f32]) {
+    /// Finishes the sums of a tile by some panels, whose rows go to these addresses.
+    fn finish(&self, to: &[usize], panels: &Range<usize>, words: &mut [usize], sums: &mut [f32]) {
         let (drive, on) = (self.drive, self.on);
         let Some((tail, column)) = on.tail else { return };
         let (first, row_bytes) = (column(self.unit), drive.sums_row() * 4);
@@ -497,9 +510,9 @@ impl<W: Lines> Task<'_, '_, W> {
                 addresses[..each].copy_from_slice(&to[row..row + each]);
                 list.strip(Strip { tiles: 1, sums: row * row_bytes, a_row: 0, c_row: 0, to: (0, &addresses) });
             }
-            for (narrow, panels) in drive.kinds(&self.panels) {
+            for (narrow, some) in drive.kinds(panels) {
                 let Some(tile) = &self.kernels.tails[2 * usize::from(single) + usize::from(narrow)] else { continue };
-                let column = panels.start * drive.shape.panel;
+                let column = some.start * drive.shape.panel;
                 tile.run(TailCall {
                     strips: list.strips(),
                     steps: 0,
@@ -507,12 +520,12 @@ impl<W: Lines> Task<'_, '_, W> {
                     a_from: 0,
                     zeros: Buf::empty(),
                     b: Buf::empty(),
-                    panels: Panels { at: 0, step: 0, count: panels.len(), outer: false },
+                    panels: Panels { at: 0, step: 0, count: some.len(), outer: false },
                     c: on.c,
                     column,
                     tail_column: first + column,
                     tail: Some(tail),
-                    sums: &mut sums[(panels.start - self.panels.start) * drive.shape.panel..],
+                    sums: &mut sums[(some.start - panels.start) * drive.shape.panel..],
                     sums_row: drive.sums_row(),
                     a_step: 0,
                     b_row: 0,

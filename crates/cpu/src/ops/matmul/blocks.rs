@@ -105,7 +105,7 @@ fn parts(sizes: Sizes, product: Product) -> Vec<Part> {
     let per = steps.div_ceil(steps.div_ceil(STEPS)).next_multiple_of(LINES);
     let part = |first: usize| {
         let depth = sizes.depth.min((first + per) * each) - first * each;
-        Part { taps: 1, steps: depth / each, partial: (depth % each) as u8, before: [first * 4, first * 4 * sizes.width] }
+        Part { taps: 1, steps: depth / each, partial: (depth % each) as u8, before: [first * 4, first * 4 * sizes.width], taken: None }
     };
     (0..steps).step_by(per).map(part).collect()
 }
