@@ -3,9 +3,9 @@
 use crate::CpuTarget;
 use crate::ops::conv::depthwise;
 use crate::ops::conv::geometry::Direction;
-use crate::ops::conv::planes;
 use crate::ops::conv::weights;
 use crate::ops::conv::window::{self, Setup};
+use crate::ops::conv::{planes, tiles};
 use crate::ops::fallback;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
