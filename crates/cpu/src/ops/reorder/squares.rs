@@ -2,10 +2,11 @@
 //!
 //! NCHW to NHWC, either to blocks of channels, and back are the cases that matter. Dimensions are cut where blocks of either layout end;
 //! what neither layout separates is one. What is left is a matrix, transposed for every position of the other loops. A task takes a matrix, or
-//! a number of its columns where it is large.
+//! a number of its columns where it is large. Of images with a few channels most of a square would not exist: their rows are woven into the
+//! destination by shuffles that the compiler chooses.
 
 use super::reorder;
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
@@ -15,6 +16,10 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::{Arg, Blocking, Dims, Error, MAX_NDIMS, Problem, Tensor};
 use std::sync::OnceLock;
+
+/// Most rows that are woven, and columns at a time.
+const FEW: usize = 4;
+const WOVEN: usize = 256;
 
 /// A loop over both tensors: how often, and the elements of a step in destination and source.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +139,7 @@ impl Kernel for Transposed {
         Ok(())
     }
 
-    fn run(&self, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let (to, from) = (ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?);
         let squares = self.squares.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))?;
         let (rows, columns) = (self.rows, self.columns);
@@ -149,8 +154,53 @@ impl Kernel for Transposed {
             }
             let from = Matrix { buf: from, at: (at[1] + first) * 4, row: rows.steps[1] * 4 };
             let to = Matrix { buf: to, at: (at[0] + first * columns.steps[0]) * 4, row: columns.steps[0] * 4 };
-            squares.run(from, to, rows.size, self.piece.min(columns.size - first));
+            let count = self.piece.min(columns.size - first);
+            if rows.size <= FEW && columns.steps[0] == rows.size {
+                simd.run(Weave { from, to, rows: rows.size, columns: count });
+            } else {
+                squares.run(from, to, rows.size, count);
+            }
         });
         Ok(())
+    }
+}
+
+/// A few rows whose columns follow each other in the destination.
+struct Weave {
+    from: Matrix,
+    to: Matrix,
+    rows: usize,
+    columns: usize,
+}
+
+impl Weave {
+    #[inline(always)]
+    fn rows<const N: usize>(&self) {
+        let (mut rows, mut woven) = ([[0_u32; WOVEN]; N], [[0_u32; N]; WOVEN]);
+        for first in (0..self.columns).step_by(WOVEN) {
+            let count = WOVEN.min(self.columns - first);
+            for (i, row) in rows.iter_mut().enumerate() {
+                self.from.buf.read((self.from.at + i * self.from.row) / 4 + first, &mut row[..count]);
+            }
+            // All columns are woven, and those that do not exist left behind: the compiler knows how many there are.
+            for (column, to) in woven.iter_mut().enumerate() {
+                to.iter_mut().zip(&rows).for_each(|(to, row)| *to = row[column]);
+            }
+            self.to.buf.write(self.to.at / 4 + first * N, &woven.as_flattened()[..count * N]);
+        }
+    }
+}
+
+impl Body for Weave {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        match self.rows {
+            1 => self.rows::<1>(),
+            2 => self.rows::<2>(),
+            3 => self.rows::<3>(),
+            _ => self.rows::<FEW>(),
+        }
     }
 }

@@ -203,7 +203,10 @@ impl Bound<'_> {
         let other = !ready.fresh || p.ends_within(first);
         let mut upcoming = self.upcoming(at, ready, panel);
         let mut walk = |list: &List<'_>, tiles: usize, sums: &mut [f32]| {
-            let Some(tile) = p.tile(list.rows(), vectors, other).filter(|_| tiles > 0) else { return };
+            if tiles == 0 {
+                return;
+            }
+            let Some(tile) = p.tile(list.rows(), vectors, other) else { return };
             tile.run(Call {
                 strips: list.strips(),
                 ahead: upcoming.take(tiles * parts.count * (parts.steps / 4)),
