@@ -16,7 +16,7 @@ fn supports(dtype: DataType) -> bool {
         DataType::F64 | DataType::F4E2m1 | DataType::F4E3m0 => false,
         DataType::Bf16 => has_any(&[sets::AVX512_CORE, sets::AVX2_VNNI_2]),
         DataType::F16 => has_any(&[sets::AVX512_CORE_FP16, sets::AVX2_VNNI_2]),
-        DataType::F8E5m2 | DataType::F8E4m3 => has_any(&[sets::AVX512_CORE_FP16]),
+        DataType::F8E5m2 | DataType::F8E4m3 | DataType::E8m0 => has_any(&[sets::AVX512_CORE_FP16]),
         _ => true,
     }
 }

@@ -86,14 +86,14 @@ impl Norm<'_> {
 
     /// Computes statistics of the source, for the arguments too where they are.
     fn computed(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
-        let count = 1.0 / b.count(b.all() & !self.kept) as f32;
+        let count = b.count(b.all() & !self.kept) as f32;
         if let Some(mean) = stats.mean {
             b.stage(Over::All);
             b.load_argument(0, Arg::SRC)?;
             b.fold(0, FoldOp::Sum, mean);
             b.stage(Over::Kept);
             b.load(0, mean);
-            b.forward(0, EltwiseAlg::Linear, count, 0.0);
+            b.divide(0, count);
             b.store(0, mean);
             self.keep(b, Arg::MEAN)?;
         }
@@ -106,7 +106,7 @@ impl Norm<'_> {
         b.fold(0, FoldOp::Sum, stats.inverse);
         b.stage(Over::Kept);
         b.load(0, stats.inverse);
-        b.forward(0, EltwiseAlg::Linear, count, 0.0);
+        b.divide(0, count);
         self.keep(b, Arg::VARIANCE)?;
         self.invert(b);
         b.store(0, stats.inverse);

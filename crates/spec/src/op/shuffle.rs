@@ -1,7 +1,7 @@
 //! Channel shuffle.
 
 use super::{Prop, operands};
-use crate::check::types::{DATA, F64, FP, Pass, TypeTable, same};
+use crate::check::types::{DATA, F64, Pass, TypeTable, same};
 use crate::check::{self, Checked, ensure};
 use crate::{Arg, Tensor};
 
@@ -32,10 +32,8 @@ operands!(Shuffle { prop, src, dst }, o => {
 });
 
 /// Data types.
-pub(super) const TYPES: TypeTable = TypeTable {
-    columns: &["src", "dst"],
-    rows: &[same(Pass::Forward, &[DATA, DATA]), same(Pass::Backward, &[FP, FP]), same(Pass::Every, &[F64, F64])],
-};
+pub(super) const TYPES: TypeTable =
+    TypeTable { columns: &["src", "dst"], rows: &[same(Pass::Every, &[DATA, DATA]), same(Pass::Every, &[F64, F64])] };
 
 impl Shuffle {
     pub(super) fn check(&self) -> Checked {

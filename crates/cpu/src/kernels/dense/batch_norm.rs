@@ -141,8 +141,8 @@ impl BatchNorm {
                 Some(sum) => sum.run(&[src], rows.clone(), &mut [&mut *means], &[]),
                 None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means })),
             }
-            let count = 1.0 / rows.len() as f32;
-            means.iter_mut().for_each(|m| *m *= count);
+            let count = rows.len() as f32;
+            means.iter_mut().for_each(|m| *m /= count);
             match self.pass(1) {
                 Some(pass) => pass.run(&[src], rows, &mut [squares], &[means]),
                 None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),

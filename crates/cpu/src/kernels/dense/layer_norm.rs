@@ -162,9 +162,9 @@ impl Body for Statistics<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) -> [f32; 2] {
         let Statistics { x, rms } = self;
-        let count = 1.0 / x.len() as f32;
-        let mean = if rms { 0.0 } else { across::<W>(x, x, 0.0, |x, _| x, |a, b| a + b) * count };
-        [mean, across::<W>(x, x, 0.0, |x, _| (x - mean) * (x - mean), |a, b| a + b) * count]
+        let count = x.len() as f32;
+        let mean = if rms { 0.0 } else { across::<W>(x, x, 0.0, |x, _| x, |a, b| a + b) / count };
+        [mean, across::<W>(x, x, 0.0, |x, _| (x - mean) * (x - mean), |a, b| a + b) / count]
     }
 }
 

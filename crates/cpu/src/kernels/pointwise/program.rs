@@ -336,6 +336,13 @@ impl<'p> Builder<'p> {
         self.push(Step::Forward { at, f: Unary { alg, alpha: alpha.into(), beta: beta.into() } });
     }
 
+    /// `r[at] = r[at] / by`, rounded once, which a product with the reciprocal is not; uses the register behind it.
+    pub fn divide(&mut self, at: usize, by: f32) {
+        self.copy(at + 1, at);
+        self.forward(at + 1, EltwiseAlg::Clip, by, by);
+        self.both(at, BinaryAlg::Div);
+    }
+
     /// `r[at] = r[at]^exponent`.
     pub fn power(&mut self, at: usize, exponent: f32) {
         match exponent {
