@@ -218,7 +218,9 @@ impl Cut {
             let blocks = wanted.div_ceil(panels.div_ceil(group).max(1));
             block = block.min(rows.div_ceil(tall).div_ceil(blocks).max(TILES));
         }
-        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block: (block * tall).clamp(1, rows.max(1)), group }
+        // Blocks are equally tall, whatever remains in the last tile of each.
+        let block = rows.div_ceil(rows.div_ceil(block * tall).max(1)).max(1);
+        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, group }
     }
 
     /// Steps of a part: the first, and how many are whole.
