@@ -66,7 +66,7 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
     let step = if inexact && !dtype.is_integral() && dtype.digits() < 24 { dtype.epsilon() / 2.0 } else { 0.0 };
     Tolerance {
         relative: destination + step + functions,
-        absolute: rounding + code(problem, dtype) + (a.epsilon * growth + functions) * scale + winograd + smallest(dtype),
+        absolute: rounding + (a.epsilon * growth + functions) * scale + winograd + smallest(dtype),
         singular: inexact && problem.attr.post_ops.iter().any(is_singular),
     }
 }
@@ -104,15 +104,6 @@ fn sums_by_winograd(problem: &Problem, terms: i64, inputs: &HostArgs) -> Option<
     let factors = [Arg::SRC, Arg::DIFF_DST, Arg::WEIGHTS].into_iter().flat_map(|arg| [arg, Arg::scale(arg)]);
     let largest = factors.filter_map(|arg| inputs.get(arg)).map(|t| largest(&t.values()));
     Some(largest.product::<f64>() * (terms as f64).sqrt())
-}
-
-/// The real number that one code of a quantised network's states is: a state next to a tie may become the other one, and all that follows from
-/// it with it.
-fn code(problem: &Problem, dtype: DataType) -> f64 {
-    match (&problem.op, problem.attr.rnn.data) {
-        (Op::Rnn(r), Some((scale, _))) if r.src_layer.dtype.is_x8() && !dtype.is_integral() => 1.0 / f64::from(scale.get()).abs(),
-        _ => 0.0,
-    }
 }
 
 /// The spacing of a type's subnormal numbers, half of which rounding may cost.

@@ -150,6 +150,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Op("backward"));
     }
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
+    // A state of whole numbers next to a tie may become its neighbour, which real results show in full.
+    let mut states = std::iter::once(&op.dst_layer).chain(&op.dst_iter);
+    if product.is_whole() && states.any(|t| !t.dtype.is_integral()) {
+        return Err(Skip::DataType("real results of a network of bytes".into()));
+    }
     let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
     let mut problem = problem.clone();
     if let Op::Rnn(op) = &mut problem.op {
