@@ -1,12 +1,12 @@
 //! Strips of pooling by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
+use super::strip::Finished;
 use super::tile::{Tail, TailArgs};
 use oxidnn_jit::kernels::pool::{Args, Line, Pool, Row, Take};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
-use std::mem::offset_of;
 use std::ops::Range;
 
 /// Rows of results with the lines of their windows: made once for a plan, so that calls need not look at each.
@@ -51,36 +51,24 @@ pub struct Spec {
     pub tail: Tail,
 }
 
-/// What kernels read.
-#[repr(C)]
-#[derive(Debug)]
-pub struct StripArgs {
-    pool: Args,
-    /// The first line of the tail's operands from the call's first channel on.
-    lines: *const f32,
-    /// Bytes from a line to the next.
-    pitch: usize,
-}
-
 static STRIPS: Kernels<Spec> = Kernels::new();
 
 impl Key for Spec {
-    type Args = StripArgs;
+    type Args = Finished<Args>;
 
     fn name(&self, isa: Isa) -> String {
         self.pool.name(isa)
     }
 
     fn function(&self, isa: Isa) -> Function {
-        let fields = [offset_of!(StripArgs, lines), offset_of!(StripArgs, pitch)];
-        self.pool.function_with(isa, |f, strip| self.tail.write_strip(f, strip, fields))
+        self.pool.function_with(isa, |f, strip| self.tail.write_strip(f, strip, Finished::<Args>::FIELDS))
     }
 }
 
 /// A kernel, with what its reach depends on.
 #[derive(Clone, Debug)]
 pub struct Strip {
-    entry: Entry<StripArgs>,
+    entry: Entry<Finished<Args>>,
     spec: Spec,
     lanes: usize,
     /// Distance of the first and the last source column that is read; `None` where none is.
@@ -162,7 +150,7 @@ impl Strip {
     }
 
     /// The arguments of a call that is not empty.
-    fn checked(&self, call: &Call<'_>) -> StripArgs {
+    fn checked(&self, call: &Call<'_>) -> Finished<Args> {
         let (pool, table, lanes) = (&self.spec.pool, call.table, self.lanes);
         let group = usize::from(pool.vectors) * lanes;
         let whole = call.channels.is_multiple_of(group);
@@ -187,8 +175,6 @@ impl Strip {
         assert!(!wanted || call.places.is_some(), "no places: {call:?}");
         let places = call.places.unwrap_or(Side { buf: Buf::empty(), at: 0, column: 0, strip: 0, vector: 0, group: 0 });
         let groups = call.channels.div_ceil(group);
-        let operands = call.tail.0.from_column(&self.spec.tail, call.tail.1, groups * group);
-        let (first, pitch) = operands.unwrap_or_else(|| panic!("operands of a strip's tail end before its channels: {call:?}"));
         let start = |side: &Side| side.buf.as_ptr().wrapping_add(side.at);
         let args = Args {
             rows: rows.as_ptr(),
@@ -211,6 +197,6 @@ impl Strip {
             places_strip: places.strip,
             places_group: places.group,
         };
-        StripArgs { pool: args, lines: first, pitch }
+        Finished::new(args, &self.spec.tail, call.tail, groups * group)
     }
 }

@@ -48,36 +48,50 @@ pub struct Spec {
     pub tail: Tail,
 }
 
-/// What kernels read.
+/// What kernels of strips read: their own arguments, and what their tails do.
 #[repr(C)]
 #[derive(Debug)]
-pub struct StripArgs {
-    sums: Args,
+pub struct Finished<A> {
+    args: A,
     /// The first line of the tail's operands from the call's first channel on.
     lines: *const f32,
     /// Bytes from a line to the next.
     pitch: usize,
 }
 
+impl<A> Finished<A> {
+    /// Where a tail finds its arguments.
+    pub(super) const FIELDS: [usize; 2] = [offset_of!(Finished<A>, lines), offset_of!(Finished<A>, pitch)];
+
+    /// The arguments of a call of so many channels, whose first one is `operands.1` for the tail.
+    ///
+    /// # Panics
+    /// Where the tail's operands end before these channels.
+    pub(super) fn new(args: A, tail: &Tail, operands: (&TailArgs<'_>, usize), channels: usize) -> Finished<A> {
+        let found = operands.0.from_column(tail, operands.1, channels);
+        let (lines, pitch) = found.unwrap_or_else(|| panic!("operands of a strip's tail end before channel {} + {channels}", operands.1));
+        Finished { args, lines, pitch }
+    }
+}
+
 static STRIPS: Kernels<Spec> = Kernels::new();
 
 impl Key for Spec {
-    type Args = StripArgs;
+    type Args = Finished<Args>;
 
     fn name(&self, isa: Isa) -> String {
         self.sums.name(isa)
     }
 
     fn function(&self, isa: Isa) -> Function {
-        let fields = [offset_of!(StripArgs, lines), offset_of!(StripArgs, pitch)];
-        self.sums.function_with(isa, |f, strip| self.tail.write_strip(f, strip, fields))
+        self.sums.function_with(isa, |f, strip| self.tail.write_strip(f, strip, Finished::<Args>::FIELDS))
     }
 }
 
 /// A kernel, with what its reach depends on.
 #[derive(Clone, Debug)]
 pub struct Strip {
-    entry: Entry<StripArgs>,
+    entry: Entry<Finished<Args>>,
     tail: Tail,
     lanes: usize,
     /// Bytes of an element of source, weights and result.
@@ -204,7 +218,7 @@ impl Strip {
     }
 
     /// The arguments of a call that is not empty.
-    fn checked(&self, call: &Call<'_>) -> StripArgs {
+    fn checked(&self, call: &Call<'_>) -> Finished<Args> {
         let vectors = call.channels.div_ceil(self.lanes);
         let (table, rows) = (call.table, &call.table.rows[call.rows.clone()]);
         assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
@@ -224,8 +238,6 @@ impl Strip {
         let fits = inside(from, table.source, source) && inside(by, table.weights, weights);
         assert!(!reads || fits, "a strip outside its source or weights: {call:?}");
         assert!(inside(to, table.result, reach(&call.result_steps, self.results - 1, self.result)), "a strip outside its result: {call:?}");
-        let operands = call.tail.0.from_column(&self.tail, call.tail.1, vectors * self.lanes);
-        let (first, pitch) = operands.unwrap_or_else(|| panic!("operands of a strip's tail end before its channels: {call:?}"));
         let sums = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
@@ -245,6 +257,6 @@ impl Strip {
             result_vector: call.result_steps.vector,
             shift: call.shift.as_ptr(),
         };
-        StripArgs { sums, lines: first, pitch }
+        Finished::new(sums, &self.tail, call.tail, vectors * self.lanes)
     }
 }
