@@ -62,7 +62,7 @@ impl Loops {
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], workers: usize) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
             Some(product) => Loops::Tiles(Box::new(Drive::new((isa, product), shape, lines, workers))),
-            None => Loops::Vectors(Vectors::new(isa, shape)),
+            None => Loops::Vectors(Vectors::new(isa, shape, workers)),
         }
     }
 
@@ -93,11 +93,19 @@ impl Loops {
         }
     }
 
-    /// Computes everything on at most `workers` workers, with scratch of the length for that many.
-    pub fn run<W: Work + Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
         match self {
-            Loops::Vectors(drive) => drive.run(executor, workers, scratch, on),
-            Loops::Tiles(drive) => drive.run(executor, workers, scratch, on),
+            Loops::Vectors(drive) => drive.tasks(),
+            Loops::Tiles(drive) => drive.tasks(),
+        }
+    }
+
+    /// Computes a task with scratch of a worker's share.
+    pub fn task<W: Work + Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
+        match self {
+            Loops::Vectors(drive) => drive.task(task, share, on),
+            Loops::Tiles(drive) => drive.task(task, share, on),
         }
     }
 }
@@ -351,18 +359,30 @@ impl Drive {
         }
     }
 
+    /// Blocks of rows, and groups of panels.
+    fn cuts(&self) -> [usize; 2] {
+        [self.all.div_ceil(self.block), self.panels().div_ceil(self.group)]
+    }
+
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.cuts().into_iter().fold(self.shape.units, |n, count| n * count)
+    }
+
+    /// Computes a task with scratch of a worker's share.
+    pub fn task<W: Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
+        let (Some(kernels), [blocks, groups]) = (self.kernels.get(), self.cuts()) else { return };
+        let (block, rest) = (task % blocks, task / blocks);
+        let (group, unit) = (rest % groups, rest / groups);
+        let panels = group * self.group..self.panels().min((group + 1) * self.group);
+        let tiles = block * self.block..self.all.min((block + 1) * self.block);
+        let b_at = (on.b_unit)(unit);
+        Task { drive: self, kernels, on, unit, b_at, tiles, panels }.run(share);
+    }
+
     /// Computes everything on at most `workers` workers, with scratch of the length for that many.
     pub fn run<W: Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
-        let Some(kernels) = self.kernels.get() else { return };
-        let (blocks, groups) = (self.all.div_ceil(self.block), self.panels().div_ceil(self.group));
-        scratch.work(executor, workers, self.shape.units * blocks * groups, &|task, share| {
-            let (block, rest) = (task % blocks, task / blocks);
-            let (group, unit) = (rest % groups, rest / groups);
-            let panels = group * self.group..self.panels().min((group + 1) * self.group);
-            let tiles = block * self.block..self.all.min((block + 1) * self.block);
-            let b_at = (on.b_unit)(unit);
-            Task { drive: self, kernels, on, unit, b_at, tiles, panels }.run(share);
-        });
+        scratch.work(executor, workers, self.tasks(), &|task, share| self.task(task, share, on));
     }
 }
 

@@ -5,32 +5,24 @@
 //! from part to part through scratch. The last part's tiles finish them in registers where the tail can do it; else the task hands the sums to
 //! the work, a block at a time.
 //!
-//! All cuts are functions of the product's sizes, so that results do not depend on who computes what.
+//! How a reduction is cut is a function of the product's sizes, so that results do not depend on who computes what.
 
 use super::{AHEAD, Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
-use crate::kernels::scratch::{Part as Scratch, for_workers};
+use crate::kernels::scratch::for_workers;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Executor};
+use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+mod cut;
 #[cfg(test)]
 mod tests;
 
-/// Bytes of panels that stay in the second cache.
-const PANELS: usize = 384 << 10;
+use cut::{Cut, Piece};
+
 /// Numbers of sums that a task carries from part to part.
 const SUMS: usize = 32 << 10;
-/// Tasks that a large product is cut into at least, so that many workers find work.
-const TASKS: usize = 32;
-/// Multiply-adds that are worth a task of their own.
-const WORTH: usize = 1 << 20;
-/// Tiles that a block of rows has at least where it is cut for the sake of more tasks, for panels within and beyond [`STAYS`] bytes.
-const TILES: usize = 4;
-const FAR_TILES: usize = 24;
-/// Bytes of a panel that stays in the second cache from one block of rows to the next.
-const STAYS: usize = 512 << 10;
 /// Bytes of a panel that stays in the first cache from one tile to the next.
 const NEAR: usize = 32 << 10;
 /// Words of the strips that are listed at a time, unless one has more.
@@ -144,11 +136,10 @@ pub struct Drive {
     shape: Shape,
     /// Rows of the tallest tile.
     tall: usize,
-    /// Tiles of a unit, and of a block.
+    /// Tiles of a unit, and most that are computed together.
     all: usize,
     block: usize,
-    /// Panels of a group.
-    group: usize,
+    cut: Cut,
     /// What tiles ask for.
     far: Option<Far>,
     tiles: OnceLock<Tiles>,
@@ -167,43 +158,42 @@ enum Far {
 #[derive(Debug)]
 struct Tiles(Vec<Option<Tile>>);
 
-impl Drive {
-    /// Decides how to cut a product.
-    pub fn new(isa: Isa, shape: Shape) -> Drive {
-        let vectors = shape.panel / isa.width().lanes();
-        let tall = tallest(isa, shape.product, vectors).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
-        let rows: usize = shape.rows.iter().sum();
-        let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
-        let panels = shape.columns.div_ceil(shape.panel).max(1);
-        let bytes = |p: &Part| p.taps * (p.steps + usize::from(p.partial > 0)) * shape.panel * 4;
-        let widest = shape.parts.iter().map(bytes).max().unwrap_or(0).max(1);
-        let mut group = (PANELS / widest).clamp(1, panels);
-        let steps: usize = shape.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
-        let worth = |rows: usize, panels: usize| rows * panels * shape.panel * steps;
-        // As many tasks as are wanted and worth it: first by rows, then by panels.
-        let wanted = (shape.units * worth(rows, panels) / WORTH).clamp(1, TASKS).div_ceil(shape.units.max(1));
-        // A panel that does not stay in the second cache is read again for every block.
-        let least = if shape.parts.iter().map(bytes).sum::<usize>() > STAYS { FAR_TILES } else { TILES };
-        let most = (all / least).max(1);
-        let by_panels = wanted.div_ceil(most).min(panels);
-        group = group.min(panels.div_ceil(by_panels));
-        let groups = panels.div_ceil(group);
-        let mut block = all.div_ceil(wanted.div_ceil(groups).min(most));
-        if shape.carries() {
-            block = block.min((SUMS / (group * shape.panel) / tall).max(1));
-        }
-        let block = block.max(1);
+impl Far {
+    /// What comes from afar and lies in few pieces.
+    fn of(line: &cut::Line<'_>, cut: &Cut) -> Option<Far> {
+        let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
-        let panel_bytes = panels * shape.parts.iter().map(bytes).sum::<usize>();
-        let by_rows = shape.source.saturating_mul(panels.div_ceil(group)) > panel_bytes.saturating_mul(all.div_ceil(block));
-        let far = match (shape.source > FAR, panel_bytes > FAR) {
+        let by_rows = line.source.saturating_mul(cut.groups) > panels.saturating_mul(cut.blocks());
+        match (line.source > FAR, panels > FAR) {
             (true, true) if by_rows => Some(Far::Rows),
             // What follows a part of the depth is in many pieces.
-            (_, true) => (shape.parts.len() == 1 || group == 1 && shape.is_by_taps()).then_some(Far::Panels),
+            (_, true) => (line.parts.len() == 1 || cut.most_panels() == 1 && by_taps(line.parts)).then_some(Far::Panels),
             (true, false) => Some(Far::Rows),
             (false, false) => None,
+        }
+    }
+}
+
+impl Drive {
+    /// Decides how to cut a product for so many workers.
+    pub fn new(isa: Isa, shape: Shape, workers: usize) -> Drive {
+        let lanes = isa.width().lanes();
+        let tall = tallest(isa, shape.product, shape.panel / lanes).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
+        let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
+        let line = cut::Line {
+            units: shape.units,
+            rows: shape.rows.iter().sum(),
+            tiles: all,
+            vectors: shape.columns.div_ceil(lanes),
+            panel: shape.panel / lanes,
+            vector: lanes * 4,
+            source: shape.source,
+            parts: &shape.parts,
+            workers,
         };
-        Drive { isa, tall, all, block, group, far, shape, tiles: OnceLock::new() }
+        let cut = Cut::new(line);
+        let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
+        Drive { isa, tall, all, block, far: Far::of(&line, &cut), cut, shape, tiles: OnceLock::new() }
     }
 
     /// What it computes.
@@ -240,16 +230,12 @@ impl Drive {
     }
 
     fn sums_len(&self) -> usize {
-        if self.shape.carries() { self.block.min(self.all) * self.tall * self.step() } else { 0 }
+        if self.shape.carries() { self.block * self.tall * self.step() } else { 0 }
     }
 
     /// Distance of two rows of sums.
     fn step(&self) -> usize {
-        self.group * self.shape.panel
-    }
-
-    fn blocks(&self) -> usize {
-        self.all.div_ceil(self.block)
+        self.cut.most_panels() * self.shape.panel
     }
 
     fn panels(&self) -> usize {
@@ -315,7 +301,7 @@ impl Drive {
     }
 
     /// The tiles `tiles` as runs of tiles that are equally tall: first row, rows of a tile, number. Every stretch is cut evenly.
-    fn cut(&self, tiles: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> {
+    fn runs(&self, tiles: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> {
         let (mut row, mut tile) = (0, 0);
         self.shape.rows.iter().flat_map(move |n| {
             let count = n.div_ceil(self.tall);
@@ -330,20 +316,22 @@ impl Drive {
         })
     }
 
-    /// Computes everything on at most `workers` workers, with scratch of the length for that many.
-    pub fn run<W: Work>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.cut.tasks
+    }
+
+    /// Computes a task with scratch of a worker's share.
+    pub fn task<W: Work>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
         let Some(kernels) = self.tiles.get() else { return };
-        let (blocks, groups) = (self.blocks(), self.panels().div_ceil(self.group));
-        scratch.work(executor, workers, self.shape.units * blocks * groups, &|task, share| {
-            let (block, rest) = (task % blocks, task / blocks);
-            let (group, unit) = (rest % groups, rest / groups);
-            let panels = group * self.group..self.panels().min((group + 1) * self.group);
-            let block = block * self.block..self.all.min((block + 1) * self.block);
-            let first = self.cut(block.clone()).next().map_or(0, |run| run.0);
-            let tail = on.tail.map(|(args, column)| (args, column(unit)));
-            let task = Task { drive: self, kernels, on, unit, b_at: (on.b_unit)(unit), tail, tiles: block, first, panels };
-            task.run(share);
-        });
+        for Piece { unit, tiles, panels } in self.cut.pieces(task) {
+            let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
+            for start in tiles.clone().step_by(self.block) {
+                let tiles = start..tiles.end.min(start + self.block);
+                let first = self.runs(tiles.clone()).next().map_or(0, |run| run.0);
+                Task { drive: self, kernels, on, unit, b_at, tail, tiles, first, panels: panels.clone() }.run(share);
+            }
+        }
     }
 }
 
@@ -380,7 +368,7 @@ impl<W: Work> Task<'_, '_, W> {
         let (sums_row, taps, near) = (self.drive.step(), shape.most(&|p| p.taps), self.drive.most_tiles(self.panels.len()));
         let mut walk = self.on.work.walk(self.unit, self.first);
         let (mut end, mut before) = (self.first, 0);
-        for (first, rows, tiles) in self.drive.cut(self.tiles.clone()) {
+        for (first, rows, tiles) in self.drive.runs(self.tiles.clone()) {
             list.restart(rows);
             let (mut done, mut listed) = (0, 0);
             while done < tiles {
@@ -411,7 +399,7 @@ impl<W: Work> Task<'_, '_, W> {
         } else if self.tiles.end < drive.all {
             (self.panels.clone(), 0)
         } else {
-            (self.panels.end..drive.panels().min(self.panels.end + drive.group), 0)
+            (drive.cut.behind(&self.panels), 0)
         };
         let at = self.b_at + panels.start * self.on.b_panel;
         match parts[part].taken {
@@ -486,6 +474,11 @@ impl<W: Work> Task<'_, '_, W> {
     }
 }
 
+/// Whether parts of a reduction are taps, not depth.
+fn by_taps(parts: &[Part]) -> bool {
+    parts.iter().any(|p| p.taken.is_some())
+}
+
 impl Shape {
     /// The most that a part has of something.
     fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
@@ -494,7 +487,7 @@ impl Shape {
 
     /// Whether parts of the reduction are taps, not depth.
     fn is_by_taps(&self) -> bool {
-        self.parts.iter().any(|p| p.taken.is_some())
+        by_taps(&self.parts)
     }
 
     /// Whether sums pass through scratch.

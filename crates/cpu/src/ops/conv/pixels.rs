@@ -133,14 +133,15 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// [`Tiles`] bound to their arguments.
+/// A pass of [`Tiles`] bound to their arguments.
+#[derive(Clone, Copy)]
 pub(super) struct Bound<'a> {
     pub(super) plan: &'a Tiles,
     pass: &'a Pass,
     source: usize,
     result: usize,
     zeros: usize,
-    tail: Option<Epilogue<'a>>,
+    tail: Option<&'a Epilogue<'a>>,
     compensation: &'a [i32],
 }
 
@@ -250,7 +251,7 @@ impl<'a> Work for Bound<'a> {
     }
 
     fn store(&self, block: Block<'_>) {
-        let Some(tail) = &self.tail else { return };
+        let Some(tail) = self.tail else { return };
         if let Some(joint) = &self.pass.joint {
             return joint.store(self, tail, block);
         }
@@ -322,17 +323,45 @@ impl Packed {
 }
 
 impl Tiles {
-    /// The weights as a pass reads them, packed in `to` where they are not read in place: memory, the byte where panels begin, bytes of one.
-    fn panels(&self, ctx: &Ctx<'_>, weights: &View<'_>, pass: &Pass, to: Buf) -> (Buf, usize, usize) {
-        let Some(packed) = &pass.packed else { return (weights.buf(), self.weights, self.panel) };
-        if let Some(joint) = &pass.joint {
-            joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width);
-        } else {
-            ctx.executor.run(ctx.executor.threads(), self.panels * self.groups, &|_, panel| {
-                packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
-            });
+    /// Words of a pass's packed weights.
+    fn words(&self, pass: &Pass) -> usize {
+        pass.packed.map_or(0, |p| p.words() * self.panels * self.groups)
+    }
+
+    /// Packs the weights of all passes that do not read them in place, one behind the other in `to`.
+    fn pack(&self, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
+        let mut at = 0;
+        for pass in &self.passes {
+            let to = to.part(at * 4, self.words(pass) * 4);
+            at += self.words(pass);
+            match (&pass.packed, &pass.joint) {
+                (None, _) => {}
+                (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
+                (Some(packed), None) => ctx.executor.run(ctx.executor.threads(), self.panels * self.groups, &|_, panel| {
+                    packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
+                }),
+            }
         }
-        (to, 0, packed.words() * 4)
+    }
+
+    /// Runs the tasks of all passes, `task(pass, index, scratch)`, as one job: every worker has its part of each pass.
+    fn all_tasks(&self, ctx: &Ctx<'_>, shares: &mut Part<'_>, task: &(dyn Fn(usize, usize, &mut [f32]) + Sync)) {
+        let tasks = |pass: &Pass| pass.drive.tasks();
+        let workers = self.passes.iter().map(tasks).max().unwrap_or(0).min(self.workers).max(1);
+        let each = |pass: &Pass| tasks(pass).div_ceil(workers);
+        let all: usize = self.passes.iter().map(each).sum();
+        shares.work(ctx.executor, workers, all * workers, &|index, share| {
+            let (worker, mut rest) = (index / all, index % all);
+            for (i, pass) in self.passes.iter().enumerate() {
+                let index = worker * each(pass) + rest;
+                if rest < each(pass) {
+                    return if index < tasks(pass) {
+                        task(i, index, share)
+                    };
+                }
+                rest -= each(pass);
+            }
+        });
     }
 
     /// What is subtracted from the sums of every channel: computed by a tile of one row whose source is ones.
@@ -409,32 +438,34 @@ impl Kernel for Tiles {
             window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let mut bound = Bound {
+        let (args, tail) = match &self.tail {
+            Some(tail) => {
+                let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
+                let from = tail::Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation, factors, bias };
+                (Some(tail.args(&from, lines)?), None)
+            }
+            None => (None, Some(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?)),
+        };
+        let bound = Bound {
             plan: self,
             pass: &self.passes[0],
             source: source.buf().as_ptr().addr() + self.from.base,
             result: dst.buf().as_ptr().addr() + self.to.base,
             zeros: zeros.as_ptr().addr(),
-            tail: None,
+            tail: tail.as_ref(),
             compensation,
         };
-        let args = match &self.tail {
-            Some(tail) => {
-                let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
-                let from = tail::Operands { ctx: (simd, ctx), attr: &self.attr, dst, columns: 1, compensation, factors, bias };
-                Some(tail.args(&from, lines)?)
-            }
-            None => {
-                bound.tail = Some(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?);
-                None
-            }
-        };
         let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| unit * self.channels;
-        for pass in &self.passes {
-            bound.pass = pass;
-            let (b, b_at, b_panel) = self.panels(ctx, &weights, pass, words);
+        self.pack(ctx, &weights, words);
+        self.all_tasks(ctx, &mut shares, &|i, task, share| {
+            let pass = &self.passes[i];
+            let before = self.passes[..i].iter().map(|p| self.words(p)).sum::<usize>() * 4;
+            let (b, b_at, b_panel) = match &pass.packed {
+                None => (weights.buf(), self.weights, self.panel),
+                Some(packed) => (words, before, packed.words() * 4),
+            };
             let operands = Operands {
-                work: &bound,
+                work: &Bound { pass, ..bound },
                 a: source.buf(),
                 zeros,
                 b,
@@ -445,8 +476,8 @@ impl Kernel for Tiles {
                 c: dst.buf(),
                 tail: args.as_ref().map(|a| (a, first_column)),
             };
-            pass.drive.run(ctx.executor, self.workers, &mut shares, &operands);
-        }
+            pass.drive.task(task, share, &operands);
+        });
         Ok(())
     }
 }

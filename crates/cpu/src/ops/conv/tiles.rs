@@ -447,7 +447,7 @@ impl Tiles {
         };
         let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
         let panels = self.panels.checked_mul(self.groups)?;
-        let words = self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).max().unwrap_or(0).checked_mul(panels)?;
+        let words = self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).sum::<usize>().checked_mul(panels)?;
         Some([self.zeros, self.tail_lines, padded, channels, words, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
     }
 }

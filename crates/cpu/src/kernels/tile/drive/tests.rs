@@ -1,8 +1,6 @@
 use super::*;
-use crate::kernels::scratch::{self, Scratch};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{MOST_ROWS, Strip};
-use oxidnn_runtime::Inline;
 use std::sync::Mutex;
 
 /// Plain matrices: `A` by rows, `B` in panels, the reduction cut into parts of `each`.
@@ -44,7 +42,7 @@ fn buf<T>(of: &mut [T]) -> Buf {
 }
 
 /// Multiplies small whole numbers, whose sums are exact, and compares with the obvious loops.
-fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) {
+fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, workers: usize) {
     let panel = panel_columns(isa, columns);
     let mut a: Vec<f32> = (0..rows * depth).map(|i| (i % 7) as f32 - 3.0).collect();
     let value = |k: usize, j: usize| ((k * 5 + j * 3) % 11) as f32 - 5.0;
@@ -68,14 +66,11 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         a_step: Stride::Fixed(4),
         tail: None,
     };
-    let drive = Drive::new(isa, shape);
+    let drive = Drive::new(isa, shape, workers);
     drive.prepare().unwrap();
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
     let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };
-    let len = drive.scratch_len(1).unwrap();
-    let mut memory = vec![0u64; scratch::booked(&[len]).unwrap() / 8 + 8];
-    // SAFETY: nobody else uses the memory.
-    let mut scratch = unsafe { Scratch::new(buf(&mut memory)) };
+    let mut share = vec![0.0; drive.scratch_len(1).unwrap()];
     let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);
     let operands = Operands {
         work: &work,
@@ -89,7 +84,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
         c: buf(&mut c),
         tail: None,
     };
-    drive.run(&Inline, 1, &mut scratch.take(len).unwrap(), &operands);
+    (0..drive.tasks()).for_each(|task| drive.task(task, &mut share, &operands));
     let got = got.into_inner().unwrap();
     for i in 0..rows {
         for j in 0..columns {
@@ -103,7 +98,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize) 
 fn products_of_any_size_are_cut_and_carried() {
     for isa in [Isa::AVX2, Isa::AVX512].into_iter().filter(|i| i.is_present()) {
         for sizes in [(1, 1, 4), (5, 16, 8), (7, 17, 8), (49, 130, 24), (200, 64, 12), (64, 300, 40), (3000, 70, 64), (40, 600, 512)] {
-            (1..=2).for_each(|parts| check(isa, sizes, parts));
+            (1..=2).for_each(|parts| [1, 2, 5].into_iter().for_each(|workers| check(isa, sizes, parts, workers)));
         }
     }
 }
