@@ -52,7 +52,7 @@ const GATHERED: usize = 4 << 20;
 #[derive(Debug)]
 pub enum Loops {
     /// On vectors.
-    Vectors(Vectors),
+    Vectors(Box<Vectors>),
     /// On tiles.
     Tiles(Box<Drive>),
 }
@@ -62,7 +62,7 @@ impl Loops {
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], workers: usize) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
             Some(product) => Loops::Tiles(Box::new(Drive::new((isa, product), shape, lines, workers))),
-            None => Loops::Vectors(Vectors::new(isa, shape, workers)),
+            None => Loops::Vectors(Box::new(Vectors::new(isa, shape, workers))),
         }
     }
 
