@@ -186,5 +186,10 @@ REAL = [
     ("--sdt=f32 --ddt=f32 --stag=abcd --dtag=acdb", "1x64x56x56", 200_704),
     ("--sdt=bf16 --ddt=f32 --stag=aBcd16b --dtag=abcd", "1x100x28x28", 78_400),
     ("--sdt=f32 --ddt=s8 --stag=ab --dtag=BA16a64b4a --attr-scales=dst:common:0.5", "512x512", 262_144),
-    ("--sdt=f32 --ddt=bf16 --stag=abcd --dtag=ABcd16b16a", "256x128x3x3", 294_912),
+    ("--sdt=f32 --ddt=bf16 --stag=abcd --dtag=ABcd16b16a", "256x128x3x3", 294_912),    ("--sdt=f32 --ddt=f32 --stag=aBcd16b --dtag=acdb", "2x48x5x7", 3_360),
+    ("--sdt=f32 --ddt=f32 --stag=aBcd8b --dtag=aBcd16b", "2x40x5x7", 2_800),
+    ("--sdt=u8 --ddt=u8 --stag=aBcd16b --dtag=acdb", "2x48x5x7", 3_360),
+    ("--sdt=bf16 --ddt=bf16 --stag=acdb --dtag=aBcd16b", "2x36x5x7", 2_520),
+    ("--sdt=f16 --ddt=bf16 --stag=aBcd16b --dtag=acdb", "2x37x5x7", 2_590),
+    ("--sdt=f32 --ddt=f32 --stag=aBcd4b --dtag=acdb", "2x20x5x7", 1_400),
 ]

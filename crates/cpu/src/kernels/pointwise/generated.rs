@@ -13,7 +13,7 @@ use super::formula::Unary;
 use super::operand::Kind;
 use super::pipeline::{Bound, Group, Pipeline};
 use super::program::{Over, REGISTERS, Source, Stage, Step};
-use super::{Chunk, GRAIN, OPERANDS, split};
+use super::{Chunk, Chunks, GRAIN, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::code::{Kernels, Key, elem};
 use crate::kernels::multiversion::Simd;
@@ -44,6 +44,29 @@ const TOGETHER: usize = 4;
 struct Spec {
     stages: Vec<Part>,
     operands: Vec<(Elem, Way)>,
+    rows: Rows,
+}
+
+/// How long rows are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Rows {
+    /// As long as the call says.
+    Any,
+    /// So many vectors, at most [`TOGETHER`], and some numbers under a mask behind them or none: written out, without loops.
+    Few {
+        /// Whole vectors.
+        vectors: u8,
+        /// Whether there are numbers behind them.
+        left: bool,
+    },
+}
+
+impl Rows {
+    /// Rows of `run` numbers.
+    fn of(run: i64, lanes: i64) -> Rows {
+        let (vectors, left) = (run / lanes, run % lanes > 0);
+        if vectors + i64::from(left) <= TOGETHER as i64 { Rows::Few { vectors: vectors as u8, left } } else { Rows::Any }
+    }
 }
 
 /// A stage: its steps, and the registers that are folded into operands.
@@ -69,7 +92,8 @@ enum Way {
 #[repr(C)]
 #[derive(Debug)]
 struct Args {
-    /// Rows, at least 1.
+    /// Planes of rows, and rows of each, at least 1.
+    planes: usize,
     rows: usize,
     /// Vectors of a row, in times of [`TOGETHER`] and single ones behind, or all; and numbers left.
     together: usize,
@@ -78,8 +102,9 @@ struct Args {
     left: usize,
     /// The operands' first elements.
     at: [*mut u8; MOST],
-    /// Bytes from row to row.
+    /// Bytes from row to row, and from behind the last row of a plane to the next plane.
     row: [usize; MOST],
+    plane: [usize; MOST],
 }
 
 static PROGRAMS: Kernels<Spec> = Kernels::new();
@@ -108,6 +133,8 @@ pub struct Program {
     /// Rows are the reduced positions, not the innermost loop of the kept ones.
     folded: bool,
     spec: Spec,
+    /// Positions of a task.
+    grain: i64,
     code: OnceLock<Entry<Args>>,
 }
 
@@ -166,13 +193,21 @@ impl Program {
         if operands.iter().filter(|o| o.1 != Way::Made).count() > MOST || operands.len() > OPERANDS {
             return Err(Skip::Attr(format!("more than {MOST} tensors")));
         }
-        let (run, lanes) = (nest.innermost(0).0, isa.width().lanes() as i64);
+        let run = nest.innermost(0).0;
+        let several = nest.run().filter(|run| !folded && *run < nest.volume());
+        // Rows of half a vector are whole ones of half the width, which need no mask.
+        let isa = if several == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
+        let lanes = isa.width().lanes() as i64;
+        let rows = several.map_or(Rows::Any, |run| Rows::of(run, lanes));
         // Without masks for narrow numbers, these are taken one by one.
         let narrow = !isa.avx512 && run % lanes != 0 && operands.iter().any(|o| o.0.bytes() < 4);
-        if (folded || run < nest.volume()) && (run < lanes / 2 || narrow) {
+        let least = if rows == Rows::Any { lanes / 2 } else { lanes / 4 };
+        if (folded || run < nest.volume()) && (run < least || narrow) {
             return Err(Skip::Shape("short rows"));
         }
-        Ok(Program { spec: Spec { stages, operands }, folded, pipeline, isa, code: OnceLock::new() })
+        // Rows that are written out are never cut.
+        let grain = if rows == Rows::Any { GRAIN } else { GRAIN / run * run };
+        Ok(Program { spec: Spec { stages, operands, rows }, folded, pipeline, isa, grain, code: OnceLock::new() })
     }
 
     fn group(&self, group: &Group, ctx: &Ctx<'_>) -> Result<(), Error> {
@@ -181,28 +216,30 @@ impl Program {
         };
         let bound = group.bind(ctx, ctx.scratch)?;
         if !self.folded {
-            split(ctx.executor, grid.kept.volume(), GRAIN, &|range| {
-                grid.kept.chunks(range, i64::MAX, |chunk| self.chunk(code, &bound, chunk));
+            split(ctx.executor, grid.kept.volume(), self.grain, &|range| {
+                grid.kept.repeated(range, |chunks| self.chunks(code, &bound, chunks));
             });
             return Ok(());
         }
         let run = grid.reduced.volume() as usize;
         split(ctx.executor, grid.kept.volume(), grid.block, &|range| {
             grid.kept.runs(range, i64::MAX as usize, |kept| {
-                self.chunk(code, &bound, &Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides });
+                let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
+                self.chunks(code, &bound, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
             });
         });
         Ok(())
     }
 
-    /// Runs a chunk.
+    /// Runs chunks.
     ///
     /// # Panics
     /// When an element lies outside its buffer.
-    fn chunk(&self, code: &Entry<Args>, bound: &Bound, chunk: &Chunk<'_>) {
-        let lanes = self.isa.width().lanes();
+    fn chunks(&self, code: &Entry<Args>, bound: &Bound, chunks: &Chunks<'_>) {
+        let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
         let (run, together) = (chunk.run, lanes * TOGETHER);
         let mut args = Args {
+            planes: chunks.count,
             rows: chunk.rows,
             together: run / together,
             single: run % together / lanes,
@@ -210,15 +247,21 @@ impl Program {
             left: run % lanes,
             at: [std::ptr::null_mut(); MOST],
             row: [0; MOST],
+            plane: [0; MOST],
         };
         for (slot, (i, (elem, way))) in self.spec.placed().enumerate() {
             let (buf, size) = (bound.memory[i].buf, elem.bytes());
-            let (at, row) = (chunk.at[i] as usize, chunk.outer[i] as usize);
-            let last =
-                row.checked_mul(chunk.rows - 1).and_then(|rows| rows.checked_add(at)?.checked_add(if way == Way::Moves { run } else { 1 }));
+            let (at, row, plane) = (chunk.at[i] as usize, chunk.outer[i] as usize, chunks.strides[i] as usize);
+            let before = row.checked_mul(chunk.rows - 1).zip(plane.checked_mul(chunks.count - 1));
+            let last = before
+                .and_then(|(rows, planes)| rows.checked_add(planes)?.checked_add(at)?.checked_add(if way == Way::Moves { run } else { 1 }));
             let end = last.and_then(|n| n.checked_mul(size));
             assert!(end.is_some_and(|end| end <= buf.len()), "element {last:?} of a buffer of {} bytes", buf.len());
             (args.at[slot], args.row[slot]) = (buf.as_ptr().wrapping_add(at * size), row * size);
+            args.plane[slot] = plane.wrapping_sub(row.wrapping_mul(chunk.rows)).wrapping_mul(size);
+        }
+        if let Rows::Few { vectors, left } = self.spec.rows {
+            assert!(usize::from(vectors) == run / lanes && left == (run % lanes > 0), "a row of {run}");
         }
         // SAFETY: the elements of all rows lie in the buffers, as was checked; buffers are valid by the promise of `Buf::new`.
         unsafe { code.call(&args) }
@@ -311,27 +354,57 @@ impl<'s> Writer<'s> {
         for (slot, (i, _)) in spec.placed().enumerate() {
             self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
         }
-        let rows = field(f, args, offset_of!(Args, rows));
-        f.repeat_some(rows, |f| {
-            for (i, (elem, way)) in spec.placed() {
-                if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
-                    self.still[i] = Some(f.splat_as(elem, at.at(0)));
-                }
+        let few = match spec.rows {
+            Rows::Few { vectors, left } => {
+                let mask = left.then(|| {
+                    let left = field(f, args, offset_of!(Args, left));
+                    f.first_lanes(left)
+                });
+                Some((f.int(0), usize::from(vectors), mask))
             }
-            for stage in &spec.stages {
-                match stage.over {
-                    Over::All => self.stage(f, args, stage),
-                    Over::Kept => {
-                        let mut r: Registers = [None; REGISTERS];
-                        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None }));
-                    }
-                }
-            }
-            for (slot, (i, _)) in spec.placed().enumerate() {
-                let row = field(f, args, offset_of!(Args, row) + size_of::<usize>() * slot);
-                self.at[i].iter().for_each(|at| f.add(*at, row));
-            }
+            Rows::Any => None,
+        };
+        let planes = field(f, args, offset_of!(Args, planes));
+        f.repeat_some(planes, |f| {
+            let rows = field(f, args, offset_of!(Args, rows));
+            f.repeat_some(rows, |f| {
+                self.row(f, args, few);
+                self.go_on(f, args, offset_of!(Args, row));
+            });
+            self.go_on(f, args, offset_of!(Args, plane));
         });
+    }
+
+    /// Moves all operands by distances among the arguments.
+    fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
+        for (slot, (i, _)) in self.spec.placed().enumerate() {
+            let distance = field(f, args, distances + size_of::<usize>() * slot);
+            self.at[i].iter().for_each(|at| f.add(*at, distance));
+        }
+    }
+
+    /// All stages on a row; `few` are a zero, its vectors and the mask of what is left, where it is written out.
+    fn row(&mut self, f: &mut Function, args: Int, few: Option<(Int, usize, Option<Pred>)>) {
+        let spec = self.spec;
+        for (i, (elem, way)) in spec.placed() {
+            if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
+                self.still[i] = Some(f.splat_as(elem, at.at(0)));
+            }
+        }
+        for stage in &spec.stages {
+            match (stage.over, few) {
+                (Over::All, None) => self.stage(f, args, stage),
+                (Over::All, Some((zero, vectors, mask))) => {
+                    let whole = (0..vectors).map(|vector| Place { at: Some((zero, vector)), mask: None });
+                    let left = mask.map(|mask| Place { at: Some((zero, vectors)), mask: Some(mask) });
+                    whole.chain(left).for_each(|place| self.vector(f, stage, &place, &[]));
+                }
+                (Over::Kept, _) => {
+                    let mut r: Registers = [None; REGISTERS];
+                    stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None }));
+                }
+            }
+        }
     }
 
     /// A stage over the elements of a row.

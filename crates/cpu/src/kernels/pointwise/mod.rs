@@ -19,7 +19,7 @@ mod program;
 pub use copy::Copies;
 pub use fold::FoldOp;
 pub use generated::Program;
-pub use nest::{CHUNK, Chunk, Nest, OPERANDS, Place, Run};
+pub use nest::{CHUNK, Chunk, Chunks, Nest, OPERANDS, Place, Run};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};

@@ -162,6 +162,17 @@ pub struct Chunk<'a> {
     pub outer: &'a [i64; OPERANDS],
 }
 
+/// Equal chunks at constant distances, each of whole rows where there are several.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunks<'a> {
+    /// The first.
+    pub chunk: Chunk<'a>,
+    /// Their number.
+    pub count: usize,
+    /// How far each operand moves from one to the next.
+    pub strides: &'a [i64; OPERANDS],
+}
+
 impl Chunk<'_> {
     /// Number of positions.
     pub fn positions(&self) -> usize {
@@ -291,7 +302,7 @@ impl Nest {
     /// Calls `f` for chunks of at most `limit` positions that together visit the positions numbered `range` once each.
     pub fn chunks(&self, range: Range<i64>, limit: i64, mut f: impl FnMut(&Chunk<'_>)) {
         self.parts(range, |part, range| {
-            let (inner, outer) = (&part.loops[part.len - 1], &part.loops[part.len - 2]);
+            let [_, outer, inner] = part.innermost();
             let mut position = range.start;
             while position < range.end {
                 let (at, index) = part.locate(position);
@@ -303,6 +314,46 @@ impl Nest {
                 position += run * rows;
             }
         });
+    }
+
+    /// Calls `f` for chunks, as many at a time as lie at constant distances, that together visit the positions numbered `range` once each.
+    pub fn repeated(&self, range: Range<i64>, mut f: impl FnMut(&Chunks<'_>)) {
+        self.parts(range, |part, range| {
+            let [far, outer, inner] = part.innermost();
+            let mut position = range.start;
+            while position < range.end {
+                let (at, index) = part.locate(position);
+                let left = range.end - position;
+                let run = (inner.size - index[0]).min(left);
+                let rows = if run == inner.size { (outer.size - index[1]).min(left / run) } else { 1 };
+                let plane = inner.size * outer.size;
+                let count = if run * rows == plane { (far.size - index[2]).min(left / plane) } else { 1 };
+                let chunk = Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides };
+                f(&Chunks { chunk, count: count as usize, strides: &far.strides });
+                position += run * rows * count;
+            }
+        });
+    }
+
+    /// The same positions, `ratio` neighbours together at a time; `None` where they are not neighbours in all operands.
+    pub fn together(&self, ratio: i64) -> Option<Nest> {
+        let mut nest = self.clone();
+        nest.volume /= ratio;
+        for part in nest.first.iter_mut().chain(&mut nest.more) {
+            part.volume /= ratio;
+            let (inner, others) = part.loops[..part.len].split_last_mut()?;
+            let distances = others.iter_mut().filter(|l| l.size > 1).flat_map(|l| &mut l.strides).chain(&mut part.at);
+            for distance in distances {
+                *distance = Some(*distance / ratio).filter(|d| d * ratio == *distance)?;
+            }
+            inner.size = Some(inner.size / ratio).filter(|n| n * ratio == inner.size)?;
+        }
+        Some(nest)
+    }
+
+    /// Positions of the innermost loop, where there is one box and that is the same for all runs.
+    pub fn run(&self) -> Option<i64> {
+        self.first.as_ref().filter(|_| self.more.is_empty()).map(|part| part.loops[part.len - 1].size)
     }
 
     /// Calls `f` with the part of `range` that falls into each part.
@@ -319,17 +370,23 @@ impl Nest {
 }
 
 impl Part {
-    /// Offsets at a position, and its index in the two innermost loops.
+    /// The three innermost loops, the innermost last.
+    fn innermost(&self) -> [&Loop; 3] {
+        let third = self.len.checked_sub(3).map_or(&NO_LOOP, |i| &self.loops[i]);
+        [third, &self.loops[self.len - 2], &self.loops[self.len - 1]]
+    }
+
+    /// Offsets at a position, and its index in the three innermost loops, the innermost first.
     #[inline]
-    fn locate(&self, position: i64) -> ([i64; OPERANDS], [i64; 2]) {
-        let (mut at, mut rest, mut index) = (self.at, position, [0; 2]);
+    fn locate(&self, position: i64) -> ([i64; OPERANDS], [i64; 3]) {
+        let (mut at, mut rest, mut index) = (self.at, position, [0; 3]);
         for (i, l) in self.loops[..self.len].iter().rev().enumerate() {
             if rest == 0 {
                 break;
             }
             let k = rest % l.size;
             rest /= l.size;
-            if i < 2 {
+            if i < index.len() {
                 index[i] = k;
             }
             for (a, s) in at.iter_mut().zip(&l.strides) {

@@ -322,6 +322,23 @@ fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usi
 }
 
 impl Pipeline {
+    /// A copy of elements as one of words of 32 bits, where so many of them are neighbours.
+    pub fn in_words(mut self) -> Pipeline {
+        let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return self };
+        let [to, from] = &mut operands[..] else { return self };
+        let moves = matches!(&stages[..], [stage] if matches!(stage.steps[..], [Step::Load { .. }, Step::Store { .. }]));
+        let steps = [0, 1].map(|t| grid.kept.step(t));
+        if moves
+            && to.kind == from.kind
+            && steps == [Some(1); 2]
+            && let Some(nest) = words(&grid.kept, to.kind.bits())
+        {
+            grid.kept = nest;
+            (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
+        }
+        self
+    }
+
     /// What comes before and after the groups, each of which `run` runs.
     pub(super) fn around(&self, simd: Simd, ctx: &Ctx<'_>, run: impl Fn(&Group) -> Result<(), Error>) -> Result<(), Error> {
         for (arg, start) in &self.cleared {
@@ -342,6 +359,11 @@ impl Kernel for Pipeline {
         let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
         self.around(simd, ctx, |group| group.run(simd, ctx, tables, partials))
     }
+}
+
+/// Loops over words of 32 bits instead of over elements, where these are neighbours in all operands.
+pub(super) fn words(nest: &Nest, bits: usize) -> Option<Nest> {
+    if bits >= 8 && 32 % bits == 0 { nest.together(32 / bits as i64) } else { None }
 }
 
 /// Writes zeros to every position of `nest`, whose only operand `memory` is.

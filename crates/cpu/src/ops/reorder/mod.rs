@@ -18,8 +18,8 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
-/// Neighbours that are a few vectors: too few for a copy of bytes, enough for generated code.
-const VECTORS: std::ops::RangeInclusive<i64> = 8..=64;
+/// Words that are a few vectors: too few for a copy of bytes, enough for generated code.
+const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -49,7 +49,8 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         check_copy(op, &problem.attr)?;
         let mut copies = Copies::new(Arg::DST, &op.dst)?;
         copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
-        if target.jit.is_some() && op.dst.dtype == DataType::F32 && VECTORS.contains(&copies.neighbours()) {
+        let wide = matches!(op.dst.dtype, DataType::S32 | DataType::S64);
+        if target.jit.is_some() && !wide && VECTORS.contains(&copies.words()) {
             return Err(Skip::Shape("runs of few vectors, which generated code copies"));
         }
         Ok((copies, 0))
@@ -57,7 +58,11 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 }
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan(problem, target, |problem| arithmetic(reorder(problem)?, problem))
+    Program::plan(problem, target, |problem| {
+        let op = reorder(problem)?;
+        let (pipeline, scratch) = arithmetic(op, problem)?;
+        Ok((if check_copy(op, &problem.attr).is_ok() { pipeline.in_words() } else { pipeline }, scratch))
+    })
 }
 
 fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

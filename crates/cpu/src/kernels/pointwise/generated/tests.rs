@@ -1,4 +1,4 @@
-use super::super::Builder;
+use super::super::{Builder, Nest, Place};
 use super::*;
 use crate::Isa as Portable;
 use oxidnn_runtime::{Bound as Argument, Buf, Inline};
@@ -140,4 +140,86 @@ fn what_rows_cannot_be_is_refused() {
         Ok(())
     };
     says(why("--eltwise --tag=ab 64x64", power), "a power of 0.3");
+}
+
+/// The nest of two tensors in these layouts, over all their positions.
+fn nest(line: &str) -> Nest {
+    let problem = problem(line);
+    let tensors = [Arg::DST, Arg::SRC].map(|arg| problem.tensor(arg).unwrap());
+    let places = [0, 1].map(|i| Place::of(&tensors[i].layout).unwrap());
+    Nest::kept(tensors[0].dims(), u32::MAX, &places).unwrap()
+}
+
+const LAYOUTS: [&str; 5] = [
+    "--reorder --stag=aBcd16b --dtag=acdb 2x32x3x5",
+    "--reorder --stag=aBcd8b --dtag=aBcd16b 2x32x3x5",
+    "--reorder --stag=acdb --dtag=aBcd8b 1x48x7x2",
+    "--reorder --stag=aBcd4b --dtag=acdb 1x24x3x1",
+    "--reorder --stag=aBcd16b --dtag=acdb 2x37x3x5",
+];
+
+/// The offsets of both operands at every position, in order.
+fn offsets(chunks: &Chunks<'_>, step: i64, all: &mut Vec<[i64; 2]>) {
+    let Chunks { chunk, count, strides } = chunks;
+    for (plane, row, i) in (0..*count).flat_map(|p| (0..chunk.rows).flat_map(move |r| (0..chunk.run).map(move |i| (p, r, i)))) {
+        let at = |t: usize| chunk.at[t] + plane as i64 * strides[t] + row as i64 * chunk.outer[t] + i as i64 * chunk.inner[t];
+        all.extend((0..step).map(|k| [at(0) * step + k, at(1) * step + k]));
+    }
+}
+
+#[test]
+fn chunks_at_constant_distances_visit_what_single_ones_do() {
+    for line in LAYOUTS {
+        let nest = nest(line);
+        for (start, end) in [(0, nest.volume()), (5, nest.volume() - 3), (33, 34), (16, nest.volume().min(200))] {
+            let (mut single, mut several, mut calls) = (Vec::new(), Vec::new(), 0);
+            nest.chunks(start..end, i64::MAX, |chunk| {
+                offsets(&Chunks { chunk: *chunk, count: 1, strides: &[0; OPERANDS] }, 1, &mut single)
+            });
+            nest.repeated(start..end, |chunks| {
+                calls += 1;
+                offsets(chunks, 1, &mut several);
+            });
+            assert!(single == several && calls > 0, "{line} {start}..{end}");
+            assert_eq!(several.len() as i64, end - start, "{line}");
+        }
+    }
+}
+
+#[test]
+fn neighbours_are_taken_together_where_all_operands_have_them() {
+    for (line, ratio, possible) in
+        [(LAYOUTS[0], 4, true), (LAYOUTS[1], 8, true), (LAYOUTS[1], 16, false), (LAYOUTS[3], 4, true), (LAYOUTS[4], 2, false)]
+    {
+        let nest = nest(line);
+        let words = nest.together(ratio);
+        assert_eq!(words.is_some(), possible, "{line} {ratio}");
+        let Some(words) = words else { continue };
+        let (mut by_element, mut by_word) = (Vec::new(), Vec::new());
+        nest.repeated(0..nest.volume(), |chunks| offsets(chunks, 1, &mut by_element));
+        words.repeated(0..words.volume(), |chunks| offsets(chunks, ratio, &mut by_word));
+        assert!(by_element == by_word, "{line} {ratio}");
+    }
+}
+
+#[test]
+fn short_rows_are_written_out() {
+    let Some(target) = targets().next() else { return };
+    let lanes = target.jit.unwrap().width().lanes() as i64;
+    let rows = |run: i64| Rows::of(run, lanes);
+    assert_eq!(rows(4 * lanes), Rows::Few { vectors: 4, left: false });
+    assert_eq!(rows(2 * lanes + 3), Rows::Few { vectors: 2, left: true });
+    assert_eq!([rows(4 * lanes + 1), rows(1 << 40)], [Rows::Any; 2]);
+    // Code for rows of 16 numbers serves all numbers of rows, and their distances.
+    let spec = |line: &str| program_of_copy(line, &target).spec;
+    assert_eq!(spec("--reorder --stag=aBcd16b --dtag=acdb 2x32x3x5"), spec("--reorder --stag=aBcd16b --dtag=acdb 7x256x9x9"));
+    assert_eq!(spec("--reorder --sdt=u8 --ddt=u8 --stag=aBcd16b --dtag=acdb 2x32x3x5").operands[0].0, Elem::F32, "in words");
+}
+
+fn program_of_copy(line: &str, target: &CpuTarget) -> Program {
+    let problem = problem(line);
+    let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
+    b.load_argument(0, Arg::SRC).unwrap();
+    b.result(Arg::DST).unwrap();
+    Program::new(b.finish().unwrap().0.in_words(), target.jit.unwrap()).unwrap()
 }
