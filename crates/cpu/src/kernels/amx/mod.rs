@@ -507,12 +507,12 @@ impl<W: Lines> Task<'_, '_, W> {
             let next = drive.group.min(drive.panels() - self.panels.end) * on.b_panel;
             let step = next.div_ceil(self.tiles.len() * all).min(tiles::AHEAD);
             let before = ((tile - self.tiles.start) * all + done) * step;
-            return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step };
+            return Ahead { at: on.b.as_ptr().addr().wrapping_add(self.b_at + self.panels.end * on.b_panel + before), step, panel: 0 };
         }
         let bytes = (at.rows[0] + at.rows[1]) * distance;
         let step = bytes.div_ceil(all).min(tiles::AHEAD);
         let is_next = tile + 1 < self.tiles.end && first.wrapping_sub(on.a.as_ptr().addr()) < on.a.len();
-        if is_next { Ahead { at: first.wrapping_add(bytes + done * step), step } } else { Ahead::default() }
+        if is_next { Ahead { at: first.wrapping_add(bytes + done * step), step, panel: 0 } } else { Ahead::default() }
     }
 
     /// Finishes the sums of a tile by some panels, whose rows go to these addresses.

@@ -9,6 +9,8 @@ pub struct Ahead {
     pub at: usize,
     /// Bytes from there to the next, and so on.
     pub step: usize,
+    /// Bytes from what one panel asks for to what the next one does, where panels are outer; 0 where all ask for the same.
+    pub panel: usize,
 }
 
 /// Places at constant distances, a list of lists.
@@ -58,6 +60,6 @@ impl Next {
         let (i, o, piece) = (self.done % inner, self.done / inner, self.piece());
         self.done += count.min(piece);
         let step = if inner_step == AHEAD && count > piece { (piece * AHEAD).div_ceil(count) } else { inner_step };
-        Ahead { at: self.start.wrapping_add(o * outer_step + i * inner_step), step }
+        Ahead { at: self.start.wrapping_add(o * outer_step + i * inner_step), step, panel: 0 }
     }
 }

@@ -418,13 +418,13 @@ impl<W: Work> Task<'_, '_, W> {
                 let Some(wanted) = self.behind(part) else { return Ahead::default() };
                 let [first, end] = [tiles.start, tiles.end].map(|tile| wanted.len() * tile / self.tiles.len());
                 let at = self.on.b.as_ptr().addr().wrapping_add(wanted.start + first);
-                Ahead { at, step: (end - first).div_ceil(asks).min(AHEAD) }
+                Ahead { at, step: (end - first).div_ceil(asks).min(AHEAD), panel: 0 }
             }
             // The rows of the tiles that follow, as fast as these go on, two tiles before them.
             (Some(Far::Rows), Some((first, row))) => {
                 let tile = list.rows() * row;
                 let before = self.drive.shape.parts[part].before[0];
-                Ahead { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks }
+                Ahead { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks, panel: 0 }
             }
             _ => Ahead::default(),
         }

@@ -282,6 +282,7 @@ impl Tile {
             unsafe { self.entry.call(&args) }
             args.dot.b = args.dot.b.wrapping_add(call.panels.step);
             args.dot.sums = args.dot.sums.wrapping_add(columns * 4);
+            args.dot.ahead = args.dot.ahead.wrapping_add(call.ahead.panel);
             args.tail.go_on(&self.spec, columns);
         }
     }

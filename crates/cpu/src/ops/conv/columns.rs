@@ -15,7 +15,7 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::tail::{self, About, Tail};
 use crate::kernels::tile::{
-    AHEAD, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest,
+    Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest,
 };
 use crate::ops::matmul::gemm::runs;
 use crate::ops::support;
@@ -299,8 +299,10 @@ impl Bound<'_> {
     /// Some panels of pixels of a group of an image.
     fn task(&self, unit: usize, panels: Range<usize>, sums: &mut [f32]) {
         let p = self.plan;
-        let mut next = self.next(unit, &panels);
-        for block in p.blocks() {
+        let whole = panels.start..panels.end - usize::from(p.size(panels.end - 1).1);
+        // Sums that begin with a bias are there for one panel.
+        let together = if p.biased { 1 } else { whole.len().max(1) };
+        for (i, block) in p.blocks().enumerate() {
             if let Some(bias) = &self.bias {
                 for (channel, line) in block.clone().zip(sums.chunks_exact_mut(p.panel)) {
                     let mut pos = [0; MAX_NDIMS];
@@ -308,11 +310,15 @@ impl Bound<'_> {
                     line.fill(bias.get(&pos));
                 }
             }
-            for panel in panels.clone() {
-                let (pixels, _) = p.size(panel);
+            let mut ahead = if i == 0 { self.next(unit, &panels) } else { Ahead::default() };
+            for first in panels.clone().step_by(together) {
+                let some = if first < whole.end { first..whole.end.min(first + together) } else { first..first + 1 };
+                let (pixels, _) = p.size(first);
+                let mut asks = ahead;
                 for run in runs(block.clone(), p.tall(pixels)) {
-                    self.tiles(unit, panel, run, sums, &mut next);
+                    self.tiles(unit, some.clone(), run, sums, &mut asks);
                 }
+                ahead.at = ahead.at.wrapping_add(some.len() * ahead.panel);
             }
         }
     }
@@ -323,22 +329,20 @@ impl Bound<'_> {
         p.from.start + unit / p.groups * p.from.image + unit % p.groups * p.depth * p.from.channel
     }
 
-    /// What of the source is wanted next: the panels behind these, or the next group's first.
-    fn next(&self, unit: usize, panels: &Range<usize>) -> Next {
+    /// What of the source is wanted next, pixels of the first of these panels and distances: the panels behind these, or the next group's first.
+    fn next(&self, unit: usize, panels: &Range<usize>) -> Ahead {
         let p = self.plan;
         let (unit, first) = if panels.end < p.panels() { (unit, panels.end) } else { (unit + 1, 0) };
         if !p.far || unit == p.images * p.groups {
-            return Next::default();
+            return Ahead::default();
         }
-        let outer = (p.each * p.panel * 4).div_ceil(AHEAD);
-        let grid = Grid { inner: p.depth, inner_step: p.from.channel, outer, outer_step: AHEAD };
-        Next::new(self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, grid)
+        Ahead { at: self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, step: p.from.channel, panel: p.panel * 4 }
     }
 
-    /// Tiles that are equally tall, the first channel, rows of a tile and their number, of a panel of pixels.
-    fn tiles(&self, unit: usize, panel: usize, (channel, rows, tiles): (usize, usize, usize), sums: &mut [f32], next: &mut Next) {
+    /// Tiles that are equally tall, the first channel, rows of a tile and their number, of some panels of pixels.
+    fn tiles(&self, unit: usize, panels: Range<usize>, (channel, rows, tiles): (usize, usize, usize), sums: &mut [f32], asks: &mut Ahead) {
         let p = self.plan;
-        let (image, group) = (unit / p.groups, unit % p.groups);
+        let (image, group, panel) = (unit / p.groups, unit % p.groups, panels.start);
         let (_, narrow) = p.size(panel);
         let Some(tile) = &self.tiles[rows][usize::from(narrow)] else { return };
         let (block, row) = (channel / p.width, channel % p.width);
@@ -356,7 +360,7 @@ impl Bound<'_> {
             a_from: 0,
             zeros: Buf::empty(),
             b: self.source,
-            panels: Panels::one(self.from(unit) + panel * p.panel * 4),
+            panels: Panels { at: self.from(unit) + panel * p.panel * 4, step: p.panel * 4, count: panels.len(), outer: true },
             c: self.result,
             column: panel * p.panel,
             tail_column: panel * p.panel,
@@ -366,7 +370,8 @@ impl Bound<'_> {
             a_step: p.width * 4,
             b_row: p.from.channel,
             last: (p.pixels - 1) % p.isa.width().lanes() + 1,
-            ahead: next.take(tiles * (p.depth / 4)),
+            // A channel a request: of channels that tiles have no requests for, what is wanted is not asked for.
+            ahead: if tiles * (p.depth / 4) <= p.depth { std::mem::take(asks) } else { Ahead::default() },
         });
     }
 }

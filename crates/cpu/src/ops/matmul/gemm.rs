@@ -468,7 +468,7 @@ impl Gemm {
         } else if cut.far_rows() && on.a_depth * self.kind.product.depth() == 4 {
             // As fast as the tiles go on, two tiles before them.
             let (tile, asks) = (rows * on.a_row, steps / 4 * if outer { 1 } else { panels.len() });
-            Ahead { at: a.wrapping_add(2 * tile), step: tile / asks.max(1) }
+            Ahead { at: a.wrapping_add(2 * tile), step: tile / asks.max(1), panel: 0 }
         } else {
             Ahead::default()
         };

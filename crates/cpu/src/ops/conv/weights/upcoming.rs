@@ -51,6 +51,6 @@ impl Upcoming {
     /// The next run, spread over so many requests.
     pub(super) fn take(&mut self, requests: usize) -> Ahead {
         let run = self.0.iter_mut().find_map(Runs::next);
-        run.map_or(Ahead::default(), |(at, bytes)| Ahead { at, step: bytes.div_ceil(requests.max(1)).min(AHEAD) })
+        run.map_or(Ahead::default(), |(at, bytes)| Ahead { at, step: bytes.div_ceil(requests.max(1)).min(AHEAD), panel: 0 })
     }
 }
