@@ -1,7 +1,7 @@
 //! Execution of gradients of weights on tiles: copies, tiles, and what becomes of the sums.
 
 use super::copy::{Copy, Reader};
-use super::side::Places;
+use super::side::{Places, Strides};
 use super::tiled::{Gradient, Side};
 use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
@@ -82,8 +82,20 @@ struct Ready {
     fresh: bool,
     /// True for the last box, where there are no slices.
     done: bool,
-    /// The box behind this one, where its memory is asked for meanwhile.
-    next: Option<Places>,
+    /// The box behind this one and its block, where its memory is asked for meanwhile.
+    next: Option<(Block, Places)>,
+}
+
+/// What the tiles of a tap and panel work with.
+struct Work<'w> {
+    sums: &'w mut [f32],
+    words: &'w mut [usize],
+    upcoming: &'w mut Upcoming,
+}
+
+/// The byte at which a channel of an operand begins.
+fn place(reader: &Reader<'_>, strides: &Strides, channel: usize) -> usize {
+    (reader.source.view.offset(&[0; MAX_NDIMS]) + strides.channel(channel)) * 4
 }
 
 impl Bound<'_> {
@@ -107,6 +119,13 @@ impl Bound<'_> {
         }
         let first = at[0].0 * p.beside;
         Places { images: (first, (at[0].1 * p.beside).min(p.images - first)), at: [at[1], at[2], at[3]] }
+    }
+
+    /// The box behind a box of a block, and its block: in the same block as long as there are boxes.
+    fn next(&self, block: usize, index: usize) -> Option<(Block, Places)> {
+        let index = (index + 1) % self.plan.all_boxes();
+        let block = if index == 0 { block + 1 } else { block };
+        (block < self.plan.blocks()).then(|| (self.at(block), self.places(index)))
     }
 
     /// The sums of one slice of a block.
@@ -134,7 +153,7 @@ impl Bound<'_> {
                 panels: 0..0,
                 fresh: index == boxes.start,
                 done: index + 1 == boxes.end && p.slices == 1,
-                next: (p.far && index + 1 < all).then(|| self.places(index + 1)),
+                next: self.next(block, index).filter(|_| p.far),
             };
             self.provide(&p.rows, &self.rows, &mut ready, at.group, at.rows);
             for first in (0..panels).step_by(p.panels_at_once) {
@@ -154,8 +173,7 @@ impl Bound<'_> {
         let width = if is_rows { self.plan.pitch(count) } else { self.plan.panel };
         let (to, at) = if is_rows { &mut ready.rows } else { &mut ready.columns };
         if let Some(strides) = side.strides.filter(|_| side.in_place) {
-            let view = &reader.source.view;
-            (*to, *at) = (view.buf(), (view.offset(&[0; MAX_NDIMS]) + strides.channel(first)) * 4);
+            (*to, *at) = (reader.source.view.buf(), place(reader, &strides, first));
             if !is_rows {
                 ready.panel = strides.far * 4;
             }
@@ -172,11 +190,12 @@ impl Bound<'_> {
         let rows = at.rows.1 * p.rows_per_channel();
         let [td, th, tw] = p.taps();
         for panel in ready.panels.clone() {
+            let mut upcoming = self.upcoming(at, ready, panel);
             for tap in 0..td * th * tw {
                 let region = if p.is_single() { 0 } else { (panel * td * th * tw + tap) * p.rows.each * p.rows_per_channel() * p.panel };
                 let sums = &mut sums[region..][..rows * p.panel];
                 let tap = [tap / (th * tw), tap / tw % th, tap % tw];
-                let stored = self.tap(at, ready, (panel, tap), sums, words);
+                let stored = self.tap(at, ready, (panel, tap), Work { sums, words, upcoming: &mut upcoming });
                 if ready.done && !stored {
                     self.store(at, (panel, tap), sums);
                 }
@@ -185,8 +204,9 @@ impl Bound<'_> {
     }
 
     /// The tiles of a tap and panel in a box; true when they have stored their sums.
-    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), sums: &mut [f32], words: &mut [usize]) -> bool {
+    fn tap(&self, at: &Block, ready: &Ready, (panel, tap): (usize, [usize; 3]), work: Work<'_>) -> bool {
         let p = self.plan;
+        let Work { sums, words, upcoming } = work;
         let (pairs, words) = words.split_at_mut(p.pairs);
         let parts = Parts::new(p, at, ready, tap, pairs);
         let pairs = &pairs[..2 * parts.count];
@@ -201,8 +221,7 @@ impl Bound<'_> {
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
         let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
         let other = !ready.fresh || p.ends_within(first);
-        let mut upcoming = self.upcoming(at, ready, panel);
-        let mut walk = |list: &List<'_>, tiles: usize, sums: &mut [f32]| {
+        let mut walk = |list: &List<'_>, tiles: usize| {
             if tiles == 0 {
                 return;
             }
@@ -220,7 +239,7 @@ impl Bound<'_> {
                 column: 0,
                 tail_column: 0,
                 tail: p.tail.as_ref().map(|_| &TailArgs::NONE),
-                sums,
+                sums: &mut *sums,
                 sums_row: p.panel,
                 a_step: parts.step,
                 b_row: 0,
@@ -230,7 +249,7 @@ impl Bound<'_> {
         let (mut list, mut listed, c_row) = (List::across(words, 0), 0, row_step * 4);
         for (row, height, tiles) in p.runs(count, vectors) {
             if height != list.rows() || !list.has_room(parts.count) {
-                walk(&list, listed, sums);
+                walk(&list, listed);
                 list.restart(height);
                 listed = 0;
             }
@@ -240,7 +259,7 @@ impl Bound<'_> {
             pairs.as_chunks::<2>().0.iter().for_each(|[b, a]| list.tap(*b, *a, &far));
             listed += tiles;
         }
-        walk(&list, listed, sums);
+        walk(&list, listed);
         if p.tail.is_some() && columns < p.panel && self.lies_in_panels() {
             let zeros = [0.0f32; WIDEST];
             (0..count).for_each(|row| dst.buf().write(to + row * row_step + columns, &zeros[columns..p.panel]));
@@ -251,18 +270,34 @@ impl Bound<'_> {
     /// What the tiles of a panel ask for: the next panel, or what the next box begins with.
     fn upcoming(&self, at: &Block, ready: &Ready, panel: usize) -> Upcoming {
         let p = self.plan;
-        let runs = |side: &Side, from: (Buf, usize), places: &Places, channels: usize| {
-            let strides = side.strides.filter(|s| side.in_place && !s.is_plain());
-            strides.map_or(Runs::default(), |s| Runs::new(side, &s, places, from.0.as_ptr().addr() + from.1, channels))
-        };
-        match &ready.next {
-            None => Upcoming::default(),
-            Some(_) if panel + 1 < ready.panels.end => {
-                let start = ready.columns.1 + (panel + 1 - ready.panels.start) * ready.panel;
-                Upcoming([Runs::default(), runs(&p.columns, (ready.columns.0, start), &ready.places, p.panel)])
-            }
-            Some(next) => Upcoming([runs(&p.rows, ready.rows, next, at.rows.1), runs(&p.columns, ready.columns, next, p.panel)]),
+        if !p.far {
+            return Upcoming::default();
         }
+        let rows = |block: &Block, places: &Places| self.runs(&p.rows, places, block.group, block.rows);
+        let columns = |block: &Block, places: &Places, panels: Range<usize>| {
+            let (first, all) = (panels.start * p.panel, block.columns.1);
+            self.runs(&p.columns, places, block.group, (block.columns.0 + first, (panels.end * p.panel).min(all) - first))
+        };
+        let together = if p.columns.in_place { 1 } else { p.panels_at_once };
+        if !p.columns.in_place && panel + 1 < ready.panels.end {
+            return Upcoming::default();
+        }
+        if (panel + 1) * p.panel < at.columns.1 {
+            return Upcoming([Runs::default(), columns(at, &ready.places, panel + 1..panel + 1 + together)]);
+        }
+        let Some((block, places)) = &ready.next else { return Upcoming::default() };
+        let same = block.rows == at.rows && block.group == at.group && *places == ready.places;
+        Upcoming([if same { Runs::default() } else { rows(block, places) }, columns(block, places, 0..together)])
+    }
+
+    /// The memory of a box of an operand, from a channel of the group on.
+    fn runs(&self, side: &Side, places: &Places, group: usize, (start, count): (usize, usize)) -> Runs {
+        let reader = if std::ptr::eq(side, &raw const self.plan.rows) { &self.rows } else { &self.columns };
+        let strides = side.strides.filter(|s| !s.is_plain());
+        strides.map_or(Runs::default(), |s| {
+            let at = place(reader, &s, group * side.channels + start);
+            Runs::new(side, &s, places, reader.source.view.buf().as_ptr().addr() + at, count)
+        })
     }
 
     /// Adds the slices of a block in order, and stores the sums.

@@ -26,8 +26,11 @@ use std::sync::{Arc, OnceLock};
 
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
 const STEPS: usize = 512;
-/// Steps of a part of the reduction below which images are put side by side.
-const SHORT: usize = 24;
+/// The same where a row of the window is one tap: boxes have pixels of the operand in common, all of which are copied.
+const MERGED: usize = 1024;
+/// Steps of a part of the reduction below which images are put side by side, and steps that they make then.
+const SHORT: usize = 14;
+const BESIDE: usize = 24;
 /// Bytes of the sums of a block that are carried from box to box.
 const SUMS: usize = 1 << 20;
 /// Bytes of the sums of a tap and panel that are stored as soon as they are made.
@@ -50,8 +53,6 @@ const FAR: i64 = 512 << 10;
 const LISTED: usize = 512;
 /// Numbers of a line of the cache.
 const LINE: usize = 16;
-/// Places of a row from which on rows of a single tap that skips pixels are copied.
-const SKIPPING: usize = 14;
 
 /// One operand.
 #[derive(Debug)]
@@ -233,10 +234,12 @@ impl Gradient {
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());
         let merged = !task.x_columns && task.groups == 1 && task.channels[0] < 16 && window[2].taps > 1 && window[2].dilation == 1;
         let across = window[2].places.max(1);
-        let beside = if whole || merged { 1 } else { SHORT.div_ceil(across).min(task.images.div_ceil(together)).max(1) } * together;
-        let groups = task.images.div_ceil(beside);
+        let beside =
+            if whole || merged || across >= SHORT { 1 } else { BESIDE.div_ceil(across).min(task.images.div_ceil(together)).max(1) }
+                * together;
+        let (groups, steps) = (task.images.div_ceil(beside), if merged { MERGED } else { STEPS });
         // Boxes grow by dimensions: the next one only where the last one is whole.
-        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (STEPS * together / beside).max(1));
+        let (mut each, mut boxes, mut left) = ([1; 4], [1; 4], (steps * together / beside).max(1));
         for (i, n) in [groups, window[0].places, window[1].places, window[2].places].into_iter().enumerate().rev() {
             let most = if i == 0 && beside > together { 1 } else { left };
             (each[i], boxes[i]) = cut(n, most, 1);
@@ -308,9 +311,9 @@ impl Gradient {
         let pixels = self.sliding().grid.dims.iter().any(|d| d.places > 1);
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
-        // A single tap that skips pixels leaves half of what it fetches: rows that are not short are copied instead.
-        let [dim, taps] = [self.rows.grid.dims[2].stride, self.taps().iter().product()];
-        let skips = self.rows_slide && dim > 1 && taps == 1 && self.rows.grid.dims[2].places >= SKIPPING;
+        // A single tap that skips pixels would have a part for every row of the image; copied pixels are one.
+        let (across, taps) = (&self.rows.grid.dims[2], self.taps().iter().product::<usize>());
+        let skips = self.rows_slide && across.stride > 1 && across.places > 1 && taps == 1;
         let near = |s: &Strides| step(s, &self.rows) <= NEAR && whole(s, &self.rows) && !skips;
         let in_panels = |s: &Strides| {
             let alone = self.groups == 1 && self.columns.channels == self.panel;
@@ -320,8 +323,10 @@ impl Gradient {
         let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there);
-        let bytes = |t: &Tensor| t.dims().volume().map_or(0, |n| n * 4);
-        self.far = taps == 1 && (rows_there || columns_there) && bytes(rows).max(bytes(columns)) > FAR;
+        let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > FAR);
+        let asks = |t: &Tensor, side: &Side| side.strides.as_ref().is_some_and(|s| blocked(t, s));
+        let floats = [rows, columns].iter().all(|t| t.dtype == DataType::F32);
+        self.far = floats && !self.is_single() && (asks(rows, &self.rows) || asks(columns, &self.columns));
     }
 
     /// Rows of a block that are neighbours.
@@ -369,7 +374,8 @@ impl Gradient {
         let taps: usize = self.taps().iter().product();
         let steps = self.each.iter().product::<usize>() * self.beside / self.together;
         let all = self.rows.channels * self.rows_per_channel() * self.columns.channels.next_multiple_of(self.panel) * taps * 4;
-        self.slices = (SLICED / (all * self.groups).max(1)).clamp(1, SLICES).min(self.all_boxes().max(1));
+        // A power of two: seven slices would keep two threads busy for as long as eight.
+        self.slices = 1 << (SLICED / (all * self.groups).max(1)).clamp(1, SLICES).min(self.all_boxes().max(1)).ilog2();
         let (rows, columns) = (self.rows.channels.max(1), self.columns.channels.max(1));
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);

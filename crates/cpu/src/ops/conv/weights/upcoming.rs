@@ -1,7 +1,8 @@
-//! What tiles of a gradient ask for while they multiply: the operands' memory of the panel or box that comes next, where it is read in place.
+//! What tiles of a gradient ask for while they multiply: the operands' memory of the panel, box or block that comes next, where tiles read it and
+//! where it is copied.
 //!
-//! A gradient of one tap meets every number of its operands once for a block of the gradient, so that all of them come from far, and a tile that
-//! begins a panel would wait for each of its lines.
+//! A gradient meets every number of its operands a few times for a block of itself, so that they come from far, and a tile that begins a panel
+//! would wait for each of its lines.
 
 use super::side::{Places, Strides};
 use super::tiled::Side;
@@ -12,6 +13,8 @@ use crate::kernels::tile::{AHEAD, Ahead};
 pub(super) struct Runs {
     at: usize,
     bytes: usize,
+    /// Bytes from a request to the next, if there are enough of them.
+    step: usize,
     /// Blocks and images, and the distances of both.
     counts: [usize; 2],
     distances: [usize; 2],
@@ -19,27 +22,32 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// The pixels of a box in so many channels of an operand that is read in place from the address `start` on.
+    /// The pixels of a box in so many channels of an operand that begins with them at the address `start`. Of a window's rows the last ones: boxes
+    /// that follow each other have the others in common.
     pub(super) fn new(side: &Side, strides: &Strides, places: &Places, start: usize, channels: usize) -> Runs {
-        let line = side.grid.placed([0; 3], places, strides).scaled(4);
+        let dims = &side.grid.dims;
+        let line = side.grid.placed(dims.map(|d| d.taps.max(1) - 1), places, strides).scaled(4);
         let farthest = (0..3).find(|i| places.at[*i].1 > 1).unwrap_or(2);
+        // Where a request is a pixel, those that a single tap skips are left out.
+        let skips = dims[2].taps == 1 && strides.block * 4 == AHEAD;
         Runs {
             at: start.wrapping_add_signed(line.base as isize),
             bytes: places.at[farthest].1 * line.at[farthest],
+            step: if skips { line.at[2].max(AHEAD) } else { AHEAD },
             counts: [channels.div_ceil(strides.block), places.images.1],
             distances: [strides.far * 4, line.image],
             done: 0,
         }
     }
 
-    fn next(&mut self) -> Option<(usize, usize)> {
+    fn next(&mut self) -> Option<(usize, usize, usize)> {
         let [blocks, images] = self.counts;
         if self.done == blocks * images {
             return None;
         }
         let at = self.at + self.done / images * self.distances[0] + self.done % images * self.distances[1];
         self.done += 1;
-        Some((at, self.bytes))
+        Some((at, self.bytes, self.step))
     }
 }
 
@@ -51,6 +59,6 @@ impl Upcoming {
     /// The next run, spread over so many requests.
     pub(super) fn take(&mut self, requests: usize) -> Ahead {
         let run = self.0.iter_mut().find_map(Runs::next);
-        run.map_or(Ahead::default(), |(at, bytes)| Ahead { at, step: bytes.div_ceil(requests.max(1)).min(AHEAD), panel: 0 })
+        run.map_or(Ahead::default(), |(at, bytes, step)| Ahead { at, step: bytes.div_ceil(requests.max(1)).min(step), panel: 0 })
     }
 }
