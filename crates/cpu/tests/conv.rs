@@ -247,13 +247,15 @@ fn depthwise_generated() {
 #[test]
 fn pixels_last() {
     let wide: &[Line] = &[[100, 3, 2, 0, 1, 1], [100, 1, 1, 0, 0, 0]];
-    let several: (i64, i64, i64, &[Line]) = (1, 60, 20, wide);
+    let (single, skipping): (&[Line], &[Line]) = (&[[28, 1, 1, 0, 0, 0]; 2], &[[56, 1, 2, 0, 0, 0]; 2]);
+    let uneven: &[Line] = &[[4, 1, 2, 0, 0, 0], [9, 1, 3, 0, 0, 1], [7, 1, 1, 0, 0, 0]];
+    let several: [(i64, i64, i64, &[Line]); 4] = [(1, 60, 20, wide), (1, 24, 70, single), (1, 12, 20, skipping), (2, 20, 9, uneven)];
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|i| CpuTarget::within(*i, 1).jit.is_some()) {
-        for (g, ic, oc, lines) in SHAPES.iter().chain([&several]) {
+        for (g, ic, oc, lines) in SHAPES.iter().chain(&several) {
             let row = if *ic == 1 && *oc == 1 { "direct:jit" } else { "packed:jit" };
             for tags in [["abx", "any", "abx"], ["abx", "any", "axb"], ["axb", "any", "abx"]] {
-                for prop in [FWD, Prop::BackwardData] {
-                    let mut c = Case { prop, tags, mb: 3, ..case(*g, *ic, *oc, lines) };
+                for (prop, bias) in [(FWD, Some(F32)), (FWD, None), (Prop::BackwardData, None)] {
+                    let mut c = Case { prop, tags, bias, mb: 3, ..case(*g, *ic, *oc, lines) };
                     if prop == FWD {
                         c.attr.post_ops = vec![PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None }];
                     }

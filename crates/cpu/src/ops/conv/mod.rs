@@ -8,6 +8,7 @@ mod joint;
 mod order;
 mod pixels;
 pub(crate) mod planes;
+mod sampled;
 pub(crate) mod tiles;
 pub(crate) mod weights;
 pub(crate) mod window;

@@ -6,7 +6,7 @@
 //! have the layout that they have for channels last, since layouts of weights do not depend on the data's.
 
 use super::window::Setup;
-use super::{columns, tiles};
+use super::{columns, sampled, tiles};
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -79,12 +79,14 @@ impl fmt::Debug for Planes {
     }
 }
 
-/// Plans `problem`, whose operation `setup` describes, on tiles: in place where that is possible, else with channels last.
+/// Plans `problem`, whose operation `setup` describes, on tiles: in place where that is possible, for pixels that were gathered, else with channels
+/// last.
 ///
 /// # Errors
 /// What tiles do not take.
 pub(crate) fn packed(problem: &Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
-    columns::plan(problem, target, setup).or_else(|_| plan(problem, target, setup, tiles::plan))
+    let in_place = columns::plan(problem, target, setup).or_else(|_| sampled::plan(problem, target));
+    in_place.or_else(|_| plan(problem, target, setup, tiles::plan))
 }
 
 /// Plans `problem`, whose operation `setup` describes, by `inner`: as it is, or else with channels last.

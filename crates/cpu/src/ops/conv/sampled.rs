@@ -1,0 +1,182 @@
+//! Windows of one pixel that skip pixels of tensors whose pixels lie closest (NCHW): the pixels that they meet are gathered first, and what is left
+//! is a window that skips none.
+//!
+//! Three of four pixels are not needed where a window goes on by two, and a row that transposes its source, or reads it in place, would fetch and
+//! turn them all. What is gathered stays in the caches for the row that takes it.
+
+use super::{planes, setup};
+use crate::CpuTarget;
+use crate::kernels::access::View;
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::{Scratch, booked};
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Plan, Skip};
+use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes that are gathered at most: all images at once.
+const MOST: usize = 8 << 20;
+/// Channels of a task.
+const CHANNELS: usize = 16;
+/// Most operands.
+const OPERANDS: usize = 32;
+
+struct Sampled {
+    inner: Box<dyn Plan>,
+    exec: OnceLock<Arc<dyn Exec>>,
+    /// What is gathered: the source of the inner row.
+    tensor: Tensor,
+    /// Numbers from an image, a channel, and a pixel to the next that is met, depth first.
+    image: usize,
+    channel: usize,
+    at: [usize; 3],
+}
+
+impl fmt::Debug for Sampled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sampled").field("inner", &self.inner).field("tensor", &self.tensor).finish()
+    }
+}
+
+/// Plans `problem`, where it is a convolution forward of such windows.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let (dense, [image, channel, at @ ..]) = dense(problem)?;
+    let tensor = match &dense.op {
+        Op::Conv(op) => op.src.clone(),
+        _ => return Err(Skip::Op("other than a convolution")),
+    };
+    let inner = planes::packed(&dense, target, setup)?;
+    let (mut problem, chosen) = (problem.clone(), inner.problem());
+    for o in problem.op.operands_mut().into_iter().filter(|o| o.arg != Arg::SRC) {
+        if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {
+            *o.tensor = chosen.tensor.clone();
+        }
+    }
+    problem.attr = chosen.attr.clone();
+    let scratch_bytes = booked(&[tensor.bytes().div_ceil(4), inner.scratch_bytes().div_ceil(4)]);
+    let scratch_bytes = scratch_bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let sampled = Sampled { inner, exec: OnceLock::new(), tensor, image, channel, at };
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(sampled) }))
+}
+
+/// The problem over the pixels that are met, and their distances in the source: of images, channels, and pixels by dimension.
+fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
+    let no = || Skip::Layout("of the source: pixels are not closest".into());
+    let mut dense = problem.clone();
+    let Op::Conv(op) = &mut dense.op else { return Err(Skip::Op("other than a convolution")) };
+    let s = op.sizes();
+    let skips = s.k == [1; 3] && s.pl == [0; 3] && s.s != [1; 3];
+    let inside = (0..3).all(|i| (s.o[i] - 1) * s.s[i] < s.i[i]);
+    if !matches!(op.prop, Prop::ForwardTraining | Prop::ForwardInference) || op.depthwise_dst.is_some() || !skips || !inside {
+        return Err(Skip::Shape("other than windows of one pixel that skip pixels"));
+    }
+    let dims = *op.src.dims();
+    if op.src.dtype != DataType::F32 || dims.has_runtime() || op.src.is_empty() || problem.operands().len() > OPERANDS {
+        return Err(Skip::DataType("other than f32 with pixels last".into()));
+    }
+    let n = dims.len();
+    let b = op.src.blocking().filter(|b| b.is_plain() && b.strides[n - 1] == 1 && dims[1] > 1).ok_or_else(no)?;
+    let stride = |d: usize| usize::try_from(b.strides[d]).map_err(|_| no());
+    let mut distances = [stride(0)?, stride(1)?, 0, 0, 0];
+    for d in 2..n {
+        distances[d + 5 - n] = stride(d)? * s.s[d + 3 - n] as usize;
+    }
+    let met = Dims::from_fn(n, |d| if d < 2 { dims[d] } else { s.o[d + 3 - n] });
+    op.src = Tensor::with_tag(met, DataType::F32, "abx").map_err(|e| Skip::Layout(e.to_string()))?;
+    if op.src.bytes() > MOST {
+        return Err(Skip::Shape("many images"));
+    }
+    op.window.strides = Dims::from_fn(n - 2, |_| 1);
+    op.window.padding_r = Dims::from_fn(n - 2, |_| 0);
+    Ok((dense, distances))
+}
+
+/// Some channels of an image, to be gathered.
+struct Gather<'a> {
+    plan: &'a Sampled,
+    from: Buf,
+    /// The first number of the source.
+    first: usize,
+    to: Buf,
+    image: usize,
+    channels: Range<usize>,
+}
+
+impl Body for Gather<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let (p, dims) = (self.plan, self.plan.tensor.dims());
+        let size = |i: usize| (i + dims.len()).checked_sub(3).filter(|d| *d >= 2).map_or(1, |d| dims[d] as usize);
+        let [depth, height, width] = std::array::from_fn(size);
+        let lines = depth * height;
+        for channel in self.channels.clone() {
+            let from = self.first + self.image * p.image + channel * p.channel;
+            let to = (self.image * dims[1] as usize + channel) * lines * width;
+            for line in 0..lines {
+                let (from, to) = (from + line / height * p.at[0] + line % height * p.at[1], to + line * width);
+                match (p.at[2], width) {
+                    (2, 16..) => self.pairs::<16, 31>(from, to, width),
+                    (2, 8..) => self.pairs::<8, 15>(from, to, width),
+                    (2, 4..) => self.pairs::<4, 7>(from, to, width),
+                    (step, _) => (0..width).for_each(|i| self.to.set(to + i, self.from.get::<f32>(from + i * step))),
+                }
+            }
+        }
+    }
+}
+
+impl Gather<'_> {
+    /// Every second number of a line of at least `N`, which `M` numbers hold: the last `N` overlap those before.
+    #[inline(always)]
+    fn pairs<const N: usize, const M: usize>(&self, from: usize, to: usize, count: usize) {
+        for i in (0..count).step_by(N) {
+            let i = i.min(count - N);
+            let mut numbers = [0.0f32; M];
+            self.from.read(from + 2 * i, &mut numbers);
+            let met: [f32; N] = std::array::from_fn(|k| numbers[2 * k]);
+            self.to.write(to + i, &met);
+        }
+    }
+}
+
+impl Kernel for Sampled {
+    fn prepare(&self) -> Result<(), Error> {
+        if self.exec.get().is_none() {
+            let _ = self.exec.set(self.inner.build()?);
+        }
+        Ok(())
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let exec = self.exec.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?;
+        let to = [scratch.take(self.tensor.bytes().div_ceil(4))?.into_buf()];
+        let inner = scratch.take(self.inner.scratch_bytes().div_ceil(4))?.into_buf();
+        let view = View::of(simd, ctx, Arg::SRC)?;
+        let (from, offset) = (view.buf(), view.offset(&[0; MAX_NDIMS]));
+        let [images, channels] = [0, 1].map(|d| self.tensor.dims()[d] as usize);
+        let blocks = channels.div_ceil(CHANNELS);
+        ctx.executor.run(ctx.executor.threads(), images * blocks, &|_, task| {
+            let first = task % blocks * CHANNELS;
+            let channels = first..channels.min(first + CHANNELS);
+            simd.run(Gather { plan: self, from, first: offset, to: to[0], image: task / blocks, channels });
+        });
+        let mut args = [Bound { bufs: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? }; OPERANDS + 2];
+        let count = ctx.args.len();
+        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
+        list.copy_from_slice(ctx.args);
+        for bound in list.iter_mut().filter(|b| b.arg == Arg::SRC) {
+            (bound.tensor, bound.bufs) = (&self.tensor, &to);
+        }
+        exec.run(&Ctx { args: list, scratch: inner, executor: ctx.executor })
+    }
+}

@@ -1,0 +1,35 @@
+use super::*;
+use oxidnn_spec::text::{Settings, parse_line};
+
+fn problem(line: &str) -> Problem {
+    let cases = parse_line(&mut Settings::default(), line).unwrap_or_else(|e| panic!("{line}: {e}"));
+    cases.into_iter().next().unwrap_or_else(|| panic!("{line}: nothing")).problem
+}
+
+/// What is left goes on by one pixel, and the pixels are where strides and windows say.
+#[test]
+fn windows_that_skip_pixels_become_dense() {
+    for (line, pixels, at) in [
+        ("--conv --stag=abx --dtag=abx mb2ic8ih9oc8oh5sh2", vec![5, 5], [648, 81, 0, 18, 2]),
+        ("--conv --stag=abx --dtag=abx mb1ic8ih9iw7oc8oh3ow7sh3sw1", vec![3, 7], [504, 63, 0, 21, 1]),
+        ("--conv --stag=abx --dtag=abx mb1ic4id4ih4iw4oc8od2oh2ow2kd1kh1kw1sd2sh2sw2", vec![2, 2, 2], [256, 64, 32, 8, 2]),
+        ("--conv --stag=abx --dtag=abx mb1ic4iw9oc8ow5sw2", vec![5], [36, 9, 0, 0, 2]),
+    ] {
+        let (dense, distances) = dense(&problem(line)).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let Op::Conv(op) = &dense.op else { panic!("{line}") };
+        assert_eq!((&op.src.dims()[2..], op.sizes().s, distances), (&pixels[..], [1; 3], at), "{line}");
+    }
+}
+
+#[test]
+fn leaves_the_rest() {
+    for line in [
+        "--conv --stag=abx --dtag=abx mb2ic8ih9oc8oh9",
+        "--conv --stag=abx --dtag=abx mb2ic8ih9oc8oh5kh3sh2ph1",
+        "--conv --stag=axb --dtag=axb mb2ic8ih9oc8oh5sh2",
+        "--conv --dir=BWD_D --stag=abx --dtag=abx mb2ic8ih9oc8oh5sh2",
+        "--conv --dt=bf16 --stag=abx --dtag=abx mb2ic8ih9oc8oh5sh2",
+    ] {
+        assert!(dense(&problem(line)).is_err(), "{line}");
+    }
+}
