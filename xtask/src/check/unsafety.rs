@@ -28,6 +28,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/tile/mod.rs", "runs generated tiles within bounds that were checked"),
     ("crates/cpu/src/kernels/tile/square.rs", "vector loads and stores of squares that lie in slices"),
     ("crates/cpu/src/kernels/tile/tests.rs", "lends memory of a test to a kernel"),
+    ("crates/cpu/src/kernels/tile/wide/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/kernels/tile/tail/tests.rs", "lends memory of a test to a kernel"),
     ("crates/cpu/src/ops/rnn/cell/mod.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/ops/rnn/cell/tests.rs", "lends memory of a test to a kernel"),

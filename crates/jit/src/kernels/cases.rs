@@ -11,6 +11,7 @@ fn number(product: Product, right: bool, i: usize) -> i32 {
     match (product, right) {
         (Product::U8S8, false) => x * 21,
         (Product::U8S8 | Product::S8S8, _) => x * 21 - 128,
+        (Product::I16, _) => x * 42 - 255,
         _ => x - 6,
     }
 }
@@ -21,6 +22,7 @@ fn put(product: Product, x: i32, out: &mut Vec<u8>) {
         Product::Bf16 => out.extend(bf16::from_f32(x as f32).to_le_bytes()),
         Product::F16 => out.extend(f16::from_f32(x as f32).to_le_bytes()),
         Product::U8S8 | Product::S8S8 => out.push(x as u8),
+        Product::I16 => out.extend((x as i16).to_le_bytes()),
     }
 }
 

@@ -63,18 +63,20 @@ pub enum Product {
     U8S8,
     /// Signed bytes by signed bytes: 128 is added to every number of `A`, so that the sums carry 128 times the sums of `B`'s columns.
     S8S8,
+    /// Signed 16-bit numbers by the same, pairs of depth together in `B`: bytes that were widened before.
+    I16,
 }
 
 impl Product {
     /// All of them.
-    pub const ALL: [Product; 5] = [Product::F32, Product::Bf16, Product::F16, Product::U8S8, Product::S8S8];
+    pub const ALL: [Product; 6] = [Product::F32, Product::Bf16, Product::F16, Product::U8S8, Product::S8S8, Product::I16];
 
     /// Depth of a step.
     #[inline]
     pub const fn depth(self) -> usize {
         match self {
             Product::F32 => 1,
-            Product::Bf16 | Product::F16 => 2,
+            Product::Bf16 | Product::F16 | Product::I16 => 2,
             Product::U8S8 | Product::S8S8 => 4,
         }
     }
@@ -93,14 +95,14 @@ impl Product {
         match self {
             Product::F32 => true,
             Product::Bf16 => isa.bf16,
-            Product::F16 => false,
+            Product::F16 | Product::I16 => false,
             Product::U8S8 | Product::S8S8 => isa.vnni,
         }
     }
 
     /// True when the sums are i32.
     pub const fn is_whole(self) -> bool {
-        matches!(self, Product::U8S8 | Product::S8S8)
+        matches!(self, Product::U8S8 | Product::S8S8 | Product::I16)
     }
 }
 
@@ -372,6 +374,7 @@ impl fmt::Display for Dot {
             Product::F16 => "f16f16f32",
             Product::U8S8 => "u8s8s32",
             Product::S8S8 => "s8s8s32",
+            Product::I16 => "s16s16s32",
         })
     }
 }

@@ -13,6 +13,7 @@ mod lines;
 
 use super::scratch::{Part as Scratch, for_workers};
 use super::tile::drive::{Block as Sums, Drive as Vectors, Operands, Part, Shape, Work};
+use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use block::{Block, Call, Gatherer, Registers};
 pub use lines::{Half, Lines};
@@ -79,6 +80,14 @@ impl Loops {
         match self {
             Loops::Vectors(drive) => drive.scratch_len(workers),
             Loops::Tiles(drive) => drive.scratch_len(workers),
+        }
+    }
+
+    /// How all of `A` is to be widened before, where it is.
+    pub fn widens(&self) -> Option<&Wide> {
+        match self {
+            Loops::Vectors(drive) => drive.widens(),
+            Loops::Tiles(_) => None,
         }
     }
 

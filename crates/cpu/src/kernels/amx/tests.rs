@@ -7,6 +7,8 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
         rows: rows.to_vec(),
         columns,
         panel: 64,
+        panel_bytes: steps * 256,
+        memory: 0,
         parts: vec![Part { taps: 1, steps, partial: 0, before: [0; 2], taken: None }],
         source: rows.iter().sum::<usize>() * steps * 4,
         product: Product::Bf16,

@@ -7,7 +7,9 @@
 //!
 //! How a reduction is cut is a function of the product's sizes, so that results do not depend on who computes what.
 
+use super::wide::{self, Before, Sources, Wide};
 use super::{AHEAD, Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
+use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::for_workers;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
@@ -58,6 +60,10 @@ pub struct Shape {
     pub columns: usize,
     /// Columns of a panel.
     pub panel: usize,
+    /// Bytes of a panel with all its taps.
+    pub panel_bytes: usize,
+    /// Bytes of all memory of `A` where rows begin with whole steps, else 0.
+    pub memory: usize,
     /// The reduction.
     pub parts: Vec<Part>,
     /// Bytes of `A` that all rows meet together.
@@ -107,12 +113,16 @@ pub struct Block<'s> {
 
 /// The memory of a product.
 pub struct Operands<'a, W> {
+    /// Instructions of what is not generated.
+    pub simd: Simd,
     /// Where tables and destinations come from.
     pub work: &'a W,
     /// Memory of `A`.
     pub a: Buf,
     /// Memory of the rows of `A` that stand for padding.
     pub zeros: Buf,
+    /// Both widened, where [`Drive::widens`] asks for it.
+    pub sources: Option<Sources>,
     /// Memory of `B`.
     pub b: Buf,
     /// Byte of `B` where a unit's panels begin, as a function of the unit.
@@ -142,6 +152,8 @@ pub struct Drive {
     cut: Cut,
     /// What tiles ask for.
     far: Option<Far>,
+    /// Whether and how bytes are widened.
+    wide: Option<Wide>,
     tiles: OnceLock<Tiles>,
 }
 
@@ -193,7 +205,8 @@ impl Drive {
         };
         let cut = Cut::new(line);
         let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
-        Drive { isa, tall, all, block, far: Far::of(&line, &cut), cut, shape, tiles: OnceLock::new() }
+        let (far, wide) = (Far::of(&line, &cut), shape.wide(isa, (tall, all)));
+        Drive { isa, tall, all, block, cut, far, wide, shape, tiles: OnceLock::new() }
     }
 
     /// What it computes.
@@ -204,18 +217,31 @@ impl Drive {
     /// Numbers of scratch for `workers` workers; `None` on overflow.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         let lists = self.list_len()?.checked_mul(self.lists())?;
-        for_workers(workers, lists.checked_add(self.sums_len().checked_mul(2)?)?)
+        let wide = self.wide.map_or(Some(0), |w| w.scratch_len())?.checked_add(self.widened_len()?)?;
+        for_workers(workers, lists.checked_add(wide)?.checked_add(self.sums_len().checked_mul(2)?)?)
     }
 
-    /// Whether panels of a part stay in the first cache.
-    fn is_near(&self, part: &Part) -> bool {
-        part.taps * part.steps * self.shape.panel * 4 <= NEAR
+    /// How all of `A` is to be widened before, where it is.
+    pub fn widens(&self) -> Option<&Wide> {
+        self.wide.as_ref().filter(|w| w.is_whole())
+    }
+
+    /// Numbers of the widened panels of a group; `None` on overflow.
+    fn widened_len(&self) -> Option<usize> {
+        if self.wide.is_some() { self.cut.most_panels().checked_mul(self.shape.panel_bytes / 2) } else { Some(0) }
+    }
+
+    /// Whether all tiles meet a panel before the next one: a panel of the part stays in the first cache from tile to tile, and so many of them do
+    /// not.
+    fn is_outer(&self, part: &Part, panels: usize) -> bool {
+        let panel = part.taps * part.steps * self.shape.panel * if self.wide.is_some() { 8 } else { 4 };
+        panel <= NEAR && panel * panels > NEAR
     }
 
     /// Most tiles in a list by so many panels.
     fn most_tiles(&self, panels: usize) -> usize {
         let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
-        if panels > 1 && self.shape.parts.iter().all(|p| self.is_near(p)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
+        if self.shape.parts.iter().all(|p| self.is_outer(p, panels)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
     }
 
     /// Numbers of scratch that hold a list; `None` on overflow.
@@ -276,7 +302,7 @@ impl Drive {
         let lanes = self.isa.width().lanes();
         let columns = if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel };
         let ends = part + 1 == self.shape.parts.len();
-        Spec {
+        let spec = Spec {
             product: self.shape.product,
             rows: rows as u8,
             vectors: columns.div_ceil(lanes) as u8,
@@ -287,7 +313,8 @@ impl Drive {
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
             ahead: self.far.is_some(),
-        }
+        };
+        if self.wide.is_some() { Wide::spec(spec) } else { spec }
     }
 
     /// All numbers of rows that tiles have.
@@ -339,6 +366,9 @@ impl Drive {
 struct Rest<'s> {
     /// The list of a part.
     taken: &'s mut [usize],
+    /// What widens rows of `A`, and the panels that were widened.
+    wide: &'s mut [f32],
+    panels: &'s [f32],
     sums: &'s mut [f32],
 }
 
@@ -361,10 +391,13 @@ impl<W: Work> Task<'_, '_, W> {
     fn run(&self, share: &mut [f32]) {
         let Drive { shape, .. } = self.drive;
         let len = self.drive.list_len().unwrap_or(0);
-        let (words, sums) = share.split_at_mut(len * self.drive.lists());
+        let (words, share) = share.split_at_mut(len * self.drive.lists());
+        let (panels, share) = share.split_at_mut(self.drive.widened_len().unwrap_or(0));
+        let (wide, sums) = share.split_at_mut(self.drive.wide.and_then(|w| w.scratch_len()).unwrap_or(0));
+        self.widen(panels);
         let (words, taken) = words.split_at_mut(len);
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
-        let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), sums };
+        let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), wide, panels, sums };
         let (sums_row, taps, near) = (self.drive.step(), shape.most(&|p| p.taps), self.drive.most_tiles(self.panels.len()));
         let mut walk = self.on.work.walk(self.unit, self.first);
         let (mut end, mut before) = (self.first, 0);
@@ -388,6 +421,15 @@ impl<W: Work> Task<'_, '_, W> {
             let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
             let (sums, spare) = rest.sums.split_at_mut(self.drive.sums_len());
             self.on.work.store(Block { unit: self.unit, rows: self.first..end, columns, sums, spare, step: sums_row });
+        }
+    }
+
+    /// Widens the panels.
+    fn widen(&self, to: &mut [f32]) {
+        let (bytes, panel) = (self.drive.shape.panel_bytes, self.drive.shape.panel);
+        for (panel_at, to) in self.panels.clone().zip(to.chunks_exact_mut((bytes / 2).max(1))) {
+            let from = self.on.b.part(self.b_at + panel_at * self.on.b_panel, bytes);
+            wide::panels(self.on.simd, from, panel * 4, to);
         }
     }
 
@@ -444,8 +486,8 @@ impl<W: Work> Task<'_, '_, W> {
             let tail = self.tail.filter(|_| ends);
             for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
                 let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
-                let (column, outer) = (panels.start * shape.panel, drive.is_near(part));
-                tile.run(Call {
+                let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len()));
+                let call = Call {
                     strips,
                     steps: part.steps,
                     a: on.a,
@@ -468,7 +510,20 @@ impl<W: Work> Task<'_, '_, W> {
                     sums: rest.sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
                     sums_row: drive.step(),
                     ahead: self.ahead(index, strips, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
-                });
+                };
+                let Some(wide) = &drive.wide else {
+                    tile.run(call);
+                    continue;
+                };
+                let at = (panels.start - self.panels.start) * shape.panel_bytes + part.before[1];
+                let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
+                let call = Call { panels: widened, ahead: Ahead::default(), ..call };
+                wide.run(
+                    (on.simd, &mut *rest.wide),
+                    tile,
+                    call,
+                    Before { panels: rest.panels, sources: on.sources.filter(|_| wide.is_whole()), partial: part.partial },
+                );
             }
         }
     }
@@ -479,7 +534,23 @@ fn by_taps(parts: &[Part]) -> bool {
     parts.iter().any(|p| p.taken.is_some())
 }
 
+impl Part {
+    /// Steps of a tap, with the one that is not whole.
+    fn all_steps(&self) -> usize {
+        self.steps + usize::from(self.partial > 0)
+    }
+}
+
 impl Shape {
+    /// Whether and how bytes are widened for tiles of up to so many rows, and so many of them.
+    fn wide(&self, isa: Isa, (tall, tiles): (usize, usize)) -> Option<Wide> {
+        let spec = Spec { line: self.line, a_step: self.a_step, ..Spec::new(self.product, tall, 1) };
+        let parts: Vec<[usize; 2]> = self.parts.iter().map(|p| [p.taps, p.all_steps()]).collect();
+        let panels = self.columns.div_ceil(self.panel);
+        let source = if self.parts.iter().all(|p| p.partial == 0) { self.memory } else { 0 };
+        Wide::new(&wide::About { isa, spec: &spec, tiles, panels, source, parts: &parts })
+    }
+
     /// The most that a part has of something.
     fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
         self.parts.iter().map(of).max().unwrap_or(0)

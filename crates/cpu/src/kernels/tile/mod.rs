@@ -17,6 +17,7 @@ pub mod tail;
 #[cfg(test)]
 mod tests;
 pub(crate) mod value;
+pub mod wide;
 
 use super::code::{Kernels, Key};
 pub use ahead::{Ahead, Grid, Next};
@@ -285,6 +286,16 @@ impl Tile {
             args.dot.ahead = args.dot.ahead.wrapping_add(call.ahead.panel);
             args.tail.go_on(&self.spec, columns);
         }
+    }
+
+    /// The same with `B`, and maybe `A`, in numbers of scratch.
+    ///
+    /// # Panics
+    /// As [`Tile::run`].
+    pub fn run_on(&self, call: Call<'_>, a: Option<&[f32]>, b: &[f32]) {
+        // SAFETY: tiles only read these operands, and the numbers stay as they are until they have.
+        let memory = |numbers: &[f32]| unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) };
+        self.run(Call { a: a.map_or(call.a, memory), b: memory(b), ..call });
     }
 
     /// The places that the tiles may name; `None` where what they share is not in the buffers.

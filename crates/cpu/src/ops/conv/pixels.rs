@@ -11,6 +11,7 @@ use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::drive::{Block, Operands, Work};
+use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, tail};
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
@@ -423,7 +424,7 @@ impl Kernel for Tiles {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let [zeros, lines, padded, channels, words, shares] = self.scratch_parts().unwrap_or([0; 6]);
+        let [zeros, lines, padded, channels, words, widened, shares] = self.scratch_parts().unwrap_or([0; 7]);
         let zeros = scratch.take(zeros)?.into_buf();
         zeros.fill(0);
         let lines = scratch.take(lines)?.into_slice();
@@ -431,8 +432,11 @@ impl Kernel for Tiles {
         ones.fill(1);
         let compensation = self.compensation((simd, ctx), &weights, ones, [scratch.take(padded)?, scratch.take(channels)?])?;
         let words = scratch.take(words)?.into_buf();
+        let mut widened = scratch.take(widened)?;
         let mut shares = scratch.take(shares)?;
         let source = View::of(simd, ctx, self.source)?;
+        let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
+        let sources = self.widens().map(|wide| Sources::new(wide, (simd, ctx.executor), memory, &mut widened));
         let factors = [
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
             window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
@@ -465,9 +469,11 @@ impl Kernel for Tiles {
                 Some(packed) => (words, before, packed.words() * 4),
             };
             let operands = Operands {
+                simd,
                 work: &Bound { pass, ..bound },
                 a: source.buf(),
                 zeros,
+                sources,
                 b,
                 b_unit: &|unit| b_at + unit * b_panel * self.panels,
                 b_panel,

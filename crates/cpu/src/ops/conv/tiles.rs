@@ -15,6 +15,7 @@ use crate::kernels::scratch::booked;
 use crate::kernels::tile::drive::{Part, Shape};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
+use crate::kernels::tile::wide::{Sources, Wide};
 use crate::kernels::tile::{self, Product, Spec, Stride, Tile, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
@@ -437,8 +438,19 @@ impl Tiles {
         })
     }
 
-    /// Numbers of scratch: a row of zeros, operands of the tail, sums of columns by panels and by channels, and what the workers need.
-    pub(super) fn scratch_parts(&self) -> Option<[usize; 6]> {
+    /// How the source is to be widened before, where a pass asks for it.
+    pub(super) fn widens(&self) -> Option<&Wide> {
+        self.passes.iter().find_map(|p| p.drive.widens())
+    }
+
+    /// Bytes of the source's memory.
+    pub(super) fn memory(&self) -> usize {
+        self.passes.iter().map(|p| p.drive.shape().memory).max().unwrap_or(0)
+    }
+
+    /// Numbers of scratch: a row of zeros, operands of the tail, sums of columns by panels and by channels, packed weights, the widened source, and
+    /// what the workers need.
+    pub(super) fn scratch_parts(&self) -> Option<[usize; 7]> {
         let (padded, channels) = match &self.compensation {
             Some((_, columns)) => {
                 (self.panels.checked_mul(columns.width)?.checked_mul(self.groups)?, self.channels.checked_mul(self.groups)?)
@@ -448,11 +460,19 @@ impl Tiles {
         let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
         let panels = self.panels.checked_mul(self.groups)?;
         let words = self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).sum::<usize>().checked_mul(panels)?;
-        Some([self.zeros, self.tail_lines, padded, channels, words, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
+        let widened = if self.widens().is_some() { Sources::len([self.memory(), self.zeros * 4]) } else { 0 };
+        Some([self.zeros, self.tail_lines, padded, channels, words, widened, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
     }
 }
 
 impl Common<'_> {
+    /// Bytes of the source's memory where all pixels begin with whole steps, else 0.
+    fn memory(&self) -> usize {
+        let Place { base, image, group, strides: [d, h, w] } = self.from;
+        let whole = [base, image, group, d, h, w].into_iter().all(|n| n.is_multiple_of(4));
+        if whole { self.setup.source.1.bytes() } else { 0 }
+    }
+
     /// Cuts the results into passes, and decides how.
     fn passes(&mut self, lines: [Line; 3]) -> Vec<Pass> {
         let s = self.setup;
@@ -538,6 +558,8 @@ impl Pass {
             rows: stretches,
             columns: c.channels,
             panel: c.width,
+            panel_bytes: packed.map_or(k.iter().product::<usize>() * c.tap, |p| p.words() * 4),
+            memory: c.memory(),
             parts: reduction.parts(),
             source: met.min(c.setup.sizes.mb as usize * c.from.image),
             product: c.product,

@@ -90,6 +90,8 @@ fn shape(kind: Kind, sizes: Sizes) -> Shape {
         rows: vec![sizes.rows],
         columns: sizes.columns,
         panel: sizes.width,
+        panel_bytes: sizes.depth.div_ceil(each) * 4 * sizes.width,
+        memory: 0,
         parts: parts(sizes, kind.product),
         source: sizes.batch * sizes.rows * sizes.depth.div_ceil(each) * 4,
         product: kind.product,
@@ -143,9 +145,11 @@ impl Blocks {
             (made.refill(executor, panel.max(1), &make), &behind, panel * 4)
         };
         let operands = drive::Operands {
+            simd,
             work: &rows,
             a: on.a,
             zeros: Buf::empty(),
+            sources: None,
             b: place.0,
             b_unit: place.1,
             b_panel: place.2,

@@ -11,6 +11,7 @@
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
+use crate::kernels::tile::wide::{self, Before, Wide};
 use crate::kernels::tile::{
     AHEAD, Ahead, Call, Grid, Line, List, MOST_ROWS, Next, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tail, TailArgs, Tile,
     tallest,
@@ -70,6 +71,13 @@ pub(crate) struct Kind {
     pub(crate) tail: Option<Arc<Tail>>,
 }
 
+impl Kind {
+    /// How the lines of panels of so many columns lie.
+    fn line(&self, width: usize) -> Line {
+        if self.right == Right::InPlace { Line::Apart } else { Line::Packed((width / self.isa.width().lanes()) as u8) }
+    }
+}
+
 /// Sizes of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sizes {
@@ -101,6 +109,8 @@ struct Cut {
     block: usize,
     /// Panels of a group.
     group: usize,
+    /// Whether and how bytes are widened.
+    wide: Option<Wide>,
 }
 
 /// A product, its kernels ready.
@@ -203,6 +213,9 @@ impl Cut {
         let steps = all_steps.div_ceil(parts);
         let tall = tallest(kind.isa, kind.product, vectors).min(rows).max(1);
         let panels = columns.div_ceil(width);
+        let spec = Spec { line: kind.line(width), a_step: kind.a_step, ..Spec::new(kind.product, tall, 1) };
+        let wide =
+            Wide::new(&wide::About { isa: kind.isa, spec: &spec, tiles: rows.div_ceil(tall), panels, source: 0, parts: &[[1, steps]] });
         let kept = if kind.right == Right::Panels { PANELS } else { PLAIN };
         let mut group = (kept / (steps * width * 4).max(1)).clamp(1, panels.max(1));
         let mut block = rows.div_ceil(tall);
@@ -220,7 +233,7 @@ impl Cut {
         }
         // Blocks are equally tall, whatever remains in the last tile of each.
         let block = rows.div_ceil(rows.div_ceil(block * tall).max(1)).max(1);
-        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, group }
+        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, group, wide }
     }
 
     /// Steps of a part: the first, and how many are whole.
@@ -281,7 +294,17 @@ impl Gemm {
 
     /// Numbers of scratch of all workers; `None` on overflow.
     pub(crate) fn scratch_len(&self) -> Option<usize> {
-        for_workers(self.workers, self.panels_len().checked_add(self.sums_len().checked_mul(2)?)?)
+        let wide = self.wide_len()?.checked_add(self.widened_len())?;
+        for_workers(self.workers, self.panels_len().checked_add(wide)?.checked_add(self.sums_len().checked_mul(2)?)?)
+    }
+
+    /// Numbers of scratch that widen rows, and that widened panels of a group take.
+    fn wide_len(&self) -> Option<usize> {
+        self.cut.wide.map_or(Some(0), |w| w.scratch_len())
+    }
+
+    fn widened_len(&self) -> usize {
+        if self.cut.wide.is_some() { self.cut.group * self.cut.steps * self.cut.sizes.width * 2 } else { 0 }
     }
 
     /// Numbers of scratch that hold the panels of a group.
@@ -323,18 +346,19 @@ impl Gemm {
         let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
         let columns = if narrow { cut.narrow() } else { cut.sizes.width };
         let ends = matches!(phase, Phase::Only | Phase::Last);
-        Spec {
+        let spec = Spec {
             product: self.kind.product,
             rows: rows as u8,
             vectors: columns.div_ceil(lanes) as u8,
-            line: if self.kind.right == Right::InPlace { Line::Apart } else { Line::Packed((cut.sizes.width / lanes) as u8) },
+            line: self.kind.line(cut.sizes.width),
             a_step: self.kind.a_step,
             partial: if ends { cut.partial as u8 } else { 0 },
             start: if matches!(phase, Phase::Only | Phase::First) { Start::Zero } else { Start::Load },
             tail: self.kind.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
             ahead: cut.far() || cut.far_rows(),
-        }
+        };
+        if cut.wide.is_some() { Wide::spec(spec) } else { spec }
     }
 
     /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
@@ -352,11 +376,16 @@ impl Gemm {
     }
 
     fn task(&self, simd: Simd, tiles: &[Option<Tile>], on: &Operands<'_>, at: &Place, share: &mut [f32]) {
-        let (packed, sums) = share.split_at_mut(self.panels_len());
+        let (packed, share) = share.split_at_mut(self.panels_len());
+        let (widened, share) = share.split_at_mut(self.widened_len());
+        let (rows_of_a, sums) = share.split_at_mut(self.wide_len().unwrap_or(0));
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
-            let mut group =
-                Group { kernels: tiles, on, at, part, right: self.panels(simd, on, at, part, packed), next: self.next(on, at, part) };
+            let right = self.panels(simd, on, at, part, packed);
+            let next = if self.cut.wide.is_some() { Next::default() } else { self.next(on, at, part) };
+            self.widen((simd, &mut *widened), &right, at.panels.len(), part);
+            let wide = self.cut.wide.as_ref().map(|w| (w, simd, &*widened, &mut *rows_of_a));
+            let mut group = Group { kernels: tiles, on, at, part, right, wide, next };
             for (first, rows, count) in runs(at.rows.clone(), self.cut.tall) {
                 let mut done = 0;
                 while done < count {
@@ -396,6 +425,21 @@ impl Gemm {
                 Memory { buf, start: 0, panel }
             }
         }
+    }
+
+    /// Widens the panels of a part, where bytes are.
+    fn widen(&self, (simd, to): (Simd, &mut [f32]), from: &Memory, panels: usize, part: usize) {
+        let (width, each) = (self.cut.sizes.width, self.kind.product.depth());
+        let steps = self.cut.part(part, each).1 + usize::from(self.is_partial(part));
+        for (i, to) in to.chunks_exact_mut((self.cut.steps * width * 2).max(1)).take(panels).enumerate() {
+            let from = from.buf.part(from.start + i * from.panel, steps * width * 4);
+            wide::panels(simd, from, width * 4, &mut to[..steps * width * 2]);
+        }
+    }
+
+    /// Whether a part ends with a step that is not whole.
+    fn is_partial(&self, part: usize) -> bool {
+        self.cut.partial > 0 && part + 1 == self.cut.parts
     }
 
     /// What of `B` is wanted next: the next part of the same panels, or the first part of those of the next task.
@@ -448,7 +492,7 @@ impl Gemm {
 
     /// A strip by panels with equally many columns.
     fn walk(&self, group: &mut Group<'_>, (row, rows, tiles): (usize, usize, usize), panels: Range<usize>, sums: &mut [f32]) {
-        let Group { kernels, on, at, part, right, next } = group;
+        let Group { kernels, on, at, part, right, wide, next } = group;
         let (cut, on) = (&self.cut, *on);
         let (first, steps) = cut.part(*part, self.kind.product.depth());
         let tile = &kernels[index(rows, panels.end > cut.whole(), Phase::of(*part, cut.parts))];
@@ -472,7 +516,7 @@ impl Gemm {
         } else {
             Ahead::default()
         };
-        tile.run(Call {
+        let call = Call {
             strips: list.strips(),
             steps,
             a: on.a,
@@ -490,7 +534,13 @@ impl Gemm {
             b_row: on.b_row,
             last: (cut.sizes.columns - 1) % self.kind.isa.width().lanes() + 1,
             ahead,
-        });
+        };
+        let Some((wide, simd, widened, scratch)) = wide else { return tile.run(call) };
+        let panel = cut.steps * cut.sizes.width * 8;
+        let panels = Panels { at: i * panel, step: panel, count: panels.len(), outer: panel <= NEAR };
+        let call = Call { panels, ahead: Ahead::default(), ..call };
+        let partial = if self.is_partial(*part) { cut.partial as u8 } else { 0 };
+        wide.run((*simd, &mut **scratch), tile, call, Before { panels: widened, sources: None, partial });
     }
 }
 
@@ -519,6 +569,8 @@ struct Group<'g> {
     at: &'g Place,
     part: usize,
     right: Memory,
+    /// What widens rows, the panels that were widened, and scratch for rows.
+    wide: Option<(&'g Wide, Simd, &'g [f32], &'g mut [f32])>,
     /// What is asked for meanwhile.
     next: Next,
 }

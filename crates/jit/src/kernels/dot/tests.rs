@@ -161,6 +161,7 @@ fn kept() -> Vec<(Dot, Isa)> {
     kept.push((Dot { masked: true, line: Line::Apart, ..Dot::new(Product::F32, 6, 2) }, Isa::AVX2));
     kept.push((Dot::new(Product::Bf16, 6, 2), Isa::AVX2));
     kept.push((Dot::new(Product::S8S8, 6, 2), Isa::AVX2_VNNI));
+    kept.push((Dot::new(Product::I16, 6, 2), Isa::AVX2));
     kept
 }
 

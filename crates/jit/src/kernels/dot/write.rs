@@ -29,6 +29,8 @@ enum Pass {
     HalfBf16 { upper: bool },
     /// The first or second f16 of the step, as f32.
     HalfF16 { second: bool },
+    /// Pairs of 16-bit numbers as they are.
+    Pairs,
     /// The even or odd bytes, as 16-bit numbers.
     HalfBytes { odd: bool, flipped: bool },
 }
@@ -45,6 +47,7 @@ impl Pass {
             Product::U8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: false }),
             Product::S8S8 if isa.vnni => vec![Pass::Flipped],
             Product::S8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: true }),
+            Product::I16 => vec![Pass::Pairs],
         }
     }
 }
@@ -238,6 +241,9 @@ impl Writer<'_> {
         if self.dot.is_crowded(f.isa()) {
             return self.crowded_pass(f, pass, at, from, sums, left);
         }
+        if pass == Pass::Pairs {
+            return self.pairs_pass(f, at, from, sums, left);
+        }
         let b: Vec<Val> = (0..usize::from(self.dot.vectors)).map(|v| self.right(f, pass, at, from, v)).collect();
         if let (Pass::HalfF16 { .. }, Some(bytes)) = (pass, self.b_row) {
             f.add(at.b, bytes);
@@ -271,6 +277,29 @@ impl Writer<'_> {
             for (b, sum) in b.iter().zip(&sums[1..]) {
                 multiply(f, pass, *sum, a, Src::Val(*b));
             }
+        }
+    }
+
+    /// A pass of [`Pass::Pairs`]. Products are added when the next ones are on their way: an addition that stands right behind its product waits for
+    /// it in a pipe that could multiply. For the register that this takes the last vector of `B` is read from memory by every row.
+    fn pairs_pass(&self, f: &mut Function, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
+        let vectors = usize::from(self.dot.vectors);
+        let held = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Apart { vectors } else { vectors - 1 };
+        let b: Vec<Val> = (0..held).map(|v| self.right(f, Pass::Pairs, at, from, v)).collect();
+        let mut waiting = None;
+        for (i, sums) in sums.chunks(vectors).enumerate() {
+            let left = left(f, i, 0);
+            let a = self.left(f, Pass::Pairs, left, None);
+            for (v, sum) in sums.iter().enumerate() {
+                let b = b.get(v).map_or(Src::Mem(at.b.at(from + (v * self.width.bytes()) as i32)), |b| Src::Val(*b));
+                let pairs = f.binary(Binary::MaddI16, a, b);
+                if let Some((sum, pairs)) = waiting.replace((*sum, pairs)) {
+                    f.update(Binary::AddI32, sum, pairs);
+                }
+            }
+        }
+        if let Some((sum, pairs)) = waiting {
+            f.update(Binary::AddI32, sum, pairs);
         }
     }
 
@@ -359,7 +388,7 @@ fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Src) {
         Pass::Whole(op) => f.accumulate(op, sum, a, b),
         Pass::Flipped => f.accumulate(Accumulate::DotU8S8, sum, a, b),
         Pass::HalfBf16 { .. } | Pass::HalfF16 { .. } => f.accumulate(Accumulate::FmaF32, sum, a, b),
-        Pass::HalfBytes { .. } => {
+        Pass::HalfBytes { .. } | Pass::Pairs => {
             let pairs = f.binary(Binary::MaddI16, a, b);
             f.update(Binary::AddI32, sum, pairs);
         }

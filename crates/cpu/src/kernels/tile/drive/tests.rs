@@ -57,6 +57,8 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         rows: vec![rows],
         columns,
         panel,
+        panel_bytes: depth * panel * 4,
+        memory: 0,
         parts: (0..parts)
             .map(|i| Part { taps: 1, steps: each, partial: 0, before: [i * each * 4, i * each * panel * 4], taken: None })
             .collect(),
@@ -73,9 +75,11 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
     let mut share = vec![0.0; drive.scratch_len(1).unwrap()];
     let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);
     let operands = Operands {
+        simd: Simd::host(),
         work: &work,
         a: buf(&mut a),
         zeros: buf(&mut zeros),
+        sources: None,
         b: buf(&mut b),
         b_unit: &|_| 0,
         b_panel: depth * panel * 4,

@@ -1,0 +1,367 @@
+//! Bytes as 16-bit numbers, for processors that have no exact product of bytes.
+//!
+//! AVX2 multiplies pairs of 16-bit numbers and adds them exactly; its one product of bytes saturates where two products exceed 16 bits. A kernel that
+//! widens what it multiplies spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for
+//! all its rows, and all rows are widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words ([`Product::I16`]): one multiplication and one
+//! addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which its two multipliers do the multiplications.
+//!
+//! Of every four numbers of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel.
+//! Widened panels and rows are twice as long; offsets in them are twice those in what they are made of.
+
+use super::{Call, Line, List, MOST_ROWS, Product, Spec, Stride, Strip, Tile};
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::Part;
+use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::dot::HEAD;
+use oxidnn_runtime::{Buf, Executor};
+
+#[cfg(test)]
+mod tests;
+
+/// Tiles for which it pays to widen panels, and steps of a tap by all panels for which it pays to widen rows.
+const TILES: usize = 3;
+const STEPS: usize = 64;
+/// Numbers of scratch for rows, unless a tile has more: they stay in the second cache while panels pass by.
+const ROWS: usize = 24 << 10;
+/// Numbers of rows that stay in the first cache while panels pass by that do not.
+const NEAR: usize = 4 << 10;
+/// Bytes of `A` that are widened before anything is multiplied: rows meet many panels, and pixels many taps.
+const SOURCE: usize = 1 << 20;
+/// Numbers that a worker widens of it at a time.
+const PIECE: usize = 8 << 10;
+/// Words of a list, unless one strip has more.
+const WORDS: usize = 2 << 10;
+/// Numbers between rows beyond those that are read: keeps them off each other's cache sets.
+const SKEW: usize = 16;
+/// Bytes that are widened at a time.
+const CHUNK: usize = 32;
+/// Where the numbers of a step go.
+const ORDER: [usize; 4] = [0, 2, 1, 3];
+
+/// How the rows of tiles are widened.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide {
+    /// Whether 128 is added to every number, which makes it unsigned.
+    flips: bool,
+    /// Whether all of `A` is widened before, see [`Sources`].
+    whole: bool,
+    /// Numbers of scratch for rows, and words of a list of their strips.
+    rows: usize,
+    words: usize,
+}
+
+/// What to widen: rows that are `tall` to a tile, of the parts of a reduction.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'p> {
+    /// Instructions.
+    pub isa: Isa,
+    /// Types, how lines of `B` and steps of `A` lie.
+    pub spec: &'p Spec,
+    /// Tiles of rows that meet a panel.
+    pub tiles: usize,
+    /// Panels that each of them meets.
+    pub panels: usize,
+    /// Bytes of all of `A` where rows begin and end with whole steps, else 0.
+    pub source: usize,
+    /// Most taps of a tile and most steps of a tap, the one that is not whole included, by parts.
+    pub parts: &'p [[usize; 2]],
+}
+
+impl Wide {
+    /// Decides whether and how; `None` where kernels multiply bytes, operands lie otherwise, or there is too little to do.
+    pub fn new(about: &About<'_>) -> Option<Wide> {
+        let Spec { product, rows, line, a_step, .. } = *about.spec;
+        let bytes = matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(about.isa);
+        let lies = matches!(line, Line::Packed(_)) && a_step == Stride::Fixed(4);
+        let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
+        if !bytes || !lies || about.tiles < TILES || steps.saturating_mul(about.panels) < STEPS {
+            return None;
+        }
+        let rows = usize::from(rows);
+        let most = about.parts.iter().map(|[taps, steps]| taps * steps).max().unwrap_or(0);
+        let taps = about.parts.iter().map(|[taps, _]| *taps).max().unwrap_or(0);
+        let words = List::words(1, [rows; 2], taps)?.max(WORDS).checked_next_multiple_of(8)?;
+        let whole = (1..=SOURCE).contains(&about.source);
+        Some(Wide { flips: product == Product::S8S8, whole, rows: if whole { 0 } else { ROWS.max(rows * row_len(most)) }, words })
+    }
+
+    /// Numbers of scratch that [`Wide::run`] needs.
+    pub fn scratch_len(&self) -> Option<usize> {
+        self.words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_add(self.rows)
+    }
+
+    /// Whether all of `A` is to be widened before.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The kernel for rows and panels that were widened.
+    pub fn spec(spec: Spec) -> Spec {
+        Spec { product: Product::I16, partial: 0, ahead: false, ..spec }
+    }
+}
+
+/// Numbers from a widened row of so many steps to the next.
+const fn row_len(steps: usize) -> usize {
+    (steps * 2 + SKEW).next_multiple_of(SKEW)
+}
+
+/// Widens the lines of panels, which lie behind each other, `line` bytes each.
+///
+/// # Panics
+/// When `to` does not have twice the bytes of `from`.
+pub fn panels(simd: Simd, from: Buf, line: usize, to: &mut [f32]) {
+    assert_eq!(size_of_val(to), 2 * from.len(), "numbers for the bytes of panels");
+    simd.run(Lines { from, line, to: bytemuck::cast_slice_mut(to) });
+}
+
+struct Lines<'a> {
+    from: Buf,
+    line: usize,
+    to: &'a mut [i16],
+}
+
+impl Body for Lines<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        for (index, line) in self.to.chunks_exact_mut(self.line).enumerate() {
+            let from = self.from.part(index * self.line, self.line);
+            let (even, odd) = line.split_at_mut(self.line / 2);
+            let (even, odd) = (even.as_chunks_mut::<{ CHUNK / 2 }>().0, odd.as_chunks_mut::<{ CHUNK / 2 }>().0);
+            for (chunk, (even, odd)) in even.iter_mut().zip(odd).enumerate() {
+                let mut words = [0_i16; CHUNK / 2];
+                from.read(chunk * CHUNK / 2, &mut words);
+                *even = words.map(|w| w << 8 >> 8);
+                *odd = words.map(|w| w >> 8);
+            }
+        }
+    }
+}
+
+/// All of `A` and what stands for padding, widened.
+#[derive(Clone, Copy, Debug)]
+pub struct Sources {
+    from: [Buf; 2],
+    to: Buf,
+}
+
+impl Sources {
+    /// Numbers that they take, made of so many bytes.
+    pub fn len(bytes: [usize; 2]) -> usize {
+        bytes.map(|n| n.next_multiple_of(CHUNK) / 2).iter().sum()
+    }
+
+    /// Widens them for a product, in all threads.
+    pub fn new(wide: &Wide, (simd, executor): (Simd, &dyn Executor), from: [Buf; 2], to: &mut Part<'_>) -> Sources {
+        let [source, padding] = from;
+        let second = Sources::len([source.len(), 0]);
+        let flip = wide.flip();
+        let to = to.refill(executor, PIECE, &|piece, to| {
+            let start = piece * PIECE;
+            let (first, last) = to.split_at_mut(second.saturating_sub(start).min(to.len()));
+            for (from, at, to) in [(source, start, first), (padding, start.saturating_sub(second), last)] {
+                let at = (at * 2).min(from.len());
+                let from = from.part(at, (from.len() - at).min(to.len() * 2));
+                simd.run(Row { from, flip, to: bytemuck::cast_slice_mut(to) });
+            }
+        });
+        Sources { from, to }
+    }
+
+    /// The memory of what was widened.
+    pub fn memory(&self) -> Buf {
+        self.to
+    }
+
+    /// Where the number of an address went.
+    #[inline]
+    fn place(&self, address: usize) -> usize {
+        let [source, padding] = self.from.map(|m| address.wrapping_sub(m.as_ptr().addr()));
+        let bytes = if source < self.from[0].len() { source } else { padding.wrapping_add(2 * Sources::len([self.from[0].len(), 0])) };
+        self.to.as_ptr().addr().wrapping_add(bytes.wrapping_mul(2))
+    }
+}
+
+struct Row<'a> {
+    from: Buf,
+    flip: u8,
+    to: &'a mut [i16],
+}
+
+impl Body for Row<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        widen(self.from, self.flip, self.to);
+    }
+}
+
+/// What was widened before a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Before<'w> {
+    /// Panels.
+    pub panels: &'w [f32],
+    /// All of `A`, where [`Wide::is_whole`].
+    pub sources: Option<Sources>,
+    /// Numbers of the rows of `A` in a last step that is not whole.
+    pub partial: u8,
+}
+
+impl Wide {
+    fn flip(&self) -> u8 {
+        if self.flips { 0x80 } else { 0 }
+    }
+
+    /// Computes the tiles by all panels. The call is for bytes, but for its panels, which are places among those that were widened; `tile` is for the
+    /// latter.
+    ///
+    /// # Panics
+    /// When an address lies outside its buffer, or scratch is too short.
+    pub fn run(&self, (simd, share): (Simd, &mut [f32]), tile: &Tile, call: Call<'_>, before: Before<'_>) {
+        let count = usize::from(tile.spec().rows);
+        let (words, rows) = share.split_at_mut(self.words * size_of::<usize>() / size_of::<f32>());
+        let mut list = List::new(bytemuck::cast_slice_mut(words), count);
+        let (mut rest, mut used) = (call.strips, 0);
+        let mut call = Call { steps: 2 * (call.steps + usize::from(before.partial > 0)), ..call };
+        while let Some((head, more)) = rest.split_at_checked(HEAD + count) {
+            let (taps, more) = more.split_at(head[0] * (1 + count));
+            let len = row_len(head[0] * call.steps / 2);
+            let mut done = 0;
+            while done < head[1] {
+                let most = if call.panels.outer { rows.len() } else { rows.len().min(NEAR.max(len * count)) };
+                let room = if self.whole { head[1] - done } else { most.saturating_sub(used) / (len * count) };
+                if room == 0 || !list.has_room(head[0]) {
+                    assert!(!list.strips().is_empty(), "{} numbers for {count} rows of {len}", rows.len());
+                    run_on(tile, &mut call, &list, (rows, &before));
+                    list.restart(count);
+                    used = 0;
+                    continue;
+                }
+                let piece = Piece { head, taps, first: done * count, tiles: room.min(head[1] - done), len };
+                if let Some(sources) = before.sources {
+                    piece.list(&mut list, &call, head[3].wrapping_mul(2), |_, row| sources.place(row));
+                } else {
+                    let to = &mut rows[used..used + piece.tiles * count * len];
+                    let (first, tap) = (to.as_ptr().addr(), call.steps * 4);
+                    piece.list(&mut list, &call, len * 4, |at, _| first + at / count * tap + at % count * len * 4);
+                    used += to.len();
+                    simd.run(Rows { piece, call: &call, partial: before.partial.into(), flip: self.flip(), to });
+                }
+                done += piece.tiles;
+            }
+            rest = more;
+        }
+        run_on(tile, &mut call, &list, (rows, &before));
+    }
+}
+
+/// Runs the tiles of widened rows.
+fn run_on(tile: &Tile, call: &mut Call<'_>, list: &List<'_>, (rows, before): (&[f32], &Before<'_>)) {
+    let a_from = if before.sources.is_some() { 2 * call.a_from } else { 0 };
+    let a = before.sources.map_or(Buf::empty(), |s| s.memory());
+    let rows = if before.sources.is_some() { None } else { Some(rows) };
+    tile.run_on(Call { strips: list.strips(), a, zeros: Buf::empty(), a_from, sums: &mut *call.sums, ..*call }, rows, before.panels);
+}
+
+/// Some tiles of a strip.
+#[derive(Clone, Copy)]
+struct Piece<'s> {
+    /// The words of the strip, and those of its taps.
+    head: &'s [usize],
+    taps: &'s [usize],
+    /// Rows of the strip before them.
+    first: usize,
+    tiles: usize,
+    /// Numbers from a widened row to the next.
+    len: usize,
+}
+
+impl Piece<'_> {
+    /// Rows of a tile.
+    fn rows(&self) -> usize {
+        self.head.len() - HEAD
+    }
+
+    /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` says where the rows of the first one went, by their index, tap by tap, and
+    /// their address.
+    fn list(&self, list: &mut List<'_>, call: &Call<'_>, a_row: usize, place: impl Fn(usize, usize) -> usize) {
+        let &[_, _, sums, _, c_row, ref to @ ..] = self.head else { return };
+        let mut rows = [0; MOST_ROWS];
+        rows.iter_mut().zip(to).for_each(|(row, to)| *row = to.wrapping_add(self.first * c_row));
+        let sums = sums + self.first * call.sums_row * 4;
+        list.strip(Strip { tiles: self.tiles, sums, a_row, c_row, to: (0, &rows) });
+        for (i, tap) in self.taps.chunks_exact(1 + self.rows()).enumerate() {
+            let mut rows = [0; MOST_ROWS];
+            rows.iter_mut().zip(&tap[1..]).enumerate().for_each(|(row, (to, from))| *to = place(i * self.rows() + row, *from));
+            list.tap(2 * tap[0], 0, &rows);
+        }
+    }
+}
+
+struct Rows<'a> {
+    piece: Piece<'a>,
+    call: &'a Call<'a>,
+    partial: usize,
+    flip: u8,
+    to: &'a mut [f32],
+}
+
+impl Body for Rows<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Rows { piece, call, partial, flip, to } = self;
+        // A step of four bytes is two numbers of scratch, each two 16-bit ones.
+        let words = call.steps * 2;
+        let whole = words - if partial > 0 { 4 } else { 0 };
+        let (rows, a_row) = (piece.rows(), piece.head[3]);
+        for (i, to) in to.chunks_exact_mut(piece.len).enumerate() {
+            let to: &mut [i16] = bytemuck::cast_slice_mut(to);
+            let before = (piece.first + i / rows * rows).wrapping_mul(a_row).wrapping_add(call.a_from);
+            let address = |tap: usize| piece.taps[tap * (1 + rows) + 1 + i % rows];
+            let (mut tap, taps) = (0, piece.head[0]);
+            while tap < taps {
+                // Taps that follow each other in memory are one.
+                let mut end = tap + 1;
+                while partial == 0 && end < taps && address(end) == address(end - 1).wrapping_add(whole) {
+                    end += 1;
+                }
+                let bytes = (end - tap) * words - (words - whole) + partial;
+                widen(bytes_at([call.a, call.zeros], address(tap).wrapping_add(before), bytes), flip, &mut to[tap * words..end * words]);
+                tap = end;
+            }
+        }
+    }
+}
+
+/// So many bytes from an address on, in one of two buffers.
+#[inline(always)]
+fn bytes_at(memory: [Buf; 2], address: usize, len: usize) -> Buf {
+    let at = memory.map(|m| address.wrapping_sub(m.as_ptr().addr()));
+    let buf = usize::from(at[0] > memory[0].len());
+    memory[buf].part(at[buf], len)
+}
+
+/// Widens a row; zeros stand behind a last step that is not whole.
+#[inline(always)]
+fn widen(from: Buf, flip: u8, to: &mut [i16]) {
+    let (chunks, to) = to.split_at_mut(from.len() / CHUNK * CHUNK);
+    for (i, to) in chunks.as_chunks_mut::<CHUNK>().0.iter_mut().enumerate() {
+        let mut bytes = [0; CHUNK];
+        from.read(i * CHUNK, &mut bytes);
+        *to = std::array::from_fn(|j| i16::from(bytes[j & !3 | ORDER[j & 3]] ^ flip));
+    }
+    for (i, to) in to.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let (mut step, at) = ([0; 4], chunks.len() + i * 4);
+        match from.len().saturating_sub(at) {
+            0 => {}
+            4.. => from.read(at, &mut step),
+            some => from.read(at, &mut step[..some]),
+        }
+        *to = ORDER.map(|j| i16::from(step[j] ^ flip));
+    }
+}

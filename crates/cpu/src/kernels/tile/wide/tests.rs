@@ -1,0 +1,139 @@
+use super::*;
+use crate::kernels::scratch::{self, Scratch};
+use crate::kernels::tile::{Ahead, Panels, Start};
+use oxidnn_runtime::Inline;
+
+const COLUMNS: usize = 16;
+
+/// Bytes that use their whole range.
+fn bytes(n: usize) -> Vec<u8> {
+    (0..n).map(|i| (i * 89 + i / 13 * 7) as u8).collect()
+}
+
+/// Two strips, of so many tiles and of one, with several taps over whole steps and a part of one.
+struct Case {
+    product: Product,
+    rows: usize,
+    tiles: usize,
+    steps: usize,
+    partial: usize,
+}
+
+/// When rows are widened, if they are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum How {
+    Bytes,
+    Meanwhile,
+    Before,
+}
+
+const TAPS: usize = 2;
+const PANELS: usize = 2;
+
+impl Case {
+    fn depth(&self) -> usize {
+        self.steps * 4 + self.partial
+    }
+
+    /// Lines of a tap of a panel.
+    fn lines(&self) -> usize {
+        self.steps + usize::from(self.partial > 0)
+    }
+
+    /// The sums: of bytes, of words that are widened for the call, or of words that were widened before.
+    fn sums(&self, how: How) -> Vec<f32> {
+        let isa = Isa::AVX2;
+        let spec = Spec { partial: self.partial as u8, start: Start::Zero, ..Spec::new(self.product, self.rows, 2) };
+        let all = self.rows * self.tiles;
+        let (a, zeros) = (bytes(all * self.depth() + 8), vec![0; self.depth() + 8]);
+        let panel = TAPS * self.lines() * COLUMNS * 4;
+        let b: Vec<u8> = bytes(PANELS * panel);
+        let mut sums = vec![-1.0; (all + self.rows) * PANELS * COLUMNS];
+        let mut words = [0; 256];
+        let mut list = List::new(&mut words, self.rows);
+        let rows = std::array::from_fn(|i| i * self.depth());
+        let sums_row = PANELS * COLUMNS;
+        for (tiles, first) in [(self.tiles, 0), (1, all)] {
+            let sums = first * sums_row * 4;
+            list.strip(Strip { tiles, sums, a_row: self.depth(), c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            list.tap(0, a.as_ptr().addr() + 4, &rows);
+            if first == 0 {
+                list.tap(self.lines() * COLUMNS * 4, a.as_ptr().addr(), &rows);
+            } else {
+                list.tap(0, zeros.as_ptr().addr(), &[0; MOST_ROWS]);
+            }
+        }
+        // SAFETY: kernels only read the memory, which outlives them.
+        let buf = |bytes: &[u8]| unsafe { Buf::new(bytes.as_ptr().cast_mut(), bytes.len()) };
+        let call = Call {
+            strips: list.strips(),
+            steps: self.steps,
+            a: buf(&a),
+            a_from: 0,
+            zeros: buf(&zeros),
+            b: buf(&b),
+            panels: Panels { at: 0, step: panel, count: PANELS, outer: false },
+            c: Buf::empty(),
+            column: 0,
+            tail_column: 0,
+            tail: None,
+            sums: &mut sums,
+            sums_row,
+            a_step: 0,
+            b_row: 0,
+            last: 0,
+            ahead: Ahead::default(),
+        };
+        if how != How::Bytes {
+            let source = if how == How::Before { a.len() } else { 0 };
+            let about = About { isa, spec: &spec, tiles: TILES, panels: STEPS, source, parts: &[[TAPS, self.lines()]] };
+            let wide = Wide::new(&about).unwrap();
+            assert_eq!(wide.is_whole(), how == How::Before);
+            let len = Sources::len([a.len(), zeros.len()]);
+            let mut memory = vec![0_u64; scratch::booked(&[len]).unwrap() / 8 + 8];
+            // SAFETY: nobody else uses the memory.
+            let mut part = unsafe { Scratch::new(Buf::new(memory.as_mut_ptr().cast(), size_of_val(&memory[..]))) }.take(len).unwrap();
+            let before = [buf(&a), buf(&zeros)];
+            let sources = wide.is_whole().then(|| Sources::new(&wide, (Simd::host(), &Inline), before, &mut part));
+            let mut numbers = vec![0.0; b.len() / 2];
+            panels(Simd::host(), buf(&b), COLUMNS * 4, &mut numbers);
+            let call = Call { panels: Panels { step: 2 * panel, ..call.panels }, ..call };
+            let mut scratch = vec![0_u64; wide.scratch_len().unwrap().div_ceil(2)];
+            let tile = Tile::get(isa, &Wide::spec(spec)).unwrap();
+            let partial = self.partial as u8;
+            wide.run((Simd::host(), bytemuck::cast_slice_mut(&mut scratch)), &tile, call, Before { panels: &numbers, sources, partial });
+        } else {
+            Tile::get(isa, &spec).unwrap().run(call);
+        }
+        sums
+    }
+}
+
+#[test]
+fn words_have_the_sums_of_bytes() {
+    if !Isa::AVX2.is_present() {
+        return;
+    }
+    for product in [Product::U8S8, Product::S8S8] {
+        for (rows, tiles) in [(1, 3), (5, 2), (6, 9)] {
+            for (steps, partial) in [(1, 0), (0, 3), (8, 1), (23, 2), (200, 0)] {
+                let case = Case { product, rows, tiles, steps, partial };
+                let sums = |how| case.sums(how).into_iter().map(f32::to_bits).collect::<Vec<_>>();
+                for how in [How::Meanwhile, How::Before].into_iter().filter(|how| *how == How::Meanwhile || partial == 0) {
+                    let about = format!("{how:?}, {product:?}: {tiles} tiles of {rows} rows, {steps} steps and {partial} numbers");
+                    assert_eq!(sums(how), sums(How::Bytes), "{about}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_multiplied_as_it_is_stays_bytes() {
+    let spec = Spec::new(Product::U8S8, 6, 2);
+    let wide = |isa, spec: &Spec| Wide::new(&About { isa, spec, tiles: 100, panels: 4, source: 0, parts: &[[1, 16]] });
+    assert!(wide(Isa::AVX2, &spec).is_some());
+    assert!(wide(Isa::AVX2_VNNI, &spec).is_none());
+    assert!(wide(Isa::AVX2, &Spec { product: Product::F32, ..spec.clone() }).is_none());
+    assert!(wide(Isa::AVX2, &Spec { line: Line::Apart, ..spec }).is_none());
+}
