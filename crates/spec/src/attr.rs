@@ -242,8 +242,8 @@ pub struct RnnQuant {
     pub linear: Option<RnnLinear>,
 }
 
-/// Products in place of a recurrent network's activations, so that tests can compute results exactly. Gradients of a vanilla cell take the
-/// factor as slope; those of other cells are made of the gates as ever.
+/// Products in place of a recurrent network's activations, so that oneDNN's tests can compute results exactly. What stands for the slope in the
+/// gradients of a vanilla cell is its result times the factor, as these tests have it; those of other cells are made of the gates as ever.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct RnnLinear {
     /// Factors of the gates.

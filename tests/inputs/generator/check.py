@@ -13,7 +13,7 @@ BINARY = set("add mul max min div sub ge gt le lt eq ne select".split())
 POLICY = {"common": 0, "per_tensor": None, "per_oc": 2, "per_ocic": 3, "per_dim_0": 1, "per_dim_1": 2, "per_dim_01": 3,
           "per_dim_2": 4, "per_dim_3": 8, "per_dim_02": 5, "per_dim_12": 6}
 COMMON = {"attr-post-ops", "attr-scales", "attr-zero-points", "attr-scratchpad", "attr-fpmath", "attr-acc-mode",
-          "attr-deterministic", "attr-rounding-mode", "attr-dropout", "attr-precomputed-reductions"}
+          "attr-deterministic", "attr-rounding-mode", "attr-dropout", "attr-precomputed-reductions", "attr-rnn-linear"}
 OPTIONS = {
     "conv": "dir dt bia-dt stag wtag dtag alg mb", "deconv": "dir dt bia-dt stag wtag dtag alg mb",
     "ip": "dir dt bia-dt stag wtag dtag mb", "eltwise": "dir dt tag alg alpha beta inplace",
@@ -150,7 +150,9 @@ def quantisation(key, value, tensors):
         if types and types[0] in ("e8m0", "f8_e4m3", "s4", "u4"):
             need(mask, f"{types[0]} needs a mask")
         if key == "attr-zero-points":
-            need(kind in ("s32", "s8", "u8", "s4", "u4"), f"zero point of {kind}")
+            whole = ("s32", "s8", "u8", "s4", "u4")
+            # Sums of bytes may leave as floats with a zero point.
+            need(kind in whole or arg == "dst" and tensors["src"][1] in ("s8", "u8"), f"zero point of {kind}")
 
 
 def triple(value, count):
@@ -351,9 +353,10 @@ def check_rnn(opts, desc):
     sic = d.get("sic", slc)
     dhc = d.get("dhc", sic)
     dic = d.get("dic", dhc)
-    need(sic == dic and (d["l"] == 1 or slc == dic), "rnn channels")
-    need(dic == dhc or opts.get("with-projection") == "true", "projection")
     cell, cfg, prop = opts["alg"], opts["cfg"], opts["prop"]
+    once = d["t"] == 1 and cell in ("VANILLA_RNN", "VANILLA_LSTM")
+    need((sic == dic or once) and (d["l"] == 1 or slc == dic), "rnn channels")
+    need(dic == dhc or opts.get("with-projection") == "true", "projection")
     if "true" in (opts.get("with-peephole"), opts.get("with-projection")):
         need(cell == "VANILLA_LSTM", "LSTM only")
     if "AUGRU" in cell:
@@ -361,6 +364,9 @@ def check_rnn(opts, desc):
     if "8" in cfg:
         need(prop == "FWD_I" and (cell == "VANILLA_LSTM" or (cell == "VANILLA_GRU" and "u8" in cfg)), "int8 rnn")
     need(cfg != "f16" or prop != "BWD_DW", "f16 training")
+    if "attr-rnn-linear" in opts:
+        gates, factor = opts["attr-rnn-linear"].split(":")
+        need(len(gates.split("+")) == {"RNN": 1, "LSTM": 4}.get(cell.split("_")[-1], 3) and float(factor) == float(factor), "linear activations")
     return [d["t"], d.get("mb", 2), dic], ["f32"], {}
 
 

@@ -451,4 +451,8 @@ REAL = [
     ("--dt=bf16", "3x0:0x4", 0),
     ("--dt=s8:s8:s32", "3x0:0x4", 0),
     ("--dt=f32 --bia-dt=f32 --bia-mask=2", "3x0:0x4", 0),
+    (
+        "--dt=u8:s8:f32 --attr-scales=src:common:0.25+dst:common:2 --attr-zero-points=src:common:3+dst:common:5",
+        "17x70:70x40", 47_600,
+    ),
 ]

@@ -95,4 +95,33 @@ REAL = [
     ("--prop=FWD_I --alg=VANILLA_GRU --cfg=bf16", "l2t5mb8slc128", 7_864_320),
     ("--prop=BWD_DW --alg=LBR_GRU --cfg=f32", "l1t4mb8slc128", 9_437_184),
     ("--prop=FWD_I --alg=VANILLA_LSTM --cfg=u8u8u8f32 --scaling=per_oc", "l1t5mb8slc256", 20_971_520),
+    # One step, whose state may have another size than what it leaves.
+    ("--prop=FWD_I --alg=VANILLA_LSTM --cfg=f32", "l1t1mb3slc7sic33dhc17", 8_160),
+    ("--prop=FWD_D --alg=VANILLA_LSTM --cfg=bf16", "l1t1mb2slc16sic16dhc48", 12_288),
+    ("--prop=BWD_DW --alg=VANILLA_LSTM --cfg=f32", "l1t1mb2slc17sic17dhc34", 27_744),
+    ("--prop=BWD_DW --alg=VANILLA_RNN --activation=TANH --cfg=f32", "l1t1mb2slc17sic40dhc16", 5_472),
+    ("--prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 --with-projection=true", "l1t1mb2slc32sic16dhc16dic32", 7_168),
+    ("--prop=BWD_DW --alg=VANILLA_LSTM --cfg=f32 --with-projection=true", "l1t1mb2slc32sic16dhc16dic32", 21_504),
+    ("--prop=BWD_DW --alg=VANILLA_LSTM --cfg=f32 --with-projection=true --direction=concat", "l1t1mb2slc8sic65dhc8dic40", 30_000),
 ]
+
+# Linear activations: factors of the gates and of the cell below 1, so that values stay tame over time.
+FACTORS = {1: "0.5:0.75", 3: "0.5+-0.25+0.75:0.5", 4: "0.25+0.5+-0.5+0.75:0.5"}
+
+
+def linear():
+    """Every cell, both ways, in each direction that it has, over one vector and over a tail."""
+    for cell, gates in GATES.items():
+        directions = ["left2right"] if cell.endswith("AUGRU") else ["left2right", "right2left", "concat", "sum"]
+        for i, direction in enumerate(directions):
+            for j, prop in enumerate(["FWD_I", "FWD_D", "BWD_DW"]):
+                channels, layers, cfg = (16, 17)[(i + j) % 2], 1 + (i > 1 and j > 0), ("f32", "bf16")[i == 1]
+                options = f"--prop={prop} --alg={cell} --direction={direction} --cfg={cfg} --attr-rnn-linear={FACTORS[gates]}"
+                if cell == "VANILLA_RNN":
+                    options += " --activation=RELU"
+                ways = 2 if direction in ("concat", "sum") else 1
+                cost = layers * ways * 3 * 2 * 2 * channels * channels * gates * (3 if prop == "BWD_DW" else 1)
+                yield options, f"l{layers}t3mb2slc{channels}", cost
+
+
+REAL += linear()

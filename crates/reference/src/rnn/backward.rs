@@ -233,7 +233,7 @@ impl Backward<'_, '_> {
         for c in 0..self.z.dhc {
             let output = self.output(b, x, c);
             b.deltas[self.delta(x, 0, c)] = match self.net.linear {
-                Some(_) => self.net.tanh(0, output),
+                Some(_) => output * self.net.tanh(0, self.net.tanh(0, self.gate(x, 0, c))),
                 None => eltwise::backward(activation(op), op.alpha.get(), 0.0, output, self.gate(x, 0, c)),
             };
         }

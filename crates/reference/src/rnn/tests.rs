@@ -339,3 +339,29 @@ fn linear_activations_are_products() {
     assert!(one.iter().any(|x| *x != 0.0));
     one.iter().zip(&three).for_each(|(a, b)| assert!((3.0 * a - b).abs() <= 1e-12 * b.abs()));
 }
+
+#[test]
+fn linear_activations_scale_the_gates_of_vanilla_gradients() {
+    const FACTOR: f32 = 0.5;
+    let linear = RnnLinear { gates: vec![Real::new(FACTOR)], cell: Real::new(1.0) };
+    let attr = Attr { rnn: RnnQuant { linear: Some(linear), ..RnnQuant::default() }, ..Attr::default() };
+    let op = make(RnnCell::Vanilla, LEFT, 1).forward(Prop::ForwardTraining, DataType::F64);
+    let mut values = inputs(&op);
+    values.iter_mut().filter(|(arg, _)| *arg == Arg::WEIGHTS_1).for_each(|(_, weights)| weights.fill(0.0));
+    let mut b = bind(&op, &values);
+    compute(op.clone(), attr.clone(), &b);
+    let given = numbers(5, volume(&op.dst_layer));
+    for (arg, t) in results(&op) {
+        let there = if arg == Arg::DST { given.clone() } else { vec![0.0; volume(&t)] };
+        b.put(diff(arg), &t, &there);
+    }
+    for (arg, t) in parameters(&op) {
+        b.out(diff(arg), &t);
+    }
+    compute(backward(&op), attr, &b);
+    let (gates, got) = (b.values(Arg::DST), b.values(diff(Arg::BIAS)));
+    for (c, got) in got.iter().enumerate() {
+        let want: f64 = (c..gates.len()).step_by(4).map(|i| given[i] * f64::from(FACTOR) * gates[i]).sum();
+        assert!((got - want).abs() < 1e-9, "{c}: {got}, by hand {want}");
+    }
+}

@@ -130,7 +130,8 @@ impl Backward {
         let when = |there: bool, len: Option<usize>| if there { len } else { Some(0) };
         let (lstm, projected) = (self.op.cell == RnnCell::Lstm, self.projection.is_some());
         let deltas = all.checked_mul(z.bias_gates)?;
-        let each = self.cut.tallest().checked_mul(self.states.width.max(self.gates.width))?;
+        let widest = self.states.width.max(self.gates.width).max(self.outputs.width);
+        let each = self.cut.tallest().checked_mul(widest)?;
         let [x, h] = self.parameters.sides(z, self.resets_first())?;
         Some([
             self.layer.scratch_len()?,

@@ -257,7 +257,7 @@ impl At<'_, '_> {
         let (x, alpha) = (self.gate(n, 0), self.plan.op.alpha.get());
         let mut delta = *out;
         if let Some(factors) = self.plan.linear {
-            delta.iter_mut().for_each(|d| *d *= factors[0]);
+            delta.iter_mut().zip(&x).for_each(|(d, x)| *d *= factors[0] * (factors[0] * x));
             return self.put(n, 0, &delta);
         }
         let lines = delta[..self.width].iter_mut().zip(&x);
