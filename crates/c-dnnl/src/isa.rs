@@ -122,10 +122,10 @@ pub fn has_any(sets: &[i32]) -> bool {
     sets.iter().any(|set| ours & set == *set)
 }
 
-/// What kernels may use, from now on.
+/// What kernels may use, from now on; as everywhere, the knob `EMULATE_AMX` gives them tiles.
 pub(crate) fn limit() -> Limit {
     let max = max(true);
-    find(max).and_then(|set| Limit::named(set.name)).unwrap_or(Limit::NONE)
+    find(max).and_then(|set| Limit::named(set.name)).unwrap_or(Limit::NONE).as_emulated()
 }
 
 fn find(number: i32) -> Option<&'static Set> {

@@ -5,6 +5,7 @@
 
 mod toolchain;
 
+use oxidnn_cpu::CpuTarget;
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
 use toolchain::{Program, Toolchain};
@@ -89,4 +90,23 @@ fn the_environment_asks_for_verbose_lines_on_stdout() {
     let of_checks = verbose(program, "check", "verbose");
     assert!(!of_checks.iter().any(|l| l.contains("primitive,exec")), "{of_checks:#?}");
     assert!(of_checks.iter().any(|l| l.contains("error,dnnl_engine_create,invalid index: got 5")), "{of_checks:#?}");
+}
+
+#[test]
+fn the_environment_asks_for_emulated_tiles() {
+    let Some(tools) = toolchain() else { return };
+    let host = CpuTarget::host().jit;
+    if !host.is_some_and(|jit| jit.bf16 && !jit.amx) {
+        eprintln!("skipped: tiles of AMX are emulated on vectors of bf16, where there are no tiles");
+        return;
+    }
+    let products_on_tiles = |setting: &str| {
+        let mut command = tools.cpp().on_ours();
+        command.env("ONEDNN_VERBOSE", "profile").env("ONEDNN_EMULATE_AMX", setting).arg("products");
+        let output = command.output().expect("the program starts");
+        passes("products", &output);
+        String::from_utf8_lossy(&output.stdout).lines().filter(|l| l.contains("exec,cpu,") && l.contains(",packed:amx,")).count()
+    };
+    assert_eq!(products_on_tiles("0"), 0);
+    assert!(products_on_tiles("1") > 0);
 }

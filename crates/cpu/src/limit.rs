@@ -56,7 +56,7 @@ impl Limit {
     }
 
     /// The same with tiles of AMX emulated, where there are any and the knob `EMULATE_AMX` wants that.
-    fn as_emulated(self) -> Limit {
+    pub fn as_emulated(self) -> Limit {
         let emulate = |jit: Jit| Jit { emulated: jit.amx && knobs::get().emulate_amx, ..jit };
         Limit { jit: self.jit.map(emulate), ..self }
     }

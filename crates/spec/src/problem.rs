@@ -150,9 +150,9 @@ impl Problem {
     }
 
     /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
-    /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too); weights, and all
-    /// tensors of products, recurrent networks and attention, become row-major. A dropout mask and its destination take one layout, the second
-    /// operand of a binary post-op becomes row-major.
+    /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), a gradient of
+    /// weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A dropout
+    /// mask and its destination take one layout, the second operand of a binary post-op becomes row-major.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
         if let (Some(mask), Some(dst)) = (mask, self.op.tensor_mut(Arg::DST))
@@ -161,9 +161,13 @@ impl Problem {
             dst.layout = mask;
         }
         let leader = self.op.follows().then(|| self.leader()).flatten();
+        let weights = self.op.tensor(Arg::WEIGHTS).filter(|t| self.op.follows() && t.blocking().is_some()).map(|t| t.layout.clone());
         for o in self.op.operands_mut() {
             if o.tensor.layout.is_any() {
-                let leader = leader.as_ref().filter(|_| o.arg.is_data() || o.arg == Arg::WORKSPACE);
+                let leader = match o.arg {
+                    Arg::DIFF_WEIGHTS => weights.as_ref(),
+                    _ => leader.as_ref().filter(|_| o.arg.is_data() || o.arg == Arg::WORKSPACE),
+                };
                 o.tensor.layout.resolve_like(leader);
             }
             o.tensor.layout.resolve_packed();

@@ -88,7 +88,7 @@ const LINES: &[(&str, &str)] = &[
     ("--rnn l2t2mb2slc4sic5dhc5", "src"),
     ("--rnn l1t2mb2slc4sic5dhc6", ""),
     ("--rnn --alg=VANILLA_GRU --prop=FWD_D --cfg=u8u8u8u8 l1t2mb2slc4", "data types"),
-    ("--rnn --alg=LBR_GRU --prop=FWD_I --cfg=u8u8u8u8 l1t2mb2slc4", "cell"),
+    ("--rnn --alg=LBR_GRU --prop=FWD_I --cfg=u8u8u8u8 l1t2mb2slc4", "data types"),
     ("--rnn --alg=VANILLA_RNN --with-projection=true l1t2mb2slc4", "wei3"),
     ("--rnn --alg=VANILLA_GRU --with-peephole=true l1t2mb2slc4", "wei2"),
     ("--sdpa 2x3x4x8:2x2x8x6:2x2x6x8", "src1"),
@@ -241,11 +241,25 @@ fn backward_fits_its_forward() {
     assert!(backward.hint_matches(&problem("--pool --dir=FWD_I --alg=max mb2ic4ih8kh3")).is_err());
     assert!(backward.hint_matches(&problem("--pool --dir=FWD_D --alg=max mb2ic4ih9kh3")).is_err());
     assert!(backward.hint_matches(&problem("--lrn mb2ic4ih8ls5")).is_err());
-    let [mut forward, mut backward] = ["FWD_D --tag=axb", "BWD_D --tag=any"].map(|o| problem(&format!("--pool --dir={o} mb2ic4ih8kh3")));
-    forward.resolve();
-    backward.follow(&forward);
-    assert!(backward.hint_matches(&forward).is_ok());
-    assert_eq!(backward.tensor(Arg::DIFF_DST).map(|t| t.layout), forward.tensor(Arg::DST).map(|t| t.layout));
+    for alg in ["max", "avg_p"] {
+        let pool = |o: &str| problem(&format!("--pool --dir={o} --alg={alg} mb2ic4ih8kh3"));
+        let [mut forward, mut backward] = ["FWD_D --tag=axb", "BWD_D --tag=any"].map(pool);
+        forward.resolve();
+        backward.follow(&forward);
+        assert!(backward.hint_matches(&forward).is_ok());
+        assert_eq!(backward.tensor(Arg::DIFF_DST).map(|t| t.layout), forward.tensor(Arg::DST).map(|t| t.layout));
+        backward.resolve();
+        assert_eq!(backward.tensor(Arg::DIFF_SRC).map(|t| t.layout), forward.tensor(Arg::SRC).map(|t| t.layout));
+    }
+}
+
+#[test]
+fn gradients_of_weights_lie_as_they_do() {
+    let mut p = problem("--prelu --dir=BWD_DW --stag=axb:axb 2x4x3x5:2x4x3x5");
+    let gradient = p.op.tensor_mut(Arg::DIFF_WEIGHTS).unwrap();
+    gradient.layout = Layout::any(*gradient.dims());
+    p.resolve();
+    assert_eq!(p.tensor(Arg::DIFF_WEIGHTS).map(|t| t.layout), p.tensor(Arg::WEIGHTS).map(|t| t.layout));
 }
 
 #[test]

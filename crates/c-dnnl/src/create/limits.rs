@@ -15,6 +15,7 @@ pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
     weights_have_numbers(&problem.op)?;
     one_layout(&problem.op)?;
     scales_of_bytes(&problem.op, &problem.attr)?;
+    scales_of_batches(&problem.op, &problem.attr)?;
     symmetric_weights(&problem.op, &problem.attr)
 }
 
@@ -51,6 +52,14 @@ fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::unimplemented("scales of tensors that are not of 8-bit numbers"))
+}
+
+/// Scales of a product's result may differ by row and column, not by batch.
+fn scales_of_batches(op: &Op, attr: &Attr) -> Result<(), Failure> {
+    let Op::Matmul(product) = op else { return Ok(()) };
+    let batches = (1 << product.dst.dims().len().saturating_sub(2)) - 1;
+    let refused = attr.scales.get(&Arg::DST).is_some_and(|scales| scales.mask & batches != 0);
+    if refused { Err(Failure::unimplemented("scales of a product's result that differ by batch")) } else { Ok(()) }
 }
 
 /// Weights of convolutions have no zero points.

@@ -77,10 +77,13 @@ fn problem(op: Op, mut attr: spec::Attr) -> Result<Problem, Failure> {
     Ok(problem)
 }
 
-/// Says what oneDNN's shorthands mean. Bits of prelu masks beyond the result's dimensions are nothing: -1 is all of them. A list as the second
-/// source of a post-op of a binary operation is a number for each channel, if it has as many.
+/// Says what oneDNN's shorthands mean. Bits beyond the result's dimensions are nothing in masks of prelu and of reorders: all of them are every
+/// dimension. A list as the second source of a post-op of a binary operation is a number for each channel, if it has as many.
 fn trim(op: &Op, attr: &mut spec::Attr) {
     let dims = op.result().map_or(Dims::default(), |t| *t.dims());
+    if matches!(op, Op::Reorder(_)) {
+        attr.scales.values_mut().chain(attr.zero_points.values_mut()).for_each(|q| q.mask &= (1 << dims.len()) - 1);
+    }
     for post_op in &mut attr.post_ops {
         match post_op {
             PostOp::Prelu { mask } => *mask &= (1 << dims.len()) - 1,

@@ -331,8 +331,8 @@ impl Op {
 
     /// Takes from the forward operation of a backward one what its layouts of `any` should be.
     pub fn follow(&mut self, forward: &Op) {
-        if let (Op::Pool(pool), Some(workspace)) = (self, forward.workspace()) {
-            pool.follow(workspace);
+        if let (Op::Pool(backward), Op::Pool(forward)) = (self, forward) {
+            backward.follow(forward);
         }
     }
 

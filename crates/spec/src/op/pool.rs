@@ -66,11 +66,12 @@ impl Pool {
 }
 
 impl Pool {
-    /// Gives a gradient of the destination whose layout is `any` that of the forward pass's workspace: places lie under it then.
-    pub(super) fn follow(&mut self, workspace: &Tensor) {
-        let mine = self.dst.layout.is_any() && !self.prop.is_forward() && workspace.dims() == self.dst.dims();
-        if mine {
-            self.dst.layout = workspace.layout.clone();
+    /// Gives a gradient of the destination whose layout is `any` that of the forward pass's destination, densely: the places that its workspace
+    /// keeps lie under it then.
+    pub(super) fn follow(&mut self, forward: &Pool) {
+        let open = self.dst.layout.is_any() && !self.prop.is_forward() && forward.dst.dims() == self.dst.dims();
+        if open && !forward.dst.layout.is_any() {
+            self.dst.layout = forward.dst.layout.resized(*self.dst.dims());
         }
     }
 }

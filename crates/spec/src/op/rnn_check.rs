@@ -112,7 +112,7 @@ impl Rnn {
         }
         let src = self.src_layer.dtype;
         let quantised = !src.is_x8() || self.cell == RnnCell::Lstm || src == crate::DataType::U8 && self.cell == RnnCell::Gru;
-        ensure(quantised, "cell", format_args!("{:?} with {src}", self.cell), "LSTM, or GRU with u8")
+        ensure(quantised, "data types", format_args!("{:?} with {src}", self.cell), "LSTM, or GRU with u8")
     }
 
     /// Each gradient has the sizes of its tensor and is there where that is.

@@ -34,6 +34,18 @@ void scales_belong_to_bytes() {
     CHECK(empty.get(true) == nullptr);
 }
 
+void scales_of_products_differ_by_row_and_column() {
+    auto multiply = [](int mask) {
+        primitive_attr attr;
+        attr.set_scales_mask(DNNL_ARG_DST, mask);
+        matmul::primitive_desc(the_engine(), open({2, 5, 10, 64}, dt::u8), open({2, 5, 64, 20}, dt::s8), open({2, 5, 10, 20}), attr);
+    };
+    for (int mask : {0, 8, 12})
+        THROWS(dnnl_success, multiply(mask));
+    for (int mask : {1, 3, 15})
+        THROWS(dnnl_unimplemented, multiply(mask));
+}
+
 void results_lie_as_sources_do() {
     const dims d = {2, 16, 4, 4};
     const md nchw(d, dt::f32, tag::nchw), nhwc(d, dt::f32, tag::nhwc), other(d, dt::bf16, tag::nchw);
@@ -105,14 +117,52 @@ void a_depthwise_post_op_may_have_a_bias_of_bytes() {
                     the_engine(), inference, algorithm::convolution_auto, data, weights, data, {1, 1}, {0, 0}, {0, 0}, attr));
 }
 
+void few_cells_take_bytes() {
+    const md data({3, 2, 16}, dt::u8, tag::tnc), weights = open({1, 1, 16, 3, 16}, dt::s8), bias({1, 1, 3, 16}, dt::f32, tag::ldgo);
+    const md more_bias({1, 1, 4, 16}, dt::f32, tag::ldgo), one_gate = open({1, 1, 16, 1, 16}, dt::s8), its_bias({1, 1, 1, 16}, dt::f32, tag::ldgo);
+    const auto way = rnn_direction::unidirectional_left2right;
+    THROWS(dnnl_success, gru_forward::primitive_desc(the_engine(), inference, way, data, md(), weights, weights, bias, data, md()));
+    THROWS(dnnl_unimplemented,
+            lbr_gru_forward::primitive_desc(the_engine(), inference, way, data, md(), weights, weights, more_bias, data, md()));
+    THROWS(dnnl_unimplemented,
+            vanilla_rnn_forward::primitive_desc(
+                    the_engine(), inference, algorithm::eltwise_tanh, way, data, md(), one_gate, one_gate, its_bias, data, md()));
+}
+
+void gradients_lie_as_the_forward_pass_did() {
+    const dims wide = {2, 16, 8, 8}, narrow = {2, 16, 4, 4}, two = {2, 2}, none = {0, 0};
+    const md src(wide, dt::f32, tag::nhwc), dst(narrow, dt::f32, tag::nhwc);
+    for (auto alg : {algorithm::pooling_max, algorithm::pooling_avg_include_padding}) {
+        pooling_forward::primitive_desc forward(the_engine(), prop_kind::forward_training, alg, src, dst, two, two, none, none, none);
+        pooling_backward::primitive_desc pd(the_engine(), alg, open(wide), open(narrow), two, two, none, none, none, forward);
+        CHECK(pd.diff_src_desc() == src);
+        CHECK(pd.diff_dst_desc() == dst);
+    }
+    prelu_forward::primitive_desc forward(the_engine(), prop_kind::forward_training, src, src, src);
+    prelu_backward::primitive_desc pd(the_engine(), src, src, open(wide), open(wide), open(wide), forward);
+    CHECK(pd.diff_src_desc() == src);
+    CHECK(pd.diff_weights_desc() == src);
+}
+
+void masks_of_reorders_may_name_all_dimensions() {
+    primitive_attr attr;
+    attr.set_scales(DNNL_ARG_SRC, (1 << DNNL_MAX_NDIMS) - 1, {8, 1}, dt::f32);
+    const dims d = {1, 32, 128, 32};
+    THROWS(dnnl_success, reorder::primitive_desc(the_engine(), md(d, dt::s4, tag::abdc), the_engine(), md(d, dt::f32, tag::abcd), attr));
+}
+
 } // namespace
 
 void area_limits() {
     scales_belong_to_bytes();
+    scales_of_products_differ_by_row_and_column();
     results_lie_as_sources_do();
     sums_have_terms();
     statistics_lie_as_sources_do();
     answers_follow_from_sizes();
     one_learnt_parameter_comes_first();
     a_depthwise_post_op_may_have_a_bias_of_bytes();
+    few_cells_take_bytes();
+    gradients_lie_as_the_forward_pass_did();
+    masks_of_reorders_may_name_all_dimensions();
 }
