@@ -3,6 +3,7 @@
 
 mod bench;
 mod explain;
+mod explained;
 mod knobs;
 mod peer;
 mod print;
@@ -87,6 +88,9 @@ struct Verify {
     /// With --peer: our library, by default the libdnnl.so beside this program.
     #[arg(long, value_name = "LIB", requires = "peer")]
     ours: Option<PathBuf>,
+    /// With --peer: a page that explains disagreements, by default the peer-differences.md in a folder above the first batch file.
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    explained: Option<PathBuf>,
     /// Be the process that talks to the libraries, from this problem on.
     #[arg(long, value_name = "N", hide = true)]
     peer_from: Option<usize>,
@@ -143,7 +147,7 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 18] = [
+const ANYWHERE: [(&str, bool); 19] = [
     ("--summary", false),
     ("--markdown", false),
     ("--first", false),
@@ -153,6 +157,7 @@ const ANYWHERE: [(&str, bool); 18] = [
     ("--sustain", true),
     ("--peer", true),
     ("--ours", true),
+    ("--explained", true),
     ("--alg", true),
     ("--impl", true),
     ("--threads", true),

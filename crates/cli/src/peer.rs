@@ -1,16 +1,18 @@
 //! `oxidnn verify --peer LIB`: another library and ours, called through the same C functions, against each other.
 //!
 //! Our library is the one that programs would load (`--ours`, by default the `libdnnl.so` beside this program). Where the two compute different
-//! numbers, or only one computes, the reference judges.
+//! numbers, or only one computes, the reference judges. What a page of known differences explains (`explained`) is counted and does no harm.
 //!
 //! The libraries run in a process of their own, which prints JSON objects: before it calls ours its name, and at the end the verdict. A problem may
 //! spoil the memory for those behind it, so anything but agreement or refusal counts only from a fresh process: the process ends there, or
-//! crashes, and the next one begins with the problem in question. Where one crashes in ours, ours runs once more without the peer, which may have
-//! spoiled its memory.
+//! crashes, and the next one begins with the problem in question. Where one crashes, ours runs once more without the peer, which may have
+//! spoiled its memory: only then is a crash in ours ours.
 
+use crate::explained::{Disagreement, Explained};
 use crate::problems::{self, Named};
 use crate::{Verify, progress};
 use anyhow::{Context, Result};
+use indicatif::ProgressBar;
 use oxidnn_peer::{Created, Peer, PeerError, Status};
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, Problem};
@@ -24,15 +26,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 /// What can become of a problem, with the words of the report.
-const VERDICTS: [(&str, &str); 10] = [
+const VERDICTS: [(&str, &str); 11] = [
     ("agrees", "agree"),
     ("THEIRS", "differ, and the reference agrees with ours"),
     ("OURS", "differ, and the reference agrees with the peer"),
     ("DIFFERS", "differ, and the reference agrees with neither"),
     ("INVALID", "are called invalid by the peer"),
     ("MISSING", "are refused by ours"),
-    ("CRASHED", "crash"),
-    ("FAILED", "failed"),
+    ("CRASHED", "crash in the peer"),
+    ("FAILED", "fail in the peer"),
+    ("BROKEN", "crash or fail in ours"),
     ("alone", "are refused by the peer, and ours agrees with the reference"),
     ("refused", "are refused by both"),
 ];
@@ -42,6 +45,9 @@ const MAX_IMPLEMENTATIONS: usize = 32;
 
 /// Those that do no harm.
 const HARMLESS: [&str; 3] = ["agrees", "alone", "refused"];
+
+/// Between the names of two implementations.
+const AGAINST: &str = " against ";
 
 /// The line that says that our library is being called.
 const CALLS_OURS: &str = "ours";
@@ -113,30 +119,72 @@ fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
+/// What has been found so far.
+struct Report {
+    json: bool,
+    page: Explained,
+    bar: ProgressBar,
+    counts: [usize; VERDICTS.len()],
+    /// How many of those that do harm the page explains, and how many it does not.
+    explained: usize,
+    unexplained: usize,
+}
+
+impl Report {
+    /// Counts an answer, and prints it where that is asked for or it does harm.
+    fn tell(&mut self, named: &Named, answer: &Value) {
+        let part = |key: &str| answer[key].as_str().unwrap_or_default();
+        let (verdict, pair, why) = (part("verdict"), part("impl"), part("why"));
+        VERDICTS.iter().zip(&mut self.counts).filter(|(v, _)| v.0 == verdict).for_each(|(_, n)| *n += 1);
+        let harmless = HARMLESS.contains(&verdict);
+        let problem = named.case.problem.to_string();
+        let implementation = pair.split(AGAINST).next().unwrap_or_default();
+        let reason = self.page.reason(&Disagreement { verdict, problem: &problem, implementation }).filter(|_| !harmless);
+        if self.json {
+            let explained = reason.map_or(Value::Null, Value::from);
+            let line =
+                json!({ "suite": named.suite, "problem": problem, "verdict": verdict, "impl": pair, "why": why, "explained": explained });
+            println!("{line}");
+        } else if !harmless && reason.is_none() {
+            println!("{verdict} {problem}\n    {pair} {why}");
+        }
+        self.explained += usize::from(reason.is_some());
+        self.unexplained += usize::from(!harmless && reason.is_none());
+        self.bar.inc(1);
+    }
+
+    /// Ends the report; whether nothing did harm.
+    fn end(&self) -> ExitCode {
+        self.bar.finish_and_clear();
+        if !self.json {
+            let said = VERDICTS.iter().zip(self.counts).map(|((_, words), n)| format!("{n} {words}"));
+            println!("{}", said.collect::<Vec<_>>().join(", "));
+            println!("{} disagreements are explained, {} are not", self.explained, self.unexplained);
+        }
+        if self.unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
 /// Starts processes that talk to the library until every problem has its verdict, and reports.
 fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
+    let page = Explained::load(args.explained.as_deref(), &args.selection.batch)?;
     let bar = progress::bar(cases.len());
-    let mut counts = [0usize; VERDICTS.len()];
+    let mut report = Report { json: args.selection.json, page, bar, counts: [0; VERDICTS.len()], explained: 0, unexplained: 0 };
     let mut done = 0;
-    let mut tell = |named: &Named, answer: &Value| {
-        let verdict = answer["verdict"].as_str().unwrap_or_default();
-        VERDICTS.iter().zip(&mut counts).filter(|(v, _)| v.0 == verdict).for_each(|(_, n)| *n += 1);
-        print(args.selection.json, named, verdict, answer);
-        bar.inc(1);
-    };
     while done < cases.len() {
         let mut child = start(done, args.threads, false)?;
         let output = child.stdout.take().context("the process has no output")?;
         let (begun, mut running) = (done, "the peer");
         for line in BufReader::new(output).lines() {
-            let answer: Value = serde_json::from_str(&line?)?;
+            // The libraries write to standard output too.
+            let Ok(answer) = serde_json::from_str::<Value>(&line?) else { continue };
             if answer == CALLS_OURS {
                 running = CALLS_OURS;
                 continue;
             }
             running = "the peer";
             if let Some(named) = cases.get(done) {
-                tell(named, &answer);
+                report.tell(named, &answer);
             }
             done += 1;
         }
@@ -147,26 +195,23 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
         if status.code().is_some() {
             anyhow::bail!("the process that talks to the peer ended with {status}");
         }
-        let spoiled = running == CALLS_OURS && agrees_alone(done, args.threads)?;
-        let by = if spoiled { "ours, which agrees with the reference where the peer has not run before" } else { running };
-        tell(&cases[done], &json!({ "verdict": "CRASHED", "impl": "", "why": format!("{by}: {status}") }));
+        let (verdict, place) = match (right_alone(done, args.threads)?, running) {
+            (false, _) => ("BROKEN", "in either; ours is not right without the peer either"),
+            (true, CALLS_OURS) => ("CRASHED", "in ours, which is right where the peer has not run before"),
+            (true, _) => ("CRASHED", "in the peer; ours is right"),
+        };
+        report.tell(&cases[done], &json!({ "verdict": verdict, "impl": "", "why": format!("{status} {place}") }));
         done += 1;
     }
-    bar.finish_and_clear();
-    if !args.selection.json {
-        let said = VERDICTS.iter().zip(counts).map(|((_, words), n)| format!("{n} {words}"));
-        println!("{}", said.collect::<Vec<_>>().join(", "));
-    }
-    let harm = VERDICTS.iter().zip(counts).any(|((verdict, _), n)| n > 0 && !HARMLESS.contains(verdict));
-    Ok(if harm { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(report.end())
 }
 
-/// Whether our library computes problem `first` as the reference does, in a process where nothing ran before.
-fn agrees_alone(first: usize, threads: Option<usize>) -> Result<bool> {
+/// Whether our library computes problem `first` as the reference does, or refuses it, in a process where nothing ran before.
+fn right_alone(first: usize, threads: Option<usize>) -> Result<bool> {
     let mut child = start(first, threads, true)?;
     let output = child.stdout.take().context("the process has no output")?;
     let answers = BufReader::new(output).lines().map_while(Result::ok).filter_map(|line| serde_json::from_str::<Value>(&line).ok());
-    let verdict = answers.filter(|a| *a != CALLS_OURS).map(|a| a["verdict"] == "alone").next();
+    let verdict = answers.filter(|a| *a != CALLS_OURS).map(|a| a["verdict"] == "alone" || a["verdict"] == "refused").next();
     // One answer is enough.
     let _ = child.kill();
     child.wait()?;
@@ -181,17 +226,6 @@ fn start(first: usize, threads: Option<usize>, alone: bool) -> Result<Child> {
     child.arg(command).arg(format!("--peer-from={first}")).args(alone.then_some("--peer-idle")).args(arguments).stdout(Stdio::piped());
     child.envs(threads.map(|n| ("OXIDNN_NUM_THREADS", n.to_string())));
     child.spawn().context("cannot start the process that talks to the peer")
-}
-
-fn print(as_json: bool, named: &Named, verdict: &str, answer: &Value) {
-    let problem = named.case.problem.to_string();
-    if as_json {
-        let (implementation, why) = (&answer["impl"], &answer["why"]);
-        println!("{}", json!({ "suite": named.suite, "problem": problem, "verdict": verdict, "impl": implementation, "why": why }));
-    } else if !HARMLESS.contains(&verdict) {
-        let part = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
-        println!("{verdict} {problem}\n    {} {}", part("impl"), part("why"));
-    }
 }
 
 /// A verdict and its reason.
@@ -232,7 +266,7 @@ fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut S
     let theirs = peer.clone().and_then(|p| computed(p, created, &truth));
     println!("{}", json!(CALLS_OURS));
     let created = ours.create(&case.problem);
-    *implementation += " against ";
+    *implementation += AGAINST;
     *implementation += &created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;
     let ours = computed(ours, created, &truth);
     let (theirs, ours) = match (theirs, ours) {
@@ -247,7 +281,7 @@ fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut S
                 (_, false) => ("OURS", format!("{why}; ours: {wrong}")),
             });
         }
-        (Err(_), Err(ours)) if verdict_of(ours.clone()).0 == "FAILED" => return Ok(("FAILED", format!("ours: {ours}"))),
+        (Err(_), Err(ours)) if verdict_of(ours.clone()).0 == "FAILED" => return Ok(("BROKEN", ours.to_string())),
         (Err(refusal), Err(ours)) => return Ok(("refused", format!("{refusal}; ours: {ours}"))),
     };
     let between = said(&truth.compare_with(&theirs, &ours));

@@ -1,0 +1,133 @@
+//! `Explained`: the disagreements with another library that a page explains, by rule.
+//!
+//! The page is Markdown for people. Fenced blocks of language `rules` in it are for `oxidnn verify --peer`: a line names verdicts and what a problem
+//! must look like, and the heading above it is the reason. So prose and check cannot drift apart: what no rule covers is a failure, and a test has
+//! every rule meet a problem of `tests/inputs`.
+
+#[cfg(test)]
+mod tests;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// Name of the page beside the folders of batch files.
+const PAGE: &str = "peer-differences.md";
+
+/// Verdicts that a page may explain: in all of them our result is the reference's.
+const EXPLAINABLE: [&str; 4] = ["THEIRS", "INVALID", "CRASHED", "FAILED"];
+
+/// What a problem's line must look like.
+enum Condition {
+    /// Some word of the line matches the pattern.
+    Has(String),
+    /// None does.
+    Lacks(String),
+    /// The peer's implementation matches; one that is not known, after a crash, does.
+    Impl(String),
+}
+
+/// A line of a block: verdicts, then conditions.
+struct Rule {
+    verdicts: Vec<&'static str>,
+    conditions: Vec<Condition>,
+    /// The last heading above.
+    heading: String,
+}
+
+/// The rules of a page.
+pub(crate) struct Explained {
+    rules: Vec<Rule>,
+}
+
+/// A disagreement.
+pub(crate) struct Disagreement<'a> {
+    /// What became of the problem.
+    pub(crate) verdict: &'a str,
+    /// The problem's line.
+    pub(crate) problem: &'a str,
+    /// The peer's implementation, empty where it is not known.
+    pub(crate) implementation: &'a str,
+}
+
+impl Explained {
+    /// The rules of `page`; without one, those of the page in a folder above the first batch file; none where there is neither.
+    pub(crate) fn load(page: Option<&Path>, batches: &[PathBuf]) -> Result<Explained> {
+        let beside = || batches.first()?.ancestors().skip(1).map(|folder| folder.join(PAGE)).find(|file| file.is_file());
+        match page.map(Path::to_owned).or_else(beside) {
+            None => Ok(Explained { rules: Vec::new() }),
+            Some(file) => {
+                let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+                Explained::parse(&text).with_context(|| file.display().to_string())
+            }
+        }
+    }
+
+    /// The rules of a page's text.
+    fn parse(page: &str) -> Result<Explained> {
+        let (mut rules, mut heading, mut inside) = (Vec::new(), "", false);
+        for (i, line) in page.lines().map(str::trim).enumerate() {
+            match line {
+                "```rules" => inside = true,
+                "```" => inside = false,
+                "" => {}
+                _ if inside => rules.push(rule(line, heading).with_context(|| format!("line {}", i + 1))?),
+                _ => heading = line.strip_prefix('#').map_or(heading, |rest| rest.trim_start_matches('#').trim()),
+            }
+        }
+        Ok(Explained { rules })
+    }
+
+    /// The heading above the first rule that covers the disagreement.
+    pub(crate) fn reason(&self, found: &Disagreement<'_>) -> Option<&str> {
+        self.rules.iter().find(|rule| rule.covers(found)).map(|rule| rule.heading.as_str())
+    }
+}
+
+fn rule(line: &str, heading: &str) -> Result<Rule> {
+    let (verdicts, conditions) = line.split_once(' ').context("a rule is verdicts, a space, and conditions")?;
+    let verdict = |name: &str| {
+        let known = EXPLAINABLE.into_iter().find(|v| *v == name);
+        known.with_context(|| format!("`{name}` cannot be explained, only {}", EXPLAINABLE.join(", ")))
+    };
+    let verdicts = verdicts.split('|').map(verdict).collect::<Result<_>>()?;
+    let conditions: Vec<Condition> = conditions.split_whitespace().map(condition).collect();
+    if !conditions.iter().any(|c| matches!(c, Condition::Has(_))) {
+        bail!("`{line}` would explain every problem; name the driver");
+    }
+    Ok(Rule { verdicts, conditions, heading: heading.into() })
+}
+
+fn condition(word: &str) -> Condition {
+    match (word.strip_prefix('!'), word.strip_prefix("impl=")) {
+        (Some(pattern), _) => Condition::Lacks(pattern.into()),
+        (_, Some(pattern)) => Condition::Impl(pattern.into()),
+        _ => Condition::Has(word.into()),
+    }
+}
+
+impl Rule {
+    fn covers(&self, found: &Disagreement<'_>) -> bool {
+        let has = |pattern: &str| found.problem.split_whitespace().any(|word| matches(pattern, word));
+        self.verdicts.contains(&found.verdict)
+            && self.conditions.iter().all(|condition| match condition {
+                Condition::Has(pattern) => has(pattern),
+                Condition::Lacks(pattern) => !has(pattern),
+                Condition::Impl(pattern) => found.implementation.is_empty() || matches(pattern, found.implementation),
+            })
+    }
+}
+
+/// Whether the word is the pattern or, where that is `a|b`, one of them; `*` stands for any text, `#` for a digit.
+fn matches(pattern: &str, word: &str) -> bool {
+    pattern.split('|').any(|one| matches_from(one.as_bytes(), word.as_bytes()))
+}
+
+fn matches_from(pattern: &[u8], word: &[u8]) -> bool {
+    match (pattern, word) {
+        ([], rest) => rest.is_empty(),
+        ([b'*', pattern @ ..], rest) => (0..=rest.len()).any(|skipped| matches_from(pattern, &rest[skipped..])),
+        ([b'#', pattern @ ..], [digit, rest @ ..]) => digit.is_ascii_digit() && matches_from(pattern, rest),
+        ([letter, pattern @ ..], [same, rest @ ..]) => letter == same && matches_from(pattern, rest),
+        _ => false,
+    }
+}
