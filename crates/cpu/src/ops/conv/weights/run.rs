@@ -221,6 +221,7 @@ impl Bound<'_> {
         let (to, row_step) = (dst.offset(&pos), dst.blocking().strides[p.row_dim] as usize);
         let (last, c) = ((columns - 1) % p.isa.width().lanes() + 1, dst.buf().as_ptr().addr() + to * 4);
         let other = !ready.fresh || p.ends_within(first);
+        let enough = upcoming.left().checked_sub(1).map_or(usize::MAX, |more| count.div_ceil(MOST_ROWS * (more + 1)));
         let mut walk = |list: &List<'_>, tiles: usize| {
             if tiles == 0 {
                 return;
@@ -247,8 +248,10 @@ impl Bound<'_> {
             });
         };
         let (mut list, mut listed, c_row) = (List::across(words, 0), 0, row_step * 4);
-        for (row, height, tiles) in p.runs(count, vectors) {
-            if height != list.rows() || !list.has_room(parts.count) {
+        // Tiles that are equally tall are one call, or as many as there are runs to ask for.
+        let heights = p.heights(count, vectors).into_iter().filter(|h| *h > 0);
+        for (row, height, tiles) in heights.flat_map(|h| p.runs(count, vectors).filter(move |run| run.1 == h)) {
+            if height != list.rows() || listed >= enough || !list.has_room(parts.count) {
                 walk(&list, listed);
                 list.restart(height);
                 listed = 0;

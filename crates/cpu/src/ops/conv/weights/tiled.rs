@@ -450,6 +450,18 @@ impl Gradient {
         })
     }
 
+    /// How tall the tiles of [`Gradient::runs`] are: at most four numbers, no two the same but zeros.
+    pub(crate) fn heights(&self, rows: usize, vectors: usize) -> [usize; 4] {
+        let (together, tall) = (self.rows_together().min(rows.max(1)), tallest(self.isa, self.product, vectors));
+        let of = |n: usize| {
+            let tiles = n.div_ceil(tall).max(1);
+            [if n.is_multiple_of(tiles) { 0 } else { n / tiles + 1 }, n / tiles]
+        };
+        let (whole, last) = (of(together), of(rows % together));
+        let other = last.map(|h| if whole.contains(&h) { 0 } else { h });
+        [whole[0], whole[1], other[0], other[1]]
+    }
+
     /// Vectors of the columns from column `first` of a group on, in its panel.
     pub(crate) fn vectors(&self, first: usize) -> usize {
         self.panel.min(self.columns.channels - first).div_ceil(self.isa.width().lanes())

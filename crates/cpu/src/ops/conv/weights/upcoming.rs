@@ -56,6 +56,11 @@ impl Runs {
 pub(super) struct Upcoming(pub(super) [Runs; 2]);
 
 impl Upcoming {
+    /// Runs that nobody has asked for.
+    pub(super) fn left(&self) -> usize {
+        self.0.iter().map(|runs| runs.counts[0] * runs.counts[1] - runs.done).sum()
+    }
+
     /// The next run, spread over so many requests.
     pub(super) fn take(&mut self, requests: usize) -> Ahead {
         let run = self.0.iter_mut().find_map(Runs::next);
