@@ -4,7 +4,8 @@
 use crate::memory_desc::derive::equal;
 use crate::memory_desc::record;
 use crate::status::Failure;
-use oxidnn_spec::op::Op;
+use oxidnn_runtime::PrimitiveDesc;
+use oxidnn_spec::op::{ConvAlg, Op};
 use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
 
 /// Fails for what oneDNN refuses.
@@ -17,6 +18,22 @@ pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
     scales_of_bytes(&problem.op, &problem.attr)?;
     scales_of_batches(&problem.op, &problem.attr)?;
     symmetric_weights(&problem.op, &problem.attr)
+}
+
+/// Fails where a caller asks for Winograd's algorithm and another one was chosen.
+///
+/// # Errors
+/// `unimplemented`, as oneDNN answers.
+pub(super) fn keep_algorithm(chosen: &PrimitiveDesc) -> Result<(), Failure> {
+    let asked = match &chosen.problem().op {
+        Op::Conv(x) => x.alg,
+        Op::Deconv(x) => x.alg,
+        _ => return Ok(()),
+    };
+    if asked != ConvAlg::Winograd || chosen.impl_name().contains("winograd") {
+        return Ok(());
+    }
+    Err(Failure::unimplemented("Winograd's algorithm for this convolution"))
 }
 
 /// Convolutions and inner products over no channels are empty sums, which are requests that contradict themselves to oneDNN.
@@ -44,11 +61,15 @@ fn one_layout(op: &Op) -> Result<(), Failure> {
     Err(Failure::unimplemented(format_args!("dst {} of another type or layout than src {}", dst.summary(), src.summary())))
 }
 
-/// Scales belong to tensors of 8-bit numbers, but for operations that take them for all types.
+/// Scales belong to operations on 8-bit numbers, in group normalisation to the very tensors of these, but for operations that take them for all
+/// types.
 fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
     let only_bytes = matches!(op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::LayerNorm(_) | Op::GroupNorm(_) | Op::Softmax(_));
     let types = [Arg::SRC, Arg::DST].map(|a| op.tensor(a).map(|t| t.dtype));
-    if !only_bytes || attr.scales.is_empty() || types.iter().flatten().any(|t: &DataType| t.bits() == 8) {
+    let bytes = |t: &DataType| t.bits() == 8;
+    let of_others = |arg: &Arg| op.tensor(*arg).is_some_and(|t| !bytes(&t.dtype));
+    let own = !matches!(op, Op::GroupNorm(_)) || !attr.scales.keys().any(of_others);
+    if !only_bytes || attr.scales.is_empty() || own && types.iter().flatten().any(bytes) {
         return Ok(());
     }
     Err(Failure::unimplemented("scales of tensors that are not of 8-bit numbers"))

@@ -56,6 +56,7 @@ impl<'a> Creation<'a> {
         let decision = decided::get(op, attr.or_default(), |op, attr| {
             Ok(Decision::new(runtime::PrimitiveDesc::new(engine.runtime(), problem(op, attr)?)?))
         })?;
+        limits::keep_algorithm(decision.runtime())?;
         check_hint(decision.runtime().problem(), hint.optional())?;
         pd.own("primitive_desc", PrimitiveDesc::new(engine, decision))
     }

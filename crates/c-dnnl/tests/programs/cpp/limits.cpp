@@ -26,6 +26,12 @@ void scales_belong_to_bytes() {
     };
     THROWS(dnnl_unimplemented, normalize(dt::f32));
     THROWS(dnnl_success, normalize(dt::s8));
+    auto normalize_groups = [&](dt src, dt dst) {
+        const md from({2, 16, 4, 4}, src, tag::nchw), to({2, 16, 4, 4}, dst, tag::nchw);
+        group_normalization_forward::primitive_desc(the_engine(), inference, from, to, 4, 1e-4f, normalization_flags::none, attr);
+    };
+    THROWS(dnnl_unimplemented, normalize_groups(dt::f32, dt::s8));
+    THROWS(dnnl_success, normalize_groups(dt::s8, dt::f32));
     THROWS(dnnl_unimplemented,
             softmax_forward::primitive_desc(the_engine(), inference, algorithm::softmax_accurate, plain({2, 16}), plain({2, 16}), 1, attr));
     THROWS(dnnl_success, matmul::primitive_desc(the_engine(), plain({2, 16}), plain({16, 3}), plain({2, 3}), attr));
@@ -44,6 +50,14 @@ void scales_of_products_differ_by_row_and_column() {
         THROWS(dnnl_success, multiply(mask));
     for (int mask : {1, 3, 15})
         THROWS(dnnl_unimplemented, multiply(mask));
+}
+
+void winograds_algorithm_is_for_small_windows() {
+    for (memory::dim k : {1, 5}) {
+        THROWS(dnnl_unimplemented,
+                convolution_forward::primitive_desc(the_engine(), inference, algorithm::convolution_winograd, open({2, 16, 8, 8}),
+                        open({16, 16, k, k}), open({2, 16, 9 - k, 9 - k}), {1, 1}, {0, 0}, {0, 0}));
+    }
 }
 
 void results_lie_as_sources_do() {
@@ -156,6 +170,7 @@ void masks_of_reorders_may_name_all_dimensions() {
 void area_limits() {
     scales_belong_to_bytes();
     scales_of_products_differ_by_row_and_column();
+    winograds_algorithm_is_for_small_windows();
     results_lie_as_sources_do();
     sums_have_terms();
     statistics_lie_as_sources_do();
