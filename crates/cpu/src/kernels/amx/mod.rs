@@ -91,13 +91,14 @@ impl Loops {
         }
     }
 
-    /// Makes the kernels. To be called before [`Loops::run`].
+    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at
+    /// [`PADDING`](super::tile::drive::PADDING). To be called before [`Loops::task`].
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
+    pub fn prepare<W: Work>(&self, work: &W) -> Result<(), Error> {
         match self {
-            Loops::Vectors(drive) => drive.prepare(),
+            Loops::Vectors(drive) => drive.prepare(work),
             Loops::Tiles(drive) => drive.prepare(),
         }
     }

@@ -8,7 +8,7 @@
 //! How a reduction is cut is a function of the product's sizes, so that results do not depend on who computes what.
 
 use super::wide::{self, Before, Sources, Wide};
-use super::{AHEAD, Ahead, Call, Line, List, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
+use super::{AHEAD, Ahead, Call, Line, List, Listed, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::for_workers;
 use oxidnn_jit::Isa;
@@ -17,11 +17,16 @@ use oxidnn_spec::Error;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+/// The address of padding for a [`Work`] that begins at address 0: none is so far from another.
+pub const PADDING: usize = 1 << 63;
+
 mod cut;
+mod lists;
 #[cfg(test)]
 mod tests;
 
 use cut::{Cut, Piece};
+use lists::{Batch, Lists, Run};
 
 /// Numbers of sums that a task carries from part to part.
 const SUMS: usize = 32 << 10;
@@ -90,6 +95,9 @@ pub trait Work: Sync {
     /// addresses of the unit's first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross a stretch.
     fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
 
+    /// What is added to addresses of a unit of `A` and of the destination, where lists were made by a work that begins at 0.
+    fn base(&self, unit: usize) -> [usize; 2];
+
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
 }
@@ -155,6 +163,7 @@ pub struct Drive {
     /// Whether and how bytes are widened.
     wide: Option<Wide>,
     tiles: OnceLock<Tiles>,
+    lists: OnceLock<Lists>,
 }
 
 /// What tiles ask for ahead of its use.
@@ -175,7 +184,8 @@ impl Far {
     fn of(line: &cut::Line<'_>, cut: &Cut) -> Option<Far> {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
-        let by_rows = line.source.saturating_mul(cut.groups) > panels.saturating_mul(cut.blocks());
+        let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
+        let by_rows = line.source.saturating_mul(cut.groups()) > panels.saturating_mul(blocks);
         match (line.source > FAR, panels > FAR) {
             (true, true) if by_rows => Some(Far::Rows),
             // What follows a part of the depth is in many pieces.
@@ -206,7 +216,7 @@ impl Drive {
         let cut = Cut::new(line);
         let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
         let (far, wide) = (Far::of(&line, &cut), shape.wide(isa, (tall, all)));
-        Drive { isa, tall, all, block, cut, far, wide, shape, tiles: OnceLock::new() }
+        Drive { isa, tall, all, block, cut, far, wide, shape, tiles: OnceLock::new(), lists: OnceLock::new() }
     }
 
     /// What it computes.
@@ -273,11 +283,11 @@ impl Drive {
         self.shape.columns / self.shape.panel
     }
 
-    /// Makes the kernels. To be called before [`Drive::run`].
+    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at [`PADDING`]. To be called before [`Drive::task`].
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
+    pub fn prepare<W: Work>(&self, work: &W) -> Result<(), Error> {
         if self.tiles.get().is_some() {
             return Ok(());
         }
@@ -291,6 +301,7 @@ impl Drive {
             }
         }
         let _ = self.tiles.set(Tiles(tiles));
+        let _ = self.lists.set(Lists::new(self, work));
         Ok(())
     }
 
@@ -327,25 +338,9 @@ impl Drive {
         })
     }
 
-    /// The tiles `tiles` as runs of tiles that are equally tall: first row, rows of a tile, number. Every stretch is cut evenly.
-    fn runs(&self, tiles: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> {
-        let (mut row, mut tile) = (0, 0);
-        self.shape.rows.iter().flat_map(move |n| {
-            let count = n.div_ceil(self.tall);
-            let (first, start) = (row, tile);
-            (row, tile) = (row + n, tile + count);
-            let here = tiles.start.clamp(start, tile) - start..tiles.end.clamp(start, tile) - start;
-            // The first tiles have the rows that are left over.
-            let (each, more) = (n / count.max(1), n % count.max(1));
-            let [tall, low] = [here.start.min(more)..here.end.min(more), here.start.max(more)..here.end.max(more)];
-            let run = move |tiles: Range<usize>, rows: usize| (first + tiles.start * each + tiles.start.min(more), rows, tiles.len());
-            [run(tall, each + 1), run(low, each)].into_iter().filter(|(_, _, count)| *count > 0)
-        })
-    }
-
     /// Number of tasks.
     pub fn tasks(&self) -> usize {
-        self.cut.tasks
+        self.cut.tasks()
     }
 
     /// Computes a task with scratch of a worker's share.
@@ -355,8 +350,7 @@ impl Drive {
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
             for start in tiles.clone().step_by(self.block) {
                 let tiles = start..tiles.end.min(start + self.block);
-                let first = self.runs(tiles.clone()).next().map_or(0, |run| run.0);
-                Task { drive: self, kernels, on, unit, b_at, tail, tiles, first, panels: panels.clone() }.run(share);
+                Task { drive: self, kernels, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
             }
         }
     }
@@ -381,9 +375,7 @@ struct Task<'t, 'a, W> {
     /// Byte of `B` where the unit's panels begin, and the tail with the unit's first column.
     b_at: usize,
     tail: Option<(&'t TailArgs<'a>, usize)>,
-    /// The tiles, and their first row.
     tiles: Range<usize>,
-    first: usize,
     panels: Range<usize>,
 }
 
@@ -398,29 +390,32 @@ impl<W: Work> Task<'_, '_, W> {
         let (words, taken) = words.split_at_mut(len);
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
         let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), wide, panels, sums };
-        let (sums_row, taps, near) = (self.drive.step(), shape.most(&|p| p.taps), self.drive.most_tiles(self.panels.len()));
-        let mut walk = self.on.work.walk(self.unit, self.first);
-        let (mut end, mut before) = (self.first, 0);
-        for (first, rows, tiles) in self.drive.runs(self.tiles.clone()) {
-            list.restart(rows);
-            let (mut done, mut listed) = (0, 0);
-            while done < tiles {
-                if listed >= near || !list.has_room(taps) {
-                    self.list(&list, before..before + listed, &mut rest);
-                    list.restart(rows);
-                    (before, listed) = (before + listed, 0);
+        let listed = self.drive.lists.get().and_then(|lists| lists.of(&self.tiles));
+        let rows = listed.map_or_else(|| self.drive.rows(&self.tiles), |(rows, _)| rows.clone());
+        let near = self.drive.most_tiles(self.panels.len());
+        let mut walked = |run: &Run, rest: &mut Rest<'_>| {
+            let found = &mut |list: &List<'_>, tiles| {
+                self.list(&list.listed(), tiles, rest);
+                true
+            };
+            self.drive.list(self.on.work, (self.unit, rows.start), (run, near), &mut list, found);
+        };
+        match listed {
+            None => self.drive.runs(&self.tiles).for_each(|run| walked(&run, &mut rest)),
+            Some((_, batches)) => {
+                let base = self.on.work.base(self.unit);
+                for batch in batches {
+                    match batch {
+                        Batch::Fixed { list, tiles } => self.list(&list.at(base), tiles.clone(), &mut rest),
+                        Batch::Walked(run) => walked(run, &mut rest),
+                    }
                 }
-                let at = (first + done * rows - self.first) * sums_row * 4;
-                let strip = self.on.work.strip(&mut walk, at, (near - listed).min(tiles - done), &mut list);
-                (done, listed) = (done + strip, listed + strip);
             }
-            self.list(&list, before..before + listed, &mut rest);
-            (before, end) = (before + listed, first + rows * tiles);
         }
         if shape.tail.is_none() {
             let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
             let (sums, spare) = rest.sums.split_at_mut(self.drive.sums_len());
-            self.on.work.store(Block { unit: self.unit, rows: self.first..end, columns, sums, spare, step: sums_row });
+            self.on.work.store(Block { unit: self.unit, rows, columns, sums, spare, step: self.drive.step() });
         }
     }
 
@@ -450,10 +445,10 @@ impl<W: Work> Task<'_, '_, W> {
         }
     }
 
-    /// What strips, which are some of the task's tiles, ask for while they meet so many panels in a part.
-    fn ahead(&self, part: usize, strips: &[usize], list: &List<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
+    /// What the tiles of a list, which are some of the task's, ask for while they meet so many panels in a part.
+    fn ahead(&self, part: usize, list: &Listed<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
         let steps = self.drive.shape.parts[part].steps / 4;
-        let asks = (list.all_taps(strips) * panels * steps).max(1);
+        let asks = (list.all_taps() * panels * steps).max(1);
         match (self.drive.far, list.source()) {
             // Evenly over all tiles of the task.
             (Some(Far::Panels), _) => {
@@ -473,22 +468,20 @@ impl<W: Work> Task<'_, '_, W> {
     }
 
     /// The tiles of a list, which are some of the task's, by all panels.
-    fn list(&self, list: &List<'_>, tiles: Range<usize>, rest: &mut Rest<'_>) {
+    fn list(&self, list: &Listed<'_>, tiles: Range<usize>, rest: &mut Rest<'_>) {
         let (on, drive, shape) = (self.on, self.drive, &self.drive.shape);
         let whole = self.panels.start..self.panels.end.min(drive.whole());
         let kinds = [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)];
         for (index, part) in shape.parts.iter().enumerate() {
             let ends = index + 1 == shape.parts.len();
-            let strips = match part.taken {
-                None => list.strips(),
-                Some([first, end]) => list.taken(first..end, index == 0 || ends, rest.taken),
-            };
+            let taken = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, rest.taken));
+            let list = taken.as_ref().unwrap_or(list);
             let tail = self.tail.filter(|_| ends);
             for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
                 let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
                 let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len()));
                 let call = Call {
-                    strips,
+                    strips: &[],
                     steps: part.steps,
                     a: on.a,
                     a_from: part.before[0],
@@ -509,15 +502,15 @@ impl<W: Work> Task<'_, '_, W> {
                     tail: tail.map(|t| t.0),
                     sums: rest.sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
                     sums_row: drive.step(),
-                    ahead: self.ahead(index, strips, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
+                    ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
                 };
                 let Some(wide) = &drive.wide else {
-                    tile.run(call);
+                    tile.run_list(list, call);
                     continue;
                 };
                 let at = (panels.start - self.panels.start) * shape.panel_bytes + part.before[1];
                 let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
-                let call = Call { panels: widened, ahead: Ahead::default(), ..call };
+                let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };
                 wide.run(
                     (on.simd, &mut *rest.wide),
                     tile,

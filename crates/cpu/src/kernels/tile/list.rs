@@ -3,9 +3,8 @@
 //! A strip is a number of tiles whose rows follow each other at constant distances, in `A` as in the destination. A list is written once and
 //! serves every panel that its tiles meet, and so does its check: what is done here is done for a strip, not for a tile and a panel.
 
-use super::{Call, MOST_ROWS, Places, Spec};
+use super::{Call, Listed, MOST_ROWS, Places, Spec};
 use oxidnn_jit::kernels::dot::HEAD;
-use std::ops::Range;
 
 /// Strips being written, as `oxidnn_jit::kernels::dot` describes them.
 #[derive(Debug)]
@@ -67,52 +66,14 @@ impl<'t> List<'t> {
         &self.words[..self.len]
     }
 
-    /// The farthest address of the first row of `A` in the taps of the first strip, and bytes from a row to the next; `None` without taps.
-    pub fn source(&self) -> Option<(usize, usize)> {
-        let (strip, taps) = self.strips().split_at_checked(HEAD + self.rows)?;
-        let first = taps.chunks_exact(self.tap_words()).take(strip[0]).map(|tap| tap[1]).max()?;
-        Some((first, strip[3]))
-    }
-
     /// Words of a tap.
     fn tap_words(&self) -> usize {
         if self.across { 2 } else { 1 + self.rows }
     }
 
-    /// Of all strips the taps whose lines of `B` begin in a range of bytes, written to `words`, which are as many as those of the list. Strips
-    /// without any are left out unless they are to be kept.
-    ///
-    /// # Panics
-    /// Without room.
-    pub fn taken<'w>(&self, range: Range<usize>, keep: bool, words: &'w mut [usize]) -> &'w [usize] {
-        let (head, tap) = (HEAD + self.rows, self.tap_words());
-        let (mut rest, mut len) = (self.strips(), 0);
-        while let Some((strip, more)) = rest.split_at_checked(head) {
-            let (taps, more) = more.split_at(strip[0] * tap);
-            let (first, mut count) = (len, 0);
-            words[len..len + head].copy_from_slice(strip);
-            len += head;
-            for words_of in taps.chunks_exact(tap).filter(|words| range.contains(&words[0])) {
-                words[len..len + tap].copy_from_slice(words_of);
-                (len, count) = (len + tap, count + 1);
-            }
-            words[first] = count;
-            if count == 0 && !keep {
-                len = first;
-            }
-            rest = more;
-        }
-        &words[..len]
-    }
-
-    /// Taps of all tiles of strips, which have the rows of this list.
-    pub fn all_taps(&self, strips: &[usize]) -> usize {
-        let (mut rest, mut sum) = (strips, 0);
-        while let Some((strip, more)) = rest.split_at_checked(HEAD + self.rows) {
-            sum += strip[0] * strip[1];
-            rest = more.get(strip[0] * self.tap_words()..).unwrap_or_default();
-        }
-        sum
+    /// The list as it is now.
+    pub fn listed(&self) -> Listed<'_> {
+        Listed::plain(self.strips(), self.rows, self.tap_words())
     }
 
     /// Drops all strips; the tiles of those that follow have `rows` rows.

@@ -9,6 +9,7 @@
 
 mod ahead;
 pub mod drive;
+mod fixed;
 pub mod layout;
 mod list;
 pub mod pack;
@@ -21,6 +22,7 @@ pub mod wide;
 
 use super::code::{Kernels, Key};
 pub use ahead::{Ahead, Grid, Next};
+pub use fixed::{Fixed, Listed};
 use list::Reach;
 pub use list::{List, ONE_STRIP, Strip};
 use oxidnn_jit::kernels::dot::{self, Dot};
@@ -249,36 +251,56 @@ impl Tile {
     /// When an address or a column lies outside its buffer, or the list is not of tiles like this.
     #[inline]
     pub fn run(&self, call: Call<'_>) {
-        if call.strips.is_empty() || call.panels.count == 0 {
+        let reach = self.reach(&call);
+        let count = if call.strips.is_empty() { Some(0) } else { reach.and_then(|r| r.strips(&self.spec, &call)) };
+        self.run_strips((call.strips, [0; 2]), count, call);
+    }
+
+    /// Computes the tiles of `list`, where the call has none, by all panels.
+    ///
+    /// # Panics
+    /// As [`Tile::run`].
+    #[inline]
+    pub fn run_list(&self, list: &Listed<'_>, call: Call<'_>) {
+        let is_mine = list.rows == usize::from(self.spec.rows) && list.tap == 1 + self.spec.listed();
+        let count = self.reach(&call).filter(|_| is_mine).map(|reach| list.count(&reach, &call));
+        match count {
+            Some(None) => self.run(Call { strips: list.words, ..call }),
+            count => self.run_strips((list.words, list.base()), count.flatten().flatten(), call),
+        }
+    }
+
+    /// Computes the tiles of so many strips, `None` for those that must not be, whose rows are these bytes further on in `A` and in the destination.
+    fn run_strips(&self, (strips, base): (&[usize], [usize; 2]), count: Option<usize>, call: Call<'_>) {
+        let Some(count) = count else { panic!("a tile outside its buffers: {:?}", self.spec) };
+        if count == 0 || call.panels.count == 0 {
             return;
         }
-        let reach = self.reach(&call);
-        let Some(count) = reach.and_then(|r| r.strips(&self.spec, &call)) else { panic!("a tile outside its buffers: {:?}", self.spec) };
         let (calls, panels) = if call.panels.outer { (call.panels.count, 1) } else { (1, call.panels.count) };
         let tail = call.tail.unwrap_or(&TailArgs::NONE);
         let mut args = Args {
             dot: dot::Args {
-                strips: call.strips.as_ptr(),
+                strips: strips.as_ptr(),
                 count,
                 panels,
                 steps: call.steps,
                 b: call.b.as_ptr().wrapping_add(call.panels.at),
                 b_panel: call.panels.step,
-                a_from: call.a_from,
+                a_from: call.a_from.wrapping_add(base[0]),
                 sums: call.sums.as_mut_ptr().cast(),
                 sums_row: call.sums_row * 4,
                 a_step: call.a_step,
                 b_row: call.b_row,
                 last: call.last,
                 // Without a wish, a place that is near anyway: a translation that fails would take long.
-                ahead: if call.ahead.step == 0 { call.strips.as_ptr().addr() } else { call.ahead.at },
+                ahead: if call.ahead.step == 0 { strips.as_ptr().addr() } else { call.ahead.at },
                 ahead_step: call.ahead.step,
             },
-            tail: tail.block(&self.spec, &call),
+            tail: tail.block(&self.spec, &call, base[1]),
         };
         let columns = usize::from(self.spec.vectors) * self.lanes;
         for _ in 0..calls {
-            // SAFETY: `reach` and `Reach::strips` have checked what the kernel reads and writes, in every panel, against the buffers, whose makers
+            // SAFETY: `reach`, `Reach::strips` and `Listed::count` have checked what the kernel reads and writes, in every panel, against the buffers, whose makers
             // promised that they are valid and that parallel parts write disjoint elements.
             unsafe { self.entry.call(&args) }
             args.dot.b = args.dot.b.wrapping_add(call.panels.step);

@@ -137,9 +137,9 @@ impl TailArgs<'_> {
     }
 
     #[inline]
-    pub(super) fn block(&self, spec: &Spec, call: &Call<'_>) -> Block {
+    pub(super) fn block(&self, spec: &Spec, call: &Call<'_>, base: usize) -> Block {
         Block {
-            c_offset: spec.tail.as_ref().map_or(0, |t| call.column * t.dst_size()),
+            c_offset: spec.tail.as_ref().map_or(0, |t| call.column * t.dst_size()).wrapping_add(base),
             lines: self.lines.as_ptr().wrapping_add(call.tail_column),
             pitch: self.pitch * 4,
             c: call.c.as_ptr(),

@@ -17,15 +17,17 @@ fn what_lies_outside_is_refused() {
     let (mut a, mut b) = (vec![1.0_f32; 8], vec![2.0_f32; 4 * lanes]);
     let tile = Tile::get(isa, &Spec::new(Product::F32, 2, 1)).unwrap();
     let first = a.as_ptr().addr();
-    // A strip of two tiles of equal rows, by so many panels.
-    let mut run = |tap: [usize; 3], (steps, count): (usize, usize), at: usize, sums: &mut [f32]| {
+    // A strip of two tiles of equal rows, by so many panels, as a list of addresses or of distances.
+    let mut run_as = |fixed: bool, tap: [usize; 3], (steps, count): (usize, usize), at: usize, sums: &mut [f32]| {
         let (a, b) = (buf(&mut a), buf(&mut b));
         let mut words = [0; ONE_STRIP];
         let mut list = List::new(&mut words, 2);
         list.strip(Strip { tiles: 2, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
-        list.tap(tap[0], 0, &std::array::from_fn(|i| tap[1 + i % 2]));
+        let base = if fixed { first } else { 0 };
+        list.tap(tap[0], 0, &std::array::from_fn(|i| tap[1 + i % 2].wrapping_sub(base)));
+        let distances = Fixed::new(&list, count * lanes * 4, usize::MAX);
         let call = Call {
-            strips: list.strips(),
+            strips: if fixed { &[] } else { list.strips() },
             steps,
             a,
             a_from: 0,
@@ -43,7 +45,16 @@ fn what_lies_outside_is_refused() {
             last: 0,
             ahead: Ahead::default(),
         };
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| tile.run(call))).is_ok()
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match distances.filter(|_| fixed) {
+            Some(list) => tile.run_list(&list.at([base, 0]), call),
+            None => tile.run(call),
+        }))
+        .is_ok()
+    };
+    let mut run = |tap: [usize; 3], steps: (usize, usize), at: usize, sums: &mut [f32]| {
+        let done = [false, true].map(|fixed| run_as(fixed, tap, steps, at, sums));
+        assert_eq!(done[0], done[1], "{tap:?}: a list of distances is not as one of addresses");
+        done[0]
     };
     let mut sums = vec![0.0; 4 * lanes];
     assert!(run([0, first, first + 16], (4, 1), 0, &mut sums));
@@ -61,6 +72,17 @@ fn what_lies_outside_is_refused() {
         assert!(!run([0, first, first], (6 - panels, panels), 0, &mut sums), "a panel behind B");
         assert!(!run([0, first, first], (5 - panels, panels), 0, &mut sums[1..]), "sums of the last panel");
     }
+}
+
+#[test]
+fn lists_of_distances_have_no_padding() {
+    let mut words = [0; ONE_STRIP];
+    let mut list = List::new(&mut words, 2);
+    list.strip(Strip { tiles: 2, sums: 0, a_row: 8, c_row: 8, to: (0, &[0; MOST_ROWS]) });
+    list.tap(0, 0, &std::array::from_fn(|i| i * 8));
+    assert!(Fixed::new(&list, 64, 16).is_some());
+    assert!(Fixed::new(&list, 64, 8).is_none(), "the distance that no list may have");
+    assert!(Fixed::new(&list, usize::MAX, 16).is_none(), "sums beyond all memory");
 }
 
 #[test]

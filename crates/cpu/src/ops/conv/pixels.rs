@@ -10,7 +10,7 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, Scratch};
-use crate::kernels::tile::drive::{Block, Operands, Work};
+use crate::kernels::tile::drive::{Block, Operands, PADDING, Work};
 use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, tail};
 use crate::row::Kernel;
@@ -244,11 +244,15 @@ impl<'a> Work for Bound<'a> {
         list.strip(Strip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
         let mut line = [0; MOST_ROWS];
         for t in &self.pass.taps[segment] {
-            if self.tap(t, &pixels, rows, &mut line) || !self.compensation.is_empty() {
+            if self.tap(t, &pixels, rows, &mut line) || self.plan.compensation.is_some() {
                 list.tap(t.b, 0, &line);
             }
         }
         1
+    }
+
+    fn base(&self, unit: usize) -> [usize; 2] {
+        [self.source + unit * self.plan.from.group, self.result + unit * self.plan.to.group]
     }
 
     fn store(&self, block: Block<'_>) {
@@ -416,7 +420,10 @@ impl Kernel for Tiles {
         if let Some((_, columns)) = &self.compensation {
             columns.prepare()?;
         }
-        self.passes.iter().try_for_each(|p| p.drive.prepare())
+        self.passes.iter().try_for_each(|pass| {
+            let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[] };
+            pass.drive.prepare(&nowhere)
+        })
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

@@ -29,9 +29,7 @@ use std::sync::{Arc, OnceLock};
 mod tests;
 
 /// Steps of a part of the reduction, of 256 bytes of a panel: what stays in the second cache while tiles meet it.
-const STEPS: usize = 2560;
-/// Tiles that read a panel of any length from further away: faster than sums that go from part to part.
-const FEW_TILES: usize = 16;
+const STEPS: usize = 1600;
 /// Channels below which neighbouring taps are read as one, where that is possible.
 const MERGED: usize = 32;
 /// Most passes that taps are joined for.
@@ -309,8 +307,6 @@ struct Reduction {
     depth: usize,
     /// Columns of a panel.
     width: usize,
-    /// Tiles of all rows.
-    tiles: usize,
 }
 
 impl Reduction {
@@ -320,7 +316,7 @@ impl Reduction {
         let Reduction { product, most, taps, apart, depth, .. } = *self;
         let each = product.depth();
         let steps = depth.div_ceil(each).max(1);
-        if most * steps <= STEPS || self.tiles <= FEW_TILES {
+        if most * steps <= STEPS {
             return vec![self.part(most, 0..depth)];
         }
         if steps <= STEPS {
@@ -550,8 +546,7 @@ impl Pass {
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
         let (all, apart) = if merged { (k[0] * k[1], b[1]) } else { (k.iter().product(), tap_bytes) };
         let stretches: Vec<usize> = order.segments.iter().map(|s| s.rows).collect();
-        let tiles = stretches.iter().map(|n| n.div_ceil(rows)).sum();
-        let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint, width: c.width, tiles };
+        let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint, width: c.width };
         let met = stretches.iter().sum::<usize>().saturating_mul(most * c.depth * joint * size);
         let shape = Shape {
             units: c.setup.sizes.g as usize,

@@ -42,15 +42,14 @@ pub(super) struct Line<'s> {
 }
 
 /// The tasks of a product.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Cut {
+    /// Tiles of a unit.
     tiles: usize,
-    vectors: usize,
-    panel: usize,
-    /// Groups of panels of a unit.
-    pub(super) groups: usize,
-    units: usize,
-    pub(super) tasks: usize,
+    /// Where each group of panels of a unit begins, and where the last one ends.
+    groups: Vec<usize>,
+    /// Where each task begins, and where the last one ends: units and groups before it, tiles of its first group.
+    starts: Vec<(usize, usize)>,
 }
 
 /// A block of rows by a group of panels.
@@ -79,6 +78,19 @@ impl Line<'_> {
         let few = (work / WORKER).clamp(1, self.workers.max(1));
         if few < self.workers { few } else { (work / WORTH).clamp(1, TASKS.max(few)).next_multiple_of(few) }
     }
+
+    /// Where one of `tasks` tasks begins, for groups that begin at these panels: units and groups before it, tiles of its first group.
+    fn start(&self, groups: &[usize], task: usize, tasks: usize) -> (usize, usize) {
+        let unit_weight = self.vectors * self.tiles;
+        let all = self.units * unit_weight;
+        let at = all / tasks * task + all % tasks * task / tasks;
+        let (unit, rest) = (at / unit_weight.max(1), at % unit_weight.max(1));
+        let end = |group: usize| (groups[group + 1] * self.panel).min(self.vectors);
+        let group = (0..groups.len() - 1).find(|g| rest < end(*g) * self.tiles).unwrap_or(0);
+        let before = groups[group] * self.panel;
+        let weight = (end(group) - before).max(1);
+        (unit * (groups.len() - 1) + group, (rest - before * self.tiles + weight / 2) / weight)
+    }
 }
 
 impl Cut {
@@ -97,53 +109,43 @@ impl Cut {
             (1..=wanted / workers).rev().map(|n| n * workers).find(cut)
         };
         let tasks = fits(true).or_else(|| fits(false)).unwrap_or(workers);
-        Cut { tiles: line.tiles, vectors: line.vectors, panel: line.panel, groups, units: line.units, tasks }
+        let groups: Vec<usize> = (0..=groups).map(|group| group * panels / groups).collect();
+        let starts = (0..=tasks).map(|task| line.start(&groups, task, tasks)).collect();
+        Cut { tiles: line.tiles, groups, starts }
     }
 
-    fn panels(&self) -> usize {
-        self.vectors.div_ceil(self.panel)
+    /// Number of tasks.
+    pub(super) fn tasks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of groups of a unit.
+    pub(super) fn groups(&self) -> usize {
+        self.groups.len() - 1
     }
 
     /// The panels of a group.
     pub(super) fn group(&self, group: usize) -> Range<usize> {
-        let first = |i: usize| i * self.panels() / self.groups;
-        first(group)..first(group + 1)
+        self.groups[group]..self.groups[group + 1]
     }
 
     /// The panels of the group behind one.
     pub(super) fn behind(&self, panels: &Range<usize>) -> Range<usize> {
-        let next = (0..self.groups).find(|g| self.group(*g).start == panels.end);
-        next.map_or(0..0, |g| self.group(g))
+        let next = self.groups.iter().position(|first| *first == panels.end).filter(|group| *group < self.groups());
+        next.map_or(0..0, |group| self.group(group))
     }
 
     /// Most panels of a group.
     pub(super) fn most_panels(&self) -> usize {
-        self.panels().div_ceil(self.groups)
-    }
-
-    /// Tiles of all pieces that have the same panels, on average.
-    pub(super) fn blocks(&self) -> usize {
-        self.tasks.div_ceil(self.units * self.groups)
-    }
-
-    /// Where a task begins: units and groups before it, tiles of its first group.
-    fn start(&self, task: usize) -> (usize, usize) {
-        let unit_weight = self.vectors * self.tiles;
-        let at = (task as u128 * (self.units * unit_weight) as u128 / self.tasks as u128) as usize;
-        let (unit, rest) = (at / unit_weight.max(1), at % unit_weight.max(1));
-        let end = |group: usize| (self.group(group).end * self.panel).min(self.vectors);
-        let group = (0..self.groups).find(|g| rest < end(*g) * self.tiles).unwrap_or(0);
-        let before = self.group(group).start * self.panel;
-        let weight = (end(group) - before).max(1);
-        (unit * self.groups + group, (rest - before * self.tiles + weight / 2) / weight)
+        self.groups.windows(2).map(|g| g[1] - g[0]).max().unwrap_or(0)
     }
 
     /// The pieces of a task.
-    pub(super) fn pieces(&self, task: usize) -> impl Iterator<Item = Piece> + use<> {
-        let (cut, first, end) = (*self, self.start(task), self.start(task + 1));
+    pub(super) fn pieces(&self, task: usize) -> impl Iterator<Item = Piece> {
+        let (first, end) = (self.starts[task], self.starts[task + 1]);
         (first.0..=end.0).filter_map(move |at| {
-            let tiles = if at == first.0 { first.1 } else { 0 }..if at == end.0 { end.1 } else { cut.tiles };
-            (!tiles.is_empty()).then(|| Piece { unit: at / cut.groups, tiles, panels: cut.group(at % cut.groups) })
+            let tiles = if at == first.0 { first.1 } else { 0 }..if at == end.0 { end.1 } else { self.tiles };
+            (!tiles.is_empty()).then(|| Piece { unit: at / self.groups(), tiles, panels: self.group(at % self.groups()) })
         })
     }
 }

@@ -26,6 +26,10 @@ impl Work for Plain<'_> {
         tiles
     }
 
+    fn base(&self, _: usize) -> [usize; 2] {
+        [self.a, 0]
+    }
+
     fn store(&self, block: Block<'_>) {
         let mut got = self.got.lock().unwrap();
         for (i, row) in block.rows.clone().enumerate() {
@@ -69,8 +73,8 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         tail: None,
     };
     let drive = Drive::new(isa, shape, workers);
-    drive.prepare().unwrap();
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
+    drive.prepare(&Plain { a: 0, depth, columns, got: &got }).unwrap();
     let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };
     let mut share = vec![0.0; drive.scratch_len(1).unwrap()];
     let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);

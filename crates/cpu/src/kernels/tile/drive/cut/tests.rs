@@ -20,13 +20,13 @@ fn tasks_are_all_of_the_product_and_equally_long() {
                 let line = line(&parts, sizes, workers);
                 let cut = Cut::new(line);
                 let mut met = vec![0; line.units * line.tiles * line.vectors];
-                let mut worked = vec![0; workers.min(cut.tasks)];
+                let mut worked = vec![0; workers.min(cut.tasks())];
                 let mut longest = 0;
-                for task in 0..cut.tasks {
+                for task in 0..cut.tasks() {
                     for Piece { unit, tiles, panels } in cut.pieces(task) {
                         let vectors = panels.start * line.panel..line.vectors.min(panels.end * line.panel);
                         longest = longest.max(vectors.len());
-                        let worker = task * worked.len() / cut.tasks;
+                        let worker = task * worked.len() / cut.tasks();
                         worked[worker] += tiles.len() * vectors.len();
                         for tile in tiles {
                             vectors.clone().for_each(|v| met[(unit * line.tiles + tile) * line.vectors + v] += 1);
@@ -34,7 +34,7 @@ fn tasks_are_all_of_the_product_and_equally_long() {
                     }
                 }
                 assert!(met.iter().all(|n| *n == 1), "{sizes:?} of {depth} by {workers}: {cut:?}");
-                assert!(cut.tasks < workers || cut.tasks.is_multiple_of(workers));
+                assert!(cut.tasks() < workers || cut.tasks().is_multiple_of(workers));
                 let [least, most] = [worked.iter().min(), worked.iter().max()].map(|n| n.copied().unwrap_or(0));
                 assert!(most - least <= 2 * longest, "{sizes:?} of {depth} by {workers}: {worked:?}, {cut:?}");
             }
@@ -44,8 +44,8 @@ fn tasks_are_all_of_the_product_and_equally_long() {
 
 #[test]
 fn little_work_is_one_task() {
-    assert_eq!(Cut::new(line(&[part(16)], [1, 49, 64], 16)).tasks, 1);
-    assert_eq!(Cut::new(line(&[part(16)], [0, 49, 64], 16)).tasks, 1);
+    assert_eq!(Cut::new(line(&[part(16)], [1, 49, 64], 16)).tasks(), 1);
+    assert_eq!(Cut::new(line(&[part(16)], [0, 49, 64], 16)).tasks(), 1);
     assert_eq!(Cut::new(line(&[part(16)], [1, 0, 64], 16)).pieces(0).count(), 0);
 }
 
@@ -53,7 +53,7 @@ fn little_work_is_one_task() {
 fn a_group_is_followed_by_the_next() {
     let cut = Cut::new(line(&[part(512)], [1, 49, 960], 2));
     let mut panels = cut.group(0);
-    for group in 1..cut.groups {
+    for group in 1..cut.groups() {
         panels = cut.behind(&panels);
         assert_eq!(panels, cut.group(group));
     }

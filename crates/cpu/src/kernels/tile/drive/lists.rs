@@ -1,0 +1,151 @@
+//! The lists of a product's pieces: runs of tiles that are equally tall, listed once where they read no padding.
+
+use super::{Drive, PADDING, Work};
+use crate::kernels::tile::{Fixed, List};
+use std::ops::Range;
+
+/// Most words of all lists that are kept: more are as quickly written again as they come from far.
+const WORDS: usize = 16 << 10;
+
+/// Tiles that follow each other and are equally tall.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// The first row, and rows of a tile.
+    first: usize,
+    rows: usize,
+    /// Tiles of the piece that they are.
+    tiles: Range<usize>,
+}
+
+/// Some tiles of a piece.
+#[derive(Debug)]
+pub(super) enum Batch {
+    /// Their list, and which of the piece's they are.
+    Fixed { list: Fixed, tiles: Range<usize> },
+    /// To be listed by every execution.
+    Walked(Run),
+}
+
+/// The rows and batches of pieces, by the pieces' tiles.
+#[derive(Debug)]
+pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
+
+impl Lists {
+    /// Lists what `work` knows, whose operands begin at address 0; nothing where rows are widened, which then lie elsewhere.
+    pub(super) fn new<W: Work>(drive: &Drive, work: &W) -> Lists {
+        let mut lists = Lists(Vec::new());
+        if drive.wide.is_some() {
+            return lists;
+        }
+        let mut words = vec![0; drive.list_len().unwrap_or(0) * size_of::<f32>() / size_of::<usize>()];
+        let mut left = WORDS;
+        let blocks = |tiles: Range<usize>| tiles.clone().step_by(drive.block).map(move |t| t..tiles.end.min(t + drive.block));
+        for tiles in (0..drive.tasks()).flat_map(|task| drive.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles)) {
+            if left == 0 {
+                break;
+            }
+            if let Err(at) = lists.find(&tiles) {
+                let rows = drive.rows(&tiles);
+                let batches = Batch::all(drive, work, (&tiles, rows.start), (&mut words, &mut left));
+                lists.0.insert(at, (tiles, rows, batches));
+            }
+        }
+        lists
+    }
+
+    fn find(&self, tiles: &Range<usize>) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&(tiles.start, tiles.end), |(t, ..)| (t.start, t.end))
+    }
+
+    /// The rows and batches of a piece of these tiles; `None` where they are not kept.
+    pub(super) fn of(&self, tiles: &Range<usize>) -> Option<(&Range<usize>, &[Batch])> {
+        self.find(tiles).ok().map(|at| (&self.0[at].1, &self.0[at].2[..]))
+    }
+}
+
+impl Batch {
+    /// All batches of some tiles, which begin at a row.
+    fn all<W: Work>(
+        drive: &Drive,
+        work: &W,
+        (tiles, row): (&Range<usize>, usize),
+        (words, left): (&mut [usize], &mut usize),
+    ) -> Vec<Batch> {
+        let (mut batches, near) = (Vec::new(), drive.most_tiles(drive.cut.most_panels()));
+        for run in drive.runs(tiles) {
+            let kept = batches.len();
+            let found = &mut |list: &List<'_>, tiles| {
+                let Some(list) = Fixed::new(list, drive.step() * 4, PADDING) else { return false };
+                let fits = list.words() <= *left;
+                *left = if fits { *left - list.words() } else { 0 };
+                batches.push(Batch::Fixed { list, tiles });
+                fits
+            };
+            if !drive.list(work, (0, row), (&run, near), &mut List::new(words, 0), found) {
+                batches.truncate(kept);
+                batches.push(Batch::Walked(run));
+            }
+        }
+        batches
+    }
+}
+
+impl Drive {
+    /// The rows of some tiles.
+    pub(super) fn rows(&self, tiles: &Range<usize>) -> Range<usize> {
+        let mut rows: Option<Range<usize>> = None;
+        for run in self.runs(tiles) {
+            rows = Some(rows.map_or(run.first, |r| r.start)..run.first + run.rows * run.tiles.len());
+        }
+        rows.unwrap_or(0..0)
+    }
+
+    /// Some tiles as runs of tiles that are equally tall. Every stretch is cut evenly.
+    pub(super) fn runs(&self, tiles: &Range<usize>) -> impl Iterator<Item = Run> {
+        let (mut row, mut tile, tiles) = (0, 0, tiles.clone());
+        self.shape.rows.iter().flat_map(move |n| {
+            let count = n.div_ceil(self.tall);
+            let (first, start) = (row, tile);
+            (row, tile) = (row + n, tile + count);
+            let here = tiles.start.clamp(start, tile) - start..tiles.end.clamp(start, tile) - start;
+            // The first tiles have the rows that are left over.
+            let (each, more) = (n / count.max(1), n % count.max(1));
+            let piece = tiles.start;
+            let run = move |t: Range<usize>, rows: usize| Run {
+                first: first + t.start * each + t.start.min(more),
+                rows,
+                tiles: (start + t.start).max(piece) - piece..(start + t.end).max(piece) - piece,
+            };
+            let [tall, low] = [here.start.min(more)..here.end.min(more), here.start.max(more)..here.end.max(more)];
+            [run(tall, each + 1), run(low, each)].into_iter().filter(|run| !run.tiles.is_empty())
+        })
+    }
+
+    /// Lists a run of a piece of a unit that begins at a row, at most `near` tiles at a time: `found` gets the lists and which tiles of the piece
+    /// they are, and says whether to go on. True when all are found.
+    pub(super) fn list<W: Work>(
+        &self,
+        work: &W,
+        (unit, row): (usize, usize),
+        (run, near): (&Run, usize),
+        list: &mut List<'_>,
+        found: &mut dyn FnMut(&List<'_>, Range<usize>) -> bool,
+    ) -> bool {
+        let (taps, sums_row) = (self.shape.most(&|p| p.taps), self.step() * 4);
+        let mut walk = work.walk(unit, run.first);
+        list.restart(run.rows);
+        let (mut done, mut from) = (run.tiles.start, run.tiles.start);
+        while done < run.tiles.end {
+            if done - from >= near || !list.has_room(taps) {
+                if !found(list, from..done) {
+                    return false;
+                }
+                list.restart(run.rows);
+                from = done;
+            }
+            let at = (run.first + (done - run.tiles.start) * run.rows - row) * sums_row;
+            done += work.strip(&mut walk, at, (near - (done - from)).min(run.tiles.end - done), list);
+        }
+        found(list, from..done)
+    }
+}

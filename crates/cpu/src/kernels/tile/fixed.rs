@@ -1,0 +1,174 @@
+//! Lists that are written once, when a product is prepared, and serve all executions: their addresses are distances from where operands begin.
+//!
+//! To list a tile of a window of nine taps takes as long as a hundred multiply-adds, and to check it half of that, which shows where a tile has
+//! no more than two thousand. What such a list may name is known when it is made, and an execution checks its ends alone.
+
+use super::list::Reach;
+use super::{Call, List, Places};
+use oxidnn_jit::kernels::dot::HEAD;
+use std::ops::Range;
+
+/// A list with distances in place of addresses.
+#[derive(Debug)]
+pub struct Fixed {
+    words: Box<[usize]>,
+    rows: usize,
+    tap: usize,
+    extent: Extent,
+}
+
+/// All that the words of a list name.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    a: Span,
+    b: Span,
+    c: Span,
+    sums: Span,
+    /// Bytes of a row of sums.
+    sums_row: usize,
+}
+
+/// Distances from one to another, both included; none where the first is larger.
+#[derive(Clone, Copy, Debug)]
+struct Span(usize, usize);
+
+/// A list for a call of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'l> {
+    pub(super) words: &'l [usize],
+    pub(super) rows: usize,
+    pub(super) tap: usize,
+    fixed: Option<(&'l Extent, [usize; 2])>,
+}
+
+impl Span {
+    const NONE: Span = Span(usize::MAX, 0);
+
+    /// With a place that is there again up to `more` bytes further on; `None` on overflow.
+    fn with(self, place: usize, more: usize) -> Option<Span> {
+        Some(Span(self.0.min(place), self.1.max(place.checked_add(more)?)))
+    }
+
+    /// Whether all of them, from `base` on, are places.
+    fn lies_in(self, places: &Places, base: usize) -> bool {
+        let [first, last] = [self.0, self.1].map(|at| places.holds(base.wrapping_add(at)));
+        self.0 > self.1 || first && last && self.1 - self.0 < places.count
+    }
+}
+
+impl Fixed {
+    /// What `list` lists, whose sums have so many bytes in a row; `None` where a row of `A` is at the distance `not`, or on overflow.
+    pub fn new(list: &List<'_>, sums_row: usize, not: usize) -> Option<Fixed> {
+        let Listed { words, rows, tap, .. } = list.listed();
+        let mut extent = Extent { a: Span::NONE, b: Span::NONE, c: Span::NONE, sums: Span::NONE, sums_row };
+        let mut rest = words;
+        while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {
+            let (taps, more) = more.split_at_checked(head[0].checked_mul(tap)?)?;
+            // Rows before the last tile.
+            let before = head[1].checked_sub(1)?.checked_mul(rows)?;
+            extent.sums = extent.sums.with(head[2], before.checked_mul(sums_row)?)?;
+            let [a_more, c_more] = [before.checked_mul(head[3])?, before.checked_mul(head[4])?];
+            for row in &head[HEAD..] {
+                extent.c = extent.c.with(*row, c_more)?;
+            }
+            for words in taps.chunks_exact(tap) {
+                extent.b = extent.b.with(words[0], 0)?;
+                for row in &words[1..] {
+                    extent.a = extent.a.with(*row, a_more).filter(|_| *row != not)?;
+                }
+            }
+            rest = more;
+        }
+        Some(Fixed { words: words.into(), rows, tap, extent })
+    }
+
+    /// Number of its words.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The list where `A` and the destination begin at these addresses.
+    pub fn at(&self, base: [usize; 2]) -> Listed<'_> {
+        Listed { words: &self.words, rows: self.rows, tap: self.tap, fixed: Some((&self.extent, base)) }
+    }
+}
+
+impl<'l> Listed<'l> {
+    /// A list of addresses.
+    pub(super) fn plain(words: &'l [usize], rows: usize, tap: usize) -> Listed<'l> {
+        Listed { words, rows, tap, fixed: None }
+    }
+
+    /// Number of rows of the tiles.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// What is to be added to the words of `A` and of the destination.
+    #[inline]
+    pub(super) fn base(&self) -> [usize; 2] {
+        self.fixed.map_or([0; 2], |f| f.1)
+    }
+
+    /// The number of strips, where all that a list of distances names lies in the buffers; `None` for a list of addresses.
+    #[inline]
+    pub(super) fn count(&self, reach: &Reach, call: &Call<'_>) -> Option<Option<usize>> {
+        let (extent, [a, c]) = self.fixed?;
+        let sums = reach.sums.as_ref().is_none_or(|(places, row)| *row == extent.sums_row && extent.sums.lies_in(places, 0));
+        let to = reach.c.as_ref().is_none_or(|places| extent.c.lies_in(places, c));
+        let inside = extent.a.lies_in(&reach.a, a) && extent.b.lies_in(&reach.b, 0) && to && sums && call.strips.is_empty();
+        Some(inside.then(|| self.strips().count()))
+    }
+
+    /// The heads of all strips.
+    fn strips(&self) -> impl Iterator<Item = &'l [usize]> {
+        let (head, tap, mut rest) = (HEAD + self.rows, self.tap, self.words);
+        std::iter::from_fn(move || {
+            let (strip, more) = rest.split_at_checked(head)?;
+            rest = more.get(strip[0] * tap..).unwrap_or_default();
+            Some(strip)
+        })
+    }
+
+    /// Taps of all tiles.
+    pub fn all_taps(&self) -> usize {
+        self.strips().map(|strip| strip[0] * strip[1]).sum()
+    }
+
+    /// The farthest address of the first row of `A` in the taps of the first strip, and bytes from a row to the next; `None` without taps.
+    pub fn source(&self) -> Option<(usize, usize)> {
+        let (strip, taps) = self.words.split_at_checked(HEAD + self.rows)?;
+        let first = taps.chunks_exact(self.tap).take(strip[0]).map(|tap| tap[1]).max()?;
+        Some((first.wrapping_add(self.base()[0]), strip[3]))
+    }
+
+    /// Of all strips the taps whose lines of `B` begin in a range of bytes, written to `words`, which are as many as those of the list. Strips
+    /// without any are left out unless they are to be kept.
+    ///
+    /// # Panics
+    /// Without room.
+    pub fn taken<'w>(&self, range: Range<usize>, keep: bool, words: &'w mut [usize]) -> Listed<'w>
+    where
+        'l: 'w,
+    {
+        let (head, tap) = (HEAD + self.rows, self.tap);
+        let (mut rest, mut len) = (self.words, 0);
+        while let Some((strip, more)) = rest.split_at_checked(head) {
+            let (taps, more) = more.split_at(strip[0] * tap);
+            let (first, mut count) = (len, 0);
+            words[len..len + head].copy_from_slice(strip);
+            len += head;
+            for words_of in taps.chunks_exact(tap).filter(|words| range.contains(&words[0])) {
+                words[len..len + tap].copy_from_slice(words_of);
+                (len, count) = (len + tap, count + 1);
+            }
+            words[first] = count;
+            if count == 0 && !keep {
+                len = first;
+            }
+            rest = more;
+        }
+        Listed { words: &words[..len], ..*self }
+    }
+}
