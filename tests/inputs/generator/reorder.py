@@ -192,4 +192,9 @@ REAL = [
     ("--sdt=bf16 --ddt=bf16 --stag=acdb --dtag=aBcd16b", "2x36x5x7", 2_520),
     ("--sdt=f16 --ddt=bf16 --stag=aBcd16b --dtag=acdb", "2x37x5x7", 2_590),
     ("--sdt=f32 --ddt=f32 --stag=aBcd4b --dtag=acdb", "2x20x5x7", 1_400),
+    ("--sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16a64b2a", "64x128", 8_192),
+    ("--sdt=f32 --ddt=bf16 --stag=ab --dtag=BA16a64b2a", "64x192", 12_288),
+    ("--sdt=f32 --ddt=s8 --stag=ab --dtag=BA16a64b4a --oflag=s8s8_comp:2+zp_comp:2", "64x128", 8_192),
+    ("--sdt=s8 --ddt=s8 --stag=ba --dtag=BA16a64b4a --oflag=s8s8_comp:2", "128x64", 8_192),
+    ("--sdt=s8 --ddt=s8 --stag=abcd --dtag=ABcd4b16a4b --oflag=zp_comp:1", "32x16x3x3", 4_608),
 ]

@@ -1,13 +1,15 @@
 //! Reorder: changes of layout, type and scale.
 
 mod squares;
+mod sums;
 
-use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Pipeline, Program};
+use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
+use sums::{Summed, Sums};
 
 /// The rows, best first: copies bit by bit, then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -37,10 +39,15 @@ fn check_copy(op: &Reorder, attr: &Attr) -> Result<(), Skip> {
     if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
         return Err(Skip::Attr("scales, zero points and post-ops".into()));
     }
-    if op.dst.blocking().is_some_and(|b| b.compensation.is_some()) {
-        return Err(Skip::Layout("of dst: with sums".into()));
+    check_adjusted(op)
+}
+
+/// Whether elements stay as they are although sums follow them.
+fn check_adjusted(op: &Reorder) -> Result<(), Skip> {
+    match op.dst.blocking().and_then(|b| b.compensation?.scale_adjust) {
+        Some(factor) => Err(Skip::Layout(format!("of dst: weights times {}", factor.get()))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -53,23 +60,34 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
         if target.jit.is_some() && !wide && VECTORS.contains(&copies.words()) {
             return Err(Skip::Shape("runs of few vectors, which generated code copies"));
         }
-        Ok((copies, 0))
+        Ok((Summed { data: copies, sums: Sums::plan(op)? }, 0))
     })
 }
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan(problem, target, |problem| {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        let (pipeline, scratch) = arithmetic(op, problem)?;
-        Ok((if check_copy(op, &problem.attr).is_ok() { pipeline.in_words() } else { pipeline }, scratch))
+        let sums = Sums::plan(op)?;
+        let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
+        let pipeline = if check_copy(op, &problem.attr).is_ok() { pipeline.in_words() } else { pipeline };
+        Ok((Summed { data: Program::new(pipeline, isa)?, sums }, scratch))
     })
 }
 
 fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| arithmetic(reorder(problem)?, problem))
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        let (mut pipeline, sums) = (arithmetic(op, problem)?, Sums::plan(op));
+        if sums.is_err() {
+            fold(op, &mut pipeline)?;
+        }
+        let (data, scratch) = pipeline.finish()?;
+        Ok((Summed { data, sums: sums.unwrap_or_default() }, scratch))
+    })
 }
 
-fn arithmetic(op: &Reorder, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn arithmetic<'p>(op: &Reorder, problem: &'p Problem) -> Result<Builder<'p>, Skip> {
     let wide = |t: &Tensor| matches!(t.dtype, DataType::S32 | DataType::S64);
     if wide(&op.src) && wide(&op.dst) && problem.attr.is_default() {
         return Err(Skip::DataType(format!("{} to {}: f32 does not hold every number", op.src.dtype, op.dst.dtype)));
@@ -83,19 +101,16 @@ fn arithmetic(op: &Reorder, problem: &Problem) -> Result<(Pipeline, usize), Skip
         b.forward(0, EltwiseAlg::Linear, adjust.get(), 0.0);
     }
     b.result(Arg::DST)?;
-    sums(op, &mut b)?;
-    b.finish()
+    Ok(b)
 }
 
-/// The sums behind quantised weights: `-128 sum(w)` for an s8 source shifted to u8, `-sum(w)` for a source with a zero point, row-major over the
-/// padded sizes of the dimensions that they go by.
-fn sums(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
-    let Some((blocking, sums)) = op.dst.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(()) };
-    let extent = op.dst.layout.extent().and_then(|e| op.dst.dtype.bytes(usize::try_from(e).ok()?));
-    let mut start = extent.ok_or(Skip::Shape("sums of runtime sizes"))?;
-    b.clear(Arg::DST, start);
-    for (mask, factor) in [(sums.s8s8_mask, -128.0), (sums.zero_point_mask, -1.0)] {
-        let Some(mask) = mask else { continue };
+/// The sums behind quantised weights, however these lie.
+fn fold(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
+    let (places, Some(blocking)) = (sums::places(op)?, op.dst.blocking()) else { return Ok(()) };
+    if let Some((start, ..)) = places.first() {
+        b.clear(Arg::DST, *start);
+    }
+    for (start, mask, factor) in places {
         b.group(mask);
         b.argument(Arg::DST)?;
         let table = b.table(mask)?;
@@ -106,10 +121,8 @@ fn sums(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
         b.fold(0, FoldOp::Sum, table);
         b.stage(Over::Kept);
         b.load(0, table);
-        b.forward(0, EltwiseAlg::Linear, factor, 0.0);
+        b.forward(0, EltwiseAlg::Linear, factor as f32, 0.0);
         b.store(0, out);
-        start +=
-            4 * (0..blocking.padded_dims.len()).filter(|d| mask >> d & 1 == 1).map(|d| blocking.padded_dims[d] as usize).product::<usize>();
     }
     Ok(())
 }

@@ -1,25 +1,34 @@
-//! `squares:jit`: copies of 32-bit numbers between layouts whose neighbours lie along different dimensions, square by square in registers.
+//! `squares:jit`: copies of 32-bit words between layouts whose neighbours lie along different dimensions, square by square in registers.
 //!
-//! NCHW to NHWC, either to blocks of channels, and back are the cases that matter. Dimensions are cut where blocks of either layout end;
-//! what neither layout separates is one. What is left is a matrix, transposed for every position of the other loops. A task takes a matrix, or
-//! a number of its columns where it is large. Of images with a few channels most of a square would not exist: their rows are woven into the
-//! destination by shuffles that the compiler chooses.
+//! NCHW to NHWC, either to blocks of channels, and back are the cases that matter, and weights to their panels. Dimensions are cut where blocks
+//! of either layout end; what neither layout separates is one. What is left is a matrix, transposed for every position of the other loops. A
+//! task takes a number of them, or some columns of one that is large. Narrow numbers are words where so many are neighbours in both layouts.
+//!
+//! Of a few rows most of a square would not exist: images with a few channels, and weights of which a panel holds two or four rows side by side.
+//! They are woven into the destination by shuffles that the compiler chooses, numbers of any width, converted on the way where that is asked
+//! for.
 
 use super::reorder;
+use super::sums::{Summed, Sums};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::Kernel;
 use crate::{CpuTarget, RowPlan};
+use oxidnn_expr::convert;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Ctx, Plan, Skip};
-use oxidnn_spec::{Arg, Blocking, Dims, Error, MAX_NDIMS, Problem, Tensor};
+use oxidnn_runtime::{Ctx, Element, Plan, Skip};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Problem, Tensor};
+use std::array::from_fn;
 use std::sync::OnceLock;
 
 /// Most rows that are woven, and columns at a time.
 const FEW: usize = 4;
-const WOVEN: usize = 256;
+const WOVEN: usize = 64;
+/// Bytes of a word.
+const WORD: usize = 4;
 
 /// A loop over both tensors: how often, and the elements of a step in destination and source.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +42,8 @@ struct Loop {
 struct Transposed {
     jit: Isa,
     squares: OnceLock<Squares>,
+    /// What is copied: 32-bit words where these are `F32`.
+    types: [DataType; 2],
     /// Elements before the first of destination and source.
     starts: [usize; 2],
     /// Neighbours of the destination: the rows of a matrix.
@@ -52,29 +63,75 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        super::check_copy(op, &problem.attr)?;
-        if op.src.dtype.bits() != 32 {
-            return Err(Skip::DataType(format!("{}, not of 32 bits", op.src.dtype)));
-        }
+        let mut types = types(op, problem)?;
         if op.dst.dims().iter().any(|d| *d <= 0) {
             return Err(Skip::Shape("no elements, or sizes known at execution only"));
         }
         let padded = || Skip::Layout("of src or dst: padding, or blocks that do not nest".into());
         let (Some(dst), Some(src)) = (whole(&op.dst), whole(&op.src)) else { return Err(padded()) };
         let mut outer = loops(op.dst.dims(), [dst, src]).ok_or_else(padded)?;
+        let mut starts = [dst.offset as usize, src.offset as usize];
+        if types[0] == types[1]
+            && let Some(words) = in_words(32 / types[0].bits(), &outer, starts)
+        {
+            ((outer, starts), types) = (words, [DataType::F32; 2]);
+        }
         let mut taken = |t: usize| outer.iter().position(|l| l.steps[t] == 1).map(|i| outer.remove(i));
         let (Some(rows), Some(columns)) = (taken(0), taken(1)) else {
             return Err(Skip::Layout("of src: neighbours are those of dst".into()));
         };
         let lanes = jit.width().lanes();
         let blocked = !dst.is_plain() || !src.is_plain();
-        if blocked && rows.size.min(columns.size) < lanes / 2 {
+        if is_woven(rows, columns) {
+            if blocked && columns.size < lanes / 2 {
+                return Err(Skip::Shape("small blocks"));
+            }
+        } else if types != [DataType::F32; 2] {
+            return Err(Skip::DataType(format!("{} of {}, which are no words", types[0], op.src.dtype)));
+        } else if blocked && rows.size.min(columns.size) < lanes / 2 {
             return Err(Skip::Shape("small blocks"));
         }
         let piece = (GRAIN as usize / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
-        let starts = [dst.offset as usize, src.offset as usize];
-        Ok((Transposed { jit, squares: OnceLock::new(), starts, rows, columns, piece, outer }, 0))
+        let data = Transposed { jit, squares: OnceLock::new(), types, starts, rows, columns, piece, outer };
+        Ok((Summed { data, sums: Sums::plan(op)? }, 0))
     })
+}
+
+/// The types of destination and source, for copies and for the conversions that are made on the way.
+///
+/// # Errors
+/// Types and attributes for which there is more to do.
+fn types(op: &Reorder, problem: &Problem) -> Result<[DataType; 2], Skip> {
+    use DataType::*;
+    let (dst, src) = (op.dst.dtype, op.src.dtype);
+    if matches!((dst, src), (Bf16 | F16 | S8 | U8, F32)) && problem.attr.is_default() {
+        super::check_adjusted(op)?;
+        return Ok([dst, src]);
+    }
+    super::check_copy(op, &problem.attr)?;
+    match dst.bits() {
+        32 => Ok([F32; 2]),
+        8 | 16 => Ok([dst; 2]),
+        _ => Err(Skip::DataType(format!("{dst}, not of 8, 16 or 32 bits"))),
+    }
+}
+
+/// Loops and starts in words of `ratio` elements, where so many are neighbours in both tensors.
+fn in_words(ratio: usize, loops: &[Loop], starts: [usize; 2]) -> Option<(Vec<Loop>, [usize; 2])> {
+    let whole = |n: usize| n.is_multiple_of(ratio).then_some(n / ratio);
+    let both = |[a, b]: [usize; 2]| Some([whole(a)?, whole(b)?]);
+    let word =
+        |l: &Loop| if l.steps == [1; 2] { Some(Loop { size: whole(l.size)?, ..*l }) } else { Some(Loop { steps: both(l.steps)?, ..*l }) };
+    if !loops.iter().any(|l| l.steps == [1; 2]) {
+        return None;
+    }
+    let words: Vec<Loop> = loops.iter().map(word).collect::<Option<_>>()?;
+    Some((words.into_iter().filter(|l| l.size > 1).collect(), both(starts)?))
+}
+
+/// Whether rows are so few that their columns are put together number by number.
+fn is_woven(rows: Loop, columns: Loop) -> bool {
+    rows.size <= FEW && columns.steps[0] == rows.size
 }
 
 /// Strides and blocks without padding.
@@ -83,7 +140,7 @@ fn whole(tensor: &Tensor) -> Option<&Blocking> {
 }
 
 /// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
-fn units(d: usize, size: i64, tensors: [&Blocking; 2]) -> Option<Vec<i64>> {
+pub(super) fn units(d: usize, size: i64, tensors: [&Blocking; 2]) -> Option<Vec<i64>> {
     let mut units = vec![1, size];
     for b in tensors {
         let mut unit = 1;
@@ -98,7 +155,7 @@ fn units(d: usize, size: i64, tensors: [&Blocking; 2]) -> Option<Vec<i64>> {
 }
 
 /// Elements between a position of dimension `d` and the one `unit` behind it, where a block of so many begins.
-fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
+pub(super) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
     let (mut below, mut stride) = (1, 1);
     for (e, block) in b.inner.iter().rev() {
         if e == d {
@@ -144,23 +201,26 @@ impl Kernel for Transposed {
         let squares = self.squares.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))?;
         let (rows, columns) = (self.rows, self.columns);
         let pieces = columns.size.div_ceil(self.piece);
-        let matrices: usize = self.outer.iter().map(|l| l.size).product();
-        ctx.executor.run(ctx.executor.threads(), pieces * matrices, &|_, task| {
-            let first = task % pieces * self.piece;
-            let (mut at, mut rest) = (self.starts, task / pieces);
+        let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
+        let each = (GRAIN as usize / (rows.size * self.piece.min(columns.size)).max(1)).max(1);
+        let sizes = self.types.map(|t| t.bits() / 8);
+        let one = |i: usize| {
+            let first = i % pieces * self.piece;
+            let (mut at, mut rest) = (self.starts, i / pieces);
             for l in self.outer.iter().rev() {
                 (0..2).for_each(|t| at[t] += rest % l.size * l.steps[t]);
                 rest /= l.size;
             }
-            let from = Matrix { buf: from, at: (at[1] + first) * 4, row: rows.steps[1] * 4 };
-            let to = Matrix { buf: to, at: (at[0] + first * columns.steps[0]) * 4, row: columns.steps[0] * 4 };
+            let from = Matrix { buf: from, at: (at[1] + first) * sizes[1], row: rows.steps[1] * sizes[1] };
+            let to = Matrix { buf: to, at: (at[0] + first * columns.steps[0]) * sizes[0], row: columns.steps[0] * sizes[0] };
             let count = self.piece.min(columns.size - first);
-            if rows.size <= FEW && columns.steps[0] == rows.size {
-                simd.run(Weave { from, to, rows: rows.size, columns: count });
+            if is_woven(rows, columns) {
+                simd.run(Weave { from, to, types: self.types, rows: rows.size, columns: count });
             } else {
                 squares.run(from, to, rows.size, count);
             }
-        });
+        };
+        ctx.executor.run(ctx.executor.threads(), all.div_ceil(each), &|_, task| (task * each..all.min((task + 1) * each)).for_each(one));
         Ok(())
     }
 }
@@ -169,24 +229,52 @@ impl Kernel for Transposed {
 struct Weave {
     from: Matrix,
     to: Matrix,
+    types: [DataType; 2],
     rows: usize,
     columns: usize,
 }
 
 impl Weave {
     #[inline(always)]
-    fn rows<const N: usize>(&self) {
-        let (mut rows, mut woven) = ([[0_u32; WOVEN]; N], [[0_u32; N]; WOVEN]);
+    fn rows<T: Element + Into<u32>, const N: usize>(&self) {
+        let mut rows = [[T::zeroed(); WOVEN]; N];
         for first in (0..self.columns).step_by(WOVEN) {
             let count = WOVEN.min(self.columns - first);
             for (i, row) in rows.iter_mut().enumerate() {
-                self.from.buf.read((self.from.at + i * self.from.row) / 4 + first, &mut row[..count]);
+                self.read(self.from.at + i * self.from.row, first, &mut row[..count]);
             }
             // All columns are woven, and those that do not exist left behind: the compiler knows how many there are.
-            for (column, to) in woven.iter_mut().enumerate() {
-                to.iter_mut().zip(&rows).for_each(|(to, row)| *to = row[column]);
+            let at = self.to.at + first * N * size_of::<T>();
+            if N * size_of::<T>() == WORD && at.is_multiple_of(WORD) {
+                let words: [u32; WOVEN] =
+                    from_fn(|column| rows.iter().rev().fold(0, |word, row| (word << ((32 / N) % 32)) | row[column].into()));
+                self.to.buf.write(at / WORD, &words[..count]);
+            } else {
+                let woven: [[T; N]; WOVEN] = from_fn(|column| rows.map(|row| row[column]));
+                self.to.buf.write(at / size_of::<T>(), &woven.as_flattened()[..count * N]);
             }
-            self.to.buf.write(self.to.at / 4 + first * N, &woven.as_flattened()[..count * N]);
+        }
+    }
+
+    /// Numbers of a row that begins at a byte, in the destination's type.
+    #[inline(always)]
+    fn read<T: Element>(&self, row: usize, first: usize, to: &mut [T]) {
+        if self.types[0] == self.types[1] {
+            return self.from.buf.read(row / size_of::<T>() + first, to);
+        }
+        let mut numbers = [0.0_f32; WOVEN];
+        let numbers = &mut numbers[..to.len()];
+        self.from.buf.read(row / size_of::<f32>() + first, numbers);
+        convert::from_f32(self.types[0], numbers, bytemuck::cast_slice_mut(to));
+    }
+
+    #[inline(always)]
+    fn all<T: Element + Into<u32>>(&self) {
+        match self.rows {
+            1 => self.rows::<T, 1>(),
+            2 => self.rows::<T, 2>(),
+            3 => self.rows::<T, 3>(),
+            _ => self.rows::<T, FEW>(),
         }
     }
 }
@@ -196,11 +284,10 @@ impl Body for Weave {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        match self.rows {
-            1 => self.rows::<1>(),
-            2 => self.rows::<2>(),
-            3 => self.rows::<3>(),
-            _ => self.rows::<FEW>(),
+        match self.types[0].bits() {
+            8 => self.all::<u8>(),
+            16 => self.all::<u16>(),
+            _ => self.all::<u32>(),
         }
     }
 }

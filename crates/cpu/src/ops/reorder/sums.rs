@@ -1,0 +1,156 @@
+//! The sums behind quantised weights: `-128 sum(w)` for signed sources that are shifted to unsigned ones, `-sum(w)` for sources with a zero point,
+//! row-major over the padded sizes of the dimensions that they go by. They are found from the elements that a reorder has written: words of four
+//! neighbours of the reduction, side by side for the columns of a line, as kernels of bytes want their weights.
+
+use super::squares::{step, units};
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::Scratch;
+use crate::row::Kernel;
+use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Dims, Error};
+
+/// Most words of a line.
+const LINE: usize = 64;
+/// Numbers of a word.
+const WORD: i64 = 4;
+
+/// What the sums are multiplied with: those for signed sources, and those for zero points.
+pub(super) const FACTORS: [i32; 2] = [-128, -1];
+
+/// A kernel whose destination has sums behind its elements, or has not.
+#[derive(Debug)]
+pub(super) struct Summed<K> {
+    pub(super) data: K,
+    pub(super) sums: Option<Sums>,
+}
+
+impl<K: Kernel> Kernel for Summed<K> {
+    fn prepare(&self) -> Result<(), Error> {
+        self.data.prepare()
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        self.data.run(simd, ctx, scratch)?;
+        self.sums.as_ref().map_or(Ok(()), |sums| sums.run(simd, ctx))
+    }
+}
+
+/// The sums of one destination.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// The element where words begin.
+    start: usize,
+    /// Words of a line, and the distance of their sums.
+    line: (usize, usize),
+    /// Loops over lines of other sums: how often, elements of a step, and sums.
+    kept: Vec<(usize, usize, usize)>,
+    /// Loops over lines of the same ones.
+    reduced: Vec<(usize, usize)>,
+    /// Where sums lie, in numbers of 32 bits, and what they are multiplied with.
+    outputs: Vec<(usize, i32)>,
+}
+
+/// Where the sums of a destination begin, in bytes, the dimensions that they go by, and their factor.
+///
+/// # Errors
+/// [`Skip`] for sizes that only the execution gives.
+pub(super) fn places(op: &Reorder) -> Result<Vec<(usize, u32, i32)>, Skip> {
+    let Some((blocking, sums)) = op.dst.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(Vec::new()) };
+    let extent = op.dst.layout.extent().and_then(|e| op.dst.dtype.bytes(usize::try_from(e).ok()?));
+    let mut start = extent.ok_or(Skip::Shape("sums of runtime sizes"))?;
+    let mut places = Vec::new();
+    for (mask, factor) in [sums.s8s8_mask, sums.zero_point_mask].into_iter().zip(FACTORS) {
+        let Some(mask) = mask else { continue };
+        places.push((start, mask, factor));
+        start +=
+            4 * (0..blocking.padded_dims.len()).filter(|d| mask >> d & 1 == 1).map(|d| blocking.padded_dims[d] as usize).product::<usize>();
+    }
+    Ok(places)
+}
+
+impl Sums {
+    /// The sums of a reorder's destination, where it has some.
+    ///
+    /// # Errors
+    /// [`Skip`] for elements that do not lie in lines of words.
+    pub(super) fn plan(op: &Reorder) -> Result<Option<Sums>, Skip> {
+        let places = places(op)?;
+        let (Some(b), Some(&(_, mask, _))) = (op.dst.blocking(), places.first()) else { return Ok(None) };
+        let no = || Skip::Layout("of dst: sums of what is not in lines of words".into());
+        if places.iter().any(|p| p.1 != mask || p.0 % 4 != 0) || b.offset % WORD != 0 || b.padded_dims.iter().any(|d| *d <= 0) {
+            return Err(no());
+        }
+        // Row-major over the dimensions of the mask.
+        let (mut strides, mut stride) = (Dims::filled(b.padded_dims.len(), 0), 1);
+        for d in (0..b.padded_dims.len()).rev().filter(|d| mask >> d & 1 == 1) {
+            strides[d] = stride;
+            stride *= b.padded_dims[d];
+        }
+        let (mut kept, mut reduced) = (Vec::new(), Vec::new());
+        for (d, size) in b.padded_dims.iter().enumerate() {
+            for w in units(d, *size, [b, b]).ok_or_else(no)?.windows(2) {
+                let (count, step) = ((w[1] / w[0]) as usize, step(b, d, w[0]));
+                if mask >> d & 1 == 1 {
+                    kept.push((count, step as usize, (w[0] * strides[d]) as usize));
+                } else {
+                    reduced.push((count, step as usize));
+                }
+            }
+        }
+        let word = reduced.iter().position(|l| *l == (WORD as usize, 1)).ok_or_else(no)?;
+        reduced.remove(word);
+        let line = kept.iter().position(|l| l.1 == WORD as usize && l.0 <= LINE).ok_or_else(no)?;
+        let (count, _, distance) = kept.remove(line);
+        let outputs = places.iter().map(|p| (p.0 / 4, p.2)).collect();
+        Ok(Some(Sums { start: b.offset as usize, line: (count, distance), kept, reduced, outputs }))
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let buf = ctx.buf(Arg::DST)?;
+        let tasks: usize = self.kept.iter().map(|l| l.0).product();
+        ctx.executor.run(ctx.executor.threads(), tasks, &|_, task| {
+            let (mut at, mut to, mut rest) = (self.start, 0, task);
+            for (count, step, sums) in &self.kept {
+                (at, to, rest) = (at + rest % count * step, to + rest % count * sums, rest / count);
+            }
+            let sums = simd.run(Lines { buf, at, count: self.line.0, reduced: &self.reduced });
+            for (start, factor) in &self.outputs {
+                for (j, sum) in sums[..self.line.0].iter().enumerate() {
+                    buf.set(start + to + j * self.line.1, factor.wrapping_mul(*sum));
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The sums of the words of lines.
+struct Lines<'l> {
+    buf: Buf,
+    /// The first element.
+    at: usize,
+    count: usize,
+    reduced: &'l [(usize, usize)],
+}
+
+impl Body for Lines<'_> {
+    type Out = [i32; LINE];
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> [i32; LINE] {
+        let (mut sums, mut words) = ([0_i32; LINE], [0_i32; LINE]);
+        let (sums_of, words) = (&mut sums[..self.count], &mut words[..self.count]);
+        for i in 0..self.reduced.iter().map(|l| l.0).product() {
+            let (mut at, mut rest) = (self.at, i);
+            for (count, step) in self.reduced {
+                (at, rest) = (at + rest % count * step, rest / count);
+            }
+            self.buf.read(at / WORD as usize, words);
+            for (sum, w) in sums_of.iter_mut().zip(&*words) {
+                *sum = sum.wrapping_add((w << 24 >> 24) + (w << 16 >> 24) + (w << 8 >> 24) + (w >> 24));
+            }
+        }
+        sums
+    }
+}
