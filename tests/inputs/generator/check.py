@@ -306,8 +306,8 @@ def check_shapes(driver, opts, parts):
     dst = first
     if driver == "binary":
         dst = [b if a == 1 else a for a, b in zip(*parts[:2])]
-        need(dst in parts[:2] and all(a == b or 1 in (a, b) for a, b in zip(*parts[:2])), "broadcast")
-        need(len(parts) == 2 or parts[2] == dst, "select")
+        need(all(a == b or 1 in (a, b) for a, b in zip(*parts[:2])), "broadcast")
+        need(len(parts) == 2 or all(a in (1, b) for a, b in zip(parts[2], dst)), "select")
         need(opts.get("inplace") != "true" or parts[0] == dst, "inplace")
     elif driver == "prelu":
         need(nd <= 5 and all(b in (a, 1) for a, b in zip(*parts)), "prelu")

@@ -171,6 +171,11 @@ REAL_BINARY = [
     ("--alg=add --sdt=f32 --ddt=f32 --stag=aBcd16b:aBcd16b", "2x64x56x56:2x64x56x56", 401_408),
     ("--alg=mul --sdt=bf16 --ddt=bf16", "8x128x768:1x1x768", 786_432),
     ("--alg=add --sdt=u8 --ddt=u8 --stag=axb:axb", "1x256x28x28:1x256x28x28", 200_704),
+    # Each operand is repeated along a dimension of the other, and so may the condition be.
+    ("--alg=sub --sdt=f32 --ddt=f32", "5x3x1x9:1x3x2x9", 270),
+    ("--alg=select --sdt=f32 --ddt=f32", "5x3x1x9:1x3x2x9:5x3x1x9", 270),
+    ("--alg=select --sdt=u8 --ddt=u8 --stag=axb:axb:axb", "5x3x1x9:1x3x2x9:1x3x2x9", 270),
+    ("--alg=select --sdt=bf16 --ddt=bf16", "12x1:1x12:1x1", 144),
 ]
 
 

@@ -58,7 +58,7 @@ pub struct Binary {
     pub src0: Tensor,
     /// Second operand.
     pub src1: Tensor,
-    /// Condition of a select, s8.
+    /// Condition of a select, s8; broadcast as the operands are.
     pub src2: Option<Tensor>,
     /// Destination.
     pub dst: Tensor,
@@ -95,7 +95,7 @@ impl Binary {
             ensure(d[i] == full, Arg::DST, d, format_args!("the sizes of {a} and {b} together"))?;
         }
         check::presence(Arg::SRC_2, src2, *alg == BinaryAlg::Select)?;
-        check::dims_if(Arg::SRC_2, src2, d)?;
+        src2.as_ref().map_or(Ok(()), |t| check::broadcasts(Arg::SRC_2, t, d))?;
         TYPES.check(None, &[Some(src0.dtype), Some(src1.dtype), Some(dst.dtype), src2.as_ref().map(|t| t.dtype)])
     }
 }

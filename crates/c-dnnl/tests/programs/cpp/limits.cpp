@@ -165,6 +165,13 @@ void masks_of_reorders_may_name_all_dimensions() {
     THROWS(dnnl_success, reorder::primitive_desc(the_engine(), md(d, dt::s4, tag::abdc), the_engine(), md(d, dt::f32, tag::abcd), attr));
 }
 
+void conditions_are_repeated_as_operands_are() {
+    const md tall = plain({5, 1}), wide = plain({1, 7}), all = plain({5, 7});
+    for (const dims &condition : {dims {5, 1}, dims {1, 7}, dims {1, 1}, dims {5, 7}})
+        THROWS(dnnl_success,
+                binary::primitive_desc(the_engine(), algorithm::binary_select, tall, wide, md(condition, dt::s8, tag::ab), all));
+}
+
 } // namespace
 
 void area_limits() {
@@ -180,4 +187,5 @@ void area_limits() {
     few_cells_take_bytes();
     gradients_lie_as_the_forward_pass_did();
     masks_of_reorders_may_name_all_dimensions();
+    conditions_are_repeated_as_operands_are();
 }
