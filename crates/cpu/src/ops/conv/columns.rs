@@ -14,9 +14,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::tail::{self, About, Tail};
-use crate::kernels::tile::{
-    Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest,
-};
+use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
 use crate::ops::matmul::gemm::runs;
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
@@ -37,6 +35,8 @@ const TASKS: usize = 8;
 const FAR: usize = 512 << 10;
 /// Bytes between channels of which multiples meet in the same sets of the caches.
 const PAGE: usize = 4096;
+/// Words of the tiles that are listed at a time.
+const LISTED: usize = 128;
 
 /// Where the numbers of a tensor are: bytes.
 #[derive(Clone, Copy, Debug)]
@@ -300,25 +300,23 @@ impl Bound<'_> {
     fn task(&self, unit: usize, panels: Range<usize>, sums: &mut [f32]) {
         let p = self.plan;
         let whole = panels.start..panels.end - usize::from(p.size(panels.end - 1).1);
-        // Sums that begin with a bias are there for one panel.
-        let together = if p.biased { 1 } else { whole.len().max(1) };
-        for (i, block) in p.blocks().enumerate() {
+        // Sums that begin with a bias are there for one panel of a block of channels.
+        let (together, channels) = if p.biased { (1, p.width) } else { (whole.len().max(1), p.channels) };
+        for start in (0..p.channels).step_by(channels) {
+            let channels = start..p.channels.min(start + channels);
             if let Some(bias) = &self.bias {
-                for (channel, line) in block.clone().zip(sums.chunks_exact_mut(p.panel)) {
+                for (channel, line) in channels.clone().zip(sums.chunks_exact_mut(p.panel)) {
                     let mut pos = [0; MAX_NDIMS];
                     pos[0] = (unit % p.groups * p.channels + channel) as i64;
                     line.fill(bias.get(&pos));
                 }
             }
-            let mut ahead = if i == 0 { self.next(unit, &panels) } else { Ahead::default() };
+            let mut ahead = if start == 0 { self.next(unit, &panels) } else { Ahead::default() };
             for first in panels.clone().step_by(together) {
                 let some = if first < whole.end { first..whole.end.min(first + together) } else { first..first + 1 };
-                let (pixels, _) = p.size(first);
-                let mut asks = ahead;
-                for run in runs(block.clone(), p.tall(pixels)) {
-                    self.tiles(unit, some.clone(), run, sums, &mut asks);
-                }
-                ahead.at = ahead.at.wrapping_add(some.len() * ahead.panel);
+                let bytes = some.len() * ahead.panel;
+                self.tiles(unit, some, channels.clone(), sums, ahead);
+                ahead.at = ahead.at.wrapping_add(bytes);
             }
         }
     }
@@ -339,39 +337,56 @@ impl Bound<'_> {
         Ahead { at: self.source.as_ptr().addr() + self.from(unit) + first * p.panel * 4, step: p.from.channel, panel: p.panel * 4 }
     }
 
-    /// Tiles that are equally tall, the first channel, rows of a tile and their number, of some panels of pixels.
-    fn tiles(&self, unit: usize, panels: Range<usize>, (channel, rows, tiles): (usize, usize, usize), sums: &mut [f32], asks: &mut Ahead) {
+    /// All tiles of some channels, whole blocks, and panels of pixels: those that are equally tall in one call.
+    fn tiles(&self, unit: usize, panels: Range<usize>, channels: Range<usize>, sums: &mut [f32], mut asks: Ahead) {
         let p = self.plan;
         let (image, group, panel) = (unit / p.groups, unit % p.groups, panels.start);
-        let (_, narrow) = p.size(panel);
-        let Some(tile) = &self.tiles[rows][usize::from(narrow)] else { return };
-        let (block, row) = (channel / p.width, channel % p.width);
-        let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
-        let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
-        let mut words = [0; ONE_STRIP];
-        let mut list = List::across(&mut words, rows);
-        let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
-        list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row: p.to.channel, to });
-        list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
-        tile.run(Call {
-            strips: list.strips(),
-            steps: p.depth,
-            a: self.weights,
-            a_from: 0,
-            zeros: Buf::empty(),
-            b: self.source,
-            panels: Panels { at: self.from(unit) + panel * p.panel * 4, step: p.panel * 4, count: panels.len(), outer: true },
-            c: self.result,
-            column: panel * p.panel,
-            tail_column: panel * p.panel,
-            tail: Some(&self.tail),
-            sums: if p.biased { sums } else { &mut [] },
-            sums_row: p.panel,
-            a_step: p.width * 4,
-            b_row: p.from.channel,
-            last: (p.pixels - 1) % p.isa.width().lanes() + 1,
-            // A channel a request: of channels that tiles have no requests for, what is wanted is not asked for.
-            ahead: if tiles * (p.depth / 4) <= p.depth { std::mem::take(asks) } else { Ahead::default() },
-        });
+        let (pixels, narrow) = p.size(panel);
+        let mut walk = |tile: &Tile, list: &List<'_>, ahead: Ahead| {
+            tile.run(Call {
+                strips: list.strips(),
+                steps: p.depth,
+                a: self.weights,
+                a_from: 0,
+                zeros: Buf::empty(),
+                b: self.source,
+                panels: Panels { at: self.from(unit) + panel * p.panel * 4, step: p.panel * 4, count: panels.len(), outer: true },
+                c: self.result,
+                column: panel * p.panel,
+                tail_column: panel * p.panel,
+                tail: Some(&self.tail),
+                sums: if p.biased { &mut *sums } else { &mut [] },
+                sums_row: p.panel,
+                a_step: p.width * 4,
+                b_row: p.from.channel,
+                last: (p.pixels - 1) % p.isa.width().lanes() + 1,
+                ahead,
+            });
+        };
+        let mut words = [0; LISTED];
+        for (rows, tile) in self.tiles.iter().enumerate().rev() {
+            let Some(tile) = &tile[usize::from(narrow)] else { continue };
+            let mut list = List::across(&mut words, rows);
+            let blocks = p.blocks().filter(|block| channels.contains(&block.start));
+            for (channel, _, tiles) in blocks.flat_map(|block| runs(block, p.tall(pixels))).filter(|run| run.1 == rows) {
+                // A channel a request: the first tiles that do not have more requests than there are channels ask.
+                let asking = asks.step > 0 && tiles * (p.depth / 4) <= p.depth;
+                if asking || !list.has_room(1) {
+                    walk(tile, &list, Ahead::default());
+                    list.restart(rows);
+                }
+                let (block, row) = (channel / p.width, channel % p.width);
+                let weights = p.weights + ((group * p.channels.div_ceil(p.width) + block) * p.depth * p.width + row) * 4;
+                let to = p.to.start + image * p.to.image + (group * p.channels + channel) * p.to.channel;
+                let to = (self.result.as_ptr().addr() + to, &std::array::from_fn(|i| i * p.to.channel));
+                list.strip(Strip { tiles, sums: row * p.panel * 4, a_row: 4, c_row: p.to.channel, to });
+                list.tap(0, self.weights.as_ptr().addr() + weights, &[0; MOST_ROWS]);
+                if asking {
+                    walk(tile, &list, std::mem::take(&mut asks));
+                    list.restart(rows);
+                }
+            }
+            walk(tile, &list, Ahead::default());
+        }
     }
 }
