@@ -29,7 +29,7 @@ use std::sync::{Arc, OnceLock};
 mod tests;
 
 /// Steps of a part of the reduction, of 256 bytes of a panel: what stays in the second cache while tiles meet it.
-const STEPS: usize = 1600;
+const STEPS: usize = 2560;
 /// Channels below which neighbouring taps are read as one, where that is possible.
 const MERGED: usize = 32;
 /// Most passes that taps are joined for.
