@@ -4,8 +4,8 @@ use super::{Drive, PADDING, Work};
 use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
 
-/// Most words of all lists that are kept: more are as quickly written again as they come from far.
-const WORDS: usize = 16 << 10;
+/// Most words of all lists that are kept: in a net, whose weights come from far, so do lists, and more are as quickly written again.
+const WORDS: usize = 3 << 10;
 
 /// Tiles that follow each other and are equally tall.
 #[derive(Clone, Debug)]
