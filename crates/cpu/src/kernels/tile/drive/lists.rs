@@ -4,8 +4,8 @@ use super::{Drive, PADDING, Work};
 use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
 
-/// Most words of all lists that are kept: in a net, whose weights come from far, so do lists, and more are as quickly written again.
-const WORDS: usize = 3 << 10;
+/// Most words of all lists that are kept: more are as quickly written again as they come from far.
+const WORDS: usize = 16 << 10;
 
 /// Tiles that follow each other and are equally tall.
 #[derive(Clone, Debug)]
@@ -31,10 +31,11 @@ pub(super) enum Batch {
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0; nothing where rows are widened, which then lie elsewhere.
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where rows are widened, which then lie elsewhere, nor for products of
+    /// numbers wider than bytes: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists.
     pub(super) fn new<W: Work>(drive: &Drive, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
-        if drive.wide.is_some() {
+        if drive.wide.is_some() || !drive.shape.product.is_whole() {
             return lists;
         }
         let mut words = vec![0; drive.list_len().unwrap_or(0) * size_of::<f32>() / size_of::<usize>()];
