@@ -8,7 +8,6 @@ use libloading::os::unix::{Library, RTLD_LAZY, Symbol};
 use oxidnn_runtime::threads::CallerPool;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +22,8 @@ type Parallel = Symbol<unsafe extern "C" fn(extern "C" fn(*mut c_void), *mut c_v
 struct OpenMp {
     max_threads: Ask,
     in_parallel: Ask,
+    thread_num: Ask,
+    num_threads: Ask,
     parallel: Option<Parallel>,
     /// Keeps the functions where they are.
     _library: Library,
@@ -53,9 +54,10 @@ fn functions(library: Library) -> Option<OpenMp> {
     // SAFETY: the OpenMP specification declares functions of these names with this type.
     let ask = |name: &[u8]| unsafe { library.get(name) }.ok();
     let (max_threads, in_parallel) = (ask(b"omp_get_max_threads\0")?, ask(b"omp_in_parallel\0")?);
+    let (thread_num, num_threads) = (ask(b"omp_get_thread_num\0")?, ask(b"omp_get_num_threads\0")?);
     // SAFETY: GCC's OpenMP library declares it with this type, and Intel's and LLVM's provide it for programs that GCC compiled.
     let parallel = unsafe { library.get(b"GOMP_parallel\0") }.ok();
-    Some(OpenMp { max_threads, in_parallel, parallel, _library: library })
+    Some(OpenMp { max_threads, in_parallel, thread_num, num_threads, parallel, _library: library })
 }
 
 /// How many threads a parallel region that the calling thread began now would have: 1 inside of one. `None` where no library was found.
@@ -81,9 +83,8 @@ pub(crate) fn threads(most: usize) -> Option<OpenMpThreads> {
     Some(OpenMpThreads { parallel, most })
 }
 
-/// The calls that the threads of a region share.
+/// The calls that the threads of a region share, by their numbers, so that a thread gets the same part of every job.
 struct Region<'a> {
-    next: AtomicUsize,
     calls: usize,
     body: &'a (dyn Fn(usize) + Sync),
 }
@@ -92,13 +93,10 @@ struct Region<'a> {
 extern "C" fn calls(region: *mut c_void) {
     // SAFETY: `parallel_for` passes its region, which outlives the threads' calls and is only read.
     let region = unsafe { &*region.cast_const().cast::<Region<'_>>() };
-    loop {
-        let call = region.next.fetch_add(1, Ordering::Relaxed);
-        if call >= region.calls {
-            return;
-        }
-        (region.body)(call);
-    }
+    let Some(omp) = FOUND.get() else { return };
+    // SAFETY: the functions may be called at any time, from any thread.
+    let [thread, threads] = unsafe { [(omp.thread_num)(), (omp.num_threads)()] }.map(|n| usize::try_from(n).unwrap_or(0));
+    (thread..region.calls).step_by(threads.max(1)).for_each(region.body);
 }
 
 impl CallerPool for OpenMpThreads {
@@ -112,7 +110,7 @@ impl CallerPool for OpenMpThreads {
     }
 
     fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
-        let mut region = Region { next: AtomicUsize::new(0), calls: n, body };
+        let mut region = Region { calls: n, body };
         // SAFETY: the function and its argument fit each other, and the call returns when all threads are done with both. No panic leaves
         // `body`: the runtime guards it, and one that did would end the process.
         unsafe { (self.parallel)(calls, (&raw mut region).cast(), n as c_uint, 0) };

@@ -1,4 +1,5 @@
 use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Test programs of Rust have no OpenMP library unless something else of the process brought one.
 #[test]

@@ -2,7 +2,7 @@
 
 use super::panics::{FirstPanic, resume};
 use crate::{Executor, Inline};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A thread pool that the application brings.
 pub trait CallerPool: Send + Sync {
@@ -16,7 +16,10 @@ pub trait CallerPool: Send + Sync {
     fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync));
 }
 
-/// Runs tasks on a [`CallerPool`]. Nothing is taken on trust: worker numbers are given out here, and tasks that the pool left are done here.
+/// Runs tasks on a [`CallerPool`]. Nothing is taken on trust: worker numbers are given out once each, and tasks that the pool left are done here.
+///
+/// The tasks are cut evenly into ranges, a worker's own first and then what is left of the others': jobs that follow each other on the same tensors
+/// give a worker the same part of them, which its caches hold.
 pub(super) struct Adapter(Box<dyn CallerPool>);
 
 impl Adapter {
@@ -27,6 +30,18 @@ impl Adapter {
 
 /// Each worker takes about this many pieces of the work: few enough to count them quickly, and so many that nobody waits long for the last.
 const PIECES: usize = 32;
+/// Most ranges; more workers help with those of others.
+const RANGES: usize = 64;
+
+/// Tasks from here on to `end` that nobody has taken.
+#[repr(align(64))]
+#[derive(Default)]
+struct Tasks {
+    next: AtomicUsize,
+    end: usize,
+    /// Whether the worker of this number is at work.
+    met: AtomicBool,
+}
 
 impl Executor for Adapter {
     fn threads(&self) -> usize {
@@ -39,19 +54,31 @@ impl Executor for Adapter {
             return Inline.run(1, tasks, body);
         }
         let piece = (tasks / (workers * PIECES)).max(1);
-        let (next, ids, panic) = (AtomicUsize::new(0), AtomicUsize::new(0), FirstPanic::default());
+        let (panic, more, count) = (FirstPanic::default(), AtomicUsize::new(RANGES), workers.min(RANGES));
+        let start = |i: usize| tasks / count * i + tasks % count * i / count;
+        let ranges: [Tasks; RANGES] = std::array::from_fn(|i| match i < count {
+            true => Tasks { next: AtomicUsize::new(start(i)), end: start(i + 1), met: AtomicBool::new(false) },
+            false => Tasks::default(),
+        });
+        let ranges = &ranges[..count];
         let work = |worker: usize| {
-            loop {
-                let from = next.fetch_add(piece, Ordering::Relaxed);
-                if from >= tasks {
-                    return;
+            for i in 0..count {
+                let range = &ranges[(worker + i) % count];
+                loop {
+                    let from = range.next.fetch_add(piece, Ordering::Relaxed);
+                    if from >= range.end {
+                        break;
+                    }
+                    panic.guard(|| (from..range.end.min(from + piece)).for_each(|t| body(worker, t)));
                 }
-                panic.guard(|| (from..tasks.min(from + piece)).for_each(|t| body(worker, t)));
             }
         };
-        self.0.parallel_for(workers, &|_| {
-            let worker = ids.fetch_add(1, Ordering::Relaxed);
-            if worker < workers {
+        self.0.parallel_for(workers, &|call| {
+            let (worker, is_new) = match ranges.get(call) {
+                Some(range) => (call, !range.met.swap(true, Ordering::Relaxed)),
+                None => (more.fetch_add(1, Ordering::Relaxed), true),
+            };
+            if is_new && worker < workers {
                 work(worker);
             }
         });

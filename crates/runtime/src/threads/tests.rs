@@ -145,6 +145,21 @@ fn callers_pools_are_not_trusted() {
 }
 
 #[test]
+fn workers_of_callers_begin_with_parts_of_their_own() {
+    let threads = Threads::caller(Careless { skip_last: false, repeat: false });
+    for _ in 0..20 {
+        let first = [const { AtomicUsize::new(usize::MAX) }; 4];
+        let all = std::sync::Barrier::new(4);
+        threads.executor().run(4, 400, &|worker, task| {
+            if first[worker].compare_exchange(usize::MAX, task, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
+                all.wait();
+            }
+        });
+        assert_eq!(first.map(AtomicUsize::into_inner), [0, 100, 200, 300]);
+    }
+}
+
+#[test]
 fn claims_survive_the_wrap_of_their_tags() {
     let pool = ForkJoin::new(3, Duration::from_micros(20));
     pool.skip_to(u64::from(u32::MAX) - 3);
