@@ -1,7 +1,7 @@
 //! The loops around tiles: a matrix product whose rows of `A` are wherever a [`Work`] says, and whose `B` comes in panels.
 //!
-//! The product is cut into tasks ([`cut`]), pieces of which are a block of rows by a group of panels, and workers share them. A piece takes its tiles
-//! from lists that were made before ([`lists`]), or lists as many as there is room for, and walks the reduction in parts: a part of a group of panels
+//! The product is cut into tasks (`cut`), pieces of which are a block of rows by a group of panels, and workers share them. A piece takes its tiles
+//! from lists that were made before (`lists`), or lists as many as there is room for, and walks the reduction in parts: a part of a group of panels
 //! stays in the second cache while every tile of the list meets it. Sums go from part to part through scratch. The last part's tiles finish them in
 //! registers where the tail can do it; else the task hands the sums to the work, a block at a time.
 //!
