@@ -2,8 +2,8 @@
 //! knobs and verbose lines.
 //!
 //! **Create**: a validated `Problem` -> [`PrimitiveDesc::new`] asks the engine's [`Device`] for the first row that takes it, and keeps the
-//! row's [`Plan`], the answers to every query, and each [`Skip`] before it -> [`Primitive::new`] takes the ready [`Exec`] from the [`cache`], or builds
-//! it there once.
+//! row's [`Plan`], the answers to every query, and each [`Skip`] before it -> [`Primitive::new`] takes the ready [`Exec`] from the [`cache`], or
+//! builds it there once.
 //!
 //! **Execute**: [`Primitive::execute`] binds [`Memory`] to the operands and checks everything, borrows the memory, leases [`scratch`], and
 //! submits to the stream's [`Queue`] -> `exec.run` with a [`Ctx`]: arguments, scratch, and an [`Executor`] for its parallel loops ([`threads`]).

@@ -1,6 +1,6 @@
 //! Copies of elements from layout to layout, bit by bit.
 
-use super::pipeline::{words, zero};
+use super::pipeline::zero;
 use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
@@ -48,7 +48,7 @@ impl Copies {
 
     /// The fewest words of 32 bits that follow each other in the destination and in a source alike; 0 where they do not everywhere.
     pub fn words(&self) -> i64 {
-        let run = |m: &Move| words(&m.nest, self.dtype.bits()).map_or(0, |nest| neighbours(&nest));
+        let run = |m: &Move| m.nest.words(self.dtype.bits()).map_or(0, |nest| neighbours(&nest));
         self.moves.iter().map(run).min().unwrap_or(0)
     }
 }

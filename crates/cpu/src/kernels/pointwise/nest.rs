@@ -301,32 +301,31 @@ impl Nest {
 
     /// Calls `f` for chunks of at most `limit` positions that together visit the positions numbered `range` once each.
     pub fn chunks(&self, range: Range<i64>, limit: i64, mut f: impl FnMut(&Chunk<'_>)) {
-        self.parts(range, |part, range| {
-            let [_, outer, inner] = part.innermost();
-            let mut position = range.start;
-            while position < range.end {
-                let (at, index) = part.locate(position);
-                let left = range.end - position;
-                let run = (inner.size - index[0]).min(left).min(limit);
-                let whole = index[0] == 0 && run == inner.size;
-                let rows = if whole { (outer.size - index[1]).min(left / run).min(limit / run) } else { 1 };
-                f(&Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides });
-                position += run * rows;
+        self.equal(range, limit, |Chunks { chunk, count, strides }| {
+            let mut chunk = *chunk;
+            for _ in 0..*count {
+                f(&chunk);
+                chunk.at.iter_mut().zip(*strides).for_each(|(at, stride)| *at += stride);
             }
         });
     }
 
     /// Calls `f` for chunks, as many at a time as lie at constant distances, that together visit the positions numbered `range` once each.
-    pub fn repeated(&self, range: Range<i64>, mut f: impl FnMut(&Chunks<'_>)) {
+    pub fn repeated(&self, range: Range<i64>, f: impl FnMut(&Chunks<'_>)) {
+        self.equal(range, i64::MAX, f);
+    }
+
+    /// The same with chunks of at most `limit` positions.
+    fn equal(&self, range: Range<i64>, limit: i64, mut f: impl FnMut(&Chunks<'_>)) {
         self.parts(range, |part, range| {
             let [far, outer, inner] = part.innermost();
+            let plane = inner.size * outer.size;
             let mut position = range.start;
             while position < range.end {
                 let (at, index) = part.locate(position);
                 let left = range.end - position;
-                let run = (inner.size - index[0]).min(left);
-                let rows = if run == inner.size { (outer.size - index[1]).min(left / run) } else { 1 };
-                let plane = inner.size * outer.size;
+                let run = (inner.size - index[0]).min(left).min(limit);
+                let rows = if run == inner.size { (outer.size - index[1]).min(left / run).min(limit / run) } else { 1 };
                 let count = if run * rows == plane { (far.size - index[2]).min(left / plane) } else { 1 };
                 let chunk = Chunk { at, run: run as usize, rows: rows as usize, inner: &inner.strides, outer: &outer.strides };
                 f(&Chunks { chunk, count: count as usize, strides: &far.strides });
@@ -349,6 +348,11 @@ impl Nest {
             inner.size = Some(inner.size / ratio).filter(|n| n * ratio == inner.size)?;
         }
         Some(nest)
+    }
+
+    /// Loops over words of 32 bits instead of over elements of `bits`, where these are neighbours in all operands.
+    pub fn words(&self, bits: usize) -> Option<Nest> {
+        if bits >= 8 && 32 % bits == 0 { self.together(32 / bits as i64) } else { None }
     }
 
     /// Positions of the innermost loop, where there is one box and that is the same for all runs.

@@ -331,7 +331,7 @@ impl Pipeline {
         if moves
             && to.kind == from.kind
             && steps == [Some(1); 2]
-            && let Some(nest) = words(&grid.kept, to.kind.bits())
+            && let Some(nest) = grid.kept.words(to.kind.bits())
         {
             grid.kept = nest;
             (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
@@ -359,11 +359,6 @@ impl Kernel for Pipeline {
         let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
         self.around(simd, ctx, |group| group.run(simd, ctx, tables, partials))
     }
-}
-
-/// Loops over words of 32 bits instead of over elements, where these are neighbours in all operands.
-pub(super) fn words(nest: &Nest, bits: usize) -> Option<Nest> {
-    if bits >= 8 && 32 % bits == 0 { nest.together(32 / bits as i64) } else { None }
 }
 
 /// Writes zeros to every position of `nest`, whose only operand `memory` is.

@@ -384,7 +384,7 @@ impl Gemm {
             let right = self.panels(simd, on, at, part, packed);
             let next = if self.cut.wide.is_some() { Next::default() } else { self.next(on, at, part) };
             self.widen((simd, &mut *widened), &right, at.panels.len(), part);
-            let wide = self.cut.wide.as_ref().map(|w| (w, simd, &*widened, &mut *rows_of_a));
+            let wide = self.cut.wide.as_ref().map(|wide| Widening { wide, simd, panels: &*widened, rows: &mut *rows_of_a });
             let mut group = Group { kernels: tiles, on, at, part, right, wide, next };
             for (first, rows, count) in runs(at.rows.clone(), self.cut.tall) {
                 let mut done = 0;
@@ -535,12 +535,12 @@ impl Gemm {
             last: (cut.sizes.columns - 1) % self.kind.isa.width().lanes() + 1,
             ahead,
         };
-        let Some((wide, simd, widened, scratch)) = wide else { return tile.run(call) };
+        let Some(Widening { wide, simd, panels: widened, rows }) = wide else { return tile.run(call) };
         let panel = cut.steps * cut.sizes.width * 8;
         let panels = Panels { at: i * panel, step: panel, count: panels.len(), outer: panel <= NEAR };
         let call = Call { panels, ahead: Ahead::default(), ..call };
         let partial = if self.is_partial(*part) { cut.partial as u8 } else { 0 };
-        wide.run((*simd, &mut **scratch), tile, call, Before { panels: widened, sources: None, partial });
+        wide.run((*simd, &mut **rows), tile, call, Before { panels: widened, sources: None, partial });
     }
 }
 
@@ -569,10 +569,20 @@ struct Group<'g> {
     at: &'g Place,
     part: usize,
     right: Memory,
-    /// What widens rows, the panels that were widened, and scratch for rows.
-    wide: Option<(&'g Wide, Simd, &'g [f32], &'g mut [f32])>,
+    /// Where bytes are widened.
+    wide: Option<Widening<'g>>,
     /// What is asked for meanwhile.
     next: Next,
+}
+
+/// Bytes that tiles meet as words.
+struct Widening<'g> {
+    wide: &'g Wide,
+    simd: Simd,
+    /// Panels that were widened.
+    panels: &'g [f32],
+    /// Scratch for rows of `A`.
+    rows: &'g mut [f32],
 }
 
 /// Panels in memory.

@@ -16,7 +16,7 @@ const LINE: usize = 64;
 const WORD: i64 = 4;
 
 /// What the sums are multiplied with: those for signed sources, and those for zero points.
-pub(super) const FACTORS: [i32; 2] = [-128, -1];
+const FACTORS: [i32; 2] = [-128, -1];
 
 /// A kernel whose destination has sums behind its elements, or has not.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 //! Here they stay: whoever runs out of tasks of a step waits until the others are done with theirs, and goes on with the next.
 //!
 //! Nobody waits for a thread that has not come. Tasks are claimed one by one, first from a range of one's own, whose memory is in one's second
-//! cache, and then, after a short patience with who is at it, from those of others; so one thread alone gets through everything, and whoever waits, waits for tasks that
-//! somebody is at.
+//! cache, and then, after a short patience with who is at it, from those of others; so one thread alone gets through everything, and whoever
+//! waits, waits for tasks that somebody is at.
 
 use std::hint::spin_loop;
 use std::ops::Range;
