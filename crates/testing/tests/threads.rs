@@ -34,6 +34,8 @@ const PROBLEMS: &[&str] = &[
     "--binary --alg=add --sdt=f32:f32 --ddt=f32 --stag=ab:ab 256x1000:256x1",
     "--reduction --sdt=f32 --ddt=f32 --stag=ab --dtag=ab --alg=sum 512x1000:1x1",
     "--reorder --sdt=f32 --ddt=bf16 --stag=abcd --dtag=aBcd16b 4x33x28x28",
+    "--reorder --sdt=f32 --ddt=s8 --stag=abcd --dtag=AcdB64a4b --oflag=s8s8_comp:1 128x72x3x3",
+    "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16a64b2a 256x320",
     "--pool --dir=FWD_D --dt=f32 --tag=axb --alg=max mb4ic32ih28oh14kh3sh2ph1",
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 l1t4mb4sic32slc32dhc32dic32",
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --cfg=f32 l1t5mb1slc256",

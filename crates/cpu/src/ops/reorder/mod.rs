@@ -1,5 +1,6 @@
 //! Reorder: changes of layout, type and scale.
 
+mod pieces;
 mod squares;
 mod sums;
 
@@ -11,9 +12,10 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 use sums::{Summed, Sums};
 
-/// The rows, best first: copies bit by bit, then arithmetic.
+/// The rows, best first: transpositions, copies bit by bit, then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "squares:jit", plan: squares::plan },
+    Impl { name: "pieces:jit", plan: pieces::plan },
     Impl { name: "tiles:portable", plan: copy },
     Impl { name: "chunks:jit", plan: generated },
     Impl { name: "chunks:portable", plan: convert },

@@ -32,9 +32,9 @@ const WORD: usize = 4;
 
 /// A loop over both tensors: how often, and the elements of a step in destination and source.
 #[derive(Clone, Copy, Debug)]
-struct Loop {
-    size: usize,
-    steps: [usize; 2],
+pub(super) struct Loop {
+    pub(super) size: usize,
+    pub(super) steps: [usize; 2],
 }
 
 /// The transpositions of one reorder.
@@ -135,7 +135,7 @@ fn is_woven(rows: Loop, columns: Loop) -> bool {
 }
 
 /// Strides and blocks without padding.
-fn whole(tensor: &Tensor) -> Option<&Blocking> {
+pub(super) fn whole(tensor: &Tensor) -> Option<&Blocking> {
     tensor.blocking().filter(|b| b.padded_dims == *tensor.dims())
 }
 
@@ -170,7 +170,7 @@ pub(super) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
 }
 
 /// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where both tensors allow.
-fn loops(dims: &Dims, tensors: [&Blocking; 2]) -> Option<Vec<Loop>> {
+pub(super) fn loops(dims: &Dims, tensors: [&Blocking; 2]) -> Option<Vec<Loop>> {
     let mut all = Vec::with_capacity(2 * MAX_NDIMS);
     for (d, size) in dims.iter().enumerate() {
         for w in units(d, *size, tensors)?.windows(2) {
@@ -204,77 +204,100 @@ impl Kernel for Transposed {
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
         let each = (GRAIN as usize / (rows.size * self.piece.min(columns.size)).max(1)).max(1);
         let sizes = self.types.map(|t| t.bits() / 8);
-        let one = |i: usize| {
+        // Matrices from one on that lie at constant distances, as many of `most` as there are.
+        let some = |i: usize, most: usize| {
             let first = i % pieces * self.piece;
-            let (mut at, mut rest) = (self.starts, i / pieces);
-            for l in self.outer.iter().rev() {
-                (0..2).for_each(|t| at[t] += rest % l.size * l.steps[t]);
-                rest /= l.size;
-            }
+            let at = place(&self.outer, self.starts, i / pieces);
+            let next = self
+                .outer
+                .last()
+                .filter(|_| pieces == 1)
+                .map_or(Loop { size: 1, steps: [0; 2] }, |l| Loop { size: l.size - i % l.size, ..*l });
+            let matrices = Loop { size: next.size.min(most), ..next };
             let from = Matrix { buf: from, at: (at[1] + first) * sizes[1], row: rows.steps[1] * sizes[1] };
             let to = Matrix { buf: to, at: (at[0] + first * columns.steps[0]) * sizes[0], row: columns.steps[0] * sizes[0] };
             let count = self.piece.min(columns.size - first);
             if is_woven(rows, columns) {
-                simd.run(Weave { from, to, types: self.types, rows: rows.size, columns: count });
-            } else {
-                squares.run(from, to, rows.size, count);
+                simd.run(Weave { from, to, types: self.types, rows: rows.size, columns: count, matrices });
+                return matrices.size;
             }
+            squares.run(from, to, rows.size, count);
+            1
         };
-        ctx.executor.run(ctx.executor.threads(), all.div_ceil(each), &|_, task| (task * each..all.min((task + 1) * each)).for_each(one));
+        ctx.executor.run(ctx.executor.threads(), all.div_ceil(each), &|_, task| {
+            let (mut i, end) = (task * each, all.min((task + 1) * each));
+            while i < end {
+                i += some(i, end - i);
+            }
+        });
         Ok(())
     }
 }
 
-/// A few rows whose columns follow each other in the destination.
+/// Elements of both tensors at position `i` of some loops, the last of which is the innermost.
+pub(super) fn place(loops: &[Loop], mut at: [usize; 2], mut i: usize) -> [usize; 2] {
+    for l in loops.iter().rev() {
+        (0..2).for_each(|t| at[t] += i % l.size * l.steps[t]);
+        i /= l.size;
+    }
+    at
+}
+
+/// A few rows whose columns follow each other in the destination: of some matrices at constant distances.
 struct Weave {
     from: Matrix,
     to: Matrix,
     types: [DataType; 2],
     rows: usize,
     columns: usize,
+    matrices: Loop,
 }
 
+/// Numbers of rows in the destination's type.
+type Rows<T> = [[T; WOVEN]; FEW];
+
 impl Weave {
+    /// Writes columns from one on to a byte, of rows that have been converted or begin at another byte.
     #[inline(always)]
-    fn rows<T: Element + Into<u32>, const N: usize>(&self) {
-        let mut rows = [[T::zeroed(); WOVEN]; N];
-        for first in (0..self.columns).step_by(WOVEN) {
-            let count = WOVEN.min(self.columns - first);
-            for (i, row) in rows.iter_mut().enumerate() {
-                self.read(self.from.at + i * self.from.row, first, &mut row[..count]);
-            }
-            // All columns are woven, and those that do not exist left behind: the compiler knows how many there are.
-            let at = self.to.at + first * N * size_of::<T>();
-            if N * size_of::<T>() == WORD && at.is_multiple_of(WORD) {
-                let words: [u32; WOVEN] =
-                    from_fn(|column| rows.iter().rev().fold(0, |word, row| (word << ((32 / N) % 32)) | row[column].into()));
-                self.to.buf.write(at / WORD, &words[..count]);
-            } else {
-                let woven: [[T; N]; WOVEN] = from_fn(|column| rows.map(|row| row[column]));
-                self.to.buf.write(at / size_of::<T>(), &woven.as_flattened()[..count * N]);
-            }
+    fn columns<T: Element + Into<u32>, const N: usize>(&self, rows: Result<&Rows<u32>, usize>, first: usize, to: usize) {
+        // Most often there are all columns, and the compiler knows how many that are.
+        match WOVEN.min(self.columns - first) {
+            WOVEN => self.weave::<T, N>(rows, first, to, WOVEN),
+            count => self.weave::<T, N>(rows, first, to, count),
         }
     }
 
-    /// Numbers of a row that begins at a byte, in the destination's type.
     #[inline(always)]
-    fn read<T: Element>(&self, row: usize, first: usize, to: &mut [T]) {
-        if self.types[0] == self.types[1] {
-            return self.from.buf.read(row / size_of::<T>() + first, to);
+    fn weave<T: Element + Into<u32>, const N: usize>(&self, rows: Result<&Rows<u32>, usize>, first: usize, to: usize, count: usize) {
+        let mut read = [[T::zeroed(); WOVEN]; N];
+        for (i, row) in read.iter_mut().enumerate() {
+            match rows {
+                Ok(rows) => row.copy_from_slice(&bytemuck::cast_slice(&rows[i])[..WOVEN]),
+                Err(from) => self.from.buf.read((from + i * self.from.row) / size_of::<T>() + first, &mut row[..count]),
+            }
         }
+        // Columns that do not exist are woven too, and left behind.
+        if N * size_of::<T>() == WORD && to.is_multiple_of(WORD) {
+            let words: [u32; WOVEN] =
+                from_fn(|column| read.iter().rev().fold(0, |word, row| (word << ((32 / N) % 32)) | row[column].into()));
+            self.to.buf.write(to / WORD, &words[..count]);
+        } else {
+            let woven: [[T; N]; WOVEN] = from_fn(|column| read.map(|row| row[column]));
+            self.to.buf.write(to / size_of::<T>(), &woven.as_flattened()[..count * N]);
+        }
+    }
+
+    /// Converts the columns of all rows from one on; all that a row has room for, though there may be fewer.
+    #[inline(always)]
+    fn convert(&self, from: usize, first: usize, rows: &mut Rows<u32>) {
         let mut numbers = [0.0_f32; WOVEN];
-        let numbers = &mut numbers[..to.len()];
-        self.from.buf.read(row / size_of::<f32>() + first, numbers);
-        convert::from_f32(self.types[0], numbers, bytemuck::cast_slice_mut(to));
-    }
-
-    #[inline(always)]
-    fn all<T: Element + Into<u32>>(&self) {
-        match self.rows {
-            1 => self.rows::<T, 1>(),
-            2 => self.rows::<T, 2>(),
-            3 => self.rows::<T, 3>(),
-            _ => self.rows::<T, FEW>(),
+        for (i, row) in rows.iter_mut().enumerate().take(self.rows) {
+            let at = (from + i * self.from.row) / size_of::<f32>() + first;
+            match WOVEN.min(self.columns - first) {
+                WOVEN => self.from.buf.read(at, &mut numbers),
+                count => self.from.buf.read(at, &mut numbers[..count]),
+            }
+            convert::from_f32(self.types[0], &numbers, bytemuck::cast_slice_mut(row));
         }
     }
 }
@@ -284,10 +307,33 @@ impl Body for Weave {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        match self.types[0].bits() {
-            8 => self.all::<u8>(),
-            16 => self.all::<u16>(),
-            _ => self.all::<u32>(),
+        let [to_step, from_step] = [0, 1].map(|t| self.matrices.steps[t] * self.types[t].bits() / 8);
+        let (bits, mut converted) = (self.types[0].bits(), [[0; WOVEN]; FEW]);
+        for matrix in 0..self.matrices.size {
+            let from = self.from.at + matrix * from_step;
+            for first in (0..self.columns).step_by(WOVEN) {
+                let rows = if self.types[0] == self.types[1] {
+                    Err(from)
+                } else {
+                    self.convert(from, first, &mut converted);
+                    Ok(&converted)
+                };
+                let to = self.to.at + matrix * to_step + first * self.rows * bits / 8;
+                match (bits, self.rows) {
+                    (8, 1) => self.columns::<u8, 1>(rows, first, to),
+                    (8, 2) => self.columns::<u8, 2>(rows, first, to),
+                    (8, 3) => self.columns::<u8, 3>(rows, first, to),
+                    (8, _) => self.columns::<u8, FEW>(rows, first, to),
+                    (16, 1) => self.columns::<u16, 1>(rows, first, to),
+                    (16, 2) => self.columns::<u16, 2>(rows, first, to),
+                    (16, 3) => self.columns::<u16, 3>(rows, first, to),
+                    (16, _) => self.columns::<u16, FEW>(rows, first, to),
+                    (_, 1) => self.columns::<u32, 1>(rows, first, to),
+                    (_, 2) => self.columns::<u32, 2>(rows, first, to),
+                    (_, 3) => self.columns::<u32, 3>(rows, first, to),
+                    (_, _) => self.columns::<u32, FEW>(rows, first, to),
+                }
+            }
         }
     }
 }
