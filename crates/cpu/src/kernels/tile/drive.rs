@@ -7,6 +7,7 @@
 //!
 //! How a reduction is cut is a function of the product's sizes, so that results do not depend on who computes what.
 
+use super::list::Kept;
 use super::wide::{self, Before, Sources, Wide};
 use super::{AHEAD, Ahead, Call, Line, List, Listed, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
 use crate::kernels::multiversion::Simd;
@@ -393,21 +394,21 @@ impl<W: Work> Task<'_, '_, W> {
         let listed = self.drive.lists.get().and_then(|lists| lists.of(&self.tiles));
         let rows = listed.map_or_else(|| self.drive.rows(&self.tiles), |(rows, _)| rows.clone());
         let near = self.drive.most_tiles(self.panels.len());
-        let mut walked = |run: &Run, rest: &mut Rest<'_>| {
-            let found = &mut |list: &List<'_>, tiles| {
-                self.list(&list.listed(), tiles, rest);
+        let mut walked = |runs: &mut dyn Iterator<Item = Run>, rest: &mut Rest<'_>| {
+            let found = &mut |all: &List<'_>, lists: &[Kept]| {
+                self.lists(lists.iter().map(|l| (all.kept(l), l.tiles.clone())), rest);
                 true
             };
-            self.drive.list(self.on.work, (self.unit, rows.start), (run, near), &mut list, found);
+            self.drive.list(self.on.work, (self.unit, rows.start), (runs, near), &mut list, found);
         };
         match listed {
-            None => self.drive.runs(&self.tiles).for_each(|run| walked(&run, &mut rest)),
+            None => walked(&mut self.drive.runs(&self.tiles), &mut rest),
             Some((_, batches)) => {
                 let base = self.on.work.base(self.unit);
                 for batch in batches {
                     match batch {
-                        Batch::Fixed { list, tiles } => self.list(&list.at(base), tiles.clone(), &mut rest),
-                        Batch::Walked(run) => walked(run, &mut rest),
+                        Batch::Fixed { list, tiles } => self.lists(std::iter::once((list.at(base), tiles.clone())), &mut rest),
+                        Batch::Walked(run) => walked(&mut std::iter::once(run.clone()), &mut rest),
                     }
                 }
             }
@@ -467,57 +468,57 @@ impl<W: Work> Task<'_, '_, W> {
         }
     }
 
-    /// The tiles of a list, which are some of the task's, by all panels.
-    fn list(&self, list: &Listed<'_>, tiles: Range<usize>, rest: &mut Rest<'_>) {
+    /// The tiles of some lists, which are some of the task's, by all panels: all of them meet a part of the reduction before the next one.
+    fn lists<'l>(&self, lists: impl Iterator<Item = (Listed<'l>, Range<usize>)> + Clone, rest: &mut Rest<'_>) {
+        for part in 0..self.drive.shape.parts.len() {
+            lists.clone().for_each(|(list, tiles)| self.list(part, &list, tiles, rest));
+        }
+    }
+
+    /// The tiles of a list by all panels, in a part.
+    fn list(&self, index: usize, list: &Listed<'_>, tiles: Range<usize>, rest: &mut Rest<'_>) {
         let (on, drive, shape) = (self.on, self.drive, &self.drive.shape);
+        let (part, ends) = (&shape.parts[index], index + 1 == shape.parts.len());
         let whole = self.panels.start..self.panels.end.min(drive.whole());
         let kinds = [(false, whole.clone()), (true, whole.end.max(self.panels.start)..self.panels.end)];
-        for (index, part) in shape.parts.iter().enumerate() {
-            let ends = index + 1 == shape.parts.len();
-            let taken = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, rest.taken));
-            let list = taken.as_ref().unwrap_or(list);
-            let tail = self.tail.filter(|_| ends);
-            for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
-                let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
-                let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len()));
-                let call = Call {
-                    strips: &[],
-                    steps: part.steps,
-                    a: on.a,
-                    a_from: part.before[0],
-                    zeros: on.zeros,
-                    b: on.b,
-                    panels: Panels {
-                        at: self.b_at + panels.start * on.b_panel + part.before[1],
-                        step: on.b_panel,
-                        count: panels.len(),
-                        outer,
-                    },
-                    c: on.c,
-                    column,
-                    tail_column: tail.map_or(0, |t| t.1) + column,
-                    a_step: on.a_step,
-                    b_row: on.b_row,
-                    last: (shape.columns - 1) % drive.isa.width().lanes() + 1,
-                    tail: tail.map(|t| t.0),
-                    sums: rest.sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
-                    sums_row: drive.step(),
-                    ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
-                };
-                let Some(wide) = &drive.wide else {
-                    tile.run_list(list, call);
-                    continue;
-                };
-                let at = (panels.start - self.panels.start) * shape.panel_bytes + part.before[1];
-                let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
-                let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };
-                wide.run(
-                    (on.simd, &mut *rest.wide),
-                    tile,
-                    call,
-                    Before { panels: rest.panels, sources: on.sources.filter(|_| wide.is_whole()), partial: part.partial },
-                );
-            }
+        let taken = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, rest.taken));
+        let list = taken.as_ref().unwrap_or(list);
+        let tail = self.tail.filter(|_| ends);
+        for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
+            let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
+            let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len()));
+            let call = Call {
+                strips: &[],
+                steps: part.steps,
+                a: on.a,
+                a_from: part.before[0],
+                zeros: on.zeros,
+                b: on.b,
+                panels: Panels { at: self.b_at + panels.start * on.b_panel + part.before[1], step: on.b_panel, count: panels.len(), outer },
+                c: on.c,
+                column,
+                tail_column: tail.map_or(0, |t| t.1) + column,
+                a_step: on.a_step,
+                b_row: on.b_row,
+                last: (shape.columns - 1) % drive.isa.width().lanes() + 1,
+                tail: tail.map(|t| t.0),
+                sums: rest.sums.get_mut((panels.start - self.panels.start) * shape.panel..).unwrap_or_default(),
+                sums_row: drive.step(),
+                ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
+            };
+            let Some(wide) = &drive.wide else {
+                tile.run_list(list, call);
+                continue;
+            };
+            let at = (panels.start - self.panels.start) * shape.panel_bytes + part.before[1];
+            let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
+            let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };
+            wide.run(
+                (on.simd, &mut *rest.wide),
+                tile,
+                call,
+                Before { panels: rest.panels, sources: on.sources.filter(|_| wide.is_whole()), partial: part.partial },
+            );
         }
     }
 }

@@ -4,7 +4,7 @@
 //! no more than two thousand. What such a list may name is known when it is made, and an execution checks its ends alone.
 
 use super::list::Reach;
-use super::{Call, List, Places};
+use super::{Call, Places};
 use oxidnn_jit::kernels::dot::HEAD;
 use std::ops::Range;
 
@@ -58,8 +58,8 @@ impl Span {
 
 impl Fixed {
     /// What `list` lists, whose sums have so many bytes in a row; `None` where a row of `A` is at the distance `not`, or on overflow.
-    pub fn new(list: &List<'_>, sums_row: usize, not: usize) -> Option<Fixed> {
-        let Listed { words, rows, tap, .. } = list.listed();
+    pub fn new(list: Listed<'_>, sums_row: usize, not: usize) -> Option<Fixed> {
+        let Listed { words, rows, tap, .. } = list;
         let mut extent = Extent { a: Span::NONE, b: Span::NONE, c: Span::NONE, sums: Span::NONE, sums_row };
         let mut rest = words;
         while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {

@@ -5,17 +5,28 @@
 
 use super::{Call, Listed, MOST_ROWS, Places, Spec};
 use oxidnn_jit::kernels::dot::HEAD;
+use std::ops::Range;
 
 /// Strips being written, as `oxidnn_jit::kernels::dot` describes them.
 #[derive(Debug)]
 pub struct List<'t> {
     words: &'t mut [usize],
+    /// Where the list begins, behind others that are kept, and where it ends.
+    start: usize,
     len: usize,
     /// Where the last strip begins.
     last: usize,
     rows: usize,
     /// Whether a tap has the address of the first row alone.
     across: bool,
+}
+
+/// A list that others follow in the same words, and which tiles of a product it has.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Kept {
+    pub(super) tiles: Range<usize>,
+    words: Range<usize>,
+    rows: usize,
 }
 
 /// A strip without its taps.
@@ -47,7 +58,7 @@ impl<'t> List<'t> {
 
     /// An empty list in `words`, of tiles of `rows` rows all of whose addresses taps have.
     pub fn new(words: &'t mut [usize], rows: usize) -> List<'t> {
-        List { words, len: 0, last: 0, rows, across: false }
+        List { words, start: 0, len: 0, last: 0, rows, across: false }
     }
 
     /// An empty list in `words`, of tiles whose taps have the address of the first row alone.
@@ -63,22 +74,30 @@ impl<'t> List<'t> {
 
     /// The words of all strips.
     pub fn strips(&self) -> &[usize] {
-        &self.words[..self.len]
+        &self.words[self.start..self.len]
     }
 
-    /// Words of a tap.
-    fn tap_words(&self) -> usize {
-        if self.across { 2 } else { 1 + self.rows }
+    /// Begins another list, of tiles of `rows` rows, behind what there is.
+    pub(super) fn begin(&mut self, rows: usize) {
+        (self.start, self.rows) = (self.len, rows);
     }
 
-    /// The list as it is now.
-    pub fn listed(&self) -> Listed<'_> {
-        Listed::plain(self.strips(), self.rows, self.tap_words())
+    /// Ends the list, which has these tiles and stays as it is, and begins another of tiles like them.
+    pub(super) fn keep(&mut self, tiles: Range<usize>) -> Kept {
+        let words = self.start..self.len;
+        self.start = self.len;
+        Kept { tiles, words, rows: self.rows }
     }
 
-    /// Drops all strips; the tiles of those that follow have `rows` rows.
+    /// A list that was kept since the last [`List::restart`].
+    pub(super) fn kept(&self, kept: &Kept) -> Listed<'_> {
+        let tap = if self.across { 2 } else { 1 + kept.rows };
+        Listed::plain(&self.words[kept.words.clone()], kept.rows, tap)
+    }
+
+    /// Drops all strips, kept ones too; the tiles of those that follow have `rows` rows.
     pub fn restart(&mut self, rows: usize) {
-        (self.len, self.last, self.rows) = (0, 0, rows);
+        (self.start, self.len, self.last, self.rows) = (0, 0, 0, rows);
     }
 
     /// Whether there is room for another strip of so many taps.

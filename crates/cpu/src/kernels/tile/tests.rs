@@ -25,7 +25,7 @@ fn what_lies_outside_is_refused() {
         list.strip(Strip { tiles: 2, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
         let base = if fixed { first } else { 0 };
         list.tap(tap[0], 0, &std::array::from_fn(|i| tap[1 + i % 2].wrapping_sub(base)));
-        let distances = Fixed::new(&list, count * lanes * 4, usize::MAX);
+        let distances = Fixed::new(Listed::plain(list.strips(), 2, 3), count * lanes * 4, usize::MAX);
         let call = Call {
             strips: if fixed { &[] } else { list.strips() },
             steps,
@@ -80,9 +80,9 @@ fn lists_of_distances_have_no_padding() {
     let mut list = List::new(&mut words, 2);
     list.strip(Strip { tiles: 2, sums: 0, a_row: 8, c_row: 8, to: (0, &[0; MOST_ROWS]) });
     list.tap(0, 0, &std::array::from_fn(|i| i * 8));
-    assert!(Fixed::new(&list, 64, 16).is_some());
-    assert!(Fixed::new(&list, 64, 8).is_none(), "the distance that no list may have");
-    assert!(Fixed::new(&list, usize::MAX, 16).is_none(), "sums beyond all memory");
+    assert!(Fixed::new(Listed::plain(list.strips(), 2, 3), 64, 16).is_some());
+    assert!(Fixed::new(Listed::plain(list.strips(), 2, 3), 64, 8).is_none(), "the distance that no list may have");
+    assert!(Fixed::new(Listed::plain(list.strips(), 2, 3), usize::MAX, 16).is_none(), "sums beyond all memory");
 }
 
 #[test]

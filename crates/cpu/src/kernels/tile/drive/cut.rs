@@ -12,8 +12,9 @@ mod tests;
 
 /// Bytes of panels that stay in the second cache.
 const PANELS: usize = 384 << 10;
-/// Tasks that a large product is cut into, so that nobody waits long for the last.
-const TASKS: usize = 32;
+/// Tasks of a worker where there are several, so that nobody waits long for the last: more cost more than they save, for the tiles of a task begin
+/// with a few hundred cycles of looking up where they are.
+const EACH: usize = 4;
 /// Multiply-adds that are worth a task of their own, and those that are worth another worker.
 const WORTH: usize = 1 << 20;
 const WORKER: usize = 256 << 10;
@@ -76,7 +77,7 @@ impl Line<'_> {
         let steps: usize = self.parts.iter().map(|p| p.taps * (p.steps + 1)).sum();
         let work = [self.rows, self.vectors * self.vector / 4, steps].into_iter().fold(self.units, usize::saturating_mul);
         let few = (work / WORKER).clamp(1, self.workers.max(1));
-        if few < self.workers { few } else { (work / WORTH).clamp(1, TASKS.max(few)).next_multiple_of(few) }
+        if few < self.workers || few == 1 { few } else { few * (work / WORTH / few).clamp(1, EACH) }
     }
 
     /// Where one of `tasks` tasks begins, for groups that begin at these panels: units and groups before it, tiles of its first group.

@@ -1,11 +1,15 @@
 //! The lists of a product's pieces: runs of tiles that are equally tall, listed once where they read no padding.
 
 use super::{Drive, PADDING, Work};
+use crate::kernels::tile::list::Kept;
 use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
 
 /// Most words of all lists that are kept: more are as quickly written again as they come from far.
 const WORDS: usize = 16 << 10;
+
+/// Most lists at a time.
+const LISTS: usize = 16;
 
 /// Tiles that follow each other and are equally tall.
 #[derive(Clone, Debug)]
@@ -31,11 +35,11 @@ pub(super) enum Batch {
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where rows are widened, which then lie elsewhere, nor for products of
-    /// numbers wider than bytes: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists.
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where rows are widened, which then lie elsewhere, where all tiles are to meet
+    /// a part of the reduction before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists.
     pub(super) fn new<W: Work>(drive: &Drive, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
-        if drive.wide.is_some() || !drive.shape.product.is_whole() {
+        if drive.wide.is_some() || drive.shape.parts.len() > 1 || !drive.shape.product.is_whole() {
             return lists;
         }
         let mut words = vec![0; drive.list_len().unwrap_or(0) * size_of::<f32>() / size_of::<usize>()];
@@ -75,14 +79,16 @@ impl Batch {
         let (mut batches, near) = (Vec::new(), drive.most_tiles(drive.cut.most_panels()));
         for run in drive.runs(tiles) {
             let kept = batches.len();
-            let found = &mut |list: &List<'_>, tiles| {
-                let Some(list) = Fixed::new(list, drive.step() * 4, PADDING) else { return false };
-                let fits = list.words() <= *left;
-                *left = if fits { *left - list.words() } else { 0 };
-                batches.push(Batch::Fixed { list, tiles });
-                fits
+            let found = &mut |all: &List<'_>, lists: &[Kept]| {
+                lists.iter().all(|kept| {
+                    let Some(list) = Fixed::new(all.kept(kept), drive.step() * 4, PADDING) else { return false };
+                    let fits = list.words() <= *left;
+                    *left = if fits { *left - list.words() } else { 0 };
+                    batches.push(Batch::Fixed { list, tiles: kept.tiles.clone() });
+                    fits
+                })
             };
-            if !drive.list(work, (0, row), (&run, near), &mut List::new(words, 0), found) {
+            if !drive.list(work, (0, row), (std::iter::once(run.clone()), near), &mut List::new(words, 0), found) {
                 batches.truncate(kept);
                 batches.push(Batch::Walked(run));
             }
@@ -122,31 +128,41 @@ impl Drive {
         })
     }
 
-    /// Lists a run of a piece of a unit that begins at a row, at most `near` tiles at a time: `found` gets the lists and which tiles of the piece
-    /// they are, and says whether to go on. True when all are found.
+    /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `near` tiles each: `found` gets the
+    /// lists and says whether to go on. True when all are found.
     pub(super) fn list<W: Work>(
         &self,
         work: &W,
         (unit, row): (usize, usize),
-        (run, near): (&Run, usize),
+        (runs, near): (impl Iterator<Item = Run>, usize),
         list: &mut List<'_>,
-        found: &mut dyn FnMut(&List<'_>, Range<usize>) -> bool,
+        found: &mut dyn FnMut(&List<'_>, &[Kept]) -> bool,
     ) -> bool {
         let (taps, sums_row) = (self.shape.most(&|p| p.taps), self.step() * 4);
-        let mut walk = work.walk(unit, run.first);
-        list.restart(run.rows);
-        let (mut done, mut from) = (run.tiles.start, run.tiles.start);
-        while done < run.tiles.end {
-            if done - from >= near || !list.has_room(taps) {
-                if !found(list, from..done) {
-                    return false;
+        let (mut lists, mut len): ([Kept; LISTS], usize) = Default::default();
+        list.restart(0);
+        for run in runs {
+            let mut walk = work.walk(unit, run.first);
+            let (mut done, mut from) = (run.tiles.start, run.tiles.start);
+            list.begin(run.rows);
+            while done < run.tiles.end {
+                if done - from >= near || done > from && !list.has_room(taps) {
+                    lists[len] = list.keep(from..done);
+                    (from, len) = (done, len + 1);
                 }
-                list.restart(run.rows);
-                from = done;
+                if len == LISTS || !list.has_room(taps) {
+                    if !found(list, &lists[..len]) {
+                        return false;
+                    }
+                    list.restart(run.rows);
+                    len = 0;
+                }
+                let at = (run.first + (done - run.tiles.start) * run.rows - row) * sums_row;
+                done += work.strip(&mut walk, at, (near - (done - from)).min(run.tiles.end - done), list);
             }
-            let at = (run.first + (done - run.tiles.start) * run.rows - row) * sums_row;
-            done += work.strip(&mut walk, at, (near - (done - from)).min(run.tiles.end - done), list);
+            lists[len] = list.keep(from..done);
+            len += 1;
         }
-        found(list, from..done)
+        len == 0 || found(list, &lists[..len])
     }
 }
