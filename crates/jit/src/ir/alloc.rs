@@ -60,23 +60,20 @@ fn check_defined(m: &Machine) -> Result<(), IrError> {
             Item::End => blocks.pop().into_iter().flatten().for_each(|r| defined[r as usize] = false),
             Item::Inst(inst) => {
                 let clears = is_clearing(inst);
-                let mut undefined = None;
+                // An instruction writes one register at most.
+                let (mut undefined, mut written) = (None, None);
                 uses(inst, |u| {
-                    if u.reads && !defined[u.reg as usize] && !clears {
-                        undefined = Some(u.reg);
-                    }
+                    let new = !defined[u.reg as usize];
+                    undefined = undefined.or((u.reads && new && !clears).then_some(u.reg));
+                    written = written.or((u.writes && new).then_some(u.reg));
                 });
                 if let Some(value) = undefined {
                     return Err(IrError::Undefined { at, value });
                 }
-                uses(inst, |u| {
-                    if u.writes && !defined[u.reg as usize] {
-                        defined[u.reg as usize] = true;
-                        if let Some(block) = blocks.last_mut() {
-                            block.push(u.reg);
-                        }
-                    }
-                });
+                if let (Some(reg), Some(block)) = (written, blocks.last_mut()) {
+                    defined[reg as usize] = true;
+                    block.push(reg);
+                }
             }
         }
     }
@@ -84,6 +81,7 @@ fn check_defined(m: &Machine) -> Result<(), IrError> {
 }
 
 /// `x ^ x`, which does not depend on what `x` was.
+#[inline]
 pub(super) fn is_clearing(inst: &MachineInst) -> bool {
     let args = inst.args.get();
     inst.op == Op::Xor && inst.masked == Masked::No && args[0] == args[1] && args[1] == args[2]
@@ -191,7 +189,7 @@ fn copied(m: &Machine) -> Vec<Option<Reg>> {
 
 /// Puts values on the stack: loads before their reads, stores after their writes.
 fn spill(m: &mut Machine, regs: &[Reg]) {
-    let mut slots: Vec<Option<usize>> = vec![None; m.virtuals.len()];
+    let mut slots: Vec<Option<u32>> = vec![None; m.virtuals.len()];
     for reg in regs {
         slots[*reg as usize] = Some(m.slots);
         m.slots += 1;
@@ -207,7 +205,7 @@ fn spill(m: &mut Machine, regs: &[Reg]) {
 }
 
 /// An instruction with its loads and stores.
-fn spill_in(m: &mut Machine, mut inst: MachineInst, slots: &[Option<usize>]) {
+fn spill_in(m: &mut Machine, mut inst: MachineInst, slots: &[Option<u32>]) {
     // Values on the stack: how often they are used here, by kind of use. An instruction has few operands.
     let mut used: Vec<(Reg, bool, bool)> = Vec::new();
     let clears = is_clearing(&inst);

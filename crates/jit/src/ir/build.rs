@@ -2,10 +2,13 @@
 
 use super::*;
 
+/// Instructions and values for which there is room at once: most kernels have fewer.
+const BODY: usize = 512;
+
 impl Function {
     /// An empty function for a processor.
     pub fn new(isa: Isa) -> Function {
-        Function { isa, body: Vec::new(), virtuals: Vec::new(), constants: Vec::new(), locals: 0, tiles: None }
+        Function { isa, body: Vec::with_capacity(BODY), virtuals: Vec::with_capacity(BODY), constants: Vec::new(), locals: 0, tiles: None }
     }
 
     /// The processor.

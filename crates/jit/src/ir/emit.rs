@@ -82,7 +82,7 @@ impl Emitter<'_> {
         };
         let saved = &INTS[FREE_INTS..highest(Class::Int).max(FREE_INTS)];
         let vectors = highest(Class::Simd) > 0;
-        let frame = self.m.slots * SLOT;
+        let frame = self.m.slots as usize * SLOT;
         for r in saved {
             self.asm.op(Op::Push, &[(*r).into()]);
         }
@@ -180,7 +180,7 @@ impl Emitter<'_> {
         match place {
             Place::At { base, index, disp } => Mem::At { base: self.int(base), index: index.map(|(i, s)| (self.int(i), s)), disp },
             Place::Const(c) => Mem::Const(self.constants[c as usize]),
-            Place::Slot(slot, disp) => Mem::at(Gpr::Rsp, (slot * SLOT) as i32 + disp),
+            Place::Slot(slot, disp) => Mem::at(Gpr::Rsp, slot as i32 * SLOT as i32 + disp),
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) enum Place {
     },
     Const(u32),
     /// Bytes behind the begin of a slot of the stack frame.
-    Slot(usize, i32),
+    Slot(u32, i32),
 }
 
 impl From<Addr> for Place {
@@ -107,7 +107,7 @@ pub(super) struct Machine {
     pub(super) virtuals: Vec<Virtual>,
     pub(super) constants: Vec<Vec<u8>>,
     /// Slots of the stack frame, one widest vector each.
-    pub(super) slots: usize,
+    pub(super) slots: u32,
 }
 
 impl Machine {
@@ -178,6 +178,7 @@ pub(super) struct Use {
 }
 
 /// Every register that an instruction reads or writes, with repetitions.
+#[inline]
 pub(super) fn uses(inst: &MachineInst, mut see: impl FnMut(Use)) {
     let read = |reg| Use { reg, reads: true, writes: false };
     for (n, arg) in inst.args.get().iter().enumerate() {

@@ -240,7 +240,7 @@ fn packed(m: &mut Machine, pack: Op, a: Reg) -> Reg {
     words
 }
 
-fn new_slot(m: &mut Machine) -> usize {
+fn new_slot(m: &mut Machine) -> u32 {
     m.slots += 1;
     m.slots - 1
 }

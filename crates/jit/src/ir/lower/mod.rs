@@ -13,7 +13,9 @@ use crate::asm::{Cond, Gpr, Op, Width};
 /// Lowers a function.
 pub(super) fn lower(function: Function) -> Machine {
     let isa = function.isa;
-    let mut m = Machine { items: Vec::new(), virtuals: function.virtuals, constants: function.constants, slots: function.locals };
+    // Few instructions become more than one.
+    let items = Vec::with_capacity(function.body.len() + function.body.len() / 4);
+    let mut m = Machine { items, virtuals: function.virtuals, constants: function.constants, slots: function.locals as u32 };
     for inst in function.body {
         match inst {
             Inst::Vector(v) if isa.avx512 => avx512::lower(&mut m, isa, v),
@@ -38,7 +40,7 @@ fn scalar(m: &mut Machine, inst: Inst) {
         Inst::LoadU8(dst, from) => m.op(Op::MovU8, &[Reg(dst.0), Mem(from.into())]),
         Inst::StoreInt(to, src) => m.op(Op::MovStore, &[Mem(to.into()), Reg(src.0)]),
         Inst::Address(dst, of) => m.op(Op::Lea, &[Reg(dst.0), Mem(of.into())]),
-        Inst::Local(dst, slot) => m.op(Op::Lea, &[Reg(dst.0), Mem(Place::Slot(slot, 0))]),
+        Inst::Local(dst, slot) => m.op(Op::Lea, &[Reg(dst.0), Mem(Place::Slot(slot as u32, 0))]),
         Inst::Int(op, dst, b) => integer(m, op, dst.0, b),
         Inst::Prefetch(what, at) => {
             let op = match what {
