@@ -107,8 +107,8 @@ struct Cut {
     tall: usize,
     /// Rows of a block.
     block: usize,
-    /// Panels of a group.
-    group: usize,
+    /// Groups of panels, one for a task.
+    groups: usize,
     /// Whether and how bytes are widened.
     wide: Option<Wide>,
 }
@@ -231,9 +231,11 @@ impl Cut {
             let blocks = wanted.div_ceil(panels.div_ceil(group).max(1));
             block = block.min(rows.div_ceil(tall).div_ceil(blocks).max(TILES));
         }
-        // Blocks are equally tall, whatever remains in the last tile of each.
-        let block = rows.div_ceil(rows.div_ceil(block * tall).max(1)).max(1);
-        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, group, wide }
+        // Blocks are equally tall, whatever remains in the last tile of each, and groups equally wide: as many as share out evenly, where they can.
+        let blocks = rows.div_ceil(block * tall).max(1);
+        let (least, block) = (panels.div_ceil(group), rows.div_ceil(blocks).max(1));
+        let groups = (least..=panels.min(2 * least)).find(|n| (batch * blocks * n).is_multiple_of(workers)).unwrap_or(least);
+        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, groups, wide }
     }
 
     /// Steps of a part: the first, and how many are whole.
@@ -246,8 +248,14 @@ impl Cut {
         self.sizes.rows.div_ceil(self.block)
     }
 
-    fn groups(&self) -> usize {
-        self.panels.div_ceil(self.group)
+    /// The panels of a group.
+    fn group(&self, group: usize) -> Range<usize> {
+        group * self.panels / self.groups..(group + 1) * self.panels / self.groups
+    }
+
+    /// Most panels of a group.
+    fn most_panels(&self) -> usize {
+        self.panels.div_ceil(self.groups.max(1))
     }
 
     /// Whether `B` is so large that tiles ask for its parts before they are met.
@@ -262,7 +270,7 @@ impl Cut {
 
     /// From a row of sums to the next.
     fn sums_row(&self) -> usize {
-        self.group * self.sizes.width
+        self.most_panels() * self.sizes.width
     }
 
     fn rows(&self, block: usize) -> Range<usize> {
@@ -304,12 +312,12 @@ impl Gemm {
     }
 
     fn widened_len(&self) -> usize {
-        if self.cut.wide.is_some() { self.cut.group * self.cut.steps * self.cut.sizes.width * 2 } else { 0 }
+        if self.cut.wide.is_some() { self.cut.most_panels() * self.cut.steps * self.cut.sizes.width * 2 } else { 0 }
     }
 
     /// Numbers of scratch that hold the panels of a group.
     fn panels_len(&self) -> usize {
-        if self.kind.right == Right::Packed { self.cut.group * self.cut.steps * self.cut.sizes.width } else { 0 }
+        if self.kind.right == Right::Packed { self.cut.most_panels() * self.cut.steps * self.cut.sizes.width } else { 0 }
     }
 
     fn sums_len(&self) -> usize {
@@ -364,13 +372,12 @@ impl Gemm {
     /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
     pub(crate) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
         let Some(tiles) = self.tiles.get() else { return };
-        let (cut, blocks, groups) = (&self.cut, self.cut.blocks(), self.cut.groups());
+        let (cut, blocks, groups) = (&self.cut, self.cut.blocks(), self.cut.groups);
         let tasks = cut.sizes.batch * blocks * groups;
         scratch.work(executor, if cut.sizes.small() { 1 } else { self.workers }, tasks, &|task, share| {
             let (rest, batch) = (task % (blocks * groups), task / (blocks * groups));
             let (block, group) = (rest / groups, rest % groups);
-            let panels = group * cut.group..cut.panels.min((group + 1) * cut.group);
-            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), panels };
+            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), group, panels: cut.group(group) };
             self.task(simd, tiles, on, &at, share);
         });
     }
@@ -447,10 +454,10 @@ impl Gemm {
         let (cut, product) = (&self.cut, self.kind.product);
         let (panels, part) = if part + 1 < cut.parts {
             (at.panels.clone(), part + 1)
-        } else if at.panels.end < cut.panels {
-            (at.panels.end..cut.panels.min(at.panels.end + cut.group), 0)
+        } else if at.group + 1 < cut.groups {
+            (cut.group(at.group + 1), 0)
         } else if at.rows.end < cut.sizes.rows {
-            (0..cut.panels.min(cut.group), 0)
+            (cut.group(0), 0)
         } else {
             return Next::default();
         };
@@ -559,6 +566,8 @@ struct Place {
     /// Where its product begins in `A`, `B` and the destination.
     starts: [usize; 3],
     rows: Range<usize>,
+    /// The group, and its panels.
+    group: usize,
     panels: Range<usize>,
 }
 
