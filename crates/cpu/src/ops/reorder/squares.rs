@@ -30,11 +30,11 @@ const WOVEN: usize = 64;
 /// Bytes of a word.
 const WORD: usize = 4;
 
-/// A loop over both tensors: how often, and the elements of a step in destination and source.
+/// A loop over tensors: how often, and the elements of a step in destination, source, and what else there is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Loop {
+pub(super) struct Loop<const N: usize = 2> {
     pub(super) size: usize,
-    pub(super) steps: [usize; 2],
+    pub(super) steps: [usize; N],
 }
 
 /// The transpositions of one reorder.
@@ -140,7 +140,7 @@ pub(super) fn whole(tensor: &Tensor) -> Option<&Blocking> {
 }
 
 /// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
-pub(super) fn units(d: usize, size: i64, tensors: [&Blocking; 2]) -> Option<Vec<i64>> {
+pub(super) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i64>> {
     let mut units = vec![1, size];
     for b in tensors {
         let mut unit = 1;
@@ -169,18 +169,18 @@ pub(super) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
     unit / below * b.strides[d]
 }
 
-/// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where both tensors allow.
-pub(super) fn loops(dims: &Dims, tensors: [&Blocking; 2]) -> Option<Vec<Loop>> {
+/// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where all tensors allow.
+pub(super) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Option<Vec<Loop<N>>> {
     let mut all = Vec::with_capacity(2 * MAX_NDIMS);
     for (d, size) in dims.iter().enumerate() {
-        for w in units(d, *size, tensors)?.windows(2) {
+        for w in units(d, *size, &tensors)?.windows(2) {
             all.push(Loop { size: (w[1] / w[0]) as usize, steps: tensors.map(|b| step(b, d, w[0]) as usize) });
         }
     }
     all.sort_by_key(|l| std::cmp::Reverse(l.steps));
-    let mut joined: Vec<Loop> = Vec::with_capacity(all.len());
+    let mut joined: Vec<Loop<N>> = Vec::with_capacity(all.len());
     for l in all {
-        match joined.last_mut().filter(|before| (0..2).all(|t| before.steps[t] == l.steps[t] * l.size)) {
+        match joined.last_mut().filter(|before| (0..N).all(|t| before.steps[t] == l.steps[t] * l.size)) {
             Some(before) => *before = Loop { size: before.size * l.size, ..l },
             None => joined.push(l),
         }
@@ -234,10 +234,10 @@ impl Kernel for Transposed {
     }
 }
 
-/// Elements of both tensors at position `i` of some loops, the last of which is the innermost.
-pub(super) fn place(loops: &[Loop], mut at: [usize; 2], mut i: usize) -> [usize; 2] {
+/// Elements of all tensors at position `i` of some loops, the last of which is the innermost.
+pub(super) fn place<const N: usize>(loops: &[Loop<N>], mut at: [usize; N], mut i: usize) -> [usize; N] {
     for l in loops.iter().rev() {
-        (0..2).for_each(|t| at[t] += i % l.size * l.steps[t]);
+        (0..N).for_each(|t| at[t] += i % l.size * l.steps[t]);
         i /= l.size;
     }
     at

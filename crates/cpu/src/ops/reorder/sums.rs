@@ -91,7 +91,7 @@ impl Sums {
         }
         let (mut kept, mut reduced) = (Vec::new(), Vec::new());
         for (d, size) in b.padded_dims.iter().enumerate() {
-            for w in units(d, *size, [b, b]).ok_or_else(no)?.windows(2) {
+            for w in units(d, *size, &[b]).ok_or_else(no)?.windows(2) {
                 let (count, step) = ((w[1] / w[0]) as usize, step(b, d, w[0]));
                 if mask >> d & 1 == 1 {
                     kept.push((count, step as usize, (w[0] * strides[d]) as usize));
