@@ -116,12 +116,15 @@ impl Shape {
     }
 }
 
-/// Sets the registers up for a [`Shape`], whose bytes are the argument, or gives them up. This is its key.
+/// What is done to all registers, whose [`Shape`]'s bytes are the argument. This is its key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Setup {
-    /// Until this thread says otherwise.
+    /// Gives them their shapes, until this thread says otherwise.
     Shape,
-    /// A thread that holds no tiles is switched faster.
+    /// A product of no consequence, which changes register 0: the unit goes to sleep when it has had nothing to do for a thousand cycles or two, and
+    /// takes 700 to wake.
+    Awake(TileProduct),
+    /// Gives them up: a thread that holds no tiles is switched faster.
     Release,
 }
 
@@ -133,15 +136,16 @@ impl Setup {
         match self {
             // Emulated tiles belong to the function that uses them.
             Setup::Shape if !isa.emulated => f.tile_config(shape.at(0)),
+            Setup::Awake(product) if !isa.emulated => f.tile_dot(product, Tile(0), Tile(4), Tile(6)),
             Setup::Release => f.tile_release(),
-            Setup::Shape => {}
+            Setup::Shape | Setup::Awake(_) => {}
         }
         f
     }
 
     /// The name in dumps and profiles.
     pub fn name(self, isa: Isa) -> String {
-        format!("tiles.{self:?}.{}", isa.name()).to_lowercase()
+        format!("tiles.{self:?}.{}", isa.name()).to_lowercase().replace(['(', ')'], "_")
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::kernels::code::{Kernels, Key};
 use crate::kernels::tile::Ahead;
+use oxidnn_jit::ir::TileProduct;
 use oxidnn_jit::kernels::gather::{self, Gather};
 use oxidnn_jit::kernels::tiles::{self, LINES, Setup, Shape, TAP, Tiles};
 use oxidnn_jit::{Entry, Function, Isa};
@@ -50,6 +51,7 @@ static GATHERS: Kernels<Gather> = Kernels::new();
 #[derive(Debug)]
 pub(super) struct Registers {
     shape: Entry<[u8; 64]>,
+    awake: Entry<[u8; 64]>,
     release: Entry<[u8; 64]>,
 }
 
@@ -61,8 +63,9 @@ pub(super) struct Held<'r> {
 }
 
 impl Registers {
-    pub(super) fn get(isa: Isa) -> Result<Registers, Error> {
-        Ok(Registers { shape: SETUPS.get(isa, &Setup::Shape)?, release: SETUPS.get(isa, &Setup::Release)? })
+    pub(super) fn get(isa: Isa, product: TileProduct) -> Result<Registers, Error> {
+        let get = |setup: Setup| SETUPS.get(isa, &setup);
+        Ok(Registers { shape: get(Setup::Shape)?, awake: get(Setup::Awake(product))?, release: get(Setup::Release)? })
     }
 
     /// The registers, for this thread.
@@ -85,6 +88,17 @@ impl Held<'_> {
         (self.shape, self.bytes) = (Some(shape), shape.bytes());
         // SAFETY: the kernel reads these bytes, which are sizes that registers may have.
         unsafe { self.registers.shape.call(&self.bytes) }
+    }
+}
+
+impl Held<'_> {
+    /// Keeps the unit that multiplies tiles from going to sleep; what sums registers hold is lost.
+    #[inline]
+    pub(super) fn stay_awake(&self) {
+        if self.shape.is_some() {
+            // SAFETY: the kernel reads nothing, and the registers have shapes that fit each other.
+            unsafe { self.registers.awake.call(&self.bytes) }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the rows of a tile lie: what a product says about each half of 16, and what is done where a register cannot take them as they lie.
 
 use super::all_steps;
-use super::block::Gatherer;
+use super::block::{Gatherer, Held};
 use crate::kernels::tile::drive::{Block, Part};
 use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP};
 use oxidnn_runtime::Buf;
@@ -32,6 +32,7 @@ pub struct Half<'h> {
     index: usize,
     part: &'h Part,
     gatherer: &'h Gatherer,
+    held: &'h Held<'h>,
     /// The source, and what padding is.
     memory: [Buf; 2],
     taps: &'h mut [usize],
@@ -43,10 +44,10 @@ impl<'h> Half<'h> {
     pub(super) fn new(
         (index, rows): (usize, usize),
         part: &'h Part,
-        (gatherer, memory): (&'h Gatherer, [Buf; 2]),
+        (gatherer, held, memory): (&'h Gatherer, &'h Held<'h>, [Buf; 2]),
         (taps, gathered): (&'h mut [usize], &'h mut [f32]),
     ) -> Half<'h> {
-        Half { rows, to: [0; LINES], index, part, gatherer, memory, taps, count: 0, gathered }
+        Half { rows, to: [0; LINES], index, part, gatherer, held, memory, taps, count: 0, gathered }
     }
 
     /// Number of taps so far.
@@ -54,29 +55,50 @@ impl<'h> Half<'h> {
         self.count
     }
 
-    /// Adds a tap, where it is of the part of the reduction that is looked at, whose lines of `B` are `b` bytes behind the first of a panel, and whose rows of `A` begin at these addresses; `distance` is what
-    /// lies between each two, where that is the same.
+    /// Adds a tap, where it is of the part of the reduction that is looked at, whose lines of `B` are `b` bytes behind the first of a panel, and
+    /// whose rows of `A` begin `distance` bytes behind each other from `first` on.
     ///
     /// # Panics
     /// When there are more taps than the product has.
-    pub fn tap(&mut self, b: usize, rows: &[usize; LINES], distance: Option<usize>) {
-        let (part, before) = (self.part, self.part.before[0]);
-        if part.taken.is_some_and(|[first, end]| !(first..end).contains(&b)) {
+    #[inline]
+    pub fn line(&mut self, b: usize, first: usize, distance: usize) {
+        if self.part.partial > 0 {
+            return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(i * distance)));
+        }
+        if self.takes(b) {
+            self.add(b, first.wrapping_add(self.part.before[0]), distance);
+        }
+    }
+
+    /// The same of rows that begin at any addresses, which are gathered.
+    ///
+    /// # Panics
+    /// As [`Half::line`], or when there is no room for so many rows.
+    pub fn tap(&mut self, b: usize, rows: &[usize; LINES]) {
+        if !self.takes(b) {
             return;
         }
-        let (at, apart) = match distance {
-            Some(distance) if part.partial == 0 => (rows[0].wrapping_add(before), distance),
-            _ => {
-                let row = Gatherer::row(all_steps(part));
-                let to = &mut self.gathered[(2 * self.count + self.index) * (ROWS / 2) * row..][..self.rows * row];
-                self.gatherer.run(&rows[..self.rows], (before, part.steps), self.memory, to);
-                (to.as_ptr().addr(), row * 4)
-            }
-        };
+        let (part, before) = (self.part, self.part.before[0]);
+        let row = Gatherer::row(all_steps(part));
+        let to = &mut self.gathered[(2 * self.count + self.index) * (ROWS / 2) * row..][..self.rows * row];
+        self.gatherer.run(&rows[..self.rows], (before, part.steps), self.memory, to);
+        self.held.stay_awake();
+        let at = to.as_ptr().addr();
+        self.add(b, at, row * 4);
+    }
+
+    /// Whether a tap is of the part.
+    #[inline]
+    fn takes(&self, b: usize) -> bool {
+        self.part.taken.is_none_or(|[first, end]| (first..end).contains(&b))
+    }
+
+    #[inline]
+    fn add(&mut self, b: usize, at: usize, distance: usize) {
         let words = &mut self.taps[self.count * TAP..][..TAP];
         words[0] = b;
         words[1 + 2 * self.index] = at;
-        words[2 + 2 * self.index] = apart;
+        words[2 + 2 * self.index] = distance;
         self.count += 1;
     }
 }

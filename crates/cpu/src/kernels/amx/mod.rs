@@ -335,7 +335,8 @@ impl Drive {
         let shape = &self.shape;
         let size = 4 / shape.product.depth();
         let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
-        let mut ready = Ready { registers: Registers::get(self.isa)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
+        let mut ready =
+            Ready { registers: Registers::get(self.isa, self.product)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
         let may = |tall: usize, test: fn(usize) -> bool| self.stretches.iter().any(|s| s.may(tall, test));
         let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
         for (narrow, _) in self.kinds(&(0..self.panels())) {
@@ -396,6 +397,22 @@ impl Drive {
     }
 }
 
+/// Lists some of the rows of a tile, whose sums are so many bytes apart: those that follow each other at one distance are a strip.
+fn strips(list: &mut List<'_>, to: &[usize], rows: Range<usize>, row_bytes: usize) {
+    let (each, mut row) = (list.rows(), rows.start);
+    while row < rows.end {
+        let distance = |i: usize| to[i].wrapping_sub(to[i - 1]);
+        let end = (row + 2..rows.end).find(|i| distance(*i) != distance(row + 1)).unwrap_or(rows.end);
+        // What follows may lie before.
+        let tiles = if end > row + 1 && distance(row + 1) <= isize::MAX as usize { ((end - row) / each).max(1) } else { 1 };
+        let c_row = if tiles > 1 { distance(row + 1) } else { 0 };
+        let mut addresses = [0; MOST_ROWS];
+        addresses[..each].copy_from_slice(&to[row..row + each]);
+        list.strip(Strip { tiles, sums: row * row_bytes, a_row: 0, c_row, to: (0, &addresses) });
+        row += tiles * each;
+    }
+}
+
 /// Where a kernel is among all.
 const fn index(tall: usize, narrow: bool, load: bool) -> usize {
     (tall - 1) * 4 + 2 * narrow as usize + load as usize
@@ -443,7 +460,7 @@ impl<W: Lines> Task<'_, '_, W> {
                 let mut count = 0;
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     let gatherer = &self.kernels.gathers[index];
-                    let mut half = Half::new((i, n), part, (gatherer, [self.on.a, self.on.zeros]), (&mut *taps, &mut *gathered));
+                    let mut half = Half::new((i, n), part, (gatherer, &held, [self.on.a, self.on.zeros]), (&mut *taps, &mut *gathered));
                     self.on.work.lines(&mut walk, &mut half);
                     to[i * rows[0]..][..n].copy_from_slice(&half.to[..n]);
                     count = half.taps();
@@ -461,6 +478,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     self.products(&mut held, &at, (tile, &panels), sums);
                     if ends {
                         self.finish(&to[..rows[0] + rows[1]], &panels, words, &mut sums[at.sums..]);
+                        held.stay_awake();
                     }
                 }
             }
@@ -535,11 +553,7 @@ impl<W: Lines> Task<'_, '_, W> {
         for (single, rows) in [(false, 0..whole), (true, whole..to.len())] {
             let each = if single { 1 } else { TAIL };
             list.restart(each);
-            for row in rows.step_by(each) {
-                let mut addresses = [0; MOST_ROWS];
-                addresses[..each].copy_from_slice(&to[row..row + each]);
-                list.strip(Strip { tiles: 1, sums: row * row_bytes, a_row: 0, c_row: 0, to: (0, &addresses) });
-            }
+            strips(&mut list, to, rows, row_bytes);
             for (narrow, some) in drive.kinds(panels) {
                 let Some(tile) = &self.kernels.tails[2 * usize::from(single) + usize::from(narrow)] else { continue };
                 let column = some.start * drive.shape.panel;

@@ -177,9 +177,8 @@ impl Lines for Rows<'_, '_> {
     }
 
     fn lines(&self, [a, c]: &mut [usize; 2], half: &mut Half<'_>) {
-        let rows = std::array::from_fn(|i| *a + i * self.on.a_row);
         half.to = std::array::from_fn(|i| *c + i * self.on.c_row);
-        half.tap(0, &rows, Some(self.on.a_row));
+        half.line(0, *a, self.on.a_row);
         *a += half.rows * self.on.a_row;
         *c += half.rows * self.on.c_row;
     }

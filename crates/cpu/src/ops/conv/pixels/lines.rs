@@ -1,6 +1,6 @@
 //! Pixels for tiles of AMX: 16 at a time, with all taps of their segment, those that read padding included.
 
-use super::{Bound, Walk};
+use super::{Bound, Tap, Walk};
 use crate::kernels::amx::{Half, Lines};
 use crate::kernels::tile::drive::{Block, Work};
 use oxidnn_jit::kernels::tiles::LINES;
@@ -13,6 +13,36 @@ impl<'a> Lines for Bound<'a> {
     }
 
     fn lines(&self, walk: &mut Walk<'a>, half: &mut Half<'_>) {
+        let (segment, rows) = (walk.segment, half.rows);
+        let exact = walk.segment().exact;
+        if walk.left < rows || !exact && !self.is_inside(walk, rows) {
+            return self.gather(walk, half);
+        }
+        let (first, [step, to_step]) = (walk.source.now, [walk.source.ahead[1], walk.result.ahead[1]]);
+        half.to = std::array::from_fn(|i| walk.result.now + i * to_step);
+        for tap in &self.pass.taps[segment] {
+            half.line(tap.b, first.wrapping_add_signed(tap.a), step);
+        }
+        walk.advance(rows);
+    }
+
+    fn store(&self, block: Block<'_>) {
+        Work::store(self, block);
+    }
+}
+
+impl Bound<'_> {
+    /// Whether the next results of a line meet no padding.
+    fn is_inside(&self, walk: &Walk<'_>, rows: usize) -> bool {
+        let lines = &self.pass.lines;
+        let at = |d: usize, i: usize| (walk.at[d] + i) as i64 * lines[d].stride;
+        let ends = [at(0, 0)..=at(0, 0), at(1, 0)..=at(1, 0), at(2, 0)..=at(2, rows - 1)];
+        let met = |tap: &Tap, d: usize| ends[d].start() + tap.at[d] >= 0 && ends[d].end() + tap.at[d] < lines[d].source;
+        self.pass.taps[walk.segment].iter().all(|tap| (0..3).all(|d| met(tap, d)))
+    }
+
+    /// Results of several lines, or some of which meet padding.
+    fn gather(&self, walk: &mut Walk<'_>, half: &mut Half<'_>) {
         let (taps, exact) = (&self.pass.taps[walk.segment], walk.segment().exact);
         let lines = &self.pass.lines;
         let [step, to_step] = [walk.source.ahead[1], walk.result.ahead[1]];
@@ -30,25 +60,14 @@ impl<'a> Lines for Bound<'a> {
             walk.advance(n);
             i += n;
         }
-        let distance = if one_line { Some(step) } else { None };
         for tap in taps {
-            let rows = base.map(|row| row.wrapping_add_signed(tap.a));
-            if exact {
-                half.tap(tap.b, &rows, distance);
+            let inside = |d: usize, i: usize| exact | (((at[d][i] + tap.at[d]) as u64) < lines[d].source as u64);
+            let is_pixel = |i: usize| inside(0, i) & inside(1, i) & inside(2, i);
+            if one_line && (0..half.rows).all(is_pixel) {
+                half.line(tap.b, base[0].wrapping_add_signed(tap.a), step);
                 continue;
             }
-            let inside = |d: usize, i: usize| ((at[d][i] + tap.at[d]) as u64) < lines[d].source as u64;
-            let mut all = true;
-            let padded = std::array::from_fn(|i| {
-                let is_pixel = inside(0, i) & inside(1, i) & inside(2, i);
-                all &= is_pixel | (i >= half.rows);
-                if is_pixel { rows[i] } else { self.zeros }
-            });
-            half.tap(tap.b, &padded, distance.filter(|_| all));
+            half.tap(tap.b, &std::array::from_fn(|i| if is_pixel(i) { base[i].wrapping_add_signed(tap.a) } else { self.zeros }));
         }
-    }
-
-    fn store(&self, block: Block<'_>) {
-        Work::store(self, block);
     }
 }
