@@ -26,9 +26,11 @@ HERE = Path(__file__).resolve().parent
 TOLERANCE = 1e-4
 # Times above the other's by less than this are noise.
 NOISE = 0.02
-# Passes before anything is measured, and turns of each library.
+# Passes before anything is measured, starts of either library, and turns of each in a start: where the system puts a process's memory makes some
+# passes a third slower until it ends.
 WARM = 5
-TURNS = 8
+STARTS = 3
+TURNS = 4
 # Seconds of a turn, and of silence before it: OpenMP's threads of the other process look for work for 0.2 seconds.
 TURN = 0.4
 SILENCE = 0.25
@@ -43,7 +45,8 @@ def arguments():
     parser.add_argument("--models", nargs="+", choices=models.MODELS, default=list(models.MODELS))
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8])
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--turns", type=int, default=TURNS, help="turns of each library")
+    parser.add_argument("--starts", type=int, default=STARTS, help="processes of each library")
+    parser.add_argument("--turns", type=int, default=TURNS, help="turns of each process")
     parser.add_argument("--no-times", action="store_true", help="compare outputs and implementations only")
     parser.add_argument("--profile", action="store_true", help="print the time of each kind of primitive in both libraries")
     parser.add_argument("--json", action="store_true", help="print one JSON object a configuration")
@@ -158,8 +161,8 @@ def logged(paths, config, work):
     return found, {"ours": ours, "theirs": theirs}, wrong
 
 
-def timed(paths, config, work, turns):
-    """The median seconds of a pass of each side, in turns."""
+def started(paths, config, work, turns):
+    """The median seconds of a pass of a process of each side, in turns."""
     sides = {name: Side(name, path, config, work) for name, path in paths.items()}
     seconds = {name: [] for name in sides}
     counts = {}
@@ -173,6 +176,12 @@ def timed(paths, config, work, turns):
     for side in sides.values():
         side.close()
     return {name: statistics.median(all_of) for name, all_of in seconds.items()}
+
+
+def timed(paths, config, work, options):
+    """The median seconds of a pass of each side, over several starts."""
+    starts = [started(paths, config, work, options.turns) for _ in range(options.starts)]
+    return {name: statistics.median(start[name] for start in starts) for name in paths}
 
 
 def profile(paths, config, work):
@@ -197,7 +206,7 @@ def compare(paths, config, options):
     try:
         row["difference"], row["lines"], wrong = logged(paths, config, work)
         if not options.no_times:
-            times = timed(paths, config, work, options.turns)
+            times = timed(paths, config, work, options)
             row |= {f"{name}_ms": 1e3 * seconds for name, seconds in times.items()}
             row["ratio"] = times["theirs"] / times["ours"]
             if times["ours"] > times["theirs"] * (1 + NOISE):

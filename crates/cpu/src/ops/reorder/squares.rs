@@ -21,7 +21,6 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Element, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Problem, Tensor};
-use std::array::from_fn;
 use std::sync::OnceLock;
 
 /// Most rows that are woven, and columns at a time.
@@ -276,13 +275,22 @@ impl Weave {
                 Err(from) => self.from.buf.read((from + i * self.from.row) / size_of::<T>() + first, &mut row[..count]),
             }
         }
-        // Columns that do not exist are woven too, and left behind.
+        // Columns that do not exist are woven too, and left behind. Plain loops: closures would not be compiled for the body's instructions.
         if N * size_of::<T>() == WORD && to.is_multiple_of(WORD) {
-            let words: [u32; WOVEN] =
-                from_fn(|column| read.iter().rev().fold(0, |word, row| (word << ((32 / N) % 32)) | row[column].into()));
+            let mut words = [0u32; WOVEN];
+            for (column, word) in words.iter_mut().enumerate() {
+                for row in (0..N).rev() {
+                    *word = (*word << ((32 / N) % 32)) | read[row][column].into();
+                }
+            }
             self.to.buf.write(to / WORD, &words[..count]);
         } else {
-            let woven: [[T; N]; WOVEN] = from_fn(|column| read.map(|row| row[column]));
+            let mut woven = [[T::zeroed(); N]; WOVEN];
+            for (column, together) in woven.iter_mut().enumerate() {
+                for (row, number) in together.iter_mut().enumerate() {
+                    *number = read[row][column];
+                }
+            }
             self.to.buf.write(to / size_of::<T>(), &woven.as_flattened()[..count * N]);
         }
     }
