@@ -145,7 +145,7 @@ impl Setup {
 
     /// The name in dumps and profiles.
     pub fn name(self, isa: Isa) -> String {
-        format!("tiles.{self:?}.{}", isa.name()).to_lowercase().replace(['(', ')'], "_")
+        format!("tiles.{self:?}.{}", isa.name()).to_lowercase().replace('(', ".").replace(')', "")
     }
 }
 

@@ -93,7 +93,8 @@ pub trait Work: Sync {
     fn walk(&self, unit: usize, row: usize) -> Self::Walk;
 
     /// Lists a strip of tiles of the next rows, `most` at most, whose first sum lies at byte `sums`: its taps over the whole reduction, and the
-    /// addresses of the unit's first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross a stretch.
+    /// addresses of the unit's first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross
+    /// a stretch.
     fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
 
     /// What is added to addresses of a unit of `A` and of the destination, where lists were made by a work that begins at 0.
@@ -284,7 +285,8 @@ impl Drive {
         self.shape.columns / self.shape.panel
     }
 
-    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at [`PADDING`]. To be called before [`Drive::task`].
+    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at [`PADDING`]. To be called before
+    /// [`Drive::task`].
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.

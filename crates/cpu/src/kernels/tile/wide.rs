@@ -1,9 +1,10 @@
 //! Bytes as 16-bit numbers, for processors that have no exact product of bytes.
 //!
-//! AVX2 multiplies pairs of 16-bit numbers and adds them exactly; its one product of bytes saturates where two products exceed 16 bits. A kernel that
-//! widens what it multiplies spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for
-//! all its rows, and all rows are widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words ([`Product::I16`]): one multiplication and one
-//! addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which its two multipliers do the multiplications.
+//! AVX2 multiplies pairs of 16-bit numbers and adds them exactly; its one product of bytes saturates where two products exceed 16 bits. A kernel
+//! that widens what it multiplies spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once
+//! for all its rows, and all rows are widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words
+//! ([`Product::I16`]): one multiplication and one addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which
+//! its two multipliers do the multiplications.
 //!
 //! Of every four numbers of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel.
 //! Widened panels and rows are twice as long; offsets in them are twice those in what they are made of.
@@ -285,8 +286,8 @@ impl Piece<'_> {
         self.head.len() - HEAD
     }
 
-    /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` says where the rows of the first one went, by their index, tap by tap, and
-    /// their address.
+    /// Lists the tiles, whose widened rows are `a_row` bytes apart; `place` says where the rows of the first one went, by their index, tap by tap,
+    /// and their address.
     fn list(&self, list: &mut List<'_>, call: &Call<'_>, a_row: usize, place: impl Fn(usize, usize) -> usize) {
         let &[_, _, sums, _, c_row, ref to @ ..] = self.head else { return };
         let mut rows = [0; MOST_ROWS];

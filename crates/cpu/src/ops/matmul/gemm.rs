@@ -22,6 +22,9 @@ use oxidnn_spec::Error;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(test)]
+mod tests;
+
 /// Most steps of a part of the depth.
 const STEPS: usize = 1024;
 /// Bytes of panels that stay in the second cache, of those that lie in panels.

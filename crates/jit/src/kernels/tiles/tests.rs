@@ -121,7 +121,7 @@ fn golden_listings() {
         assert_eq!(compiled.inner_spills, 0, "{kernel:?}");
         golden(&kernel.name(Isa::AMX), &compiled);
     }
-    for setup in [Setup::Shape, Setup::Release] {
+    for setup in [Setup::Shape, Setup::Awake(TileProduct::Bf16), Setup::Release] {
         let compiled = setup.function(Isa::AMX).finish_recording().unwrap();
         check(&compiled.code, Isa::AMX);
         golden(&setup.name(Isa::AMX), &compiled);

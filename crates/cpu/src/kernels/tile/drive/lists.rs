@@ -35,8 +35,9 @@ pub(super) enum Batch {
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where rows are widened, which then lie elsewhere, where all tiles are to meet
-    /// a part of the reduction before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its multiply-adds, while in a net, whose weights come from far, so do lists.
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where rows are widened, which then lie elsewhere, where all tiles are to
+    /// meet a part of the reduction before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its
+    /// multiply-adds, while in a net, whose weights come from far, so do lists.
     pub(super) fn new<W: Work>(drive: &Drive, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
         if drive.wide.is_some() || drive.shape.parts.len() > 1 || !drive.shape.product.is_whole() {

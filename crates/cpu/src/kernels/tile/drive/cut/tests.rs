@@ -50,6 +50,13 @@ fn little_work_is_one_task() {
 }
 
 #[test]
+fn a_large_product_is_one_task_of_one_worker_and_four_of_each_of_several() {
+    for (workers, tasks) in [(1, 1), (2, 8), (16, 64)] {
+        assert_eq!(Cut::new(line(&[part(512)], [1, 3136, 64], workers)).tasks(), tasks, "{workers} workers");
+    }
+}
+
+#[test]
 fn a_group_is_followed_by_the_next() {
     let cut = Cut::new(line(&[part(512)], [1, 49, 960], 2));
     let mut panels = cut.group(0);
