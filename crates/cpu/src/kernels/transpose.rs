@@ -5,6 +5,7 @@ use oxidnn_jit::kernels::transpose::{Args, Transpose};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
+use std::sync::OnceLock;
 
 static SQUARES: Kernels<Transpose> = Kernels::new();
 
@@ -27,6 +28,10 @@ pub struct Squares {
     lanes: usize,
 }
 
+/// The kernel of a primitive, made when that is prepared.
+#[derive(Default, Debug)]
+pub struct Prepared(OnceLock<Squares>);
+
 /// A matrix in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix {
@@ -48,6 +53,27 @@ impl Matrix {
     fn holds(&self, rows: usize, columns: usize) -> bool {
         let end = (rows - 1).checked_mul(self.row).and_then(|n| n.checked_add(self.at)?.checked_add(columns.checked_mul(4)?));
         end.is_some_and(|end| end <= self.buf.len())
+    }
+}
+
+impl Prepared {
+    /// Makes it, where it has not been made.
+    ///
+    /// # Errors
+    /// As for [`Squares::get`].
+    pub fn prepare(&self, isa: Isa) -> Result<(), Error> {
+        if self.0.get().is_none() {
+            let _ = self.0.set(Squares::get(isa)?);
+        }
+        Ok(())
+    }
+
+    /// The kernel.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] before it was prepared.
+    pub fn get(&self) -> Result<&Squares, Error> {
+        self.0.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))
     }
 }
 

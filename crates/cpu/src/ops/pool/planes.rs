@@ -5,11 +5,10 @@
 
 use super::jit::{Bound, Direct, Place};
 use crate::kernels::scratch::{Scratch, for_workers};
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, Prepared, Squares};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
-use std::sync::OnceLock;
 
 /// Most numbers of the planes of a task.
 const NUMBERS: usize = 512 * 1024;
@@ -28,7 +27,7 @@ struct Plane {
 /// The planes of a pooling, and where their vectors lie in a worker's scratch.
 #[derive(Debug)]
 pub(super) struct Planes {
-    squares: OnceLock<Squares>,
+    squares: Prepared,
     lanes: usize,
     source: Plane,
     result: Plane,
@@ -82,7 +81,7 @@ impl Planes {
             return Err(Skip::DataType("narrow numbers in planes".into()));
         }
         let (places, in_places) = places.unzip();
-        let planes = Planes { squares: OnceLock::new(), lanes, source: source.0, result: result.0, places, workers };
+        let planes = Planes { squares: Prepared::default(), lanes, source: source.0, result: result.0, places, workers };
         if planes.shares().iter().sum::<usize>() > NUMBERS {
             return Err(Skip::Shape("large planes"));
         }
@@ -90,10 +89,7 @@ impl Planes {
     }
 
     pub(super) fn prepare(&self, isa: Isa) -> Result<(), Error> {
-        if self.squares.get().is_none() {
-            let _ = self.squares.set(Squares::get(isa)?);
-        }
-        Ok(())
+        self.squares.prepare(isa)
     }
 
     /// Numbers of a worker's scratch for source, result and places.
@@ -109,7 +105,7 @@ impl Planes {
 
     /// Pools all images.
     pub(super) fn run(&self, pool: &Direct, ctx: &Ctx<'_>, scratch: &mut Scratch<'_>, bound: Bound<'_>) -> Result<(), Error> {
-        let squares = self.squares.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))?;
+        let squares = self.squares.get()?;
         let [own, code] = self.scratch().unwrap_or([0; 2]);
         let (mut own, mut code) = (scratch.take(own)?, scratch.take(code)?);
         let groups = pool.channels.div_ceil(self.lanes);

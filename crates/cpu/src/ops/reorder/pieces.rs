@@ -7,12 +7,12 @@
 //! Scales that are the same along a line are multiplied in before the conversion.
 
 use super::reorder;
-use super::squares::{self, loops, place, whole};
+use super::squares::{self, layouts, loops, padded, place};
 use super::sums::{Summed, Sums};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, Prepared, Squares};
 use crate::row::Kernel;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_expr::convert;
@@ -20,7 +20,6 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Problem, QuantMode};
-use std::sync::OnceLock;
 
 /// Numbers of a piece: of one whose lines are finished, and of the lines that are woven together with others.
 const FINISHED: usize = 4096;
@@ -68,7 +67,7 @@ impl Cut {
 #[derive(Debug)]
 struct Pieces {
     jit: Isa,
-    squares: OnceLock<Squares>,
+    squares: Prepared,
     /// Of destination and source.
     types: [DataType; 2],
     /// Of destination, source, and the scales of both.
@@ -143,11 +142,7 @@ fn scales(arg: Arg, attr: &Attr, like: &Blocking) -> Result<Blocking, Skip> {
 
 impl Pieces {
     fn plan(op: &Reorder, attr: &Attr, types: [DataType; 2], (jit, workers): (Isa, usize)) -> Result<Pieces, Skip> {
-        if op.dst.dims().iter().any(|d| *d <= 0) {
-            return Err(Skip::Shape("no elements, or sizes known at execution only"));
-        }
-        let padded = || Skip::Layout("of src or dst: padding, or blocks that do not nest".into());
-        let (Some(dst), Some(src)) = (whole(&op.dst), whole(&op.src)) else { return Err(padded()) };
+        let [dst, src] = layouts(op)?;
         let [by_dst, by_src] = [scales(Arg::DST, attr, dst)?, scales(Arg::SRC, attr, src)?];
         let mut outer = loops(op.dst.dims(), [dst, src, &by_dst, &by_src]).ok_or_else(padded)?;
         let mut taken = |t: usize, step: usize| outer.iter().position(|l| l.steps[t] == step).map(|i| outer.remove(i));
@@ -180,7 +175,7 @@ impl Pieces {
             (Cut::new(line, piece(WOVEN / together, across.piece)), across)
         };
         let beside = Cut::new(beside, BESIDE);
-        Ok(Pieces { jit, squares: OnceLock::new(), types, starts, scaled, together, line, step, across, beside, outer, workers })
+        Ok(Pieces { jit, squares: Prepared::default(), types, starts, scaled, together, line, step, across, beside, outer, workers })
     }
 
     /// Whether numbers keep their bits.
@@ -207,14 +202,11 @@ impl Pieces {
 
 impl Kernel for Pieces {
     fn prepare(&self) -> Result<(), Error> {
-        if self.squares.get().is_none() {
-            let _ = self.squares.set(Squares::get(self.jit)?);
-        }
-        Ok(())
+        self.squares.prepare(self.jit)
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let squares = self.squares.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))?;
+        let squares = self.squares.get()?;
         let lens = self.scratch_lens().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let (mut own, mut code) = (scratch.take(lens[0])?, scratch.take(lens[1])?);
         let memory = [ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?];

@@ -13,15 +13,14 @@ use super::sums::{Summed, Sums};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::transpose::{Matrix, Squares};
+use crate::kernels::transpose::{Matrix, Prepared};
 use crate::row::Kernel;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_expr::convert;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Element, Plan, Skip};
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Problem, Tensor};
-use std::sync::OnceLock;
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, MAX_NDIMS, Problem};
 
 /// Most rows that are woven, and columns at a time.
 const FEW: usize = 4;
@@ -40,7 +39,7 @@ pub(super) struct Loop<const N: usize = 2> {
 #[derive(Debug)]
 struct Transposed {
     jit: Isa,
-    squares: OnceLock<Squares>,
+    squares: Prepared,
     /// What is copied: 32-bit words where these are `F32`.
     types: [DataType; 2],
     /// Elements before the first of destination and source.
@@ -63,11 +62,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let mut types = types(op, problem)?;
-        if op.dst.dims().iter().any(|d| *d <= 0) {
-            return Err(Skip::Shape("no elements, or sizes known at execution only"));
-        }
-        let padded = || Skip::Layout("of src or dst: padding, or blocks that do not nest".into());
-        let (Some(dst), Some(src)) = (whole(&op.dst), whole(&op.src)) else { return Err(padded()) };
+        let [dst, src] = layouts(op)?;
         let mut outer = loops(op.dst.dims(), [dst, src]).ok_or_else(padded)?;
         let mut starts = [dst.offset as usize, src.offset as usize];
         if types[0] == types[1]
@@ -91,7 +86,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             return Err(Skip::Shape("small blocks"));
         }
         let piece = (GRAIN as usize / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
-        let data = Transposed { jit, squares: OnceLock::new(), types, starts, rows, columns, piece, outer };
+        let data = Transposed { jit, squares: Prepared::default(), types, starts, rows, columns, piece, outer };
         Ok((Summed { data, sums: Sums::plan(op)? }, 0))
     })
 }
@@ -133,9 +128,23 @@ fn is_woven(rows: Loop, columns: Loop) -> bool {
     rows.size <= FEW && columns.steps[0] == rows.size
 }
 
-/// Strides and blocks without padding.
-pub(super) fn whole(tensor: &Tensor) -> Option<&Blocking> {
-    tensor.blocking().filter(|b| b.padded_dims == *tensor.dims())
+/// Strides and blocks of destination and source.
+///
+/// # Errors
+/// Tensors without elements or with padding.
+pub(super) fn layouts(op: &Reorder) -> Result<[&Blocking; 2], Skip> {
+    if op.dst.dims().iter().any(|d| *d <= 0) {
+        return Err(Skip::Shape("no elements, or sizes known at execution only"));
+    }
+    match [&op.dst, &op.src].map(|t| t.blocking().filter(|b| b.padded_dims == *t.dims())) {
+        [Some(dst), Some(src)] => Ok([dst, src]),
+        _ => Err(padded()),
+    }
+}
+
+/// Layouts for which there are no loops.
+pub(super) fn padded() -> Skip {
+    Skip::Layout("of src or dst: padding, or blocks that do not nest".into())
 }
 
 /// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
@@ -189,15 +198,12 @@ pub(super) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Opt
 
 impl Kernel for Transposed {
     fn prepare(&self) -> Result<(), Error> {
-        if self.squares.get().is_none() {
-            let _ = self.squares.set(Squares::get(self.jit)?);
-        }
-        Ok(())
+        self.squares.prepare(self.jit)
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let (to, from) = (ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?);
-        let squares = self.squares.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))?;
+        let squares = self.squares.get()?;
         let (rows, columns) = (self.rows, self.columns);
         let pieces = columns.size.div_ceil(self.piece);
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
