@@ -138,7 +138,7 @@ impl Kernel {
     fn op(self, isa: Isa) -> Op {
         match self {
             Kernel::Dot(Dot { product: Product::Bf16, .. }) if isa.bf16 => Op::DotBf16,
-            Kernel::Dot(Dot { product: Product::U8S8 | Product::S8S8, .. }) if isa.vnni => Op::DotU8S8,
+            Kernel::Dot(Dot { product: Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7, .. }) if isa.vnni => Op::DotU8S8,
             Kernel::Dot(_) => Op::FmaF32,
             Kernel::Tiles(Tiles { product: TileProduct::Bf16, .. }) => Op::TileDotBf16,
             Kernel::Tiles(Tiles { product: TileProduct::U8S8, .. }) => Op::TileDotU8S8,
@@ -318,7 +318,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     print!("{:42} {:>7}", "240 rows by 512 columns: Gop/s and %", "peak");
     SHAPES.iter().for_each(|(parts, steps)| print!(" {:>7}     %", format!("{parts}x{steps}")));
     println!(" {:>7}", "us made");
-    for isa in [host, Isa::host_within(Isa::AVX2_VNNI).ok_or("no AVX2 here")?] {
+    for most in [host, Isa::AVX2_VNNI, Isa::AVX2] {
+        let isa = Isa::host_within(most).ok_or("no AVX2 here")?;
         for kernel in kernels(isa).into_iter().filter(|k| k.name(isa).contains(&filter)) {
             line(&arena, isa, kernel)?;
         }

@@ -102,6 +102,8 @@ pub enum Op {
     SarI16,
     /// Every 32-bit lane = the sum of the products of its two signed 16-bit lanes.
     MaddI16,
+    /// Every 16-bit lane = the sum, saturated, of the products of its two unsigned bytes of `a` with the signed ones of `b`.
+    MaddU8S8,
     /// 32-bit lanes of `a` and `b` to signed 16-bit lanes, saturated, by blocks of 128 bits.
     PackI16,
     /// 32-bit lanes of `a` and `b` to unsigned 16-bit lanes, saturated, by blocks of 128 bits.
@@ -358,6 +360,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::ShrI16, codes: wide(Some(VEX_Vpsrlw_xmm_xmm_imm8), Some(EVEX_Vpsrlw_xmm_k1z_xmmm128_imm8), Width::W128) },
     Row { op: Op::SarI16, codes: wide(Some(VEX_Vpsraw_xmm_xmm_imm8), Some(EVEX_Vpsraw_xmm_k1z_xmmm128_imm8), Width::W128) },
     Row { op: Op::MaddI16, codes: wide(Some(VEX_Vpmaddwd_xmm_xmm_xmmm128), Some(EVEX_Vpmaddwd_xmm_k1z_xmm_xmmm128), Width::W128) },
+    Row { op: Op::MaddU8S8, codes: wide(Some(VEX_Vpmaddubsw_xmm_xmm_xmmm128), Some(EVEX_Vpmaddubsw_xmm_k1z_xmm_xmmm128), Width::W128) },
     Row { op: Op::PackI16, codes: wide(Some(VEX_Vpackssdw_xmm_xmm_xmmm128), Some(EVEX_Vpackssdw_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::PackU16, codes: wide(Some(VEX_Vpackusdw_xmm_xmm_xmmm128), Some(EVEX_Vpackusdw_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::PackI8, codes: wide(Some(VEX_Vpacksswb_xmm_xmm_xmmm128), Some(EVEX_Vpacksswb_xmm_k1z_xmm_xmmm128), Width::W128) },

@@ -127,6 +127,8 @@ pub enum Binary {
     MaxI32,
     /// i32 `a.0 * b.0 + a.1 * b.1` for the pairs of i16 in every lane.
     MaddI16,
+    /// i16 `a.0 * b.0 + a.1 * b.1`, saturating, for the pairs of u8 (`a`) and i8 (`b`) in every half of a lane.
+    MaddU8S8,
     /// `b[a % lanes]`: numbers of 32 bits looked up in a vector.
     Lookup32,
     /// The same with 16-bit lanes; AVX-512 only.

@@ -9,7 +9,9 @@ use half::{bf16, f16};
 fn number(product: Product, right: bool, i: usize) -> i32 {
     let x = ((i * 37 + i / 11) % 13) as i32;
     match (product, right) {
-        (Product::U8S8, false) => x * 21,
+        (Product::U8S8 | Product::U8S7, false) => x * 21,
+        (Product::S8S7, false) => x * 21 - 128,
+        (Product::U8S7 | Product::S8S7, true) => x * 10 - 64,
         (Product::U8S8 | Product::S8S8, _) => x * 21 - 128,
         (Product::I16, _) => x * 42 - 255,
         _ => x - 6,
@@ -21,7 +23,7 @@ fn put(product: Product, x: i32, out: &mut Vec<u8>) {
         Product::F32 => out.extend((x as f32).to_le_bytes()),
         Product::Bf16 => out.extend(bf16::from_f32(x as f32).to_le_bytes()),
         Product::F16 => out.extend(f16::from_f32(x as f32).to_le_bytes()),
-        Product::U8S8 | Product::S8S8 => out.push(x as u8),
+        Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7 => out.push(x as u8),
         Product::I16 => out.extend((x as i16).to_le_bytes()),
     }
 }
@@ -178,7 +180,7 @@ impl Case {
             let mut want = self.before(before);
             if panel < sums_row / columns && column < self.shown() {
                 let terms = (0..self.taps).flat_map(|t| (0..self.depth()).map(move |k| (t, k)));
-                let flipped = if self.dot.product == Product::S8S8 && !self.isa.amx { 128 } else { 0 };
+                let flipped = if matches!(self.dot.product, Product::S8S8 | Product::S8S7) && !self.isa.amx { 128 } else { 0 };
                 let sum: i32 = terms.map(|(t, k)| (self.a(t, row, k) + flipped) * self.b(t, k, column)).sum();
                 let sum = sum + if self.dot.start == Start::Load { before as i32 } else { 0 };
                 want = if self.dot.product.is_whole() { sum as u32 } else { (sum as f32).to_bits() };

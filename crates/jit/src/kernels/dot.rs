@@ -63,13 +63,18 @@ pub enum Product {
     U8S8,
     /// Signed bytes by signed bytes: 128 is added to every number of `A`, so that the sums carry 128 times the sums of `B`'s columns.
     S8S8,
+    /// As [`Product::U8S8`], where the pairs of neighbours in `B` leave products room in 16 bits: two weights are at most 128 together, signs apart.
+    U8S7,
+    /// As [`Product::S8S8`] with such pairs.
+    S8S7,
     /// Signed 16-bit numbers by the same, pairs of depth together in `B`: bytes that were widened before.
     I16,
 }
 
 impl Product {
     /// All of them.
-    pub const ALL: [Product; 6] = [Product::F32, Product::Bf16, Product::F16, Product::U8S8, Product::S8S8, Product::I16];
+    pub const ALL: [Product; 8] =
+        [Product::F32, Product::Bf16, Product::F16, Product::U8S8, Product::S8S8, Product::U8S7, Product::S8S7, Product::I16];
 
     /// Depth of a step.
     #[inline]
@@ -77,7 +82,7 @@ impl Product {
         match self {
             Product::F32 => 1,
             Product::Bf16 | Product::F16 | Product::I16 => 2,
-            Product::U8S8 | Product::S8S8 => 4,
+            Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7 => 4,
         }
     }
 
@@ -96,13 +101,13 @@ impl Product {
             Product::F32 => true,
             Product::Bf16 => isa.bf16,
             Product::F16 | Product::I16 => false,
-            Product::U8S8 | Product::S8S8 => isa.vnni,
+            Product::U8S8 | Product::S8S8 | Product::U8S7 | Product::S8S7 => isa.vnni,
         }
     }
 
     /// True when the sums are i32.
     pub const fn is_whole(self) -> bool {
-        matches!(self, Product::U8S8 | Product::S8S8 | Product::I16)
+        !matches!(self, Product::F32 | Product::Bf16 | Product::F16)
     }
 }
 
@@ -374,6 +379,8 @@ impl fmt::Display for Dot {
             Product::F16 => "f16f16f32",
             Product::U8S8 => "u8s8s32",
             Product::S8S8 => "s8s8s32",
+            Product::U8S7 => "u8s7s32",
+            Product::S8S7 => "s8s7s32",
             Product::I16 => "s16s16s32",
         })
     }

@@ -155,7 +155,7 @@ pub fn product(types: Product) -> Option<TileProduct> {
         Product::Bf16 => Some(TileProduct::Bf16),
         Product::U8S8 => Some(TileProduct::U8S8),
         Product::S8S8 => Some(TileProduct::S8S8),
-        Product::F32 | Product::F16 | Product::I16 => None,
+        Product::F32 | Product::F16 | Product::U8S7 | Product::S8S7 | Product::I16 => None,
     }
 }
 

@@ -12,7 +12,7 @@ fn types(product: Product) -> Option<[DataType; 2]> {
         Product::F16 => Some([DataType::F16; 2]),
         Product::U8S8 => Some([DataType::U8, DataType::S8]),
         Product::S8S8 => Some([DataType::S8; 2]),
-        Product::I16 => None,
+        Product::U8S7 | Product::S8S7 | Product::I16 => None,
     }
 }
 

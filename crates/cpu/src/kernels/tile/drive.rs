@@ -16,6 +16,7 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The address of padding for a [`Work`] that begins at address 0: none is so far from another.
@@ -131,8 +132,10 @@ pub struct Operands<'a, W> {
     pub a: Buf,
     /// Memory of the rows of `A` that stand for padding.
     pub zeros: Buf,
-    /// Both widened, where [`Drive::widens`] asks for it.
+    /// Both widened, for the tasks that were left without.
     pub sources: Option<Sources>,
+    /// Becomes true where tasks are left, to be run again with `sources`; only [`Drive::widens`] says so.
+    pub left: &'a AtomicBool,
     /// Memory of `B`.
     pub b: Buf,
     /// Byte of `B` where a unit's panels begin, as a function of the unit.
@@ -177,9 +180,9 @@ enum Far {
     Panels,
 }
 
-/// Kernels by rows, by whether the panel has fewer columns than the others, and by part.
+/// Kernels by rows, by whether the panel has fewer columns than the others, by part, and by whether they multiply words made of bytes.
 #[derive(Debug)]
-struct Tiles(Vec<Option<Tile>>);
+struct Tiles([Vec<Option<Tile>>; 2]);
 
 impl Far {
     /// What comes from afar and lies in few pieces.
@@ -233,7 +236,7 @@ impl Drive {
         for_workers(workers, lists.checked_add(wide)?.checked_add(self.sums_len().checked_mul(2)?)?)
     }
 
-    /// How all of `A` is to be widened before, where it is.
+    /// How all of `A` is to be widened before tasks that are left run again.
     pub fn widens(&self) -> Option<&Wide> {
         self.wide.as_ref().filter(|w| w.is_whole())
     }
@@ -245,15 +248,15 @@ impl Drive {
 
     /// Whether all tiles meet a panel before the next one: a panel of the part stays in the first cache from tile to tile, and so many of them do
     /// not.
-    fn is_outer(&self, part: &Part, panels: usize) -> bool {
-        let panel = part.taps * part.steps * self.shape.panel * if self.wide.is_some() { 8 } else { 4 };
+    fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
+        let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
         panel <= NEAR && panel * panels > NEAR
     }
 
     /// Most tiles in a list by so many panels.
-    fn most_tiles(&self, panels: usize) -> usize {
+    fn most_tiles(&self, panels: usize, words: bool) -> usize {
         let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
-        if self.shape.parts.iter().all(|p| self.is_outer(p, panels)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
+        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
     }
 
     /// Numbers of scratch that hold a list; `None` on overflow.
@@ -294,12 +297,14 @@ impl Drive {
         if self.tiles.get().is_some() {
             return Ok(());
         }
-        let mut tiles = vec![None; self.tall * 2 * self.shape.parts.len()];
+        let mut tiles = [(); 2].map(|()| vec![None; self.tall * 2 * self.shape.parts.len()]);
         let kinds = [(false, self.whole() > 0), (true, self.panels() > self.whole())];
         for rows in self.heights() {
             for narrow in kinds.into_iter().filter(|(_, used)| *used).map(|(narrow, _)| narrow) {
                 for part in 0..self.shape.parts.len() {
-                    tiles[self.index(rows, narrow, part)] = Some(Tile::get(self.isa, &self.spec(rows, narrow, part))?);
+                    for (tiles, spec) in tiles.iter_mut().zip(self.specs(rows, narrow, part)) {
+                        tiles[self.index(rows, narrow, part)] = spec.map(|spec| Tile::get(self.isa, &spec)).transpose()?;
+                    }
                 }
             }
         }
@@ -312,7 +317,8 @@ impl Drive {
         ((rows - 1) * 2 + usize::from(narrow)) * self.shape.parts.len() + part
     }
 
-    fn spec(&self, rows: usize, narrow: bool, part: usize) -> Spec {
+    /// The kernels for numbers as they are, and for words made of them.
+    fn specs(&self, rows: usize, narrow: bool, part: usize) -> [Option<Spec>; 2] {
         let lanes = self.isa.width().lanes();
         let columns = if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel };
         let ends = part + 1 == self.shape.parts.len();
@@ -328,7 +334,7 @@ impl Drive {
             masked: !columns.is_multiple_of(lanes),
             ahead: self.far.is_some(),
         };
-        if self.wide.is_some() { Wide::spec(spec) } else { spec }
+        if self.wide.is_some() { Wide::specs(spec).map(Some) } else { [Some(spec), None] }
     }
 
     /// All numbers of rows that tiles have.
@@ -351,11 +357,39 @@ impl Drive {
         let Some(kernels) = self.tiles.get() else { return };
         for Piece { unit, tiles, panels } in self.cut.pieces(task) {
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
+            let wide = self.wide.as_ref().filter(|_| !self.fits(on, b_at, &panels));
+            match (wide, on.sources) {
+                (Some(wide), None) if wide.is_whole() => {
+                    on.left.store(true, Ordering::Relaxed);
+                    continue;
+                }
+                // It was computed before.
+                (None, Some(_)) => continue,
+                _ => {}
+            }
             for start in tiles.clone().step_by(self.block) {
                 let tiles = start..tiles.end.min(start + self.block);
-                Task { drive: self, kernels, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
+                Task {
+                    drive: self,
+                    kernels: &kernels.0[usize::from(wide.is_some())],
+                    wide,
+                    on,
+                    unit,
+                    b_at,
+                    tail,
+                    tiles,
+                    panels: panels.clone(),
+                }
+                .run(share);
             }
         }
+    }
+}
+
+impl Drive {
+    /// Whether bytes can be multiplied as they are by these panels of a unit, whose panels begin at byte `b_at` of `B`.
+    fn fits<W>(&self, on: &Operands<'_, W>, b_at: usize, panels: &Range<usize>) -> bool {
+        panels.clone().all(|panel| wide::fits(on.simd, on.b.part(b_at + panel * on.b_panel, self.shape.panel_bytes)))
     }
 }
 
@@ -372,7 +406,9 @@ struct Rest<'s> {
 /// A block of rows by a group of panels.
 struct Task<'t, 'a, W> {
     drive: &'t Drive,
-    kernels: &'t Tiles,
+    kernels: &'t [Option<Tile>],
+    /// How bytes are widened, where the panels are not multiplied as they are.
+    wide: Option<&'t Wide>,
     on: &'t Operands<'a, W>,
     unit: usize,
     /// Byte of `B` where the unit's panels begin, and the tail with the unit's first column.
@@ -389,13 +425,15 @@ impl<W: Work> Task<'_, '_, W> {
         let (words, share) = share.split_at_mut(len * self.drive.lists());
         let (panels, share) = share.split_at_mut(self.drive.widened_len().unwrap_or(0));
         let (wide, sums) = share.split_at_mut(self.drive.wide.and_then(|w| w.scratch_len()).unwrap_or(0));
-        self.widen(panels);
+        if self.wide.is_some() {
+            self.widen(panels);
+        }
         let (words, taken) = words.split_at_mut(len);
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
         let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), wide, panels, sums };
-        let listed = self.drive.lists.get().and_then(|lists| lists.of(&self.tiles));
+        let listed = self.drive.lists.get().filter(|_| self.wide.is_none()).and_then(|lists| lists.of(&self.tiles));
         let rows = listed.map_or_else(|| self.drive.rows(&self.tiles), |(rows, _)| rows.clone());
-        let near = self.drive.most_tiles(self.panels.len());
+        let near = self.drive.most_tiles(self.panels.len(), self.wide.is_some());
         let mut walked = |runs: &mut dyn Iterator<Item = Run>, rest: &mut Rest<'_>| {
             let found = &mut |all: &List<'_>, lists: &[Kept]| {
                 self.lists(lists.iter().map(|l| (all.kept(l), l.tiles.clone())), rest);
@@ -487,8 +525,8 @@ impl<W: Work> Task<'_, '_, W> {
         let list = taken.as_ref().unwrap_or(list);
         let tail = self.tail.filter(|_| ends);
         for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
-            let Some(tile) = &self.kernels.0[drive.index(list.rows(), *narrow, index)] else { continue };
-            let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len()));
+            let Some(tile) = &self.kernels[drive.index(list.rows(), *narrow, index)] else { continue };
+            let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len(), self.wide.is_some()));
             let call = Call {
                 strips: &[],
                 steps: part.steps,
@@ -508,7 +546,7 @@ impl<W: Work> Task<'_, '_, W> {
                 sums_row: drive.step(),
                 ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
             };
-            let Some(wide) = &drive.wide else {
+            let Some(wide) = self.wide else {
                 tile.run_list(list, call);
                 continue;
             };

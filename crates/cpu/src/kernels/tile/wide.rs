@@ -1,10 +1,14 @@
-//! Bytes as 16-bit numbers, for processors that have no exact product of bytes.
+//! Bytes on processors that have no exact product of all bytes: as they are where they fit, else as 16-bit numbers.
 //!
-//! AVX2 multiplies pairs of 16-bit numbers and adds them exactly; its one product of bytes saturates where two products exceed 16 bits. A kernel
-//! that widens what it multiplies spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once
-//! for all its rows, and all rows are widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words
-//! ([`Product::I16`]): one multiplication and one addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which
-//! its two multipliers do the multiplications.
+//! The one product of bytes that AVX2 has adds two products in 16 bits and saturates where they exceed them. Weights of seven bits never do, whatever
+//! they are multiplied by, which is why networks are quantised so for such processors. So a task looks at its panels ([`fits`], one comparison for
+//! 32 numbers), and multiplies bytes where it may ([`Product::U8S7`]): two multiplications and an addition for 32 products.
+//!
+//! Other weights, and what they meet, become 16-bit numbers, whose pairs are multiplied and added exactly. A kernel that widens what it multiplies
+//! spends a quarter of its instructions on that, for every tile and panel again. Here a task widens its panels once for all its rows, and all rows are
+//! widened before, or a few tiles of them at a time for all panels of the task, and the tiles multiply words ([`Product::I16`]): one multiplication
+//! and one addition for 16 products, which is what all four pipes of a Zen 5 can do in the cycles in which its two multipliers do the multiplications.
+//! The sums are the same either way.
 //!
 //! Of every four numbers of depth the first and third become a pair, then the second and fourth: shifts separate them in a panel.
 //! Widened panels and rows are twice as long; offsets in them are twice those in what they are made of.
@@ -36,6 +40,8 @@ const WORDS: usize = 2 << 10;
 const SKEW: usize = 16;
 /// Bytes that are widened at a time.
 const CHUNK: usize = 32;
+/// The largest number of seven bits, with either sign.
+const LARGEST: u8 = 64;
 /// Where the numbers of a step go.
 const ORDER: [usize; 4] = [0, 2, 1, 3];
 
@@ -96,9 +102,44 @@ impl Wide {
         self.whole
     }
 
-    /// The kernel for rows and panels that were widened.
-    pub fn spec(spec: Spec) -> Spec {
-        Spec { product: Product::I16, partial: 0, ahead: false, ..spec }
+    /// The kernel for panels that [fit](fits), and the one for rows and panels that were widened, made of that for bytes.
+    pub fn specs(spec: Spec) -> [Spec; 2] {
+        let narrow = if spec.product == Product::S8S8 { Product::S8S7 } else { Product::U8S7 };
+        [Spec { product: narrow, ..spec.clone() }, Spec { product: Product::I16, partial: 0, ahead: false, ..spec }]
+    }
+}
+
+/// Whether the numbers of panels have seven bits.
+pub fn fits(simd: Simd, panels: Buf) -> bool {
+    simd.run(Largest(panels)) <= LARGEST
+}
+
+struct Largest(Buf);
+
+impl Body for Largest {
+    type Out = u8;
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> u8 {
+        // Numbers from `-LARGEST` to `LARGEST` are those up to twice as much once it is added.
+        let mut most = [0; 2 * CHUNK];
+        for chunk in 0..self.0.len() / (2 * CHUNK) {
+            let mut bytes = [0_u8; 2 * CHUNK];
+            self.0.read(chunk * 2 * CHUNK, &mut bytes);
+            for (most, byte) in most.iter_mut().zip(bytes) {
+                *most = byte.wrapping_add(LARGEST).max(*most);
+            }
+        }
+        let mut largest = 0;
+        for at in self.0.len() / (2 * CHUNK) * (2 * CHUNK)..self.0.len() {
+            let mut byte = [0_u8];
+            self.0.read(at, &mut byte);
+            largest = byte[0].wrapping_add(LARGEST).max(largest);
+        }
+        for most in most {
+            largest = most.max(largest);
+        }
+        largest.saturating_sub(LARGEST)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Stri
 use crate::row::Kernel;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns of the widest panel.
 const WIDEST: usize = 64;
@@ -443,7 +444,6 @@ impl Kernel for Tiles {
         let mut shares = scratch.take(shares)?;
         let source = View::of(simd, ctx, self.source)?;
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
-        let sources = self.widens().map(|wide| Sources::new(wide, (simd, ctx.executor), memory, &mut widened));
         let factors = [
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
             window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
@@ -468,7 +468,8 @@ impl Kernel for Tiles {
         };
         let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| unit * self.channels;
         self.pack(ctx, &weights, words);
-        self.all_tasks(ctx, &mut shares, &|i, task, share| {
+        let left = &AtomicBool::new(false);
+        let run = |sources, i: usize, task, share: &mut [f32]| {
             let pass = &self.passes[i];
             let before = self.passes[..i].iter().map(|p| self.words(p)).sum::<usize>() * 4;
             let (b, b_at, b_panel) = match &pass.packed {
@@ -481,6 +482,7 @@ impl Kernel for Tiles {
                 a: source.buf(),
                 zeros,
                 sources,
+                left,
                 b,
                 b_unit: &|unit| b_at + unit * b_panel * self.panels,
                 b_panel,
@@ -490,7 +492,12 @@ impl Kernel for Tiles {
                 tail: args.as_ref().map(|a| (a, first_column)),
             };
             pass.drive.task(task, share, &operands);
-        });
+        };
+        self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, i, task, share));
+        if let Some(wide) = self.widens().filter(|_| left.load(Ordering::Relaxed)) {
+            let sources = Sources::new(wide, (simd, ctx.executor), memory, &mut widened);
+            self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), i, task, share));
+        }
         Ok(())
     }
 }

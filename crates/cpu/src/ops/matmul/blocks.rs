@@ -10,6 +10,7 @@ use crate::kernels::tile::{Line, Product};
 use oxidnn_jit::kernels::tiles::{self, LINES};
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
+use std::sync::atomic::AtomicBool;
 
 /// Most steps of a part of the depth.
 const STEPS: usize = 512;
@@ -150,6 +151,7 @@ impl Blocks {
             a: on.a,
             zeros: Buf::empty(),
             sources: None,
+            left: &AtomicBool::new(false),
             b: place.0,
             b_unit: place.1,
             b_panel: place.2,

@@ -122,8 +122,11 @@ pub(crate) struct Gemm {
     kind: Kind,
     cut: Cut,
     workers: usize,
-    tiles: OnceLock<Vec<Option<Tile>>>,
+    tiles: OnceLock<Tiles>,
 }
+
+/// Kernels for numbers as they are, and for words made of them, by [`index`].
+type Tiles = [Vec<Option<Tile>>; 2];
 
 /// Memory of a product; distances in bytes.
 pub(crate) struct Operands<'a> {
@@ -335,16 +338,18 @@ impl Gemm {
         if self.tiles.get().is_some() {
             return Ok(());
         }
-        let mut tiles = vec![None; MOST_ROWS * 2 * Phase::COUNT];
+        let mut tiles = [(); 2].map(|()| vec![None; MOST_ROWS * 2 * Phase::COUNT]);
         let last_block = self.cut.blocks().saturating_sub(1);
         for (_, rows, _) in [0, last_block].into_iter().flat_map(|b| runs(self.cut.rows(b), self.cut.tall)) {
             let kinds = [(false, self.cut.whole() > 0), (true, self.cut.narrow() > 0)];
             for narrow in kinds.into_iter().filter(|(_, used)| *used).map(|(narrow, _)| narrow) {
                 for part in [0, self.cut.parts / 2, self.cut.parts - 1] {
                     let phase = Phase::of(part, self.cut.parts);
-                    let tile = &mut tiles[index(rows, narrow, phase)];
-                    if tile.is_none() {
-                        *tile = Some(Tile::get(self.kind.isa, &self.spec(rows, narrow, phase))?);
+                    for (tiles, spec) in tiles.iter_mut().zip(self.specs(rows, narrow, phase)) {
+                        let tile = &mut tiles[index(rows, narrow, phase)];
+                        if let Some(spec) = spec.filter(|_| tile.is_none()) {
+                            *tile = Some(Tile::get(self.kind.isa, &spec)?);
+                        }
                     }
                 }
             }
@@ -353,7 +358,8 @@ impl Gemm {
         Ok(())
     }
 
-    fn spec(&self, rows: usize, narrow: bool, phase: Phase) -> Spec {
+    /// The kernels for numbers as they are, and for words made of them.
+    fn specs(&self, rows: usize, narrow: bool, phase: Phase) -> [Option<Spec>; 2] {
         let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
         let columns = if narrow { cut.narrow() } else { cut.sizes.width };
         let ends = matches!(phase, Phase::Only | Phase::Last);
@@ -369,7 +375,7 @@ impl Gemm {
             masked: !columns.is_multiple_of(lanes),
             ahead: cut.far() || cut.far_rows(),
         };
-        if cut.wide.is_some() { Wide::spec(spec) } else { spec }
+        if cut.wide.is_some() { Wide::specs(spec).map(Some) } else { [Some(spec), None] }
     }
 
     /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
@@ -385,17 +391,21 @@ impl Gemm {
         });
     }
 
-    fn task(&self, simd: Simd, tiles: &[Option<Tile>], on: &Operands<'_>, at: &Place, share: &mut [f32]) {
+    fn task(&self, simd: Simd, tiles: &Tiles, on: &Operands<'_>, at: &Place, share: &mut [f32]) {
         let (packed, share) = share.split_at_mut(self.panels_len());
         let (widened, share) = share.split_at_mut(self.widened_len());
         let (rows_of_a, sums) = share.split_at_mut(self.wide_len().unwrap_or(0));
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
             let right = self.panels(simd, on, at, part, packed);
-            let next = if self.cut.wide.is_some() { Next::default() } else { self.next(on, at, part) };
-            self.widen((simd, &mut *widened), &right, at.panels.len(), part);
-            let wide = self.cut.wide.as_ref().map(|wide| Widening { wide, simd, panels: &*widened, rows: &mut *rows_of_a });
-            let mut group = Group { kernels: tiles, on, at, part, right, wide, next };
+            let wide = self.cut.wide.as_ref().filter(|_| !self.fits(simd, &right, at.panels.len(), part));
+            let next = if wide.is_some() { Next::default() } else { self.next(on, at, part) };
+            if wide.is_some() {
+                self.widen((simd, &mut *widened), &right, at.panels.len(), part);
+            }
+            let kernels = &tiles[usize::from(wide.is_some())];
+            let wide = wide.map(|wide| Widening { wide, simd, panels: &*widened, rows: &mut *rows_of_a });
+            let mut group = Group { kernels, on, at, part, right, wide, next };
             for (first, rows, count) in runs(at.rows.clone(), self.cut.tall) {
                 let mut done = 0;
                 while done < count {
@@ -437,13 +447,23 @@ impl Gemm {
         }
     }
 
-    /// Widens the panels of a part, where bytes are.
+    /// Panels of a part, with the last step that is not whole.
+    fn bytes(&self, from: &Memory, panels: usize, part: usize) -> impl Iterator<Item = Buf> {
+        let steps = self.cut.part(part, self.kind.product.depth()).1 + usize::from(self.is_partial(part));
+        let (buf, start, panel, len) = (from.buf, from.start, from.panel, steps * self.cut.sizes.width * 4);
+        (0..panels).map(move |i| buf.part(start + i * panel, len))
+    }
+
+    /// Whether bytes can be multiplied as they are by the panels of a part.
+    fn fits(&self, simd: Simd, from: &Memory, panels: usize, part: usize) -> bool {
+        self.bytes(from, panels, part).all(|panel| wide::fits(simd, panel))
+    }
+
+    /// Widens the panels of a part.
     fn widen(&self, (simd, to): (Simd, &mut [f32]), from: &Memory, panels: usize, part: usize) {
-        let (width, each) = (self.cut.sizes.width, self.kind.product.depth());
-        let steps = self.cut.part(part, each).1 + usize::from(self.is_partial(part));
-        for (i, to) in to.chunks_exact_mut((self.cut.steps * width * 2).max(1)).take(panels).enumerate() {
-            let from = from.buf.part(from.start + i * from.panel, steps * width * 4);
-            wide::panels(simd, from, width * 4, &mut to[..steps * width * 2]);
+        let width = self.cut.sizes.width;
+        for (from, to) in self.bytes(from, panels, part).zip(to.chunks_exact_mut((self.cut.steps * width * 2).max(1))) {
+            wide::panels(simd, from, width * 4, &mut to[..from.len() / 2]);
         }
     }
 

@@ -122,6 +122,7 @@ fn binary_op(op: Binary) -> Op {
         Binary::MinI32 => Op::MinI32,
         Binary::MaxI32 => Op::MaxI32,
         Binary::MaddI16 => Op::MaddI16,
+        Binary::MaddU8S8 => Op::MaddU8S8,
         Binary::Lookup32 => Op::PermuteI32,
         Binary::Lookup16 => Op::PermuteI16,
         Binary::InterleaveLow32 => Op::InterleaveLow32,

@@ -12,6 +12,9 @@ use std::mem::offset_of;
 /// The bits that make signed bytes unsigned.
 const FLIP: u32 = 0x8080_8080;
 
+/// Two ones of 16 bits.
+const ONES: i32 = 0x0001_0001;
+
 /// The logarithm of the number of steps in the body of the loop: what a loop costs vanishes beside a few tens of multiply-adds, and short code
 /// is made quickly. Memory is asked for in every fourth step.
 fn unroll_shift(dot: &Dot) -> u8 {
@@ -31,6 +34,8 @@ enum Pass {
     HalfF16 { second: bool },
     /// Pairs of 16-bit numbers as they are.
     Pairs,
+    /// Lanes as they are, products added pair by pair in 16 bits, the bytes of `A` flipped to unsigned or not.
+    Narrow { flipped: bool },
     /// The even or odd bytes, as 16-bit numbers.
     HalfBytes { odd: bool, flipped: bool },
 }
@@ -43,10 +48,12 @@ impl Pass {
             Product::Bf16 if isa.bf16 => vec![Pass::Whole(Accumulate::DotBf16)],
             Product::Bf16 => halves(|upper| Pass::HalfBf16 { upper }),
             Product::F16 => halves(|second| Pass::HalfF16 { second }),
-            Product::U8S8 if isa.vnni => vec![Pass::Whole(Accumulate::DotU8S8)],
+            Product::U8S8 | Product::U8S7 if isa.vnni => vec![Pass::Whole(Accumulate::DotU8S8)],
             Product::U8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: false }),
-            Product::S8S8 if isa.vnni => vec![Pass::Flipped],
+            Product::S8S8 | Product::S8S7 if isa.vnni => vec![Pass::Flipped],
             Product::S8S8 => halves(|odd| Pass::HalfBytes { odd, flipped: true }),
+            Product::U8S7 => vec![Pass::Narrow { flipped: false }],
+            Product::S8S7 => vec![Pass::Narrow { flipped: true }],
             Product::I16 => vec![Pass::Pairs],
         }
     }
@@ -62,6 +69,8 @@ struct Cursor {
     b: Int,
     /// [`FLIP`] in a register, where a step is one pass and leaves room for it.
     flip: Option<Val>,
+    /// Ones of 16 bits in a register, for [`Pass::Narrow`].
+    ones: Option<Val>,
 }
 
 impl Cursor {
@@ -140,10 +149,12 @@ impl Writer<'_> {
         let sums = self.begin(f, at);
         let flips = self.passes.contains(&Pass::Flipped) && !self.dot.is_crowded(f.isa());
         let flip = flips.then(|| f.splat_i32(self.width, FLIP as i32));
+        let narrow = self.passes.iter().any(|p| matches!(p, Pass::Narrow { .. }));
+        let ones = narrow.then(|| f.splat_i32(self.width, ONES));
         f.set(table, at.strip);
         let taps = f.load_int(at.word(0));
         f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
-        f.repeat(taps, |f| self.tap(f, at, (panel, table), flip, &sums));
+        f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));
         sums
     }
 
@@ -178,7 +189,7 @@ impl Writer<'_> {
         self.last.filter(|_| vector + 1 == usize::from(self.dot.vectors))
     }
 
-    fn tap(&self, f: &mut Function, spot: Spot, (panel, table): (Int, Int), flip: Option<Val>, sums: &[Val]) {
+    fn tap(&self, f: &mut Function, spot: Spot, (panel, table): (Int, Int), held: (Option<Val>, Option<Val>), sums: &[Val]) {
         let word = |i: usize| table.at((i * size_of::<usize>()) as i32);
         let b = f.load_int(word(0));
         f.add(b, panel);
@@ -186,7 +197,7 @@ impl Writer<'_> {
         f.add(table, ((1 + rows.len()) * size_of::<usize>()) as i32);
         let (k, from) = (spot.scaled(f, spot.word(3)), f.load_int(self.args.at(offset_of!(Args, a_from) as i32)));
         f.add(k, from);
-        let at = Cursor { rows, k, b, flip };
+        let at = Cursor { rows, k, b, flip: held.0, ones: held.1 };
         let steps = |f: &mut Function| f.load_int(self.args.at(offset_of!(Args, steps) as i32));
         let (blocks, shift) = (steps(f), unroll_shift(self.dot));
         f.shr(blocks, shift);
@@ -241,8 +252,8 @@ impl Writer<'_> {
         if self.dot.is_crowded(f.isa()) {
             return self.crowded_pass(f, pass, at, from, sums, left);
         }
-        if pass == Pass::Pairs {
-            return self.pairs_pass(f, at, from, sums, left);
+        if matches!(pass, Pass::Pairs | Pass::Narrow { .. }) {
+            return self.pairs_pass(f, pass, at, from, sums, left);
         }
         let b: Vec<Val> = (0..usize::from(self.dot.vectors)).map(|v| self.right(f, pass, at, from, v)).collect();
         if let (Pass::HalfF16 { .. }, Some(bytes)) = (pass, self.b_row) {
@@ -280,19 +291,27 @@ impl Writer<'_> {
         }
     }
 
-    /// A pass of [`Pass::Pairs`]. Products are added when the next ones are on their way: an addition that stands right behind its product waits for
-    /// it in a pipe that could multiply. For the register that this takes the last vector of `B` is read from memory by every row.
-    fn pairs_pass(&self, f: &mut Function, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
+    /// A pass whose products are added pair by pair before they meet the sums. That happens when the next ones are on their way: an addition that
+    /// stands right behind its product waits for it in a pipe that could multiply. For the registers that this takes, and for the ones that add
+    /// pairs of 16 bits, vectors of `B` are read from memory by every row.
+    fn pairs_pass(&self, f: &mut Function, pass: Pass, at: &Cursor, from: i32, sums: &[Val], left: &mut LeftOf<'_>) {
         let vectors = usize::from(self.dot.vectors);
-        let held = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Apart { vectors } else { vectors - 1 };
-        let b: Vec<Val> = (0..held).map(|v| self.right(f, Pass::Pairs, at, from, v)).collect();
+        let free = vectors.saturating_sub(if pass == Pass::Pairs { 1 } else { 2 });
+        let held = if vectors == 1 || self.last.is_some() && self.dot.line == Line::Apart { vectors } else { free };
+        let b: Vec<Val> = (0..held).map(|v| self.right(f, pass, at, from, v)).collect();
         let mut waiting = None;
         for (i, sums) in sums.chunks(vectors).enumerate() {
             let left = left(f, i, 0);
-            let a = self.left(f, Pass::Pairs, left, None);
+            let a = self.left(f, pass, left, None);
             for (v, sum) in sums.iter().enumerate() {
                 let b = b.get(v).map_or(Src::Mem(at.b.at(from + (v * self.width.bytes()) as i32)), |b| Src::Val(*b));
-                let pairs = f.binary(Binary::MaddI16, a, b);
+                let pairs = match at.ones {
+                    None => f.binary(Binary::MaddI16, a, b),
+                    Some(ones) => {
+                        let pairs = f.binary(Binary::MaddU8S8, a, b);
+                        f.binary(Binary::MaddI16, pairs, ones)
+                    }
+                };
                 if let Some((sum, pairs)) = waiting.replace((*sum, pairs)) {
                     f.update(Binary::AddI32, sum, pairs);
                 }
@@ -339,7 +358,8 @@ impl Writer<'_> {
             (Left::Lanes(a), None) => a,
             (Left::Lanes(a), Some(flip)) => f.binary(Binary::Xor, a, flip),
         };
-        if matches!(pass, Pass::HalfBytes { flipped: true, .. }) || pass == Pass::Flipped && flip.is_none() {
+        if matches!(pass, Pass::HalfBytes { flipped: true, .. } | Pass::Narrow { flipped: true }) || pass == Pass::Flipped && flip.is_none()
+        {
             let flip = f.constant(&repeated(FLIP, self.width));
             a = f.binary(Binary::Xor, a, Src::Mem(flip));
         }
@@ -388,7 +408,7 @@ fn multiply(f: &mut Function, pass: Pass, sum: Val, a: Val, b: Src) {
         Pass::Whole(op) => f.accumulate(op, sum, a, b),
         Pass::Flipped => f.accumulate(Accumulate::DotU8S8, sum, a, b),
         Pass::HalfBf16 { .. } | Pass::HalfF16 { .. } => f.accumulate(Accumulate::FmaF32, sum, a, b),
-        Pass::HalfBytes { .. } | Pass::Pairs => {
+        Pass::HalfBytes { .. } | Pass::Pairs | Pass::Narrow { .. } => {
             let pairs = f.binary(Binary::MaddI16, a, b);
             f.update(Binary::AddI32, sum, pairs);
         }

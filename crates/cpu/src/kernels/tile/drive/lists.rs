@@ -35,12 +35,12 @@ pub(super) enum Batch {
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where rows are widened, which then lie elsewhere, where all tiles are to
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to
     /// meet a part of the reduction before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its
     /// multiply-adds, while in a net, whose weights come from far, so do lists.
     pub(super) fn new<W: Work>(drive: &Drive, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
-        if drive.wide.is_some() || drive.shape.parts.len() > 1 || !drive.shape.product.is_whole() {
+        if drive.shape.parts.len() > 1 || !drive.shape.product.is_whole() {
             return lists;
         }
         let mut words = vec![0; drive.list_len().unwrap_or(0) * size_of::<f32>() / size_of::<usize>()];
@@ -77,7 +77,7 @@ impl Batch {
         (tiles, row): (&Range<usize>, usize),
         (words, left): (&mut [usize], &mut usize),
     ) -> Vec<Batch> {
-        let (mut batches, near) = (Vec::new(), drive.most_tiles(drive.cut.most_panels()));
+        let (mut batches, near) = (Vec::new(), drive.most_tiles(drive.cut.most_panels(), false));
         for run in drive.runs(tiles) {
             let kept = batches.len();
             let found = &mut |all: &List<'_>, lists: &[Kept]| {

@@ -99,7 +99,7 @@ impl Case {
             panels(Simd::host(), buf(&b), COLUMNS * 4, &mut numbers);
             let call = Call { panels: Panels { step: 2 * panel, ..call.panels }, ..call };
             let mut scratch = vec![0_u64; wide.scratch_len().unwrap().div_ceil(2)];
-            let tile = Tile::get(isa, &Wide::spec(spec)).unwrap();
+            let tile = Tile::get(isa, &Wide::specs(spec)[1]).unwrap();
             let partial = self.partial as u8;
             wide.run((Simd::host(), bytemuck::cast_slice_mut(&mut scratch)), &tile, call, Before { panels: &numbers, sources, partial });
         } else {
