@@ -127,6 +127,9 @@ struct Bench {
     /// Use no instruction set beyond this one, such as avx2, in either library.
     #[arg(long, value_name = "ISA")]
     max_isa: Option<String>,
+    /// Bytes that are multiplied by bytes take all their values, not just small ones: processors without an exact product of all bytes take longer then.
+    #[arg(long)]
+    all_bytes: bool,
     /// Run so many processes at once, and say what each gets of what one has alone.
     #[arg(long, value_name = "N", conflicts_with = "peer")]
     processes: Option<usize>,
@@ -147,7 +150,7 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 19] = [
+const ANYWHERE: [(&str, bool); 20] = [
     ("--summary", false),
     ("--markdown", false),
     ("--first", false),
@@ -163,6 +166,7 @@ const ANYWHERE: [(&str, bool); 19] = [
     ("--threads", true),
     ("--seconds", true),
     ("--jobs", true),
+    ("--all-bytes", false),
     ("--json", false),
     ("--csv", false),
     ("--brief", false),

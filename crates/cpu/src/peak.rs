@@ -1,14 +1,14 @@
 //! The processor's measured peak: what a kernel's speed is compared with.
 //!
-//! The peak of a type is that of the widest instruction which multiplies it, on registers alone: a generated loop of as many independent chains
-//! as there are registers. Types that the processor multiplies as f32 have the peak of f32. Without generated code there is the portable loop,
+//! The peak of a type is that of the widest instructions which multiply it, on registers alone: a generated loop of as many independent chains
+//! as there are registers. Bytes without an instruction that sums four products have the peak of weights of seven bits. Types that the processor multiplies as f32 have the peak of f32. Without generated code there is the portable loop,
 //! which is compiled, for f32. One of the files with unsafe code.
 
 use crate::CpuTarget;
 use crate::kernels::code::{Kernels, Key};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
-use oxidnn_jit::ir::{Accumulate, Tile, TileProduct, Val};
+use oxidnn_jit::ir::{Accumulate, Binary, Tile, TileProduct, Val};
 use oxidnn_jit::kernels::tiles::{LINES, Shape};
 use oxidnn_jit::{Function, Isa};
 use std::hint::black_box;
@@ -49,7 +49,12 @@ pub fn single_core(target: &CpuTarget, kind: Kind) -> f64 {
 /// Multiply-adds on registers, as many rounds as the argument says.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Loop {
-    Vectors { op: Accumulate, depth: usize },
+    Vectors {
+        op: Accumulate,
+        depth: usize,
+    },
+    /// Bytes whose products fit 16 bits, two by two.
+    Pairs,
     Tiles(TileProduct),
 }
 
@@ -66,6 +71,7 @@ impl Loop {
             Kind::Int8 if isa.amx => Loop::Tiles(TileProduct::U8S8),
             Kind::Bf16 if isa.bf16 => Loop::Vectors { op: Accumulate::DotBf16, depth: 2 },
             Kind::Int8 if isa.vnni => Loop::Vectors { op: Accumulate::DotU8S8, depth: 4 },
+            Kind::Int8 => Loop::Pairs,
             _ => Loop::Vectors { op: Accumulate::FmaF32, depth: 1 },
         }
     }
@@ -73,6 +79,7 @@ impl Loop {
     fn sums(self, isa: Isa) -> usize {
         match self {
             Loop::Vectors { .. } => isa.simd_registers() - 2,
+            Loop::Pairs => isa.simd_registers() - 4,
             Loop::Tiles(_) => usize::from(Loop::TILES),
         }
     }
@@ -81,6 +88,7 @@ impl Loop {
     fn operations(self, isa: Isa) -> usize {
         let each = match self {
             Loop::Vectors { depth, .. } => 2 * depth * isa.width().lanes(),
+            Loop::Pairs => 2 * 4 * isa.width().lanes(),
             Loop::Tiles(TileProduct::Bf16) => 2 * 2 * 16 * 16 * 16,
             Loop::Tiles(TileProduct::U8S8 | TileProduct::S8S8) => 2 * 4 * 16 * 16 * 16,
         };
@@ -100,12 +108,12 @@ impl Key for Loop {
         let arguments = f.arguments();
         let rounds = f.load_int(arguments.at(0));
         match *self {
-            Loop::Vectors { op, .. } => {
+            Loop::Vectors { .. } | Loop::Pairs => {
                 let values: Vec<Val> = (0..self.sums(isa) + 2).map(|_| f.zero(isa.width())).collect();
                 values.iter().for_each(|v| f.pin(*v));
                 let (operands, sums) = values.split_at(2);
                 f.repeat_some(rounds, |f| {
-                    (0..Loop::UNROLL).flat_map(|_| sums).for_each(|sum| f.accumulate(op, *sum, operands[0], operands[1]));
+                    (0..Loop::UNROLL).flat_map(|_| sums).for_each(|sum| self.multiply(f, *sum, operands));
                 });
             }
             Loop::Tiles(product) => {
@@ -119,6 +127,21 @@ impl Key for Loop {
             }
         }
         f
+    }
+}
+
+impl Loop {
+    /// A multiply-add on vectors.
+    fn multiply(self, f: &mut Function, sum: Val, operands: &[Val]) {
+        match self {
+            Loop::Vectors { op, .. } => f.accumulate(op, sum, operands[0], operands[1]),
+            Loop::Pairs => {
+                let pairs = f.binary(Binary::MaddU8S8, operands[0], operands[1]);
+                let pairs = f.binary(Binary::MaddI16, pairs, operands[1]);
+                f.update(Binary::AddI32, sum, pairs);
+            }
+            Loop::Tiles(_) => {}
+        }
     }
 }
 

@@ -57,15 +57,16 @@ pub fn arguments(problem: &Problem, hints: &FillHints) -> HostArgs {
     for o in problem.operands() {
         let filled = match o.usage {
             Use::Out if !reads_output(problem, o.arg) => HostTensor::filled(&o.tensor, 0xA5),
-            _ => input(problem, &o, hints),
+            _ => input(problem, &o, hints, seed(problem, Arg::DST).is_multiple_of(4)),
         };
         args.0.push((o.arg, filled));
     }
     args
 }
 
-/// As [`arguments`], made quickly, for measurements: the elements of a large plain tensor repeat.
-pub fn repeating(problem: &Problem, hints: &FillHints) -> HostArgs {
+/// As [`arguments`], made quickly, for measurements: the elements of a large plain tensor repeat. Bytes that are multiplied by bytes are small numbers,
+/// unless they are to have all their values.
+pub fn repeating(problem: &Problem, hints: &FillHints, all_bytes: bool) -> HostArgs {
     let mut args = HostArgs::default();
     for mut o in problem.operands() {
         let whole = o.tensor.clone();
@@ -73,10 +74,10 @@ pub fn repeating(problem: &Problem, hints: &FillHints) -> HostArgs {
         let part = Tensor::plain([PERIOD], whole.dtype).ok().filter(|_| dense && whole.layout.elements() > Some(PERIOD));
         let filled = match part {
             _ if o.usage == Use::Out && !reads_output(problem, o.arg) => HostTensor::filled(&whole, 0xA5),
-            None => input(problem, &o, hints),
+            None => input(problem, &o, hints, all_bytes),
             Some(part) => {
                 o.tensor = part;
-                let period = input(problem, &o, hints);
+                let period = input(problem, &o, hints, all_bytes);
                 let bytes = period.bufs[0].iter().cycle().take(whole.bytes()).cloned().collect();
                 HostTensor { tensor: whole, bufs: vec![bytes] }
             }
@@ -107,7 +108,7 @@ fn seed(problem: &Problem, arg: Arg) -> u64 {
     h.finish()
 }
 
-fn input(problem: &Problem, o: &Operand<Tensor>, hints: &FillHints) -> HostTensor {
+fn input(problem: &Problem, o: &Operand<Tensor>, hints: &FillHints, all_bytes: bool) -> HostTensor {
     let mut rng = Random::new(seed(problem, o.arg));
     let t = &o.tensor;
     let out = HostTensor::filled(t, 0);
@@ -116,6 +117,7 @@ fn input(problem: &Problem, o: &Operand<Tensor>, hints: &FillHints) -> HostTenso
     }
     let draw = match fixed(o.arg, hints) {
         Some(v) => Draw::Constant(v),
+        None if all_bytes && multiplies_bytes(problem, o.arg) => wide(t.dtype),
         None => draw(problem, o.arg, t.dtype),
     };
     // Sparse packed tensors keep fewer values than the logical volume: `values` knows how many.
@@ -167,6 +169,14 @@ fn draw(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
         _ => {}
     }
     by_operation(problem, arg, dtype)
+}
+
+/// Whether `arg` is a factor of products of bytes by bytes.
+fn multiplies_bytes(problem: &Problem, arg: Arg) -> bool {
+    let is_product = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::Matmul(_) | Op::InnerProduct(_));
+    let is_byte = |of: Arg| problem.operands().iter().any(|o| o.arg == of && matches!(o.tensor.dtype, DataType::U8 | DataType::S8));
+    let factors = [Arg::SRC, Arg::WEIGHTS];
+    is_product && factors.contains(&arg) && factors.into_iter().all(is_byte)
 }
 
 fn zero_point(dtype: DataType) -> Draw {

@@ -22,7 +22,7 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
     let mut rows = Vec::with_capacity(suite.len());
     for (i, named) in suite.iter().enumerate() {
         bar.set_message(named.case.problem.to_string());
-        let inputs = Inputs::of(named)?;
+        let inputs = Inputs::of(named, bench)?;
         let theirs = || bench.peer.as_ref().map(|peer| their_first(named, &inputs, peer).map_err(|e| e.to_string()));
         let early = if i % 2 == 1 { theirs() } else { None };
         let mut row = Row::new(named, &inputs, threads, bench, our_first(named, &inputs, stream, bench)?);

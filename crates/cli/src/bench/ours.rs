@@ -20,11 +20,11 @@ pub(super) struct Inputs {
 
 impl Inputs {
     /// Numbers for `named`: the same in every run.
-    pub(super) fn of(named: &Named) -> Result<Inputs> {
+    pub(super) fn of(named: &Named, bench: &Setup<'_>) -> Result<Inputs> {
         let mut settled = named.case.problem.clone();
         settled.resolve();
         let settled = concrete(&settled, &named.case.fill)?;
-        let mut values = fill::repeating(&settled, &named.case.fill);
+        let mut values = fill::repeating(&settled, &named.case.fill, bench.args.all_bytes);
         harness::take_forward_results(&settled, &mut values, &[])?;
         Ok(Inputs { settled, values })
     }

@@ -41,7 +41,7 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
     let (mut theirs, mut rows) = (theirs.into_iter(), Vec::with_capacity(suite.len()));
     for (named, (primitive, created)) in suite.iter().zip(ours) {
         bar.set_message(named.case.problem.to_string());
-        let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named)?);
+        let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named, bench)?);
         let side = Ours::new(primitive, named, &inputs, stream)?;
         let ours = Figures { create_us: created.as_secs_f64() * 1e6, ..Figures::default() };
         let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));

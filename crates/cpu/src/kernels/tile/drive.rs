@@ -165,7 +165,8 @@ pub struct Drive {
     cut: Cut,
     /// What tiles ask for.
     far: Option<Far>,
-    /// Whether and how bytes are widened.
+    /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
+    narrow: bool,
     wide: Option<Wide>,
     tiles: OnceLock<Tiles>,
     lists: OnceLock<Lists>,
@@ -180,9 +181,22 @@ enum Far {
     Panels,
 }
 
-/// Kernels by rows, by whether the panel has fewer columns than the others, by part, and by whether they multiply words made of bytes.
+/// Kernels by [factors](Factors), and by rows, by whether the panel has fewer columns than the others, and by part.
 #[derive(Debug)]
-struct Tiles([Vec<Option<Tile>>; 2]);
+struct Tiles([Vec<Option<Tile>>; 4]);
+
+/// What kernels multiply.
+#[derive(Clone, Copy)]
+enum Factors {
+    /// Numbers as they are.
+    AsIs,
+    /// Bytes by weights of seven bits.
+    Narrow,
+    /// The same, with whole steps in place of a last one that is not: `B` has zeros for what follows in `A`, where that may be read.
+    NarrowWhole,
+    /// Words made of bytes.
+    Words,
+}
 
 impl Far {
     /// What comes from afar and lies in few pieces.
@@ -221,7 +235,8 @@ impl Drive {
         let cut = Cut::new(line);
         let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
         let (far, wide) = (Far::of(&line, &cut), shape.wide(isa, (tall, all)));
-        Drive { isa, tall, all, block, cut, far, wide, shape, tiles: OnceLock::new(), lists: OnceLock::new() }
+        let narrow = wide::narrows(isa, shape.product, shape.line);
+        Drive { isa, tall, all, block, cut, far, narrow, wide, shape, tiles: OnceLock::new(), lists: OnceLock::new() }
     }
 
     /// What it computes.
@@ -297,7 +312,7 @@ impl Drive {
         if self.tiles.get().is_some() {
             return Ok(());
         }
-        let mut tiles = [(); 2].map(|()| vec![None; self.tall * 2 * self.shape.parts.len()]);
+        let mut tiles = [(); 4].map(|()| vec![None; self.tall * 2 * self.shape.parts.len()]);
         let kinds = [(false, self.whole() > 0), (true, self.panels() > self.whole())];
         for rows in self.heights() {
             for narrow in kinds.into_iter().filter(|(_, used)| *used).map(|(narrow, _)| narrow) {
@@ -317,8 +332,8 @@ impl Drive {
         ((rows - 1) * 2 + usize::from(narrow)) * self.shape.parts.len() + part
     }
 
-    /// The kernels for numbers as they are, and for words made of them.
-    fn specs(&self, rows: usize, narrow: bool, part: usize) -> [Option<Spec>; 2] {
+    /// The kernels by factors.
+    fn specs(&self, rows: usize, narrow: bool, part: usize) -> [Option<Spec>; 4] {
         let lanes = self.isa.width().lanes();
         let columns = if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel };
         let ends = part + 1 == self.shape.parts.len();
@@ -334,7 +349,11 @@ impl Drive {
             masked: !columns.is_multiple_of(lanes),
             ahead: self.far.is_some(),
         };
-        if self.wide.is_some() { Wide::specs(spec).map(Some) } else { [Some(spec), None] }
+        let narrow = self.narrow.then(|| wide::narrow(spec.clone()));
+        let whole = narrow.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
+        let words = self.wide.is_some().then(|| wide::words(spec.clone()));
+        let as_is = words.is_none().then_some(spec);
+        [as_is, narrow, whole, words]
     }
 
     /// All numbers of rows that tiles have.
@@ -357,7 +376,8 @@ impl Drive {
         let Some(kernels) = self.tiles.get() else { return };
         for Piece { unit, tiles, panels } in self.cut.pieces(task) {
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
-            let wide = self.wide.as_ref().filter(|_| !self.fits(on, b_at, &panels));
+            let narrow = self.narrow && self.fits(on, b_at, &panels);
+            let wide = self.wide.as_ref().filter(|_| !narrow);
             match (wide, on.sources) {
                 (Some(wide), None) if wide.is_whole() => {
                     on.left.store(true, Ordering::Relaxed);
@@ -369,18 +389,7 @@ impl Drive {
             }
             for start in tiles.clone().step_by(self.block) {
                 let tiles = start..tiles.end.min(start + self.block);
-                Task {
-                    drive: self,
-                    kernels: &kernels.0[usize::from(wide.is_some())],
-                    wide,
-                    on,
-                    unit,
-                    b_at,
-                    tail,
-                    tiles,
-                    panels: panels.clone(),
-                }
-                .run(share);
+                Task { drive: self, kernels, narrow, wide, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
             }
         }
     }
@@ -406,8 +415,9 @@ struct Rest<'s> {
 /// A block of rows by a group of panels.
 struct Task<'t, 'a, W> {
     drive: &'t Drive,
-    kernels: &'t [Option<Tile>],
-    /// How bytes are widened, where the panels are not multiplied as they are.
+    kernels: &'t Tiles,
+    /// Whether the panels' numbers have seven bits; else how bytes are widened, if they are.
+    narrow: bool,
     wide: Option<&'t Wide>,
     on: &'t Operands<'a, W>,
     unit: usize,
@@ -525,9 +535,9 @@ impl<W: Work> Task<'_, '_, W> {
         let list = taken.as_ref().unwrap_or(list);
         let tail = self.tail.filter(|_| ends);
         for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
-            let Some(tile) = &self.kernels[drive.index(list.rows(), *narrow, index)] else { continue };
+            let kernel = |factors: Factors| self.kernels.0[factors as usize][drive.index(list.rows(), *narrow, index)].as_ref();
             let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len(), self.wide.is_some()));
-            let call = Call {
+            let mut call = Call {
                 strips: &[],
                 steps: part.steps,
                 a: on.a,
@@ -547,9 +557,18 @@ impl<W: Work> Task<'_, '_, W> {
                 ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
             };
             let Some(wide) = self.wide else {
-                tile.run_list(list, call);
+                if let Some(tile) = kernel(Factors::NarrowWhole).filter(|_| self.narrow) {
+                    match tile.try_list(list, Call { steps: part.steps + 1, ..call }) {
+                        Ok(()) => continue,
+                        Err(back) => call = Call { steps: part.steps, ..back },
+                    }
+                }
+                if let Some(tile) = kernel(if self.narrow { Factors::Narrow } else { Factors::AsIs }) {
+                    tile.run_list(list, call);
+                }
                 continue;
             };
+            let Some(tile) = kernel(Factors::Words) else { continue };
             let at = (panels.start - self.panels.start) * shape.panel_bytes + part.before[1];
             let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
             let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };

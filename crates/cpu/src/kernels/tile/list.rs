@@ -3,7 +3,7 @@
 //! A strip is a number of tiles whose rows follow each other at constant distances, in `A` as in the destination. A list is written once and
 //! serves every panel that its tiles meet, and so does its check: what is done here is done for a strip, not for a tile and a panel.
 
-use super::{Call, Listed, MOST_ROWS, Places, Spec};
+use super::{Listed, MOST_ROWS, Places, Spec};
 use oxidnn_jit::kernels::dot::HEAD;
 use std::ops::Range;
 
@@ -188,10 +188,10 @@ impl Reach {
 
     /// The number of strips, where all that they name lies in the buffers.
     #[inline]
-    pub(super) fn strips(&self, spec: &Spec, call: &Call<'_>) -> Option<usize> {
+    pub(super) fn strips(&self, spec: &Spec, strips: &[usize]) -> Option<usize> {
         let (rows, tap_words) = (usize::from(spec.rows), 1 + spec.listed());
         let check = Reach::CHECKS[spec.listed() - 1];
-        let (mut count, mut inside, mut rest) = (0, true, call.strips);
+        let (mut count, mut inside, mut rest) = (0, true, strips);
         while let Some((head, more)) = rest.split_at_checked(HEAD + rows) {
             let (taps, more) = more.split_at_checked(head[0].checked_mul(tap_words)?)?;
             // Rows before the last tile.

@@ -252,7 +252,7 @@ impl Tile {
     #[inline]
     pub fn run(&self, call: Call<'_>) {
         let reach = self.reach(&call);
-        let count = if call.strips.is_empty() { Some(0) } else { reach.and_then(|r| r.strips(&self.spec, &call)) };
+        let count = if call.strips.is_empty() { Some(0) } else { reach.and_then(|r| r.strips(&self.spec, call.strips)) };
         self.run_strips((call.strips, [0; 2]), count, call);
     }
 
@@ -262,12 +262,31 @@ impl Tile {
     /// As [`Tile::run`].
     #[inline]
     pub fn run_list(&self, list: &Listed<'_>, call: Call<'_>) {
-        let is_mine = list.rows == usize::from(self.spec.rows) && list.tap == 1 + self.spec.listed();
-        let count = self.reach(&call).filter(|_| is_mine).map(|reach| list.count(&reach, &call));
-        match count {
-            Some(None) => self.run(Call { strips: list.words, ..call }),
-            count => self.run_strips((list.words, list.base()), count.flatten().flatten(), call),
+        let count = self.strips_of(list, &call);
+        self.run_strips((list.words, list.base()), count, call);
+    }
+
+    /// As [`Tile::run_list`], unless the call, which is given back then, would be one that panics.
+    ///
+    /// # Errors
+    /// The call.
+    #[inline]
+    pub fn try_list<'a>(&self, list: &Listed<'_>, call: Call<'a>) -> Result<(), Call<'a>> {
+        match self.strips_of(list, &call) {
+            None => Err(call),
+            count => {
+                self.run_strips((list.words, list.base()), count, call);
+                Ok(())
+            }
         }
+    }
+
+    /// The number of strips of `list`, `None` where they must not be.
+    #[inline]
+    fn strips_of(&self, list: &Listed<'_>, call: &Call<'_>) -> Option<usize> {
+        let is_mine = list.rows == usize::from(self.spec.rows) && list.tap == 1 + self.spec.listed();
+        let reach = self.reach(call).filter(|_| is_mine)?;
+        list.count(&reach, call).unwrap_or_else(|| reach.strips(&self.spec, list.words))
     }
 
     /// Computes the tiles of so many strips, `None` for those that must not be, whose rows are these bytes further on in `A` and in the destination.

@@ -78,10 +78,9 @@ impl Wide {
     /// Decides whether and how; `None` where kernels multiply bytes, operands lie otherwise, or there is too little to do.
     pub fn new(about: &About<'_>) -> Option<Wide> {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
-        let bytes = matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(about.isa);
-        let lies = matches!(line, Line::Packed(_)) && a_step == Stride::Fixed(4);
+        let lies = narrows(about.isa, product, line) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
-        if !bytes || !lies || about.tiles < TILES || steps.saturating_mul(about.panels) < STEPS {
+        if !lies || about.tiles < TILES || steps.saturating_mul(about.panels) < STEPS {
             return None;
         }
         let rows = usize::from(rows);
@@ -101,12 +100,21 @@ impl Wide {
     pub fn is_whole(&self) -> bool {
         self.whole
     }
+}
 
-    /// The kernel for panels that [fit](fits), and the one for rows and panels that were widened, made of that for bytes.
-    pub fn specs(spec: Spec) -> [Spec; 2] {
-        let narrow = if spec.product == Product::S8S8 { Product::S8S7 } else { Product::U8S7 };
-        [Spec { product: narrow, ..spec.clone() }, Spec { product: Product::I16, partial: 0, ahead: false, ..spec }]
-    }
+/// Whether panels are looked at, see [`fits`]: bytes, where no instruction multiplies all of them.
+pub fn narrows(isa: Isa, product: Product, line: Line) -> bool {
+    matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(isa) && matches!(line, Line::Packed(_))
+}
+
+/// The kernel for panels that [fit](fits), made of that for all bytes.
+pub fn narrow(spec: Spec) -> Spec {
+    Spec { product: if spec.product == Product::S8S8 { Product::S8S7 } else { Product::U8S7 }, ..spec }
+}
+
+/// The kernel for rows and panels that were widened, made of that for bytes.
+pub fn words(spec: Spec) -> Spec {
+    Spec { product: Product::I16, partial: 0, ahead: false, ..spec }
 }
 
 /// Whether the numbers of panels have seven bits.

@@ -112,7 +112,8 @@ struct Cut {
     block: usize,
     /// Groups of panels, one for a task.
     groups: usize,
-    /// Whether and how bytes are widened.
+    /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
+    narrows: bool,
     wide: Option<Wide>,
 }
 
@@ -125,8 +126,19 @@ pub(crate) struct Gemm {
     tiles: OnceLock<Tiles>,
 }
 
-/// Kernels for numbers as they are, and for words made of them, by [`index`].
-type Tiles = [Vec<Option<Tile>>; 2];
+/// Kernels by [factors](Factors), and by [`index`].
+type Tiles = [Vec<Option<Tile>>; 3];
+
+/// What kernels multiply.
+#[derive(Clone, Copy)]
+enum Factors {
+    /// Numbers as they are.
+    AsIs,
+    /// Bytes by weights of seven bits.
+    Narrow,
+    /// Words made of bytes.
+    Words,
+}
 
 /// Memory of a product; distances in bytes.
 pub(crate) struct Operands<'a> {
@@ -220,6 +232,7 @@ impl Cut {
         let tall = tallest(kind.isa, kind.product, vectors).min(rows).max(1);
         let panels = columns.div_ceil(width);
         let spec = Spec { line: kind.line(width), a_step: kind.a_step, ..Spec::new(kind.product, tall, 1) };
+        let narrows = wide::narrows(kind.isa, kind.product, spec.line);
         let wide =
             Wide::new(&wide::About { isa: kind.isa, spec: &spec, tiles: rows.div_ceil(tall), panels, source: 0, parts: &[[1, steps]] });
         let kept = if kind.right == Right::Panels { PANELS } else { PLAIN };
@@ -241,7 +254,7 @@ impl Cut {
         let blocks = rows.div_ceil(block * tall).max(1);
         let (least, block) = (panels.div_ceil(group), rows.div_ceil(blocks).max(1));
         let groups = (least..=panels.min(2 * least)).find(|n| (batch * blocks * n).is_multiple_of(workers)).unwrap_or(least);
-        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, groups, wide }
+        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, groups, narrows, wide }
     }
 
     /// Steps of a part: the first, and how many are whole.
@@ -338,7 +351,7 @@ impl Gemm {
         if self.tiles.get().is_some() {
             return Ok(());
         }
-        let mut tiles = [(); 2].map(|()| vec![None; MOST_ROWS * 2 * Phase::COUNT]);
+        let mut tiles = [(); 3].map(|()| vec![None; MOST_ROWS * 2 * Phase::COUNT]);
         let last_block = self.cut.blocks().saturating_sub(1);
         for (_, rows, _) in [0, last_block].into_iter().flat_map(|b| runs(self.cut.rows(b), self.cut.tall)) {
             let kinds = [(false, self.cut.whole() > 0), (true, self.cut.narrow() > 0)];
@@ -358,8 +371,8 @@ impl Gemm {
         Ok(())
     }
 
-    /// The kernels for numbers as they are, and for words made of them.
-    fn specs(&self, rows: usize, narrow: bool, phase: Phase) -> [Option<Spec>; 2] {
+    /// The kernels by factors.
+    fn specs(&self, rows: usize, narrow: bool, phase: Phase) -> [Option<Spec>; 3] {
         let (cut, lanes) = (&self.cut, self.kind.isa.width().lanes());
         let columns = if narrow { cut.narrow() } else { cut.sizes.width };
         let ends = matches!(phase, Phase::Only | Phase::Last);
@@ -375,7 +388,9 @@ impl Gemm {
             masked: !columns.is_multiple_of(lanes),
             ahead: cut.far() || cut.far_rows(),
         };
-        if cut.wide.is_some() { Wide::specs(spec).map(Some) } else { [Some(spec), None] }
+        let narrow = cut.narrows.then(|| wide::narrow(spec.clone()));
+        let words = cut.wide.is_some().then(|| wide::words(spec.clone()));
+        [words.is_none().then_some(spec), narrow, words]
     }
 
     /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
@@ -398,12 +413,14 @@ impl Gemm {
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
             let right = self.panels(simd, on, at, part, packed);
-            let wide = self.cut.wide.as_ref().filter(|_| !self.fits(simd, &right, at.panels.len(), part));
+            let narrow = self.cut.narrows && self.fits(simd, &right, at.panels.len(), part);
+            let wide = self.cut.wide.as_ref().filter(|_| !narrow);
             let next = if wide.is_some() { Next::default() } else { self.next(on, at, part) };
             if wide.is_some() {
                 self.widen((simd, &mut *widened), &right, at.panels.len(), part);
             }
-            let kernels = &tiles[usize::from(wide.is_some())];
+            let factors = if narrow { Factors::Narrow } else { wide.map_or(Factors::AsIs, |_| Factors::Words) };
+            let kernels = &tiles[factors as usize];
             let wide = wide.map(|wide| Widening { wide, simd, panels: &*widened, rows: &mut *rows_of_a });
             let mut group = Group { kernels, on, at, part, right, wide, next };
             for (first, rows, count) in runs(at.rows.clone(), self.cut.tall) {

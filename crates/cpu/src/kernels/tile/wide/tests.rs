@@ -10,6 +10,11 @@ fn bytes(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 89 + i / 13 * 7) as u8).collect()
 }
 
+/// Signed bytes from -64 to 64, both included.
+fn seven_bits(n: usize) -> Vec<u8> {
+    (0..n).map(|i| ((i * 89 + i / 13 * 7) % 129) as u8).map(|b| b.wrapping_sub(64)).collect()
+}
+
 /// Two strips, of so many tiles and of one, with several taps over whole steps and a part of one.
 struct Case {
     product: Product,
@@ -23,6 +28,8 @@ struct Case {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum How {
     Bytes,
+    /// By weights of seven bits, as they are.
+    Narrow,
     Meanwhile,
     Before,
 }
@@ -41,13 +48,13 @@ impl Case {
     }
 
     /// The sums: of bytes, of words that are widened for the call, or of words that were widened before.
-    fn sums(&self, how: How) -> Vec<f32> {
+    fn sums(&self, how: How, weights: fn(usize) -> Vec<u8>) -> Vec<f32> {
         let isa = Isa::AVX2;
         let spec = Spec { partial: self.partial as u8, start: Start::Zero, ..Spec::new(self.product, self.rows, 2) };
         let all = self.rows * self.tiles;
         let (a, zeros) = (bytes(all * self.depth() + 8), vec![0; self.depth() + 8]);
         let panel = TAPS * self.lines() * COLUMNS * 4;
-        let b: Vec<u8> = bytes(PANELS * panel);
+        let b: Vec<u8> = weights(PANELS * panel);
         let mut sums = vec![-1.0; (all + self.rows) * PANELS * COLUMNS];
         let mut words = [0; 256];
         let mut list = List::new(&mut words, self.rows);
@@ -84,7 +91,7 @@ impl Case {
             last: 0,
             ahead: Ahead::default(),
         };
-        if how != How::Bytes {
+        if matches!(how, How::Meanwhile | How::Before) {
             let source = if how == How::Before { a.len() } else { 0 };
             let about = About { isa, spec: &spec, tiles: TILES, panels: STEPS, source, parts: &[[TAPS, self.lines()]] };
             let wide = Wide::new(&about).unwrap();
@@ -99,10 +106,11 @@ impl Case {
             panels(Simd::host(), buf(&b), COLUMNS * 4, &mut numbers);
             let call = Call { panels: Panels { step: 2 * panel, ..call.panels }, ..call };
             let mut scratch = vec![0_u64; wide.scratch_len().unwrap().div_ceil(2)];
-            let tile = Tile::get(isa, &Wide::specs(spec)[1]).unwrap();
+            let tile = Tile::get(isa, &super::words(spec)).unwrap();
             let partial = self.partial as u8;
             wide.run((Simd::host(), bytemuck::cast_slice_mut(&mut scratch)), &tile, call, Before { panels: &numbers, sources, partial });
         } else {
+            let spec = if how == How::Narrow { narrow(spec) } else { spec };
             Tile::get(isa, &spec).unwrap().run(call);
         }
         sums
@@ -118,11 +126,31 @@ fn words_have_the_sums_of_bytes() {
         for (rows, tiles) in [(1, 3), (5, 2), (6, 9)] {
             for (steps, partial) in [(1, 0), (0, 3), (8, 1), (23, 2), (200, 0)] {
                 let case = Case { product, rows, tiles, steps, partial };
-                let sums = |how| case.sums(how).into_iter().map(f32::to_bits).collect::<Vec<_>>();
+                let sums = |how, weights| case.sums(how, weights).into_iter().map(f32::to_bits).collect::<Vec<_>>();
                 for how in [How::Meanwhile, How::Before].into_iter().filter(|how| *how == How::Meanwhile || partial == 0) {
                     let about = format!("{how:?}, {product:?}: {tiles} tiles of {rows} rows, {steps} steps and {partial} numbers");
-                    assert_eq!(sums(how), sums(How::Bytes), "{about}");
+                    assert_eq!(sums(how, bytes), sums(How::Bytes, bytes), "{about}");
                 }
+                let about = format!("{product:?}: {tiles} tiles of {rows} rows, {steps} steps and {partial} numbers");
+                assert_eq!(sums(How::Narrow, seven_bits), sums(How::Bytes, seven_bits), "{about}");
+            }
+        }
+    }
+}
+
+#[test]
+fn panels_fit_whose_numbers_are_within_64() {
+    let simd = Simd::host();
+    // SAFETY: the memory is only read, and outlives its use.
+    let fits = |bytes: &[u8]| super::fits(simd, unsafe { Buf::new(bytes.as_ptr().cast_mut(), bytes.len()) });
+    for len in [1, 31, 64, 200] {
+        let panel = seven_bits(len);
+        assert!(fits(&panel), "{len}");
+        for at in [0, len / 2, len - 1] {
+            for (number, ok) in [(-128_i8, false), (-65, false), (-64, true), (64, true), (65, false), (127, false)] {
+                let mut other = panel.clone();
+                other[at] = number as u8;
+                assert_eq!(fits(&other), ok, "{number} at {at} of {len}");
             }
         }
     }
