@@ -558,10 +558,12 @@ impl<W: Work> Task<'_, '_, W> {
             };
             let Some(wide) = self.wide else {
                 if let Some(tile) = kernel(Factors::NarrowWhole).filter(|_| self.narrow) {
-                    match tile.try_list(list, Call { steps: part.steps + 1, ..call }) {
-                        Ok(()) => continue,
-                        Err(back) => call = Call { steps: part.steps, ..back },
+                    call.steps += 1;
+                    if tile.takes(list, &call) {
+                        tile.run_list(list, call);
+                        continue;
                     }
+                    call.steps -= 1;
                 }
                 if let Some(tile) = kernel(if self.narrow { Factors::Narrow } else { Factors::AsIs }) {
                     tile.run_list(list, call);

@@ -266,19 +266,9 @@ impl Tile {
         self.run_strips((list.words, list.base()), count, call);
     }
 
-    /// As [`Tile::run_list`], unless the call, which is given back then, would be one that panics.
-    ///
-    /// # Errors
-    /// The call.
-    #[inline]
-    pub fn try_list<'a>(&self, list: &Listed<'_>, call: Call<'a>) -> Result<(), Call<'a>> {
-        match self.strips_of(list, &call) {
-            None => Err(call),
-            count => {
-                self.run_strips((list.words, list.base()), count, call);
-                Ok(())
-            }
-        }
+    /// Whether [`Tile::run_list`] would not panic.
+    pub fn takes(&self, list: &Listed<'_>, call: &Call<'_>) -> bool {
+        self.strips_of(list, call).is_some()
     }
 
     /// The number of strips of `list`, `None` where they must not be.

@@ -18,7 +18,7 @@ const STEPS: usize = 512;
 /// A product either on vectors or on tiles of AMX.
 #[derive(Debug)]
 pub(super) enum Loops {
-    Vectors(Gemm),
+    Vectors(Box<Gemm>),
     Tiles(Box<Blocks>),
 }
 
@@ -36,7 +36,7 @@ impl Loops {
     /// Tiles where instructions and types allow them.
     pub(super) fn new(kind: Kind, sizes: Sizes, workers: usize) -> Loops {
         match tiles::product(kind.product).filter(|_| kind.isa.amx) {
-            None => Loops::Vectors(Gemm::new(kind, sizes, workers)),
+            None => Loops::Vectors(Box::new(Gemm::new(kind, sizes, workers))),
             Some(product) => {
                 let form = Form { size: 4 / kind.product.depth(), together: kind.product.together(), width: sizes.width };
                 let right = kind.right;
