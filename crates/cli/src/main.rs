@@ -112,7 +112,7 @@ struct Bench {
     /// Numbers of worker threads, such as 1,2; all of the machine's by default.
     #[arg(long, value_name = "N", value_delimiter = ',')]
     threads: Vec<usize>,
-    /// The suites of products of a folder too: its files conv-*.txt, ip-*.txt and matmul-*.txt.
+    /// The suites of products and reorders of a folder too: its files conv-*.txt, ip-*.txt, matmul-*.txt and reorder-*.txt.
     #[arg(long, value_name = "FOLDER")]
     suites: Option<PathBuf>,
     /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times.

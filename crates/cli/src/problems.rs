@@ -47,16 +47,16 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
     Ok(all)
 }
 
-/// The files of a folder that are suites of products, by name.
+/// The files of a folder that are suites of products and reorders, by name.
 pub(crate) fn suites_of(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
     let mut files = entries.map(|e| Ok(e?.path())).collect::<Result<Vec<_>>>()?;
     files.retain(|file| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".txt") && ["conv-", "ip-", "matmul-"].iter().any(|kind| name.starts_with(kind))
+        name.ends_with(".txt") && ["conv-", "ip-", "matmul-", "reorder-"].iter().any(|kind| name.starts_with(kind))
     });
     if files.is_empty() {
-        bail!("no files conv-*.txt, ip-*.txt or matmul-*.txt in {}", folder.display());
+        bail!("no files conv-*.txt, ip-*.txt, matmul-*.txt or reorder-*.txt in {}", folder.display());
     }
     files.sort();
     Ok(files)

@@ -1,16 +1,17 @@
-; 426 instructions, 2322 bytes, 0 spills, 0 of them in inner loops
+; 432 instructions, 2343 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
-0001  mov rax,[rdi]
-0004  mov rcx,[rdi+18h]
-0008  mov rdx,[rdi+8]
-000c  mov rsi,[rdi+20h]
-0010  mov r8,[rdi+40h]
-0014  test r8,r8
-0017  jle near 3C5h
-001d  nop word [rax+rax]
-0026  nop word [rax+rax]
-002f  nop word [rax+rax]
-0038  nop dword [rax+rax]
+0001  push rbp
+0002  mov rax,[rdi]
+0005  mov rcx,[rdi+18h]
+0009  mov rdx,[rdi+8]
+000d  mov rsi,[rdi+20h]
+0011  mov r8,[rdi+40h]
+0015  test r8,r8
+0018  jle near 3C5h
+001e  nop word [rax+rax]
+0027  nop word [rax+rax]
+0030  nop word [rax+rax]
+0039  nop dword [rax]
 0040  mov r9,[rdi+30h]
 0044  mov r10,[rdi+38h]
 0048  mov r11,rax
@@ -62,71 +63,71 @@
 011d  vmovups zmm15,[r11]
 0123  prefetcht0 [r11+r9]
 0128  add r11,rdx
-012b  mov r9,rcx
-012e  vunpcklps zmm16,zmm0,zmm1
-0134  vunpckhps zmm0,zmm0,zmm1
-013a  vunpcklps zmm1,zmm2,zmm3
-0140  vunpckhps zmm2,zmm2,zmm3
-0146  vunpcklpd zmm3,zmm16,zmm1
-014c  vunpckhpd zmm1,zmm16,zmm1
-0152  vunpcklpd zmm16,zmm0,zmm2
-0158  vunpckhpd zmm0,zmm0,zmm2
-015e  vunpcklps zmm2,zmm4,zmm5
-0164  vunpckhps zmm4,zmm4,zmm5
-016a  vunpcklps zmm5,zmm6,zmm7
-0170  vunpckhps zmm6,zmm6,zmm7
-0176  vunpcklpd zmm7,zmm2,zmm5
-017c  vunpckhpd zmm2,zmm2,zmm5
-0182  vunpcklpd zmm5,zmm4,zmm6
-0188  vunpckhpd zmm4,zmm4,zmm6
-018e  vunpcklps zmm6,zmm8,zmm9
-0194  vunpckhps zmm8,zmm8,zmm9
-019a  vunpcklps zmm9,zmm10,zmm11
-01a0  vunpckhps zmm10,zmm10,zmm11
-01a6  vunpcklpd zmm11,zmm6,zmm9
-01ac  vunpckhpd zmm6,zmm6,zmm9
-01b2  vunpcklpd zmm9,zmm8,zmm10
-01b8  vunpckhpd zmm8,zmm8,zmm10
-01be  vunpcklps zmm10,zmm12,zmm13
-01c4  vunpckhps zmm12,zmm12,zmm13
-01ca  vunpcklps zmm13,zmm14,zmm15
-01d0  vunpckhps zmm14,zmm14,zmm15
-01d6  vunpcklpd zmm15,zmm10,zmm13
-01dc  vunpckhpd zmm10,zmm10,zmm13
-01e2  vunpcklpd zmm13,zmm12,zmm14
-01e8  vunpckhpd zmm12,zmm12,zmm14
-01ee  vshuff32x4 zmm14,zmm3,zmm7,88h
-01f5  vshuff32x4 zmm17,zmm11,zmm15,88h
-01fc  vshuff32x4 zmm3,zmm3,zmm7,0DDh
-0203  vshuff32x4 zmm7,zmm11,zmm15,0DDh
-020a  vshuff32x4 zmm11,zmm14,zmm17,88h
-0211  vshuff32x4 zmm14,zmm14,zmm17,0DDh
-0218  vshuff32x4 zmm15,zmm3,zmm7,88h
-021f  vshuff32x4 zmm3,zmm3,zmm7,0DDh
-0226  vshuff32x4 zmm7,zmm1,zmm2,88h
-022d  vshuff32x4 zmm17,zmm6,zmm10,88h
-0234  vshuff32x4 zmm1,zmm1,zmm2,0DDh
-023b  vshuff32x4 zmm2,zmm6,zmm10,0DDh
-0242  vshuff32x4 zmm6,zmm7,zmm17,88h
-0249  vshuff32x4 zmm7,zmm7,zmm17,0DDh
-0250  vshuff32x4 zmm10,zmm1,zmm2,88h
-0257  vshuff32x4 zmm1,zmm1,zmm2,0DDh
-025e  vshuff32x4 zmm2,zmm16,zmm5,88h
-0265  vshuff32x4 zmm17,zmm9,zmm13,88h
-026c  vshuff32x4 zmm5,zmm16,zmm5,0DDh
-0273  vshuff32x4 zmm9,zmm9,zmm13,0DDh
-027a  vshuff32x4 zmm13,zmm2,zmm17,88h
-0281  vshuff32x4 zmm2,zmm2,zmm17,0DDh
-0288  vshuff32x4 zmm16,zmm5,zmm9,88h
-028f  vshuff32x4 zmm5,zmm5,zmm9,0DDh
-0296  vshuff32x4 zmm9,zmm0,zmm4,88h
-029d  vshuff32x4 zmm17,zmm8,zmm12,88h
-02a4  vshuff32x4 zmm0,zmm0,zmm4,0DDh
-02ab  vshuff32x4 zmm4,zmm8,zmm12,0DDh
-02b2  vshuff32x4 zmm8,zmm9,zmm17,88h
-02b9  vshuff32x4 zmm9,zmm9,zmm17,0DDh
-02c0  vshuff32x4 zmm12,zmm0,zmm4,88h
-02c7  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+012b  vunpcklps zmm16,zmm0,zmm1
+0131  vunpckhps zmm0,zmm0,zmm1
+0137  vunpcklps zmm1,zmm2,zmm3
+013d  vunpckhps zmm2,zmm2,zmm3
+0143  vunpcklpd zmm3,zmm16,zmm1
+0149  vunpckhpd zmm1,zmm16,zmm1
+014f  vunpcklpd zmm16,zmm0,zmm2
+0155  vunpckhpd zmm0,zmm0,zmm2
+015b  vunpcklps zmm2,zmm4,zmm5
+0161  vunpckhps zmm4,zmm4,zmm5
+0167  vunpcklps zmm5,zmm6,zmm7
+016d  vunpckhps zmm6,zmm6,zmm7
+0173  vunpcklpd zmm7,zmm2,zmm5
+0179  vunpckhpd zmm2,zmm2,zmm5
+017f  vunpcklpd zmm5,zmm4,zmm6
+0185  vunpckhpd zmm4,zmm4,zmm6
+018b  vunpcklps zmm6,zmm8,zmm9
+0191  vunpckhps zmm8,zmm8,zmm9
+0197  vunpcklps zmm9,zmm10,zmm11
+019d  vunpckhps zmm10,zmm10,zmm11
+01a3  vunpcklpd zmm11,zmm6,zmm9
+01a9  vunpckhpd zmm6,zmm6,zmm9
+01af  vunpcklpd zmm9,zmm8,zmm10
+01b5  vunpckhpd zmm8,zmm8,zmm10
+01bb  vunpcklps zmm10,zmm12,zmm13
+01c1  vunpckhps zmm12,zmm12,zmm13
+01c7  vunpcklps zmm13,zmm14,zmm15
+01cd  vunpckhps zmm14,zmm14,zmm15
+01d3  vunpcklpd zmm15,zmm10,zmm13
+01d9  vunpckhpd zmm10,zmm10,zmm13
+01df  vunpcklpd zmm13,zmm12,zmm14
+01e5  vunpckhpd zmm12,zmm12,zmm14
+01eb  vshuff32x4 zmm14,zmm3,zmm7,88h
+01f2  vshuff32x4 zmm17,zmm11,zmm15,88h
+01f9  vshuff32x4 zmm3,zmm3,zmm7,0DDh
+0200  vshuff32x4 zmm7,zmm11,zmm15,0DDh
+0207  vshuff32x4 zmm11,zmm14,zmm17,88h
+020e  vshuff32x4 zmm14,zmm14,zmm17,0DDh
+0215  vshuff32x4 zmm15,zmm3,zmm7,88h
+021c  vshuff32x4 zmm3,zmm3,zmm7,0DDh
+0223  vshuff32x4 zmm7,zmm1,zmm2,88h
+022a  vshuff32x4 zmm17,zmm6,zmm10,88h
+0231  vshuff32x4 zmm1,zmm1,zmm2,0DDh
+0238  vshuff32x4 zmm2,zmm6,zmm10,0DDh
+023f  vshuff32x4 zmm6,zmm7,zmm17,88h
+0246  vshuff32x4 zmm7,zmm7,zmm17,0DDh
+024d  vshuff32x4 zmm10,zmm1,zmm2,88h
+0254  vshuff32x4 zmm1,zmm1,zmm2,0DDh
+025b  vshuff32x4 zmm2,zmm16,zmm5,88h
+0262  vshuff32x4 zmm17,zmm9,zmm13,88h
+0269  vshuff32x4 zmm5,zmm16,zmm5,0DDh
+0270  vshuff32x4 zmm9,zmm9,zmm13,0DDh
+0277  vshuff32x4 zmm13,zmm2,zmm17,88h
+027e  vshuff32x4 zmm2,zmm2,zmm17,0DDh
+0285  vshuff32x4 zmm16,zmm5,zmm9,88h
+028c  vshuff32x4 zmm5,zmm5,zmm9,0DDh
+0293  vshuff32x4 zmm9,zmm0,zmm4,88h
+029a  vshuff32x4 zmm17,zmm8,zmm12,88h
+02a1  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+02a8  vshuff32x4 zmm4,zmm8,zmm12,0DDh
+02af  vshuff32x4 zmm8,zmm9,zmm17,88h
+02b6  vshuff32x4 zmm9,zmm9,zmm17,0DDh
+02bd  vshuff32x4 zmm12,zmm0,zmm4,88h
+02c4  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+02cb  mov r9,rcx
 02ce  vmovups [r9],zmm11
 02d4  prefetchw [r9+r10]
 02d9  add r9,rsi
@@ -184,253 +185,257 @@
 03c5  mov r8,[rdi+48h]
 03c9  mov r9,[rdi+50h]
 03cd  mov r10,[rdi+60h]
-03d1  test r8,r8
-03d4  jle near 90Dh
-03da  nop word [rax+rax]
-03e3  nop word [rax+rax]
-03ec  nop word [rax+rax]
-03f5  nop word [rax+rax]
-03fe  xchg ax,ax
+03d1  mov r11,[rdi+70h]
+03d5  test r8,r8
+03d8  jle near 921h
+03de  nop word [rax+rax]
+03e7  nop word [rax+rax]
+03f0  nop word [rax+rax]
+03f9  nop dword [rax]
 0400  vpbroadcastd zmm0,r10d
 0406  vpcmpnled k1,zmm0,[rel 940h]
-0411  vpbroadcastd zmm0,r9d
+0411  vpbroadcastd zmm0,r11d
 0417  vpcmpnled k2,zmm0,[rel 940h]
-0422  mov r11,rax
+0422  mov rbx,rax
 0425  vpxord zmm0,zmm0,zmm0
 042b  cmp r9,0
 042f  jle near 441h
-0435  vmovups zmm1{k1}{z},[r11]
+0435  vmovups zmm1{k1}{z},[rbx]
 043b  vmovups zmm0,zmm1
-0441  add r11,rdx
+0441  add rbx,rdx
 0444  vpxord zmm1,zmm1,zmm1
 044a  cmp r9,1
 044e  jle near 460h
-0454  vmovups zmm2{k1}{z},[r11]
+0454  vmovups zmm2{k1}{z},[rbx]
 045a  vmovups zmm1,zmm2
-0460  add r11,rdx
+0460  add rbx,rdx
 0463  vpxord zmm2,zmm2,zmm2
 0469  cmp r9,2
 046d  jle near 47Fh
-0473  vmovups zmm3{k1}{z},[r11]
+0473  vmovups zmm3{k1}{z},[rbx]
 0479  vmovups zmm2,zmm3
-047f  add r11,rdx
+047f  add rbx,rdx
 0482  vpxord zmm3,zmm3,zmm3
 0488  cmp r9,3
 048c  jle near 49Eh
-0492  vmovups zmm4{k1}{z},[r11]
+0492  vmovups zmm4{k1}{z},[rbx]
 0498  vmovups zmm3,zmm4
-049e  add r11,rdx
+049e  add rbx,rdx
 04a1  vpxord zmm4,zmm4,zmm4
 04a7  cmp r9,4
 04ab  jle near 4BDh
-04b1  vmovups zmm5{k1}{z},[r11]
+04b1  vmovups zmm5{k1}{z},[rbx]
 04b7  vmovups zmm4,zmm5
-04bd  add r11,rdx
+04bd  add rbx,rdx
 04c0  vpxord zmm5,zmm5,zmm5
 04c6  cmp r9,5
 04ca  jle near 4DCh
-04d0  vmovups zmm6{k1}{z},[r11]
+04d0  vmovups zmm6{k1}{z},[rbx]
 04d6  vmovups zmm5,zmm6
-04dc  add r11,rdx
+04dc  add rbx,rdx
 04df  vpxord zmm6,zmm6,zmm6
 04e5  cmp r9,6
 04e9  jle near 4FBh
-04ef  vmovups zmm7{k1}{z},[r11]
+04ef  vmovups zmm7{k1}{z},[rbx]
 04f5  vmovups zmm6,zmm7
-04fb  add r11,rdx
+04fb  add rbx,rdx
 04fe  vpxord zmm7,zmm7,zmm7
 0504  cmp r9,7
 0508  jle near 51Ah
-050e  vmovups zmm8{k1}{z},[r11]
+050e  vmovups zmm8{k1}{z},[rbx]
 0514  vmovups zmm7,zmm8
-051a  add r11,rdx
+051a  add rbx,rdx
 051d  vpxord zmm8,zmm8,zmm8
 0523  cmp r9,8
 0527  jle near 539h
-052d  vmovups zmm9{k1}{z},[r11]
+052d  vmovups zmm9{k1}{z},[rbx]
 0533  vmovups zmm8,zmm9
-0539  add r11,rdx
+0539  add rbx,rdx
 053c  vpxord zmm9,zmm9,zmm9
 0542  cmp r9,9
 0546  jle near 558h
-054c  vmovups zmm10{k1}{z},[r11]
+054c  vmovups zmm10{k1}{z},[rbx]
 0552  vmovups zmm9,zmm10
-0558  add r11,rdx
+0558  add rbx,rdx
 055b  vpxord zmm10,zmm10,zmm10
 0561  cmp r9,0Ah
 0565  jle near 577h
-056b  vmovups zmm11{k1}{z},[r11]
+056b  vmovups zmm11{k1}{z},[rbx]
 0571  vmovups zmm10,zmm11
-0577  add r11,rdx
+0577  add rbx,rdx
 057a  vpxord zmm11,zmm11,zmm11
 0580  cmp r9,0Bh
 0584  jle near 596h
-058a  vmovups zmm12{k1}{z},[r11]
+058a  vmovups zmm12{k1}{z},[rbx]
 0590  vmovups zmm11,zmm12
-0596  add r11,rdx
+0596  add rbx,rdx
 0599  vpxord zmm12,zmm12,zmm12
 059f  cmp r9,0Ch
 05a3  jle near 5B5h
-05a9  vmovups zmm13{k1}{z},[r11]
+05a9  vmovups zmm13{k1}{z},[rbx]
 05af  vmovups zmm12,zmm13
-05b5  add r11,rdx
+05b5  add rbx,rdx
 05b8  vpxord zmm13,zmm13,zmm13
 05be  cmp r9,0Dh
 05c2  jle near 5D4h
-05c8  vmovups zmm14{k1}{z},[r11]
+05c8  vmovups zmm14{k1}{z},[rbx]
 05ce  vmovups zmm13,zmm14
-05d4  add r11,rdx
+05d4  add rbx,rdx
 05d7  vpxord zmm14,zmm14,zmm14
 05dd  cmp r9,0Eh
 05e1  jle near 5F3h
-05e7  vmovups zmm15{k1}{z},[r11]
+05e7  vmovups zmm15{k1}{z},[rbx]
 05ed  vmovups zmm14,zmm15
-05f3  add r11,rdx
+05f3  add rbx,rdx
 05f6  vpxord zmm15,zmm15,zmm15
 05fc  cmp r9,0Fh
 0600  jle near 612h
-0606  vmovups zmm16{k1}{z},[r11]
+0606  vmovups zmm16{k1}{z},[rbx]
 060c  vmovups zmm15,zmm16
-0612  add r11,rdx
-0615  mov r11,rcx
-0618  vunpcklps zmm16,zmm0,zmm1
-061e  vunpckhps zmm0,zmm0,zmm1
-0624  vunpcklps zmm1,zmm2,zmm3
-062a  vunpckhps zmm2,zmm2,zmm3
-0630  vunpcklpd zmm3,zmm16,zmm1
-0636  vunpckhpd zmm1,zmm16,zmm1
-063c  vunpcklpd zmm16,zmm0,zmm2
-0642  vunpckhpd zmm0,zmm0,zmm2
-0648  vunpcklps zmm2,zmm4,zmm5
-064e  vunpckhps zmm4,zmm4,zmm5
-0654  vunpcklps zmm5,zmm6,zmm7
-065a  vunpckhps zmm6,zmm6,zmm7
-0660  vunpcklpd zmm7,zmm2,zmm5
-0666  vunpckhpd zmm2,zmm2,zmm5
-066c  vunpcklpd zmm5,zmm4,zmm6
-0672  vunpckhpd zmm4,zmm4,zmm6
-0678  vunpcklps zmm6,zmm8,zmm9
-067e  vunpckhps zmm8,zmm8,zmm9
-0684  vunpcklps zmm9,zmm10,zmm11
-068a  vunpckhps zmm10,zmm10,zmm11
-0690  vunpcklpd zmm11,zmm6,zmm9
-0696  vunpckhpd zmm6,zmm6,zmm9
-069c  vunpcklpd zmm9,zmm8,zmm10
-06a2  vunpckhpd zmm8,zmm8,zmm10
-06a8  vunpcklps zmm10,zmm12,zmm13
-06ae  vunpckhps zmm12,zmm12,zmm13
-06b4  vunpcklps zmm13,zmm14,zmm15
-06ba  vunpckhps zmm14,zmm14,zmm15
-06c0  vunpcklpd zmm15,zmm10,zmm13
-06c6  vunpckhpd zmm10,zmm10,zmm13
-06cc  vunpcklpd zmm13,zmm12,zmm14
-06d2  vunpckhpd zmm12,zmm12,zmm14
-06d8  vshuff32x4 zmm14,zmm3,zmm7,88h
-06df  vshuff32x4 zmm17,zmm11,zmm15,88h
-06e6  vshuff32x4 zmm3,zmm3,zmm7,0DDh
-06ed  vshuff32x4 zmm7,zmm11,zmm15,0DDh
-06f4  vshuff32x4 zmm11,zmm14,zmm17,88h
-06fb  vshuff32x4 zmm14,zmm14,zmm17,0DDh
-0702  vshuff32x4 zmm15,zmm3,zmm7,88h
-0709  vshuff32x4 zmm3,zmm3,zmm7,0DDh
-0710  vshuff32x4 zmm7,zmm1,zmm2,88h
-0717  vshuff32x4 zmm17,zmm6,zmm10,88h
-071e  vshuff32x4 zmm1,zmm1,zmm2,0DDh
-0725  vshuff32x4 zmm2,zmm6,zmm10,0DDh
-072c  vshuff32x4 zmm6,zmm7,zmm17,88h
-0733  vshuff32x4 zmm7,zmm7,zmm17,0DDh
-073a  vshuff32x4 zmm10,zmm1,zmm2,88h
-0741  vshuff32x4 zmm1,zmm1,zmm2,0DDh
-0748  vshuff32x4 zmm2,zmm16,zmm5,88h
-074f  vshuff32x4 zmm17,zmm9,zmm13,88h
-0756  vshuff32x4 zmm5,zmm16,zmm5,0DDh
-075d  vshuff32x4 zmm9,zmm9,zmm13,0DDh
-0764  vshuff32x4 zmm13,zmm2,zmm17,88h
-076b  vshuff32x4 zmm2,zmm2,zmm17,0DDh
-0772  vshuff32x4 zmm16,zmm5,zmm9,88h
-0779  vshuff32x4 zmm5,zmm5,zmm9,0DDh
-0780  vshuff32x4 zmm9,zmm0,zmm4,88h
-0787  vshuff32x4 zmm17,zmm8,zmm12,88h
-078e  vshuff32x4 zmm0,zmm0,zmm4,0DDh
-0795  vshuff32x4 zmm4,zmm8,zmm12,0DDh
-079c  vshuff32x4 zmm8,zmm9,zmm17,88h
-07a3  vshuff32x4 zmm9,zmm9,zmm17,0DDh
-07aa  vshuff32x4 zmm12,zmm0,zmm4,88h
-07b1  vshuff32x4 zmm0,zmm0,zmm4,0DDh
-07b8  cmp r10,0
-07bc  jle near 7C8h
-07c2  vmovups [r11]{k2},zmm11
-07c8  add r11,rsi
-07cb  cmp r10,1
-07cf  jle near 7DBh
-07d5  vmovups [r11]{k2},zmm6
-07db  add r11,rsi
-07de  cmp r10,2
-07e2  jle near 7EEh
-07e8  vmovups [r11]{k2},zmm13
-07ee  add r11,rsi
-07f1  cmp r10,3
-07f5  jle near 801h
-07fb  vmovups [r11]{k2},zmm8
-0801  add r11,rsi
-0804  cmp r10,4
-0808  jle near 814h
-080e  vmovups [r11]{k2},zmm15
-0814  add r11,rsi
-0817  cmp r10,5
-081b  jle near 827h
-0821  vmovups [r11]{k2},zmm10
-0827  add r11,rsi
-082a  cmp r10,6
-082e  jle near 83Ah
-0834  vmovups [r11]{k2},zmm16
-083a  add r11,rsi
-083d  cmp r10,7
-0841  jle near 84Dh
-0847  vmovups [r11]{k2},zmm12
-084d  add r11,rsi
-0850  cmp r10,8
-0854  jle near 860h
-085a  vmovups [r11]{k2},zmm14
-0860  add r11,rsi
-0863  cmp r10,9
-0867  jle near 873h
-086d  vmovups [r11]{k2},zmm7
-0873  add r11,rsi
-0876  cmp r10,0Ah
-087a  jle near 886h
-0880  vmovups [r11]{k2},zmm2
-0886  add r11,rsi
-0889  cmp r10,0Bh
-088d  jle near 899h
-0893  vmovups [r11]{k2},zmm9
-0899  add r11,rsi
-089c  cmp r10,0Ch
-08a0  jle near 8ACh
-08a6  vmovups [r11]{k2},zmm3
-08ac  add r11,rsi
-08af  cmp r10,0Dh
-08b3  jle near 8BFh
-08b9  vmovups [r11]{k2},zmm1
-08bf  add r11,rsi
-08c2  cmp r10,0Eh
-08c6  jle near 8D2h
-08cc  vmovups [r11]{k2},zmm5
-08d2  add r11,rsi
-08d5  cmp r10,0Fh
-08d9  jle near 8E5h
-08df  vmovups [r11]{k2},zmm0
-08e5  add r11,rsi
-08e8  mov r11,[rdi+10h]
-08ec  add rax,r11
-08ef  mov r11,[rdi+28h]
-08f3  add rcx,r11
-08f6  mov r11,[rdi+58h]
-08fa  mov rbx,[rdi+68h]
-08fe  sub r9,r11
-0901  sub r10,rbx
-0904  dec r8
-0907  jne near 400h
-090d  pop rbx
-090e  vzeroupper
-0911  ret
+0612  add rbx,rdx
+0615  vunpcklps zmm16,zmm0,zmm1
+061b  vunpckhps zmm0,zmm0,zmm1
+0621  vunpcklps zmm1,zmm2,zmm3
+0627  vunpckhps zmm2,zmm2,zmm3
+062d  vunpcklpd zmm3,zmm16,zmm1
+0633  vunpckhpd zmm1,zmm16,zmm1
+0639  vunpcklpd zmm16,zmm0,zmm2
+063f  vunpckhpd zmm0,zmm0,zmm2
+0645  vunpcklps zmm2,zmm4,zmm5
+064b  vunpckhps zmm4,zmm4,zmm5
+0651  vunpcklps zmm5,zmm6,zmm7
+0657  vunpckhps zmm6,zmm6,zmm7
+065d  vunpcklpd zmm7,zmm2,zmm5
+0663  vunpckhpd zmm2,zmm2,zmm5
+0669  vunpcklpd zmm5,zmm4,zmm6
+066f  vunpckhpd zmm4,zmm4,zmm6
+0675  vunpcklps zmm6,zmm8,zmm9
+067b  vunpckhps zmm8,zmm8,zmm9
+0681  vunpcklps zmm9,zmm10,zmm11
+0687  vunpckhps zmm10,zmm10,zmm11
+068d  vunpcklpd zmm11,zmm6,zmm9
+0693  vunpckhpd zmm6,zmm6,zmm9
+0699  vunpcklpd zmm9,zmm8,zmm10
+069f  vunpckhpd zmm8,zmm8,zmm10
+06a5  vunpcklps zmm10,zmm12,zmm13
+06ab  vunpckhps zmm12,zmm12,zmm13
+06b1  vunpcklps zmm13,zmm14,zmm15
+06b7  vunpckhps zmm14,zmm14,zmm15
+06bd  vunpcklpd zmm15,zmm10,zmm13
+06c3  vunpckhpd zmm10,zmm10,zmm13
+06c9  vunpcklpd zmm13,zmm12,zmm14
+06cf  vunpckhpd zmm12,zmm12,zmm14
+06d5  vshuff32x4 zmm14,zmm3,zmm7,88h
+06dc  vshuff32x4 zmm17,zmm11,zmm15,88h
+06e3  vshuff32x4 zmm3,zmm3,zmm7,0DDh
+06ea  vshuff32x4 zmm7,zmm11,zmm15,0DDh
+06f1  vshuff32x4 zmm11,zmm14,zmm17,88h
+06f8  vshuff32x4 zmm14,zmm14,zmm17,0DDh
+06ff  vshuff32x4 zmm15,zmm3,zmm7,88h
+0706  vshuff32x4 zmm3,zmm3,zmm7,0DDh
+070d  vshuff32x4 zmm7,zmm1,zmm2,88h
+0714  vshuff32x4 zmm17,zmm6,zmm10,88h
+071b  vshuff32x4 zmm1,zmm1,zmm2,0DDh
+0722  vshuff32x4 zmm2,zmm6,zmm10,0DDh
+0729  vshuff32x4 zmm6,zmm7,zmm17,88h
+0730  vshuff32x4 zmm7,zmm7,zmm17,0DDh
+0737  vshuff32x4 zmm10,zmm1,zmm2,88h
+073e  vshuff32x4 zmm1,zmm1,zmm2,0DDh
+0745  vshuff32x4 zmm2,zmm16,zmm5,88h
+074c  vshuff32x4 zmm17,zmm9,zmm13,88h
+0753  vshuff32x4 zmm5,zmm16,zmm5,0DDh
+075a  vshuff32x4 zmm9,zmm9,zmm13,0DDh
+0761  vshuff32x4 zmm13,zmm2,zmm17,88h
+0768  vshuff32x4 zmm2,zmm2,zmm17,0DDh
+076f  vshuff32x4 zmm16,zmm5,zmm9,88h
+0776  vshuff32x4 zmm5,zmm5,zmm9,0DDh
+077d  vshuff32x4 zmm9,zmm0,zmm4,88h
+0784  vshuff32x4 zmm17,zmm8,zmm12,88h
+078b  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+0792  vshuff32x4 zmm4,zmm8,zmm12,0DDh
+0799  vshuff32x4 zmm8,zmm9,zmm17,88h
+07a0  vshuff32x4 zmm9,zmm9,zmm17,0DDh
+07a7  vshuff32x4 zmm12,zmm0,zmm4,88h
+07ae  vshuff32x4 zmm0,zmm0,zmm4,0DDh
+07b5  vpbroadcastd zmm4,r9d
+07bb  vpcmpnled k1,zmm4,[rel 940h]
+07c6  mov rbx,rcx
+07c9  cmp r10,0
+07cd  jle near 7D9h
+07d3  vmovups [rbx]{k2},zmm11
+07d9  add rbx,rsi
+07dc  cmp r10,1
+07e0  jle near 7ECh
+07e6  vmovups [rbx]{k2},zmm6
+07ec  add rbx,rsi
+07ef  cmp r10,2
+07f3  jle near 7FFh
+07f9  vmovups [rbx]{k2},zmm13
+07ff  add rbx,rsi
+0802  cmp r10,3
+0806  jle near 812h
+080c  vmovups [rbx]{k2},zmm8
+0812  add rbx,rsi
+0815  cmp r10,4
+0819  jle near 825h
+081f  vmovups [rbx]{k2},zmm15
+0825  add rbx,rsi
+0828  cmp r10,5
+082c  jle near 838h
+0832  vmovups [rbx]{k2},zmm10
+0838  add rbx,rsi
+083b  cmp r10,6
+083f  jle near 84Bh
+0845  vmovups [rbx]{k2},zmm16
+084b  add rbx,rsi
+084e  cmp r10,7
+0852  jle near 85Eh
+0858  vmovups [rbx]{k2},zmm12
+085e  add rbx,rsi
+0861  cmp r10,8
+0865  jle near 871h
+086b  vmovups [rbx]{k2},zmm14
+0871  add rbx,rsi
+0874  cmp r10,9
+0878  jle near 884h
+087e  vmovups [rbx]{k2},zmm7
+0884  add rbx,rsi
+0887  cmp r10,0Ah
+088b  jle near 897h
+0891  vmovups [rbx]{k2},zmm2
+0897  add rbx,rsi
+089a  cmp r10,0Bh
+089e  jle near 8AAh
+08a4  vmovups [rbx]{k2},zmm9
+08aa  add rbx,rsi
+08ad  cmp r10,0Ch
+08b1  jle near 8BDh
+08b7  vmovups [rbx]{k2},zmm3
+08bd  add rbx,rsi
+08c0  cmp r10,0Dh
+08c4  jle near 8D0h
+08ca  vmovups [rbx]{k2},zmm1
+08d0  add rbx,rsi
+08d3  cmp r10,0Eh
+08d7  jle near 8E3h
+08dd  vmovups [rbx]{k2},zmm5
+08e3  add rbx,rsi
+08e6  cmp r10,0Fh
+08ea  jle near 8F6h
+08f0  vmovups [rbx]{k2},zmm0
+08f6  add rbx,rsi
+08f9  mov rbx,[rdi+10h]
+08fd  add rax,rbx
+0900  mov rbx,[rdi+28h]
+0904  add rcx,rbx
+0907  mov rbx,[rdi+58h]
+090b  mov rbp,[rdi+68h]
+090f  sub r9,rbx
+0912  sub r10,rbp
+0915  sub r11,rbx
+0918  dec r8
+091b  jne near 400h
+0921  pop rbp
+0922  pop rbx
+0923  vzeroupper
+0926  ret

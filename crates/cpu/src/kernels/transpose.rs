@@ -1,13 +1,18 @@
-//! Transposition of 32-bit numbers by generated code: safe to run, since every address is checked before it is used.
+//! Transposition, and rows woven into words, by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
-use oxidnn_jit::kernels::transpose::{Args, Transpose};
+use oxidnn_jit::kernels::transpose::{Args, Factor, Transpose};
+use oxidnn_jit::kernels::weave::{Args as WeaveArgs, Weave};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::sync::OnceLock;
 
 static SQUARES: Kernels<Transpose> = Kernels::new();
+static WEAVES: Kernels<Weave> = Kernels::new();
+
+/// Bytes of a word, and of a factor.
+const WORD: usize = 4;
 
 impl Key for Transpose {
     type Args = Args;
@@ -21,10 +26,23 @@ impl Key for Transpose {
     }
 }
 
+impl Key for Weave {
+    type Args = WeaveArgs;
+
+    fn name(&self, isa: Isa) -> String {
+        Weave::name(self, isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        Weave::function(self, isa)
+    }
+}
+
 /// The kernel, which works by squares of as many rows as a vector has lanes.
 #[derive(Clone, Debug)]
 pub struct Squares {
     entry: Entry<Args>,
+    kernel: Transpose,
     lanes: usize,
 }
 
@@ -44,16 +62,66 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// The part from a row and a column on.
-    fn from(self, [row, column]: [usize; 2]) -> Matrix {
-        Matrix { at: self.at + row * self.row + column * 4, ..self }
+    /// The part from a row and a column of so many bytes on.
+    fn from(self, [row, column]: [usize; 2], size: usize) -> Matrix {
+        Matrix { at: self.at + row * self.row + column * size, ..self }
     }
 
-    /// Whether so many numbers lie in the memory.
-    fn holds(&self, rows: usize, columns: usize) -> bool {
-        let end = (rows - 1).checked_mul(self.row).and_then(|n| n.checked_add(self.at)?.checked_add(columns.checked_mul(4)?));
-        end.is_some_and(|end| end <= self.buf.len())
+    /// Whether so many rows of so many bytes lie in the memory.
+    fn holds(&self, rows: usize, bytes: usize) -> bool {
+        rows == 0 || inside(self.buf, [self.at, bytes], (rows - 1).checked_mul(self.row))
     }
+}
+
+/// Whether two numbers of bytes and a third, where there is one, end in the memory.
+fn inside(buf: Buf, [at, bytes]: [usize; 2], more: Option<usize>) -> bool {
+    more.and_then(|n| n.checked_add(at)?.checked_add(bytes)).is_some_and(|end| end <= buf.len())
+}
+
+/// Where factors begin: memory, and the number of the first.
+pub type Factors = [(Buf, usize); 2];
+
+/// No factors.
+pub fn no_factors() -> Factors {
+    [(Buf::empty(), 0); 2]
+}
+
+/// Where things lie, `N` places each, in bytes from where a call begins.
+#[derive(Debug)]
+pub struct Places<const N: usize> {
+    places: Vec<[usize; N]>,
+    /// The largest so far.
+    most: Vec<[usize; N]>,
+}
+
+impl<const N: usize> Places<N> {
+    /// A table.
+    pub fn new(places: Vec<[usize; N]>) -> Places<N> {
+        let mut most = places.clone();
+        for i in 1..most.len() {
+            most[i] = std::array::from_fn(|n| most[i][n].max(most[i - 1][n]));
+        }
+        Places { places, most }
+    }
+}
+
+/// What is transposed.
+#[derive(Clone, Copy, Debug)]
+pub struct Turned<'t> {
+    /// The source, of so many rows and columns.
+    pub from: Matrix,
+    /// As said.
+    pub rows: usize,
+    /// As said.
+    pub columns: usize,
+    /// The destination, whose rows are the source's columns.
+    pub to: Matrix,
+    /// Numbers of the destination's rows that are written: zeros behind those that the source has, as many or more.
+    pub written: usize,
+    /// Where rows of the destination lie, from one of the table on, for kernels that have a table.
+    pub places: Option<(&'t Places<1>, usize)>,
+    /// What numbers are multiplied by and divided by.
+    pub factors: Factors,
 }
 
 impl Prepared {
@@ -62,8 +130,16 @@ impl Prepared {
     /// # Errors
     /// As for [`Squares::get`].
     pub fn prepare(&self, isa: Isa) -> Result<(), Error> {
+        self.prepare_for(isa, Transpose::WORDS)
+    }
+
+    /// Makes the one for `kernel`, where none has been made.
+    ///
+    /// # Errors
+    /// As for [`Squares::get`].
+    pub fn prepare_for(&self, isa: Isa, kernel: Transpose) -> Result<(), Error> {
         if self.0.get().is_none() {
-            let _ = self.0.set(Squares::get(isa)?);
+            let _ = self.0.set(Squares::of(isa, kernel)?);
         }
         Ok(())
     }
@@ -78,48 +154,76 @@ impl Prepared {
 }
 
 impl Squares {
-    /// The kernel.
+    /// The kernel for words.
     ///
     /// # Errors
     /// As for [`Kernels::get`].
     pub fn get(isa: Isa) -> Result<Squares, Error> {
-        Ok(Squares { entry: SQUARES.get(isa, &Transpose)?, lanes: isa.width().lanes() })
+        Squares::of(isa, Transpose::WORDS)
     }
 
-    /// Writes `rows` by `columns` numbers of `from` to `to` with rows and columns exchanged. Fastest where one of the numbers is a multiple of
+    fn of(isa: Isa, kernel: Transpose) -> Result<Squares, Error> {
+        Ok(Squares { entry: SQUARES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
+    }
+
+    /// Writes `rows` by `columns` words of `from` to `to` with rows and columns exchanged. Fastest where one of the numbers is a multiple of
     /// the lanes and the other is large.
     ///
     /// # Panics
     /// When a number lies outside its memory.
     pub fn run(&self, from: Matrix, to: Matrix, rows: usize, columns: usize) {
-        if rows == 0 || columns == 0 {
+        self.turn(&Turned { from, rows, columns, to, written: rows, places: None, factors: no_factors() });
+    }
+
+    /// Writes the numbers of a matrix with rows and columns exchanged.
+    ///
+    /// # Panics
+    /// When a number lies outside its memory, or there is no table of places for a kernel that wants one.
+    pub fn turn(&self, t: &Turned<'_>) {
+        let sizes = [self.kernel.from, self.kernel.to].map(|e| e.bytes());
+        let Turned { from, rows, columns, to, written, .. } = *t;
+        if written == 0 || columns == 0 {
             return;
         }
-        assert!(from.holds(rows, columns) && to.holds(columns, rows), "{rows} by {columns} numbers from {from:?} to {to:?}");
-        let short = rows.min(columns);
+        let reached = match t.places {
+            Some((places, first)) => inside(to.buf, [to.at, written * sizes[1]], Some(places.most[first + columns - 1][0])),
+            None => !self.kernel.placed && to.holds(columns, written * sizes[1]),
+        };
+        let fits = from.holds(rows, columns * sizes[0]) && reached && rows <= written;
+        assert!(fits && factors_fit(self.kernel.factors, t.factors, rows), "{rows} by {columns} numbers: {t:?}");
+        let by_rows = rows < written || written <= columns;
+        let short = if by_rows { written } else { columns };
         for first in (0..short).step_by(self.lanes) {
             let count = self.lanes.min(short - first);
-            let last = first + count == short;
-            let args = if rows <= columns {
-                self.strip(from.from([first, 0]), to.from([0, first]), [count, columns], last)
-            } else {
-                self.strip(from.from([0, first]), to.from([first, 0]), [rows, count], last)
-            };
+            let args = self.strip(t, (by_rows, first, count), first + count == short);
             // SAFETY: the strip is a part of the matrices, which were checked; buffers are valid by the promise of `Buf::new`.
             unsafe { self.entry.call(&args) }
         }
     }
 
-    /// The arguments for a matrix one of whose sizes is that of a square at most. Unless it is the last of its kind, the next is asked for.
-    fn strip(&self, from: Matrix, to: Matrix, [rows, columns]: [usize; 2], last: bool) -> Args {
-        let lanes = self.lanes;
-        let along_columns = columns >= rows;
-        let (long, short) = if along_columns { (columns, rows) } else { (rows, columns) };
-        let full = if short == lanes { long / lanes } else { 0 };
+    /// The arguments for a strip of at most a square's rows, or else columns, from one on. Unless it is the last of its kind, the next is asked for.
+    fn strip(&self, t: &Turned<'_>, (by_rows, first, count): (bool, usize, usize), last: bool) -> Args {
+        let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
+        let (corner, rows, columns, written) = if by_rows {
+            ([first, 0], t.rows.saturating_sub(first).min(count), t.columns, count)
+        } else {
+            ([0, first], t.rows, count, t.rows)
+        };
+        // Rows that do not exist are not read, wherever they would lie.
+        let from = if rows == 0 { t.from } else { t.from.from(corner, sizes[0]) };
+        let to_row = if t.places.is_some() { 0 } else { t.to.row };
+        let to = Matrix { row: to_row, ..t.to }.from([corner[1], corner[0]], sizes[1]);
+        let long = if by_rows { columns } else { rows };
+        let full = if count == lanes && (!by_rows || rows == lanes) { long / lanes } else { 0 };
         let left = long - full * lanes;
-        let (from_step, to_step) = if along_columns { (4, to.row) } else { (from.row, 4) };
-        let (from_next, to_next) = if along_columns { (from.row, 4) } else { (4, to.row) };
+        let (from_step, to_step) = if by_rows { (sizes[0], to.row) } else { (from.row, sizes[1]) };
+        let (from_next, to_next) = if by_rows { (from.row, sizes[1]) } else { (sizes[0], to.row) };
         let ahead = if last { 0 } else { lanes };
+        let same = |i: usize| self.kernel.factors[i] == Factor::Same;
+        let factor = |i: usize| {
+            let skipped = if same(i) || rows == 0 { 0 } else { corner[0] * WORD };
+            t.factors[i].0.as_ptr().wrapping_add(t.factors[i].1 * WORD + skipped).cast_const().cast()
+        };
         Args {
             from: from.buf.as_ptr().wrapping_add(from.at),
             from_row: from.row,
@@ -131,10 +235,114 @@ impl Squares {
             to_ahead: ahead * to_next,
             full,
             partial: left.div_ceil(lanes),
-            rows: if along_columns { short } else { left },
-            fewer_rows: if along_columns { 0 } else { lanes },
-            columns: if along_columns { left } else { short },
-            fewer_columns: if along_columns { lanes } else { 0 },
+            rows: if by_rows { rows } else { left },
+            fewer_rows: if by_rows { 0 } else { lanes },
+            columns: if by_rows { left } else { columns },
+            fewer_columns: if by_rows { lanes } else { 0 },
+            written: if by_rows { written } else { left },
+            factors: [factor(0), factor(1)],
+            factor_square: if by_rows { 0 } else { lanes * WORD },
+            places: t.places.map_or(std::ptr::null(), |(p, first)| p.places[first + corner[1]..].as_ptr().cast()),
+            places_square: if by_rows { lanes * size_of::<usize>() } else { 0 },
+        }
+    }
+}
+
+/// Whether factors of `count` rows or columns lie in their memory.
+fn factors_fit(kinds: [Factor; 2], factors: Factors, count: usize) -> bool {
+    kinds.iter().zip(factors).all(|(kind, (buf, at))| {
+        let numbers = match kind {
+            Factor::None => return true,
+            Factor::Same => 1,
+            Factor::ByRow => count,
+        };
+        at.checked_add(numbers).and_then(|n| n.checked_mul(WORD)).is_some_and(|end| end <= buf.len())
+    })
+}
+
+/// The kernel that weaves.
+#[derive(Clone, Debug)]
+pub struct Loom {
+    entry: Entry<WeaveArgs>,
+    kernel: Weave,
+    lanes: usize,
+}
+
+/// What is woven.
+#[derive(Clone, Copy, Debug)]
+pub struct Woven<'w> {
+    /// The first row of a group at place 0, and the distance of its rows.
+    pub from: Matrix,
+    /// Rows that exist, and columns.
+    pub rows: usize,
+    /// As said.
+    pub columns: usize,
+    /// The memory of the words, and the byte of place 0.
+    pub to: (Buf, usize),
+    /// Words that are written, zeros where there is no column.
+    pub written: usize,
+    /// The places of rows and words, and which groups of them are made: from one on so many, as all before them are in reach too.
+    pub groups: (&'w Places<2>, usize, usize),
+    /// What numbers are multiplied by and divided by.
+    pub factors: Factors,
+    /// What the numbers of columns are added to: memory, and the number of 32 bits for the first column.
+    pub sums: Option<(Buf, usize)>,
+}
+
+impl Loom {
+    /// The kernel.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, kernel: Weave) -> Result<Loom, Error> {
+        Ok(Loom { entry: WEAVES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
+    }
+
+    /// Rows that are woven together.
+    pub fn rows(&self) -> usize {
+        self.kernel.rows()
+    }
+
+    /// Weaves.
+    ///
+    /// # Panics
+    /// When a number lies outside its memory.
+    pub fn weave(&self, w: &Woven<'_>) {
+        let (Woven { from, rows, columns, to, written, .. }, (places, first, count)) = (*w, w.groups);
+        if count == 0 || written == 0 {
+            return;
+        }
+        let size = self.kernel.from.bytes();
+        // Of one group its own places count, of several all that come before too.
+        let most = if count == 1 { places.places[first] } else { places.most[first + count - 1] };
+        let read = rows == 0 || columns == 0 || Matrix { at: from.at + most[0], ..from }.holds(rows, columns * size);
+        let wrote = inside(to.0, [to.1, written * WORD], Some(most[1]));
+        let fits = read && wrote && rows <= self.kernel.rows() && columns <= written;
+        let (sums, first_sum) = w.sums.unwrap_or((Buf::empty(), 0));
+        let added = !self.kernel.summed || inside(sums, [first_sum * WORD, written * WORD], Some(0));
+        assert!(fits && added && factors_fit(self.kernel.factors, w.factors, columns), "{w:?}");
+        let vectors = if rows == 0 { 0 } else { columns / self.lanes };
+        let factors = [0, 1].map(|i| w.factors[i].0.as_ptr().wrapping_add(w.factors[i].1 * WORD).cast_const().cast());
+        let all = WeaveArgs {
+            from: from.buf.as_ptr().wrapping_add(from.at),
+            row: from.row,
+            rows,
+            to: to.0.as_ptr().wrapping_add(to.1),
+            places: places.places[first..first + count].as_ptr(),
+            groups: count,
+            vectors,
+            left: if rows == 0 { 0 } else { columns % self.lanes },
+            written: (written - vectors * self.lanes).min(self.lanes),
+            factors,
+            sums: sums.as_ptr().wrapping_add(first_sum * WORD).cast(),
+        };
+        // SAFETY: all rows, words, factors and sums lie in their memory, as was checked; buffers are valid by the promise of `Buf::new`.
+        unsafe { self.entry.call(&all) }
+        for done in (vectors * self.lanes..written).step_by(self.lanes).skip(1) {
+            let to = all.to.wrapping_add(done * WORD);
+            let zeros = WeaveArgs { to, rows: 0, vectors: 0, left: 0, written: (written - done).min(self.lanes), ..all };
+            // SAFETY: the same; nothing is read.
+            unsafe { self.entry.call(&zeros) }
         }
     }
 }

@@ -251,8 +251,8 @@ impl Function {
         dst
     }
 
-    /// A number from memory in every lane of the widest vector, converted to f32 (to i32 for [`Elem::I32`]); its own bytes are all that is
-    /// read.
+    /// A number from memory in every lane of the widest vector, converted to f32 (a word for [`Elem::I32`] and bits); its own bytes are all
+    /// that is read.
     pub fn splat_as(&mut self, elem: Elem, from: Addr) -> Val {
         let dst = self.vector(self.isa.width());
         self.push(VecInst::SplatAs(dst, elem, from));
@@ -302,16 +302,16 @@ impl Function {
         self.push(VecInst::Store { to, src, mask: Some(mask) });
     }
 
-    /// As many numbers as the widest vector has lanes, converted to f32 (to i32 for [`Elem::I32`]); lanes that a mask does not name are 0
-    /// and not touched.
+    /// As many numbers as the widest vector has lanes, converted to f32 (words for [`Elem::I32`] and bits); lanes that a mask does not name
+    /// are 0 and not touched.
     pub fn load_as(&mut self, elem: Elem, from: Addr, mask: Option<Pred>) -> Val {
         let dst = self.vector(self.isa.width());
         self.push(VecInst::LoadAs { dst, elem, from, mask });
         dst
     }
 
-    /// Stores f32 lanes (i32 lanes for [`Elem::I32`]) converted: floats to nearest even, integers too, saturated, NaN to 0; lanes that a mask
-    /// does not name are not touched.
+    /// Stores f32 lanes (words for [`Elem::I32`] and bits, the others of which are 0) converted: floats to nearest even, integers too,
+    /// saturated, NaN to 0; lanes that a mask does not name are not touched.
     pub fn store_as(&mut self, elem: Elem, to: Addr, src: Val, mask: Option<Pred>) {
         self.push(VecInst::StoreAs { elem, to, src, mask });
     }

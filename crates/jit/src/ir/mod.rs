@@ -234,6 +234,10 @@ pub enum Elem {
     I8,
     /// Unsigned byte.
     U8,
+    /// Any 16 bits, as they are: the low half of a lane, whose high half is 0.
+    Low16,
+    /// Any 8 bits, as they are: the low byte of a lane, the others of which are 0.
+    Low8,
 }
 
 impl Elem {
@@ -242,8 +246,8 @@ impl Elem {
     pub const fn bytes(self) -> usize {
         match self {
             Elem::F32 | Elem::I32 => 4,
-            Elem::Bf16 | Elem::F16 => 2,
-            Elem::I8 | Elem::U8 => 1,
+            Elem::Bf16 | Elem::F16 | Elem::Low16 => 2,
+            Elem::I8 | Elem::U8 | Elem::Low8 => 1,
         }
     }
 
@@ -256,6 +260,8 @@ impl Elem {
             Elem::I32 => "s32",
             Elem::I8 => "s8",
             Elem::U8 => "u8",
+            Elem::Low16 => "b16",
+            Elem::Low8 => "b8",
         }
     }
 }

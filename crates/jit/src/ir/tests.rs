@@ -276,7 +276,7 @@ fn loads_convert_under_masks() {
     let source: [u32; LANES] = std::array::from_fn(|i| 0x3c01_c2f3_u32.wrapping_mul(2 * i as u32 + 1));
     let raw = bytes_of(&source);
     for isa in ISAS {
-        for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8] {
+        for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::Low16, Elem::Low8] {
             for n in (-1..=lanes(isa) as i64).map(|n| (n >= 0).then_some(n)) {
                 let got = on(isa, &source, &source, n.unwrap_or(0), &|f, pa, _, pc, count| {
                     let mask = n.map(|_| f.first_lanes(count));
@@ -294,6 +294,8 @@ fn loads_convert_under_masks() {
                         Elem::F16 => f16::from_bits(bits16()).to_f32().to_bits(),
                         Elem::I8 => f32::from(at[0] as i8).to_bits(),
                         Elem::U8 => f32::from(at[0]).to_bits(),
+                        Elem::Low16 => u32::from(bits16()),
+                        Elem::Low8 => u32::from(at[0]),
                     };
                     assert!(same_float(got[l], want), "{elem:?} lane {l} of {n:?} {}", isa.name());
                 }
@@ -308,10 +310,17 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
     let mut b = a;
     b.rotate_left(7);
     for isa in ISAS {
-        for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8] {
+        for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::Low16, Elem::Low8] {
             for (a, n) in [a, b].into_iter().flat_map(|a| (-1..=lanes(isa) as i64).map(move |n| (a, (n >= 0).then_some(n)))) {
                 let got = on(isa, &a, &a, n.unwrap_or(0), &|f, pa, _, pc, count| {
-                    let x = f.load(f.isa().width(), pa.at(0));
+                    let mut x = f.load(f.isa().width(), pa.at(0));
+                    let low = match elem {
+                        Elem::Low16 => 0xffff,
+                        Elem::Low8 => 0xff,
+                        _ => -1,
+                    };
+                    let low = f.splat_i32(f.isa().width(), low);
+                    x = f.binary(Binary::And, x, low);
                     let mask = n.map(|_| f.first_lanes(count));
                     f.store_as(elem, pc.at(0), x, mask);
                 });
@@ -329,6 +338,8 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
                         Elem::F16 => word(f16::from_f32(x).to_bits()),
                         Elem::I8 => vec![nearest as i8 as u8],
                         Elem::U8 => vec![nearest as u8],
+                        Elem::Low16 => word(x.to_bits() as u16),
+                        Elem::Low8 => vec![x.to_bits() as u8],
                     };
                     assert_eq!(got, want, "{elem:?} of {x} lane {l} of {n:?} {}", isa.name());
                 }

@@ -11,4 +11,5 @@ pub mod pool;
 pub mod tiles;
 pub mod transpose;
 pub mod unpack;
+pub mod weave;
 pub mod winograd;

@@ -1,21 +1,41 @@
-//! Transposition of matrices of 32-bit numbers, by squares in registers.
+//! Transposition of matrices, by squares in registers: words as they are, or numbers that are converted on the way and multiplied by factors.
 //!
 //! A square has as many rows as a vector has lanes: 16 loads, four rounds of 16 shuffles and 16 stores with AVX-512, so a shuffle a vector and
 //! round, and the floor is the shuffles: 32 cycles for 1 KB where a core starts two of them in a cycle. A call moves on by given distances
 //! from square to square, along rows or along columns alike. Rows lie too far apart for the processor to foresee, so every full square asks
-//! for the lines of a later one. Squares that are not full come last: rows and columns that do not exist are neither read nor written.
+//! for the lines of a later one. Squares that are not full come last: rows and columns that do not exist are neither read nor written, but for
+//! zeros where the destination has room for more rows than there are. Narrow numbers are words in registers: the shuffles are the same.
 
-use crate::asm::Width;
-use crate::ir::{Binary, Compare, Compiled, Function, Int, IrError, Prefetch, Val};
+use crate::ir::{Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
 #[cfg(test)]
 mod tests;
 
-/// The kernel. There is one for each instruction set.
+/// What numbers are multiplied by, or divided by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Transpose;
+pub enum Factor {
+    /// Nothing.
+    None,
+    /// The same f32 for all.
+    Same,
+    /// An f32 for each row of the source.
+    ByRow,
+}
+
+/// The kernel: what is read and written, and what happens in between.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Transpose {
+    /// Numbers of the source.
+    pub from: Elem,
+    /// Numbers of the destination. Both or neither are words as they are.
+    pub to: Elem,
+    /// What numbers are multiplied by, and then divided by.
+    pub factors: [Factor; 2],
+    /// Rows of the destination lie where a table says, not at a distance.
+    pub placed: bool,
+}
 
 /// Arguments. Distances are in bytes.
 #[repr(C)]
@@ -49,6 +69,16 @@ pub struct Args {
     pub columns: usize,
     /// As said.
     pub fewer_columns: usize,
+    /// Numbers that are written of the destination's rows in the first of those, zeros where the source has no row; fewer as rows are.
+    pub written: usize,
+    /// The factors of the first square, and the distance to those of the next.
+    pub factors: [*const f32; 2],
+    /// As said.
+    pub factor_square: usize,
+    /// Bytes from `to` to the rows of the first square, and the distance to those of the next.
+    pub places: *const usize,
+    /// As said.
+    pub places_square: usize,
 }
 
 fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
@@ -56,6 +86,9 @@ fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
 }
 
 impl Transpose {
+    /// Words as they are, in rows at equal distances.
+    pub const WORDS: Transpose = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], placed: false };
+
     /// The kernel for a processor.
     ///
     /// # Errors
@@ -67,81 +100,157 @@ impl Transpose {
     /// The kernel before registers.
     pub fn function(&self, isa: Isa) -> Function {
         let mut f = Function::new(isa);
-        write(&mut f, isa.width());
+        self.write(&mut f);
         f
     }
 
     /// The name in dumps and profiles, such as `transpose.16x16.avx512`.
     pub fn name(&self, isa: Isa) -> String {
         let lanes = isa.width().lanes();
-        format!("transpose.{lanes}x{lanes}.{}", isa.name())
+        let types = if *self == Transpose::WORDS { String::new() } else { format!(".{}{}", self.from.name(), self.to.name()) };
+        let factors: String = self.factors.iter().map(|f| ["", ".same", ".row"][*f as usize]).collect();
+        format!("transpose{types}{factors}{}.{lanes}x{lanes}.{}", if self.placed { ".placed" } else { "" }, isa.name())
     }
-}
 
-fn write(f: &mut Function, width: Width) {
-    let args = f.arguments();
-    let (from, to) = (argument(f, args, offset_of!(Args, from)), argument(f, args, offset_of!(Args, to)));
-    let (from_row, to_row) = (argument(f, args, offset_of!(Args, from_row)), argument(f, args, offset_of!(Args, to_row)));
-    let full = argument(f, args, offset_of!(Args, full));
-    f.repeat(full, |f| {
-        let ahead = (argument(f, args, offset_of!(Args, from_ahead)), argument(f, args, offset_of!(Args, to_ahead)));
-        full_square(f, width, [(from, from_row, ahead.0), (to, to_row, ahead.1)]);
-        advance(f, args, from, to);
-    });
-    let partial = argument(f, args, offset_of!(Args, partial));
-    let (rows, columns) = (argument(f, args, offset_of!(Args, rows)), argument(f, args, offset_of!(Args, columns)));
-    f.repeat(partial, |f| {
-        partial_square(f, width, (from, from_row, rows), (to, to_row, columns));
-        advance(f, args, from, to);
-        let (fewer_rows, fewer_columns) =
-            (argument(f, args, offset_of!(Args, fewer_rows)), argument(f, args, offset_of!(Args, fewer_columns)));
-        f.sub(rows, fewer_rows);
-        f.sub(columns, fewer_columns);
-    });
-}
-
-/// To the next square.
-fn advance(f: &mut Function, args: Int, from: Int, to: Int) {
-    for (place, step) in [(from, offset_of!(Args, from_square)), (to, offset_of!(Args, to_square))] {
-        let step = argument(f, args, step);
-        f.add(place, step);
-    }
-}
-
-fn full_square(f: &mut Function, width: Width, [(from, from_row, from_ahead), (to, to_row, to_ahead)]: [(Int, Int, Int); 2]) {
-    let from = f.copy(from);
-    let mut rows = Vec::new();
-    for _ in 0..width.lanes() {
-        rows.push(f.load(width, from.at(0)));
-        f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
-        f.add(from, from_row);
-    }
-    let to = f.copy(to);
-    for column in shuffled(f, rows) {
-        f.store(to.at(0), column);
-        f.prefetch(Prefetch::Write, to.indexed(to_ahead, 1, 0));
-        f.add(to, to_row);
-    }
-}
-
-fn partial_square(f: &mut Function, width: Width, (from, from_row, rows): (Int, Int, Int), (to, to_row, columns): (Int, Int, Int)) {
-    let (across, down) = (f.first_lanes(columns), f.first_lanes(rows));
-    let from = f.copy(from);
-    let mut loaded = Vec::new();
-    for i in 0..width.lanes() {
-        let row = f.zero(width);
-        f.when(Compare::Gt, rows, i as i32, |f| {
-            let there = f.load_masked(from.at(0), across);
-            f.assign(row, there);
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let (from, to) = (argument(f, args, offset_of!(Args, from)), argument(f, args, offset_of!(Args, to)));
+        let (from_row, to_row) = (argument(f, args, offset_of!(Args, from_row)), argument(f, args, offset_of!(Args, to_row)));
+        let (mut factors, mut places) = ([None; 2], None);
+        for (i, factor) in self.factors.iter().enumerate().filter(|f| *f.1 != Factor::None) {
+            let at = argument(f, args, offset_of!(Args, factors) + i * size_of::<usize>());
+            factors[i] = Some((at, *factor));
+        }
+        if self.placed {
+            places = Some(argument(f, args, offset_of!(Args, places)));
+        }
+        let full = argument(f, args, offset_of!(Args, full));
+        let at = At { from, from_row, to, to_row, factors, places };
+        f.repeat(full, |f| {
+            let ahead = [argument(f, args, offset_of!(Args, from_ahead)), argument(f, args, offset_of!(Args, to_ahead))];
+            self.full_square(f, &at, ahead);
+            at.advance(f, args);
         });
-        f.add(from, from_row);
-        loaded.push(row);
+        let partial = argument(f, args, offset_of!(Args, partial));
+        let (rows, columns) = (argument(f, args, offset_of!(Args, rows)), argument(f, args, offset_of!(Args, columns)));
+        let written = argument(f, args, offset_of!(Args, written));
+        f.repeat(partial, |f| {
+            self.partial_square(f, &at, [rows, columns, written]);
+            at.advance(f, args);
+            let (fewer_rows, fewer_columns) =
+                (argument(f, args, offset_of!(Args, fewer_rows)), argument(f, args, offset_of!(Args, fewer_columns)));
+            f.sub(rows, fewer_rows);
+            f.sub(columns, fewer_columns);
+            f.sub(written, fewer_rows);
+        });
     }
-    let to = f.copy(to);
-    for (i, column) in shuffled(f, loaded).into_iter().enumerate() {
-        f.when(Compare::Gt, columns, i as i32, |f| f.store_masked(to.at(0), column, down));
-        f.add(to, to_row);
+
+    fn full_square(&self, f: &mut Function, at: &At, [from_ahead, to_ahead]: [Int; 2]) {
+        let from = f.copy(at.from);
+        let mut rows = Vec::new();
+        for _ in 0..f.isa().width().lanes() {
+            rows.push(f.load_as(self.from, from.at(0), None));
+            f.prefetch(Prefetch::L1, from.indexed(from_ahead, 1, 0));
+            f.add(from, at.from_row);
+        }
+        let columns = shuffled(f, rows);
+        let factors = at.factors(f, None);
+        let to = f.copy(at.to);
+        for (i, column) in columns.into_iter().enumerate() {
+            let column = scaled(f, column, factors);
+            if let Some(places) = at.places {
+                let place = f.load_int(places.at((i * size_of::<usize>()) as i32));
+                f.store_as(self.to, to.indexed(place, 1, 0), column, None);
+            } else {
+                f.store_as(self.to, to.at(0), column, None);
+                f.prefetch(Prefetch::Write, to.indexed(to_ahead, 1, 0));
+                f.add(to, at.to_row);
+            }
+        }
     }
+
+    /// A square of so many rows and columns, of whose columns so many numbers are written.
+    fn partial_square(&self, f: &mut Function, at: &At, [rows, columns, written]: [Int; 3]) {
+        let (across, down) = (f.first_lanes(columns), f.first_lanes(written));
+        let width = f.isa().width();
+        let from = f.copy(at.from);
+        let mut loaded = Vec::new();
+        for i in 0..width.lanes() {
+            let row = f.zero(width);
+            f.when(Compare::Gt, rows, i as i32, |f| {
+                let there = f.load_as(self.from, from.at(0), Some(across));
+                f.assign(row, there);
+            });
+            f.add(from, at.from_row);
+            loaded.push(row);
+        }
+        let shuffled = shuffled(f, loaded);
+        // Factors of rows that do not exist are 0, and what is divided by them is not written, or has been made zero.
+        let there = f.first_lanes(rows);
+        let factors = at.factors(f, Some(there));
+        let to = f.copy(at.to);
+        for (i, column) in shuffled.into_iter().enumerate() {
+            f.when(Compare::Gt, columns, i as i32, |f| {
+                let mut x = scaled(f, column, factors);
+                if factors[1].is_some() {
+                    let zero = f.zero(width);
+                    x = f.select(there, x, zero);
+                }
+                match at.places {
+                    Some(places) => {
+                        let place = f.load_int(places.at((i * size_of::<usize>()) as i32));
+                        f.store_as(self.to, to.indexed(place, 1, 0), x, Some(down));
+                    }
+                    None => f.store_as(self.to, to.at(0), x, Some(down)),
+                }
+            });
+            if at.places.is_none() {
+                f.add(to, at.to_row);
+            }
+        }
+    }
+}
+
+/// Where a square is.
+struct At {
+    from: Int,
+    from_row: Int,
+    to: Int,
+    to_row: Int,
+    factors: [Option<(Int, Factor)>; 2],
+    places: Option<Int>,
+}
+
+impl At {
+    /// To the next square.
+    fn advance(&self, f: &mut Function, args: Int) {
+        let factor = |i: usize| self.factors[i].filter(|f| f.1 == Factor::ByRow).map(|f| (f.0, offset_of!(Args, factor_square)));
+        let places = self.places.map(|p| (p, offset_of!(Args, places_square)));
+        let moved = [Some((self.from, offset_of!(Args, from_square))), Some((self.to, offset_of!(Args, to_square)))];
+        for (place, step) in moved.into_iter().chain([factor(0), factor(1), places]).flatten() {
+            let step = argument(f, args, step);
+            f.add(place, step);
+        }
+    }
+
+    /// The factors of the square's rows, of those in a mask.
+    fn factors(&self, f: &mut Function, mask: Option<Pred>) -> [Option<Val>; 2] {
+        self.factors.map(|factor| {
+            let (at, how) = factor?;
+            let width = f.isa().width();
+            Some(match (how, mask) {
+                (Factor::Same, _) => f.splat(width, at.at(0)),
+                (_, Some(mask)) => f.load_masked(at.at(0), mask),
+                (_, None) => f.load(width, at.at(0)),
+            })
+        })
+    }
+}
+
+/// Numbers multiplied by the first and divided by the second factor.
+pub(super) fn scaled(f: &mut Function, x: Val, [by, over]: [Option<Val>; 2]) -> Val {
+    let x = by.map_or(x, |by| f.binary(Binary::MulF32, x, by));
+    over.map_or(x, |over| f.binary(Binary::DivF32, x, over))
 }
 
 /// The columns of a square of rows.

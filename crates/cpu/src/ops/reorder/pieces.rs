@@ -1,43 +1,56 @@
-//! `pieces:jit`: reorders in which numbers that are no words of 32 bits, or do not stay what they were, get other neighbours.
+//! `pieces:jit`: reorders in which numbers get other neighbours, and are converted, multiplied by scales, woven into words or padded on the way.
 //!
-//! A piece goes through the first cache step by step, and every step is one that vectors do well. The source's numbers become words, which
-//! costs nothing where they are f32; squares of these are transposed until the destination's neighbours lie side by side; these are converted;
-//! and where the destination weaves such lines (weights of 16 bits or bytes, a word of which has two or four numbers of the reduction),
-//! squares of the words that they make by now are transposed once more. Numbers that only move keep their bits: they are words with zeros.
-//! Scales that are the same along a line are multiplied in before the conversion.
+//! A piece has *lines* of neighbours of the destination and a *run* of neighbours of the source. One kernel transposes it square by square:
+//! narrow numbers are words in registers, converted when they are loaded and stored. A run goes on over as many loops as follow each other in
+//! the source, wherever the destination has these, since a table says where each line goes: nine taps of a 3x3 window are no short rows, as
+//! sixteen channels of them are neighbours too. Where the destination weaves lines (weights of 16 bits or bytes, a word of which has two or
+//! four numbers of the reduction), a piece goes to memory that stays in the first cache, from where another kernel weaves it; and where
+//! neighbours of the source are neighbours of what is woven, that kernel alone reads, converts and weaves.
+//!
+//! Dimensions of which one tensor has more than there is, padding, are walked as far as the larger of the two goes: what the destination has
+//! and the source has not becomes zero.
 
 use super::reorder;
-use super::squares::{self, layouts, loops, padded, place};
-use super::sums::{Summed, Sums};
-use crate::kernels::multiversion::{Body, Simd};
+use super::squares::{self, loops, padded, place};
+use super::sums::{self, Summed, Sums};
+use crate::kernels::code::elem;
+use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::kernels::transpose::{Matrix, Prepared, Squares};
+use crate::kernels::transpose::{Factors, Loom, Matrix, Places, Prepared, Squares, Turned, Woven, no_factors};
 use crate::row::Kernel;
 use crate::{CpuTarget, RowPlan};
-use oxidnn_expr::convert;
 use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::transpose::{Factor, Transpose};
+use oxidnn_jit::kernels::weave::Weave;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Problem, QuantMode};
+use std::sync::OnceLock;
 
-/// Numbers of a piece: of one whose lines are finished, and of the lines that are woven together with others.
-const FINISHED: usize = 4096;
-const WOVEN: usize = 1024;
-/// Most neighbours in a line of a piece that is transposed, in the source of one that is woven, and most lines that are.
-const LINE: usize = 64;
-const ACROSS: usize = 16;
-const BESIDE: usize = 64;
-/// Neighbours for which a square pays.
-const FEW: usize = 8;
+/// Numbers of a piece, at most.
+const NUMBERS: usize = 8192;
+/// Lines of a piece, at most where runs are long.
+const LINES: usize = 128;
+/// Groups of rows that are woven by a call, and columns of these.
+const GROUPS: usize = 64;
+const COLUMNS: usize = 256;
 /// Bytes of a word.
 const WORD: usize = 4;
+/// Dimensions with padding.
+const PADDED: usize = 3;
 
-/// A loop over destination, source, and the scales of both.
-type Loop = squares::Loop<4>;
+/// Where sums are among what loops go over.
+const SUMS: usize = 4 + PADDED;
+
+/// A loop over destination, source, the scales of both, the positions of dimensions with padding, and sums.
+type Loop = squares::Loop<{ SUMS + 1 }>;
+/// A place in all of them.
+type At = [usize; SUMS + 1];
 
 /// A loop that no dimension needs.
-const ONCE: Loop = Loop { size: 1, steps: [0; 4] };
+const ONCE: Loop = Loop { size: 1, steps: [0; SUMS + 1] };
 
 /// A loop that is cut.
 #[derive(Clone, Copy, Debug)]
@@ -63,28 +76,59 @@ impl Cut {
     }
 }
 
+/// How far a dimension with padding goes in source and destination, and where it is among the loops of a piece.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    read: usize,
+    written: usize,
+    within: Within,
+}
+
+/// Where a dimension with padding is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Within {
+    /// Outside of a piece.
+    Outer,
+    /// Lines are so many positions apart.
+    Lines(usize),
+    /// So many neighbours of the run have one position, and the next so many the one as far behind it as said.
+    Run(usize, usize),
+    /// Rows that are woven, or groups of them.
+    Groups,
+}
+
+/// What happens to a piece.
+#[derive(Debug)]
+enum Way {
+    /// It is transposed, to places of the destination.
+    Turn(Places<1>),
+    /// It is transposed, to memory of its own, with so many parts for rows that are not among the run, and woven.
+    TurnAndWeave { groups: Places<2>, parts: Loop, row: usize },
+    /// It is woven. `positions` are those of the first row of each group in dimensions with padding.
+    Weave { groups: Places<2>, rows: Loop, positions: Vec<[usize; PADDED]> },
+}
+
 /// How a reorder is done.
 #[derive(Debug)]
 struct Pieces {
     jit: Isa,
     squares: Prepared,
-    /// Of destination and source.
-    types: [DataType; 2],
-    /// Of destination, source, and the scales of both.
-    starts: [usize; 4],
-    /// Whether numbers are multiplied by the source's scales, and divided by the destination's.
-    scaled: [bool; 2],
-    /// Numbers of the destination that come together in words: 1 where lines are its own.
-    together: usize,
-    /// Neighbours of the destination, in words.
-    line: Cut,
-    /// From a number of a line to the next in the source.
-    step: usize,
-    /// Neighbours of the source, where they are others.
-    across: Cut,
-    /// Lines whose words lie side by side.
-    beside: Cut,
+    loom: OnceLock<Loom>,
+    way: Way,
+    /// Numbers of destination and source.
+    types: [Elem; 2],
+    /// The kernels' factors: the source's scales and the destination's.
+    factors: [Factor; 2],
+    starts: At,
+    lines: Cut,
+    /// The outermost loop of a run, or of groups, and how many neighbours or groups there are for each of its positions.
+    last: Cut,
+    inner: usize,
+    extents: [Extent; PADDED],
     outer: Vec<Loop>,
+    /// Where sums lie that are found on the way, in numbers of 32 bits, and what they are multiplied with.
+    sums: Vec<(usize, i32)>,
+    sums_len: usize,
     workers: usize,
 }
 
@@ -98,36 +142,42 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let op = reorder(problem)?;
         let types = types(op, &problem.attr)?;
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
-        let scratch = data.scratch_lens().and_then(|lens| booked(&lens)).ok_or(Skip::Shape("too large"))?;
-        Ok((Summed { data, sums: Sums::plan(op)? }, scratch))
+        let scratch = data.scratch_len().and_then(|len| booked(&[16 * data.workers.max(1), len])).ok_or(Skip::Shape("too large"))?;
+        // Sums that are not found on the way are found from what has been written.
+        let sums = if data.sums.is_empty() { Sums::plan(op)? } else { None };
+        Ok((Summed { data, sums }, scratch))
     })
 }
 
-/// The types of destination and source.
+/// The numbers of destination and source, as bits where they stay what they are.
 ///
 /// # Errors
 /// Types and attributes for which there is more to do.
-fn types(op: &Reorder, attr: &Attr) -> Result<[DataType; 2], Skip> {
-    use DataType::*;
+fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
     let types = [op.dst.dtype, op.src.dtype];
     if !(Attr { scales: Default::default(), ..attr.clone() }).is_default() {
         return Err(Skip::Attr("other than scales".into()));
     }
-    if types == [F32; 2] && !attr.scales.is_empty() {
-        return Err(Skip::Attr("scales of what is not converted".into()));
-    }
     super::check_adjusted(op)?;
-    let held = |t: &DataType| matches!(t, F32 | Bf16 | F16 | S8 | U8);
-    if types.iter().all(held) { Ok(types) } else { Err(Skip::DataType(format!("{} to {}", types[1], types[0]))) }
+    let known = |t: DataType| elem(t).filter(|e| *e != Elem::I32).ok_or_else(|| Skip::DataType(format!("{} to {}", types[1], types[0])));
+    if types[0] != types[1] || !attr.scales.is_empty() {
+        return Ok([known(types[0])?, known(types[1])?]);
+    }
+    match types[0].bits() {
+        8 => Ok([Elem::Low8; 2]),
+        16 => Ok([Elem::Low16; 2]),
+        32 => Ok([Elem::F32; 2]),
+        _ => Err(Skip::DataType(format!("{}, not of 8, 16 or 32 bits", types[0]))),
+    }
 }
 
-/// Where the scales of `arg` lie, as those of a tensor of the same sizes that stands still along the other dimensions; without scales anywhere.
+/// Where the scales of `arg` lie, as those of a tensor that stands still along the other dimensions; without scales anywhere.
 ///
 /// # Errors
 /// Scales that are not f32 and one for every index.
-fn scales(arg: Arg, attr: &Attr, like: &Blocking) -> Result<Blocking, Skip> {
-    let n = like.strides.len();
-    let mut place = Blocking { offset: 0, strides: Dims::filled(n, 0), inner: Blocks::default(), ..like.clone() };
+fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
+    let n = dims.len();
+    let mut place = still(dims);
     let Some(quant) = attr.scales.get(&arg) else { return Ok(place) };
     if quant.mode != QuantMode::Static || quant.dtype != DataType::F32 || !quant.groups.is_empty() {
         return Err(Skip::Attr(format!("scales of {arg}: in groups, not f32, or computed by the library")));
@@ -135,248 +185,506 @@ fn scales(arg: Arg, attr: &Attr, like: &Blocking) -> Result<Blocking, Skip> {
     let mut stride = 1;
     for d in (0..n).rev().filter(|d| quant.mask >> d & 1 == 1) {
         place.strides[d] = stride;
-        stride *= like.padded_dims[d];
+        stride *= dims[d];
     }
     Ok(place)
 }
 
+/// A tensor that stands still along all dimensions.
+fn still(dims: &Dims) -> Blocking {
+    let zeros = Dims::filled(dims.len(), 0);
+    Blocking { padded_dims: *dims, padded_offsets: zeros, offset: 0, strides: zeros, inner: Blocks::default(), compensation: None }
+}
+
+/// What is found on the way: where sums begin, in numbers of 32 bits, and what they are multiplied with; and how many each are.
+type Outputs = (Vec<(usize, i32)>, usize);
+
+/// The place of an element's sum, as that of a tensor's element, and where sums lie; nowhere without sums, or with sums of different kinds.
+///
+/// # Errors
+/// As for [`sums::places`].
+fn outputs(op: &Reorder, dst: &Blocking) -> Result<(Blocking, Outputs), Skip> {
+    let (places, mut place) = (sums::places(op)?, still(op.dst.dims()));
+    let Some((_, mask, _)) = places.first().filter(|first| places.iter().all(|p| p.1 == first.1 && p.0 % WORD == 0)) else {
+        return Ok((place, Outputs::default()));
+    };
+    let mut stride = 1;
+    for d in (0..dst.strides.len()).rev().filter(|d| mask >> d & 1 == 1) {
+        place.strides[d] = stride;
+        stride *= dst.padded_dims[d];
+    }
+    Ok((place, (places.iter().map(|p| (p.0 / WORD, p.2)).collect(), stride as usize)))
+}
+
+/// Positions up to `limit` from `base` on, `unit` apart.
+fn left(limit: usize, base: usize, unit: usize) -> usize {
+    limit.saturating_sub(base).div_ceil(unit)
+}
+
+/// All positions of some loops, the first the innermost.
+fn positions(loops: &[Loop]) -> Vec<At> {
+    let mut all = vec![[0; SUMS + 1]];
+    for l in loops {
+        let before = all.clone();
+        all = (0..l.size).flat_map(|i| before.iter().map(move |at| std::array::from_fn(|t| at[t] + i * l.steps[t]))).collect();
+    }
+    all
+}
+
+/// The loops of a piece, while they are chosen.
+struct Draft {
+    /// Those that nobody has taken.
+    rest: Vec<Loop>,
+    lines: Loop,
+    /// Rows that are woven together.
+    together: Option<Loop>,
+}
+
+impl Draft {
+    fn taken(&mut self, which: impl Fn(&Loop) -> bool) -> Option<Loop> {
+        let i = self.rest.iter().position(which)?;
+        Some(self.rest.remove(i))
+    }
+
+    /// The neighbours of the source: loops that follow each other there, the first the innermost, at most `most` of them together; the last is cut.
+    /// Rows that are woven are among them or not.
+    fn run(&mut self, most: usize) -> Option<(Vec<Loop>, Cut)> {
+        if let Some(rows) = self.together {
+            self.rest.push(rows);
+        }
+        let first = self.taken(|l| l.steps[1] == 1)?;
+        let (mut run, mut last) = (Vec::new(), first);
+        loop {
+            let total = last.size * run.iter().map(|l: &Loop| l.size).product::<usize>();
+            let is_rows = |l: &Loop| self.together.is_some_and(|t| t.steps == l.steps && t.size == l.size);
+            if total >= most {
+                // Rows that are woven are all there, or none of them is.
+                let piece = most / (total / last.size);
+                if piece == 0 || is_rows(&last) && piece < last.size {
+                    self.rest.push(last);
+                    last = run.pop()?;
+                    let whole = Cut::new(last, last.size);
+                    return Some((run, whole));
+                }
+                return Some((run, Cut::new(last, piece)));
+            }
+            // What is behind a dimension with padding does not follow its last number, unless it is the same dimension.
+            let of = |l: &Loop| std::array::from_fn::<bool, PADDED, _>(|k| l.steps[4 + k] > 0);
+            let padded = run.iter().chain([&last]).map(of).find(|p| p.contains(&true));
+            let next = |l: &Loop| l.steps[1] == total && padded.is_none_or(|p| p == of(l));
+            match self.taken(next) {
+                Some(l) => run.push(std::mem::replace(&mut last, l)),
+                None => return Some((run, Cut::new(last, last.size))),
+            }
+        }
+    }
+}
+
 impl Pieces {
-    fn plan(op: &Reorder, attr: &Attr, types: [DataType; 2], (jit, workers): (Isa, usize)) -> Result<Pieces, Skip> {
-        let [dst, src] = layouts(op)?;
-        let [by_dst, by_src] = [scales(Arg::DST, attr, dst)?, scales(Arg::SRC, attr, src)?];
-        let mut outer = loops(op.dst.dims(), [dst, src, &by_dst, &by_src]).ok_or_else(padded)?;
-        let mut taken = |t: usize, step: usize| outer.iter().position(|l| l.steps[t] == step).map(|i| outer.remove(i));
+    fn plan(op: &Reorder, attr: &Attr, types: [Elem; 2], (jit, workers): (Isa, usize)) -> Result<Pieces, Skip> {
+        let dims = op.dst.dims();
+        if dims.iter().any(|d| *d <= 0) {
+            return Err(Skip::Shape("no elements, or sizes known at execution only"));
+        }
+        let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
+        let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
+        let sizes = Dims::from_fn(dims.len(), |d| dst.padded_dims[d].max(src.padded_dims[d]));
+        let (mut extents, mut counted) = (Vec::new(), Vec::new());
+        for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
+            let mut position = still(dims);
+            position.strides[d] = 1;
+            counted.push(position);
+            extents.push(Extent { read: dims[d] as usize, written: dst.padded_dims[d] as usize, within: Within::Outer });
+        }
+        counted.resize(counted.len().max(PADDED), still(dims));
+        extents.resize(extents.len().max(PADDED), Extent { read: 1, written: 1, within: Within::Outer });
+        let (Ok(extents), [a, b, c]) = (<[Extent; PADDED]>::try_from(extents), &counted[..]) else { return Err(padded()) };
+        let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
+        let (by_sums, outputs) = outputs(op, dst)?;
+        let rest = loops(&sizes, [dst, src, &by_dst, &by_src, a, b, c, &by_sums]).ok_or_else(padded)?;
+        let starts = [dst.offset as usize, src.offset as usize, 0, 0, 0, 0, 0, 0];
         let small = || Skip::Layout("of src and dst: the same neighbours, or few".into());
-        let neighbours = taken(0, 1).ok_or_else(small)?;
-        let step = neighbours.steps[1];
-        let across = if step == 1 { ONCE } else { taken(1, 1).ok_or_else(small)? };
-        let (mut together, mut line, mut beside) = (1, neighbours, ONCE);
-        if neighbours.size * types[0].bits() == 8 * WORD && neighbours.size > 1 {
-            together = neighbours.size;
-            line = taken(1, together * step).ok_or_else(small)?;
-            beside = taken(0, together).ok_or_else(small)?;
+        let mut draft = Draft { rest, lines: ONCE, together: None };
+        draft.lines = draft.taken(|l| l.steps[0] == 1).ok_or_else(small)?;
+        let n = draft.lines.size;
+        if n > 1 && n * types[0].bytes() == WORD {
+            let rows = draft.lines;
+            draft.lines = draft.taken(|l| l.steps[0] == n).ok_or_else(small)?;
+            draft.together = Some(rows);
         }
-        let finished = together == 1;
-        if (if finished { across.size.min(line.size) } else { beside.size }) < FEW {
-            return Err(small());
-        }
-        if [neighbours, line, across].iter().any(|l| l.steps[2..] != [0; 2]) {
-            return Err(Skip::Attr("scales that differ along neighbours".into()));
-        }
-        let starts = [dst.offset as usize, src.offset as usize, 0, 0];
-        let scaled = [Arg::SRC, Arg::DST].map(|arg| attr.scales.contains_key(&arg));
-        let lanes = jit.width().lanes();
-        let piece = |most: usize, other: usize| (most / other / lanes).max(1) * lanes;
-        let (line, across) = if finished {
-            let line = Cut::new(line, LINE);
-            (line, Cut::new(across, piece(FINISHED, line.piece)))
-        } else {
-            let across = Cut::new(across, ACROSS);
-            (Cut::new(line, piece(WOVEN / together, across.piece)), across)
+        // Vectors of half the width are full where there are so many lines.
+        let jit = if draft.lines.size == Isa::AVX2.width().lanes() { Isa::AVX2 } else { jit };
+        let mut pieces = Pieces {
+            jit,
+            squares: Prepared::default(),
+            loom: OnceLock::new(),
+            way: Way::Turn(Places::new(Vec::new())),
+            types,
+            factors: [Factor::None; 2],
+            starts,
+            lines: Cut::new(draft.lines, COLUMNS),
+            last: Cut::new(ONCE, 1),
+            inner: 1,
+            extents,
+            outer: Vec::new(),
+            sums: Vec::new(),
+            sums_len: 0,
+            workers,
         };
-        let beside = Cut::new(beside, BESIDE);
-        Ok(Pieces { jit, squares: Prepared::default(), types, starts, scaled, together, line, step, across, beside, outer, workers })
+        let woven = draft.together.filter(|_| draft.lines.steps[1] == 1);
+        let inside = match woven {
+            Some(rows) => pieces.weave(&mut draft, rows),
+            None if draft.lines.steps[1] == 1 => return Err(small()),
+            None => pieces.turn(&mut draft).ok_or_else(small)?,
+        };
+        if inside.iter().any(|l| l.steps[2..4] != [0; 2]) {
+            return Err(Skip::Attr("scales that differ along a piece".into()));
+        }
+        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(_, arg)| attr.scales.contains_key(arg)) {
+            pieces.factors[i] = match draft.lines.steps[3 - i] {
+                0 => Factor::Same,
+                1 => Factor::ByRow,
+                _ => return Err(Skip::Attr(format!("scales of {arg} that lie apart"))),
+            };
+        }
+        let lines = draft.lines;
+        for (k, extent) in pieces.extents.iter_mut().enumerate().filter(|(k, _)| lines.steps[4 + k] > 0) {
+            if extent.within != Within::Outer {
+                return Err(padded());
+            }
+            extent.within = Within::Lines(lines.steps[4 + k]);
+        }
+        let woven = !matches!(pieces.way, Way::Turn(_));
+        if woven && op.dst.dtype == DataType::S8 && lines.steps[SUMS] == 1 && inside.iter().all(|l| l.steps[SUMS] == 0) {
+            // A task finds the sums of its lines alone.
+            draft.rest.sort_by_key(|l| l.steps[SUMS] == 0);
+            (pieces.sums, pieces.sums_len) = outputs;
+        }
+        pieces.outer = draft.rest;
+        Ok(pieces)
     }
 
-    /// Whether numbers keep their bits.
-    fn moves(&self) -> bool {
-        self.types[0] == self.types[1] && self.scaled == [false; 2]
+    /// Chooses what a call weaves, and returns the loops inside but the lines.
+    fn weave(&mut self, draft: &mut Draft, rows: Loop) -> Vec<Loop> {
+        draft.rest.sort_by_key(|l| l.steps[0]);
+        let (mut inside, mut count) = (Vec::new(), 1);
+        while count < GROUPS && !draft.rest.is_empty() {
+            let l = draft.rest.remove(0);
+            self.last = Cut::new(l, GROUPS.div_ceil(count));
+            count *= self.last.piece;
+            inside.push(Loop { size: self.last.piece, ..l });
+        }
+        draft.rest.reverse();
+        self.inner = count / self.last.piece;
+        let all = positions(&inside);
+        let bytes = |at: &At| [at[1] * self.types[1].bytes(), at[0] * self.types[0].bytes()];
+        let groups = Places::new(all.iter().map(bytes).collect());
+        self.way = Way::Weave { groups, rows, positions: all.iter().map(|at| std::array::from_fn(|k| at[4 + k])).collect() };
+        inside.push(rows);
+        self.within(&inside, Within::Groups);
+        inside
     }
 
-    /// Most numbers of a piece's lines for one of those beside each other.
-    fn numbers(&self) -> usize {
-        self.line.piece * self.together * self.across.piece
+    /// Chooses what a call transposes, and returns the loops inside but the lines; `None` where there is little.
+    fn turn(&mut self, draft: &mut Draft) -> Option<Vec<Loop>> {
+        let lanes = self.jit.width().lanes();
+        let lines = draft.lines.size.min(LINES);
+        let (run, last) = draft.run(NUMBERS / lines.next_multiple_of(lanes))?;
+        self.inner = run.iter().map(|l| l.size).product();
+        self.last = last;
+        let columns = self.inner * last.piece;
+        self.lines = Cut::new(draft.lines, (NUMBERS / columns / lanes * lanes).max(LINES));
+        let mut inside: Vec<Loop> = run.iter().copied().chain([Loop { size: last.piece, ..last.all }]).collect();
+        if self.lines.piece * columns < lanes {
+            return None;
+        }
+        for (i, l) in inside.iter().enumerate() {
+            let before: usize = inside[..i].iter().map(|l| l.size).product();
+            for (k, extent) in self.extents.iter_mut().enumerate().filter(|(k, e)| l.steps[4 + k] > 0 && e.within == Within::Outer) {
+                extent.within = Within::Run(before, l.steps[4 + k]);
+            }
+        }
+        let all = positions(&inside);
+        let size = self.types[0].bytes();
+        let Some(rows) = draft.together else {
+            self.way = Way::Turn(Places::new(all.iter().map(|at| [at[0] * size]).collect()));
+            return Some(inside);
+        };
+        let row = self.row_bytes();
+        let among = draft.rest.iter().position(|l| l.steps == rows.steps && l.size == rows.size);
+        let (parts, distance) = match among {
+            // They are not among the run.
+            Some(i) => (draft.rest.remove(i), columns * row),
+            None => {
+                let i = inside.iter().position(|l| l.steps == rows.steps && l.size == rows.size)?;
+                (ONCE, inside[..i].iter().map(|l| l.size).product::<usize>() * row)
+            }
+        };
+        let first = |i: &usize| parts.size > 1 || (i * row / distance).is_multiple_of(rows.size);
+        let groups = (0..all.len()).filter(first).map(|i| [i * row, all[i][0] * size]).collect();
+        self.way = Way::TurnAndWeave { groups: Places::new(groups), parts, row: distance };
+        if parts.size > 1 {
+            for (k, extent) in self.extents.iter().enumerate() {
+                if parts.steps[4 + k] > 0 && extent.within != Within::Outer {
+                    return None;
+                }
+            }
+            self.within(&[parts], Within::Groups);
+            inside.push(parts);
+        }
+        Some(inside)
     }
 
-    /// Words of a worker's memory for code: source, transposed, and lines that are to be woven.
-    fn shares(&self) -> [usize; 3] {
-        let n = self.numbers().next_multiple_of(16);
-        [n, n, if self.together > 1 { (self.line.piece * self.across.piece).next_multiple_of(16) * self.beside.piece } else { 0 }]
+    /// Notes where dimensions with padding are.
+    fn within(&mut self, loops: &[Loop], what: Within) {
+        for (k, extent) in self.extents.iter_mut().enumerate() {
+            if loops.iter().any(|l| l.steps[4 + k] > 0) {
+                extent.within = what;
+            }
+        }
     }
 
-    /// Numbers of scratch of all workers: what is converted and what comes of it, and memory for code.
-    fn scratch_lens(&self) -> Option<[usize; 2]> {
-        Some([for_workers(self.workers, 2 * self.shares()[0])?, for_workers(self.workers, self.shares().iter().sum())?])
+    /// Bytes of a line of a piece that is to be woven.
+    fn row_bytes(&self) -> usize {
+        self.lines.piece.next_multiple_of(self.jit.width().lanes()) * self.types[0].bytes()
+    }
+
+    /// Bytes of a piece that is to be woven.
+    fn piece_bytes(&self) -> usize {
+        match &self.way {
+            Way::TurnAndWeave { parts, .. } => self.row_bytes() * self.inner * self.last.piece * parts.size,
+            _ => 0,
+        }
+    }
+
+    /// Sums of the lines from one on, of which there may be fewer than lines.
+    fn sums_of_lines(&self, from: usize) -> usize {
+        self.lines.all.size.min(self.sums_len - from)
+    }
+
+    /// Numbers of scratch of all workers.
+    fn scratch_len(&self) -> Option<usize> {
+        for_workers(self.workers, self.piece_bytes().div_ceil(WORD).next_multiple_of(16))
+    }
+
+    /// Numbers of destination and source of the piece at `at`: lines that are read and written, and neighbours of the run; `None` where the
+    /// destination has nothing.
+    fn counts(&self, at: &At, [lines, run]: [usize; 2]) -> Option<([usize; 2], [usize; 2])> {
+        let (mut lines, mut run) = ([lines; 2], [run; 2]);
+        for (extent, base) in self.extents.iter().zip(&at[4..]) {
+            if *base >= extent.written {
+                return None;
+            }
+            for (i, limit) in [extent.read, extent.written].into_iter().enumerate() {
+                match extent.within {
+                    Within::Lines(unit) => lines[i] = lines[i].min(left(limit, *base, unit)),
+                    Within::Run(inner, unit) => run[i] = run[i].min(inner * left(limit, *base, unit)),
+                    Within::Outer | Within::Groups if *base >= limit => run[i] = 0,
+                    Within::Outer | Within::Groups => {}
+                }
+            }
+        }
+        Some((lines, run))
     }
 }
 
 impl Kernel for Pieces {
     fn prepare(&self) -> Result<(), Error> {
-        self.squares.prepare(self.jit)
+        let [to, from] = self.types;
+        let weave = |from, factors| {
+            let summed = !self.sums.is_empty();
+            if self.loom.get().is_none() {
+                let bits = if to.bytes() == 1 { Elem::Low8 } else { Elem::Low16 };
+                let [from, to] = if from == to { [bits; 2] } else { [from, to] };
+                let kernel = Weave { from, to, factors, summed };
+                let _ = self.loom.set(Loom::get(self.jit, kernel)?);
+            }
+            Ok(())
+        };
+        let turn = |placed| self.squares.prepare_for(self.jit, Transpose { from, to, factors: self.factors, placed });
+        match &self.way {
+            Way::Turn(_) => turn(true),
+            Way::TurnAndWeave { .. } => turn(false).and_then(|()| weave(to, [Factor::None; 2])),
+            Way::Weave { .. } => weave(from, self.factors),
+        }
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let squares = self.squares.get()?;
-        let lens = self.scratch_lens().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
-        let (mut own, mut code) = (scratch.take(lens[0])?, scratch.take(lens[1])?);
+    fn run(&self, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let len = self.scratch_len().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let (mut own, mut shares) = (scratch.take(16 * self.workers.max(1))?, scratch.take(len)?);
         let memory = [ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?];
-        let [dst, src] = [1, 0].map(|s| if self.scaled[s] { ctx.buf(Arg::scale([Arg::SRC, Arg::DST][s])) } else { Ok(Buf::empty()) });
-        let scales = [dst?, src?];
-        let cuts = [&self.line, &self.across, &self.beside];
-        let pieces = cuts.map(Cut::pieces);
-        let each: usize = pieces.iter().map(|l| l.size).product();
+        let mut scales = [Buf::empty(); 2];
+        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.factors[*i] != Factor::None) {
+            scales[i] = ctx.buf(Arg::scale(arg))?;
+        }
+        let kernels = Kernels {
+            squares: if matches!(self.way, Way::Weave { .. }) { None } else { Some(self.squares.get()?) },
+            loom: self.loom.get(),
+        };
+        let pieces = [self.lines, self.last].map(|c| c.pieces());
+        let each = pieces[0].size * pieces[1].size;
         let all = each * self.outer.iter().map(|l| l.size).product::<usize>();
-        let group = (GRAIN as usize / (self.numbers() * self.beside.piece)).max(1);
-        own.work_beside(&mut code, ctx.executor, self.workers, (all.div_ceil(group), None), &|task, numbers, share| {
-            let n = numbers.len() / 2;
-            let (carry, bytes) = numbers.split_at_mut(n);
-            let mut on =
-                Piece { by: self, squares, memory, scales, factors: [1.0; 2], share, carry, bytes: bytemuck::cast_slice_mut(bytes) };
+        let numbers = self.lines.piece * self.inner * self.last.piece;
+        let group = if self.sums.is_empty() {
+            (GRAIN as usize / numbers).max(1)
+        } else {
+            each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
+        };
+        own.work_beside(&mut shares, ctx.executor, self.workers, (all.div_ceil(group), None), &|task, _, share| {
+            let piece = Piece { by: self, kernels, memory, scales, share };
+            let sums = place(&self.outer, self.starts, task * group / each)[SUMS];
+            piece.clear(sums);
             for i in task * group..all.min((task + 1) * group) {
-                let inside =
-                    [i % each % pieces[0].size, i % each / pieces[0].size % pieces[1].size, i % each / pieces[0].size / pieces[1].size];
+                let inside = [i % pieces[0].size, i / pieces[0].size % pieces[1].size];
                 let mut at = place(&self.outer, self.starts, i / each);
                 for (pieces, i) in pieces.iter().zip(inside) {
                     (0..at.len()).for_each(|t| at[t] += i * pieces.steps[t]);
                 }
-                let counts = [0, 1, 2].map(|c| cuts[c].count(inside[c]));
-                simd.run(On { piece: &mut on, at, counts });
+                piece.make(at, [self.lines.count(inside[0]), self.inner * self.last.count(inside[1])]);
             }
+            piece.finish(sums);
         });
         Ok(())
     }
 }
 
+/// The kernels that a reorder needs.
+#[derive(Clone, Copy)]
+struct Kernels<'k> {
+    squares: Option<&'k Squares>,
+    loom: Option<&'k Loom>,
+}
+
 /// What a worker makes pieces with.
 struct Piece<'p> {
     by: &'p Pieces,
-    squares: &'p Squares,
+    kernels: Kernels<'p>,
     /// Of destination and source.
     memory: [Buf; 2],
+    /// Of source and destination.
     scales: [Buf; 2],
-    /// Those of the lines that are made: what numbers are divided by, and multiplied by before.
-    factors: [f32; 2],
-    /// The memory for code.
+    /// Memory of the worker.
     share: Buf,
-    /// Words, and what they are converted from or to.
-    carry: &'p mut [f32],
-    bytes: &'p mut [u8],
-}
-
-/// A piece: where it begins in destination, source and scales, words of a line, lines, and lines beside each other.
-struct On<'o, 'p> {
-    piece: &'o mut Piece<'p>,
-    at: [usize; 4],
-    counts: [usize; 3],
-}
-
-impl Body for On<'_, '_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let On { piece, at, counts: [words, lines, beside] } = self;
-        let by = piece.by;
-        let (size, dst) = (by.types[0].bits() / 8, piece.memory[0]);
-        let to = |step: usize| Matrix { buf: dst, at: at[0] * size, row: step * size };
-        piece.scale(at);
-        if by.together == 1 {
-            return piece.lines(at[1], to(by.across.all.steps[0]), [words, lines]);
-        }
-        let (start, bytes) = ((by.shares()[0] + by.shares()[1]) * WORD, words * WORD);
-        let woven = to(by.line.all.steps[0]);
-        for i in 0..beside {
-            let to = Matrix { buf: piece.share, at: start + i * lines * bytes, row: bytes };
-            let at: [usize; 4] = std::array::from_fn(|t| at[t] + i * by.beside.all.steps[t]);
-            piece.scale(at);
-            piece.lines(at[1], to, [words * by.together, lines]);
-        }
-        for line in 0..lines {
-            let from = Matrix { buf: piece.share, at: start + line * bytes, row: lines * bytes };
-            let to = Matrix { at: woven.at + line * by.across.all.steps[0] * size, ..woven };
-            piece.squares.run(from, to, beside, words);
-        }
-    }
 }
 
 impl Piece<'_> {
-    /// Takes the scales of the lines that come.
-    #[inline(always)]
-    fn scale(&mut self, at: [usize; 4]) {
-        let [src, dst] = self.by.scaled;
-        self.factors = [if dst { self.scales[0].get(at[2]) } else { 1.0 }, if src { self.scales[1].get(at[3]) } else { 1.0 }];
+    /// Where the sums of a place begin.
+    fn sums(&self, at: &At) -> Option<(Buf, usize)> {
+        self.by.sums.first().map(|(start, _)| (self.memory[0], start + at[SUMS]))
     }
 
-    /// Words times and divided by their scales.
-    #[inline(always)]
-    fn scaled(by: &Pieces, [divisor, factor]: [f32; 2], words: &mut [f32]) {
-        if by.scaled[0] {
-            words.iter_mut().for_each(|w| *w *= factor);
-        }
-        if by.scaled[1] {
-            words.iter_mut().for_each(|w| *w /= divisor);
+    /// Makes the sums of all lines from one on zeros.
+    fn clear(&self, from: usize) {
+        if let Some((start, _)) = self.by.sums.first() {
+            self.memory[0].part((start + from) * WORD, self.by.sums_of_lines(from) * WORD).fill(0);
         }
     }
 
-    /// Lines of `count` numbers from an element of the source on.
-    #[inline(always)]
-    fn lines(&mut self, at: usize, to: Matrix, [count, lines]: [usize; 2]) {
-        let (by, src) = (self.by, self.memory[1]);
-        let sizes = by.types.map(|t| t.bits() / 8);
-        if by.step == 1 {
-            self.load(at, count);
-            return self.save(to.at, 0, count);
+    /// Multiplies the sums of all lines from one on with what they want.
+    fn finish(&self, from: usize) {
+        let Some((first, _)) = self.by.sums.first() else { return };
+        for i in from..from + self.by.sums_of_lines(from) {
+            let sum: i32 = self.memory[0].get(first + i);
+            self.by.sums.iter().for_each(|(start, factor)| self.memory[0].set(start + i, sum.wrapping_mul(*factor)));
         }
-        let words = Matrix { buf: self.share, at: 0, row: lines * WORD };
-        let from = if sizes[1] == WORD {
-            Matrix { buf: src, at: at * WORD, row: by.step * WORD }
-        } else {
-            // Rows that follow each other are one.
-            let (rows, n) = if by.step == lines { (1, count * lines) } else { (count, lines) };
-            for row in 0..rows {
-                self.load(at + row * by.step, n);
-                self.share.write(row * n, &self.carry[..n]);
+    }
+
+    /// Makes the piece at `at`, of so many lines and neighbours of the run or groups.
+    fn make(&self, at: At, counts: [usize; 2]) {
+        let (by, [dst, src]) = (self.by, self.memory);
+        let Some(([lines, written], [read, run])) = by.counts(&at, counts) else { return };
+        let lines = if read == 0 { 0 } else { lines };
+        let [to, from] = [at[0] * by.types[0].bytes(), at[1] * by.types[1].bytes()];
+        let factors = [(self.scales[0], at[3]), (self.scales[1], at[2])];
+        let from = Matrix { buf: src, at: from, row: by.lines.all.steps[1] * by.types[1].bytes() };
+        match (&by.way, self.kernels) {
+            (Way::Turn(places), Kernels { squares: Some(squares), .. }) => {
+                let to = Matrix { buf: dst, at: to, row: 0 };
+                let all = Turned { from, rows: lines, columns: read, to, written, places: Some((places, 0)), factors };
+                squares.turn(&all);
+                squares.turn(&Turned { rows: 0, columns: run - read, places: Some((places, read)), ..all });
             }
-            words
+            (Way::TurnAndWeave { groups, parts, row }, Kernels { squares: Some(squares), loom: Some(loom) }) => {
+                self.turn_parts(squares, &at, (from, factors), [lines, read, run], parts);
+                let from = Matrix { buf: self.share, at: 0, row: *row };
+                let together = loom.rows();
+                let count = if parts.size > 1 { run } else { run.div_ceil(together) };
+                let woven = Woven {
+                    from,
+                    rows: together,
+                    columns: written.min(counts[0]),
+                    to: (dst, to),
+                    written,
+                    groups: (groups, 0, count),
+                    factors: no_factors(),
+                    sums: self.sums(&at),
+                };
+                loom.weave(&woven);
+            }
+            (Way::Weave { groups, rows, positions }, Kernels { loom: Some(loom), .. }) => {
+                let from = Matrix { row: rows.steps[1] * by.types[1].bytes(), ..from };
+                let to = (dst, to);
+                let all = Woven {
+                    from,
+                    rows: rows.size,
+                    columns: lines,
+                    to,
+                    written,
+                    groups: (groups, 0, counts[1]),
+                    factors,
+                    sums: self.sums(&at),
+                };
+                self.weave(loom, &all, &at, (rows, &positions[..counts[1]]));
+            }
+            _ => {}
+        }
+    }
+
+    /// Transposes the parts of a piece that is to be woven: so many lines, and of `run` neighbours those that exist. The others become zeros.
+    fn turn_parts(&self, squares: &Squares, at: &At, (from, factors): (Matrix, Factors), [lines, read, run]: [usize; 3], parts: &Loop) {
+        let (by, row) = (self.by, self.by.row_bytes());
+        for part in 0..parts.size {
+            let to = Matrix { buf: self.share, at: part * by.inner * by.last.piece * row, row };
+            let mut there = if lines == 0 { 0 } else { read };
+            for (k, extent) in by.extents.iter().enumerate().filter(|(k, _)| parts.steps[4 + k] > 0) {
+                there = if at[4 + k] + part * parts.steps[4 + k] < extent.read { there } else { 0 };
+            }
+            let whole = by.lines.piece.min(by.row_bytes() / by.types[0].bytes());
+            if there < run || lines < whole {
+                let end = run.next_multiple_of(WORD / by.types[0].bytes()).min(by.inner * by.last.piece);
+                self.share.part(to.at, end * row).fill(0);
+            }
+            let from = Matrix { at: from.at + part * parts.steps[1] * by.types[1].bytes(), ..from };
+            squares.turn(&Turned { from, rows: lines, columns: there, to, written: lines, places: None, factors });
+        }
+    }
+
+    /// Weaves groups, one by one where some have rows that do not exist.
+    fn weave(&self, loom: &Loom, all: &Woven<'_>, at: &At, (rows, positions): (&Loop, &[[usize; PADDED]])) {
+        let extents = &self.by.extents;
+        let padded = |k: &usize| extents[*k].within == Within::Groups;
+        let rows_of = |position: &[usize; PADDED]| {
+            let mut there = rows.size;
+            for k in (0..PADDED).filter(padded) {
+                let (base, unit) = (at[4 + k] + position[k], rows.steps[4 + k]);
+                if base >= extents[k].written {
+                    return None;
+                }
+                let exist = if unit > 0 { left(extents[k].read, base, unit) } else { rows.size * usize::from(base < extents[k].read) };
+                there = there.min(exist);
+            }
+            Some(if all.columns == 0 { 0 } else { there })
         };
-        if sizes[0] == WORD {
-            return self.squares.run(from, to, count, lines);
+        if (0..PADDED).filter(padded).count() == 0 {
+            return loom.weave(&Woven { rows: if all.columns == 0 { 0 } else { rows.size }, ..*all });
         }
-        let turned = Matrix { buf: self.share, at: by.shares()[0] * WORD, row: count * WORD };
-        self.squares.run(from, turned, count, lines);
-        self.share.read(turned.at / WORD, &mut self.carry[..count * lines]);
-        if to.row == count * sizes[0] {
-            return self.save(to.at, 0, count * lines);
+        if positions.iter().all(|p| rows_of(p) == Some(rows.size)) {
+            return loom.weave(all);
         }
-        for line in 0..lines {
-            self.save(to.at + line * to.row, line * count, count);
-        }
-    }
-
-    /// Numbers of the source as words.
-    #[inline(always)]
-    fn load(&mut self, at: usize, n: usize) {
-        let ([dst, src], moved) = (self.by.types, self.by.moves());
-        let (words, bytes) = (&mut self.carry[..n], &mut self.bytes[..n * src.bits() / 8]);
-        self.memory[1].read(at * src.bits() / 8, bytes);
-        match (moved, src.bits()) {
-            (true, 8) => words.iter_mut().zip(bytes).for_each(|(word, b)| *word = f32::from_bits(u32::from(*b))),
-            (true, 16) => {
-                let numbers = bytes.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b));
-                words.iter_mut().zip(numbers).for_each(|(word, b)| *word = f32::from_bits(u32::from(b)));
+        for (i, position) in positions.iter().enumerate() {
+            if let Some(there) = rows_of(position) {
+                loom.weave(&Woven { rows: there, groups: (all.groups.0, i, 1), ..*all });
             }
-            _ => convert::to_f32(src, bytes, words),
         }
-        if dst == DataType::F32 {
-            Self::scaled(self.by, self.factors, words);
-        }
-    }
-
-    /// Words from one on as numbers of the destination, or of lines that are to be woven: from a byte on.
-    #[inline(always)]
-    fn save(&mut self, to: usize, first: usize, n: usize) {
-        let (dst, moved) = (self.by.types[0], self.by.moves());
-        let (words, bytes) = (&mut self.carry[first..first + n], &mut self.bytes[..n * dst.bits() / 8]);
-        Self::scaled(self.by, self.factors, words);
-        match (moved, dst.bits()) {
-            (true, 8) => bytes.iter_mut().zip(words).for_each(|(b, word)| *b = word.to_bits() as u8),
-            (true, 16) => {
-                let numbers = words.iter().map(|w| (w.to_bits() as u16).to_le_bytes());
-                bytes.as_chunks_mut().0.iter_mut().zip(numbers).for_each(|(b, word)| *b = word);
-            }
-            _ => convert::from_f32(dst, words, bytes),
-        }
-        let buf = if self.by.together > 1 { self.share } else { self.memory[0] };
-        buf.write(to, bytes);
     }
 }

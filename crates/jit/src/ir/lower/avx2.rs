@@ -173,6 +173,8 @@ fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
         Elem::Bf16 => (Op::I32FromU16, Op::ShlI32),
         Elem::I8 => (Op::I32FromI8, Op::F32FromI32),
         Elem::U8 => (Op::I32FromU8, Op::F32FromI32),
+        Elem::Low16 => return m.op(Op::I32FromU16, &[Arg::Reg(dst), from]),
+        Elem::Low8 => return m.op(Op::I32FromU8, &[Arg::Reg(dst), from]),
     };
     m.op(load, &[Arg::Reg(dst), from]);
     match then {
@@ -207,6 +209,12 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
         Elem::Bf16 => {
             let low = bf16_by_integers(m, src, nan_lanes);
             packed(m, Op::PackU16, low)
+        }
+        Elem::Low16 => packed(m, Op::PackU16, src),
+        Elem::Low8 => {
+            let (words, bytes) = (packed(m, Op::PackU16, src), m.temp(Width::W128));
+            m.op(Op::PackU8, &[Arg::Reg(bytes), Arg::As(words, Width::W128), Arg::As(words, Width::W128)]);
+            bytes
         }
         Elem::I8 | Elem::U8 => {
             let range = if elem == Elem::I8 { I8_RANGE } else { U8_RANGE };

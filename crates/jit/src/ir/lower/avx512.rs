@@ -90,6 +90,8 @@ fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, mask: Option<Pred>)
         Elem::Bf16 => (Op::I32FromU16, Some(Op::ShlI32)),
         Elem::I8 => (Op::I32FromI8, Some(Op::F32FromI32)),
         Elem::U8 => (Op::I32FromU8, Some(Op::F32FromI32)),
+        Elem::Low16 => (Op::I32FromU16, None),
+        Elem::Low8 => (Op::I32FromU8, None),
     };
     m.masked(load, &[Arg::Reg(dst), from], zeroed(mask));
     match then {
@@ -103,6 +105,8 @@ fn store_as(m: &mut Machine, isa: Isa, elem: Elem, to: Arg, src: Reg, mask: Opti
     match elem {
         Elem::F32 | Elem::I32 => m.masked(Op::Store, &[to, Arg::Reg(src)], merged(mask)),
         Elem::F16 => m.masked(Op::F16FromF32, &[to, Arg::Reg(src), Arg::Imm(0)], merged(mask)),
+        Elem::Low16 => m.masked(Op::Low16FromI32, &[to, Arg::Reg(src)], merged(mask)),
+        Elem::Low8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
         Elem::Bf16 if isa.bf16 => {
             let half = m.temp(m.width(src).half());
             m.op(Op::Bf16FromF32, &[Arg::Reg(half), Arg::Reg(src)]);

@@ -285,12 +285,13 @@ fn splat_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
         }
         Elem::F16 => (Op::Broadcast16, Op::F32FromF16),
         Elem::I8 => (Op::Broadcast8, Op::I32FromI8),
-        Elem::U8 => (Op::Broadcast8, Op::I32FromU8),
+        Elem::U8 | Elem::Low8 => (Op::Broadcast8, Op::I32FromU8),
+        Elem::Low16 => (Op::Broadcast16, Op::I32FromU16),
     };
     let narrow = m.temp(if elem == Elem::F16 { width.half() } else { Width::W128 });
     m.op(load, &[Arg::Reg(narrow), from]);
     m.op(then, &[Arg::Reg(dst), Arg::Reg(narrow)]);
-    if elem != Elem::F16 {
+    if matches!(elem, Elem::I8 | Elem::U8) {
         m.op(Op::F32FromI32, &[Arg::Reg(dst), Arg::Reg(dst)]);
     }
 }

@@ -1,25 +1,65 @@
 use super::*;
 use crate::testing::{ISAS, check, golden, run};
+use half::bf16;
 
-/// Transposes `rows` by `columns` numbers, going along the rows where `along`, and looks at every number around them as well.
-fn compare(isa: Isa, rows: usize, columns: usize, along: bool) {
-    let lanes = isa.width().lanes();
-    let (across, down) = (columns + 5, rows + 3);
-    let from: Vec<u32> = (0..rows * across).map(|i| i as u32).collect();
-    let mut to = vec![u32::MAX; columns * down];
-    let (full, steps) = match along {
-        true if rows == lanes => (columns / lanes, [4, across * 4, 4 * down, 4]),
-        false if columns == lanes => (rows / lanes, [4, across * 4, 4 * down, 4]),
-        _ => (0, [4, across * 4, 4 * down, 4]),
+/// Bits of a number of the source: small whole numbers where they are converted.
+fn number(elem: Elem, i: usize) -> Vec<u8> {
+    match elem {
+        Elem::F32 => ((i % 251) as f32 - 125.0).to_le_bytes().to_vec(),
+        Elem::Low16 => (i as u16).wrapping_mul(257).to_le_bytes().to_vec(),
+        Elem::U8 | Elem::Low8 => vec![(i * 7) as u8],
+        _ => bf16::from_f32((i % 101) as f32 - 50.0).to_le_bytes().to_vec(),
+    }
+}
+
+/// The number as the destination has it.
+fn converted(kernel: Transpose, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
+    let x = match kernel.from {
+        _ if kernel.from == kernel.to && kernel.factors == [Factor::None; 2] => return bytes.to_vec(),
+        Elem::F32 => f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+        Elem::U8 => f32::from(bytes[0]),
+        _ => bf16::from_le_bytes([bytes[0], bytes[1]]).to_f32(),
+    } * by
+        / over;
+    match kernel.to {
+        Elem::F32 => x.to_le_bytes().to_vec(),
+        Elem::I8 => vec![x.round_ties_even() as i8 as u8],
+        _ => bf16::from_f32(x).to_le_bytes().to_vec(),
+    }
+}
+
+/// Transposes `rows` by `columns` numbers, going along the rows where `along`, with `more` zeros behind the rows of the destination, and looks at
+/// every number around them as well.
+fn compare(isa: Isa, kernel: Transpose, [rows, columns, more]: [usize; 3], along: bool) {
+    let (lanes, sizes) = (isa.width().lanes(), [kernel.from.bytes(), kernel.to.bytes()]);
+    let (across, down) = (columns + 5, rows + more + 3);
+    let from: Vec<u8> = (0..rows * across).flat_map(|i| number(kernel.from, i)).collect();
+    let mut to = vec![0xee_u8; columns * down * sizes[1]];
+    let factors: Vec<f32> = (0..2 * rows).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
+    // Columns lie in the order of their numbers, or in the opposite one.
+    let place = |c: usize| if kernel.placed { columns - 1 - c } else { c } * down * sizes[1];
+    let places: Vec<usize> = (0..columns).map(place).collect();
+    let full = match along {
+        true if rows == lanes && more == 0 => columns / lanes,
+        false if columns == lanes => rows / lanes,
+        _ => 0,
     };
     let all = if along { columns } else { rows }.div_ceil(lanes);
     let args = Args {
-        from: from.as_ptr().cast(),
-        from_row: steps[1],
-        from_square: lanes * if along { steps[0] } else { steps[1] },
-        to: to.as_mut_ptr().cast(),
-        to_row: steps[2],
-        to_square: lanes * if along { steps[2] } else { steps[3] },
+        from: from.as_ptr(),
+        from_row: across * sizes[0],
+        from_square: lanes * if along { sizes[0] } else { across * sizes[0] },
+        to: to.as_mut_ptr(),
+        to_row: down * sizes[1],
+        to_square: lanes
+            * sizes[1]
+            * if !along {
+                1
+            } else if kernel.placed {
+                0
+            } else {
+                down
+            },
         from_ahead: lanes * 4,
         to_ahead: 0,
         full,
@@ -28,15 +68,28 @@ fn compare(isa: Isa, rows: usize, columns: usize, along: bool) {
         fewer_rows: if along { 0 } else { lanes },
         columns: if along { columns - full * lanes } else { columns },
         fewer_columns: if along { lanes } else { 0 },
+        written: if along { rows + more } else { rows - full * lanes },
+        factors: [factors.as_ptr(), factors[rows..].as_ptr()],
+        factor_square: if along { 0 } else { lanes * 4 },
+        places: places.as_ptr(),
+        places_square: if along { lanes * size_of::<usize>() } else { 0 },
     };
-    if !run(Transpose.function(isa), &args) {
+    if !run(kernel.function(isa), &args) {
         return;
     }
-    for (i, got) in to.iter().enumerate() {
-        let (c, r) = (i / down, i % down);
-        let want = if r < rows { from[r * across + c] } else { u32::MAX };
-        assert_eq!(*got, want, "row {r} column {c} of {rows}x{columns} {}", isa.name());
+    let factor = |i: usize, row: usize| match kernel.factors[i] {
+        Factor::None => 1.0,
+        Factor::Same => factors[i * rows],
+        Factor::ByRow => factors[i * rows + row],
+    };
+    let mut want = vec![0xee_u8; to.len()];
+    for (c, r) in (0..columns).flat_map(|c| (0..rows).map(move |r| (c, r))) {
+        let line = &mut want[place(c)..][..(rows + more) * sizes[1]];
+        line[rows * sizes[1]..].fill(0);
+        let x = converted(kernel, &from[(r * across + c) * sizes[0]..][..sizes[0]], [factor(0, r), factor(1, r)]);
+        line[r * sizes[1]..][..sizes[1]].copy_from_slice(&x);
     }
+    assert!(to == want, "{rows}x{columns} and {more}, along {along}, {}", kernel.name(isa));
 }
 
 #[test]
@@ -45,8 +98,30 @@ fn squares_and_parts_of_squares() {
         let lanes = isa.width().lanes();
         for n in [1, 3, lanes - 1, lanes] {
             for m in [1, lanes, lanes + 5, 3 * lanes, 300] {
-                compare(isa, n, m, true);
-                compare(isa, m, n, false);
+                compare(isa, Transpose::WORDS, [n, m, 0], true);
+                compare(isa, Transpose::WORDS, [m, n, 0], false);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_are_converted_scaled_and_put_in_their_places() {
+    let kernels = [
+        Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::ByRow, Factor::Same], placed: true },
+        Transpose { from: Elem::U8, to: Elem::F32, factors: [Factor::Same, Factor::ByRow], placed: false },
+        Transpose { from: Elem::F32, to: Elem::Bf16, factors: [Factor::None; 2], placed: true },
+        Transpose { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::None, Factor::ByRow], placed: true },
+        Transpose { from: Elem::Low16, to: Elem::Low16, factors: [Factor::None; 2], placed: false },
+        Transpose { from: Elem::Low8, to: Elem::Low8, factors: [Factor::None; 2], placed: true },
+    ];
+    for isa in ISAS {
+        let lanes = isa.width().lanes();
+        for (kernel, n) in kernels.into_iter().flat_map(|k| [3, lanes - 1, lanes].map(|n| (k, n))) {
+            for m in [1, lanes, 2 * lanes + 5] {
+                compare(isa, kernel, [n, m, 0], true);
+                compare(isa, kernel, [n, m, lanes - n], true);
+                compare(isa, kernel, [m, n, 0], false);
             }
         }
     }
@@ -54,10 +129,11 @@ fn squares_and_parts_of_squares() {
 
 #[test]
 fn golden_listings() {
-    for isa in [Isa::AVX512, Isa::AVX2] {
-        let compiled = Transpose.function(isa).finish_recording().unwrap();
+    let narrow = Transpose { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow], placed: true };
+    for (kernel, isa) in [Transpose::WORDS, narrow].into_iter().flat_map(|k| [Isa::AVX512, Isa::AVX2].map(|isa| (k, isa))) {
+        let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);
-        golden(&Transpose.name(isa), &compiled);
+        golden(&kernel.name(isa), &compiled);
         assert_eq!(compiled.inner_spills, 0);
     }
 }

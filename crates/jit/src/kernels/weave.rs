@@ -1,0 +1,200 @@
+//! Rows woven into words: numbers of 8 or 16 bits, of four or two rows, side by side in every word, as products of narrow numbers want their
+//! weights. Rows may be of other numbers, which are then converted and multiplied by factors on the way.
+//!
+//! A call makes groups of such rows, whose places are in a table. Narrow numbers are the low bits of lanes, which a multiplication moves to
+//! their places. For 64 bytes of the destination that is a load, a multiplication and an `or` for each row, and a store: no more than the
+//! first cache delivers in that time.
+
+use super::transpose::Factor;
+use crate::ir::{Accumulate, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of a word.
+const WORD: usize = 4;
+
+/// The kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Weave {
+    /// Numbers of the rows.
+    pub from: Elem,
+    /// Numbers of the destination, of 8 or 16 bits.
+    pub to: Elem,
+    /// What numbers are multiplied by, and then divided by: for all the same, or one for each column.
+    pub factors: [Factor; 2],
+    /// Whether the numbers of every column, which are signed bytes, are added up.
+    pub summed: bool,
+}
+
+/// Arguments. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// What the places of rows are counted from.
+    pub from: *const u8,
+    /// From a row of a group to the next.
+    pub row: usize,
+    /// Rows that exist; the others are zeros.
+    pub rows: usize,
+    /// What the places of words are counted from.
+    pub to: *mut u8,
+    /// The place of the first row and of the words of every group.
+    pub places: *const [usize; 2],
+    /// Groups, at least 1.
+    pub groups: usize,
+    /// Vectors of a row, and columns behind them.
+    pub vectors: usize,
+    /// As said.
+    pub left: usize,
+    /// Words that are written behind the vectors, zeros where there are no columns; none, or at least as many as columns are left.
+    pub written: usize,
+    /// The factors of the first column.
+    pub factors: [*const f32; 2],
+    /// What the numbers of the columns that are written are added to.
+    pub sums: *mut i32,
+}
+
+fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+impl Weave {
+    /// Rows of a group.
+    pub const fn rows(&self) -> usize {
+        WORD / self.to.bytes()
+    }
+
+    /// The kernel for a processor.
+    ///
+    /// # Errors
+    /// [`IrError`]: never, as the registers suffice everywhere.
+    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
+        self.function(isa).finish()
+    }
+
+    /// The kernel before registers.
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f);
+        f
+    }
+
+    /// The name in dumps and profiles, such as `weave.f32s8.same.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let factors: String = self.factors.iter().map(|f| ["", ".same", ".column"][*f as usize]).collect();
+        let sums = if self.summed { ".sums" } else { "" };
+        format!("weave.{}{}{factors}{sums}.{}", self.from.name(), self.to.name(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let (row, rows) = (argument(f, args, offset_of!(Args, row)), argument(f, args, offset_of!(Args, rows)));
+        let lanes = f.isa().width().lanes();
+        let groups = argument(f, args, offset_of!(Args, groups));
+        let places = argument(f, args, offset_of!(Args, places));
+        // Numbers that are converted are written down, and read as bits.
+        let own = if self.from == self.to { None } else { Some(f.local(lanes * WORD)) };
+        f.repeat_some(groups, |f| {
+            let (from, to) = (argument(f, args, offset_of!(Args, from)), argument(f, args, offset_of!(Args, to)));
+            for (at, place) in [from, to].into_iter().zip([0, 1]) {
+                let place = f.load_int(places.at(place * size_of::<usize>() as i32));
+                f.add(at, place);
+            }
+            let factors = [0, 1].map(|i| {
+                let how = self.factors[i];
+                (how != Factor::None).then(|| (argument(f, args, offset_of!(Args, factors) + i * size_of::<usize>()), how))
+            });
+            let vectors = argument(f, args, offset_of!(Args, vectors));
+            let sums = self.summed.then(|| argument(f, args, offset_of!(Args, sums)));
+            let on = On { from, to, row, rows, factors, own, sums };
+            f.repeat(vectors, |f| {
+                self.vector(f, &on, None);
+                f.add(from, (lanes * self.from.bytes()) as i32);
+                f.add(to, (lanes * WORD) as i32);
+                sums.iter().for_each(|at| f.add(*at, (lanes * WORD) as i32));
+                factors.iter().flatten().filter(|x| x.1 == Factor::ByRow).for_each(|(at, _)| f.add(*at, (lanes * WORD) as i32));
+            });
+            let written = argument(f, args, offset_of!(Args, written));
+            f.when(Compare::Gt, written, 0, |f| {
+                let left = argument(f, args, offset_of!(Args, left));
+                let masks = (f.first_lanes(left), f.first_lanes(written));
+                self.vector(f, &on, Some(masks));
+            });
+            f.add(places, 2 * size_of::<usize>() as i32);
+        });
+    }
+
+    /// A vector of words; of some columns where there are masks of those that exist and those that are written.
+    fn vector(&self, f: &mut Function, on: &On, masks: Option<(Pred, Pred)>) {
+        let (width, low) = (f.isa().width(), self.low());
+        let there = masks.map(|m| m.0);
+        let factors = on.factors.map(|factor| {
+            let (at, how) = factor?;
+            Some(match (how, there) {
+                (Factor::Same, _) => f.splat(width, at.at(0)),
+                (_, Some(mask)) => f.load_masked(at.at(0), mask),
+                (_, None) => f.load(width, at.at(0)),
+            })
+        });
+        let words = f.zero(width);
+        let from = f.copy(on.from);
+        for i in 0..self.rows() {
+            f.when(Compare::Gt, on.rows, i as i32, |f| {
+                let mut x = match on.own {
+                    None => f.load_as(low, from.at(0), there),
+                    Some(own) => {
+                        let x = f.load_as(self.from, from.at(0), there);
+                        let x = super::transpose::scaled(f, x, factors);
+                        f.store_as(self.to, own.at(0), x, None);
+                        f.load_as(low, own.at(0), None)
+                    }
+                };
+                if let (Some(mask), Some(_)) = (there, on.own) {
+                    let zero = f.zero(width);
+                    x = f.select(mask, x, zero);
+                }
+                if i > 0 {
+                    let place = f.splat_i32(width, 1 << (i * 8 * self.to.bytes()));
+                    x = f.binary(Binary::MulI32, x, place);
+                }
+                f.update(Binary::Or, words, x);
+            });
+            f.add(from, on.row);
+        }
+        if let Some(sums) = on.sums {
+            let ones = f.splat_i32(width, 0x0101_0101);
+            let sum = match masks {
+                Some((_, written)) => f.load_masked(sums.at(0), written),
+                None => f.load(width, sums.at(0)),
+            };
+            f.accumulate(Accumulate::DotU8S8, sum, ones, words);
+            match masks {
+                Some((_, written)) => f.store_masked(sums.at(0), sum, written),
+                None => f.store(sums.at(0), sum),
+            }
+        }
+        match masks {
+            Some((_, written)) => f.store_masked(on.to.at(0), words, written),
+            None => f.store(on.to.at(0), words),
+        }
+    }
+
+    /// The destination's numbers as bits.
+    fn low(&self) -> Elem {
+        if self.to.bytes() == 1 { Elem::Low8 } else { Elem::Low16 }
+    }
+}
+
+/// Where a vector of words comes from and goes to.
+struct On {
+    from: Int,
+    to: Int,
+    row: Int,
+    rows: Int,
+    factors: [Option<(Int, Factor)>; 2],
+    own: Option<Int>,
+    sums: Option<Int>,
+}

@@ -1,0 +1,118 @@
+use super::*;
+use crate::testing::{ISAS, check, golden, run};
+use half::bf16;
+
+/// A number of a row, for each type one that converts exactly once it has been scaled.
+fn number(elem: Elem, i: usize) -> Vec<u8> {
+    let x = (i * 37 + i / 11) as u32;
+    match elem {
+        Elem::F32 => ((x % 509) as f32 - 254.0).to_le_bytes().to_vec(),
+        Elem::Bf16 => bf16::from_f32((x % 201) as f32 - 100.0).to_le_bytes().to_vec(),
+        Elem::Low16 => (x as u16).wrapping_mul(257).to_le_bytes().to_vec(),
+        _ => vec![x as u8],
+    }
+}
+
+/// The number as the destination has it, multiplied by `by` and divided by `over`.
+fn converted(kernel: Weave, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
+    let x = match kernel.from {
+        Elem::F32 => f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+        Elem::Bf16 => bf16::from_le_bytes([bytes[0], bytes[1]]).to_f32(),
+        _ => return bytes.to_vec(),
+    } * by
+        / over;
+    match kernel.to {
+        Elem::Bf16 => bf16::from_f32(x).to_le_bytes().to_vec(),
+        Elem::I8 => vec![x.round_ties_even() as i8 as u8],
+        _ => vec![x.round_ties_even() as u8],
+    }
+}
+
+/// Two groups of `rows` rows of `columns`, and as many words as `written` says behind whole vectors; looks at what is behind them as well.
+fn compare(isa: Isa, kernel: Weave, rows: usize, columns: usize, padded: bool) {
+    let (lanes, size) = (isa.width().lanes(), kernel.from.bytes());
+    let (vectors, left) = (columns / lanes, columns % lanes);
+    let written = if padded { lanes } else { left };
+    let words = vectors * lanes + written;
+    let from: Vec<u8> = (0..8 * columns).flat_map(|i| number(kernel.from, i)).collect();
+    let mut to = vec![0xee_u8; 2 * (words + 1) * WORD];
+    let factors: Vec<f32> = (0..2 * columns).map(|i| 1.0 + (i % 3) as f32).collect();
+    let sums: Vec<i32> = (0..words + 1).map(|i| i as i32).collect();
+    let mut got_sums = sums.clone();
+    // The groups change places.
+    let places = [[4 * columns * size, 0], [0, (words + 1) * WORD]];
+    let args = Args {
+        from: from.as_ptr(),
+        row: columns * size,
+        rows,
+        to: to.as_mut_ptr(),
+        places: places.as_ptr(),
+        groups: 2,
+        vectors,
+        left,
+        written,
+        factors: [factors.as_ptr(), factors[columns..].as_ptr()],
+        sums: got_sums.as_mut_ptr(),
+    };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    let factor = |i: usize, column: usize| match kernel.factors[i] {
+        Factor::None => 1.0,
+        Factor::Same => factors[i * columns],
+        Factor::ByRow => factors[i * columns + column],
+    };
+    let mut want = vec![0xee_u8; to.len()];
+    let mut want_sums = sums;
+    for (group, [first, place]) in places.iter().enumerate() {
+        assert_eq!(*place, group * (words + 1) * WORD);
+        want[*place..][..words * WORD].fill(0);
+        for (column, row) in (0..columns).flat_map(|c| (0..rows).map(move |r| (c, r))) {
+            let bytes = &from[first + (row * columns + column) * size..][..size];
+            let x = converted(kernel, bytes, [factor(0, column), factor(1, column)]);
+            if kernel.summed {
+                want_sums[column] += i32::from(x[0] as i8);
+            }
+            want[place + column * WORD + row * x.len()..][..x.len()].copy_from_slice(&x);
+        }
+    }
+    let name = kernel.name(isa);
+    assert_eq!(to, want, "{rows} rows of {columns}, {written} behind, {name}");
+    assert_eq!(got_sums, want_sums, "{rows} rows of {columns}, {written} behind, {name}");
+}
+
+const PLAIN: [Factor; 2] = [Factor::None; 2];
+
+#[test]
+fn rows_become_words() {
+    let kernels = [
+        Weave { from: Elem::Low8, to: Elem::Low8, factors: PLAIN, summed: true },
+        Weave { from: Elem::Low16, to: Elem::Low16, factors: PLAIN, summed: false },
+        Weave { from: Elem::F32, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
+        Weave { from: Elem::F32, to: Elem::U8, factors: [Factor::ByRow, Factor::None], summed: false },
+        Weave { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::Same, Factor::Same], summed: false },
+        Weave { from: Elem::F32, to: Elem::Bf16, factors: PLAIN, summed: false },
+    ];
+    for isa in ISAS {
+        let lanes = isa.width().lanes();
+        for (kernel, columns) in kernels.into_iter().flat_map(|k| [1, lanes - 1, lanes, 2 * lanes + 3].map(|n| (k, n))) {
+            // With factors the numbers of such a kernel are converted: the same type on both sides means bits.
+            let kernel = if kernel.from == Elem::Bf16 { Weave { to: Elem::I8, ..kernel } } else { kernel };
+            for rows in 0..=kernel.rows() {
+                compare(isa, kernel, rows, columns, false);
+                compare(isa, kernel, rows, columns, true);
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_listings() {
+    let kernel = Weave { from: Elem::F32, to: Elem::I8, factors: [Factor::None, Factor::ByRow], summed: true };
+    for isa in [Isa::AVX512, Isa::AVX2] {
+        let compiled = kernel.function(isa).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        golden(&kernel.name(isa), &compiled);
+        assert_eq!(compiled.inner_spills, 0);
+    }
+}

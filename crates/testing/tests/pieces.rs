@@ -1,0 +1,50 @@
+//! Reorders piece by piece: every way that a piece goes, with padding on every side of it, is taken by the row that is meant and is right.
+
+use oxidnn_runtime::{Stream, Threads};
+use oxidnn_spec::text::{self, Settings};
+use oxidnn_testing::harness::{Harness, Outcome};
+
+/// Problems, by what is special about them.
+const PROBLEMS: &[(&str, &str)] = &[
+    ("pieces that end within a run and within lines", "--reorder --ddt=bf16 --stag=abcd --dtag=acdb 2x131x17x19"),
+    ("bits that no arithmetic may change", "--reorder --sdt=f16 --ddt=f16 --stag=abcd --dtag=acdb 1x37x9x11"),
+    (
+        "scales that differ from line to line, on both sides",
+        "--reorder --ddt=s8 --stag=abcd --dtag=acdb --attr-scales=src:common:2+dst:2 1x37x9x11",
+    ),
+    ("lines with padding", "--reorder --stag=abcd --dtag=aBcd16b 2x3x13x17"),
+    ("lines with padding in a block of their own", "--reorder --sdt=u8 --ddt=f32 --stag=abcd --dtag=aBcd8b 2x19x5x7"),
+    ("a run with padding that the destination has too", "--reorder --ddt=bf16 --stag=abcd --dtag=ABcd16b16a 20x19x3x3"),
+    ("a run with padding that only the source has", "--reorder --sdt=bf16 --ddt=f32 --stag=aBcd16b --dtag=abcd 1x19x6x7"),
+    ("blocks of different sizes, of which one tensor has more", "--reorder --sdt=s8 --ddt=f32 --stag=aBcd16b --dtag=abcd 2x35x5x5"),
+    ("a run that is short", "--reorder --sdt=u8 --ddt=f32 --stag=acdb --dtag=abcd 1x3x23x29"),
+    ("lines that are few", "--reorder --ddt=u8 --stag=abcd --dtag=acdb --attr-scales=dst:common:0.5 1x3x23x29"),
+    ("rows among a run", "--reorder --ddt=bf16 --stag=abcd --dtag=ABcd8b16a2b 48x32x3x3"),
+    ("rows among a run, with padding", "--reorder --ddt=bf16 --stag=abcd --dtag=AcdB64a2b 70x13x3x3"),
+    ("rows that are the run's neighbours", "--reorder --ddt=s8 --stag=ab --dtag=AB64a4b --attr-scales=dst:1 100x70"),
+    ("rows beside a run", "--reorder --ddt=bf16 --stag=abcd --dtag=AcdB64a2b 66x5x70x71"),
+    ("rows of lines, padded on all sides", "--reorder --ddt=s8 --stag=ab --dtag=BA16a64b4a --attr-scales=dst:2 77x130"),
+    ("rows of lines, as they are", "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA64b2a 37x130"),
+    ("groups that end within a call", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA64b4a 1000x64"),
+    ("sums of what is woven from lines", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16a64b4a --oflag=s8s8_comp:2+zp_comp:2 770x130"),
+    ("sums of what is transposed", "--reorder --ddt=s8 --stag=abcd --dtag=ABcd4b16a4b --oflag=s8s8_comp:1 --attr-scales=dst:1 50x40x3x3"),
+    ("sums by groups too", "--reorder --ddt=s8 --stag=abcde --dtag=aBCde4c16b4c --oflag=s8s8_comp:3 3x20x24x3x3"),
+];
+
+#[test]
+fn every_way_of_a_piece() {
+    let engine = oxidnn_cpu::engine();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_narrower(&Threads::global()).unwrap();
+    let mut settings = Settings::default();
+    for (what, line) in PROBLEMS {
+        for case in text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}")) {
+            let rows = harness.verify(&case).unwrap_or_else(|e| panic!("{what}: {line}: {e}"));
+            for r in &rows {
+                assert!(matches!(r.outcome, Outcome::Passed), "{what}: {line}: {}: {:?}", r.row, r.outcome);
+            }
+            if rows.iter().any(|r| r.row.contains(":jit")) {
+                assert!(rows.iter().any(|r| r.row == "pieces:jit"), "{what}: {line}: done by others");
+            }
+        }
+    }
+}
