@@ -264,6 +264,8 @@ pub enum Op {
     TileZero,
     /// A tile from lines in memory; the index of the address is their distance.
     TileLoad,
+    /// The same of lines that are not wanted again soon.
+    TileLoadPassing,
     /// A tile to lines in memory; the index of the address is their distance.
     TileStore,
     /// `dst += a * b` on tiles: rows of bf16 pairs by lines of pairs.
@@ -462,6 +464,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::TileRelease, codes: Codes::One(VEX_Tilerelease) },
     Row { op: Op::TileZero, codes: Codes::One(VEX_Tilezero_tmm) },
     Row { op: Op::TileLoad, codes: Codes::One(VEX_Tileloadd_tmm_sibmem) },
+    Row { op: Op::TileLoadPassing, codes: Codes::One(VEX_Tileloaddt1_tmm_sibmem) },
     Row { op: Op::TileStore, codes: Codes::One(VEX_Tilestored_sibmem_tmm) },
     Row { op: Op::TileDotBf16, codes: Codes::One(VEX_Tdpbf16ps_tmm_tmm_tmm) },
     Row { op: Op::TileDotU8S8, codes: Codes::One(VEX_Tdpbusd_tmm_tmm_tmm) },

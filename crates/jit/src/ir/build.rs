@@ -400,11 +400,11 @@ impl Function {
     }
 
     /// A tile from memory: lines `stride` bytes apart.
-    pub fn tile_load(&mut self, tile: Tile, from: Int, stride: Int, disp: i32) {
+    pub fn tile_load(&mut self, tile: Tile, (from, disp): (Int, i32), stride: Int, reuse: Reuse) {
         if self.isa.emulated {
             return emulate::load(self, tile, from.at(disp), stride);
         }
-        self.body.push(Inst::Tile(TileInst::Load(tile, from.indexed(stride, 1, disp))));
+        self.body.push(Inst::Tile(TileInst::Load(tile, from.indexed(stride, 1, disp), reuse)));
     }
 
     /// A tile to memory: lines `stride` bytes apart.

@@ -329,13 +329,22 @@ impl TileProduct {
     pub const ALL: [TileProduct; 3] = [TileProduct::Bf16, TileProduct::U8S8, TileProduct::S8S8];
 }
 
+/// When memory is wanted again that a tile is loaded from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reuse {
+    /// Soon: it is to stay in the first cache.
+    Near,
+    /// Not before much else: it is not to drive other memory out of there.
+    Far,
+}
+
 /// An instruction on tiles.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum TileInst {
     Config(Addr),
     Release,
     Zero(Tile),
-    Load(Tile, Addr),
+    Load(Tile, Addr, Reuse),
     Store(Addr, Tile),
     Dot(TileProduct, Tile, Tile, Tile),
 }

@@ -14,7 +14,7 @@
 //! are no multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that goes on with the sums of the first.
 
 use super::dot::{Product, Start};
-use crate::ir::{Function, Int, Prefetch, Tile, TileProduct};
+use crate::ir::{Function, Int, Prefetch, Reuse, Tile, TileProduct};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -43,6 +43,8 @@ pub struct Tiles {
     pub line: u8,
     /// What the sums begin with.
     pub start: Start,
+    /// When panels are wanted again: soon where they, and the rows that meet them, stay in the first cache.
+    pub panels: Reuse,
 }
 
 /// Arguments of a kernel.
@@ -237,7 +239,7 @@ impl Tiles {
         for (i, j) in each() {
             match self.start {
                 Start::Zero => f.tile_zero(sum(i, j)),
-                Start::Load => f.tile_load(sum(i, j), rows[i], at.sums_row, place(j)),
+                Start::Load => f.tile_load(sum(i, j), (rows[i], place(j)), at.sums_row, Reuse::Near),
             }
         }
         let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));
@@ -255,10 +257,10 @@ impl Tiles {
             f.repeat(blocks, |f| {
                 let right = |j: usize| Tile(if tall == 2 { 6 + j as u8 } else { 5 + (j % 3) as u8 });
                 for (i, (a, row)) in left.iter().enumerate() {
-                    f.tile_load(Tile(4 + i as u8), *a, *row, 0);
+                    f.tile_load(Tile(4 + i as u8), (*a, 0), *row, Reuse::Near);
                     for j in 0..count {
                         if i == 0 {
-                            f.tile_load(right(j), b, at.b_row, place(j));
+                            f.tile_load(right(j), (b, place(j)), at.b_row, self.panels);
                         }
                         f.tile_dot(self.product, sum(i, j), Tile(4 + i as u8), right(j));
                     }

@@ -18,7 +18,7 @@ use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spe
 use block::{Block, Call, Gatherer, Registers};
 pub use lines::{Half, Lines};
 use oxidnn_jit::Isa;
-use oxidnn_jit::ir::TileProduct;
+use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::Error;
@@ -46,6 +46,10 @@ const SKEW: usize = 16;
 const SHORT: usize = 11;
 /// Rows of a tile that the tail finishes at a time.
 const TAIL: usize = 4;
+/// Numbers that the tail finishes before the unit that multiplies tiles gets something to do.
+const IDLE: usize = 2048;
+/// Bytes of a row of `A` from which on panels drive rows out of the first cache, unless they pass by it.
+const LONG: usize = 256;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;
 
@@ -259,6 +263,12 @@ impl Drive {
         Drive { isa, product, shape, rounds, stretches, all, block, group, kernels: OnceLock::new() }
     }
 
+    /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
+    fn reuse(&self) -> Reuse {
+        let longest = self.shape.parts.iter().map(|p| p.taps * all_steps(p) * 4).max();
+        if longest.is_some_and(|bytes| bytes >= LONG) { Reuse::Far } else { Reuse::Near }
+    }
+
     /// Words of the addresses of all taps.
     fn taps_len(&self) -> Option<usize> {
         self.shape.parts.iter().map(|p| p.taps).max().unwrap_or(0).checked_mul(TAP)
@@ -344,7 +354,7 @@ impl Drive {
                 for (load, _) in begins.into_iter().enumerate().filter(|(_, wanted)| *wanted) {
                     let start = if load == 1 { Start::Load } else { Start::Zero };
                     let (vectors, line) = (self.columns(narrow).div_ceil(LINES) as u8, (shape.panel / LINES) as u8);
-                    let kernel = Tiles { product: self.product, tall: tall as u8, vectors, line, start };
+                    let kernel = Tiles { product: self.product, tall: tall as u8, vectors, line, start, panels: self.reuse() };
                     ready.blocks[index(tall, narrow, load == 1)] = Some(Block::get(self.isa, kernel)?);
                 }
             }
@@ -477,8 +487,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     let panels = near..self.panels.end.min(near + drive.near());
                     self.products(&mut held, &at, (tile, &panels), sums);
                     if ends {
-                        self.finish(&to[..rows[0] + rows[1]], &panels, words, &mut sums[at.sums..]);
-                        held.stay_awake();
+                        self.finish(&held, &to[..rows[0] + rows[1]], &panels, words, &mut sums[at.sums..]);
                     }
                 }
             }
@@ -543,19 +552,20 @@ impl<W: Lines> Task<'_, '_, W> {
         if is_next { Ahead { at: first.wrapping_add(bytes + done * step), step, panel: 0 } } else { Ahead::default() }
     }
 
-    /// Finishes the sums of a tile by some panels, whose rows go to these addresses.
-    fn finish(&self, to: &[usize], panels: &Range<usize>, words: &mut [usize], sums: &mut [f32]) {
+    /// Finishes the sums of a tile by some panels, whose rows go to these addresses, so many at a time that the unit does not go to sleep.
+    fn finish(&self, held: &block::Held<'_>, to: &[usize], panels: &Range<usize>, words: &mut [usize], sums: &mut [f32]) {
         let (drive, on) = (self.drive, self.on);
         let Some((tail, column)) = on.tail else { return };
         let (first, row_bytes) = (column(self.unit), drive.sums_row() * 4);
         let mut list = List::new(words, TAIL);
         let whole = to.len() / TAIL * TAIL;
-        for (single, rows) in [(false, 0..whole), (true, whole..to.len())] {
-            let each = if single { 1 } else { TAIL };
+        let most = (IDLE / (panels.len() * drive.shape.panel)).max(1).next_multiple_of(TAIL);
+        let pieces = (0..whole).step_by(most).map(|row| (TAIL, row..whole.min(row + most)));
+        for (each, rows) in pieces.chain((whole < to.len()).then_some((1, whole..to.len()))) {
             list.restart(each);
             strips(&mut list, to, rows, row_bytes);
             for (narrow, some) in drive.kinds(panels) {
-                let Some(tile) = &self.kernels.tails[2 * usize::from(single) + usize::from(narrow)] else { continue };
+                let Some(tile) = &self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)] else { continue };
                 let column = some.start * drive.shape.panel;
                 tile.run(TailCall {
                     strips: list.strips(),
@@ -577,6 +587,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     ahead: Ahead::default(),
                 });
             }
+            held.stay_awake();
         }
     }
 }

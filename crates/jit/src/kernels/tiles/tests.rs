@@ -12,7 +12,7 @@ fn types(product: TileProduct) -> Product {
 }
 
 fn tiles(product: TileProduct, tall: u8, vectors: u8) -> Tiles {
-    Tiles { product, tall, vectors, line: vectors, start: Start::Zero }
+    Tiles { product, tall, vectors, line: vectors, start: Start::Zero, panels: Reuse::Near }
 }
 
 /// By the processor where it has tiles, and emulated.
@@ -25,7 +25,8 @@ fn tiles_hold_the_sums() {
                     for (taps, blocks, steps) in [(1, 1, 16), (3, 2, 16), (0, 1, 16), (2, 3, 12), (1, 1, 1)] {
                         for start in [Start::Zero, Start::Load] {
                             let tall = if rows[1] > 0 { 2 } else { 1 };
-                            let kernel = Tiles { line, start, ..tiles(product, tall, vectors) };
+                            let panels = if start == Start::Load { Reuse::Far } else { Reuse::Near };
+                            let kernel = Tiles { line, start, panels, ..tiles(product, tall, vectors) };
                             let dot = Dot::new(types(product), (rows[0] + rows[1]) as u8, vectors);
                             let dot = Dot { start, line: Line::Packed(line), ..dot };
                             sums_are_right(&kernel, &Case { dot, isa, taps, steps: steps * blocks, last: 0 }, Shape { rows, steps });
@@ -114,7 +115,8 @@ fn shapes_agree() {
 
 #[test]
 fn golden_listings() {
-    let kept = TileProduct::ALL.map(|product| tiles(product, 2, 4)).into_iter().chain([tiles(TileProduct::Bf16, 1, 4)]);
+    let far = Tiles { panels: Reuse::Far, ..tiles(TileProduct::U8S8, 2, 2) };
+    let kept = TileProduct::ALL.map(|product| tiles(product, 2, 4)).into_iter().chain([tiles(TileProduct::Bf16, 1, 4), far]);
     for kernel in kept {
         let compiled = kernel.function(Isa::AMX).finish_recording().unwrap();
         check(&compiled.code, Isa::AMX);
