@@ -236,9 +236,11 @@ impl Gatherer {
     /// When a row does not, or there is no room for it.
     pub(super) fn run(&self, rows: &[usize], (from, words): (usize, usize), memory: [Buf; 2], to: &mut [f32]) {
         let len = words * 4 + usize::from(self.partial);
-        let inside = |row: usize| memory.iter().any(|m| within(m.as_ptr().addr(), m.len(), row.wrapping_add(from), len));
+        // Where rows may begin, and at how many places.
+        let places = memory.map(|m| (m.as_ptr().addr().wrapping_sub(from), (m.len() + 1).saturating_sub(len)));
+        let inside = |row: usize| places.iter().fold(false, |inside, (first, count)| inside | (row.wrapping_sub(*first) < *count));
         let step = Gatherer::row(words + usize::from(self.partial > 0));
-        assert!(!rows.is_empty() && rows.iter().all(|row| inside(*row)), "rows outside their buffers");
+        assert!(!rows.is_empty() && rows.iter().fold(true, |all, row| all & inside(*row)), "rows outside their buffers");
         assert!(rows.len() * step <= to.len(), "{} rows of {words} words in {} numbers", rows.len(), to.len());
         let args = gather::Args {
             rows: rows.as_ptr(),

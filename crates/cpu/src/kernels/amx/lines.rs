@@ -82,7 +82,9 @@ impl<'h> Half<'h> {
         let row = Gatherer::row(all_steps(part));
         let to = &mut self.gathered[(2 * self.count + self.index) * (ROWS / 2) * row..][..self.rows * row];
         self.gatherer.run(&rows[..self.rows], (before, part.steps), self.memory, to);
-        self.held.stay_awake();
+        if self.count.is_multiple_of(2) {
+            self.held.stay_awake();
+        }
         let at = to.as_ptr().addr();
         self.add(b, at, row * 4);
     }

@@ -472,7 +472,8 @@ impl<W: Lines> Task<'_, '_, W> {
                     let gatherer = &self.kernels.gathers[index];
                     let mut half = Half::new((i, n), part, (gatherer, &held, [self.on.a, self.on.zeros]), (&mut *taps, &mut *gathered));
                     self.on.work.lines(&mut walk, &mut half);
-                    to[i * rows[0]..][..n].copy_from_slice(&half.to[..n]);
+                    // What is behind the last row is overwritten, or not looked at.
+                    to[i * rows[0]..][..LINES].copy_from_slice(&half.to);
                     count = half.taps();
                 }
                 let at = At {
