@@ -6,7 +6,8 @@
 //! either.
 //!
 //! Two tiles of `A` and two of `B` and the four of their products fill the eight registers: every load feeds two products, which take 16
-//! cycles each, where a load takes 8 from the first cache and about 22 from the second. With one tile of rows, four of columns meet it.
+//! cycles each, where a load takes 8 from the first cache and about 22 from the second. With one tile of rows, four of columns meet it. Rows
+//! meet every panel, and stay in the first cache where panels, which are read once for these rows, are told to pass by it.
 //!
 //! Every block asks for some memory that is wanted later, since what comes from the third cache comes slowly where only tiles ask for it.
 //!
