@@ -1,251 +1,389 @@
-; 244 instructions, 1237 bytes, 0 spills, 0 of them in inner loops
+; 379 instructions, 1972 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
-0004  sub rsp,80h
-000b  mov rax,[rdi+8]
-000f  mov rcx,[rdi+10h]
-0013  mov rdx,[rdi+28h]
-0017  mov rsi,[rdi+20h]
-001b  lea r8,[rsp]
-001f  add r8,3Fh
-0023  and r8,0FFFFFFFFFFFFFFC0h
-0027  nop word [rax+rax]
-0030  nop word [rax+rax]
-0039  nop dword [rax]
-0040  mov r9,[rdi]
-0043  mov r10,[rdi+18h]
-0047  mov r11,[rsi]
-004a  add r9,r11
-004d  mov r11,[rsi+8]
-0051  add r10,r11
-0054  mov r11,[rdi+50h]
-0058  mov rbx,[rdi+30h]
-005c  mov rbp,[rdi+58h]
-0060  test rbx,rbx
-0063  jle near 27Dh
-0069  nop word [rax+rax]
-0072  nop word [rax+rax]
-007b  nop dword [rax+rax]
-0080  vmovups ymm0,[r11]
-0085  vpxor ymm1,ymm1,ymm1
-0089  mov r12,r9
-008c  cmp rcx,0
-0090  jle near 0E3h
-0096  vmovups ymm2,[r12]
-009c  vdivps ymm2,ymm2,ymm0
-00a0  vcmpordps ymm3,ymm2,ymm2
-00a5  vpand ymm3,ymm3,ymm2
-00a9  vpbroadcastd ymm2,[rel 4E8h]
-00b2  vmaxps ymm3,ymm3,ymm2
-00b6  vpbroadcastd ymm2,[rel 4ECh]
-00bf  vminps ymm3,ymm3,ymm2
-00c3  vcvtps2dq ymm3,ymm3
-00c7  vpackssdw ymm2,ymm3,ymm3
-00cb  vpermq ymm2,ymm2,8
-00d1  vpacksswb xmm2,xmm2,xmm2
-00d5  vmovq [r8],xmm2
-00da  vpmovzxbd ymm2,[r8]
-00df  vpor ymm1,ymm1,ymm2
-00e3  add r12,rax
-00e6  cmp rcx,1
-00ea  jle near 14Bh
-00f0  vmovups ymm2,[r12]
-00f6  vdivps ymm2,ymm2,ymm0
-00fa  vcmpordps ymm3,ymm2,ymm2
-00ff  vpand ymm3,ymm3,ymm2
-0103  vpbroadcastd ymm2,[rel 4E8h]
-010c  vmaxps ymm3,ymm3,ymm2
-0110  vpbroadcastd ymm2,[rel 4ECh]
-0119  vminps ymm3,ymm3,ymm2
-011d  vcvtps2dq ymm3,ymm3
-0121  vpackssdw ymm2,ymm3,ymm3
-0125  vpermq ymm2,ymm2,8
-012b  vpacksswb xmm2,xmm2,xmm2
-012f  vmovq [r8],xmm2
-0134  vpmovzxbd ymm2,[r8]
-0139  vpbroadcastd ymm3,[rel 4D8h]
-0142  vpmulld ymm2,ymm2,ymm3
-0147  vpor ymm1,ymm1,ymm2
-014b  add r12,rax
-014e  cmp rcx,2
-0152  jle near 1B3h
-0158  vmovups ymm2,[r12]
-015e  vdivps ymm2,ymm2,ymm0
-0162  vcmpordps ymm3,ymm2,ymm2
-0167  vpand ymm3,ymm3,ymm2
-016b  vpbroadcastd ymm2,[rel 4E8h]
-0174  vmaxps ymm3,ymm3,ymm2
-0178  vpbroadcastd ymm2,[rel 4ECh]
-0181  vminps ymm3,ymm3,ymm2
-0185  vcvtps2dq ymm3,ymm3
-0189  vpackssdw ymm2,ymm3,ymm3
-018d  vpermq ymm2,ymm2,8
-0193  vpacksswb xmm2,xmm2,xmm2
-0197  vmovq [r8],xmm2
-019c  vpmovzxbd ymm2,[r8]
-01a1  vpbroadcastd ymm3,[rel 4DCh]
-01aa  vpmulld ymm2,ymm2,ymm3
-01af  vpor ymm1,ymm1,ymm2
-01b3  add r12,rax
-01b6  cmp rcx,3
-01ba  jle near 21Bh
-01c0  vmovups ymm2,[r12]
-01c6  vdivps ymm0,ymm2,ymm0
-01ca  vcmpordps ymm2,ymm0,ymm0
-01cf  vpand ymm2,ymm2,ymm0
-01d3  vpbroadcastd ymm0,[rel 4E8h]
-01dc  vmaxps ymm2,ymm2,ymm0
-01e0  vpbroadcastd ymm0,[rel 4ECh]
-01e9  vminps ymm2,ymm2,ymm0
-01ed  vcvtps2dq ymm2,ymm2
-01f1  vpackssdw ymm0,ymm2,ymm2
-01f5  vpermq ymm0,ymm0,8
-01fb  vpacksswb xmm0,xmm0,xmm0
-01ff  vmovq [r8],xmm0
-0204  vpmovzxbd ymm0,[r8]
-0209  vpbroadcastd ymm2,[rel 4E0h]
-0212  vpmulld ymm0,ymm0,ymm2
-0217  vpor ymm1,ymm1,ymm0
-021b  add r12,rax
-021e  vpbroadcastd ymm0,[rel 4E4h]
-0227  vmovups ymm2,[rbp]
-022c  vpsllw ymm3,ymm0,8
-0231  vpsrlw ymm3,ymm3,8
-0236  vpsllw ymm4,ymm1,8
-023b  vpsraw ymm4,ymm4,8
-0240  vpmaddwd ymm3,ymm3,ymm4
-0244  vpaddd ymm2,ymm2,ymm3
-0248  vpsrlw ymm0,ymm0,8
-024d  vpsraw ymm3,ymm1,8
-0252  vpmaddwd ymm0,ymm0,ymm3
-0256  vpaddd ymm2,ymm2,ymm0
-025a  vmovups [rbp],ymm2
-025f  vmovups [r10],ymm1
-0264  add r9,20h
-0268  add r10,20h
-026c  add rbp,20h
-0270  add r11,20h
-0274  dec rbx
-0277  jne near 80h
-027d  mov rbx,[rdi+40h]
-0281  cmp rbx,0
-0285  jle near 4B9h
-028b  mov r12,[rdi+38h]
-028f  vmovd xmm0,r12d
-0294  vpbroadcastd ymm0,xmm0
-0299  vpcmpgtd ymm0,ymm0,[rel 500h]
-02a1  vmovd xmm1,ebx
-02a5  vpbroadcastd ymm1,xmm1
-02aa  vpcmpgtd ymm1,ymm1,[rel 500h]
-02b2  vmaskmovps ymm2,ymm0,[r11]
-02b7  vpxor ymm3,ymm3,ymm3
-02bb  cmp rcx,0
-02bf  jle near 31Bh
-02c5  vmaskmovps ymm4,ymm0,[r9]
-02ca  vdivps ymm4,ymm4,ymm2
-02ce  vcmpordps ymm5,ymm4,ymm4
-02d3  vpand ymm5,ymm5,ymm4
-02d7  vpbroadcastd ymm4,[rel 4E8h]
-02e0  vmaxps ymm5,ymm5,ymm4
-02e4  vpbroadcastd ymm4,[rel 4ECh]
-02ed  vminps ymm5,ymm5,ymm4
-02f1  vcvtps2dq ymm5,ymm5
-02f5  vpackssdw ymm4,ymm5,ymm5
-02f9  vpermq ymm4,ymm4,8
-02ff  vpacksswb xmm4,xmm4,xmm4
-0303  vmovq [r8],xmm4
-0308  vpmovzxbd ymm4,[r8]
-030d  vpxor ymm5,ymm5,ymm5
-0311  vblendvps ymm4,ymm5,ymm4,ymm0
-0317  vpor ymm3,ymm3,ymm4
-031b  add r9,rax
-031e  cmp rcx,1
-0322  jle near 38Ch
-0328  vmaskmovps ymm4,ymm0,[r9]
-032d  vdivps ymm4,ymm4,ymm2
-0331  vcmpordps ymm5,ymm4,ymm4
-0336  vpand ymm5,ymm5,ymm4
-033a  vpbroadcastd ymm4,[rel 4E8h]
-0343  vmaxps ymm5,ymm5,ymm4
-0347  vpbroadcastd ymm4,[rel 4ECh]
-0350  vminps ymm5,ymm5,ymm4
-0354  vcvtps2dq ymm5,ymm5
-0358  vpackssdw ymm4,ymm5,ymm5
-035c  vpermq ymm4,ymm4,8
-0362  vpacksswb xmm4,xmm4,xmm4
-0366  vmovq [r8],xmm4
-036b  vpmovzxbd ymm4,[r8]
-0370  vpxor ymm5,ymm5,ymm5
-0374  vblendvps ymm4,ymm5,ymm4,ymm0
-037a  vpbroadcastd ymm5,[rel 4D8h]
-0383  vpmulld ymm4,ymm4,ymm5
-0388  vpor ymm3,ymm3,ymm4
-038c  add r9,rax
-038f  cmp rcx,2
-0393  jle near 3FDh
-0399  vmaskmovps ymm4,ymm0,[r9]
-039e  vdivps ymm4,ymm4,ymm2
-03a2  vcmpordps ymm5,ymm4,ymm4
-03a7  vpand ymm5,ymm5,ymm4
-03ab  vpbroadcastd ymm4,[rel 4E8h]
-03b4  vmaxps ymm5,ymm5,ymm4
-03b8  vpbroadcastd ymm4,[rel 4ECh]
-03c1  vminps ymm5,ymm5,ymm4
-03c5  vcvtps2dq ymm5,ymm5
-03c9  vpackssdw ymm4,ymm5,ymm5
-03cd  vpermq ymm4,ymm4,8
-03d3  vpacksswb xmm4,xmm4,xmm4
-03d7  vmovq [r8],xmm4
-03dc  vpmovzxbd ymm4,[r8]
-03e1  vpxor ymm5,ymm5,ymm5
-03e5  vblendvps ymm4,ymm5,ymm4,ymm0
-03eb  vpbroadcastd ymm5,[rel 4DCh]
-03f4  vpmulld ymm4,ymm4,ymm5
-03f9  vpor ymm3,ymm3,ymm4
-03fd  add r9,rax
-0400  cmp rcx,3
-0404  jle near 46Eh
-040a  vmaskmovps ymm4,ymm0,[r9]
-040f  vdivps ymm2,ymm4,ymm2
-0413  vcmpordps ymm4,ymm2,ymm2
-0418  vpand ymm4,ymm4,ymm2
-041c  vpbroadcastd ymm2,[rel 4E8h]
-0425  vmaxps ymm4,ymm4,ymm2
-0429  vpbroadcastd ymm2,[rel 4ECh]
-0432  vminps ymm4,ymm4,ymm2
-0436  vcvtps2dq ymm4,ymm4
-043a  vpackssdw ymm2,ymm4,ymm4
-043e  vpermq ymm2,ymm2,8
-0444  vpacksswb xmm2,xmm2,xmm2
-0448  vmovq [r8],xmm2
-044d  vpmovzxbd ymm2,[r8]
-0452  vpxor ymm4,ymm4,ymm4
-0456  vblendvps ymm0,ymm4,ymm2,ymm0
-045c  vpbroadcastd ymm2,[rel 4E0h]
-0465  vpmulld ymm0,ymm0,ymm2
-046a  vpor ymm3,ymm3,ymm0
-046e  add r9,rax
-0471  vpbroadcastd ymm0,[rel 4E4h]
-047a  vmaskmovps ymm2,ymm1,[rbp]
-0480  vpsllw ymm4,ymm0,8
-0485  vpsrlw ymm4,ymm4,8
-048a  vpsllw ymm5,ymm3,8
-048f  vpsraw ymm5,ymm5,8
-0494  vpmaddwd ymm4,ymm4,ymm5
-0498  vpaddd ymm2,ymm2,ymm4
-049c  vpsrlw ymm0,ymm0,8
-04a1  vpsraw ymm4,ymm3,8
-04a6  vpmaddwd ymm0,ymm0,ymm4
-04aa  vpaddd ymm2,ymm2,ymm0
-04ae  vmaskmovps [rbp],ymm1,ymm2
-04b4  vmaskmovps [r10],ymm1,ymm3
-04b9  add rsi,10h
-04bd  dec rdx
-04c0  jne near 40h
-04c6  add rsp,80h
-04cd  pop r12
-04cf  pop rbp
-04d0  pop rbx
-04d1  vzeroupper
-04d4  ret
+0004  push r13
+0006  sub rsp,80h
+000d  mov rax,[rdi+8]
+0011  mov rcx,[rdi+10h]
+0015  mov rdx,[rdi+28h]
+0019  mov rsi,[rdi+20h]
+001d  lea r8,[rsp]
+0021  add r8,3Fh
+0025  and r8,0FFFFFFFFFFFFFFC0h
+0029  mov r9,rax
+002c  add r9,rax
+002f  add r9,rax
+0032  vpbroadcastd ymm0,[rel 7B4h]
+003b  vpbroadcastd ymm1,[rel 7B8h]
+0044  vpbroadcastd ymm2,[rel 7BCh]
+004d  nop word [rax+rax]
+0056  nop word [rax+rax]
+005f  nop word [rax+rax]
+0068  nop word [rax+rax]
+0071  nop word [rax+rax]
+007a  nop word [rax+rax]
+0080  mov r10,[rdi]
+0083  mov r11,[rdi+18h]
+0087  mov rbx,[rsi]
+008a  add r10,rbx
+008d  mov rbx,[rsi+8]
+0091  add r11,rbx
+0094  mov rbx,[rdi+50h]
+0098  mov rbp,[rdi+30h]
+009c  mov r12,[rdi+58h]
+00a0  test rbp,rbp
+00a3  jle near 3E9h
+00a9  nop word [rax+rax]
+00b2  nop word [rax+rax]
+00bb  nop dword [rax+rax]
+00c0  vmovups ymm3,[rbx]
+00c4  vpxor ymm4,ymm4,ymm4
+00c8  cmp rcx,4
+00cc  jl near 214h
+00d2  vmovups ymm5,[r10]
+00d7  vdivps ymm5,ymm5,ymm3
+00db  vcmpordps ymm6,ymm5,ymm5
+00e0  vpand ymm6,ymm6,ymm5
+00e4  vpbroadcastd ymm5,[rel 7C4h]
+00ed  vmaxps ymm6,ymm6,ymm5
+00f1  vpbroadcastd ymm5,[rel 7C8h]
+00fa  vminps ymm6,ymm6,ymm5
+00fe  vcvtps2dq ymm6,ymm6
+0102  vpackssdw ymm5,ymm6,ymm6
+0106  vpermq ymm5,ymm5,8
+010c  vpacksswb xmm5,xmm5,xmm5
+0110  vmovq [r8],xmm5
+0115  vpmovzxbd ymm5,[r8]
+011a  vpor ymm4,ymm4,ymm5
+011e  vmovups ymm5,[r10+rax]
+0124  vdivps ymm5,ymm5,ymm3
+0128  vcmpordps ymm6,ymm5,ymm5
+012d  vpand ymm6,ymm6,ymm5
+0131  vpbroadcastd ymm5,[rel 7C4h]
+013a  vmaxps ymm6,ymm6,ymm5
+013e  vpbroadcastd ymm5,[rel 7C8h]
+0147  vminps ymm6,ymm6,ymm5
+014b  vcvtps2dq ymm6,ymm6
+014f  vpackssdw ymm5,ymm6,ymm6
+0153  vpermq ymm5,ymm5,8
+0159  vpacksswb xmm5,xmm5,xmm5
+015d  vmovq [r8],xmm5
+0162  vpmovzxbd ymm5,[r8]
+0167  vpmulld ymm5,ymm5,ymm0
+016c  vpor ymm4,ymm4,ymm5
+0170  vmovups ymm5,[r10+rax*2]
+0176  vdivps ymm5,ymm5,ymm3
+017a  vcmpordps ymm6,ymm5,ymm5
+017f  vpand ymm6,ymm6,ymm5
+0183  vpbroadcastd ymm5,[rel 7C4h]
+018c  vmaxps ymm6,ymm6,ymm5
+0190  vpbroadcastd ymm5,[rel 7C8h]
+0199  vminps ymm6,ymm6,ymm5
+019d  vcvtps2dq ymm6,ymm6
+01a1  vpackssdw ymm5,ymm6,ymm6
+01a5  vpermq ymm5,ymm5,8
+01ab  vpacksswb xmm5,xmm5,xmm5
+01af  vmovq [r8],xmm5
+01b4  vpmovzxbd ymm5,[r8]
+01b9  vpmulld ymm5,ymm5,ymm1
+01be  vpor ymm4,ymm4,ymm5
+01c2  vmovups ymm5,[r10+r9]
+01c8  vdivps ymm5,ymm5,ymm3
+01cc  vcmpordps ymm6,ymm5,ymm5
+01d1  vpand ymm6,ymm6,ymm5
+01d5  vpbroadcastd ymm5,[rel 7C4h]
+01de  vmaxps ymm6,ymm6,ymm5
+01e2  vpbroadcastd ymm5,[rel 7C8h]
+01eb  vminps ymm6,ymm6,ymm5
+01ef  vcvtps2dq ymm6,ymm6
+01f3  vpackssdw ymm5,ymm6,ymm6
+01f7  vpermq ymm5,ymm5,8
+01fd  vpacksswb xmm5,xmm5,xmm5
+0201  vmovq [r8],xmm5
+0206  vpmovzxbd ymm5,[r8]
+020b  vpmulld ymm5,ymm5,ymm2
+0210  vpor ymm4,ymm4,ymm5
+0214  cmp rcx,4
+0218  jge near 388h
+021e  cmp rcx,0
+0222  jle near 274h
+0228  vmovups ymm5,[r10]
+022d  vdivps ymm5,ymm5,ymm3
+0231  vcmpordps ymm6,ymm5,ymm5
+0236  vpand ymm6,ymm6,ymm5
+023a  vpbroadcastd ymm5,[rel 7C4h]
+0243  vmaxps ymm6,ymm6,ymm5
+0247  vpbroadcastd ymm5,[rel 7C8h]
+0250  vminps ymm6,ymm6,ymm5
+0254  vcvtps2dq ymm6,ymm6
+0258  vpackssdw ymm5,ymm6,ymm6
+025c  vpermq ymm5,ymm5,8
+0262  vpacksswb xmm5,xmm5,xmm5
+0266  vmovq [r8],xmm5
+026b  vpmovzxbd ymm5,[r8]
+0270  vpor ymm4,ymm4,ymm5
+0274  cmp rcx,1
+0278  jle near 2D0h
+027e  vmovups ymm5,[r10+rax]
+0284  vdivps ymm5,ymm5,ymm3
+0288  vcmpordps ymm6,ymm5,ymm5
+028d  vpand ymm6,ymm6,ymm5
+0291  vpbroadcastd ymm5,[rel 7C4h]
+029a  vmaxps ymm6,ymm6,ymm5
+029e  vpbroadcastd ymm5,[rel 7C8h]
+02a7  vminps ymm6,ymm6,ymm5
+02ab  vcvtps2dq ymm6,ymm6
+02af  vpackssdw ymm5,ymm6,ymm6
+02b3  vpermq ymm5,ymm5,8
+02b9  vpacksswb xmm5,xmm5,xmm5
+02bd  vmovq [r8],xmm5
+02c2  vpmovzxbd ymm5,[r8]
+02c7  vpmulld ymm5,ymm5,ymm0
+02cc  vpor ymm4,ymm4,ymm5
+02d0  cmp rcx,2
+02d4  jle near 32Ch
+02da  vmovups ymm5,[r10+rax*2]
+02e0  vdivps ymm5,ymm5,ymm3
+02e4  vcmpordps ymm6,ymm5,ymm5
+02e9  vpand ymm6,ymm6,ymm5
+02ed  vpbroadcastd ymm5,[rel 7C4h]
+02f6  vmaxps ymm6,ymm6,ymm5
+02fa  vpbroadcastd ymm5,[rel 7C8h]
+0303  vminps ymm6,ymm6,ymm5
+0307  vcvtps2dq ymm6,ymm6
+030b  vpackssdw ymm5,ymm6,ymm6
+030f  vpermq ymm5,ymm5,8
+0315  vpacksswb xmm5,xmm5,xmm5
+0319  vmovq [r8],xmm5
+031e  vpmovzxbd ymm5,[r8]
+0323  vpmulld ymm5,ymm5,ymm1
+0328  vpor ymm4,ymm4,ymm5
+032c  cmp rcx,3
+0330  jle near 388h
+0336  vmovups ymm5,[r10+r9]
+033c  vdivps ymm3,ymm5,ymm3
+0340  vcmpordps ymm5,ymm3,ymm3
+0345  vpand ymm5,ymm5,ymm3
+0349  vpbroadcastd ymm3,[rel 7C4h]
+0352  vmaxps ymm5,ymm5,ymm3
+0356  vpbroadcastd ymm3,[rel 7C8h]
+035f  vminps ymm5,ymm5,ymm3
+0363  vcvtps2dq ymm5,ymm5
+0367  vpackssdw ymm3,ymm5,ymm5
+036b  vpermq ymm3,ymm3,8
+0371  vpacksswb xmm3,xmm3,xmm3
+0375  vmovq [r8],xmm3
+037a  vpmovzxbd ymm3,[r8]
+037f  vpmulld ymm3,ymm3,ymm2
+0384  vpor ymm4,ymm4,ymm3
+0388  vpbroadcastd ymm3,[rel 7C0h]
+0391  vmovups ymm5,[r12]
+0397  vpsllw ymm6,ymm3,8
+039c  vpsrlw ymm6,ymm6,8
+03a1  vpsllw ymm7,ymm4,8
+03a6  vpsraw ymm7,ymm7,8
+03ab  vpmaddwd ymm6,ymm6,ymm7
+03af  vpaddd ymm5,ymm5,ymm6
+03b3  vpsrlw ymm3,ymm3,8
+03b8  vpsraw ymm6,ymm4,8
+03bd  vpmaddwd ymm3,ymm3,ymm6
+03c1  vpaddd ymm5,ymm5,ymm3
+03c5  vmovups [r12],ymm5
+03cb  vmovups [r11],ymm4
+03d0  add r10,20h
+03d4  add r11,20h
+03d8  add r12,20h
+03dc  add rbx,20h
+03e0  dec rbp
+03e3  jne near 0C0h
+03e9  mov rbp,[rdi+40h]
+03ed  cmp rbp,0
+03f1  jle near 796h
+03f7  mov r13,[rdi+38h]
+03fb  vmovd xmm3,r13d
+0400  vpbroadcastd ymm3,xmm3
+0405  vpcmpgtd ymm3,ymm3,[rel 7E0h]
+040d  vmovd xmm4,ebp
+0411  vpbroadcastd ymm4,xmm4
+0416  vpcmpgtd ymm4,ymm4,[rel 7E0h]
+041e  vmaskmovps ymm5,ymm3,[rbx]
+0423  vpxor ymm6,ymm6,ymm6
+0427  cmp rcx,4
+042b  jl near 5A7h
+0431  vmaskmovps ymm7,ymm3,[r10]
+0436  vdivps ymm7,ymm7,ymm5
+043a  vcmpordps ymm8,ymm7,ymm7
+043f  vpand ymm8,ymm8,ymm7
+0443  vpbroadcastd ymm7,[rel 7C4h]
+044c  vmaxps ymm8,ymm8,ymm7
+0450  vpbroadcastd ymm7,[rel 7C8h]
+0459  vminps ymm8,ymm8,ymm7
+045d  vcvtps2dq ymm8,ymm8
+0462  vpackssdw ymm7,ymm8,ymm8
+0467  vpermq ymm7,ymm7,8
+046d  vpacksswb xmm7,xmm7,xmm7
+0471  vmovq [r8],xmm7
+0476  vpmovzxbd ymm7,[r8]
+047b  vpxor ymm8,ymm8,ymm8
+0480  vblendvps ymm7,ymm8,ymm7,ymm3
+0486  vpor ymm6,ymm6,ymm7
+048a  vmaskmovps ymm7,ymm3,[r10+rax]
+0490  vdivps ymm7,ymm7,ymm5
+0494  vcmpordps ymm8,ymm7,ymm7
+0499  vpand ymm8,ymm8,ymm7
+049d  vpbroadcastd ymm7,[rel 7C4h]
+04a6  vmaxps ymm8,ymm8,ymm7
+04aa  vpbroadcastd ymm7,[rel 7C8h]
+04b3  vminps ymm8,ymm8,ymm7
+04b7  vcvtps2dq ymm8,ymm8
+04bc  vpackssdw ymm7,ymm8,ymm8
+04c1  vpermq ymm7,ymm7,8
+04c7  vpacksswb xmm7,xmm7,xmm7
+04cb  vmovq [r8],xmm7
+04d0  vpmovzxbd ymm7,[r8]
+04d5  vpxor ymm8,ymm8,ymm8
+04da  vblendvps ymm7,ymm8,ymm7,ymm3
+04e0  vpmulld ymm7,ymm7,ymm0
+04e5  vpor ymm6,ymm6,ymm7
+04e9  vmaskmovps ymm7,ymm3,[r10+rax*2]
+04ef  vdivps ymm7,ymm7,ymm5
+04f3  vcmpordps ymm8,ymm7,ymm7
+04f8  vpand ymm8,ymm8,ymm7
+04fc  vpbroadcastd ymm7,[rel 7C4h]
+0505  vmaxps ymm8,ymm8,ymm7
+0509  vpbroadcastd ymm7,[rel 7C8h]
+0512  vminps ymm8,ymm8,ymm7
+0516  vcvtps2dq ymm8,ymm8
+051b  vpackssdw ymm7,ymm8,ymm8
+0520  vpermq ymm7,ymm7,8
+0526  vpacksswb xmm7,xmm7,xmm7
+052a  vmovq [r8],xmm7
+052f  vpmovzxbd ymm7,[r8]
+0534  vpxor ymm8,ymm8,ymm8
+0539  vblendvps ymm7,ymm8,ymm7,ymm3
+053f  vpmulld ymm7,ymm7,ymm1
+0544  vpor ymm6,ymm6,ymm7
+0548  vmaskmovps ymm7,ymm3,[r10+r9]
+054e  vdivps ymm7,ymm7,ymm5
+0552  vcmpordps ymm8,ymm7,ymm7
+0557  vpand ymm8,ymm8,ymm7
+055b  vpbroadcastd ymm7,[rel 7C4h]
+0564  vmaxps ymm8,ymm8,ymm7
+0568  vpbroadcastd ymm7,[rel 7C8h]
+0571  vminps ymm8,ymm8,ymm7
+0575  vcvtps2dq ymm8,ymm8
+057a  vpackssdw ymm7,ymm8,ymm8
+057f  vpermq ymm7,ymm7,8
+0585  vpacksswb xmm7,xmm7,xmm7
+0589  vmovq [r8],xmm7
+058e  vpmovzxbd ymm7,[r8]
+0593  vpxor ymm8,ymm8,ymm8
+0598  vblendvps ymm7,ymm8,ymm7,ymm3
+059e  vpmulld ymm7,ymm7,ymm2
+05a3  vpor ymm6,ymm6,ymm7
+05a7  cmp rcx,4
+05ab  jge near 74Ch
+05b1  cmp rcx,0
+05b5  jle near 614h
+05bb  vmaskmovps ymm7,ymm3,[r10]
+05c0  vdivps ymm7,ymm7,ymm5
+05c4  vcmpordps ymm8,ymm7,ymm7
+05c9  vpand ymm8,ymm8,ymm7
+05cd  vpbroadcastd ymm7,[rel 7C4h]
+05d6  vmaxps ymm8,ymm8,ymm7
+05da  vpbroadcastd ymm7,[rel 7C8h]
+05e3  vminps ymm8,ymm8,ymm7
+05e7  vcvtps2dq ymm8,ymm8
+05ec  vpackssdw ymm7,ymm8,ymm8
+05f1  vpermq ymm7,ymm7,8
+05f7  vpacksswb xmm7,xmm7,xmm7
+05fb  vmovq [r8],xmm7
+0600  vpmovzxbd ymm7,[r8]
+0605  vpxor ymm8,ymm8,ymm8
+060a  vblendvps ymm7,ymm8,ymm7,ymm3
+0610  vpor ymm6,ymm6,ymm7
+0614  cmp rcx,1
+0618  jle near 67Dh
+061e  vmaskmovps ymm7,ymm3,[r10+rax]
+0624  vdivps ymm7,ymm7,ymm5
+0628  vcmpordps ymm8,ymm7,ymm7
+062d  vpand ymm8,ymm8,ymm7
+0631  vpbroadcastd ymm7,[rel 7C4h]
+063a  vmaxps ymm8,ymm8,ymm7
+063e  vpbroadcastd ymm7,[rel 7C8h]
+0647  vminps ymm8,ymm8,ymm7
+064b  vcvtps2dq ymm8,ymm8
+0650  vpackssdw ymm7,ymm8,ymm8
+0655  vpermq ymm7,ymm7,8
+065b  vpacksswb xmm7,xmm7,xmm7
+065f  vmovq [r8],xmm7
+0664  vpmovzxbd ymm7,[r8]
+0669  vpxor ymm8,ymm8,ymm8
+066e  vblendvps ymm7,ymm8,ymm7,ymm3
+0674  vpmulld ymm7,ymm7,ymm0
+0679  vpor ymm6,ymm6,ymm7
+067d  cmp rcx,2
+0681  jle near 6E6h
+0687  vmaskmovps ymm7,ymm3,[r10+rax*2]
+068d  vdivps ymm7,ymm7,ymm5
+0691  vcmpordps ymm8,ymm7,ymm7
+0696  vpand ymm8,ymm8,ymm7
+069a  vpbroadcastd ymm7,[rel 7C4h]
+06a3  vmaxps ymm8,ymm8,ymm7
+06a7  vpbroadcastd ymm7,[rel 7C8h]
+06b0  vminps ymm8,ymm8,ymm7
+06b4  vcvtps2dq ymm8,ymm8
+06b9  vpackssdw ymm7,ymm8,ymm8
+06be  vpermq ymm7,ymm7,8
+06c4  vpacksswb xmm7,xmm7,xmm7
+06c8  vmovq [r8],xmm7
+06cd  vpmovzxbd ymm7,[r8]
+06d2  vpxor ymm8,ymm8,ymm8
+06d7  vblendvps ymm7,ymm8,ymm7,ymm3
+06dd  vpmulld ymm7,ymm7,ymm1
+06e2  vpor ymm6,ymm6,ymm7
+06e6  cmp rcx,3
+06ea  jle near 74Ch
+06f0  vmaskmovps ymm7,ymm3,[r10+r9]
+06f6  vdivps ymm5,ymm7,ymm5
+06fa  vcmpordps ymm7,ymm5,ymm5
+06ff  vpand ymm7,ymm7,ymm5
+0703  vpbroadcastd ymm5,[rel 7C4h]
+070c  vmaxps ymm7,ymm7,ymm5
+0710  vpbroadcastd ymm5,[rel 7C8h]
+0719  vminps ymm7,ymm7,ymm5
+071d  vcvtps2dq ymm7,ymm7
+0721  vpackssdw ymm5,ymm7,ymm7
+0725  vpermq ymm5,ymm5,8
+072b  vpacksswb xmm5,xmm5,xmm5
+072f  vmovq [r8],xmm5
+0734  vpmovzxbd ymm5,[r8]
+0739  vpxor ymm7,ymm7,ymm7
+073d  vblendvps ymm3,ymm7,ymm5,ymm3
+0743  vpmulld ymm3,ymm3,ymm2
+0748  vpor ymm6,ymm6,ymm3
+074c  vpbroadcastd ymm3,[rel 7C0h]
+0755  vmaskmovps ymm5,ymm4,[r12]
+075b  vpsllw ymm7,ymm3,8
+0760  vpsrlw ymm7,ymm7,8
+0765  vpsllw ymm8,ymm6,8
+076a  vpsraw ymm8,ymm8,8
+0770  vpmaddwd ymm7,ymm7,ymm8
+0775  vpaddd ymm5,ymm5,ymm7
+0779  vpsrlw ymm3,ymm3,8
+077e  vpsraw ymm7,ymm6,8
+0783  vpmaddwd ymm3,ymm3,ymm7
+0787  vpaddd ymm5,ymm5,ymm3
+078b  vmaskmovps [r12],ymm4,ymm5
+0791  vmaskmovps [r11],ymm4,ymm6
+0796  add rsi,10h
+079a  dec rdx
+079d  jne near 80h
+07a3  add rsp,80h
+07aa  pop r13
+07ac  pop r12
+07ae  pop rbp
+07af  pop rbx
+07b0  vzeroupper
+07b3  ret

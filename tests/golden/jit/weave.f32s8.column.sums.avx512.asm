@@ -1,193 +1,275 @@
-; 186 instructions, 1128 bytes, 0 spills, 0 of them in inner loops
+; 265 instructions, 1663 bytes, 0 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
-0004  sub rsp,80h
-000b  mov rax,[rdi+8]
-000f  mov rcx,[rdi+10h]
-0013  mov rdx,[rdi+28h]
-0017  mov rsi,[rdi+20h]
-001b  lea r8,[rsp]
-001f  add r8,3Fh
-0023  and r8,0FFFFFFFFFFFFFFC0h
-0027  nop word [rax+rax]
-0030  nop word [rax+rax]
-0039  nop dword [rax]
-0040  mov r9,[rdi]
-0043  mov r10,[rdi+18h]
-0047  mov r11,[rsi]
-004a  add r9,r11
-004d  mov r11,[rsi+8]
-0051  add r10,r11
-0054  mov r11,[rdi+50h]
-0058  mov rbx,[rdi+30h]
-005c  mov rbp,[rdi+58h]
-0060  test rbx,rbx
-0063  jle near 244h
-0069  nop word [rax+rax]
-0072  nop word [rax+rax]
-007b  nop dword [rax+rax]
-0080  vmovups zmm0,[r11]
-0086  vpxord zmm1,zmm1,zmm1
-008c  mov r12,r9
-008f  cmp rcx,0
-0093  jle near 0CFh
-0099  vmovups zmm2,[r12]
-00a0  vdivps zmm2,zmm2,zmm0
-00a6  vcmpordps k1,zmm2,zmm2
-00ad  vminps zmm2{k1}{z},zmm2,[rel 478h]{1to16}
-00b7  vcvtps2dq zmm2,zmm2
-00bd  vpmovsdb [r8],zmm2
-00c3  vpmovzxbd zmm2,[r8]
-00c9  vpord zmm1,zmm1,zmm2
-00cf  add r12,rax
-00d2  cmp rcx,1
-00d6  jle near 122h
-00dc  vmovups zmm2,[r12]
-00e3  vdivps zmm2,zmm2,zmm0
-00e9  vcmpordps k1,zmm2,zmm2
-00f0  vminps zmm2{k1}{z},zmm2,[rel 478h]{1to16}
-00fa  vcvtps2dq zmm2,zmm2
-0100  vpmovsdb [r8],zmm2
-0106  vpmovzxbd zmm2,[r8]
-010c  vpbroadcastd zmm3,[rel 468h]
-0116  vpmulld zmm2,zmm2,zmm3
-011c  vpord zmm1,zmm1,zmm2
-0122  add r12,rax
-0125  cmp rcx,2
-0129  jle near 175h
-012f  vmovups zmm2,[r12]
-0136  vdivps zmm2,zmm2,zmm0
-013c  vcmpordps k1,zmm2,zmm2
-0143  vminps zmm2{k1}{z},zmm2,[rel 478h]{1to16}
-014d  vcvtps2dq zmm2,zmm2
-0153  vpmovsdb [r8],zmm2
-0159  vpmovzxbd zmm2,[r8]
-015f  vpbroadcastd zmm3,[rel 46Ch]
-0169  vpmulld zmm2,zmm2,zmm3
-016f  vpord zmm1,zmm1,zmm2
-0175  add r12,rax
-0178  cmp rcx,3
-017c  jle near 1C8h
-0182  vmovups zmm2,[r12]
-0189  vdivps zmm0,zmm2,zmm0
-018f  vcmpordps k1,zmm0,zmm0
-0196  vminps zmm0{k1}{z},zmm0,[rel 478h]{1to16}
-01a0  vcvtps2dq zmm0,zmm0
-01a6  vpmovsdb [r8],zmm0
-01ac  vpmovzxbd zmm0,[r8]
-01b2  vpbroadcastd zmm2,[rel 470h]
-01bc  vpmulld zmm0,zmm0,zmm2
-01c2  vpord zmm1,zmm1,zmm0
-01c8  add r12,rax
-01cb  vpbroadcastd zmm0,[rel 474h]
-01d5  vmovups zmm2,[rbp]
-01dc  vpsllw zmm3,zmm0,8
-01e3  vpsrlw zmm3,zmm3,8
-01ea  vpsllw zmm4,zmm1,8
-01f1  vpsraw zmm4,zmm4,8
-01f8  vpmaddwd zmm3,zmm3,zmm4
-01fe  vpaddd zmm2,zmm2,zmm3
-0204  vpsrlw zmm0,zmm0,8
-020b  vpsraw zmm3,zmm1,8
-0212  vpmaddwd zmm0,zmm0,zmm3
-0218  vpaddd zmm2,zmm2,zmm0
-021e  vmovups [rbp],zmm2
-0225  vmovups [r10],zmm1
-022b  add r9,40h
-022f  add r10,40h
-0233  add rbp,40h
-0237  add r11,40h
-023b  dec rbx
-023e  jne near 80h
-0244  mov rbx,[rdi+40h]
-0248  cmp rbx,0
-024c  jle near 44Ch
-0252  mov r12,[rdi+38h]
-0256  vpbroadcastd zmm0,r12d
-025c  vpcmpnled k1,zmm0,[rel 480h]
-0267  vpbroadcastd zmm0,ebx
-026d  vpcmpnled k2,zmm0,[rel 480h]
-0278  vmovups zmm0{k1}{z},[r11]
-027e  vpxord zmm1,zmm1,zmm1
-0284  cmp rcx,0
-0288  jle near 2CFh
-028e  vmovups zmm2{k1}{z},[r9]
-0294  vdivps zmm2,zmm2,zmm0
-029a  vcmpordps k3,zmm2,zmm2
-02a1  vminps zmm2{k3}{z},zmm2,[rel 478h]{1to16}
-02ab  vcvtps2dq zmm2,zmm2
-02b1  vpmovsdb [r8],zmm2
-02b7  vpmovzxbd zmm2,[r8]
-02bd  vpxord zmm3,zmm3,zmm3
-02c3  vblendmps zmm2{k1},zmm3,zmm2
-02c9  vpord zmm1,zmm1,zmm2
-02cf  add r9,rax
-02d2  cmp rcx,1
-02d6  jle near 32Dh
-02dc  vmovups zmm2{k1}{z},[r9]
-02e2  vdivps zmm2,zmm2,zmm0
-02e8  vcmpordps k3,zmm2,zmm2
-02ef  vminps zmm2{k3}{z},zmm2,[rel 478h]{1to16}
-02f9  vcvtps2dq zmm2,zmm2
-02ff  vpmovsdb [r8],zmm2
-0305  vpmovzxbd zmm2,[r8]
-030b  vpxord zmm3,zmm3,zmm3
-0311  vblendmps zmm2{k1},zmm3,zmm2
-0317  vpbroadcastd zmm3,[rel 468h]
-0321  vpmulld zmm2,zmm2,zmm3
-0327  vpord zmm1,zmm1,zmm2
-032d  add r9,rax
-0330  cmp rcx,2
-0334  jle near 38Bh
-033a  vmovups zmm2{k1}{z},[r9]
-0340  vdivps zmm2,zmm2,zmm0
-0346  vcmpordps k3,zmm2,zmm2
-034d  vminps zmm2{k3}{z},zmm2,[rel 478h]{1to16}
-0357  vcvtps2dq zmm2,zmm2
-035d  vpmovsdb [r8],zmm2
-0363  vpmovzxbd zmm2,[r8]
-0369  vpxord zmm3,zmm3,zmm3
-036f  vblendmps zmm2{k1},zmm3,zmm2
-0375  vpbroadcastd zmm3,[rel 46Ch]
-037f  vpmulld zmm2,zmm2,zmm3
-0385  vpord zmm1,zmm1,zmm2
-038b  add r9,rax
-038e  cmp rcx,3
-0392  jle near 3E9h
-0398  vmovups zmm2{k1}{z},[r9]
-039e  vdivps zmm0,zmm2,zmm0
-03a4  vcmpordps k3,zmm0,zmm0
-03ab  vminps zmm0{k3}{z},zmm0,[rel 478h]{1to16}
-03b5  vcvtps2dq zmm0,zmm0
-03bb  vpmovsdb [r8],zmm0
-03c1  vpmovzxbd zmm0,[r8]
-03c7  vpxord zmm2,zmm2,zmm2
-03cd  vblendmps zmm0{k1},zmm2,zmm0
-03d3  vpbroadcastd zmm2,[rel 470h]
-03dd  vpmulld zmm0,zmm0,zmm2
-03e3  vpord zmm1,zmm1,zmm0
-03e9  add r9,rax
-03ec  vpbroadcastd zmm0,[rel 474h]
-03f6  vmovups zmm2{k2}{z},[rbp]
-03fd  vpsllw zmm3,zmm0,8
-0404  vpsrlw zmm3,zmm3,8
-040b  vpsllw zmm4,zmm1,8
-0412  vpsraw zmm4,zmm4,8
-0419  vpmaddwd zmm3,zmm3,zmm4
-041f  vpaddd zmm2,zmm2,zmm3
-0425  vpsrlw zmm0,zmm0,8
-042c  vpsraw zmm3,zmm1,8
-0433  vpmaddwd zmm0,zmm0,zmm3
-0439  vpaddd zmm2,zmm2,zmm0
-043f  vmovups [rbp]{k2},zmm2
-0446  vmovups [r10]{k2},zmm1
-044c  add rsi,10h
-0450  dec rdx
-0453  jne near 40h
-0459  add rsp,80h
-0460  pop r12
-0462  pop rbp
-0463  pop rbx
-0464  vzeroupper
-0467  ret
+0004  push r13
+0006  sub rsp,80h
+000d  mov rax,[rdi+8]
+0011  mov rcx,[rdi+10h]
+0015  mov rdx,[rdi+28h]
+0019  mov rsi,[rdi+20h]
+001d  lea r8,[rsp]
+0021  add r8,3Fh
+0025  and r8,0FFFFFFFFFFFFFFC0h
+0029  mov r9,rax
+002c  add r9,rax
+002f  add r9,rax
+0032  vpbroadcastd zmm0,[rel 680h]
+003c  vpbroadcastd zmm1,[rel 684h]
+0046  vpbroadcastd zmm2,[rel 688h]
+0050  nop word [rax+rax]
+0059  nop word [rax+rax]
+0062  nop word [rax+rax]
+006b  nop word [rax+rax]
+0074  nop word [rax+rax]
+007d  nop dword [rax]
+0080  mov r10,[rdi]
+0083  mov r11,[rdi+18h]
+0087  mov rbx,[rsi]
+008a  add r10,rbx
+008d  mov rbx,[rsi+8]
+0091  add r11,rbx
+0094  mov rbx,[rdi+50h]
+0098  mov rbp,[rdi+30h]
+009c  mov r12,[rdi+58h]
+00a0  test rbp,rbp
+00a3  jle near 353h
+00a9  nop word [rax+rax]
+00b2  nop word [rax+rax]
+00bb  nop dword [rax+rax]
+00c0  vmovups zmm3,[rbx]
+00c6  vpxord zmm4,zmm4,zmm4
+00cc  cmp rcx,4
+00d0  jl near 1BFh
+00d6  vmovups zmm5,[r10]
+00dc  vdivps zmm5,zmm5,zmm3
+00e2  vcmpordps k1,zmm5,zmm5
+00e9  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+00f3  vcvtps2dq zmm5,zmm5
+00f9  vpmovsdb [r8],zmm5
+00ff  vpmovzxbd zmm5,[r8]
+0105  vpord zmm4,zmm4,zmm5
+010b  vmovups zmm5,[r10+rax]
+0112  vdivps zmm5,zmm5,zmm3
+0118  vcmpordps k1,zmm5,zmm5
+011f  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+0129  vcvtps2dq zmm5,zmm5
+012f  vpmovsdb [r8],zmm5
+0135  vpmovzxbd zmm5,[r8]
+013b  vpmulld zmm5,zmm5,zmm0
+0141  vpord zmm4,zmm4,zmm5
+0147  vmovups zmm5,[r10+rax*2]
+014e  vdivps zmm5,zmm5,zmm3
+0154  vcmpordps k1,zmm5,zmm5
+015b  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+0165  vcvtps2dq zmm5,zmm5
+016b  vpmovsdb [r8],zmm5
+0171  vpmovzxbd zmm5,[r8]
+0177  vpmulld zmm5,zmm5,zmm1
+017d  vpord zmm4,zmm4,zmm5
+0183  vmovups zmm5,[r10+r9]
+018a  vdivps zmm5,zmm5,zmm3
+0190  vcmpordps k1,zmm5,zmm5
+0197  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+01a1  vcvtps2dq zmm5,zmm5
+01a7  vpmovsdb [r8],zmm5
+01ad  vpmovzxbd zmm5,[r8]
+01b3  vpmulld zmm5,zmm5,zmm2
+01b9  vpord zmm4,zmm4,zmm5
+01bf  cmp rcx,4
+01c3  jge near 2DAh
+01c9  cmp rcx,0
+01cd  jle near 208h
+01d3  vmovups zmm5,[r10]
+01d9  vdivps zmm5,zmm5,zmm3
+01df  vcmpordps k1,zmm5,zmm5
+01e6  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+01f0  vcvtps2dq zmm5,zmm5
+01f6  vpmovsdb [r8],zmm5
+01fc  vpmovzxbd zmm5,[r8]
+0202  vpord zmm4,zmm4,zmm5
+0208  cmp rcx,1
+020c  jle near 24Eh
+0212  vmovups zmm5,[r10+rax]
+0219  vdivps zmm5,zmm5,zmm3
+021f  vcmpordps k1,zmm5,zmm5
+0226  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+0230  vcvtps2dq zmm5,zmm5
+0236  vpmovsdb [r8],zmm5
+023c  vpmovzxbd zmm5,[r8]
+0242  vpmulld zmm5,zmm5,zmm0
+0248  vpord zmm4,zmm4,zmm5
+024e  cmp rcx,2
+0252  jle near 294h
+0258  vmovups zmm5,[r10+rax*2]
+025f  vdivps zmm5,zmm5,zmm3
+0265  vcmpordps k1,zmm5,zmm5
+026c  vminps zmm5{k1}{z},zmm5,[rel 690h]{1to16}
+0276  vcvtps2dq zmm5,zmm5
+027c  vpmovsdb [r8],zmm5
+0282  vpmovzxbd zmm5,[r8]
+0288  vpmulld zmm5,zmm5,zmm1
+028e  vpord zmm4,zmm4,zmm5
+0294  cmp rcx,3
+0298  jle near 2DAh
+029e  vmovups zmm5,[r10+r9]
+02a5  vdivps zmm3,zmm5,zmm3
+02ab  vcmpordps k1,zmm3,zmm3
+02b2  vminps zmm3{k1}{z},zmm3,[rel 690h]{1to16}
+02bc  vcvtps2dq zmm3,zmm3
+02c2  vpmovsdb [r8],zmm3
+02c8  vpmovzxbd zmm3,[r8]
+02ce  vpmulld zmm3,zmm3,zmm2
+02d4  vpord zmm4,zmm4,zmm3
+02da  vpbroadcastd zmm3,[rel 68Ch]
+02e4  vmovups zmm5,[r12]
+02eb  vpsllw zmm6,zmm3,8
+02f2  vpsrlw zmm6,zmm6,8
+02f9  vpsllw zmm7,zmm4,8
+0300  vpsraw zmm7,zmm7,8
+0307  vpmaddwd zmm6,zmm6,zmm7
+030d  vpaddd zmm5,zmm5,zmm6
+0313  vpsrlw zmm3,zmm3,8
+031a  vpsraw zmm6,zmm4,8
+0321  vpmaddwd zmm3,zmm3,zmm6
+0327  vpaddd zmm5,zmm5,zmm3
+032d  vmovups [r12],zmm5
+0334  vmovups [r11],zmm4
+033a  add r10,40h
+033e  add r11,40h
+0342  add r12,40h
+0346  add rbx,40h
+034a  dec rbp
+034d  jne near 0C0h
+0353  mov rbp,[rdi+40h]
+0357  cmp rbp,0
+035b  jle near 661h
+0361  mov r13,[rdi+38h]
+0365  vpbroadcastd zmm3,r13d
+036b  vpcmpnled k1,zmm3,[rel 6C0h]
+0376  vpbroadcastd zmm3,ebp
+037c  vpcmpnled k2,zmm3,[rel 6C0h]
+0387  vmovups zmm3{k1}{z},[rbx]
+038d  vpxord zmm4,zmm4,zmm4
+0393  cmp rcx,4
+0397  jl near 4B6h
+039d  vmovups zmm5{k1}{z},[r10]
+03a3  vdivps zmm5,zmm5,zmm3
+03a9  vcmpordps k3,zmm5,zmm5
+03b0  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+03ba  vcvtps2dq zmm5,zmm5
+03c0  vpmovsdb [r8],zmm5
+03c6  vpmovzxbd zmm5,[r8]
+03cc  vpxord zmm6,zmm6,zmm6
+03d2  vblendmps zmm5{k1},zmm6,zmm5
+03d8  vpord zmm4,zmm4,zmm5
+03de  vmovups zmm5{k1}{z},[r10+rax]
+03e5  vdivps zmm5,zmm5,zmm3
+03eb  vcmpordps k3,zmm5,zmm5
+03f2  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+03fc  vcvtps2dq zmm5,zmm5
+0402  vpmovsdb [r8],zmm5
+0408  vpmovzxbd zmm5,[r8]
+040e  vpxord zmm6,zmm6,zmm6
+0414  vblendmps zmm5{k1},zmm6,zmm5
+041a  vpmulld zmm5,zmm5,zmm0
+0420  vpord zmm4,zmm4,zmm5
+0426  vmovups zmm5{k1}{z},[r10+rax*2]
+042d  vdivps zmm5,zmm5,zmm3
+0433  vcmpordps k3,zmm5,zmm5
+043a  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+0444  vcvtps2dq zmm5,zmm5
+044a  vpmovsdb [r8],zmm5
+0450  vpmovzxbd zmm5,[r8]
+0456  vpxord zmm6,zmm6,zmm6
+045c  vblendmps zmm5{k1},zmm6,zmm5
+0462  vpmulld zmm5,zmm5,zmm1
+0468  vpord zmm4,zmm4,zmm5
+046e  vmovups zmm5{k1}{z},[r10+r9]
+0475  vdivps zmm5,zmm5,zmm3
+047b  vcmpordps k3,zmm5,zmm5
+0482  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+048c  vcvtps2dq zmm5,zmm5
+0492  vpmovsdb [r8],zmm5
+0498  vpmovzxbd zmm5,[r8]
+049e  vpxord zmm6,zmm6,zmm6
+04a4  vblendmps zmm5{k1},zmm6,zmm5
+04aa  vpmulld zmm5,zmm5,zmm2
+04b0  vpord zmm4,zmm4,zmm5
+04b6  cmp rcx,4
+04ba  jge near 601h
+04c0  cmp rcx,0
+04c4  jle near 50Bh
+04ca  vmovups zmm5{k1}{z},[r10]
+04d0  vdivps zmm5,zmm5,zmm3
+04d6  vcmpordps k3,zmm5,zmm5
+04dd  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+04e7  vcvtps2dq zmm5,zmm5
+04ed  vpmovsdb [r8],zmm5
+04f3  vpmovzxbd zmm5,[r8]
+04f9  vpxord zmm6,zmm6,zmm6
+04ff  vblendmps zmm5{k1},zmm6,zmm5
+0505  vpord zmm4,zmm4,zmm5
+050b  cmp rcx,1
+050f  jle near 55Dh
+0515  vmovups zmm5{k1}{z},[r10+rax]
+051c  vdivps zmm5,zmm5,zmm3
+0522  vcmpordps k3,zmm5,zmm5
+0529  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+0533  vcvtps2dq zmm5,zmm5
+0539  vpmovsdb [r8],zmm5
+053f  vpmovzxbd zmm5,[r8]
+0545  vpxord zmm6,zmm6,zmm6
+054b  vblendmps zmm5{k1},zmm6,zmm5
+0551  vpmulld zmm5,zmm5,zmm0
+0557  vpord zmm4,zmm4,zmm5
+055d  cmp rcx,2
+0561  jle near 5AFh
+0567  vmovups zmm5{k1}{z},[r10+rax*2]
+056e  vdivps zmm5,zmm5,zmm3
+0574  vcmpordps k3,zmm5,zmm5
+057b  vminps zmm5{k3}{z},zmm5,[rel 690h]{1to16}
+0585  vcvtps2dq zmm5,zmm5
+058b  vpmovsdb [r8],zmm5
+0591  vpmovzxbd zmm5,[r8]
+0597  vpxord zmm6,zmm6,zmm6
+059d  vblendmps zmm5{k1},zmm6,zmm5
+05a3  vpmulld zmm5,zmm5,zmm1
+05a9  vpord zmm4,zmm4,zmm5
+05af  cmp rcx,3
+05b3  jle near 601h
+05b9  vmovups zmm5{k1}{z},[r10+r9]
+05c0  vdivps zmm3,zmm5,zmm3
+05c6  vcmpordps k3,zmm3,zmm3
+05cd  vminps zmm3{k3}{z},zmm3,[rel 690h]{1to16}
+05d7  vcvtps2dq zmm3,zmm3
+05dd  vpmovsdb [r8],zmm3
+05e3  vpmovzxbd zmm3,[r8]
+05e9  vpxord zmm5,zmm5,zmm5
+05ef  vblendmps zmm3{k1},zmm5,zmm3
+05f5  vpmulld zmm3,zmm3,zmm2
+05fb  vpord zmm4,zmm4,zmm3
+0601  vpbroadcastd zmm3,[rel 68Ch]
+060b  vmovups zmm5{k2}{z},[r12]
+0612  vpsllw zmm6,zmm3,8
+0619  vpsrlw zmm6,zmm6,8
+0620  vpsllw zmm7,zmm4,8
+0627  vpsraw zmm7,zmm7,8
+062e  vpmaddwd zmm6,zmm6,zmm7
+0634  vpaddd zmm5,zmm5,zmm6
+063a  vpsrlw zmm3,zmm3,8
+0641  vpsraw zmm6,zmm4,8
+0648  vpmaddwd zmm3,zmm3,zmm6
+064e  vpaddd zmm5,zmm5,zmm3
+0654  vmovups [r12]{k2},zmm5
+065b  vmovups [r11]{k2},zmm4
+0661  add rsi,10h
+0665  dec rdx
+0668  jne near 80h
+066e  add rsp,80h
+0675  pop r13
+0677  pop r12
+0679  pop rbp
+067a  pop rbx
+067b  vzeroupper
+067e  ret

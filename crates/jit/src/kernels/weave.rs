@@ -6,7 +6,7 @@
 //! first cache delivers in that time.
 
 use super::transpose::Factor;
-use crate::ir::{Accumulate, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred};
+use crate::ir::{Accumulate, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -97,6 +97,10 @@ impl Weave {
         let places = argument(f, args, offset_of!(Args, places));
         // Numbers that are converted are written down, and read as bits.
         let own = if self.from == self.to { None } else { Some(f.local(lanes * WORD)) };
+        let third = f.copy(row);
+        (0..2).for_each(|_| f.add(third, row));
+        let width = f.isa().width();
+        let shifts: Vec<Val> = (1..self.rows()).map(|i| f.splat_i32(width, 1 << (i * 8 * self.to.bytes()))).collect();
         f.repeat_some(groups, |f| {
             let (from, to) = (argument(f, args, offset_of!(Args, from)), argument(f, args, offset_of!(Args, to)));
             for (at, place) in [from, to].into_iter().zip([0, 1]) {
@@ -109,7 +113,7 @@ impl Weave {
             });
             let vectors = argument(f, args, offset_of!(Args, vectors));
             let sums = self.summed.then(|| argument(f, args, offset_of!(Args, sums)));
-            let on = On { from, to, row, rows, factors, own, sums };
+            let on = On { from, to, row, third, rows, factors, own, sums, places: &shifts };
             f.repeat(vectors, |f| {
                 self.vector(f, &on, None);
                 f.add(from, (lanes * self.from.bytes()) as i32);
@@ -128,8 +132,8 @@ impl Weave {
     }
 
     /// A vector of words; of some columns where there are masks of those that exist and those that are written.
-    fn vector(&self, f: &mut Function, on: &On, masks: Option<(Pred, Pred)>) {
-        let (width, low) = (f.isa().width(), self.low());
+    fn vector(&self, f: &mut Function, on: &On<'_>, masks: Option<(Pred, Pred)>) {
+        let width = f.isa().width();
         let there = masks.map(|m| m.0);
         let factors = on.factors.map(|factor| {
             let (at, how) = factor?;
@@ -140,30 +144,14 @@ impl Weave {
             })
         });
         let words = f.zero(width);
-        let from = f.copy(on.from);
-        for i in 0..self.rows() {
-            f.when(Compare::Gt, on.rows, i as i32, |f| {
-                let mut x = match on.own {
-                    None => f.load_as(low, from.at(0), there),
-                    Some(own) => {
-                        let x = f.load_as(self.from, from.at(0), there);
-                        let x = super::transpose::scaled(f, x, factors);
-                        f.store_as(self.to, own.at(0), x, None);
-                        f.load_as(low, own.at(0), None)
-                    }
-                };
-                if let (Some(mask), Some(_)) = (there, on.own) {
-                    let zero = f.zero(width);
-                    x = f.select(mask, x, zero);
-                }
-                if i > 0 {
-                    let place = f.splat_i32(width, 1 << (i * 8 * self.to.bytes()));
-                    x = f.binary(Binary::MulI32, x, place);
-                }
-                f.update(Binary::Or, words, x);
-            });
-            f.add(from, on.row);
-        }
+        let all = self.rows() as i32;
+        // Most often there are all rows, which are not asked for one by one.
+        f.when(Compare::Ge, on.rows, all, |f| (0..self.rows()).for_each(|i| self.row(f, on, i, (words, there, factors))));
+        f.when(Compare::Lt, on.rows, all, |f| {
+            for i in 0..self.rows() {
+                f.when(Compare::Gt, on.rows, i as i32, |f| self.row(f, on, i, (words, there, factors)));
+            }
+        });
         if let Some(sums) = on.sums {
             let ones = f.splat_i32(width, 0x0101_0101);
             let sum = match masks {
@@ -182,6 +170,33 @@ impl Weave {
         }
     }
 
+    /// Puts row `i` of a vector into its words: the columns that exist.
+    fn row(&self, f: &mut Function, on: &On<'_>, i: usize, (words, there, factors): (Val, Option<Pred>, [Option<Val>; 2])) {
+        let from = match i {
+            0 => on.from.at(0),
+            1 => on.from.indexed(on.row, 1, 0),
+            2 => on.from.indexed(on.row, 2, 0),
+            _ => on.from.indexed(on.third, 1, 0),
+        };
+        let mut x = match on.own {
+            None => f.load_as(self.low(), from, there),
+            Some(own) => {
+                let x = f.load_as(self.from, from, there);
+                let x = super::transpose::scaled(f, x, factors);
+                f.store_as(self.to, own.at(0), x, None);
+                f.load_as(self.low(), own.at(0), None)
+            }
+        };
+        if let (Some(mask), Some(_)) = (there, on.own) {
+            let zero = f.zero(f.isa().width());
+            x = f.select(mask, x, zero);
+        }
+        if let Some(place) = i.checked_sub(1) {
+            x = f.binary(Binary::MulI32, x, on.places[place]);
+        }
+        f.update(Binary::Or, words, x);
+    }
+
     /// The destination's numbers as bits.
     fn low(&self) -> Elem {
         if self.to.bytes() == 1 { Elem::Low8 } else { Elem::Low16 }
@@ -189,12 +204,16 @@ impl Weave {
 }
 
 /// Where a vector of words comes from and goes to.
-struct On {
+struct On<'o> {
     from: Int,
     to: Int,
+    /// From the first row to the next, and to the last of four.
     row: Int,
+    third: Int,
     rows: Int,
     factors: [Option<(Int, Factor)>; 2],
     own: Option<Int>,
     sums: Option<Int>,
+    /// What moves the numbers of all rows but the first to their places.
+    places: &'o [Val],
 }
