@@ -47,6 +47,8 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
+/// The same where they are an odd number of cache lines, which share out over all sets of the first cache.
+const FARTHER: usize = 4096;
 /// Bytes of an operand from which on tiles ask for what comes next.
 const FAR: i64 = 512 << 10;
 /// Words of the tiles that are listed at a time, unless one tile has more.
@@ -314,7 +316,11 @@ impl Gradient {
         // A single tap that skips pixels would have a part for every row of the image; copied pixels are one.
         let (across, taps) = (&self.rows.grid.dims[2], self.taps().iter().product::<usize>());
         let skips = self.rows_slide && across.stride > 1 && across.places > 1 && taps == 1;
-        let near = |s: &Strides| step(s, &self.rows) <= NEAR && whole(s, &self.rows) && !skips;
+        let spread = |bytes: usize| bytes <= FARTHER && (bytes / 64) % 2 == 1;
+        let near = |s: &Strides| {
+            let bytes = step(s, &self.rows);
+            (bytes <= NEAR || spread(bytes)) && whole(s, &self.rows) && !skips
+        };
         let in_panels = |s: &Strides| {
             let alone = self.groups == 1 && self.columns.channels == self.panel;
             let block = if s.is_plain() { alone } else { s.block == self.panel };
