@@ -378,14 +378,10 @@ impl Drive {
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
             let narrow = self.narrow && self.fits(on, b_at, &panels);
             let wide = self.wide.as_ref().filter(|_| !narrow);
-            match (wide, on.sources) {
-                (Some(wide), None) if wide.is_whole() => {
-                    on.left.store(true, Ordering::Relaxed);
-                    continue;
-                }
-                // It was computed before.
-                (None, Some(_)) => continue,
-                _ => {}
+            // What waits for sources is left, and runs alone once they are there.
+            if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
+                on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
+                continue;
             }
             for start in tiles.clone().step_by(self.block) {
                 let tiles = start..tiles.end.min(start + self.block);
@@ -393,9 +389,7 @@ impl Drive {
             }
         }
     }
-}
 
-impl Drive {
     /// Whether bytes can be multiplied as they are by these panels of a unit, whose panels begin at byte `b_at` of `B`.
     fn fits<W>(&self, on: &Operands<'_, W>, b_at: usize, panels: &Range<usize>) -> bool {
         panels.clone().all(|panel| wide::fits(on.simd, on.b.part(b_at + panel * on.b_panel, self.shape.panel_bytes)))
