@@ -166,7 +166,7 @@ pub struct Drive {
     /// What tiles ask for.
     far: Option<Far>,
     /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
-    narrow: bool,
+    seven_bits: bool,
     wide: Option<Wide>,
     tiles: OnceLock<Tiles>,
     lists: OnceLock<Lists>,
@@ -191,9 +191,9 @@ enum Factors {
     /// Numbers as they are.
     AsIs,
     /// Bytes by weights of seven bits.
-    Narrow,
+    SevenBits,
     /// The same, with whole steps in place of a last one that is not: `B` has zeros for what follows in `A`, where that may be read.
-    NarrowWhole,
+    SevenBitsWhole,
     /// Words made of bytes.
     Words,
 }
@@ -235,8 +235,8 @@ impl Drive {
         let cut = Cut::new(line);
         let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
         let (far, wide) = (Far::of(&line, &cut), shape.wide(isa, (tall, all)));
-        let narrow = wide::narrows(isa, shape.product, shape.line);
-        Drive { isa, tall, all, block, cut, far, narrow, wide, shape, tiles: OnceLock::new(), lists: OnceLock::new() }
+        let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line);
+        Drive { isa, tall, all, block, cut, far, seven_bits, wide, shape, tiles: OnceLock::new(), lists: OnceLock::new() }
     }
 
     /// What it computes.
@@ -349,11 +349,11 @@ impl Drive {
             masked: !columns.is_multiple_of(lanes),
             ahead: self.far.is_some(),
         };
-        let narrow = self.narrow.then(|| wide::narrow(spec.clone()));
-        let whole = narrow.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
+        let seven_bits = self.seven_bits.then(|| wide::seven_bits(spec.clone()));
+        let whole = seven_bits.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
         let words = self.wide.is_some().then(|| wide::words(spec.clone()));
         let as_is = words.is_none().then_some(spec);
-        [as_is, narrow, whole, words]
+        [as_is, seven_bits, whole, words]
     }
 
     /// All numbers of rows that tiles have.
@@ -376,8 +376,8 @@ impl Drive {
         let Some(kernels) = self.tiles.get() else { return };
         for Piece { unit, tiles, panels } in self.cut.pieces(task) {
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
-            let narrow = self.narrow && self.fits(on, b_at, &panels);
-            let wide = self.wide.as_ref().filter(|_| !narrow);
+            let seven_bits = self.seven_bits && self.fits(on, b_at, &panels);
+            let wide = self.wide.as_ref().filter(|_| !seven_bits);
             // What waits for sources is left, and runs alone once they are there.
             if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
                 on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
@@ -385,7 +385,7 @@ impl Drive {
             }
             for start in tiles.clone().step_by(self.block) {
                 let tiles = start..tiles.end.min(start + self.block);
-                Task { drive: self, kernels, narrow, wide, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
+                Task { drive: self, kernels, seven_bits, wide, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
             }
         }
     }
@@ -411,7 +411,7 @@ struct Task<'t, 'a, W> {
     drive: &'t Drive,
     kernels: &'t Tiles,
     /// Whether the panels' numbers have seven bits; else how bytes are widened, if they are.
-    narrow: bool,
+    seven_bits: bool,
     wide: Option<&'t Wide>,
     on: &'t Operands<'a, W>,
     unit: usize,
@@ -551,7 +551,7 @@ impl<W: Work> Task<'_, '_, W> {
                 ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
             };
             let Some(wide) = self.wide else {
-                if let Some(tile) = kernel(Factors::NarrowWhole).filter(|_| self.narrow) {
+                if let Some(tile) = kernel(Factors::SevenBitsWhole).filter(|_| self.seven_bits) {
                     call.steps += 1;
                     if tile.takes(list, &call) {
                         tile.run_list(list, call);
@@ -559,7 +559,7 @@ impl<W: Work> Task<'_, '_, W> {
                     }
                     call.steps -= 1;
                 }
-                if let Some(tile) = kernel(if self.narrow { Factors::Narrow } else { Factors::AsIs }) {
+                if let Some(tile) = kernel(if self.seven_bits { Factors::SevenBits } else { Factors::AsIs }) {
                     tile.run_list(list, call);
                 }
                 continue;

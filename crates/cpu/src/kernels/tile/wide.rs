@@ -78,7 +78,7 @@ impl Wide {
     /// Decides whether and how; `None` where kernels multiply bytes, operands lie otherwise, or there is too little to do.
     pub fn new(about: &About<'_>) -> Option<Wide> {
         let Spec { product, rows, line, a_step, .. } = *about.spec;
-        let lies = narrows(about.isa, product, line) && a_step == Stride::Fixed(4);
+        let lies = asks_for_seven_bits(about.isa, product, line) && a_step == Stride::Fixed(4);
         let steps = about.parts.iter().map(|[_, steps]| *steps).max().unwrap_or(0);
         if !lies || about.tiles < TILES || steps.saturating_mul(about.panels) < STEPS {
             return None;
@@ -103,12 +103,12 @@ impl Wide {
 }
 
 /// Whether panels are looked at, see [`fits`]: bytes, where no instruction multiplies all of them.
-pub fn narrows(isa: Isa, product: Product, line: Line) -> bool {
+pub fn asks_for_seven_bits(isa: Isa, product: Product, line: Line) -> bool {
     matches!(product, Product::U8S8 | Product::S8S8) && !product.is_native(isa) && matches!(line, Line::Packed(_))
 }
 
 /// The kernel for panels that [fit](fits), made of that for all bytes.
-pub fn narrow(spec: Spec) -> Spec {
+pub fn seven_bits(spec: Spec) -> Spec {
     Spec { product: if spec.product == Product::S8S8 { Product::S8S7 } else { Product::U8S7 }, ..spec }
 }
 

@@ -113,7 +113,7 @@ struct Cut {
     /// Groups of panels, one for a task.
     groups: usize,
     /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
-    narrows: bool,
+    seven_bits: bool,
     wide: Option<Wide>,
 }
 
@@ -135,7 +135,7 @@ enum Factors {
     /// Numbers as they are.
     AsIs,
     /// Bytes by weights of seven bits.
-    Narrow,
+    SevenBits,
     /// Words made of bytes.
     Words,
 }
@@ -232,7 +232,7 @@ impl Cut {
         let tall = tallest(kind.isa, kind.product, vectors).min(rows).max(1);
         let panels = columns.div_ceil(width);
         let spec = Spec { line: kind.line(width), a_step: kind.a_step, ..Spec::new(kind.product, tall, 1) };
-        let narrows = wide::narrows(kind.isa, kind.product, spec.line);
+        let seven_bits = wide::asks_for_seven_bits(kind.isa, kind.product, spec.line);
         let wide =
             Wide::new(&wide::About { isa: kind.isa, spec: &spec, tiles: rows.div_ceil(tall), panels, source: 0, parts: &[[1, steps]] });
         let kept = if kind.right == Right::Panels { PANELS } else { PLAIN };
@@ -254,7 +254,7 @@ impl Cut {
         let blocks = rows.div_ceil(block * tall).max(1);
         let (least, block) = (panels.div_ceil(group), rows.div_ceil(blocks).max(1));
         let groups = (least..=panels.min(2 * least)).find(|n| (batch * blocks * n).is_multiple_of(workers)).unwrap_or(least);
-        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, groups, narrows, wide }
+        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, groups, seven_bits, wide }
     }
 
     /// Steps of a part: the first, and how many are whole.
@@ -388,9 +388,9 @@ impl Gemm {
             masked: !columns.is_multiple_of(lanes),
             ahead: cut.far() || cut.far_rows(),
         };
-        let narrow = cut.narrows.then(|| wide::narrow(spec.clone()));
+        let seven_bits = cut.seven_bits.then(|| wide::seven_bits(spec.clone()));
         let words = cut.wide.is_some().then(|| wide::words(spec.clone()));
-        [words.is_none().then_some(spec), narrow, words]
+        [words.is_none().then_some(spec), seven_bits, words]
     }
 
     /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
@@ -413,13 +413,13 @@ impl Gemm {
         let (sums, spare) = sums.split_at_mut(self.sums_len());
         for part in 0..self.cut.parts {
             let right = self.panels(simd, on, at, part, packed);
-            let narrow = self.cut.narrows && self.fits(simd, &right, at.panels.len(), part);
-            let wide = self.cut.wide.as_ref().filter(|_| !narrow);
+            let seven_bits = self.cut.seven_bits && self.fits(simd, &right, at.panels.len(), part);
+            let wide = self.cut.wide.as_ref().filter(|_| !seven_bits);
             let next = if wide.is_some() { Next::default() } else { self.next(on, at, part) };
             if wide.is_some() {
                 self.widen((simd, &mut *widened), &right, at.panels.len(), part);
             }
-            let factors = if narrow { Factors::Narrow } else { wide.map_or(Factors::AsIs, |_| Factors::Words) };
+            let factors = if seven_bits { Factors::SevenBits } else { wide.map_or(Factors::AsIs, |_| Factors::Words) };
             let kernels = &tiles[factors as usize];
             let wide = wide.map(|wide| Widening { wide, simd, panels: &*widened, rows: &mut *rows_of_a });
             let mut group = Group { kernels, on, at, part, right, wide, next };

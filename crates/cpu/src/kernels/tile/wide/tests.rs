@@ -29,7 +29,7 @@ struct Case {
 enum How {
     Bytes,
     /// By weights of seven bits, as they are.
-    Narrow,
+    SevenBits,
     Meanwhile,
     Before,
 }
@@ -110,7 +110,7 @@ impl Case {
             let partial = self.partial as u8;
             wide.run((Simd::host(), bytemuck::cast_slice_mut(&mut scratch)), &tile, call, Before { panels: &numbers, sources, partial });
         } else {
-            let spec = if how == How::Narrow { narrow(spec) } else { spec };
+            let spec = if how == How::SevenBits { super::seven_bits(spec) } else { spec };
             Tile::get(isa, &spec).unwrap().run(call);
         }
         sums
@@ -132,7 +132,7 @@ fn words_have_the_sums_of_bytes() {
                     assert_eq!(sums(how, bytes), sums(How::Bytes, bytes), "{about}");
                 }
                 let about = format!("{product:?}: {tiles} tiles of {rows} rows, {steps} steps and {partial} numbers");
-                assert_eq!(sums(How::Narrow, seven_bits), sums(How::Bytes, seven_bits), "{about}");
+                assert_eq!(sums(How::SevenBits, seven_bits), sums(How::Bytes, seven_bits), "{about}");
             }
         }
     }
