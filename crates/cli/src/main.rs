@@ -76,10 +76,10 @@ struct Run {
 
 #[derive(Args)]
 struct Verify {
-    /// Worker threads; all of the machine's by default.
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// Problems checked at the same time, each on one thread.
+    /// Numbers of worker threads, such as 2 or 1,2,7: outputs are to be the same bits with each; all of the machine's by default.
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    threads: Vec<usize>,
+    /// Problems checked at the same time, each on one thread, or on several only to compare with one.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
     /// Check our library behind its C interface against another oneDNN library (a file, or a folder that holds libdnnl.so.3) instead.

@@ -11,7 +11,7 @@
 use crate::explained::{Disagreement, Explained};
 use crate::problems::{self, Named};
 use crate::{Verify, progress};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use indicatif::ProgressBar;
 use oxidnn_peer::{Created, Peer, PeerError, Status};
 use oxidnn_spec::text::FillHints;
@@ -54,6 +54,7 @@ const CALLS_OURS: &str = "ours";
 
 /// Checks the libraries against each other; the exit code is 1 when a problem disagrees.
 pub(crate) fn verify(args: &Verify, library: &Path) -> Result<ExitCode> {
+    ensure!(args.threads.len() < 2, "--peer compares on one number of threads, --threads names {}", args.threads.len());
     let cases = problems::collect(&args.selection)?;
     match args.peer_from {
         Some(first) => converse(args, library, &cases[first.min(cases.len())..]),
@@ -94,7 +95,7 @@ impl Pair {
             }
             Ok::<_, anyhow::Error>(opened)
         };
-        let pair = Pair { theirs: open("--peer", library, args.threads)?, ours: open("--ours", &face(args)?, None)? };
+        let pair = Pair { theirs: open("--peer", library, args.threads.first().copied())?, ours: open("--ours", &face(args)?, None)? };
         if !pair.theirs.threads_are_set() && args.peer_from == Some(0) {
             eprintln!(
                 "--peer: has no OpenMP runtime, so --threads does not reach it; bind the whole process to so many cores instead (taskset)"
@@ -172,7 +173,7 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
     let mut report = Report { json: args.selection.json, page, bar, counts: [0; VERDICTS.len()], explained: 0, unexplained: 0 };
     let mut done = 0;
     while done < cases.len() {
-        let mut child = start(done, args.threads, false)?;
+        let mut child = start(done, args.threads.first().copied(), false)?;
         let output = child.stdout.take().context("the process has no output")?;
         let (begun, mut running) = (done, "the peer");
         for line in BufReader::new(output).lines() {
@@ -195,7 +196,7 @@ fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
         if status.code().is_some() {
             anyhow::bail!("the process that talks to the peer ended with {status}");
         }
-        let (verdict, place) = match (right_alone(done, args.threads)?, running) {
+        let (verdict, place) = match (right_alone(done, args.threads.first().copied())?, running) {
             (false, _) => ("BROKEN", "in either; ours is not right without the peer either"),
             (true, CALLS_OURS) => ("CRASHED", "in ours, which is right where the peer has not run before"),
             (true, _) => ("CRASHED", "in the peer; ours is right"),

@@ -58,9 +58,14 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
     let verdicts: Mutex<Vec<(usize, Verdict)>> = Mutex::default();
     let engine = session::engine();
     let work = || -> Result<()> {
-        let threads = if args.jobs > 1 { Threads::inline() } else { args.threads.map_or_else(Threads::global, Threads::new) };
+        let threads = match args.threads[..] {
+            _ if args.jobs > 1 => Threads::inline(),
+            [] => Threads::global(),
+            [first, ..] => Threads::new(first),
+        };
         let stream = Stream::with_threads(&engine, threads.clone())?;
-        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone()).and_narrower(&threads)?;
+        let others = args.threads.get(usize::from(args.jobs == 1)..).unwrap_or_default();
+        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone()).and_narrower(&threads)?.and_threads(others)?;
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(named) = cases.get(i) else { return Ok(()) };

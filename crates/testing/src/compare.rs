@@ -26,6 +26,13 @@ pub struct Mismatch {
     pub note: Option<String>,
 }
 
+impl Mismatch {
+    /// What is wrong with an output where it is no element's value.
+    pub fn noted(arg: Arg, note: String) -> Mismatch {
+        Mismatch { arg, wrong: 1, of: 1, index: 0, got: 0.0, want: 0.0, allowed: 0.0, note: Some(note) }
+    }
+}
+
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(note) = &self.note {
@@ -69,7 +76,7 @@ fn saturates(dtype: DataType, got: f64, want: f64) -> bool {
 
 /// Compares the bytes that belong to no logical element: padding must be zero as the reference leaves it, holes must be untouched.
 pub fn surroundings(arg: Arg, got: &HostTensor, want: &HostTensor) -> Option<Mismatch> {
-    let note = |note: String| Some(Mismatch { arg, wrong: 1, of: 1, index: 0, got: 0.0, want: 0.0, allowed: 0.0, note: Some(note) });
+    let note = |note| Some(Mismatch::noted(arg, note));
     let (g, w) = (got.bytes(0), want.bytes(0));
     if g.len() != w.len() {
         return note(format!("{} bytes, expected {}", g.len(), w.len()));

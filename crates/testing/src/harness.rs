@@ -35,7 +35,8 @@ pub struct RowResult {
     pub outcome: Outcome,
 }
 
-/// Runs problems on the rows of an engine, and generated code also as narrower processors would run it.
+/// Runs problems on the rows of an engine, and generated code also as narrower processors would run it; with several numbers of threads, all
+/// bits of their outputs are compared, too.
 pub struct Harness {
     places: Vec<Place>,
     filter: Option<String>,
@@ -47,6 +48,15 @@ struct Place {
     stream: Stream,
     /// The processor that this one stands for; only some rows run there.
     narrower: Option<CpuTarget>,
+    /// The same processor with other numbers of threads.
+    others: Vec<Other>,
+}
+
+/// A processor with a number of threads, which plans know.
+struct Other {
+    threads: usize,
+    engine: Engine,
+    stream: Stream,
 }
 
 impl Place {
@@ -62,7 +72,7 @@ impl Place {
 impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
-        Harness { places: vec![Place { engine, stream, narrower: None }], filter }
+        Harness { places: vec![Place { engine, stream, narrower: None, others: Vec::new() }], filter }
     }
 
     /// Also on engines of the [`targets::narrower`] processors, with streams on `threads`.
@@ -73,7 +83,25 @@ impl Harness {
         for target in targets::narrower() {
             let engine = Engine::new(CpuDevice::new(target));
             let stream = Stream::with_threads(&engine, threads.clone())?;
-            self.places.push(Place { engine, stream, narrower: Some(target) });
+            self.places.push(Place { engine, stream, narrower: Some(target), others: Vec::new() });
+        }
+        Ok(self)
+    }
+
+    /// Also with these numbers of threads on all processors so far: every row is to be there, to want the same layouts and to give the same
+    /// bits as without.
+    ///
+    /// # Errors
+    /// What making a stream answers.
+    pub fn and_threads(mut self, numbers: &[usize]) -> Result<Harness, Error> {
+        for &threads in numbers {
+            let workers = Threads::new(threads);
+            for place in &mut self.places {
+                let target = place.narrower.unwrap_or_else(targets::host);
+                let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..target }));
+                let stream = Stream::with_threads(&engine, workers.clone())?;
+                place.others.push(Other { threads, engine, stream });
+            }
         }
         Ok(self)
     }
@@ -86,18 +114,29 @@ impl Harness {
         let mut results = Vec::new();
         let mut truth: Option<Truth> = None;
         for place in &self.places {
-            let mut desc = Some(PrimitiveDesc::new(&place.engine, case.problem.clone())?);
-            while let Some(now) = desc {
-                let wanted = self.filter.as_ref().is_none_or(|f| now.impl_name().contains(f.as_str()));
-                if let Some(row) = place.result_name(now.impl_name()).filter(|_| wanted) {
-                    let truth = truth_of(&mut truth, concrete(now.problem(), &case.fill)?, &case.fill)?;
-                    results.push(RowResult { row, outcome: place.judge(&now, truth) });
-                }
-                desc = now.next_impl().ok();
+            let rows = rows(&place.engine, &case.problem)?;
+            let others: Vec<(&Other, Vec<PrimitiveDesc>)> =
+                place.others.iter().map(|o| Ok((o, self::rows(&o.engine, &case.problem)?))).collect::<Result<_, Error>>()?;
+            for (n, row) in rows.iter().enumerate() {
+                let wanted = self.filter.as_ref().is_none_or(|f| row.impl_name().contains(f.as_str()));
+                let Some(name) = place.result_name(row.impl_name()).filter(|_| wanted) else { continue };
+                let truth = truth_of(&mut truth, concrete(row.problem(), &case.fill)?, &case.fill)?;
+                let others: Vec<_> =
+                    others.iter().map(|(other, list)| (*other, list.get(n).filter(|_| list.len() == rows.len()))).collect();
+                results.push(RowResult { row: name, outcome: place.judge(row, &others, truth) });
             }
         }
         Ok(results)
     }
+}
+
+/// Every row that takes the problem, best first.
+fn rows(engine: &Engine, problem: &Problem) -> Result<Vec<PrimitiveDesc>, Error> {
+    let mut rows = vec![PrimitiveDesc::new(engine, problem.clone())?];
+    while let Some(next) = rows.last().and_then(|r| r.next_impl().ok()) {
+        rows.push(next);
+    }
+    Ok(rows)
 }
 
 /// The truth of `concrete`: the one there is where it serves, else a new one in its place.
@@ -111,14 +150,26 @@ fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, hints: &FillHin
 }
 
 impl Place {
-    fn judge(&self, desc: &PrimitiveDesc, truth: &Truth) -> Outcome {
-        match execute_with(desc, &self.engine, &self.stream, &truth.inputs, truth.inplace) {
-            Err(e) => Outcome::Failed(e),
-            Ok(got) => {
-                let wrong = truth.compare(&got);
-                if wrong.is_empty() { Outcome::Passed } else { Outcome::Wrong(wrong) }
+    /// What a row makes of a problem, here and with the other numbers of threads, by the row that stands in its place there.
+    fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth) -> Outcome {
+        let run = |desc, engine, stream| execute_with(desc, engine, stream, &truth.inputs, truth.inplace);
+        let got = match run(row, &self.engine, &self.stream) {
+            Err(e) => return Outcome::Failed(e),
+            Ok(got) => got,
+        };
+        let mut wrong = truth.compare(&got);
+        for (other, same) in others {
+            let Some(same) = same.filter(|s| s.impl_name() == row.impl_name() && s.problem() == row.problem()) else {
+                wrong.push(Mismatch::noted(Arg::DST, format!("another row or layout with {} threads", other.threads)));
+                continue;
+            };
+            match run(same, &other.engine, &other.stream) {
+                Err(e) => return Outcome::Failed(e),
+                Ok(again) => wrong
+                    .extend(truth.unlike(&got, &again).map(|a| Mismatch::noted(a, format!("other bits with {} threads", other.threads)))),
             }
         }
+        if wrong.is_empty() { Outcome::Passed } else { Outcome::Wrong(wrong) }
     }
 }
 
@@ -176,6 +227,12 @@ impl Truth {
             same_numbers && (a.tensor == b.tensor || a.usage == Use::In && a.arg != Arg::WORKSPACE && plain(&a.tensor) && plain(&b.tensor))
         };
         self.inplace.is_none() && self.problem.attr == problem.attr && mine.len() == theirs.len() && mine.iter().zip(&theirs).all(alike)
+    }
+
+    /// The first output whose bytes differ between two executions.
+    fn unlike(&self, a: &HostArgs, b: &HostArgs) -> Option<Arg> {
+        let outputs = self.problem.operands().into_iter().filter(|o| o.usage == Use::Out).map(|o| o.arg);
+        outputs.filter_map(|arg| Some((arg, a.get(arg)?, b.get(arg)?))).find(|(_, a, b)| a.bufs != b.bufs).map(|found| found.0)
     }
 
     /// Every output of `got` that is out of tolerance.

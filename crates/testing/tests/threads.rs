@@ -1,11 +1,11 @@
 //! Results do not depend on threads: not on their number, not on which one made the primitive, not on how many execute it at once.
 
-use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
-use oxidnn_spec::text::{self, FillHints, Settings};
+use oxidnn_spec::text::{self, Case, FillHints, Settings};
 use oxidnn_spec::{Arg, Problem, Use};
+use oxidnn_testing::harness::{Harness, Outcome};
 use oxidnn_testing::host::HostArgs;
-use oxidnn_testing::{fill, harness, targets};
+use oxidnn_testing::{fill, harness};
 
 /// One problem for each family of kernels, large enough to be split over threads.
 const PROBLEMS: &[&str] = &[
@@ -46,9 +46,9 @@ const PROBLEMS: &[&str] = &[
     "--rnn --prop=BWD_DW --alg=VANILLA_GRU --cfg=f32 --flags=O l1t3mb7slc96sic200",
 ];
 
-fn problem(line: &str) -> Problem {
+fn case(line: &str) -> Case {
     let mut cases = text::parse_line(&mut Settings::default(), line).unwrap_or_else(|e| panic!("{line}: {e}"));
-    cases.pop().unwrap_or_else(|| panic!("{line}: no problem")).problem
+    cases.pop().unwrap_or_else(|| panic!("{line}: no problem"))
 }
 
 fn descs(engine: &Engine, problem: &Problem) -> Vec<PrimitiveDesc> {
@@ -64,33 +64,14 @@ fn outputs(desc: &PrimitiveDesc, args: &HostArgs) -> Vec<Vec<u8>> {
     written.map(|o| args.get(o.arg).unwrap().bytes(0)).collect()
 }
 
-/// Every row's outputs with so many threads, on this processor and, of generated code, as narrower ones would run it.
-fn all_outputs(problem: &Problem, threads: usize) -> Vec<(String, Vec<Vec<u8>>)> {
-    let mut all = Vec::new();
-    for (i, target) in [targets::host()].into_iter().chain(targets::narrower()).enumerate() {
-        let engine = Engine::new(CpuDevice::new(CpuTarget { threads, ..target }));
-        let stream = Stream::with_threads(&engine, Threads::new(threads)).unwrap();
-        for desc in descs(&engine, problem).into_iter().filter(|d| i == 0 || targets::runs(&target, d.impl_name())) {
-            let args = fill::arguments(desc.problem(), &FillHints::default());
-            let name = format!("{}@{:?}", desc.impl_name(), target.jit);
-            all.push((name, outputs(&desc, &harness::execute(&desc, &engine, &stream, &args).unwrap())));
-        }
-    }
-    all
-}
-
 #[test]
 fn bitwise_equal_for_1_2_and_7_threads() {
+    let engine = oxidnn_cpu::engine();
+    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None);
+    let harness = harness.and_narrower(&Threads::global()).and_then(|h| h.and_threads(&[1, 2, 7])).unwrap();
     for line in PROBLEMS {
-        let problem = problem(line);
-        let [reference, others @ ..] = [1, 2, 7].map(|threads| all_outputs(&problem, threads));
-        assert!(!reference.is_empty());
-        for other in others {
-            assert_eq!(reference.len(), other.len(), "{line}: more or fewer rows with another number of threads");
-            for (a, b) in reference.iter().zip(&other) {
-                assert_eq!(a.0, b.0, "{line}: another row with another number of threads");
-                assert!(a.1 == b.1, "{line}: {} gives other bits with another number of threads", a.0);
-            }
+        for row in harness.verify(&case(line)).unwrap_or_else(|e| panic!("{line}: {e}")) {
+            assert!(matches!(row.outcome, Outcome::Passed), "{line}: {}: {:?}", row.row, row.outcome);
         }
     }
 }
@@ -99,7 +80,7 @@ fn bitwise_equal_for_1_2_and_7_threads() {
 fn one_primitive_from_eight_threads_and_created_elsewhere() {
     let engine = oxidnn_cpu::engine();
     for line in PROBLEMS {
-        let problem = problem(line);
+        let problem = case(line).problem;
         for desc in descs(&engine, &problem) {
             let args = fill::arguments(desc.problem(), &FillHints::default());
             let stream = Stream::new(&engine).unwrap();

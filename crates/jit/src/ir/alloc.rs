@@ -37,47 +37,13 @@ impl Range {
 
 /// Gives registers, adding loads and stores for what does not fit.
 pub(super) fn allocate(m: &mut Machine, registers: Registers) -> Result<Assignment, IrError> {
-    check_defined(m)?;
     loop {
-        let ranges = ranges(m);
-        match scan(m, &ranges, registers)? {
+        let survey = survey(m)?;
+        match scan(m, &survey, registers)? {
             Scan::Fits(assignment) => return Ok(assignment),
             Scan::Spill(regs) => spill(m, &regs),
         }
     }
-}
-
-/// Every use comes after a definition in the same block or one around it.
-fn check_defined(m: &Machine) -> Result<(), IrError> {
-    let mut defined = vec![false; m.virtuals.len()];
-    // Values defined in the open blocks.
-    let mut blocks: Vec<Vec<Reg>> = vec![Vec::new()];
-    for (at, item) in m.items.iter().enumerate() {
-        match item {
-            // A loop's body runs at least once: what it defines stays.
-            Item::Loop | Item::Again(_) => {}
-            Item::If(_) => blocks.push(Vec::new()),
-            Item::End => blocks.pop().into_iter().flatten().for_each(|r| defined[r as usize] = false),
-            Item::Inst(inst) => {
-                let clears = is_clearing(inst);
-                // An instruction writes one register at most.
-                let (mut undefined, mut written) = (None, None);
-                uses(inst, |u| {
-                    let new = !defined[u.reg as usize];
-                    undefined = undefined.or((u.reads && new && !clears).then_some(u.reg));
-                    written = written.or((u.writes && new).then_some(u.reg));
-                });
-                if let Some(value) = undefined {
-                    return Err(IrError::Undefined { at, value });
-                }
-                if let (Some(reg), Some(block)) = (written, blocks.last_mut()) {
-                    defined[reg as usize] = true;
-                    block.push(reg);
-                }
-            }
-        }
-    }
-    Ok(())
 }
 
 /// `x ^ x`, which does not depend on what `x` was.
@@ -87,32 +53,70 @@ pub(super) fn is_clearing(inst: &MachineInst) -> bool {
     inst.op == Op::Xor && inst.masked == Masked::No && args[0] == args[1] && args[1] == args[2]
 }
 
-fn ranges(m: &Machine) -> Vec<Range> {
+/// What one walk over the code finds out.
+struct Survey {
+    /// The range of every value that occurs, by their begins.
+    ranges: Vec<Range>,
+    /// What every vector is copied from, where its first definition is a copy of another of the same width.
+    copied: Vec<Option<Reg>>,
+}
+
+/// Walks over the code; every use is to come after a definition in the same block or one around it.
+fn survey(m: &Machine) -> Result<Survey, IrError> {
     let none = |reg| Range { reg, from: usize::MAX, to: 0, weight: 0 };
     let mut ranges: Vec<Range> = (0..m.virtuals.len() as Reg).map(none).collect();
-    let mut loops = Vec::new();
-    let mut open = Vec::new();
-    let mut weight = 1_u64;
+    let mut copied = vec![None; m.virtuals.len()];
+    let mut defined = vec![false; m.virtuals.len()];
+    // Values defined in the open blocks.
+    let mut blocks: Vec<Vec<Reg>> = vec![Vec::new()];
+    let (mut loops, mut open, mut weight) = (Vec::new(), Vec::new(), 1_u64);
     for (at, item) in m.items.iter().enumerate() {
-        match item {
+        let inst = match item {
+            // A loop's body runs at least once: what it defines stays.
             Item::Loop => {
                 open.push(at);
                 weight = weight.saturating_mul(10);
+                continue;
             }
             Item::Again(_) => {
                 loops.extend(open.pop().map(|begin| (2 * begin, 2 * at)));
                 weight /= 10;
+                continue;
             }
-            Item::If(_) | Item::End => {}
-            Item::Inst(inst) => {
-                let clears = is_clearing(inst);
-                uses(inst, |u| {
-                    let range = &mut ranges[u.reg as usize];
-                    range.from = range.from.min(2 * at + usize::from(!u.reads || clears));
-                    range.to = range.to.max(2 * at + usize::from(u.writes));
-                    range.weight = range.weight.saturating_add(weight);
-                });
+            Item::If(_) => {
+                blocks.push(Vec::new());
+                continue;
             }
+            Item::End => {
+                blocks.pop().into_iter().flatten().for_each(|r| defined[r as usize] = false);
+                continue;
+            }
+            Item::Inst(inst) => inst,
+        };
+        if let (Op::Load, Masked::No, [Arg::Reg(to), Arg::Reg(from)]) = (inst.op, inst.masked, inst.args.get())
+            && ranges[*to as usize].weight == 0
+            && m.width(*from) == m.width(*to)
+        {
+            copied[*to as usize] = Some(*from);
+        }
+        let clears = is_clearing(inst);
+        // An instruction writes one register at most.
+        let (mut undefined, mut written) = (None, None);
+        uses(inst, |u| {
+            let new = !defined[u.reg as usize];
+            undefined = undefined.or((u.reads && new && !clears).then_some(u.reg));
+            written = written.or((u.writes && new).then_some(u.reg));
+            let range = &mut ranges[u.reg as usize];
+            range.from = range.from.min(2 * at + usize::from(!u.reads || clears));
+            range.to = range.to.max(2 * at + usize::from(u.writes));
+            range.weight = range.weight.saturating_add(weight);
+        });
+        if let Some(value) = undefined {
+            return Err(IrError::Undefined { at, value });
+        }
+        if let (Some(reg), Some(block)) = (written, blocks.last_mut()) {
+            defined[reg as usize] = true;
+            block.push(reg);
         }
     }
     // Inner loops end, and are listed, before those around them.
@@ -125,7 +129,7 @@ fn ranges(m: &Machine) -> Vec<Range> {
     }
     ranges.retain(|r| r.from != usize::MAX);
     ranges.sort_by_key(|r| (r.from, r.reg));
-    ranges
+    Ok(Survey { ranges, copied })
 }
 
 /// Most registers of a kind.
@@ -137,54 +141,48 @@ enum Scan {
     Spill(Vec<Reg>),
 }
 
-fn scan(m: &Machine, ranges: &[Range], registers: Registers) -> Result<Scan, IrError> {
+/// The registers of a kind while ranges are given theirs.
+#[derive(Clone, Copy)]
+struct Bank {
+    kind: &'static str,
+    count: usize,
+    /// Where each register's value ends.
+    ends: [usize; MOST_REGISTERS],
+    /// The number of its range.
+    holders: [usize; MOST_REGISTERS],
+}
+
+fn scan(m: &Machine, survey: &Survey, registers: Registers) -> Result<Scan, IrError> {
+    let ranges = &survey.ranges;
     let mut assignment: Assignment = vec![None; m.virtuals.len()];
     let mut victims = Vec::new();
-    let copied = copied(m);
-    for (class, count, kind) in
-        [(Class::Int, registers.ints, "general"), (Class::Simd, registers.simd, "vector"), (Class::Mask, registers.masks, "mask")]
-    {
-        // Where each register's value ends, and the number of its range.
-        let mut ends = [0; MOST_REGISTERS];
-        let mut holders = [0; MOST_REGISTERS];
-        let ends = &mut ends[..count];
-        for (n, range) in ranges.iter().enumerate().filter(|(_, r)| m.virtuals[r.reg as usize].class == class) {
-            // A copy takes the register of what it is copied from where that ends there: nothing is left to do then.
-            let same = copied[range.reg as usize].and_then(|from| assignment[from as usize]).map(usize::from);
-            let mut free = same.filter(|at| ends[*at] <= range.from).or_else(|| ends.iter().position(|end| *end <= range.from));
-            if free.is_none() {
-                let holding = holders[..count].iter().enumerate().map(|(at, held)| (Some(at), *held));
-                let candidates = holding.chain([(None, n)]).filter(|(_, held)| !m.virtuals[ranges[*held].reg as usize].pinned);
-                let victim = candidates.min_by_key(|(_, held)| ranges[*held].cost());
-                let (at, held) = victim.ok_or(IrError::Pressure { kind, at: range.from / 2 })?;
-                victims.push(ranges[held].reg);
-                free = at;
-            }
-            if let Some(at) = free {
-                ends[at] = range.to + 1;
-                holders[at] = n;
-                assignment[range.reg as usize] = Some(at as u8);
-            }
+    let bank = |kind, count| Bank { kind, count, ends: [0; MOST_REGISTERS], holders: [0; MOST_REGISTERS] };
+    let (mut ints, mut simd, mut masks) = (bank("general", registers.ints), bank("vector", registers.simd), bank("mask", registers.masks));
+    for (n, range) in ranges.iter().enumerate() {
+        let Bank { kind, count, ends, holders } = match m.virtuals[range.reg as usize].class {
+            Class::Int => &mut ints,
+            Class::Simd => &mut simd,
+            Class::Mask => &mut masks,
+        };
+        let ends = &mut ends[..*count];
+        // A copy takes the register of what it is copied from where that ends there: nothing is left to do then.
+        let same = survey.copied[range.reg as usize].and_then(|from| assignment[from as usize]).map(usize::from);
+        let mut free = same.filter(|at| ends[*at] <= range.from).or_else(|| ends.iter().position(|end| *end <= range.from));
+        if free.is_none() {
+            let holding = holders[..*count].iter().enumerate().map(|(at, held)| (Some(at), *held));
+            let candidates = holding.chain([(None, n)]).filter(|(_, held)| !m.virtuals[ranges[*held].reg as usize].pinned);
+            let victim = candidates.min_by_key(|(_, held)| ranges[*held].cost());
+            let (at, held) = victim.ok_or(IrError::Pressure { kind, at: range.from / 2 })?;
+            victims.push(ranges[held].reg);
+            free = at;
+        }
+        if let Some(at) = free {
+            ends[at] = range.to + 1;
+            holders[at] = n;
+            assignment[range.reg as usize] = Some(at as u8);
         }
     }
     Ok(if victims.is_empty() { Scan::Fits(assignment) } else { Scan::Spill(victims) })
-}
-
-/// What every vector is copied from, where its first definition is a copy of another of the same width.
-fn copied(m: &Machine) -> Vec<Option<Reg>> {
-    let mut from = vec![None; m.virtuals.len()];
-    let mut seen = vec![false; m.virtuals.len()];
-    for item in &m.items {
-        let Item::Inst(inst) = item else { continue };
-        let [Arg::Reg(to), rest @ ..] = inst.args.get() else { continue };
-        if let (Op::Load, Masked::No, [Arg::Reg(a)], false) = (inst.op, inst.masked, rest, seen[*to as usize])
-            && m.width(*a) == m.width(*to)
-        {
-            from[*to as usize] = Some(*a);
-        }
-        seen[*to as usize] = true;
-    }
-    from
 }
 
 /// Puts values on the stack: loads before their reads, stores after their writes.
