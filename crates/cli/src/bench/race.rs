@@ -2,7 +2,8 @@
 //!
 //! The turns are short and many, so that what else the machine does meets both. Each turn runs one library only. Before it the program sleeps:
 //! threads of the other library that still look for work after its last execution have gone to sleep when the turn begins, and no turn follows
-//! a busy machine while the other follows an idle one. A library's time is that of its fastest execution, so it is with warm caches.
+//! a busy machine while the other follows an idle one. A library's time is that of its fastest execution, so it is with warm caches. Where the
+//! system takes a core away for longer than a turn, turns of one library differ: both go on then, until each has several turns that agree.
 
 use super::ours::{self, Bound, Inputs, Ours};
 use super::row::{Figures, Row, Theirs};
@@ -24,6 +25,13 @@ const TURNS: u32 = 6;
 
 /// Executions of each library at least.
 const LEAST: u32 = 3;
+
+/// Turns whose fastest execution takes at most [`ALIKE`] times as long as the fastest of all, so that this is believed.
+const AGREEING: usize = 3;
+const ALIKE: f64 = 1.1;
+
+/// How many times as long as asked for a race goes on for their sake.
+const LONGER: u32 = 4;
 
 /// Sleep before a turn of several threads: longer than any runtime that we know lets idle threads spin by default.
 const QUIET: Duration = Duration::from_millis(10);
@@ -101,15 +109,15 @@ struct Pair {
 }
 
 impl Pair {
-    /// Turns until both have had `seconds` and [`LEAST`] executions. The outer error is ours, the inner one theirs.
+    /// Turns until both have had `seconds`, [`LEAST`] executions and turns that agree. The outer error is ours, the inner one theirs.
     fn alternate(&mut self, ours: &Bound, theirs: Option<&Prepared>, seconds: f64, quiet: Duration) -> Result<Result<(), PeerError>> {
         let (turn, all) = (Duration::from_secs_f64(seconds / f64::from(TURNS)), Duration::from_secs_f64(seconds));
-        while !self.ours.is_enough(all) || theirs.is_some() && !self.theirs.is_enough(all) {
-            if !self.ours.is_enough(all) {
+        while !(self.ours.is_enough(all) && (theirs.is_none() || self.theirs.is_enough(all))) {
+            if self.ours.total < LONGER * all || self.ours.runs < LEAST {
                 sleep(quiet);
                 self.ours.turn(turn, || ours.once())?;
             }
-            if let Some(theirs) = theirs.filter(|_| !self.theirs.is_enough(all)) {
+            if let Some(theirs) = theirs.filter(|_| self.theirs.total < LONGER * all || self.theirs.runs < LEAST) {
                 sleep(quiet);
                 if let Err(e) = self.theirs.turn(turn, || theirs.run()) {
                     return Ok(Err(e));
@@ -124,26 +132,31 @@ impl Pair {
 #[derive(Default)]
 struct Timing {
     best: Option<Duration>,
+    /// The fastest execution of every turn.
+    turns: Vec<Duration>,
     total: Duration,
     runs: u32,
 }
 
 impl Timing {
     fn is_enough(&self, all: Duration) -> bool {
-        self.runs >= LEAST && self.total >= all
+        let agree = self.turns.iter().filter(|t| self.best.is_some_and(|b| **t <= b.mul_f64(ALIKE))).count();
+        self.runs >= LEAST && self.total >= all && (agree >= AGREEING || self.total >= LONGER * all)
     }
 
     /// Executions for as long as a turn is, at least one.
     fn turn<E>(&mut self, turn: Duration, once: impl Fn() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
+        let mut best = Duration::MAX;
         loop {
             let start = Instant::now();
             once()?;
-            let took = start.elapsed();
-            self.best = Some(self.best.map_or(took, |b| b.min(took)));
+            best = best.min(start.elapsed());
             self.runs += 1;
             if begin.elapsed() >= turn {
                 self.total += begin.elapsed();
+                self.turns.push(best);
+                self.best = Some(self.best.map_or(best, |b| b.min(best)));
                 return Ok(());
             }
         }
