@@ -40,7 +40,7 @@ fn our_first(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> 
     let ours = ours.bound();
     let begin = Instant::now();
     ours.once()?;
-    Ok((implementation, figures(created, begin.elapsed())))
+    Ok((implementation, figures(created.took, begin.elapsed())))
 }
 
 fn their_first(named: &Named, inputs: &Inputs, peer: &Peer) -> Result<Theirs, PeerError> {

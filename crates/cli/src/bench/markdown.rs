@@ -1,7 +1,7 @@
 //! Results as Markdown, as they stand in BENCHMARKS.md: the machine, a table of suites, and a table of problems for each suite.
 
-use super::Setup;
 use super::row::{Row, Summary, number};
+use super::{Setup, created};
 use crate::print;
 use oxidnn_cpu::CpuDevice;
 use oxidnn_runtime::Device;
@@ -11,6 +11,7 @@ pub(super) fn print(rows: &[Row], bench: &Setup) {
     print::line(machine(bench));
     print::line("");
     suites(&bench.summaries(rows), bench);
+    print::line(format_args!("\n{}", created(rows)));
     for suite in rows.chunk_by(|a, b| a.suite == b.suite) {
         print::line(format_args!("\n### {}\n", suite[0].suite));
         problems(suite, bench);

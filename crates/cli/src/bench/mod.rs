@@ -139,10 +139,22 @@ fn set_threads(peer: &Peer, threads: usize) {
     }
 }
 
+/// How long primitives took to be made.
+fn created(rows: &[Row]) -> String {
+    let [(found, fast), (made, slow)] = row::creation(rows);
+    let kernels: usize = rows.iter().map(|r| r.kernels).sum();
+    format!(
+        "created, median: {fast:.1} us where all kernels existed ({found} problems), {slow:.0} us where some were made ({made}, {kernels} kernels)"
+    )
+}
+
 /// Closes a table or a list of tables with what the figures mean.
-fn legend(bench: &Setup) {
+fn legend(rows: &[Row], bench: &Setup) {
     if bench.peer.is_some() {
         print::line("ratio: the peer's time over ours");
+    }
+    if !bench.args.first {
+        print::line(created(rows));
     }
     for peak in bench.peaks.measured() {
         print::line(format_args!("measured peak of {}: {:.0} Gop/s on one thread", peak.0.name(), peak.1));

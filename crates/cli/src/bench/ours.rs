@@ -4,6 +4,7 @@ use super::Setup;
 use crate::problems::Named;
 use crate::session;
 use anyhow::Result;
+use oxidnn_cpu::kernels::code;
 use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream, cache};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor, Use};
@@ -93,10 +94,19 @@ fn reorder(stream: &Stream, from: &Memory<'static>, to: &Memory<'static>) -> Res
     Ok(stream.wait()?)
 }
 
-/// The primitive of `problem` as for the first time (no earlier one is found again), and how long it took from the description.
-pub(super) fn create(problem: &Problem, bench: &Setup) -> Result<(Primitive, Duration)> {
+/// What it took to make a primitive.
+#[derive(Clone, Copy)]
+pub(super) struct Creation {
+    /// From the description on.
+    pub(super) took: Duration,
+    /// Kernels that did not exist before.
+    pub(super) kernels: usize,
+}
+
+/// The primitive of `problem` as for the first time: no earlier one is found again.
+pub(super) fn create(problem: &Problem, bench: &Setup) -> Result<(Primitive, Creation)> {
     cache::clear();
-    let begin = Instant::now();
+    let (begin, before) = (Instant::now(), code::made());
     let primitive = session::describe(&bench.engine, problem, bench.args.selection.row.as_deref())?.create()?;
-    Ok((primitive, begin.elapsed()))
+    Ok((primitive, Creation { took: begin.elapsed(), kernels: code::made() - before }))
 }

@@ -51,8 +51,9 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
         bar.set_message(named.case.problem.to_string());
         let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named, bench)?);
         let side = Ours::new(primitive, named, &inputs, stream)?;
-        let ours = Figures { create_us: created.as_secs_f64() * 1e6, ..Figures::default() };
+        let ours = Figures { create_us: created.took.as_secs_f64() * 1e6, ..Figures::default() };
         let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
+        row.kernels = created.kernels;
         race(&mut row, &side.bound(), theirs.next().map(|t| prepare(t, &inputs, bench)), bench.args.seconds.unwrap_or(SECONDS))?;
         rows.push(row);
         bar.inc(1);

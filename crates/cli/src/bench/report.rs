@@ -28,7 +28,7 @@ pub(super) fn json(suite: &[Row], bench: &Setup) {
 fn object(r: &Row) -> serde_json::Value {
     let mut line = json!({
         "suite": r.suite, "problem": r.problem, "impl": r.implementation, "ms": r.ours.ms, "gops": r.gops(), "peak_percent": r.peak_percent(),
-        "create_us": r.ours.create_us
+        "create_us": r.ours.create_us, "kernels": r.kernels
     });
     let Some(peer) = &r.peer else {
         line["gbytes"] = r.gbytes().into();
@@ -71,7 +71,7 @@ pub(super) fn tables(rows: &[Row], bench: &Setup) {
     } else if rows.len() > 1 {
         print_suites(&summaries);
     }
-    legend(bench);
+    legend(rows, bench);
 }
 
 fn aligned<const N: usize>(header: [&str; N], text_columns: usize, rows: impl Iterator<Item = [String; N]>) {

@@ -11,6 +11,8 @@ pub(super) struct Row {
     pub(super) threads: usize,
     pub(super) implementation: String,
     pub(super) ours: Figures,
+    /// Kernels that were made for it.
+    pub(super) kernels: usize,
     /// Operations of the problem.
     pub(super) flops: f64,
     /// Bytes of its arguments.
@@ -47,6 +49,7 @@ impl Row {
             threads,
             implementation,
             ours,
+            kernels: 0,
             flops: inputs.settled.flops(),
             bytes: inputs.settled.bytes() as f64,
             peak: bench.peaks.of(&named.case.problem) * 1e6 * threads as f64,
@@ -78,6 +81,14 @@ impl Row {
     pub(super) fn peak_percent(&self) -> Option<f64> {
         (self.flops > 0.0).then(|| self.flops / self.ours.ms / self.peak * 100.0)
     }
+}
+
+/// Median times of creating primitives in us, by whether their kernels existed: the number of primitives of each kind, and the median.
+pub(super) fn creation(rows: &[Row]) -> [(usize, f64); 2] {
+    [false, true].map(|made| {
+        let times: Vec<f64> = rows.iter().filter(|r| (r.kernels > 0) == made).map(|r| r.ours.create_us).collect();
+        (times.len(), median(times.into_iter()))
+    })
 }
 
 /// A suite on one number of threads.

@@ -43,6 +43,13 @@ pub fn refusal() -> Option<&'static str> {
     REFUSAL.get_or_init(|| if knobs::get().jit { probe(&ARENA) } else { Some("none, as the knob JIT says".into()) }).as_deref()
 }
 
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+/// Kernels that this process has made so far.
+pub fn made() -> usize {
+    MADE.load(Ordering::Relaxed)
+}
+
 /// What keeps code out of `arena`.
 fn probe(arena: &CodeArena) -> Option<String> {
     let Ok(function) = Function::new(Isa::AVX2).finish() else { return Some("none can be made".into()) };
@@ -113,6 +120,7 @@ impl<K: Key> Kernels<K> {
         // SAFETY: the code was written by the key for its own type of arguments, and the processor has the instruction set.
         let entry = unsafe { code.entry::<K::Args>() };
         table.insert(key, entry.clone());
+        MADE.fetch_add(1, Ordering::Relaxed);
         Ok(entry)
     }
 
