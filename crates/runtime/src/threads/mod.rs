@@ -5,6 +5,7 @@
 
 mod caller;
 mod panics;
+mod place;
 mod pool;
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,8 @@
 //! A worker without work spins for the pool's budget and then sleeps; a caller that waits for a worker's last task spins as long and then sleeps as
 //! well. A pool of more threads than cores does not spin. After the first microseconds of spinning, others on the same core go first: where
 //! programs share the cores, the thread that is waited for is often one of them, woken there, and would get the core only when the budget is
-//! over (two processes with jobs of 8 us had 0.29 each of what one has alone; they have 0.5 to 0.56).
+//! over (two processes with jobs of 8 us had 0.29 each of what one has alone; they have 0.5 to 0.56). Where caller and worker are on one core, the
+//! worker leaves it ([`place`](super::place)): jobs had taken as long as on one thread for tens of milliseconds, in one of a hundred bursts of 7 ms.
 //!
 //! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
 //! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
@@ -34,6 +35,7 @@
 //! The caller wakes sleepers one after the other. A tree of wakers was slower (80 us with 16 threads): each level costs a wake-up's latency.
 
 use super::panics::{FirstPanic, resume};
+use super::place::Waker;
 use crate::{Executor, Inline};
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
@@ -61,6 +63,7 @@ struct Shared {
     slots: Box<[Padded<Slot>]>,
     panic: FirstPanic,
     waiter: Mutex<Option<Thread>>,
+    waker: Waker,
     spin: Duration,
 }
 
@@ -100,6 +103,9 @@ const OPEN: u64 = 1;
 const STOP: u64 = u64::MAX;
 const MAX_THREADS: usize = 1 << 14;
 
+/// Time on the core of the thread that it was woken by, or without a core, after which a worker goes elsewhere: moving takes about as long.
+const AWAY: Duration = Duration::from_micros(50);
+
 const fn workers_of(control: u64) -> u64 {
     control >> 1 & 0x7fff
 }
@@ -127,6 +133,7 @@ impl ForkJoin {
             slots: (0..threads).map(slot).collect(),
             panic: FirstPanic::default(),
             waiter: Mutex::new(None),
+            waker: Waker::default(),
             spin: if threads > super::cores() { Duration::ZERO } else { spin },
         });
         let start = |index: usize| {
@@ -250,7 +257,8 @@ impl Shared {
         let slot = &self.slots[index].0;
         let _ = slot.thread.set(thread::current());
         let mut seen = 0;
-        while let Some(control) = self.next_job(slot, index, &mut seen) {
+        while let Some((control, slept)) = self.next_job(slot, index, &mut seen) {
+            let since = slept.then(Instant::now);
             slot.state.store(IN, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             if self.control.0.load(Ordering::Acquire) == control {
@@ -262,12 +270,15 @@ impl Shared {
             {
                 caller.unpark();
             }
+            if since.is_some_and(|since| since.elapsed() > AWAY) {
+                self.waker.part();
+            }
         }
     }
 
-    /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; `None` when the pool ends.
-    fn next_job(&self, slot: &Slot, index: usize, seen: &mut u64) -> Option<u64> {
-        let mut spin = Spin::new(self.spin);
+    /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; says whether it slept. `None` when the pool ends.
+    fn next_job(&self, slot: &Slot, index: usize, seen: &mut u64) -> Option<(u64, bool)> {
+        let (mut spin, mut slept) = (Spin::new(self.spin), false);
         loop {
             let control = self.control.0.load(Ordering::Acquire);
             if control == STOP {
@@ -275,11 +286,14 @@ impl Shared {
             }
             if self.is_news(control, index, *seen) {
                 *seen = number_of(control);
-                return Some(control);
+                return Some((control, slept));
             }
-            if !spin.once() {
+            let goes_on = spin.once();
+            if std::mem::take(&mut spin.was_away) {
+                self.waker.part();
+            } else if !goes_on {
                 self.sleep(slot, index, *seen);
-                spin = Spin::new(self.spin);
+                (spin, slept) = (Spin::new(self.spin), true);
             }
         }
     }
@@ -310,6 +324,7 @@ impl Shared {
     }
 
     fn wake(&self, workers: std::ops::Range<usize>) {
+        self.waker.is_me();
         for slot in &self.slots[workers] {
             if self.rouse(&slot.0)
                 && let Some(thread) = slot.0.thread.get()
@@ -344,6 +359,8 @@ struct Spin {
     budget: Duration,
     rounds: u32,
     since: Option<Instant>,
+    /// Others had the core for long.
+    was_away: bool,
 }
 
 impl Spin {
@@ -353,7 +370,7 @@ impl Spin {
     const ALONE: Duration = Duration::from_micros(5);
 
     fn new(budget: Duration) -> Spin {
-        Spin { budget, rounds: 0, since: None }
+        Spin { budget, rounds: 0, since: None, was_away: false }
     }
 
     /// One short pause; false when the time is over.
@@ -366,9 +383,11 @@ impl Spin {
         if !self.rounds.is_multiple_of(Self::ROUNDS) {
             return true;
         }
-        let spun = self.since.get_or_insert_with(Instant::now).elapsed();
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let spun = since.elapsed();
         if spun > Self::ALONE {
             thread::yield_now();
+            self.was_away |= since.elapsed() - spun > AWAY;
         }
         spun < self.budget
     }
