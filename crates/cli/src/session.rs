@@ -1,6 +1,7 @@
 //! The engine and streams that the commands use.
 
 use anyhow::Result;
+use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::{Error, Problem};
 
@@ -9,12 +10,11 @@ pub(crate) fn engine() -> Engine {
     oxidnn_cpu::engine()
 }
 
-/// A stream on `threads` workers, or on the process-wide pool.
-pub(crate) fn stream(engine: &Engine, threads: Option<usize>) -> Result<Stream> {
-    Ok(match threads {
-        None => Stream::new(engine)?,
-        Some(n) => Stream::with_threads(engine, Threads::new(n))?,
-    })
+/// A stream on `threads` workers, of an engine that plans for as many; or on the process-wide pool.
+pub(crate) fn stream(threads: Option<usize>) -> Result<Stream> {
+    let Some(threads) = threads else { return Ok(Stream::new(&engine())?) };
+    let target = CpuTarget { threads, ..*CpuDevice::host().target() };
+    Ok(Stream::with_threads(&Engine::new(CpuDevice::new(target)), Threads::new(threads))?)
 }
 
 /// The first implementation of `problem`, or the first whose name contains `row`.

@@ -34,7 +34,7 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
 }
 
 fn our_first(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Result<(String, Figures)> {
-    let (primitive, created) = ours::create(&named.case.problem, bench)?;
+    let (primitive, created) = ours::create(&named.case.problem, stream, bench)?;
     let implementation = primitive.desc().impl_name().to_owned();
     let ours = Ours::new(primitive, named, inputs, stream)?;
     let ours = ours.bound();

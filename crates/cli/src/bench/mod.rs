@@ -18,7 +18,7 @@ use crate::{Bench, print, progress, session};
 use anyhow::{Context, Result, bail};
 use oxidnn_cpu::Limit;
 use oxidnn_peer::Peer;
-use oxidnn_runtime::{Engine, Stream, threads};
+use oxidnn_runtime::{Stream, threads};
 use oxidnn_spec::Op;
 use oxidnn_spec::op::ConvAlg;
 use peaks::Peaks;
@@ -103,8 +103,7 @@ fn cases(args: &Bench) -> Result<Vec<Named>> {
 /// What every measurement needs.
 struct Setup<'a> {
     args: &'a Bench,
-    engine: Engine,
-    /// A stream for every number of threads.
+    /// A stream for every number of threads, of an engine that plans for it.
     streams: Vec<(usize, Stream)>,
     peaks: Peaks,
     peer: Option<Peer>,
@@ -113,9 +112,8 @@ struct Setup<'a> {
 impl<'a> Setup<'a> {
     fn new(args: &'a Bench, counts: &[usize]) -> Result<Setup<'a>> {
         let peer = args.peer.as_deref().map(load).transpose()?;
-        let engine = session::engine();
-        let streams = counts.iter().map(|&n| Ok((n, session::stream(&engine, Some(n))?))).collect::<Result<_>>()?;
-        Ok(Setup { args, engine, streams, peaks: Peaks::default(), peer })
+        let streams = counts.iter().map(|&n| Ok((n, session::stream(Some(n))?))).collect::<Result<_>>()?;
+        Ok(Setup { args, streams, peaks: Peaks::default(), peer })
     }
 
     /// Summaries of `rows`, which are one or more suites, by number of threads.

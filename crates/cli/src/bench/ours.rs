@@ -104,9 +104,9 @@ pub(super) struct Creation {
 }
 
 /// The primitive of `problem` as for the first time: no earlier one is found again.
-pub(super) fn create(problem: &Problem, bench: &Setup) -> Result<(Primitive, Creation)> {
+pub(super) fn create(problem: &Problem, stream: &Stream, bench: &Setup) -> Result<(Primitive, Creation)> {
     cache::clear();
     let (begin, before) = (Instant::now(), code::made());
-    let primitive = session::describe(&bench.engine, problem, bench.args.selection.row.as_deref())?.create()?;
+    let primitive = session::describe(stream.engine(), problem, bench.args.selection.row.as_deref())?.create()?;
     Ok((primitive, Creation { took: begin.elapsed(), kernels: code::made() - before }))
 }

@@ -39,7 +39,7 @@ const QUIET: Duration = Duration::from_millis(10);
 /// The rows of a suite on one number of threads. All its primitives are made first, one after the other, as a program makes those of a net:
 /// for the first time (no earlier ones are found again), ours, then theirs.
 pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, bar: &ProgressBar) -> Result<Vec<Row>> {
-    let ours: Vec<_> = suite.iter().map(|n| ours::create(&n.case.problem, bench)).collect::<Result<_>>()?;
+    let ours: Vec<_> = suite.iter().map(|n| ours::create(&n.case.problem, stream, bench)).collect::<Result<_>>()?;
     let mut theirs = Vec::new();
     if let Some(peer) = &bench.peer {
         set_threads(peer, threads);

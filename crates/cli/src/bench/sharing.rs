@@ -25,7 +25,7 @@ pub(super) fn sustain(cases: &[Named], seconds: f64, args: &Bench) -> Result<Exi
     let mut work = Vec::with_capacity(cases.len());
     for named in cases {
         let inputs = Inputs::of(named, &bench)?;
-        let (primitive, _) = ours::create(&named.case.problem, &bench)?;
+        let (primitive, _) = ours::create(&named.case.problem, stream, &bench)?;
         work.push((inputs.settled.flops(), Ours::new(primitive, named, &inputs, stream)?));
     }
     let work: Vec<_> = work.iter().map(|(flops, ours)| (flops, ours.bound())).collect();

@@ -48,11 +48,11 @@ impl Findings {
 
 /// Runs the command; the exit code is 1 when fewer digits are read rightly than promised.
 pub(crate) fn run(args: &Run) -> Result<ExitCode> {
-    let engine = session::engine();
-    let stream = session::stream(&engine, args.threads)?;
+    let stream = session::stream(args.threads)?;
+    let engine = stream.engine();
     let digits = Labelled::parse(IMAGES, LABELS, 10)?;
     let batch = args.batch.clamp(1, digits.count());
-    let net = Net::new(&engine, batch, digits.size(), WEIGHTS).context("the digits net")?;
+    let net = Net::new(engine, batch, digits.size(), WEIGHTS).context("the digits net")?;
     let answers = net.classify(&digits, &stream)?;
     let (times, whole) = time(&net, &stream)?;
     let images_per_second = batch as f64 / whole.as_secs_f64();
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode> {
     if args.json {
         println!("{}", report::json(&net, &findings));
     } else {
-        report::print(&engine, &net, &findings);
+        report::print(engine, &net, &findings);
     }
     Ok(if findings.accuracy() >= PROMISE { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
