@@ -1,7 +1,9 @@
 //! Workers leave the core of the thread that woke them.
 //!
-//! A guest of KVM takes a core that sleeps for one that its host has taken away, and wakes threads on the core of who wakes them instead. Worker and
-//! caller have it by turns then, so that a job on two threads takes as long as on one, until the system spreads them after tens of milliseconds.
+//! A guest of KVM takes a core that sleeps for one that its host has taken away, and wakes threads on the core of who wakes them instead. There a worker
+//! waits for the caller's time slice to end, or they have the core by turns, so that a job on two threads takes as long as on one, until the
+//! system spreads them after tens of milliseconds. Waking a thread elsewhere costs the caller 20 us there, and the thread comes 60 us later, so that short
+//! jobs are better off as they are: who was not there after so long is sent away.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,46 +17,84 @@ impl Waker {
         self.0.store(system::core().map_or(0, |core| core + 1), Ordering::Relaxed);
     }
 
-    /// Moves this thread to another core if it is on that one. Where the system refuses, it stays.
+    /// Moves this thread, a worker, to another core if it is on that one. Where the system refuses, it stays.
     pub(super) fn part(&self) {
         if let Some(core) = system::core().filter(|core| core + 1 == self.0.load(Ordering::Relaxed)) {
-            system::leave(core);
+            let me = Sleeper::default();
+            me.note();
+            me.0.leave(core);
+        }
+    }
+}
+
+/// A worker that sleeps now and then.
+#[derive(Default)]
+pub(super) struct Sleeper(system::Thread);
+
+impl Sleeper {
+    /// This thread is the worker, and is about to sleep.
+    pub(super) fn note(&self) {
+        self.0.note();
+    }
+
+    /// Sends the worker, which waits to run, from this thread's core to another. Where the system refuses, it stays.
+    pub(super) fn send_away(&self) {
+        if let Some(core) = system::core() {
+            self.0.leave(core);
         }
     }
 }
 
 #[cfg(target_os = "linux")]
 mod system {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
 
     pub(super) fn core() -> Option<usize> {
         Some(sched_getcpu())
     }
 
-    /// May not run on a core for a moment.
-    pub(super) fn leave(core: usize) {
-        let Some(all) = sched_getaffinity(None).ok().filter(|all| core < CpuSet::MAX_CPU && all.count() > 1) else { return };
-        let mut others = all;
-        others.unset(core);
-        if sched_setaffinity(None, &others).is_ok() {
-            let _ = sched_setaffinity(None, &all);
+    /// A thread, and the cores that it may run on.
+    #[derive(Default)]
+    pub(super) struct Thread(Mutex<Option<(Pid, CpuSet)>>);
+
+    impl Thread {
+        fn lock(&self) -> MutexGuard<'_, Option<(Pid, CpuSet)>> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        pub(super) fn note(&self) {
+            *self.lock() = sched_getaffinity(None).ok().map(|cores| (gettid(), cores));
+        }
+
+        /// May not run on a core for a moment.
+        pub(super) fn leave(&self, core: usize) {
+            let Some((id, cores)) = self.lock().filter(|_| core < CpuSet::MAX_CPU) else { return };
+            let mut others = cores;
+            others.unset(core);
+            if others.count() > 0 && sched_setaffinity(Some(id), &others).is_ok() {
+                let _ = sched_setaffinity(Some(id), &cores);
+            }
         }
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{Waker, system};
+    use super::{Sleeper, Waker};
     use rustix::thread::sched_getaffinity;
 
     #[test]
-    fn who_parts_may_go_where_he_might_before() {
+    fn who_leaves_may_go_where_he_might_before() {
         let before = sched_getaffinity(None).unwrap();
-        let waker = Waker::default();
+        let (waker, worker) = (Waker::default(), Sleeper::default());
         waker.part();
+        worker.send_away();
         waker.is_me();
         waker.part();
-        system::leave(usize::MAX);
+        worker.note();
+        worker.send_away();
+        worker.0.leave(usize::MAX);
         assert!(sched_getaffinity(None).unwrap() == before);
     }
 }
@@ -65,5 +105,12 @@ mod system {
         None
     }
 
-    pub(super) fn leave(_: usize) {}
+    /// Nothing is known of it.
+    #[derive(Default)]
+    pub(super) struct Thread;
+
+    impl Thread {
+        pub(super) fn note(&self) {}
+        pub(super) fn leave(&self, _: usize) {}
+    }
 }

@@ -18,7 +18,7 @@
 //! well. A pool of more threads than cores does not spin. After the first microseconds of spinning, others on the same core go first: where
 //! programs share the cores, the thread that is waited for is often one of them, woken there, and would get the core only when the budget is
 //! over (two processes with jobs of 8 us had 0.29 each of what one has alone; they have 0.5 to 0.56). Where caller and worker are on one core, the
-//! worker leaves it ([`place`](super::place)): jobs had taken as long as on one thread for tens of milliseconds, in one of a hundred bursts of 7 ms.
+//! worker leaves it ([`place`](super::place)): a job of 3.2 ms on two threads after a rest had taken 3.2 ms and takes 1.7.
 //!
 //! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
 //! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
@@ -35,7 +35,7 @@
 //! The caller wakes sleepers one after the other. A tree of wakers was slower (80 us with 16 threads): each level costs a wake-up's latency.
 
 use super::panics::{FirstPanic, resume};
-use super::place::Waker;
+use super::place::{Sleeper, Waker};
 use crate::{Executor, Inline};
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
@@ -73,6 +73,7 @@ struct Slot {
     /// Claimed tasks of the worker's range, tagged with the job's number in the high half.
     claimed: AtomicU64,
     thread: OnceLock<Thread>,
+    sleeper: Sleeper,
 }
 
 /// Body of a job, its lifetime erased.
@@ -103,7 +104,10 @@ const OPEN: u64 = 1;
 const STOP: u64 = u64::MAX;
 const MAX_THREADS: usize = 1 << 14;
 
-/// Time on the core of the thread that it was woken by, or without a core, after which a worker goes elsewhere: moving takes about as long.
+/// How long what is left of a job is to take for workers that are late to be sent to another core: what that costs is won back then.
+const WORTH: Duration = Duration::from_micros(100);
+
+/// Time on the way to a job, or without a core, after which a worker is late.
 const AWAY: Duration = Duration::from_micros(50);
 
 const fn workers_of(control: u64) -> u64 {
@@ -111,6 +115,11 @@ const fn workers_of(control: u64) -> u64 {
 }
 const fn number_of(control: u64) -> u64 {
     control >> 16
+}
+
+/// Whether late workers are worth waiting for, when one thread has done some tasks in a time.
+fn is_worth(spent: Duration, done: u64, tasks: u64) -> bool {
+    spent > AWAY && spent.as_nanos() * u128::from(tasks - done.min(tasks)) > WORTH.as_nanos() * u128::from(done)
 }
 
 thread_local! {
@@ -123,7 +132,9 @@ impl ForkJoin {
     /// ones spin for `spin` before they sleep.
     pub fn new(threads: usize, spin: Duration) -> ForkJoin {
         let threads = threads.clamp(1, MAX_THREADS);
-        let slot = |_| Padded(Slot { state: AtomicU32::new(IDLE), claimed: AtomicU64::new(0), thread: OnceLock::new() });
+        let slot = |_| {
+            Padded(Slot { state: AtomicU32::new(IDLE), claimed: AtomicU64::new(0), thread: OnceLock::new(), sleeper: Sleeper::default() })
+        };
         let nothing: &'static (dyn Fn(usize, usize) + Sync) = &|_, _| {};
         let shared = Arc::new(Shared {
             control: Padded(AtomicU64::new(0)),
@@ -176,12 +187,14 @@ impl Shared {
         unsafe { *self.job.0.get() = job };
         self.control.0.store(number << 16 | (workers as u64) << 1 | OPEN, Ordering::Release);
         fence(Ordering::SeqCst);
+        let mut woke = None;
         if self.sleepers.0.load(Ordering::Relaxed) > 0 {
             self.wake(1..workers);
+            woke = Some(Instant::now());
         }
         INSIDE.set(true);
         // SAFETY: the job is open until this thread closes it.
-        self.work(unsafe { &*self.job.0.get() }, 0);
+        self.work(unsafe { &*self.job.0.get() }, 0, woke);
         INSIDE.set(false);
         self.control.0.store(number << 16, Ordering::Release);
         fence(Ordering::SeqCst);
@@ -201,10 +214,11 @@ impl Shared {
         number + 1
     }
 
-    /// Claims and runs tasks: the worker's own range first, then what others have left.
-    fn work(&self, job: &Job, index: usize) {
+    /// Claims and runs tasks: the worker's own range first, then what others have left. Who `woke` others for the job sees to it that they come.
+    fn work(&self, job: &Job, index: usize, mut woke: Option<Instant>) {
         // SAFETY: the body outlives the job, which stays while this worker is in it.
         let body = unsafe { &*job.body };
+        let mut done = 0;
         for step in 0..job.workers {
             let helping = step > 0;
             if helping && index > 0 && job.tasks <= job.workers {
@@ -212,6 +226,11 @@ impl Shared {
             }
             let owner = (index as u64 + step) % job.workers;
             while let Some(task) = self.claim(job, owner) {
+                if woke.take_if(|since| is_worth(since.elapsed(), done, job.tasks)).is_some() {
+                    let late = self.slots[1..job.workers as usize].iter().filter(|s| s.0.state.load(Ordering::Relaxed) == IDLE);
+                    late.for_each(|slot| slot.0.sleeper.send_away());
+                }
+                done += 1;
                 self.panic.guard(|| body(index, task));
             }
         }
@@ -257,28 +276,24 @@ impl Shared {
         let slot = &self.slots[index].0;
         let _ = slot.thread.set(thread::current());
         let mut seen = 0;
-        while let Some((control, slept)) = self.next_job(slot, index, &mut seen) {
-            let since = slept.then(Instant::now);
+        while let Some(control) = self.next_job(slot, index, &mut seen) {
             slot.state.store(IN, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             if self.control.0.load(Ordering::Acquire) == control {
                 // SAFETY: this worker is IN and saw the job open after entering, so the caller waits for it before the job changes.
-                self.work(unsafe { &*self.job.0.get() }, index);
+                self.work(unsafe { &*self.job.0.get() }, index, None);
             }
             if slot.state.swap(IDLE, Ordering::AcqRel) == AWAITED
                 && let Some(caller) = self.waiter.lock().unwrap_or_else(|e| e.into_inner()).take()
             {
                 caller.unpark();
             }
-            if since.is_some_and(|since| since.elapsed() > AWAY) {
-                self.waker.part();
-            }
         }
     }
 
-    /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; says whether it slept. `None` when the pool ends.
-    fn next_job(&self, slot: &Slot, index: usize, seen: &mut u64) -> Option<(u64, bool)> {
-        let (mut spin, mut slept) = (Spin::new(self.spin), false);
+    /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; `None` when the pool ends.
+    fn next_job(&self, slot: &Slot, index: usize, seen: &mut u64) -> Option<u64> {
+        let mut spin = Spin::new(self.spin);
         loop {
             let control = self.control.0.load(Ordering::Acquire);
             if control == STOP {
@@ -286,14 +301,14 @@ impl Shared {
             }
             if self.is_news(control, index, *seen) {
                 *seen = number_of(control);
-                return Some((control, slept));
+                return Some(control);
             }
             let goes_on = spin.once();
             if std::mem::take(&mut spin.was_away) {
                 self.waker.part();
             } else if !goes_on {
                 self.sleep(slot, index, *seen);
-                (spin, slept) = (Spin::new(self.spin), true);
+                spin = Spin::new(self.spin);
             }
         }
     }
@@ -303,6 +318,7 @@ impl Shared {
     }
 
     fn sleep(&self, slot: &Slot, index: usize, seen: u64) {
+        slot.sleeper.note();
         slot.state.store(PARKED, Ordering::Release);
         self.sleepers.0.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -390,6 +406,20 @@ impl Spin {
             self.was_away |= since.elapsed() - spun > AWAY;
         }
         spun < self.budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, is_worth};
+
+    #[test]
+    fn late_workers_are_sent_for_long_jobs_only() {
+        let spent = Duration::from_micros(60);
+        assert!(is_worth(spent, 1, 16));
+        assert!(!is_worth(spent, 1, 2));
+        assert!(!is_worth(spent, 20, 16));
+        assert!(!is_worth(Duration::from_micros(20), 1, 1000));
     }
 }
 
