@@ -118,7 +118,7 @@ const fn number_of(control: u64) -> u64 {
 }
 
 /// Whether late workers are worth waiting for, when one thread has done some tasks in a time.
-fn is_worth(spent: Duration, done: u64, tasks: u64) -> bool {
+pub(super) fn is_worth(spent: Duration, done: u64, tasks: u64) -> bool {
     spent > AWAY && spent.as_nanos() * u128::from(tasks - done.min(tasks)) > WORTH.as_nanos() * u128::from(done)
 }
 
@@ -406,20 +406,6 @@ impl Spin {
             self.was_away |= since.elapsed() - spun > AWAY;
         }
         spun < self.budget
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Duration, is_worth};
-
-    #[test]
-    fn late_workers_are_sent_for_long_jobs_only() {
-        let spent = Duration::from_micros(60);
-        assert!(is_worth(spent, 1, 16));
-        assert!(!is_worth(spent, 1, 2));
-        assert!(!is_worth(spent, 20, 16));
-        assert!(!is_worth(Duration::from_micros(20), 1, 1000));
     }
 }
 
