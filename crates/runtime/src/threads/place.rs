@@ -18,9 +18,8 @@ impl Waker {
     }
 
     /// Moves this thread, a worker, to another core if it is on that one. Where the system refuses, it stays.
-    pub(super) fn part(&self) {
+    pub(super) fn part(&self, me: &Sleeper) {
         if let Some(core) = system::core().filter(|core| core + 1 == self.0.load(Ordering::Relaxed)) {
-            let me = Sleeper::default();
             me.note();
             me.0.leave(core);
         }
@@ -32,7 +31,7 @@ impl Waker {
 pub(super) struct Sleeper(system::Thread);
 
 impl Sleeper {
-    /// This thread is the worker, and is about to sleep.
+    /// This thread is the worker, and is about to sleep or to part.
     pub(super) fn note(&self) {
         self.0.note();
     }
@@ -54,7 +53,7 @@ mod system {
         Some(sched_getcpu())
     }
 
-    /// A thread, and the cores that it may run on.
+    /// A thread, and the cores that it may run on: asked for and changed under the lock, so that nobody takes the change for what was before.
     #[derive(Default)]
     pub(super) struct Thread(Mutex<Option<(Pid, CpuSet)>>);
 
@@ -64,12 +63,14 @@ mod system {
         }
 
         pub(super) fn note(&self) {
-            *self.lock() = sched_getaffinity(None).ok().map(|cores| (gettid(), cores));
+            let mut own = self.lock();
+            *own = sched_getaffinity(None).ok().map(|cores| (gettid(), cores));
         }
 
         /// May not run on a core for a moment.
         pub(super) fn leave(&self, core: usize) {
-            let Some((id, cores)) = self.lock().filter(|_| core < CpuSet::MAX_CPU) else { return };
+            let own = self.lock();
+            let Some((id, cores)) = own.filter(|_| core < CpuSet::MAX_CPU) else { return };
             let mut others = cores;
             others.unset(core);
             if others.count() > 0 && sched_setaffinity(Some(id), &others).is_ok() {
@@ -88,11 +89,10 @@ mod tests {
     fn who_leaves_may_go_where_he_might_before() {
         let before = sched_getaffinity(None).unwrap();
         let (waker, worker) = (Waker::default(), Sleeper::default());
-        waker.part();
         worker.send_away();
+        waker.part(&worker);
         waker.is_me();
-        waker.part();
-        worker.note();
+        waker.part(&worker);
         worker.send_away();
         worker.0.leave(usize::MAX);
         assert!(sched_getaffinity(None).unwrap() == before);

@@ -305,7 +305,7 @@ impl Shared {
             }
             let goes_on = spin.once();
             if std::mem::take(&mut spin.was_away) {
-                self.waker.part();
+                self.waker.part(&slot.sleeper);
             } else if !goes_on {
                 self.sleep(slot, index, *seen);
                 spin = Spin::new(self.spin);
