@@ -131,7 +131,10 @@ impl Harness {
 }
 
 /// Every row that takes the problem, best first.
-fn rows(engine: &Engine, problem: &Problem) -> Result<Vec<PrimitiveDesc>, Error> {
+///
+/// # Errors
+/// The refusal, when no row takes it.
+pub fn rows(engine: &Engine, problem: &Problem) -> Result<Vec<PrimitiveDesc>, Error> {
     let mut rows = vec![PrimitiveDesc::new(engine, problem.clone())?];
     while let Some(next) = rows.last().and_then(|r| r.next_impl().ok()) {
         rows.push(next);

@@ -1,8 +1,8 @@
 //! Results do not depend on threads: not on their number, not on which one made the primitive, not on how many execute it at once.
 
-use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
+use oxidnn_runtime::{Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::text::{self, Case, FillHints, Settings};
-use oxidnn_spec::{Arg, Problem, Use};
+use oxidnn_spec::{Arg, Use};
 use oxidnn_testing::harness::{Harness, Outcome};
 use oxidnn_testing::host::HostArgs;
 use oxidnn_testing::{fill, harness};
@@ -51,14 +51,6 @@ fn case(line: &str) -> Case {
     cases.pop().unwrap_or_else(|| panic!("{line}: no problem"))
 }
 
-fn descs(engine: &Engine, problem: &Problem) -> Vec<PrimitiveDesc> {
-    let mut all = vec![PrimitiveDesc::new(engine, problem.clone()).unwrap()];
-    while let Ok(next) = all[all.len() - 1].next_impl() {
-        all.push(next);
-    }
-    all
-}
-
 fn outputs(desc: &PrimitiveDesc, args: &HostArgs) -> Vec<Vec<u8>> {
     let written = desc.problem().operands().into_iter().filter(|o| o.usage == Use::Out);
     written.map(|o| args.get(o.arg).unwrap().bytes(0)).collect()
@@ -81,7 +73,7 @@ fn one_primitive_from_eight_threads_and_created_elsewhere() {
     let engine = oxidnn_cpu::engine();
     for line in PROBLEMS {
         let problem = case(line).problem;
-        for desc in descs(&engine, &problem) {
+        for desc in harness::rows(&engine, &problem).unwrap() {
             let args = fill::arguments(desc.problem(), &FillHints::default());
             let stream = Stream::new(&engine).unwrap();
             let want = outputs(&desc, &harness::execute(&desc, &engine, &stream, &args).unwrap());

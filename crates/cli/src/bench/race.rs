@@ -132,7 +132,6 @@ impl Pair {
 /// Executions of one library.
 #[derive(Default)]
 struct Timing {
-    best: Option<Duration>,
     /// The fastest execution of every turn.
     turns: Vec<Duration>,
     total: Duration,
@@ -140,8 +139,13 @@ struct Timing {
 }
 
 impl Timing {
+    fn best(&self) -> Duration {
+        self.turns.iter().min().copied().unwrap_or_default()
+    }
+
     fn is_enough(&self, all: Duration) -> bool {
-        let agree = self.turns.iter().filter(|t| self.best.is_some_and(|b| **t <= b.mul_f64(ALIKE))).count();
+        let alike = self.best().mul_f64(ALIKE);
+        let agree = self.turns.iter().filter(|t| **t <= alike).count();
         self.runs >= LEAST && self.total >= all && (agree >= AGREEING || self.total >= LONGER * all)
     }
 
@@ -157,14 +161,13 @@ impl Timing {
             if begin.elapsed() >= turn {
                 self.total += begin.elapsed();
                 self.turns.push(best);
-                self.best = Some(self.best.map_or(best, |b| b.min(best)));
                 return Ok(());
             }
         }
     }
 
     fn put(&self, figures: &mut Figures) {
-        figures.ms = self.best.unwrap_or_default().as_secs_f64() * 1e3;
+        figures.ms = self.best().as_secs_f64() * 1e3;
         figures.average_ms = self.total.as_secs_f64() * 1e3 / f64::from(self.runs.max(1));
     }
 }
