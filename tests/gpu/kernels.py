@@ -1,0 +1,582 @@
+"""Checks and times the kernels of crates/cuda/kernels on a GPU against PyTorch (cuBLASLt, cuDNN) in the same process.
+
+    python3 tests/gpu/kernels.py build DIR FILE...      cubins of all candidates (needs NVRTC, no GPU)
+    python3 tests/gpu/kernels.py run DIR [--log L] [--check] FILE...    problem lines of suites; --check leaves the timing out
+
+Every candidate of every problem runs on random data into an output full of NaN and is compared with a product in f32. A worker process does
+the work; one that hangs for 20 s or dies is replaced, and its candidate counts as failed."""
+import ctypes, hashlib, json, math, os, re, select, statistics, subprocess, sys, time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import compile as nv
+import plans
+
+# ---- the driver ------------------------------------------------------------------------------------------------------------------------
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p), ("attrs", ctypes.c_void_p), ("count", ctypes.c_uint)]
+
+
+class Attr(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+_cuda = None
+
+
+def cuda():
+    global _cuda
+    if _cuda is None:
+        _cuda = ctypes.CDLL("libcuda.so.1")
+    return _cuda
+
+
+def ok(r, what):
+    if r:
+        s = ctypes.c_char_p()
+        cuda().cuGetErrorName(r, ctypes.byref(s))
+        raise RuntimeError(f"{what}: {s.value.decode() if s.value else r}")
+
+
+class Kernel:
+    def __init__(self, path, name, shared):
+        module, self.f = ctypes.c_void_p(), ctypes.c_void_p()
+        ok(cuda().cuModuleLoad(ctypes.byref(module), path.encode()), "load " + path)
+        ok(cuda().cuModuleGetFunction(ctypes.byref(self.f), module, name.encode()), "function " + name)
+        ok(cuda().cuFuncSetAttribute(self.f, 8, shared), "shared memory")
+        if shared > 200:
+            cuda().cuFuncSetAttribute(self.f, 14, 1)   # clusters beyond 8
+        self.shared = shared
+
+    def prepare(self, grid, block, cluster, params, overlap=True):
+        """-> a function that launches on the current stream; `params` are bytes-like."""
+        import torch
+        holders = []
+        for p in params:
+            raw = ctypes.create_string_buffer(len(p) + 64)
+            at = (ctypes.addressof(raw) + 63) & ~63
+            ctypes.memmove(at, bytes(p), len(p))
+            holders.append((raw, at))
+        pointers = (ctypes.c_void_p * len(params))(*[h[1] for h in holders])
+        attrs, n = (Attr * 2)(), 0
+        if cluster > 1:
+            attrs[n].id = 4
+            attrs[n].value[0:3] = [cluster, 1, 1]
+            n += 1
+        if overlap:
+            attrs[n].id = 6
+            attrs[n].value[0] = 1
+            n += 1
+        grid = (grid, 1, 1) if isinstance(grid, int) else grid
+        l = Launch((ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(block, 1, 1), self.shared, None, ctypes.cast(attrs, ctypes.c_void_p), n)
+
+        def go():
+            l.stream = torch.cuda.current_stream().cuda_stream
+            ok(cuda().cuLaunchKernelEx(ctypes.byref(l), self.f, pointers, None), "launch")
+
+        go.keep = (holders, attrs, self)
+        return go
+
+
+# ---- tensor maps -----------------------------------------------------------------------------------------------------------------------
+
+MAP_TYPE = {"T_U8": 0, "T_S8": 0, "T_E4M3": 0, "T_E5M2": 0, "T_S32": 3, "T_F16": 6, "T_F32": 7, "T_TF32": 7, "T_BF16": 9}
+SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
+
+
+def tiled(kind, pointer, dims, strides, box, swizzle=3):
+    """dims innermost first; strides in elements, that of the innermost left out."""
+    raw = ctypes.create_string_buffer(192)
+    at = (ctypes.addressof(raw) + 63) & ~63
+    n = len(dims)
+    u64, u32 = ctypes.c_uint64 * n, ctypes.c_uint32 * n
+    by = [s * SIZE[kind] for s in strides] or [16]
+    ok(cuda().cuTensorMapEncodeTiled(ctypes.c_void_p(at), MAP_TYPE[kind], n, ctypes.c_void_p(pointer), u64(*dims), (ctypes.c_uint64 * len(by))(*by), u32(*box), u32(*[1] * n), 0, swizzle, 3, 0),
+       f"map dims {dims} strides {strides} box {box}")
+    return ctypes.string_at(at, 128)
+
+
+def im2col(kind, pointer, dims, lower, upper, channels, pixels, strides, swizzle=3):
+    raw = ctypes.create_string_buffer(192)
+    at = (ctypes.addressof(raw) + 63) & ~63
+    n = len(dims)
+    by, step = [], SIZE[kind]
+    for d in dims[:-1]:
+        step *= d
+        by.append(step)
+    ok(cuda().cuTensorMapEncodeIm2col(ctypes.c_void_p(at), MAP_TYPE[kind], n, ctypes.c_void_p(pointer), (ctypes.c_uint64 * n)(*dims), (ctypes.c_uint64 * len(by))(*by),
+                                      (ctypes.c_int * len(lower))(*lower), (ctypes.c_int * len(upper))(*upper), channels, pixels, (ctypes.c_uint32 * n)(1, *strides, 1), 0, swizzle, 3, 0),
+       f"im2col dims {dims} lower {lower} upper {upper}")
+    return ctypes.string_at(at, 128)
+
+
+def pack(*items):
+    """ints as i32, ("p", x) as i64, floats as f32, aligned as C does."""
+    out = b""
+    for x in items:
+        if isinstance(x, tuple):
+            out += b"\0" * (-len(out) % 8) + int(x[1]).to_bytes(8, "little", signed=x[1] < 0)
+        elif isinstance(x, float):
+            out += bytes(ctypes.c_float(x))
+        else:
+            out += int(x).to_bytes(4, "little", signed=True)
+    return out
+
+
+# ---- cubins ----------------------------------------------------------------------------------------------------------------------------
+
+EPILOGUES = {
+    "": None,
+    "bias_relu": ("const u16 *bias;", "return fmaxf(sum + Element<T_BF16>::load(__ldg(e.bias + column)), 0.0f);"),
+    "bias_gelu_tanh": ("const u16 *bias;",
+                       "float x = sum + Element<T_BF16>::load(__ldg(e.bias + column)), u = 0.7978845608f * (x + 0.044715f * x * x * x), t;"
+                       " asm(\"tanh.approx.f32 %0, %1;\" : \"=f\"(t) : \"f\"(u)); return 0.5f * x * (1.0f + t);"),
+    "scale": ("float scale;", "return sum * e.scale;"),
+}
+
+
+def header(name):
+    if not EPILOGUES[name]:
+        return None
+    fields, body = EPILOGUES[name]
+    return {"epilogue.cuh": "#pragma once\n#include \"types.cuh\"\n#define HAS_EPILOGUE\nstruct Epilogue { %s };\n__device__ __forceinline__ float epilogue(float sum, const Epilogue &e, int batch, int row, int column) { %s }\n" % (fields, body)}
+
+
+def cubin(folder, source, defines, epilogue=""):
+    key = source[:-3] + "-" + hashlib.sha1(json.dumps([defines, epilogue], sort_keys=True).encode()).hexdigest()[:16]
+    path = os.path.join(folder, key + ".cubin")
+    if not os.path.exists(path):
+        data, _ = nv.compile_cubin(source, defines, headers=header(epilogue))
+        open(path, "wb").write(data)
+    return path
+
+
+def shared_bytes(d):
+    return 1024 + d["STAGES"] * (d["TILE_M"] + d["TILE_N"]) * 128 + (0 if d["STORE"] == "STORE_DIRECT" else d["CONSUMERS"] * 16384) + 16 * d["STAGES"]
+
+
+def chunk_box(d):
+    columns = d["TILE_N"] if d["SPLIT"] == 1 else max(8, d["TILE_N"] // d["SPLIT"])
+    return [64, min(64, columns), 1] if d["STORE"] == "STORE_TMA_TRANSPOSED" else [128 // SIZE[d["C_TYPE"]], 64, 1]
+
+
+def grid_of(d, tiles_m, tiles_n, batch):
+    cm, cn = -(-tiles_m // d["CLUSTER_M"]), -(-tiles_n // d["CLUSTER_N"])
+    clusters, size = cm * cn * batch, d["CLUSTER_M"] * d["CLUSTER_N"]
+    return cm, cn, (clusters * d["SPLIT"] if d["SPLIT"] > 1 else min(clusters, 132 // size) * size)
+
+
+def gemm(folder, v, a, b, c, epilogue="", args=(), parts=1):
+    """C = A B for tensors (batch, M, K), (batch, K, N), (batch, M, N) of any of the two orders; `v` is a plan of plans.py."""
+    d = dict(v)
+    group, overlap = d.pop("GROUP", 8), d.pop("OVERLAP", True)
+    if d.pop("SWAP", 0):
+        a, b, c = b.transpose(1, 2), a.transpose(1, 2), c.transpose(1, 2)
+    B, M, K = c.shape[0] // parts, a.shape[1], a.shape[2]
+    N = b.shape[2]
+    k = Kernel(cubin(folder, "gemm_sm90.cu", d, epilogue), "gemm_sm90", shared_bytes(d))
+    tk = 128 // SIZE[d["A_TYPE"]]
+    tm, tn = d["TILE_M"], d["TILE_N"]
+
+    def operand(t, kind, mn, rows, sharers, lead):   # lead: index of the M or N dimension
+        kd = 3 - lead
+        if mn:
+            return tiled(kind, t.data_ptr(), [t.shape[lead], t.shape[kd], t.shape[0]], [t.stride(kd), t.stride(0)], [64, tk, 1])
+        return tiled(kind, t.data_ptr(), [t.shape[kd], t.shape[lead], t.shape[0]], [t.stride(lead), t.stride(0)], [tk, rows // sharers, 1])
+
+    ma = operand(a, d["A_TYPE"], d["A_MN"], tm, d["CLUSTER_N"], 1)
+    mb = operand(b, d["B_TYPE"], d["B_MN"], tn, d["CLUSTER_M"], 2)
+    if d["STORE"] == "STORE_DIRECT":
+        mc = bytes(128)
+    elif d["STORE"] == "STORE_TMA":
+        mc = tiled(d["C_TYPE"], c.data_ptr(), [N, M, c.shape[0]], [c.stride(1), c.stride(0)], chunk_box(d))
+    else:
+        mc = tiled(d["C_TYPE"], c.data_ptr(), [M, N, c.shape[0]], [c.stride(2), c.stride(0)], chunk_box(d))
+    cm, cn, grid = grid_of(d, -(-M // tm), -(-N // tn), c.shape[0])
+    stages = -(-(-(-K // tk)) // parts)
+    p = pack(M, N, stages, parts, cm, cn, c.shape[0], group, B // a.shape[0], a.shape[0], B // b.shape[0], b.shape[0],
+             ("p", c.data_ptr()), ("p", c.stride(1)), ("p", c.stride(2)), ("p", c.stride(0)), *(args or (0,)))
+    size = d["CLUSTER_M"] * d["CLUSTER_N"] * d["SPLIT"]
+    return k.prepare(grid, 128 * (1 + d["CONSUMERS"]), size, [ma, mb, mc, p], overlap)
+
+
+def conv(folder, v, x, w, y, stride, pad, dil, epilogue="", args=()):
+    """Forward: x (N, spatial, C), w (OC, taps, C), y (N, spatial, OC), contiguous; 1 to 3 spatial dimensions, innermost last."""
+    d = dict(v)
+    group, overlap = d.pop("GROUP", 8), d.pop("OVERLAP", True)
+    nd = x.dim() - 2
+    lead = [1] * (2 - nd) if nd < 2 else []
+    xs, ys, ks = [lead + list(t.shape[1:-1]) for t in (x, y, w)]
+    stride, dil, pad = lead + stride, lead + dil, [0] * len(lead) + pad
+    flip = lambda q: list(reversed(q))
+    N, C, OC, sp = x.shape[0], x.shape[-1], y.shape[-1], len(xs)
+    d["SPATIAL"] = sp
+    k = Kernel(cubin(folder, "conv_sm90.cu", d, epilogue), "conv_sm90", shared_bytes(d))
+    tk, tm, tn = 128 // SIZE[d["A_TYPE"]], d["TILE_M"], d["TILE_N"]
+    lower = [-p for p in pad]
+    upper = [(o - 1) * s - p - (i - 1) for o, s, p, i in zip(ys, stride, pad, xs)]
+    ma = im2col(d["A_TYPE"], x.data_ptr(), [C, *flip(xs), N], flip(lower), flip(upper), tk, tm, flip(stride))
+    mb = tiled(d["B_TYPE"], w.data_ptr(), [C, math.prod(ks), OC], [C, C * math.prod(ks)], [tk, 1, tn // d["CLUSTER_M"]])
+    pixels = N * math.prod(ys)
+    mc = bytes(128) if d["STORE"] == "STORE_DIRECT" else tiled(d["C_TYPE"], y.data_ptr(), [OC, pixels, 1], [OC, OC * pixels], chunk_box(d))
+    cm, cn, grid = grid_of(d, -(-pixels // tm), -(-OC // tn), 1)
+    three = lambda q, fill: flip(q) + [fill] * (3 - sp)
+    p = pack(pixels, OC, -(-C // tk), *three(ks, 1), 0, 0, 0, 1, 1, 1, *three(dil, 1), *three(ks, 1), *three(ys, 1), *three(stride, 1), *three(lower, 0),
+             cm, cn, 1, group, ("p", y.data_ptr()), ("p", OC), ("p", 1), ("p", 0), *(args or (0,)))
+    return k.prepare(grid, 128 * (1 + d["CONSUMERS"]), d["CLUSTER_M"] * d["CLUSTER_N"], [ma, mb, mc, p], overlap)
+
+
+# ---- problems --------------------------------------------------------------------------------------------------------------------------
+
+
+def options(line):
+    words = line.split()
+    o = {}
+    for w in words[1:-1]:
+        k, _, v = w[2:].partition("=")
+        o[k.replace("-", "_")] = v or "true"
+    return words[0][2:], o, words[-1]
+
+
+KIND = {"bf16": "T_BF16", "f16": "T_F16", "f32": "T_F32", "s8": "T_S8", "u8": "T_U8", "s32": "T_S32", "f8_e4m3": "T_E4M3", "f8_e5m2": "T_E5M2"}
+
+
+def describe(line):
+    """What plans.py wants to know of a problem, or None."""
+    driver, o, desc = options(line)
+    if driver == "matmul":
+        dts = [KIND.get(t) for t in o["dt"].split(":")]
+        dts = dts if len(dts) == 3 else dts * 3
+        if None in dts:
+            return None
+        if dts[0] == "T_F32":
+            if "tf32" not in o.get("attr_fpmath", ""):
+                return None
+            dts = ["T_TF32", "T_TF32", "T_F32"]
+        a, b = [list(map(int, s.split("x"))) for s in desc.split(":")]
+        epi = ""
+        if "bia_dt" in o:
+            epi = "bias_" + o["attr_post_ops"]
+        if "attr_scales" in o:
+            epi = "scale"
+        bat = a[0] if len(a) == 3 else 1
+        a_mn = o.get("stag", "ab") in ("ba", "acb")
+        b_mn = o.get("wtag", "ab") in ("ab", "abc")
+        return dict(op="matmul", types=dts, batch=bat, m=a[-2], n=b[-1], k=a[-1], a_mn=int(a_mn), b_mn=int(b_mn), epilogue=epi)
+    if driver == "conv":
+        dts = [KIND.get(t) for t in o["dt"].split(":")]
+        dts = dts if len(dts) == 3 else dts * 3
+        if dts[0] == "T_F32":
+            if "tf32" not in o.get("attr_fpmath", ""):
+                return None
+            dts = ["T_TF32", "T_TF32", "T_F32"]
+        z = sizes(desc)
+        if o.get("dir") != "FWD_I" or z["g"] > 1 or o.get("stag") != "axb" or z["ic"] < 8 or None in dts:
+            return None
+        return dict(op="conv", types=dts, z=z, batch=1, m=z["mb"] * math.prod(z["o"]), n=z["oc"], k=z["ic"] * math.prod(z["k"]), a_mn=0, b_mn=0, epilogue="scale" if "attr_scales" in o else "")
+    return None
+
+
+def sizes(s):
+    d = {k: int(v) for k, v in re.findall(r"([a-z]+?)_?(\d+)", s)}
+    nd = 3 if "id" in d else 2 if "ih" in d else 1
+    big = {}
+    for p, default in (("i", None), ("o", None), ("k", 1), ("s", 1), ("d", 0), ("p", 0)):
+        vals, last = [], default
+        for a in "dhw"[3 - nd:]:
+            last = d.get(p + a, last)
+            vals.append(last)
+        big[p] = vals
+    big.update(mb=d.get("mb", 2), g=d.get("g", 1), ic=d["ic"], oc=d.get("oc", d["ic"]))
+    big["o"] = [o if o else (i + 2 * p - (k - 1) * (q + 1) - 1) // t + 1 for i, o, k, t, q, p in zip(*[big[x] for x in "ioksdp"])]
+    return big
+
+
+class Problem:
+    """Tensors of a problem, ours and the peer's way to compute it, and the truth."""
+
+    def __init__(self, q, folder):
+        import torch
+        self.q, self.folder, t = q, folder, torch
+        T = {"T_BF16": t.bfloat16, "T_F16": t.float16, "T_F32": t.float32, "T_TF32": t.float32, "T_S8": t.int8, "T_U8": t.uint8, "T_S32": t.int32, "T_E4M3": t.float8_e4m3fn, "T_E5M2": t.float8_e5m2}
+        self.ta, self.tb, self.tc = [T[x] for x in q["types"]]
+        size = lambda x: SIZE[x]
+        B, M, N, K = q["batch"], q["m"], q["n"], q["k"]
+        by = B * (M * K * size(q["types"][0]) + N * K * size(q["types"][1]) + M * N * size(q["types"][2]))
+        if q["op"] == "conv":
+            z = q["z"]
+            by = z["mb"] * z["ic"] * math.prod(z["i"]) * size(q["types"][0]) + N * K * size(q["types"][1]) + M * N * size(q["types"][2])
+        self.bytes, self.flops = by, 2 * B * M * N * K
+        self.sets = [self.make() for _ in range(max(1, min(8, int(120e6 / by) + 1)))]
+
+    def rnd(self, shape, dt):
+        import torch
+        if not dt.is_floating_point:
+            return torch.randint(-8 if dt == torch.int8 else 0, 8, shape, device="cuda", dtype=dt)
+        return torch.randn(shape, device="cuda").mul_(0.5).to(dt)
+
+    def make(self):
+        q, B = self.q, self.q["batch"]
+        if q["op"] == "conv":
+            z = q["z"]
+            x, w = self.rnd([z["mb"], *z["i"], z["ic"]], self.ta), self.rnd([z["oc"], *z["k"], z["ic"]], self.tb)
+            return x, w, self.rnd([z["mb"], *z["o"], z["oc"]], self.tc), None
+        M, N, K = q["m"], q["n"], q["k"]
+        a = self.rnd([B, K, M], self.ta).transpose(1, 2) if q["a_mn"] else self.rnd([B, M, K], self.ta)
+        b = self.rnd([B, K, N], self.tb) if q["b_mn"] else self.rnd([B, N, K], self.tb).transpose(1, 2)
+        import torch
+        return a, b, self.rnd([B, M, N], self.tc), self.rnd([N], torch.bfloat16) if "bias" in q["epilogue"] else None
+
+    def peer(self):
+        import torch
+        q, z = self.q, self.q.get("z")
+        tf32 = q["types"][0] == "T_TF32"
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
+        if q["op"] == "conv":
+            if self.ta == torch.int8:
+                return None
+            perm = lambda t: t.movedim(-1, 1)
+            dil = [a + 1 for a in z["d"]]
+            return lambda s: torch.ops.aten.convolution(perm(s[0]), perm(s[1]), None, z["s"], z["p"], dil, False, [0] * len(dil), 1)
+        a = lambda s: (s[0][0], s[1][0]) if q["batch"] == 1 else (s[0], s[1])
+        if self.ta == torch.int8:
+            return lambda s: torch._int_mm(*a(s))
+        if q["types"][0] == "T_E4M3":
+            one = torch.tensor(0.5, device="cuda")
+            return lambda s: torch._scaled_mm(*a(s), scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+        if "bias" in q["epilogue"]:
+            return lambda s: torch.ops.aten._addmm_activation(s[3], *a(s), use_gelu="gelu" in q["epilogue"])
+        return lambda s: torch.matmul(*a(s))
+
+    def truth(self, s):
+        import torch
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        q = self.q
+        if q["op"] == "conv":
+            z = q["z"]
+            r = torch.ops.aten.convolution(s[0].float().movedim(-1, 1), s[1].float().movedim(-1, 1), None, z["s"], z["p"], [a + 1 for a in z["d"]], False, [0] * len(z["d"]), 1).movedim(1, -1)
+        else:
+            r = torch.matmul(s[0].float(), s[1].float())
+        if s[3] is not None:
+            r = r + s[3].float()
+        if "relu" in q["epilogue"]:
+            r = r.relu()
+        if "gelu" in q["epilogue"]:
+            r = torch.nn.functional.gelu(r, approximate="tanh")
+        if q["epilogue"] == "scale":
+            r = r * 0.25
+        if self.tc in (torch.int8, torch.uint8):
+            r = r.round().clamp(-128, 127)
+        return r
+
+    def ours(self, v, s):
+        q = self.q
+        args = (("p", s[3].data_ptr()),) if s[3] is not None else (0.25,) if q["epilogue"] == "scale" else ()
+        if q["op"] == "conv":
+            z = q["z"]
+            return conv(self.folder, v, s[0], s[1], s[2], z["s"], z["p"], [a + 1 for a in z["d"]], q["epilogue"], args)
+        return gemm(self.folder, v, s[0], s[1], s[2], q["epilogue"], args)
+
+    def check(self, v, want):
+        """'' or what is wrong."""
+        import torch
+        s = self.sets[0]
+        c = s[2]
+        c.fill_(float("nan") if c.dtype.is_floating_point else 77)
+        self.ours(v, s)()
+        torch.cuda.synchronize()
+        got = c.float()
+        if not torch.isfinite(got).all():
+            return f"{int((~torch.isfinite(got)).sum())} not written"
+        err, rms = (got - want).abs(), want.pow(2).mean().sqrt()
+        eps = {"T_BF16": 2**-8, "T_F16": 2**-11, "T_E4M3": 2**-4, "T_E5M2": 2**-3}.get(self.q["types"][2], 1e-6)
+        acc = {"T_TF32": 5e-3, "T_E4M3": 3e-3, "T_E5M2": 3e-3, "T_BF16": 1e-4, "T_F16": 1e-4}.get(self.q["types"][0], 0)
+        if "tanh" in self.q["epilogue"]:
+            acc = 2e-3
+        bad = (err > eps * want.abs() * 1.01 + acc * rms + (0.51 if not c.dtype.is_floating_point else 0)).sum()
+        self.error = float((got - want).norm() / want.norm())
+        return f"{int(bad)} of {got.numel()} wrong, error {self.error:.2e}, at {(err.flatten().argmax().item())}" if bad else ""
+
+
+def measure(runs):
+    """Milliseconds of one execution: median over replays of a graph of executions over sets of tensors."""
+    import torch
+    for r in runs:
+        r()
+    torch.cuda.synchronize()
+    e = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
+
+    def span(go, reps):
+        out = []
+        for _ in range(reps):
+            e[0].record()
+            go()
+            e[1].record()
+            e[1].synchronize()
+            out.append(e[0].elapsed_time(e[1]))
+        return statistics.median(out)
+
+    one = span(runs[0], 3)
+    n = max(1, min(200, int(2.0 / max(one, 1e-3))))
+    n = -(-n // len(runs)) * len(runs)
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        for i in range(n):
+            runs[i % len(runs)]()
+    g.replay()
+    torch.cuda.synchronize()
+    return span(g.replay, 9) / n
+
+
+# ---- the two processes -----------------------------------------------------------------------------------------------------------------
+
+
+def read(files):
+    out = []
+    for f in files:
+        for line in open(f):
+            line = line.split("#")[0].strip()
+            if line:
+                q = describe(line)
+                if q:
+                    out.append((os.path.basename(f)[:-4], line, q))
+    return out
+
+
+def worker(folder, files, skip, check_only):
+    import torch
+    torch.backends.cudnn.benchmark = True
+    say = lambda **k: print(json.dumps(k), flush=True)
+    item = 0
+    for suite, line, q in read(files):
+        cands = plans.candidates(q)
+        if item + len(cands) + 1 <= skip:
+            item += len(cands) + 1
+            continue
+        p = Problem(q, folder)
+        want = p.truth(p.sets[0])
+        for v in [None] + cands:
+            if item >= skip:
+                say(begin=item, suite=suite, line=line, plan=v and plans.name(v))
+                try:
+                    if v is None:
+                        f = p.peer()
+                        ms = measure([lambda s=s: f(s) for s in p.sets]) if f and not check_only else None
+                        say(end=item, suite=suite, line=line, plan="peer", ms=ms, tf=ms and p.flops / ms / 1e9, gbs=ms and p.bytes / ms / 1e6)
+                    else:
+                        wrong = p.check(v, want)
+                        ms = None if wrong or check_only else measure([p.ours(v, s) for s in p.sets])
+                        say(end=item, suite=suite, line=line, plan=plans.name(v), predicted=plans.predict(q, v), wrong=wrong, error=getattr(p, "error", None), ms=ms, tf=ms and p.flops / ms / 1e9, gbs=ms and p.bytes / ms / 1e6)
+                except Exception as x:
+                    say(end=item, suite=suite, line=line, plan=v and plans.name(v), wrong=f"{type(x).__name__}: {x}"[:300])
+                    if "CUDA" in str(x) or "launch" in str(x):
+                        return
+            item += 1
+        del p, want
+        torch.cuda.empty_cache()
+
+
+def run(folder, files, log, check_only, limit):
+    skip, results, stop = 0, [], time.time() + limit
+    while time.time() < stop:
+        w = subprocess.Popen([sys.executable, os.path.abspath(__file__), "worker", folder, str(skip), str(int(check_only)), *files], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        pending, buf, began, finished = None, b"", time.time(), False
+        while time.time() < stop:
+            ready, _, _ = select.select([w.stdout], [], [], 1)
+            if ready:
+                data = os.read(w.stdout.fileno(), 65536)
+                if not data:
+                    finished = pending is None
+                    break
+                buf += data
+                *lines, buf = buf.split(b"\n")
+                for l in lines:
+                    try:
+                        r = json.loads(l)
+                    except ValueError:
+                        print("  worker:", l.decode(errors="replace")[:300])
+                        continue
+                    began = time.time()
+                    if "begin" in r:
+                        pending = r
+                    else:
+                        pending, skip = None, r["end"] + 1
+                        results.append(r)
+                        log.write(json.dumps(r) + "\n")
+                        log.flush()
+            elif time.time() - began > (20 if pending else 40):
+                break
+        w.kill()
+        w.wait()
+        if finished:
+            break
+        if pending:
+            r = dict(suite=pending["suite"], line=pending["line"], plan=pending["plan"], wrong="hung or died", end=pending["begin"])
+            results.append(r)
+            log.write(json.dumps(r) + "\n")
+            skip = pending["begin"] + 1
+    return results
+
+
+def short(line):
+    driver, o, desc = options(line)
+    return " ".join([o["dt"], o.get("wtag", ""), o.get("attr_post_ops", ""), desc])
+
+
+def report(results):
+    groups = {}
+    for r in results:
+        groups.setdefault((r["suite"], r["line"]), []).append(r)
+    sums = {}
+    for (suite, line), rs in groups.items():
+        peer = next((r["ms"] for r in rs if r["plan"] == "peer" and r.get("ms")), None)
+        good = sorted([r for r in rs if r["plan"] != "peer" and r.get("ms")], key=lambda r: r["ms"])
+        first = next((r for r in rs if r["plan"] != "peer"), None)
+        bad = [r for r in rs if r.get("wrong")]
+        if good:
+            b = good[0]
+            ratio = peer / b["ms"] if peer else float("nan")
+            if peer:
+                sums.setdefault(suite, []).append(ratio)
+            print(f"{suite:16.16} {short(line):44.44} peer {1e3 * (peer or 0):8.1f} ours {1e3 * b['ms']:8.1f} us {b['tf']:6.0f} TF {b['gbs']:5.0f} GB/s x{ratio:.3f} {b['plan']}"
+                  + (f" | planned {1e3 * first['ms']:.1f}" if first and first.get("ms") else ""))
+            print("      " + "; ".join(f"{r['plan']} {1e3 * r['ms']:.1f} ({r['predicted']:.1f})" for r in good[1:7]))
+        for r in bad:
+            print(f"  WRONG {suite} {short(line)} {r['plan']}: {r['wrong']}")
+    for s, xs in sums.items():
+        print(f"geometric mean {s}: {math.exp(sum(map(math.log, xs)) / len(xs)):.3f} of {len(xs)}")
+    print(f"{sum(1 for r in results if r['plan'] != 'peer' and not r.get('wrong'))} right, {sum(1 for r in results if r.get('wrong'))} wrong")
+
+
+def build(folder, files):
+    os.makedirs(folder, exist_ok=True)
+    for _, _, q in read(files):
+        for v in plans.candidates(q):
+            d = {k: x for k, x in v.items() if k not in ("GROUP", "OVERLAP", "SWAP")}
+            if q["op"] == "conv":
+                d["SPATIAL"] = max(2, len(q["z"]["i"]))
+            cubin(folder, "gemm_sm90.cu" if q["op"] == "matmul" else "conv_sm90.cu", d, q["epilogue"])
+
+
+if __name__ == "__main__":
+    mode, args = sys.argv[1], sys.argv[2:]
+    if mode == "worker":
+        worker(args[0], args[3:], int(args[1]), args[2] == "1")
+    elif mode == "build":
+        build(args[0], args[1:])
+    else:
+        check_only = "--check" in args
+        args = [a for a in args if a != "--check"]
+        log, limit = os.devnull, 1000
+        for flag in ("--log", "--limit"):
+            if flag in args:
+                i = args.index(flag)
+                if flag == "--log":
+                    log = args[i + 1]
+                else:
+                    limit = float(args[i + 1])
+                del args[i : i + 2]
+        with open(log, "w") as f:
+            report(run(args[0], args[1:], f, check_only, limit))
