@@ -4,8 +4,9 @@
 //
 // The same kernel is
 //   forward           src with weights (oc, taps, ic), B_MN 0
-//   backward by data  diff_dst with the same weights as they lie, B_MN 1 and `flip` 1: taps in reverse order, K over output channels. Of a strided
-//                     convolution each residue of the source's pixels is one launch: its taps are every stride-th one (`tap_first`, `tap_step`))
+//   backward by data  diff_dst with the same weights as they lie, B_MN 1: K over output channels, taps in reverse order (tap_step -1). Of a strided
+//                     convolution each residue of the source's pixels is one launch: its taps are every stride-th one, the walk has stride 1, and
+//                     its pixels lie apart (STORE_ROWS with `place`); a residue without taps gets zeros
 //   transposed        as backward by data
 //
 // ABI
@@ -15,7 +16,7 @@
 //                b  tiled, rank 3, 128-byte swizzle. B_MN 0: (IC, taps, OC), box (tile K, 1, TILE_N / CLUSTER_M)
 //                                                    B_MN 1: (IC, taps, OC), box (64, 1, tile K), where IC are this product's columns
 //                c  as in gemm_sm90.cu with M = pixels, N = channels, one batch
-//   grid, cluster, block, shared memory: as in gemm_sm90.cu, CLUSTER_N 1, SPLIT 1
+//   grid, cluster, block, shared memory: as in gemm_sm90.cu, CLUSTER_N 1
 #include "tile_sm90.cuh"
 
 #ifndef SPATIAL
@@ -32,6 +33,7 @@ struct ConvParams {
     int size[3], stride[3], start[3];     // of the result along W, H, D; of the walk; where the first pixel's first tap is
     Schedule schedule;
     Destination c;
+    i64 place[4];                         // STORE_ROWS: strides of the result along W, H, D, N in elements
     Epilogue epilogue;
 };
 
@@ -65,40 +67,91 @@ __device__ __forceinline__ void load_weights(const Shared &s, const Ring &ring, 
     }
 }
 
+// Stages of this block: all, or its share where the blocks of a cluster divide K.
+struct Span {
+    int first, count;
+};
+__device__ __forceinline__ Span span(const ConvParams &p) {
+    int stages = p.taps[0] * p.taps[1] * p.taps[2] * p.k_blocks;
+    if constexpr (SPLIT == 1) return Span{0, stages};
+    int rank = int(cluster_rank()), first = stages * rank / SPLIT;
+    return Span{first, stages * (rank + 1) / SPLIT - first};
+}
+
+// Which tap and which channels a stage multiplies.
+struct Walk {
+    int k, x, y, z;
+
+    __device__ __forceinline__ Walk(const ConvParams &p, int stage) {
+        int tap = stage / p.k_blocks, line = tap / p.taps[0];
+        k = stage - tap * p.k_blocks, x = tap - line * p.taps[0], z = line / p.taps[1], y = line - z * p.taps[1];
+    }
+    __device__ __forceinline__ void next(const ConvParams &p) {
+        if (++k < p.k_blocks) return;
+        k = 0;
+        if (++x < p.taps[0]) return;
+        x = 0;
+        if (++y < p.taps[1]) return;
+        y = 0, z++;
+    }
+    __device__ __forceinline__ int tap(const ConvParams &p) const {
+        int line = (p.tap_first[2] + z * p.tap_step[2]) * p.filter[1] + p.tap_first[1] + y * p.tap_step[1];
+        return line * p.filter[0] + p.tap_first[0] + x * p.tap_step[0];
+    }
+};
+
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const ConvParams &p, int first, int step) {
     Ring ring;
-    for (int t = first; t < p.schedule.count(); t += step) {
+    Span all = span(p);
+    for (int t = first; t < p.schedule.count() && all.count; t += step) {
         Tile tile = p.schedule.at(t);
         Pixel at = first_pixel(p, tile.m);
-        for (int z = 0; z < p.taps[2]; z++) {
-            for (int y = 0; y < p.taps[1]; y++) {
-                for (int x = 0; x < p.taps[0]; x++) {
-                    int tap = ((p.tap_first[2] + z * p.tap_step[2]) * p.filter[1] + p.tap_first[1] + y * p.tap_step[1]) * p.filter[0] +
-                              p.tap_first[0] + x * p.tap_step[0];
-                    u16 ox = u16(x * p.tap_offset[0]), oy = u16(y * p.tap_offset[1]), oz = u16(z * p.tap_offset[2]);
-                    for (int k = 0; k < p.k_blocks; k++, ring.next()) {
-                        claim_stage(s, ring);
-                        if constexpr (SPATIAL == 2) {
-                            tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.n, ox, oy);
-                        } else {
-                            tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.d, at.n, ox, oy, oz);
-                        }
-                        load_weights(s, ring, b, k * kTileK, tap, tile.n);
-                    }
-                }
+        Walk walk(p, all.first);
+        for (int i = 0; i < all.count; i++, ring.next(), walk.next(p)) {
+            u16 x = u16(walk.x * p.tap_offset[0]), y = u16(walk.y * p.tap_offset[1]), z = u16(walk.z * p.tap_offset[2]);
+            claim_stage(s, ring);
+            if constexpr (SPATIAL == 2) {
+                tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), walk.k * kTileK, at.w, at.h, at.n, x, y);
+            } else {
+                tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), walk.k * kTileK, at.w, at.h, at.d, at.n, x, y, z);
             }
+            load_weights(s, ring, b, walk.k * kTileK, walk.tap(p), tile.n);
         }
     }
 }
 
+// Where the rows of a result go whose pixels lie apart.
+struct PixelPlace : MatrixPlace {
+    const ConvParams &p;
+
+    __device__ __forceinline__ PixelPlace(const ConvParams &p) : p(p) {}
+    __device__ __forceinline__ i64 offset(int row) const {
+        int line = row / p.size[0], w = row - line * p.size[0], plane = line / p.size[1], h = line - plane * p.size[1], n = plane / p.size[2];
+        return w * p.place[0] + h * p.place[1] + (plane - n * p.size[2]) * p.place[2] + n * p.place[3];
+    }
+};
+
 __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const ConvParams &p, int consumer, int first, int step) {
     Ring ring;
-    int stages = p.taps[0] * p.taps[1] * p.taps[2] * p.k_blocks;
+    int turn = 0, stages = span(p).count;
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
+        Block block{p.pixels, p.channels, 0, tile.m, tile.n};
         Acc acc[kBlocksM][TILE_N / 2];
-        accumulate(s, ring, consumer, stages, acc);
-        store_rows<TILE_N>(s, c, p.c, consumer, acc, p.epilogue, Block{p.pixels, p.channels, 0, tile.m, tile.n});
+        if (stages) {
+            accumulate(s, ring, consumer, stages, acc);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kBlocksM * TILE_N / 2; i++) acc[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
+        }
+        if constexpr (SPLIT == 1) {
+            store_rows<TILE_N>(s, c, p.c, PixelPlace(p), consumer, acc, p.epilogue, block, turn);
+        } else {
+            Acc sum[kBlocksM][kColumns / 2];
+            add_partial_sums(s, consumer, acc, sum);
+            block.column += int(cluster_rank()) * kColumns;
+            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, PixelPlace(p), consumer, sum, p.epilogue, block, turn);
+        }
     }
 }
 
@@ -109,16 +162,18 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     if (threadIdx.x == 0) {
         tma_prefetch(a);
         tma_prefetch(b);
-        if (STORE != STORE_DIRECT) tma_prefetch(c);
+        if (STORE == STORE_TMA) tma_prefetch(c);
     }
     start_block(s);
 
-    int first = blockIdx.x / kCluster, step = gridDim.x / kCluster, warpgroup = warpgroup_index();
+    constexpr int kBlocks = kCluster * SPLIT;
+    int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS == 2) registers_lower<40>();
+        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
+        if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
     } else {
-        if constexpr (CONSUMERS == 2) registers_raise<232>();
+        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     }
     finish_block();

@@ -54,18 +54,19 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
 
 __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const GemmParams &p, int consumer, int first, int step) {
     Ring ring;
+    int turn = 0;
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
         Block block{p.m, p.n, tile.batch, tile.m, tile.n};
         Acc acc[kBlocksM][TILE_N / 2];
         accumulate(s, ring, consumer, span(p, 0).count, acc);
         if constexpr (SPLIT == 1) {
-            store_rows<TILE_N>(s, c, p.c, consumer, acc, p.epilogue, block);
+            store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, block, turn);
         } else {
             Acc sum[kBlocksM][kColumns / 2];
             add_partial_sums(s, consumer, acc, sum);
             block.column += int(cluster_rank()) * kColumns;
-            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, consumer, sum, p.epilogue, block);
+            if (block.column < tile.n + TILE_N) store_rows<kColumns>(s, c, p.c, MatrixPlace{}, consumer, sum, p.epilogue, block, turn);
         }
     }
 }
@@ -84,11 +85,11 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     constexpr int kBlocks = kCluster * SPLIT;
     int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS == 2) registers_lower<40>();
+        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
         if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
     } else {
-        if constexpr (CONSUMERS == 2) registers_raise<232>();
+        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     }
     finish_block();

@@ -72,6 +72,13 @@ __device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barri
         : "memory");
 }
 
+__device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barrier, int x, int y, int z, int w, int v) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w), "r"(v)
+        : "memory");
+}
+
 // The same into the blocks of the cluster whose bits are set in `ranks`, at the same offset, completing on the same barrier of each.
 __device__ __forceinline__ void tma_load_multicast(u32 to, const TensorMap &map, u32 barrier, u16 ranks, int x, int y, int z) {
     asm volatile(
@@ -152,15 +159,13 @@ __device__ __forceinline__ void cluster_sync() {
     asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
 }
 
-// A value in the shared memory of the block `rank`, at the address that it has in this block.
-__device__ __forceinline__ u32 cluster_load(u32 address, u32 rank) {
-    u32 value;
+// 16 bytes of the shared memory of the block `rank`, at the address that they have in this block.
+__device__ __forceinline__ void cluster_load4(u32 address, u32 rank, u32 &a, u32 &b, u32 &c, u32 &d) {
     asm volatile(
-        "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %1, %2;\n ld.shared::cluster.b32 %0, [remote];\n}"
-        : "=r"(value)
+        "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %4, %5;\n ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote];\n}"
+        : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
         : "r"(address), "r"(rank)
         : "memory");
-    return value;
 }
 
 // ---- launches that overlap -----------------------------------------------------------------------------------------------------------
@@ -182,11 +187,19 @@ __device__ __forceinline__ void matrix_store4_transposed(u32 address, u32 a, u32
                  : "memory");
 }
 
+__device__ __forceinline__ uint4 shared_load16(u32 address) {
+    uint4 v;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");
+    return v;
+}
 __device__ __forceinline__ void shared_store(u32 address, u32 value) {
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 __device__ __forceinline__ void shared_store(u32 address, u32 a, u32 b) {
     asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(a), "r"(b) : "memory");
+}
+__device__ __forceinline__ void shared_store(u32 address, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 __device__ __forceinline__ void shared_store16(u32 address, u16 value) {
     asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(value) : "memory");

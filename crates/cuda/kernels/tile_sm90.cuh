@@ -11,10 +11,11 @@
 //   CONSUMERS, STAGES
 //   CLUSTER_M, CLUSTER_N       blocks of a cluster along M and N: those with the same n share loads of B, those with the same m of A
 //   SPLIT                      blocks of a cluster that share one tile and divide K; their sums are added in the order of their ranks
-//   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16-bit types), STORE_DIRECT (any strides)
+//   STORE                      STORE_TMA, STORE_TMA_TRANSPOSED (C is contiguous along M; 16-bit types), STORE_ROWS (each row of C has its own
+//                              address, a multiple of 16 bytes), STORE_DIRECT (any strides)
 //   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
 //   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
-//   PLAIN_A                    1: A's stage is not swizzled (rows of 16 bytes; the first convolution of a network)
+//   HALF_ROWS_A                1: A's stage is two blocks of TILE_M rows of 64 bytes (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
 #include "epilogue.cuh"
@@ -22,9 +23,10 @@
 #define STORE_DIRECT 0
 #define STORE_TMA 1
 #define STORE_TMA_TRANSPOSED 2
+#define STORE_ROWS 3
 
-#ifndef PLAIN_A
-#define PLAIN_A 0
+#ifndef HALF_ROWS_A
+#define HALF_ROWS_A 0
 #endif
 #ifndef PROMOTE
 #define PROMOTE 0
@@ -179,17 +181,18 @@ __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
 
 // Multiplies one stage into `acc`; with `add` 0 what `acc` held is dropped.
 __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], u32 add) {
-    constexpr u32 kStepA = (A_MN ? 2048 : PLAIN_A ? TILE_M * 32 : 32) >> 4, kStepB = (B_MN ? 2048 : 32) >> 4;   // 32 bytes of K
-    constexpr u32 kBlockA = PLAIN_A ? 1024 : 8192;                                                              // 64 rows
+    constexpr u32 kStepA = A_MN ? 2048 : 32, kStepB = B_MN ? 2048 : 32;       // 32 bytes of K
+    constexpr u32 kBlockA = HALF_ROWS_A ? 4096 : 8192;                        // 64 rows
     u32 at = s.a(stage) + consumer * kBlocksM * kBlockA;
-    u64 a = PLAIN_A ? descriptor_plain(at, TILE_M * 16, 128) : A_MN ? descriptor_mn_major(at, 8192) : descriptor_k_major(at);
+    u64 a = HALF_ROWS_A ? descriptor_half_rows(at) : A_MN ? descriptor_mn_major(at, 8192) : descriptor_k_major(at);
     u64 b = B_MN ? descriptor_mn_major(s.b(stage), 8192) : descriptor_k_major(s.b(stage));
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < kStepsK; k++) {
 #pragma unroll
         for (int i = 0; i < kBlocksM; i++) {
-            Wgmma<TILE_N, A_MN, B_MN>::multiply(acc[i], a + k * kStepA + i * (kBlockA >> 4), b + k * kStepB, k ? 1 : add);
+            u32 step = HALF_ROWS_A ? k / 2 * TILE_M * 64 + k % 2 * 32 : k * kStepA;
+            Wgmma<TILE_N, A_MN, B_MN>::multiply(acc[i], a + ((step + i * kBlockA) >> 4), b + (k * kStepB >> 4), k ? 1 : add);
         }
     }
     wgmma_commit();
@@ -201,15 +204,20 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
     Acc part[kBlocksM][TILE_N / 2];
 #pragma unroll
     for (int i = 0; i < kBlocksM * TILE_N / 2; i++) acc[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
-    for (int done = 0; done < stages;) {
-        int count = min(PROMOTE, stages - done);
-        for (int k = 0; k < count; k++, ring.next()) {
+    int previous = 0;
+    for (int done = 0; done < stages; done += PROMOTE) {
+        for (int k = 0; k < min(PROMOTE, stages - done); k++) {
             barrier_wait(s.full(ring.stage), ring.phase);
             multiply_stage(s, ring.stage, consumer, part, k);
-            wgmma_wait<0>();
-            release_stage(s, ring.stage);
+            if (k) {
+                wgmma_wait<1>();
+                release_stage(s, previous);
+            }
+            previous = ring.stage;
+            ring.next();
         }
-        done += count;
+        wgmma_wait<0>();
+        release_stage(s, previous);
 #pragma unroll
         for (int i = 0; i < kBlocksM; i++) {
             wgmma_pin(part[i]);
@@ -239,27 +247,32 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
 // SPLIT blocks hold partial sums of one tile: each adds those of its own columns, in the order of the ranks. The ring must be idle in all.
 __device__ __forceinline__ void add_partial_sums(const Shared &s, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], Acc (&sum)[kBlocksM][kColumns / 2]) {
     u32 thread = threadIdx.x % 128, rank = cluster_rank();
-    u32 at = s.base + consumer * kBlocksM * (TILE_N / 2) * 512 + thread * 4;
+    u32 at = s.base + consumer * kBlocksM * (TILE_N / 2) * 512 + thread * 16;
     named_barrier(1 + CONSUMERS, 128 * CONSUMERS);   // no consumer of this block reads the ring any more
 #pragma unroll
     for (int i = 0; i < kBlocksM; i++) {
 #pragma unroll
-        for (int j = 0; j < TILE_N / 2; j++) shared_store(at + (i * (TILE_N / 2) + j) * 512, *reinterpret_cast<u32 *>(&acc[i][j]));
+        for (int j = 0; j < TILE_N / 2; j += 4) {
+            u32 *v = reinterpret_cast<u32 *>(&acc[i][j]);
+            shared_store(at + (i * (TILE_N / 2) + j) * 512, v[0], v[1], v[2], v[3]);
+        }
     }
     cluster_sync();
     if (rank * kColumns >= TILE_N) return;
 #pragma unroll
     for (int i = 0; i < kBlocksM; i++) {
         u32 from = at + (i * (TILE_N / 2) + rank * (kColumns / 2)) * 512;
+        u32 part[SPLIT][kColumns / 2];   // all on their way at once
+#pragma unroll
+        for (int r = 0; r < SPLIT; r++) {
+#pragma unroll
+            for (int j = 0; j < kColumns / 2; j += 4) cluster_load4(from + j * 512, r, part[r][j], part[r][j + 1], part[r][j + 2], part[r][j + 3]);
+        }
 #pragma unroll
         for (int j = 0; j < kColumns / 2; j++) {
-            Acc x = 0;
+            sum[i][j] = 0;
 #pragma unroll
-            for (int r = 0; r < SPLIT; r++) {
-                u32 bits = cluster_load(from + j * 512, r);
-                x += *reinterpret_cast<Acc *>(&bits);
-            }
-            sum[i][j] = x;
+            for (int r = 0; r < SPLIT; r++) sum[i][j] += *reinterpret_cast<Acc *>(&part[r][j]);
         }
     }
 }
@@ -348,43 +361,79 @@ __device__ __forceinline__ void write_chunk(u32 chunk, const Acc (&acc)[COLUMNS 
     }
 }
 
-// Sends COLUMNS columns of a consumer's 64 rows out through its two chunks.
-template <int COLUMNS, int FIRST = 0>
-__device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, int consumer, const Acc (&acc)[COLUMNS / 2], const Epilogue &e,
-                                          const Block &b) {
+// Where chunks of a plain matrix go. Kernels whose rows lie otherwise have their own.
+struct MatrixPlace {
+    __device__ __forceinline__ void store(const TensorMap &map, u32 chunk, const Block &b, int column) const {
+        if constexpr (STORE == STORE_TMA_TRANSPOSED) {
+            tma_store(map, chunk, b.row, column, b.batch);
+        } else {
+            tma_store(map, chunk, column, b.row, b.batch);
+        }
+    }
+    __device__ __forceinline__ i64 offset(int row) const { return 0; }
+};
+
+// Sends COLUMNS columns of a consumer's 64 rows out through its two chunks, which take turns.
+template <int COLUMNS, int FIRST = 0, class Place>
+__device__ __forceinline__ void store_tma(const Shared &s, const TensorMap &map, const Place &place, int consumer, const Acc (&acc)[COLUMNS / 2],
+                                          const Epilogue &e, const Block &b, int &turn) {
     constexpr int kUnit = STORE == STORE_TMA_TRANSPOSED ? 64 : 128 / int(sizeof(C::Raw));
     constexpr int kWidth = COLUMNS < kUnit ? COLUMNS : kUnit;
     if constexpr (FIRST < COLUMNS) {
         bool leader = threadIdx.x % 128 == 0;
-        u32 chunk = s.chunk(consumer, FIRST / kUnit % 2);
+        u32 chunk = s.chunk(consumer, turn);
+        turn ^= 1;
         if (leader) tma_store_wait<1>();
         named_barrier(1 + consumer, 128);
         write_chunk<FIRST, kWidth, COLUMNS>(chunk, acc, e, b);
         fence_async_proxy();
         named_barrier(1 + consumer, 128);
         if (leader) {
-            if constexpr (STORE == STORE_TMA_TRANSPOSED) {
-                tma_store(map, chunk, b.row, b.column + FIRST, b.batch);
-            } else {
-                tma_store(map, chunk, b.column + FIRST, b.row, b.batch);
-            }
+            place.store(map, chunk, b, b.column + FIRST);
             tma_store_commit();
         }
-        store_tma<COLUMNS, FIRST + kUnit>(s, map, consumer, acc, e, b);
+        store_tma<COLUMNS, FIRST + kUnit>(s, map, place, consumer, acc, e, b, turn);
+    }
+}
+
+// The same, but threads copy the rows of the chunk, 16 bytes at a time: eight threads a row, four rows a thread.
+template <int COLUMNS, int FIRST = 0>
+__device__ __forceinline__ void store_scattered(const Shared &s, C::Raw *data, const i64 (&offsets)[4], int consumer, const Acc (&acc)[COLUMNS / 2],
+                                                const Epilogue &e, const Block &b, int &turn) {
+    constexpr int kUnit = 128 / int(sizeof(C::Raw)), kPiece = 16 / int(sizeof(C::Raw));
+    if constexpr (FIRST < COLUMNS) {
+        u32 chunk = s.chunk(consumer, turn);
+        turn ^= 1;
+        write_chunk<FIRST, COLUMNS - FIRST < kUnit ? COLUMNS - FIRST : kUnit, COLUMNS>(chunk, acc, e, b);
+        named_barrier(1 + consumer, 128);   // all have read what this chunk held two turns ago, and have written it now
+        int thread = threadIdx.x % 128, unit = thread % 8, column = b.column + FIRST + unit * kPiece;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int row = thread / 8 + i * 16;
+            if (b.row + row < b.m && column < b.n) {
+                *reinterpret_cast<uint4 *>(data + offsets[i] + column) = shared_load16(chunk + row * 128 + ((unit ^ row % 8) * 16));
+            }
+        }
+        store_scattered<COLUMNS, FIRST + kUnit>(s, data, offsets, consumer, acc, e, b, turn);
     }
 }
 
 // Stores a consumer's part of a tile whose first element is (m, n).
-template <int COLUMNS>
-__device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map, const Destination &c, int consumer,
-                                           const Acc (&acc)[kBlocksM][COLUMNS / 2], const Epilogue &e, Block b) {
+template <int COLUMNS, class Place>
+__device__ __forceinline__ void store_rows(const Shared &s, const TensorMap &map, const Destination &c, const Place &place, int consumer,
+                                           const Acc (&acc)[kBlocksM][COLUMNS / 2], const Epilogue &e, Block b, int &turn) {
     b.row += consumer * kBlocksM * 64;
 #pragma unroll
     for (int i = 0; i < kBlocksM; i++, b.row += 64) {
         if constexpr (STORE == STORE_DIRECT) {
             store_direct<COLUMNS>(c, acc[i], e, b);
+        } else if constexpr (STORE == STORE_ROWS) {
+            i64 offsets[4];
+#pragma unroll
+            for (int j = 0; j < 4; j++) offsets[j] = place.offset(min(b.row + int(threadIdx.x) % 128 / 8 + j * 16, b.m - 1));
+            store_scattered<COLUMNS>(s, c.data, offsets, consumer, acc[i], e, b, turn);
         } else {
-            store_tma<COLUMNS>(s, map, consumer, acc[i], e, b);
+            store_tma<COLUMNS>(s, map, place, consumer, acc[i], e, b, turn);
         }
     }
 }

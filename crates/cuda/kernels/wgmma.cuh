@@ -54,8 +54,11 @@ typedef float Acc;
 #define REGISTERS_8 REGISTERS_4 ", %4, %5, %6, %7"
 #define REGISTERS_16 REGISTERS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
 #define REGISTERS_32 REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define REGISTERS_40 REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
 #define REGISTERS_48 REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
 #define REGISTERS_64 REGISTERS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define REGISTERS_80 REGISTERS_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define REGISTERS_88 REGISTERS_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
 #define REGISTERS_96 REGISTERS_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define REGISTERS_128 REGISTERS_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
@@ -65,8 +68,11 @@ typedef float Acc;
 #define OPERANDS_8(i) OPERANDS_4(i), OPERANDS_4(i + 4)
 #define OPERANDS_16(i) OPERANDS_8(i), OPERANDS_8(i + 8)
 #define OPERANDS_32(i) OPERANDS_16(i), OPERANDS_16(i + 16)
+#define OPERANDS_40(i) OPERANDS_32(i), OPERANDS_8(i + 32)
 #define OPERANDS_48(i) OPERANDS_32(i), OPERANDS_16(i + 32)
 #define OPERANDS_64(i) OPERANDS_32(i), OPERANDS_32(i + 32)
+#define OPERANDS_80(i) OPERANDS_64(i), OPERANDS_16(i + 64)
+#define OPERANDS_88(i) OPERANDS_80(i), OPERANDS_8(i + 80)
 #define OPERANDS_96(i) OPERANDS_64(i), OPERANDS_32(i + 64)
 #define OPERANDS_128(i) OPERANDS_64(i), OPERANDS_64(i + 64)
 
@@ -89,7 +95,10 @@ WGMMA(16, 8, 8, 9, 10, 11, 12)
 WGMMA(32, 16, 16, 17, 18, 19, 20)
 WGMMA(64, 32, 32, 33, 34, 35, 36)
 WGMMA(96, 48, 48, 49, 50, 51, 52)
+WGMMA(80, 40, 40, 41, 42, 43, 44)
 WGMMA(128, 64, 64, 65, 66, 67, 68)
+WGMMA(160, 80, 80, 81, 82, 83, 84)
+WGMMA(176, 88, 88, 89, 90, 91, 92)
 WGMMA(192, 96, 96, 97, 98, 99, 100)
 WGMMA(256, 128, 128, 129, 130, 131, 132)
 
@@ -138,8 +147,5 @@ __device__ __forceinline__ u64 descriptor_mn_major(u32 address, u32 next) {
     return u64(address >> 4 & 0x3FFF) | u64(next >> 4) << 16 | 64ull << 32 | 1ull << 62;
 }
 
-// Not swizzled, K-major: cores of 8 rows of 16 bytes; `next_k` and `next_rows` are the distances in bytes to the next 16 bytes of K and to
-// the next 8 rows.
-__device__ __forceinline__ u64 descriptor_plain(u32 address, u32 next_k, u32 next_rows) {
-    return u64(address >> 4 & 0x3FFF) | u64(next_k >> 4) << 16 | u64(next_rows >> 4) << 32;
-}
+// K-major with rows of 64 bytes, as TMA's 64-byte swizzle writes them.
+__device__ __forceinline__ u64 descriptor_half_rows(u32 address) { return u64(address >> 4 & 0x3FFF) | 1ull << 16 | 32ull << 32 | 2ull << 62; }
