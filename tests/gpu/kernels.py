@@ -145,12 +145,28 @@ def header(name):
     return {"epilogue.cuh": "#pragma once\n#include \"types.cuh\"\n#define HAS_EPILOGUE\nstruct Epilogue { %s };\n__device__ __forceinline__ float epilogue(float sum, const Epilogue &e, int batch, int row, int column) { %s }\n" % (fields, body)}
 
 
+_sources = None
+
+
+def sources():
+    global _sources
+    if _sources is None:
+        import glob
+        _sources = "".join(open(p).read() for p in sorted(glob.glob(nv.KERNELS + "/*.cu*")))
+    return _sources
+
+
 def cubin(folder, source, defines, epilogue=""):
-    key = source[:-3] + "-" + hashlib.sha1(json.dumps([defines, epilogue], sort_keys=True).encode()).hexdigest()[:16]
+    key = source[:-3] + "-" + hashlib.sha1((json.dumps([defines, epilogue], sort_keys=True) + sources()).encode()).hexdigest()[:16]
     path = os.path.join(folder, key + ".cubin")
     if not os.path.exists(path):
-        data, _ = nv.compile_cubin(source, defines, headers=header(epilogue))
-        open(path, "wb").write(data)
+        data, log = nv.compile_cubin(source, defines, headers=header(epilogue))
+        spills = re.findall(r"(\d+) bytes spill stores", log)
+        if spills and max(map(int, spills)) > 16:
+            print(json.dumps(dict(spills=max(map(int, spills)), source=source, defines=defines)), flush=True)
+        with open(path + str(os.getpid()), "wb") as f:
+            f.write(data)
+        os.replace(path + str(os.getpid()), path)
     return path
 
 
@@ -203,30 +219,175 @@ def gemm(folder, v, a, b, c, epilogue="", args=(), parts=1):
     return k.prepare(grid, 128 * (1 + d["CONSUMERS"]), size, [ma, mb, mc, p], overlap)
 
 
-def conv(folder, v, x, w, y, stride, pad, dil, epilogue="", args=()):
-    """Forward: x (N, spatial, C), w (OC, taps, C), y (N, spatial, OC), contiguous; 1 to 3 spatial dimensions, innermost last."""
-    d = dict(v)
+def flip(q):
+    return list(reversed(q))
+
+
+def three(q, fill):
+    return flip(q) + [fill] * (3 - len(q))
+
+
+def planar(xs, ys, ks, stride, pad, dil):
+    """1-D problems as 2-D ones of one row."""
+    lead = [1] * max(0, 2 - len(xs))
+    return lead + list(xs), lead + list(ys), lead + list(ks), lead + stride, [0] * len(lead) + pad, lead + dil
+
+
+def launch_conv(folder, d, a, w, out, walk, epilogue="", args=()):
+    """`walk`: sizes of the result, strides, first pixels, taps, tap_first, tap_step, tap_offset, filter, all innermost last; place (W, H, D, N) or None."""
     group, overlap = d.pop("GROUP", 8), d.pop("OVERLAP", True)
-    nd = x.dim() - 2
-    lead = [1] * (2 - nd) if nd < 2 else []
-    xs, ys, ks = [lead + list(t.shape[1:-1]) for t in (x, y, w)]
-    stride, dil, pad = lead + stride, lead + dil, [0] * len(lead) + pad
-    flip = lambda q: list(reversed(q))
-    N, C, OC, sp = x.shape[0], x.shape[-1], y.shape[-1], len(xs)
+    sp = len(walk["size"])
     d["SPATIAL"] = sp
     k = Kernel(cubin(folder, "conv_sm90.cu", d, epilogue), "conv_sm90", shared_bytes(d))
     tk, tm, tn = 128 // SIZE[d["A_TYPE"]], d["TILE_M"], d["TILE_N"]
-    lower = [-p for p in pad]
-    upper = [(o - 1) * s - p - (i - 1) for o, s, p, i in zip(ys, stride, pad, xs)]
-    ma = im2col(d["A_TYPE"], x.data_ptr(), [C, *flip(xs), N], flip(lower), flip(upper), tk, tm, flip(stride))
-    mb = tiled(d["B_TYPE"], w.data_ptr(), [C, math.prod(ks), OC], [C, C * math.prod(ks)], [tk, 1, tn // d["CLUSTER_M"]])
-    pixels = N * math.prod(ys)
-    mc = bytes(128) if d["STORE"] == "STORE_DIRECT" else tiled(d["C_TYPE"], y.data_ptr(), [OC, pixels, 1], [OC, OC * pixels], chunk_box(d))
-    cm, cn, grid = grid_of(d, -(-pixels // tm), -(-OC // tn), 1)
-    three = lambda q, fill: flip(q) + [fill] * (3 - sp)
-    p = pack(pixels, OC, -(-C // tk), *three(ks, 1), 0, 0, 0, 1, 1, 1, *three(dil, 1), *three(ks, 1), *three(ys, 1), *three(stride, 1), *three(lower, 0),
-             cm, cn, 1, group, ("p", y.data_ptr()), ("p", OC), ("p", 1), ("p", 0), *(args or (0,)))
-    return k.prepare(grid, 128 * (1 + d["CONSUMERS"]), d["CLUSTER_M"] * d["CLUSTER_N"], [ma, mb, mc, p], overlap)
+    N, C = a.shape[0], a.shape[-1]
+    dims = list(a.shape[1:-1]) if a.dim() - 2 == sp else [1] + list(a.shape[1:-1])
+    upper = [st + (o - 1) * s - (i - 1) for st, o, s, i in zip(walk["start"], walk["size"], walk["stride"], dims)]
+    ma = im2col(d["A_TYPE"], a.data_ptr(), [C, *flip(dims), N], flip(walk["start"]), flip(upper), tk, tm, flip(walk["stride"]))
+    taps, ic, oc = math.prod(walk["filter"]), w.shape[-1], w.shape[0]
+    box = [64, 1, tk] if d["B_MN"] else [tk, 1, tn // d["CLUSTER_M"]]
+    mb = tiled(d["B_TYPE"], w.data_ptr(), [ic, taps, oc], [ic, ic * taps], box)
+    pixels, ch = N * math.prod(walk["size"]), out.shape[-1]
+    mc = tiled(d["C_TYPE"], out.data_ptr(), [ch, pixels, 1], [ch, ch * pixels], chunk_box(d)) if d["STORE"] == "STORE_TMA" else bytes(128)
+    cm, cn, grid = grid_of(d, -(-pixels // tm), -(-ch // tn), 1)
+    p = pack(pixels, ch, -(-C // tk), *three(walk["taps"], 1), *three(walk["tap_first"], 0), *three(walk["tap_step"], 1), *three(walk["tap_offset"], 1), *three(walk["filter"], 1),
+             *three(walk["size"], 1), *three(walk["stride"], 1), *three(walk["start"], 0), cm, cn, 1, group, ("p", out.data_ptr() + walk.get("offset", 0) * SIZE[d["C_TYPE"]]), ("p", ch), ("p", 1), ("p", 0),
+             *[("p", x) for x in walk.get("place", [0] * 4)], *(args or (0,)))
+    return k.prepare(grid, 128 * (1 + d["CONSUMERS"]), d["CLUSTER_M"] * d["CLUSTER_N"] * d["SPLIT"], [ma, mb, mc, p], overlap)
+
+
+def conv(folder, v, x, w, y, stride, pad, dil, epilogue="", args=()):
+    """Forward: x (N, spatial, C), w (OC, taps, C), y (N, spatial, OC), contiguous; 1 to 3 spatial dimensions, innermost last."""
+    xs, ys, ks, stride, pad, dil = planar(x.shape[1:-1], y.shape[1:-1], w.shape[1:-1], stride, pad, dil)
+    n = len(ks)
+    return launch_conv(folder, dict(v), x, w, y, dict(size=ys, stride=stride, start=[-p for p in pad], taps=ks, tap_first=[0] * n, tap_step=[1] * n, tap_offset=dil, filter=ks), epilogue, args)
+
+
+def conv_backward_data(folder, v, dy, w, dx, stride, pad, dil):
+    """One launch, or one for each residue of a strided convolution."""
+    xs, ys, ks, stride, pad, dil = planar(dx.shape[1:-1], dy.shape[1:-1], w.shape[1:-1], stride, pad, dil)
+    n, go = len(ks), []
+    C = dx.shape[-1]
+    steps = [C * math.prod(xs[i + 1:]) for i in range(n)]
+    for r in range(math.prod(stride)):
+        res, rest = [], r
+        for s in reversed(stride):
+            res.insert(0, rest % s)
+            rest //= s
+        size = [-(-(x - a) // s) for x, a, s in zip(xs, res, stride)]
+        if not all(size):
+            continue
+        first, taps, start, step, offset = [], [], [], [], []
+        for k, s, p, q, a in zip(ks, stride, pad, dil, res):
+            mine = [t for t in range(k) if (a + p - t * q) % s == 0]   # the taps that reach this residue
+            taps.append(len(mine))
+            first.append(mine[-1] if mine else 0)
+            start.append((a + p - mine[-1] * q) // s if mine else 0)
+            step.append(mine[-2] - mine[-1] if len(mine) > 1 else -1)
+            offset.append((mine[-1] - mine[-2]) * q // s if len(mine) > 1 else 1)
+        d = dict(v)
+        if math.prod(stride) > 1:
+            d["STORE"] = "STORE_ROWS"
+        if not all(taps):
+            d["NO_TAPS"] = 1
+        walk = dict(size=size, stride=[1] * n, start=start, taps=taps if all(taps) else [1] * n, tap_first=first, tap_step=step, tap_offset=offset, filter=ks,
+                    offset=sum(a * t for a, t in zip(res, steps)), place=[s * t for s, t in zip(flip(stride), flip(steps))] + [0] * (3 - n) + [C * math.prod(xs)])
+        go.append(launch_conv(folder, d, dy, w, dx, walk))
+
+    def run():
+        for g in go:
+            g()
+
+    return run
+
+
+_workspaces = {}
+
+
+def workspace(elements):
+    """One workspace of each size for all: what used it before has ended, in the order of the stream."""
+    import torch
+    if elements not in _workspaces:
+        _workspaces[elements] = torch.empty(elements, device="cuda")
+    return _workspaces[elements]
+
+
+def reduce_parts(folder, parts, count, c, kind):
+    m, n = c.shape
+    k = Kernel(cubin(folder, "reduce_parts.cu", dict(C_TYPE=kind)), "reduce_parts", 0)
+    return k.prepare(-(-m * n // 128), 256, 1, [pack(("p", parts.data_ptr()), count, m, n, ("p", c.data_ptr()), ("p", n), ("p", 1), 0)])
+
+
+def conv_backward_weights(folder, v, x, dy, dw, stride, pad, dil):
+    xs, ys, ks, stride, pad, dil = planar(x.shape[1:-1], dy.shape[1:-1], dw.shape[1:-1], stride, pad, dil)
+    d = dict(v)
+    parts = d.pop("PARTS")
+    N, C, OC, sp = x.shape[0], x.shape[-1], dy.shape[-1], len(xs)
+    pixels, n = N * math.prod(ys), math.prod(ks) * C
+    flat = dw.view(OC, n)
+    out = workspace(parts * OC * n) if parts > 1 else flat
+    if parts > 1:
+        d["C_TYPE"] = "T_F32"
+    if d.pop("POINTWISE"):
+        first = gemm(folder, d, dy.view(1, pixels, OC).transpose(1, 2), x.view(1, pixels, C), out.view(parts, OC, n), parts=parts)
+    else:
+        d["SPATIAL"] = sp
+        k = Kernel(cubin(folder, "conv_weights_sm90.cu", d), "conv_weights_sm90", shared_bytes(d))
+        start = [-p for p in pad]
+        upper = [st + (o - 1) * s - (i - 1) for st, o, s, i in zip(start, ys, stride, xs)]
+        ma = tiled(d["A_TYPE"], dy.data_ptr(), [OC, pixels, 1], [OC, OC * pixels], [64, 64, 1])
+        mb = im2col(d["B_TYPE"], x.data_ptr(), [C, *flip(xs), N], flip(start), flip(upper), 64, 64, flip(stride))
+        mc = tiled(d["C_TYPE"], out.data_ptr(), [n, OC, parts], [n, n * OC], chunk_box(d))
+        cm, cn, grid = grid_of(d, -(-OC // d["TILE_M"]), -(-n // d["TILE_N"]), parts)
+        p = pack(OC, n, -(-(-(-pixels // 64)) // parts), C // 64, *three(ks, 1), *three(dil, 1), *three(ys, 1), *three(stride, 1), *three(start, 0), cm, cn, parts, 8,
+                 ("p", out.data_ptr()), ("p", n), ("p", 1), ("p", n * OC), 0)
+        first = k.prepare(grid, 128 * (1 + d["CONSUMERS"]), 1, [ma, mb, mc, p])
+    if parts == 1:
+        return first
+    second = reduce_parts(folder, out, parts, flat, v["C_TYPE"])
+
+    def run():
+        first()
+        second()
+
+    return run
+
+
+def conv_window(folder, v, x, w, y, stride, pad, epilogue="", args=()):
+    """Few input channels; x (N, H, W, C) with any strides."""
+    import torch
+    d = dict(v)
+    N, H, W, C = x.shape
+    OC, KH, KW, _ = w.shape
+    OH, OW = y.shape[1:3]
+    cp = d["CHANNELS"]
+    per = 2 if cp == 4 else 1
+    stages = -(-KH // per)
+    rows, pitch = (OH - 1) * stride[0] + KH, -(-((OW - 1) * stride[1] + 8) // 8) * 8
+    packed, wp = workspace((N * rows * pitch * cp + 1) // 2), torch.empty(OC * stages * per * 8 * cp, device="cuda", dtype=x.dtype)
+    pk = cubin(folder, "window_pack.cu", dict(CHANNELS=cp))
+    one = Kernel(pk, "window_pack", 0).prepare(-(-N * rows * pitch // 256), 256, 1, [pack(("p", x.data_ptr()), ("p", packed.data_ptr()), C, W, H, pad[1], pad[0], pitch, rows, N,
+                                               ("p", x.stride(3)), ("p", x.stride(2)), ("p", x.stride(1)), ("p", x.stride(0)))])
+    two = Kernel(pk, "window_weights", 0).prepare(-(-OC * stages * per * 8 // 256), 256, 1, [pack(("p", w.data_ptr()), ("p", wp.data_ptr()), OC, C, KW, KH, stages * per,
+                                                  ("p", w.stride(0)), ("p", w.stride(3)), ("p", w.stride(2)), ("p", w.stride(1)))])
+    kind, row = d["A_TYPE"], pitch * cp
+    ma = tiled(kind, packed.data_ptr(), [8 * cp, OW, KH, OH, N], [stride[1] * cp, row, stride[0] * row, rows * row], [8 * cp, 16, 1, 8, 1], 2 if cp == 4 else 3)
+    kk = stages * per * 8 * cp
+    mb = tiled(kind, wp.data_ptr(), [kk, OC, 1], [kk, kk * OC], [64, d["TILE_N"], 1])
+    mc = tiled(kind, y.data_ptr(), [OC, OW, OH, N], [OC, OC * OW, OC * OW * OH], [64, 16, 4, 1])
+    across, down = -(-OW // 16), -(-OH // 8)
+    tiles, cn = N * across * down, -(-OC // d["TILE_N"])
+    k = Kernel(cubin(folder, "conv_window_sm90.cu", d, epilogue), "conv_window_sm90", shared_bytes(d))
+    p = pack(OC, OW, OH, across, down, stages, tiles, cn, 1, 8, ("p", y.data_ptr()), ("p", OC), ("p", 1), ("p", 0), *(args or (0,)))
+    three_ = k.prepare(min(132, tiles * cn), 128 * (1 + d["CONSUMERS"]), 1, [ma, mb, mc, p])
+
+    def run():
+        one()
+        two()
+        three_()
+
+    run.keep = (wp, packed)
+    return run
 
 
 def attention(folder, v, q, k, o, val, causal_offset, scale, log_sum=None):
@@ -251,10 +412,47 @@ def attention(folder, v, q, k, o, val, causal_offset, scale, log_sum=None):
     mq, mv, mo = four(q, [64, rows, 1, 1]), four(val, [64, tn, 1, 1]), four(o, [64, 64, 1, 1])
     mk = four(k.transpose(2, 3), [64, head, 1, 1]) if k_mn else four(k, [64, tn, 1, 1])
     tiles = -(-S // rows)
-    if chunk is None:   # half of the second-level cache for keys and values
-        chunk = max(1, min(B * H, int(24e6 / (SK * D * 4)) * share))
+    if chunk is None:
+        chunk = plans.attention_chunk(d, B * H, tiles, rows, SK, D, share)
     p = pack(S, SK, H, B, share, tiles, chunk, causal_offset, float(scale), 0, ("p", 0), ("p", log_sum.data_ptr() if log_sum is not None else 0))
-    return kern.prepare(min(132, tiles * H * B), 128 * (1 + d["CONSUMERS"]), 1, [mq, mk, mv, mo, p])
+    resident = 2 if d["CONSUMERS"] == 1 and (rows + d["STAGES"] * tn) * head * 2 <= 56 << 10 else 1
+    return kern.prepare(min(132 * resident, tiles * H * B), 128 * (1 + d["CONSUMERS"]), 1, [mq, mk, mv, mo, p])
+
+
+def gemv(folder, v, a, b, c, epilogue="", args=()):
+    """C = A B for up to 8 rows; b (batch, K, N) contiguous along K."""
+    d = dict(v)
+    d.pop("KERNEL")
+    k = Kernel(cubin(folder, "gemv.cu", d, epilogue), "gemv", 0)
+    B, M, N = c.shape
+    p = pack(("p", a.data_ptr()), ("p", b.data_ptr()), ("p", c.data_ptr()), M, N, a.shape[2], ("p", a.stride(1)), ("p", b.stride(2)), ("p", c.stride(1)), ("p", c.stride(2)),
+             ("p", a.stride(0)), ("p", b.stride(0)), ("p", c.stride(0)), *(args or (0,)))
+    return k.prepare((-(-N // (4 * d["COLUMNS"])), B, 1), 128, 1, [p])
+
+
+def gemm_w4(folder, v, a, w, scales, c):
+    """a (1, rows, K), w (K, N / 2) bytes, scales (groups, N), c (1, rows, N)."""
+    import torch
+    d = dict(v)
+    d.pop("KERNEL", None)
+    rows, K = a.shape[1:]
+    N = c.shape[2]
+    group = K // scales.shape[0]
+    names = dict(A_TYPE=d["A_TYPE"], C_TYPE=d["C_TYPE"], SCALE_TYPE="T_BF16", UNSIGNED=0, ROWS=d.get("ROWS", 8), SPLIT=d["SPLIT"] if "ROWS" in d else 1)
+    path = cubin(folder, "gemm_w4.cu", names)
+    if "ROWS" in d:
+        p = pack(("p", a.data_ptr()), ("p", w.data_ptr()), ("p", scales.data_ptr()), ("p", c.data_ptr()), rows, N, K, group, ("p", a.stride(1)), ("p", w.stride(0)), ("p", scales.stride(0)), ("p", c.stride(1)), 0)
+        return Kernel(path, "gemm_w4", d["ROWS"] * 4096).prepare(-(-N // 128) * d["SPLIT"], 256, d["SPLIT"], [p])
+    full = workspace((K * N + 1) // 2).view(torch.bfloat16)[: K * N].view(1, K, N)
+    p = pack(("p", w.data_ptr()), ("p", scales.data_ptr()), ("p", full.data_ptr()), N, K, group, ("p", w.stride(0)), ("p", scales.stride(0)))
+    first = Kernel(path, "unpack_w4", 0).prepare(-(-K * N // 4096), 256, 1, [p])
+    second = gemm(folder, d, a, full, c)
+
+    def run():
+        first()
+        second()
+
+    return run
 
 
 # ---- problems --------------------------------------------------------------------------------------------------------------------------
@@ -275,6 +473,10 @@ KIND = {"bf16": "T_BF16", "f16": "T_F16", "f32": "T_F32", "s8": "T_S8", "u8": "T
 def describe(line):
     """What plans.py wants to know of a problem, or None."""
     driver, o, desc = options(line)
+    if driver == "matmul" and ":s4:" in o["dt"]:
+        a, b = [list(map(int, s.split("x"))) for s in desc.split(":")]
+        t = KIND[o["dt"].split(":")[0]]
+        return dict(op="w4", types=[t] * 3, batch=1, m=a[0], n=b[1], k=a[1], a_mn=0, b_mn=1, epilogue="")
     if driver == "matmul":
         dts = [KIND.get(t) for t in o["dt"].split(":")]
         dts = dts if len(dts) == 3 else dts * 3
@@ -293,7 +495,9 @@ def describe(line):
         bat = a[0] if len(a) == 3 else 1
         a_mn = o.get("stag", "ab") in ("ba", "acb")
         b_mn = o.get("wtag", "ab") in ("ab", "abc")
-        return dict(op="matmul", types=dts, batch=bat, m=a[-2], n=b[-1], k=a[-1], a_mn=int(a_mn), b_mn=int(b_mn), epilogue=epi)
+        if len(b) == 3:
+            bat = max(bat, b[0])
+        return dict(op="matmul", types=dts, batch=bat, batches=(a[0] if len(a) == 3 else 1, b[0] if len(b) == 3 else 1), m=a[-2], n=b[-1], k=a[-1], a_mn=int(a_mn), b_mn=int(b_mn), epilogue=epi)
     if driver == "conv":
         dts = [KIND.get(t) for t in o["dt"].split(":")]
         dts = dts if len(dts) == 3 else dts * 3
@@ -302,9 +506,14 @@ def describe(line):
                 return None
             dts = ["T_TF32", "T_TF32", "T_F32"]
         z = sizes(desc)
-        if o.get("dir") != "FWD_I" or z["g"] > 1 or o.get("stag") != "axb" or z["ic"] < 8 or None in dts:
+        if z["g"] > 1 or None in dts:
             return None
-        return dict(op="conv", pointwise=set(z["k"] + z["s"]) == {1} and not any(z["p"]), types=dts, z=z, batch=1, m=z["mb"] * math.prod(z["o"]), n=z["oc"], k=z["ic"] * math.prod(z["k"]), a_mn=0, b_mn=0, epilogue="scale" if "attr_scales" in o else "")
+        way, small, nhwc = o.get("dir"), z["ic"] < 8, o.get("stag") == "axb"
+        if way == "BWD_W" and z["ic"] % 64:
+            return None
+        if way != "FWD_I" and (small or not nhwc) or small and (SIZE[dts[0]] != 2 or z["oc"] % 8 or o.get("dtag") != o.get("stag") and not o["dtag"] == "axb") or not small and not nhwc:
+            return None
+        return dict(op="conv", way=way, small=small, nhwc=nhwc, pointwise=not small and set(z["k"] + z["s"]) == {1} and not any(z["p"]), types=dts, z=z, batch=1, m=z["mb"] * math.prod(z["o"]), n=z["oc"], k=z["ic"] * math.prod(z["k"]), a_mn=0, b_mn=0, epilogue="scale" if "attr_scales" in o else "")
     if driver == "sdpa":
         q, k, v = [list(map(int, s.split("x"))) for s in desc.split(":")]
         dt = KIND[o["dt"]]
@@ -362,11 +571,17 @@ class Problem:
             return self.rnd(q["q"], self.ta), self.rnd(q["kv"], self.ta), torch.empty(q["q"], device="cuda", dtype=self.ta), self.rnd(q["kv"], self.ta)
         if q["op"] == "conv":
             z = q["z"]
-            x, w = self.rnd([z["mb"], *z["i"], z["ic"]], self.ta), self.rnd([z["oc"], *z["k"], z["ic"]], self.tb)
-            return x, w, self.rnd([z["mb"], *z["o"], z["oc"]], self.tc), None
+            place = (lambda t: t) if q["nhwc"] else (lambda t: t.movedim(-1, 1).contiguous().movedim(1, -1))
+            x, w = place(self.rnd([z["mb"], *z["i"], z["ic"]], self.ta)), place(self.rnd([z["oc"], *z["k"], z["ic"]], self.tb))
+            y = self.rnd([z["mb"], *z["o"], z["oc"]], self.tc)
+            return {"FWD_I": (x, w, y, None), "BWD_D": (y, w, x, None), "BWD_W": (y, x, w, None)}[q["way"]]
         M, N, K = q["m"], q["n"], q["k"]
-        a = self.rnd([B, K, M], self.ta).transpose(1, 2) if q["a_mn"] else self.rnd([B, M, K], self.ta)
-        b = self.rnd([B, K, N], self.tb) if q["b_mn"] else self.rnd([B, N, K], self.tb).transpose(1, 2)
+        if q["op"] == "w4":
+            w = torch.randint(0, 256, (K, N // 2), device="cuda", dtype=torch.uint8)
+            return self.rnd([1, M, K], self.ta), (w, (torch.rand(K // 128, N, device="cuda") + 0.5).to(torch.bfloat16)), self.rnd([1, M, N], self.tc), None
+        BA, BB = q["batches"]
+        a = self.rnd([BA, K, M], self.ta).transpose(1, 2) if q["a_mn"] else self.rnd([BA, M, K], self.ta)
+        b = self.rnd([BB, K, N], self.tb) if q["b_mn"] else self.rnd([BB, N, K], self.tb).transpose(1, 2)
         return a, b, self.rnd([B, M, N], self.tc), self.rnd([N], torch.bfloat16) if "bias" in q["epilogue"] else None
 
     def peer(self):
@@ -381,7 +596,20 @@ class Problem:
                 return None
             perm = lambda t: t.movedim(-1, 1)
             dil = [a + 1 for a in z["d"]]
+            if q["way"] != "FWD_I":
+                mask = [q["way"] == "BWD_D", q["way"] == "BWD_W", False]
+                xw = (lambda s: (s[2], s[1])) if mask[0] else (lambda s: (s[1], s[2]))
+                return lambda s: torch.ops.aten.convolution_backward(perm(s[0]), *map(perm, xw(s)), None, z["s"], z["p"], dil, False, [0] * len(dil), 1, mask)
             return lambda s: torch.ops.aten.convolution(perm(s[0]), perm(s[1]), None, z["s"], z["p"], dil, False, [0] * len(dil), 1)
+        if q["op"] == "w4":
+            full = [self.rnd([q["k"], q["n"]], self.ta) for _ in range(4)]   # no counterpart there: 16-bit weights
+            turn = [0]
+
+            def product(s):
+                turn[0] += 1
+                return torch.matmul(s[0][0], full[turn[0] % 4])
+
+            return product
         a = lambda s: (s[0][0], s[1][0]) if q["batch"] == 1 else (s[0], s[1])
         if self.ta == torch.int8:
             return lambda s: torch._int_mm(*a(s))
@@ -407,9 +635,19 @@ class Problem:
                         x.masked_fill_(torch.ones_like(x, dtype=torch.bool).triu_(1), float("-inf"))
                     r[b, h] = torch.softmax(x, -1) @ f[3][b, h // g].float()
             return r
+        if q["op"] == "conv" and q["way"] != "FWD_I":
+            z, perm, mask = q["z"], lambda t: t.float().movedim(-1, 1), [q["way"] == "BWD_D", q["way"] == "BWD_W", False]
+            x, w = (s[2], s[1]) if mask[0] else (s[1], s[2])
+            r = torch.ops.aten.convolution_backward(perm(s[0]), perm(x), perm(w), None, z["s"], z["p"], [a + 1 for a in z["d"]], False, [0] * len(z["d"]), 1, mask)
+            return r[0 if mask[0] else 1].movedim(1, -1)
         if q["op"] == "conv":
             z = q["z"]
             r = torch.ops.aten.convolution(s[0].float().movedim(-1, 1), s[1].float().movedim(-1, 1), None, z["s"], z["p"], [a + 1 for a in z["d"]], False, [0] * len(z["d"]), 1).movedim(1, -1)
+        elif q["op"] == "w4":
+            w, scales = s[1]
+            four = torch.stack([w & 15, w >> 4], -1).reshape(q["k"], q["n"]).float()
+            four = torch.where(four > 7, four - 16, four) * scales.float().repeat_interleave(128, 0)
+            r = torch.matmul(s[0].float(), four)
         else:
             r = torch.matmul(s[0].float(), s[1].float())
         if s[3] is not None:
@@ -434,13 +672,26 @@ class Problem:
             go = attention(self.folder, v, s[0], k, s[2], s[3], 0, q["k"] ** -0.5)
             go.k = k
             return go
+        if q["op"] == "w4":
+            return gemm_w4(self.folder, v, s[0], *s[1], s[2])
         args = (("p", s[3].data_ptr()),) if s[3] is not None else (0.25,) if q["epilogue"] == "scale" else ()
+        if q["op"] == "conv" and q["small"]:
+            return conv_window(self.folder, v, s[0], s[1], s[2], q["z"]["s"], q["z"]["p"], q["epilogue"], args)
+        if q["op"] == "conv" and q["way"] == "BWD_D" and q["pointwise"]:
+            rows = lambda t: t.view(1, -1, t.shape[-1])
+            return gemm(self.folder, v, rows(s[0]), s[1].view(1, q["z"]["oc"], q["z"]["ic"]), rows(s[2]))
+        if q["op"] == "conv" and q["way"] != "FWD_I":
+            z = q["z"]
+            f = conv_backward_data if q["way"] == "BWD_D" else conv_backward_weights
+            return f(self.folder, v, *((s[0], s[1], s[2]) if q["way"] == "BWD_D" else (s[1], s[0], s[2])), z["s"], z["p"], [a + 1 for a in z["d"]])
         if q["op"] == "conv" and q["pointwise"]:
             rows = lambda t: t.view(1, -1, t.shape[-1])
             return gemm(self.folder, v, rows(s[0]), s[1].view(1, q["n"], q["k"]).transpose(1, 2), rows(s[2]), q["epilogue"], args)
         if q["op"] == "conv":
             z = q["z"]
             return conv(self.folder, v, s[0], s[1], s[2], z["s"], z["p"], [a + 1 for a in z["d"]], q["epilogue"], args)
+        if v.get("KERNEL") == "gemv":
+            return gemv(self.folder, v, s[0], s[1], s[2], q["epilogue"], args)
         return gemm(self.folder, v, s[0], s[1], s[2], q["epilogue"], args)
 
     def check(self, v, want):
@@ -456,9 +707,11 @@ class Problem:
             return f"{int((~torch.isfinite(got)).sum())} not written"
         err, rms = (got - want).abs(), want.pow(2).mean().sqrt()
         eps = {"T_BF16": 2**-8, "T_F16": 2**-11, "T_E4M3": 2**-4, "T_E5M2": 2**-3}.get(self.q["types"][2], 1e-6)
-        acc = {"T_TF32": 5e-3, "T_E4M3": 3e-3, "T_E5M2": 3e-3, "T_BF16": 1e-4, "T_F16": 1e-4}.get(self.q["types"][0], 0)
+        acc = {"T_TF32": 5e-3, "T_E4M3": 5e-3, "T_E5M2": 5e-3, "T_BF16": 1e-4, "T_F16": 1e-4}.get(self.q["types"][0], 0)
+        if self.q["op"] == "w4" and self.q["m"] > 16:
+            acc = 5e-3   # weights times scales are rounded to 16 bits
         if self.q["op"] == "sdpa":
-            acc = 2e-2   # probabilities are rounded to 16 bits
+            acc, rms = 2e-2, want.pow(2).mean(-1, keepdim=True).sqrt()   # probabilities are rounded to 16 bits
         if "tanh" in self.q["epilogue"]:
             acc = 2e-3
         step = 0 if c.dtype.is_floating_point else 1.01 if self.q["op"] == "conv" else 0.51   # of a convolution in f32 the truth itself is rounded
@@ -589,7 +842,7 @@ def run(folder, files, log, check_only, limit):
 
 def short(line):
     driver, o, desc = options(line)
-    return " ".join([o["dt"], o.get("wtag", ""), o.get("attr_post_ops", ""), o.get("mask", ""), desc])
+    return " ".join([o["dt"], o.get("dir", ""), o.get("wtag", ""), o.get("attr_post_ops", ""), o.get("mask", ""), desc])
 
 
 def report(results):
@@ -617,15 +870,40 @@ def report(results):
     print(f"{sum(1 for r in results if r['plan'] != 'peer' and not r.get('wrong'))} right, {sum(1 for r in results if r.get('wrong'))} wrong")
 
 
+def build_one(job):
+    folder, q = job
+    for v in plans.candidates(q):
+        d = {k: x for k, x in v.items() if k not in ("GROUP", "OVERLAP", "SWAP", "CHUNK", "PARTS", "POINTWISE")}
+        source, plain = "gemm_sm90.cu", q["op"] == "conv" and not q["pointwise"]
+        if v.get("KERNEL") == "gemv":
+            d.pop("KERNEL")
+            source = "gemv.cu"
+        elif q["op"] == "w4":
+            cubin(folder, "gemm_w4.cu", dict(A_TYPE=d["A_TYPE"], C_TYPE=d["C_TYPE"], SCALE_TYPE="T_BF16", UNSIGNED=0, ROWS=d.get("ROWS", 8), SPLIT=d["SPLIT"] if "ROWS" in d else 1))
+            if "ROWS" in d:
+                continue
+        elif q["op"] == "sdpa":
+            source = "attention_sm90.cu"
+        elif plain and q["small"]:
+            source = "conv_window_sm90.cu"
+            cubin(folder, "window_pack.cu", dict(CHANNELS=d["CHANNELS"]))
+        elif plain:
+            source = "conv_weights_sm90.cu" if q["way"] == "BWD_W" else "conv_sm90.cu"
+            d["SPATIAL"] = max(2, len(q["z"]["i"]))
+            if q["way"] == "BWD_D" and math.prod(q["z"]["s"]) > 1:
+                d["STORE"] = "STORE_ROWS"
+                cubin(folder, source, dict(d, NO_TAPS=1), q["epilogue"])
+        if v.get("PARTS", 1) > 1:
+            cubin(folder, "reduce_parts.cu", dict(C_TYPE=d["C_TYPE"]))
+            d["C_TYPE"] = "T_F32"
+        cubin(folder, source, d, q["epilogue"])
+
+
 def build(folder, files):
+    import multiprocessing
     os.makedirs(folder, exist_ok=True)
-    for _, _, q in read(files):
-        for v in plans.candidates(q):
-            d = {k: x for k, x in v.items() if k not in ("GROUP", "OVERLAP", "SWAP", "CHUNK")}
-            conv = q["op"] == "conv" and not q["pointwise"]
-            if conv:
-                d["SPATIAL"] = max(2, len(q["z"]["i"]))
-            cubin(folder, "conv_sm90.cu" if conv else "attention_sm90.cu" if q["op"] == "sdpa" else "gemm_sm90.cu", d, q["epilogue"])
+    with multiprocessing.Pool(os.cpu_count()) as pool:
+        pool.map(build_one, [(folder, q) for _, _, q in read(files)], chunksize=1)
 
 
 if __name__ == "__main__":

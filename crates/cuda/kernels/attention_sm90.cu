@@ -77,7 +77,13 @@ struct Work {
     int first, head, batch, kv_head, tiles;
 };
 
-// Chunks of heads; in each, tiles with most keys first, so that the last ones are short.
+// The tile that this block takes in a round: odd rounds go backwards over the blocks, which evens out tiles of falling length.
+__device__ __forceinline__ int turn_of(int round) {
+    return round * int(gridDim.x) + (round % 2 ? int(gridDim.x) - 1 - int(blockIdx.x) : int(blockIdx.x));
+}
+
+// Chunks of heads; in each, tiles with most keys first, so that the last ones are short. The last round may be incomplete at either end, so it is
+// `t` that says whether there is a tile.
 __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
     int all = p.heads * p.batch, chunk = t / (p.chunk * p.tiles), base = chunk * p.chunk;
     t -= base * p.tiles;
@@ -111,7 +117,10 @@ __device__ __forceinline__ void load_values(const Shared &s, const Ring &ring, c
 __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, const TensorMap &k, const TensorMap &v, const AttentionParams &p) {
     Ring ring;
     u32 phase = 0;
-    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t += gridDim.x, phase ^= 1) {
+    int all = p.tiles * p.heads * p.batch;
+    for (int round = 0; round * int(gridDim.x) < all; round++) {
+        int t = turn_of(round);
+        if (t >= all) continue;
         Work w = work_at(p, t);
         barrier_wait(s.q_empty(), phase ^ 1);
         barrier_expect(s.q_full(), kBytesQ);
@@ -121,6 +130,7 @@ __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, c
             load_keys(s, ring, k, j * TILE_N, w);
             load_values(s, ring, v, j * TILE_N, w);
         }
+        phase ^= 1;
     }
 }
 
@@ -193,15 +203,12 @@ __device__ __forceinline__ void apply_mask(Acc (&scores)[TILE_N / 2], const Atte
 // Turns scores into exponentials against the new maximum; returns by what to multiply earlier sums of each row.
 template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE_N / 2], Rows &rows, float scale, float (&correction)[2]) {
     const float kLowest = -__int_as_float(0x7f800000);
-    float max[2] = {FIRST ? kLowest : rows.max[0], FIRST ? kLowest : rows.max[1]}, shift[2], other[2] = {kLowest, kLowest};
+    float max[2] = {FIRST ? kLowest : rows.max[0], FIRST ? kLowest : rows.max[1]}, shift[2];
 #pragma unroll
-    for (int i = 0; i < TILE_N / 2; i += 8) {   // two chains each
-#pragma unroll
-        for (int j = 0; j < 4; j++) max[j / 2] = fmaxf(max[j / 2], scores[i + j]), other[j / 2] = fmaxf(other[j / 2], scores[i + j + 4]);
-    }
+    for (int i = 0; i < TILE_N / 2; i++) max[i / 2 % 2] = fmaxf(max[i / 2 % 2], scores[i]);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        max[r] = over_row(fmaxf(max[r], other[r]), true);
+        max[r] = over_row(max[r], true);
         shift[r] = max[r] == kLowest ? 0.0f : max[r] * scale;   // a row of which nothing is seen yet
         correction[r] = FIRST ? 0.0f : exp2_fast(rows.max[r] * scale - shift[r]);
         rows.max[r] = max[r];
@@ -209,13 +216,8 @@ template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE
     }
 #pragma unroll
     for (int i = 0; i < TILE_N / 2; i++) scores[i] = exp2_fast(scores[i] * scale - shift[i / 2 % 2]);
-    float late[2] = {0.0f, 0.0f};
 #pragma unroll
-    for (int i = 0; i < TILE_N / 2; i += 8) {
-#pragma unroll
-        for (int j = 0; j < 4; j++) rows.sum[j / 2] += scores[i + j], late[j / 2] += scores[i + j + 4];
-    }
-    rows.sum[0] += late[0], rows.sum[1] += late[1];
+    for (int i = 0; i < TILE_N / 2; i++) rows.sum[i / 2 % 2] += scores[i];
 }
 
 // Accumulators of 64 x 16 are laid out as A's registers want them.
@@ -278,7 +280,10 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
     Ring keys, values;
     u32 phase = 0;
     if (consumer == CONSUMERS - 1) give_turn(consumer);
-    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t += gridDim.x, phase ^= 1) {
+    int all = p.tiles * p.heads * p.batch;
+    for (int round = 0; round * int(gridDim.x) < all; round++) {
+        int t = turn_of(round);
+        if (t >= all) continue;
         Work w = work_at(p, t);
         Acc out[HEAD / 2];
         u32 probabilities[TILE_N / 16][4];
@@ -322,7 +327,10 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(out);
             release(s.v_empty(values.stage));
             values.next();
-            if (__any_sync(~0u, correction[0] != 1.0f || correction[1] != 1.0f)) {   // maxima settle after a few tiles
+#ifdef LAZY
+            if (__any_sync(~0u, correction[0] != 1.0f || correction[1] != 1.0f))
+#endif
+            {
 #pragma unroll
                 for (int i = 0; i < HEAD / 2; i++) out[i] *= correction[i / 2 % 2];
             }
@@ -336,6 +344,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         release(s.v_empty(values.stage));
         values.next();
         store_output(s, o, p, w, consumer, out, rows, scale);
+        phase ^= 1;
     }
     if (consumer == 0) take_turn(consumer);   // the last one given
 }

@@ -6,7 +6,7 @@
 //   forward           src with weights (oc, taps, ic), B_MN 0
 //   backward by data  diff_dst with the same weights as they lie, B_MN 1: K over output channels, taps in reverse order (tap_step -1). Of a strided
 //                     convolution each residue of the source's pixels is one launch: its taps are every stride-th one, the walk has stride 1, and
-//                     its pixels lie apart (STORE_ROWS with `place`); a residue without taps gets zeros
+//                     its pixels lie apart (STORE_ROWS with `place`); a residue without taps gets zeros (NO_TAPS 1)
 //   transposed        as backward by data
 //
 // ABI
@@ -19,6 +19,9 @@
 //   grid, cluster, block, shared memory: as in gemm_sm90.cu, CLUSTER_N 1
 #include "tile_sm90.cuh"
 
+#ifndef NO_TAPS
+#define NO_TAPS 0
+#endif
 #ifndef SPATIAL
 #define SPATIAL 2   // 1-D convolutions have H = 1
 #endif
@@ -78,44 +81,36 @@ __device__ __forceinline__ Span span(const ConvParams &p) {
     return Span{first, stages * (rank + 1) / SPLIT - first};
 }
 
-// Which tap and which channels a stage multiplies.
-struct Walk {
-    int k, x, y, z;
+// A tap's number in the filter, and its distance from the first one in pixels.
+struct Tap {
+    int index;
+    u16 x, y, z;
 
-    __device__ __forceinline__ Walk(const ConvParams &p, int stage) {
-        int tap = stage / p.k_blocks, line = tap / p.taps[0];
-        k = stage - tap * p.k_blocks, x = tap - line * p.taps[0], z = line / p.taps[1], y = line - z * p.taps[1];
-    }
-    __device__ __forceinline__ void next(const ConvParams &p) {
-        if (++k < p.k_blocks) return;
-        k = 0;
-        if (++x < p.taps[0]) return;
-        x = 0;
-        if (++y < p.taps[1]) return;
-        y = 0, z++;
-    }
-    __device__ __forceinline__ int tap(const ConvParams &p) const {
-        int line = (p.tap_first[2] + z * p.tap_step[2]) * p.filter[1] + p.tap_first[1] + y * p.tap_step[1];
-        return line * p.filter[0] + p.tap_first[0] + x * p.tap_step[0];
+    __device__ __forceinline__ Tap(const ConvParams &p, int i) {
+        int line = i / p.taps[0], ix = i - line * p.taps[0], iz = line / p.taps[1], iy = line - iz * p.taps[1];
+        index = ((p.tap_first[2] + iz * p.tap_step[2]) * p.filter[1] + p.tap_first[1] + iy * p.tap_step[1]) * p.filter[0] + p.tap_first[0] + ix * p.tap_step[0];
+        x = u16(ix * p.tap_offset[0]), y = u16(iy * p.tap_offset[1]), z = u16(iz * p.tap_offset[2]);
     }
 };
 
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const ConvParams &p, int first, int step) {
     Ring ring;
     Span all = span(p);
-    for (int t = first; t < p.schedule.count() && all.count; t += step) {
+    for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
         Pixel at = first_pixel(p, tile.m);
-        Walk walk(p, all.first);
-        for (int i = 0; i < all.count; i++, ring.next(), walk.next(p)) {
-            u16 x = u16(walk.x * p.tap_offset[0]), y = u16(walk.y * p.tap_offset[1]), z = u16(walk.z * p.tap_offset[2]);
-            claim_stage(s, ring);
-            if constexpr (SPATIAL == 2) {
-                tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), walk.k * kTileK, at.w, at.h, at.n, x, y);
-            } else {
-                tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), walk.k * kTileK, at.w, at.h, at.d, at.n, x, y, z);
+        int tap = all.first / p.k_blocks, k = all.first - tap * p.k_blocks;
+        for (int left = all.count; left > 0; tap++, k = 0) {
+            Tap moved(p, tap);
+            for (; k < p.k_blocks && left > 0; k++, left--, ring.next()) {
+                claim_stage(s, ring);
+                if constexpr (SPATIAL == 2) {
+                    tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.n, moved.x, moved.y);
+                } else {
+                    tma_load_im2col(s.a(ring.stage), a, s.full(ring.stage), k * kTileK, at.w, at.h, at.d, at.n, moved.x, moved.y, moved.z);
+                }
+                load_weights(s, ring, b, k * kTileK, moved.index, tile.n);
             }
-            load_weights(s, ring, b, walk.k * kTileK, walk.tap(p), tile.n);
         }
     }
 }
@@ -138,11 +133,11 @@ __device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap 
         Tile tile = p.schedule.at(t);
         Block block{p.pixels, p.channels, 0, tile.m, tile.n};
         Acc acc[kBlocksM][TILE_N / 2];
-        if (stages) {
-            accumulate(s, ring, consumer, stages, acc);
-        } else {
+        if constexpr (NO_TAPS) {
 #pragma unroll
             for (int i = 0; i < kBlocksM * TILE_N / 2; i++) acc[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
+        } else {
+            accumulate(s, ring, consumer, stages, acc);
         }
         if constexpr (SPLIT == 1) {
             store_rows<TILE_N>(s, c, p.c, PixelPlace(p), consumer, acc, p.epilogue, block, turn);
@@ -170,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
     int first = blockIdx.x / kBlocks, step = gridDim.x / kBlocks, warpgroup = warpgroup_index();
     if (warpgroup == 0) {
         if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
-        if (threadIdx.x == 0) load_tiles(s, a, b, p, first, step);
+        if (threadIdx.x == 0 && !NO_TAPS) load_tiles(s, a, b, p, first, step);
         if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
     } else {
         if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();

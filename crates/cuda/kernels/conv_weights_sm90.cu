@@ -28,36 +28,60 @@ struct WeightsParams {
     Epilogue epilogue;
 };
 
-// Loads 64 pixels from `pixel` on, for the columns from `column` on.
-__device__ __forceinline__ void load_columns(const Shared &s, const Ring &ring, const TensorMap &b, const WeightsParams &p, int pixel, int column) {
-    int line = pixel / p.size[0], w = pixel - line * p.size[0], plane = line / p.size[1], h = line - plane * p.size[1];
-    int n = plane / p.size[2], d = plane - n * p.size[2];
-    w = w * p.stride[0] + p.start[0], h = h * p.stride[1] + p.start[1], d = d * p.stride[2] + p.start[2];
-#pragma unroll
-    for (int i = 0; i < TILE_N / 64; i++) {
-        int block = column / 64 + i, tap = block / p.blocks, c = (block - tap * p.blocks) * 64;
-        int row = tap / p.filter[0], x = tap - row * p.filter[0], z = row / p.filter[1], y = row - z * p.filter[1];
+// The channels and the tap of 64 columns.
+struct Columns {
+    int c;
+    u16 x, y, z;
+
+    __device__ __forceinline__ void find(const WeightsParams &p, int block) {
+        int tap = block / p.blocks, line = tap / p.filter[0], iz = line / p.filter[1];
+        c = (block - tap * p.blocks) * 64;
         // Columns beyond the last tap are not stored; channels beyond the last read zeros.
-        if (block * 64 >= p.n) c = p.blocks * 64, x = y = z = 0;
-        u32 to = s.b(ring.stage) + i * 8192;
-        u16 ox = u16(x * p.dilation[0]), oy = u16(y * p.dilation[1]), oz = u16(z * p.dilation[2]);
-        if constexpr (SPATIAL == 2) {
-            tma_load_im2col(to, b, s.full(ring.stage), c, w, h, n, ox, oy);
-        } else {
-            tma_load_im2col(to, b, s.full(ring.stage), c, w, h, d, n, ox, oy, oz);
-        }
+        if (block * 64 >= p.n) c = p.blocks * 64, tap = line = iz = 0;
+        x = u16((tap - line * p.filter[0]) * p.dilation[0]), y = u16((line - iz * p.filter[1]) * p.dilation[1]), z = u16(iz * p.dilation[2]);
     }
-}
+};
+
+// A pixel of diff_dst.
+struct Pixel {
+    int w, h, d, n;
+
+    __device__ __forceinline__ Pixel(const WeightsParams &p, int i) {
+        int line = i / p.size[0], plane = line / p.size[1];
+        w = i - line * p.size[0], h = line - plane * p.size[1], n = plane / p.size[2], d = plane - n * p.size[2];
+    }
+    __device__ __forceinline__ void add(const WeightsParams &p, const Pixel &step) {
+        w += step.w, h += step.h, d += step.d, n += step.n;
+        if (w >= p.size[0]) w -= p.size[0], h++;
+        if (h >= p.size[1]) h -= p.size[1], d++;
+        if (d >= p.size[2]) d -= p.size[2], n++;
+    }
+};
 
 __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const WeightsParams &p, int first, int step) {
     Ring ring;
+    Pixel stage(p, kTileK);
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
-        for (int i = 0; i < p.stages; i++, ring.next()) {
-            int pixel = (tile.batch * p.stages + i) * kTileK;
+        Columns columns[TILE_N / 64];
+#pragma unroll
+        for (int i = 0; i < TILE_N / 64; i++) columns[i].find(p, tile.n / 64 + i);
+        int pixel = tile.batch * p.stages * kTileK;
+        Pixel at(p, pixel);
+        for (int i = 0; i < p.stages; i++, pixel += kTileK, at.add(p, stage), ring.next()) {
             claim_stage(s, ring);
             load_a<A_MN>(s, ring, a, pixel, tile.m, 0);
-            load_columns(s, ring, b, p, pixel, tile.n);
+            int w = at.w * p.stride[0] + p.start[0], h = at.h * p.stride[1] + p.start[1], d = at.d * p.stride[2] + p.start[2];
+#pragma unroll
+            for (int j = 0; j < TILE_N / 64; j++) {
+                u32 to = s.b(ring.stage) + j * 8192;
+                const Columns &c = columns[j];
+                if constexpr (SPATIAL == 2) {
+                    tma_load_im2col(to, b, s.full(ring.stage), c.c, w, h, at.n, c.x, c.y);
+                } else {
+                    tma_load_im2col(to, b, s.full(ring.stage), c.c, w, h, d, at.n, c.x, c.y, c.z);
+                }
+            }
         }
     }
 }
