@@ -47,7 +47,9 @@ def weights_plans(q):
 
 def name(v):
     if v.get("KERNEL"):
-        return f"{v['KERNEL']} {v['ROWS']}" + (f" by {v['COLUMNS']}" if "COLUMNS" in v else f" /{v['SPLIT']}")
+        if v["KERNEL"] == "sm80":
+            return f"sm80 s{v['STAGES']}"
+        return f"{v['KERNEL']} {v['ROWS']}" + (f" wide {v['WIDTH']}" if "WIDTH" in v else "") + (" prefetch" if "PREFETCH" in v else "") + (" hint" if "HINT" in v else "") + (f" by {v['COLUMNS']}" if "COLUMNS" in v else f" /{v['SPLIT']}")
     if "HEAD" in v:
         return f"{v['CONSUMERS']}x64 by {v['TILE_N']} s{v['STAGES']}" + (" K mn" if v["K_MN"] else "") + (" lazy" if "LAZY" in v else "") + (f" chunk {v['CHUNK']}" if "CHUNK" in v else "")
     s = f"{v['TILE_M']}x{v['TILE_N']}"
@@ -167,6 +169,8 @@ def plan(q, shape, **more):
         if columns * SIZE[c] % 128 and n * SIZE[c] % 16 == 0 and tn > 64:
             return None   # a tile that TMA can store is as good
         store = "STORE_TMA" if columns * SIZE[c] % 128 == 0 and n * SIZE[c] % 16 == 0 else "STORE_DIRECT"
+    if q["op"] in ("matmul", "w4") and ((m if a_mn else q["k"]) * SIZE[a] % 16 or (n if b_mn else q["k"]) * SIZE[b] % 16):
+        return None   # TMA wants rows that are multiples of 16 bytes apart
     if b_mn and tn % (64 * cm):
         return None
     if a_mn and tm % (64 * cn):
@@ -199,11 +203,16 @@ def candidates(q, count=7):
         return attention_plans(q)
     if q["op"] == "w4" and q["m"] <= 16:
         t = q["types"][0]
-        return [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, ROWS=8 if q["m"] <= 8 else 16, SPLIT=s) for s in (1, 2, 4, 8)]
+        return [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, ROWS=8 if q["m"] <= 8 else 16, WIDTH=w, SPLIT=s, **({"PREFETCH": 1} if p else {})) for w, s, p in ((64, 1, 0), (64, 2, 0), (64, 1, 1), (64, 2, 1), (64, 4, 1), (128, 2, 1), (128, 2, 0), (128, 4, 1))]
     few = []
     if q["op"] == "matmul" and q["m"] <= 8 and not q["a_mn"] and not q["b_mn"] and SIZE[q["types"][0]] == 2 and q["k"] % 8 == 0:
         a, b, c = q["types"]
-        few = [dict(KERNEL="gemv", A_TYPE=a, B_TYPE=b, C_TYPE=c, ROWS=1 << (q["m"] - 1).bit_length(), COLUMNS=n) for n in (2, 4)]
+        few = [dict(KERNEL="gemv", A_TYPE=a, B_TYPE=b, C_TYPE=c, ROWS=1 << (q["m"] - 1).bit_length(), COLUMNS=n, **x) for n, x in ((1, {}), (2, {}), (4, {}), (2, {"PREFETCH": 1}), (2, {"HINT": '""'}), (1, {"HINT": '""'}))]
+    if q["op"] == "matmul" and q["m"] * q["n"] * q["k"] < 1 << 30:
+        a, b, c = q["types"]
+        if SIZE[a] == 2 or not (q["a_mn"] or q["b_mn"]):
+            align = lambda x, t: 16 if x * SIZE[t] % 16 == 0 else 8 if x * SIZE[t] % 8 == 0 else 4 if x * SIZE[t] % 4 == 0 else 2
+            few.append(dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), STAGES=4))
     if q.get("small"):
         return window_plans(q)
     if q.get("way") == "BWD_W":

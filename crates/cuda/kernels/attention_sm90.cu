@@ -77,13 +77,13 @@ struct Work {
     int first, head, batch, kv_head, tiles;
 };
 
-// The tile that this block takes in a round: odd rounds go backwards over the blocks, which evens out tiles of falling length.
-__device__ __forceinline__ int turn_of(int round) {
-    return round * int(gridDim.x) + (round % 2 ? int(gridDim.x) - 1 - int(blockIdx.x) : int(blockIdx.x));
+// This block's tile after the tile `t`. Under a causal mask odd rounds go backwards over the blocks, which evens out tiles of falling length.
+__device__ __forceinline__ int next_tile(int t) {
+    int blocks = gridDim.x;
+    return CAUSAL ? 2 * (t / blocks + 1) * blocks - 1 - t : t + blocks;
 }
 
-// Chunks of heads; in each, tiles with most keys first, so that the last ones are short. The last round may be incomplete at either end, so it is
-// `t` that says whether there is a tile.
+// Chunks of heads; in each, tiles with most keys first, so that the last ones are short.
 __device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
     int all = p.heads * p.batch, chunk = t / (p.chunk * p.tiles), base = chunk * p.chunk;
     t -= base * p.tiles;
@@ -117,10 +117,7 @@ __device__ __forceinline__ void load_values(const Shared &s, const Ring &ring, c
 __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, const TensorMap &k, const TensorMap &v, const AttentionParams &p) {
     Ring ring;
     u32 phase = 0;
-    int all = p.tiles * p.heads * p.batch;
-    for (int round = 0; round * int(gridDim.x) < all; round++) {
-        int t = turn_of(round);
-        if (t >= all) continue;
+    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t = next_tile(t), phase ^= 1) {
         Work w = work_at(p, t);
         barrier_wait(s.q_empty(), phase ^ 1);
         barrier_expect(s.q_full(), kBytesQ);
@@ -130,7 +127,6 @@ __device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, c
             load_keys(s, ring, k, j * TILE_N, w);
             load_values(s, ring, v, j * TILE_N, w);
         }
-        phase ^= 1;
     }
 }
 
@@ -280,10 +276,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
     Ring keys, values;
     u32 phase = 0;
     if (consumer == CONSUMERS - 1) give_turn(consumer);
-    int all = p.tiles * p.heads * p.batch;
-    for (int round = 0; round * int(gridDim.x) < all; round++) {
-        int t = turn_of(round);
-        if (t >= all) continue;
+    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t = next_tile(t), phase ^= 1) {
         Work w = work_at(p, t);
         Acc out[HEAD / 2];
         u32 probabilities[TILE_N / 16][4];
@@ -327,13 +320,8 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(out);
             release(s.v_empty(values.stage));
             values.next();
-#ifdef LAZY
-            if (__any_sync(~0u, correction[0] != 1.0f || correction[1] != 1.0f))
-#endif
-            {
 #pragma unroll
-                for (int i = 0; i < HEAD / 2; i++) out[i] *= correction[i / 2 % 2];
-            }
+            for (int i = 0; i < HEAD / 2; i++) out[i] *= correction[i / 2 % 2];
             pack_probabilities(scores, probabilities);
         }
         if (kOwnBlock) release(s.q_empty());
@@ -344,7 +332,6 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
         release(s.v_empty(values.stage));
         values.next();
         store_output(s, o, p, w, consumer, out, rows, scale);
-        phase ^= 1;
     }
     if (consumer == 0) take_turn(consumer);   // the last one given
 }

@@ -2,7 +2,7 @@
 // bytes a lane. A warp owns COLUMNS columns of the result; lanes divide K and are added in a fixed order.
 //
 // ABI
-//   defines      A_TYPE, B_TYPE (16-bit types), C_TYPE; ROWS 1, 2, 4 or 8 (rows beyond the last one are not stored); COLUMNS 2 or 4
+//   defines      A_TYPE, B_TYPE (16-bit types), C_TYPE; ROWS 1, 2, 4 or 8 (rows beyond the last one are not stored); COLUMNS 1, 2 or 4
 //   parameters   (GemvParams) by value; K a multiple of 8, rows of A and W aligned to 16 bytes
 //   grid         (ceil(N / (4 * COLUMNS)), batch), blocks of 128 threads
 #include "epilogue.cuh"
@@ -31,7 +31,10 @@ template <class T> __device__ __forceinline__ void unpack(uint4 v, float (&x)[8]
 // Weights are read once: they need not stay in the first-level cache.
 __device__ __forceinline__ uint4 load_once(const u16 *p) {
     uint4 v;
-    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    #ifndef HINT
+#define HINT ".L2::256B"
+#endif
+    asm volatile("ld.global.nc.L1::no_allocate" HINT ".v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
     return v;
 }
 
@@ -41,9 +44,11 @@ extern "C" __global__ void __launch_bounds__(128) gemv(const __grid_constant__ G
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) w[c] = p.w + blockIdx.y * p.w_batch + min(column + c, p.n - 1) * p.w_row;
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#ifdef PREFETCH
     // Into the second-level cache only: harmless, whatever the kernel before still writes.
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) asm volatile("prefetch.global.L2 [%0];" ::"l"(w[c] + min(lane * 64, p.k - 1)));
+#endif
     asm volatile("griddepcontrol.wait;" ::: "memory");
     float sum[ROWS][COLUMNS] = {};
     const u16 *a = p.a + blockIdx.y * p.a_batch;
