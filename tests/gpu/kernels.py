@@ -450,21 +450,17 @@ def gemm_w4(folder, v, a, w, scales, c):
     rows, K = a.shape[1:]
     N = c.shape[2]
     group = K // scales.shape[0]
-    names = dict(A_TYPE=d["A_TYPE"], C_TYPE=d["C_TYPE"], SCALE_TYPE="T_BF16", UNSIGNED=0, ROWS=d.get("ROWS", 8), WIDTH=d.get("WIDTH", 64), SPLIT=d["SPLIT"] if "ROWS" in d else 1, **({"PREFETCH": 1} if "PREFETCH" in d else {}))
-    path = cubin(folder, "gemm_w4.cu", names)
+    path = cubin(folder, "gemm_w4.cu" if "ROWS" in d else "gemm_w4_sm90.cu", d)
     if "ROWS" in d:
         p = pack(("p", a.data_ptr()), ("p", w.data_ptr()), ("p", scales.data_ptr()), ("p", c.data_ptr()), rows, N, K, group, ("p", a.stride(1)), ("p", w.stride(0)), ("p", scales.stride(0)), ("p", c.stride(1)), 0)
         return Kernel(path, "gemm_w4", d["ROWS"] * d["WIDTH"] * 32).prepare(-(-N // d["WIDTH"]) * d["SPLIT"], 256, d["SPLIT"], [p])
-    full = workspace((K * N + 1) // 2).view(torch.bfloat16)[: K * N].view(1, K, N)
-    p = pack(("p", w.data_ptr()), ("p", scales.data_ptr()), ("p", full.data_ptr()), N, K, group, ("p", w.stride(0)), ("p", scales.stride(0)))
-    first = Kernel(path, "unpack_w4", 0).prepare(-(-K * N // 4096), 256, 1, [p])
-    second = gemm(folder, d, a, full, c)
-
-    def run():
-        first()
-        second()
-
-    return run
+    shared = shared_bytes(d) + d["STAGES"] * 4104
+    ma = tiled(d["A_TYPE"], a.data_ptr(), [K, rows, 1], [a.stride(1), a.stride(0)], [64, d["TILE_M"], 1])
+    mw = tiled("T_U8", w.data_ptr(), [N // 2, K, 1], [w.stride(0), w.stride(0) * K], [d["TILE_N"] // 2, 64, 1], 0)
+    mc = tiled(d["C_TYPE"], c.data_ptr(), [N, rows, 1], [c.stride(1), c.stride(0)], chunk_box(d))
+    cm, cn, grid = grid_of(d, -(-rows // d["TILE_M"]), -(-N // d["TILE_N"]), 1)
+    p = pack(rows, N, -(-K // 64), max(1, group // 64), cm, cn, 1, 8, ("p", scales.data_ptr()), ("p", scales.stride(0)), ("p", c.data_ptr()), ("p", c.stride(1)), ("p", 1), ("p", 0), 0)
+    return Kernel(path, "gemm_w4_sm90", shared).prepare(grid, 512, d["SPLIT"], [ma, mw, mc, p])
 
 
 # ---- problems --------------------------------------------------------------------------------------------------------------------------
@@ -892,9 +888,8 @@ def build_one(job):
         if v.get("KERNEL") in ("gemv", "sm80"):
             source = {"gemv": "gemv.cu", "sm80": "gemm_sm80.cu"}[d.pop("KERNEL")]
         elif q["op"] == "w4":
-            cubin(folder, "gemm_w4.cu", dict(A_TYPE=d["A_TYPE"], C_TYPE=d["C_TYPE"], SCALE_TYPE="T_BF16", UNSIGNED=0, ROWS=d.get("ROWS", 8), WIDTH=d.get("WIDTH", 64), SPLIT=d["SPLIT"] if "ROWS" in d else 1, **({"PREFETCH": 1} if "PREFETCH" in d else {})))
-            if "ROWS" in d:
-                continue
+            d.pop("KERNEL")
+            source = "gemm_w4.cu" if "ROWS" in d else "gemm_w4_sm90.cu"
         elif q["op"] == "sdpa":
             source = "attention_sm90.cu"
         elif plain and q["small"]:

@@ -3,10 +3,10 @@
 import math
 
 SHARED = 232448     # bytes that a block may have
-SMS, CLOCK = 132, 1.70e9
+SMS, CLOCK, DRAM = 132, 1.70e9, 4.0e12
 SIZE = {"T_U8": 1, "T_S8": 1, "T_E4M3": 1, "T_E5M2": 1, "T_S32": 4, "T_F16": 2, "T_F32": 4, "T_TF32": 4, "T_BF16": 2}
-INGRESS, L2_BYTES = 56, 46   # bytes a clock that a multiprocessor takes in, and that the second-level cache gives it
-DRAM = 4.0e12
+INGRESS, L2_BYTES = 64, 64          # bytes a clock that a multiprocessor takes in, and that the second-level cache gives it
+MMA = {1: 1.6, 2: 1.1, 3: 1.05}     # time of products over that of the tensor cores alone, by how many warpgroups multiply
 
 # tile m, tile n, consumers, cluster m, cluster n, split
 SHAPES = [
@@ -42,16 +42,16 @@ def weights_plans(q):
             room = SHARED - 1280 - c * 16384
             out.append(dict(A_TYPE=t, B_TYPE=t, C_TYPE=t, A_MN=1, B_MN=1, TILE_M=tm, TILE_N=tn, CONSUMERS=c, STAGES=min(8, room // ((tm + tn) * 128)), CLUSTER_M=1, CLUSTER_N=1, SPLIT=1,
                             STORE="STORE_TMA", PARTS=parts, POINTWISE=q["pointwise"]))
-    return sorted(out, key=lambda v: predict(q, v))[:7]
+    return sorted(out, key=lambda v: predict(q, v))[:5]
 
 
 def name(v):
     if v.get("KERNEL"):
         if v["KERNEL"] == "sm80":
             return f"sm80 s{v['STAGES']}"
-        return f"{v['KERNEL']} {v['ROWS']}" + (f" wide {v['WIDTH']}" if "WIDTH" in v else "") + (" prefetch" if "PREFETCH" in v else "") + (" hint" if "HINT" in v else "") + (f" by {v['COLUMNS']}" if "COLUMNS" in v else f" /{v['SPLIT']}")
+        return f"{v['KERNEL']} {v.get('ROWS', '')}" + (f" wide {v['WIDTH']}" if "WIDTH" in v else "") + (" prefetch" if "PREFETCH" in v else "") + (" hint" if "HINT" in v else "") + (f" by {v['COLUMNS']}" if "COLUMNS" in v else f" /{v['SPLIT']}")
     if "HEAD" in v:
-        return f"{v['CONSUMERS']}x64 by {v['TILE_N']} s{v['STAGES']}" + (" K mn" if v["K_MN"] else "") + (" lazy" if "LAZY" in v else "") + (f" chunk {v['CHUNK']}" if "CHUNK" in v else "")
+        return f"{v['CONSUMERS']}x64 by {v['TILE_N']} s{v['STAGES']}" + (" K mn" if v["K_MN"] else "") + (f" chunk {v['CHUNK']}" if "CHUNK" in v else "")
     s = f"{v['TILE_M']}x{v['TILE_N']}"
     if v["CLUSTER_M"] * v["CLUSTER_N"] > 1:
         s += f" c{v['CLUSTER_M']}{v['CLUSTER_N']}"
@@ -90,14 +90,16 @@ def attention_plans(q):
     head = ceil(q["k"], 64) * 64
     base = dict(A_TYPE=q["types"][0], B_TYPE=q["types"][0], C_TYPE=q["types"][0], HEAD=head, CAUSAL=q["causal"], K_MN=0)
     if q["m"] == 1:
-        shapes = [(1, 64, 2), (1, 128, 3), (1, 32, 5), (1, 80, 2), (1, 32, 4)]
+        shapes = [(1, 128, 3), (1, 64, 2)]
     elif head == 128:
         shapes = [(2, 128, 2), (2, 160, 2)]
     else:
-        shapes = [(3, 128, 2), (2, 128, 2), (3, 128, 3), (3, 80, 4)]
+        shapes = [(3, 128, 3), (2, 128, 2)]
+        if q["causal"]:
+            shapes.reverse()
     out = [dict(base, CONSUMERS=c, TILE_N=n, STAGES=s) for c, n, s in shapes]
-    if q["m"] > 1:
-        out += [dict(out[0], K_MN=1), dict(out[0], LAZY=1)]
+    if q["m"] > 1 and q["n"] % 8 == 0:
+        out += [dict(out[0], K_MN=1)]
     return out
 
 
@@ -135,16 +137,17 @@ def predict(q, v):
     waves = ceil(clusters * size * split, SMS // size * size) if split == 1 else ceil(clusters, SMS // split * 15 // 16)
     if split > 1 and tm == 256:
         return 1e9   # too many registers
+    size_c = SIZE[q["types"][2]]
     load = max((tm + tn) * 128 / INGRESS, (tm / v["CLUSTER_N"] + tn / v["CLUSTER_M"]) * 128 / L2_BYTES)
-    mma = tm * max(tn, 32) / 32 * 1.05
-    stage = max(load, mma)
-    tail = 600 + tm * tn * SIZE[q["types"][2]] / 64 + (1500 + tm * tn * 4 / 40 if split > 1 else 0)
-    cycles = waves * ceil(stages, split) * stage + (waves - 1) * (5000 if split > 1 else 0) + tail * (1 if waves == 1 else 1 + 0.4 * (waves - 1)) + 2200
-    dram = (q["batch"] * (m + n) * q["k"] * SIZE[q["types"][0]] + q["batch"] * m * n * SIZE[q["types"][2]]) / DRAM
+    stage = max(load, tm * max(tn, 32) / 32 * MMA[v["CONSUMERS"]]) + 20
+    tail = 600 + tm * tn * size_c / (32 if v["STORE"] != "STORE_DIRECT" or v.get("SWAP") else 4) + (3000 + tm * tn * 4 / 40 if split > 1 else 0)
+    cycles = waves * ceil(stages, split) * stage + (waves - 1) * (5000 if split > 1 else 0) + tail * (1 + 0.2 * (waves - 1)) + (1200 if size > 1 else 0) + 2200
+    moved = q["batch"] * (m + n) * q["k"] * SIZE[q["types"][0]] + q["batch"] * m * n * size_c
     if q["op"] == "conv":
         z = q["z"]
-        dram = (z["mb"] * z["ic"] * math.prod(z["i"]) + m * n) * SIZE[q["types"][0]] / DRAM
-    return max(cycles / CLOCK, dram + 1.5e-6) * 1e6 + cycles * 1e-9   # of equals bound by memory, the one with less work
+        moved = z["mb"] * (z["ic"] * math.prod(z["i"]) + z["oc"] * math.prod(z["o"])) * SIZE[q["types"][0]]
+    seconds, memory = cycles / CLOCK, moved / DRAM / min(1, clusters * size * split / (0.8 * SMS)) + 1.5e-6
+    return (seconds**4 + memory**4) ** 0.25 * 1e6   # the larger, and a little of the smaller
 
 
 def plan(q, shape, **more):
@@ -159,7 +162,7 @@ def plan(q, shape, **more):
     if q["op"] == "matmul" and m <= 32:
         m, n, a_mn, b_mn, a, b, swap = n, m, b_mn, a_mn, b, a, 1
     if swap:
-        if tn > 32 or (tn > 8 and tn >= 2 * n):
+        if tn != max(8, 1 << (n - 1).bit_length()) or split > 2:
             return None
         aligned = SIZE[c] == 2 and m % 8 == 0
         store = "STORE_TMA_TRANSPOSED" if aligned else "STORE_DIRECT"
@@ -198,25 +201,29 @@ def plan(q, shape, **more):
     return d
 
 
-def candidates(q, count=7):
+def candidates(q, count=4):
     if q["op"] == "sdpa":
         return attention_plans(q)
     if q["op"] == "w4" and q["m"] <= 16:
         t = q["types"][0]
-        return [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, ROWS=8 if q["m"] <= 8 else 16, WIDTH=w, SPLIT=s, **({"PREFETCH": 1} if p else {})) for w, s, p in ((64, 1, 0), (64, 2, 0), (64, 1, 1), (64, 2, 1), (64, 4, 1), (128, 2, 1), (128, 2, 0), (128, 4, 1))]
-    few = []
+        return [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, ROWS=8 if q["m"] <= 8 else 16, WIDTH=w, SPLIT=s) for w, s in ((64, 1), (64, 2), (128, 1), (128, 2)) if q["m"] <= 8 or w == 64]
+    if q["op"] == "w4":
+        t = q["types"][0]
+        return [dict(KERNEL="w4 many", A_TYPE=t, B_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=1, TRANSFORMED=1, TILE_M=128, TILE_N=128, CONSUMERS=2, STAGES=5, CLUSTER_M=1, CLUSTER_N=1, SPLIT=s,
+                     STORE="STORE_TMA" if q["n"] % 8 == 0 else "STORE_DIRECT") for s in (1, 2, 4) if ceil(q["k"], 64) >= s]
+    few, last = [], []
     if q["op"] == "matmul" and q["m"] <= 8 and not q["a_mn"] and not q["b_mn"] and SIZE[q["types"][0]] == 2 and q["k"] % 8 == 0:
         a, b, c = q["types"]
-        few = [dict(KERNEL="gemv", A_TYPE=a, B_TYPE=b, C_TYPE=c, ROWS=1 << (q["m"] - 1).bit_length(), COLUMNS=n, **x) for n, x in ((1, {}), (2, {}), (4, {}), (2, {"PREFETCH": 1}), (2, {"HINT": '""'}), (1, {"HINT": '""'}))]
+        few = [dict(KERNEL="gemv", A_TYPE=a, B_TYPE=b, C_TYPE=c, ROWS=1 << (q["m"] - 1).bit_length(), COLUMNS=n, **x) for n, x in ((1, {}), (2, {}))]
     if q["op"] == "matmul" and q["m"] * q["n"] * q["k"] < 1 << 30:
         a, b, c = q["types"]
         if SIZE[a] == 2 or not (q["a_mn"] or q["b_mn"]):
             align = lambda x, t: 16 if x * SIZE[t] % 16 == 0 else 8 if x * SIZE[t] % 8 == 0 else 4 if x * SIZE[t] % 4 == 0 else 2
-            few.append(dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), STAGES=4))
+            last.append(dict(KERNEL="sm80", A_TYPE=a, B_TYPE=b, C_TYPE=c, A_MN=q["a_mn"], B_MN=q["b_mn"], A_ALIGN=align(q["m"] if q["a_mn"] else q["k"], a), B_ALIGN=align(q["n"] if q["b_mn"] else q["k"], b), STAGES=4))
     if q.get("small"):
         return window_plans(q)
     if q.get("way") == "BWD_W":
         return weights_plans(q)
     all_ = [p for p in (plan(q, s) for s in SHAPES) if p]
     all_.sort(key=lambda v: predict(q, v))
-    return few + all_[:count]
+    return few + all_[:count] + last

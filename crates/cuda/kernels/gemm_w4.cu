@@ -12,6 +12,7 @@
 //   parameters   (W4Params) by value; K a multiple of 32, N of 16, rows of weights aligned to 8 bytes; groups a multiple of 32 of K, or none (`group` K)
 //   grid         ceil(N / WIDTH) * SPLIT; cluster SPLIT; block 256 threads; shared memory ROWS * WIDTH * 32 bytes
 #include "epilogue.cuh"
+#include "four_bits.cuh"
 #include "sm90.cuh"
 
 using A = Element<A_TYPE>;
@@ -19,6 +20,7 @@ using C = Element<C_TYPE>;
 using Scale = Element<SCALE_TYPE>;
 constexpr int kWarps = 8, kBlocks = ROWS / 8;
 constexpr int kLane = WIDTH / 8, kTiles = kLane / 2;   // columns of a lane; instructions that they make
+constexpr int kDepth = ROWS * WIDTH <= 512 ? 4 : 2;        // pieces of K under way
 
 struct W4Params {
     const u16 *a;
@@ -39,25 +41,6 @@ __device__ __forceinline__ void multiply(float (&d)[4], const u32 (&a)[4], u32 b
     asm volatile("mma.sync.aligned.m16n8k16.row.col." MMA_TYPES " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-// Four bits each in the low bits of two halves, as two floats: put under the exponent of 128 (of 1,024 in f16) and then less that.
-__device__ __forceinline__ u32 widen(u32 x) {
-#if A_TYPE == T_BF16
-    constexpr u32 kBase = 0x43004300, kLess = UNSIGNED ? 0xC300C300 : 0xC308C308;   // -128 or -136
-    constexpr u32 kOne = 0x3F803F80;
-#else
-    constexpr u32 kBase = 0x64006400, kLess = UNSIGNED ? 0xE400E400 : 0xE408E408;   // -1,024 or -1,032
-    constexpr u32 kOne = 0x3C003C00;
-#endif
-    u32 r;
-    x = (x & 0x000F000F) ^ (UNSIGNED ? kBase : kBase ^ 0x00080008);
-#if A_TYPE == T_BF16
-    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(kOne), "r"(kLess));
-#else
-    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(kOne), "r"(kLess));
-#endif
-    return r;
 }
 
 // 32 of K for all columns: lane (g, q) has kLane columns of 8 k, from 8q on.
@@ -108,21 +91,19 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_consta
     // This warp's share of K, in pieces of 32.
     int pieces = p.k / 32, share = rank * kWarps + warp, from = pieces * share / (kWarps * SPLIT), to = pieces * (share + 1) / (kWarps * SPLIT);
     let_next_kernel_start();
-#ifdef PREFETCH
-    // The whole share, into the second-level cache: all of it on its way at once, and harmless before the wait.
-    for (int k = from * 32 + lane; k < to * 32; k += 32) {
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(p.w + k * p.w_row + min(first_column, p.n - kLane) / 2));
-        if (WIDTH == 128) asm volatile("prefetch.global.L2 [%0];" ::"l"(p.w + k * p.w_row + min(first_column + 64, p.n - kLane) / 2));
-    }
-#endif
     wait_for_previous_kernel();
 
     float total[kTiles][kBlocks][4] = {}, sum[kTiles][kBlocks][4] = {};
-    Piece next = load_piece(p, min(from, pieces - 1) * 32, column, g, q);
-    for (int i = from; i < to; i++) {
-        Piece piece = next;
-        if (i + 1 < to) next = load_piece(p, (i + 1) * 32, column, g, q);
-        multiply_piece(piece, sum);
+    Piece ring[kDepth];
+#pragma unroll
+    for (int j = 0; j < kDepth; j++) ring[j] = load_piece(p, min(from + j, pieces - 1) * 32, column, g, q);
+    for (int base = from; base < to; base += kDepth) {
+#pragma unroll
+      for (int j = 0; j < kDepth; j++) {
+        int i = base + j;
+        if (i >= to) break;
+        multiply_piece(ring[j], sum);
+        ring[j] = load_piece(p, min(i + kDepth, pieces - 1) * 32, column, g, q);
         if (i + 1 == to || (i + 1) * 32 % p.group == 0) {
             const Scale::Raw *scales = p.scales + i64(i * 32 / p.group) * p.scale_row + min(column, p.n - kLane);
 #pragma unroll
@@ -135,6 +116,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_consta
                 }
             }
         }
+      }
     }
 #pragma unroll
     for (int j = 0; j < kTiles; j++) {
@@ -179,33 +161,4 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_consta
         }
     }
     if constexpr (SPLIT > 1) cluster_sync();
-}
-
-// The same weights as 16-bit floats, for products of many rows; a thread makes 16 of one k.
-struct UnpackParams {
-    const u8 *w;
-    const Scale::Raw *scales;
-    A::Raw *to;              // (K, N)
-    int n, k, group;
-    i64 w_row, scale_row;
-};
-
-extern "C" __global__ void __launch_bounds__(256) unpack_w4(const __grid_constant__ UnpackParams p) {
-    let_next_kernel_start();
-    wait_for_previous_kernel();
-    i64 at = (i64(blockIdx.x) * 256 + threadIdx.x) * 16;
-    if (at >= i64(p.n) * p.k) return;
-    int k = int(at / p.n), n = int(at - i64(k) * p.n);
-    u64 word = *reinterpret_cast<const u64 *>(p.w + k * p.w_row + n / 2);
-    const Scale::Raw *scales = p.scales + i64(k / p.group) * p.scale_row + n;
-    u32 out[8];
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        int low = int(word >> i * 8 & 15), high = int(word >> (i * 8 + 4) & 15);
-        if (!UNSIGNED) low = (low ^ 8) - 8, high = (high ^ 8) - 8;
-        out[i] = pack2<A_TYPE>(float(low) * Scale::load(__ldg(scales + i * 2)), float(high) * Scale::load(__ldg(scales + i * 2 + 1)));
-    }
-    uint4 *to = reinterpret_cast<uint4 *>(p.to + at);
-    to[0] = uint4{out[0], out[1], out[2], out[3]};
-    to[1] = uint4{out[4], out[5], out[6], out[7]};
 }

@@ -31,10 +31,7 @@ template <class T> __device__ __forceinline__ void unpack(uint4 v, float (&x)[8]
 // Weights are read once: they need not stay in the first-level cache.
 __device__ __forceinline__ uint4 load_once(const u16 *p) {
     uint4 v;
-    #ifndef HINT
-#define HINT ".L2::256B"
-#endif
-    asm volatile("ld.global.nc.L1::no_allocate" HINT ".v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+        asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
     return v;
 }
 
@@ -44,11 +41,6 @@ extern "C" __global__ void __launch_bounds__(128) gemv(const __grid_constant__ G
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) w[c] = p.w + blockIdx.y * p.w_batch + min(column + c, p.n - 1) * p.w_row;
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#ifdef PREFETCH
-    // Into the second-level cache only: harmless, whatever the kernel before still writes.
-#pragma unroll
-    for (int c = 0; c < COLUMNS; c++) asm volatile("prefetch.global.L2 [%0];" ::"l"(w[c] + min(lane * 64, p.k - 1)));
-#endif
     asm volatile("griddepcontrol.wait;" ::: "memory");
     float sum[ROWS][COLUMNS] = {};
     const u16 *a = p.a + blockIdx.y * p.a_batch;
