@@ -214,7 +214,7 @@ impl Program {
         let (Some(code), Some(grid)) = (self.code.get(), &group.grid) else {
             return Err(Error::Runtime("code that was not prepared".into()));
         };
-        let bound = group.bind(ctx, ctx.scratch)?;
+        let bound = group.bind(ctx, ctx.scratch_buf())?;
         if !self.folded {
             split(ctx.executor, grid.kept.volume(), self.grain, &|range| {
                 grid.kept.repeated(range, |chunks| self.chunks(code, &bound, chunks));

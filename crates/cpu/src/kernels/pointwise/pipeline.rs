@@ -355,8 +355,8 @@ impl Pipeline {
 
 impl Kernel for Pipeline {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        let tables = ctx.scratch.part(0, 4 * self.tables);
-        let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
+        let tables = ctx.scratch_buf().part(0, 4 * self.tables);
+        let partials = ctx.scratch_buf().part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
         self.around(simd, ctx, |group| group.run(simd, ctx, tables, partials))
     }
 }

@@ -190,7 +190,7 @@ impl Kernel for Gemv {
             zero: zero_point(Arg::WEIGHTS, &weights)?,
             scale: b_scale.unwrap_or(Broadcast::constant(1.0)),
             factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
-                .map(|arg| ctx.bound(arg).and_then(|b| b.bufs.first().copied())),
+                .map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
             weights: [column, row],
             tail: Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?,
             dst: [row, column],
