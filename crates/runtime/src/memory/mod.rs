@@ -209,6 +209,14 @@ impl<'a> Memory<'a> {
         Ok(Memory { tensor, engine, regions, origin: self.origin, storage, life: PhantomData })
     }
 
+    /// Returns when all work that was submitted on its bytes is done.
+    ///
+    /// # Errors
+    /// A failure of that work which its stream has not shown yet.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.storage.uses.settle(Access::Write)
+    }
+
     /// Its description.
     #[inline]
     pub fn tensor(&self) -> &Tensor {
