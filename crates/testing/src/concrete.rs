@@ -1,16 +1,17 @@
-//! Problems with runtime dimensions, as one execution sees them.
+//! Problems with runtime dimensions or strides, as one execution sees them.
 
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Dims, Error, Format, Layout, Problem, RUNTIME};
 
-/// `problem` with every runtime dimension replaced by the size that `hints` has for it.
+/// `problem` with every runtime dimension replaced by the size that `hints` has for it, and every runtime stride by that of a dense layout.
 ///
 /// # Errors
 /// When the sizes do not make a valid problem.
 pub fn concrete(problem: &Problem, hints: &FillHints) -> Result<Problem, Error> {
     let mut op = problem.op.clone();
     for o in op.operands_mut() {
-        if let Some(dims) = hints.runtime_dims.get(&o.arg).filter(|_| o.tensor.layout.has_runtime()) {
+        let dims = hints.runtime_dims.get(&o.arg).unwrap_or(o.tensor.dims());
+        if o.tensor.layout.has_runtime() && !dims.has_runtime() {
             o.tensor.layout = sized(&o.tensor.layout, *dims)?;
         }
     }

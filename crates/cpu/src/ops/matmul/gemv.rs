@@ -72,9 +72,7 @@ fn ready(
 fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Request, &'t CpuTarget), Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.dims().has_runtime()) {
-        return Err(Skip::Shape("sizes that are not known when it is planned"));
-    }
+    support::known(problem)?;
     support::operand_type(op.src.dtype)?;
     if op.src.dtype.is_integral() {
         return Err(Skip::DataType(format!("{} as source", op.src.dtype)));
