@@ -1,7 +1,7 @@
 //! Copies of elements from layout to layout, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
+use super::{CHUNK, Chunk, GRAIN, Nest, Place, split};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -72,7 +72,7 @@ impl Kernel for Copies {
                 });
             });
         }
-        zero(simd, ctx, Memory { buf: to, kind: Kind::Number(self.dtype) }, &self.padding);
+        zero(ctx, to, bits, &self.padding);
         Ok(())
     }
 }

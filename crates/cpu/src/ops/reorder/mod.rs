@@ -52,6 +52,14 @@ fn check_adjusted(op: &Reorder) -> Result<(), Skip> {
     }
 }
 
+/// Whether plans can know where every element is, and there is one.
+fn check_known(op: &Reorder) -> Result<(), Skip> {
+    if [&op.dst, &op.src].iter().any(|t| t.layout.has_runtime()) {
+        return Err(Skip::Layout("of src or dst: sizes or strides known at execution only".into()));
+    }
+    if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
+}
+
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
