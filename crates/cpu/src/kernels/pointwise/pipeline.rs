@@ -322,21 +322,18 @@ fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usi
 }
 
 impl Pipeline {
-    /// A copy of elements as one of words of 32 bits, where so many of them are neighbours.
-    pub fn in_words(mut self) -> Pipeline {
-        let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return self };
-        let [to, from] = &mut operands[..] else { return self };
+    /// A copy of elements as one of words of 32 bits; `None` where it is none, or there are not as many neighbours everywhere.
+    pub fn in_words(mut self) -> Option<Pipeline> {
+        let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return None };
+        let [to, from] = &mut operands[..] else { return None };
         let moves = matches!(&stages[..], [stage] if matches!(stage.steps[..], [Step::Load { .. }, Step::Store { .. }]));
         let steps = [0, 1].map(|t| grid.kept.step(t));
-        if moves
-            && to.kind == from.kind
-            && steps == [Some(1); 2]
-            && let Some(nest) = grid.kept.words(to.kind.bits())
-        {
-            grid.kept = nest;
-            (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
+        if !moves || to.kind != from.kind || steps != [Some(1); 2] {
+            return None;
         }
-        self
+        grid.kept = grid.kept.words(to.kind.bits())?;
+        (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
+        Some(self)
     }
 
     /// What comes before and after the groups, each of which `run` runs.
