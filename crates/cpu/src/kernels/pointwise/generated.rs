@@ -276,8 +276,8 @@ impl Kernel for Program {
         Ok(())
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        self.pipeline.around(simd, ctx, |group| self.group(group, ctx))
+    fn run(&self, _: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+        self.pipeline.around(ctx, |group| self.group(group, ctx))
     }
 }
 

@@ -258,7 +258,7 @@ impl<W: Window> Kernel for Windows<W> {
             });
         });
         for Padding { arg, dtype, nest } in &self.padding {
-            zero(simd, ctx, Memory { buf: ctx.buf(*arg)?, kind: Kind::Number(*dtype) }, nest);
+            zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);
         }
         Ok(())
     }

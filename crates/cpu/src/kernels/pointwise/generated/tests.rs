@@ -222,5 +222,5 @@ fn program_of_copy(line: &str, target: &CpuTarget) -> Program {
     let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
     b.load_argument(0, Arg::SRC).unwrap();
     b.result(Arg::DST).unwrap();
-    Program::new(b.finish().unwrap().0.in_words(), target.jit.unwrap()).unwrap()
+    Program::new(b.finish().unwrap().0.in_words().unwrap(), target.jit.unwrap()).unwrap()
 }
