@@ -4,6 +4,7 @@
 mod bench;
 mod explain;
 mod explained;
+mod judge;
 mod knobs;
 mod peer;
 mod print;
@@ -82,6 +83,12 @@ struct Verify {
     /// Problems checked at the same time, each on one thread, or on several only to compare with one.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
+    /// Values among the data that problems are not usually filled with: nan, inf, subnormal or huge; where they are not defined, problems are skipped.
+    #[arg(long, value_name = "VALUES", conflicts_with = "peer")]
+    fill: Option<oxidnn_testing::fill::Special>,
+    /// Judge the judge instead: put faults into right results (of smoke lists, say), and fail where the comparison passes one.
+    #[arg(long, conflicts_with = "peer")]
+    judge: bool,
     /// Check our library behind its C interface against another oneDNN library (a file, or a folder that holds libdnnl.so.3) instead.
     #[arg(long, value_name = "LIB")]
     peer: Option<PathBuf>,
@@ -150,7 +157,9 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 20] = [
+const ANYWHERE: [(&str, bool); 22] = [
+    ("--fill", true),
+    ("--judge", false),
     ("--summary", false),
     ("--markdown", false),
     ("--first", false),
@@ -203,6 +212,7 @@ fn main() -> ExitCode {
         Command::Run(r) => run::run(r),
         Command::Verify(v) => match &v.peer {
             Some(library) => peer::verify(v, library),
+            None if v.judge => judge::run(v),
             None => verify::run(v),
         },
         Command::Bench(b) => bench::run(b),

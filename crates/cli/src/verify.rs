@@ -65,7 +65,8 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
         };
         let stream = Stream::with_threads(&engine, threads.clone())?;
         let others = args.threads.get(usize::from(args.jobs == 1)..).unwrap_or_default();
-        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone()).and_narrower(&threads)?.and_threads(others)?;
+        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone());
+        let harness = harness.and_special(args.fill).and_narrower(&threads)?.and_threads(others)?;
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(named) = cases.get(i) else { return Ok(()) };
@@ -90,7 +91,9 @@ fn judge(harness: &Harness, named: &Named) -> Verdict {
     match verified.unwrap_or_else(|_| Err(Error::Runtime("the implementation panicked".into()))) {
         Err(Error::Unimplemented(refusal)) => Verdict::Failed { why: vec![refusal.to_string()] },
         Err(e) => Verdict::Failed { why: vec![e.to_string()] },
-        Ok(results) if results.is_empty() => Verdict::Skipped { why: "no implementation of that name takes it".into() },
+        Ok(results) if results.is_empty() => {
+            Verdict::Skipped { why: "no implementation of that name takes it, or what such values give is not defined".into() }
+        }
         Ok(results) => {
             let why: Vec<String> = results.iter().flat_map(failures).collect();
             if why.is_empty() { Verdict::Passed { rows: results.into_iter().map(|r| r.row).collect() } } else { Verdict::Failed { why } }

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{answer, difference, parsed};
+use oxidnn_judge::Bound;
 
 /// Lines and what is right for them.
 fn cases(text: &str) -> Vec<(&str, Vec<&str>)> {
@@ -41,10 +42,8 @@ fn values(line: &str, index: usize) -> Vec<f64> {
 }
 
 fn near(what: &str, got: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(got.len(), expected.len(), "{what}");
-    for (i, (g, e)) in got.iter().zip(expected).enumerate() {
-        assert!((g - e).abs() <= tolerance * e.abs().max(1.0), "{what}: element {i} is {g}, expected {e}");
-    }
+    let wrong = oxidnn_judge::differ(got, expected, Bound::near(tolerance));
+    assert!(wrong.is_none(), "{what}: {}", wrong.map_or_else(String::new, |w| w.to_string()));
 }
 
 // oneDNN supports the following only as parts of larger partitions, or not at all: here they are checked against what they mean.

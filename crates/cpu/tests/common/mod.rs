@@ -4,6 +4,7 @@
 use oxidnn_cpu::ops::{fallback, rows};
 use oxidnn_cpu::{CpuTarget, Isa};
 use oxidnn_expr::number;
+use oxidnn_judge::within;
 use oxidnn_reference::{View, for_each_position};
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Bound, Buf, Ctx, Executor, Inline, Region};
@@ -158,8 +159,7 @@ fn compare(problem: &Problem, got: &mut Data, want: &mut Data) {
     let mut wrong = Vec::new();
     for_each_position(tensor.dims(), |pos| {
         let (x, y) = (a.get(pos), b.get(pos));
-        let close = (x - y).abs() <= tolerance * y.abs().max(1.0) || x == y || x.is_nan() && y.is_nan();
-        if !close {
+        if !within(x, y, tolerance * y.abs().max(1.0)) {
             wrong.push((pos.to_vec(), x, y));
         }
     });

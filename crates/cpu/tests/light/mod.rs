@@ -3,6 +3,7 @@
 
 use oxidnn_cpu::{CpuTarget, ops};
 use oxidnn_expr::number;
+use oxidnn_judge::within;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Executor, Plan, Region};
 use oxidnn_spec::op::{Op, Pool, Prop, Use};
@@ -228,6 +229,9 @@ pub fn difference(expected: &Run, got: &Run) -> Option<String> {
         }
         let dtype = e.tensor.dtype;
         let (want, have) = (e.numbers(), g.numbers());
+        if want.len() != have.len() {
+            return Some(format!("{}: {} elements, expected {}", e.arg, have.len(), want.len()));
+        }
         let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs())).clamp(1.0, 1e3);
         for (i, (w, h)) in want.iter().zip(&have).enumerate() {
             let tolerance = if dtype.is_integral() {
@@ -235,8 +239,7 @@ pub fn difference(expected: &Run, got: &Run) -> Option<String> {
             } else {
                 dtype.epsilon() * w.abs() * 1.01 + 1.2e-7 * (8.0 + longest.sqrt()) * scale.max(w.abs())
             };
-            let same = w == h || w.is_nan() && h.is_nan() || (w - h).abs() <= tolerance;
-            if !same {
+            if !within(*h, *w, tolerance) {
                 return Some(format!("{} element {i} of {}: expected {w}, got {h} ({})", e.arg, want.len(), e.tensor.summary()));
             }
         }
