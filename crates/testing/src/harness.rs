@@ -198,7 +198,7 @@ pub struct Truth {
     /// Source and destination, where rows are to compute in place.
     pub inplace: Option<(Arg, Arg)>,
     /// The destination for results a little smaller and larger before a post-op that jumps, where inexact arithmetic precedes it.
-    beside: Option<[Vec<f64>; 2]>,
+    pub beside: Option<[Vec<f64>; 2]>,
 }
 
 /// Source and destination that share memory in place, where their descriptions allow it.

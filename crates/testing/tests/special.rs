@@ -66,7 +66,7 @@ fn check(line: &str) -> Vec<String> {
                 host.set_values(&(0..host.values().len()).map(|i| SPECIAL[at(i) % n]).collect::<Vec<_>>());
             }
             let outputs = harness::reference(&problem, &inputs).expect("the reference");
-            let truth = Truth { problem, inputs, outputs, inplace: None };
+            let truth = Truth { problem, inputs, outputs, inplace: None, beside: None };
             let got =
                 harness::execute(&row, &engine, &stream, &truth.inputs).unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
             let name =
