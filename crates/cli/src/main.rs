@@ -23,6 +23,9 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "oxidnn", version)]
 struct Cli {
+    /// The engine: cpu, gpu, or gpu:N for the GPU with number N.
+    #[arg(long, value_name = "ENGINE", default_value = "cpu", global = true)]
+    engine: session::Choice,
     #[command(subcommand)]
     command: Command,
 }
@@ -157,7 +160,8 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 22] = [
+const ANYWHERE: [(&str, bool); 23] = [
+    ("--engine", true),
     ("--fill", true),
     ("--judge", false),
     ("--summary", false),
@@ -208,7 +212,8 @@ fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 fn main() -> ExitCode {
-    let done = match &Cli::parse_from(arrange(std::env::args_os())).command {
+    let cli = Cli::parse_from(arrange(std::env::args_os()));
+    let done = session::choose(cli.engine).and_then(|()| match &cli.command {
         Command::Run(r) => run::run(r),
         Command::Verify(v) => match &v.peer {
             Some(library) => peer::verify(v, library),
@@ -218,7 +223,7 @@ fn main() -> ExitCode {
         Command::Bench(b) => bench::run(b),
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
-    };
+    });
     match done {
         Ok(code) => code,
         Err(e) => {

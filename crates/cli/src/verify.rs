@@ -3,7 +3,7 @@
 use crate::problems::{self, Named};
 use crate::{Verify, print, progress, session};
 use anyhow::Result;
-use oxidnn_runtime::{Stream, Threads};
+use oxidnn_runtime::{EngineKind, Stream, Threads};
 use oxidnn_spec::Error;
 use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, RowResult};
 use std::collections::BTreeMap;
@@ -66,7 +66,11 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
         let stream = Stream::with_threads(&engine, threads.clone())?;
         let others = args.threads.get(usize::from(args.jobs == 1)..).unwrap_or_default();
         let harness = Harness::new(engine.clone(), stream, args.selection.row.clone());
-        let harness = harness.and_special(args.fill).and_narrower(&threads)?.and_threads(others)?;
+        let harness = harness.and_special(args.fill);
+        let harness = match engine.kind() {
+            EngineKind::Cpu => harness.and_narrower(&threads)?.and_threads(others)?,
+            EngineKind::Gpu => harness,
+        };
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(named) = cases.get(i) else { return Ok(()) };
