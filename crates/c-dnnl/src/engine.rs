@@ -1,4 +1,4 @@
-//! Engines. All engines of a process are one to the runtime, so that they share its caches; to C they differ by their addresses.
+//! Engines. All engines over a device are equal to the runtime, so that they share its caches; to C they differ by their addresses.
 
 use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
@@ -17,6 +17,7 @@ mod tests;
 pub struct Engine {
     me: Weak<Engine>,
     allocator: Option<Arc<Allocator>>,
+    runtime: runtime::Engine,
 }
 
 impl Shared for Engine {
@@ -33,7 +34,12 @@ impl Engine {
 
     /// An engine of this processor whose graph tensors and scratch come from `allocator`.
     pub fn with_allocator(allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
-        Arc::new_cyclic(|me| Engine { me: me.clone(), allocator })
+        Engine::over(host(), allocator)
+    }
+
+    /// An engine over a device.
+    pub fn over(runtime: runtime::Engine, allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
+        Arc::new_cyclic(|me| Engine { me: me.clone(), allocator, runtime })
     }
 
     /// Where memory of graphs comes from, where the caller said.
@@ -42,13 +48,16 @@ impl Engine {
     }
 
     /// What primitives and memory are made on.
-    pub fn runtime(&self) -> &'static runtime::Engine {
-        host_engine()
+    pub fn runtime(&self) -> &runtime::Engine {
+        &self.runtime
     }
 
     /// `dnnl_engine_kind_t`.
     pub fn kind(&self) -> i32 {
-        numbers::CPU
+        match self.runtime.kind() {
+            runtime::EngineKind::Cpu => numbers::CPU,
+            runtime::EngineKind::Gpu => numbers::GPU,
+        }
     }
 }
 

@@ -400,7 +400,7 @@ impl Data {
 
     /// The address of an allocation, which must live as long as the memory object that it is for.
     pub(crate) fn own(allocation: &runtime::Allocation) -> Data {
-        if allocation.buf().is_empty() { Data::NULL } else { Data(allocation.buf().as_ptr()) }
+        if allocation.region().is_empty() { Data::NULL } else { Data(allocation.region().as_ptr()) }
     }
 
     /// The address.

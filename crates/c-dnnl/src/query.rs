@@ -176,6 +176,8 @@ fn parameter(op: &Op, what: i32) -> Option<Answer<'static>> {
 /// The descriptor of a tensor, of nothing where it is absent.
 fn descriptor(pd: &PrimitiveDesc, what: i32, index: i32) -> Result<&MemoryDesc, Failure> {
     let arg = match what {
+        // A normalisation without a mean describes one all the same, like its other statistic.
+        what::EXEC_ARG_MD if Arg(index) == Arg::MEAN && pd.record(Arg::MEAN).is_none() => Some(Arg::VARIANCE),
         what::EXEC_ARG_MD => Some(Arg(index)),
         what::WORKSPACE_MD | what::SCRATCHPAD_MD if index != 0 => return Err(Failure::invalid("index", index, "0")),
         what::WORKSPACE_MD => Some(Arg::WORKSPACE),

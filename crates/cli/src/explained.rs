@@ -1,7 +1,7 @@
 //! `Explained`: the disagreements with another library that a page explains, by rule.
 //!
 //! The page is Markdown for people. Fenced blocks of language `rules` in it are for `oxidnn verify --peer`: a line names verdicts and what a problem
-//! must look like, and the heading above it is the reason. So prose and check cannot drift apart: what no rule covers is a failure, and a test has
+//! must look like, how far off the peer may be, and the heading above it is the reason. So prose and check cannot drift apart: what no rule covers is a failure, and a test has
 //! every rule meet a problem of `tests/inputs`.
 
 #[cfg(test)]
@@ -24,6 +24,8 @@ enum Condition {
     Lacks(String),
     /// The peer's implementation matches; one that is not known, after a crash, does.
     Impl(String),
+    /// The worst element is off by this much at most, relative to the largest; `None`: by anything.
+    Off(Option<f64>),
 }
 
 /// A line of a block: verdicts, then conditions.
@@ -47,6 +49,8 @@ pub(crate) struct Disagreement<'a> {
     pub(crate) problem: &'a str,
     /// The peer's implementation, empty where it is not known.
     pub(crate) implementation: &'a str,
+    /// How far the peer's worst element is off, relative to the largest, where it computed any; infinite where a number cannot say.
+    pub(crate) off: Option<f64>,
 }
 
 impl Explained {
@@ -89,20 +93,29 @@ fn rule(line: &str, heading: &str) -> Result<Rule> {
         let known = EXPLAINABLE.into_iter().find(|v| *v == name);
         known.with_context(|| format!("`{name}` cannot be explained, only {}", EXPLAINABLE.join(", ")))
     };
-    let verdicts = verdicts.split('|').map(verdict).collect::<Result<_>>()?;
-    let conditions: Vec<Condition> = conditions.split_whitespace().map(condition).collect();
+    let verdicts: Vec<&'static str> = verdicts.split('|').map(verdict).collect::<Result<_>>()?;
+    let conditions: Vec<Condition> = conditions.split_whitespace().map(condition).collect::<Result<_>>()?;
     if !conditions.iter().any(|c| matches!(c, Condition::Has(_))) {
         bail!("`{line}` would explain every problem; name the driver");
+    }
+    if verdicts.contains(&"THEIRS") && !conditions.iter().any(|c| matches!(c, Condition::Off(_))) {
+        bail!("`{line}` would explain every difference; say how large one may be, relative to the largest element: off=1e-4, or off=any");
+    }
+    if heading.is_empty() {
+        bail!("`{line}` has no heading, which is its reason");
     }
     Ok(Rule { verdicts, conditions, heading: heading.into() })
 }
 
-fn condition(word: &str) -> Condition {
-    match (word.strip_prefix('!'), word.strip_prefix("impl=")) {
+fn condition(word: &str) -> Result<Condition> {
+    let parts = word.split_once('=').unwrap_or((word, ""));
+    Ok(match (word.strip_prefix('!'), parts) {
         (Some(pattern), _) => Condition::Lacks(pattern.into()),
-        (_, Some(pattern)) => Condition::Impl(pattern.into()),
+        (_, ("impl", pattern)) => Condition::Impl(pattern.into()),
+        (_, ("off", "any")) => Condition::Off(None),
+        (_, ("off", bound)) => Condition::Off(Some(bound.parse().with_context(|| format!("`{word}` is neither off=any nor a number"))?)),
         _ => Condition::Has(word.into()),
-    }
+    })
 }
 
 impl Rule {
@@ -112,6 +125,7 @@ impl Rule {
             && self.conditions.iter().all(|condition| match condition {
                 Condition::Has(pattern) => has(pattern),
                 Condition::Lacks(pattern) => !has(pattern),
+                Condition::Off(bound) => found.off.is_none_or(|off| bound.is_none_or(|bound| off <= bound)),
                 Condition::Impl(pattern) => found.implementation.is_empty() || matches(pattern, found.implementation),
             })
     }

@@ -4,6 +4,7 @@
 mod bench;
 mod explain;
 mod explained;
+mod judge;
 mod knobs;
 mod peer;
 mod print;
@@ -22,6 +23,9 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "oxidnn", version)]
 struct Cli {
+    /// The engine: cpu, gpu, or gpu:N for the GPU with number N.
+    #[arg(long, value_name = "ENGINE", default_value = "cpu", global = true)]
+    engine: session::Choice,
     #[command(subcommand)]
     command: Command,
 }
@@ -82,6 +86,12 @@ struct Verify {
     /// Problems checked at the same time, each on one thread, or on several only to compare with one.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
+    /// Values among the data that problems are not usually filled with: nan, inf, subnormal or huge; where they are not defined, problems are skipped.
+    #[arg(long, value_name = "VALUES", conflicts_with = "peer")]
+    fill: Option<oxidnn_testing::fill::Special>,
+    /// Judge the judge instead: put faults into right results (of smoke lists, say), and fail where the comparison passes one.
+    #[arg(long, conflicts_with = "peer")]
+    judge: bool,
     /// Check our library behind its C interface against another oneDNN library (a file, or a folder that holds libdnnl.so.3) instead.
     #[arg(long, value_name = "LIB")]
     peer: Option<PathBuf>,
@@ -150,7 +160,10 @@ struct Bench {
 }
 
 /// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 20] = [
+const ANYWHERE: [(&str, bool); 23] = [
+    ("--engine", true),
+    ("--fill", true),
+    ("--judge", false),
     ("--summary", false),
     ("--markdown", false),
     ("--first", false),
@@ -199,16 +212,18 @@ fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 fn main() -> ExitCode {
-    let done = match &Cli::parse_from(arrange(std::env::args_os())).command {
+    let cli = Cli::parse_from(arrange(std::env::args_os()));
+    let done = session::choose(cli.engine).and_then(|()| match &cli.command {
         Command::Run(r) => run::run(r),
         Command::Verify(v) => match &v.peer {
             Some(library) => peer::verify(v, library),
+            None if v.judge => judge::run(v),
             None => verify::run(v),
         },
         Command::Bench(b) => bench::run(b),
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
-    };
+    });
     match done {
         Ok(code) => code,
         Err(e) => {

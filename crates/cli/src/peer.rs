@@ -111,11 +111,12 @@ fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> 
     for (i, named) in cases.iter().enumerate() {
         let mut implementation = String::new();
         let theirs = (!args.peer_idle).then_some(&pair.theirs);
-        let (verdict, why) = judge(theirs, &pair.ours, named, &mut implementation).unwrap_or_else(verdict_of);
+        let ((verdict, why), off) = judge(theirs, &pair.ours, named, &mut implementation).unwrap_or_else(|e| (verdict_of(e), None));
         if i > 0 && !HARMLESS.contains(&verdict) {
             return Ok(ExitCode::SUCCESS);
         }
-        println!("{}", json!({ "verdict": verdict, "impl": implementation, "why": why }));
+        let off = off.map_or(Value::Null, |off| if off.is_finite() { json!(off) } else { json!("without measure") });
+        println!("{}", json!({ "verdict": verdict, "impl": implementation, "why": why, "off": off }));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -140,11 +141,12 @@ impl Report {
         let harmless = HARMLESS.contains(&verdict);
         let problem = named.case.problem.to_string();
         let implementation = pair.split(AGAINST).next().unwrap_or_default();
-        let reason = self.page.reason(&Disagreement { verdict, problem: &problem, implementation }).filter(|_| !harmless);
+        // JSON has no infinity: a distance that no number says is a text.
+        let off = answer["off"].as_f64().or(answer["off"].is_string().then_some(f64::INFINITY));
+        let reason = self.page.reason(&Disagreement { verdict, problem: &problem, implementation, off }).filter(|_| !harmless);
         if self.json {
             let explained = reason.map_or(Value::Null, Value::from);
-            let line =
-                json!({ "suite": named.suite, "problem": problem, "verdict": verdict, "impl": pair, "why": why, "explained": explained });
+            let line = json!({ "suite": named.suite, "problem": problem, "verdict": verdict, "impl": pair, "why": why, "off": answer["off"], "explained": explained });
             println!("{line}");
         } else if !harmless && reason.is_none() {
             println!("{verdict} {problem}\n    {pair} {why}");
@@ -256,8 +258,13 @@ fn said(mismatches: &[Mismatch]) -> String {
     mismatches.iter().map(Mismatch::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Compares the implementations that the libraries prefer; where the peer's is wrong, also names those of its others that are right.
-fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut String) -> Result<Judged, PeerError> {
+/// How far the worst of some mismatches is off, relative to the largest element of its output.
+fn distance(mismatches: &[Mismatch]) -> Option<f64> {
+    mismatches.iter().map(Mismatch::distance).reduce(f64::max)
+}
+
+/// Compares the implementations that the libraries prefer, and says how far the peer's is off; where the peer's is wrong, also names those of its others that are right.
+fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut String) -> Result<(Judged, Option<f64>), PeerError> {
     let case = &named.case;
     let idle = || PeerError::Inexpressible("the peer is idle".into());
     let peer = peer.ok_or_else(idle);
@@ -272,30 +279,34 @@ fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut S
     let ours = computed(ours, created, &truth);
     let (theirs, ours) = match (theirs, ours) {
         (Ok(theirs), Ok(ours)) => (theirs, ours),
-        (Ok(_), Err(e)) => return Ok(("MISSING", e.to_string())),
+        (Ok(_), Err(e)) => return Ok((("MISSING", e.to_string()), None)),
         (Err(refusal), Ok(ours)) => {
             let (verdict, why) = verdict_of(refusal);
             let wrong = said(&truth.compare(&ours));
-            return Ok(match (verdict, wrong.is_empty()) {
+            let judged = match (verdict, wrong.is_empty()) {
                 ("refused", true) => ("alone", why),
                 (_, true) => (verdict, why),
                 (_, false) => ("OURS", format!("{why}; ours: {wrong}")),
-            });
+            };
+            return Ok((judged, None));
         }
-        (Err(_), Err(ours)) if verdict_of(ours.clone()).0 == "FAILED" => return Ok(("BROKEN", ours.to_string())),
-        (Err(refusal), Err(ours)) => return Ok(("refused", format!("{refusal}; ours: {ours}"))),
+        (Err(_), Err(ours)) if verdict_of(ours.clone()).0 == "FAILED" => return Ok((("BROKEN", ours.to_string()), None)),
+        (Err(refusal), Err(ours)) => return Ok((("refused", format!("{refusal}; ours: {ours}")), None)),
     };
     let between = said(&truth.compare_with(&theirs, &ours));
     if between.is_empty() {
-        return Ok(("agrees", between));
+        return Ok((("agrees", between), None));
     }
-    let [theirs, ours] = [theirs, ours].map(|got| said(&truth.compare(&got)));
-    Ok(match (theirs.is_empty(), ours.is_empty()) {
+    let [theirs, ours] = [theirs, ours].map(|got| truth.compare(&got));
+    let off = distance(&theirs);
+    let [theirs, ours] = [theirs, ours].map(|wrong| said(&wrong));
+    let judged = match (theirs.is_empty(), ours.is_empty()) {
         (true, true) => ("agrees", between),
         (true, false) => ("OURS", between),
         (false, true) => ("THEIRS", theirs + &peer.map_or_else(|_| String::new(), |p| agreeing(p, named, &truth))),
         (false, false) => ("DIFFERS", format!("{between}; reference and peer: {theirs}; reference and ours: {ours}")),
-    })
+    };
+    Ok((judged, off))
 }
 
 /// The peer's other implementations that agree with the reference, in words.

@@ -3,7 +3,7 @@
 use crate::problems::{self, Named};
 use crate::{Verify, print, progress, session};
 use anyhow::Result;
-use oxidnn_runtime::{Stream, Threads};
+use oxidnn_runtime::{EngineKind, Stream, Threads};
 use oxidnn_spec::Error;
 use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, RowResult};
 use std::collections::BTreeMap;
@@ -65,7 +65,12 @@ fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
         };
         let stream = Stream::with_threads(&engine, threads.clone())?;
         let others = args.threads.get(usize::from(args.jobs == 1)..).unwrap_or_default();
-        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone()).and_narrower(&threads)?.and_threads(others)?;
+        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone());
+        let harness = harness.and_special(args.fill);
+        let harness = match engine.kind() {
+            EngineKind::Cpu => harness.and_narrower(&threads)?.and_threads(others)?,
+            EngineKind::Gpu => harness,
+        };
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(named) = cases.get(i) else { return Ok(()) };
@@ -90,7 +95,9 @@ fn judge(harness: &Harness, named: &Named) -> Verdict {
     match verified.unwrap_or_else(|_| Err(Error::Runtime("the implementation panicked".into()))) {
         Err(Error::Unimplemented(refusal)) => Verdict::Failed { why: vec![refusal.to_string()] },
         Err(e) => Verdict::Failed { why: vec![e.to_string()] },
-        Ok(results) if results.is_empty() => Verdict::Skipped { why: "no implementation of that name takes it".into() },
+        Ok(results) if results.is_empty() => {
+            Verdict::Skipped { why: "no implementation of that name takes it, or what such values give is not defined".into() }
+        }
         Ok(results) => {
             let why: Vec<String> = results.iter().flat_map(failures).collect();
             if why.is_empty() { Verdict::Passed { rows: results.into_iter().map(|r| r.row).collect() } } else { Verdict::Failed { why } }

@@ -2,7 +2,7 @@
 
 use crate::kernels::code;
 use crate::{CpuTarget, Limit, ops};
-use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Refused, plan_rows, threads};
+use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Properties, Refused, plan_rows, threads};
 use oxidnn_spec::Problem;
 
 /// The processor, with the facts that plans are made from.
@@ -37,6 +37,14 @@ impl Device for CpuDevice {
         self.target.isa.name().to_owned()
     }
 
+    fn fingerprint(&self) -> String {
+        format!("cpu {:?}", self.target)
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { ordinal: 0, host_visible: true, memory_bytes: None, units: self.target.threads }
+    }
+
     fn verbose_info(&self) -> Vec<String> {
         let generated = match (self.target.jit, code::refusal()) {
             (Some(jit), _) => jit.name(),
@@ -46,16 +54,12 @@ impl Device for CpuDevice {
         vec![format!("cpu,isa:{}", self.name()), format!("cpu,generated code: {generated}")]
     }
 
-    fn rows(&self, problem: &Problem) -> Vec<&'static str> {
-        ops::rows_for(problem).iter().map(|row| row.name).collect()
-    }
-
     fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
         plan_rows(ops::rows_for(problem), problem, &self.target, from_row)
     }
 }
 
-/// A new engine of the processor that runs this.
+/// The engine of the processor that runs this.
 pub fn engine() -> Engine {
     Engine::new(CpuDevice::host())
 }

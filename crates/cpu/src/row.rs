@@ -60,7 +60,8 @@ impl<K: Kernel> Plan for RowPlan<K> {
 
 impl<K: Kernel> Exec for Ready<K> {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
-        let buf = ctx.scratch.part(0, self.scratch_bytes.min(ctx.scratch.len()));
+        let buf = ctx.scratch_buf();
+        let buf = buf.part(0, self.scratch_bytes.min(buf.len()));
         // SAFETY: a context's scratch belongs to the one execution it is made for, and this is where it is taken.
         let scratch = unsafe { Scratch::new(buf) };
         self.kernel.run(self.simd, ctx, scratch)

@@ -26,8 +26,6 @@ pub trait Bits: Num {
     fn word_shl(w: Self::Word, n: u8) -> Self::Word;
     /// `w >> n`, the sign shifted in.
     fn word_sar(w: Self::Word, n: u8) -> Self::Word;
-    /// Between the bounds; NaN stays NaN.
-    fn clamp(self, low: f64, high: f64) -> Self;
     /// `self * 2^n` for `|n| <= 150`, once rounded; `shifted` is `n +` [`ROUND`].
     #[inline(always)]
     fn scaled(self, n: Self, shifted: Self) -> Self {

@@ -4,7 +4,7 @@ use crate::constants::Kept;
 use crate::program::{Frame, Program};
 use crate::{Error, LogicalTensor, Op, Partition};
 use oxidnn_runtime::cache::Lru;
-use oxidnn_runtime::{Engine, Memory, Stream, knobs, verbose};
+use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
 use oxidnn_spec::FpMath;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -96,7 +96,7 @@ impl CompiledPartition {
 /// What an entry of the cache is found by. The partition's number stands for its operations.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
-    engine: u64,
+    engine: DeviceId,
     partition: usize,
     fpmath: FpMath,
     op: Op,

@@ -123,13 +123,18 @@ pub(crate) fn slides(op: &Op, wide: &[i64], kernel: &[i64], transposed: bool) ->
     let n = wide.len();
     let list = |id: AttrId, missing: i64| {
         let given = op.s64s(id);
-        (0..n).map(|i| given.get(i).copied().unwrap_or(missing)).collect::<Vec<_>>()
+        // A default stands for as many numbers as there are dimensions.
+        let open = given.is_empty() || given == [missing; 12];
+        if !open && given.len() != n {
+            return Err(Error::shape(id.name(), format_args!("{given:?}"), format_args!("{n} numbers, one a spatial dimension")));
+        }
+        Ok(if open { vec![missing; n] } else { given.to_vec() })
     };
     if kernel.len() != n || n > 3 {
         return Err(Error::shape("kernel", format_args!("{kernel:?}"), format_args!("{n} sizes, at most 3")));
     }
-    let (strides, dilations) = (list(AttrId::Strides, 1), list(AttrId::Dilations, 1));
-    let (begin, end) = (list(AttrId::PadsBegin, 0), list(AttrId::PadsEnd, 0));
+    let (strides, dilations) = (list(AttrId::Strides, 1)?, list(AttrId::Dilations, 1)?);
+    let (begin, end) = (list(AttrId::PadsBegin, 0)?, list(AttrId::PadsEnd, 0)?);
     if strides.iter().chain(&dilations).chain(kernel).any(|&v| v < 1) {
         return Err(Error::shape("kernel, strides, dilations", format_args!("{kernel:?}, {strides:?}, {dilations:?}"), "at least 1"));
     }
@@ -161,7 +166,7 @@ fn narrowed(op: &Op, wide: &[i64], slides: &[Slide]) -> Result<Dims, Error> {
         if room < 0 {
             return Err(Error::shape("padded input", format_args!("{wide:?}"), format_args!("at least the window of {}", s.span)));
         }
-        out.push((if up { room + s.stride - 1 } else { room }) / s.stride + 1);
+        out.push((if up { room.saturating_add(s.stride - 1) } else { room }) / s.stride + 1);
     }
     Ok(out)
 }
@@ -284,10 +289,15 @@ fn transposed(op: &Op) -> Result<Dims, Error> {
     }
     let slides = slides(op, &spatial, &kernel, true)?;
     let padding = op.s64s(AttrId::OutputPadding);
+    if !padding.is_empty() && padding != [0; 12] && padding.len() != spatial.len() {
+        let expected = format_args!("{} numbers, one a spatial dimension", spatial.len());
+        return Err(Error::shape("output_padding", format_args!("{padding:?}"), expected));
+    }
     let mut out = Dims::default();
     for (i, (&size, s)) in spatial.iter().zip(&slides).enumerate() {
         let more = padding.get(i).copied().unwrap_or(0);
-        out.push((size - 1).saturating_mul(s.stride).saturating_add(s.span).saturating_add(more) - s.before - s.after);
+        let full = (size - 1).saturating_mul(s.stride).saturating_add(s.span).saturating_add(more);
+        out.push(full.saturating_sub(s.before).saturating_sub(s.after));
     }
     Ok(join(op, mb, to.saturating_mul(groups), &out))
 }

@@ -47,7 +47,7 @@ macro_rules! operands {
 }
 
 /// Builds a matrix product of `.. x M x K` by `.. x K x N`; batch dimensions broadcast.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct Matmul {
     src: Option<Tensor>,
     weights: Option<Tensor>,
@@ -62,7 +62,13 @@ impl Matmul {
     /// A product without operands yet.
     #[must_use]
     pub fn new() -> Matmul {
-        Matmul::default()
+        Matmul { src: None, weights: None, bias: None, dst: None, attr: defaults() }
+    }
+}
+
+impl Default for Matmul {
+    fn default() -> Matmul {
+        Matmul::new()
     }
 }
 

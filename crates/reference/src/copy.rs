@@ -16,6 +16,11 @@ impl<'a> Copy<'a> {
         Copy { src, tail, exact }
     }
 
+    /// The same, where a factor of no attribute may change values.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Copy { exact: self.exact && factor == 1.0, ..self }
+    }
+
     /// Copies the element at `from` to `to`; `value` makes the number where it is not copied exactly.
     pub(crate) fn element(&self, from: &[i64], to: &[i64], value: impl FnOnce(f64) -> f64) {
         if self.exact {

@@ -53,7 +53,8 @@ impl<'a> Factor<'a> {
     /// # Errors
     /// As for [`Factor::scale`].
     pub fn new(quant: Option<&Quant>, args: &'a dyn Args, arg: Arg, dims: &[i64], default: f64) -> Result<Factor<'a>, Error> {
-        let Some(quant) = quant else { return Ok(Factor::constant(default)) };
+        // A tensor without elements has no numbers either, whoever asks for one.
+        let Some(quant) = quant.filter(|q| !q.dims(dims).contains(&0)) else { return Ok(Factor::constant(default)) };
         let view = View::of(args, arg)?;
         let (sizes, n) = (quant.dims(dims), dims.len());
         let (need, got) = (sizes.volume().unwrap_or(i64::MAX), view.dims().volume().unwrap_or(0));

@@ -223,7 +223,8 @@ impl<'a> Norm<'a> {
             let mean_g = if constant || self.flags.rms { 0.0 } else { region.sum(scaled) / n };
             let mean_gx = if constant { 0.0 } else { region.sum(|pos| scaled(pos) * normal(pos)) / n };
             region.each(|pos| {
-                let value = (scaled(pos) - mean_g - normal(pos) * mean_gx) * inverse;
+                let own = if constant { scaled(pos) } else { scaled(pos) - mean_g - normal(pos) * mean_gx };
+                let value = own * inverse;
                 if let Some(d) = diff_added {
                     d.set(pos, gradient(pos));
                 }

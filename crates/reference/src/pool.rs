@@ -19,27 +19,27 @@ pub(crate) fn run<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args, scratch: &m
     if op.prop.is_forward() { forward(op, attr, args) } else { backward(op, attr, args, scratch) }
 }
 
-/// The source position under kernel element `k` of the window of destination position `out`; `None` in the padding.
-fn source(op: &Pool, dims: &Dims, out: &[i64], k: &[i64]) -> Option<Dims> {
-    let mut pos = Dims::from_fn(out.len(), |d| out[d]);
-    for (i, &k) in k.iter().enumerate() {
-        let w = &op.window;
-        pos[2 + i] = out[2 + i] * w.strides[i] - w.padding_l[i] + k * (w.dilations[i] + 1);
-        if pos[2 + i] < 0 || pos[2 + i] >= dims[2 + i] {
-            return None;
-        }
-    }
-    Some(pos)
+/// The kernel elements along spatial dimension `i` that meet one of its `size` elements in the window of output `o`.
+fn seen(op: &Pool, i: usize, size: i64, o: i64) -> std::ops::Range<i64> {
+    let (step, first) = (op.window.dilations[i] + 1, o * op.window.strides[i] - op.window.padding_l[i]);
+    let before = |distance: i64| ((distance + step - 1).div_euclid(step)).clamp(0, op.kernel[i]);
+    before(-first)..before(size - first)
 }
 
 /// Calls `f` with the source positions of a window and their indices within the kernel, row-major.
 fn for_each_tap(op: &Pool, dims: &Dims, out: &[i64], mut f: impl FnMut(&[i64], i64)) {
-    let mut index = 0;
-    for_each_position(&op.kernel, |k| {
-        if let Some(pos) = source(op, dims, out, k) {
-            f(&pos, index);
+    let n = op.kernel.len();
+    let seen: [_; 3] = std::array::from_fn(|i| if i < n { seen(op, i, dims[2 + i], out[2 + i]) } else { 0..0 });
+    let counts = Dims::from_fn(n, |i| (seen[i].end - seen[i].start).max(0));
+    let mut pos = Dims::from_fn(out.len(), |d| out[d]);
+    for_each_position(&counts, |at| {
+        let mut index = 0;
+        for i in 0..n {
+            let k = seen[i].start + at[i];
+            pos[2 + i] = out[2 + i] * op.window.strides[i] - op.window.padding_l[i] + k * (op.window.dilations[i] + 1);
+            index = index * op.kernel[i] + k;
         }
-        index += 1;
+        f(&pos, index);
     });
 }
 

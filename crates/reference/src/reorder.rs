@@ -38,7 +38,7 @@ pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
     let adjust = compensation(args).and_then(|(_, c)| c.scale_adjust).map_or(1.0, |s| f64::from(s.get()));
     let network = network(attr, args);
     let network = network.as_ref().and_then(|x| x.rnn_scaling(&attr.rnn));
-    let copy = Copy::new(src, tail, attr);
+    let copy = Copy::new(src, tail, attr).times(adjust);
     for_each_position(src.dims(), |pos| {
         let real = |v| quant::dequantise(v, scale.at(pos), zero_point.at(pos)) * adjust;
         copy.element(pos, pos, |v| network.map_or(real(v), |n| real(v) * scale_at(&n, src.dims(), pos) + f64::from(n.shift.get())));

@@ -21,15 +21,16 @@ pub(crate) fn run<'a>(op: &Resampling, attr: &'a Attr, args: &'a dyn Args, scrat
     if op.prop.is_forward() { forward(op, attr, args) } else { backward(op, attr, args, scratch) }
 }
 
-/// The two inputs along one dimension and their weights.
+/// The two inputs along one dimension and their weights: output `o` lies at `(o + 1/2) inputs / outputs - 1/2`, a quotient of whole numbers.
 fn taps(alg: ResamplingAlg, o: i64, inputs: i64, outputs: i64) -> [(i64, f64); 2] {
+    let (center, of) = ((2 * i128::from(o) + 1) * i128::from(inputs), 2 * i128::from(outputs));
     if alg == ResamplingAlg::Nearest {
-        return [((2 * o + 1) * inputs / (2 * outputs), 1.0), (0, 0.0)];
+        return [((center / of) as i64, 1.0), (0, 0.0)];
     }
-    let x = (o as f64 + 0.5) * inputs as f64 / outputs as f64 - 0.5;
-    let below = x.floor();
-    let clamp = |i: f64| (i as i64).clamp(0, inputs - 1);
-    [(clamp(below), 1.0 - (x - below)), (clamp(below + 1.0), x - below)]
+    let at = center - i128::from(outputs);
+    let (below, above) = (at.div_euclid(of) as i64, at.rem_euclid(of) as f64 / of as f64);
+    let clamp = |i: i64| i.clamp(0, inputs - 1);
+    [(clamp(below), 1.0 - above), (clamp(below + 1), above)]
 }
 
 /// Calls `f` with the inputs of output position `out` and their weights.

@@ -1,8 +1,10 @@
 //! The memory that an execution uses, taken for the time of it: inputs shared, outputs exclusively; a memory that is both, once, exclusively.
 
 use crate::Memory;
-use crate::memory::{Access, Guard};
+use crate::memory::{Access, Storage};
+use crate::queue::{Queue, Ticket};
 use oxidnn_spec::{Error, Operand, Tensor, Use};
+use std::sync::Arc;
 
 /// Borrowed memories; given back when dropped.
 pub(crate) struct Borrows<'b> {
@@ -21,9 +23,9 @@ impl<'b> Borrows<'b> {
         while borrows.taken < operands.len() {
             let i = borrows.taken;
             if let Some((memory, access)) = borrows.claim(i)
-                && !memory.storage().borrow.try_take(access)
+                && !memory.storage().uses.try_take(access)
             {
-                let got = format!("{} by an execution or mapping under way", memory.storage().borrow.state());
+                let got = format!("{} by an execution or mapping under way", memory.storage().uses.state());
                 let expected = if access == Access::Read { "memory that nobody writes" } else { "memory that nobody uses" };
                 return Err(Error::arg(operands[i].arg, got, expected));
             }
@@ -44,12 +46,37 @@ impl<'b> Borrows<'b> {
         }
     }
 
-    /// The same borrows as values that live on their own, for work that goes on after `execute` returns.
-    pub(crate) fn into_guards(self) -> Vec<Guard> {
-        let guards = (0..self.taken).filter_map(|i| Some((i, self.memories[i]?)));
-        let guards = guards.map(|(i, m)| Guard::adopt(m.storage(), self.claim(i).map(|c| c.1))).collect();
-        std::mem::forget(self);
-        guards
+    /// Every memory, checked or not, and what the execution does with it.
+    fn uses(&self) -> impl Iterator<Item = (&'b Memory<'b>, Access)> + use<'b> {
+        let access = |o: &Operand<Tensor>| if o.usage == Use::Out { Access::Write } else { Access::Read };
+        self.operands.iter().zip(self.memories).filter_map(move |(o, m)| Some(((*m)?, access(o))))
+    }
+
+    /// Waits on the host for submitted work that this execution comes after.
+    ///
+    /// # Errors
+    /// A failure of that work which its stream has not shown yet.
+    #[inline]
+    pub(crate) fn settle(&self) -> Result<(), Error> {
+        self.uses().try_for_each(|(memory, access)| memory.storage().uses.settle(access))
+    }
+
+    /// Has `queue` begin what is submitted next after the work that this execution comes after.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when a device fails.
+    pub(crate) fn order(&self, queue: &Arc<dyn Queue>) -> Result<(), Error> {
+        self.uses().try_for_each(|(memory, access)| memory.storage().uses.order(access, queue))
+    }
+
+    /// Remembers the submission, for whoever uses the memories next.
+    pub(crate) fn submitted(&self, queue: &Arc<dyn Queue>, ticket: Ticket) {
+        self.uses().for_each(|(memory, access)| memory.storage().uses.submitted(access, queue, ticket));
+    }
+
+    /// What keeps the bytes of all memories alive.
+    pub(crate) fn storages(&self) -> Vec<Arc<Storage>> {
+        self.uses().map(|(memory, _)| memory.storage().clone()).collect()
     }
 }
 
@@ -57,7 +84,7 @@ impl Drop for Borrows<'_> {
     fn drop(&mut self) {
         for i in 0..self.taken {
             if let Some((memory, access)) = self.claim(i) {
-                memory.storage().borrow.release(access);
+                memory.storage().uses.release(access);
             }
         }
     }

@@ -38,6 +38,11 @@ impl Buf {
         Buf { ptr: std::ptr::without_provenance_mut(64), len: 0 }
     }
 
+    /// `len` bytes at an address of another address space, which must never be dereferenced.
+    pub(crate) const fn elsewhere(address: usize, len: usize) -> Buf {
+        Buf { ptr: std::ptr::without_provenance_mut(address), len }
+    }
+
     /// Length in bytes.
     #[inline]
     pub const fn len(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::execute::Faith;
-use crate::{Bound, Buf, Memory, PrimitiveDesc};
+use crate::{Bound, Memory, PrimitiveDesc, Region};
 use oxidnn_spec::{Arg, Error, Op, Operand, Problem, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
     if o.arg != Arg::SCRATCHPAD && !fits(&o.tensor, memory.tensor()) {
         return Err(Error::arg(o.arg, memory.tensor().summary(), o.tensor.summary()));
     }
-    if memory.engine().is_some_and(|e| e != desc.engine()) {
+    if memory.engine().is_some_and(|e| e != desc.engine_of(o.arg)) {
         let got = memory.engine().map(|e| format!("memory of {e}")).unwrap_or_default();
-        return Err(Error::arg(o.arg, got, format!("memory of {}", desc.engine())));
+        return Err(Error::arg(o.arg, got, format!("memory of {}", desc.engine_of(o.arg))));
     }
     let tensor = memory.tensor();
-    let null = memory.bufs().iter().enumerate().any(|(i, b)| b.as_ptr().is_null() && tensor.buffer_bytes(i) != Some(0));
+    let null = memory.regions().iter().enumerate().any(|(i, b)| b.as_ptr().is_null() && tensor.buffer_bytes(i) != Some(0));
     if null && o.arg != Arg::SCRATCHPAD {
         return Err(Error::arg(o.arg, "a null address", tensor.summary()));
     }
@@ -35,12 +35,12 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
 }
 
 /// Takes the bytes of each memory as its operand describes them, whatever the memory says of itself; a single buffer goes to its place in
-/// `bufs`.
+/// `regions`.
 pub(crate) fn bytes(
     desc: &PrimitiveDesc,
     memories: &[Option<&Memory<'_>>],
     concrete: Option<&Concrete>,
-    bufs: &mut [Buf],
+    regions: &mut [Region],
 ) -> Result<(), Error> {
     for (i, (o, memory)) in desc.operands().iter().zip(memories).enumerate() {
         let Some(memory) = memory.filter(|_| o.arg != Arg::SCRATCHPAD) else { continue };
@@ -50,13 +50,18 @@ pub(crate) fn bytes(
         let tensor = concrete.map_or(&o.tensor, |c| &c.tensors[i]);
         let need = |k: usize| desc.operand_bytes(i).filter(|_| k == 0).or_else(|| tensor.buffer_bytes(k));
         for k in 0..tensor.buffers() {
-            let (given, need) = (memory.bufs().get(k), need(k).unwrap_or(usize::MAX));
-            let Some(buf) = given.filter(|b| b.len() >= need) else {
+            let (given, need) = (memory.regions().get(k), need(k).unwrap_or(usize::MAX));
+            let Some(region) = given.filter(|b| b.len() >= need) else {
                 let got = given.map_or("nothing".to_string(), |b| format!("{} bytes at {:p}", b.len(), b.as_ptr()));
                 return Err(Error::arg(o.arg, got, format!("{need} bytes of {}", tensor.summary())));
             };
+            let space = if memory.engine().is_none() { region.space() } else { desc.engine_of(o.arg).space() };
+            if region.space() != space && need > 0 {
+                let got = memory.engine().map(|e| format!("memory of {e}")).unwrap_or_default();
+                return Err(Error::arg(o.arg, got, format!("memory that {} can address", desc.engine_of(o.arg))));
+            }
             if k == 0 {
-                bufs[i] = buf.part(0, need);
+                regions[i] = region.part(0, need);
             }
         }
     }
@@ -149,16 +154,6 @@ pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -
                 let got = format!("memory that is also passed as {}", other.arg);
                 return Err(Error::arg(written.arg, got, "memory of its own"));
             }
-        }
-    }
-    Ok(())
-}
-
-/// Refuses memory over a user's slice for work that may go on after `execute` returns: nobody could keep the slice alive.
-pub(crate) fn outlive(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -> Result<(), Error> {
-    for (o, m) in desc.operands().iter().zip(memories) {
-        if m.is_some_and(|m| !m.outlives_borrow()) {
-            return Err(Error::arg(o.arg, "memory over a slice on an asynchronous stream", "memory that the library owns"));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
 
 use crate::cache::Key;
-use crate::{Engine, Plan, Planned, Skip, verbose};
+use crate::{Engine, Plan, Planned, Skip, transfer, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub struct PrimitiveDesc(Arc<Decision>);
 
 struct Decision {
     engine: Engine,
+    /// An argument whose memory is of another engine: of transfers.
+    foreign: Option<(Arg, Engine)>,
     key: Arc<Key>,
     filter: Option<String>,
     row: usize,
@@ -82,6 +84,9 @@ impl PrimitiveDesc {
     /// # Errors
     /// [`Error::LastImplReached`] when there is none.
     pub fn next_impl(&self) -> Result<PrimitiveDesc, Error> {
+        if self.0.foreign.is_some() {
+            return Err(Error::LastImplReached);
+        }
         let start = Start { row: self.0.row + 1, skipped: self.0.skipped.clone() };
         match PrimitiveDesc::search(self.engine(), self.given().clone(), self.0.filter.clone(), start) {
             Err(Error::Unimplemented(_)) => Err(Error::LastImplReached),
@@ -98,7 +103,10 @@ impl PrimitiveDesc {
                     skipped.extend(s);
                     match excluded(filter.as_deref(), name) {
                         Some(skip) => skipped.push((name, skip)),
-                        None => return Ok(PrimitiveDesc::decided(engine, given, filter, Planned { row: r, name, plan, skipped })),
+                        None => {
+                            let at = Place { engine: engine.clone(), foreign: None, filter };
+                            return Ok(PrimitiveDesc::decided(at, given, Planned { row: r, name, plan, skipped }));
+                        }
                     }
                     row = r + 1;
                 }
@@ -112,15 +120,35 @@ impl PrimitiveDesc {
         }
     }
 
-    fn decided(engine: &Engine, given: Problem, filter: Option<String>, planned: Planned) -> PrimitiveDesc {
+    /// A reorder between two engines. It belongs to the one whose memory the host cannot address, where the layouts are changed; where both
+    /// are such, to the destination's. An execution is ordered like any other, on a stream of [`PrimitiveDesc::engine`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for a problem that is no reorder or leaves sizes to run time; [`Error::Unimplemented`] where that engine has no
+    /// reorder for it.
+    pub fn transfer(from: &Engine, to: &Engine, problem: Problem) -> Result<PrimitiveDesc, Error> {
+        if from == to {
+            return PrimitiveDesc::new(to, problem);
+        }
+        let (engine, foreign) = match from.host_visible() || !to.host_visible() {
+            true => (to, (Arg::SRC, from.clone())),
+            false => (from, (Arg::DST, to.clone())),
+        };
+        let plan = transfer::plan(engine, &foreign, &problem)?;
+        let at = Place { engine: engine.clone(), foreign: Some(foreign), filter: None };
+        Ok(PrimitiveDesc::decided(at, problem, Planned { row: 0, name: transfer::NAME, plan, skipped: Vec::new() }))
+    }
+
+    fn decided(at: Place, given: Problem, planned: Planned) -> PrimitiveDesc {
+        let Place { engine, foreign, filter } = at;
         let Planned { row, name, plan, skipped } = planned;
         let plan: Arc<dyn Plan> = Arc::from(plan);
         let mut operands = plan.problem().operands();
         let runtime = operands.iter().any(|o| o.tensor.layout.has_runtime());
         operands.extend(scratch_tensor(&*plan).map(|tensor| Operand { arg: Arg::SCRATCHPAD, usage: Use::Out, tensor }));
         let bytes = operands.iter().map(|o| o.tensor.buffer_bytes(0)).collect();
-        let key = Arc::new(Key::new(engine.id(), row, given));
-        PrimitiveDesc(Arc::new(Decision { engine: engine.clone(), key, filter, row, name, plan, skipped, operands, bytes, runtime }))
+        let key = Arc::new(Key::new([Some(engine.id()), foreign.as_ref().map(|(_, e)| e.id())], row, given));
+        PrimitiveDesc(Arc::new(Decision { engine, foreign, key, filter, row, name, plan, skipped, operands, bytes, runtime }))
     }
 
     /// Every row of the operation's table, best first, and what became of it.
@@ -128,6 +156,9 @@ impl PrimitiveDesc {
         let d = &*self.0;
         let mut rows: Vec<_> = d.skipped.iter().map(|(n, s)| (*n, Verdict::Skipped(s.clone()))).collect();
         rows.push((d.name, Verdict::Chosen));
+        if d.foreign.is_some() {
+            return rows;
+        }
         let mut row = d.row + 1;
         loop {
             let (skipped, found) = match d.engine.device().plan(self.given(), row) {
@@ -152,6 +183,11 @@ impl PrimitiveDesc {
     /// The engine it is for.
     pub fn engine(&self) -> &Engine {
         &self.0.engine
+    }
+
+    /// The engine whose memory the argument `arg` is: of transfers not always [`PrimitiveDesc::engine`].
+    pub fn engine_of(&self, arg: Arg) -> &Engine {
+        self.0.foreign.as_ref().filter(|(a, _)| *a == arg).map_or(&self.0.engine, |(_, e)| e)
     }
 
     /// The problem with every layout resolved.
@@ -244,6 +280,13 @@ impl PrimitiveDesc {
     pub fn has_runtime(&self) -> bool {
         self.0.runtime
     }
+}
+
+/// What a decision was made for, besides the problem.
+struct Place {
+    engine: Engine,
+    foreign: Option<(Arg, Engine)>,
+    filter: Option<String>,
 }
 
 /// Where a search begins.

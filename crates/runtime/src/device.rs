@@ -1,15 +1,16 @@
 //! `Device`: what an engine must bring. Everything above it (descriptors, primitives, caches, streams) is the same for all engines.
 //!
-//! A device knows how to allocate and copy, which implementation rows an operation has, and how to plan a problem with them.
-//! Most of it has a default that serves a device whose memory is the host's; a CPU writes `kind`, `name`, `rows` and `plan`.
+//! A device says which hardware it is, allocates its memory, makes queues of work, and plans problems with its rows. Where its memory is
+//! the host's, `kind`, `name`, `fingerprint` and `plan` are enough.
 
 use crate::memory::Allocation;
 use crate::plan::Planned;
-use crate::{Buf, Ctx, Exec, Impl, Skip};
+use crate::queue::{Asynchronous, Immediate, Queue};
+use crate::{Impl, Skip, Threads};
 use oxidnn_spec::{Error, Problem};
-use std::any::Any;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Kinds of engines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -36,6 +37,48 @@ impl fmt::Display for EngineKind {
     }
 }
 
+/// Which device: equal for engines over the same hardware with the same facts, which share code, caches and memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DeviceId(u32);
+
+impl DeviceId {
+    /// The identity of the device that `fingerprint` tells from every other one of this process.
+    pub fn of(fingerprint: &str) -> DeviceId {
+        static KNOWN: OnceLock<Mutex<HashMap<String, u32>>> = OnceLock::new();
+        let mut known = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        let next = known.len() as u32 + 1;
+        DeviceId(*known.entry(fingerprint.to_owned()).or_insert(next))
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Facts about a device for those who choose one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Properties {
+    /// Index among the devices of its kind.
+    pub ordinal: usize,
+    /// True when the host reads and writes the device's memory at the same addresses.
+    pub host_visible: bool,
+    /// Bytes of memory of its own; `None` where it is the host's.
+    pub memory_bytes: Option<u64>,
+    /// Cores or multiprocessors.
+    pub units: usize,
+}
+
+/// What a stream asks of a device.
+#[derive(Clone, Debug, Default)]
+pub struct QueueSpec {
+    /// Where a host device takes threads from.
+    pub threads: Threads,
+    /// Whether submissions may return before the work is done. Devices whose queues always do, ignore it.
+    pub asynchronous: bool,
+}
+
 /// Every row that was asked, and why it declined.
 pub type Refused = Vec<(&'static str, Skip)>;
 
@@ -47,8 +90,8 @@ pub trait Device: Send + Sync + 'static {
     /// The hardware's name as verbose lines give it: the instruction set of a CPU, the model of a GPU.
     fn name(&self) -> String;
 
-    /// Names of the rows that implement the problem's operation, best first.
-    fn rows(&self, problem: &Problem) -> Vec<&'static str>;
+    /// Everything that code, plans and memory of this device depend on, in words that are the same for equal devices only.
+    fn fingerprint(&self) -> String;
 
     /// The first row from index `from_row` on that takes the problem; usually one line with [`plan_rows`].
     ///
@@ -61,9 +104,9 @@ pub trait Device: Send + Sync + 'static {
         vec![format!("{},isa:{}", self.kind(), self.name())]
     }
 
-    /// True when the host reads and writes the device's memory at the same addresses.
-    fn host_visible(&self) -> bool {
-        true
+    /// What it is.
+    fn properties(&self) -> Properties {
+        Properties { ordinal: 0, host_visible: true, memory_bytes: None, units: 1 }
     }
 
     /// `bytes` of zeroed device memory, at least 64-byte aligned.
@@ -74,70 +117,15 @@ pub trait Device: Send + Sync + 'static {
         Allocation::host(bytes)
     }
 
-    /// Copies the device's bytes at `from` to the host's `to` (as long as `from`), after all work on it is done.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] when the device fails.
-    fn read(&self, from: Buf, to: &mut [u8]) -> Result<(), Error> {
-        from.read(0, to);
-        Ok(())
-    }
-
-    /// Copies the host's bytes to the device's at `to`.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] when the device fails.
-    fn write(&self, from: &[u8], to: Buf) -> Result<(), Error> {
-        to.write(0, from);
-        Ok(())
-    }
-
     /// A new queue of work, for a stream.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device fails.
-    fn queue(&self) -> Result<Box<dyn Queue>, Error> {
-        Ok(Box::new(Immediate))
-    }
-}
-
-/// Where a stream's executions go, in order.
-pub trait Queue: Send + Sync {
-    /// Runs `exec`, or puts it behind what was submitted before.
-    ///
-    /// # Errors
-    /// What the execution or the submission reports.
-    fn submit(&self, exec: &Arc<dyn Exec>, ctx: &Ctx<'_>) -> Result<(), Error>;
-
-    /// Returns when everything submitted is done.
-    ///
-    /// # Errors
-    /// The first failure since the last wait.
-    fn wait(&self) -> Result<(), Error>;
-
-    /// True when [`Queue::submit`] returns only after the work is done.
-    fn is_synchronous(&self) -> bool {
-        true
-    }
-
-    /// Keeps `held` (memory, scratch and code of the execution submitted last) until that execution is done. Until the queue lets go of it,
-    /// the memory counts as in use.
-    /// Called only where [`Queue::is_synchronous`] is false.
-    fn retain(&self, held: Box<dyn Any + Send>) {
-        drop(held);
-    }
-}
-
-/// The queue of a device that computes on the calling thread (and its executor): done when submitted.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Immediate;
-
-impl Queue for Immediate {
-    fn submit(&self, exec: &Arc<dyn Exec>, ctx: &Ctx<'_>) -> Result<(), Error> {
-        exec.run(ctx)
-    }
-    fn wait(&self) -> Result<(), Error> {
-        Ok(())
+    fn queue(&self, spec: &QueueSpec) -> Result<Arc<dyn Queue>, Error> {
+        Ok(match spec.asynchronous {
+            true => Arc::new(Asynchronous::new(spec.threads.clone())?),
+            false => Arc::new(Immediate::new(spec.threads.clone())),
+        })
     }
 }
 

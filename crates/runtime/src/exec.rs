@@ -1,6 +1,7 @@
-//! What a kernel gets when it runs: arguments, scratch and threads.
+//! What a kernel gets when it runs: arguments, scratch, and the queue it runs on.
 
-use crate::Buf;
+use crate::queue::Queue;
+use crate::{Buf, Region};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::fmt;
 
@@ -13,8 +14,8 @@ pub struct Bound<'a> {
     pub tensor: &'a Tensor,
     /// Read or written.
     pub usage: Use,
-    /// Its buffers: one, or several for sparse tensors.
-    pub bufs: &'a [Buf],
+    /// Where its bytes are: one region, or several for sparse tensors.
+    pub regions: &'a [Region],
 }
 
 /// Everything that one execution works with.
@@ -23,9 +24,11 @@ pub struct Ctx<'a> {
     /// Arguments, checked against the plan's problem before the kernel sees them.
     pub args: &'a [Bound<'a>],
     /// Scratch of at least the bytes that the plan booked, 64-byte aligned, contents undefined.
-    pub scratch: Buf,
-    /// Threads.
+    pub scratch: Region,
+    /// The host's threads.
     pub executor: &'a dyn Executor,
+    /// The queue that the work belongs to.
+    pub queue: &'a dyn Queue,
 }
 
 impl fmt::Debug for Ctx<'_> {
@@ -41,25 +44,40 @@ impl<'a> Ctx<'a> {
         self.args.iter().find(|b| b.arg == arg)
     }
 
-    /// Memory of a dense argument that the problem has.
+    /// Where the bytes of a dense argument are that the problem has.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it was not passed (executions are checked before, so this is a bug of the plan).
     #[inline]
+    pub fn region(&self, arg: Arg) -> Result<Region, Error> {
+        self.bound(arg).and_then(|b| b.regions.first().copied()).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))
+    }
+
+    /// The bytes of a dense argument that the problem has, on a device whose memory is the host's.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when it was not passed or is not in the host's memory.
+    #[inline]
     pub fn buf(&self, arg: Arg) -> Result<Buf, Error> {
-        self.bound(arg).and_then(|b| b.bufs.first().copied()).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))
+        self.region(arg)?.bytes().ok_or_else(|| Error::arg(arg, "memory of a device", "memory of the host"))
+    }
+
+    /// The scratch, on a device whose memory is the host's; no bytes elsewhere.
+    #[inline]
+    pub fn scratch_buf(&self) -> Buf {
+        self.scratch.bytes().unwrap_or(Buf::empty())
     }
 
     /// The argument as a slice of `T`, when it is there, aligned, and shares no byte with an argument that is written.
     #[inline]
     pub fn input<T: crate::Element>(&self, arg: Arg) -> Option<&'a [T]> {
-        let b = *self.bound(arg)?.bufs.first()?;
-        let mut written = self.args.iter().filter(|w| w.usage == Use::Out).flat_map(|w| w.bufs);
-        if written.any(|w| w.overlaps(&b)) {
+        let b = self.bound(arg)?.regions.first()?;
+        let mut written = self.args.iter().filter(|w| w.usage == Use::Out).flat_map(|w| w.regions);
+        if written.any(|w| w.overlaps(b)) {
             return None;
         }
         // SAFETY: the region is valid by `Buf::new`'s promise, and no written argument overlaps it.
-        unsafe { b.slice() }
+        unsafe { b.bytes()?.slice() }
     }
 }
 

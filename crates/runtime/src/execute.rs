@@ -1,13 +1,15 @@
-//! One execution: arguments are bound and checked, memory is borrowed, scratch is leased, the work is submitted.
+//! One execution: arguments are bound and checked, and the work is submitted behind whatever else uses its memory.
 
 use crate::borrows::Borrows;
 use crate::check::Concrete;
 use crate::code::Code;
 use crate::desc::SCRATCH_SLACK;
 use crate::memory::ALIGNMENT;
-use crate::{Bound, Buf, Ctx, Exec, Memory, PrimitiveDesc, Stream, check, scratch, verbose};
+use crate::queue::{ScratchSource, Submission, Work};
+use crate::{Bound, Memory, PrimitiveDesc, Region, Stream, check, verbose};
 use oxidnn_spec::{Arg, DataType, Error, Tensor, Use};
-use std::sync::{Arc, LazyLock};
+use std::any::Any;
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// What `execute` was called with.
 #[derive(Clone, Copy)]
@@ -31,7 +33,7 @@ pub(crate) enum Faith {
 /// Stands in unused places of argument arrays.
 fn nothing() -> Bound<'static> {
     static NOTHING: LazyLock<Tensor> = LazyLock::new(|| Tensor::host_scalar(DataType::U8));
-    Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, bufs: &[] }
+    Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, regions: &[] }
 }
 
 /// Executes once; errors carry the problem line.
@@ -53,26 +55,30 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
 /// Binds into arrays on the stack: nothing is allocated.
 fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
-    let (mut memories, mut bufs) = ([None; N], [Buf::empty(); N]);
-    let concrete = prepare(request, &mut memories[..n], &mut bufs)?;
+    let (mut memories, mut regions) = ([None; N], [Region::empty(); N]);
+    let concrete = prepare(request, &mut memories[..n], &mut regions)?;
     let mut bound = [nothing(); N];
-    let count = bind(request, &memories[..n], Views { bufs: &bufs, concrete: concrete.as_deref() }, &mut bound);
+    let count = bind(request, &memories[..n], Views { regions: &regions, concrete: concrete.as_deref() }, &mut bound);
     run(request, &memories[..n], &bound[..count])
 }
 
 /// For problems of very many operands (a concat of more than 500 sources): the one execution that allocates.
 fn on_heap(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
-    let (mut memories, mut bufs) = (vec![None; n], vec![Buf::empty(); n]);
-    let concrete = prepare(request, &mut memories, &mut bufs)?;
+    let (mut memories, mut regions) = (vec![None; n], vec![Region::empty(); n]);
+    let concrete = prepare(request, &mut memories, &mut regions)?;
     let mut bound = vec![nothing(); n];
-    let count = bind(request, &memories, Views { bufs: &bufs, concrete: concrete.as_deref() }, &mut bound);
+    let count = bind(request, &memories, Views { regions: &regions, concrete: concrete.as_deref() }, &mut bound);
     run(request, &memories, &bound[..count])
 }
 
-/// Puts the memories in the places of their operands and checks them, before a byte is written. `bufs` receives the bytes that an operand
+/// Puts the memories in the places of their operands and checks them, before a byte is written. `regions` receives the bytes that an operand
 /// takes of a memory that is not believed; what is returned are the descriptions that come with the memories.
-fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bufs: &mut [Buf]) -> Result<Option<Arc<Concrete>>, Error> {
+fn prepare<'a>(
+    request: Request<'a>,
+    memories: &mut [Option<&'a Memory<'a>>],
+    regions: &mut [Region],
+) -> Result<Option<Arc<Concrete>>, Error> {
     let Request { desc, code, stream, faith, .. } = request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
@@ -86,19 +92,16 @@ fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], bu
     }
     let concrete = if desc.has_runtime() { Some(check::runtime(desc, code, memories, faith)?) } else { None };
     if faith == Faith::Bytes {
-        check::bytes(desc, memories, concrete.as_deref(), bufs)?;
+        check::bytes(desc, memories, concrete.as_deref(), regions)?;
     }
     check::overlaps(desc, memories)?;
-    if !stream.queue().is_synchronous() {
-        check::outlive(desc, memories)?;
-    }
     Ok(concrete)
 }
 
 /// What stands for memories that are not believed.
 #[derive(Clone, Copy)]
 struct Views<'a> {
-    bufs: &'a [Buf],
+    regions: &'a [Region],
     concrete: Option<&'a Concrete>,
 }
 
@@ -107,49 +110,76 @@ fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], views: Vi
     let mut count = 0;
     for (i, (operand, memory)) in request.desc.operands().iter().zip(memories).enumerate() {
         let Some(memory) = memory.filter(|_| operand.arg != Arg::SCRATCHPAD) else { continue };
-        let (tensor, bufs) = match request.faith {
-            Faith::Descriptions => (memory.tensor(), memory.bufs()),
+        let (tensor, regions) = match request.faith {
+            Faith::Descriptions => (memory.tensor(), memory.regions()),
             Faith::Bytes => {
                 let tensor = views.concrete.map_or(&operand.tensor, |c| &c.tensors[i]);
-                (tensor, if tensor.buffers() == 1 { std::slice::from_ref(&views.bufs[i]) } else { memory.bufs() })
+                (tensor, if tensor.buffers() == 1 { std::slice::from_ref(&views.regions[i]) } else { memory.regions() })
             }
         };
-        bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor, bufs };
+        bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor, regions };
         count += 1;
     }
     count
 }
 
 fn run(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_>]) -> Result<(), Error> {
-    let Request { desc, code, stream, .. } = request;
-    let exec = code.exec();
-    let borrows = Borrows::take(desc.operands(), memories)?;
     if is_noop(bound) {
-        return Ok(());
+        return Borrows::take(request.desc.operands(), memories).map(drop);
     }
-    let booked = desc.plan().scratch_bytes();
-    let need = if desc.has_runtime() { booked.max(exec.scratch_bytes(bound)) } else { booked };
-    let lease = match desc.scratchpad() {
-        None => scratch::arena().lease(need)?,
-        Some(_) => scratch::Lease::of(user_scratch(desc, memories, need)?),
+    let begin = match verbose::on(verbose::PROFILE_EXEC) {
+        true => Some(request.stream.record()?),
+        false => None,
     };
-    let ctx = Ctx { args: bound, scratch: lease.buf(), executor: stream.executor() };
-    submit(request, exec, &ctx)?;
-    if !stream.queue().is_synchronous() {
-        stream.queue().retain(Box::new((borrows.into_guards(), lease, exec.clone())));
+    if request.stream.is_synchronous() {
+        let borrows = Borrows::take(request.desc.operands(), memories)?;
+        borrows.settle()?;
+        request.stream.queue().submit(Submission { work: work(request, memories, bound)?, held: None })?;
+    } else {
+        enqueue(request, memories, bound)?;
+    }
+    if let Some(begin) = begin {
+        let end = request.stream.record()?;
+        end.wait()?;
+        verbose::executed(request.desc, bound, end.since(&begin)?);
     }
     Ok(())
 }
 
-fn submit(request: Request<'_>, exec: &Arc<dyn Exec>, ctx: &Ctx<'_>) -> Result<(), Error> {
-    let queue = request.stream.queue();
-    let begin = verbose::clock(verbose::PROFILE_EXEC);
-    queue.submit(exec, ctx)?;
-    if begin.is_some() {
-        queue.wait()?;
-        verbose::executed(request.desc, ctx.args, begin);
+/// Submits to a queue that may go on after this returns. The memories are borrowed for the moment of it only; from then on they remember
+/// the submission.
+fn enqueue(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_>]) -> Result<(), Error> {
+    /// Held from finding what the work comes after until the memories know of it, so that two threads do not each miss the other's.
+    static ORDER: Mutex<()> = Mutex::new(());
+    let (queue, exec) = (request.stream.queue(), request.code.exec());
+    let ticket = {
+        let _order = ORDER.lock().unwrap_or_else(|e| e.into_inner());
+        let borrows = Borrows::take(request.desc.operands(), memories)?;
+        borrows.order(queue)?;
+        let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
+        let ticket = queue.submit(Submission { work: work(request, memories, bound)?, held })?;
+        borrows.submitted(queue, ticket);
+        ticket
+    };
+    queue.throttle();
+    match memories.iter().flatten().all(|m| m.outlives_borrow()) {
+        true => Ok(()),
+        false => queue.wait_until(ticket),
     }
-    Ok(())
+}
+
+/// The execution as work for a queue.
+#[inline]
+fn work<'a>(request: Request<'a>, memories: &[Option<&Memory<'_>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
+    let Request { desc, code, .. } = request;
+    let exec = code.exec();
+    let booked = desc.plan().scratch_bytes();
+    let need = if desc.has_runtime() { booked.max(exec.scratch_bytes(args)) } else { booked };
+    let scratch = match desc.scratchpad() {
+        None => ScratchSource::Lease(need),
+        Some(_) => ScratchSource::Given(user_scratch(desc, memories, need)?),
+    };
+    Ok(Work::Run { exec, args, scratch })
 }
 
 /// Puts each argument in the place of its operand.
@@ -179,17 +209,17 @@ fn is_noop(bound: &[Bound<'_>]) -> bool {
 }
 
 /// The aligned part of the caller's scratchpad.
-fn user_scratch(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], need: usize) -> Result<Buf, Error> {
+fn user_scratch(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], need: usize) -> Result<Region, Error> {
     if need == 0 {
-        return Ok(Buf::empty());
+        return Ok(Region::empty());
     }
     let position = desc.operands().iter().position(|o| o.arg == Arg::SCRATCHPAD);
-    let given = position.and_then(|i| memories[i]).and_then(|m| m.bufs().first().copied());
-    let buf = given.unwrap_or(Buf::empty());
-    let skip = buf.as_ptr().addr().next_multiple_of(ALIGNMENT) - buf.as_ptr().addr();
-    if buf.len() < need + SCRATCH_SLACK {
+    let given = position.and_then(|i| memories[i]).and_then(|m| m.regions().first().copied());
+    let region = given.unwrap_or(Region::empty());
+    let skip = region.as_ptr().addr().next_multiple_of(ALIGNMENT) - region.as_ptr().addr();
+    if region.len() < need + SCRATCH_SLACK {
         let got = given.map_or("nothing".to_string(), |b| format!("{} bytes", b.len()));
         return Err(Error::arg(Arg::SCRATCHPAD, got, format!("at least {} bytes", need + SCRATCH_SLACK)));
     }
-    Ok(buf.part(skip, need))
+    Ok(region.part(skip, need))
 }

@@ -5,10 +5,14 @@
 //! row's [`Plan`], the answers to every query, and each [`Skip`] before it -> [`Primitive::new`] takes the ready [`Exec`] from the [`cache`], or
 //! builds it there once.
 //!
-//! **Execute**: [`Primitive::execute`] binds [`Memory`] to the operands and checks everything, borrows the memory, leases [`scratch`], and
-//! submits to the stream's [`Queue`] -> `exec.run` with a [`Ctx`]: arguments, scratch, and an [`Executor`] for its parallel loops ([`threads`]).
+//! **Execute**: [`Primitive::execute`] binds [`Memory`] to the operands, checks everything, orders the work behind whatever uses the memory, and
+//! submits it to the stream's [`Queue`], which leases [`scratch`] -> `exec.run` with a [`Ctx`]: arguments, scratch, the queue, and an [`Executor`]
+//! for its parallel loops ([`threads`]).
 //!
-//! A device brings rows and, where its memory is not the host's, a few functions for memory and queues; nothing here knows an instruction set
+//! **Order**: a queue is in order. A region of memory remembers the work that will write and read it by queue and [`queue::Ticket`]; other queues
+//! and the host wait for it. Nothing above a device assumes that work is done when `execute` returns.
+//!
+//! A device brings rows and, where its memory is not the host's, allocation and queues; nothing here knows an instruction set
 //! or an operation. Unsafe code is in `buf`, `exec`, `memory::{alloc, map, raw}` and `threads::pool`, and nowhere else.
 
 mod borrows;
@@ -25,16 +29,24 @@ pub mod knobs;
 mod memory;
 mod plan;
 mod primitive;
+pub mod queue;
+mod region;
 pub mod scratch;
+pub mod store;
+mod stream;
 pub mod threads;
+mod transfer;
 pub mod verbose;
 
 pub use buf::{Buf, Element};
 pub use desc::{PrimitiveDesc, Verdict};
-pub use device::{Device, EngineKind, Immediate, Queue, Refused, plan_rows};
-pub use engine::{Engine, Stream};
+pub use device::{Device, DeviceId, EngineKind, Properties, QueueSpec, Refused, plan_rows};
+pub use engine::Engine;
 pub use exec::{Bound, Ctx, Executor, Inline};
 pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native};
 pub use plan::{Choose, Exec, Impl, Plan, Planned, Skip};
 pub use primitive::Primitive;
+pub use queue::{Queue, Submission, Work};
+pub use region::{Region, Space};
+pub use stream::{Event, Stream};
 pub use threads::Threads;

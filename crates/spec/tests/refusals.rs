@@ -86,6 +86,8 @@ const LINES: &[(&str, &str)] = &[
     ("--rnn --alg=VANILLA_AUGRU --direction=concat l1t2mb2slc4", "direction"),
     ("--rnn --alg=VANILLA_AUGRU l2t2mb2slc4", "direction"),
     ("--rnn l2t2mb2slc4sic5dhc5", "src"),
+    ("--rnn --alg=VANILLA_LSTM --tensors=src:f32:abc:1x3x3 l1t1mb3slc7sic7dhc3dic3", "src"),
+    ("--pool --dir=FWD_D ic1ih4194304ow1iw4194304oh1kh4194304kw4194304", "kernel"),
     ("--rnn l1t2mb2slc4sic5dhc6", ""),
     ("--rnn --alg=VANILLA_GRU --prop=FWD_D --cfg=u8u8u8u8 l1t2mb2slc4", "data types"),
     ("--rnn --alg=LBR_GRU --prop=FWD_I --cfg=u8u8u8u8 l1t2mb2slc4", "data types"),
@@ -121,6 +123,38 @@ fn refused(p: Problem) -> String {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn sizes_of_recurrent_networks_agree_in_every_tensor() {
+    let lines = [
+        "--rnn --alg=VANILLA_RNN l1t3mb4slc5sic6dhc6",
+        "--rnn --alg=VANILLA_LSTM --with-peephole=true --with-projection=true l1t3mb4slc5sic6dhc7dic6",
+        "--rnn --alg=VANILLA_GRU --direction=concat l2t3mb4slc5",
+        "--rnn --alg=LBR_GRU --direction=sum l1t3mb4slc5sic6dhc6",
+        "--rnn --alg=VANILLA_AUGRU l1t3mb4slc5sic6dhc6",
+        "--rnn --alg=VANILLA_LSTM --prop=BWD_DW l1t3mb4slc5sic6dhc6",
+        "--rnn --alg=LBR_AUGRU --prop=BWD_DW l1t3mb4slc5sic6dhc6",
+    ];
+    for line in lines {
+        let right = problem(line);
+        for (i, operand) in right.op.operands().iter().enumerate() {
+            // The workspace is derived anew.
+            let dims = if operand.arg == Arg::WORKSPACE { Dims::default() } else { *operand.tensor.dims() };
+            for d in 0..dims.len() {
+                let mut wrong = right.clone();
+                let other = Dims::from_fn(dims.len(), |j| dims[j] + i64::from(j == d));
+                *wrong.op.operands_mut()[i].tensor = Tensor::plain(other, operand.tensor.dtype).unwrap();
+                let answer = Problem::new(wrong.op, wrong.attr);
+                assert!(matches!(answer, Err(Error::InvalidArguments(_))), "{line}: {} of {other}: {answer:?}", operand.arg);
+            }
+        }
+    }
+    let mut wrong = problem(lines[0]);
+    if let Op::Rnn(op) = &mut wrong.op {
+        op.src_layer = Tensor::plain([3, 4, 9], DataType::F32).unwrap();
+    }
+    assert_eq!(refused(wrong), "src");
 }
 
 #[test]

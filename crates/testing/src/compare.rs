@@ -1,7 +1,8 @@
 //! Compares an output with the truth.
 
 use crate::host::HostTensor;
-use crate::tolerance::Tolerance;
+use crate::tolerance::Bounds;
+use oxidnn_judge::{Difference, Worst};
 use oxidnn_spec::{Arg, DataType};
 use std::fmt;
 
@@ -22,6 +23,8 @@ pub struct Mismatch {
     pub want: f64,
     /// The allowed difference there.
     pub allowed: f64,
+    /// The largest finite true magnitude of the output.
+    pub scale: f64,
     /// What is wrong where it is no element's value.
     pub note: Option<String>,
 }
@@ -29,7 +32,13 @@ pub struct Mismatch {
 impl Mismatch {
     /// What is wrong with an output where it is no element's value.
     pub fn noted(arg: Arg, note: String) -> Mismatch {
-        Mismatch { arg, wrong: 1, of: 1, index: 0, got: 0.0, want: 0.0, allowed: 0.0, note: Some(note) }
+        Mismatch { arg, wrong: 1, of: 1, index: 0, got: 0.0, want: 0.0, allowed: 0.0, scale: 0.0, note: Some(note) }
+    }
+
+    /// How far the worst element is off, relative to the largest of the output; infinite where a number cannot say.
+    pub fn distance(&self) -> f64 {
+        let d = (self.got - self.want).abs() / self.scale;
+        if d.is_finite() && self.note.is_none() { d } else { f64::INFINITY }
     }
 }
 
@@ -43,35 +52,21 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Compares elements; `None` when all are within `tolerance`.
-pub fn values(arg: Arg, dtype: DataType, got: &[f64], want: &[f64], tolerance: Tolerance) -> Option<Mismatch> {
-    let mut worst: Option<Mismatch> = None;
-    let mut wrong = 0;
-    for (index, (&g, &w)) in got.iter().zip(want).enumerate() {
-        if tolerance.accepts(g, w) || saturates(dtype, g, w) {
-            continue;
+/// Compares elements; `None` when there are as many as expected and all are within `bounds`.
+pub fn values(arg: Arg, dtype: DataType, got: &[f64], want: &[f64], bounds: &Bounds) -> Option<Mismatch> {
+    let accepts = |i: usize| bounds.accepts(i, got[i], want[i]) || saturates(dtype, got[i], want[i]);
+    let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs()));
+    match oxidnn_judge::difference(got, want, accepts, |i| bounds.allowed(i, want[i]))? {
+        Difference::Elements(Worst { of, wrong, index, got, want, allowed }) => {
+            Some(Mismatch { arg, wrong, of, index, got, want, allowed, scale, note: None })
         }
-        wrong += 1;
-        let further = worst.as_ref().is_none_or(|m| (g - w).abs() > (m.got - m.want).abs());
-        if further {
-            let allowed = tolerance.relative * w.abs() + tolerance.absolute;
-            worst = Some(Mismatch { arg, wrong, of: want.len(), index, got: g, want: w, allowed, note: None });
-        }
+        length => Some(Mismatch::noted(arg, length.to_string())),
     }
-    if tolerance.singular && wrong * 50 <= want.len() {
-        return None;
-    }
-    worst.map(|m| Mismatch { wrong, ..m })
 }
 
-/// f32 cannot hold the largest s32, so a saturated result may be the largest float below it; and a float result next to overflow may
-/// round to either side.
+/// f32 cannot hold the largest s32, so a saturated result may be the largest float below it.
 fn saturates(dtype: DataType, got: f64, want: f64) -> bool {
-    match dtype {
-        DataType::S32 => got.max(want) == f64::from(i32::MAX) && got.min(want) >= f64::from(i32::MAX - 127),
-        DataType::F16 => got.abs() >= 65472.0 && want.abs() >= 65472.0 && got.signum() == want.signum(),
-        _ => false,
-    }
+    dtype == DataType::S32 && got.max(want) == f64::from(i32::MAX) && got.min(want) >= f64::from(i32::MAX - 127)
 }
 
 /// Compares the bytes that belong to no logical element: padding must be zero as the reference leaves it, holes must be untouched.

@@ -1,11 +1,14 @@
 //! Input data for a problem: deterministic, representable in the data types, small whole numbers (or fractions of a power of two) wherever sums are
 //! formed, so that an exact result exists and a wrong one cannot hide in rounding.
 
+mod special;
+
 use crate::host::{HostArgs, HostTensor};
 use oxidnn_expr::number;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, DataType, Op, Operand, PostOp, Problem, Sparse, Tensor, Use};
+pub use special::Special;
 
 /// A small generator (xorshift*), seeded by what it fills.
 #[derive(Clone, Debug)]

@@ -2,15 +2,15 @@
 
 use crate::compare::{self, Mismatch};
 use crate::concrete::concrete;
-use crate::fill;
+use crate::fill::{self, Special};
 use crate::host::{HostArgs, HostTensor};
 use crate::targets;
 use crate::tolerance;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
-use oxidnn_spec::op::{BatchNorm, Op, Pool, Prop, Rnn};
+use oxidnn_spec::op::{BatchNorm, BinaryAlg, EltwiseAlg, Op, Pool, Prop, Rnn};
 use oxidnn_spec::text::{Case, FillHints};
-use oxidnn_spec::{Arg, DataType, Error, Format, Operand, Problem, Tensor, Use};
+use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Tensor, Use};
 
 /// Name of the last row of every table.
 pub const REFERENCE_ROW: &str = "ref:any";
@@ -40,6 +40,7 @@ pub struct RowResult {
 pub struct Harness {
     places: Vec<Place>,
     filter: Option<String>,
+    special: Option<Special>,
 }
 
 /// Where rows run.
@@ -72,7 +73,12 @@ impl Place {
 impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
-        Harness { places: vec![Place { engine, stream, narrower: None, others: Vec::new() }], filter }
+        Harness { places: vec![Place { engine, stream, narrower: None, others: Vec::new() }], filter, special: None }
+    }
+
+    /// With such values among the data; problems for which they are not defined ([`Special::undefined`]) have no results.
+    pub fn and_special(self, special: Option<Special>) -> Harness {
+        Harness { special, ..self }
     }
 
     /// Also on engines of the [`targets::narrower`] processors, with streams on `threads`.
@@ -120,7 +126,12 @@ impl Harness {
             for (n, row) in rows.iter().enumerate() {
                 let wanted = self.filter.as_ref().is_none_or(|f| row.impl_name().contains(f.as_str()));
                 let Some(name) = place.result_name(row.impl_name()).filter(|_| wanted) else { continue };
-                let truth = truth_of(&mut truth, concrete(row.problem(), &case.fill)?, &case.fill)?;
+                let fill = Fill { hints: &case.fill, special: self.special };
+                let problem = concrete(row.problem(), &case.fill)?;
+                if self.special.is_some_and(|s| s.undefined(&problem).is_some()) {
+                    continue;
+                }
+                let truth = truth_of(&mut truth, problem, fill)?;
                 let others: Vec<_> =
                     others.iter().map(|(other, list)| (*other, list.get(n).filter(|_| list.len() == rows.len()))).collect();
                 results.push(RowResult { row: name, outcome: place.judge(row, &others, truth) });
@@ -143,11 +154,11 @@ pub fn rows(engine: &Engine, problem: &Problem) -> Result<Vec<PrimitiveDesc>, Er
 }
 
 /// The truth of `concrete`: the one there is where it serves, else a new one in its place.
-fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, hints: &FillHints) -> Result<&'a Truth, Error> {
+fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, fill: Fill<'_>) -> Result<&'a Truth, Error> {
     let truth = match known.take() {
         Some(t) if t.problem == concrete => t,
-        Some(t) if t.differs_in_inputs_only(&concrete) => Truth { inputs: inputs_of(&concrete, hints)?, problem: concrete, ..t },
-        _ => Truth::of(&concrete, hints)?,
+        Some(t) if t.differs_in_inputs_only(&concrete) => Truth { inputs: inputs_of(&concrete, fill)?, problem: concrete, ..t },
+        _ => Truth::filled(&concrete, fill)?,
     };
     Ok(known.insert(truth))
 }
@@ -186,6 +197,8 @@ pub struct Truth {
     pub outputs: HostArgs,
     /// Source and destination, where rows are to compute in place.
     pub inplace: Option<(Arg, Arg)>,
+    /// The destination for results a little smaller and larger before a post-op that jumps, where inexact arithmetic precedes it.
+    pub beside: Option<[Vec<f64>; 2]>,
 }
 
 /// Source and destination that share memory in place, where their descriptions allow it.
@@ -195,9 +208,19 @@ fn in_place(problem: &Problem, hints: &FillHints) -> Option<(Arg, Arg)> {
     pairs.into_iter().find(same).filter(|_| hints.inplace)
 }
 
+/// What arguments are filled with.
+#[derive(Clone, Copy)]
+struct Fill<'a> {
+    hints: &'a FillHints,
+    special: Option<Special>,
+}
+
 /// The arguments of a problem, filled, with what only a forward pass can make.
-fn inputs_of(problem: &Problem, hints: &FillHints) -> Result<HostArgs, Error> {
-    let mut inputs = fill::arguments(problem, hints);
+fn inputs_of(problem: &Problem, fill: Fill<'_>) -> Result<HostArgs, Error> {
+    let mut inputs = fill::arguments(problem, fill.hints);
+    if let Some(special) = fill.special {
+        special.mix(problem, &inputs);
+    }
     take_forward_results(problem, &mut inputs, &[])?;
     Ok(inputs)
 }
@@ -208,8 +231,20 @@ impl Truth {
     /// # Errors
     /// What the reference answers.
     pub fn of(problem: &Problem, hints: &FillHints) -> Result<Truth, Error> {
-        let mut inputs = inputs_of(problem, hints)?;
-        let inplace = in_place(problem, hints);
+        Truth::with(problem, hints, None)
+    }
+
+    /// As [`Truth::of`], with `special` values among the data.
+    ///
+    /// # Errors
+    /// What the reference answers.
+    pub fn with(problem: &Problem, hints: &FillHints, special: Option<Special>) -> Result<Truth, Error> {
+        Truth::filled(problem, Fill { hints, special })
+    }
+
+    fn filled(problem: &Problem, fill: Fill<'_>) -> Result<Truth, Error> {
+        let mut inputs = inputs_of(problem, fill)?;
+        let inplace = in_place(problem, fill.hints);
         if let Some((src, dst)) = inplace {
             let shared = inputs.get(src).cloned();
             for (_, tensor) in inputs.0.iter_mut().filter(|a| a.0 == dst) {
@@ -217,7 +252,8 @@ impl Truth {
             }
         }
         let outputs = reference(problem, &inputs)?;
-        Ok(Truth { problem: problem.clone(), inputs, outputs, inplace })
+        let beside = beside_jump(problem, &inputs);
+        Ok(Truth { problem: problem.clone(), inputs, outputs, inplace, beside })
     }
 
     /// Whether `problem` is the same but for layouts of inputs: then its outputs are the same, since what inputs are filled with does not
@@ -230,6 +266,17 @@ impl Truth {
             same_numbers && (a.tensor == b.tensor || a.usage == Use::In && a.arg != Arg::WORKSPACE && plain(&a.tensor) && plain(&b.tensor))
         };
         self.inplace.is_none() && self.problem.attr == problem.attr && mine.len() == theirs.len() && mine.iter().zip(&theirs).all(alike)
+    }
+
+    /// Whether f32 arithmetic computes all results exactly, up to the rounding to their types.
+    pub fn is_exact(&self) -> bool {
+        tolerance::is_exact(&self.problem, &self.inputs)
+    }
+
+    /// Whether a post-op jumps so near to element `index` of the destination that inexact arithmetic decides to which side it falls.
+    pub fn is_beside_jump(&self, index: usize) -> bool {
+        let same = |[below, above]: &[Vec<f64>; 2]| below.get(index).map(|v| v.to_bits()) == above.get(index).map(|v| v.to_bits());
+        self.beside.as_ref().is_some_and(|sides| !same(sides))
     }
 
     /// The first output whose bytes differ between two executions.
@@ -251,18 +298,67 @@ impl Truth {
             if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_)) {
                 continue;
             }
-            wrong.extend(compare_tensor(&self.problem, o.arg, &self.inputs, [g, w]));
+            wrong.extend(self.compare_tensor(o.arg, [g, w]));
         }
         wrong
     }
+
+    /// Compares one output with the truth: its elements within bounds, and the bytes around them.
+    fn compare_tensor(&self, arg: Arg, [got, want]: [&HostTensor; 2]) -> Option<Mismatch> {
+        let dtype = want.tensor.dtype;
+        let truth = want.values();
+        let mut bounds = tolerance::of(&self.problem, arg, dtype, &truth, &self.inputs);
+        if let Some(beside) = self.beside.as_ref().filter(|_| arg == Arg::DST) {
+            bounds = bounds.beside(beside.clone());
+        }
+        compare::values(arg, dtype, &got.values(), &truth, &bounds).or_else(|| compare::surroundings(arg, got, want))
+    }
 }
 
-/// Compares one output with the truth: its elements within tolerance, and the bytes around them.
-fn compare_tensor(problem: &Problem, arg: Arg, inputs: &HostArgs, [got, want]: [&HostTensor; 2]) -> Option<Mismatch> {
-    let dtype = want.tensor.dtype;
-    let truth = want.values();
-    let t = tolerance::of(problem, arg, dtype, &truth, inputs);
-    compare::values(arg, dtype, &got.values(), &truth, t).or_else(|| compare::surroundings(arg, got, want))
+/// The destinations that the reference computes when results before the first post-op that jumps are a little smaller and larger, as inexact
+/// arithmetic may have them; `None` where nothing jumps, or where it follows exact arithmetic.
+fn beside_jump(problem: &Problem, inputs: &HostArgs) -> Option<[Vec<f64>; 2]> {
+    let at = tolerance::first_jump(problem, inputs)?;
+    let offset = tolerance::before_post_ops(problem, inputs);
+    let side = |sign: f64| -> Option<Vec<f64>> {
+        let (nudged, args) = nudged(problem, inputs, at, sign * offset)?;
+        Some(reference(&nudged, &args).ok()?.get(Arg::DST)?.values())
+    };
+    let [mut below, above] = [side(-1.0)?, side(1.0)?];
+    if at > 0 && is_never_negative(&problem.attr.post_ops[at - 1]) {
+        // Only the nudge takes such a result below 0, where roots and logarithms are NaN.
+        below.iter_mut().zip(&above).filter(|(b, _)| b.is_nan()).for_each(|(b, a)| *b = *a);
+    }
+    Some([below, above])
+}
+
+fn is_never_negative(p: &PostOp) -> bool {
+    use EltwiseAlg::{Abs, Exp, Logistic, Relu, SoftRelu, Square};
+    matches!(p, PostOp::Eltwise { alg: Abs | Exp | Logistic | SoftRelu | Square, .. })
+        || matches!(p, PostOp::Eltwise { alg: Relu, alpha, .. } if alpha.get() == 0.0)
+}
+
+/// The problem with one more post-op before post-op `at`, which adds `offset`. Whether numbers are equal changes at one point: there the results
+/// are those of an order, which changes at the same.
+fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Option<(Problem, HostArgs)> {
+    let rank = problem.op.tensor(Arg::DST)?.dims().len();
+    let one = Tensor::plain(Dims::filled(rank, 1), DataType::F64).ok()?;
+    let mut attr = problem.attr.clone();
+    if let PostOp::Binary { alg, .. } = &mut attr.post_ops[at] {
+        *alg = match *alg {
+            BinaryAlg::Eq => BinaryAlg::Ge,
+            BinaryAlg::Ne => BinaryAlg::Lt,
+            other => other,
+        };
+    }
+    let moved = |arg: Arg| match arg.post_op_index() {
+        Some((i, of)) if i >= at && i < problem.attr.post_ops.len() => Arg::post_op(i + 1, of),
+        _ => arg,
+    };
+    let mut args = HostArgs(inputs.0.iter().map(|(arg, tensor)| (moved(*arg), tensor.clone())).collect());
+    attr.post_ops.insert(at, PostOp::Binary { alg: BinaryAlg::Add, src1: one.clone(), src2: None });
+    args.0.push((Arg::post_op(at, Arg::SRC_1), HostTensor::with_values(&one, &[offset])));
+    Some((Problem::new(problem.op.clone(), attr).ok()?, args))
 }
 
 /// Runs the reference on a copy of `args`.

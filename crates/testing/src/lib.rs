@@ -8,6 +8,7 @@ pub mod fill;
 pub mod harness;
 pub mod host;
 pub mod idx;
+pub mod judge;
 pub mod targets;
 pub mod tolerance;
 pub mod vectors;

@@ -5,17 +5,29 @@
 //!
 //! `u(D) * |x|  +  epsilon(f32) * (8 + 2 * sqrt(n)) * scale`,
 //!
-//! where `scale` is the largest magnitude in the tensor: rounding to the destination, and the accumulated rounding of `n` additions whose errors behave
-//! like a random walk (Higham, *Accuracy and Stability of Numerical Algorithms*, section 2.8), relative to the size of the terms
-//! (where sums cancel by design, the size of their terms is taken from the inputs). Intermediate
-//! roundings to a narrower type (bf16 states of a recurrent network, `fpmath` modes) take that type's epsilon for f32's.
-//! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums.
-//! Functions computed by polynomials (exp, erf...) add `FUNCTION` relative. Integer destinations are exact when nothing inexact precedes
-//! the rounding, else a value on the other side of a tie is one off.
+//! where `scale` is the largest magnitude in the element's row, or the size that the terms of its sum have by the inputs ([`rows`], [`terms`]):
+//! rounding to the destination, and the accumulated rounding of `n` additions whose errors behave like a random walk (Higham, *Accuracy and
+//! Stability of Numerical Algorithms*, section 2.8). A row is what one reduction makes: a row of a product, of a softmax or of a layer
+//! normalisation, a channel of a batch normalisation, one element of what is computed element by element. Intermediate roundings to a narrower
+//! type (bf16 states of a recurrent network, factors in `fpmath` modes) add some of that type's epsilon: they do not grow with the sums.
+//! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums. Functions computed by polynomials (exp, erf...) add
+//! [`FUNCTION`] relative.
+//!
+//! Integer destinations are exact unless something inexact precedes the rounding ([`exact`]); then a value on the other side of a tie is one
+//! off. A function with a jump or an infinite slope ([`exact::first_jump`]) follows inexact arithmetic: there each element is judged by the truths a
+//! little to both sides of it ([`Bounds::beside`]).
+
+mod exact;
+mod rows;
+#[cfg(test)]
+mod tests;
 
 use crate::host::{HostArgs, HostTensor};
-use oxidnn_spec::op::{ConvAlg, EltwiseAlg, PoolAlg, ReductionAlg};
+pub use exact::{first_jump, is_exact};
+use oxidnn_judge::within;
+use oxidnn_spec::op::{ConvAlg, EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
+use rows::Rows;
 
 /// Relative error granted to approximations of elementary functions, as the specification's own tests grant.
 pub const FUNCTION: f64 = 4e-6;
@@ -24,21 +36,71 @@ pub const FUNCTION: f64 = 4e-6;
 /// is used, resolved or as it was asked for.
 pub const WINOGRAD: f64 = 2e-5;
 
-/// A bound on `|got - want|`: `relative * |want| + absolute`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Tolerance {
-    /// Factor of the value itself.
-    pub relative: f64,
-    /// Offset.
-    pub absolute: f64,
-    /// Up to one result in fifty may be wholly different: a function with a jump or an infinite slope follows inexact arithmetic.
-    pub singular: bool,
+/// Bounds on `|got - want|`, element by element: `relative * |want| + absolute`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bounds {
+    dtype: DataType,
+    relative: f64,
+    /// One for all elements, or one each.
+    absolute: Vec<f64>,
+    /// Truths for results a little smaller and larger before a jump.
+    beside: Option<[Vec<f64>; 2]>,
+    /// Infinite truths come from overflow, as the inputs are finite.
+    overflow: bool,
 }
 
-impl Tolerance {
-    /// True when `got` is close enough to `want`.
-    pub fn accepts(&self, got: f64, want: f64) -> bool {
-        got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= self.relative * want.abs() + self.absolute
+impl Bounds {
+    /// The same bound for all elements of a tensor.
+    pub fn uniform(dtype: DataType, relative: f64, absolute: f64) -> Bounds {
+        Bounds { dtype, relative, absolute: vec![absolute], beside: None, overflow: false }
+    }
+
+    /// Also accepts what lies between the truths of two neighbouring results, where these differ because a function jumps between them.
+    pub fn beside(self, truths: [Vec<f64>; 2]) -> Bounds {
+        Bounds { beside: Some(truths), ..self }
+    }
+
+    /// The largest difference allowed from `want`, the true value of element `index`.
+    pub fn allowed(&self, index: usize, want: f64) -> f64 {
+        let absolute = self.absolute.get(index).or(self.absolute.first()).copied().unwrap_or(0.0);
+        // Results of f32 arithmetic that an s32 holds have the spacing of f32.
+        let spacing = if self.dtype == DataType::S32 && want.abs() >= F32_INTEGERS { want.abs() * 2f64.powi(-23) } else { 0.0 };
+        self.relative * want.abs() + absolute + spacing
+    }
+
+    /// True when `got` is close enough to `want`, the true value of element `index`.
+    pub fn accepts(&self, index: usize, got: f64, want: f64) -> bool {
+        let allowed = self.allowed(index, want);
+        if within(got, want, allowed) || self.overflows(index, got, want) {
+            return true;
+        }
+        let Some([below, above]) = &self.beside else { return false };
+        let (Some(&a), Some(&b)) = (below.get(index), above.get(index)) else { return false };
+        if a == b {
+            return false;
+        }
+        let (low, high) = (a.min(b).min(want), a.max(b).max(want));
+        within(got, a, allowed) || within(got, b, allowed) || (got >= low - allowed && got <= high + allowed && got.is_finite())
+    }
+
+    /// Next to overflow a result may round to either side, the largest number or infinity: as if an infinity were the number behind it.
+    fn overflows(&self, index: usize, got: f64, want: f64) -> bool {
+        let Some(beyond) = beyond(self.dtype).filter(|_| self.overflow) else { return false };
+        let finite = |v: f64| if v.is_infinite() { v.signum() * beyond } else { v };
+        got.is_infinite() != want.is_infinite() && within(finite(got), finite(want), self.allowed(index, beyond))
+    }
+}
+
+/// Whole numbers from here on are not all f32 numbers.
+const F32_INTEGERS: f64 = 16_777_216.0;
+
+/// The number after the largest of a floating-point type, to which overflow rounds where the type has infinities.
+fn beyond(dtype: DataType) -> Option<f64> {
+    match dtype {
+        DataType::F16 => Some(65536.0),
+        DataType::F8E5m2 => Some(65536.0),
+        DataType::F32 | DataType::Bf16 => Some(2f64.powi(128)),
+        _ => None,
     }
 }
 
@@ -46,67 +108,81 @@ impl Tolerance {
 struct Arithmetic {
     /// Terms of the longest sum.
     terms: i64,
-    /// Epsilon of the narrowest intermediate type.
-    epsilon: f64,
+    /// Error by roundings to an intermediate type that is narrower than f32.
+    narrow: f64,
     /// Elementary functions computed in a row.
     functions: u32,
 }
 
-/// The tolerance of output `arg` of `problem`, whose true values are `want` for these `inputs`.
-pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Tolerance {
+impl Arithmetic {
+    /// Error relative to the terms of the sums.
+    fn growth(&self) -> f64 {
+        DataType::F32.epsilon() * (8.0 + 2.0 * (self.terms as f64).sqrt()) + self.narrow + f64::from(self.functions) * FUNCTION
+    }
+}
+
+/// The bounds of output `arg` of `problem`, whose true values are `want` for these `inputs`.
+pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Bounds {
     let a = arithmetic(problem, arg);
-    let scale = largest(want).max(terms_scale(problem, arg, inputs));
-    let growth = 8.0 + 2.0 * (a.terms as f64).sqrt();
-    let winograd = sums_by_winograd(problem, a.terms, inputs).map_or(0.0, |sums| WINOGRAD * sums.max(scale));
-    let functions = f64::from(a.functions) * FUNCTION;
-    let inexact = a.functions > 0 || inexact_attributes(problem) || !is_exact_op(&problem.op);
-    let rounding = if dtype.is_integral() { if inexact { 1.0 } else { 0.0 } } else { 0.0 };
+    let dims = problem.operands().into_iter().find(|o| o.arg == arg).map(|o| *o.tensor.dims());
+    let rows = Rows::of(problem, arg, dims.as_deref().unwrap_or(&[]), want.len());
+    let scales = rows.scales(want, &rows::floors(problem, arg, inputs, &rows, a.terms));
+    let winograd = if is_winograd(problem) { WINOGRAD } else { 0.0 };
+    let inexact = !exact::is_exact(problem, inputs);
+    let rounding = if dtype.is_integral() && inexact { 1.0 } else { 0.0 };
+    if !inexact && (dtype.is_integral() || rows.is_each()) {
+        return Bounds::uniform(dtype, 0.0, flushed(problem, dtype));
+    }
     let destination = if dtype.is_integral() { 0.0 } else { dtype.epsilon() / 2.0 };
     // Where an f32 result next to a tie is rounded to a narrower type, it may land one step away.
     let step = if inexact && !dtype.is_integral() && dtype.digits() < 24 { dtype.epsilon() / 2.0 } else { 0.0 };
-    Tolerance {
-        relative: destination + step + functions,
-        absolute: rounding + (a.epsilon * growth + functions) * scale + winograd + smallest(dtype),
-        singular: inexact && problem.attr.post_ops.iter().any(is_singular),
+    let growth = a.growth() + winograd;
+    let functions = f64::from(a.functions) * FUNCTION;
+    let relative = destination + step + functions;
+    let tiny = smallest(dtype) + cancelled(problem);
+    Bounds {
+        dtype,
+        relative,
+        absolute: scales.into_iter().map(|s| rounding + growth * s + tiny).collect(),
+        beside: None,
+        overflow: is_finite(inputs),
     }
+}
+
+/// How far the results of `problem` before its post-ops may be from the truth.
+pub fn before_post_ops(problem: &Problem, inputs: &HostArgs) -> f64 {
+    let a = arithmetic(problem, Arg::DST);
+    let winograd = if is_winograd(problem) { WINOGRAD } else { 0.0 };
+    // Few sums are more than four times as large as is to be expected.
+    4.0 * (a.growth() + winograd) * rows::terms(problem, Arg::DST, inputs, a.terms)
 }
 
 fn largest(values: &[f64]) -> f64 {
     values.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs()))
 }
 
-/// Magnitude of the terms of a sum that cancels by design: the data gradient of a normalisation is
-/// `scale / sqrt(variance + epsilon) * (diff_dst - mean(diff_dst) - x * mean(x * diff_dst))`, often far smaller than its first term.
-fn terms_scale(problem: &Problem, arg: Arg, inputs: &HostArgs) -> f64 {
-    let epsilon = match &problem.op {
-        Op::BatchNorm(n) => n.epsilon,
-        Op::LayerNorm(n) => n.epsilon,
-        Op::GroupNorm(n) => n.epsilon,
-        _ => return 0.0,
-    };
-    let values = |arg| inputs.get(arg).map(HostTensor::values);
-    match (arg, values(Arg::DIFF_DST), values(Arg::VARIANCE)) {
-        (Arg::DIFF_SRC, Some(diff), Some(variance)) => {
-            let scale = values(Arg::SCALE).map_or(1.0, |s| largest(&s));
-            let smallest = variance.iter().fold(f64::INFINITY, |m, v| m.min(*v));
-            largest(&diff) * scale / (smallest + f64::from(epsilon.get())).sqrt()
-        }
-        _ => 0.0,
-    }
+fn values(inputs: &HostArgs, arg: Arg) -> Option<Vec<f64>> {
+    inputs.get(arg).map(HostTensor::values)
 }
 
-/// Magnitude of the sums of `terms` products before what follows them, where Winograd's algorithm computes them.
-fn sums_by_winograd(problem: &Problem, terms: i64, inputs: &HostArgs) -> Option<f64> {
-    match &problem.op {
-        Op::Conv(c) if c.alg == ConvAlg::Winograd => {}
-        _ => return None,
-    }
-    let factors = [Arg::SRC, Arg::DIFF_DST, Arg::WEIGHTS].into_iter().flat_map(|arg| [arg, Arg::scale(arg)]);
-    let largest = factors.filter_map(|arg| inputs.get(arg)).map(|t| largest(&t.values()));
-    Some(largest.product::<f64>() * (terms as f64).sqrt())
+/// Whether no input holds a NaN or an infinity.
+fn is_finite(inputs: &HostArgs) -> bool {
+    let floats = inputs.0.iter().filter(|(_, t)| !t.tensor.dtype.is_integral() && t.tensor.dtype != DataType::E8m0);
+    floats.map(|(_, t)| t.values()).all(|v| v.iter().all(|v| v.is_finite()))
 }
 
-/// The spacing of a type's subnormal numbers, half of which rounding may cost.
+/// What becomes 0 on its way to memory: the instruction that converts to bf16 takes subnormal numbers for 0. Copies do not convert.
+fn flushed(problem: &Problem, dtype: DataType) -> f64 {
+    let copies = matches!(problem.op, Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Pool(_)) && problem.attr.post_ops.is_empty();
+    if dtype == DataType::Bf16 && !copies { 2f64.powi(-126) } else { 0.0 }
+}
+
+/// Whether Winograd's algorithm may compute a problem.
+fn is_winograd(problem: &Problem) -> bool {
+    matches!(&problem.op, Op::Conv(c) if c.alg == ConvAlg::Winograd)
+}
+
+/// The spacing of a type's subnormal numbers, half of which rounding may cost; all of them where instructions take them for zero.
 fn smallest(dtype: DataType) -> f64 {
     match dtype {
         DataType::F16 => 2f64.powi(-24),
@@ -114,45 +190,16 @@ fn smallest(dtype: DataType) -> f64 {
         DataType::F8E5m2 => 2f64.powi(-16),
         DataType::F4E2m1 => 0.5,
         DataType::F4E3m0 => 0.25,
+        d if d.is_integral() => 0.0,
         _ => 2f64.powi(-126),
     }
 }
 
-/// Functions with a jump or an infinite slope somewhere: next to it, rounding before decides the result.
-fn is_singular(p: &PostOp) -> bool {
-    use oxidnn_spec::op::BinaryAlg::{Eq, Ge, Gt, Le, Lt, Ne};
-    match p {
-        PostOp::Eltwise { alg, .. } => matches!(alg, EltwiseAlg::Round | EltwiseAlg::Sqrt | EltwiseAlg::Pow | EltwiseAlg::Log),
-        PostOp::Binary { alg, .. } => matches!(alg, Ge | Gt | Le | Lt | Eq | Ne),
-        _ => false,
-    }
-}
-
-/// Functions that f32 arithmetic computes exactly, or with a single rounding.
-fn is_elementary(alg: EltwiseAlg) -> bool {
-    use EltwiseAlg::*;
-    !matches!(alg, Relu | ReluDst | Square | Abs | Linear | Clip | ClipV2 | ClipV2Dst | Round | HardSigmoid | HardSwish)
-}
-
-fn inexact_attributes(problem: &Problem) -> bool {
-    let inexact = |p: &PostOp| match p {
-        PostOp::Eltwise { .. } | PostOp::Depthwise { .. } => true,
-        PostOp::Binary { alg, .. } => *alg == oxidnn_spec::op::BinaryAlg::Div,
-        _ => false,
-    };
-    problem.attr.dropout.is_some() || !problem.attr.scales.is_empty() || problem.attr.post_ops.iter().any(inexact)
-}
-
-/// Operations that give exact results on the harness's small whole numbers, before attributes.
-fn is_exact_op(op: &Op) -> bool {
-    match op {
-        Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) => true,
-        Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Prelu(_) => true,
-        Op::Pool(p) => p.alg == PoolAlg::Max,
-        Op::Reduction(r) => matches!(r.alg, ReductionAlg::Max | ReductionAlg::Min | ReductionAlg::Sum),
-        Op::Binary(b) => b.alg != oxidnn_spec::op::BinaryAlg::Div,
-        _ => false,
-    }
+/// The error of a `gelu_erf` among the post-ops, `s/2 (1 + erf(s/sqrt 2))`, where the sum cancels: relative to `s`, not to results, all of which
+/// may be tiny. Beyond `-4 sqrt 2` f32 has none.
+fn cancelled(problem: &Problem) -> f64 {
+    let cancels = |p: &PostOp| matches!(p, PostOp::Eltwise { alg: EltwiseAlg::GeluErf, .. });
+    if problem.attr.post_ops.iter().any(cancels) { FUNCTION } else { 0.0 }
 }
 
 fn volume(dims: &[i64]) -> i64 {
@@ -160,8 +207,7 @@ fn volume(dims: &[i64]) -> i64 {
 }
 
 fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
-    let f32_eps = DataType::F32.epsilon();
-    let mut a = Arithmetic { terms: 1, epsilon: f32_eps, functions: 0 };
+    let mut a = Arithmetic { terms: 1, narrow: 0.0, functions: 0 };
     match &problem.op {
         Op::Conv(c) => a.terms = conv_terms(c.sizes(), arg),
         Op::Deconv(c) => a.terms = conv_terms(c.sizes(), arg),
@@ -175,11 +221,14 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         }
         Op::Matmul(m) => a.terms = m.src.dims().last().copied().unwrap_or(1),
         Op::BatchNorm(n) => a.terms = volume(n.src.dims()) / n.src.dims().get(1).copied().unwrap_or(1).max(1) * 4,
-        Op::LayerNorm(n) => a.terms = volume(n.src.dims()) * 4,
-        Op::GroupNorm(n) => a.terms = volume(n.src.dims()) * 4,
+        Op::LayerNorm(n) => {
+            let row = n.src.dims().last().copied().unwrap_or(1);
+            a.terms = norm_terms(arg, volume(n.src.dims()), row, row);
+        }
+        Op::GroupNorm(n) => a.terms = norm_terms(arg, volume(n.src.dims()), volume(&n.src.dims()[1..]) / n.groups.max(1), n.src.dims()[1]),
         Op::Lrn(l) => (a.terms, a.functions) = (l.local_size * l.local_size, 2),
         Op::Pool(p) => a.terms = volume(&p.kernel),
-        Op::Eltwise(e) => a.functions = 1 + u32::from(is_elementary(e.alg)),
+        Op::Eltwise(e) => a.functions = 2 * u32::from(exact::is_elementary(e.alg)),
         Op::Softmax(s) => (a.terms, a.functions) = (s.dst.dims()[s.axis], 2),
         Op::Reduction(r) => {
             a.terms = volume(r.src.dims()) / volume(r.dst.dims());
@@ -197,7 +246,7 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
     }
     for p in &problem.attr.post_ops {
         match p {
-            PostOp::Eltwise { alg, .. } => a.functions += 1 + 2 * u32::from(is_elementary(*alg)),
+            PostOp::Eltwise { alg, .. } => a.functions += 3 * u32::from(exact::is_elementary(*alg)),
             PostOp::Depthwise { kernel, .. } => a.terms += kernel * kernel,
             _ => {}
         }
@@ -206,10 +255,17 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
     match problem.attr.fpmath.mode {
         FpMathMode::Strict => {}
         _ if !lowers => {}
-        FpMathMode::F16 | FpMathMode::Tf32 => a.epsilon = a.epsilon.max(DataType::F16.epsilon()),
-        FpMathMode::Bf16 | FpMathMode::Any => a.epsilon = a.epsilon.max(DataType::Bf16.epsilon()),
+        FpMathMode::F16 | FpMathMode::Tf32 => a.narrow += 4.0 * DataType::F16.epsilon(),
+        FpMathMode::Bf16 | FpMathMode::Any => a.narrow += 4.0 * DataType::Bf16.epsilon(),
     }
     a
+}
+
+/// Terms of the sums of a normalisation of `volume` elements in rows of `row`: of these, or over all rows for the gradients of scale and shift,
+/// of which there are `channels`.
+fn norm_terms(arg: Arg, volume: i64, row: i64, channels: i64) -> i64 {
+    let over_rows = matches!(arg, Arg::DIFF_SCALE | Arg::DIFF_SHIFT);
+    4 * if over_rows { volume / channels.max(1) } else { row.max(1) }
 }
 
 fn conv_terms(s: oxidnn_spec::op::ConvSizes, arg: Arg) -> i64 {
@@ -226,8 +282,7 @@ fn rnn(r: &oxidnn_spec::op::Rnn, a: &mut Arithmetic) {
     let steps = s[0] * w[0];
     a.terms = (s[2] + w[4]) * steps.max(1) * 4;
     a.functions = 4;
-    a.epsilon = r.dst_layer.dtype.epsilon().max(r.src_layer.dtype.epsilon().min(1.0));
-    if r.src_layer.dtype.is_integral() {
-        a.epsilon = DataType::F32.epsilon();
-    }
+    let state = r.dst_layer.dtype.epsilon().max(r.src_layer.dtype.epsilon());
+    let is_narrow = state > DataType::F32.epsilon() && !r.src_layer.dtype.is_integral();
+    a.narrow = if is_narrow { state * (4.0 + 2.0 * (steps as f64).sqrt()) } else { 0.0 };
 }

@@ -1,7 +1,7 @@
 //! Reads `tests/vectors/*.jsonl`: problems with inputs and outputs computed outside the project.
 
 use crate::host::{HostArgs, HostTensor};
-use crate::tolerance::Tolerance;
+use crate::tolerance::Bounds;
 use crate::{fill, harness};
 use oxidnn_spec::op::Op;
 use oxidnn_spec::text::{self, FillHints, Settings};
@@ -165,10 +165,10 @@ impl Vector {
         }
     }
 
-    /// The tolerance for output `arg` of `problem` (without runtime dimensions) with true values `want`.
-    pub fn tolerance(&self, problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Tolerance {
+    /// The bounds of output `arg` of `problem` (without runtime dimensions) with true values `want`.
+    pub fn bounds(&self, problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Bounds {
         match self.tol {
-            Some(tol) => Tolerance { relative: tol, absolute: tol, singular: false },
+            Some(tol) => Bounds::uniform(dtype, tol, tol),
             None => crate::tolerance::of(problem, arg, dtype, want, inputs),
         }
     }

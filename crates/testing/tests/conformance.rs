@@ -1,15 +1,24 @@
-//! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt`, generated code also as narrower processors run it.
+//! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt`, generated code also as narrower processors run it: with ordinary
+//! data, and with NaN, infinities, subnormal and the largest numbers among them.
 
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
+use oxidnn_testing::fill::Special;
 use oxidnn_testing::harness::{Harness, Outcome};
 use std::path::Path;
 
 fn check(driver: &str) {
+    let executions = executions(driver, None);
+    assert!(executions >= 50, "only {executions} executions");
+}
+
+/// Runs the lines of a driver, and gives the number of executions, none of them wrong.
+fn executions(driver: &str, special: Option<Special>) -> usize {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs").join(driver).join("smoke.txt");
     let lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let engine = oxidnn_cpu::engine();
-    let harness = Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_narrower(&Threads::global()).unwrap();
+    let harness =
+        Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_narrower(&Threads::global()).unwrap();
     let mut settings = Settings::default();
     let mut wrong = Vec::new();
     let mut executions = 0;
@@ -31,8 +40,15 @@ fn check(driver: &str) {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {executions} executions are wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(executions >= 50, "only {executions} executions");
+    let fill = special.map_or_else(String::new, |s| format!(" with {s:?} among the data"));
+    assert!(wrong.is_empty(), "{} of {executions} executions{fill} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    executions
+}
+
+/// What has no values that ordinary fills leave out, or no defined result for them, does not run; each kind runs somewhere.
+fn check_special(driver: &str) {
+    let all: usize = Special::NAMES.into_iter().map(|(special, _)| executions(driver, Some(special))).sum();
+    assert!(all >= 20, "only {all} executions");
 }
 
 macro_rules! drivers {
@@ -41,6 +57,13 @@ macro_rules! drivers {
         fn $driver() {
             check(stringify!($driver));
         })*
+
+        mod special_values {
+            $(#[test]
+            fn $driver() {
+                super::check_special(stringify!($driver));
+            })*
+        }
     };
 }
 

@@ -79,8 +79,8 @@ fn error(engine: &Engine, stream: &Stream, line: &str) -> Option<f64> {
         let (g, w) = (got.get(o.arg).unwrap().values(), want.get(o.arg).unwrap().values());
         difference += g.iter().zip(&w).map(|(g, w)| (g - w).powi(2)).sum::<f64>();
         size += w.iter().map(|w| w * w).sum::<f64>();
-        let tolerance = tolerance::of(desc.problem(), o.arg, o.tensor.dtype, &w, &args);
-        assert!(compare::values(Arg::DST, o.tensor.dtype, &g, &w, tolerance).is_none(), "{line}: element by element");
+        let bounds = tolerance::of(desc.problem(), o.arg, o.tensor.dtype, &w, &args);
+        assert!(compare::values(Arg::DST, o.tensor.dtype, &g, &w, &bounds).is_none(), "{line}: element by element");
     }
     Some((difference / size).sqrt())
 }

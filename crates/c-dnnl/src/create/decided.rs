@@ -5,12 +5,15 @@
 
 use crate::primitive_desc::Decision;
 use crate::status::Failure;
-use oxidnn_runtime::cache;
+use oxidnn_runtime::{DeviceId, cache};
 use oxidnn_spec::{Attr, Op};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-type Requests = HashMap<(Op, Attr), Arc<Decision>>;
+/// What is asked for: on which devices, the source's and the destination's, what and how.
+pub(super) type Request = ([DeviceId; 2], Op, Attr);
+
+type Requests = HashMap<Request, Arc<Decision>>;
 
 #[derive(Default)]
 struct Generations {
@@ -19,7 +22,7 @@ struct Generations {
 }
 
 impl Generations {
-    fn get(&mut self, request: &(Op, Attr), capacity: usize) -> Option<Arc<Decision>> {
+    fn get(&mut self, request: &Request, capacity: usize) -> Option<Arc<Decision>> {
         if let Some(decision) = self.young.get(request) {
             return Some(decision.clone());
         }
@@ -28,7 +31,7 @@ impl Generations {
         Some(decision)
     }
 
-    fn put(&mut self, request: (Op, Attr), decision: Arc<Decision>, capacity: usize) {
+    fn put(&mut self, request: Request, decision: Arc<Decision>, capacity: usize) {
         if self.young.len() >= capacity.div_ceil(2) {
             self.old = std::mem::take(&mut self.young);
         }
@@ -37,18 +40,18 @@ impl Generations {
 }
 
 /// The decision for a request, made by `decide` unless it is known.
-pub(super) fn get(op: Op, attr: Attr, decide: impl FnOnce(Op, Attr) -> Result<Decision, Failure>) -> Result<Arc<Decision>, Failure> {
+pub(super) fn get(request: Request, decide: impl FnOnce(Op, Attr) -> Result<Decision, Failure>) -> Result<Arc<Decision>, Failure> {
     static KNOWN: LazyLock<Mutex<Generations>> = LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(|e| e.into_inner());
-    let (request, capacity) = ((op, attr), cache::capacity());
+    let capacity = cache::capacity();
     if capacity == 0 {
         *known() = Generations::default();
-        return decide(request.0, request.1).map(Arc::new);
+        return decide(request.1, request.2).map(Arc::new);
     }
     if let Some(decision) = known().get(&request, capacity) {
         return Ok(decision);
     }
-    let decision = Arc::new(decide(request.0.clone(), request.1.clone())?);
+    let decision = Arc::new(decide(request.1.clone(), request.2.clone())?);
     known().put(request, decision.clone(), capacity);
     Ok(decision)
 }

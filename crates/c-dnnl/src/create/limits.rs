@@ -6,7 +6,7 @@ use crate::memory_desc::record;
 use crate::status::Failure;
 use oxidnn_runtime::PrimitiveDesc;
 use oxidnn_spec::op::{ConvAlg, Op};
-use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Format, Problem, Tensor};
 
 /// Fails for what oneDNN refuses.
 ///
@@ -16,8 +16,10 @@ pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
     weights_have_numbers(&problem.op)?;
     one_layout(&problem.op)?;
     scales_of_bytes(&problem.op, &problem.attr)?;
-    scales_of_batches(&problem.op, &problem.attr)?;
-    symmetric_weights(&problem.op, &problem.attr)
+    scales_of_products(&problem.op, &problem.attr)?;
+    scales_of_windows(&problem.op, &problem.attr)?;
+    symmetric_weights(&problem.op, &problem.attr)?;
+    types_of_reorders(&problem.op, &problem.attr)
 }
 
 /// Fails where a caller asks for Winograd's algorithm and another one was chosen.
@@ -75,16 +77,69 @@ fn scales_of_bytes(op: &Op, attr: &Attr) -> Result<(), Failure> {
     Err(Failure::unimplemented("scales of tensors that are not of 8-bit numbers"))
 }
 
-/// Scales of a product's result may differ by row and column, not by batch.
-fn scales_of_batches(op: &Op, attr: &Attr) -> Result<(), Failure> {
+/// Scales of a product's result may differ by column, and by row besides, not by batch. Those of its source are one a row where it is of bytes,
+/// and differ along the sum in groups only.
+fn scales_of_products(op: &Op, attr: &Attr) -> Result<(), Failure> {
     let Op::Matmul(product) = op else { return Ok(()) };
-    let batches = (1 << product.dst.dims().len().saturating_sub(2)) - 1;
-    let refused = attr.scales.get(&Arg::DST).is_some_and(|scales| scales.mask & batches != 0);
-    if refused { Err(Failure::unimplemented("scales of a product's result that differ by batch")) } else { Ok(()) }
+    let n = product.dst.dims().len();
+    let (row, column) = (1 << n.saturating_sub(2), 1 << n.saturating_sub(1));
+    let mask = |arg: Arg| attr.scales.get(&arg).filter(|scales| scales.groups.is_empty()).map_or(0, |scales| scales.mask);
+    if ![0, column, row | column].contains(&mask(Arg::DST)) {
+        return Err(Failure::unimplemented("scales of a product's result that differ by batch, or by row alone"));
+    }
+    let by_row = if product.src.dtype.bits() == 8 { row } else { 0 };
+    if ![0, by_row].contains(&mask(Arg::SRC)) {
+        return Err(Failure::unimplemented("scales of a product's source that differ by batch or along the sum, or by row of no bytes"));
+    }
+    Ok(())
+}
+
+/// A convolution's result has one scale.
+fn scales_of_windows(op: &Op, attr: &Attr) -> Result<(), Failure> {
+    let refused = matches!(op, Op::Conv(_)) && attr.scales.get(&Arg::DST).is_some_and(|scales| scales.mask != 0);
+    if refused { Err(Failure::unimplemented("scales of a convolution's result that differ")) } else { Ok(()) }
 }
 
 /// Weights of convolutions have no zero points.
 fn symmetric_weights(op: &Op, attr: &Attr) -> Result<(), Failure> {
     let refused = matches!(op, Op::Conv(_) | Op::Deconv(_)) && attr.zero_points.contains_key(&Arg::WEIGHTS);
     if refused { Err(Failure::unimplemented("zero points of a convolution's weights")) } else { Ok(()) }
+}
+
+/// Types that a reorder makes of others.
+const REORDERS: [(DataType, &[DataType]); 11] = {
+    use DataType::*;
+    [
+        (F32, &[F32, S32, S8, U8, F16, Bf16, F8E5m2, F8E4m3, S4, U4]),
+        (S32, &[F32, S32, S8, U8, Bf16, S4, U4]),
+        (S8, &[F32, S32, S8, U8, F16, Bf16, S4, U4]),
+        (U8, &[F32, S32, S8, U8, Bf16, S4, U4]),
+        (Bf16, &[F32, S32, S8, U8, Bf16, F8E5m2, F8E4m3, S4, U4]),
+        (F16, &[F32, S8, U8, F16, F8E5m2, F8E4m3]),
+        (F8E5m2, &[F32, F16, Bf16, F8E5m2]),
+        (F8E4m3, &[F32, F16, Bf16, F8E4m3]),
+        (S4, &[F32, F16, Bf16]),
+        (U4, &[F32, F16, Bf16]),
+        (F64, &[]),
+    ]
+};
+
+/// Reorders of dense tensors between types of [`REORDERS`]; zero points are those of whole numbers.
+fn types_of_reorders(op: &Op, attr: &Attr) -> Result<(), Failure> {
+    let Op::Reorder(x) = op else { return Ok(()) };
+    if [&x.src, &x.dst].iter().any(|t| !matches!(t.layout.format, Format::Blocked(_))) {
+        return Ok(());
+    }
+    for (arg, tensor) in [(Arg::SRC, &x.src), (Arg::DST, &x.dst)] {
+        if attr.zero_points.contains_key(&arg) && !tensor.dtype.is_integral() {
+            return Err(Failure::invalid(format_args!("zero points of {arg}"), tensor.dtype, "a tensor of whole numbers"));
+        }
+    }
+    let row = |dtype: DataType| REORDERS.iter().find(|row| row.0 == dtype);
+    match (row(x.src.dtype), row(x.dst.dtype)) {
+        (Some(from), Some(to)) if !from.1.contains(&to.0) => {
+            Err(Failure::unimplemented(format_args!("a reorder from {} to {}", x.src.dtype, x.dst.dtype)))
+        }
+        _ => Ok(()),
+    }
 }

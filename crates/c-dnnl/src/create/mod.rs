@@ -46,6 +46,11 @@ impl<'a> Creation<'a> {
 
     /// The descriptor of `op`.
     pub(crate) fn make(self, op: impl Into<Op>) -> Result<(), Failure> {
+        self.make_from(None.into(), op)
+    }
+
+    /// The descriptor of `op`, whose source is on the engine `from`, where it is given.
+    pub(crate) fn make_from(self, from: In<'a, Engine>, op: impl Into<Op>) -> Result<(), Failure> {
         let Creation { pd, engine, hint, attr } = self;
         pd.check("primitive_desc")?;
         let engine = engine.share("engine")?;
@@ -53,8 +58,10 @@ impl<'a> Creation<'a> {
         if let Some(hint) = hint.optional() {
             op.follow(&hint.runtime().problem().op);
         }
-        let decision = decided::get(op, attr.or_default(), |op, attr| {
-            Ok(Decision::new(runtime::PrimitiveDesc::new(engine.runtime(), problem(op, attr)?)?))
+        let from = from.optional().map_or(engine.runtime(), Engine::runtime);
+        let request = ([from.id(), engine.runtime().id()], op, attr.or_default());
+        let decision = decided::get(request, |op, attr| {
+            Ok(Decision::new(runtime::PrimitiveDesc::transfer(from, engine.runtime(), problem(op, attr)?)?))
         })?;
         limits::keep_algorithm(decision.runtime())?;
         check_hint(decision.runtime().problem(), hint.optional())?;

@@ -86,6 +86,6 @@ pub extern "C" fn dnnl_reorder_primitive_desc_create(
     guard("dnnl_reorder_primitive_desc_create", || {
         src_engine.get("src_engine")?;
         let (src, dst) = (source(src, "src_desc")?, source(dst, "dst_desc")?);
-        Creation::forward(pd, dst_engine, attr).make(Reorder { src, dst })
+        Creation::forward(pd, dst_engine, attr).make_from(src_engine, Reorder { src, dst })
     })
 }

@@ -18,6 +18,7 @@ impl Memory {
 
     fn set_handle(&mut self, index: i32, handle: Data) -> Result<(), Failure> {
         self.handle(index)?;
+        self.runtime.wait()?;
         let index = index as usize;
         if let Some(engine) = &self.engine {
             let address = resolved(engine, buffer_bytes(self.runtime.tensor(), index), handle, &mut self.owned)?;
@@ -29,8 +30,9 @@ impl Memory {
         Ok(())
     }
 
-    /// Where the host finds buffer `index`: null where it has no bytes.
+    /// Where the host finds buffer `index`, when work on it is done: null where it has no bytes.
     fn mapped(&self, index: i32) -> Result<*mut u8, Failure> {
+        self.runtime.wait()?;
         if self.engine.is_none() && index == 0 {
             return Ok(self.runtime.data_handle(0).unwrap_or(std::ptr::null_mut()));
         }

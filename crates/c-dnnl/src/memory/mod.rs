@@ -28,6 +28,13 @@ pub struct Memory {
 
 impl Owned for Memory {}
 
+impl Drop for Memory {
+    /// Work that was submitted uses what is freed here.
+    fn drop(&mut self) {
+        let _ = self.runtime.wait();
+    }
+}
+
 impl Memory {
     /// Memory of a tensor, or of nothing. Each handle is null, an address of the caller's, or the wish for an allocation; buffers without a
     /// handle have null.

@@ -99,5 +99,5 @@ fn a_number_on_the_host_is_copied_and_has_no_engine() {
 fn allocations_have_the_size_that_the_interface_tells() {
     let strided = Tensor::with_strides([2, 3], DataType::F32, Some(Dims::from([8, 1]))).unwrap();
     let m = memory(strided, &[allocate()]);
-    assert_eq!(m.owned[0].buf().len(), 64);
+    assert_eq!(m.owned[0].region().len(), 64);
 }

@@ -1,11 +1,10 @@
 use super::*;
 use crate::Selection;
 
-const PAGE: &str =
-    "# Page\n\n## One\n\n- text\n\n  ```rules\n  THEIRS|CRASHED --gnorm !*iw*\n  ```\n\n## Two\n```rules\nINVALID --ip impl=gemm*\n```\n";
+const PAGE: &str = "# Page\n\n## One\n\n- text\n\n  ```rules\n  THEIRS|CRASHED --gnorm !*iw* off=0.5\n  ```\n\n## Two\n```rules\nINVALID --ip impl=gemm*\n```\n";
 
 fn reason<'a>(page: &'a Explained, verdict: &str, problem: &str, implementation: &str) -> Option<&'a str> {
-    page.reason(&Disagreement { verdict, problem, implementation })
+    page.reason(&Disagreement { verdict, problem, implementation, off: Some(0.25) })
 }
 
 #[test]
@@ -38,9 +37,21 @@ fn rules_belong_to_the_heading_above() {
 }
 
 #[test]
+fn rules_explain_what_is_as_near_as_they_say() {
+    let page = Explained::parse(PAGE).unwrap();
+    let found = |off| page.reason(&Disagreement { verdict: "THEIRS", problem: "--gnorm g2mb1ic100", implementation: "ref:any", off });
+    assert_eq!([found(Some(0.5)), found(Some(0.51)), found(Some(f64::INFINITY)), found(None)], [Some("One"), None, None, Some("One")]);
+}
+
+#[test]
 fn what_is_no_rule_is_refused_with_its_line() {
-    for (line, said) in [("OURS --ip", "`OURS` cannot be explained"), ("THEIRS", "verdicts, a space"), ("THEIRS !--ip", "name the driver")]
-    {
+    for (line, said) in [
+        ("OURS --ip", "`OURS` cannot be explained"),
+        ("THEIRS", "verdicts, a space"),
+        ("THEIRS !--ip", "name the driver"),
+        ("THEIRS --ip", "how large one may be"),
+        ("THEIRS --ip off=far", "neither off=any nor a number"),
+    ] {
         let e = Explained::parse(&format!("# A\n```rules\n{line}\n```\n")).err().unwrap();
         assert!(format!("{e:#}").contains(said) && format!("{e:#}").contains("line 3"), "{e:#}");
     }
@@ -56,7 +67,7 @@ fn every_rule_of_our_page_meets_a_problem() {
     let all = crate::problems::collect(&Selection { batch, row: None, json: false, words: Vec::new() }).unwrap();
     let lines: Vec<String> = all.iter().map(|named| named.case.problem.to_string()).collect();
     let met = |rule: &Rule| {
-        let mut found = lines.iter().map(|problem| Disagreement { verdict: rule.verdicts[0], problem, implementation: "" });
+        let mut found = lines.iter().map(|problem| Disagreement { verdict: rule.verdicts[0], problem, implementation: "", off: None });
         found.any(|d| rule.covers(&d))
     };
     assert!(!page.rules.is_empty());

@@ -141,7 +141,7 @@ impl Brgemm {
         let words = List::words(1, [self.rows; 2], pairs.len()).unwrap_or(usize::MAX);
         let mut heap = if words > WORDS { vec![0; words] } else { Vec::new() };
         let words = if words > WORDS { &mut heap[..] } else { &mut stack[..] };
-        let on = Operands { a, b, zeros: self.zeros.as_ref().map_or(Buf::empty(), Allocation::buf) };
+        let on = Operands { a, b, zeros: self.zeros.as_ref().and_then(|z| z.region().bytes()).unwrap_or(Buf::empty()) };
         let (whole, step) = (self.shape.m / self.rows, self.shape.lda * self.shape.a_bytes());
         for (which, row, tiles) in [(0, 0, whole), (1, whole * self.rows, 1)] {
             let rows = (self.shape.m - row).min(self.rows);

@@ -69,7 +69,8 @@ impl<'a> Broadcast<'a> {
 
     fn quant((simd, ctx): (Simd, &Ctx<'a>), quant: Option<&Quant>, arg: Arg, dims: &[i64], default: f32) -> Result<Broadcast<'a>, Error> {
         let mut b = Broadcast::constant(default);
-        let Some(quant) = quant else { return Ok(b) };
+        // A tensor without elements has no numbers either, whoever asks for one.
+        let Some(quant) = quant.filter(|q| !q.dims(dims).contains(&0)) else { return Ok(b) };
         let bound = ctx.bound(arg).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))?;
         let base = bound.tensor.blocking().map_or(0, |x| x.offset as usize);
         b.source = Source::Numbers { simd, buf: ctx.buf(arg)?, dtype: bound.tensor.dtype, base };

@@ -190,7 +190,13 @@ impl Squares {
             None => !self.kernel.placed && to.holds(columns, written * sizes[1]),
         };
         let fits = from.holds(rows, columns * sizes[0]) && reached && rows <= written;
-        assert!(fits && factors_fit(self.kernel.factors, t.factors, rows), "{rows} by {columns} numbers: {t:?}");
+        let factors = factors_fit(self.kernel.factors, t.factors, rows);
+        assert!(
+            fits && factors,
+            "{rows} by {columns} elements at {} to {written} by {columns} at {}: outside their memory",
+            from.at,
+            to.at
+        );
         let by_rows = rows < written || written <= columns;
         let short = if by_rows { written } else { columns };
         for first in (0..short).step_by(self.lanes) {
@@ -295,6 +301,7 @@ impl Loom {
     /// # Errors
     /// As for [`Kernels::get`].
     pub fn get(isa: Isa, kernel: Weave) -> Result<Loom, Error> {
+        let kernel = kernel.shared();
         Ok(Loom { entry: WEAVES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 
@@ -320,7 +327,13 @@ impl Loom {
         let fits = read && wrote && rows <= self.kernel.rows() && columns <= written;
         let (sums, first_sum) = w.sums.unwrap_or((Buf::empty(), 0));
         let added = !self.kernel.summed || inside(sums, [first_sum * WORD, written * WORD], Some(0));
-        assert!(fits && added && factors_fit(self.kernel.factors, w.factors, columns), "{w:?}");
+        let factors = factors_fit(self.kernel.factors, w.factors, columns);
+        assert!(
+            fits && added && factors,
+            "{rows} by {columns} elements at {} to {written} words at {}: outside their memory",
+            from.at,
+            to.1
+        );
         let vectors = if rows == 0 { 0 } else { columns / self.lanes };
         let factors = [0, 1].map(|i| w.factors[i].0.as_ptr().wrapping_add(w.factors[i].1 * WORD).cast_const().cast());
         let all = WeaveArgs {

@@ -36,7 +36,7 @@ impl reference::Args for Arguments<'_> {
         self.0.bound(arg).map(|b| b.tensor)
     }
     fn data(&self, arg: Arg, buffer: usize) -> Option<&[Cell<u8>]> {
-        self.0.bound(arg)?.bufs.get(buffer).map(|b| b.cells())
+        self.0.bound(arg)?.regions.get(buffer)?.bytes().map(|b| b.cells())
     }
 }
 

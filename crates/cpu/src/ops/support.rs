@@ -61,6 +61,17 @@ pub(super) fn dense(problem: &Problem) -> Result<(), Skip> {
     }
 }
 
+/// Whether all sizes, strides and offsets are known when a problem is planned.
+///
+/// # Errors
+/// The first tensor whose are not, by name.
+pub(super) fn known(problem: &Problem) -> Result<(), Skip> {
+    match problem.operands().iter().find(|o| o.tensor.layout.has_runtime()) {
+        Some(o) => Err(Skip::Layout(format!("of {}: sizes or strides that are given at execution", o.arg))),
+        None => Ok(()),
+    }
+}
+
 /// The elements of `view` where they are `f32` that nothing written overlaps.
 pub(super) fn floats<'a>(ctx: &Ctx<'a>, arg: Arg, view: &View<'_>) -> Option<&'a [f32]> {
     if view.dtype() == DataType::F32 { ctx.input(arg) } else { None }

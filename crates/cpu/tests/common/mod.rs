@@ -4,8 +4,10 @@
 use oxidnn_cpu::ops::{fallback, rows};
 use oxidnn_cpu::{CpuTarget, Isa};
 use oxidnn_expr::number;
+use oxidnn_judge::within;
 use oxidnn_reference::{View, for_each_position};
-use oxidnn_runtime::{Bound, Buf, Ctx, Executor, Inline};
+use oxidnn_runtime::queue::Immediate;
+use oxidnn_runtime::{Bound, Buf, Ctx, Executor, Inline, Region};
 use oxidnn_spec::{Arg, DataType, Operand, Problem, Tensor, Use};
 
 /// Memory of 64-byte alignment.
@@ -92,13 +94,13 @@ fn execute(problem: &Problem, row: &str, target: &CpuTarget, executor: &dyn Exec
     let scratch = scratch.buf(plan.scratch_bytes());
     scratch.fill(0xff);
     let exec = plan.build().expect("an executable");
-    let bufs: Vec<[Buf; 1]> = data.iter_mut().map(|d| [d.memory.buf(d.operand.tensor.bytes())]).collect();
+    let regions: Vec<[Region; 1]> = data.iter_mut().map(|d| [Region::host(d.memory.buf(d.operand.tensor.bytes()))]).collect();
     let args: Vec<Bound<'_>> = data
         .iter()
-        .zip(&bufs)
-        .map(|(d, bufs)| Bound { arg: d.operand.arg, usage: d.operand.usage, tensor: &d.operand.tensor, bufs })
+        .zip(&regions)
+        .map(|(d, regions)| Bound { arg: d.operand.arg, usage: d.operand.usage, tensor: &d.operand.tensor, regions })
         .collect();
-    exec.run(&Ctx { args: &args, scratch, executor }).expect("a run");
+    exec.run(&Ctx { args: &args, scratch: Region::host(scratch), executor, queue: &Immediate::default() }).expect("a run");
 }
 
 /// Plans `problem` with `row`, runs it and the reference, and compares every output; `concrete` replaces tensors with runtime dimensions.
@@ -157,8 +159,7 @@ fn compare(problem: &Problem, got: &mut Data, want: &mut Data) {
     let mut wrong = Vec::new();
     for_each_position(tensor.dims(), |pos| {
         let (x, y) = (a.get(pos), b.get(pos));
-        let close = (x - y).abs() <= tolerance * y.abs().max(1.0) || x == y || x.is_nan() && y.is_nan();
-        if !close {
+        if !within(x, y, tolerance * y.abs().max(1.0)) {
             wrong.push((pos.to_vec(), x, y));
         }
     });

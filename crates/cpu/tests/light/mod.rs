@@ -3,7 +3,9 @@
 
 use oxidnn_cpu::{CpuTarget, ops};
 use oxidnn_expr::number;
-use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Executor, Plan};
+use oxidnn_judge::within;
+use oxidnn_runtime::queue::Immediate;
+use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Executor, Plan, Region};
 use oxidnn_spec::op::{Op, Pool, Prop, Use};
 use oxidnn_spec::text::{Case, Settings, parse_line};
 use oxidnn_spec::{Arg, DataType, Format, Layout, Operand, Problem, Tensor};
@@ -203,17 +205,17 @@ impl Run {
             .then(|| self.arguments.iter().position(|a| matches!(a.arg, Arg::SRC | Arg::DIFF_DST) || a.arg == Arg::multiple_src(0)))
             .flatten();
         let target = self.arguments.iter().position(|a| matches!(a.arg, Arg::DST | Arg::DIFF_SRC) && a.usage == Use::Out);
-        let mut bufs: Vec<[Buf; 1]> = Vec::new();
+        let mut regions: Vec<[Region; 1]> = Vec::new();
         for a in &mut self.arguments {
             // SAFETY: the argument's vector outlives the execution; rows write disjoint elements in parallel.
-            bufs.push([unsafe { Buf::new(a.bytes.as_mut_ptr().cast(), a.len) }]);
+            regions.push([Region::host(unsafe { Buf::new(a.bytes.as_mut_ptr().cast(), a.len) })]);
         }
         if let (Some(s), Some(t)) = (source, target) {
-            bufs[t] = bufs[s];
+            regions[t] = regions[s];
         }
         let bound: Vec<Bound<'_>> =
-            self.arguments.iter().zip(&bufs).map(|(a, b)| Bound { arg: a.arg, usage: a.usage, tensor: &a.tensor, bufs: b }).collect();
-        let ctx = Ctx { args: &bound, scratch: scratch_buf, executor };
+            self.arguments.iter().zip(&regions).map(|(a, r)| Bound { arg: a.arg, usage: a.usage, tensor: &a.tensor, regions: r }).collect();
+        let ctx = Ctx { args: &bound, scratch: Region::host(scratch_buf), executor, queue: &Immediate::default() };
         body(&mut || exec.run(&ctx).map_err(|e| e.to_string()))
     }
 }
@@ -227,6 +229,9 @@ pub fn difference(expected: &Run, got: &Run) -> Option<String> {
         }
         let dtype = e.tensor.dtype;
         let (want, have) = (e.numbers(), g.numbers());
+        if want.len() != have.len() {
+            return Some(format!("{}: {} elements, expected {}", e.arg, have.len(), want.len()));
+        }
         let scale = want.iter().filter(|v| v.is_finite()).fold(0f64, |m, v| m.max(v.abs())).clamp(1.0, 1e3);
         for (i, (w, h)) in want.iter().zip(&have).enumerate() {
             let tolerance = if dtype.is_integral() {
@@ -234,8 +239,7 @@ pub fn difference(expected: &Run, got: &Run) -> Option<String> {
             } else {
                 dtype.epsilon() * w.abs() * 1.01 + 1.2e-7 * (8.0 + longest.sqrt()) * scale.max(w.abs())
             };
-            let same = w == h || w.is_nan() && h.is_nan() || (w - h).abs() <= tolerance;
-            if !same {
+            if !within(*h, *w, tolerance) {
                 return Some(format!("{} element {i} of {}: expected {w}, got {h} ({})", e.arg, want.len(), e.tensor.summary()));
             }
         }

@@ -19,6 +19,9 @@
 //! | pow | `alpha s^beta` | `alpha beta s^(beta - 1)`; 0 when `beta` is 0 |
 //! | round | nearest, ties to even | 0 |
 //!
+//! NaN stays NaN in every forward function, `pow` with `beta = 0` aside, which is `alpha` everywhere; powers of infinity and zero are those of IEEE 754's
+//! `pow`. In derivatives a comparison with NaN is false.
+//!
 //! With the destination `d`: relu `d > 0 ? 1 : alpha`, tanh `1 - d^2`, elu `d > 0 ? 1 : d + alpha`, sqrt `1/(2d)`, logistic `d (1 - d)`,
 //! exp `d`, clip_v2 as above. The functions of the specification, rearranged here so that nothing overflows or cancels on the way.
 
@@ -37,7 +40,7 @@ const FRAC_1_SQRT_TAU: f64 = 0.398_942_280_401_432_7;
 #[inline(always)]
 pub fn forward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, s: N) -> N {
     use EltwiseAlg::*;
-    let (zero, one) = (N::constant(0.0), N::constant(1.0));
+    let zero = N::constant(0.0);
     let (a, b) = (N::constant(f64::from(alpha)), N::constant(f64::from(beta)));
     match alg {
         Relu | ReluDst => N::select(s.le(zero), if alpha == 0.0 { zero } else { s.mul(a) }, s),
@@ -48,18 +51,18 @@ pub fn forward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, s: N) -> N {
         Sqrt | SqrtDst => s.sqrt(),
         Linear => s.mul_add(a, b),
         SoftRelu => soft_relu(s.mul(a)).div(a),
-        HardSigmoid => s.mul_add(a, b).min(one).max(zero),
+        HardSigmoid => s.mul_add(a, b).clamp(0.0, 1.0),
         Logistic | LogisticDst => logistic(s),
         Exp | ExpDst => s.exp(),
         GeluTanh => gelu_tanh(s),
         GeluErf => s.mul(normal_cdf(s)),
         Swish => s.mul(logistic(s.mul(a))),
         Log => s.ln(),
-        Clip | ClipV2 | ClipV2Dst => s.max(a).min(b),
+        Clip | ClipV2 | ClipV2Dst => s.clamp(f64::from(alpha), f64::from(beta)),
         Pow => pow(alpha, beta, s),
         Round => s.round(),
         Mish => s.mul(mish_tanh(s).0),
-        HardSwish => s.mul(s.mul_add(a, b).min(one).max(zero)),
+        HardSwish => s.mul(s.mul_add(a, b).clamp(0.0, 1.0)),
     }
 }
 
@@ -163,7 +166,7 @@ fn normal_cdf<N: Num>(s: N) -> N {
 /// The argument of the hyperbolic tangent in gelu_tanh; beyond 20 it is saturated already and must not overflow.
 #[inline(always)]
 fn gelu_bounded<N: Num>(s: N) -> (N, N) {
-    let c = N::select(s.eq(s), s.max(N::constant(-20.0)).min(N::constant(20.0)), s);
+    let c = s.clamp(-20.0, 20.0);
     let cube = c.mul(c).mul(N::constant(SQRT_2_OVER_PI * GELU_CUBE));
     (c, cube)
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::lane::Lane;
 use EltwiseAlg::*;
 
 /// `(alg, alpha, beta, s, value, derivative)` computed with 40 digits by mpmath.
@@ -100,6 +101,29 @@ fn powers_at_zero() {
     assert_eq!(forward(Pow, 1.0, -1.0, 0.0), f64::INFINITY);
     assert_eq!((forward(Pow, 1.0, 3.0, -2.0), backward(Pow, 1.0, 3.0, 1.0, -2.0)), (-8.0, 12.0));
     assert!(forward(Pow, 1.0, 0.5, -2.0).is_nan());
+}
+
+/// Lanes give NaN and infinities where `f64` does.
+#[test]
+fn numbers_that_are_none_and_infinities() {
+    for (alg, name) in EltwiseAlg::NAMES {
+        let (alpha, beta, _) = setting(alg);
+        assert!(forward(alg, alpha, beta, f64::NAN).is_nan() && forward(alg, alpha, beta, Lane::<false>(f32::NAN)).0.is_nan(), "{name}");
+    }
+    for p in [0.5f32, -0.5, 1.5, -1.5, 0.3, -0.3, 2.0, 3.0, -3.0, f32::INFINITY, f32::NEG_INFINITY] {
+        for s in [f32::NEG_INFINITY, f32::INFINITY, -0.0, 0.0, -1.0, 1.0, 0.5, -0.5, 3.0] {
+            let (wide, lane) = (forward(Pow, 1.0, p, f64::from(s)), f64::from(forward(Pow, 1.0, p, Lane::<true>(s)).0));
+            assert!(
+                wide == lane || wide.is_nan() && lane.is_nan() || (wide - lane).abs() < 1e-6 * wide.abs(),
+                "{s}^{p} = {lane}, want {wide}"
+            );
+            assert_eq!(
+                wide.is_sign_negative() && !wide.is_nan(),
+                lane.is_sign_negative() && !lane.is_nan(),
+                "{s}^{p} = {lane}, want {wide}"
+            );
+        }
+    }
 }
 
 /// Far from zero nothing overflows to NaN on the way, and small results keep their digits.

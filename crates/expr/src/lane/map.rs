@@ -20,35 +20,45 @@ pub trait WithFormula<N: Num> {
     fn with<F: Formula<N>>(self, formula: F) -> Self::Out;
 }
 
+/// The function whose discriminant is `ALG`, with its parameters.
 #[derive(Clone, Copy)]
 struct Fixed<const ALG: usize> {
     alpha: f32,
     beta: f32,
 }
 
+impl<const ALG: usize> Fixed<ALG> {
+    const FUNCTION: EltwiseAlg = EltwiseAlg::NAMES[ALG].0;
+    const IS_ITSELF: () = assert!(Self::FUNCTION as usize == ALG, "functions are listed in the order of the enumeration");
+}
+
 impl<N: Num, const ALG: usize> Formula<N> for Fixed<ALG> {
     #[inline(always)]
     fn forward(self, s: N) -> N {
-        eltwise::forward(const { EltwiseAlg::NAMES[ALG].0 }, self.alpha, self.beta, s)
+        let () = Self::IS_ITSELF;
+        eltwise::forward(Self::FUNCTION, self.alpha, self.beta, s)
     }
     #[inline(always)]
     fn backward(self, dd: N, x: N) -> N {
-        eltwise::backward(const { EltwiseAlg::NAMES[ALG].0 }, self.alpha, self.beta, dd, x)
+        eltwise::backward(Self::FUNCTION, self.alpha, self.beta, dd, x)
     }
 }
 
 /// Runs `w` with the formula of `alg`. Inlines the whole of `w` once for every algorithm: for one function a kernel, not for many places.
 #[inline(always)]
 pub fn dispatch<N: Num, W: WithFormula<N>>(alg: EltwiseAlg, alpha: f32, beta: f32, w: W) -> W::Out {
+    // Without a wildcard: a function that is missing here does not compile.
     macro_rules! choose {
-        ($($i:literal)*) => {
-            match alg as usize {
-                $($i => w.with(Fixed::<$i> { alpha, beta }),)*
-                _ => w.with(Fixed::<27> { alpha, beta }),
+        ($($name:ident)*) => {
+            match alg {
+                $(EltwiseAlg::$name => w.with(Fixed::<{ EltwiseAlg::$name as usize }> { alpha, beta }),)*
             }
         };
     }
-    choose!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26)
+    choose! {
+        Relu Tanh Elu Square Abs Sqrt Linear SoftRelu HardSigmoid Logistic Exp GeluTanh GeluErf Swish Log Clip ClipV2 Pow Round
+        Mish HardSwish ReluDst TanhDst EluDst SqrtDst LogisticDst ExpDst ClipV2Dst
+    }
 }
 
 struct Forward<'a>(&'a mut [f32]);

@@ -72,6 +72,12 @@ impl<const FMA: bool> Num for Lane<FMA> {
         Lane(self.0.min(o.0))
     }
     #[inline(always)]
+    fn clamp(self, low: f64, high: f64) -> Self {
+        let (low, high) = (low as f32, high as f32);
+        let x = if self.0 < low { low } else { self.0 };
+        Lane(if high < x { high } else { x })
+    }
+    #[inline(always)]
     fn abs(self) -> Self {
         Lane(self.0.abs())
     }
@@ -162,9 +168,5 @@ impl<const FMA: bool> Bits for Lane<FMA> {
     #[inline(always)]
     fn word_sar(w: i32, n: u8) -> i32 {
         w >> n
-    }
-    #[inline(always)]
-    fn clamp(self, low: f64, high: f64) -> Self {
-        Lane(self.0.clamp(low as f32, high as f32))
     }
 }

@@ -51,7 +51,9 @@ pub(super) fn powf<const FMA: bool>(x: f32, p: f64) -> f32 {
     let power = exp2::<FMA>((p * log2::<FMA>(a)).clamp(-300.0, 300.0));
     let (at_zero, at_infinity) = if p > 0.0 { (0.0, f64::INFINITY) } else { (f64::INFINITY, 0.0) };
     let power = if a == 0.0 { at_zero } else { power };
-    let power = if a == f64::INFINITY { at_infinity } else { power } as f32;
+    let power = if a == f64::INFINITY { at_infinity } else { power };
+    // For an infinite exponent the logarithm of 1 says nothing.
+    let power = if a == 1.0 { 1.0 } else { power } as f32;
     let negative = if !whole && x != 0.0 && x != f32::NEG_INFINITY {
         f32::NAN
     } else if odd {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::eltwise;
+use oxidnn_judge::{Bound, within};
 use oxidnn_spec::op::EltwiseAlg;
 
 /// Largest relative error of `got` against the `f64` truth over `n` points of `range`, spread evenly and by powers.
@@ -68,8 +69,8 @@ fn special_values_follow_f64() {
     for (name, lane, truth) in functions {
         for x in inputs {
             let (got, want) = (lane(Lane(x)).0, truth(f64::from(x)) as f32);
-            let close = (got - want).abs() <= 4e-7 * want.abs() + 1e-44;
-            assert!(got == want || close || got.is_nan() && want.is_nan(), "{name}({x:e}) = {got:e}, want {want:e}");
+            let bound = Bound { relative: 4e-7, absolute: 1e-44 };
+            assert!(bound.accepts(f64::from(got), f64::from(want)), "{name}({x:e}) = {got:e}, want {want:e}");
         }
     }
 }
@@ -102,8 +103,7 @@ fn formulas_agree_with_f64() {
         for ((x, d), dd) in xs.iter().zip(d).zip(dd) {
             let s = f64::from(*x);
             for (got, want) in [(d, eltwise::forward(alg, alpha, beta, s)), (dd, eltwise::backward(alg, alpha, beta, 1.5, s))] {
-                let close = (f64::from(got) - want).abs() <= 2e-6 * want.abs().max(1.0);
-                assert!(close || got.is_nan() && want.is_nan() || f64::from(got) == want, "{name}({x}): {got}, want {want}");
+                assert!(within(f64::from(got), want, 2e-6 * want.abs().max(1.0)), "{name}({x}): {got}, want {want}");
             }
         }
     }

@@ -26,6 +26,8 @@ pub trait Num: Copy {
     fn max(self, o: Self) -> Self;
     /// The smaller; the other operand where one is NaN.
     fn min(self, o: Self) -> Self;
+    /// Not below `low` and then not above `high`; NaN stays NaN.
+    fn clamp(self, low: f64, high: f64) -> Self;
     /// `|self|`.
     fn abs(self) -> Self;
     /// Square root.
@@ -89,6 +91,11 @@ impl Num for f64 {
     #[inline(always)]
     fn min(self, o: f64) -> f64 {
         f64::min(self, o)
+    }
+    #[inline(always)]
+    fn clamp(self, low: f64, high: f64) -> f64 {
+        let x = if self < low { low } else { self };
+        if high < x { high } else { x }
     }
     #[inline(always)]
     fn abs(self) -> f64 {

@@ -1,11 +1,11 @@
 //! Convolutions and deconvolutions in all passes. Data with channels last and weights in any order are views; the weights' layout is the
 //! kernel's to choose, and constant weights are brought into it once where constants are kept.
 
-use super::{Lowering, Value};
+use super::{Lowering, Value, window};
 use crate::infer::{slides, weights_order};
 use crate::{AttrId, Error};
-use oxidnn_spec::op::{Conv, ConvAlg, Deconv, Prop, Window};
-use oxidnn_spec::{Arg, Dims, Op, Tensor};
+use oxidnn_spec::op::{Conv, ConvAlg, Deconv, Prop};
+use oxidnn_spec::{Arg, Op, Tensor};
 
 /// Which tensors an operation has where.
 struct Operands {
@@ -20,6 +20,9 @@ struct Operands {
 /// Weights in the operation's format, by groups where there are several.
 fn weights(l: &Lowering<'_>, value: &Value, transposed: bool) -> Result<Value, Error> {
     let n = value.dims().len();
+    if n < 3 {
+        return Err(Error::shape("weights", value.dims(), "at least 3 dimensions"));
+    }
     let value = value.permuted(&weights_order(l.op, n))?;
     let groups = l.op.s64(AttrId::Groups);
     if groups <= 1 {
@@ -39,26 +42,15 @@ fn weights(l: &Lowering<'_>, value: &Value, transposed: bool) -> Result<Value, E
     value.permuted(&order)
 }
 
-/// The padding after follows from the sizes: `narrow` is what the window gives when it slides over `wide`.
-fn window(l: &Lowering<'_>, wide: &[i64], narrow: &[i64], kernel: &[i64], transposed: bool) -> Result<Window, Error> {
-    let slides = slides(l.op, if transposed { narrow } else { wide }, kernel, transposed)?;
-    let list = |f: &dyn Fn(usize) -> i64| Dims::from_fn(slides.len(), f);
-    Ok(Window {
-        strides: list(&|i| slides[i].stride),
-        dilations: list(&|i| slides[i].dilation - 1),
-        padding_l: list(&|i| slides[i].before),
-        padding_r: list(&|i| (narrow[i] - 1) * slides[i].stride + slides[i].span - wide[i] - slides[i].before),
-    })
-}
-
 impl Operands {
     fn problem(&self, l: &Lowering<'_>, prop: Prop, deconvolution: bool) -> Result<Op, Error> {
-        let (s, d, w) = (&self.src.dims()[2..], &self.dst.dims()[2..], self.weights.dims());
-        let kernel = &w[w.len() - s.len()..];
+        let (s, d, w) = (self.src.spatial()?, self.dst.spatial()?, self.weights.dims());
         let (wide, narrow) = if deconvolution { (d, s) } else { (s, d) };
+        let kernel = w.len().checked_sub(s.len()).map_or(&[][..], |first| &w[first..]);
         // Automatic padding is that of the operation's own direction.
         let transposed = matches!(l.op.kind, crate::OpKind::ConvTranspose);
-        let window = window(l, wide, narrow, kernel, transposed)?;
+        let slides = slides(l.op, if transposed { narrow } else { wide }, kernel, transposed)?;
+        let window = window(&slides, wide, narrow)?;
         let open = Tensor::any(*w, self.weights.dtype());
         let tensors = [self.src.tensor.clone(), open, self.dst.tensor.clone()];
         let bias = self.bias.as_ref().map(|b| b.tensor.clone());

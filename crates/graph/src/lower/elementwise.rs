@@ -110,8 +110,8 @@ fn two(l: &mut Lowering<'_>, alg: BinaryAlg, a: &Value, b: &Value, dst: &Value) 
 /// A tensor of one dimension as one that lies along the channels of `data`.
 fn along_channels(l: &Lowering<'_>, value: &Value, data: &Value) -> Result<Value, Error> {
     let rank = data.dims().len();
-    let channel = crate::infer::channel(l.op, rank);
-    let dims: Vec<i64> = (0..rank).map(|d| if d == channel { value.dims()[0] } else { 1 }).collect();
+    let (channel, count) = (crate::infer::channel(l.op, rank), value.size(0)?);
+    let dims: Vec<i64> = (0..rank).map(|d| if d == channel { count } else { 1 }).collect();
     Ok(value.with(value.tensor.layout.reshape(&dims)?))
 }
 

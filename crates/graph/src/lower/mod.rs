@@ -8,10 +8,11 @@ mod norm;
 mod pool;
 mod softmax;
 
+use crate::infer::Slide;
 use crate::program::{Binding, Place, Program, Step};
 use crate::{AttrId, Error, LogicalTensor, Op, OpKind, Property};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc};
-use oxidnn_spec::op::Reorder;
+use oxidnn_spec::op::{Reorder, Window};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, FpMath, Layout, Problem, ScratchpadMode, Tensor, Use};
 
 type Lower = fn(&mut Lowering<'_>) -> Result<(), Error>;
@@ -117,6 +118,18 @@ impl Value {
         self.tensor.dtype
     }
 
+    /// Sizes behind batch and channels.
+    fn spatial(&self) -> Result<&[i64], Error> {
+        let dims = self.tensor.dims();
+        dims.get(2..).filter(|s| !s.is_empty()).ok_or_else(|| Error::shape("data", dims, "batch, channels and spatial sizes"))
+    }
+
+    /// Size of a dimension.
+    fn size(&self, d: usize) -> Result<i64, Error> {
+        let dims = self.dims();
+        dims.get(d).copied().ok_or_else(|| Error::shape("sizes", dims, format_args!("at least {} of them", d + 1)))
+    }
+
     /// The same elements with another layout.
     fn with(&self, layout: Layout) -> Value {
         Value { tensor: Tensor { dtype: self.dtype(), layout }, ..self.clone() }
@@ -158,6 +171,27 @@ impl Value {
         layout.dims = *dims;
         Ok(value.with(layout))
     }
+}
+
+/// The window that slides over `wide` and gives `narrow`: the padding after follows from these sizes.
+fn window(slides: &[Slide], wide: &[i64], narrow: &[i64]) -> Result<Window, Error> {
+    if wide.len() != slides.len() || narrow.len() != slides.len() {
+        return Err(Error::shape("spatial sizes", format_args!("{wide:?} and {narrow:?}"), format_args!("{} of each", slides.len())));
+    }
+    let after = |i: usize| {
+        let s = &slides[i];
+        let begin = (narrow[i] - 1).checked_mul(s.stride)?;
+        begin.checked_add(s.span)?.checked_sub(wide[i])?.checked_sub(s.before)
+    };
+    let padding = (0..slides.len()).map(after).collect::<Option<Vec<i64>>>();
+    let padding = padding.ok_or_else(|| Error::shape("window", format_args!("{slides:?}"), "sizes that 64 bits hold"))?;
+    let list = |f: &dyn Fn(usize) -> i64| Dims::from_fn(slides.len(), f);
+    Ok(Window {
+        strides: list(&|i| slides[i].stride),
+        dilations: list(&|i| slides[i].dilation - 1),
+        padding_l: list(&|i| slides[i].before),
+        padding_r: list(&|i| padding[i]),
+    })
 }
 
 /// A program in the making.

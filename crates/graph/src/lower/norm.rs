@@ -31,7 +31,7 @@ const MOMENTUM: f32 = 0.5;
 
 pub(super) fn batch_training(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
-    let channels = [src.dims()[1]];
+    let channels = [src.size(1)?];
     let (gamma, beta) = (l.optional(3)?.map(|_| parameter(l, 3)).transpose()?, l.optional(4)?.map(|_| parameter(l, 4)).transpose()?);
     let outputs = [l.output(3)?, l.output(4)?];
     let mean = l.receiving(&outputs[0], &channels, DataType::F32)?;
@@ -81,12 +81,13 @@ pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let diff_src = l.channels_first(&l.output(0)?)?;
     let (mean, variance) = (parameter(l, 2)?, parameter(l, 3)?);
     let gamma = l.optional(4)?.map(|_| parameter(l, 4)).transpose()?;
-    let gradients = Gradients::of_parameters(l, &[src.dims()[1]], DataType::F32)?;
+    let channels = [src.size(1)?];
+    let gradients = Gradients::of_parameters(l, &channels, DataType::F32)?;
     let both = gradients.received.len() == 2;
     let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
     // A scale that is not given is 1.
     let gamma = match gamma {
-        None if flags.use_scale => Some(l.constant(Tensor::plain([src.dims()[1]], DataType::F32)?, |_| 1.0)?),
+        None if flags.use_scale => Some(l.constant(Tensor::plain(channels, DataType::F32)?, |_| 1.0)?),
         given => given,
     };
     let prop = if both { Prop::Backward } else { Prop::BackwardData };
@@ -206,7 +207,7 @@ pub(super) fn group(l: &mut Lowering<'_>) -> Result<(), Error> {
     let affine = l.op.inputs.len() > 2;
     let (gamma, beta) = if affine { (Some(parameter(l, 1)?), Some(parameter(l, 2)?)) } else { (None, None) };
     let statistics = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
-    let stats = [src.dims()[0], groups];
+    let stats = [src.size(0)?, groups];
     let kept = statistics.iter().map(|s| l.receiving(s, &stats, DataType::F32)).collect::<Result<Vec<_>, _>>()?;
     let flags = NormFlags { use_scale: affine, use_shift: affine, ..NormFlags::default() };
     let prop = if kept.is_empty() { Prop::ForwardInference } else { Prop::ForwardTraining };

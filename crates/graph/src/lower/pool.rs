@@ -1,9 +1,9 @@
 //! Pooling and interpolation.
 
-use super::{Lowering, Value};
+use super::{Lowering, Value, window};
 use crate::infer::slides;
 use crate::{AttrId, Error, OpKind};
-use oxidnn_spec::op::{Pool, PoolAlg, Prop, Resampling, ResamplingAlg, Window};
+use oxidnn_spec::op::{Pool, PoolAlg, Prop, Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Dims, Problem, Tensor};
 
 fn algorithm(l: &Lowering<'_>) -> PoolAlg {
@@ -16,16 +16,8 @@ fn algorithm(l: &Lowering<'_>) -> PoolAlg {
 
 /// The pooling between these tensors; the padding after follows from their sizes.
 fn pool(l: &Lowering<'_>, prop: Prop, src: &Value, dst: &Value) -> Result<Pool, Error> {
-    let (wide, narrow) = (&src.dims()[2..], &dst.dims()[2..]);
-    let kernel = l.op.s64s(AttrId::Kernel);
-    let slides = slides(l.op, wide, kernel, false)?;
-    let list = |f: &dyn Fn(usize) -> i64| Dims::from_fn(slides.len(), f);
-    let window = Window {
-        strides: list(&|i| slides[i].stride),
-        dilations: list(&|i| slides[i].dilation - 1),
-        padding_l: list(&|i| slides[i].before),
-        padding_r: list(&|i| (narrow[i] - 1) * slides[i].stride + slides[i].span - wide[i] - slides[i].before),
-    };
+    let (wide, kernel) = (src.spatial()?, l.op.s64s(AttrId::Kernel));
+    let window = window(&slides(l.op, wide, kernel, false)?, wide, dst.spatial()?)?;
     let kernel = Dims::new(kernel).unwrap_or_default();
     Ok(Pool::new(prop, algorithm(l), [src.tensor.clone(), dst.tensor.clone()], kernel, window))
 }

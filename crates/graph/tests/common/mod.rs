@@ -2,6 +2,7 @@
 //! `status STAGE NUMBER`, `supported 0|1`, `out INDEX TYPE dims .. strides .. values ..`.
 
 use oxidnn_graph::{AttrId, AttrValue, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Property};
+use oxidnn_judge::Bound;
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
 use oxidnn_spec::{DataType, Dims, FpMath, Tensor};
 
@@ -202,7 +203,5 @@ pub(crate) fn difference(got: &str, expected: &str) -> Option<String> {
         Some("bf16") => 1.0 / 64.0,
         _ => 0.0,
     };
-    let near = |g: f64, e: f64| g == e || g.is_nan() && e.is_nan() || (g - e).abs() <= tolerance * e.abs().max(1.0);
-    let at = got.iter().zip(&expected).position(|(&g, &e)| !near(g, e))?;
-    Some(format!("element {at} is {}, expected {}", got[at], expected[at]))
+    oxidnn_judge::differ(&got, &expected, Bound::near(tolerance)).map(|d| d.to_string())
 }

@@ -20,8 +20,6 @@ pub enum Op {
     StoreI8,
     /// `dst = [src]` under a mask of 16-bit lanes.
     LoadI16,
-    /// `[dst] = src` under a mask of 16-bit lanes.
-    StoreI16,
     /// `dst, mask, [src]`: the lanes whose mask lane is negative, else 0.
     MaskLoad,
     /// `[dst], mask, src`: the lanes whose mask lane is negative.
@@ -126,8 +124,6 @@ pub enum Op {
     F32FromF16Wide,
     /// `dst, a, 0`: to half as many bytes, to nearest even.
     F16FromF32,
-    /// To half as many bytes, to nearest even.
-    Bf16FromF32,
     /// A quarter as many bytes, zero-extended.
     I32FromU8,
     /// A quarter as many bytes, sign-extended.
@@ -315,7 +311,6 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::LoadI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmm_k1z_xmmm128), Width::W128) },
     Row { op: Op::StoreI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmmm128_k1z_xmm), Width::W128) },
     Row { op: Op::LoadI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmm_k1z_xmmm128), Width::W128) },
-    Row { op: Op::StoreI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmmm128_k1z_xmm), Width::W128) },
     Row { op: Op::MaskLoad, codes: wide(Some(VEX_Vmaskmovps_xmm_xmm_m128), None, Width::W128) },
     Row { op: Op::MaskStore, codes: wide(Some(VEX_Vmaskmovps_m128_xmm_xmm), None, Width::W128) },
     Row { op: Op::Load32, codes: wide(Some(VEX_Vmovd_xmm_rm32), Some(EVEX_Vmovd_xmm_rm32), Width::W128) },
@@ -374,7 +369,6 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::F32FromF16, codes: wide(Some(VEX_Vcvtph2ps_xmm_xmmm64), Some(EVEX_Vcvtph2ps_xmm_k1z_xmmm64), Width::W128) },
     Row { op: Op::F32FromF16Wide, codes: wide(None, Some(EVEX_Vcvtph2psx_xmm_k1z_xmmm64b16), Width::W128) },
     Row { op: Op::F16FromF32, codes: wide(Some(VEX_Vcvtps2ph_xmmm64_xmm_imm8), Some(EVEX_Vcvtps2ph_xmmm64_k1z_xmm_imm8), Width::W128) },
-    Row { op: Op::Bf16FromF32, codes: wide(None, Some(EVEX_Vcvtneps2bf16_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::I32FromU8, codes: wide(Some(VEX_Vpmovzxbd_xmm_xmmm32), Some(EVEX_Vpmovzxbd_xmm_k1z_xmmm32), Width::W128) },
     Row { op: Op::I32FromI8, codes: wide(Some(VEX_Vpmovsxbd_xmm_xmmm32), Some(EVEX_Vpmovsxbd_xmm_k1z_xmmm32), Width::W128) },
     Row { op: Op::I32FromU16, codes: wide(Some(VEX_Vpmovzxwd_xmm_xmmm64), Some(EVEX_Vpmovzxwd_xmm_k1z_xmmm64), Width::W128) },

@@ -309,9 +309,11 @@ fn stores_convert_saturate_and_keep_to_their_mask() {
     let (a, _) = floats();
     let mut b = a;
     b.rotate_left(7);
+    // Subnormal numbers of both signs, ties among them.
+    let small = std::array::from_fn(|i| (i as u32) << 31 | (i as u32 * 0x0008_4321) & 0x007f_ffff | (i as u32 & 2) << 14);
     for isa in ISAS {
         for elem in [Elem::F32, Elem::Bf16, Elem::F16, Elem::I32, Elem::I8, Elem::U8, Elem::Low16, Elem::Low8] {
-            for (a, n) in [a, b].into_iter().flat_map(|a| (-1..=lanes(isa) as i64).map(move |n| (a, (n >= 0).then_some(n)))) {
+            for (a, n) in [a, b, small].into_iter().flat_map(|a| (-1..=lanes(isa) as i64).map(move |n| (a, (n >= 0).then_some(n)))) {
                 let got = on(isa, &a, &a, n.unwrap_or(0), &|f, pa, _, pc, count| {
                     let mut x = f.load(f.isa().width(), pa.at(0));
                     let low = match elem {

@@ -21,7 +21,7 @@ const WORD: usize = 4;
 pub struct Weave {
     /// Numbers of the rows.
     pub from: Elem,
-    /// Numbers of the destination, of 8 or 16 bits.
+    /// Numbers of the destination, of 8 or 16 bits. The same as those of the rows without factors are moved as bits.
     pub to: Elem,
     /// What numbers are multiplied by, and then divided by: for all the same, or one for each column.
     pub factors: [Factor; 2],
@@ -67,6 +67,17 @@ impl Weave {
         WORD / self.to.bytes()
     }
 
+    /// The same kernel, by bits where numbers do not change on their way: types of a size share it.
+    #[must_use]
+    pub fn shared(self) -> Weave {
+        if self.converts() { self } else { Weave { from: self.low(), to: self.low(), ..self } }
+    }
+
+    /// Whether numbers change on their way.
+    fn converts(&self) -> bool {
+        self.from != self.to || self.factors != [Factor::None; 2]
+    }
+
     /// The kernel for a processor.
     ///
     /// # Errors
@@ -96,7 +107,7 @@ impl Weave {
         let groups = argument(f, args, offset_of!(Args, groups));
         let places = argument(f, args, offset_of!(Args, places));
         // Numbers that are converted are written down, and read as bits.
-        let own = if self.from == self.to { None } else { Some(f.local(lanes * WORD)) };
+        let own = self.converts().then(|| f.local(lanes * WORD));
         let third = f.copy(row);
         (0..2).for_each(|_| f.add(third, row));
         let width = f.isa().width();

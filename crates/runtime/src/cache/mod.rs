@@ -2,7 +2,7 @@
 //!
 //! One cache serves the process. It holds a number of entries and of bytes, forgets what was used longest ago, and makes each entry once: who
 //! asks for code that another thread is making waits for it. Code that primitives still use lives on when the cache forgets it. What a plan
-//! depends on besides the problem (instruction sets, cores) belongs to the engine, so the engine's number stands for it in the key.
+//! depends on besides the problem (instruction sets, cores) belongs to the engine, so the device's identity stands for it in the key.
 
 mod lru;
 #[cfg(test)]
@@ -11,7 +11,7 @@ mod tests;
 pub use lru::Lru;
 
 use crate::code::Code;
-use crate::{PrimitiveDesc, knobs};
+use crate::{DeviceId, PrimitiveDesc, knobs};
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,16 +21,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     hash: u64,
-    engine: u64,
+    /// The engine's device, and that of a foreign argument.
+    devices: [Option<DeviceId>; 2],
     row: usize,
     pub(crate) problem: Problem,
 }
 
 impl Key {
-    pub(crate) fn new(engine: u64, row: usize, problem: Problem) -> Key {
+    pub(crate) fn new(devices: [Option<DeviceId>; 2], row: usize, problem: Problem) -> Key {
         let mut hasher = DefaultHasher::new();
-        (engine, row, &problem).hash(&mut hasher);
-        Key { hash: hasher.finish(), engine, row, problem }
+        (devices, row, &problem).hash(&mut hasher);
+        Key { hash: hasher.finish(), devices, row, problem }
     }
 }
 

@@ -85,6 +85,7 @@ pub const KNOBS: &[Knob] = &[
         "how many compiled partitions are kept for reuse; 0: none",
     ),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
+    knob("KERNEL_STORE", "MiB", "256", "how much compiled GPU code is kept in the user's cache directory for later processes; 0: none"),
 ];
 
 /// The names that `MAX_CPU_ISA` may have, narrowest first.
@@ -142,6 +143,8 @@ pub struct Knobs {
     pub spin_microseconds: u64,
     /// `SCRATCH_BUDGET`, in bytes.
     pub scratch_budget: usize,
+    /// `KERNEL_STORE`, in bytes.
+    pub kernel_store: usize,
     /// `GRAPH_DUMP`: graphs, partitions.
     pub graph_dump: [bool; 2],
     /// `GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY`, in bytes, of the CPU's tensors and of a GPU's.
@@ -260,6 +263,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         num_threads: parser.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n))),
         spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
+        kernel_store: parser.value("KERNEL_STORE", mebibytes),
         graph_dump: parser.value("GRAPH_DUMP", dumps),
         constant_tensor_cache_capacity: parser.value("GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY", capacities),
         compiled_partition_cache_capacity: parser.value("GRAPH_COMPILED_PARTITION_CACHE_CAPACITY", |v| v.parse().ok()),

@@ -1,6 +1,6 @@
 //! Allocations: zeroed, 64-byte aligned host memory, or memory that a device hands out. One of the files with unsafe code.
 
-use crate::Buf;
+use crate::{Buf, Region};
 use oxidnn_spec::Error;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
@@ -11,7 +11,7 @@ pub const ALIGNMENT: usize = 64;
 
 /// Owned memory; freed when dropped.
 pub struct Allocation {
-    buf: Buf,
+    region: Region,
     owner: Owner,
 }
 
@@ -28,7 +28,7 @@ impl Allocation {
     /// [`Error::OutOfMemory`].
     pub fn host(bytes: usize) -> Result<Allocation, Error> {
         if bytes == 0 {
-            return Ok(Allocation { buf: Buf::empty(), owner: Owner::Nobody });
+            return Ok(Allocation { region: Region::empty(), owner: Owner::Nobody });
         }
         let oom = || Error::OutOfMemory { bytes, what: "memory".into() };
         let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| oom())?;
@@ -38,20 +38,26 @@ impl Allocation {
             return Err(oom());
         }
         // SAFETY: the region was just allocated and is this value's own until it is dropped; who hands it out guards its use.
-        Ok(Allocation { buf: unsafe { Buf::new(ptr, bytes) }, owner: Owner::Host(layout) })
+        let buf = unsafe { Buf::new(ptr, bytes) };
+        Ok(Allocation { region: Region::host(buf), owner: Owner::Host(layout) })
     }
 
-    /// Device memory at `buf` that dropping `memory` frees.
+    /// Memory at `region` that dropping `memory` frees.
     ///
     /// # Safety
-    /// The region must be valid and unshared until `memory` is dropped: for the host, or, of a device whose `host_visible` is false, for the device.
-    pub unsafe fn device(buf: Buf, memory: Box<dyn Any + Send + Sync>) -> Allocation {
-        Allocation { buf, owner: Owner::Device { _memory: memory } }
+    /// The region must be valid and unshared until `memory` is dropped: for the host, or for the device whose it is.
+    pub unsafe fn device(region: Region, memory: Box<dyn Any + Send + Sync>) -> Allocation {
+        Allocation { region, owner: Owner::Device { _memory: memory } }
     }
 
-    /// The region.
-    pub fn buf(&self) -> Buf {
-        self.buf
+    /// Where it is.
+    pub fn region(&self) -> Region {
+        self.region
+    }
+
+    /// Bytes that the host may use; none of a device's memory.
+    pub(crate) fn buf(&self) -> Buf {
+        self.region.bytes().unwrap_or(Buf::empty())
     }
 }
 
@@ -59,13 +65,13 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         if let Owner::Host(layout) = self.owner {
             // SAFETY: allocated by `host` with this layout, freed once.
-            unsafe { dealloc(self.buf.as_ptr(), layout) }
+            unsafe { dealloc(self.region.as_ptr(), layout) }
         }
     }
 }
 
 impl fmt::Debug for Allocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Allocation({} bytes)", self.buf.len())
+        write!(f, "Allocation({} bytes)", self.region.len())
     }
 }

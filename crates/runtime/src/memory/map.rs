@@ -1,7 +1,8 @@
 //! Mapping: the bytes of a memory for the host, as long as a guard lives. One of the files with unsafe code.
 
 use super::{Access, Guard, Memory, Origin};
-use crate::{Buf, Engine};
+use crate::queue::Work;
+use crate::{Buf, Engine, Region};
 use oxidnn_spec::Error;
 use std::ops::{Deref, DerefMut};
 
@@ -22,67 +23,82 @@ pub struct MappedMut<'m> {
 #[derive(Debug)]
 enum Bytes<S> {
     Host(S),
-    Copy { bytes: Vec<u8>, buf: Buf, engine: Engine },
+    /// The host's copy of a region of the engine's.
+    Copy {
+        bytes: Vec<u8>,
+        region: Region,
+        engine: Engine,
+    },
 }
 
 impl<'a> Memory<'a> {
-    /// Takes the memory for the host's own access.
+    /// Takes the memory for the host's own access, when the work that was submitted before is done.
     fn guard(&self, access: Access) -> Result<Guard, Error> {
         if access == Access::Write && self.origin == Origin::ReadOnly {
             return Err(Error::invalid("map", "memory over a slice that may only be read", "memory that may be written"));
         }
         let counted = (self.origin != Origin::Unchecked).then_some(access);
-        Guard::take(&self.storage, counted)
-            .ok_or_else(|| Error::invalid("map", self.storage.borrow.state(), "memory that no execution or mapping uses"))
+        let guard = Guard::take(&self.storage, counted)
+            .ok_or_else(|| Error::invalid("map", self.storage.uses.state(), "memory that no execution or mapping uses"))?;
+        self.storage.uses.settle(access)?;
+        Ok(guard)
     }
 
-    fn buf(&self, index: usize) -> Result<Buf, Error> {
-        let bufs = self.bufs.as_slice();
-        let count = bufs.len();
-        bufs.get(index).copied().ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))
+    fn region(&self, index: usize) -> Result<Region, Error> {
+        let regions = self.regions.as_slice();
+        let count = regions.len();
+        regions.get(index).copied().ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))
     }
 
-    /// The engine whose memory the host cannot address, if it is such a one.
-    fn remote(&self) -> Option<&Engine> {
-        self.engine.as_ref().filter(|e| !e.device().host_visible())
+    /// The host's copy of a region that it cannot address.
+    fn copied<S>(&self, region: Region) -> Result<Bytes<S>, Error> {
+        let engine = self.engine.clone().ok_or_else(|| Error::Runtime("memory of a device without an engine".into()))?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(region.len()).map_err(|_| Error::OutOfMemory { bytes: region.len(), what: "a mapping".into() })?;
+        bytes.resize(region.len(), 0);
+        copy(&engine, region, Region::host(super::raw::of_slice_mut(&mut bytes)))?;
+        Ok(Bytes::Copy { bytes, region, engine })
     }
 
-    /// The bytes of buffer `index` (0 for dense tensors) for reading: no bytes where the tensor is empty or its address null.
-    /// Work submitted to asynchronous streams must have been waited for.
+    /// The bytes of buffer `index` (0 for dense tensors) for reading: no bytes where the tensor is empty or its address null. Waits for work
+    /// that was submitted to write it.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for a wrong index, or while an execution or mapping writes it.
+    /// [`Error::InvalidArguments`] for a wrong index, or while another thread executes or maps it for writing; a failure of the work that
+    /// was waited for.
     pub fn map(&self, index: usize) -> Result<Mapped<'_>, Error> {
-        let (buf, guard) = (self.buf(index)?, self.guard(Access::Read)?);
-        let bytes = match self.remote() {
+        let (region, guard) = (self.region(index)?, self.guard(Access::Read)?);
+        let bytes = match region.bytes() {
             // SAFETY: the guard keeps writers out while the mapping lives (or the maker of the memory promised to).
-            None => Bytes::Host(unsafe { bytes_of(buf) }),
-            Some(engine) => {
-                let mut bytes = vec![0; buf.len()];
-                engine.device().read(buf, &mut bytes)?;
-                Bytes::Copy { bytes, buf, engine: engine.clone() }
-            }
+            Some(buf) => Bytes::Host(unsafe { bytes_of(buf) }),
+            None => self.copied(region)?,
         };
         Ok(Mapped { bytes, _guard: guard })
     }
 
-    /// The bytes of buffer `index` for reading and writing.
+    /// The bytes of buffer `index` for reading and writing. Waits for work that was submitted to use it.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for a wrong index, for memory over a `&` slice, or while an execution or mapping uses it.
+    /// [`Error::InvalidArguments`] for a wrong index, for memory over a `&` slice, or while another thread executes or maps it; a failure
+    /// of the work that was waited for.
     pub fn map_mut(&self, index: usize) -> Result<MappedMut<'_>, Error> {
-        let (buf, guard) = (self.buf(index)?, self.guard(Access::Write)?);
-        let bytes = match self.remote() {
+        let (region, guard) = (self.region(index)?, self.guard(Access::Write)?);
+        let bytes = match region.bytes() {
             // SAFETY: the guard keeps everybody else out while the mapping lives (or the maker of the memory promised to).
-            None => Bytes::Host(unsafe { bytes_mut_of(buf) }),
-            Some(engine) => {
-                let mut bytes = vec![0; buf.len()];
-                engine.device().read(buf, &mut bytes)?;
-                Bytes::Copy { bytes, buf, engine: engine.clone() }
-            }
+            Some(buf) => Bytes::Host(unsafe { bytes_mut_of(buf) }),
+            None => self.copied(region)?,
         };
         Ok(MappedMut { bytes, _guard: guard })
     }
+}
+
+/// Copies between a device and the host; done on return.
+fn copy(engine: &Engine, from: Region, to: Region) -> Result<(), Error> {
+    if from.is_empty() {
+        return Ok(());
+    }
+    let queue = engine.service()?;
+    queue.wait_until(queue.submit(Work::Copy { from, to }.into())?)
 }
 
 impl Deref for Mapped<'_> {
@@ -126,9 +142,9 @@ impl MappedMut<'_> {
     fn write_back(&mut self) -> Result<(), Error> {
         match &mut self.bytes {
             Bytes::Host(_) => Ok(()),
-            Bytes::Copy { bytes, buf, engine } => {
+            Bytes::Copy { bytes, region, engine } => {
                 let bytes = std::mem::take(bytes);
-                if bytes.is_empty() { Ok(()) } else { engine.device().write(&bytes, *buf) }
+                if bytes.is_empty() { Ok(()) } else { copy(engine, Region::host(super::raw::of_slice(&bytes)), *region) }
             }
         }
     }

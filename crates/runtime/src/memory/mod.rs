@@ -9,19 +9,19 @@
 
 mod access;
 mod alloc;
-mod borrow;
 mod map;
 mod raw;
 #[cfg(test)]
 mod tests;
+mod uses;
 
 pub use access::Native;
 pub use alloc::{ALIGNMENT, Allocation};
-pub(crate) use borrow::{Access, Borrow, Guard};
 pub use map::{Mapped, MappedMut};
+pub(crate) use uses::{Access, Guard, Uses};
 
 use crate::scratch::{self, Lease};
-use crate::{Buf, Element, Engine};
+use crate::{Element, Engine, Region};
 use oxidnn_spec::{DataType, Error, Format, Tensor};
 use std::fmt;
 use std::marker::PhantomData;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub struct Memory<'a> {
     tensor: Tensor,
     engine: Option<Engine>,
-    bufs: Bufs,
+    regions: Regions,
     origin: Origin,
     storage: Arc<Storage>,
     life: PhantomData<&'a mut [u8]>,
@@ -40,7 +40,7 @@ pub struct Memory<'a> {
 /// What keeps the bytes alive and counts their users.
 #[derive(Debug, Default)]
 pub(crate) struct Storage {
-    pub(crate) borrow: Borrow,
+    pub(crate) uses: Uses,
     _owned: Vec<Allocation>,
     _lease: Option<Lease<'static>>,
 }
@@ -60,24 +60,24 @@ pub(crate) enum Origin {
 
 /// One buffer nearly always; several for sparse tensors.
 #[derive(Clone)]
-enum Bufs {
-    One(Buf),
-    Many(Box<[Buf]>),
+enum Regions {
+    One(Region),
+    Many(Box<[Region]>),
 }
 
-impl Bufs {
-    fn new(bufs: impl ExactSizeIterator<Item = Buf>) -> Bufs {
-        let mut bufs = bufs;
-        match (bufs.len(), bufs.next()) {
-            (1, Some(b)) => Bufs::One(b),
-            (_, first) => Bufs::Many(first.into_iter().chain(bufs).collect()),
+impl Regions {
+    fn new(regions: impl ExactSizeIterator<Item = Region>) -> Regions {
+        let mut regions = regions;
+        match (regions.len(), regions.next()) {
+            (1, Some(r)) => Regions::One(r),
+            (_, first) => Regions::Many(first.into_iter().chain(regions).collect()),
         }
     }
     #[inline]
-    fn as_slice(&self) -> &[Buf] {
+    fn as_slice(&self) -> &[Region] {
         match self {
-            Bufs::One(b) => std::slice::from_ref(b),
-            Bufs::Many(b) => b,
+            Regions::One(r) => std::slice::from_ref(r),
+            Regions::Many(r) => r,
         }
     }
 }
@@ -103,8 +103,8 @@ impl Memory<'static> {
         not_scalar(&tensor)?;
         let bytes = (0..tensor.buffers()).map(|i| needed(&tensor, i)).collect::<Result<Vec<_>, _>>()?;
         let owned = bytes.into_iter().map(|b| engine.device().allocate(b)).collect::<Result<Vec<_>, _>>()?;
-        let bufs = Bufs::new(owned.iter().map(Allocation::buf));
-        Ok(Memory::over(Some(engine.clone()), tensor, bufs, Origin::Owned, owned))
+        let regions = Regions::new(owned.iter().map(Allocation::region));
+        Ok(Memory::over(Some(engine.clone()), tensor, regions, Origin::Owned, owned))
     }
 
     /// `bytes` of the process's scratch in one dimension, contents undefined, for a time: given back when the memory is dropped.
@@ -113,13 +113,13 @@ impl Memory<'static> {
     /// [`Error::OutOfMemory`].
     pub fn scratch(engine: &Engine, bytes: usize) -> Result<Memory<'static>, Error> {
         let tensor = Tensor::plain([i64::try_from(bytes).unwrap_or(i64::MAX)], DataType::U8)?;
-        if !engine.device().host_visible() {
+        if !engine.host_visible() {
             return Memory::new(engine, tensor);
         }
         let lease = scratch::arena().lease(bytes)?;
-        let bufs = Bufs::One(lease.buf());
+        let regions = Regions::One(Region::host(lease.buf()));
         let storage = Arc::new(Storage { _lease: Some(lease), ..Storage::default() });
-        Ok(Memory { tensor, engine: Some(engine.clone()), bufs, origin: Origin::Owned, storage, life: PhantomData })
+        Ok(Memory { tensor, engine: Some(engine.clone()), regions, origin: Origin::Owned, storage, life: PhantomData })
     }
 
     /// One number on the host, of `T`'s data type; needs no engine.
@@ -140,15 +140,15 @@ impl Memory<'static> {
         }
         let owned = Allocation::host(value.len())?;
         owned.buf().write(0, value);
-        let bufs = Bufs::One(owned.buf());
-        Ok(Memory::over(None, Tensor::host_scalar(dtype), bufs, Origin::Owned, vec![owned]))
+        let regions = Regions::One(owned.region());
+        Ok(Memory::over(None, Tensor::host_scalar(dtype), regions, Origin::Owned, vec![owned]))
     }
 }
 
 impl<'a> Memory<'a> {
-    fn over(engine: Option<Engine>, tensor: Tensor, bufs: Bufs, origin: Origin, owned: Vec<Allocation>) -> Memory<'a> {
+    fn over(engine: Option<Engine>, tensor: Tensor, regions: Regions, origin: Origin, owned: Vec<Allocation>) -> Memory<'a> {
         let storage = Arc::new(Storage { _owned: owned, ..Storage::default() });
-        Memory { tensor, engine, bufs, origin, storage, life: PhantomData }
+        Memory { tensor, engine, regions, origin, storage, life: PhantomData }
     }
 
     /// Memory over the user's slice, which executions may write.
@@ -157,8 +157,8 @@ impl<'a> Memory<'a> {
     /// [`Error::InvalidArguments`] when the slice is shorter than the tensor, for layouts without one buffer of known size, and for engines
     /// whose memory is not the host's.
     pub fn from_slice_mut<T: Element>(engine: &Engine, tensor: Tensor, data: &'a mut [T]) -> Result<Memory<'a>, Error> {
-        let buf = raw::of_slice_mut(data);
-        Memory::borrowed(engine, tensor, buf, Origin::Borrowed)
+        let region = Region::host(raw::of_slice_mut(data));
+        Memory::borrowed(engine, tensor, region, Origin::Borrowed)
     }
 
     /// Memory over the user's slice, for reading only: as an output it is refused.
@@ -166,23 +166,23 @@ impl<'a> Memory<'a> {
     /// # Errors
     /// As [`Memory::from_slice_mut`].
     pub fn from_slice<T: Element>(engine: &Engine, tensor: Tensor, data: &'a [T]) -> Result<Memory<'a>, Error> {
-        let buf = raw::of_slice(data);
-        Memory::borrowed(engine, tensor, buf, Origin::ReadOnly)
+        let region = Region::host(raw::of_slice(data));
+        Memory::borrowed(engine, tensor, region, Origin::ReadOnly)
     }
 
-    fn borrowed(engine: &Engine, tensor: Tensor, buf: Buf, origin: Origin) -> Result<Memory<'a>, Error> {
+    fn borrowed(engine: &Engine, tensor: Tensor, region: Region, origin: Origin) -> Result<Memory<'a>, Error> {
         not_scalar(&tensor)?;
-        if !engine.device().host_visible() {
+        if !engine.host_visible() {
             return Err(Error::invalid("memory", "a host slice", format!("memory of {engine}")));
         }
         if tensor.buffers() != 1 {
             return Err(Error::invalid("memory", "one slice", format!("{} buffers", tensor.buffers())));
         }
         let need = needed(&tensor, 0)?;
-        if buf.len() < need {
-            return Err(Error::invalid("memory", format!("a slice of {} bytes", buf.len()), format!("at least {need} bytes")));
+        if region.len() < need {
+            return Err(Error::invalid("memory", format!("a slice of {} bytes", region.len()), format!("at least {need} bytes")));
         }
-        Ok(Memory::over(Some(engine.clone()), tensor, Bufs::One(buf.part(0, need)), origin, Vec::new()))
+        Ok(Memory::over(Some(engine.clone()), tensor, Regions::One(region.part(0, need)), origin, Vec::new()))
     }
 
     /// The same bytes under another description: a reshape, a permutation, a submemory. Both count readers and writers together.
@@ -198,15 +198,23 @@ impl<'a> Memory<'a> {
     /// # Errors
     /// As [`Memory::view`].
     pub fn view_at(&self, start: usize, tensor: Tensor) -> Result<Memory<'a>, Error> {
-        let (need, buf) = (needed(&tensor, 0)?, self.bufs.as_slice()[0]);
-        let single = tensor.buffers() == 1 && self.bufs.as_slice().len() == 1;
-        if !single || matches!(tensor.layout.format, Format::HostScalar) || start.checked_add(need).is_none_or(|end| end > buf.len()) {
+        let (need, region) = (needed(&tensor, 0)?, self.regions.as_slice()[0]);
+        let single = tensor.buffers() == 1 && self.regions.as_slice().len() == 1;
+        if !single || matches!(tensor.layout.format, Format::HostScalar) || start.checked_add(need).is_none_or(|end| end > region.len()) {
             let got = format!("a description of {need} bytes from byte {start} in {} buffer(s)", tensor.buffers());
-            return Err(Error::invalid("view", got, format!("one buffer of at most {} bytes", buf.len())));
+            return Err(Error::invalid("view", got, format!("one buffer of at most {} bytes", region.len())));
         }
-        let bufs = Bufs::One(buf.part(start, need));
+        let regions = Regions::One(region.part(start, need));
         let (engine, storage) = (self.engine.clone(), self.storage.clone());
-        Ok(Memory { tensor, engine, bufs, origin: self.origin, storage, life: PhantomData })
+        Ok(Memory { tensor, engine, regions, origin: self.origin, storage, life: PhantomData })
+    }
+
+    /// Returns when all work that was submitted on its bytes is done.
+    ///
+    /// # Errors
+    /// A failure of that work which its stream has not shown yet.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.storage.uses.settle(Access::Write)
     }
 
     /// Its description.
@@ -223,17 +231,17 @@ impl<'a> Memory<'a> {
 
     /// Number of buffers: 1, or more for sparse tensors.
     pub fn buffers(&self) -> usize {
-        self.bufs.as_slice().len()
+        self.regions.as_slice().len()
     }
 
     /// Address of buffer `index` in the engine's address space; `None` without such a buffer. Null where the user gave null.
     pub fn data_handle(&self, index: usize) -> Option<*mut u8> {
-        self.bufs.as_slice().get(index).map(Buf::as_ptr)
+        self.regions.as_slice().get(index).map(Region::as_ptr)
     }
 
     #[inline]
-    pub(crate) fn bufs(&self) -> &[Buf] {
-        self.bufs.as_slice()
+    pub(crate) fn regions(&self) -> &[Region] {
+        self.regions.as_slice()
     }
 
     /// Whether readers and writers are counted.
@@ -264,15 +272,15 @@ impl<'a> Memory<'a> {
         self.shares(o) && self.used().any(|a| o.used().any(|b| a.overlaps(&b)))
     }
 
-    fn used(&self) -> impl Iterator<Item = Buf> {
+    fn used(&self) -> impl Iterator<Item = Region> {
         let before = self.tensor.blocking().and_then(|b| usize::try_from(b.offset).ok()).unwrap_or(0);
         let before = before.saturating_mul(self.tensor.dtype.bits()) / 8;
-        self.bufs().iter().map(move |b| b.part(before.min(b.len()), b.len().saturating_sub(before)))
+        self.regions().iter().map(move |b| b.part(before.min(b.len()), b.len().saturating_sub(before)))
     }
 
     /// Whether each element of one is the same element of the other.
     pub(crate) fn is_same_place(&self, o: &Memory<'_>) -> bool {
-        self.tensor == o.tensor && self.bufs().first().map(Buf::as_ptr) == o.bufs().first().map(Buf::as_ptr)
+        self.tensor == o.tensor && self.regions().first().map(Region::as_ptr) == o.regions().first().map(Region::as_ptr)
     }
 
     #[inline]

@@ -1,8 +1,8 @@
 //! Memory over addresses: the user's slices, which the compiler vouches for, and raw addresses, which the user does. One of the files with
 //! unsafe code.
 
-use super::{Bufs, Memory, Origin, needed, not_scalar};
-use crate::{Buf, Element, Engine};
+use super::{Memory, Origin, Regions, needed, not_scalar};
+use crate::{Buf, Element, Engine, Region};
 use oxidnn_spec::{Error, Tensor};
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ impl<'a> Memory<'a> {
             let expected = format!("{}", tensor.buffers());
             return Err(Error::invalid("number of buffers", addresses.len(), expected));
         }
-        let mut bufs = Vec::with_capacity(addresses.len());
+        let mut regions = Vec::with_capacity(addresses.len());
         for (i, &p) in addresses.iter().enumerate() {
             // SAFETY: the caller promised that the address is null or valid for these bytes.
-            bufs.push(unsafe { of_address(p, needed(&tensor, i)?) });
+            regions.push(unsafe { of_address(engine, p, needed(&tensor, i)?) });
         }
-        Ok(Memory::over(Some(engine.clone()), tensor, Bufs::new(bufs.into_iter()), Origin::Unchecked, Vec::new()))
+        Ok(Memory::over(Some(engine.clone()), tensor, Regions::new(regions.into_iter()), Origin::Unchecked, Vec::new()))
     }
 
     /// The same memory without the run-time count of readers and writers.
@@ -47,12 +47,13 @@ impl<'a> Memory<'a> {
     /// As [`Memory::from_raw`]; the memory is not counted from now on.
     pub unsafe fn set_data_handle(&mut self, index: usize, address: *mut u8) -> Result<(), Error> {
         not_scalar(&self.tensor)?;
-        let count = self.bufs.as_slice().len();
+        let count = self.regions.as_slice().len();
+        let Some(engine) = &self.engine else { return Err(Error::invalid("memory", "memory without an engine", "memory of an engine")) };
         // SAFETY: the caller promised that the address is null or valid for these bytes.
-        let new = unsafe { of_address(address, needed(&self.tensor, index)?) };
-        let slot = match &mut self.bufs {
-            Bufs::One(b) => (index == 0).then_some(b),
-            Bufs::Many(b) => b.get_mut(index),
+        let new = unsafe { of_address(engine, address, needed(&self.tensor, index)?) };
+        let slot = match &mut self.regions {
+            Regions::One(r) => (index == 0).then_some(r),
+            Regions::Many(r) => r.get_mut(index),
         };
         *slot.ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))? = new;
         (self.origin, self.storage) = (Origin::Unchecked, Arc::default());
@@ -72,11 +73,15 @@ pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf {
     unsafe { Buf::new(data.as_ptr().cast_mut().cast(), size_of_val(data)) }
 }
 
-/// `bytes` at `address`, or nothing at null.
+/// `bytes` at `address` of the engine's memory, or nothing at null.
 ///
 /// # Safety
 /// As [`Buf::new`], where the address is not null.
-pub(super) unsafe fn of_address(address: *mut u8, bytes: usize) -> Buf {
-    // SAFETY: the caller's promise; a region of no bytes is valid anywhere.
-    unsafe { Buf::new(address, if address.is_null() { 0 } else { bytes }) }
+pub(super) unsafe fn of_address(engine: &Engine, address: *mut u8, bytes: usize) -> Region {
+    let bytes = if address.is_null() { 0 } else { bytes };
+    match engine.host_visible() {
+        // SAFETY: the caller's promise; a region of no bytes is valid anywhere.
+        true => Region::host(unsafe { Buf::new(address, bytes) }),
+        false => Region::device(engine.id(), address.addr() as u64, bytes),
+    }
 }

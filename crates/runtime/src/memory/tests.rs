@@ -2,10 +2,8 @@ use super::*;
 use crate::{Device, EngineKind, Planned, Refused};
 use oxidnn_spec::{Dims, Layout, Problem, RUNTIME, Sparse};
 
-/// A device of memory only; `remote` memory is out of the host's reach.
-struct Plain {
-    remote: bool,
-}
+/// A device of memory only.
+struct Plain;
 
 impl Device for Plain {
     fn kind(&self) -> EngineKind {
@@ -14,19 +12,16 @@ impl Device for Plain {
     fn name(&self) -> String {
         "plain".into()
     }
-    fn rows(&self, _problem: &Problem) -> Vec<&'static str> {
-        Vec::new()
+    fn fingerprint(&self) -> String {
+        "plain".into()
     }
     fn plan(&self, _problem: &Problem, _from_row: usize) -> Result<Planned, Refused> {
         Err(Vec::new())
     }
-    fn host_visible(&self) -> bool {
-        !self.remote
-    }
 }
 
 fn engine() -> Engine {
-    Engine::new(Plain { remote: false })
+    Engine::new(Plain)
 }
 
 fn tensor(dims: impl Into<Dims>, dtype: DataType, tag: &str) -> Tensor {
@@ -160,16 +155,6 @@ fn mappings_exclude_each_other_and_views_count_together() {
     let free = unsafe { m.into_unchecked() };
     let _a = free.map(0).unwrap();
     assert!(free.map_mut(0).is_ok());
-}
-
-#[test]
-fn remote_memory_is_copied_by_the_device() {
-    let engine = Engine::new(Plain { remote: true });
-    let m = Memory::new(&engine, tensor([4], DataType::F32, "a")).unwrap();
-    m.write_f32(&[1.0, 2.0, 3.0, 4.0]).unwrap();
-    m.map_mut(0).unwrap()[3] = 0xc0;
-    assert_eq!(m.read_f32().unwrap(), [-4.0, 2.0, 3.0, 4.0]);
-    assert!(Memory::from_slice(&engine, tensor([4], DataType::F32, "a"), &[0f32; 4]).is_err());
 }
 
 #[test]

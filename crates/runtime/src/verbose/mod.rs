@@ -22,7 +22,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Failures of implementations.
 pub const ERROR: u32 = 1;
@@ -228,19 +228,17 @@ pub fn clock(what: u32) -> Option<Instant> {
 /// A primitive was made, or found in the cache, since `begin`.
 pub(crate) fn created(desc: &PrimitiveDesc, hit: bool, begin: Option<Instant>) {
     if let Some(begin) = begin {
-        profile(desc, if hit { "create:cache_hit" } else { "create:cache_miss" }, &[], begin);
+        profile(desc, if hit { "create:cache_hit" } else { "create:cache_miss" }, &[], begin.elapsed());
     }
 }
 
-/// A primitive was executed since `begin`.
-pub(crate) fn executed(desc: &PrimitiveDesc, args: &[Bound<'_>], begin: Option<Instant>) {
-    if let Some(begin) = begin {
-        profile(desc, "exec", args, begin);
-    }
+/// A primitive was executed in `time`, as the device measures it.
+pub(crate) fn executed(desc: &PrimitiveDesc, args: &[Bound<'_>], time: Duration) {
+    profile(desc, "exec", args, time);
 }
 
-fn profile(desc: &PrimitiveDesc, operation: &str, args: &[Bound<'_>], begin: Instant) {
-    let ms = begin.elapsed().as_secs_f64() * 1e3;
+fn profile(desc: &PrimitiveDesc, operation: &str, args: &[Bound<'_>], time: Duration) {
+    let ms = time.as_secs_f64() * 1e3;
     let (engine, kind) = (desc.engine(), desc.problem().op.kind());
     let fields = match desc.has_runtime() && !args.is_empty() {
         true => fields(desc.given(), &concrete(desc.problem(), args)),

@@ -20,8 +20,8 @@ impl Device for Toy {
     fn name(&self) -> String {
         "toy".into()
     }
-    fn rows(&self, problem: &Problem) -> Vec<&'static str> {
-        table(problem).iter().map(|r| r.name).collect()
+    fn fingerprint(&self) -> String {
+        format!("toy {:p}", Arc::as_ptr(&self.builds))
     }
     fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
         plan_rows(table(problem), problem, self, from_row)
@@ -91,15 +91,16 @@ pub(crate) struct LinearCode {
 impl Exec for LinearCode {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
-        assert!(ctx.scratch.len() >= self.scratch && ctx.scratch.as_ptr().addr().is_multiple_of(64));
+        let scratch = ctx.scratch_buf();
+        assert!(scratch.len() >= self.scratch && scratch.as_ptr().addr().is_multiple_of(64));
         let n = dst.len() / 4;
         let tasks = n.div_ceil(256);
         ctx.executor.run(ctx.executor.threads(), tasks, &|_, t| {
             for i in t * 256..n.min((t + 1) * 256) {
                 let mut v = self.alpha * src.get::<f32>(i) + self.beta;
                 if self.scratch > 0 {
-                    ctx.scratch.set(i, v);
-                    v = ctx.scratch.get(i);
+                    scratch.set(i, v);
+                    v = scratch.get(i);
                 }
                 dst.set(i, v);
             }

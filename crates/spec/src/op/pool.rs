@@ -97,6 +97,9 @@ impl Pool {
         ensure(d[..2] == s[..2], dst_arg, d, format_args!("batch and channels of {s}"))?;
         ensure(self.kernel.len() == s.len() - 2, "kernel", self.kernel, format_args!("{} sizes", s.len() - 2))?;
         self.window.check(&s[2..], &self.kernel, dst_arg, &d[2..])?;
+        let most = if self.workspace.is_some() { i64::from(i32::MAX) } else { i64::MAX };
+        let countable = self.kernel.volume().is_some_and(|k| k <= most);
+        ensure(countable, "kernel", self.kernel, format_args!("at most {most} elements"))?;
         if self.alg == PoolAlg::AvgExcludePadding {
             for i in 0..self.kernel.len() {
                 let inside = self.windows_touch(i, s[i + 2], d[i + 2]);

@@ -42,6 +42,7 @@ impl Rnn {
         let Some(s) = self.sizes() else { return Err(Error::invalid("dims", "wrong ranks", "those of a recurrent network")) };
         let gates = self.cell.gates();
         let directions = self.direction.count();
+        check::dims(Arg::SRC, &self.src_layer, &[s.time, s.batch, s.slc])?;
         check::dims(Arg::WEIGHTS, &self.weights_layer, &[s.layers, directions, s.slc, gates, s.dhc])?;
         check::dims(Arg::WEIGHTS_1, &self.weights_iter, &[s.layers, directions, s.sic, gates, s.dhc])?;
         let gru = !matches!(self.cell, RnnCell::Vanilla | RnnCell::Lstm);

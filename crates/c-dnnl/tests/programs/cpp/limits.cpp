@@ -48,8 +48,66 @@ void scales_of_products_differ_by_row_and_column() {
     };
     for (int mask : {0, 8, 12})
         THROWS(dnnl_success, multiply(mask));
-    for (int mask : {1, 3, 15})
+    for (int mask : {1, 3, 4, 15})
         THROWS(dnnl_unimplemented, multiply(mask));
+}
+
+void scales_of_sources_are_one_or_one_a_row_of_bytes() {
+    auto multiply = [](dt src, dt weights, int mask) {
+        primitive_attr attr;
+        attr.set_scales_mask(DNNL_ARG_SRC, mask);
+        matmul::primitive_desc(the_engine(), open({10, 64}, src), open({64, 20}, weights), open({10, 20}), attr);
+    };
+    for (int mask : {0, 1})
+        THROWS(dnnl_success, multiply(dt::u8, dt::s8, mask));
+    for (int mask : {2, 3})
+        THROWS(dnnl_unimplemented, multiply(dt::u8, dt::s8, mask));
+    THROWS(dnnl_success, multiply(dt::f32, dt::f32, 0));
+    for (int mask : {1, 2, 3})
+        THROWS(dnnl_unimplemented, multiply(dt::f32, dt::f32, mask));
+}
+
+void results_of_convolutions_have_one_scale() {
+    for (int mask : {0, 2}) {
+        primitive_attr attr;
+        attr.set_scales_mask(DNNL_ARG_DST, mask);
+        THROWS(mask ? dnnl_unimplemented : dnnl_success,
+                convolution_forward::primitive_desc(the_engine(), inference, algorithm::convolution_direct, open({2, 16, 4, 4}, dt::u8),
+                        open({16, 16, 3, 3}, dt::s8), open({2, 16, 2, 2}, dt::u8), {1, 1}, {0, 0}, {0, 0}, attr));
+    }
+}
+
+void reorders_convert_between_some_types() {
+    auto convert = [](dt from, dt to) {
+        const md src({16, 16}, from, tag::ab), dst({16, 16}, to, tag::ba);
+        reorder::primitive_desc(the_engine(), src, the_engine(), dst);
+    };
+    for (auto pair : {std::make_pair(dt::f32, dt::f16), {dt::s8, dt::f16}, {dt::s32, dt::bf16}, {dt::bf16, dt::u8}, {dt::f16, dt::f32}})
+        THROWS(dnnl_success, convert(pair.first, pair.second));
+    for (auto pair : {std::make_pair(dt::f64, dt::f64), {dt::f32, dt::f64}, {dt::f16, dt::bf16}, {dt::bf16, dt::f16}, {dt::f16, dt::s32}})
+        THROWS(dnnl_unimplemented, convert(pair.first, pair.second));
+    primitive_attr attr;
+    attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
+    const md plain_one({16, 16}, dt::f32, tag::ab), turned({16, 16}, dt::f32, tag::ba);
+    THROWS(dnnl_invalid_arguments, reorder::primitive_desc(the_engine(), plain_one, the_engine(), turned, attr));
+}
+
+void a_mean_is_described_where_none_is_kept() {
+    const md src({2, 3, 16}, dt::f32, tag::abc);
+    layer_normalization_forward::primitive_desc pd(
+            the_engine(), prop_kind::forward_training, src, src, 1e-4f, normalization_flags::rms_norm);
+    CHECK(pd.query_md(query::exec_arg_md, DNNL_ARG_MEAN) == pd.mean_desc());
+    CHECK(pd.query_md(query::exec_arg_md, DNNL_ARG_VARIANCE) == pd.variance_desc());
+}
+
+void networks_have_the_channels_of_their_weights() {
+    auto network = [](memory::dim channels) {
+        lstm_forward::primitive_desc(the_engine(), inference, rnn_direction::unidirectional_left2right, open({4, 3, channels}), md(), md(),
+                open({1, 1, 7, 4, 5}), open({1, 1, 5, 4, 5}), md(), open({4, 3, 5}), md(), md());
+    };
+    THROWS(dnnl_success, network(7));
+    for (memory::dim channels : {3, 6, 9})
+        THROWS(dnnl_invalid_arguments, network(channels));
 }
 
 void winograds_algorithm_is_for_small_windows() {
@@ -188,4 +246,9 @@ void area_limits() {
     gradients_lie_as_the_forward_pass_did();
     masks_of_reorders_may_name_all_dimensions();
     conditions_are_repeated_as_operands_are();
+    scales_of_sources_are_one_or_one_a_row_of_bytes();
+    results_of_convolutions_have_one_scale();
+    reorders_convert_between_some_types();
+    a_mean_is_described_where_none_is_kept();
+    networks_have_the_channels_of_their_weights();
 }

@@ -23,7 +23,7 @@ fn number(i: usize, j: usize, low: i64) -> i64 {
 
 fn store(memory: &Allocation, dtype: DataType, at: usize, value: i64) {
     let (bytes, bits) = (dtype.bits() / 8, encode(dtype, value as f64).to_le_bytes());
-    memory.buf().write(at * bytes, &bits[..bytes]);
+    memory.region().bytes().unwrap().write(at * bytes, &bits[..bytes]);
 }
 
 fn check(isa: Isa, product: Product, [m, n, k]: [usize; 3], pairs: usize, add: bool) {
@@ -44,7 +44,7 @@ fn check(isa: Isa, product: Product, [m, n, k]: [usize; 3], pairs: usize, add: b
     let whole = product.is_whole();
     let old = if whole { f32::from_bits(1000) } else { 1000.0 };
     let mut c = vec![old; shape.c_extent().unwrap()];
-    Brgemm::new(isa, shape).unwrap().run(a.buf(), b.buf(), &places, &mut c);
+    Brgemm::new(isa, shape).unwrap().run(a.region().bytes().unwrap(), b.region().bytes().unwrap(), &places, &mut c);
     for (i, row) in c.chunks(shape.ldc).enumerate() {
         for (j, got) in row.iter().enumerate() {
             let sum = |p: usize| -> i64 { (0..k).map(|l| number(i + p, l, low) * number(l, j + p, -4)).sum() };

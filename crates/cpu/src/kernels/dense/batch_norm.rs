@@ -102,7 +102,7 @@ impl BatchNorm {
     /// Numbers of scratch: four tables by column, the workers' tiles, what segments fold.
     fn parts(&self) -> [usize; 6] {
         let width = self.matrix.width;
-        [width, width, width, width, self.space, 2 * width * self.segments()]
+        [width, width, width, width, self.space, if self.forward { 3 } else { 2 } * width * self.segments()]
     }
 
     fn segments(&self) -> usize {
@@ -132,34 +132,37 @@ impl BatchNorm {
     fn statistics<'s>(&self, simd: Simd, ctx: &Ctx<'_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
         let (matrix, width) = (&self.matrix, self.matrix.width);
         let (tiles, folded) = space;
-        let folded = tiles.work_on(folded, ctx.executor, matrix.workers, (self.segments(), 2 * width), &|index, folded, space| {
+        let folded = tiles.work_on(folded, ctx.executor, matrix.workers, (self.segments(), 3 * width), &|index, folded, space| {
             let rows = self.segment_rows(index);
-            let (means, squares) = folded.split_at_mut(width);
-            means.fill(0.0);
+            let (sums, rest) = folded.split_at_mut(width);
+            let (squares, means) = rest.split_at_mut(width);
+            sums.fill(0.0);
             squares.fill(0.0);
             match self.pass(0) {
-                Some(sum) => sum.run(&[src], rows.clone(), &mut [&mut *means], &[]),
-                None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: means })),
+                Some(sum) => sum.run(&[src], rows.clone(), &mut [&mut *sums], &[]),
+                None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: sums })),
             }
             let count = rows.len() as f32;
-            means.iter_mut().for_each(|m| *m /= count);
+            means.iter_mut().zip(&*sums).for_each(|(mean, sum)| *mean = sum / count);
             match self.pass(1) {
                 Some(pass) => pass.run(&[src], rows, &mut [squares], &[means]),
                 None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
             }
         });
         let (folded, all) = (&*folded.into_slice(), matrix.rows as f64);
-        let segments = || folded.chunks_exact(2 * width).enumerate().map(|(i, f)| (self.segment_rows(i).len() as f64, f));
+        let segments = || folded.chunks_exact(3 * width).enumerate().map(|(i, f)| (self.segment_rows(i).len() as f64, f));
         for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
             let first = i * COLUMNS;
             let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
-            for (n, f) in segments() {
-                sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += n * f64::from(*f));
+            for (_, f) in segments() {
+                sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += f64::from(*f));
             }
+            // Squares are those of the distances from a segment's mean as f32 has it: what it is off by counts too.
             for (n, f) in segments() {
-                for ((square, sum), (m, f)) in squares.iter_mut().zip(&sums).zip(f[first..width].iter().zip(&f[width + first..])) {
-                    let distance = f64::from(*m) - sum / all;
-                    *square += f64::from(*f) + n * distance * distance;
+                let parts = f[first..width].iter().zip(&f[width + first..2 * width]).zip(&f[2 * width + first..]);
+                for ((square, total), ((sum, near), center)) in squares.iter_mut().zip(&sums).zip(parts) {
+                    let (center, distance) = (f64::from(*center), f64::from(*center) - total / all);
+                    *square += f64::from(*near) + 2.0 * distance * (f64::from(*sum) - n * center) + n * distance * distance;
                 }
             }
             mean.iter_mut().zip(&sums).for_each(|(m, sum)| *m = (sum / all) as f32);

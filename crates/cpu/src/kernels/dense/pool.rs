@@ -43,7 +43,9 @@ impl Side {
     /// The inputs that output `at` sees.
     fn seen(self, at: usize) -> impl Iterator<Item = usize> + Clone {
         let first = at * self.stride;
-        (0..self.kernel).filter_map(move |k| (first + k * self.step).checked_sub(self.padding)).filter(move |i| *i < self.input)
+        let from = self.padding.saturating_sub(first).div_ceil(self.step);
+        let to = (self.input + self.padding).saturating_sub(first).div_ceil(self.step).min(self.kernel);
+        (from..to).map(move |k| first + k * self.step - self.padding)
     }
 }
 
@@ -128,7 +130,8 @@ impl Kernel for Pool {
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
         let [depth, height, width] = self.sides;
         let (lines, len) = (self.images * depth.output * height.output, width.output * self.channels);
-        let each = (GRAIN as usize / (width.input * self.channels * depth.kernel * height.kernel)).max(1);
+        let seen = [depth, height].map(|side| side.kernel.min(side.input)).iter().product::<usize>();
+        let each = (GRAIN as usize / (width.input * self.channels).saturating_mul(seen)).max(1);
         scratch.take(self.space)?.work(ctx.executor, self.workers, lines.div_ceil(each), &|task, space| {
             for index in task * each..((task + 1) * each).min(lines) {
                 dst.write(index * len, self.line(simd, src, index, space));

@@ -1,7 +1,7 @@
 //! Copies of elements from layout to layout, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, Place, split};
+use super::{CHUNK, Chunk, GRAIN, Nest, Place, split};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -14,14 +14,16 @@ pub struct Copies {
     dst: Arg,
     dtype: DataType,
     moves: Vec<Move>,
-    padding: Nest,
+    /// `None` where sizes or strides are known only at execution.
+    padding: Option<Nest>,
 }
 
-/// A source and the loops over the destination's elements and its own.
+/// A source and the loops over the destination's elements and its own; `None` where sizes or strides are known only at execution, and the source
+/// is all there is.
 #[derive(Debug)]
 struct Move {
     src: Arg,
-    nest: Nest,
+    nest: Option<Nest>,
 }
 
 impl Copies {
@@ -30,25 +32,27 @@ impl Copies {
     /// # Errors
     /// [`Skip`] for its layout.
     pub fn new(dst: Arg, tensor: &Tensor) -> Result<Copies, Skip> {
-        let padding = Nest::padding(&tensor.layout).ok_or_else(|| Skip::Layout(format!("of {dst}")))?;
+        let bad = || Skip::Layout(format!("of {dst}"));
+        let padding = if tensor.layout.has_runtime() { None } else { Some(Nest::padding(&tensor.layout).ok_or_else(bad)?) };
         Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding })
     }
 
-    /// Copies `src`, of layout `from`, to the elements of the destination that `to` describes. Both have the dimensions `dims`.
+    /// Copies `src`, of layout `from`, to the elements of the destination that `to` describes, all of them where the execution gives sizes or
+    /// strides. Both have the dimensions `dims`.
     ///
     /// # Errors
     /// [`Skip`] for layouts whose blocks do not nest.
     pub fn add(&mut self, src: Arg, dims: &Dims, to: &Layout, from: &Layout) -> Result<(), Skip> {
-        let places = [Place::of(to), Place::of(from)].into_iter().collect::<Option<Vec<Place>>>();
-        let nest = places.and_then(|p| Nest::kept(dims, u32::MAX, &p));
-        let nest = nest.ok_or_else(|| Skip::Layout(format!("of {src} and {}: blocks that do not nest", self.dst)))?;
+        let late = [to, from].iter().any(|l| l.has_runtime());
+        let bad = || Skip::Layout(format!("of {src} and {}: blocks that do not nest", self.dst));
+        let nest = if late { None } else { Some(nest(dims, [to, from]).ok_or_else(bad)?) };
         self.moves.push(Move { src, nest });
         Ok(())
     }
 
     /// The fewest words of 32 bits that follow each other in the destination and in a source alike; 0 where they do not everywhere.
     pub fn words(&self) -> i64 {
-        let run = |m: &Move| m.nest.words(self.dtype.bits()).map_or(0, |nest| neighbours(&nest));
+        let run = |m: &Move| m.nest.as_ref().and_then(|n| n.words(self.dtype.bits())).map_or(0, |nest| neighbours(&nest));
         self.moves.iter().map(run).min().unwrap_or(0)
     }
 }
@@ -57,8 +61,19 @@ impl Kernel for Copies {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.dst)?;
         let bits = self.dtype.bits();
-        for Move { src, nest } in &self.moves {
+        let bad = || Error::Runtime("blocks of the arguments do not nest".into());
+        let layout = |arg| ctx.bound(arg).map(|b| &b.tensor.layout).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"));
+        for Move { src, nest: planned } in &self.moves {
             let from = ctx.buf(*src)?;
+            let late;
+            let nest = match planned {
+                Some(nest) => nest,
+                None => {
+                    let (to, from) = (layout(self.dst)?, layout(*src)?);
+                    late = nest(&to.dims, [to, from]).ok_or_else(bad)?;
+                    &late
+                }
+            };
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
             // Rows of neighbours in both are copied as they are, however many they are.
             let limit = if bits >= 8 && neighbours(nest) > 0 { i64::MAX } else { CHUNK as i64 };
@@ -72,9 +87,17 @@ impl Kernel for Copies {
                 });
             });
         }
-        zero(simd, ctx, Memory { buf: to, kind: Kind::Number(self.dtype) }, &self.padding);
+        match &self.padding {
+            Some(padding) => zero(ctx, to, bits, padding),
+            None => zero(ctx, to, bits, &Nest::padding(layout(self.dst)?).ok_or_else(bad)?),
+        }
         Ok(())
     }
+}
+
+/// Loops over the elements of a destination and its source.
+fn nest(dims: &Dims, [to, from]: [&Layout; 2]) -> Option<Nest> {
+    Nest::kept(dims, u32::MAX, &[Place::of(to)?, Place::of(from)?])
 }
 
 /// Positions that follow each other in destination and source alike: of the first run; 0 where they do not.

@@ -214,7 +214,7 @@ impl Program {
         let (Some(code), Some(grid)) = (self.code.get(), &group.grid) else {
             return Err(Error::Runtime("code that was not prepared".into()));
         };
-        let bound = group.bind(ctx, ctx.scratch)?;
+        let bound = group.bind(ctx, ctx.scratch_buf())?;
         if !self.folded {
             split(ctx.executor, grid.kept.volume(), self.grain, &|range| {
                 grid.kept.repeated(range, |chunks| self.chunks(code, &bound, chunks));
@@ -276,8 +276,8 @@ impl Kernel for Program {
         Ok(())
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        self.pipeline.around(simd, ctx, |group| self.group(group, ctx))
+    fn run(&self, _: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+        self.pipeline.around(ctx, |group| self.group(group, ctx))
     }
 }
 

@@ -29,7 +29,7 @@ impl Kind {
     }
 }
 
-/// The memory of an operand.
+/// The memory of an operand, whose elements have at most 32 bits: f32 says nothing of longer ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// The bytes.
@@ -134,6 +134,7 @@ impl Memory {
             return;
         };
         let (size, n) = (dtype.bits() / 8, out.len());
+        debug_assert!(size <= 4, "{dtype} through f32");
         match (dtype, stride) {
             (DataType::F32, 1) => self.buf.read(at, out),
             (_, 0) => {
@@ -163,6 +164,7 @@ impl Memory {
             return;
         };
         let (size, n) = (dtype.bits() / 8, values.len());
+        debug_assert!(size <= 4, "{dtype} through f32");
         match (dtype, stride) {
             (DataType::F32, 1) => self.buf.write(at, values),
             (DataType::F32, _) => {

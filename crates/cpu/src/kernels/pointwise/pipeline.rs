@@ -12,7 +12,7 @@ use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, split};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
-use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_runtime::{Buf, Ctx, Element};
 use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, DataType, Dims, Error};
 use std::ops::Range;
@@ -322,32 +322,29 @@ fn both(simd: Simd, alg: BinaryAlg, registers: &mut Registers, at: usize, n: usi
 }
 
 impl Pipeline {
-    /// A copy of elements as one of words of 32 bits, where so many of them are neighbours.
-    pub fn in_words(mut self) -> Pipeline {
-        let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return self };
-        let [to, from] = &mut operands[..] else { return self };
+    /// A copy of elements as one of words of 32 bits; `None` where it is none, or there are not as many neighbours everywhere.
+    pub fn in_words(mut self) -> Option<Pipeline> {
+        let [Group { operands, stages, grid: Some(grid), .. }] = &mut self.groups[..] else { return None };
+        let [to, from] = &mut operands[..] else { return None };
         let moves = matches!(&stages[..], [stage] if matches!(stage.steps[..], [Step::Load { .. }, Step::Store { .. }]));
         let steps = [0, 1].map(|t| grid.kept.step(t));
-        if moves
-            && to.kind == from.kind
-            && steps == [Some(1); 2]
-            && let Some(nest) = grid.kept.words(to.kind.bits())
-        {
-            grid.kept = nest;
-            (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
+        if !moves || to.kind != from.kind || steps != [Some(1); 2] {
+            return None;
         }
-        self
+        grid.kept = grid.kept.words(to.kind.bits())?;
+        (to.kind, from.kind) = (Kind::Number(DataType::F32), Kind::Number(DataType::F32));
+        Some(self)
     }
 
     /// What comes before and after the groups, each of which `run` runs.
-    pub(super) fn around(&self, simd: Simd, ctx: &Ctx<'_>, run: impl Fn(&Group) -> Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn around(&self, ctx: &Ctx<'_>, run: impl Fn(&Group) -> Result<(), Error>) -> Result<(), Error> {
         for (arg, start) in &self.cleared {
             let buf = ctx.buf(*arg)?;
             buf.part(*start, buf.len() - start).fill(0);
         }
         self.groups.iter().try_for_each(run)?;
         for Padding { arg, dtype, nest } in &self.padding {
-            zero(simd, ctx, Memory { buf: ctx.buf(*arg)?, kind: Kind::Number(*dtype) }, nest);
+            zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);
         }
         Ok(())
     }
@@ -355,16 +352,38 @@ impl Pipeline {
 
 impl Kernel for Pipeline {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        let tables = ctx.scratch.part(0, 4 * self.tables);
-        let partials = ctx.scratch.part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
-        self.around(simd, ctx, |group| group.run(simd, ctx, tables, partials))
+        let tables = ctx.scratch_buf().part(0, 4 * self.tables);
+        let partials = ctx.scratch_buf().part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
+        self.around(ctx, |group| group.run(simd, ctx, tables, partials))
     }
 }
 
-/// Writes zeros to every position of `nest`, whose only operand `memory` is.
-pub(crate) fn zero(simd: Simd, ctx: &Ctx<'_>, memory: Memory, nest: &Nest) {
-    let grain = if memory.kind.bits() >= 8 { GRAIN } else { i64::MAX };
+/// Makes all bits of the elements of `bits` at the positions of `nest`, whose only operand `buf` is, zeros.
+pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf, bits: usize, nest: &Nest) {
+    let grain = if bits >= 8 { GRAIN } else { i64::MAX };
     split(ctx.executor, nest.volume(), grain, &|range| {
-        nest.walk(range, |chunk| memory.store(simd, chunk, 0, &[0.0; CHUNK]));
+        nest.walk(range, |chunk| match bits {
+            4 => each(chunk, |at| buf.set(at / 2, buf.get::<u8>(at / 2) & 15 << ((at + 1) % 2 * 4))),
+            8 => zeros::<u8>(buf, chunk),
+            16 => zeros::<u16>(buf, chunk),
+            32 => zeros::<u32>(buf, chunk),
+            _ => zeros::<u64>(buf, chunk),
+        });
     });
+}
+
+fn zeros<T: Element>(buf: Buf, chunk: &Chunk<'_>) {
+    if chunk.inner[0] != 1 {
+        return each(chunk, |at| buf.set(at, T::zeroed()));
+    }
+    let (start, row) = (chunk.at[0] as usize, chunk.outer[0] as usize);
+    (0..chunk.rows).for_each(|r| buf.part((start + r * row) * size_of::<T>(), chunk.run * size_of::<T>()).fill(0));
+}
+
+/// Calls `f` with the place of every element of a chunk's first operand.
+fn each(chunk: &Chunk<'_>, f: impl Fn(usize)) {
+    let [start, row, step] = [chunk.at, *chunk.outer, *chunk.inner].map(|t| t[0] as usize);
+    for r in 0..chunk.rows {
+        (0..chunk.run).for_each(|j| f(start + r * row + j * step));
+    }
 }

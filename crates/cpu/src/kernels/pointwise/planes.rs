@@ -182,14 +182,15 @@ impl<W: Window> Windows<W> {
         let reduced = Nest::across(&space, !kept, &places).ok_or_else(none)?;
         let volume = usize::try_from(volume).map_err(|_| none())?;
         let extra = second.as_ref().map_or(usize::try_from(sides.extra).map_err(|_| none())?, |s| s.volume);
-        let numbers = inputs.iter().map(|i| i.volume).sum::<usize>() + volume + extra;
+        let too_large = || Skip::Shape("too large planes");
+        let all = inputs.iter().map(|i| i.volume).chain([volume, extra, 3 * 16]);
+        let numbers = all.into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)?;
         let largest = inputs.iter().map(|i| i.volume).max().unwrap_or(0).max(volume).max(1) as i64;
         let (inner, stride) = kept_nest.innermost(0);
         let run = if stride == 1 { (CACHED / (4 * largest) / 16 * 16).clamp(16, 64).min(inner.max(1)) } else { 1 };
         let block = (GRAIN / largest / run).max(1) * run;
-        let each = (numbers + 3 * 16).checked_mul(run as usize).map(|n| n.next_multiple_of(16));
-        let bytes =
-            each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or(Skip::Shape("too large planes"))?;
+        let each = numbers.checked_mul(run as usize).and_then(|n| n.checked_next_multiple_of(16));
+        let bytes = each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or_else(too_large)?;
         let tail = Group { space, operands, stages: Vec::new(), grid: None };
         let windows = Windows {
             window,
@@ -258,7 +259,7 @@ impl<W: Window> Kernel for Windows<W> {
             });
         });
         for Padding { arg, dtype, nest } in &self.padding {
-            zero(simd, ctx, Memory { buf: ctx.buf(*arg)?, kind: Kind::Number(*dtype) }, nest);
+            zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);
         }
         Ok(())
     }

@@ -276,7 +276,7 @@ impl Drive {
 
     /// Numbers of scratch that hold a list; `None` on overflow.
     fn list_len(&self) -> Option<usize> {
-        let words = List::words(1, [self.tall; 2], self.shape.most(&|p| p.taps))?.max(LISTED);
+        let words = List::words(1, [self.tall; 2], self.shape.strip_taps())?.max(LISTED);
         words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_next_multiple_of(16)
     }
 
@@ -603,6 +603,11 @@ impl Shape {
     /// The most that a part has of something.
     fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
         self.parts.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// Most taps of a strip, which has those of the whole reduction.
+    fn strip_taps(&self) -> usize {
+        if self.is_by_taps() { self.parts.iter().map(|p| p.taps).sum() } else { self.most(&|p| p.taps) }
     }
 
     /// Whether parts of the reduction are taps, not depth.

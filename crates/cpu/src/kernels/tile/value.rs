@@ -168,6 +168,11 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     fn min(self, o: Self) -> Self {
         self.extreme([Binary::SmallestF32, Binary::MinF32], o, |a, b| fold(f32::min)(a, b))
     }
+    /// The processor takes the second operand where one is NaN.
+    fn clamp(self, low: f64, high: f64) -> Self {
+        let not_below = Value::constant(low).binary(Binary::MaxF32, self, |a, b| fold(f32::max)(a, b));
+        Value::constant(high).binary(Binary::MinF32, not_below, |a, b| fold(f32::min)(a, b))
+    }
     fn abs(self) -> Self {
         self.mask(0x7fff_ffff)
     }
@@ -195,9 +200,17 @@ impl<'r, 'f> Num for Value<'r, 'f> {
     /// For exponents that [`has_power`] names: products, a square root, a quotient.
     fn powf(self, p: f64) -> Self {
         let halves = (2.0 * p.abs()) as u32;
-        let mut power = if !halves.is_multiple_of(2) { self.sqrt() } else { Value::constant(1.0) };
+        let whole = halves.is_multiple_of(2);
+        // A power that is no whole number is that of the magnitude for -0 and -inf, and NaN for all between.
+        let infinity = Value::constant(f64::INFINITY);
+        let x = if whole {
+            self
+        } else {
+            Value::select(self.eq(infinity.mul(Value::constant(-1.0))), infinity, self.add(Value::constant(0.0)))
+        };
+        let mut power = if whole { Value::constant(1.0) } else { x.sqrt() };
         for i in 0..halves / 2 {
-            power = if i == 0 && halves.is_multiple_of(2) { self } else { power.mul(self) };
+            power = if i == 0 && whole { x } else { power.mul(x) };
         }
         if p < 0.0 { Value::constant(1.0).div(power) } else { power }
     }
@@ -251,11 +264,6 @@ impl<'r, 'f> Bits for Value<'r, 'f> {
     }
     fn word_sar(w: Self, n: u8) -> Self {
         w.unary(Unary::SarI32(n), |x| (x as i32 >> n) as u32)
-    }
-    /// The processor takes the second operand where one is NaN.
-    fn clamp(self, low: f64, high: f64) -> Self {
-        let not_below = Value::constant(low).binary(Binary::MaxF32, self, |a, b| fold(f32::max)(a, b));
-        Value::constant(high).binary(Binary::MinF32, not_below, |a, b| fold(f32::min)(a, b))
     }
     fn scaled(self, n: Self, shifted: Self) -> Self {
         match recorder(self, n) {

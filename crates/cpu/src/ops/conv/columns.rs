@@ -211,7 +211,12 @@ impl Columns {
 
     /// Channels in the panels of weights of a group.
     fn blocks(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        (0..self.channels).step_by(self.width).map(|first| first..self.channels.min(first + self.width))
+        (0..self.channels).step_by(self.width).map(|first| self.block(first))
+    }
+
+    /// Those of the panel that begins with a channel.
+    fn block(&self, first: usize) -> Range<usize> {
+        first..self.channels.min(first + self.width)
     }
 
     /// Pixels of a panel, and whether they are fewer than others have.
@@ -242,7 +247,9 @@ impl Kernel for Columns {
         let mut tiles = vec![[const { None }; 2]; MOST_ROWS + 1];
         for panel in [0, self.panels() - 1] {
             let (pixels, narrow) = self.size(panel);
-            for (_, rows, _) in self.blocks().flat_map(|block| runs(block, self.tall(pixels))) {
+            // All blocks but the last have the same channels.
+            let last = (self.channels - 1) / self.width * self.width;
+            for (_, rows, _) in [0, last].into_iter().flat_map(|first| runs(self.block(first), self.tall(pixels))) {
                 let tile = &mut tiles[rows][usize::from(narrow)];
                 if tile.is_none() {
                     *tile = Some(Tile::get(self.isa, &self.spec(rows, pixels))?);

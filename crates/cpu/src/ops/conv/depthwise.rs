@@ -6,7 +6,7 @@
 pub(crate) mod jit;
 mod run;
 
-use super::geometry::Line;
+use super::geometry::{self, Line};
 use super::window::{Setup, check_quantisation, place, resolve_data, spatial};
 use crate::CpuTarget;
 use crate::kernels::access::{Axis, Pos, View};
@@ -82,7 +82,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     if weights.len() == s.source.1.dims().len() || sizes.oc != 1 || sizes.ic != 1 {
         return Err(Skip::Shape("more than one channel in a group"));
     }
-    if sizes.k.iter().product::<i64>() > TAPS as i64 {
+    if sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k)) > TAPS as i64 {
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
     let tag = weights_tag(weights.len(), target.isa.lanes(), 1, s.result_channel);
@@ -95,16 +95,16 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     }
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
-    let kernel = Depthwise::new(&s, &problem.attr, target);
+    let lines = geometry::lines(s.direction, &s.sizes, [s.result.1, s.source.1].map(sizes_of))?;
+    let kernel = Depthwise::new(&s, &problem.attr, lines, target);
     let bytes = kernel.as_ref().and_then(|k| booked(&k.scratch_parts()?));
     let (Some(kernel), Some(scratch_bytes)) = (kernel, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
 impl Depthwise {
-    fn new(s: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Depthwise> {
+    fn new(s: &Setup<'_>, attr: &Attr, lines: [Line; 3], target: &CpuTarget) -> Option<Depthwise> {
         let (from, to) = (sizes_of(s.source.1), sizes_of(s.result.1));
-        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, to[i], from[i]));
         let channels = s.sizes.g as usize;
         let block = channels.min(CHANNELS);
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);

@@ -4,7 +4,12 @@
 //! `j * stride + offset`. A convolution is one such [`Phase`]; its transpose with stride `s` is `s` of them, each with the weights that meet
 //! its coordinates at all. So everything below is a dense stride-one walk over `j` and a list of taps.
 
+use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
+
+/// Most taps of a window, and most combinations of phases: plans list them.
+const TAPS: i64 = 1 << 16;
+const PHASES: i64 = 1 << 12;
 
 /// Which of the two tensors the window slides over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +44,21 @@ pub(crate) struct Line {
     pub(crate) source: i64,
 }
 
+/// The lines of a problem, from depth to width, for sizes of the result and of the source.
+///
+/// # Errors
+/// More taps or phases than plans list.
+pub(crate) fn lines(direction: Direction, s: &ConvSizes, [result, source]: [[i64; 3]; 2]) -> Result<[Line; 3], Skip> {
+    let all = |each: [i64; 3]| each.iter().fold(1i64, |n, size| n.saturating_mul((*size).max(1)));
+    if all(s.k) > TAPS {
+        return Err(Skip::Shape("a window of more than 65536 taps"));
+    }
+    if direction == Direction::Scatter && all(std::array::from_fn(|i| s.s[i].min(result[i]))) > PHASES {
+        return Err(Skip::Shape("strides of more than 4096 phases"));
+    }
+    Ok(std::array::from_fn(|i| Line::new(direction, s, i, result[i], source[i])))
+}
+
 impl Line {
     /// Dimension `i` (depth, height or width) of a problem.
     pub(crate) fn new(direction: Direction, s: &ConvSizes, i: usize, result: i64, source: i64) -> Line {
@@ -47,12 +67,15 @@ impl Line {
             let taps = (0..k).map(|k| (k, k * d - pl)).collect();
             return Line { phases: vec![Phase { first: 0, count: result as usize, taps }], step: 1, stride, source };
         }
-        let phase = |first: i64| {
-            let meets = |k: &i64| (first + pl - k * d).rem_euclid(stride) == 0;
-            let taps = (0..k).filter(meets).map(|k| (k, (first + pl - k * d).div_euclid(stride))).collect();
-            Phase { first, count: ((result - first + stride - 1) / stride) as usize, taps }
-        };
-        Line { phases: (0..stride.min(result)).map(phase).collect(), step: stride, stride: 1, source }
+        let phase = |first: i64| Phase { first, count: ((result - first + stride - 1) / stride) as usize, taps: Vec::new() };
+        let mut phases: Vec<Phase> = (0..stride.min(result)).map(phase).collect();
+        for k in 0..k {
+            let first = (k * d - pl).rem_euclid(stride);
+            if let Some(phase) = phases.get_mut(first as usize) {
+                phase.taps.push((k, (first + pl - k * d) / stride));
+            }
+        }
+        Line { phases, step: stride, stride: 1, source }
     }
 }
 

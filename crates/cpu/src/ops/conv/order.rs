@@ -15,8 +15,9 @@ mod tests;
 const TILE: usize = 1;
 /// Rows below which a tile takes no less time: the panel has to be read all the same.
 const LEAST: usize = 3;
-/// Most patches of a phase; where there would be more, edges meet all taps.
+/// Most patches of a phase, and most taps of all of them; where there would be more, edges meet all taps.
 const MOST: usize = 1024;
+const MOST_TAPS: usize = 1 << 20;
 
 /// Results of one dimension that follow each other and meet the same taps, a range of their phase's.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,13 +77,20 @@ impl Run {
         let clamp = |x: i64| x.clamp(0, phase.count as i64) as usize;
         let up = |x: i64| x.div_euclid(line.stride) + i64::from(x.rem_euclid(line.stride) != 0);
         let span = |t: i64| clamp(up(-t))..clamp(up(line.source - t));
-        let mut bounds: Vec<usize> = phase.taps.iter().flat_map(|t| [span(t.1).start, span(t.1).end]).chain([0, phase.count]).collect();
+        let spans: Vec<Range<usize>> = phase.taps.iter().map(|t| span(t.1)).collect();
+        let mut bounds: Vec<usize> = spans.iter().flat_map(|s| [s.start, s.end]).chain([0, phase.count]).collect();
         bounds.sort_unstable();
         bounds.dedup();
+        // Offsets rise or fall from tap to tap, and so do both ends of what they meet.
+        let rises = phase.taps.first().zip(phase.taps.last()).is_none_or(|(first, last)| first.1 <= last.1);
         let run = |b: &[usize]| {
-            let met = |t: &&(i64, i64)| span(t.1).contains(&b[0]);
-            let first = phase.taps.iter().position(|t| met(&t)).unwrap_or(0);
-            Run { first: b[0], count: b[1] - b[0], taps: first..first + phase.taps.iter().filter(met).count() }
+            let (begun, open) = (|s: &Range<usize>| s.start <= b[0], |s: &Range<usize>| b[0] < s.end);
+            let (first, end) = if rises {
+                (spans.partition_point(|s| !begun(s)), spans.partition_point(open))
+            } else {
+                (spans.partition_point(|s| !open(s)), spans.partition_point(begun))
+            };
+            Run { first: b[0], count: b[1] - b[0], taps: if first < end { first..end } else { 0..0 } }
         };
         bounds.windows(2).map(run).collect()
     }
@@ -159,7 +167,8 @@ impl Order {
         let phase: [&Phase; 3] = std::array::from_fn(|i| &lines[i].phases[phases[i]]);
         let mut runs: [Vec<Run>; 3] =
             std::array::from_fn(|i| if cut.all_taps { Run::whole(phase[i]) } else { Run::all(phase[i], &lines[i]) });
-        if runs.iter().map(Vec::len).product::<usize>() > MOST {
+        let (patches, taps): (usize, usize) = (runs.iter().map(Vec::len).product(), phase.iter().map(|p| p.taps.len()).product());
+        if patches > MOST || patches * taps > MOST_TAPS {
             runs = std::array::from_fn(|i| Run::whole(phase[i]));
         }
         let inside =

@@ -13,7 +13,7 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::{Kernel, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Inline, Plan, Skip};
+use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Inline, Plan, Region, Skip};
 use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -269,25 +269,26 @@ impl Planes {
             part
         });
         let inner = parts.next().unwrap_or(Buf::empty());
-        let mut bufs = [[Buf::empty()]; 2];
-        bufs.iter_mut().zip(parts).for_each(|(buf, part)| buf[0] = part);
-        let nothing = Bound { bufs: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
+        let mut bufs = [Buf::empty(); 2];
+        bufs.iter_mut().zip(parts).for_each(|(buf, part)| *buf = part);
+        let regions = bufs.map(|buf| [Region::host(buf)]);
+        let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
         let mut args = [nothing; OPERANDS + 2];
         let count = ctx.args.len();
         let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
         list.copy_from_slice(ctx.args);
         for bound in list.iter_mut() {
             if let Some(i) = self.sides.iter().position(|s| s.arg == bound.arg) {
-                (bound.tensor, bound.bufs) = (&self.sides[i].tensor, &bufs[i]);
+                (bound.tensor, bound.regions) = (&self.sides[i].tensor, &regions[i]);
             }
         }
         let first = round * self.cut.each;
-        for (side, buf) in self.sides.iter().zip(&bufs).filter(|s| s.0.before) {
-            side.copy(squares, executor, (ctx.buf(side.arg)?, buf[0]), first, true);
+        for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.before) {
+            side.copy(squares, executor, (ctx.buf(side.arg)?, buf), first, true);
         }
-        exec.run(&Ctx { args: list, scratch: inner, executor })?;
-        for (side, buf) in self.sides.iter().zip(&bufs).filter(|s| s.0.after) {
-            side.copy(squares, executor, (ctx.buf(side.arg)?, buf[0]), first, false);
+        exec.run(&Ctx { args: list, scratch: Region::host(inner), executor, ..*ctx })?;
+        for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.after) {
+            side.copy(squares, executor, (ctx.buf(side.arg)?, buf), first, false);
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Kernel, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Plan, Skip};
+use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::fmt;
 use std::ops::Range;
@@ -159,7 +159,8 @@ impl Kernel for Sampled {
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let exec = self.exec.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?;
-        let to = [scratch.take(self.tensor.bytes().div_ceil(4))?.into_buf()];
+        let to = scratch.take(self.tensor.bytes().div_ceil(4))?.into_buf();
+        let gathered = [Region::host(to)];
         let inner = scratch.take(self.inner.scratch_bytes().div_ceil(4))?.into_buf();
         let view = View::of(simd, ctx, Arg::SRC)?;
         let (from, offset) = (view.buf(), view.offset(&[0; MAX_NDIMS]));
@@ -168,15 +169,15 @@ impl Kernel for Sampled {
         ctx.executor.run(ctx.executor.threads(), images * blocks, &|_, task| {
             let first = task % blocks * CHANNELS;
             let channels = first..channels.min(first + CHANNELS);
-            simd.run(Gather { plan: self, from, first: offset, to: to[0], image: task / blocks, channels });
+            simd.run(Gather { plan: self, from, first: offset, to, image: task / blocks, channels });
         });
-        let mut args = [Bound { bufs: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? }; OPERANDS + 2];
+        let mut args = [Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? }; OPERANDS + 2];
         let count = ctx.args.len();
         let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
         list.copy_from_slice(ctx.args);
         for bound in list.iter_mut().filter(|b| b.arg == Arg::SRC) {
-            (bound.tensor, bound.bufs) = (&self.tensor, &to);
+            (bound.tensor, bound.regions) = (&self.tensor, &gathered);
         }
-        exec.run(&Ctx { args: list, scratch: inner, executor: ctx.executor })
+        exec.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })
     }
 }

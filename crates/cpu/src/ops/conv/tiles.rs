@@ -4,7 +4,7 @@
 //! they are, and padding is a row of zeros. Pixels come in the [`Order`] in which those that meet the same taps stand together. Weights are
 //! read in panels, which is the layout that `any` resolves to.
 
-use super::geometry::{Direction, Line};
+use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::window::{self, Setup, spatial};
@@ -369,7 +369,10 @@ impl Tiles {
         let (channels, depth) = (channels as usize, depth as usize);
         let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
         let (in_sizes, out_sizes) = (sizes(source), sizes(result));
-        let mut lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, out_sizes[i], in_sizes[i]));
+        if depth == 0 {
+            return Err(Skip::Shape("an empty reduction"));
+        }
+        let mut lines = geometry::lines(s.direction, &s.sizes, [out_sizes, in_sizes])?;
         let all = s.sizes.k.iter().product::<i64>() as usize;
         if all > TAPS {
             return Err(Skip::Shape("a window of more than 4096 taps"));

@@ -131,10 +131,10 @@ impl Weights {
         let (from, over) = (sizes(setup.x.1), sizes(setup.y.1));
         let (x_channels, y_channels) = if setup.x_first { (s.oc, s.ic) } else { (s.ic, s.oc) };
         let (x_channels, y_channels) = (x_channels as usize, y_channels as usize);
-        let taps = s.k.iter().product::<i64>() as usize;
+        let taps = s.k.iter().fold(1usize, |n, k| n.saturating_mul(*k as usize));
         let width = 2 * target.isa.lanes();
         let (y_each, y_blocks) = cut(y_channels, if taps == 1 { 256 } else { 128 }, width);
-        let most = (SUMS / (taps * y_each).max(1)).clamp(1, 240);
+        let most = (SUMS / taps.saturating_mul(y_each).max(1)).clamp(1, 240);
         let (x_each, x_blocks) = cut(x_channels, most, if most >= 12 { 12 } else { 1 });
         let x_each = x_each.min(x_channels.max(1));
         let merged = x_blocks == 1 && s.g == 1 && s.d[2] == 1 && x_channels < 16 && s.k[2] > 1;

@@ -4,7 +4,7 @@
 //! into scratch as channels-last `f32` with zeros for the padding (or read where they are); every tap of the window is then an entry of the
 //! address list. Weights are read in panels: in place where their layout is the one that `any` resolves to, else packed once an execution.
 
-use super::geometry::{Direction, Line, Phase};
+use super::geometry::{self, Direction, Line, Phase};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
@@ -126,7 +126,9 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     epilogue::check(&problem.attr, result.1)?;
     check_quantisation(&problem.attr, &setup)?;
     let too_large = Skip::Shape("scratch exceeds the address space");
-    let window = Window::new(&setup, &problem.attr, target);
+    let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
+    let lines = geometry::lines(setup.direction, &setup.sizes, [result.1, source.1].map(sizes))?;
+    let window = Window::new(&setup, &problem.attr, lines, target);
     let bytes = window.as_ref().and_then(|w| booked(&w.scratch_parts()?));
     let (Some(window), Some(scratch_bytes)) = (window, bytes) else { return Err(too_large) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(window) }))
@@ -276,12 +278,8 @@ impl Panels {
 
 impl Window {
     /// Decides everything for a problem whose layouts are resolved.
-    fn new(setup: &Setup<'_>, attr: &Attr, target: &CpuTarget) -> Option<Window> {
-        let s = &setup.sizes;
-        let (source, result) = (setup.source.1, setup.result.1);
-        let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
-        let (from, to) = (sizes(source), sizes(result));
-        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(setup.direction, s, i, to[i], from[i]));
+    fn new(setup: &Setup<'_>, attr: &Attr, lines: [Line; 3], target: &CpuTarget) -> Option<Window> {
+        let (s, source) = (&setup.sizes, setup.source.1);
         let (channels, depth) = if setup.result_channel == 0 { (s.oc, s.ic) } else { (s.ic, s.oc) };
         let (channels, depth) = (channels as usize, depth as usize);
         let width = panel_width(target.isa, channels);

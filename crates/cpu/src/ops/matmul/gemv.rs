@@ -72,9 +72,7 @@ fn ready(
 fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Request, &'t CpuTarget), Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.dims().has_runtime()) {
-        return Err(Skip::Shape("sizes that are not known when it is planned"));
-    }
+    support::known(problem)?;
     support::operand_type(op.src.dtype)?;
     if op.src.dtype.is_integral() {
         return Err(Skip::DataType(format!("{} as source", op.src.dtype)));
@@ -190,7 +188,7 @@ impl Kernel for Gemv {
             zero: zero_point(Arg::WEIGHTS, &weights)?,
             scale: b_scale.unwrap_or(Broadcast::constant(1.0)),
             factors: [Arg::scale(Arg::WEIGHTS), Arg::zero_point(Arg::WEIGHTS)]
-                .map(|arg| ctx.bound(arg).and_then(|b| b.bufs.first().copied())),
+                .map(|arg| ctx.bound(arg).and_then(|b| b.regions.first()?.bytes())),
             weights: [column, row],
             tail: Epilogue::new((simd, ctx), &self.attr, Arg::DST, [a_factor, b_factor], bias)?,
             dst: [row, column],

@@ -64,8 +64,9 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     product(op.src.dtype, op.weights.dtype)?;
     let n = op.dst.dims().len();
     let (row, column) = (n - 2, n - 1);
-    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.dims().has_runtime() || t.is_empty()) {
-        return Err(Skip::Shape("empty, or given at execution"));
+    support::known(problem)?;
+    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
+        return Err(Skip::Shape("empty"));
     }
     check(&problem.attr, n)?;
     let mut problem = problem.clone();

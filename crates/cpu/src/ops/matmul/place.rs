@@ -108,7 +108,9 @@ fn panels(t: &Tensor, depth: &[usize], columns: &[usize], form: Form) -> Result<
     }
     let line = (form.width * form.together) as i64;
     let behind = chained(b, t.dims(), depth, form.together as i64);
-    if behind != Some(line) && count(t, depth) > form.together {
+    // A single line is behind nothing.
+    let one_line = count(t, depth) <= form.together && count(t, depth) == count(t, &[last]);
+    if behind != Some(line) && !one_line {
         return Ok(None);
     }
     let size = form.size;

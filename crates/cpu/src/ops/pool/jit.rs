@@ -228,17 +228,25 @@ impl Common<'_> {
     fn cut(&self, phase: &Phase) -> Vec<Segment> {
         let most = generated::Pool::most_results(self.jit, self.take, phase.taps.len(), self.vectors, self.masked);
         let (each, n) = cut(phase.count, most, 1);
+        let strip = |i: usize| self.strip(phase, i * each, each.min(phase.count - i * each));
         let mut segments: Vec<Segment> = Vec::new();
-        for i in 0..n {
-            let first = i * each;
-            let pool = self.strip(phase, first, each.min(phase.count - first));
-            if let Some(last) = segments.last_mut().filter(|s| s.spec.pool == pool) {
-                last.strips += 1;
-                continue;
+        let mut start = 0;
+        while start < n {
+            let (first, pool) = (start * each, strip(start));
+            // What a strip meets only shrinks from left to right, so that equal ones are neighbours: the last of them is found by bisection.
+            let mut end = start + 1;
+            let mut other = n;
+            while end < other {
+                let middle = end + (other - end) / 2;
+                match strip(middle) == pool {
+                    true => end = middle + 1,
+                    false => other = middle,
+                }
             }
             let column = (first as i64 * self.line.stride + i64::from(pool.first())).max(0) as usize;
             let spec = Spec { pool, tail: self.tail.clone() };
-            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: 1, column });
+            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: end - start, column });
+            start = end;
         }
         segments
     }
@@ -264,7 +272,7 @@ impl Common<'_> {
 fn check_sizes(s: &ConvSizes, results: [i64; 3]) -> Result<(), Skip> {
     let [kd, kh, kw] = s.k;
     let far = (0..3).any(|i| s.d[i].saturating_mul(s.k[i]).max(s.pl[i]) > REACH);
-    if kd * kh > LINES || kw > TAPS || s.s[2] > 16 || far {
+    if kd.saturating_mul(kh) > LINES || kw > TAPS || s.s[2] > 16 || far {
         return Err(Skip::Shape("a large window"));
     }
     if s.mb <= 0 || s.g <= 0 || results.contains(&0) || s.i.contains(&0) || s.o.contains(&0) {
@@ -304,7 +312,7 @@ impl Direct {
         let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
         let vectors = vectors_of(take, following, widest, jit);
         let common = Common { line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
-        let near = NEAR / (source.spatial[1].max(1) * s.s[1] as usize);
+        let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
         let chunk = cut(channels, (TASK / work).max(vectors) * lanes, lanes * vectors).0;

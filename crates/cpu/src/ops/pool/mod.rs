@@ -46,6 +46,11 @@ fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<
     let second = (forward && workspace).then_some(Arg::WORKSPACE);
     // Backward averages divide the gradients first, in the extra space.
     let extra = if forward { 0 } else { op.dst.dims()[2..].iter().product() };
-    let window = Pooling::new(op).ok_or(Skip::Shape("too large windows"))?;
-    Windows::new(Builder::new(problem, dims, None)?, result, 0b11, window, Sides { inputs, second, extra, workers: target.threads })
+    Windows::new(
+        Builder::new(problem, dims, None)?,
+        result,
+        0b11,
+        Pooling::new(op),
+        Sides { inputs, second, extra, workers: target.threads },
+    )
 }

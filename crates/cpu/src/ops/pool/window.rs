@@ -4,17 +4,23 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Planes, Window};
 use oxidnn_expr::number;
 use oxidnn_spec::op::{Pool, PoolAlg};
+use std::ops::Range;
 
-/// Kernel geometry in three spatial dimensions, leading ones of size 1.
+/// One spatial dimension.
 #[derive(Clone, Copy, Debug)]
-struct Geometry {
-    inputs: [i64; 3],
-    outputs: [i64; 3],
-    kernel: [i64; 3],
-    strides: [i64; 3],
-    steps: [i64; 3],
-    padding: [i64; 3],
+struct Axis {
+    inputs: i64,
+    outputs: i64,
+    kernel: i64,
+    stride: i64,
+    /// Distance of kernel elements.
+    step: i64,
+    padding: i64,
 }
+
+/// Kernel geometry: depth, height and width, leading ones of size 1.
+#[derive(Clone, Copy, Debug)]
+struct Geometry([Axis; 3]);
 
 /// Outputs of one line that see inputs under one kernel element.
 #[derive(Clone, Copy)]
@@ -38,84 +44,119 @@ pub(super) struct Pooling {
     forward: bool,
     indices: bool,
     geometry: Geometry,
-    /// Inputs that each output sees; for averages at least 1.
-    counts: Vec<f32>,
+    /// What sums are divided by where padding counts.
+    volume: f32,
     /// Result of a window that is all padding.
     lowest: f32,
+}
+
+impl Axis {
+    /// The kernel elements under which output `o` sees inputs.
+    fn seen(&self, o: i64) -> Range<i64> {
+        let first = o * self.stride - self.padding;
+        self.meeting(-first, self.inputs - first)
+    }
+
+    /// The kernel elements under which any output sees inputs.
+    fn taps(&self) -> Range<i64> {
+        self.meeting(self.padding - (self.outputs - 1) * self.stride, self.inputs + self.padding)
+    }
+
+    /// The kernel elements that lie in a range of distances from the window's begin.
+    fn meeting(&self, from: i64, to: i64) -> Range<i64> {
+        let elements = |distance: i64| if distance > 0 { (distance - 1) / self.step + 1 } else { 0 };
+        elements(from).min(self.kernel)..elements(to).min(self.kernel)
+    }
+
+    /// Number of inputs that output `o` sees.
+    fn count(&self, o: i64) -> i64 {
+        let seen = self.seen(o);
+        (seen.end - seen.start).max(0)
+    }
+
+    /// The outputs whose windows lie within the inputs; they see as many as the kernel has elements.
+    fn within(&self) -> Range<i64> {
+        let room = self.inputs + self.padding - (self.kernel - 1) * self.step;
+        let begin = |distance: i64| if distance > 0 { (distance - 1) / self.stride + 1 } else { 0 };
+        begin(self.padding).min(self.outputs)..begin(room).min(self.outputs)
+    }
+
+    /// False where a window may lie in the padding altogether.
+    fn is_met(&self) -> bool {
+        let reaches = (self.kernel - 1) * self.step >= self.padding;
+        reaches && self.step <= self.inputs && (self.outputs - 1) * self.stride - self.padding < self.inputs
+    }
 }
 
 impl Geometry {
     /// Calls `f` for every line, outputs in order, kernel elements in order for each.
     fn lines(&self, mut f: impl FnMut(Line)) {
-        let Geometry { inputs, outputs, kernel, strides, steps, padding } = *self;
-        for od in 0..outputs[0] {
-            for oh in 0..outputs[1] {
-                for kd in 0..kernel[0] {
-                    let id = od * strides[0] - padding[0] + kd * steps[0];
-                    if id < 0 || id >= inputs[0] {
-                        continue;
-                    }
-                    for kh in 0..kernel[1] {
-                        let ih = oh * strides[1] - padding[1] + kh * steps[1];
-                        if ih < 0 || ih >= inputs[1] {
-                            continue;
-                        }
-                        for kw in 0..kernel[2] {
-                            // Input 0 is seen by the output at `back / stride`.
-                            let back = padding[2] - kw * steps[2];
-                            let low = if back > 0 { (back + strides[2] - 1) / strides[2] } else { 0 };
-                            let last = inputs[2] - 1 + back;
-                            let high = if last < 0 { 0 } else { (last / strides[2] + 1).min(outputs[2]) };
-                            if low < high {
-                                f(Line {
-                                    out: ((od * outputs[1] + oh) * outputs[2] + low) as usize,
-                                    inp: ((id * inputs[1] + ih) * inputs[2] + low * strides[2] - back) as usize,
-                                    step: strides[2] as usize,
-                                    len: (high - low) as usize,
-                                    tap: ((kd * kernel[1] + kh) * kernel[2] + kw) as usize,
-                                });
-                            }
-                        }
+        let [d, h, w] = self.0;
+        for (od, oh) in (0..d.outputs).flat_map(|od| (0..h.outputs).map(move |oh| (od, oh))) {
+            for (kd, kh) in d.seen(od).flat_map(|kd| h.seen(oh).map(move |kh| (kd, kh))) {
+                let id = od * d.stride - d.padding + kd * d.step;
+                let ih = oh * h.stride - h.padding + kh * h.step;
+                for kw in w.taps() {
+                    // Input 0 is seen by the output at `back / stride`.
+                    let back = w.padding - kw * w.step;
+                    let low = if back > 0 { (back - 1) / w.stride + 1 } else { 0 };
+                    let last = w.inputs - 1 + back;
+                    let high = if last < 0 { 0 } else { (last / w.stride + 1).min(w.outputs) };
+                    if low < high {
+                        f(Line {
+                            out: ((od * h.outputs + oh) * w.outputs + low) as usize,
+                            inp: ((id * h.inputs + ih) * w.inputs + low * w.stride - back) as usize,
+                            step: w.stride as usize,
+                            len: (high - low) as usize,
+                            tap: ((kd * h.kernel + kh) * w.kernel + kw) as usize,
+                        });
                     }
                 }
+            }
+        }
+    }
+
+    /// Calls `f` with the numbers of an output plane, run by run of equal counts, and the inputs that each of them sees.
+    fn by_count(&self, run: usize, plane: &mut [f32], mut f: impl FnMut(&mut [f32], f32)) {
+        let [d, h, w] = self.0;
+        let within = w.within();
+        let mut rest = plane;
+        for (od, oh) in (0..d.outputs).flat_map(|od| (0..h.outputs).map(move |oh| (od, oh))) {
+            let lines = d.count(od) * h.count(oh);
+            let mut ow = 0;
+            while ow < w.outputs {
+                let next = if within.contains(&ow) { within.end } else { ow + 1 };
+                let (same, behind) = std::mem::take(&mut rest).split_at_mut((next - ow) as usize * run);
+                f(same, (lines * w.count(ow)) as f32);
+                (rest, ow) = (behind, next);
             }
         }
     }
 }
 
 impl Pooling {
-    /// The pooling of `op`; `None` where numbers overflow.
-    pub(super) fn new(op: &Pool) -> Option<Pooling> {
-        let three = |v: &[i64], missing: i64| {
-            let mut out = [missing; 3];
-            out[3 - v.len()..].copy_from_slice(v);
-            out
+    /// The pooling of `op`.
+    pub(super) fn new(op: &Pool) -> Pooling {
+        let (window, n) = (&op.window, op.kernel.len());
+        let axis = |i: usize| match (i + n).checked_sub(3) {
+            None => Axis { inputs: 1, outputs: 1, kernel: 1, stride: 1, step: 1, padding: 0 },
+            Some(d) => Axis {
+                inputs: op.src.dims()[2 + d],
+                outputs: op.dst.dims()[2 + d],
+                kernel: op.kernel[d],
+                stride: window.strides[d],
+                step: window.dilations[d] + 1,
+                padding: window.padding_l[d],
+            },
         };
-        let steps: Vec<i64> = op.window.dilations.iter().map(|d| d + 1).collect();
-        let geometry = Geometry {
-            inputs: three(&op.src.dims()[2..], 1),
-            outputs: three(&op.dst.dims()[2..], 1),
-            kernel: three(&op.kernel, 1),
-            strides: three(&op.window.strides, 1),
-            steps: three(&steps, 1),
-            padding: three(&op.window.padding_l, 0),
-        };
-        let positions = usize::try_from(geometry.outputs.iter().product::<i64>()).ok()?;
-        let mut counts = vec![0f32; positions];
-        geometry.lines(|l| counts[l.out..l.out + l.len].iter_mut().for_each(|c| *c += 1.0));
-        match op.alg {
-            PoolAlg::Max => {}
-            PoolAlg::AvgExcludePadding => counts.iter_mut().for_each(|c| *c = c.max(1.0)),
-            PoolAlg::AvgIncludePadding => counts.fill(op.kernel.iter().product::<i64>() as f32),
-        }
-        Some(Pooling {
+        Pooling {
             alg: op.alg,
             forward: op.prop.is_forward(),
             indices: op.workspace.is_some(),
-            geometry,
-            counts,
+            geometry: Geometry(std::array::from_fn(axis)),
+            volume: op.kernel.iter().product::<i64>() as f32,
             lowest: number::lowest(op.src.dtype) as f32,
-        })
+        }
     }
 }
 
@@ -246,10 +287,11 @@ impl Body for OneLine<'_> {
 }
 
 impl Pooling {
-    /// `f` of every number of an output plane and the count of its position.
-    fn by_position(&self, run: usize, plane: &mut [f32], f: impl Fn(&mut f32, f32)) {
-        for (row, count) in plane.chunks_exact_mut(run).zip(&self.counts) {
-            row.iter_mut().for_each(|v| f(v, *count));
+    /// Divides sums, or the gradients of means, by what they are means of.
+    fn divide(&self, run: usize, plane: &mut [f32]) {
+        match self.alg {
+            PoolAlg::AvgIncludePadding => plane.iter_mut().for_each(|v| *v /= self.volume),
+            _ => self.geometry.by_count(run, plane, |same, count| same.iter_mut().for_each(|v| *v /= count.max(1.0))),
         }
     }
 }
@@ -266,18 +308,22 @@ impl Window for Pooling {
                 } else {
                     self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Largest(result, first))));
                 }
-                if self.counts.contains(&0.0) {
-                    self.by_position(run, result, |v, count| *v = if count == 0.0 { self.lowest } else { *v });
+                if !self.geometry.0.iter().all(Axis::is_met) {
+                    self.geometry.by_count(run, result, |same, count| {
+                        if count == 0.0 {
+                            same.fill(self.lowest);
+                        }
+                    });
                 }
             }
             (true, _) => {
                 self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Sum(result, first))));
-                self.by_position(run, result, |v, count| *v /= count);
+                self.divide(run, result);
             }
             (false, PoolAlg::Max) => self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Choose(result, first, second)))),
             (false, _) => {
                 extra.copy_from_slice(first);
-                self.by_position(run, extra, |v, count| *v /= count);
+                self.divide(run, extra);
                 self.geometry.lines(|l| simd.run(OneLine(run, l, Act::Spread(result, extra))));
             }
         }

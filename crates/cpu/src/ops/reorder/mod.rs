@@ -12,12 +12,12 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 use sums::{Summed, Sums};
 
-/// The rows, best first: transpositions, copies bit by bit, then arithmetic.
+/// The rows, best first: transpositions, copies bit by bit (of few words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "squares:jit", plan: squares::plan },
     Impl { name: "pieces:jit", plan: pieces::plan },
-    Impl { name: "tiles:portable", plan: copy },
     Impl { name: "chunks:jit", plan: generated },
+    Impl { name: "tiles:portable", plan: copy },
     Impl { name: "chunks:portable", plan: convert },
     fallback::ROW,
 ];
@@ -52,18 +52,26 @@ fn check_adjusted(op: &Reorder) -> Result<(), Skip> {
     }
 }
 
+/// Whether plans can know where every element is, and there is one.
+fn check_known(op: &Reorder) -> Result<(), Skip> {
+    if [&op.dst, &op.src].iter().any(|t| t.layout.has_runtime()) {
+        return Err(Skip::Layout("of src or dst: sizes or strides known at execution only".into()));
+    }
+    if op.dst.is_empty() { Err(Skip::Shape("no elements")) } else { Ok(()) }
+}
+
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
-        let mut copies = Copies::new(Arg::DST, &op.dst)?;
-        copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
-        let wide = matches!(op.dst.dtype, DataType::S32 | DataType::S64);
-        if target.jit.is_some() && !wide && VECTORS.contains(&copies.words()) {
-            return Err(Skip::Shape("runs of few vectors, which generated code copies"));
-        }
-        Ok((Summed { data: copies, sums: Sums::plan(op)? }, 0))
+        Ok((Summed { data: copies(op)?, sums: Sums::plan(op)? }, 0))
     })
+}
+
+fn copies(op: &Reorder) -> Result<Copies, Skip> {
+    let mut copies = Copies::new(Arg::DST, &op.dst)?;
+    copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
+    Ok(copies)
 }
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -71,8 +79,13 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         let sums = Sums::plan(op)?;
+        let is_copy = check_copy(op, &problem.attr).is_ok();
+        let other = || Skip::Shape("a copy of long runs, or of single elements");
+        if is_copy && !VECTORS.contains(&copies(op)?.words()) {
+            return Err(other());
+        }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
-        let pipeline = if check_copy(op, &problem.attr).is_ok() { pipeline.in_words() } else { pipeline };
+        let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
         Ok((Summed { data: Program::new(pipeline, isa)?, sums }, scratch))
     })
 }
@@ -80,6 +93,9 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
 fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
+        if check_copy(op, &problem.attr).is_ok() && !stays(op.dst.dtype) {
+            return Err(Skip::DataType(format!("{}: a copy by way of f32 would change the bits of NaN", op.dst.dtype)));
+        }
         let (mut pipeline, sums) = (arithmetic(op, problem)?, Sums::plan(op));
         if sums.is_err() {
             fold(op, &mut pipeline)?;
@@ -87,6 +103,12 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
         let (data, scratch) = pipeline.finish()?;
         Ok((Summed { data, sums: sums.unwrap_or_default() }, scratch))
     })
+}
+
+/// Whether all bits of a type's elements are the same after a way by f32.
+fn stays(dtype: DataType) -> bool {
+    use DataType::{E8m0, F4E2m1, F4E3m0, F32, S4, S8, U4, U8};
+    matches!(dtype, F32 | S8 | U8 | S4 | U4 | E8m0 | F4E2m1 | F4E3m0)
 }
 
 fn arithmetic<'p>(op: &Reorder, problem: &'p Problem) -> Result<Builder<'p>, Skip> {

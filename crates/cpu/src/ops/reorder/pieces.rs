@@ -282,10 +282,8 @@ impl Draft {
 
 impl Pieces {
     fn plan(op: &Reorder, attr: &Attr, types: [Elem; 2], (jit, workers): (Isa, usize)) -> Result<Pieces, Skip> {
+        super::check_known(op)?;
         let dims = op.dst.dims();
-        if dims.iter().any(|d| *d <= 0) {
-            return Err(Skip::Shape("no elements, or sizes known at execution only"));
-        }
         let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
         let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
         let sizes = Dims::from_fn(dims.len(), |d| dst.padded_dims[d].max(src.padded_dims[d]));
@@ -494,10 +492,7 @@ impl Kernel for Pieces {
         let weave = |from, factors| {
             let summed = !self.sums.is_empty();
             if self.loom.get().is_none() {
-                let bits = if to.bytes() == 1 { Elem::Low8 } else { Elem::Low16 };
-                let [from, to] = if from == to { [bits; 2] } else { [from, to] };
-                let kernel = Weave { from, to, factors, summed };
-                let _ = self.loom.set(Loom::get(self.jit, kernel)?);
+                let _ = self.loom.set(Loom::get(self.jit, Weave { from, to, factors, summed })?);
             }
             Ok(())
         };
@@ -595,7 +590,9 @@ impl Piece<'_> {
         let Some(([lines, written], [read, run])) = by.counts(&at, counts) else { return };
         let lines = if read == 0 { 0 } else { lines };
         let [to, from] = [at[0] * by.types[0].bytes(), at[1] * by.types[1].bytes()];
-        let factors = [(self.scales[0], at[3]), (self.scales[1], at[2])];
+        // Where there is nothing to read there need not be factors either.
+        let factor = |t: usize| if lines == 0 { 0 } else { at[t] };
+        let factors = [(self.scales[0], factor(3)), (self.scales[1], factor(2))];
         let from = Matrix { buf: src, at: from, row: by.lines.all.steps[1] * by.types[1].bytes() };
         match (&by.way, self.kernels) {
             (Way::Turn(places), Kernels { squares: Some(squares), .. }) => {

@@ -91,11 +91,9 @@ fn in_words(bits: usize, loops: Vec<Loop>, starts: [usize; 2]) -> Option<(Vec<Lo
 /// Strides and blocks of destination and source.
 ///
 /// # Errors
-/// Tensors without elements or with padding.
-pub(super) fn layouts(op: &Reorder) -> Result<[&Blocking; 2], Skip> {
-    if op.dst.dims().iter().any(|d| *d <= 0) {
-        return Err(Skip::Shape("no elements, or sizes known at execution only"));
-    }
+/// Tensors without elements, with padding, or with a layout that only the execution gives.
+fn layouts(op: &Reorder) -> Result<[&Blocking; 2], Skip> {
+    super::check_known(op)?;
     match [&op.dst, &op.src].map(|t| t.blocking().filter(|b| b.padded_dims == *t.dims())) {
         [Some(dst), Some(src)] => Ok([dst, src]),
         _ => Err(padded()),

@@ -22,50 +22,100 @@ fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Wi
     let forward = op.prop.is_forward();
     let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
     let sides = Sides { inputs: &[input], second: None, extra: 0, workers: target.threads };
-    Windows::new(Builder::new(problem, dims, None)?, result, 0b11, Interpolation::new(op), sides)
+    Windows::new(Builder::new(problem, dims, None)?, result, 0b11, Interpolation::new(op)?, sides)
 }
 
 /// The inputs of one output along one dimension with their weights.
 type Taps = [(usize, f32); 2];
 
-/// Weights of the inputs of every output, by dimension.
+/// Outputs of a line whose taps are made together.
+const BLOCK: usize = 128;
+
+/// One dimension.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    alg: ResamplingAlg,
+    inputs: i64,
+    outputs: i64,
+}
+
+/// The taps of one output after the other: the exact quotient of [`Axis::from`], counted on without division.
+struct Walk {
+    axis: Axis,
+    whole: i64,
+    rest: i64,
+    /// From one output to the next: added to the whole number, and to the rest.
+    step: (i64, i64),
+}
+
+impl Axis {
+    /// The taps of the outputs from `o` on. Output `o` lies at `(o + 1/2) inputs / outputs - 1/2`: nearest rounds that, halves upwards, which
+    /// is the quotient `(2 o + 1) inputs / (2 outputs)` rounded down; linear weighs both sides by the rest of
+    /// `((2 o + 1) inputs - outputs) / (2 outputs)`.
+    fn from(self, o: i64) -> Walk {
+        let half = if self.alg == ResamplingAlg::Nearest { 0 } else { self.outputs };
+        let (of, at) = (i128::from(2 * self.outputs), i128::from(2 * o + 1) * i128::from(self.inputs) - i128::from(half));
+        let step = (self.inputs / self.outputs, 2 * (self.inputs % self.outputs));
+        Walk { axis: self, whole: at.div_euclid(of) as i64, rest: at.rem_euclid(of) as i64, step }
+    }
+
+    fn all(self) -> impl Iterator<Item = Taps> {
+        self.from(0).take(self.outputs as usize)
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Taps;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Taps> {
+        let (inputs, of) = (self.axis.inputs, 2 * self.axis.outputs);
+        let (whole, rest) = (self.whole, self.rest);
+        let (step, part) = self.step;
+        let carry = rest + part >= of;
+        (self.whole, self.rest) = (whole + step + i64::from(carry), rest + part - if carry { of } else { 0 });
+        if self.axis.alg == ResamplingAlg::Nearest {
+            return Some([(whole as usize, 1.0), (0, 0.0)]);
+        }
+        let above = rest as f64 / of as f64;
+        let clamp = |i: i64| i.clamp(0, inputs - 1) as usize;
+        Some([(clamp(whole), (1.0 - above) as f32), (clamp(whole + 1), above as f32)])
+    }
+}
+
+/// Resampling of planes.
 #[derive(Debug)]
 struct Interpolation {
     forward: bool,
-    inputs: [usize; 3],
-    taps: [Vec<Taps>; 3],
+    axes: [Axis; 3],
 }
 
 impl Interpolation {
-    fn new(op: &Resampling) -> Interpolation {
+    fn new(op: &Resampling) -> Result<Interpolation, Skip> {
         let (inputs, outputs) = op.spatial();
-        let along = |d: usize| (0..outputs[d]).map(|o| taps(op.alg, o, inputs[d], outputs[d])).collect();
-        Interpolation { forward: op.prop.is_forward(), inputs: inputs.map(|i| i as usize), taps: std::array::from_fn(along) }
+        if inputs.into_iter().chain(outputs).any(|n| n > i64::MAX / 8) {
+            return Err(Skip::Shape("too long a dimension"));
+        }
+        let axes = std::array::from_fn(|d| Axis { alg: op.alg, inputs: inputs[d], outputs: outputs[d] });
+        Ok(Interpolation { forward: op.prop.is_forward(), axes })
     }
-}
-
-/// Output `o` of `outputs` lies at `(o + 1/2) inputs / outputs - 1/2`: nearest rounds that, halves upwards; linear weighs both sides.
-fn taps(alg: ResamplingAlg, o: i64, inputs: i64, outputs: i64) -> Taps {
-    if alg == ResamplingAlg::Nearest {
-        return [(((2 * o + 1) * inputs / (2 * outputs)) as usize, 1.0), (0, 0.0)];
-    }
-    let x = (o as f64 + 0.5) * inputs as f64 / outputs as f64 - 0.5;
-    let below = x.floor();
-    let clamp = |i: f64| (i as i64).clamp(0, inputs - 1) as usize;
-    [(clamp(below), (1.0 - (x - below)) as f32), (clamp(below + 1.0), (x - below) as f32)]
 }
 
 impl Window for Interpolation {
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
         let Planes { inputs: [input, _], result, .. } = planes;
         result.fill(0.0);
-        let ([_, height, width], [depth_taps, height_taps, width_taps]) = (self.inputs, &self.taps);
-        for (od, d) in depth_taps.iter().enumerate() {
-            for (oh, h) in height_taps.iter().enumerate() {
-                let out = (od * height_taps.len() + oh) * width_taps.len();
-                for (corner, weight) in corners(d, h).into_iter().filter(|c| c.1 != 0.0) {
-                    let inp = (corner[0] * height + corner[1]) * width;
-                    simd.run(Line { forward: self.forward, run, out, inp, weight, taps: width_taps, input, result });
+        let [depth, height, width] = self.axes;
+        let mut block = [[(0, 0.0); 2]; BLOCK];
+        for first in (0..width.outputs).step_by(BLOCK) {
+            let count = block.iter_mut().zip(width.from(first)).map(|(to, taps)| *to = taps).take((width.outputs - first) as usize).count();
+            for (od, d) in depth.all().enumerate() {
+                for (oh, h) in height.all().enumerate() {
+                    let out = (od * height.outputs as usize + oh) * width.outputs as usize + first as usize;
+                    for (corner, weight) in corners(&d, &h).into_iter().filter(|c| c.1 != 0.0) {
+                        let inp = (corner[0] * height.inputs as usize + corner[1]) * width.inputs as usize;
+                        simd.run(Line { forward: self.forward, run, out, inp, weight, taps: &block[..count], input, result });
+                    }
                 }
             }
         }

@@ -34,7 +34,7 @@ impl Cut {
     pub(super) fn new(z: &Sizes, workers: usize, panels: usize, weights: usize) -> Cut {
         let least = z.batch.div_ceil(ROWS);
         let most = (z.batch / TILE).max(1);
-        let step = z.directions * z.batch * z.sic * z.gates * z.dhc;
+        let step = [z.batch, z.sic, z.gates, z.dhc].into_iter().fold(z.directions, usize::saturating_mul);
         let slices = |tasks: usize| least.max(workers.div_ceil(tasks).min(most));
         let whole = workers == 1
             || step <= FORK
@@ -43,20 +43,21 @@ impl Cut {
         Cut { batch: z.batch, slices: slices(if whole { z.directions } else { z.directions * panels }), whole }
     }
 
-    /// The samples of a slice.
+    /// The samples of a slice: `slice / slices` of them begin before it.
     pub(super) fn rows(&self, slice: usize) -> Range<usize> {
-        slice * self.batch / self.slices..(slice + 1) * self.batch / self.slices
+        let (each, rest) = (self.batch / self.slices, self.batch % self.slices);
+        let begin = |slice: usize| slice * each + slice * rest / self.slices;
+        begin(slice)..begin(slice + 1)
     }
 
-    /// All of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = Range<usize>> {
-        let cut = *self;
-        (0..self.slices).map(move |slice| cut.rows(slice))
+    /// Rows of the smallest slices and of the largest, which are all that there are.
+    pub(super) fn heights(&self) -> [usize; 2] {
+        [self.batch / self.slices, self.tallest()]
     }
 
     /// Rows of the largest slice.
     pub(super) fn tallest(&self) -> usize {
-        self.all().map(|r| r.len()).max().unwrap_or(0)
+        self.batch.div_ceil(self.slices)
     }
 
     /// Calls `task` for all panels of both phases of all steps, each phase when the one before is done, with the worker's share of scratch.

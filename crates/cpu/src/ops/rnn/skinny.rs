@@ -69,7 +69,7 @@ impl Skinny {
         let vectors = if halved { whole / 2 } else { whole };
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];
-        cut.all().flat_map(|slice| runs(slice, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
+        cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
         Skinny { isa, product, width, depth, vectors, heights, tall, tiles: OnceLock::new() }
     }
 

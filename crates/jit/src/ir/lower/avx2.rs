@@ -2,10 +2,7 @@
 
 use super::super::machine::{Arg, Item, Machine, Place, Reg};
 use super::super::{Accumulate, Addr, Binary, Compare, Elem, Pred, VecInst};
-use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, clamp, common, float_predicate, lane_numbers, source,
-    splat_word,
-};
+use super::{I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, clamp, common, float_predicate, lane_numbers, source, splat_word};
 use crate::asm::{Cond, Op, Width};
 use crate::isa::Isa;
 
@@ -166,6 +163,31 @@ fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {
     m.op(Op::CmpF32, &[Arg::Reg(dst), Arg::Reg(a), Arg::Reg(a), Arg::Imm(3)]);
 }
 
+/// f32 lanes to lanes whose low half is bf16, to nearest even.
+fn bf16(m: &mut Machine, a: Reg) -> Reg {
+    use Arg::{Imm, Reg};
+    let width = m.width(a);
+    let (rounded, half, constant, is_nan) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width));
+    // The lowest bit that stays decides ties.
+    m.op(Op::ShrI32, &[Reg(half), Reg(a), Imm(16)]);
+    splat_word(m, constant, 1);
+    m.op(Op::And, &[Reg(rounded), Reg(half), Reg(constant)]);
+    let bias = m.temp(width);
+    splat_word(m, bias, 0x7fff);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(bias)]);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(a)]);
+    m.op(Op::ShrI32, &[Reg(rounded), Reg(rounded), Imm(16)]);
+    // NaN stays NaN: its upper half with the quiet bit.
+    nan_lanes(m, is_nan, a);
+    let quiet = m.temp(width);
+    splat_word(m, quiet, 0x40);
+    m.op(Op::Or, &[Reg(half), Reg(half), Reg(quiet)]);
+    m.op(Op::And, &[Reg(half), Reg(half), Reg(is_nan)]);
+    m.op(Op::AndNot, &[Reg(rounded), Reg(is_nan), Reg(rounded)]);
+    m.op(Op::Or, &[Reg(rounded), Reg(rounded), Reg(half)]);
+    rounded
+}
+
 fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {
     let (load, then) = match elem {
         Elem::F32 | Elem::I32 => return m.op(Op::Load, &[Arg::Reg(dst), from]),
@@ -207,7 +229,7 @@ fn store_as(m: &mut Machine, elem: Elem, to: Addr, src: Reg, mask: Option<Pred>)
             half
         }
         Elem::Bf16 => {
-            let low = bf16_by_integers(m, src, nan_lanes);
+            let low = bf16(m, src);
             packed(m, Op::PackU16, low)
         }
         Elem::Low16 => packed(m, Op::PackU16, src),

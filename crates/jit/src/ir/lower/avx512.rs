@@ -2,10 +2,7 @@
 
 use super::super::machine::{Arg, Machine, Masked, Reg};
 use super::super::{Accumulate, Binary, Compare, Elem, Pred, VecInst};
-use super::{
-    I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, bf16_by_integers, binary_op, common, float_predicate, lane_numbers, merged, source,
-    zeroed,
-};
+use super::{I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, merged, source, zeroed};
 use crate::asm::{Op, Width};
 use crate::isa::Isa;
 
@@ -21,7 +18,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Load { dst, from, mask } => m.masked(Op::Load, &[arg(dst), Arg::Mem(from.into())], zeroed(mask)),
         VecInst::Store { to, src, mask } => m.masked(Op::Store, &[Arg::Mem(to.into()), arg(src)], merged(mask)),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, Arg::Mem(from.into()), mask),
-        VecInst::StoreAs { elem, to, src, mask } => store_as(m, isa, elem, Arg::Mem(to.into()), src.0, mask),
+        VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, Arg::Mem(to.into()), src.0, mask),
         VecInst::Binary(op @ (Binary::EvenBlocks | Binary::OddBlocks), dst, a, b) => {
             // Two bits choose each of four blocks, one bit each of two.
             let (even, odd) = if m.width(dst.0) == Width::W512 { (0b10_00_10_00, 0b11_01_11_01) } else { (0b00, 0b11) };
@@ -101,19 +98,14 @@ fn load_as(m: &mut Machine, dst: Reg, elem: Elem, from: Arg, mask: Option<Pred>)
     }
 }
 
-fn store_as(m: &mut Machine, isa: Isa, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) {
+fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) {
     match elem {
         Elem::F32 | Elem::I32 => m.masked(Op::Store, &[to, Arg::Reg(src)], merged(mask)),
         Elem::F16 => m.masked(Op::F16FromF32, &[to, Arg::Reg(src), Arg::Imm(0)], merged(mask)),
         Elem::Low16 => m.masked(Op::Low16FromI32, &[to, Arg::Reg(src)], merged(mask)),
         Elem::Low8 => m.masked(Op::U8FromI32, &[to, Arg::Reg(src)], merged(mask)),
-        Elem::Bf16 if isa.bf16 => {
-            let half = m.temp(m.width(src).half());
-            m.op(Op::Bf16FromF32, &[Arg::Reg(half), Arg::Reg(src)]);
-            m.masked(Op::StoreI16, &[to, Arg::Reg(half)], merged(mask));
-        }
         Elem::Bf16 => {
-            let low = bf16_by_integers(m, src, nan_lanes);
+            let low = bf16(m, src);
             m.masked(Op::Low16FromI32, &[to, Arg::Reg(low)], merged(mask));
         }
         Elem::I8 | Elem::U8 => {
@@ -137,10 +129,20 @@ fn store_as(m: &mut Machine, isa: Isa, elem: Elem, to: Arg, src: Reg, mask: Opti
     }
 }
 
-fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {
-    let k = m.temp_mask();
-    // 3: either is NaN.
-    m.op(Op::CmpF32, &[Arg::Reg(k), Arg::Reg(a), Arg::Reg(a), Arg::Imm(3)]);
-    let ones = super::word(m, u32::MAX);
-    m.masked(Op::Broadcast32, &[Arg::Reg(dst), Arg::Mem(ones)], Masked::Zero(k));
+/// f32 lanes to lanes whose low half is bf16, to nearest even. `vcvtneps2bf16` would do it in one instruction, but makes subnormal numbers zeros.
+fn bf16(m: &mut Machine, a: Reg) -> Reg {
+    use Arg::{Imm, Reg};
+    let (rounded, is_nan) = (m.temp(m.width(a)), m.temp_mask());
+    let word = |m: &mut Machine, bits| Arg::Splat(super::word(m, bits));
+    let (one, half, quiet) = (word(m, 1), word(m, 0x7fff), word(m, 0x0040_0000));
+    // The lowest bit that stays decides ties.
+    m.op(Op::ShrI32, &[Reg(rounded), Reg(a), Imm(16)]);
+    m.op(Op::And, &[Reg(rounded), Reg(rounded), one]);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(a)]);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), half]);
+    // NaN stays NaN: its upper half with the quiet bit. 3: either is NaN.
+    m.op(Op::CmpF32, &[Reg(is_nan), Reg(a), Reg(a), Imm(3)]);
+    m.masked(Op::Or, &[Reg(rounded), Reg(a), quiet], Masked::Merge(is_nan));
+    m.op(Op::ShrI32, &[Reg(rounded), Reg(rounded), Imm(16)]);
+    rounded
 }

@@ -219,31 +219,6 @@ fn clamp(m: &mut Machine, a: Reg, (low, high): (f32, f32), ordered: fn(&mut Mach
     number
 }
 
-/// f32 lanes to lanes whose low half is bf16, to nearest even; `nan` gives lanes of ones where a lane is NaN.
-fn bf16_by_integers(m: &mut Machine, a: Reg, nan: fn(&mut Machine, Reg, Reg)) -> Reg {
-    use Arg::{Imm, Reg};
-    let width = m.width(a);
-    let (rounded, half, constant, is_nan) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width));
-    // The lowest bit that stays decides ties.
-    m.op(Op::ShrI32, &[Reg(half), Reg(a), Imm(16)]);
-    splat_word(m, constant, 1);
-    m.op(Op::And, &[Reg(rounded), Reg(half), Reg(constant)]);
-    let bias = m.temp(width);
-    splat_word(m, bias, 0x7fff);
-    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(bias)]);
-    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(a)]);
-    m.op(Op::ShrI32, &[Reg(rounded), Reg(rounded), Imm(16)]);
-    // NaN stays NaN: its upper half with the quiet bit.
-    nan(m, is_nan, a);
-    let quiet = m.temp(width);
-    splat_word(m, quiet, 0x40);
-    m.op(Op::Or, &[Reg(half), Reg(half), Reg(quiet)]);
-    m.op(Op::And, &[Reg(half), Reg(half), Reg(is_nan)]);
-    m.op(Op::AndNot, &[Reg(rounded), Reg(is_nan), Reg(rounded)]);
-    m.op(Op::Or, &[Reg(rounded), Reg(rounded), Reg(half)]);
-    rounded
-}
-
 fn arg(v: Val) -> Arg {
     Arg::Reg(v.0)
 }

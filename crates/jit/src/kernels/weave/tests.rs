@@ -16,9 +16,11 @@ fn number(elem: Elem, i: usize) -> Vec<u8> {
 /// The number as the destination has it, multiplied by `by` and divided by `over`.
 fn converted(kernel: Weave, bytes: &[u8], [by, over]: [f32; 2]) -> Vec<u8> {
     let x = match kernel.from {
+        _ if !kernel.converts() => return bytes.to_vec(),
         Elem::F32 => f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
         Elem::Bf16 => bf16::from_le_bytes([bytes[0], bytes[1]]).to_f32(),
-        _ => return bytes.to_vec(),
+        Elem::I8 => f32::from(bytes[0] as i8),
+        _ => f32::from(bytes[0]),
     } * by
         / over;
     match kernel.to {
@@ -91,13 +93,15 @@ fn rows_become_words() {
         Weave { from: Elem::F32, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
         Weave { from: Elem::F32, to: Elem::U8, factors: [Factor::ByRow, Factor::None], summed: false },
         Weave { from: Elem::Bf16, to: Elem::Bf16, factors: [Factor::Same, Factor::Same], summed: false },
+        Weave { from: Elem::Bf16, to: Elem::I8, factors: [Factor::Same, Factor::ByRow], summed: true },
+        Weave { from: Elem::I8, to: Elem::I8, factors: [Factor::ByRow, Factor::Same], summed: true },
+        Weave { from: Elem::U8, to: Elem::U8, factors: [Factor::None, Factor::ByRow], summed: false },
+        Weave { from: Elem::Bf16, to: Elem::Bf16, factors: PLAIN, summed: false },
         Weave { from: Elem::F32, to: Elem::Bf16, factors: PLAIN, summed: false },
     ];
     for isa in ISAS {
         let lanes = isa.width().lanes();
         for (kernel, columns) in kernels.into_iter().flat_map(|k| [1, lanes - 1, lanes, 2 * lanes + 3].map(|n| (k, n))) {
-            // With factors the numbers of such a kernel are converted: the same type on both sides means bits.
-            let kernel = if kernel.from == Elem::Bf16 { Weave { to: Elem::I8, ..kernel } } else { kernel };
             for rows in 0..=kernel.rows() {
                 compare(isa, kernel, rows, columns, false);
                 compare(isa, kernel, rows, columns, true);

@@ -1,7 +1,8 @@
 use super::super::{Builder, Nest, Place};
 use super::*;
 use crate::Isa as Portable;
-use oxidnn_runtime::{Bound as Argument, Buf, Inline};
+use oxidnn_runtime::queue::Immediate;
+use oxidnn_runtime::{Bound as Argument, Buf, Inline, Region};
 use oxidnn_spec::text::{Settings, parse_line};
 use oxidnn_spec::{Arg, Use};
 use std::sync::Arc;
@@ -67,12 +68,12 @@ fn run(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes
         ]
     };
     let tensors = [Arg::SRC, Arg::DST].map(|arg| problem.tensor(arg).unwrap());
-    let bufs = [[from], [to]];
+    let regions = [[Region::host(from)], [Region::host(to)]];
     let usages = [(Arg::SRC, Use::In), (Arg::DST, Use::Out)];
     let args: Vec<Argument<'_>> =
-        (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, bufs: &bufs[i] }).collect();
+        (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, regions: &regions[i] }).collect();
     let plan = RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(program) };
-    plan.build().unwrap().run(&Ctx { args: &args, scratch: space, executor: &Inline }).unwrap();
+    plan.build().unwrap().run(&Ctx { args: &args, scratch: Region::host(space), executor: &Inline, queue: &Immediate::default() }).unwrap();
     dst
 }
 
@@ -221,5 +222,5 @@ fn program_of_copy(line: &str, target: &CpuTarget) -> Program {
     let mut b = Builder::elementwise(&problem, Arg::DST).unwrap();
     b.load_argument(0, Arg::SRC).unwrap();
     b.result(Arg::DST).unwrap();
-    Program::new(b.finish().unwrap().0.in_words(), target.jit.unwrap()).unwrap()
+    Program::new(b.finish().unwrap().0.in_words().unwrap(), target.jit.unwrap()).unwrap()
 }

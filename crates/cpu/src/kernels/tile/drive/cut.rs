@@ -47,10 +47,35 @@ pub(super) struct Line<'s> {
 pub(super) struct Cut {
     /// Tiles of a unit.
     tiles: usize,
-    /// Where each group of panels of a unit begins, and where the last one ends.
-    groups: Vec<usize>,
+    groups: Groups,
     /// Where each task begins, and where the last one ends: units and groups before it, tiles of its first group.
     starts: Vec<(usize, usize)>,
+}
+
+/// The panels of a unit, in groups of equal numbers as far as that goes.
+#[derive(Clone, Copy, Debug)]
+struct Groups {
+    panels: usize,
+    count: usize,
+}
+
+impl Groups {
+    /// The panel at which a group begins, or the last one ends.
+    fn start(&self, group: usize) -> usize {
+        // The product of both would overflow for sizes that are legal.
+        let (each, more) = (self.panels / self.count, self.panels % self.count);
+        group * each + (group as u128 * more as u128 / self.count as u128) as usize
+    }
+
+    /// The first group for which `reached` holds, which holds for all behind it as well; their number where there is none.
+    fn first(&self, reached: impl Fn(usize) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if reached(middle) { high = middle } else { low = middle + 1 }
+        }
+        low
+    }
 }
 
 /// A block of rows by a group of panels.
@@ -80,17 +105,17 @@ impl Line<'_> {
         if few < self.workers || few == 1 { few } else { few * (work / WORTH / few).clamp(1, EACH) }
     }
 
-    /// Where one of `tasks` tasks begins, for groups that begin at these panels: units and groups before it, tiles of its first group.
-    fn start(&self, groups: &[usize], task: usize, tasks: usize) -> (usize, usize) {
+    /// Where one of `tasks` tasks begins: units and groups before it, tiles of its first group.
+    fn start(&self, groups: &Groups, task: usize, tasks: usize) -> (usize, usize) {
         let unit_weight = self.vectors * self.tiles;
         let all = self.units * unit_weight;
         let at = all / tasks * task + all % tasks * task / tasks;
         let (unit, rest) = (at / unit_weight.max(1), at % unit_weight.max(1));
-        let end = |group: usize| (groups[group + 1] * self.panel).min(self.vectors);
-        let group = (0..groups.len() - 1).find(|g| rest < end(*g) * self.tiles).unwrap_or(0);
-        let before = groups[group] * self.panel;
+        let end = |group: usize| (groups.start(group + 1) * self.panel).min(self.vectors);
+        let group = Some(groups.first(|g| rest < end(g) * self.tiles)).filter(|g| *g < groups.count).unwrap_or(0);
+        let before = groups.start(group) * self.panel;
         let weight = (end(group) - before).max(1);
-        (unit * (groups.len() - 1) + group, (rest - before * self.tiles + weight / 2) / weight)
+        (unit * groups.count + group, (rest - before * self.tiles + weight / 2) / weight)
     }
 }
 
@@ -110,7 +135,7 @@ impl Cut {
             (1..=wanted / workers).rev().map(|n| n * workers).find(cut)
         };
         let tasks = fits(true).or_else(|| fits(false)).unwrap_or(workers);
-        let groups: Vec<usize> = (0..=groups).map(|group| group * panels / groups).collect();
+        let groups = Groups { panels, count: groups };
         let starts = (0..=tasks).map(|task| line.start(&groups, task, tasks)).collect();
         Cut { tiles: line.tiles, groups, starts }
     }
@@ -122,23 +147,23 @@ impl Cut {
 
     /// Number of groups of a unit.
     pub(super) fn groups(&self) -> usize {
-        self.groups.len() - 1
+        self.groups.count
     }
 
     /// The panels of a group.
     pub(super) fn group(&self, group: usize) -> Range<usize> {
-        self.groups[group]..self.groups[group + 1]
+        self.groups.start(group)..self.groups.start(group + 1)
     }
 
     /// The panels of the group behind one.
     pub(super) fn behind(&self, panels: &Range<usize>) -> Range<usize> {
-        let next = self.groups.iter().position(|first| *first == panels.end).filter(|group| *group < self.groups());
-        next.map_or(0..0, |group| self.group(group))
+        let next = self.groups.first(|group| self.groups.start(group) >= panels.end);
+        if next < self.groups() { self.group(next) } else { 0..0 }
     }
 
     /// Most panels of a group.
     pub(super) fn most_panels(&self) -> usize {
-        self.groups.windows(2).map(|g| g[1] - g[0]).max().unwrap_or(0)
+        self.groups.panels.div_ceil(self.groups.count)
     }
 
     /// The pieces of a task.

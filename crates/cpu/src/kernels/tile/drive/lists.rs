@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Most words of all lists that are kept: more are as quickly written again as they come from far.
 const WORDS: usize = 16 << 10;
 
+/// Most pieces that are looked at.
+const PIECES: usize = 4 << 10;
+
 /// Most lists at a time.
 const LISTS: usize = 16;
 
@@ -46,7 +49,8 @@ impl Lists {
         let mut words = vec![0; drive.list_len().unwrap_or(0) * size_of::<f32>() / size_of::<usize>()];
         let mut left = WORDS;
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(drive.block).map(move |t| t..tiles.end.min(t + drive.block));
-        for tiles in (0..drive.tasks()).flat_map(|task| drive.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles)) {
+        let pieces = (0..drive.tasks()).flat_map(|task| drive.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
+        for tiles in pieces.take(PIECES) {
             if left == 0 {
                 break;
             }
@@ -139,7 +143,7 @@ impl Drive {
         list: &mut List<'_>,
         found: &mut dyn FnMut(&List<'_>, &[Kept]) -> bool,
     ) -> bool {
-        let (taps, sums_row) = (self.shape.most(&|p| p.taps), self.step() * 4);
+        let (taps, sums_row) = (self.shape.strip_taps(), self.step() * 4);
         let (mut lists, mut len): ([Kept; LISTS], usize) = Default::default();
         list.restart(0);
         for run in runs {

@@ -137,7 +137,7 @@ fn check(isa: Isa, steps: &[Step], dst: Elem, whole: bool) {
 fn is_close(got: f64, want: f64, dst: Elem) -> bool {
     // What f32 cannot hold overflows on the way.
     let want = f64::from(want as f32);
-    let exact = |slack: f64| (got - want).abs() <= slack * want.abs().max(1.0) || got == want || got.is_nan() && want.is_nan();
+    let exact = |slack: f64| oxidnn_judge::within(got, want, slack * want.abs().max(1.0));
     match dst {
         Elem::F32 => exact(4e-6),
         Elem::Bf16 => exact(0.004),

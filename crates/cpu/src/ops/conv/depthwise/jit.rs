@@ -5,7 +5,7 @@
 //! small enough for the source rows of a window to stay in the first cache from one result row to the next. Strips finish
 //! results and store them to the destination; where they cannot, they store a row of sums, which the common tail finishes.
 
-use super::super::geometry::{Line, Phase};
+use super::super::geometry::{self, Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
 use super::{meeting, sizes_of, weights_tag};
 use crate::CpuTarget;
@@ -151,11 +151,11 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
         return Err(Skip::Shape("groups that are not 1, 2, 4 or 8 channels to as many"));
     }
     let [kd, kh, kw] = s.sizes.k;
-    let exact = !s.source.1.dtype.is_integral() || kd * kh * kw * group <= EXACT;
-    if kd * kh > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {
+    let exact = !s.source.1.dtype.is_integral() || kd.saturating_mul(kh).saturating_mul(kw).saturating_mul(group) <= EXACT;
+    if kd.saturating_mul(kh) > LINES as i64 || kw > TAPS as i64 || s.sizes.s[2] > 16 || s.sizes.d[2] > 64 || !exact {
         return Err(Skip::Shape("a large window"));
     }
-    if kd * kh * s.result.1.dims().iter().skip(2).rev().skip(1).product::<i64>() > TABLE {
+    if s.result.1.dims().iter().skip(2).rev().skip(1).fold(kd * kh, |n, size| n.saturating_mul(*size)) > TABLE {
         return Err(Skip::Shape("so many rows"));
     }
     let tag = weights_tag(weights, lanes, group as usize, s.result_channel);
@@ -204,17 +204,21 @@ impl Kernels {
     fn cut(&self, line: &Line, phase: &Phase) -> Vec<Segment> {
         let most = depthwise::Depthwise::most_results(self.jit, phase.taps.len(), self.group, self.masked);
         let (each, n) = cut(phase.count, most, 1);
-        let mut segments: Vec<Segment> = Vec::new();
-        for i in 0..n {
-            let first = i * each;
-            let kernel = self.sums(line, phase, first, each.min(phase.count - first));
-            if let Some(last) = segments.last_mut().filter(|s| s.spec.sums == kernel) {
-                last.strips += 1;
-                continue;
+        let kernel = |i: usize| self.sums(line, phase, i * each, each.min(phase.count - i * each));
+        let (mut segments, mut i) = (Vec::new(), 0);
+        while i < n {
+            let sums = kernel(i);
+            // What strips meet of the source becomes less and less from one to the next, so that those that are alike follow each other.
+            let (mut end, mut other) = (i + 1, n);
+            while end < other {
+                let middle = end + (other - end) / 2;
+                if kernel(middle) == sums { end = middle + 1 } else { other = middle }
             }
-            let column = (first as i64 * line.stride + i64::from(kernel.first())).max(0) as usize;
-            let spec = Spec { sums: kernel, tail: self.tail.clone() };
-            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: 1, column });
+            let first = i * each;
+            let column = (first as i64 * line.stride + i64::from(sums.first())).max(0) as usize;
+            let spec = Spec { sums, tail: self.tail.clone() };
+            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: end - i, column });
+            i = end;
         }
         segments
     }
@@ -254,7 +258,7 @@ impl Depthwise {
         let (source_elem, weights_elem) = (known(source)?, known(weights)?);
         let lanes = jit.width().lanes();
         let (from, to) = (sizes_of(source), sizes_of(result));
-        let lines: [Line; 3] = std::array::from_fn(|i| Line::new(s.direction, &s.sizes, i, to[i], from[i]));
+        let lines = geometry::lines(s.direction, &s.sizes, [to, from])?;
         let group = s.sizes.ic as usize;
         let channels = s.sizes.g as usize * group;
         if lines[2].phases.iter().flat_map(|p| &p.taps).any(|t| t.1.abs() > REACH) {

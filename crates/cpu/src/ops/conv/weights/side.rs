@@ -52,31 +52,32 @@ impl Dim {
 
     /// True where every tap lies inside at every place.
     pub(crate) fn is_unpadded(&self) -> bool {
-        (0..self.taps).all(|t| self.inside(t) == (0..self.places))
+        // Others lie between the first and the last.
+        self.taps == 0 || [0, self.taps - 1].iter().all(|t| self.inside(*t) == (0..self.places))
     }
 
     /// Least and largest shift of all taps.
     fn shifts(&self) -> (i64, i64) {
-        let all = (0..self.taps).map(|t| self.meets(t).shift);
-        all.fold((i64::MAX, i64::MIN), |(low, high), s| (low.min(s), high.max(s)))
+        (self.meets(0).shift, self.meets(self.taps.max(1) - 1).shift)
     }
 
     /// Which of the phases that any tap has is the tap's, counted in the order of taps.
     fn phase_index(&self, tap: usize) -> usize {
-        let phase = self.meets(tap).phase;
-        let first = (0..tap).find(|t| self.meets(*t).phase == phase);
-        (0..first.unwrap_or(tap)).filter(|t| self.is_first(*t)).count()
+        tap % self.period()
     }
 
-    /// True for the first tap of its phase.
-    fn is_first(&self, tap: usize) -> bool {
-        let phase = self.meets(tap).phase;
-        (0..tap).all(|t| self.meets(t).phase != phase)
+    /// The number of taps from one of a phase to the next.
+    fn period(&self) -> usize {
+        let (mut a, mut b) = (self.dilation, self.stride);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        self.stride / a.max(1)
     }
 
-    /// Phases of the taps.
-    fn phases(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.taps).filter(|t| self.is_first(*t)).map(|t| self.meets(t).phase)
+    /// Number of phases of the taps.
+    fn phases(&self) -> usize {
+        self.taps.min(self.period())
     }
 }
 
@@ -183,7 +184,7 @@ impl Grid {
                 continue;
             }
             let (low, high) = dim.shifts();
-            grid.phases[i] = dim.phases().count();
+            grid.phases[i] = dim.phases();
             grid.slots[i] = each[i] + (high - low) as usize;
             grid.first[i] = low;
         }
@@ -259,7 +260,7 @@ impl Grid {
     }
 
     fn phase(&self, i: usize, index: usize) -> usize {
-        if self.merged && i == 2 { 0 } else { self.dims[i].phases().nth(index).unwrap_or(0) }
+        if self.merged && i == 2 { 0 } else { self.dims[i].meets(index).phase }
     }
 
     /// Places of a full box.

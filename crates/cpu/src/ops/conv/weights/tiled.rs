@@ -314,7 +314,7 @@ impl Gradient {
         let step = |s: &Strides, side: &Side| if pixels { s.at[2] * side.grid.dims[2].stride * 4 } else { s.image * 4 };
         let whole = |s: &Strides, side: &Side| s.is_plain() || self.groups == 1 || side.channels.is_multiple_of(s.block);
         // A single tap that skips pixels would have a part for every row of the image; copied pixels are one.
-        let (across, taps) = (&self.rows.grid.dims[2], self.taps().iter().product::<usize>());
+        let (across, taps) = (&self.rows.grid.dims[2], self.all_taps());
         let skips = self.rows_slide && across.stride > 1 && across.places > 1 && taps == 1;
         let spread = |bytes: usize| bytes <= FARTHER && (bytes / 64) % 2 == 1;
         let near = |s: &Strides| {
@@ -355,6 +355,11 @@ impl Gradient {
         self.sliding().grid.taps()
     }
 
+    /// Their number, or what is more than any memory.
+    fn all_taps(&self) -> usize {
+        self.taps().iter().fold(1, |n, taps| n.saturating_mul(*taps))
+    }
+
     /// The operand that the window slides over.
     pub(crate) fn sliding(&self) -> &Side {
         if self.rows_slide { &self.rows } else { &self.columns }
@@ -377,15 +382,17 @@ impl Gradient {
 
     /// Decides slices, blocks of rows and panels, and the scratch they need.
     fn cut_channels(&mut self) -> Option<()> {
-        let taps: usize = self.taps().iter().product();
+        let taps = self.all_taps();
         let steps = self.each.iter().product::<usize>() * self.beside / self.together;
-        let all = self.rows.channels * self.rows_per_channel() * self.columns.channels.next_multiple_of(self.panel) * taps * 4;
+        let sizes = [self.rows.channels, self.rows_per_channel(), self.columns.channels.next_multiple_of(self.panel), taps, 4];
+        let all = sizes.into_iter().fold(self.groups, usize::saturating_mul);
         // A power of two: seven slices would keep two threads busy for as long as eight.
-        self.slices = 1 << (SLICED / (all * self.groups).max(1)).clamp(1, SLICES).min(self.all_boxes().max(1)).ilog2();
+        self.slices = 1 << (SLICED / all.max(1)).clamp(1, SLICES).min(self.all_boxes().max(1)).ilog2();
         let (rows, columns) = (self.rows.channels.max(1), self.columns.channels.max(1));
         let (mut most_rows, mut most_columns) = (rows, columns.next_multiple_of(self.panel));
         let halve = |n: &mut usize, unit: usize| *n = (*n / 2).next_multiple_of(unit).max(unit);
-        let carried = |r: usize, c: usize| if self.is_single() { 0 } else { r * c * taps * self.rows_per_channel() * 4 };
+        let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
+        let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
         let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.merged;
         let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= HOT;
         while splits_rows(most_rows) && (most_rows * steps * 4 > COPY || !hot(most_rows)) {

@@ -46,6 +46,9 @@ impl<V: Bits, const N: usize> Num for Together<V, N> {
     fn min(self, o: Self) -> Self {
         self.with(o, V::min)
     }
+    fn clamp(self, low: f64, high: f64) -> Self {
+        self.each(|x| x.clamp(low, high))
+    }
     fn abs(self) -> Self {
         self.each(V::abs)
     }
@@ -116,9 +119,6 @@ impl<V: Bits, const N: usize> Bits for Together<V, N> {
     }
     fn word_sar(w: Self::Word, n: u8) -> Self::Word {
         w.each(|w| V::word_sar(w, n))
-    }
-    fn clamp(self, low: f64, high: f64) -> Self {
-        self.each(|x| x.clamp(low, high))
     }
     fn scaled(self, n: Self, shifted: Self) -> Self {
         Together(from_fn(|i| self.0[i].scaled(n.0[i], shifted.0[i])))

@@ -9,8 +9,9 @@ fn sizes(batch: usize, channels: usize) -> Sizes {
 fn slices_are_all_of_the_batch() {
     for (batch, workers) in [(1, 1), (8, 2), (13, 4), (100, 2), (500, 8)] {
         let cut = Cut::new(&sizes(batch, 256), workers, 4, 1 << 20);
-        let rows: Vec<usize> = cut.all().flatten().collect();
-        assert_eq!(rows, (0..batch).collect::<Vec<_>>());
+        let slices: Vec<_> = (0..cut.slices).map(|slice| cut.rows(slice)).collect();
+        assert_eq!(slices.iter().cloned().flatten().collect::<Vec<_>>(), (0..batch).collect::<Vec<_>>());
+        assert!(slices.iter().all(|s| cut.heights().contains(&s.len())), "{cut:?}: {slices:?}");
         assert!(cut.tallest() <= ROWS && cut.tallest() >= batch.div_ceil(cut.slices));
     }
 }

@@ -1,0 +1,189 @@
+//! Ready code: the launches of a program with their functions. One of the files with unsafe code.
+
+use crate::compile::Loader;
+use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Stream};
+use crate::program::{Launch, Program, Word};
+use crate::queue::CudaQueue;
+use crate::row::Lower;
+use crate::CudaTarget;
+use oxidnn_runtime::{Bound, Ctx, Exec};
+use oxidnn_spec::{Arg, Error, Problem};
+use std::ffi::c_void;
+
+/// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
+const ON_STACK: usize = 256;
+
+/// Maps of tensors that a kernel has at most.
+const MAPS: usize = 4;
+
+/// Where the arguments of an execution are.
+pub trait Places {
+    /// The address of buffer `buffer` of an argument; `None` where it is not passed.
+    fn address(&self, arg: Arg, buffer: usize) -> Option<u64>;
+    /// The bits of a number on the host, in the low end of the word.
+    fn host_scalar(&self, arg: Arg) -> Option<u64>;
+    /// The address of the scratch.
+    fn scratch(&self) -> u64;
+}
+
+/// Launches with their functions.
+#[derive(Debug)]
+pub struct Launches {
+    list: Vec<(Launch, Function)>,
+    /// What runs where an address is not aligned.
+    unaligned: Option<Box<Launches>>,
+}
+
+impl Launches {
+    /// Makes and loads the code of a program.
+    ///
+    /// # Errors
+    /// [`CudaError`] where it does not compile or load.
+    pub fn load(program: &Program, loader: &Loader) -> Result<Launches, CudaError> {
+        let ready = |launch: &Launch| Ok((launch.clone(), loader.function(&launch.source, launch.shared)?));
+        let unaligned = program.unaligned.as_ref().map(|p| Launches::load(p, loader).map(Box::new)).transpose()?;
+        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned })
+    }
+
+    /// Number of launches.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// True where there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Puts the launches behind the stream's work.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`].
+    ///
+    /// # Safety
+    /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
+    pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+        let mut maps = self.list.iter().flat_map(|l| &l.0.maps);
+        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| places.address(m.arg, 0).unwrap_or(0) % 16 != 0)) {
+            // SAFETY: this call's promise.
+            return unsafe { other.run(stream, places) };
+        }
+        let _current = Current::of(stream.context())?;
+        for (launch, function) in &self.list {
+            let mut small = [0u64; ON_STACK];
+            let mut large = Vec::new();
+            let words: &mut [u64] = match small.get_mut(..launch.words.len()) {
+                Some(words) => words,
+                None => {
+                    large.resize(launch.words.len(), 0);
+                    &mut large
+                }
+            };
+            for (value, word) in words.iter_mut().zip(&launch.words) {
+                *value = match *word {
+                    Word::Value(v) => v,
+                    Word::Address { arg, buffer } => places.address(arg, buffer).unwrap_or(0),
+                    Word::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
+                    Word::Scratch(at) => places.scratch() + at as u64,
+                    Word::Offset { arg, bytes } => places.address(arg, 0).unwrap_or(0) + bytes,
+                };
+            }
+            let mut maps = [EncodedMap::default(); MAPS];
+            let mut parameters = [std::ptr::null_mut::<c_void>(); MAPS + 1];
+            let count = launch.maps.len().min(MAPS);
+            for (i, map) in launch.maps.iter().take(MAPS).enumerate() {
+                maps[i] = EncodedMap::new(map, places.address(map.arg, 0).unwrap_or(0) + map.offset)?;
+            }
+            for (parameter, map) in parameters.iter_mut().zip(&mut maps[..count]) {
+                *parameter = std::ptr::from_mut(map).cast();
+            }
+            parameters[count] = words.as_mut_ptr().cast();
+            let shape = LaunchShape { grid: launch.grid, block: launch.block, cluster: launch.cluster, shared: launch.shared };
+            // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
+            unsafe { function.launch(stream, shape, &mut parameters[..=count])? };
+        }
+        Ok(())
+    }
+}
+
+/// Ready code of a plan.
+#[derive(Debug)]
+pub(crate) enum Ready {
+    /// All sizes are known: the launches.
+    Known(Launches),
+    /// Sizes come with an execution, and so do the words of the launches.
+    Open(Box<Open>),
+}
+
+/// A problem whose sizes an execution gives.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) problem: Problem,
+    pub(crate) target: CudaTarget,
+    pub(crate) lower: Lower,
+}
+
+impl Open {
+    /// The program for the sizes of these arguments.
+    fn program(&self, args: &[Bound<'_>]) -> Result<Program, Error> {
+        let mut problem = self.problem.clone();
+        for o in problem.op.operands_mut() {
+            if let Some(bound) = args.iter().find(|b| b.arg == o.arg) {
+                *o.tensor = bound.tensor.clone();
+            }
+        }
+        (self.lower)(&problem, &self.target).map_err(|skip| Error::Runtime(format!("for these sizes the row {skip}")))
+    }
+}
+
+/// The arguments of an execution.
+struct Arguments<'a>(&'a Ctx<'a>);
+
+impl Places for Arguments<'_> {
+    fn address(&self, arg: Arg, buffer: usize) -> Option<u64> {
+        Some(self.0.bound(arg)?.regions.get(buffer)?.address())
+    }
+    fn host_scalar(&self, arg: Arg) -> Option<u64> {
+        let bytes = self.0.bound(arg)?.regions.first()?.bytes()?;
+        let mut word = [0; 8];
+        let len = bytes.len().min(word.len());
+        bytes.read(0, &mut word[..len]);
+        Some(u64::from_le_bytes(word))
+    }
+    fn scratch(&self) -> u64 {
+        self.0.scratch.address()
+    }
+}
+
+impl Exec for Ready {
+    fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let Some(queue) = ctx.queue.as_any().downcast_ref::<CudaQueue>() else {
+            return Err(Error::Runtime("code of a GPU on a queue that is no GPU's".into()));
+        };
+        let made;
+        let launches = match self {
+            Ready::Known(launches) => launches,
+            Ready::Open(open) => {
+                let loader = open.target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described".into()))?;
+                made = Launches::load(&open.program(ctx.args)?, loader)?;
+                &made
+            }
+        };
+        // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
+        Ok(unsafe { launches.run(queue.stream(), &Arguments(ctx))? })
+    }
+
+    fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {
+        match self {
+            Ready::Known(_) => 0,
+            Ready::Open(open) => open.program(args).map_or(0, |p| p.scratch),
+        }
+    }
+
+    fn footprint(&self) -> usize {
+        match self {
+            Ready::Known(launches) => launches.list.iter().map(|l| l.0.words.len() * size_of::<Word>() + size_of::<Launch>()).sum(),
+            Ready::Open(open) => size_of_val(&**open),
+        }
+    }
+}

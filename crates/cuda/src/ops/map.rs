@@ -1,0 +1,254 @@
+//! `map`: kernels that make one element of the destination after the other.
+//!
+//! Where all tensors of a problem are strides over common loops, the loops stand in for the dimensions: few, merged where memory is contiguous.
+
+use crate::emit::{Emitter, Real, Tail, View};
+use crate::program::{Launch, Program};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem};
+use std::sync::Arc;
+
+/// A kernel over the positions of the destination in the making.
+pub(crate) struct Map<'a> {
+    pub(crate) emit: Emitter,
+    /// What is done at a position.
+    pub(crate) element: String,
+    /// What is done in the padding.
+    clear: String,
+    dst: &'a Layout,
+    /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
+    vectors: Option<Vec<Neighbours>>,
+}
+
+/// What a vector of a tensor's elements depends on.
+struct Neighbours {
+    name: String,
+    dtype: DataType,
+    layout: Layout,
+}
+
+impl<'a> Map<'a> {
+    /// A kernel over the positions of `dst`.
+    pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
+        let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
+        let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
+        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None }
+    }
+
+    /// Declares the result's tail and the tensors that are read, for an element that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or
+    /// copies the first one by `copy(a, p)`: neighbours may be computed together.
+    pub(crate) fn elementwise(&mut self, tail: &Tail<'_>, inputs: &[View<'_>]) -> Result<(), Skip> {
+        self.tail(tail)?;
+        let mut all = vec![Neighbours { name: "dst".into(), dtype: tail.dst.dtype, layout: tail.dst.layout.clone() }];
+        for view in inputs {
+            self.emit.view(view)?;
+            all.push(Neighbours { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone() });
+        }
+        self.vectors = Some(all);
+        Ok(())
+    }
+
+    /// Declares the result's tail, whose destination is this traversal's.
+    pub(crate) fn tail(&mut self, tail: &Tail<'_>) -> Result<(), Skip> {
+        self.emit.tail(tail)?;
+        self.clears("dst");
+        Ok(())
+    }
+
+    /// A further tensor that is written along with the destination: its padding lies as the destination's does.
+    pub(crate) fn written(&mut self, view: &View<'_>) -> Result<(), Skip> {
+        self.emit.view(&View { padded: true, ..*view })?;
+        self.clears(view.name);
+        Ok(())
+    }
+
+    /// The padding of this view is zeroed.
+    pub(crate) fn clears(&mut self, name: &str) {
+        self.clear += &format!("    store_code<{name}_type>(a.{name}_data, {name}_at(a, p), 0);\n");
+    }
+
+    /// The launch.
+    pub(crate) fn launch(self) -> Launch {
+        let Map { mut emit, element, clear, dst, vectors } = self;
+        let count = emit.destination(dst);
+        emit.number("count", count);
+        let vector = vectors.and_then(|all| Some((width(&all)?, all)));
+        emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
+        emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
+        match vector {
+            None => emit.launch("map", count),
+            Some((n, all)) => {
+                emit.define("VECTOR", n);
+                emit.code(&vectorised(n, &all, &element));
+                emit.launch("map", count / n)
+            }
+        }
+    }
+
+    /// The program of this launch alone.
+    pub(crate) fn program(self) -> Program {
+        Program { launches: vec![self.launch()], ..Program::default() }
+    }
+}
+
+/// Elements that are moved together where the innermost loop is one run of memory in every tensor that moves along it.
+fn width(all: &[Neighbours]) -> Option<i64> {
+    let last = all.first()?.layout.ndims().checked_sub(1)?;
+    let size = all[0].layout.dims[last];
+    let bytes = all.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
+    let n = (16 / bytes).clamp(4, 8);
+    let fits = |t: &Neighbours| {
+        t.layout.blocking().is_some_and(|b| {
+            let whole = |stride: i64| stride % n == 0;
+            let moves = t.layout.dims[last] != 1;
+            let outer = (0..last).all(|d| t.layout.dims[d] == 1 || whole(b.strides[d]));
+            b.is_plain() && b.padded_dims == t.layout.dims && (!moves || b.strides[last] == 1 && outer && whole(b.offset))
+        })
+    };
+    (size % n == 0 && all[0].layout.dims[last] > 1 && all.iter().all(fits)).then_some(n)
+}
+
+/// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.
+fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
+    let last = all[0].layout.ndims() - 1;
+    let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();
+    let bits: Vec<String> = moving.iter().map(|t| format!("(u64)a.{}_data", t.name)).collect();
+    let (mut load, mut lane) = (String::new(), String::new());
+    for t in moving.iter().filter(|t| t.name != "dst") {
+        let name = &t.name;
+        load += &format!("    Vector<{name}_type, {n}> {name};\n    {name}.load(a.{name}_data, {name}_at(a, p));\n");
+        lane += &format!("        {name}.lane = i;\n");
+    }
+    let copy = match all.get(1) {
+        Some(first) if first.dtype == all[0].dtype && first.layout.dims[last] != 1 => {
+            format!("        auto copy = [&](const Args&, const index*) {{ out.words[i] = {}.words[i]; }};\n", first.name)
+        }
+        _ => String::new(),
+    };
+    format!(
+        "DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\n\
+         DEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    const index first = p[{last}];\n    \
+         Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n        p[{last}] = first + i;\n{lane}        \
+         auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}{element}    \
+         }}\n    out.store(a.dst_data, at);\n}}\n",
+        bits.join(" | ")
+    )
+}
+
+/// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same
+/// elements in fewer dimensions. The destination `dst` gives the order.
+pub(crate) fn flattened(problem: &Problem, dst: Arg) -> Option<Problem> {
+    let attr = &problem.attr;
+    let by_dimension = |mask: u32| mask != 0;
+    let quants = attr.scales.values().chain(attr.zero_points.values());
+    if quants.into_iter().any(|q| by_dimension(q.mask)) || problem.attr.post_ops.iter().any(has_dimensions) {
+        return None;
+    }
+    let mut flat = problem.clone();
+    let order = problem.op.tensor(dst)?.clone();
+    let mut tensors = flat.op.operands_mut();
+    let mask = flat.attr.dropout.as_mut().and_then(|d| d.mask.as_mut());
+    let mut layouts: Vec<&mut Layout> = tensors.iter_mut().map(|o| &mut o.tensor.layout).chain(mask.map(|m| &mut m.layout)).collect();
+    let given: Vec<Layout> = layouts.iter().map(|l| (*l).clone()).collect();
+    for (layout, new) in layouts.iter_mut().zip(collapsed(&order.layout, &given)?) {
+        **layout = new;
+    }
+    drop(layouts);
+    Some(flat)
+}
+
+fn has_dimensions(op: &oxidnn_spec::PostOp) -> bool {
+    use oxidnn_spec::PostOp;
+    !matches!(op, PostOp::Eltwise { .. } | PostOp::Sum { .. })
+}
+
+/// One loop: its size and how far each tensor moves a step.
+struct Loop {
+    size: i64,
+    strides: Vec<i64>,
+}
+
+/// Layouts of the same elements over the shortest list of common loops; sizes of `order`, against which a size of 1 is broadcast.
+fn collapsed(order: &Layout, layouts: &[Layout]) -> Option<Vec<Layout>> {
+    let dims = order.dims;
+    let mut all: Vec<(&Blocking, Dims)> = vec![(order.blocking()?, order.dims)];
+    for l in layouts {
+        all.push((l.blocking()?, l.dims));
+    }
+    let plain = |b: &Blocking, d: &Dims| b.padded_dims == *d && d.len() == dims.len() && b.padded_offsets.iter().all(|&o| o == 0);
+    if dims.contains(&0) || dims.has_runtime() || all.iter().any(|(b, d)| !plain(b, d) || b.strides.has_runtime()) {
+        return None;
+    }
+    let mut loops = Vec::new();
+    for d in 0..dims.len() {
+        let mut units = vec![1, dims[d]];
+        for (b, own) in all.iter().filter(|x| x.1[d] != 1) {
+            if own[d] != dims[d] {
+                return None;
+            }
+            let mut unit = 1;
+            for (_, size) in b.inner.iter().rev().filter(|x| x.0 == d) {
+                unit *= size;
+                units.push(unit);
+            }
+        }
+        units.sort_unstable();
+        units.dedup();
+        for w in units.windows(2) {
+            if w[1] % w[0] != 0 {
+                return None;
+            }
+            let strides = all.iter().map(|(b, own)| if own[d] == 1 { 0 } else { stride_at(b, d, w[0]) }).collect();
+            loops.push(Loop { size: w[1] / w[0], strides });
+        }
+    }
+    loops.sort_by(|a, b| b.strides.cmp(&a.strides));
+    let loops = merged(loops);
+    (loops.len() <= MAX_NDIMS).then(|| all[1..].iter().enumerate().map(|(t, (b, _))| layout_of(&loops, t + 1, b.offset)).collect())
+}
+
+/// How far a tensor moves when the index of dimension `d` grows by `unit`, a divisor of block boundaries.
+fn stride_at(b: &Blocking, d: usize, unit: i64) -> i64 {
+    let (mut stride, mut within) = (1, 1);
+    for (dim, size) in b.inner.iter().rev() {
+        if dim == d {
+            if unit < within * size {
+                return unit / within * stride;
+            }
+            within *= size;
+        }
+        stride *= size;
+    }
+    unit / within * b.strides[d]
+}
+
+fn merged(loops: Vec<Loop>) -> Vec<Loop> {
+    let mut out: Vec<Loop> = Vec::with_capacity(loops.len());
+    for inner in loops {
+        match out.last_mut() {
+            Some(outer) if outer.strides.iter().zip(&inner.strides).all(|(o, i)| i.checked_mul(inner.size) == Some(*o)) => {
+                *outer = Loop { size: outer.size * inner.size, strides: inner.strides };
+            }
+            _ => out.push(inner),
+        }
+    }
+    if out.is_empty() {
+        out.push(Loop { size: 1, strides: Vec::new() });
+    }
+    out
+}
+
+fn layout_of(loops: &[Loop], t: usize, offset: i64) -> Layout {
+    let n = loops.len();
+    let stride = |i: usize| loops[i].strides.get(t).copied().unwrap_or(0);
+    let dims = Dims::from_fn(n, |i| if stride(i) == 0 { 1 } else { loops[i].size });
+    let b = Blocking {
+        padded_dims: dims,
+        padded_offsets: Dims::filled(n, 0),
+        offset,
+        strides: Dims::from_fn(n, stride),
+        inner: oxidnn_spec::Blocks::default(),
+        compensation: None,
+    };
+    Layout { dims, format: Format::Blocked(Arc::new(b)) }
+}

@@ -1,0 +1,163 @@
+//! Who uses a region of memory: whoever works on it this moment, and the work on asynchronous queues that will.
+//!
+//! Executions take memories by shared reference, so the compiler cannot tell a reader from a writer. A synchronous execution, a mapping, or the
+//! act of submitting borrows the memory as readers or one writer; a borrow that conflicts with one of another thread is a race, and refused. Work
+//! that is submitted and not done is no conflict: the region remembers its last writer and its readers since by queue and ticket, and whoever
+//! comes next begins after them.
+
+use super::Storage;
+use crate::queue::{Queue, Ticket};
+use oxidnn_spec::Error;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Users of one region of memory, shared by all memory objects over it.
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    borrowed: AtomicU32,
+    /// Whether anything was ever submitted that may not be done.
+    is_pending: AtomicBool,
+    pending: Mutex<Pending>,
+}
+
+const WRITER: u32 = u32::MAX;
+
+/// What a use does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// Submitted work that reads or writes the region.
+#[derive(Clone)]
+pub(crate) struct Submitted {
+    queue: Arc<dyn Queue>,
+    ticket: Ticket,
+}
+
+#[derive(Debug, Default)]
+struct Pending {
+    writer: Option<Submitted>,
+    /// Those after the writer, the last of each queue.
+    readers: Vec<Submitted>,
+}
+
+impl Uses {
+    /// Borrows it for `access`; false when somebody works on it in a way that conflicts.
+    #[inline]
+    pub(crate) fn try_take(&self, access: Access) -> bool {
+        match access {
+            Access::Write => self.borrowed.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok(),
+            Access::Read => {
+                let more = |n| if n >= WRITER - 1 { None } else { Some(n + 1) };
+                self.borrowed.try_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
+            }
+        }
+    }
+
+    /// Gives back what [`Uses::try_take`] took.
+    #[inline]
+    pub(crate) fn release(&self, access: Access) {
+        match access {
+            Access::Write => self.borrowed.store(0, Ordering::Release),
+            Access::Read => _ = self.borrowed.fetch_sub(1, Ordering::Release),
+        }
+    }
+
+    /// What it is used for, in words.
+    pub(crate) fn state(&self) -> &'static str {
+        match self.borrowed.load(Ordering::Relaxed) {
+            0 => "not in use",
+            WRITER => "memory that is being written",
+            _ => "memory that is being read",
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Submitted work that `access` comes after.
+    fn before(&self, access: Access) -> Vec<Submitted> {
+        let mut pending = self.lock();
+        pending.forget_done();
+        self.is_pending.store(pending.writer.is_some() || !pending.readers.is_empty(), Ordering::Relaxed);
+        let readers = if access == Access::Write { &pending.readers[..] } else { &[] };
+        pending.writer.iter().chain(readers).cloned().collect()
+    }
+
+    /// Waits on the host until `access` may begin.
+    ///
+    /// # Errors
+    /// A failure of the work that was waited for, which its stream has not shown yet.
+    #[inline]
+    pub(crate) fn settle(&self, access: Access) -> Result<(), Error> {
+        if !self.is_pending.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.before(access).iter().try_for_each(|p| p.queue.wait_until(p.ticket))
+    }
+
+    /// Has `queue` begin what is submitted next when `access` may begin.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when a device fails.
+    pub(crate) fn order(&self, access: Access, queue: &Arc<dyn Queue>) -> Result<(), Error> {
+        if !self.is_pending.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.before(access).iter().filter(|p| !Arc::ptr_eq(&p.queue, queue)).try_for_each(|p| queue.wait_for(&p.queue, p.ticket))
+    }
+
+    /// Remembers work that was submitted.
+    pub(crate) fn submitted(&self, access: Access, queue: &Arc<dyn Queue>, ticket: Ticket) {
+        let mut pending = self.lock();
+        let now = Submitted { queue: queue.clone(), ticket };
+        match access {
+            Access::Write => *pending = Pending { writer: Some(now), readers: Vec::new() },
+            Access::Read => match pending.readers.iter_mut().find(|p| Arc::ptr_eq(&p.queue, queue)) {
+                Some(reader) => reader.ticket = ticket,
+                None => pending.readers.push(now),
+            },
+        }
+        self.is_pending.store(true, Ordering::Release);
+    }
+}
+
+impl Pending {
+    fn forget_done(&mut self) {
+        let waits = |p: &Submitted| !matches!(p.queue.is_done(p.ticket), Ok(true)) || p.queue.wait_until(p.ticket).is_err();
+        self.writer = self.writer.take().filter(waits);
+        self.readers.retain(waits);
+    }
+}
+
+impl fmt::Debug for Submitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.ticket.fmt(f)
+    }
+}
+
+/// A borrow that is given back when dropped; keeps the memory alive meanwhile.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    storage: Arc<Storage>,
+    access: Option<Access>,
+}
+
+impl Guard {
+    /// Takes the storage for `access` (`None`: keeps it alive only); `None` on conflict.
+    pub(crate) fn take(storage: &Arc<Storage>, access: Option<Access>) -> Option<Guard> {
+        access.is_none_or(|a| storage.uses.try_take(a)).then(|| Guard { storage: storage.clone(), access })
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(a) = self.access {
+            self.storage.uses.release(a);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Which elements of an output come from one reduction, and how large the terms of their sums are.
+
+use super::{largest, values, volume};
+use crate::host::{HostArgs, for_each_position};
+use oxidnn_spec::op::{EltwiseAlg, PoolAlg, ReductionAlg, ResamplingAlg};
+use oxidnn_spec::{Arg, Op, Problem};
+
+/// The row that each element of an output belongs to.
+pub(super) enum Rows {
+    /// One for all.
+    Whole,
+    /// Each element is a row of its own.
+    Each,
+    /// The index of each element's row, and how many there are.
+    Of(Vec<u32>, usize),
+}
+
+/// The dimensions that number rows.
+enum Kept {
+    None,
+    All,
+    /// Those before this one.
+    Before(usize),
+    /// All but this one.
+    AllBut(usize),
+    /// This one.
+    Only(usize),
+    /// The first, and groups of so many of the second.
+    Groups(i64),
+}
+
+impl Rows {
+    /// The rows of output `arg`, a tensor of `dims` with `elements` stored elements.
+    pub(super) fn of(problem: &Problem, arg: Arg, dims: &[i64], elements: usize) -> Rows {
+        let index: Box<dyn Fn(&[i64]) -> i64> = match kept(problem, arg, dims.len()) {
+            Kept::All => return Rows::Each,
+            Kept::None => return Rows::Whole,
+            // Sparse tensors store fewer.
+            _ if volume(dims) != elements as i64 || dims.contains(&0) => return Rows::Whole,
+            Kept::Before(n) => Box::new(move |p| p[..n].iter().zip(dims).fold(0, |i, (p, d)| i * d + p)),
+            Kept::AllBut(n) => Box::new(move |p| (0..p.len()).filter(|&d| d != n).fold(0, |i, d| i * dims[d] + p[d])),
+            Kept::Only(n) => Box::new(move |p| p[n]),
+            Kept::Groups(g) => Box::new(move |p| p[0] * (dims[1] / g) + p[1] / g),
+        };
+        let mut of = Vec::with_capacity(elements);
+        for_each_position(dims, |p| of.push(index(p) as u32));
+        let count = of.iter().max().map_or(0, |m| *m as usize + 1);
+        Rows::Of(of, count)
+    }
+
+    pub(super) fn is_each(&self) -> bool {
+        matches!(self, Rows::Each)
+    }
+
+    /// The largest finite magnitude in each row.
+    pub(super) fn largest(&self, values: &[f64]) -> Vec<f64> {
+        match self {
+            Rows::Whole => vec![largest(values)],
+            Rows::Each => values.iter().map(|v| if v.is_finite() { v.abs() } else { 0.0 }).collect(),
+            Rows::Of(of, count) => {
+                let mut rows = vec![0f64; *count];
+                of.iter().zip(values).filter(|(_, v)| v.is_finite()).for_each(|(&r, v)| rows[r as usize] = rows[r as usize].max(v.abs()));
+                rows
+            }
+        }
+    }
+
+    /// The magnitude that the errors of each element are relative to: the largest of its row, and at least `floors`, one for all or for each row.
+    pub(super) fn scales(&self, want: &[f64], floors: &[f64]) -> Vec<f64> {
+        let floor = |row: usize| floors.get(row).or(floors.first()).copied().unwrap_or(0.0);
+        let rows: Vec<f64> = self.largest(want).into_iter().enumerate().map(|(r, v)| v.max(floor(r))).collect();
+        match self {
+            Rows::Whole | Rows::Each => rows,
+            Rows::Of(of, _) => of.iter().map(|&r| rows[r as usize]).collect(),
+        }
+    }
+}
+
+fn kept(problem: &Problem, arg: Arg, rank: usize) -> Kept {
+    let is_data = matches!(arg, Arg::DST | Arg::DIFF_SRC);
+    match &problem.op {
+        Op::Eltwise(_) | Op::Binary(_) | Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Sum(_) | Op::Reduction(_) => Kept::All,
+        Op::Pool(p) if p.alg == PoolAlg::Max => Kept::All,
+        Op::Resampling(r) if r.alg == ResamplingAlg::Nearest => Kept::All,
+        Op::Prelu(_) if arg != Arg::DIFF_WEIGHTS => Kept::All,
+        Op::LayerNorm(_) | Op::GroupNorm(_) | Op::BatchNorm(_) if !is_data => Kept::All,
+        Op::BatchNorm(_) => Kept::Only(1),
+        Op::LayerNorm(_) => Kept::AllBut(rank - 1),
+        Op::GroupNorm(n) => Kept::Groups((n.src.dims()[1] / n.groups.max(1)).max(1)),
+        Op::Softmax(s) => Kept::AllBut(s.axis),
+        Op::Matmul(_) | Op::Sdpa(_) => Kept::AllBut(rank - 1),
+        Op::InnerProduct(_) if is_data => Kept::Before(1),
+        Op::Conv(_) | Op::Deconv(_) | Op::Pool(_) | Op::Resampling(_) | Op::Lrn(_) if is_data => Kept::Before(2.min(rank)),
+        _ => Kept::None,
+    }
+}
+
+/// The smallest scale of each row, or of all rows, by the inputs.
+pub(super) fn floors(problem: &Problem, arg: Arg, inputs: &HostArgs, rows: &Rows, terms: i64) -> Vec<f64> {
+    let of = |arg| values(inputs, arg).unwrap_or_default();
+    match &problem.op {
+        Op::Eltwise(e) if problem.attr.post_ops.is_empty() => eltwise(e.alg, [e.alpha.get(), e.beta.get()].map(f64::from), arg, &of),
+        Op::BatchNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
+        Op::LayerNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
+        Op::GroupNorm(n) if arg == Arg::DIFF_SRC => gradient_of_norm(rows, &of, f64::from(n.epsilon.get())),
+        _ => vec![self::terms(problem, arg, inputs, terms)],
+    }
+}
+
+/// The sizes of the terms that an element-wise function is put together of: where these cancel, its error is relative to them.
+fn eltwise(alg: EltwiseAlg, parameters: [f64; 2], arg: Arg, of: &dyn Fn(Arg) -> Vec<f64>) -> Vec<f64> {
+    use EltwiseAlg::*;
+    let parameter = parameters.into_iter().fold(1f64, |m, p| m.max(p.abs()));
+    let magnitudes =
+        |values: Vec<f64>, least: f64| values.into_iter().map(|x| if x.is_finite() { x.abs().max(least) } else { least }).collect();
+    match (arg, alg) {
+        (Arg::DST, GeluErf | GeluTanh) => magnitudes(of(Arg::SRC), 0.0),
+        (Arg::DST, Linear | HardSigmoid | HardSwish) => magnitudes(of(Arg::SRC), 1.0).into_iter().map(|m: f64| m * parameter).collect(),
+        (Arg::DST, _) => vec![0.0],
+        _ => {
+            let x = [Arg::SRC, Arg::DST].map(of).concat();
+            of(Arg::DIFF_DST)
+                .into_iter()
+                .zip(x)
+                .map(|(d, x)| if x.is_finite() { d.abs() * x.abs().max(1.0) * parameter } else { 0.0 })
+                .collect()
+        }
+    }
+}
+
+/// `scale / sqrt(variance + epsilon) * (diff_dst - mean(diff_dst) - x * mean(x * diff_dst))` is often far smaller than its first term.
+fn gradient_of_norm(rows: &Rows, of: &dyn Fn(Arg) -> Vec<f64>, epsilon: f64) -> Vec<f64> {
+    let scale = of(Arg::SCALE);
+    let scale = if scale.is_empty() { 1.0 } else { largest(&scale) };
+    let variance = of(Arg::VARIANCE);
+    let deviation = |row: usize| variance.get(row).map_or(1.0, |v| (v + epsilon).sqrt());
+    rows.largest(&of(Arg::DIFF_DST)).into_iter().enumerate().map(|(row, d)| d * scale / deviation(row)).collect()
+}
+
+/// The expected magnitude of the sums of `terms` terms of output `arg`, by the inputs.
+pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) -> f64 {
+    let of = |arg| values(inputs, arg);
+    let root = (terms as f64).sqrt();
+    let scale = |arg| of(Arg::scale(arg)).map_or(1.0, |s| largest(&s));
+    let factors = [Arg::SRC, Arg::DIFF_DST, Arg::WEIGHTS].into_iter();
+    match &problem.op {
+        Op::Conv(_) | Op::Deconv(_) | Op::Matmul(_) | Op::InnerProduct(_) => {
+            let product: f64 = factors.filter_map(|a| Some(mean_square(&of(a)?) * scale(a))).product();
+            let divisor = of(Arg::scale(Arg::DST)).map_or(1.0, |s| s.iter().fold(f64::INFINITY, |m, v| m.min(v.abs())));
+            product * root / if divisor > 0.0 { divisor } else { 1.0 }
+        }
+        Op::Reduction(r) => match r.alg {
+            ReductionAlg::Sum => of(Arg::SRC).map_or(0.0, |s| mean_square(&s)) * root,
+            ReductionAlg::Mean => of(Arg::SRC).map_or(0.0, |s| mean_square(&s)) / root,
+            _ => 0.0,
+        },
+        Op::Pool(p) => {
+            let size = [Arg::SRC, Arg::DIFF_DST].into_iter().filter_map(of).map(|v| mean_square(&v)).fold(0.0, f64::max);
+            if p.alg == PoolAlg::Max { size * root } else { size / root }
+        }
+        Op::Resampling(_) | Op::Lrn(_) => [Arg::SRC, Arg::DIFF_DST].into_iter().filter_map(of).map(|v| mean_square(&v)).fold(0.0, f64::max),
+        Op::Softmax(_) if arg == Arg::DIFF_SRC => [Arg::DST, Arg::DIFF_DST].into_iter().filter_map(of).map(|v| mean_square(&v)).product(),
+        Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_) => {
+            let size = |arg| of(arg).map_or(1.0, |v| largest(&v));
+            match arg {
+                Arg::MEAN => size(Arg::SRC),
+                Arg::VARIANCE => size(Arg::SRC).powi(2),
+                Arg::DIFF_SCALE | Arg::DIFF_SHIFT => size(Arg::DIFF_DST) * root,
+                _ => size(Arg::SCALE),
+            }
+        }
+        Op::Sum(s) => {
+            let size = |(i, scale): (usize, &oxidnn_spec::Real)| {
+                f64::from(scale.get()).abs() * of(Arg::multiple_src(i)).map_or(0.0, |v| largest(&v))
+            };
+            s.scales.iter().enumerate().map(size).fold(0.0, f64::max)
+        }
+        _ if problem.attr.post_ops.is_empty() => 0.0,
+        _ => [Arg::SRC, Arg::SRC_1].into_iter().filter_map(of).map(|v| largest(&v)).fold(0.0, f64::max),
+    }
+}
+
+/// The root of the mean square of the finite values.
+fn mean_square(values: &[f64]) -> f64 {
+    let squares: Vec<f64> = values.iter().filter(|v| v.is_finite()).map(|v| v * v).collect();
+    (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
+}

@@ -1,0 +1,62 @@
+//! Describing and making a primitive costs neither memory nor time that grows with its tensors: problems of tensors that no machine has. Where a
+//! table grew with a dimension, the process would end, or not come back.
+
+use oxidnn_spec::text::{self, Settings};
+use oxidnn_testing::harness::rows;
+
+const LINES: &str = "
+--resampling --alg=nearest mb1ic1iw1ow8589934592
+--resampling --alg=linear mb1ic16iw8589934592ow8
+--resampling --alg=linear --dir=BWD_D mb1ic16iw8ow8589934592
+--resampling --alg=linear --tag=axb mb1ic16ih8iw3oh8ow2147483647
+--pool --dir=FWD_I mb1ic1iw1000000000000ow500000000000kw2sw2
+--pool --dir=FWD_D --tag=axb mb1ic16iw1000000000000ow500000000000kw2sw2
+--pool --dir=BWD_D --tag=axb mb1ic16iw1000000000000ow500000000000kw2sw2
+--pool --dir=BWD_D --alg=avg_p mb1ic16iw68719476736ow68719476736kw3pw1
+--pool --dir=FWD_I --alg=avg_np --tag=axb mb1ic16iw68719476736ow68719476736kw3pw1
+--pool --dir=FWD_I --alg=avg_np --tag=axb mb1ic16ih68719476736iw1oh68719476736ow1kh3ph1
+--pool --dir=BWD_D --alg=avg_np mb1ic16ih68719476736iw1oh68719476736ow1kh3ph1
+--pool --dir=FWD_I --alg=avg_p mb1ic16iw68719476736ow1kw68719476736
+--pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh1ow32kh2sh2305843009213693952
+--pool --dir=BWD_D --tag=axb mb1ic16ih2iw32oh1ow32kh2sh2305843009213693952
+--pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh1ow32kh4611686018427387904ph4611686018427387903
+--shuffle --axis=1 --group=4 1x68719476736x8
+--shuffle --dir=BWD_D --axis=2 --group=4 1x8x68719476736
+--softmax --axis=1 2x68719476736
+--softmax --axis=0 68719476736x3
+--lnorm 2x68719476736
+--lnorm --dir=BWD_DW --flags=CH 68719476736x2
+--bnorm --dir=FWD_D --tag=axb mb1ic68719476736iw8
+--bnorm --dir=BWD_DW --flags=CH mb1ic8iw68719476736
+--gnorm --dir=FWD_D g2mb1ic8iw68719476736
+--gnorm --dir=BWD_DW --flags=CH g34359738368mb1ic68719476736iw1
+--lrn --dir=FWD_D mb1ic68719476736iw8
+--lrn --dir=BWD_D --alg=WITHIN mb1ic8iw68719476736
+--reduction --alg=sum 4x68719476736:4x1
+--reduction --alg=max 68719476736x4:1x4
+--binary --alg=max 4x68719476736x3:4x1x3
+--concat --axis=1 3x68719476736:3x4
+--sum --sdt=f32:f32 3x68719476736
+--eltwise --alg=exp 3x68719476736
+--prelu --dir=BWD_DW 68719476736x3:68719476736x1
+--rnn --alg=VANILLA_LSTM l1t1mb1sic3slc3dhc68719476
+--rnn --alg=VANILLA_LSTM l1t68719476736mb1sic3slc3dhc3
+--rnn --alg=VANILLA_GRU l1t2mb68719476736sic3slc3dhc3
+--rnn --alg=VANILLA_AUGRU --prop=BWD_DW l1t2mb68719476736sic3slc3dhc3
+--rnn --alg=LBR_GRU --prop=BWD_DW l1t68719476736mb2sic3slc3dhc3
+";
+
+#[test]
+fn primitives_over_long_tensors_cost_what_others_cost() {
+    let engine = oxidnn_cpu::engine();
+    let mut settings = Settings::default();
+    for line in LINES.lines().filter(|l| !l.is_empty()) {
+        let cases = text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}"));
+        for case in cases {
+            let rows = rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}"));
+            for row in rows {
+                row.create().unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
+            }
+        }
+    }
+}

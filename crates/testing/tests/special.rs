@@ -1,0 +1,169 @@
+//! Numbers that are none, infinities, zeros of both signs and subnormal numbers: every row gives NaN where the reference does and nowhere else.
+//! Sums stay small and maxima are those of whole numbers, so that all else is exact or within tolerance.
+
+use oxidnn_cpu::{CpuDevice, CpuTarget};
+use oxidnn_runtime::{Engine, Stream};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+use oxidnn_spec::text::{self, Settings};
+use oxidnn_spec::{Arg, DataType, Use};
+use oxidnn_testing::concrete::concrete;
+use oxidnn_testing::harness::{self, Truth};
+use oxidnn_testing::{fill, targets};
+
+/// Values that functions treat apart; 1e-40 is subnormal in f32.
+const SPECIAL: [f64; 23] = [
+    1.0,
+    f64::NAN,
+    -1.0,
+    f64::INFINITY,
+    0.5,
+    f64::NEG_INFINITY,
+    -0.0,
+    0.0,
+    2.5,
+    1e-40,
+    -1e-40,
+    -3.0,
+    0.25,
+    -0.5,
+    1.5,
+    -2.0,
+    3.0,
+    -0.25,
+    2.0,
+    0.75,
+    -1.5,
+    20.0,
+    -20.0,
+];
+
+/// The tensors that hold data, not parameters.
+const DATA: [Arg; 6] = [Arg::SRC, Arg::SRC_1, Arg::DST, Arg::DIFF_DST, Arg::multiple_src(0), Arg::multiple_src(1)];
+
+/// The engines that generated code is run on.
+fn engines() -> Vec<(Engine, Option<CpuTarget>)> {
+    let narrower = targets::narrower().into_iter().map(|t| (Engine::new(CpuDevice::new(t)), Some(t)));
+    std::iter::once((oxidnn_cpu::engine(), None)).chain(narrower).collect()
+}
+
+/// Every row on the special values; what is wrong.
+fn check(line: &str) -> Vec<String> {
+    let case = text::parse_line(&mut Settings::default(), line).unwrap_or_else(|e| panic!("{line}: {e}")).remove(0);
+    let mut wrong = Vec::new();
+    for (engine, target) in engines() {
+        let stream = Stream::new(&engine).expect("a stream");
+        for row in harness::rows(&engine, &case.problem).unwrap_or_else(|e| panic!("{line}: {e}")) {
+            if target.is_some_and(|t| !targets::runs(&t, row.impl_name())) {
+                continue;
+            }
+            let problem = concrete(row.problem(), &case.fill).expect("a concrete problem");
+            let inputs = fill::arguments(&problem, &case.fill);
+            for o in problem.operands().iter().filter(|o| o.usage == Use::In && DATA.contains(&o.arg) && !o.tensor.dtype.is_integral()) {
+                let Some(host) = inputs.get(o.arg) else { continue };
+                // Two operands meet in all pairs, where they have as many elements.
+                let n = SPECIAL.len();
+                let at = |i: usize| if [Arg::SRC_1, Arg::DIFF_DST, Arg::multiple_src(1)].contains(&o.arg) { i / n } else { i };
+                host.set_values(&(0..host.values().len()).map(|i| SPECIAL[at(i) % n]).collect::<Vec<_>>());
+            }
+            let outputs = harness::reference(&problem, &inputs).expect("the reference");
+            let truth = Truth { problem, inputs, outputs, inplace: None, beside: None };
+            let got =
+                harness::execute(&row, &engine, &stream, &truth.inputs).unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
+            let name =
+                format!("{}{}", row.impl_name(), target.map_or(String::new(), |t| format!("@{}", t.jit.map_or("none", |j| j.name()))));
+            wrong.extend(truth.compare(&got).iter().map(|m| format!("{line}\n    {name}: {m}")));
+        }
+    }
+    wrong
+}
+
+fn check_all(lines: impl IntoIterator<Item = String>) {
+    let wrong: Vec<String> = lines.into_iter().flat_map(|line| check(&line)).collect();
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// All functions, with parameters that make sense for each.
+fn functions() -> Vec<(EltwiseAlg, &'static [&'static str])> {
+    use EltwiseAlg::*;
+    let parameters: fn(EltwiseAlg) -> &'static [&'static str] = |alg| match alg {
+        Clip | ClipV2 | ClipV2Dst => &["--alpha=-1 --beta=2", "--alpha=0.5 --beta=0.5"],
+        Pow => &[
+            "--alpha=1 --beta=0.5",
+            "--alpha=2 --beta=-0.5",
+            "--alpha=1 --beta=1.5",
+            "--alpha=-1 --beta=3",
+            "--alpha=1 --beta=-2",
+            "--alpha=1 --beta=0",
+            "--alpha=1 --beta=1",
+            "--alpha=1 --beta=inf",
+            "--alpha=1 --beta=-inf",
+            "--alpha=1 --beta=0.3",
+            "--alpha=1 --beta=-1.7",
+            "--alpha=1 --beta=9",
+        ],
+        HardSigmoid | HardSwish => &["--alpha=0.25 --beta=0.5"],
+        Elu | EluDst | Relu | ReluDst => &["--alpha=0.5", "--alpha=0"],
+        Linear => &["--alpha=2 --beta=1", "--alpha=0 --beta=1"],
+        SoftRelu | Swish => &["--alpha=1.5", "--alpha=-1"],
+        _ => &[""],
+    };
+    EltwiseAlg::NAMES.iter().map(|(alg, _)| (*alg, parameters(*alg))).collect()
+}
+
+#[test]
+fn functions_of_elements() {
+    let mut lines = Vec::new();
+    for (alg, parameters) in functions() {
+        for parameters in parameters {
+            for dtype in ["f32", "bf16", "f16"] {
+                lines.push(format!("--eltwise --dir=FWD_I --dt={dtype} --alg={} {parameters} 23x23", alg.name()));
+                if alg != EltwiseAlg::Round {
+                    lines.push(format!("--eltwise --dir=BWD_D --dt={dtype} --alg={} {parameters} 23x23", alg.name()));
+                }
+            }
+        }
+    }
+    check_all(lines);
+}
+
+#[test]
+fn functions_of_two_and_of_windows() {
+    let mut lines = Vec::new();
+    for (alg, name) in BinaryAlg::NAMES {
+        if alg != BinaryAlg::Select {
+            lines.push(format!("--binary --alg={name} 23x23:23x23"));
+            lines.push(format!("--binary --alg={name} 23x23:1x23"));
+            lines.push(format!("--matmul --attr-post-ops={name}:f32:3 23x2:2x23"));
+        }
+    }
+    for dir in ["FWD_I", "FWD_D"] {
+        for tag in ["abx", "axb", "aBx16b"] {
+            lines.push(format!("--pool --dir={dir} --tag={tag} --alg=max mb1ic23ih9iw9oh4ow4kh3sh2"));
+            lines.push(format!("--pool --dir={dir} --tag={tag} --alg=max mb1ic16ih5iw5oh5ow5kh3ph1"));
+        }
+    }
+    for dtype in ["f32", "bf16"] {
+        for alg in ["max", "min", "sum", "mean", "mul"] {
+            for dims in ["23x23:23x1", "23x23:1x23", "2x23x3:1x23x1", "7x2:7x1"] {
+                lines.push(format!("--reduction --sdt={dtype} --ddt={dtype} --alg={alg} {dims}"));
+            }
+        }
+    }
+    for alg in ["softmax_accurate", "softmax_log", "softmax_accurate_inf_as_zero"] {
+        for (axis, dims) in [(1, "5x23"), (0, "23x5"), (1, "3x7x2"), (1, "23x2")] {
+            lines.push(format!("--softmax --dir=FWD_I --alg={alg} --axis={axis} {dims}"));
+        }
+    }
+    lines.push("--prelu --dir=FWD_D 23x23:1x23".into());
+    lines.push("--concat --axis=0 3x23:5x23".into());
+    lines.push("--sum --sdt=f32:f32 --scales=1:0.5 23x23".into());
+    lines.push("--shuffle --axis=1 --group=2 23x4".into());
+    check_all(lines);
+}
+
+#[test]
+fn narrow_numbers_are_none_where_the_wide_ones_are() {
+    assert!(DataType::Bf16.digits() < DataType::F32.digits());
+    let lines = ["f16", "bf16"].map(|d| format!("--binary --sdt={d}:{d} --ddt={d} --alg=max 23x23:23x23"));
+    check_all(lines);
+}
