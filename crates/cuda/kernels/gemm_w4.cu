@@ -20,7 +20,6 @@ using C = Element<C_TYPE>;
 using Scale = Element<SCALE_TYPE>;
 constexpr int kWarps = 8, kBlocks = ROWS / 8;
 constexpr int kLane = WIDTH / 8, kTiles = kLane / 2;   // columns of a lane; instructions that they make
-constexpr int kDepth = ROWS * WIDTH <= 512 ? 4 : 2;        // pieces of K under way
 
 struct W4Params {
     const u16 *a;
@@ -94,16 +93,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_consta
     wait_for_previous_kernel();
 
     float total[kTiles][kBlocks][4] = {}, sum[kTiles][kBlocks][4] = {};
-    Piece ring[kDepth];
-#pragma unroll
-    for (int j = 0; j < kDepth; j++) ring[j] = load_piece(p, min(from + j, pieces - 1) * 32, column, g, q);
-    for (int base = from; base < to; base += kDepth) {
-#pragma unroll
-      for (int j = 0; j < kDepth; j++) {
-        int i = base + j;
-        if (i >= to) break;
-        multiply_piece(ring[j], sum);
-        ring[j] = load_piece(p, min(i + kDepth, pieces - 1) * 32, column, g, q);
+    Piece next = load_piece(p, min(from, pieces - 1) * 32, column, g, q);
+    for (int i = from; i < to; i++) {
+        Piece piece = next;
+        if (i + 1 < to) next = load_piece(p, (i + 1) * 32, column, g, q);
+        multiply_piece(piece, sum);
         if (i + 1 == to || (i + 1) * 32 % p.group == 0) {
             const Scale::Raw *scales = p.scales + i64(i * 32 / p.group) * p.scale_row + min(column, p.n - kLane);
 #pragma unroll
@@ -116,7 +110,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) gemm_w4(const __grid_consta
                 }
             }
         }
-      }
     }
 #pragma unroll
     for (int j = 0; j < kTiles; j++) {

@@ -53,6 +53,7 @@ constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N 
 constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
 
 static_assert(kBlocksM * 64 * CONSUMERS == TILE_M, "a tile is made of blocks of 64 rows");
+static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "TMA stores rows of 128 bytes of the columns that are the block's own");
 static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
 static_assert(SPLIT == 1 || TILE_M * TILE_N * 4 <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
