@@ -130,7 +130,7 @@ fn matmul_line(r: &mut Random) -> String {
         // Strides that executions give: all but the innermost.
         let strided = |r: &mut Random, tail: [u64; 2], one: bool| {
             let all: Vec<String> = (0..dims).map(|d| if d + 1 == dims { "1".into() } else { "*".into() }).collect();
-            let whole = batch.iter().any(|b| *b == 0) || tail.contains(&0) || one;
+            let whole = tail.contains(&0) || one;
             if given == 0 && !whole && r.one_in(2) { format!("{}/s{}", letters(false), all.join("x")) } else { String::new() }
         };
         let tag = |r: &mut Random, tail: [u64; 2], one: bool| match strided(r, tail, one) {
@@ -181,7 +181,8 @@ fn ip_line(r: &mut Random) -> String {
             _ => &["f32", "bf16"],
         };
         let (dt, attributes) = (r.of(types), if dir.starts_with('F') { r.attributes() } else { String::new() });
-        let mut line = format!("--ip --dir={dir} --dt={dt} --stag={} --wtag={}{attributes} mb{mb}ic{ic}oc{oc}", r.tag(), r.of(&["any", "any", "abx"]));
+        let mut line =
+            format!("--ip --dir={dir} --dt={dt} --stag={} --wtag={}{attributes} mb{mb}ic{ic}oc{oc}", r.tag(), r.of(&["any", "any", "abx"]));
         for (d, n) in "dhw".chars().skip(3 - rank).zip(&pixels) {
             line += &format!("i{d}{n}");
         }
