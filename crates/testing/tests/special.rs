@@ -33,8 +33,8 @@ const SPECIAL: [f64; 23] = [
     2.0,
     0.75,
     -1.5,
-    20.0,
-    -20.0,
+    8.0,
+    -8.0,
 ];
 
 /// The tensors that hold data, not parameters.
