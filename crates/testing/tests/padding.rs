@@ -50,7 +50,7 @@ fn check(engine: &Engine, runs: impl Fn(&str) -> bool, wrong: &mut Vec<String>) 
             weights.set_values(&values);
             let outputs = harness::reference(row.problem(), &inputs).unwrap();
             let got = harness::execute(&row, engine, &stream, &inputs).unwrap();
-            let truth = Truth { problem: row.problem().clone(), inputs, outputs, inplace: None };
+            let truth = Truth { problem: row.problem().clone(), inputs, outputs, inplace: None, beside: None };
             executions += 1;
             wrong.extend(truth.compare(&got).iter().map(|m| format!("{line}\n    {}: {m}", row.impl_name())));
         }
