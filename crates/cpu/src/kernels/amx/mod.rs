@@ -18,11 +18,12 @@ use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spe
 use block::{Block, Call, Gatherer, Registers};
 use lines::takes;
 pub use lines::{Half, Lines};
+use oxidnn_expr::number;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
 use oxidnn_runtime::{Buf, Executor, Skip};
-use oxidnn_spec::Error;
+use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -426,18 +427,18 @@ fn strips(list: &mut List<'_>, to: &[usize], rows: Range<usize>, row_bytes: usiz
 
 /// Adds the products of a row of bf16, from a byte of its memory on, and the columns of a panel in a part of the reduction.
 fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], part: &Part, sums: &mut [f32]) {
-    let number = |half: u16| f32::from_bits(u32::from(half) << 16);
+    let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
     let width = sums.len();
     for step in 0..all_steps(part) {
         let mut pair = [0_u8; 4];
         let bytes = if step < part.steps { 4 } else { 2 * usize::from(part.partial) };
         a.read(row + step * 4, &mut pair[..bytes]);
-        let factors = [[pair[0], pair[1]], [pair[2], pair[3]]].map(|half| number(u16::from_ne_bytes(half)));
+        let factors = [[pair[0], pair[1]], [pair[2], pair[3]]].map(|half| value(u16::from_ne_bytes(half)));
         for (column, sum) in sums.iter_mut().enumerate() {
             let mut pair = [0_u8; 4];
             b.read(panel + (step * width + column) * 4, &mut pair);
             for (i, half) in [[pair[0], pair[1]], [pair[2], pair[3]]].into_iter().enumerate().take(bytes / 2) {
-                *sum += factors[i] * number(u16::from_ne_bytes(half));
+                *sum += factors[i] * value(u16::from_ne_bytes(half));
             }
         }
     }
