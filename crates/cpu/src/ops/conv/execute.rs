@@ -175,7 +175,7 @@ impl<'a> Bound<'a> {
                 None => self.copy(task, c, depth, copy),
             };
             if inside {
-                self.multiply_inside(task, &pixels, (c, depth), sums.data, step);
+                self.multiply_inside(task, &pixels, c..c + depth, sums.data, step);
             } else {
                 self.multiply(task, &pixels, (c, depth), &mut sums, step);
             }
@@ -191,9 +191,10 @@ impl<'a> Bound<'a> {
         &self.weights[p.panels.offset + task.group * p.panels.group + panel + c * p.panels.row..]
     }
 
-    /// Adds the products of `depth` source channels from `c` on, without those of taps that lie in the padding.
-    fn multiply_inside(&self, task: &Task<'_>, pixels: &Pixels<'_>, (c, depth): (usize, usize), sums: &mut [f32], step: usize) {
+    /// Adds the products of a range of source channels, without those of taps that lie in the padding.
+    fn multiply_inside(&self, task: &Task<'_>, pixels: &Pixels<'_>, channels: std::ops::Range<usize>, sums: &mut [f32], step: usize) {
         let (p, part) = (self.plan, task.part);
+        let (c, depth) = (channels.start, channels.len());
         let rows: usize = task.count.iter().product();
         let [_, height, width] = task.count;
         let [_, taps_h, taps_w] = [0, 1, 2].map(|i| part.phases[i].taps.len());
