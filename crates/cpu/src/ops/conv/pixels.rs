@@ -417,6 +417,11 @@ impl Tiles {
 }
 
 impl Kernel for Tiles {
+    fn table_bytes(&self) -> usize {
+        let taps = self.passes.iter().flat_map(|pass| &pass.taps).map(Vec::len).sum::<usize>();
+        self.passes.len() * size_of::<Pass>() + taps * size_of::<Tap>()
+    }
+
     fn prepare(&self) -> Result<(), Error> {
         if let Some((_, columns)) = &self.compensation {
             columns.prepare()?;
