@@ -3,6 +3,7 @@
 use crate::handle::{Array, Data, Handle, In, New, Owned};
 use crate::memory::Memory;
 use crate::primitive_desc::PrimitiveDesc;
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use crate::stream::Stream;
 use oxidnn_runtime as runtime;
@@ -42,7 +43,7 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
     guard("dnnl_primitive_create", || {
         primitive.check("primitive")?;
         let desc = pd.get("primitive_desc")?.fixed();
-        let runtime = desc.runtime().create()?;
+        let runtime = stack::deep(|| desc.runtime().create())?;
         primitive.own("primitive", Primitive { desc, runtime })
     })
 }

@@ -417,6 +417,10 @@ impl Tiles {
 }
 
 impl Kernel for Tiles {
+    fn table_bytes(&self) -> usize {
+        self.passes.iter().map(|pass| size_of::<Pass>() + pass.table_bytes()).sum()
+    }
+
     fn prepare(&self) -> Result<(), Error> {
         if let Some((_, columns)) = &self.compensation {
             columns.prepare()?;

@@ -113,6 +113,13 @@ pub(super) struct Pass {
     pub(super) drive: Loops,
 }
 
+impl Pass {
+    /// Bytes of the tables behind it.
+    pub(super) fn table_bytes(&self) -> usize {
+        self.offsets.iter().flatten().map(|phase| phase.len() * size_of::<Offset>()).sum()
+    }
+}
+
 /// Weights of a pass that are packed for each execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Packed {
