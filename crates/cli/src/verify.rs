@@ -83,7 +83,9 @@ impl Report<'_> {
             Verdict::Wrong { why } => ("failed", Vec::new(), why),
             Verdict::Panicked { message } => ("failed", Vec::new(), vec![format!("the implementation panicked: {message}")]),
             Verdict::Refused { why } => ("failed", Vec::new(), vec![why]),
-            Verdict::Skipped => ("skipped", Vec::new(), vec!["no implementation of that name takes it, or what such values give is not defined".into()]),
+            Verdict::Skipped => {
+                ("skipped", Vec::new(), vec!["no implementation of that name takes it, or what such values give is not defined".into()])
+            }
         };
         if self.args.selection.json {
             self.progress.print(json!({ "suite": named.suite, "problem": line, "verdict": word, "rows": rows, "why": why }));
