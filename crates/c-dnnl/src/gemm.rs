@@ -8,7 +8,7 @@ use crate::handle::{Array, ArrayMut, Data, memory_over, region};
 use crate::status::{Failure, Status, guard};
 use crate::threads;
 use oxidnn_expr::quant;
-use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream};
+use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, QueueSpec, Stream};
 use oxidnn_spec::op::{EltwiseAlg, Matmul};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Quant, Real, Tensor};
 use std::collections::HashMap;
@@ -337,7 +337,7 @@ pub(crate) fn stream() -> Result<&'static Stream, Failure> {
     match STREAM.get() {
         Some(stream) => Ok(stream),
         None => {
-            let made = Stream::with_threads(&engine::host(), threads::of_process())?;
+            let made = Stream::with(&engine::host(), &QueueSpec { threads: threads::of_process(), asynchronous: false })?;
             Ok(STREAM.get_or_init(|| made))
         }
     }

@@ -6,7 +6,7 @@
 use crate::memory::Allocation;
 use crate::plan::Planned;
 use crate::queue::{Asynchronous, Immediate, Queue};
-use crate::{Impl, Skip, Threads};
+use crate::{Impl, Skip, Threads, knobs};
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::fmt;
@@ -71,12 +71,19 @@ pub struct Properties {
 }
 
 /// What a stream asks of a device.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct QueueSpec {
     /// Where a host device takes threads from.
     pub threads: Threads,
     /// Whether submissions may return before the work is done. Devices whose queues always do, ignore it.
     pub asynchronous: bool,
+}
+
+impl Default for QueueSpec {
+    /// The process-wide pool, and what the knob `ASYNCHRONOUS_STREAMS` says.
+    fn default() -> QueueSpec {
+        QueueSpec { threads: Threads::default(), asynchronous: knobs::asynchronous_streams() }
+    }
 }
 
 /// Every row that was asked, and why it declined.

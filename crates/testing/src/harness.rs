@@ -10,7 +10,7 @@ use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::op::{BatchNorm, BinaryAlg, EltwiseAlg, Op, Pool, Prop, Rnn};
 use oxidnn_spec::text::{Case, FillHints};
-use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Tensor, Use};
+use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Real, Tensor, Use};
 
 /// Name of the last row of every table.
 pub const REFERENCE_ROW: &str = "ref:any";
@@ -324,12 +324,7 @@ fn beside_jump(problem: &Problem, inputs: &HostArgs) -> Option<[Vec<f64>; 2]> {
         let (nudged, args) = nudged(problem, inputs, at, sign * offset)?;
         Some(reference(&nudged, &args).ok()?.get(Arg::DST)?.values())
     };
-    let [mut below, above] = [side(-1.0)?, side(1.0)?];
-    if at > 0 && is_never_negative(&problem.attr.post_ops[at - 1]) {
-        // Only the nudge takes such a result below 0, where roots and logarithms are NaN.
-        below.iter_mut().zip(&above).filter(|(b, _)| b.is_nan()).for_each(|(b, a)| *b = *a);
-    }
-    Some([below, above])
+    Some([side(-1.0)?, side(1.0)?])
 }
 
 fn is_never_negative(p: &PostOp) -> bool {
@@ -338,7 +333,7 @@ fn is_never_negative(p: &PostOp) -> bool {
         || matches!(p, PostOp::Eltwise { alg: Relu, alpha, .. } if alpha.get() == 0.0)
 }
 
-/// The problem with one more post-op before post-op `at`, which adds `offset`. Whether numbers are equal changes at one point: there the results
+/// The problem with one more post-op before post-op `at`, which adds `offset`, and one that keeps at 0 what was never negative before. Whether numbers are equal changes at one point: there the results
 /// are those of an order, which changes at the same.
 fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Option<(Problem, HostArgs)> {
     let rank = problem.op.tensor(Arg::DST)?.dims().len();
@@ -351,12 +346,16 @@ fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Optio
             other => other,
         };
     }
+    let mut more = vec![PostOp::Binary { alg: BinaryAlg::Add, src1: one.clone(), src2: None }];
+    if at > 0 && is_never_negative(&attr.post_ops[at - 1]) {
+        more.push(PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.0), beta: Real::new(0.0) });
+    }
     let moved = |arg: Arg| match arg.post_op_index() {
-        Some((i, of)) if i >= at && i < problem.attr.post_ops.len() => Arg::post_op(i + 1, of),
+        Some((i, of)) if i >= at && i < problem.attr.post_ops.len() => Arg::post_op(i + more.len(), of),
         _ => arg,
     };
     let mut args = HostArgs(inputs.0.iter().map(|(arg, tensor)| (moved(*arg), tensor.clone())).collect());
-    attr.post_ops.insert(at, PostOp::Binary { alg: BinaryAlg::Add, src1: one.clone(), src2: None });
+    attr.post_ops.splice(at..at, more);
     args.0.push((Arg::post_op(at, Arg::SRC_1), HostTensor::with_values(&one, &[offset])));
     Some((Problem::new(problem.op.clone(), attr).ok()?, args))
 }

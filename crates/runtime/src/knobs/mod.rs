@@ -84,6 +84,12 @@ pub const KNOBS: &[Knob] = &[
         "1024",
         "how many compiled partitions are kept for reuse; 0: none",
     ),
+    knob(
+        "ASYNCHRONOUS_STREAMS",
+        "0, 1",
+        "0",
+        "new streams of a CPU compute on a thread of their own, and executions return at once; host addresses must not be touched before a wait",
+    ),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
 ];
 
@@ -140,6 +146,8 @@ pub struct Knobs {
     pub num_threads: Option<usize>,
     /// `SPIN_MICROSECONDS`.
     pub spin_microseconds: u64,
+    /// `ASYNCHRONOUS_STREAMS`; [`asynchronous_streams`] says what holds now.
+    pub asynchronous_streams: bool,
     /// `SCRATCH_BUDGET`, in bytes.
     pub scratch_budget: usize,
     /// `GRAPH_DUMP`: graphs, partitions.
@@ -193,9 +201,10 @@ struct Chosen {
     fpmath: Option<FpMathMode>,
     jit_dump: Option<bool>,
     jit_profile: Option<bool>,
+    asynchronous_streams: Option<bool>,
 }
 
-static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen { fpmath: None, jit_dump: None, jit_profile: None });
+static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen { fpmath: None, jit_dump: None, jit_profile: None, asynchronous_streams: None });
 
 fn chosen() -> MutexGuard<'static, Chosen> {
     CHOSEN.lock().unwrap_or_else(|e| e.into_inner())
@@ -231,6 +240,16 @@ pub fn set_jit_profile(on: bool) {
     chosen().jit_profile = Some(on);
 }
 
+/// Whether new streams of a CPU are asynchronous where nothing else is asked for.
+pub fn asynchronous_streams() -> bool {
+    chosen().asynchronous_streams.unwrap_or(get().asynchronous_streams)
+}
+
+/// Changes [`asynchronous_streams`], whatever the environment says.
+pub fn set_asynchronous_streams(on: bool) {
+    chosen().asynchronous_streams = Some(on);
+}
+
 fn read() -> &'static (Knobs, Vec<String>) {
     static KNOBS: OnceLock<(Knobs, Vec<String>)> = OnceLock::new();
     KNOBS.get_or_init(|| parse(&|v| std::env::var(v).ok()))
@@ -259,6 +278,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         jit_profile: parser.value("JIT_PROFILE", |v| v.parse::<u8>().ok().filter(|n| *n < 16).map(|n| n & 2 != 0)),
         num_threads: parser.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n))),
         spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
+        asynchronous_streams: parser.value("ASYNCHRONOUS_STREAMS", flag),
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
         graph_dump: parser.value("GRAPH_DUMP", dumps),
         constant_tensor_cache_capacity: parser.value("GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY", capacities),
