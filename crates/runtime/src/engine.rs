@@ -2,9 +2,9 @@
 //!
 //! Two engines over the same device are equal and share everything: code, caches, memory.
 
-use crate::{Space, Threads};
 use crate::device::{Device, DeviceId, EngineKind, Properties, QueueSpec};
 use crate::queue::Queue;
+use crate::{Space, Threads};
 use oxidnn_spec::Error;
 use std::fmt;
 use std::sync::{Arc, OnceLock};

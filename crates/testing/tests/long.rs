@@ -19,7 +19,7 @@ const LINES: &str = "
 --pool --dir=BWD_D --alg=avg_np mb1ic16ih68719476736iw1oh68719476736ow1kh3ph1
 --pool --dir=FWD_I --alg=avg_p mb1ic16iw68719476736ow1kw68719476736
 --pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh1ow32kh2sh281474976710656
---pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh3ow32kh281474976710656ph281474976710656
+--pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh3ow32kh281474976710656kw1ph281474976710655pw0
 --shuffle --axis=1 --group=4 1x68719476736x8
 --shuffle --dir=BWD_D --axis=2 --group=4 1x8x68719476736
 --softmax --axis=1 2x68719476736

@@ -19,7 +19,7 @@ pub(super) fn keep(problem: &Problem) -> Result<(), Failure> {
     scales_of_products(&problem.op, &problem.attr)?;
     scales_of_windows(&problem.op, &problem.attr)?;
     symmetric_weights(&problem.op, &problem.attr)?;
-    types_of_reorders(&problem.op, &problem.attr)
+    types_of_reorders(&problem.op)
 }
 
 /// Fails where a caller asks for Winograd's algorithm and another one was chosen.
@@ -124,16 +124,11 @@ const REORDERS: [(DataType, &[DataType]); 11] = {
     ]
 };
 
-/// Reorders of dense tensors between types of [`REORDERS`]; zero points are those of whole numbers.
-fn types_of_reorders(op: &Op, attr: &Attr) -> Result<(), Failure> {
+/// Reorders of dense tensors between types of [`REORDERS`].
+fn types_of_reorders(op: &Op) -> Result<(), Failure> {
     let Op::Reorder(x) = op else { return Ok(()) };
     if [&x.src, &x.dst].iter().any(|t| !matches!(t.layout.format, Format::Blocked(_))) {
         return Ok(());
-    }
-    for (arg, tensor) in [(Arg::SRC, &x.src), (Arg::DST, &x.dst)] {
-        if attr.zero_points.contains_key(&arg) && !tensor.dtype.is_integral() {
-            return Err(Failure::invalid(format_args!("zero points of {arg}"), tensor.dtype, "a tensor of whole numbers"));
-        }
     }
     let row = |dtype: DataType| REORDERS.iter().find(|row| row.0 == dtype);
     match (row(x.src.dtype), row(x.dst.dtype)) {

@@ -86,10 +86,6 @@ void reorders_convert_between_some_types() {
         THROWS(dnnl_success, convert(pair.first, pair.second));
     for (auto pair : {std::make_pair(dt::f64, dt::f64), {dt::f32, dt::f64}, {dt::f16, dt::bf16}, {dt::bf16, dt::f16}, {dt::f16, dt::s32}})
         THROWS(dnnl_unimplemented, convert(pair.first, pair.second));
-    primitive_attr attr;
-    attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
-    const md plain_one({16, 16}, dt::f32, tag::ab), turned({16, 16}, dt::f32, tag::ba);
-    THROWS(dnnl_invalid_arguments, reorder::primitive_desc(the_engine(), plain_one, the_engine(), turned, attr));
 }
 
 void a_mean_is_described_where_none_is_kept() {
