@@ -6,7 +6,7 @@
 use crate::memory::Allocation;
 use crate::plan::Planned;
 use crate::queue::{Asynchronous, Immediate, Queue};
-use crate::{Impl, Skip, Threads, knobs};
+use crate::{Impl, Skip, Threads, fork, knobs};
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::fmt;
@@ -45,7 +45,7 @@ impl DeviceId {
     /// The identity of the device that `fingerprint` tells from every other one of this process.
     pub fn of(fingerprint: &str) -> DeviceId {
         static KNOWN: OnceLock<Mutex<HashMap<String, u32>>> = OnceLock::new();
-        let mut known = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        let mut known = fork::lock(fork::once(&KNOWN, Mutex::default));
         let next = known.len() as u32 + 1;
         DeviceId(*known.entry(fingerprint.to_owned()).or_insert(next))
     }
