@@ -49,6 +49,11 @@ struct Pixels<'s> {
 }
 
 impl Kernel for Window {
+    fn table_bytes(&self) -> usize {
+        let of = |part: &Part| size_of_val(&*part.taps) + size_of_val(&*part.copied) + size_of_val(&*part.placed);
+        self.parts.iter().map(|part| size_of::<Part>() + of(part)).sum()
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (source, weights, dst) =
             (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);

@@ -417,6 +417,10 @@ impl Tiles {
 }
 
 impl Kernel for Tiles {
+    fn table_bytes(&self) -> usize {
+        self.passes.len() * size_of::<Pass>()
+    }
+
     fn prepare(&self) -> Result<(), Error> {
         if let Some((_, columns)) = &self.compensation {
             columns.prepare()?;
