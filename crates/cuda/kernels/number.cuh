@@ -1,0 +1,189 @@
+// The numbers of every data type: codes in memory to `real` and back. Defined by crates/expr/src/number; rounding is to nearest, ties to even.
+//
+// Generated code has `typedef float real` (or double) before this header.
+#pragma once
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#define DEVICE __device__ __forceinline__
+
+// A float that rounds to every narrower type as the double does: inexact numbers get an odd last digit (rounding to odd).
+DEVICE float narrowed(float v) { return v; }
+DEVICE float narrowed(double v) {
+    float f = __double2float_rz(v);
+    return v == v && (double)f != v && f - f == 0 ? __uint_as_float(__float_as_uint(f) | 1) : f;
+}
+
+DEVICE int nearest_int(float v) { return __float2int_rn(v); }
+DEVICE int nearest_int(double v) { return v != v ? 0 : __double2int_rn(v); }
+DEVICE i64 nearest_long(float v) { return v != v ? 0 : __float2ll_rn(v); }
+DEVICE i64 nearest_long(double v) { return v != v ? 0 : __double2ll_rn(v); }
+
+// What is beyond the largest finite code of a short float.
+enum Overflow { TO_INFINITY, TO_NAN, SATURATE };
+
+// A float of a sign, E exponent bits and M mantissa bits, in the low bits of a word.
+template <int E, int M, u32 MAX, Overflow BEYOND>
+struct ShortFloat {
+    static const int BIAS = (1 << (E - 1)) - 1;
+    static const u32 SIGN = 1u << (E + M);
+    static const u32 BEYOND_MAX = BEYOND == SATURATE ? MAX : MAX + 1;
+    static const u32 NOT_A_NUMBER = BEYOND == TO_INFINITY ? MAX + 1 + (1u << (M > 0 ? M - 1 : 0)) : BEYOND == TO_NAN ? MAX + 1 : MAX;
+
+    static DEVICE float decode(u32 code) {
+        const u32 magnitude = code & (SIGN - 1), sign = (code & SIGN) << (31 - E - M);
+        u32 value;
+        if (magnitude >> M) {
+            value = (magnitude << (23 - M)) + ((127u - BIAS) << 23);
+        } else {
+            value = __float_as_uint((float)magnitude * __uint_as_float((u32)(128 - BIAS - M) << 23));
+        }
+        if (BEYOND == TO_INFINITY && magnitude > MAX) value = magnitude << (23 - M) | 0x7f800000u;
+        if (BEYOND == TO_NAN && magnitude > MAX) value = 0x7fc00000u;
+        return __uint_as_float(value | sign);
+    }
+
+    static DEVICE u32 encode(float v) {
+        const u32 bits = __float_as_uint(v), magnitude = bits & 0x7fffffffu, sign = (bits >> 31) << (E + M);
+        const int cut = 23 - M;
+        // A format without mantissa sends ties up; all others to the even code.
+        const u32 odd = M == 0 ? 1 : magnitude >> cut & 1;
+        const u32 normal = ((magnitude + (1u << (cut - 1)) - 1 + odd) >> cut) - ((127u - BIAS) << M);
+        const float grid = __uint_as_float((u32)(151 - BIAS - M) << 23);
+        const u32 subnormal = __float_as_uint(__fadd_rn(__uint_as_float(magnitude), grid)) - __float_as_uint(grid);
+        u32 code = magnitude < ((u32)(128 - BIAS) << 23) ? subnormal : normal;
+        if (code > MAX) code = BEYOND_MAX;
+        if (magnitude > 0x7f800000u) code = NOT_A_NUMBER;
+        return code | sign;
+    }
+};
+
+struct F32 {
+    enum { BITS = 32, EXPONENT = 8, MANTISSA = 23, FLOATING = 1 };
+    typedef u32 word;
+    static DEVICE real decode(word w) { return __uint_as_float(w); }
+    static DEVICE word encode(real v) { return __float_as_uint((float)v); }
+};
+struct F64 {
+    enum { BITS = 64, EXPONENT = 11, MANTISSA = 52, FLOATING = 0 };
+    typedef u64 word;
+    static DEVICE real decode(word w) { return (real)__longlong_as_double(w); }
+    static DEVICE word encode(real v) { return __double_as_longlong((double)v); }
+};
+struct F16 {
+    enum { BITS = 16, EXPONENT = 5, MANTISSA = 10, FLOATING = 1 };
+    typedef u16 word;
+    static DEVICE real decode(word w) {
+        float f;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(w));
+        return f;
+    }
+    static DEVICE word encode(real v) {
+        word w;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(w) : "f"(narrowed(v)));
+        return w;
+    }
+};
+struct Bf16 {
+    enum { BITS = 16, EXPONENT = 8, MANTISSA = 7, FLOATING = 1 };
+    typedef u16 word;
+    static DEVICE real decode(word w) { return __uint_as_float((u32)w << 16); }
+    static DEVICE word encode(real v) {
+        word w;
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(w) : "f"(narrowed(v)));
+        return w;
+    }
+};
+template <int WIDTH, int E, int M, u32 MAX, Overflow BEYOND>
+struct Short {
+    enum { BITS = WIDTH, EXPONENT = E, MANTISSA = M, FLOATING = 1 };
+    typedef u8 word;
+    static DEVICE real decode(word w) { return ShortFloat<E, M, MAX, BEYOND>::decode(w); }
+    static DEVICE word encode(real v) { return ShortFloat<E, M, MAX, BEYOND>::encode(narrowed(v)); }
+};
+typedef Short<8, 5, 2, 0x7b, TO_INFINITY> F8E5m2;
+typedef Short<8, 4, 3, 0x7e, TO_NAN> F8E4m3;
+typedef Short<4, 2, 1, 0x7, SATURATE> F4E2m1;
+typedef Short<4, 3, 0, 0x7, SATURATE> F4E3m0;
+
+// A power of two without sign and zero: the one at or below the magnitude.
+struct E8m0 {
+    enum { BITS = 8, EXPONENT = 8, MANTISSA = 0, FLOATING = 0 };
+    typedef u8 word;
+    static DEVICE real decode(word w) {
+        return __uint_as_float(w == 255 ? 0x7fc00000u : w == 0 ? 0x00400000u : (u32)w << 23);
+    }
+    static DEVICE word encode(real v) {
+        const int exponent = (int)(__double_as_longlong((double)v) >> 52 & 0x7ff) - 1023;
+        return exponent > 127 ? 255 : exponent < -127 ? 0 : exponent + 127;
+    }
+};
+
+// Whole numbers saturate; NaN is 0.
+template <int WIDTH, class WORD, int LOW, int HIGH>
+struct Whole {
+    enum { BITS = WIDTH, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
+    typedef WORD word;
+    static DEVICE real decode(word w) { return (real)whole(w); }
+    static DEVICE int whole(word w) {
+        if (WIDTH == 4) return LOW < 0 ? (int)((u32)w << 28) >> 28 : w & 15;
+        return LOW < 0 ? (int)(signed char)w : (int)w;
+    }
+    static DEVICE word encode(real v) { return (word)max(LOW, min(HIGH, nearest_int(v))); }
+};
+typedef Whole<8, u8, -128, 127> S8;
+typedef Whole<8, u8, 0, 255> U8;
+typedef Whole<4, u8, -8, 7> S4;
+typedef Whole<4, u8, 0, 15> U4;
+struct S32 {
+    enum { BITS = 32, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
+    typedef u32 word;
+    static DEVICE real decode(word w) { return (real)(int)w; }
+    static DEVICE word encode(real v) { return (word)nearest_int(v); }
+};
+struct S64 {
+    enum { BITS = 64, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
+    typedef u64 word;
+    static DEVICE real decode(word w) { return (real)(i64)w; }
+    static DEVICE word encode(real v) { return (word)nearest_long(v); }
+};
+struct Boolean {
+    enum { BITS = 8, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
+    typedef u8 word;
+    static DEVICE real decode(word w) { return w != 0; }
+    static DEVICE word encode(real v) { return v != 0 && v == v; }
+};
+
+// The code of element `at`; 4-bit elements lie two to a byte, the even one in the low half.
+template <class T>
+DEVICE typename T::word load_code(const void* data, i64 at) {
+    if (T::BITS == 4) return (typename T::word)(((const u8*)data)[at >> 1] >> (at & 1) * 4 & 15);
+    return ((const typename T::word*)data)[at];
+}
+
+// Half bytes are written by atomic operations on the word around them: two threads may own the halves of a byte, and the order does not show.
+template <class T>
+DEVICE void store_code(void* data, i64 at, typename T::word code) {
+    if (T::BITS == 4) {
+        const u64 byte = (u64)data + (at >> 1);
+        u32* word = (u32*)(byte & ~3ull);
+        const int shift = (int)(byte & 3) * 8 + (int)(at & 1) * 4;
+        atomicAnd(word, ~(15u << shift));
+        atomicOr(word, ((u32)code & 15u) << shift);
+    } else {
+        ((typename T::word*)data)[at] = code;
+    }
+}
+
+template <class T>
+DEVICE real load(const void* data, i64 at) {
+    return T::decode(load_code<T>(data, at));
+}
+template <class T>
+DEVICE void store(void* data, i64 at, real v) {
+    store_code<T>(data, at, T::encode(v));
+}

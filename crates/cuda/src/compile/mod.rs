@@ -1,0 +1,9 @@
+//! Kernels from source to code: embedded files, NVRTC, and the code that is there already.
+
+mod files;
+mod loader;
+mod nvrtc;
+
+pub use files::{kernel, HEADERS};
+pub use loader::Loader;
+pub use nvrtc::compile;

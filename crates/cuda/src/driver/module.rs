@@ -1,0 +1,119 @@
+//! Modules of code, their functions, launches.
+
+use super::{Context, CudaError, Current, Stream, check};
+use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUmodule};
+use std::ffi::{CString, c_void};
+use std::sync::Arc;
+
+/// Loaded code.
+#[derive(Debug)]
+pub struct Module {
+    raw: CUmodule,
+    context: Arc<Context>,
+}
+
+// SAFETY: a module is a handle that any thread may use; the driver locks.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// Loads a cubin.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`] where it is none for this GPU.
+    pub fn load(context: &Arc<Context>, cubin: &[u8]) -> Result<Arc<Module>, CudaError> {
+        let _current = Current::of(context)?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: writes a handle; reads an image, whose sizes are inside of it. The bytes come from the compiler or passed the store's checks.
+        check("cuModuleLoadData", unsafe { sys::cuModuleLoadData(&raw mut raw, cubin.as_ptr().cast()) })?;
+        Ok(Arc::new(Module { raw, context: Arc::clone(context) }))
+    }
+
+    /// The function called `name`, which may have `shared` bytes of shared memory at a launch.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`] where there is none, or the GPU has less shared memory.
+    pub fn function(self: &Arc<Module>, name: &str, shared: u32) -> Result<Function, CudaError> {
+        let _current = Current::of(&self.context)?;
+        let name = CString::new(name).unwrap_or_default();
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: writes a handle; reads a string that ends with a zero.
+        check("cuModuleGetFunction", unsafe { sys::cuModuleGetFunction(&raw mut raw, self.raw, name.as_ptr()) })?;
+        if shared > 48 * 1024 {
+            let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function lives.
+            check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(raw, attribute, shared as i32) })?;
+        }
+        Ok(Function { raw, module: Arc::clone(self) })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if let Ok(_current) = Current::of(&self.context) {
+            // SAFETY: made by `load`, unloaded once; functions hold the module.
+            unsafe { sys::cuModuleUnload(self.raw) };
+        }
+    }
+}
+
+/// A function of a module.
+#[derive(Clone, Debug)]
+pub struct Function {
+    raw: CUfunction,
+    module: Arc<Module>,
+}
+
+// SAFETY: a function is a handle that any thread may use; the driver locks.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+/// Blocks, threads and shared memory of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaunchShape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: u32,
+    /// Blocks of a cluster along the first dimension; 1 for none.
+    pub cluster: u32,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+}
+
+impl Function {
+    /// Puts a launch behind the stream's work; `parameters` are the values of the kernel's parameters.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`].
+    ///
+    /// # Safety
+    /// The parameters are as many and as long as the function's, and the memory that they name is valid for what it does, until it is done.
+    pub unsafe fn launch(&self, stream: &Stream, shape: LaunchShape, parameters: &mut [*mut c_void]) -> Result<(), CudaError> {
+        let _current = Current::of(&self.module.context)?;
+        // SAFETY: a plain C structure, for which zeros are the defaults.
+        let mut attribute: CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        attribute.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim.x = shape.cluster;
+        attribute.value.clusterDim.y = 1;
+        attribute.value.clusterDim.z = 1;
+        let [x, y, z] = shape.grid;
+        let config = CUlaunchConfig {
+            gridDimX: x,
+            gridDimY: y,
+            gridDimZ: z,
+            blockDimX: shape.block,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: shape.shared,
+            hStream: stream.handle(),
+            attrs: &raw mut attribute,
+            numAttrs: u32::from(shape.cluster > 1),
+        };
+        // SAFETY: reads the configuration and the parameters, whose fit is the caller's promise.
+        let status = unsafe { sys::cuLaunchKernelEx(&raw const config, self.raw, parameters.as_mut_ptr(), std::ptr::null_mut()) };
+        check("cuLaunchKernelEx", status)
+    }
+}

@@ -1,0 +1,189 @@
+//! Generated headers: what a kernel's code depends on, printed; what it does not depend on, words of its arguments.
+//!
+//! An [`Emitter`] collects the fields of `struct Args` with their [`Word`]s, and device functions that use them: [`View`]s of tensors, [`Factor`]s
+//! (scales and zero points), traversals, formulas of `expr`, and the tail of attributes ([`Tail`]).
+
+mod factor;
+mod symbol;
+mod tail;
+mod traversal;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use factor::Factor;
+pub(crate) use symbol::{literal, Symbol};
+pub(crate) use tail::Tail;
+pub(crate) use traversal::memory_order;
+pub(crate) use view::{Place, View};
+
+use crate::program::{Launch, Source, Word};
+use oxidnn_spec::{DataType, PostOp, Problem};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Threads of a block of the generic kernels.
+pub(crate) const BLOCK: u32 = 256;
+
+/// The type that kernels compute in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Real {
+    /// f32.
+    Single,
+    /// f64: where numbers of 32 bits and more must come out exactly.
+    Double,
+}
+
+impl Real {
+    /// f64 where an operand has a type that f32 does not hold, else f32.
+    pub(crate) fn of(problem: &Problem) -> Real {
+        let wide = |d: DataType| matches!(d, DataType::F64 | DataType::S32 | DataType::S64);
+        let data = problem.op.operands().into_iter().filter(|o| o.arg.is_data() || o.arg.0 < 64).any(|o| wide(o.tensor.dtype));
+        let post_ops = problem.attr.post_ops.iter().any(|p| match p {
+            PostOp::Binary { src1, .. } => wide(src1.dtype),
+            PostOp::Sum { dtype, .. } => dtype.is_some_and(wide),
+            _ => false,
+        });
+        if data || post_ops { Real::Double } else { Real::Single }
+    }
+
+    /// Its name in CUDA C.
+    fn name(self) -> &'static str {
+        match self {
+            Real::Single => "float",
+            Real::Double => "double",
+        }
+    }
+
+    /// The type of a tensor of such numbers.
+    pub(crate) fn dtype(self) -> DataType {
+        match self {
+            Real::Single => DataType::F32,
+            Real::Double => DataType::F64,
+        }
+    }
+}
+
+/// The name of a data type in `number.cuh`.
+pub(crate) fn type_name(dtype: DataType) -> &'static str {
+    match dtype {
+        DataType::F32 => "F32",
+        DataType::F64 => "F64",
+        DataType::F16 => "F16",
+        DataType::Bf16 => "Bf16",
+        DataType::S32 => "S32",
+        DataType::S64 => "S64",
+        DataType::S8 => "S8",
+        DataType::U8 => "U8",
+        DataType::S4 => "S4",
+        DataType::U4 => "U4",
+        DataType::F8E5m2 => "F8E5m2",
+        DataType::F8E4m3 => "F8E4m3",
+        DataType::E8m0 => "E8m0",
+        DataType::F4E2m1 => "F4E2m1",
+        DataType::F4E3m0 => "F4E3m0",
+        DataType::Boolean => "Boolean",
+    }
+}
+
+/// The header of one kernel in the making.
+pub(crate) struct Emitter {
+    real: Real,
+    /// Indices have 64 bits.
+    wide: bool,
+    /// Before the structure of arguments.
+    head: String,
+    fields: String,
+    functions: String,
+    words: Vec<Word>,
+}
+
+impl Emitter {
+    /// A header that computes in `real` over tensors of at most `elements` positions.
+    pub(crate) fn new(real: Real, elements: i64) -> Emitter {
+        let wide = elements > i64::from(i32::MAX);
+        Emitter { real, wide, head: String::new(), fields: String::new(), functions: String::new(), words: Vec::new() }
+    }
+
+    /// A field of the arguments; `declaration` is one word long.
+    pub(crate) fn word(&mut self, declaration: &str, word: Word) {
+        let _ = writeln!(self.fields, "    {declaration};");
+        self.words.push(word);
+    }
+
+    /// A whole number among the arguments.
+    pub(crate) fn number(&mut self, name: &str, value: i64) {
+        self.word(&format!("i64 {name}"), Word::Value(value as u64));
+    }
+
+    /// A real number among the arguments.
+    pub(crate) fn real_number(&mut self, name: &str, value: f64) {
+        self.word(&format!("double {name}"), Word::Value(value.to_bits()));
+    }
+
+    /// An array of whole numbers among the arguments; nothing where it is empty.
+    pub(crate) fn numbers(&mut self, name: &str, values: &[i64]) {
+        if !values.is_empty() {
+            let _ = writeln!(self.fields, "    i64 {name}[{}];", values.len());
+            self.words.extend(values.iter().map(|&v| Word::Value(v as u64)));
+        }
+    }
+
+    /// Sizes among the arguments, with what divisions by them need.
+    pub(crate) fn sizes(&mut self, name: &str, sizes: &[i64]) {
+        if sizes.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.fields, "    Size {name}[{}];", sizes.len());
+        for &size in sizes {
+            let divisor = size.max(1) as u64;
+            let shift = u64::from(64 - (divisor - 1).leading_zeros());
+            let magic = if shift > 32 { 0 } else { ((((1u128 << shift) - u128::from(divisor)) << 32) / u128::from(divisor) + 1) as u64 };
+            self.words.extend([Word::Value(divisor), Word::Value(magic | shift << 32)]);
+        }
+    }
+
+    /// A macro.
+    pub(crate) fn define(&mut self, name: &str, value: impl std::fmt::Display) {
+        let _ = writeln!(self.head, "#define {name} {value}");
+    }
+
+    /// Code before the structure of arguments.
+    pub(crate) fn before(&mut self, text: &str) {
+        self.head.push_str(text);
+    }
+
+    /// Device code behind what is there.
+    pub(crate) fn code(&mut self, text: &str) {
+        self.functions.push_str(text);
+        if !text.ends_with('\n') {
+            self.functions.push('\n');
+        }
+    }
+
+    /// A device function of real numbers by a formula of `expr`.
+    pub(crate) fn formula(&mut self, name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) {
+        let text = symbol::function(name, arity, formula);
+        self.code(&text);
+    }
+
+    /// The launch of the kernel in `file` over `items` items, one a thread.
+    pub(crate) fn launch(self, file: &'static str, items: i64) -> Launch {
+        let blocks = (items.max(1) as u64).div_ceil(u64::from(BLOCK)).min(1 << 20) as u32;
+        self.launch_blocks(file, [blocks, 1, 1])
+    }
+
+    /// The launch of the kernel in `file` on so many blocks.
+    pub(crate) fn launch_blocks(self, file: &'static str, grid: [u32; 3]) -> Launch {
+        let Emitter { real, wide, head, fields, functions, words } = self;
+        let header = format!(
+            "typedef {} real;\ntypedef {} index;\n#include \"number.cuh\"\n#include \"index.cuh\"\n#include \"random.cuh\"\n{head}\n\
+             struct Args {{\n{fields}}};\n\n{functions}",
+            real.name(),
+            if wide { "long long" } else { "int" },
+        );
+        let source = Arc::new(Source { file, header: Arc::from(header) });
+        Launch { source, words, grid, block: BLOCK }
+    }
+}

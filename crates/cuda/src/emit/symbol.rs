@@ -1,0 +1,137 @@
+//! The formulas of `expr` as CUDA C: a number that records what is done with it.
+//!
+//! A formula generic over [`Num`] is evaluated once with [`Symbol`]s; every operation becomes a statement, equal ones once.
+
+use oxidnn_expr::Num;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+thread_local! {
+    static TAPE: RefCell<Tape> = RefCell::default();
+}
+
+/// Statements recorded on this thread.
+#[derive(Default)]
+struct Tape {
+    text: String,
+    known: HashMap<String, u32>,
+}
+
+/// The name of a recorded number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Symbol(u32);
+
+/// The name of a recorded comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Condition(u32);
+
+fn record(kind: &str, value: String) -> u32 {
+    TAPE.with_borrow_mut(|tape| {
+        let next = tape.known.len() as u32;
+        let Tape { text, known } = tape;
+        *known.entry(format!("{kind} {value}")).or_insert_with_key(|_| {
+            let _ = writeln!(text, "    const {kind} t{next} = {value};");
+            next
+        })
+    })
+}
+
+fn number(value: String) -> Symbol {
+    Symbol(record("real", value))
+}
+
+fn condition(value: String) -> Condition {
+    Condition(record("bool", value))
+}
+
+/// A constant as CUDA C writes it, exact in `f64`.
+pub(crate) fn literal(v: f64) -> String {
+    if v.is_nan() {
+        "(real)__longlong_as_double(0x7ff8000000000000ll)".into()
+    } else if v.is_infinite() {
+        format!("(real)__longlong_as_double({}ll)", if v > 0.0 { "0x7ff0000000000000" } else { "0xfff0000000000000u" })
+    } else {
+        format!("(real){v:?}")
+    }
+}
+
+/// A device function `real name(real x0, real x1, ..)` of `arity` numbers that computes `formula`.
+pub(crate) fn function(name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) -> String {
+    TAPE.with_borrow_mut(|tape| *tape = Tape::default());
+    let inputs: Vec<Symbol> = (0..arity).map(|i| number(format!("x{i}"))).collect();
+    let result = formula(&inputs);
+    let body = TAPE.with_borrow_mut(std::mem::take).text;
+    let parameters: Vec<String> = (0..arity).map(|i| format!("real x{i}")).collect();
+    format!("DEVICE real {name}({}) {{\n{body}    return t{};\n}}\n", parameters.join(", "), result.0)
+}
+
+impl Num for Symbol {
+    type Mask = Condition;
+    fn constant(v: f64) -> Symbol {
+        number(literal(v))
+    }
+    fn add(self, o: Symbol) -> Symbol {
+        number(format!("t{} + t{}", self.0, o.0))
+    }
+    fn sub(self, o: Symbol) -> Symbol {
+        number(format!("t{} - t{}", self.0, o.0))
+    }
+    fn mul(self, o: Symbol) -> Symbol {
+        number(format!("t{} * t{}", self.0, o.0))
+    }
+    fn div(self, o: Symbol) -> Symbol {
+        number(format!("t{} / t{}", self.0, o.0))
+    }
+    fn mul_add(self, a: Symbol, b: Symbol) -> Symbol {
+        number(format!("fma(t{}, t{}, t{})", self.0, a.0, b.0))
+    }
+    fn max(self, o: Symbol) -> Symbol {
+        number(format!("fmax(t{}, t{})", self.0, o.0))
+    }
+    fn min(self, o: Symbol) -> Symbol {
+        number(format!("fmin(t{}, t{})", self.0, o.0))
+    }
+    fn abs(self) -> Symbol {
+        number(format!("fabs(t{})", self.0))
+    }
+    fn sqrt(self) -> Symbol {
+        number(format!("sqrt(t{})", self.0))
+    }
+    fn exp(self) -> Symbol {
+        number(format!("exp(t{})", self.0))
+    }
+    fn ln(self) -> Symbol {
+        number(format!("log(t{})", self.0))
+    }
+    fn exp_m1(self) -> Symbol {
+        number(format!("expm1(t{})", self.0))
+    }
+    fn ln_1p(self) -> Symbol {
+        number(format!("log1p(t{})", self.0))
+    }
+    fn tanh(self) -> Symbol {
+        number(format!("tanh(t{})", self.0))
+    }
+    fn erf(self) -> Symbol {
+        number(format!("erf(t{})", self.0))
+    }
+    fn powf(self, p: f64) -> Symbol {
+        number(format!("pow(t{}, {})", self.0, literal(p)))
+    }
+    fn round(self) -> Symbol {
+        number(format!("rint(t{})", self.0))
+    }
+    fn lt(self, o: Symbol) -> Condition {
+        condition(format!("t{} < t{}", self.0, o.0))
+    }
+    fn le(self, o: Symbol) -> Condition {
+        condition(format!("t{} <= t{}", self.0, o.0))
+    }
+    fn eq(self, o: Symbol) -> Condition {
+        condition(format!("t{} == t{}", self.0, o.0))
+    }
+    fn select(mask: Condition, a: Symbol, b: Symbol) -> Symbol {
+        number(format!("t{} ? t{} : t{}", mask.0, a.0, b.0))
+    }
+}

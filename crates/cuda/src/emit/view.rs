@@ -1,0 +1,125 @@
+//! Views: a tensor's elements by position.
+
+use super::{Emitter, type_name};
+use crate::program::Word;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, Blocking, DataType, Format, Layout, Tensor};
+use std::fmt::Write;
+
+/// Where a tensor's elements are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// In the memory of an argument.
+    Arg(Arg),
+    /// So many bytes into the scratch.
+    Scratch(usize),
+}
+
+/// A tensor that a kernel reads or writes by position. Its functions in the header, for a view called `x`:
+///
+/// - `x_at(a, p)`: the element offset of a position;
+/// - `x_load(a, at)`, `x_store(a, at, v)`: an element by its offset;
+/// - `x(a, p)`: an element by its position; `x_type`: its type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) place: Place,
+    pub(crate) dtype: DataType,
+    pub(crate) layout: &'a Layout,
+    /// Positions may lie in the padding; else any position along a dimension of size 1 counts as 0.
+    pub(crate) padded: bool,
+}
+
+impl<'a> View<'a> {
+    /// The elements of `tensor`, passed as `arg`, broadcast along dimensions of size 1.
+    pub(crate) fn of(name: &'a str, arg: Arg, tensor: &'a Tensor) -> View<'a> {
+        View { name, place: Place::Arg(arg), dtype: tensor.dtype, layout: &tensor.layout, padded: false }
+    }
+}
+
+impl Emitter {
+    /// Declares a view.
+    ///
+    /// # Errors
+    /// [`Skip::Layout`] where elements have no offsets.
+    pub(crate) fn view(&mut self, view: &View<'_>) -> Result<(), Skip> {
+        let (name, dtype) = (view.name, type_name(view.dtype));
+        self.code(&format!("typedef {dtype} {name}_type;"));
+        match &view.layout.format {
+            Format::HostScalar => {
+                let Place::Arg(arg) = view.place else { return Err(Skip::Layout("a host scalar in scratch".into())) };
+                self.word(&format!("u64 {name}_bits"), Word::HostScalar(arg));
+                self.code(&format!(
+                    "DEVICE i64 {name}_at(const Args&, const index*) {{ return 0; }}\n\
+                     DEVICE real {name}_load(const Args& a, i64) {{ return {dtype}::decode(({dtype}::word)a.{name}_bits); }}\n\
+                     DEVICE {dtype}::word {name}_code(const Args& a, i64) {{ return ({dtype}::word)a.{name}_bits; }}\n\
+                     DEVICE real {name}(const Args& a, const index*) {{ return {name}_load(a, 0); }}"
+                ));
+                return Ok(());
+            }
+            Format::Blocked(b) => {
+                self.address(view);
+                let text = self.offset(view, b);
+                self.code(&text);
+            }
+            _ => return Err(Skip::Layout("that is neither strides nor blocks".into())),
+        }
+        self.code(&format!(
+            "DEVICE real {name}_load(const Args& a, i64 at) {{ return load<{dtype}>(a.{name}_data, at); }}\n\
+             DEVICE void {name}_store(const Args& a, i64 at, real v) {{ store<{dtype}>(a.{name}_data, at, v); }}\n\
+             DEVICE {dtype}::word {name}_code(const Args& a, i64 at) {{ return load_code<{dtype}>(a.{name}_data, at); }}\n\
+             DEVICE real {name}(const Args& a, const index* p) {{ return {name}_load(a, {name}_at(a, p)); }}"
+        ));
+        Ok(())
+    }
+
+    fn address(&mut self, view: &View<'_>) {
+        let word = match view.place {
+            Place::Arg(arg) => Word::Address { arg, buffer: 0 },
+            Place::Scratch(at) => Word::Scratch(at),
+        };
+        self.word(&format!("void* {}_data", view.name), word);
+    }
+
+    /// The function that gives offsets, with its fields.
+    fn offset(&mut self, view: &View<'_>, b: &Blocking) -> String {
+        let (name, dims) = (view.name, &view.layout.dims);
+        let (mut origin, mut strides, mut terms) = (b.offset, Vec::new(), String::new());
+        for (d, &size) in dims.iter().enumerate() {
+            let single = size == 1 && !view.padded;
+            if !single && b.inner.iter().any(|x| x.0 == d) {
+                let _ = writeln!(terms, "    q = p[{d}] + {};", b.padded_offsets[d]);
+                let mut inner = 1;
+                for (e, block) in b.inner.iter().rev() {
+                    if e == d {
+                        let _ = writeln!(terms, "    at += q % {block} * {inner};\n    q /= {block};");
+                    }
+                    inner *= block;
+                }
+                let _ = writeln!(terms, "    at += (i64)q * a.{name}_stride[{d}];");
+                strides.push(b.strides[d]);
+            } else {
+                origin = origin.wrapping_add(blocked_term(b, d, b.padded_offsets[d]));
+                let _ = writeln!(terms, "    at += (i64)p[{d}] * a.{name}_stride[{d}];");
+                strides.push(if single { 0 } else { b.strides[d] });
+            }
+        }
+        self.number(&format!("{name}_origin"), origin);
+        self.numbers(&format!("{name}_stride"), &strides);
+        let q = if terms.contains("q =") { "    index q;\n" } else { "" };
+        format!("DEVICE i64 {name}_at(const Args& a, const index* p) {{\n    i64 at = a.{name}_origin;\n{q}{terms}    return at;\n}}\n")
+    }
+}
+
+/// What padded position `p` of dimension `d` adds to the offset.
+fn blocked_term(b: &Blocking, d: usize, mut p: i64) -> i64 {
+    let (mut term, mut stride) = (0i64, 1);
+    for (e, size) in b.inner.iter().rev() {
+        if e == d {
+            term += p % size * stride;
+            p /= size;
+        }
+        stride *= size;
+    }
+    term.wrapping_add(p.wrapping_mul(b.strides[d]))
+}

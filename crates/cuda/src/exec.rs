@@ -1,0 +1,81 @@
+//! Ready code: the launches of a program with their functions. One of the files with unsafe code.
+
+use crate::compile::Loader;
+use crate::driver::{CudaError, Function, LaunchShape, Stream};
+use crate::program::{Launch, Program, Word};
+use oxidnn_spec::Arg;
+use std::ffi::c_void;
+
+/// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
+const ON_STACK: usize = 256;
+
+/// Where the arguments of an execution are.
+pub trait Places {
+    /// The address of buffer `buffer` of an argument; `None` where it is not passed.
+    fn address(&self, arg: Arg, buffer: usize) -> Option<u64>;
+    /// The bits of a number on the host, in the low end of the word.
+    fn host_scalar(&self, arg: Arg) -> Option<u64>;
+    /// The address of the scratch.
+    fn scratch(&self) -> u64;
+}
+
+/// Launches with their functions.
+#[derive(Debug)]
+pub struct Launches {
+    list: Vec<(Launch, Function)>,
+}
+
+impl Launches {
+    /// Makes and loads the code of a program.
+    ///
+    /// # Errors
+    /// [`CudaError`] where it does not compile or load.
+    pub fn load(program: &Program, loader: &Loader) -> Result<Launches, CudaError> {
+        let ready = |launch: &Launch| Ok((launch.clone(), loader.function(&launch.source)?));
+        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()? })
+    }
+
+    /// Number of launches.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// True where there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Puts the launches behind the stream's work.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`].
+    ///
+    /// # Safety
+    /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
+    pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+        for (launch, function) in &self.list {
+            let mut small = [0u64; ON_STACK];
+            let mut large = Vec::new();
+            let words: &mut [u64] = match small.get_mut(..launch.words.len()) {
+                Some(words) => words,
+                None => {
+                    large.resize(launch.words.len(), 0);
+                    &mut large
+                }
+            };
+            for (value, word) in words.iter_mut().zip(&launch.words) {
+                *value = match *word {
+                    Word::Value(v) => v,
+                    Word::Address { arg, buffer } => places.address(arg, buffer).unwrap_or(0),
+                    Word::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
+                    Word::Scratch(at) => places.scratch() + at as u64,
+                };
+            }
+            let shape = LaunchShape { grid: launch.grid, block: launch.block, cluster: 1, shared: 0 };
+            let mut parameters = [words.as_mut_ptr().cast::<c_void>()];
+            // SAFETY: the kernel's one parameter is the structure whose words these are; the places are the caller's promise.
+            unsafe { function.launch(stream, shape, &mut parameters)? };
+        }
+        Ok(())
+    }
+}

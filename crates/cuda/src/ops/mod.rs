@@ -1,0 +1,58 @@
+//! The implementation rows of every operation: one table per operation, best first.
+
+mod compensation;
+mod conv;
+mod map;
+mod matmul;
+mod norm;
+mod pointwise;
+mod products;
+mod reductions;
+mod rows;
+mod sdpa;
+mod windows;
+mod zero;
+
+use crate::row::Row;
+use oxidnn_spec::Op;
+
+const POINTWISE: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }];
+const PRELU: &[Row] =
+    &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
+const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }];
+const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
+const REORDER: &[Row] = &[Row { name: "map:generic", lower: pointwise::reorder }];
+const REDUCTION: &[Row] = &[Row { name: "rows:generic", lower: reductions::reduction }];
+const SOFTMAX: &[Row] = &[Row { name: "rows:generic", lower: reductions::softmax }];
+const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
+const POOL: &[Row] = &[Row { name: "windows:generic", lower: windows::pool }];
+const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resampling }];
+const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
+const MATMUL: &[Row] = &[Row { name: "tiles:generic", lower: matmul::matmul }];
+const INNER_PRODUCT: &[Row] = &[Row { name: "tiles:generic", lower: matmul::inner_product }];
+const CONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::conv }];
+const DECONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::deconv }];
+const SDPA: &[Row] = &[Row { name: "tiles:generic", lower: sdpa::lower }];
+
+/// The rows of an operation, best first.
+pub fn rows(op: &Op) -> &'static [Row] {
+    match op {
+        Op::Eltwise(_) | Op::Binary(_) | Op::Sum(_) => POINTWISE,
+        Op::Prelu(_) => PRELU,
+        Op::Shuffle(_) => SHUFFLE,
+        Op::Concat(_) => CONCAT,
+        Op::Reorder(_) => REORDER,
+        Op::Reduction(_) => REDUCTION,
+        Op::Softmax(_) => SOFTMAX,
+        Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_) => NORM,
+        Op::Pool(_) => POOL,
+        Op::Resampling(_) => RESAMPLING,
+        Op::Lrn(_) => LRN,
+        Op::Matmul(_) => MATMUL,
+        Op::InnerProduct(_) => INNER_PRODUCT,
+        Op::Conv(_) => CONV,
+        Op::Deconv(_) => DECONV,
+        Op::Sdpa(_) => SDPA,
+        Op::Rnn(_) => &[],
+    }
+}

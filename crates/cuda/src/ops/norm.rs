@@ -1,0 +1,416 @@
+//! Batch, layer and group normalisation, forward and backward: one algorithm over three ways to group elements.
+//!
+//! Statistics of layer and group normalisation belong to rows that one block reads, reduces and writes. Those of batch normalisation belong to
+//! channels: their sums are made in parts, put together, and applied element by element.
+
+use super::map::Map;
+use super::pointwise::tensor;
+use super::rows::{Rows, Stage};
+use super::zero;
+use crate::CudaTarget;
+use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order};
+use crate::program::Program;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{NormFlags, Prop};
+use oxidnn_spec::{Arg, Op, Problem, Tensor};
+
+const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
+
+/// Which elements share a mean and a variance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Share {
+    /// Those of a channel (dim 1).
+    Channel,
+    /// Those of a row of the last dimension.
+    Row,
+    /// Those of a batch item and a group of this many channels.
+    Group(i64),
+}
+
+/// A normalisation.
+struct Norm<'a> {
+    problem: &'a Problem,
+    real: Real,
+    share: Share,
+    prop: Prop,
+    flags: NormFlags,
+    epsilon: f64,
+    src: &'a Tensor,
+}
+
+/// Batch, layer and group normalisation.
+pub(crate) fn lower(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let (share, prop, flags, epsilon, src) = match &problem.op {
+        Op::BatchNorm(op) => (Share::Channel, op.prop, op.flags, op.epsilon, &op.src),
+        Op::LayerNorm(op) => (Share::Row, op.prop, op.flags, op.epsilon, &op.src),
+        Op::GroupNorm(op) => (Share::Group((op.src.dims()[1] / op.groups.max(1)).max(1)), op.prop, op.flags, op.epsilon, &op.src),
+        _ => return Err(Skip::Op("anything but normalisations")),
+    };
+    let norm = Norm { problem, real: Real::of(problem), share, prop, flags, epsilon: f64::from(epsilon.get()), src };
+    let mut program = Program::default();
+    if src.is_empty() {
+        for arg in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT] {
+            if let Some(t) = problem.op.tensor(arg) {
+                zero::all(&mut program, arg, t)?;
+            }
+        }
+        return Ok(program);
+    }
+    if prop.is_forward() { norm.forward(&mut program)? } else { norm.backward(&mut program)? }
+    Ok(program)
+}
+
+impl Norm<'_> {
+    fn tensor(&self, arg: Arg) -> Option<&Tensor> {
+        self.problem.op.tensor(arg)
+    }
+
+    /// The dimension that scale and shift go by.
+    fn channel(&self) -> usize {
+        if self.share == Share::Row { self.src.dims().len() - 1 } else { 1 }
+    }
+
+    /// The position in mean and variance that belongs to position `p`.
+    fn stat(&self) -> String {
+        match self.share {
+            Share::Channel => "    const index q[] = {p[1]};\n".into(),
+            Share::Row => "    const index* q = p;\n".into(),
+            Share::Group(channels) => format!("    const index q[] = {{p[0], (index)(p[1] / {channels})}};\n"),
+        }
+    }
+
+    /// Rows of the elements that share statistics.
+    fn rows(&self) -> Rows {
+        let layout = &self.src.layout;
+        let (dims, n) = (&layout.dims, layout.ndims());
+        match self.share {
+            Share::Channel => Rows::over(self.real, layout, |d| d == 1),
+            Share::Row => Rows::over(self.real, layout, |d| d + 1 != n),
+            Share::Group(channels) => {
+                let mut sizes = dims.to_vec();
+                sizes[1] = channels;
+                sizes.push(dims[1] / channels);
+                let inner: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != 0).collect();
+                let terms = inner.iter().fold(1i64, |n, &d| n.saturating_mul(sizes[d]));
+                let outputs = sizes[0].saturating_mul(sizes[n]);
+                let mut emit = Emitter::new(self.real, terms.saturating_mul(outputs));
+                emit.define("RANK", n);
+                emit.traversal("output", &sizes, &[0, n]);
+                emit.traversal("inner", &sizes, &inner);
+                emit.code(&format!(
+                    "DEVICE void row_term(const Args& a, index r, index* p) {{\n    inner(a, r, p);\n    p[1] += p[{n}] * {channels};\n}}\n"
+                ));
+                Rows::with(emit, [outputs, terms], false)
+            }
+        }
+    }
+
+    /// Declares an argument that is there; whether it is.
+    fn input(&self, emit: &mut Emitter, name: &str, arg: Arg) -> Result<bool, Skip> {
+        match self.tensor(arg) {
+            Some(t) => emit.view(&View::of(name, arg, t)).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// `index_of(a, p)`: the row-major number of a position.
+    fn number_of(&self, emit: &mut Emitter) {
+        let dims = self.src.dims();
+        emit.numbers("full", dims);
+        let terms: String = (0..dims.len()).map(|d| format!("    i = i * a.full[{d}] + p[{d}];\n")).collect();
+        emit.code(&format!("DEVICE i64 index_of(const Args& a, const index* p) {{\n    i64 i = 0;\n{terms}    return i;\n}}\n"));
+    }
+
+    /// Forward passes.
+    fn forward(&self, program: &mut Program) -> Result<(), Skip> {
+        if let Some(ws) = self.tensor(Arg::WORKSPACE) {
+            zero::all(program, Arg::WORKSPACE, ws)?;
+        }
+        let dst = tensor(self.problem, Arg::DST)?;
+        if self.flags.use_global_stats {
+            let mut map = Map::over(self.real, &dst.layout);
+            map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+            let (mean, inverse) = self.given(&mut map.emit)?;
+            map.element = self.applied(&mut map.emit, &mean, &inverse)?;
+            program.launches.push(map.launch());
+            return Ok(());
+        }
+        if self.share == Share::Channel {
+            self.batch_forward(program, dst)?;
+        } else {
+            let mut rows = self.rows();
+            rows.emit.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+            let variance = if self.flags.rms { 0 } else { 1 };
+            let mean = if self.flags.rms { "(real)0" } else { "s[0]" };
+            rows.stages = self.statistics(mean);
+            let kept = self.kept(&mut rows.emit, mean, &format!("s[{variance}]"))?;
+            rows.result = self.stat() + &kept;
+            if let Share::Group(channels) = self.share {
+                // An output's own position has its group behind the dimensions.
+                rows.result = rows.result.replace(&format!("p[1] / {channels}"), &format!("p[{}]", self.src.dims().len()));
+            }
+            let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
+            rows.each = self.applied(&mut rows.emit, mean, &inverse)?;
+            program.launches.push(rows.launch());
+            zero::padding(program, Arg::DST, dst)?;
+        }
+        for arg in [Arg::MEAN, Arg::VARIANCE] {
+            if let Some(t) = self.tensor(arg) {
+                zero::padding(program, arg, t)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The stages of mean and variance; RMS has no mean.
+    fn statistics(&self, mean: &str) -> Vec<Stage> {
+        let square = format!("(src(a, p) - {mean}) * (src(a, p) - {mean})");
+        let mut stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum(square, "x / (real)a.terms")];
+        if self.flags.rms {
+            stages.remove(0);
+        }
+        stages
+    }
+
+    /// Statements that keep computed statistics where there is room for them.
+    fn kept(&self, emit: &mut Emitter, mean: &str, variance: &str) -> Result<String, Skip> {
+        let mut text = String::new();
+        if !self.flags.rms && self.input(emit, "mean", Arg::MEAN)? {
+            text += &format!("    mean_store(a, mean_at(a, q), {mean});\n");
+        }
+        if self.input(emit, "variance", Arg::VARIANCE)? {
+            text += &format!("    variance_store(a, variance_at(a, q), {variance});\n");
+        }
+        Ok(text)
+    }
+
+    /// Expressions of mean and reciprocal standard deviation as given, at the position `q`.
+    fn given(&self, emit: &mut Emitter) -> Result<(String, String), Skip> {
+        let mean = if !self.flags.rms && self.input(emit, "mean", Arg::MEAN)? { "mean(a, q)" } else { "(real)0" };
+        if !self.input(emit, "variance", Arg::VARIANCE)? {
+            return Err(Skip::Op("a normalisation without its variances"));
+        }
+        Ok((mean.into(), format!("(real)1 / sqrt(variance(a, q) + {})", literal(self.epsilon))))
+    }
+
+    /// The statements that normalise the element at `p`.
+    fn applied(&self, emit: &mut Emitter, mean: &str, inverse: &str) -> Result<String, Skip> {
+        let (channel, flags) = (self.channel(), self.flags);
+        emit.view(&View::of("src", Arg::SRC, self.src))?;
+        emit.factor(&Factor::scale("factor", &self.problem.attr, Arg::SRC, self.src.dims()));
+        let scale = if self.input(emit, "scale", Arg::SCALE)? && flags.use_scale { format!(" * scale(a, p + {channel})") } else { String::new() };
+        let shift = if self.input(emit, "shift", Arg::SHIFT)? && flags.use_shift { format!(" + shift(a, p + {channel})") } else { String::new() };
+        let added = if self.input(emit, "added", Arg::SRC_1)? && flags.fuse_add_relu { " + added(a, p)" } else { "" };
+        let mut text = self.stat() + &format!("    real v = (src(a, p) - {mean}) * ({inverse}){scale}{shift}{added};\n");
+        if flags.fuse_relu || flags.fuse_add_relu {
+            text.push_str("    const bool positive = !(v <= 0);\n    v = positive ? v : (real)0;\n");
+            if self.tensor(Arg::WORKSPACE).is_some() {
+                emit.word("u32* positives", crate::program::Word::Address { arg: Arg::WORKSPACE, buffer: 0 });
+                self.number_of(emit);
+                text.push_str(
+                    "    if (positive) {\n        const i64 i = index_of(a, p);\n        atomicOr(a.positives + i / 32, 1u << (i % 32));\n    }\n",
+                );
+            }
+        }
+        text.push_str("    finish(a, p, v * factor(a, p));\n");
+        Ok(text)
+    }
+
+    /// Means and variances of channels from sums in parts, then the elements.
+    fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
+        let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
+        let mut view = [("computed_mean", 0), ("computed_variance", 0)];
+        for i in 0..2 {
+            view[i].1 = program.book(channels.bytes()).ok_or(OVERFLOW)?;
+            let known = &view[..i];
+            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
+                emit.view(&View::of("src", Arg::SRC, self.src))?;
+                known.iter().try_for_each(|(name, at)| emit.view(&scratch(name, *at, &channels)))
+            };
+            let mean = if i == 0 { "(real)0" } else { "computed_mean(a, p + 1)" };
+            let term = if i == 0 { "src(a, p)".to_owned() } else { format!("(src(a, p) - {mean}) * (src(a, p) - {mean})") };
+            let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
+            self.channel_sum(program, 1, &term, declare, |emit| {
+                let (name, arg) = if i == 0 { ("mean", Arg::MEAN) } else { ("variance", Arg::VARIANCE) };
+                emit.real_number("count_of_terms", n as f64);
+                emit.view(&scratch("kept", view[i].1, &channels))?;
+                let also = if self.input(emit, name, arg)? { format!("    {name}_store(a, {name}_at(a, p + 1), v);\n") } else { String::new() };
+                Ok(format!("    const real v = s[0] / (real)a.count_of_terms;\n    kept_store(a, kept_at(a, p + 1), v);\n{also}"))
+            })?;
+        }
+        let mut map = Map::over(self.real, &dst.layout);
+        map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
+        for (name, at) in view {
+            map.emit.view(&scratch(name, at, &channels))?;
+        }
+        let inverse = format!("(real)1 / sqrt(computed_variance(a, q) + {})", literal(self.epsilon));
+        map.element = self.applied(&mut map.emit, "computed_mean(a, q)", &inverse)?;
+        program.launches.push(map.launch());
+        Ok(())
+    }
+
+    /// Appends launches that add `term` over all positions with the same index along `channel`: in parts, then the parts. `result` gives the
+    /// statements that take the sum `s[0]` of the channel `p[1]`.
+    fn channel_sum(
+        &self,
+        program: &mut Program,
+        channel: usize,
+        term: &str,
+        declare: impl FnOnce(&mut Emitter) -> Result<(), Skip>,
+        result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
+    ) -> Result<(), Skip> {
+        let dims = self.src.dims();
+        let channels = dims[channel];
+        let terms = dims.volume().ok_or(OVERFLOW)? / channels.max(1);
+        // Parts of at least 1,024 terms, as many as keep a large GPU busy.
+        let parts = (terms / 1024).clamp(1, (65_536 / channels.max(1)).max(1)).min(1024);
+        let partial = Tensor::plain([parts, channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
+        let at = program.book(partial.bytes()).ok_or(OVERFLOW)?;
+        let mut rows = Rows::channels(self.real, &self.src.layout, channel, parts);
+        declare(&mut rows.emit)?;
+        rows.emit.view(&scratch("partial", at, &partial))?;
+        rows.stages = vec![Stage::sum(term, "x")];
+        rows.result = "    partial_store(a, o, s[0]);\n".into();
+        program.launches.push(rows.launch());
+        let mut rows = Rows::over(self.real, &partial.layout, |d| d == 1);
+        rows.emit.view(&scratch("partial", at, &partial))?;
+        rows.stages = vec![Stage::sum("partial(a, p)", "x")];
+        rows.result = result(&mut rows.emit)?;
+        program.launches.push(rows.launch());
+        Ok(())
+    }
+
+    /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
+    /// where the statistics are constants, and without the first of them for RMS. Gradients of parameters come first: the source's may lie over
+    /// its inputs.
+    fn backward(&self, program: &mut Program) -> Result<(), Skip> {
+        let channels = self.src.dims()[self.channel()];
+        let sums = Tensor::plain([channels], self.real.dtype()).map_err(|_| OVERFLOW)?;
+        let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
+        let batch = self.share == Share::Channel && !self.flags.use_global_stats;
+        let mut kept = [0; 2];
+        for (i, (name, arg)) in [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)].into_iter().enumerate() {
+            if wanted[i].is_none() && !batch {
+                continue;
+            }
+            kept[i] = program.book(sums.bytes()).ok_or(OVERFLOW)?;
+            let mut term = String::new();
+            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
+                let (mean, inverse) = self.gradient(emit)?;
+                let value = if i == 0 { format!("gradient(a, p) * (src(a, p) - {mean}) * ({inverse})") } else { "gradient(a, p)".into() };
+                emit.code(&format!("DEVICE real summand(const Args& a, const index* p) {{\n{}    return {value};\n}}\n", self.stat()));
+                Ok(())
+            };
+            term.push_str("summand(a, p)");
+            self.channel_sum(program, self.channel(), &term, declare, |emit| {
+                emit.view(&scratch("kept", kept[i], &sums))?;
+                let mut text = String::from("    kept_store(a, kept_at(a, p + 1), s[0]);\n");
+                if let Some(t) = wanted[i] {
+                    emit.view(&View::of(name, arg, t))?;
+                    text += &format!("    {name}_store(a, {name}_at(a, p + 1), s[0]);\n");
+                }
+                Ok(text)
+            })?;
+        }
+        for (t, arg) in wanted.iter().zip([Arg::DIFF_SCALE, Arg::DIFF_SHIFT]) {
+            if let Some(t) = t {
+                zero::padding(program, arg, t)?;
+            }
+        }
+        let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
+        if batch || self.flags.use_global_stats {
+            self.elements_backward(program, diff_src, batch.then_some((kept, &sums)))?;
+        } else {
+            self.rows_backward(program, diff_src)?;
+        }
+        for arg in [Arg::DIFF_SRC, Arg::DIFF_SRC_1] {
+            if let Some(t) = self.tensor(arg) {
+                zero::padding(program, arg, t)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Declares the source, the statistics and `gradient(a, p)`: the destination's gradient where the fused ReLU let it pass. Expressions of mean
+    /// and reciprocal standard deviation.
+    fn gradient(&self, emit: &mut Emitter) -> Result<(String, String), Skip> {
+        emit.view(&View::of("src", Arg::SRC, self.src))?;
+        emit.view(&View::of("diff_dst", Arg::DIFF_DST, tensor(self.problem, Arg::DIFF_DST)?))?;
+        let stats = self.given(emit)?;
+        if self.tensor(Arg::WORKSPACE).is_some() {
+            emit.word("const u8* positives", crate::program::Word::Address { arg: Arg::WORKSPACE, buffer: 0 });
+            self.number_of(emit);
+            emit.code(
+                "DEVICE real gradient(const Args& a, const index* p) {\n    const i64 i = index_of(a, p);\n    \
+                 return a.positives[i / 8] >> (i % 8) & 1 ? diff_dst(a, p) : (real)0;\n}\n",
+            );
+        } else {
+            emit.code("DEVICE real gradient(const Args& a, const index* p) { return diff_dst(a, p); }");
+        }
+        Ok(stats)
+    }
+
+    /// Declares the scale, and gives the factor of a gradient.
+    fn scale(&self, emit: &mut Emitter) -> Result<String, Skip> {
+        let there = self.flags.use_scale && self.input(emit, "scale", Arg::SCALE)?;
+        Ok(if there { format!(" * scale(a, p + {})", self.channel()) } else { String::new() })
+    }
+
+    /// Statements that write the gradients at `p`, with the means of `g` and `g x^`.
+    fn gradients(&self, emit: &mut Emitter, [mean, inverse]: [&str; 2], [mean_g, mean_gx]: [&str; 2], scale: &str) -> Result<String, Skip> {
+        let added = match self.tensor(Arg::DIFF_SRC_1) {
+            Some(t) => {
+                emit.view(&View::of("diff_added", Arg::DIFF_SRC_1, t))?;
+                "    diff_added_store(a, diff_added_at(a, p), dd);\n"
+            }
+            None => "",
+        };
+        Ok(self.stat()
+            + &format!(
+                "    const real dd = gradient(a, p), inverse = {inverse}, normal = (src(a, p) - {mean}) * inverse;\n{added}    \
+                 finish(a, p, (dd{scale} - {mean_g} - normal * {mean_gx}) * inverse);\n"
+            ))
+    }
+
+    /// The source's gradient where means are zero, or sums of channels that are there.
+    fn elements_backward(&self, program: &mut Program, diff_src: &Tensor, sums: Option<([usize; 2], &Tensor)>) -> Result<(), Skip> {
+        let mut map = Map::over(self.real, &diff_src.layout);
+        map.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
+        let (mean, inverse) = self.gradient(&mut map.emit)?;
+        let scale = self.scale(&mut map.emit)?;
+        let mut means = ["(real)0".to_owned(), "(real)0".to_owned()];
+        if let Some((at, tensor)) = sums {
+            map.emit.view(&scratch("sum_gx", at[0], tensor))?;
+            map.emit.view(&scratch("sum_g", at[1], tensor))?;
+            let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
+            map.emit.real_number("count_of_terms", n as f64);
+            means = ["sum_g", "sum_gx"].map(|s| format!("({s}(a, p + 1){scale} / (real)a.count_of_terms)"));
+        }
+        map.element = self.gradients(&mut map.emit, [&mean, &inverse], [&means[0], &means[1]], &scale)?;
+        program.launches.push(map.launch());
+        Ok(())
+    }
+
+    /// The source's gradient row by row.
+    fn rows_backward(&self, program: &mut Program, diff_src: &Tensor) -> Result<(), Skip> {
+        let mut rows = self.rows();
+        rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
+        let (mean, inverse) = self.gradient(&mut rows.emit)?;
+        let scale = self.scale(&mut rows.emit)?;
+        rows.emit.code(&format!(
+            "DEVICE real scaled(const Args& a, const index* p) {{ return gradient(a, p){scale}; }}\n\
+             DEVICE real normal(const Args& a, const index* p) {{\n{}    return (src(a, p) - {mean}) * ({inverse});\n}}\n",
+            self.stat()
+        ));
+        let mean_g = if self.flags.rms { "(real)0" } else { "x / (real)a.terms" };
+        rows.stages = vec![Stage::sum("scaled(a, p)", mean_g), Stage::sum("scaled(a, p) * normal(a, p)", "x / (real)a.terms")];
+        rows.each = self.gradients(&mut rows.emit, [&mean, &inverse], ["s[0]", "s[1]"], &scale)?;
+        program.launches.push(rows.launch());
+        Ok(())
+    }
+}
+
+/// A tensor in scratch.
+fn scratch<'a>(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {
+    View { name, place: Place::Scratch(at), dtype: tensor.dtype, layout: &tensor.layout, padded: false }
+}

@@ -1,0 +1,228 @@
+//! Operations on each element alone: eltwise, binary, sum, prelu forward, shuffle, concat, reorder.
+
+use super::map::{Map, flattened};
+use crate::CudaTarget;
+use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
+use crate::program::Program;
+use oxidnn_expr::{binary, eltwise, quant};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Binary, Concat, Eltwise, Prelu, Shuffle, Sum};
+use oxidnn_spec::{Arg, Attr, Format, Op, Problem, RnnQuant, Tensor};
+
+/// Sources that one launch of a sum adds.
+const SUM_SOURCES: usize = 32;
+
+/// The tensor that the operation has as `arg`.
+pub(crate) fn tensor(problem: &Problem, arg: Arg) -> Result<&Tensor, Skip> {
+    problem.op.tensor(arg).ok_or(Skip::Op("a problem without one of its tensors"))
+}
+
+/// Eltwise, binary, sum and prelu forward.
+pub(crate) fn lower(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let dst = if problem.op.tensor(Arg::DIFF_SRC).is_some() { Arg::DIFF_SRC } else { Arg::DST };
+    let flat = flattened(problem, dst);
+    let problem = flat.as_ref().unwrap_or(problem);
+    match &problem.op {
+        Op::Eltwise(op) => elements(op, problem),
+        Op::Binary(op) => pairs(op, problem),
+        Op::Sum(op) => sums(op, problem),
+        Op::Prelu(op) => slopes(op, problem),
+        _ => Err(Skip::Op("anything but pointwise operations")),
+    }
+}
+
+fn elements(op: &Eltwise, problem: &Problem) -> Result<Program, Skip> {
+    let (alpha, beta) = (op.alpha.get(), op.beta.get());
+    let to = if op.prop.is_forward() { Arg::DST } else { Arg::DIFF_SRC };
+    let dst = tensor(problem, to)?;
+    let mut map = Map::over(Real::of(problem), &dst.layout);
+    map.tail(&Tail::of(problem, to, dst))?;
+    if op.prop.is_forward() {
+        map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+        map.emit.formula("formula", 1, |x| eltwise::forward(op.alg, alpha, beta, x[0]));
+        map.element.push_str("    finish(a, p, formula(src(a, p)));\n");
+    } else {
+        let data = if op.alg.uses_dst() { Arg::DST } else { Arg::SRC };
+        map.emit.view(&View::of("data", data, tensor(problem, data)?))?;
+        map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, tensor(problem, Arg::DIFF_DST)?))?;
+        map.emit.formula("formula", 2, |x| eltwise::backward(op.alg, alpha, beta, x[0], x[1]));
+        map.element.push_str("    finish(a, p, formula(diff_dst(a, p), data(a, p)));\n");
+    }
+    Ok(map.program())
+}
+
+fn pairs(op: &Binary, problem: &Problem) -> Result<Program, Skip> {
+    let mut map = Map::over(Real::of(problem), &op.dst.layout);
+    map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+    for (name, scale, arg, t) in [("src0", "scale0", Arg::SRC, &op.src0), ("src1", "scale1", Arg::SRC_1, &op.src1)] {
+        map.emit.view(&View::of(name, arg, t))?;
+        map.emit.factor(&Factor::scale(scale, &problem.attr, arg, t.dims()));
+    }
+    let condition = match &op.src2 {
+        Some(t) => {
+            map.emit.view(&View::of("src2", Arg::SRC_2, t))?;
+            "src2(a, p)"
+        }
+        None => "(real)0",
+    };
+    map.emit.formula("formula", 3, |x| binary::apply(op.alg, x[0], x[1], x[2]));
+    map.element = format!("    finish(a, p, formula(src0(a, p) * scale0(a, p), src1(a, p) * scale1(a, p), {condition}));\n");
+    Ok(map.program())
+}
+
+/// A sum of many sources is added in parts, in the order of the sources, with what is there so far in scratch.
+fn sums(op: &Sum, problem: &Problem) -> Result<Program, Skip> {
+    let real = Real::of(problem);
+    let mut program = Program::default();
+    let parts = op.srcs.len().div_ceil(SUM_SOURCES);
+    let partial = Tensor::plain(*op.dst.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let kept = if parts > 1 { program.book(partial.bytes()).ok_or(Skip::Shape("sizes that overflow"))? } else { 0 };
+    let scratch = View { place: crate::emit::Place::Scratch(kept), ..View::of("partial", Arg::DST, &partial) };
+    for part in 0..parts {
+        let (first, last) = (part == 0, part + 1 == parts);
+        let mut map = Map::over(real, if last { &op.dst.layout } else { &partial.layout });
+        map.element.push_str("    real sum = 0;\n");
+        if parts > 1 {
+            if last { map.emit.view(&scratch)? } else { map.written(&scratch)? }
+        }
+        if !first {
+            map.element.push_str("    sum = partial(a, p);\n");
+        }
+        for i in part * SUM_SOURCES..op.srcs.len().min((part + 1) * SUM_SOURCES) {
+            map.emit.view(&View::of(&format!("src{i}"), Arg::multiple_src(i), &op.srcs[i]))?;
+            map.element += &format!("    sum = fma({}, src{i}(a, p), sum);\n", literal(f64::from(op.scales[i].get())));
+        }
+        if last {
+            map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+            map.element.push_str("    finish(a, p, sum);\n");
+        } else {
+            map.element.push_str("    partial_store(a, partial_at(a, p), sum);\n");
+        }
+        program.launches.push(map.launch());
+    }
+    Ok(program)
+}
+
+fn slopes(op: &Prelu, problem: &Problem) -> Result<Program, Skip> {
+    if !op.prop.is_forward() {
+        return Err(Skip::Op("backward passes of prelu"));
+    }
+    let dst = tensor(problem, Arg::DST)?;
+    let mut map = Map::over(Real::of(problem), &dst.layout);
+    map.tail(&Tail::of(problem, Arg::DST, dst))?;
+    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    map.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
+    map.emit.formula("formula", 2, |x| binary::prelu(x[0], x[1]));
+    map.element.push_str("    finish(a, p, formula(src(a, p), weights(a, p)));\n");
+    Ok(map.program())
+}
+
+/// True where elements are copied bit by bit.
+fn is_exact(src: &Tensor, dst: &Tensor, attr: &Attr) -> bool {
+    src.dtype == dst.dtype && attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()
+}
+
+/// The statements that put the element of `src` at `from` to the one of the destination at `to`; `value` makes the number where it is not copied.
+fn copy(emit: &mut Emitter, exact: bool, [from, to]: [&str; 2], value: &str) -> String {
+    emit.define("EXACT", i32::from(exact));
+    if exact {
+        format!("    store_code<dst_type>(a.dst_data, dst_at(a, {to}), src_code(a, src_at(a, {from})));\n")
+    } else {
+        format!("    const real x = src(a, {from});\n    finish(a, {to}, {value});\n")
+    }
+}
+
+/// Channel shuffle.
+pub(crate) fn shuffle(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Shuffle(op) = &problem.op else { return Err(Skip::Op("anything but shuffles")) };
+    let Shuffle { prop, src, dst, axis, group_size } = op;
+    let (from, to) = if prop.is_forward() { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
+    let groups = src.dims()[*axis] / (*group_size).max(1);
+    let rows = if prop.is_forward() { groups } else { *group_size };
+    let mut map = Map::over(Real::of(problem), &to.1.layout);
+    map.tail(&Tail::of(problem, to.0, to.1))?;
+    map.emit.view(&View::of("src", from.0, from.1))?;
+    // The source of target t is i with t = i % columns * rows + i / columns.
+    map.emit.sizes("rows", &[rows]);
+    map.emit.number("columns", src.dims()[*axis] / rows.max(1));
+    let exact = is_exact(from.1, to.1, &problem.attr);
+    let copy = copy(&mut map.emit, exact, ["q", "p"], "x");
+    map.element = format!(
+        "    index q[RANK], column = p[{axis}];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    \
+         const index row = split(a.rows[0], column);\n    q[{axis}] = row * (index)a.columns + column;\n{copy}"
+    );
+    Ok(map.program())
+}
+
+/// Concatenation: a launch a source over the source's positions, and one that zeroes the destination's padding.
+pub(crate) fn concat(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Concat(Concat { axis, srcs, dst }) = &problem.op else { return Err(Skip::Op("anything but concatenations")) };
+    let mut program = Program::default();
+    let mut start = 0;
+    for (i, t) in srcs.iter().enumerate() {
+        let (arg, first) = (Arg::multiple_src(i), start);
+        start += t.dims()[*axis];
+        if t.is_empty() {
+            continue;
+        }
+        // Positions are those of the source, without its padding, in the destination's order.
+        let inside = dst.layout.resized(*t.dims());
+        let plain = oxidnn_spec::Layout::plain(*t.dims()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+        let over = if inside.blocking().is_some_and(|b| b.is_plain()) { inside } else { plain };
+        let mut map = Map::over(Real::of(problem), &over);
+        map.tail(&Tail::of(problem, Arg::DST, dst))?;
+        map.emit.view(&View::of("src", arg, t))?;
+        map.emit.factor(&Factor::scale("scale", &problem.attr, arg, t.dims()));
+        map.emit.number("start", first);
+        let exact = is_exact(t, dst, &problem.attr);
+        let copy = copy(&mut map.emit, exact, ["p", "q"], "x * scale(a, p)");
+        map.element = format!("    index q[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    q[{axis}] += (index)a.start;\n{copy}");
+        program.launches.push(map.launch());
+    }
+    if dst.blocking().is_some_and(|b| b.padded_dims != *dst.dims()) {
+        let mut map = Map::over(Real::Single, &dst.layout);
+        map.written(&View::of("dst", Arg::DST, dst))?;
+        program.launches.push(map.launch());
+    }
+    Ok(program)
+}
+
+/// Reorders between dense layouts.
+pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Reorder(whole) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
+    if matches!(whole.dst.layout.format, Format::Sparse(_) | Format::Packed(_)) {
+        return Err(Skip::Layout("a sparse or packed destination".into()));
+    }
+    let network = whole.rnn_scaling(&problem.attr.rnn);
+    let compensation = whole.dst.blocking().and_then(|b| b.compensation);
+    let flat = if problem.attr.rnn == RnnQuant::default() && compensation.is_none() { flattened(problem, Arg::DST) } else { None };
+    let problem = flat.as_ref().unwrap_or(problem);
+    let Op::Reorder(op) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
+    let (attr, dims) = (&problem.attr, op.src.dims());
+    if network.is_some_and(|n| n.mask != 0) {
+        return Err(Skip::Attr("scales of a recurrent network by channel".into()));
+    }
+    let mut map = Map::over(Real::of(problem), &op.dst.layout);
+    map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    map.emit.factor(&Factor::scale("scale", attr, Arg::SRC, dims));
+    map.emit.factor(&Factor::zero_point("zero", attr, Arg::SRC, dims));
+    map.emit.formula("dequantise", 3, |x| quant::dequantise(x[0], x[1], x[2]));
+    let adjust = compensation.and_then(|c| c.scale_adjust).map_or(1.0, |s| f64::from(s.get()));
+    let (factor, shift) = network.map_or((1.0, 0.0), |n| {
+        let scale = n.scales.first().map_or(1.0, |s| f64::from(s.get()));
+        (scale, f64::from(n.shift.get()))
+    });
+    let mut value = String::from("dequantise(x, scale(a, p), zero(a, p))");
+    if adjust * factor != 1.0 || shift != 0.0 {
+        value = format!("fma({value}, {}, {})", literal(adjust * factor), literal(shift));
+    }
+    let exact = is_exact(&op.src, &op.dst, attr);
+    map.element = copy(&mut map.emit, exact, ["p", "p"], &value);
+    let mut program = map.program();
+    if let Some(c) = compensation {
+        super::compensation::append(&mut program, &op.dst, c)?;
+    }
+    Ok(program)
+}
+

@@ -1,0 +1,128 @@
+//! Reduction, softmax, and the gradient of prelu's weights: rows of terms.
+
+use super::map::Map;
+use super::pointwise::tensor;
+use super::rows::{Rows, Stage};
+use super::zero;
+use crate::CudaTarget;
+use crate::emit::{Factor, Real, Tail, View, literal};
+use crate::program::Program;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
+use oxidnn_spec::{Arg, Op, Problem};
+
+/// Reduction over every dimension that the destination has as 1.
+pub(crate) fn reduction(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Reduction(op) = &problem.op else { return Err(Skip::Op("anything but reductions")) };
+    if op.src.is_empty() {
+        return Ok(Program::default());
+    }
+    let mut rows = Rows::over(Real::of(problem), &op.src.layout, |d| op.dst.dims()[d] != 1);
+    rows.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    rows.emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+    rows.stages.push(stage(op));
+    // Reduced dimensions of the position are 0 here.
+    rows.result = "    finish(a, p, s[0]);\n".into();
+    let mut program = Program { launches: vec![rows.launch()], scratch: 0 };
+    zero::padding(&mut program, Arg::DST, &op.dst)?;
+    Ok(program)
+}
+
+fn stage(op: &Reduction) -> Stage {
+    use ReductionAlg::*;
+    let (p, eps) = (literal(f64::from(op.p.get())), literal(f64::from(op.eps.get())));
+    let root = literal(1.0 / f64::from(op.p.get()));
+    let power = format!("pow(fabs(src(a, p)), {p})");
+    let plain = |identity: f64, combine| Stage { identity: literal(identity), combine, term: "src(a, p)".into(), close: "x".into() };
+    match op.alg {
+        Max => plain(f64::NEG_INFINITY, "fmax(x, y)"),
+        Min => plain(f64::INFINITY, "fmin(x, y)"),
+        Mul => plain(1.0, "x * y"),
+        Sum => plain(0.0, "x + y"),
+        Mean => Stage { close: "x / (real)a.terms".into(), ..plain(0.0, "x + y") },
+        NormLpMax => Stage::sum(power, format!("pow(fmax(x, {eps}), {root})")),
+        NormLpSum => Stage::sum(power, format!("pow(x + {eps}, {root})")),
+        NormLpPowerPMax => Stage::sum(power, format!("fmax(x, {eps})")),
+        NormLpPowerPSum => Stage::sum(power, format!("x + {eps}")),
+    }
+}
+
+/// Softmax and its logarithm along an axis, forward and backward.
+pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Softmax(op) = &problem.op else { return Err(Skip::Op("anything but softmax")) };
+    let (arg, dst) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
+    let mut rows = Rows::over(Real::of(problem), &dst.layout, |d| d != op.axis);
+    rows.emit.tail(&Tail::of(problem, arg, dst))?;
+    if op.prop.is_forward() { forward(op, problem, &mut rows)? } else { backward(op, problem, &mut rows)? }
+    let mut program = Program::default();
+    if !dst.is_empty() {
+        program.launches.push(rows.launch());
+    }
+    zero::padding(&mut program, arg, dst)?;
+    Ok(program)
+}
+
+fn forward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip> {
+    let src = tensor(problem, Arg::SRC)?;
+    rows.emit.view(&View::of("src", Arg::SRC, src))?;
+    rows.emit.factor(&Factor::scale("scale", &problem.attr, Arg::SRC, src.dims()));
+    let largest = Stage { identity: literal(f64::NEG_INFINITY), combine: "fmax(x, y)", term: "src(a, p)".into(), close: "x".into() };
+    rows.stages = vec![largest, Stage::sum("exp(src(a, p) - s[0])", "x")];
+    let value = match op.alg {
+        SoftmaxAlg::Log => "src(a, p) - s[0] - log(s[1])",
+        SoftmaxAlg::Accurate => "exp(src(a, p) - s[0]) / s[1]",
+        // A row of nothing but negative infinity has no NaN: its sum would be one.
+        SoftmaxAlg::InfAsZero => "exp(src(a, p) - s[0]) / s[1]",
+    };
+    if op.alg == SoftmaxAlg::InfAsZero {
+        rows.stages.push(Stage::sum("isnan(src(a, p)) ? (real)1 : (real)0", "x"));
+        rows.each = format!(
+            "    const bool empty = s[0] == {} && s[2] == 0;\n    finish(a, p, (empty ? (real)0 : {value}) * scale(a, p));\n",
+            literal(f64::NEG_INFINITY)
+        );
+    } else {
+        rows.each = format!("    finish(a, p, ({value}) * scale(a, p));\n");
+    }
+    Ok(())
+}
+
+/// `ds = d (dd - sum(dd d))`; of the logarithm `ds = dd - e^d sum(dd)`.
+fn backward(op: &Softmax, problem: &Problem, rows: &mut Rows) -> Result<(), Skip> {
+    rows.emit.view(&View::of("data", Arg::DST, &op.dst))?;
+    rows.emit.view(&View::of("diff_dst", Arg::DIFF_DST, tensor(problem, Arg::DIFF_DST)?))?;
+    let logarithm = op.alg == SoftmaxAlg::Log;
+    rows.stages = vec![Stage::sum(if logarithm { "diff_dst(a, p)" } else { "diff_dst(a, p) * data(a, p)" }, "x")];
+    let value = if logarithm { "diff_dst(a, p) - exp(data(a, p)) * s[0]" } else { "data(a, p) * (diff_dst(a, p) - s[0])" };
+    rows.each = format!("    finish(a, p, {value});\n");
+    Ok(())
+}
+
+/// Backward passes of prelu: the weights' gradient first, as the source's may lie over its inputs.
+pub(crate) fn prelu(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Prelu(op) = &problem.op else { return Err(Skip::Op("anything but prelu")) };
+    let Prelu { prop, src, weights, .. } = op;
+    if prop.is_forward() {
+        return Err(Skip::Op("forward passes"));
+    }
+    let (real, diff_dst) = (Real::of(problem), tensor(problem, Arg::DIFF_DST)?);
+    let (diff_weights, diff_src) = (tensor(problem, Arg::DIFF_WEIGHTS)?, tensor(problem, Arg::DIFF_SRC)?);
+    let mut program = Program::default();
+    if !diff_weights.is_empty() {
+        let mut rows = Rows::over(real, &src.layout, |d| weights.dims()[d] != 1);
+        rows.emit.view(&View::of("src", Arg::SRC, src))?;
+        rows.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+        rows.emit.tail(&Tail::of(problem, Arg::DIFF_WEIGHTS, diff_weights))?;
+        rows.stages = vec![Stage::sum("diff_dst(a, p) * fmin(src(a, p), (real)0)", "x")];
+        rows.result = "    finish(a, p, s[0]);\n".into();
+        program.launches.push(rows.launch());
+        zero::padding(&mut program, Arg::DIFF_WEIGHTS, diff_weights)?;
+    }
+    let mut map = Map::over(real, &diff_src.layout);
+    map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
+    map.emit.view(&View::of("src", Arg::SRC, src))?;
+    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+    map.emit.view(&View::of("weights", Arg::WEIGHTS, weights))?;
+    map.element.push_str("    const real dd = diff_dst(a, p);\n    finish(a, p, src(a, p) > 0 ? dd : dd * weights(a, p));\n");
+    program.launches.push(map.launch());
+    Ok(program)
+}

@@ -1,0 +1,115 @@
+//! `rows`: kernels whose outputs are made of many terms each.
+
+use crate::emit::{BLOCK, Emitter, Real, memory_order};
+use crate::program::Launch;
+use oxidnn_spec::Layout;
+
+/// How terms become one number.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    /// The number of no terms.
+    pub(crate) identity: String,
+    /// Two numbers `x` and `y` as one.
+    pub(crate) combine: &'static str,
+    /// The term at position `p`, with the numbers `s` of the stages before.
+    pub(crate) term: String,
+    /// The stage's number, of all terms `x`.
+    pub(crate) close: String,
+}
+
+impl Stage {
+    /// A sum of terms, closed by an expression of `x`.
+    pub(crate) fn sum(term: impl Into<String>, close: impl Into<String>) -> Stage {
+        Stage { identity: "(real)0".into(), combine: "x + y", term: term.into(), close: close.into() }
+    }
+}
+
+/// A kernel over rows in the making.
+pub(crate) struct Rows {
+    pub(crate) emit: Emitter,
+    pub(crate) stages: Vec<Stage>,
+    /// What is done once an output.
+    pub(crate) result: String,
+    /// What is done once a term, afterwards; nothing where it is empty.
+    pub(crate) each: String,
+    outputs: i64,
+    terms: i64,
+    /// Terms of one output, where several share them.
+    chunk: i64,
+    /// Neighbouring outputs lie next to each other in memory, neighbouring terms do not.
+    columns: bool,
+}
+
+impl Rows {
+    /// Rows of a tensor of `layout`: outputs by the dimensions that `kept` names, terms by the others, both in the order of memory.
+    pub(crate) fn over(real: Real, layout: &Layout, kept: impl Fn(usize) -> bool) -> Rows {
+        let dims = &layout.dims;
+        let order = memory_order(layout);
+        let (outer, inner): (Vec<usize>, Vec<usize>) = order.iter().partition(|&&d| kept(d));
+        let count = |list: &[usize]| list.iter().fold(1i64, |n, &d| n.saturating_mul(dims[d]));
+        let (outputs, terms) = (count(&outer), count(&inner));
+        let fastest = order.iter().rev().find(|&&d| dims[d] > 1);
+        let mut emit = Emitter::new(real, outputs.saturating_mul(terms));
+        emit.define("RANK", dims.len());
+        emit.traversal("output", dims, &outer);
+        emit.traversal("row_term", dims, &inner);
+        let columns = fastest.is_some_and(|&d| kept(d));
+        Rows { emit, stages: Vec::new(), result: String::new(), each: String::new(), outputs, terms, chunk: terms, columns }
+    }
+
+    /// Rows whose positions the caller declares as `output` and `row_term`.
+    pub(crate) fn with(emit: Emitter, [outputs, terms]: [i64; 2], columns: bool) -> Rows {
+        Rows { emit, stages: Vec::new(), result: String::new(), each: String::new(), outputs, terms, chunk: terms, columns }
+    }
+
+    /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.
+    pub(crate) fn channels(real: Real, layout: &Layout, channel: usize, parts: i64) -> Rows {
+        let (dims, n) = (&layout.dims, layout.ndims());
+        let inner: Vec<usize> = memory_order(layout).into_iter().filter(|&d| d != channel).collect();
+        let columns = memory_order(layout).iter().rev().find(|&&d| dims[d] > 1) == Some(&channel);
+        let terms = inner.iter().fold(1i64, |n, &d| n.saturating_mul(dims[d]));
+        let mut sizes = dims.to_vec();
+        sizes.extend([1, parts]);
+        let mut emit = Emitter::new(real, terms.saturating_mul(dims[channel]));
+        emit.define("RANK", n);
+        emit.traversal("output", &sizes, &[n + 1, channel]);
+        emit.traversal("row_term", &sizes, &inner);
+        let chunk = terms / parts + i64::from(terms % parts != 0);
+        Rows { chunk, ..Rows::with(emit, [parts * dims[channel], terms], columns) }
+    }
+
+    /// Threads that share an output's terms are as many as the terms keep busy; outputs of columns are read 32 at a time.
+    fn width(&self) -> i64 {
+        let block = i64::from(BLOCK);
+        let by_terms = (block / (self.chunk.max(1) as u64).next_power_of_two().min(block as u64) as i64).max(1);
+        if self.columns { by_terms.max(32).min(block) } else { by_terms }
+    }
+
+    /// The launch.
+    pub(crate) fn launch(self) -> Launch {
+        let width = self.width();
+        let Rows { mut emit, stages, result, each, outputs, terms, chunk, .. } = self;
+        emit.define("STAGES", stages.len().max(1));
+        for (name, value) in [("width", width), ("outputs", outputs), ("terms", terms), ("chunk", chunk)] {
+            emit.number(name, value);
+        }
+        let cases = |f: &dyn Fn(&Stage) -> String| {
+            let all = stages.iter().enumerate().map(|(i, s)| format!("    if (stage == {i}) return {};\n", f(s)));
+            all.collect::<String>() + "    return 0;\n"
+        };
+        let (identity, combine) = (cases(&|s| s.identity.clone()), cases(&|s| s.combine.into()));
+        let (term, close) = (cases(&|s| s.term.clone()), cases(&|s| s.close.clone()));
+        emit.code(&format!(
+            "DEVICE real identity(int stage) {{\n{identity}}}\nDEVICE real combine(int stage, real x, real y) {{\n{combine}}}\n\
+             DEVICE real term(int stage, const Args& a, const index* p, const real* s) {{\n{term}}}\n\
+             DEVICE real close(int stage, const Args& a, real x, const real* s) {{\n{close}}}\n\
+             DEVICE void result(const Args& a, i64 o, const index* p, const real* s) {{\n{result}}}\n"
+        ));
+        if !each.is_empty() {
+            emit.define("WRITES", 1);
+            emit.code(&format!("DEVICE void each(const Args& a, const index* p, const real* s) {{\n{each}}}\n"));
+        }
+        let blocks = (outputs.max(1) as u64).div_ceil(width as u64).min(1 << 20) as u32;
+        emit.launch_blocks("rows", [blocks, 1, 1])
+    }
+}

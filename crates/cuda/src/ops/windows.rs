@@ -1,0 +1,189 @@
+//! Operations on windows around each element: pooling, resampling, local response normalisation.
+
+use super::map::Map;
+use super::pointwise::tensor;
+use crate::CudaTarget;
+use crate::emit::{Emitter, Place, Real, Tail, View, literal};
+use crate::program::Program;
+use oxidnn_expr::number;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Lrn, LrnAlg, Pool, PoolAlg, ResamplingAlg};
+use oxidnn_spec::{Arg, Op, Problem, Tensor};
+
+/// Pooling forward and backward.
+pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Pool(op) = &problem.op else { return Err(Skip::Op("anything but pooling")) };
+    let (arg, to) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, &op.src) };
+    let mut map = Map::over(Real::of(problem), &to.layout);
+    map.tail(&Tail::of(problem, arg, to))?;
+    geometry(op, &mut map.emit);
+    if op.prop.is_forward() { pool_forward(op, &mut map)? } else { pool_backward(op, &mut map)? }
+    Ok(map.program())
+}
+
+fn geometry(op: &Pool, emit: &mut Emitter) {
+    let (window, spatial) = (&op.window, op.kernel.len());
+    emit.define("SPATIAL", spatial);
+    emit.sizes("kernel", &op.kernel);
+    emit.number("taps", op.kernel.volume().unwrap_or(0));
+    emit.numbers("stride", &window.strides);
+    emit.numbers("padding", &window.padding_l);
+    let distances: Vec<i64> = window.dilations.iter().map(|d| d + 1).collect();
+    emit.numbers("dilation", &distances);
+    emit.numbers("input", &op.src.dims()[2..]);
+    emit.numbers("output", &op.dst.dims()[2..]);
+    if op.alg == PoolAlg::AvgIncludePadding {
+        emit.define("INCLUDE_PADDING", 1);
+    }
+    emit.code("#include \"pool.cuh\"\n");
+}
+
+fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
+    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    if op.alg != PoolAlg::Max {
+        map.element.push_str(
+            "    real sum = 0;\n    for (index k = 0; k < (index)a.taps; ++k) {\n        index q[RANK];\n        \
+             if (tap(a, p, k, q)) sum += src(a, q);\n    }\n    finish(a, p, sum / divisor(a, p));\n",
+        );
+        return Ok(());
+    }
+    let keep = match &op.workspace {
+        Some(ws) => {
+            map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
+            "    ws_store(a, ws_at(a, p), (real)chosen);\n"
+        }
+        None => "",
+    };
+    map.element = format!(
+        "    real best = {};\n    index chosen = 0;\n    bool any = false;\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        \
+         index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        const real x = src(a, q);\n        \
+         if (!any || x > best || (best != best && x == x)) best = x, chosen = k;\n        any = true;\n    }}\n{keep}    finish(a, p, best);\n",
+        literal(number::lowest(op.src.dtype))
+    );
+    Ok(())
+}
+
+fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
+    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
+    let part = match &op.workspace {
+        Some(ws) => {
+            map.emit.view(&View::of("ws", Arg::WORKSPACE, ws))?;
+            "if (window(a, p, k, q) && (index)ws(a, q) == k) sum += diff_dst(a, q);"
+        }
+        None => "if (window(a, p, k, q)) sum += diff_dst(a, q) / divisor(a, q);",
+    };
+    map.element = format!(
+        "    real sum = 0;\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        {part}\n    }}\n    finish(a, p, sum);\n"
+    );
+    Ok(())
+}
+
+/// Resampling forward and backward.
+pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("anything but resampling")) };
+    let forward = op.prop.is_forward();
+    let (to, from) = if forward { ((Arg::DST, &op.dst), (Arg::SRC, &op.src)) } else { ((Arg::DIFF_SRC, &op.src), (Arg::DIFF_DST, &op.dst)) };
+    let mut map = Map::over(Real::of(problem), &to.1.layout);
+    map.tail(&Tail::of(problem, to.0, to.1))?;
+    map.emit.view(&View::of("from", from.0, from.1))?;
+    map.emit.numbers("input", &op.src.dims()[2..]);
+    map.emit.numbers("output", &op.dst.dims()[2..]);
+    if op.alg == ResamplingAlg::Nearest {
+        map.emit.define("NEAREST", 1);
+    }
+    map.emit.code("#include \"resample.cuh\"\n");
+    let spatial = op.src.dims().len() - 2;
+    let (mut open, mut close) = (String::new(), String::new());
+    for d in 0..spatial {
+        let at = 2 + d;
+        if forward {
+            open += &format!(
+                "    i64 at{d}[2];\n    real second{d};\n    taps(a, {d}, p[{at}], at{d}, second{d});\n    \
+                 for (int side{d} = 0; side{d} < 2; ++side{d}) {{\n    q[{at}] = (index)at{d}[side{d}];\n    \
+                 const real w{d} = side{d} ? second{d} : (real)1 - second{d};\n    if (w{d} == 0) continue;\n"
+            );
+        } else {
+            open += &format!(
+                "    i64 first{d}, last{d};\n    reach(a, {d}, p[{at}], first{d}, last{d});\n    \
+                 for (i64 o{d} = first{d}; o{d} <= last{d}; ++o{d}) {{\n    q[{at}] = (index)o{d};\n    \
+                 const real w{d} = weight(a, {d}, o{d}, p[{at}]);\n    if (w{d} == 0) continue;\n"
+            );
+        }
+        close.push_str("    }\n");
+    }
+    let weight: Vec<String> = (0..spatial).map(|d| format!("w{d}")).collect();
+    let weight = if weight.is_empty() { "(real)1".to_owned() } else { weight.join(" * ") };
+    map.element = format!(
+        "    real sum = 0;\n    index q[RANK] = {{p[0], p[1]}};\n{open}    sum += {weight} * from(a, q);\n{close}    finish(a, p, sum);\n"
+    );
+    Ok(map.program())
+}
+
+/// Local response normalisation forward and backward.
+pub(crate) fn lrn(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Lrn(op) = &problem.op else { return Err(Skip::Op("anything but local response normalisation")) };
+    let beta = f64::from(op.beta.get());
+    let mut program = Program::default();
+    if op.prop.is_forward() {
+        let dst = tensor(problem, Arg::DST)?;
+        let mut map = Map::over(Real::of(problem), &dst.layout);
+        map.tail(&Tail::of(problem, Arg::DST, dst))?;
+        neighbourhood(op, &mut map.emit)?;
+        map.element = format!("    finish(a, p, src(a, p) * pow(base(a, p), {}));\n", literal(-beta));
+        program.launches.push(map.launch());
+        return Ok(program);
+    }
+    let (diff_src, diff_dst) = (tensor(problem, Arg::DIFF_SRC)?, tensor(problem, Arg::DIFF_DST)?);
+    let real = Real::of(problem);
+    let bases = Tensor::plain(*op.src.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let at = program.book(bases.bytes()).ok_or(Skip::Shape("sizes that overflow"))?;
+    let kept = View { place: Place::Scratch(at), ..View::of("bases", Arg::SRC, &bases) };
+    let mut map = Map::over(real, &bases.layout);
+    map.written(&kept)?;
+    neighbourhood(op, &mut map.emit)?;
+    map.element.push_str("    bases_store(a, bases_at(a, p), base(a, p));\n");
+    program.launches.push(map.launch());
+    let mut map = Map::over(real, &diff_src.layout);
+    map.tail(&Tail::of(problem, Arg::DIFF_SRC, diff_src))?;
+    map.emit.view(&kept)?;
+    map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, diff_dst))?;
+    neighbourhood(op, &mut map.emit)?;
+    let factor = 2.0 * f64::from(op.alpha.get()) * beta / divisor(op);
+    map.element = format!(
+        "    real sum = 0;\n    around(a, p, [&](const index* q) {{ sum += diff_dst(a, q) * src(a, q) * pow(bases(a, q), {}); }});\n    \
+         finish(a, p, diff_dst(a, p) * pow(bases(a, p), {}) - {} * src(a, p) * sum);\n",
+        literal(-beta - 1.0),
+        literal(-beta),
+        literal(factor)
+    );
+    program.launches.push(map.launch());
+    Ok(program)
+}
+
+/// Number of elements of a whole neighbourhood.
+fn divisor(op: &Lrn) -> f64 {
+    let (first, last) = axes(op);
+    (op.local_size as f64).powi((last - first) as i32)
+}
+
+fn axes(op: &Lrn) -> (usize, usize) {
+    if op.alg == LrnAlg::AcrossChannels { (1, 2) } else { (2, op.src.dims().len()) }
+}
+
+/// Declares the source and `base(a, p)`: `k + alpha / n * sum(src^2)` around a position.
+fn neighbourhood(op: &Lrn, emit: &mut Emitter) -> Result<(), Skip> {
+    let (first, last) = axes(op);
+    emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    emit.numbers("full", op.src.dims());
+    emit.number("half", (op.local_size - 1) / 2);
+    emit.define("AXIS_FIRST", first);
+    emit.define("AXIS_LAST", last);
+    emit.code("#include \"lrn.cuh\"\n");
+    emit.real_number("alpha_over_n", f64::from(op.alpha.get()) / divisor(op));
+    emit.real_number("k", f64::from(op.k.get()));
+    emit.code(
+        "DEVICE real base(const Args& a, const index* p) {\n    real sum = 0;\n    \
+         around(a, p, [&](const index* q) { const real x = src(a, q); sum += x * x; });\n    return (real)a.k + (real)a.alpha_over_n * sum;\n}\n",
+    );
+    Ok(())
+}

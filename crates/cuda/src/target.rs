@@ -1,0 +1,69 @@
+//! `CudaTarget`: what plans are made from. Always an argument, so that plans for any GPU are made on any host.
+
+use crate::compile::Loader;
+use std::sync::Arc;
+
+/// A GPU to plan for: the facts about it, and its loader of code where it is really there.
+#[derive(Clone, Debug)]
+pub struct CudaTarget {
+    /// The facts.
+    pub facts: Facts,
+    /// Who loads code; without it plans are made and cannot be built.
+    pub loader: Option<Arc<Loader>>,
+}
+
+impl CudaTarget {
+    /// A GPU that is only described.
+    pub fn described(facts: Facts) -> CudaTarget {
+        CudaTarget { facts, loader: None }
+    }
+}
+
+/// What a GPU is like.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Facts {
+    /// Compute capability, major times 10 plus minor: 80, 90, 100.
+    pub sm: u32,
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Shared memory that one block may have, in bytes.
+    pub shared_memory: u32,
+    /// Second-level cache, in bytes.
+    pub l2: u32,
+    /// Clock of the multiprocessors, in kHz.
+    pub clock: u32,
+    /// Clock of the memory, in kHz.
+    pub memory_clock: u32,
+    /// Width of the memory's bus, in bits.
+    pub memory_bus: u32,
+}
+
+impl Facts {
+    /// An H200.
+    pub const H200: Facts = Facts {
+        sm: 90,
+        multiprocessors: 132,
+        shared_memory: 227 * 1024,
+        l2: 60 << 20,
+        clock: 1_980_000,
+        memory_clock: 3_201_000,
+        memory_bus: 6144,
+    };
+
+    /// An A100.
+    pub const A100: Facts = Facts {
+        sm: 80,
+        multiprocessors: 108,
+        shared_memory: 163 * 1024,
+        l2: 40 << 20,
+        clock: 1_410_000,
+        memory_clock: 1_215_000,
+        memory_bus: 5120,
+    };
+
+    /// The architecture that code is compiled for, `sm_90a` for example: with the instructions that only this generation has, where there are such.
+    pub fn architecture(&self) -> String {
+        let specific = if self.sm >= 90 && self.sm < 120 { "a" } else { "" };
+        format!("sm_{}{specific}", self.sm)
+    }
+}
