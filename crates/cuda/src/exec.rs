@@ -3,7 +3,11 @@
 use crate::compile::Loader;
 use crate::driver::{CudaError, Function, LaunchShape, Stream};
 use crate::program::{Launch, Program, Word};
-use oxidnn_spec::Arg;
+use crate::queue::CudaQueue;
+use crate::row::Lower;
+use crate::CudaTarget;
+use oxidnn_runtime::{Bound, Ctx, Exec};
+use oxidnn_spec::{Arg, Error, Problem};
 use std::ffi::c_void;
 
 /// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
@@ -77,5 +81,87 @@ impl Launches {
             unsafe { function.launch(stream, shape, &mut parameters)? };
         }
         Ok(())
+    }
+}
+
+/// Ready code of a plan.
+#[derive(Debug)]
+pub(crate) enum Ready {
+    /// All sizes are known: the launches.
+    Known(Launches),
+    /// Sizes come with an execution, and so do the words of the launches.
+    Open(Box<Open>),
+}
+
+/// A problem whose sizes an execution gives.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) problem: Problem,
+    pub(crate) target: CudaTarget,
+    pub(crate) lower: Lower,
+}
+
+impl Open {
+    /// The program for the sizes of these arguments.
+    fn program(&self, args: &[Bound<'_>]) -> Result<Program, Error> {
+        let mut problem = self.problem.clone();
+        for o in problem.op.operands_mut() {
+            if let Some(bound) = args.iter().find(|b| b.arg == o.arg) {
+                *o.tensor = bound.tensor.clone();
+            }
+        }
+        (self.lower)(&problem, &self.target).map_err(|skip| Error::Runtime(format!("for these sizes the row {skip}")))
+    }
+}
+
+/// The arguments of an execution.
+struct Arguments<'a>(&'a Ctx<'a>);
+
+impl Places for Arguments<'_> {
+    fn address(&self, arg: Arg, buffer: usize) -> Option<u64> {
+        Some(self.0.bound(arg)?.regions.get(buffer)?.address())
+    }
+    fn host_scalar(&self, arg: Arg) -> Option<u64> {
+        let bytes = self.0.bound(arg)?.regions.first()?.bytes()?;
+        let mut word = [0; 8];
+        let len = bytes.len().min(word.len());
+        bytes.read(0, &mut word[..len]);
+        Some(u64::from_le_bytes(word))
+    }
+    fn scratch(&self) -> u64 {
+        self.0.scratch.address()
+    }
+}
+
+impl Exec for Ready {
+    fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
+        let Some(queue) = ctx.queue.as_any().downcast_ref::<CudaQueue>() else {
+            return Err(Error::Runtime("code of a GPU on a queue that is no GPU's".into()));
+        };
+        let made;
+        let launches = match self {
+            Ready::Known(launches) => launches,
+            Ready::Open(open) => {
+                let loader = open.target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described".into()))?;
+                made = Launches::load(&open.program(ctx.args)?, loader)?;
+                &made
+            }
+        };
+        // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
+        Ok(unsafe { launches.run(queue.stream(), &Arguments(ctx))? })
+    }
+
+    fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {
+        match self {
+            Ready::Known(_) => 0,
+            Ready::Open(open) => open.program(args).map_or(0, |p| p.scratch),
+        }
+    }
+
+    fn footprint(&self) -> usize {
+        match self {
+            Ready::Known(launches) => launches.list.iter().map(|l| l.0.words.len() * size_of::<Word>() + size_of::<Launch>()).sum(),
+            Ready::Open(open) => size_of_val(&**open),
+        }
     }
 }

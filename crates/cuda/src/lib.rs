@@ -5,13 +5,17 @@
 //! from a [`CudaTarget`] on any host; only building them needs a GPU.
 
 pub mod compile;
+mod device;
 pub mod driver;
 mod emit;
 pub mod exec;
 pub mod ops;
 pub mod program;
+mod queue;
 mod row;
 mod target;
 
+pub use device::{CudaDevice, engine, engines};
+pub use queue::CudaQueue;
 pub use row::{Lower, Row, RowPlan};
 pub use target::{CudaTarget, Facts};

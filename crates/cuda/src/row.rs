@@ -1,7 +1,7 @@
 //! Rows and plans: how a problem finds its launches.
 
 use crate::CudaTarget;
-use crate::exec::Launches;
+use crate::exec::{Launches, Open, Ready};
 use crate::program::Program;
 use oxidnn_runtime::{Exec, Plan, Skip};
 use oxidnn_spec::{Dims, Error, Format, Problem, RUNTIME};
@@ -87,6 +87,9 @@ impl Plan for RowPlan {
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         let loader = self.target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described; nothing runs on it".into()))?;
         let launches = Launches::load(&self.program, loader)?;
-        Err(Error::Runtime(format!("{} launches", launches.len())))
+        Ok(Arc::new(match has_runtime(&self.problem) {
+            false => Ready::Known(launches),
+            true => Ready::Open(Box::new(Open { problem: self.problem.clone(), target: self.target.clone(), lower: self.lower })),
+        }))
     }
 }

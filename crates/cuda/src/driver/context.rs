@@ -69,6 +69,11 @@ impl Context {
         Ok(Arc::new(context))
     }
 
+    /// The handle, for calls of the driver.
+    pub fn raw(&self) -> *mut std::ffi::c_void {
+        self.raw.cast()
+    }
+
     pub(crate) fn device(&self) -> CUdevice {
         self.device
     }
