@@ -1,7 +1,7 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
 use crate::compile::Loader;
-use crate::driver::{CudaError, Function, LaunchShape, Stream};
+use crate::driver::{CudaError, EncodedMap, Function, LaunchShape, Stream};
 use crate::program::{Launch, Program, Word};
 use crate::queue::CudaQueue;
 use crate::row::Lower;
@@ -12,6 +12,9 @@ use std::ffi::c_void;
 
 /// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
 const ON_STACK: usize = 256;
+
+/// Maps of tensors that a kernel has at most.
+const MAPS: usize = 4;
 
 /// Where the arguments of an execution are.
 pub trait Places {
@@ -35,7 +38,7 @@ impl Launches {
     /// # Errors
     /// [`CudaError`] where it does not compile or load.
     pub fn load(program: &Program, loader: &Loader) -> Result<Launches, CudaError> {
-        let ready = |launch: &Launch| Ok((launch.clone(), loader.function(&launch.source)?));
+        let ready = |launch: &Launch| Ok((launch.clone(), loader.function(&launch.source, launch.shared)?));
         Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()? })
     }
 
@@ -73,12 +76,22 @@ impl Launches {
                     Word::Address { arg, buffer } => places.address(arg, buffer).unwrap_or(0),
                     Word::HostScalar(arg) => places.host_scalar(arg).unwrap_or(0),
                     Word::Scratch(at) => places.scratch() + at as u64,
+                    Word::Offset { arg, bytes } => places.address(arg, 0).unwrap_or(0) + bytes,
                 };
             }
-            let shape = LaunchShape { grid: launch.grid, block: launch.block, cluster: 1, shared: 0 };
-            let mut parameters = [words.as_mut_ptr().cast::<c_void>()];
-            // SAFETY: the kernel's one parameter is the structure whose words these are; the places are the caller's promise.
-            unsafe { function.launch(stream, shape, &mut parameters)? };
+            let mut maps = [EncodedMap::default(); MAPS];
+            let mut parameters = [std::ptr::null_mut::<c_void>(); MAPS + 1];
+            let count = launch.maps.len().min(MAPS);
+            for (i, map) in launch.maps.iter().take(MAPS).enumerate() {
+                maps[i] = EncodedMap::new(map, places.address(map.arg, 0).unwrap_or(0) + map.offset)?;
+            }
+            for (parameter, map) in parameters.iter_mut().zip(&mut maps[..count]) {
+                *parameter = std::ptr::from_mut(map).cast();
+            }
+            parameters[count] = words.as_mut_ptr().cast();
+            let shape = LaunchShape { grid: launch.grid, block: launch.block, cluster: launch.cluster, shared: launch.shared };
+            // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
+            unsafe { function.launch(stream, shape, &mut parameters[..=count])? };
         }
         Ok(())
     }

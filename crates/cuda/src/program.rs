@@ -3,7 +3,7 @@
 //! A [`Program`] is plain data made from a problem and a target, on any host. Kernels get one structure of 64-bit words by value; words are known
 //! when the program is made, or are addresses of arguments and scratch that an execution has.
 
-use oxidnn_spec::Arg;
+use oxidnn_spec::{Arg, DataType};
 use std::sync::Arc;
 
 /// One 64-bit word of a kernel's arguments.
@@ -22,6 +22,60 @@ pub enum Word {
     HostScalar(Arg),
     /// An address so many bytes into the scratch.
     Scratch(usize),
+    /// The address of a dense argument, so many bytes further.
+    Offset {
+        /// Whose.
+        arg: Arg,
+        /// How much further.
+        bytes: u64,
+    },
+}
+
+/// Elements as the tensor copy engine sees them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapKind {
+    /// Bytes of any meaning.
+    Bytes,
+    /// f16.
+    Half,
+    /// bf16.
+    Brain,
+    /// f32.
+    Single,
+    /// f32, of which tf32 is loaded, rounded to nearest.
+    Rounded,
+    /// s32.
+    Whole,
+}
+
+impl MapKind {
+    /// That of a data type of 8, 16 or 32 bits.
+    pub fn of(dtype: DataType) -> MapKind {
+        match dtype {
+            DataType::F16 => MapKind::Half,
+            DataType::Bf16 => MapKind::Brain,
+            DataType::F32 => MapKind::Single,
+            DataType::S32 => MapKind::Whole,
+            _ => MapKind::Bytes,
+        }
+    }
+}
+
+/// What the tensor copy engine (TMA) is to know of a tensor of three dimensions, innermost first: 128-byte swizzle, zeros beyond it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TensorMap {
+    /// Whose memory; its address must be a multiple of 16.
+    pub arg: Arg,
+    /// Bytes before the first element.
+    pub offset: u64,
+    /// Type of the elements.
+    pub kind: MapKind,
+    /// Sizes.
+    pub dims: [u64; 3],
+    /// Bytes from one index to the next of the second and third dimension, multiples of 16.
+    pub strides: [u64; 2],
+    /// Sizes of what one copy moves.
+    pub tile: [u32; 3],
 }
 
 /// Source text of a kernel: what its code depends on, and nothing else.
@@ -29,7 +83,9 @@ pub enum Word {
 pub struct Source {
     /// The file with the kernel, a name of the registry.
     pub file: &'static str,
-    /// The generated header `args.cuh`: types, structure of arguments, accessors, formulas.
+    /// Macros that the kernel is compiled with, a header of `#define`s.
+    pub options: Arc<str>,
+    /// The generated header, by the name that the kernel includes: structure of arguments, accessors, formulas.
     pub header: Arc<str>,
 }
 
@@ -38,12 +94,18 @@ pub struct Source {
 pub struct Launch {
     /// The kernel; its function has the name of the file.
     pub source: Arc<Source>,
-    /// Its arguments.
+    /// Maps of tensors, the kernel's first parameters.
+    pub maps: Vec<TensorMap>,
+    /// Its arguments, the last parameter.
     pub words: Vec<Word>,
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: u32,
+    /// Blocks of a cluster.
+    pub cluster: u32,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
 }
 
 /// The launches of an operation, in order.

@@ -33,6 +33,7 @@ mod primitive;
 pub mod queue;
 mod region;
 pub mod scratch;
+pub mod store;
 mod stream;
 pub mod threads;
 mod transfer;

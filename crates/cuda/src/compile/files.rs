@@ -8,18 +8,23 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),
+    ("types.cuh", include_str!("../../kernels/types.cuh")),
+    ("sm90.cuh", include_str!("../../kernels/sm90.cuh")),
+    ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),
+    ("tile_sm90.cuh", include_str!("../../kernels/tile_sm90.cuh")),
 ];
 
-/// Kernels, each with a function of the same name.
-const KERNELS: &[(&str, &str)] = &[
-    ("map", include_str!("../../kernels/map.cu")),
-    ("rows", include_str!("../../kernels/rows.cu")),
-    ("products", include_str!("../../kernels/products.cu")),
-    ("dots", include_str!("../../kernels/dots.cu")),
-    ("parts", include_str!("../../kernels/parts.cu")),
+/// Kernels, each with a function of the same name, and the generated header that they include.
+const KERNELS: &[(&str, &str, &str)] = &[
+    ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
+    ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
+    ("products", include_str!("../../kernels/products.cu"), "args.cuh"),
+    ("dots", include_str!("../../kernels/dots.cu"), "args.cuh"),
+    ("parts", include_str!("../../kernels/parts.cu"), "args.cuh"),
+    ("gemm_sm90", include_str!("../../kernels/gemm_sm90.cu"), "epilogue.cuh"),
 ];
 
-/// The text of a kernel's file.
-pub fn kernel(name: &str) -> Option<&'static str> {
-    KERNELS.iter().find(|k| k.0 == name).map(|k| k.1)
+/// The text of a kernel's file, and the name of the generated header that it includes.
+pub fn kernel(name: &str) -> Option<(&'static str, &'static str)> {
+    KERNELS.iter().find(|k| k.0 == name).map(|k| (k.1, k.2))
 }

@@ -46,11 +46,11 @@ impl Loader {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).compiled
     }
 
-    /// The function of a kernel.
+    /// The function of a kernel, which may have `shared` bytes of shared memory at a launch: as many at every call for the same kernel.
     ///
     /// # Errors
     /// [`CudaError`] where it does not compile or load.
-    pub fn function(&self, source: &Arc<Source>) -> Result<Function, CudaError> {
+    pub fn function(&self, source: &Arc<Source>, shared: u32) -> Result<Function, CudaError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(function) = state.ready.get(source) {
@@ -63,7 +63,7 @@ impl Loader {
         }
         state.making.insert(Arc::clone(source), ());
         drop(state);
-        let made = self.make(source);
+        let made = self.make(source, shared);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.making.remove(source);
         state.compiled += 1;
@@ -77,8 +77,8 @@ impl Loader {
         made
     }
 
-    fn make(&self, source: &Source) -> Result<Function, CudaError> {
+    fn make(&self, source: &Source, shared: u32) -> Result<Function, CudaError> {
         let cubin = compile(source, &self.architecture)?;
-        Module::load(&self.context, &cubin)?.function(source.file, 0)
+        Module::load(&self.context, &cubin)?.function(source.file, shared)
     }
 }

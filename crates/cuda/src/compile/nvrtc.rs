@@ -7,8 +7,8 @@ use cudarc::nvrtc::sys::{self, nvrtcResult};
 use std::ffi::{CStr, CString};
 use std::ptr;
 
-/// The generated header's name.
-const GENERATED: &str = "args.cuh";
+/// The name of the header with a kernel's macros, which comes before everything.
+const OPTIONS: &str = "options.cuh";
 
 /// Compiles a kernel to a cubin for `architecture`, `sm_90a` for example.
 ///
@@ -16,12 +16,12 @@ const GENERATED: &str = "args.cuh";
 /// [`CudaError::Missing`] without the library, [`CudaError::Compile`] with the compiler's words.
 pub fn compile(source: &Source, architecture: &str) -> Result<Vec<u8>, CudaError> {
     load()?;
-    let text = kernel(source.file).unwrap_or_default();
+    let (text, generated) = kernel(source.file).unwrap_or_default();
     let c = |s: &str| CString::new(s).unwrap_or_default();
     let mut names: Vec<CString> = HEADERS.iter().map(|h| c(h.0)).collect();
     let mut headers: Vec<CString> = HEADERS.iter().map(|h| c(h.1)).collect();
-    names.push(c(GENERATED));
-    headers.push(c(&source.header));
+    names.extend([c(generated), c(OPTIONS)]);
+    headers.extend([c(&source.header), c(&source.options)]);
     let (names_at, headers_at) = (pointers(&names), pointers(&headers));
     let (text, name) = (c(text), c(&format!("{}.cu", source.file)));
     let mut program = Program(ptr::null_mut());
@@ -31,7 +31,7 @@ pub fn compile(source: &Source, architecture: &str) -> Result<Vec<u8>, CudaError
         sys::nvrtcCreateProgram(&raw mut program.0, text.as_ptr(), name.as_ptr(), count, headers_at.as_ptr(), names_at.as_ptr())
     };
     check("nvrtcCreateProgram", made)?;
-    let options = [c(&format!("--gpu-architecture={architecture}")), c("--std=c++17"), c("-default-device"), c("-w")];
+    let options = [c(&format!("--gpu-architecture={architecture}")), c("--std=c++17"), c("-default-device"), c("-w"), c(&format!("--pre-include={OPTIONS}"))];
     let options_at = pointers(&options);
     // SAFETY: the program lives; the options are strings that end with a zero.
     let status = unsafe { sys::nvrtcCompileProgram(program.0, options_at.len() as i32, options_at.as_ptr()) };

@@ -6,12 +6,14 @@ mod error;
 mod memory;
 mod module;
 mod stream;
+mod tensor_map;
 
 pub use context::{Context, Current, count};
 pub use error::CudaError;
 pub use memory::{Block, Pool};
 pub use module::{Function, LaunchShape, Module};
 pub use stream::{Event, Stream};
+pub use tensor_map::EncodedMap;
 
 use cudarc::driver::sys::{self, CUresult};
 use std::ffi::CStr;

@@ -92,6 +92,8 @@ pub(crate) struct Emitter {
     real: Real,
     /// Indices have 64 bits.
     wide: bool,
+    /// Macros that belong to the whole kernel.
+    options: String,
     /// Before the structure of arguments.
     head: String,
     fields: String,
@@ -103,7 +105,7 @@ impl Emitter {
     /// A header that computes in `real` over tensors of at most `elements` positions.
     pub(crate) fn new(real: Real, elements: i64) -> Emitter {
         let wide = elements > i64::from(i32::MAX);
-        Emitter { real, wide, head: String::new(), fields: String::new(), functions: String::new(), words: Vec::new() }
+        Emitter { real, wide, options: String::new(), head: String::new(), fields: String::new(), functions: String::new(), words: Vec::new() }
     }
 
     /// A field of the arguments; `declaration` is one word long.
@@ -149,6 +151,11 @@ impl Emitter {
         let _ = writeln!(self.head, "#define {name} {value}");
     }
 
+    /// A macro that the kernel's own files see.
+    pub(crate) fn option(&mut self, name: &str, value: impl std::fmt::Display) {
+        let _ = writeln!(self.options, "#define {name} {value}");
+    }
+
     /// Code before the structure of arguments.
     pub(crate) fn before(&mut self, text: &str) {
         self.head.push_str(text);
@@ -176,14 +183,29 @@ impl Emitter {
 
     /// The launch of the kernel in `file` on so many blocks.
     pub(crate) fn launch_blocks(self, file: &'static str, grid: [u32; 3]) -> Launch {
-        let Emitter { real, wide, head, fields, functions, words } = self;
-        let header = format!(
+        let header = self.header();
+        let source = Arc::new(Source { file, options: Arc::from(self.options), header: Arc::from(header) });
+        Launch { source, maps: Vec::new(), words: self.words, grid, block: BLOCK, cluster: 1, shared: 0 }
+    }
+
+    /// A launch of a kernel that has a structure of arguments of its own, `before`, with this header's behind it as `Epilogue`.
+    pub(crate) fn epilogue_of(mut self, file: &'static str, before: Vec<Word>) -> Launch {
+        if self.fields.is_empty() {
+            self.number("unused", 0);
+        }
+        let header = format!("#pragma once\n#include \"types.cuh\"\n{}using Epilogue = Args;\n", self.header());
+        let source = Arc::new(Source { file, options: Arc::from(self.options), header: Arc::from(header) });
+        let words = before.into_iter().chain(self.words).collect();
+        Launch { source, maps: Vec::new(), words, grid: [1; 3], block: BLOCK, cluster: 1, shared: 0 }
+    }
+
+    fn header(&self) -> String {
+        let Emitter { real, wide, head, fields, functions, .. } = self;
+        format!(
             "typedef {} real;\ntypedef {} index;\n#include \"number.cuh\"\n#include \"index.cuh\"\n#include \"random.cuh\"\n{head}\n\
              struct Args {{\n{fields}}};\n\n{functions}",
             real.name(),
-            if wide { "long long" } else { "int" },
-        );
-        let source = Arc::new(Source { file, header: Arc::from(header) });
-        Launch { source, words, grid, block: BLOCK }
+            if *wide { "long long" } else { "int" },
+        )
     }
 }

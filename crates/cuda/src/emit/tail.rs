@@ -73,6 +73,14 @@ impl<'a> Tail<'a> {
     }
 }
 
+impl Tail<'_> {
+    /// True where the tail only converts.
+    pub(crate) fn is_plain(&self) -> bool {
+        let numbers = self.attr.scales.contains_key(&self.arg) || self.attr.zero_points.contains_key(&self.arg);
+        self.post_ops.is_empty() && !self.has_dropout() && !self.is_stochastic() && !(self.is_quantised() && numbers)
+    }
+}
+
 impl Emitter {
     /// Declares the tail.
     ///
@@ -117,12 +125,15 @@ impl Emitter {
                 body.push_str("    v = quantise(v, dst_scale(a, p), dst_zero(a, p));\n");
             }
         }
-        if tail.is_stochastic() {
+        self.code(&format!("DEVICE real quantised(const Args& a, const index* p, real v) {{\n{body}    return v;\n}}\n"));
+        let random = if tail.is_stochastic() {
             self.single("rounding_seed", Arg::ROUNDING_SEED, DataType::S32, false);
-            body.push_str("    v = round_stochastic<dst_type>(v, (u64)at, (u32)rounding_seed(a));\n");
-        }
+            "    v = round_stochastic<dst_type>(v, (u64)at, (u32)rounding_seed(a));\n"
+        } else {
+            ""
+        };
         self.code(&format!(
-            "DEVICE void write(const Args& a, const index* p, i64 at, real v) {{\n{body}    dst_store(a, at, v);\n}}\n"
+            "DEVICE void write(const Args& a, const index* p, i64 at, real v) {{\n    v = quantised(a, p, v);\n{random}    dst_store(a, at, v);\n}}\n"
         ));
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod compensation;
 mod conv;
+mod gemm;
 mod map;
 mod matmul;
 mod norm;
@@ -28,8 +29,8 @@ const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
 const POOL: &[Row] = &[Row { name: "windows:generic", lower: windows::pool }];
 const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resampling }];
 const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
-const MATMUL: &[Row] = &[Row { name: "tiles:generic", lower: matmul::matmul }];
-const INNER_PRODUCT: &[Row] = &[Row { name: "tiles:generic", lower: matmul::inner_product }];
+const MATMUL: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::matmul }, Row { name: "tiles:generic", lower: matmul::matmul }];
+const INNER_PRODUCT: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::inner_product }, Row { name: "tiles:generic", lower: matmul::inner_product }];
 const CONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::conv }];
 const DECONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::deconv }];
 const SDPA: &[Row] = &[Row { name: "tiles:generic", lower: sdpa::lower }];

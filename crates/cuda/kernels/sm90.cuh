@@ -1,0 +1,206 @@
+// The instructions of Hopper that the kernels are made of, one function each: barriers in shared memory, the tensor memory accelerator,
+// order between the two proxies, clusters, registers of a warpgroup.
+//
+// Addresses of shared memory are 32-bit ones of the shared window (`shared_address`), as the instructions want them.
+#pragma once
+#include "types.cuh"
+
+// A tensor map, encoded by the host and passed as a `__grid_constant__` parameter.
+struct alignas(64) TensorMap {
+    u64 opaque[16];
+};
+
+__device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
+
+// ---- barriers in shared memory -------------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void barrier_init(u32 barrier, u32 arrivals) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// Makes initialised barriers visible to the other blocks of the cluster and to the asynchronous proxy.
+__device__ __forceinline__ void barrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+
+__device__ __forceinline__ void barrier_arrive(u32 barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Arrives at the same barrier of the block `rank` of the cluster. Orders no ordinary memory among blocks.
+__device__ __forceinline__ void barrier_arrive_at(u32 barrier, u32 rank) {
+    asm volatile(
+        "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
+        " mbarrier.arrive.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+        "r"(rank)
+        : "memory");
+}
+
+// Arrives, and lets the phase wait for `bytes` of asynchronous copies besides.
+__device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+// Waits until the phase of this parity is complete.
+__device__ __forceinline__ void barrier_wait(u32 barrier, u32 parity) {
+    u32 done;
+    do {
+        asm volatile(
+            "{\n .reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n selp.u32 %0, 1, 0, p;\n}"
+            : "=r"(done)
+            : "r"(barrier), "r"(parity)
+            : "memory");
+    } while (!done);
+}
+
+// ---- the tensor memory accelerator ---------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void tma_prefetch(const TensorMap &map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+// Loads a box at coordinates (inner, outer, batch) into shared memory of this block.
+__device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barrier, int x, int y, int z) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to), "l"(&map),
+        "r"(barrier), "r"(x), "r"(y), "r"(z)
+        : "memory");
+}
+
+__device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barrier, int x, int y, int z, int w) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
+        : "memory");
+}
+
+__device__ __forceinline__ void tma_load(u32 to, const TensorMap &map, u32 barrier, int x, int y, int z, int w, int v) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w), "r"(v)
+        : "memory");
+}
+
+// The same into the blocks of the cluster whose bits are set in `ranks`, at the same offset, completing on the same barrier of each.
+__device__ __forceinline__ void tma_load_multicast(u32 to, const TensorMap &map, u32 barrier, u16 ranks, int x, int y, int z) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%4, %5, %6}], [%2], "
+        "%3;" ::"r"(to),
+        "l"(&map), "r"(barrier), "h"(ranks), "r"(x), "r"(y), "r"(z)
+        : "memory");
+}
+
+// Loads a column of pixels of an NHWC tensor, each moved by the filter's tap: channels from `c`, pixels from (w, h, n) on in the order of
+// the map's bounding box.
+__device__ __forceinline__ void tma_load_im2col(u32 to, const TensorMap &map, u32 barrier, int c, int w, int h, int n, u16 tap_w,
+                                                u16 tap_h) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, "
+        "%8};" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(n), "h"(tap_w), "h"(tap_h)
+        : "memory");
+}
+
+// The same of an NDHWC tensor.
+__device__ __forceinline__ void tma_load_im2col(u32 to, const TensorMap &map, u32 barrier, int c, int w, int h, int d, int n, u16 tap_w,
+                                                u16 tap_h, u16 tap_d) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, %7}], [%2], {%8, "
+        "%9, %10};" ::"r"(to),
+        "l"(&map), "r"(barrier), "r"(c), "r"(w), "r"(h), "r"(d), "r"(n), "h"(tap_w), "h"(tap_h), "h"(tap_d)
+        : "memory");
+}
+
+// Stores a box; what lies beyond the tensor is left out.
+__device__ __forceinline__ void tma_store(const TensorMap &map, u32 from, int x, int y, int z) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(&map), "r"(from), "r"(x), "r"(y),
+                 "r"(z)
+                 : "memory");
+}
+
+__device__ __forceinline__ void tma_store(const TensorMap &map, u32 from, int x, int y, int z, int w) {
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(&map), "r"(from), "r"(x),
+                 "r"(y), "r"(z), "r"(w)
+                 : "memory");
+}
+
+__device__ __forceinline__ void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+// Waits until at most PENDING committed groups of this thread still read shared memory.
+template <int PENDING> __device__ __forceinline__ void tma_store_wait() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(PENDING) : "memory");
+}
+
+// Orders this thread's stores to shared memory before what the asynchronous proxy (copies, wgmma) reads after a barrier.
+__device__ __forceinline__ void fence_async_proxy() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---- warpgroups and clusters ---------------------------------------------------------------------------------------------------------
+
+template <int COUNT> __device__ __forceinline__ void registers_raise() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT)); }
+template <int COUNT> __device__ __forceinline__ void registers_lower() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT)); }
+
+// A barrier of `threads` threads with one of the numbers 1 to 15; 0 is that of __syncthreads.
+__device__ __forceinline__ void named_barrier(int number, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void named_barrier_arrive(int number, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
+// Which warpgroup of the block this thread is in, in a way that the compiler knows to be the same for a warp.
+__device__ __forceinline__ int warpgroup_index() { return __shfl_sync(~0u, int(threadIdx.x) / 128, 0); }
+
+__device__ __forceinline__ u32 cluster_rank() {
+    u32 r;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+
+// All threads of all blocks of the cluster; orders shared memory among them.
+__device__ __forceinline__ void cluster_sync() {
+    asm volatile("barrier.cluster.arrive.release;\n barrier.cluster.wait.acquire;" ::: "memory");
+}
+
+// 16 bytes of the shared memory of the block `rank`, at the address that they have in this block.
+__device__ __forceinline__ void cluster_load4(u32 address, u32 rank, u32 &a, u32 &b, u32 &c, u32 &d) {
+    asm volatile(
+        "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %4, %5;\n ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [remote];\n}"
+        : "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+        : "r"(address), "r"(rank)
+        : "memory");
+}
+
+// ---- launches that overlap -----------------------------------------------------------------------------------------------------------
+
+// With the launch attribute of programmatic stream serialisation, blocks start while the kernel before still ends: nothing that it wrote
+// may be read, nor anything be written, before this returns. Without the attribute it returns at once.
+__device__ __forceinline__ void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+__device__ __forceinline__ void let_next_kernel_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+
+// ---- shared memory to and from matrix fragments --------------------------------------------------------------------------------------
+
+// Four 8x8 matrices of 16-bit elements; lane 8i + r holds the address of row r of matrix i.
+__device__ __forceinline__ void matrix_store4(u32 address, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d)
+                 : "memory");
+}
+__device__ __forceinline__ void matrix_store4_transposed(u32 address, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d)
+                 : "memory");
+}
+
+__device__ __forceinline__ uint4 shared_load16(u32 address) {
+    uint4 v;
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address) : "memory");
+    return v;
+}
+__device__ __forceinline__ void shared_store(u32 address, u32 value) {
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+__device__ __forceinline__ void shared_store(u32 address, u32 a, u32 b) {
+    asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(a), "r"(b) : "memory");
+}
+__device__ __forceinline__ void shared_store(u32 address, u32 a, u32 b, u32 c, u32 d) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+__device__ __forceinline__ void shared_store16(u32 address, u16 value) {
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(value) : "memory");
+}

@@ -1,0 +1,151 @@
+// wgmma: a warpgroup multiplies a 64 x K block of A by a K x N block of B, both described in shared memory (A may be in registers), and adds
+// to 64 x N accumulators in registers.
+//
+// Accumulators: thread t of the warpgroup, with w = t / 32, g = t % 32 / 4, q = t % 4, holds in d[4j .. 4j+3] the elements
+// (16w + g, 8j + 2q), (16w + g, 8j + 2q + 1), (16w + g + 8, 8j + 2q), (16w + g + 8, 8j + 2q + 1).
+//
+// A module multiplies one pair of types, A_TYPE by B_TYPE. Sums are f32, or s32 for integers.
+#pragma once
+#include "sm90.cuh"
+
+#if A_TYPE == T_S8 || A_TYPE == T_U8
+typedef int Acc;
+#define ACC(x) "+r"(x)
+#else
+typedef float Acc;
+#define ACC(x) "+f"(x)
+#endif
+
+// Elements of K in one instruction: 32 bytes.
+#if A_TYPE == T_BF16
+#define WGMMA_TYPES "k16.f32.bf16.bf16"
+#elif A_TYPE == T_F16
+#define WGMMA_TYPES "k16.f32.f16.f16"
+#elif A_TYPE == T_TF32
+#define WGMMA_TYPES "k8.f32.tf32.tf32"
+#elif A_TYPE == T_E4M3 && B_TYPE == T_E4M3
+#define WGMMA_TYPES "k32.f32.e4m3.e4m3"
+#elif A_TYPE == T_E4M3 && B_TYPE == T_E5M2
+#define WGMMA_TYPES "k32.f32.e4m3.e5m2"
+#elif A_TYPE == T_E5M2 && B_TYPE == T_E4M3
+#define WGMMA_TYPES "k32.f32.e5m2.e4m3"
+#elif A_TYPE == T_E5M2 && B_TYPE == T_E5M2
+#define WGMMA_TYPES "k32.f32.e5m2.e5m2"
+#elif A_TYPE == T_S8 && B_TYPE == T_S8
+#define WGMMA_TYPES "k32.s32.s8.s8"
+#elif A_TYPE == T_S8 && B_TYPE == T_U8
+#define WGMMA_TYPES "k32.s32.s8.u8"
+#elif A_TYPE == T_U8 && B_TYPE == T_S8
+#define WGMMA_TYPES "k32.s32.u8.s8"
+#elif A_TYPE == T_U8 && B_TYPE == T_U8
+#define WGMMA_TYPES "k32.s32.u8.u8"
+#endif
+
+// Behind the descriptors: whether to add, the signs of A and B, and for 16-bit types which of them is not K-major.
+#if A_TYPE == T_S8 || A_TYPE == T_U8
+#define WGMMA_FLAGS(A, B) ""
+#elif A_TYPE == T_BF16 || A_TYPE == T_F16
+#define WGMMA_FLAGS(A, B) ", 1, 1, %" #A ", %" #B
+#else
+#define WGMMA_FLAGS(A, B) ", 1, 1"
+#endif
+
+#define REGISTERS_4 "%0, %1, %2, %3"
+#define REGISTERS_8 REGISTERS_4 ", %4, %5, %6, %7"
+#define REGISTERS_16 REGISTERS_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define REGISTERS_32 REGISTERS_16 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define REGISTERS_40 REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define REGISTERS_48 REGISTERS_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define REGISTERS_64 REGISTERS_48 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define REGISTERS_80 REGISTERS_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define REGISTERS_88 REGISTERS_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define REGISTERS_96 REGISTERS_64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define REGISTERS_128 REGISTERS_96 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+    "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+#define OPERANDS_4(i) ACC(d[i]), ACC(d[i + 1]), ACC(d[i + 2]), ACC(d[i + 3])
+#define OPERANDS_8(i) OPERANDS_4(i), OPERANDS_4(i + 4)
+#define OPERANDS_16(i) OPERANDS_8(i), OPERANDS_8(i + 8)
+#define OPERANDS_32(i) OPERANDS_16(i), OPERANDS_16(i + 16)
+#define OPERANDS_40(i) OPERANDS_32(i), OPERANDS_8(i + 32)
+#define OPERANDS_48(i) OPERANDS_32(i), OPERANDS_16(i + 32)
+#define OPERANDS_64(i) OPERANDS_32(i), OPERANDS_32(i + 32)
+#define OPERANDS_80(i) OPERANDS_64(i), OPERANDS_16(i + 64)
+#define OPERANDS_88(i) OPERANDS_80(i), OPERANDS_8(i + 80)
+#define OPERANDS_96(i) OPERANDS_64(i), OPERANDS_32(i + 64)
+#define OPERANDS_128(i) OPERANDS_64(i), OPERANDS_64(i + 64)
+
+// `d = a b` or, with `add`, `d += a b`. MN_A and MN_B: the operand is contiguous along M or N (16-bit types only).
+template <int N, int MN_A, int MN_B> struct Wgmma;
+
+// R = N / 2 registers; operands behind them are numbered from R on.
+#define WGMMA(N, R, P0, P1, P2, P3, P4)                                                                                                  \
+    template <int MN_A, int MN_B> struct Wgmma<N, MN_A, MN_B> {                                                                          \
+        static __device__ __forceinline__ void multiply(Acc (&d)[R], u64 a, u64 b, u32 add) {                                            \
+            asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #P2 ", 0;\n wgmma.mma_async.sync.aligned.m64n" #N WGMMA_TYPES           \
+                         " {" REGISTERS_##R "}, %" #P0 ", %" #P1 ", p" WGMMA_FLAGS(P3, P4) ";\n}"                                        \
+                         : OPERANDS_##R(0)                                                                                               \
+                         : "l"(a), "l"(b), "r"(add), "n"(MN_A), "n"(MN_B));                                                              \
+        }                                                                                                                                \
+    };
+
+WGMMA(8, 4, 4, 5, 6, 7, 8)
+WGMMA(16, 8, 8, 9, 10, 11, 12)
+WGMMA(32, 16, 16, 17, 18, 19, 20)
+WGMMA(64, 32, 32, 33, 34, 35, 36)
+WGMMA(96, 48, 48, 49, 50, 51, 52)
+WGMMA(80, 40, 40, 41, 42, 43, 44)
+WGMMA(128, 64, 64, 65, 66, 67, 68)
+WGMMA(160, 80, 80, 81, 82, 83, 84)
+WGMMA(176, 88, 88, 89, 90, 91, 92)
+WGMMA(192, 96, 96, 97, 98, 99, 100)
+WGMMA(256, 128, 128, 129, 130, 131, 132)
+
+#if A_TYPE == T_BF16 || A_TYPE == T_F16
+// A in registers: four of them hold a 64 x 16 block, laid out as the accumulators of 64 x 16 are, two elements in each.
+template <int N, int MN_B> struct WgmmaRegisters;
+
+#define WGMMA_REGISTERS(N, R, P0, P1, P2, P3, P4, P5, P6)                                                                                \
+    template <int MN_B> struct WgmmaRegisters<N, MN_B> {                                                                                 \
+        static __device__ __forceinline__ void multiply(Acc (&d)[R], const u32 (&a)[4], u64 b, u32 add) {                                \
+            asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #P5 ", 0;\n wgmma.mma_async.sync.aligned.m64n" #N WGMMA_TYPES           \
+                         " {" REGISTERS_##R "}, {%" #P0 ", %" #P1 ", %" #P2 ", %" #P3 "}, %" #P4 ", p, 1, 1, %" #P6 ";\n}"               \
+                         : OPERANDS_##R(0)                                                                                               \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(MN_B));                                     \
+        }                                                                                                                                \
+    };
+
+WGMMA_REGISTERS(16, 8, 8, 9, 10, 11, 12, 13, 14)
+WGMMA_REGISTERS(32, 16, 16, 17, 18, 19, 20, 21, 22)
+WGMMA_REGISTERS(64, 32, 32, 33, 34, 35, 36, 37, 38)
+WGMMA_REGISTERS(128, 64, 64, 65, 66, 67, 68, 69, 70)
+WGMMA_REGISTERS(192, 96, 96, 97, 98, 99, 100, 101, 102)
+WGMMA_REGISTERS(256, 128, 128, 129, 130, 131, 132, 133, 134)
+#endif
+
+// Registers and shared memory written before are seen by the wgmma that follow.
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Waits until at most PENDING committed groups are unfinished.
+template <int PENDING> __device__ __forceinline__ void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory"); }
+// Keeps the compiler from moving accesses to these registers across it.
+template <int R> __device__ __forceinline__ void wgmma_pin(Acc (&d)[R]) {
+#pragma unroll
+    for (int i = 0; i < R; i++) asm volatile("" : ACC(d[i])::"memory");
+}
+
+// ---- blocks in shared memory ---------------------------------------------------------------------------------------------------------
+
+// Every block here is made of rows of 128 bytes, swizzled in 8 rows (1,024 bytes) as TMA's 128-byte swizzle writes them.
+//
+// K-major: a row is 128 bytes of K of one m or n; groups of 8 rows follow each other.
+__device__ __forceinline__ u64 descriptor_k_major(u32 address) { return u64(address >> 4 & 0x3FFF) | 1ull << 16 | 64ull << 32 | 1ull << 62; }
+
+// MN-major: a row is 64 elements (of 16 bits) of M or N of one k; `next` is the distance in bytes to the next 64 of M or N.
+__device__ __forceinline__ u64 descriptor_mn_major(u32 address, u32 next) {
+    return u64(address >> 4 & 0x3FFF) | u64(next >> 4) << 16 | 64ull << 32 | 1ull << 62;
+}
+
+// K-major with rows of 64 bytes, as TMA's 64-byte swizzle writes them.
+__device__ __forceinline__ u64 descriptor_half_rows(u32 address) { return u64(address >> 4 & 0x3FFF) | 1ull << 16 | 32ull << 32 | 2ull << 62; }

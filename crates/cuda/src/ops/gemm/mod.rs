@@ -1,0 +1,408 @@
+//! `gemm:sm90`: products on Hopper's tensor cores (`kernels/gemm_sm90.cu`), of matrices that TMA can read.
+
+pub(super) mod shape;
+
+use crate::CudaTarget;
+use crate::emit::{Emitter, Factor, Real, Tail, View};
+use crate::program::{Launch, MapKind, Program, TensorMap, Word};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{InnerProduct, Matmul};
+use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
+use shape::{Choice, Request, Store, ceil};
+
+/// Rows of tiles that are walked together, so that what they read stays in the second-level cache.
+const GROUP: i64 = 8;
+
+/// A matrix in memory, or a batch of them; strides in elements.
+#[derive(Clone, Copy, Debug)]
+struct Matrix {
+    arg: Arg,
+    dtype: DataType,
+    offset: i64,
+    /// Along rows (M of A, N of B) or K; of the result rows and columns.
+    outer: i64,
+    inner: i64,
+    batches: i64,
+    batch_stride: i64,
+}
+
+/// A product of matrices with its epilogue.
+struct Gemm<'a> {
+    problem: &'a Problem,
+    m: i64,
+    n: i64,
+    k: i64,
+    batch: i64,
+    /// A by rows and K, B by columns and K, C by rows and columns.
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    /// Declares `place(e, batch, row, column, p)`, the position of an element, and gives the expressions of its scale and bias.
+    declare: &'a dyn Fn(&mut Emitter) -> Result<(String, String), Skip>,
+}
+
+/// The batch dimensions of a tensor as one: its size and stride; `None` where they are not evenly spaced.
+fn batches(t: &Tensor, b: &Blocking) -> Option<(i64, i64)> {
+    let n = t.dims().len() - 2;
+    let mut merged: Option<(i64, i64)> = None;
+    for d in (0..n).rev().filter(|&d| t.dims()[d] != 1) {
+        merged = Some(match merged {
+            None => (t.dims()[d], b.strides[d]),
+            Some((size, stride)) if b.strides[d] == size * stride => (size * t.dims()[d], stride),
+            Some(_) => return None,
+        });
+    }
+    Some(merged.unwrap_or((1, 0)))
+}
+
+fn plain(t: &Tensor) -> Result<&Blocking, Skip> {
+    let strided = |b: &&Blocking| b.is_plain() && b.padded_dims == *t.dims() && b.compensation.is_none();
+    t.blocking().filter(strided).ok_or_else(|| Skip::Layout("that is not strides alone".into()))
+}
+
+/// The last two dimensions of a tensor as matrices; `transposed`: the last one is the outer.
+fn matrix(arg: Arg, t: &Tensor, transposed: bool) -> Result<Matrix, Skip> {
+    let b = plain(t)?;
+    let n = t.dims().len();
+    let (batches, batch_stride) = batches(t, b).ok_or_else(|| Skip::Layout("batches that are not evenly spaced".into()))?;
+    let (mut outer, mut inner) = (b.strides[n - 2], b.strides[n - 1]);
+    if transposed {
+        (outer, inner) = (inner, outer);
+    }
+    Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches, batch_stride })
+}
+
+/// Matmul.
+pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    check(problem, target)?;
+    let dims = op.dst.dims();
+    let n = dims.len();
+    let scales = [
+        Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
+        Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
+    ];
+    if scales[0].varies(n - 1) || scales[1].varies(n - 2) {
+        return Err(Skip::Attr("scales that differ along K".into()));
+    }
+    let declare = |emit: &mut Emitter| declare_matmul(op, scales, emit);
+    let gemm = Gemm {
+        problem,
+        m: dims[n - 2],
+        n: dims[n - 1],
+        k: op.src.dims()[n - 1],
+        batch: dims[..n - 2].iter().product(),
+        a: matrix(Arg::SRC, &op.src, false)?,
+        b: matrix(Arg::WEIGHTS, &op.weights, true)?,
+        c: matrix(Arg::DST, &op.dst, false)?,
+        declare: &declare,
+    };
+    if dims[..n - 2].iter().enumerate().any(|(d, &size)| op.src.dims()[d] != size && op.src.dims()[d] != 1 || op.weights.dims()[d] != size && op.weights.dims()[d] != 1)
+        || [&gemm.a, &gemm.b].iter().any(|x| x.batches != 1 && x.batches != gemm.batch)
+    {
+        return Err(Skip::Shape("batches that are broadcast in part"));
+    }
+    gemm.program(target)
+}
+
+fn declare_matmul(op: &Matmul, scales: [Factor<'_>; 2], emit: &mut Emitter) -> Result<(String, String), Skip> {
+    let dims = op.dst.dims();
+    let n = dims.len();
+    emit.define("RANK", n);
+    let order: Vec<usize> = (0..n - 2).collect();
+    emit.traversal("unbatch", dims, &order);
+    emit.code("DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    unbatch(a, batch, p);\n    p[RANK - 2] = row, p[RANK - 1] = column;\n}\n");
+    let mut factors = Vec::new();
+    for scale in scales.iter().filter(|s| s.quant.is_some()) {
+        emit.factor(scale);
+        factors.push(format!("{}(a, p)", scale.name));
+    }
+    let bias = match &op.bias {
+        Some(bias) => {
+            emit.view(&View::of("bias", Arg::BIAS, bias))?;
+            " + bias(a, p)".to_owned()
+        }
+        None => String::new(),
+    };
+    Ok((factors.iter().map(|f| format!(" * {f}")).collect(), bias))
+}
+
+/// Inner product forward, where the summed dimensions of source and weights lie alike without holes.
+pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner products")) };
+    if !op.prop.is_forward() || op.prop == Prop::Backward {
+        return Err(Skip::Op("backward passes"));
+    }
+    check(problem, target)?;
+    let (src, weights, dst) = (plain(&op.src)?, plain(&op.weights)?, plain(&op.dst)?);
+    let dims = op.src.dims();
+    let k: i64 = dims[1..].iter().product();
+    let alike = (1..dims.len()).all(|d| dims[d] == 1 || src.strides[d] == weights.strides[d]);
+    let reach: i64 = (1..dims.len()).map(|d| (dims[d] - 1) * src.strides[d]).sum();
+    if !alike || reach != k - 1 {
+        return Err(Skip::Layout("channels of source and weights in different orders or with holes".into()));
+    }
+    let whole = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer: b.strides[0], inner: 1, batches: 1, batch_stride: 0 };
+    let declare = |emit: &mut Emitter| declare_inner(op, problem, emit);
+    let gemm = Gemm {
+        problem,
+        m: op.dst.dims()[0],
+        n: op.dst.dims()[1],
+        k,
+        batch: 1,
+        a: whole(Arg::SRC, &op.src, src),
+        b: whole(Arg::WEIGHTS, &op.weights, weights),
+        c: Matrix { inner: dst.strides[1], ..whole(Arg::DST, &op.dst, dst) },
+        declare: &declare,
+    };
+    gemm.program(target)
+}
+
+fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Result<(String, String), Skip> {
+    emit.define("RANK", 2);
+    emit.code("DEVICE void place(const Args& a, int batch, int row, int column, index* p) { p[0] = row, p[1] = column; }\n");
+    let n = op.src.dims().len();
+    let mut factors = String::new();
+    let (src, weights) = (
+        Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
+        Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
+    );
+    if src.quant.is_some() {
+        emit.factor(&src);
+        emit.code(&format!("DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"));
+        factors.push_str(" * source_scale(a)");
+    }
+    if weights.quant.is_some() {
+        emit.factor(&weights);
+        emit.code(&format!("DEVICE real row_scale(const Args& a, index n) {{\n    const index w[{n}] = {{n}};\n    return weights_scale(a, w);\n}}\n"));
+        factors.push_str(" * row_scale(a, p[1])");
+    }
+    let bias = match &op.bias {
+        Some(bias) => {
+            emit.view(&View::of("bias", Arg::BIAS, bias))?;
+            " + bias(a, p + 1)".to_owned()
+        }
+        None => String::new(),
+    };
+    Ok((factors, bias))
+}
+
+/// What no product on the tensor cores does.
+fn check(problem: &Problem, target: &CudaTarget) -> Result<(), Skip> {
+    if target.facts.sm != 90 {
+        return Err(Skip::Isa("sm_90a"));
+    }
+    let attr = &problem.attr;
+    if !attr.zero_points.keys().all(|&arg| arg == Arg::DST) {
+        return Err(Skip::Attr("zero points of operands".into()));
+    }
+    if !attr.precomputed_reductions.is_empty() || attr.rounding.values().any(|&r| r == Rounding::Stochastic) || attr.depthwise_index().is_some() {
+        return Err(Skip::Attr("precomputed reductions, stochastic rounding or a depthwise convolution".into()));
+    }
+    if crate::row::has_runtime(problem) {
+        return Err(Skip::Shape("sizes that an execution gives"));
+    }
+    Ok(())
+}
+
+/// The kernel's name for a type of operands, which may be f32 read as tf32.
+fn operand(dtype: DataType, mode: FpMathMode) -> Option<&'static str> {
+    Some(match dtype {
+        DataType::Bf16 => "T_BF16",
+        DataType::F16 => "T_F16",
+        DataType::F8E4m3 => "T_E4M3",
+        DataType::F8E5m2 => "T_E5M2",
+        DataType::S8 => "T_S8",
+        DataType::U8 => "T_U8",
+        DataType::F32 if matches!(mode, FpMathMode::Tf32 | FpMathMode::Bf16 | FpMathMode::F16 | FpMathMode::Any) => "T_TF32",
+        _ => return None,
+    })
+}
+
+/// The kernel's name for a type of results.
+fn result(dtype: DataType) -> Option<&'static str> {
+    Some(match dtype {
+        DataType::Bf16 => "T_BF16",
+        DataType::F16 => "T_F16",
+        DataType::F32 => "T_F32",
+        DataType::S8 => "T_S8",
+        DataType::U8 => "T_U8",
+        DataType::S32 => "T_S32",
+        _ => return None,
+    })
+}
+
+impl Matrix {
+    fn bytes(&self) -> i64 {
+        (self.dtype.bits() / 8) as i64
+    }
+
+    /// Whether it is contiguous along its outer dimension in place of K; `None` where TMA cannot read it.
+    fn direction(&self, rows: i64, k: i64) -> Option<bool> {
+        let aligned = |elements: i64| elements * self.bytes() % 16 == 0;
+        let spaced = self.batches == 1 || aligned(self.batch_stride) && self.batch_stride > 0;
+        if !spaced || !aligned(self.offset) {
+            return None;
+        }
+        if (self.inner == 1 || k == 1) && (rows == 1 || aligned(self.outer) && self.outer > 0) {
+            Some(false)
+        } else if self.bytes() == 2 && (self.outer == 1 || rows == 1) && (k == 1 || aligned(self.inner) && self.inner > 0) {
+            Some(true)
+        } else {
+            None
+        }
+    }
+
+    /// The map that loads tiles of it.
+    fn map(&self, mn: bool, rows: i64, k: i64, tile: i64) -> TensorMap {
+        let size = self.bytes();
+        let step = 128 / size;
+        let lead = if mn { self.inner } else { self.outer };
+        let (inner, outer) = if mn { (rows, k) } else { (k, rows) };
+        // What is not stepped over still needs a legal stride.
+        let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
+        let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
+        let (dims, tile_box) = if mn { ([rows, k, self.batches], [64, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
+        TensorMap {
+            arg: self.arg,
+            offset: (self.offset * size) as u64,
+            kind: if self.dtype == DataType::F32 { MapKind::Rounded } else { MapKind::of(self.dtype) },
+            dims: dims.map(|d| d as u64),
+            strides: [(lead * size) as u64, (batch * size) as u64],
+            tile: tile_box.map(|d| d as u32),
+        }
+    }
+}
+
+impl Gemm<'_> {
+    fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
+        let mode = self.problem.attr.fpmath.mode;
+        let types = || Skip::DataType(format!("{}:{}:{}", self.a.dtype, self.b.dtype, self.c.dtype));
+        let names = [operand(self.a.dtype, mode), operand(self.b.dtype, mode)];
+        let ([Some(ta), Some(tb)], Some(tc)) = (names, result(self.c.dtype)) else { return Err(types()) };
+        let bytes_only = |t: &str| matches!(t, "T_S8" | "T_U8");
+        if ta != tb && !(bytes_only(ta) && bytes_only(tb)) {
+            return Err(types());
+        }
+        if [self.m, self.n, self.k, self.batch].iter().any(|&d| d < 1 || d > i64::from(i32::MAX) / 2) || self.m * self.batch > i64::from(i32::MAX) {
+            return Err(Skip::Shape("empty or very large matrices"));
+        }
+        let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
+        let a_mn = self.a.direction(self.m, self.k).ok_or_else(misaligned)?;
+        let b_mn = self.b.direction(self.n, self.k).ok_or_else(misaligned)?;
+        let swapped = self.m <= 32;
+        let (rows, columns) = if swapped { (self.n, self.m) } else { (self.m, self.n) };
+        let spaced = |stride: i64| stride * self.c.bytes() % 16 == 0;
+        let aligned = self.c.inner == 1 && spaced(self.n) && spaced(self.c.outer) && self.c.outer >= self.n && spaced(self.c.offset)
+            && (self.batch == 1 || spaced(self.c.batch_stride) && self.c.batch_stride > 0);
+        let request = Request {
+            m: rows,
+            n: columns,
+            k: self.k,
+            batch: self.batch,
+            bytes: self.a.bytes(),
+            result_bytes: self.c.bytes(),
+            a_mn: if swapped { b_mn } else { a_mn },
+            b_mn: if swapped { a_mn } else { b_mn },
+            swapped,
+            promote: self.a.dtype.is_f8(),
+            aligned,
+        };
+        let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
+        Ok(Program { launches: vec![self.launch(&request, &choice, types, target)?], scratch: 0 })
+    }
+
+    fn launch(&self, r: &Request, choice: &Choice, types: [&str; 3], target: &CudaTarget) -> Result<Launch, Skip> {
+        let shape = choice.shape;
+        let mut emit = self.epilogue()?;
+        for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
+            emit.option(name, value);
+        }
+        let store = ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED"][choice.store as usize];
+        emit.option("STORE", store);
+        for (name, value) in [
+            ("A_MN", i64::from(r.a_mn)),
+            ("B_MN", i64::from(r.b_mn)),
+            ("TILE_M", shape.m),
+            ("TILE_N", shape.n),
+            ("CONSUMERS", shape.consumers),
+            ("STAGES", choice.stages),
+            ("CLUSTER_M", shape.cluster[0]),
+            ("CLUSTER_N", shape.cluster[1]),
+            ("SPLIT", shape.split),
+            ("PROMOTE", if r.promote { 4 } else { 0 }),
+            ("C_SWAPPED", i64::from(r.swapped && choice.store == Store::Direct)),
+        ] {
+            emit.option(name, value);
+        }
+        let clusters = [ceil(ceil(r.m, shape.m), shape.cluster[0]), ceil(ceil(r.n, shape.n), shape.cluster[1])];
+        let count = clusters[0] * clusters[1] * r.batch;
+        let (size, units) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors));
+        let grid = if shape.split > 1 { count * shape.split } else { count.min(units / size) * size };
+        let (left, right) = if r.swapped { (&self.b, &self.a) } else { (&self.a, &self.b) };
+        let step = 128 / r.bytes;
+        let divide = |x: &Matrix| if x.batches == 1 { [1, 1] } else { [1, x.batches] };
+        let ([ad, am], [bd, bm]) = (divide(left), divide(right));
+        let (row, column) = if r.swapped { (self.c.inner, self.c.outer) } else { (self.c.outer, self.c.inner) };
+        let ints = [r.m, r.n, ceil(r.k, step), 1, clusters[0], clusters[1], r.batch, GROUP, ad, am, bd, bm];
+        let mut words: Vec<Word> = ints.chunks(2).map(|p| Word::Value(p[0] as u64 | (p[1] as u64) << 32)).collect();
+        words.push(Word::Offset { arg: self.c.arg, bytes: (self.c.offset * self.c.bytes()) as u64 });
+        words.extend([row, column, self.c.batch_stride].map(|v| Word::Value(v as u64)));
+        let maps = vec![
+            left.map(r.a_mn, r.m, r.k, shape.m / shape.cluster[1]),
+            right.map(r.b_mn, r.n, r.k, shape.n / shape.cluster[0]),
+            self.result_map(choice),
+        ];
+        let chunks = if choice.store == Store::Direct { 0 } else { shape.consumers * 16_384 };
+        let shared = 1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * choice.stages;
+        let mut launch = emit.epilogue_of("gemm_sm90", words);
+        launch.maps = maps;
+        launch.grid = [grid as u32, 1, 1];
+        launch.block = 128 * (1 + shape.consumers as u32);
+        launch.cluster = (size * shape.split) as u32;
+        launch.shared = shared as u32;
+        Ok(launch)
+    }
+
+    /// The map that stores tiles of the result; with direct stores any that is legal.
+    fn result_map(&self, choice: &Choice) -> TensorMap {
+        let size = self.c.bytes();
+        let columns = if choice.shape.split == 1 { choice.shape.n } else { (choice.shape.n / choice.shape.split).max(8) };
+        let tile = match choice.store {
+            Store::Transposed => [64, columns.min(64), 1],
+            _ => [128 / size, 64, 1],
+        };
+        let direct = choice.store == Store::Direct;
+        let row = if direct { 16 / size } else { self.c.outer };
+        let batch = if direct || self.batch == 1 { row * self.m.max(1) } else { self.c.batch_stride };
+        let dims = if direct { [16 / size, 1, 1] } else { [self.n, self.m, self.batch] };
+        TensorMap {
+            arg: self.c.arg,
+            offset: if direct { 0 } else { (self.c.offset * size) as u64 },
+            kind: MapKind::of(self.c.dtype),
+            dims: dims.map(|d| d as u64),
+            strides: [(row * size) as u64, (batch * size) as u64],
+            tile: tile.map(|d| d as u32),
+        }
+    }
+
+    /// The header `epilogue.cuh`: scales, bias, post-ops and quantisation of an element.
+    fn epilogue(&self) -> Result<Emitter, Skip> {
+        let tensor = self.problem.op.tensor(self.c.arg).ok_or(Skip::Op("a problem without a result"))?;
+        let mut emit = Emitter::new(Real::Single, 1);
+        let (scale, bias) = (self.declare)(&mut emit)?;
+        let tail = Tail::of(self.problem, self.c.arg, tensor);
+        if scale.is_empty() && bias.is_empty() && tail.is_plain() {
+            emit.code("DEVICE float epilogue(float sum, const Args&, int, int, int) { return sum; }\n");
+            return Ok(emit);
+        }
+        emit.option("HAS_EPILOGUE", 1);
+        emit.tail(&tail)?;
+        emit.code(&format!(
+            "DEVICE float epilogue(float sum, const Args& a, int batch, int row, int column) {{\n    index p[RANK];\n    place(a, batch, row, column, p);\n    \
+             const i64 at = dst_at(a, p);\n    return quantised(a, p, value(a, p, at, sum{scale}{bias}));\n}}\n"
+        ));
+        Ok(emit)
+    }
+}

@@ -1,0 +1,169 @@
+//! Which tile a product on Hopper is made of: all shapes that the kernel has, and a model of their times by the device's facts.
+
+use crate::Facts;
+
+/// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it.
+const INGRESS: f64 = 56.0;
+const FROM_L2: f64 = 46.0;
+/// Clock cycles of a launch, of a tile's way out, and of one that several blocks add up.
+const START: f64 = 2200.0;
+const TAIL: f64 = 600.0;
+const ADD: f64 = 1500.0;
+/// What products keep of the highest clock, and copies of the memory's bandwidth.
+const CLOCK: f64 = 0.86;
+const BANDWIDTH: f64 = 0.83;
+
+/// A tile and who shares it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Shape {
+    pub(crate) m: i64,
+    pub(crate) n: i64,
+    /// Warpgroups that multiply.
+    pub(crate) consumers: i64,
+    /// Blocks of a cluster along both dimensions, which share what they load.
+    pub(crate) cluster: [i64; 2],
+    /// Blocks of a cluster that divide K.
+    pub(crate) split: i64,
+}
+
+const fn shape(m: i64, n: i64, consumers: i64, cluster: [i64; 2], split: i64) -> Shape {
+    Shape { m, n, consumers, cluster, split }
+}
+
+/// The shapes of `gemm_sm90.cu` that are tried; those narrower than 64 columns serve few rows.
+const SHAPES: &[Shape] = &[
+    shape(128, 256, 2, [2, 1], 1),
+    shape(128, 256, 2, [1, 2], 1),
+    shape(128, 256, 2, [1, 1], 1),
+    shape(256, 128, 2, [2, 1], 1),
+    shape(256, 128, 2, [1, 2], 1),
+    shape(256, 128, 2, [1, 1], 1),
+    shape(128, 192, 2, [2, 1], 1),
+    shape(128, 128, 2, [2, 1], 1),
+    shape(128, 128, 2, [1, 2], 1),
+    shape(128, 128, 2, [1, 1], 1),
+    shape(128, 64, 2, [2, 1], 1),
+    shape(128, 64, 2, [1, 1], 1),
+    shape(256, 64, 2, [1, 1], 1),
+    shape(64, 128, 1, [1, 1], 1),
+    shape(64, 64, 1, [1, 1], 1),
+    shape(64, 256, 1, [1, 1], 1),
+    shape(128, 256, 2, [1, 1], 2),
+    shape(128, 256, 2, [1, 1], 4),
+    shape(128, 128, 2, [1, 1], 2),
+    shape(128, 128, 2, [1, 1], 4),
+    shape(128, 64, 2, [1, 1], 2),
+    shape(128, 64, 2, [1, 1], 4),
+    shape(64, 64, 1, [1, 1], 2),
+    shape(64, 64, 1, [1, 1], 4),
+    shape(64, 128, 1, [1, 1], 2),
+    shape(128, 8, 2, [1, 1], 1),
+    shape(128, 16, 2, [1, 1], 1),
+    shape(128, 32, 2, [1, 1], 1),
+    shape(128, 16, 2, [1, 1], 2),
+    shape(128, 16, 2, [1, 1], 4),
+    shape(128, 32, 2, [1, 1], 2),
+    shape(128, 32, 2, [1, 1], 4),
+    shape(64, 8, 1, [1, 1], 1),
+    shape(64, 8, 1, [1, 1], 2),
+    shape(64, 16, 1, [1, 1], 1),
+    shape(64, 16, 1, [1, 1], 2),
+    shape(64, 16, 1, [1, 1], 4),
+];
+
+/// The product as the kernel sees it: rows of A by columns of B.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    pub(crate) m: i64,
+    pub(crate) n: i64,
+    pub(crate) k: i64,
+    pub(crate) batch: i64,
+    /// Bytes of an element of the operands and of the result.
+    pub(crate) bytes: i64,
+    pub(crate) result_bytes: i64,
+    /// The operand is contiguous along M or N.
+    pub(crate) a_mn: bool,
+    pub(crate) b_mn: bool,
+    /// The user's rows are this product's columns.
+    pub(crate) swapped: bool,
+    /// Sums leave the tensor cores' short accumulators every few stages.
+    pub(crate) promote: bool,
+    /// The result may go out through TMA.
+    pub(crate) aligned: bool,
+}
+
+/// How the result goes out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Store {
+    Direct,
+    Tma,
+    Transposed,
+}
+
+/// A shape with what follows from it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Choice {
+    pub(crate) shape: Shape,
+    pub(crate) stages: i64,
+    pub(crate) store: Store,
+    /// Predicted seconds.
+    pub(crate) seconds: f64,
+}
+
+pub(crate) fn ceil(a: i64, b: i64) -> i64 {
+    a / b + i64::from(a % b != 0)
+}
+
+/// The shape with the least predicted time.
+pub(crate) fn best(request: &Request, facts: &Facts) -> Option<Choice> {
+    SHAPES.iter().filter_map(|s| choice(*s, request, facts)).min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+}
+
+fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
+    let Shape { m, n, consumers, cluster, split } = shape;
+    let columns = if split == 1 { n } else { (n / split).max(8) };
+    let store = if r.swapped {
+        if n > 32 || (n > 8 && n >= 2 * r.n) {
+            return None;
+        }
+        if r.aligned && r.result_bytes == 2 { Store::Transposed } else { Store::Direct }
+    } else {
+        if n < 64 {
+            return None;
+        }
+        if r.aligned && columns * r.result_bytes % 128 == 0 { Store::Tma } else { Store::Direct }
+    };
+    let fits = (!r.b_mn || n % (64 * cluster[0]) == 0) && (!r.a_mn || m % (64 * cluster[1]) == 0);
+    let k_stages = ceil(r.k, 128 / r.bytes);
+    if !fits || k_stages < split || (r.promote && m * n / (128 * consumers) > 96) {
+        return None;
+    }
+    let chunks = if store == Store::Direct { 0 } else { consumers * 16_384 };
+    let room = i64::from(facts.shared_memory) - 1024 - chunks - 256;
+    let mut stages = (room / ((m + n) * 128)).min(if r.swapped { 16 } else { 8 });
+    if r.swapped {
+        // Two blocks of a multiprocessor.
+        stages = stages.min((100 << 10) / ((m + n) * 128));
+    }
+    let partial = split > 1 && m * n * 4 > stages * (m + n) * 128;
+    (stages >= 2 && !partial).then(|| Choice { shape, stages, store, seconds: seconds(shape, r, k_stages, facts) })
+}
+
+fn seconds(shape: Shape, r: &Request, k_stages: i64, facts: &Facts) -> f64 {
+    let Shape { m, n, cluster, split, .. } = shape;
+    let (size, units) = (cluster[0] * cluster[1], i64::from(facts.multiprocessors));
+    let clusters = ceil(ceil(r.m, m), cluster[0]) * ceil(ceil(r.n, n), cluster[1]) * r.batch;
+    let waves = ceil(clusters * size * split, units / size * size) as f64;
+    let (fm, fn_) = (m as f64, n as f64);
+    let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2;
+    let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);
+    let stage = load.max(fm * fn_.max(32.0) / 32.0 * 1.05);
+    let added = if split > 1 { ADD + fm * fn_ * 4.0 / 40.0 } else { 0.0 };
+    let tail = TAIL + fm * fn_ * r.result_bytes as f64 / 64.0 + added;
+    let cycles = waves * ceil(k_stages, split) as f64 * stage + tail * (1.0 + 0.4 * (waves - 1.0)) + START;
+    let moved = (r.batch * (r.m + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
+    let bandwidth = f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0 * BANDWIDTH;
+    let clock = f64::from(facts.clock) * 1e3 * CLOCK;
+    // Of equals bound by memory, the one with less work.
+    (cycles / clock).max(moved / bandwidth + 1.5e-6) + cycles * 1e-15
+}

@@ -1,0 +1,257 @@
+//! Compiled code on disk: what one process made, the next one finds.
+//!
+//! A store is a directory of the user's own, with one file an entry. A file holds its whole key, its value and a checksum; it is written under another
+//! name and renamed into place, so that any number of processes may read and write at the same time. What is not as it was written counts as absent, and
+//! is written anew. Keys say everything that the value depends on: the device, the version of the generator, the source.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// The first bytes of every entry; the last one counts formats.
+const MAGIC: [u8; 8] = *b"oxidnn\0\x01";
+/// Magic, lengths of key and value.
+const HEAD: usize = 24;
+/// The checksum at the end.
+const TAIL: usize = 8;
+/// No entry is longer: code is not, and a wrong length must not take the memory.
+const LONGEST: u64 = 256 << 20;
+const SUFFIX: &str = "entry";
+
+/// Why a directory is no store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// It cannot be made, read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Code from it would run, so nobody else may write there.
+    #[error("{path} {what}; code from there would run in this process, so it must be a directory of your own that nobody else may write")]
+    Unsafe {
+        /// What.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// The value is longer than an entry may be.
+    #[error("{bytes} bytes, at most {LONGEST}")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+    },
+}
+
+/// A directory of entries.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Store {
+    dir: PathBuf,
+    budget: u64,
+}
+
+impl Store {
+    /// The store in `dir`, made if it is not there, that takes at most `budget` bytes.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be made, or others may write there.
+    pub fn open(dir: impl Into<PathBuf>, budget: u64) -> Result<Store, StoreError> {
+        let store = Store { dir: dir.into(), budget };
+        make(&store.dir).map_err(|source| StoreError::Io { path: store.dir.clone(), source })?;
+        store.check()?;
+        Ok(store)
+    }
+
+    /// The value of `key`, where it is there and whole.
+    pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let path = self.path(key);
+        let file = File::open(&path).ok()?;
+        let meta = file.metadata().ok()?;
+        if !meta.is_file() || meta.len() > LONGEST || !is_ours(&meta, &self.dir) {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(meta.len() as usize);
+        (&file).take(LONGEST).read_to_end(&mut bytes).ok()?;
+        let value = decoded(&bytes, key)?.to_vec();
+        // Used just now: the last to be removed.
+        let _ = file.set_modified(SystemTime::now());
+        Some(value)
+    }
+
+    /// Keeps `value` for `key`, in place of what was there; entries used longest ago go where the budget is exceeded.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be written.
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let bytes = encoded(key, value);
+        if bytes.len() as u64 > LONGEST {
+            return Err(StoreError::TooLong { bytes: value.len() });
+        }
+        let path = self.path(key);
+        self.replace(&path, &bytes).map_err(|source| StoreError::Io { path, source })?;
+        self.shrink();
+        Ok(())
+    }
+
+    /// Bytes of all entries.
+    pub fn bytes(&self) -> u64 {
+        self.entries().iter().map(|e| e.bytes).sum()
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let (mut file, temporary) = self.temporary()?;
+        let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
+        if written.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+
+    /// A new file of our own.
+    fn temporary(&self) -> io::Result<(File, PathBuf)> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let name = format!(".{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let path = self.dir.join(name);
+            match private(OpenOptions::new().write(true).create_new(true)).open(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                other => return other.map(|file| (file, path)),
+            }
+        }
+    }
+
+    fn path(&self, key: &[u8]) -> PathBuf {
+        let (a, b) = (hash(key, 0xcbf2_9ce4_8422_2325), hash(key, 0x9e37_79b9_7f4a_7c15));
+        self.dir.join(format!("{a:016x}{b:016x}.{SUFFIX}"))
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let Ok(list) = fs::read_dir(&self.dir) else { return Vec::new() };
+        let entry = |path: PathBuf| {
+            let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+            Some(Entry { bytes: meta.len(), used: meta.modified().ok()?, path })
+        };
+        list.flatten().map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == SUFFIX)).filter_map(entry).collect()
+    }
+
+    /// Removes what was used longest ago until the budget holds. Another process may remove the same.
+    fn shrink(&self) {
+        let mut entries = self.entries();
+        let mut total: u64 = entries.iter().map(|e| e.bytes).sum();
+        if total <= self.budget {
+            return;
+        }
+        entries.sort_by_key(|e| e.used);
+        for entry in entries {
+            if total <= self.budget {
+                break;
+            }
+            let _ = fs::remove_file(&entry.path);
+            total -= entry.bytes;
+        }
+    }
+
+    /// The directory is one, ours, and nobody else may write there.
+    #[cfg(unix)]
+    fn check(&self) -> Result<(), StoreError> {
+        use std::os::unix::fs::MetadataExt;
+        let io = |source| StoreError::Io { path: self.dir.clone(), source };
+        let bad = |what| Err(StoreError::Unsafe { path: self.dir.clone(), what });
+        let meta = fs::symlink_metadata(&self.dir).map_err(io)?;
+        if !meta.is_dir() {
+            return bad("is no directory");
+        }
+        // The owner of a new file is who we are.
+        let (file, path) = self.temporary().map_err(io)?;
+        let me = file.metadata().map(|m| m.uid());
+        let _ = fs::remove_file(path);
+        match me.map_err(io)? {
+            uid if uid != meta.uid() => bad("belongs to somebody else"),
+            _ if meta.mode() & 0o022 != 0 => bad("may be written by others"),
+            _ => Ok(()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn check(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// An entry's file.
+struct Entry {
+    path: PathBuf,
+    bytes: u64,
+    used: SystemTime,
+}
+
+#[cfg(unix)]
+fn make(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+#[cfg(not(unix))]
+fn make(dir: &Path) -> io::Result<()> {
+    fs::create_dir_all(dir)
+}
+
+#[cfg(unix)]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600)
+}
+
+#[cfg(not(unix))]
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Whether an entry belongs to who owns the directory.
+#[cfg(unix)]
+fn is_ours(meta: &fs::Metadata, dir: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata(dir).is_ok_and(|d| d.uid() == meta.uid()) && meta.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_ours(_: &fs::Metadata, _: &Path) -> bool {
+    true
+}
+
+/// FNV-1a in 64 bits from a basis.
+fn hash(bytes: &[u8], basis: u64) -> u64 {
+    bytes.iter().fold(basis, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn encoded(key: &[u8], value: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD + key.len() + value.len() + TAIL);
+    bytes.extend(MAGIC);
+    bytes.extend((key.len() as u64).to_le_bytes());
+    bytes.extend((value.len() as u64).to_le_bytes());
+    bytes.extend(key);
+    bytes.extend(value);
+    bytes.extend(hash(&bytes, u64::from_le_bytes(MAGIC)).to_le_bytes());
+    bytes
+}
+
+/// The value in an entry, where the entry is whole and of this key.
+fn decoded<'a>(bytes: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    let (body, sum) = bytes.split_last_chunk::<TAIL>()?;
+    let (magic, rest) = body.split_first_chunk::<8>()?;
+    let (key_len, rest) = rest.split_first_chunk::<8>()?;
+    let (value_len, rest) = rest.split_first_chunk::<8>()?;
+    let (key_len, value_len) = (usize::try_from(u64::from_le_bytes(*key_len)).ok()?, usize::try_from(u64::from_le_bytes(*value_len)).ok()?);
+    if *magic != MAGIC || key_len.checked_add(value_len)? != rest.len() {
+        return None;
+    }
+    let (found, value) = rest.split_at(key_len);
+    (found == key && u64::from_le_bytes(*sum) == hash(body, u64::from_le_bytes(MAGIC))).then_some(value)
+}
