@@ -1,7 +1,7 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
 use crate::compile::Loader;
-use crate::driver::{CudaError, EncodedMap, Function, LaunchShape, Stream};
+use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Stream};
 use crate::program::{Launch, Program, Word};
 use crate::queue::CudaQueue;
 use crate::row::Lower;
@@ -60,6 +60,7 @@ impl Launches {
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+        let _current = Current::of(stream.context())?;
         for (launch, function) in &self.list {
             let mut small = [0u64; ON_STACK];
             let mut large = Vec::new();

@@ -98,6 +98,7 @@ pub const KNOBS: &[Knob] = &[
         "new streams of a CPU compute on a thread of their own, and executions return at once; host addresses must not be touched before a wait",
     ),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
+    knob("KERNEL_STORE", "MiB", "256", "how much compiled GPU code is kept in the user's cache directory for later processes; 0: none"),
 ];
 
 /// The names that `MAX_CPU_ISA` may have, narrowest first.
@@ -157,6 +158,8 @@ pub struct Knobs {
     pub asynchronous_streams: bool,
     /// `SCRATCH_BUDGET`, in bytes.
     pub scratch_budget: usize,
+    /// `KERNEL_STORE`, in bytes.
+    pub kernel_store: usize,
     /// `GRAPH_DUMP`: graphs, partitions.
     pub graph_dump: [bool; 2],
     /// `GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY`, in bytes, of the CPU's tensors and of a GPU's.
@@ -287,6 +290,7 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
         asynchronous_streams: parser.value("ASYNCHRONOUS_STREAMS", flag),
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
+        kernel_store: parser.value("KERNEL_STORE", mebibytes),
         graph_dump: parser.value("GRAPH_DUMP", dumps),
         constant_tensor_cache_capacity: parser.value("GRAPH_CONSTANT_TENSOR_CACHE_CAPACITY", capacities),
         compiled_partition_cache_capacity: parser.value("GRAPH_COMPILED_PARTITION_CACHE_CAPACITY", |v| v.parse().ok()),
