@@ -25,6 +25,9 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "oxidnn", version)]
 struct Cli {
+    /// The engine: cpu, gpu, or gpu:N for the GPU with number N.
+    #[arg(long, value_name = "ENGINE", default_value = "cpu", global = true)]
+    engine: session::Choice,
     #[command(subcommand)]
     command: Command,
 }
@@ -224,7 +227,7 @@ fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
         None => return args,
         Some(command) => {
             let long = command.get_arguments().filter_map(|a| Some((format!("--{}", a.get_long()?), a.get_action().takes_values())));
-            long.chain([("--help".into(), false)]).collect()
+            long.chain([("--help".into(), false), ("--engine".into(), true)]).collect()
         }
     };
     let suites = args.iter().any(|w| matches!(name(w).as_str(), "--batch" | "--suites"));
@@ -248,7 +251,8 @@ fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 fn main() -> ExitCode {
-    let done = match &Cli::parse_from(arrange(std::env::args_os())).command {
+    let cli = Cli::parse_from(arrange(std::env::args_os()));
+    let done = session::choose(cli.engine).and_then(|()| match &cli.command {
         Command::Run(r) => run::run(r),
         Command::Verify(v) => match &v.peer {
             Some(library) => peer::verify(v, library),
@@ -259,7 +263,7 @@ fn main() -> ExitCode {
         Command::Sweep(s) => sweep::run(s),
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
-    };
+    });
     match done {
         Ok(code) => print::exit(code),
         Err(e) => {

@@ -2,9 +2,9 @@
 
 use crate::problems::{self, Named};
 use crate::progress::Progress;
-use crate::{Verify, print};
+use crate::{Verify, print, session};
 use anyhow::{Result, bail};
-use oxidnn_runtime::Threads;
+use oxidnn_runtime::{EngineKind, Stream, Threads};
 use oxidnn_testing::harness::{Harness, REFERENCE_ROW, Verdict};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -47,8 +47,13 @@ fn judge(args: &Verify, cases: &[Named], next: &AtomicUsize, verdicts: &Sender<(
     }
 }
 
-/// What judges problems of which `jobs` are judged at a time, on these numbers of threads.
+/// What judges problems of which `jobs` are judged at a time, on these numbers of threads; a GPU has no use for them.
 pub(crate) fn harness(threads: &[usize], jobs: usize, row: Option<String>) -> Result<Harness> {
+    let engine = session::engine();
+    if engine.kind() == EngineKind::Gpu {
+        let stream = Stream::new(&engine)?;
+        return Ok(Harness::new(engine, stream, row));
+    }
     let (first, others) = match threads {
         _ if jobs > 1 => (Threads::inline(), threads),
         [] => (Threads::global(), threads),

@@ -30,6 +30,8 @@ pub trait Places {
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<(Launch, Function)>,
+    /// What runs where an address is not aligned.
+    unaligned: Option<Box<Launches>>,
 }
 
 impl Launches {
@@ -39,7 +41,8 @@ impl Launches {
     /// [`CudaError`] where it does not compile or load.
     pub fn load(program: &Program, loader: &Loader) -> Result<Launches, CudaError> {
         let ready = |launch: &Launch| Ok((launch.clone(), loader.function(&launch.source, launch.shared)?));
-        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()? })
+        let unaligned = program.unaligned.as_ref().map(|p| Launches::load(p, loader).map(Box::new)).transpose()?;
+        Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned })
     }
 
     /// Number of launches.
@@ -60,6 +63,11 @@ impl Launches {
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+        let mut maps = self.list.iter().flat_map(|l| &l.0.maps);
+        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| places.address(m.arg, 0).unwrap_or(0) % 16 != 0)) {
+            // SAFETY: this call's promise.
+            return unsafe { other.run(stream, places) };
+        }
         let _current = Current::of(stream.context())?;
         for (launch, function) in &self.list {
             let mut small = [0u64; ON_STACK];

@@ -115,6 +115,8 @@ pub struct Program {
     pub launches: Vec<Launch>,
     /// Bytes of scratch that they share.
     pub scratch: usize,
+    /// The launches where the memory of a [`TensorMap`] is not aligned to 16 bytes, which only an execution shows.
+    pub unaligned: Option<Box<Program>>,
 }
 
 /// Alignment of parts of the scratch, in bytes.

@@ -1,10 +1,13 @@
 //! The code of one GPU: made once a kernel, whoever asks, and kept.
 
+use super::files::{HEADERS, kernel};
 use super::compile;
 use crate::Facts;
 use crate::driver::{Context, CudaError, Function, Module};
 use crate::program::Source;
 use oxidnn_runtime::cache::Lru;
+use oxidnn_runtime::knobs;
+use oxidnn_runtime::store::{Store, digest};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -16,6 +19,7 @@ const KEPT: usize = 4096;
 pub struct Loader {
     context: Arc<Context>,
     architecture: String,
+    store: Option<Store>,
     state: Mutex<State>,
     landed: Condvar,
 }
@@ -38,7 +42,7 @@ impl Loader {
     /// A loader for the GPU of `context`.
     pub fn new(context: &Arc<Context>, facts: &Facts) -> Loader {
         let state = State { ready: Lru::new(KEPT, usize::MAX), making: HashMap::new(), compiled: 0 };
-        Loader { context: Arc::clone(context), architecture: facts.architecture(), state: Mutex::new(state), landed: Condvar::new() }
+        Loader { context: Arc::clone(context), architecture: facts.architecture(), store: store(), state: Mutex::new(state), landed: Condvar::new() }
     }
 
     /// Kernels that were compiled so far.
@@ -66,7 +70,6 @@ impl Loader {
         let made = self.make(source, shared);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.making.remove(source);
-        state.compiled += 1;
         let gone = match &made {
             Ok(function) => state.ready.insert(Arc::clone(source), function.clone(), 1),
             Err(_) => Vec::new(),
@@ -78,7 +81,33 @@ impl Loader {
     }
 
     fn make(&self, source: &Source, shared: u32) -> Result<Function, CudaError> {
+        let key = self.key(source);
+        let kept = self.store.as_ref().and_then(|s| s.get(&key));
+        if let Some(function) = kept.and_then(|cubin| Module::load(&self.context, &cubin).ok()?.function(source.file, shared).ok()) {
+            return Ok(function);
+        }
         let cubin = compile(source, &self.architecture)?;
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).compiled += 1;
+        if let Some(store) = &self.store {
+            // Code that cannot be kept is compiled again next time.
+            let _ = store.put(&key, &cubin);
+        }
         Module::load(&self.context, &cubin)?.function(source.file, shared)
     }
+
+    /// Everything that a cubin depends on.
+    fn key(&self, source: &Source) -> Vec<u8> {
+        let (text, _) = kernel(source.file).unwrap_or_default();
+        let files: String = HEADERS.iter().map(|h| h.1).chain([text]).collect();
+        let files = format!("{:032x}", digest(files.as_bytes()));
+        [env!("CARGO_PKG_VERSION"), &self.architecture, source.file, &files, &source.options, &source.header].join("\0").into_bytes()
+    }
+}
+
+/// The store of the user's cache directory, as the knob `KERNEL_STORE` has it; none where there is no such directory or others may write there.
+fn store() -> Option<Store> {
+    let budget = knobs::get().kernel_store as u64;
+    let home = || Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    let base = std::env::var_os("XDG_CACHE_HOME").map(Into::into).or_else(home)?;
+    Store::open(base.join("oxidnn").join("cubin"), budget).ok().filter(|_| budget > 0)
 }

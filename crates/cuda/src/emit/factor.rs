@@ -38,7 +38,8 @@ impl Emitter {
     /// Declares a factor.
     pub(crate) fn factor(&mut self, f: &Factor<'_>) {
         let name = f.name;
-        let Some(quant) = f.quant else {
+        // A tensor without elements has no numbers either.
+        let Some(quant) = f.quant.filter(|q| !q.dims(f.dims).contains(&0)) else {
             return self.code(&format!("DEVICE real {name}(const Args&, const index*) {{ return {}; }}", super::literal(f.default)));
         };
         let dtype = type_name(quant.dtype);

@@ -92,6 +92,11 @@ impl Num for Symbol {
     fn min(self, o: Symbol) -> Symbol {
         number(format!("fmin(t{}, t{})", self.0, o.0))
     }
+    fn clamp(self, low: f64, high: f64) -> Symbol {
+        let (low, high) = (literal(low), literal(high));
+        let raised = number(format!("t{0} < {low} ? {low} : t{0}", self.0));
+        number(format!("{high} < t{0} ? {high} : t{0}", raised.0))
+    }
     fn abs(self) -> Symbol {
         number(format!("fabs(t{})", self.0))
     }

@@ -57,7 +57,7 @@ impl<'a> Map<'a> {
 
     /// The program of this launch alone.
     pub(crate) fn program(self) -> Program {
-        Program { launches: vec![self.launch()], scratch: 0 }
+        Program { launches: vec![self.launch()], ..Program::default() }
     }
 }
 

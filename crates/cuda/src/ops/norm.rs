@@ -356,8 +356,8 @@ impl Norm<'_> {
         Ok(if there { format!(" * scale(a, p + {})", self.channel()) } else { String::new() })
     }
 
-    /// Statements that write the gradients at `p`, with the means of `g` and `g x^`.
-    fn gradients(&self, emit: &mut Emitter, [mean, inverse]: [&str; 2], [mean_g, mean_gx]: [&str; 2], scale: &str) -> Result<String, Skip> {
+    /// Statements that write the gradients at `p`, with the means of `g` and `g x^` where they count.
+    fn gradients(&self, emit: &mut Emitter, [mean, inverse]: [&str; 2], means: Option<[&str; 2]>, scale: &str) -> Result<String, Skip> {
         let added = match self.tensor(Arg::DIFF_SRC_1) {
             Some(t) => {
                 emit.view(&View::of("diff_added", Arg::DIFF_SRC_1, t))?;
@@ -365,11 +365,12 @@ impl Norm<'_> {
             }
             None => "",
         };
+        let own = match means {
+            Some([mean_g, mean_gx]) => format!("(dd{scale} - {mean_g} - (src(a, p) - {mean}) * inverse * {mean_gx})"),
+            None => format!("dd{scale}"),
+        };
         Ok(self.stat()
-            + &format!(
-                "    const real dd = gradient(a, p), inverse = {inverse}, normal = (src(a, p) - {mean}) * inverse;\n{added}    \
-                 finish(a, p, (dd{scale} - {mean_g} - normal * {mean_gx}) * inverse);\n"
-            ))
+            + &format!("    const real dd = gradient(a, p), inverse = {inverse};\n{added}    finish(a, p, {own} * inverse);\n"))
     }
 
     /// The source's gradient where means are zero, or sums of channels that are there.
@@ -378,15 +379,16 @@ impl Norm<'_> {
         map.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
         let (mean, inverse) = self.gradient(&mut map.emit)?;
         let scale = self.scale(&mut map.emit)?;
-        let mut means = ["(real)0".to_owned(), "(real)0".to_owned()];
+        let mut means = None;
         if let Some((at, tensor)) = sums {
             map.emit.view(&scratch("sum_gx", at[0], tensor))?;
             map.emit.view(&scratch("sum_g", at[1], tensor))?;
             let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
             map.emit.real_number("count_of_terms", n as f64);
-            means = ["sum_g", "sum_gx"].map(|s| format!("({s}(a, p + 1){scale} / (real)a.count_of_terms)"));
+            means = Some(["sum_g", "sum_gx"].map(|s| format!("({s}(a, p + 1){scale} / (real)a.count_of_terms)")));
         }
-        map.element = self.gradients(&mut map.emit, [&mean, &inverse], [&means[0], &means[1]], &scale)?;
+        let means = means.as_ref().map(|m| [m[0].as_str(), m[1].as_str()]);
+        map.element = self.gradients(&mut map.emit, [&mean, &inverse], means, &scale)?;
         program.launches.push(map.launch());
         Ok(())
     }
@@ -404,7 +406,7 @@ impl Norm<'_> {
         ));
         let mean_g = if self.flags.rms { "(real)0" } else { "x / (real)a.terms" };
         rows.stages = vec![Stage::sum("scaled(a, p)", mean_g), Stage::sum("scaled(a, p) * normal(a, p)", "x / (real)a.terms")];
-        rows.each = self.gradients(&mut rows.emit, [&mean, &inverse], ["s[0]", "s[1]"], &scale)?;
+        rows.each = self.gradients(&mut rows.emit, [&mean, &inverse], Some(["s[0]", "s[1]"]), &scale)?;
         program.launches.push(rows.launch());
         Ok(())
     }

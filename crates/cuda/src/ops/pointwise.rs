@@ -217,7 +217,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     if adjust * factor != 1.0 || shift != 0.0 {
         value = format!("fma({value}, {}, {})", literal(adjust * factor), literal(shift));
     }
-    let exact = is_exact(&op.src, &op.dst, attr);
+    let exact = is_exact(&op.src, &op.dst, attr) && adjust == 1.0;
     map.element = copy(&mut map.emit, exact, ["p", "p"], &value);
     let mut program = map.program();
     if let Some(c) = compensation {

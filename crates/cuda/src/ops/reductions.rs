@@ -23,7 +23,7 @@ pub(crate) fn reduction(problem: &Problem, _: &CudaTarget) -> Result<Program, Sk
     rows.stages.push(stage(op));
     // Reduced dimensions of the position are 0 here.
     rows.result = "    finish(a, p, s[0]);\n".into();
-    let mut program = Program { launches: vec![rows.launch()], scratch: 0 };
+    let mut program = Program { launches: vec![rows.launch()], ..Program::default() };
     zero::padding(&mut program, Arg::DST, &op.dst)?;
     Ok(program)
 }

@@ -128,8 +128,7 @@ impl Store {
     }
 
     fn path(&self, key: &[u8]) -> PathBuf {
-        let (a, b) = (hash(key, 0xcbf2_9ce4_8422_2325), hash(key, 0x9e37_79b9_7f4a_7c15));
-        self.dir.join(format!("{a:016x}{b:016x}.{SUFFIX}"))
+        self.dir.join(format!("{:032x}.{SUFFIX}", digest(key)))
     }
 
     fn entries(&self) -> Vec<Entry> {
@@ -224,6 +223,12 @@ fn is_ours(meta: &fs::Metadata, dir: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_ours(_: &fs::Metadata, _: &Path) -> bool {
     true
+}
+
+/// A number for `bytes` that stays the same from version to version: the name of an entry's file, and what keys may have in place of long texts.
+pub fn digest(bytes: &[u8]) -> u128 {
+    let (a, b) = (hash(bytes, 0xcbf2_9ce4_8422_2325), hash(bytes, 0x9e37_79b9_7f4a_7c15));
+    u128::from(a) << 64 | u128::from(b)
 }
 
 /// FNV-1a in 64 bits from a basis.

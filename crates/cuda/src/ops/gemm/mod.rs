@@ -5,6 +5,7 @@ pub(super) mod shape;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View};
 use crate::program::{Launch, MapKind, Program, TensorMap, Word};
+use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
@@ -37,6 +38,8 @@ struct Gemm<'a> {
     a: Matrix,
     b: Matrix,
     c: Matrix,
+    /// What does the problem where addresses are not aligned.
+    otherwise: Lower,
     /// Declares `place(e, batch, row, column, p)`, the position of an element, and gives the expressions of its scale and bias.
     declare: &'a dyn Fn(&mut Emitter) -> Result<(String, String), Skip>,
 }
@@ -95,6 +98,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
         a: matrix(Arg::SRC, &op.src, false)?,
         b: matrix(Arg::WEIGHTS, &op.weights, true)?,
         c: matrix(Arg::DST, &op.dst, false)?,
+        otherwise: super::matmul::matmul,
         declare: &declare,
     };
     if dims[..n - 2].iter().enumerate().any(|(d, &size)| op.src.dims()[d] != size && op.src.dims()[d] != 1 || op.weights.dims()[d] != size && op.weights.dims()[d] != 1)
@@ -153,6 +157,7 @@ pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Pr
         a: whole(Arg::SRC, &op.src, src),
         b: whole(Arg::WEIGHTS, &op.weights, weights),
         c: Matrix { inner: dst.strides[1], ..whole(Arg::DST, &op.dst, dst) },
+        otherwise: super::matmul::inner_product,
         declare: &declare,
     };
     gemm.program(target)
@@ -310,7 +315,9 @@ impl Gemm<'_> {
         };
         let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
-        Ok(Program { launches: vec![self.launch(&request, &choice, types, target)?], scratch: 0 })
+        let unaligned = (self.otherwise)(self.problem, target)?;
+        let scratch = unaligned.scratch;
+        Ok(Program { launches: vec![self.launch(&request, &choice, types, target)?], scratch, unaligned: Some(Box::new(unaligned)) })
     }
 
     fn launch(&self, r: &Request, choice: &Choice, types: [&str; 3], target: &CudaTarget) -> Result<Launch, Skip> {
