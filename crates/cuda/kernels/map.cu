@@ -1,11 +1,23 @@
 // Pointwise: each thread makes elements of the destination, neighbours in memory by neighbouring threads.
 //
 // The header has `unravel` (the position of element i), `element` (reads, computes, writes), and where the destination has padding `inside` and
-// `clear`, which zeroes it.
+// `clear`, which zeroes it. Where neighbours lie next to each other in every tensor it has `vector`, which does VECTOR elements, and `aligned`: whether
+// memory is such that they are moved in words of 16 bytes.
 #include "args.cuh"
 
 extern "C" __global__ void __launch_bounds__(256) map(const __grid_constant__ Args a) {
-    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += (i64)gridDim.x * blockDim.x) {
+    const i64 thread = (i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (i64)gridDim.x * blockDim.x;
+#ifdef VECTOR
+    if (aligned(a)) {
+        for (i64 i = thread * VECTOR; i < a.count; i += threads * VECTOR) {
+            index p[RANK];
+            unravel(a, (index)i, p);
+            vector(a, p);
+        }
+        return;
+    }
+#endif
+    for (i64 i = thread; i < a.count; i += threads) {
         index p[RANK];
         unravel(a, (index)i, p);
 #ifdef PADDED

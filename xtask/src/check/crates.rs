@@ -16,6 +16,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-runtime", &["oxidnn-spec", "oxidnn-expr"]),
     ("oxidnn-jit", &[]),
     ("oxidnn-cpu", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-jit"]),
+    ("oxidnn-cuda", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime"]),
     ("oxidnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu"]),
     ("oxidnn-judge", &[]),
     ("oxidnn-testing", &["oxidnn-judge", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
@@ -25,7 +26,17 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-peer", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-testing"]),
     (
         "oxidnn-cli",
-        &["oxidnn", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-testing", "oxidnn-peer"],
+        &[
+            "oxidnn",
+            "oxidnn-spec",
+            "oxidnn-expr",
+            "oxidnn-reference",
+            "oxidnn-runtime",
+            "oxidnn-cpu",
+            "oxidnn-cuda",
+            "oxidnn-testing",
+            "oxidnn-peer",
+        ],
     ),
     ("xtask", &["oxidnn-c-common", "oxidnn-spec"]),
 ];

@@ -8,7 +8,7 @@ use anyhow::Result;
 mod tests;
 
 /// Crates that may have unsafe code, in the files below; every other one forbids it in its root.
-const CRATES: &[&str] = &["runtime", "cpu", "jit", "peer", "c-dnnl"];
+const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl"];
 
 /// The files with unsafe code, tests and examples included, and what for.
 const FILES: &[(&str, &str)] = &[
@@ -61,6 +61,17 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/row.rs", "takes the scratch of an execution"),
     ("crates/cpu/tests/common/mod.rs", "buffers made without an engine"),
     ("crates/cpu/tests/light/mod.rs", "buffers made without an engine"),
+    ("crates/cuda/src/compile/nvrtc.rs", "calls NVIDIA's compiler, loaded at run time"),
+    ("crates/cuda/src/driver/mod.rs", "starts the CUDA driver, loaded at run time"),
+    ("crates/cuda/src/driver/context.rs", "contexts of the CUDA driver"),
+    ("crates/cuda/src/driver/memory.rs", "memory of GPUs"),
+    ("crates/cuda/src/driver/module.rs", "code of GPUs and its launches"),
+    ("crates/cuda/src/driver/stream.rs", "streams and events of the CUDA driver"),
+    ("crates/cuda/src/driver/tensor_map.rs", "asks the driver to describe tensors"),
+    ("crates/cuda/src/device.rs", "hands out memory of a GPU"),
+    ("crates/cuda/src/exec.rs", "launches kernels with arguments that were checked"),
+    ("crates/cuda/src/queue.rs", "copies between regions that the runtime lends"),
+    ("crates/cuda/tests/compile.rs", "loads NVIDIA's compiler"),
     ("crates/peer/src/call.rs", "calls functions of a library loaded at run time"),
     ("crates/peer/src/handle.rs", "owns what such a library gives out"),
     ("crates/runtime/src/memory/tests.rs", "tests memory over pointers"),

@@ -5,6 +5,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("number.cuh", include_str!("../../kernels/number.cuh")),
     ("index.cuh", include_str!("../../kernels/index.cuh")),
     ("random.cuh", include_str!("../../kernels/random.cuh")),
+    ("vector.cuh", include_str!("../../kernels/vector.cuh")),
     ("pool.cuh", include_str!("../../kernels/pool.cuh")),
     ("resample.cuh", include_str!("../../kernels/resample.cuh")),
     ("lrn.cuh", include_str!("../../kernels/lrn.cuh")),

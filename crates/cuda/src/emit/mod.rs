@@ -202,7 +202,7 @@ impl Emitter {
     fn header(&self) -> String {
         let Emitter { real, wide, head, fields, functions, .. } = self;
         format!(
-            "typedef {} real;\ntypedef {} index;\n#include \"number.cuh\"\n#include \"index.cuh\"\n#include \"random.cuh\"\n{head}\n\
+            "typedef {} real;\ntypedef {} index;\n#include \"number.cuh\"\n#include \"index.cuh\"\n#include \"random.cuh\"\n#include \"vector.cuh\"\n{head}\n\
              struct Args {{\n{fields}}};\n\n{functions}",
             real.name(),
             if *wide { "long long" } else { "int" },

@@ -133,7 +133,8 @@ impl Emitter {
             ""
         };
         self.code(&format!(
-            "DEVICE void write(const Args& a, const index* p, i64 at, real v) {{\n    v = quantised(a, p, v);\n{random}    dst_store(a, at, v);\n}}\n"
+            "DEVICE real rounded(const Args& a, const index* p, i64 at, real v) {{\n    v = quantised(a, p, v);\n{random}    return v;\n}}\n\
+             DEVICE void write(const Args& a, const index* p, i64 at, real v) {{ dst_store(a, at, rounded(a, p, at, v)); }}\n"
         ));
         Ok(())
     }

@@ -5,7 +5,7 @@
 use crate::emit::{Emitter, Real, Tail, View};
 use crate::program::{Launch, Program};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Arg, Blocking, Dims, Format, Layout, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem};
 use std::sync::Arc;
 
 /// A kernel over the positions of the destination in the making.
@@ -16,6 +16,15 @@ pub(crate) struct Map<'a> {
     /// What is done in the padding.
     clear: String,
     dst: &'a Layout,
+    /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
+    vectors: Option<Vec<Neighbours>>,
+}
+
+/// What a vector of a tensor's elements depends on.
+struct Neighbours {
+    name: String,
+    dtype: DataType,
+    layout: Layout,
 }
 
 impl<'a> Map<'a> {
@@ -23,7 +32,20 @@ impl<'a> Map<'a> {
     pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
         let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
         let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
-        Map { emit, element: String::new(), clear: String::new(), dst }
+        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None }
+    }
+
+    /// Declares the result's tail and the tensors that are read, for an element that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or
+    /// copies the first one by `copy(a, p)`: neighbours may be computed together.
+    pub(crate) fn elementwise(&mut self, tail: &Tail<'_>, inputs: &[View<'_>]) -> Result<(), Skip> {
+        self.tail(tail)?;
+        let mut all = vec![Neighbours { name: "dst".into(), dtype: tail.dst.dtype, layout: tail.dst.layout.clone() }];
+        for view in inputs {
+            self.emit.view(view)?;
+            all.push(Neighbours { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone() });
+        }
+        self.vectors = Some(all);
+        Ok(())
     }
 
     /// Declares the result's tail, whose destination is this traversal's.
@@ -47,18 +69,70 @@ impl<'a> Map<'a> {
 
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
-        let Map { mut emit, element, clear, dst } = self;
+        let Map { mut emit, element, clear, dst, vectors } = self;
         let count = emit.destination(dst);
         emit.number("count", count);
+        let vector = vectors.and_then(|all| Some((width(&all)?, all)));
         emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
         emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
-        emit.launch("map", count)
+        match vector {
+            None => emit.launch("map", count),
+            Some((n, all)) => {
+                emit.define("VECTOR", n);
+                emit.code(&vectorised(n, &all, &element));
+                emit.launch("map", count / n)
+            }
+        }
     }
 
     /// The program of this launch alone.
     pub(crate) fn program(self) -> Program {
         Program { launches: vec![self.launch()], ..Program::default() }
     }
+}
+
+/// Elements that are moved together where the innermost loop is one run of memory in every tensor that moves along it.
+fn width(all: &[Neighbours]) -> Option<i64> {
+    let last = all.first()?.layout.ndims().checked_sub(1)?;
+    let size = all[0].layout.dims[last];
+    let bytes = all.iter().map(|t| t.dtype.bits() as i64 / 8).min().filter(|&b| b > 0)?;
+    let n = (16 / bytes).clamp(4, 8);
+    let fits = |t: &Neighbours| {
+        t.layout.blocking().is_some_and(|b| {
+            let whole = |stride: i64| stride % n == 0;
+            let moves = t.layout.dims[last] != 1;
+            let outer = (0..last).all(|d| t.layout.dims[d] == 1 || whole(b.strides[d]));
+            b.is_plain() && b.padded_dims == t.layout.dims && (!moves || b.strides[last] == 1 && outer && whole(b.offset))
+        })
+    };
+    (size % n == 0 && all[0].layout.dims[last] > 1 && all.iter().all(fits)).then_some(n)
+}
+
+/// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.
+fn vectorised(n: i64, all: &[Neighbours], element: &str) -> String {
+    let last = all[0].layout.ndims() - 1;
+    let moving: Vec<&Neighbours> = all.iter().filter(|t| t.layout.dims[last] != 1).collect();
+    let bits: Vec<String> = moving.iter().map(|t| format!("(u64)a.{}_data", t.name)).collect();
+    let (mut load, mut lane) = (String::new(), String::new());
+    for t in moving.iter().filter(|t| t.name != "dst") {
+        let name = &t.name;
+        load += &format!("    Vector<{name}_type, {n}> {name};\n    {name}.load(a.{name}_data, {name}_at(a, p));\n");
+        lane += &format!("        {name}.lane = i;\n");
+    }
+    let copy = match all.get(1) {
+        Some(first) if first.dtype == all[0].dtype && first.layout.dims[last] != 1 => {
+            format!("        auto copy = [&](const Args&, const index*) {{ out.words[i] = {}.words[i]; }};\n", first.name)
+        }
+        _ => String::new(),
+    };
+    format!(
+        "DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\n\
+         DEVICE void vector(const Args& a, index* p) {{\n    const i64 at = dst_at(a, p);\n    const index first = p[{last}];\n    \
+         Vector<dst_type, {n}> out;\n{load}#pragma unroll\n    for (int i = 0; i < {n}; ++i) {{\n        p[{last}] = first + i;\n{lane}        \
+         auto finish = [&](const Args&, const index*, real v) {{ out.words[i] = dst_type::encode(rounded(a, p, at + i, value(a, p, at + i, v))); }};\n{copy}{element}    \
+         }}\n    out.store(a.dst_data, at);\n}}\n",
+        bits.join(" | ")
+    )
 }
 
 /// The problem over common loops in place of its dimensions, where every tensor has strides over them and nothing goes by dimension: the same

@@ -31,7 +31,7 @@ const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resa
 const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
 const MATMUL: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::matmul }, Row { name: "tiles:generic", lower: matmul::matmul }];
 const INNER_PRODUCT: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::inner_product }, Row { name: "tiles:generic", lower: matmul::inner_product }];
-const CONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::conv }];
+const CONV: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::pointwise_conv }, Row { name: "tiles:generic", lower: conv::conv }];
 const DECONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::deconv }];
 const SDPA: &[Row] = &[Row { name: "tiles:generic", lower: sdpa::lower }];
 

@@ -36,15 +36,15 @@ fn elements(op: &Eltwise, problem: &Problem) -> Result<Program, Skip> {
     let to = if op.prop.is_forward() { Arg::DST } else { Arg::DIFF_SRC };
     let dst = tensor(problem, to)?;
     let mut map = Map::over(Real::of(problem), &dst.layout);
-    map.tail(&Tail::of(problem, to, dst))?;
+    let tail = Tail::of(problem, to, dst);
     if op.prop.is_forward() {
-        map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+        map.elementwise(&tail, &[View::of("src", Arg::SRC, &op.src)])?;
         map.emit.formula("formula", 1, |x| eltwise::forward(op.alg, alpha, beta, x[0]));
         map.element.push_str("    finish(a, p, formula(src(a, p)));\n");
     } else {
         let data = if op.alg.uses_dst() { Arg::DST } else { Arg::SRC };
-        map.emit.view(&View::of("data", data, tensor(problem, data)?))?;
-        map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, tensor(problem, Arg::DIFF_DST)?))?;
+        let diff_dst = tensor(problem, Arg::DIFF_DST)?;
+        map.elementwise(&tail, &[View::of("data", data, tensor(problem, data)?), View::of("diff_dst", Arg::DIFF_DST, diff_dst)])?;
         map.emit.formula("formula", 2, |x| eltwise::backward(op.alg, alpha, beta, x[0], x[1]));
         map.element.push_str("    finish(a, p, formula(diff_dst(a, p), data(a, p)));\n");
     }
@@ -53,18 +53,13 @@ fn elements(op: &Eltwise, problem: &Problem) -> Result<Program, Skip> {
 
 fn pairs(op: &Binary, problem: &Problem) -> Result<Program, Skip> {
     let mut map = Map::over(Real::of(problem), &op.dst.layout);
-    map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
-    for (name, scale, arg, t) in [("src0", "scale0", Arg::SRC, &op.src0), ("src1", "scale1", Arg::SRC_1, &op.src1)] {
-        map.emit.view(&View::of(name, arg, t))?;
+    let mut inputs = vec![View::of("src0", Arg::SRC, &op.src0), View::of("src1", Arg::SRC_1, &op.src1)];
+    inputs.extend(op.src2.as_ref().map(|t| View::of("src2", Arg::SRC_2, t)));
+    map.elementwise(&Tail::of(problem, Arg::DST, &op.dst), &inputs)?;
+    for (scale, arg, t) in [("scale0", Arg::SRC, &op.src0), ("scale1", Arg::SRC_1, &op.src1)] {
         map.emit.factor(&Factor::scale(scale, &problem.attr, arg, t.dims()));
     }
-    let condition = match &op.src2 {
-        Some(t) => {
-            map.emit.view(&View::of("src2", Arg::SRC_2, t))?;
-            "src2(a, p)"
-        }
-        None => "(real)0",
-    };
+    let condition = if op.src2.is_some() { "src2(a, p)" } else { "(real)0" };
     map.emit.formula("formula", 3, |x| binary::apply(op.alg, x[0], x[1], x[2]));
     map.element = format!("    finish(a, p, formula(src0(a, p) * scale0(a, p), src1(a, p) * scale1(a, p), {condition}));\n");
     Ok(map.program())
@@ -74,6 +69,7 @@ fn pairs(op: &Binary, problem: &Problem) -> Result<Program, Skip> {
 fn sums(op: &Sum, problem: &Problem) -> Result<Program, Skip> {
     let real = Real::of(problem);
     let mut program = Program::default();
+    let names: Vec<String> = (0..op.srcs.len()).map(|i| format!("src{i}")).collect();
     let parts = op.srcs.len().div_ceil(SUM_SOURCES);
     let partial = Tensor::plain(*op.dst.dims(), real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))?;
     let kept = if parts > 1 { program.book(partial.bytes()).ok_or(Skip::Shape("sizes that overflow"))? } else { 0 };
@@ -88,12 +84,20 @@ fn sums(op: &Sum, problem: &Problem) -> Result<Program, Skip> {
         if !first {
             map.element.push_str("    sum = partial(a, p);\n");
         }
-        for i in part * SUM_SOURCES..op.srcs.len().min((part + 1) * SUM_SOURCES) {
-            map.emit.view(&View::of(&format!("src{i}"), Arg::multiple_src(i), &op.srcs[i]))?;
+        let own = part * SUM_SOURCES..op.srcs.len().min((part + 1) * SUM_SOURCES);
+        let views: Vec<View<'_>> = own.clone().map(|i| View::of(&names[i], Arg::multiple_src(i), &op.srcs[i])).collect();
+        if last && parts == 1 {
+            map.elementwise(&Tail::of(problem, Arg::DST, &op.dst), &views)?;
+        } else {
+            views.iter().try_for_each(|v| map.emit.view(v))?;
+        }
+        for i in own {
             map.element += &format!("    sum = fma({}, src{i}(a, p), sum);\n", literal(f64::from(op.scales[i].get())));
         }
         if last {
-            map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+            if parts > 1 {
+                map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
+            }
             map.element.push_str("    finish(a, p, sum);\n");
         } else {
             map.element.push_str("    partial_store(a, partial_at(a, p), sum);\n");
@@ -109,9 +113,7 @@ fn slopes(op: &Prelu, problem: &Problem) -> Result<Program, Skip> {
     }
     let dst = tensor(problem, Arg::DST)?;
     let mut map = Map::over(Real::of(problem), &dst.layout);
-    map.tail(&Tail::of(problem, Arg::DST, dst))?;
-    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
-    map.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
+    map.elementwise(&Tail::of(problem, Arg::DST, dst), &[View::of("src", Arg::SRC, &op.src), View::of("weights", Arg::WEIGHTS, &op.weights)])?;
     map.emit.formula("formula", 2, |x| binary::prelu(x[0], x[1]));
     map.element.push_str("    finish(a, p, formula(src(a, p), weights(a, p)));\n");
     Ok(map.program())
@@ -203,8 +205,7 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         return Err(Skip::Attr("scales of a recurrent network by channel".into()));
     }
     let mut map = Map::over(Real::of(problem), &op.dst.layout);
-    map.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
-    map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+    map.elementwise(&Tail::of(problem, Arg::DST, &op.dst), &[View::of("src", Arg::SRC, &op.src)])?;
     map.emit.factor(&Factor::scale("scale", attr, Arg::SRC, dims));
     map.emit.factor(&Factor::zero_point("zero", attr, Arg::SRC, dims));
     map.emit.formula("dequantise", 3, |x| quant::dequantise(x[0], x[1], x[2]));
@@ -218,7 +219,12 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         value = format!("fma({value}, {}, {})", literal(adjust * factor), literal(shift));
     }
     let exact = is_exact(&op.src, &op.dst, attr) && adjust == 1.0;
-    map.element = copy(&mut map.emit, exact, ["p", "p"], &value);
+    map.element = if exact {
+        map.emit.code("DEVICE void copy(const Args& a, const index* p) { store_code<dst_type>(a.dst_data, dst_at(a, p), src_code(a, src_at(a, p))); }\n");
+        "    copy(a, p);\n".into()
+    } else {
+        format!("    const real x = src(a, p);\n    finish(a, p, {value});\n")
+    };
     let mut program = map.program();
     if let Some(c) = compensation {
         super::compensation::append(&mut program, &op.dst, c)?;

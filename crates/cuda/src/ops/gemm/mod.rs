@@ -7,7 +7,7 @@ use crate::emit::{Emitter, Factor, Real, Tail, View};
 use crate::program::{Launch, MapKind, Program, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{InnerProduct, Matmul};
+use oxidnn_spec::op::{Conv, InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
 use shape::{Choice, Request, Store, ceil};
 
@@ -181,6 +181,96 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Re
         emit.factor(&weights);
         emit.code(&format!("DEVICE real row_scale(const Args& a, index n) {{\n    const index w[{n}] = {{n}};\n    return weights_scale(a, w);\n}}\n"));
         factors.push_str(" * row_scale(a, p[1])");
+    }
+    let bias = match &op.bias {
+        Some(bias) => {
+            emit.view(&View::of("bias", Arg::BIAS, bias))?;
+            " + bias(a, p + 1)".to_owned()
+        }
+        None => String::new(),
+    };
+    Ok((factors, bias))
+}
+
+/// Forward 1x1 convolution of channels that lie next to each other, without strides, padding and groups: pixels by channels.
+pub(crate) fn pointwise_conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    check(problem, target)?;
+    let z = op.sizes();
+    if !op.prop.is_forward() {
+        return Err(Skip::Op("backward passes"));
+    }
+    if z.g != 1 || z.k != [1; 3] || z.s != [1; 3] || z.pl != [0; 3] || z.i != z.o {
+        return Err(Skip::Shape("a window of more than one pixel, strides, padding or groups"));
+    }
+    let (src, weights, dst) = (plain(&op.src)?, plain(&op.weights)?, plain(&op.dst)?);
+    let grouped = usize::from(op.weights.dims().len() > op.src.dims().len());
+    let pixels = z.mb * z.i.iter().product::<i64>();
+    let matrix = |arg, t: &Tensor, b: &Blocking, channels: i64| {
+        let step = pixel_step(t, b).filter(|_| b.strides[1] == 1 || channels == 1);
+        let step = step.ok_or_else(|| Skip::Layout("pixels that are not evenly spaced, or channels apart".into()))?;
+        Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: step, inner: 1, batches: 1, batch_stride: 0 })
+    };
+    let declare = |emit: &mut Emitter| declare_conv(op, problem, emit);
+    let gemm = Gemm {
+        problem,
+        m: pixels,
+        n: z.oc,
+        k: z.ic,
+        batch: 1,
+        a: matrix(Arg::SRC, &op.src, src, z.ic)?,
+        b: Matrix {
+            arg: Arg::WEIGHTS,
+            dtype: op.weights.dtype,
+            offset: weights.offset,
+            outer: weights.strides[grouped],
+            inner: weights.strides[grouped + 1],
+            batches: 1,
+            batch_stride: 0,
+        },
+        c: matrix(Arg::DST, &op.dst, dst, z.oc)?,
+        otherwise: super::conv::conv,
+        declare: &declare,
+    };
+    gemm.program(target)
+}
+
+/// The elements from one pixel to the next, over images too.
+fn pixel_step(t: &Tensor, b: &Blocking) -> Option<i64> {
+    let mut merged: Option<(i64, i64)> = None;
+    for d in (0..t.dims().len()).rev().filter(|&d| d != 1 && t.dims()[d] != 1) {
+        merged = Some(match merged {
+            None => (t.dims()[d], b.strides[d]),
+            Some((size, step)) if b.strides[d] == size * step => (size * t.dims()[d], step),
+            Some(_) => return None,
+        });
+    }
+    Some(merged.map_or(t.dims()[1], |m| m.1))
+}
+
+fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Result<(String, String), Skip> {
+    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
+    emit.define("RANK", n);
+    let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
+    emit.traversal("pixel", dims, &order);
+    emit.code("DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, row, p);\n    p[1] = column;\n}\n");
+    let mut factors = String::new();
+    let (src, weights) = (
+        Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
+        Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
+    );
+    if src.quant.is_some() {
+        emit.factor(&src);
+        emit.code(&format!("DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"));
+        factors.push_str(" * source_scale(a)");
+    }
+    if weights.quant.is_some() {
+        emit.factor(&weights);
+        let (rank, group) = (op.weights.dims().len(), if op.weights.dims().len() > n { "0, " } else { "" });
+        emit.code(&format!(
+            "DEVICE real channel_scale(const Args& a, index c) {{\n    const index w[{rank}] = {{{group}c}};\n    return weights_scale(a, w);\n}}\n"
+        ));
+        factors.push_str(" * channel_scale(a, p[1])");
     }
     let bias = match &op.bias {
         Some(bias) => {

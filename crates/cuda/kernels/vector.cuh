@@ -1,0 +1,29 @@
+// Neighbouring elements of a tensor, moved together.
+#pragma once
+
+struct Args;
+
+// N elements of type T in registers. Called like the tensor's accessor, it gives element `lane`.
+template <class T, int N>
+struct __align__(16) Vector {
+    typename T::word words[N];
+    int lane;
+
+    DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
+    DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
+    DEVICE real operator()(const Args&, const index*) const { return T::decode(words[lane]); }
+
+    static DEVICE void copy(typename T::word* to, const typename T::word* from) {
+        const int bytes = N * (int)sizeof(typename T::word);
+        if (bytes % 16 == 0) {
+#pragma unroll
+            for (int i = 0; i < bytes / 16; ++i) ((uint4*)to)[i] = ((const uint4*)from)[i];
+        } else if (bytes % 8 == 0) {
+#pragma unroll
+            for (int i = 0; i < bytes / 8; ++i) ((uint2*)to)[i] = ((const uint2*)from)[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < bytes / 4; ++i) ((u32*)to)[i] = ((const u32*)from)[i];
+        }
+    }
+};
