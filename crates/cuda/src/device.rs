@@ -38,8 +38,16 @@ impl CudaDevice {
         let (facts, name, uuid, memory) = (context.facts()?, context.name()?, context.uuid()?, context.memory()?);
         let loader = Arc::new(Loader::new(&context, &facts));
         let pool = Pool::new(&context, 0)?;
-        let mut device =
-            CudaDevice { ordinal, name, uuid, memory, context, pool, target: CudaTarget { facts, loader: Some(loader) }, id: DeviceId::of("") };
+        let mut device = CudaDevice {
+            ordinal,
+            name,
+            uuid,
+            memory,
+            context,
+            pool,
+            target: CudaTarget { facts, loader: Some(loader) },
+            id: DeviceId::of(""),
+        };
         device.id = DeviceId::of(&device.fingerprint());
         Ok(device)
     }
@@ -83,7 +91,13 @@ impl Device for CudaDevice {
     fn verbose_info(&self) -> Vec<String> {
         let f = &self.target.facts;
         let (mib, l2) = (self.memory >> 20, f.l2 >> 20);
-        vec![format!("gpu,engine:{},name:{},{},multiprocessors:{},memory:{mib} MiB,l2:{l2} MiB", self.ordinal, self.name, f.architecture(), f.multiprocessors)]
+        vec![format!(
+            "gpu,engine:{},name:{},{},multiprocessors:{},memory:{mib} MiB,l2:{l2} MiB",
+            self.ordinal,
+            self.name,
+            f.architecture(),
+            f.multiprocessors
+        )]
     }
 
     fn properties(&self) -> Properties {

@@ -1,11 +1,11 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
+use crate::CudaTarget;
 use crate::compile::Loader;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Stream};
-use crate::program::{Launch, Program, Word};
+use crate::program::{Launch, MapPlace, Program, TensorMap, Word};
 use crate::queue::CudaQueue;
 use crate::row::Lower;
-use crate::CudaTarget;
 use oxidnn_runtime::{Bound, Ctx, Exec};
 use oxidnn_spec::{Arg, Error, Problem};
 use std::ffi::c_void;
@@ -24,6 +24,14 @@ pub trait Places {
     fn host_scalar(&self, arg: Arg) -> Option<u64>;
     /// The address of the scratch.
     fn scratch(&self) -> u64;
+}
+
+/// The address of a mapped tensor.
+fn mapped(map: &TensorMap, places: &dyn Places) -> u64 {
+    match map.place {
+        MapPlace::Arg(arg, offset) => places.address(arg, 0).unwrap_or(0) + offset,
+        MapPlace::Scratch(at) => places.scratch() + at as u64,
+    }
 }
 
 /// Launches with their functions.
@@ -64,7 +72,7 @@ impl Launches {
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
         let mut maps = self.list.iter().flat_map(|l| &l.0.maps);
-        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| places.address(m.arg, 0).unwrap_or(0) % 16 != 0)) {
+        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| mapped(m, places) % 16 != 0)) {
             // SAFETY: this call's promise.
             return unsafe { other.run(stream, places) };
         }
@@ -92,7 +100,7 @@ impl Launches {
             let mut parameters = [std::ptr::null_mut::<c_void>(); MAPS + 1];
             let count = launch.maps.len().min(MAPS);
             for (i, map) in launch.maps.iter().take(MAPS).enumerate() {
-                maps[i] = EncodedMap::new(map, places.address(map.arg, 0).unwrap_or(0) + map.offset)?;
+                maps[i] = EncodedMap::new(map, mapped(map, places))?;
             }
             for (parameter, map) in parameters.iter_mut().zip(&mut maps[..count]) {
                 *parameter = std::ptr::from_mut(map).cast();

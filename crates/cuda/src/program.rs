@@ -61,21 +61,60 @@ impl MapKind {
     }
 }
 
-/// What the tensor copy engine (TMA) is to know of a tensor of three dimensions, innermost first: 128-byte swizzle, zeros beyond it.
+/// Where a mapped tensor lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapPlace {
+    /// In the memory of an argument, so many bytes from its beginning.
+    Arg(Arg, u64),
+    /// So many bytes into the scratch.
+    Scratch(usize),
+}
+
+/// What one copy moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MapTile {
+    /// A box of these sizes.
+    Box([u32; 5]),
+    /// Pixels under one element of a convolution's kernel, with some of their channels.
+    Window {
+        /// Where the first pixel is before the padding, by W, H, D.
+        lower: [i32; 3],
+        /// Where the last one is, from the last pixel on.
+        upper: [i32; 3],
+        /// Channels.
+        channels: u32,
+        /// Pixels.
+        pixels: u32,
+        /// The convolution's strides, those of channels and batch 1.
+        steps: [u32; 5],
+    },
+}
+
+/// What the tensor copy engine (TMA) is to know of a tensor, dimensions innermost first: 128-byte swizzle, zeros beyond it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TensorMap {
-    /// Whose memory; its address must be a multiple of 16.
-    pub arg: Arg,
-    /// Bytes before the first element.
-    pub offset: u64,
+    /// Where it lies; the address must be a multiple of 16.
+    pub place: MapPlace,
     /// Type of the elements.
     pub kind: MapKind,
+    /// Number of dimensions, 3 to 5.
+    pub rank: usize,
     /// Sizes.
-    pub dims: [u64; 3],
-    /// Bytes from one index to the next of the second and third dimension, multiples of 16.
-    pub strides: [u64; 2],
-    /// Sizes of what one copy moves.
-    pub tile: [u32; 3],
+    pub dims: [u64; 5],
+    /// Bytes from one index to the next of all dimensions but the innermost, multiples of 16.
+    pub strides: [u64; 4],
+    /// What one copy moves.
+    pub tile: MapTile,
+}
+
+impl TensorMap {
+    /// A tensor of three dimensions, moved by boxes.
+    pub fn boxes(place: MapPlace, kind: MapKind, dims: [u64; 3], strides: [u64; 2], tile: [u32; 3]) -> TensorMap {
+        let [x, y, z] = dims;
+        let [w, h, d] = tile;
+        let strides = [strides[0], strides[1], 0, 0];
+        TensorMap { place, kind, rank: 3, dims: [x, y, z, 1, 1], strides, tile: MapTile::Box([w, h, d, 1, 1]) }
+    }
 }
 
 /// Source text of a kernel: what its code depends on, and nothing else.

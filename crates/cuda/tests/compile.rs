@@ -8,8 +8,26 @@ use std::path::Path;
 use std::sync::Arc;
 
 const DRIVERS: &[&str] = &[
-    "binary", "bnorm", "concat", "conv", "deconv", "eltwise", "gnorm", "ip", "lnorm", "lrn", "matmul", "pool", "prelu", "reduction", "reorder",
-    "resampling", "sdpa", "shuffle", "softmax", "sum",
+    "binary",
+    "bnorm",
+    "concat",
+    "conv",
+    "deconv",
+    "eltwise",
+    "gnorm",
+    "ip",
+    "lnorm",
+    "lrn",
+    "matmul",
+    "pool",
+    "prelu",
+    "reduction",
+    "reorder",
+    "resampling",
+    "sdpa",
+    "shuffle",
+    "softmax",
+    "sum",
 ];
 
 /// The sources that the smoke lines of a driver lower to, and the lines that no row takes.

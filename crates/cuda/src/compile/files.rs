@@ -23,6 +23,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("dots", include_str!("../../kernels/dots.cu"), "args.cuh"),
     ("parts", include_str!("../../kernels/parts.cu"), "args.cuh"),
     ("gemm_sm90", include_str!("../../kernels/gemm_sm90.cu"), "epilogue.cuh"),
+    ("conv_sm90", include_str!("../../kernels/conv_sm90.cu"), "epilogue.cuh"),
 ];
 
 /// The text of a kernel's file, and the name of the generated header that it includes.

@@ -1,7 +1,7 @@
 //! The code of one GPU: made once a kernel, whoever asks, and kept.
 
-use super::files::{HEADERS, kernel};
 use super::compile;
+use super::files::{HEADERS, kernel};
 use crate::Facts;
 use crate::driver::{Context, CudaError, Function, Module};
 use crate::program::Source;
@@ -42,7 +42,13 @@ impl Loader {
     /// A loader for the GPU of `context`.
     pub fn new(context: &Arc<Context>, facts: &Facts) -> Loader {
         let state = State { ready: Lru::new(KEPT, usize::MAX), making: HashMap::new(), compiled: 0 };
-        Loader { context: Arc::clone(context), architecture: facts.architecture(), store: store(), state: Mutex::new(state), landed: Condvar::new() }
+        Loader {
+            context: Arc::clone(context),
+            architecture: facts.architecture(),
+            store: store(),
+            state: Mutex::new(state),
+            landed: Condvar::new(),
+        }
     }
 
     /// Kernels that were compiled so far.

@@ -4,6 +4,6 @@ mod files;
 mod loader;
 mod nvrtc;
 
-pub use files::{kernel, HEADERS};
+pub use files::{HEADERS, kernel};
 pub use loader::Loader;
 pub use nvrtc::compile;

@@ -6,7 +6,9 @@ use oxidnn_spec::Error;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CudaError {
     /// The library is not there.
-    #[error("{library} was not found; looked for {names} where the system's loader looks (LD_LIBRARY_PATH, the cache of ldconfig); {advice}")]
+    #[error(
+        "{library} was not found; looked for {names} where the system's loader looks (LD_LIBRARY_PATH, the cache of ldconfig); {advice}"
+    )]
     Missing {
         /// What it is.
         library: &'static str,

@@ -2,8 +2,8 @@
 
 use super::{Context, CudaError, Current, Stream, check};
 use cudarc::driver::sys::{
-    self, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPoolProps, CUmemPool_attribute, CUmemoryPool,
-    CUresult,
+    self, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps,
+    CUmemoryPool, CUresult,
 };
 use std::sync::Arc;
 
@@ -125,7 +125,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if self.address != 0 && let Ok(_current) = Current::of(&self.pool.context) {
+        if self.address != 0
+            && let Ok(_current) = Current::of(&self.pool.context)
+        {
             let handle = self.stream.as_ref().map_or(self.pool.stream.handle(), |s| s.handle());
             // SAFETY: made by `allocate`, freed once.
             unsafe { sys::cuMemFreeAsync(self.address, handle) };

@@ -1,7 +1,9 @@
 //! Modules of code, their functions, launches.
 
 use super::{Context, CudaError, Current, Stream, check};
-use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUmodule};
+use cudarc::driver::sys::{
+    self, CUfunction, CUfunction_attribute as Attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig, CUmodule,
+};
 use std::ffi::{CString, c_void};
 use std::sync::Arc;
 

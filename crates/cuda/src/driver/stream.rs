@@ -87,7 +87,9 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.owned && let Ok(_current) = Current::of(&self.context) {
+        if self.owned
+            && let Ok(_current) = Current::of(&self.context)
+        {
             // SAFETY: made by `new`, destroyed once; the driver finishes its work first.
             unsafe { sys::cuStreamDestroy_v2(self.raw) };
         }

@@ -1,9 +1,10 @@
 //! Descriptions of tensors for the tensor copy engine (TMA).
 
 use super::{CudaError, check};
-use crate::program::{MapKind, TensorMap};
+use crate::program::{MapKind, MapTile, TensorMap};
 use cudarc::driver::sys::{
-    self, CUtensorMap, CUtensorMapDataType as Kind, CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapSwizzle,
+    self, CUtensorMap, CUtensorMapDataType as Kind, CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion,
+    CUtensorMapSwizzle,
 };
 
 /// A description as kernels take it: 128 bytes, aligned to 64.
@@ -32,25 +33,45 @@ impl EncodedMap {
             MapKind::Whole => Kind::CU_TENSOR_MAP_DATA_TYPE_INT32,
         };
         let mut encoded = EncodedMap::default();
-        let steps = [1u32; 3];
-        // SAFETY: writes 128 bytes at an address aligned to 64; reads three sizes, two strides, three sizes of tiles and three steps.
-        let status = unsafe {
-            sys::cuTensorMapEncodeTiled(
-                std::ptr::from_mut(&mut encoded).cast::<CUtensorMap>(),
-                kind,
-                3,
-                std::ptr::with_exposed_provenance_mut(address as usize),
-                map.dims.as_ptr(),
-                map.strides.as_ptr(),
-                map.tile.as_ptr(),
-                steps.as_ptr(),
-                CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-                CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
-                CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-            )
-        };
-        check("cuTensorMapEncodeTiled", status)?;
+        let to = std::ptr::from_mut(&mut encoded).cast::<CUtensorMap>();
+        let (rank, address) = (map.rank.clamp(3, 5) as u32, std::ptr::with_exposed_provenance_mut(address as usize));
+        let (plain, swizzle) = (CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE, CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B);
+        let promotion = CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
+        let zeros = CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+        let (dims, strides) = (map.dims.as_ptr(), map.strides.as_ptr());
+        match &map.tile {
+            MapTile::Box(tile) => {
+                let steps = [1u32; 5];
+                // SAFETY: writes 128 bytes at an address aligned to 64; reads as many sizes, strides and steps as the rank has, at most five.
+                let status = unsafe {
+                    sys::cuTensorMapEncodeTiled(
+                        to,
+                        kind,
+                        rank,
+                        address,
+                        dims,
+                        strides,
+                        tile.as_ptr(),
+                        steps.as_ptr(),
+                        plain,
+                        swizzle,
+                        promotion,
+                        zeros,
+                    )
+                };
+                check("cuTensorMapEncodeTiled", status)?;
+            }
+            MapTile::Window { lower, upper, channels, pixels, steps } => {
+                let (lower, upper, steps) = (lower.as_ptr(), upper.as_ptr(), steps.as_ptr());
+                // SAFETY: as above; reads corners of as many numbers as there are spatial dimensions, at most three.
+                let status = unsafe {
+                    sys::cuTensorMapEncodeIm2col(
+                        to, kind, rank, address, dims, strides, lower, upper, *channels, *pixels, steps, plain, swizzle, promotion, zeros,
+                    )
+                };
+                check("cuTensorMapEncodeIm2col", status)?;
+            }
+        }
         Ok(encoded)
     }
 }

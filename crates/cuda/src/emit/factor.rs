@@ -45,8 +45,9 @@ impl Emitter {
         let dtype = type_name(quant.dtype);
         if quant.on_host {
             self.word(&format!("u64 {name}_bits"), Word::HostScalar(f.arg));
-            return self
-                .code(&format!("DEVICE real {name}(const Args& a, const index*) {{ return {dtype}::decode(({dtype}::word)a.{name}_bits); }}"));
+            return self.code(&format!(
+                "DEVICE real {name}(const Args& a, const index*) {{ return {dtype}::decode(({dtype}::word)a.{name}_bits); }}"
+            ));
         }
         self.word(&format!("void* {name}_data"), Word::Address { arg: f.arg, buffer: 0 });
         let (sizes, n) = (quant.dims(f.dims), f.dims.len());

@@ -13,7 +13,7 @@ mod view;
 mod tests;
 
 pub(crate) use factor::Factor;
-pub(crate) use symbol::{literal, Symbol};
+pub(crate) use symbol::{Symbol, literal};
 pub(crate) use tail::Tail;
 pub(crate) use traversal::memory_order;
 pub(crate) use view::{Place, View};
@@ -105,7 +105,15 @@ impl Emitter {
     /// A header that computes in `real` over tensors of at most `elements` positions.
     pub(crate) fn new(real: Real, elements: i64) -> Emitter {
         let wide = elements > i64::from(i32::MAX);
-        Emitter { real, wide, options: String::new(), head: String::new(), fields: String::new(), functions: String::new(), words: Vec::new() }
+        Emitter {
+            real,
+            wide,
+            options: String::new(),
+            head: String::new(),
+            fields: String::new(),
+            functions: String::new(),
+            words: Vec::new(),
+        }
     }
 
     /// A field of the arguments; `declaration` is one word long.

@@ -44,7 +44,8 @@ fn sizes_divide_every_index_below_2_to_the_31() {
     for d in (1..200u32).chain([1000, 1023, 1024, 65_535, 65_536, 1_000_003, (1 << 30) + 1, i32::MAX as u32]) {
         let mut emit = Emitter::new(Real::Single, 1);
         emit.sizes("s", &[i64::from(d)]);
-        for i in (0..64).chain([d - 1, d, d.saturating_add(1), d.saturating_mul(3), 0x7fff_fffe, 0x7fff_ffff]).filter(|&i| i <= 0x7fff_ffff) {
+        for i in (0..64).chain([d - 1, d, d.saturating_add(1), d.saturating_mul(3), 0x7fff_fffe, 0x7fff_ffff]).filter(|&i| i <= 0x7fff_ffff)
+        {
             assert_eq!(divided(i, &emit.words), i / d, "{i} / {d}");
         }
     }

@@ -65,7 +65,8 @@ impl Emitter {
         for (d, offset) in conditions.iter().filter(|c| c.1 != 0) {
             let _ = writeln!(shift, "    p[{d}] -= {offset};");
         }
-        let inside: Vec<String> = conditions.iter().enumerate().map(|(i, (d, _))| format!("p[{d}] >= 0 && p[{d}] < a.limit[{i}]")).collect();
+        let inside: Vec<String> =
+            conditions.iter().enumerate().map(|(i, (d, _))| format!("p[{d}] >= 0 && p[{d}] < a.limit[{i}]")).collect();
         self.code(&format!(
             "DEVICE void unravel(const Args& a, index i, index* p) {{\n    unravel_padded(a, i, p);\n{shift}}}\n\
              DEVICE bool inside(const Args& a, const index* p) {{ return {}; }}\n",

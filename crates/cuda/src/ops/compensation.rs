@@ -27,7 +27,9 @@ pub(crate) fn append(program: &mut Program, dst: &Tensor, c: Compensation) -> Re
         rows.emit.word("u8* sums", Word::Address { arg: Arg::DST, buffer: 0 });
         let inside: Vec<String> = (0..n).map(|d| format!("p[{d}] < a.full[{d}]")).collect();
         rows.stages = vec![Stage::sum(format!("({}) ? dst(a, p) : (real)0", inside.join(" && ")), format!("x * {}", literal(factor)))];
-        rows.result = "    const int sum = nearest_int(s[0]);\n    for (int i = 0; i < 4; ++i) a.sums[a.behind + o * 4 + i] = (u8)(sum >> 8 * i);\n".into();
+        rows.result =
+            "    const int sum = nearest_int(s[0]);\n    for (int i = 0; i < 4; ++i) a.sums[a.behind + o * 4 + i] = (u8)(sum >> 8 * i);\n"
+                .into();
         program.launches.push(rows.launch());
         let count: i64 = (0..n).filter(|&d| named(d)).map(|d| sizes[d]).product();
         at += 4 * count;

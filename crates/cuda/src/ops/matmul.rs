@@ -32,10 +32,8 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     let n = dims.len();
     let k = op.src.dims()[n - 1];
     let batches = dims[..n - 2].iter().fold(1i64, |b, &d| b.saturating_mul(d));
-    let scales = [
-        Factor::scale("src_scale", attr, Arg::SRC, op.src.dims()),
-        Factor::scale("weights_scale", attr, Arg::WEIGHTS, op.weights.dims()),
-    ];
+    let scales =
+        [Factor::scale("src_scale", attr, Arg::SRC, op.src.dims()), Factor::scale("weights_scale", attr, Arg::WEIGHTS, op.weights.dims())];
     let inside = [scales[0].varies(n - 1), scales[1].varies(n - 2)];
     let exact = !inside[0] && !inside[1] && whole_zero(problem, Arg::SRC) && whole_zero(problem, Arg::WEIGHTS);
     let declare = |emit: &mut Emitter| declare_matmul(op, problem, (&scales, inside), emit);
@@ -76,7 +74,8 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
         emit.factor(&zero);
         let minus = if zero.quant.is_some() { format!(" - {name}_zero(a, p)") } else { String::new() };
         let times = if inside[i] { format!(" * {name}_scale(a, p)") } else { String::new() };
-        let (function, indices, first, second) = if i == 0 { ("left", "index m, index k", "m", "k") } else { ("right", "index k, index n", "k", "n") };
+        let (function, indices, first, second) =
+            if i == 0 { ("left", "index m, index k", "m", "k") } else { ("right", "index k, index n", "k", "n") };
         emit.code(&format!(
             "DEVICE factor {function}(const Args& a, index z, {indices}) {{\n    index p[RANK];\n    batch(a, z, p);\n    \
              p[RANK - 2] = {first}, p[RANK - 1] = {second};\n    return (factor)(({name}(a, p){minus}){times});\n}}\n"
@@ -93,7 +92,9 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
     let mut factors = String::new();
     for (i, (name, d)) in [("src_scale", n - 1), ("weights_scale", n - 2)].into_iter().enumerate() {
         if !inside[i] && scales[i].quant.is_some() {
-            factors += &format!("    index {name}_p[RANK];\n    for (int d = 0; d < RANK; ++d) {name}_p[d] = d == {d} ? 0 : p[d];\n    v *= {name}(a, {name}_p);\n");
+            factors += &format!(
+                "    index {name}_p[RANK];\n    for (int d = 0; d < RANK; ++d) {name}_p[d] = d == {d} ? 0 : p[d];\n    v *= {name}(a, {name}_p);\n"
+            );
         }
     }
     emit.code(&format!(
@@ -144,7 +145,9 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, (to, result): (Arg, &Tens
     let order: Vec<usize> = memory_order(&op.src.layout).into_iter().filter(|&d| d != 0).collect();
     emit.traversal("inner", op.src.dims(), &order);
     emit.tail(&Tail::of(problem, to, result))?;
-    let wide = |name: &str, row: &str, inner: &str| format!("    index p[RANK];\n    inner(a, {inner}, p);\n    p[0] = {row};\n    return (factor){name}(a, p);\n");
+    let wide = |name: &str, row: &str, inner: &str| {
+        format!("    index p[RANK];\n    inner(a, {inner}, p);\n    p[0] = {row};\n    return (factor){name}(a, p);\n")
+    };
     let flat = |row: &str, column: &str| format!("    const index p[] = {{{row}, {column}}};\n    return (factor)diff_dst(a, p);\n");
     let store = match op.prop {
         Prop::BackwardData | Prop::BackwardWeights => {

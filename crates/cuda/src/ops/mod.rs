@@ -18,8 +18,7 @@ use crate::row::Row;
 use oxidnn_spec::Op;
 
 const POINTWISE: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }];
-const PRELU: &[Row] =
-    &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
+const PRELU: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
 const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }];
 const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
 const REORDER: &[Row] = &[Row { name: "map:generic", lower: pointwise::reorder }];
@@ -30,8 +29,13 @@ const POOL: &[Row] = &[Row { name: "windows:generic", lower: windows::pool }];
 const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resampling }];
 const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
 const MATMUL: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::matmul }, Row { name: "tiles:generic", lower: matmul::matmul }];
-const INNER_PRODUCT: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::inner_product }, Row { name: "tiles:generic", lower: matmul::inner_product }];
-const CONV: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::pointwise_conv }, Row { name: "tiles:generic", lower: conv::conv }];
+const INNER_PRODUCT: &[Row] =
+    &[Row { name: "gemm:sm90", lower: gemm::inner_product }, Row { name: "tiles:generic", lower: matmul::inner_product }];
+const CONV: &[Row] = &[
+    Row { name: "gemm:sm90", lower: gemm::pointwise_conv },
+    Row { name: "window:sm90", lower: gemm::conv },
+    Row { name: "tiles:generic", lower: conv::conv },
+];
 const DECONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::deconv }];
 const SDPA: &[Row] = &[Row { name: "tiles:generic", lower: sdpa::lower }];
 

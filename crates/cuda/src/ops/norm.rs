@@ -56,7 +56,11 @@ pub(crate) fn lower(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> 
         }
         return Ok(program);
     }
-    if prop.is_forward() { norm.forward(&mut program)? } else { norm.backward(&mut program)? }
+    if prop.is_forward() {
+        norm.forward(&mut program)?
+    } else {
+        norm.backward(&mut program)?
+    }
     Ok(program)
 }
 
@@ -198,8 +202,10 @@ impl Norm<'_> {
         let (channel, flags) = (self.channel(), self.flags);
         emit.view(&View::of("src", Arg::SRC, self.src))?;
         emit.factor(&Factor::scale("factor", &self.problem.attr, Arg::SRC, self.src.dims()));
-        let scale = if self.input(emit, "scale", Arg::SCALE)? && flags.use_scale { format!(" * scale(a, p + {channel})") } else { String::new() };
-        let shift = if self.input(emit, "shift", Arg::SHIFT)? && flags.use_shift { format!(" + shift(a, p + {channel})") } else { String::new() };
+        let scale =
+            if self.input(emit, "scale", Arg::SCALE)? && flags.use_scale { format!(" * scale(a, p + {channel})") } else { String::new() };
+        let shift =
+            if self.input(emit, "shift", Arg::SHIFT)? && flags.use_shift { format!(" + shift(a, p + {channel})") } else { String::new() };
         let added = if self.input(emit, "added", Arg::SRC_1)? && flags.fuse_add_relu { " + added(a, p)" } else { "" };
         let mut text = self.stat() + &format!("    real v = (src(a, p) - {mean}) * ({inverse}){scale}{shift}{added};\n");
         if flags.fuse_relu || flags.fuse_add_relu {
@@ -234,7 +240,8 @@ impl Norm<'_> {
                 let (name, arg) = if i == 0 { ("mean", Arg::MEAN) } else { ("variance", Arg::VARIANCE) };
                 emit.real_number("count_of_terms", n as f64);
                 emit.view(&scratch("kept", view[i].1, &channels))?;
-                let also = if self.input(emit, name, arg)? { format!("    {name}_store(a, {name}_at(a, p + 1), v);\n") } else { String::new() };
+                let also =
+                    if self.input(emit, name, arg)? { format!("    {name}_store(a, {name}_at(a, p + 1), v);\n") } else { String::new() };
                 Ok(format!("    const real v = s[0] / (real)a.count_of_terms;\n    kept_store(a, kept_at(a, p + 1), v);\n{also}"))
             })?;
         }
@@ -369,8 +376,7 @@ impl Norm<'_> {
             Some([mean_g, mean_gx]) => format!("(dd{scale} - {mean_g} - (src(a, p) - {mean}) * inverse * {mean_gx})"),
             None => format!("dd{scale}"),
         };
-        Ok(self.stat()
-            + &format!("    const real dd = gradient(a, p), inverse = {inverse};\n{added}    finish(a, p, {own} * inverse);\n"))
+        Ok(self.stat() + &format!("    const real dd = gradient(a, p), inverse = {inverse};\n{added}    finish(a, p, {own} * inverse);\n"))
     }
 
     /// The source's gradient where means are zero, or sums of channels that are there.

@@ -113,7 +113,10 @@ fn slopes(op: &Prelu, problem: &Problem) -> Result<Program, Skip> {
     }
     let dst = tensor(problem, Arg::DST)?;
     let mut map = Map::over(Real::of(problem), &dst.layout);
-    map.elementwise(&Tail::of(problem, Arg::DST, dst), &[View::of("src", Arg::SRC, &op.src), View::of("weights", Arg::WEIGHTS, &op.weights)])?;
+    map.elementwise(
+        &Tail::of(problem, Arg::DST, dst),
+        &[View::of("src", Arg::SRC, &op.src), View::of("weights", Arg::WEIGHTS, &op.weights)],
+    )?;
     map.emit.formula("formula", 2, |x| binary::prelu(x[0], x[1]));
     map.element.push_str("    finish(a, p, formula(src(a, p), weights(a, p)));\n");
     Ok(map.program())
@@ -178,7 +181,8 @@ pub(crate) fn concat(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip>
         map.emit.number("start", first);
         let exact = is_exact(t, dst, &problem.attr);
         let copy = copy(&mut map.emit, exact, ["p", "q"], "x * scale(a, p)");
-        map.element = format!("    index q[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    q[{axis}] += (index)a.start;\n{copy}");
+        map.element =
+            format!("    index q[RANK];\n    for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    q[{axis}] += (index)a.start;\n{copy}");
         program.launches.push(map.launch());
     }
     if dst.blocking().is_some_and(|b| b.padded_dims != *dst.dims()) {
@@ -231,4 +235,3 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     }
     Ok(program)
 }
-

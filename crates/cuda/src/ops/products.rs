@@ -22,9 +22,13 @@ pub(crate) struct Sizes {
 impl Sizes {
     fn elements(&self) -> i64 {
         let Sizes { batches, m, n, k } = *self;
-        [batches.saturating_mul(m).saturating_mul(n), batches.saturating_mul(m).saturating_mul(k), batches.saturating_mul(n).saturating_mul(k)]
-            .into_iter()
-            .fold(k, i64::max)
+        [
+            batches.saturating_mul(m).saturating_mul(n),
+            batches.saturating_mul(m).saturating_mul(k),
+            batches.saturating_mul(n).saturating_mul(k),
+        ]
+        .into_iter()
+        .fold(k, i64::max)
     }
 }
 

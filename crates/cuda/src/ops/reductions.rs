@@ -53,7 +53,11 @@ pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     let (arg, dst) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
     let mut rows = Rows::over(Real::of(problem), &dst.layout, |d| d != op.axis);
     rows.emit.tail(&Tail::of(problem, arg, dst))?;
-    if op.prop.is_forward() { forward(op, problem, &mut rows)? } else { backward(op, problem, &mut rows)? }
+    if op.prop.is_forward() {
+        forward(op, problem, &mut rows)?
+    } else {
+        backward(op, problem, &mut rows)?
+    }
     let mut program = Program::default();
     if !dst.is_empty() {
         program.launches.push(rows.launch());

@@ -59,7 +59,10 @@ fn declare_scores(op: &Sdpa, scores: &View<'_>, emit: &mut Emitter) -> Result<()
     let mut value = String::from("sum");
     if let (Some(scale), true) = (&op.scale, op.scale_kind != SdpaScale::None) {
         emit.view(&View::of("scale", Arg::SCALE, scale))?;
-        emit.code(&format!("DEVICE real the_scale(const Args& a) {{\n    const index p[{}] = {{}};\n    return scale(a, p);\n}}\n", scale.dims().len().max(1)));
+        emit.code(&format!(
+            "DEVICE real the_scale(const Args& a) {{\n    const index p[{}] = {{}};\n    return scale(a, p);\n}}\n",
+            scale.dims().len().max(1)
+        ));
         value = if op.scale_kind == SdpaScale::Divide { "sum * ((real)1 / the_scale(a))".into() } else { "sum * the_scale(a)".into() };
     }
     if let (Some(mask), SdpaMask::Buffer) = (&op.mask, op.mask_kind) {

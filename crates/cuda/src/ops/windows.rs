@@ -17,7 +17,11 @@ pub(crate) fn pool(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let mut map = Map::over(Real::of(problem), &to.layout);
     map.tail(&Tail::of(problem, arg, to))?;
     geometry(op, &mut map.emit);
-    if op.prop.is_forward() { pool_forward(op, &mut map)? } else { pool_backward(op, &mut map)? }
+    if op.prop.is_forward() {
+        pool_forward(op, &mut map)?
+    } else {
+        pool_backward(op, &mut map)?
+    }
     Ok(map.program())
 }
 
@@ -82,7 +86,8 @@ fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
 pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Resampling(op) = &problem.op else { return Err(Skip::Op("anything but resampling")) };
     let forward = op.prop.is_forward();
-    let (to, from) = if forward { ((Arg::DST, &op.dst), (Arg::SRC, &op.src)) } else { ((Arg::DIFF_SRC, &op.src), (Arg::DIFF_DST, &op.dst)) };
+    let (to, from) =
+        if forward { ((Arg::DST, &op.dst), (Arg::SRC, &op.src)) } else { ((Arg::DIFF_SRC, &op.src), (Arg::DIFF_DST, &op.dst)) };
     let mut map = Map::over(Real::of(problem), &to.1.layout);
     map.tail(&Tail::of(problem, to.0, to.1))?;
     map.emit.view(&View::of("from", from.0, from.1))?;

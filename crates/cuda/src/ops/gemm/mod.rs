@@ -1,10 +1,13 @@
 //! `gemm:sm90`: products on Hopper's tensor cores (`kernels/gemm_sm90.cu`), of matrices that TMA can read.
 
+mod conv;
 pub(super) mod shape;
+
+pub(crate) use conv::conv;
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View};
-use crate::program::{Launch, MapKind, Program, TensorMap, Word};
+use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, InnerProduct, Matmul};
@@ -101,7 +104,10 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
         otherwise: super::matmul::matmul,
         declare: &declare,
     };
-    if dims[..n - 2].iter().enumerate().any(|(d, &size)| op.src.dims()[d] != size && op.src.dims()[d] != 1 || op.weights.dims()[d] != size && op.weights.dims()[d] != 1)
+    if dims[..n - 2]
+        .iter()
+        .enumerate()
+        .any(|(d, &size)| op.src.dims()[d] != size && op.src.dims()[d] != 1 || op.weights.dims()[d] != size && op.weights.dims()[d] != 1)
         || [&gemm.a, &gemm.b].iter().any(|x| x.batches != 1 && x.batches != gemm.batch)
     {
         return Err(Skip::Shape("batches that are broadcast in part"));
@@ -146,7 +152,15 @@ pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Pr
     if !alike || reach != k - 1 {
         return Err(Skip::Layout("channels of source and weights in different orders or with holes".into()));
     }
-    let whole = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer: b.strides[0], inner: 1, batches: 1, batch_stride: 0 };
+    let whole = |arg, t: &Tensor, b: &Blocking| Matrix {
+        arg,
+        dtype: t.dtype,
+        offset: b.offset,
+        outer: b.strides[0],
+        inner: 1,
+        batches: 1,
+        batch_stride: 0,
+    };
     let declare = |emit: &mut Emitter| declare_inner(op, problem, emit);
     let gemm = Gemm {
         problem,
@@ -174,12 +188,16 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Re
     );
     if src.quant.is_some() {
         emit.factor(&src);
-        emit.code(&format!("DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"));
+        emit.code(&format!(
+            "DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"
+        ));
         factors.push_str(" * source_scale(a)");
     }
     if weights.quant.is_some() {
         emit.factor(&weights);
-        emit.code(&format!("DEVICE real row_scale(const Args& a, index n) {{\n    const index w[{n}] = {{n}};\n    return weights_scale(a, w);\n}}\n"));
+        emit.code(&format!(
+            "DEVICE real row_scale(const Args& a, index n) {{\n    const index w[{n}] = {{n}};\n    return weights_scale(a, w);\n}}\n"
+        ));
         factors.push_str(" * row_scale(a, p[1])");
     }
     let bias = match &op.bias {
@@ -253,7 +271,9 @@ fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Result<(Str
     emit.define("RANK", n);
     let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
     emit.traversal("pixel", dims, &order);
-    emit.code("DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, row, p);\n    p[1] = column;\n}\n");
+    emit.code(
+        "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, row, p);\n    p[1] = column;\n}\n",
+    );
     let mut factors = String::new();
     let (src, weights) = (
         Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
@@ -261,7 +281,9 @@ fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Result<(Str
     );
     if src.quant.is_some() {
         emit.factor(&src);
-        emit.code(&format!("DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"));
+        emit.code(&format!(
+            "DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"
+        ));
         factors.push_str(" * source_scale(a)");
     }
     if weights.quant.is_some() {
@@ -291,7 +313,10 @@ fn check(problem: &Problem, target: &CudaTarget) -> Result<(), Skip> {
     if !attr.zero_points.keys().all(|&arg| arg == Arg::DST) {
         return Err(Skip::Attr("zero points of operands".into()));
     }
-    if !attr.precomputed_reductions.is_empty() || attr.rounding.values().any(|&r| r == Rounding::Stochastic) || attr.depthwise_index().is_some() {
+    if !attr.precomputed_reductions.is_empty()
+        || attr.rounding.values().any(|&r| r == Rounding::Stochastic)
+        || attr.depthwise_index().is_some()
+    {
         return Err(Skip::Attr("precomputed reductions, stochastic rounding or a depthwise convolution".into()));
     }
     if crate::row::has_runtime(problem) {
@@ -358,14 +383,9 @@ impl Matrix {
         let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
         let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
         let (dims, tile_box) = if mn { ([rows, k, self.batches], [64, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
-        TensorMap {
-            arg: self.arg,
-            offset: (self.offset * size) as u64,
-            kind: if self.dtype == DataType::F32 { MapKind::Rounded } else { MapKind::of(self.dtype) },
-            dims: dims.map(|d| d as u64),
-            strides: [(lead * size) as u64, (batch * size) as u64],
-            tile: tile_box.map(|d| d as u32),
-        }
+        let place = MapPlace::Arg(self.arg, (self.offset * size) as u64);
+        let strides = [(lead * size) as u64, (batch * size) as u64];
+        TensorMap::boxes(place, operand_kind(self.dtype), dims.map(|d| d as u64), strides, tile_box.map(|d| d as u32))
     }
 }
 
@@ -379,7 +399,9 @@ impl Gemm<'_> {
         if ta != tb && !(bytes_only(ta) && bytes_only(tb)) {
             return Err(types());
         }
-        if [self.m, self.n, self.k, self.batch].iter().any(|&d| d < 1 || d > i64::from(i32::MAX) / 2) || self.m * self.batch > i64::from(i32::MAX) {
+        if [self.m, self.n, self.k, self.batch].iter().any(|&d| d < 1 || d > i64::from(i32::MAX) / 2)
+            || self.m * self.batch > i64::from(i32::MAX)
+        {
             return Err(Skip::Shape("empty or very large matrices"));
         }
         let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
@@ -388,7 +410,11 @@ impl Gemm<'_> {
         let swapped = self.m <= 32;
         let (rows, columns) = if swapped { (self.n, self.m) } else { (self.m, self.n) };
         let spaced = |stride: i64| stride * self.c.bytes() % 16 == 0;
-        let aligned = self.c.inner == 1 && spaced(self.n) && spaced(self.c.outer) && self.c.outer >= self.n && spaced(self.c.offset)
+        let aligned = self.c.inner == 1
+            && spaced(self.n)
+            && spaced(self.c.outer)
+            && self.c.outer >= self.n
+            && spaced(self.c.offset)
             && (self.batch == 1 || spaced(self.c.batch_stride) && self.c.batch_stride > 0);
         let request = Request {
             m: rows,
@@ -402,6 +428,7 @@ impl Gemm<'_> {
             swapped,
             promote: self.a.dtype.is_f8(),
             aligned,
+            window: false,
         };
         let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
@@ -412,38 +439,15 @@ impl Gemm<'_> {
 
     fn launch(&self, r: &Request, choice: &Choice, types: [&str; 3], target: &CudaTarget) -> Result<Launch, Skip> {
         let shape = choice.shape;
-        let mut emit = self.epilogue()?;
-        for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
-            emit.option(name, value);
-        }
-        let store = ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED"][choice.store as usize];
-        emit.option("STORE", store);
-        for (name, value) in [
-            ("A_MN", i64::from(r.a_mn)),
-            ("B_MN", i64::from(r.b_mn)),
-            ("TILE_M", shape.m),
-            ("TILE_N", shape.n),
-            ("CONSUMERS", shape.consumers),
-            ("STAGES", choice.stages),
-            ("CLUSTER_M", shape.cluster[0]),
-            ("CLUSTER_N", shape.cluster[1]),
-            ("SPLIT", shape.split),
-            ("PROMOTE", if r.promote { 4 } else { 0 }),
-            ("C_SWAPPED", i64::from(r.swapped && choice.store == Store::Direct)),
-        ] {
-            emit.option(name, value);
-        }
-        let clusters = [ceil(ceil(r.m, shape.m), shape.cluster[0]), ceil(ceil(r.n, shape.n), shape.cluster[1])];
-        let count = clusters[0] * clusters[1] * r.batch;
-        let (size, units) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors));
-        let grid = if shape.split > 1 { count * shape.split } else { count.min(units / size) * size };
+        let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
+        tile_options(&mut emit, types, r, choice);
+        let [down, across] = clusters(r, choice);
         let (left, right) = if r.swapped { (&self.b, &self.a) } else { (&self.a, &self.b) };
         let step = 128 / r.bytes;
         let divide = |x: &Matrix| if x.batches == 1 { [1, 1] } else { [1, x.batches] };
         let ([ad, am], [bd, bm]) = (divide(left), divide(right));
         let (row, column) = if r.swapped { (self.c.inner, self.c.outer) } else { (self.c.outer, self.c.inner) };
-        let ints = [r.m, r.n, ceil(r.k, step), 1, clusters[0], clusters[1], r.batch, GROUP, ad, am, bd, bm];
-        let mut words: Vec<Word> = ints.chunks(2).map(|p| Word::Value(p[0] as u64 | (p[1] as u64) << 32)).collect();
+        let mut words = pairs(&[r.m, r.n, ceil(r.k, step), 1, down, across, r.batch, GROUP, ad, am, bd, bm]);
         words.push(Word::Offset { arg: self.c.arg, bytes: (self.c.offset * self.c.bytes()) as u64 });
         words.extend([row, column, self.c.batch_stride].map(|v| Word::Value(v as u64)));
         let maps = vec![
@@ -451,14 +455,9 @@ impl Gemm<'_> {
             right.map(r.b_mn, r.n, r.k, shape.n / shape.cluster[0]),
             self.result_map(choice),
         ];
-        let chunks = if choice.store == Store::Direct { 0 } else { shape.consumers * 16_384 };
-        let shared = 1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * choice.stages;
         let mut launch = emit.epilogue_of("gemm_sm90", words);
         launch.maps = maps;
-        launch.grid = [grid as u32, 1, 1];
-        launch.block = 128 * (1 + shape.consumers as u32);
-        launch.cluster = (size * shape.split) as u32;
-        launch.shared = shared as u32;
+        launch_shape(&mut launch, r, choice, target);
         Ok(launch)
     }
 
@@ -474,32 +473,81 @@ impl Gemm<'_> {
         let row = if direct { 16 / size } else { self.c.outer };
         let batch = if direct || self.batch == 1 { row * self.m.max(1) } else { self.c.batch_stride };
         let dims = if direct { [16 / size, 1, 1] } else { [self.n, self.m, self.batch] };
-        TensorMap {
-            arg: self.c.arg,
-            offset: if direct { 0 } else { (self.c.offset * size) as u64 },
-            kind: MapKind::of(self.c.dtype),
-            dims: dims.map(|d| d as u64),
-            strides: [(row * size) as u64, (batch * size) as u64],
-            tile: tile.map(|d| d as u32),
-        }
+        let place = MapPlace::Arg(self.c.arg, if direct { 0 } else { (self.c.offset * size) as u64 });
+        let strides = [(row * size) as u64, (batch * size) as u64];
+        TensorMap::boxes(place, MapKind::of(self.c.dtype), dims.map(|d| d as u64), strides, tile.map(|d| d as u32))
     }
+}
 
-    /// The header `epilogue.cuh`: scales, bias, post-ops and quantisation of an element.
-    fn epilogue(&self) -> Result<Emitter, Skip> {
-        let tensor = self.problem.op.tensor(self.c.arg).ok_or(Skip::Op("a problem without a result"))?;
-        let mut emit = Emitter::new(Real::Single, 1);
-        let (scale, bias) = (self.declare)(&mut emit)?;
-        let tail = Tail::of(self.problem, self.c.arg, tensor);
-        if scale.is_empty() && bias.is_empty() && tail.is_plain() {
-            emit.code("DEVICE float epilogue(float sum, const Args&, int, int, int) { return sum; }\n");
-            return Ok(emit);
-        }
-        emit.option("HAS_EPILOGUE", 1);
-        emit.tail(&tail)?;
-        emit.code(&format!(
+/// How operands of a type are loaded.
+fn operand_kind(dtype: DataType) -> MapKind {
+    if dtype == DataType::F32 { MapKind::Rounded } else { MapKind::of(dtype) }
+}
+
+/// Macros of a tile, for kernels over `tile_sm90.cuh`.
+fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choice) {
+    let shape = choice.shape;
+    for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
+        emit.option(name, value);
+    }
+    emit.option("STORE", ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED"][choice.store as usize]);
+    for (name, value) in [
+        ("A_MN", i64::from(r.a_mn)),
+        ("B_MN", i64::from(r.b_mn)),
+        ("TILE_M", shape.m),
+        ("TILE_N", shape.n),
+        ("CONSUMERS", shape.consumers),
+        ("STAGES", choice.stages),
+        ("CLUSTER_M", shape.cluster[0]),
+        ("CLUSTER_N", shape.cluster[1]),
+        ("SPLIT", shape.split),
+        ("PROMOTE", if r.promote { 4 } else { 0 }),
+        ("C_SWAPPED", i64::from(r.swapped && choice.store == Store::Direct)),
+    ] {
+        emit.option(name, value);
+    }
+}
+
+/// Sets blocks, threads, clusters and shared memory of a launch, and gives the clusters along both dimensions.
+fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &CudaTarget) {
+    let shape = choice.shape;
+    let [down, across] = clusters(r, choice);
+    let count = down * across * r.batch;
+    let (size, units) = (shape.cluster[0] * shape.cluster[1], i64::from(target.facts.multiprocessors));
+    let chunks = if choice.store == Store::Direct { 0 } else { shape.consumers * 16_384 };
+    launch.grid = [if shape.split > 1 { count * shape.split } else { count.min(units / size) * size } as u32, 1, 1];
+    launch.block = 128 * (1 + shape.consumers as u32);
+    launch.cluster = (size * shape.split) as u32;
+    launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * choice.stages) as u32;
+}
+
+/// Clusters of tiles along both dimensions.
+fn clusters(r: &Request, choice: &Choice) -> [i64; 2] {
+    let shape = choice.shape;
+    [ceil(ceil(r.m, shape.m), shape.cluster[0]), ceil(ceil(r.n, shape.n), shape.cluster[1])]
+}
+
+/// 32-bit numbers of a kernel's arguments, two a word.
+fn pairs(ints: &[i64]) -> Vec<Word> {
+    ints.chunks(2).map(|p| Word::Value(u64::from(p[0] as u32) | u64::from(p.get(1).map_or(0, |&v| v as u32)) << 32)).collect()
+}
+
+/// The header `epilogue.cuh` of the result `arg`: scales, bias, post-ops and quantisation of an element. `declare` declares the place of an element and
+/// gives the expressions of its scale and bias.
+fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Result<(String, String), Skip>) -> Result<Emitter, Skip> {
+    let tensor = problem.op.tensor(arg).ok_or(Skip::Op("a problem without a result"))?;
+    let mut emit = Emitter::new(Real::Single, 1);
+    let (scale, bias) = declare(&mut emit)?;
+    let tail = Tail::of(problem, arg, tensor);
+    if scale.is_empty() && bias.is_empty() && tail.is_plain() {
+        emit.code("DEVICE float epilogue(float sum, const Args&, int, int, int) { return sum; }\n");
+        return Ok(emit);
+    }
+    emit.option("HAS_EPILOGUE", 1);
+    emit.tail(&tail)?;
+    emit.code(&format!(
             "DEVICE float epilogue(float sum, const Args& a, int batch, int row, int column) {{\n    index p[RANK];\n    place(a, batch, row, column, p);\n    \
              const i64 at = dst_at(a, p);\n    return quantised(a, p, value(a, p, at, sum{scale}{bias}));\n}}\n"
         ));
-        Ok(emit)
-    }
+    Ok(emit)
 }

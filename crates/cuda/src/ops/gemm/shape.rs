@@ -90,6 +90,8 @@ pub(crate) struct Request {
     pub(crate) promote: bool,
     /// The result may go out through TMA.
     pub(crate) aligned: bool,
+    /// Rows are the pixels of a window, which blocks of a cluster do not share.
+    pub(crate) window: bool,
 }
 
 /// How the result goes out.
@@ -135,6 +137,9 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     };
     let fits = (!r.b_mn || n % (64 * cluster[0]) == 0) && (!r.a_mn || m % (64 * cluster[1]) == 0);
     let k_stages = ceil(r.k, 128 / r.bytes);
+    if r.window && cluster[1] > 1 {
+        return None;
+    }
     if !fits || k_stages < split || (r.promote && m * n / (128 * consumers) > 96) {
         return None;
     }
