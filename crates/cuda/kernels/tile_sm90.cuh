@@ -15,6 +15,7 @@
 //                              address, a multiple of 16 bytes), STORE_DIRECT (any strides)
 //   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
 //   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
+//   TRANSFORMED                1: another warpgroup makes B's stages from what was loaded (gemm_w4_sm90.cu)
 //   HALF_ROWS_A                1: A's stage is two blocks of TILE_M rows of 64 bytes (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
@@ -25,6 +26,9 @@
 #define STORE_TMA_TRANSPOSED 2
 #define STORE_ROWS 3
 
+#ifndef TRANSFORMED
+#define TRANSFORMED 0
+#endif
 #ifndef HALF_ROWS_A
 #define HALF_ROWS_A 0
 #endif
@@ -44,17 +48,19 @@ constexpr int kStepsK = 4;                            // instructions along K in
 constexpr int kBlocksM = TILE_M / (64 * CONSUMERS);   // blocks of 64 rows of one consumer
 constexpr int kBytesA = TILE_M * 128, kBytesB = TILE_N * 128, kBytesStage = kBytesA + kBytesB;
 constexpr int kCluster = CLUSTER_M * CLUSTER_N;
-constexpr int kThreads = 128 * (1 + CONSUMERS);
+constexpr int kThreads = 128 * (1 + CONSUMERS + TRANSFORMED);
 constexpr int kColumns = SPLIT == 1 ? TILE_N : (TILE_N / SPLIT < 8 ? 8 : TILE_N / SPLIT);   // what a block stores of each of its rows
 constexpr int kChunkBytes = 8192;                     // of a consumer's result on its way out; each has two
 
 static_assert(kBlocksM * 64 * CONSUMERS == TILE_M, "a tile is made of blocks of 64 rows");
+static_assert(STORE != STORE_TMA || kColumns * int(sizeof(C::Raw)) % 128 == 0, "TMA stores rows of 128 bytes of the columns that are the block's own");
 static_assert(SPLIT == 1 || kCluster == 1, "a cluster divides K or shares loads");
 static_assert(SPLIT == 1 || TILE_M * TILE_N * 4 <= STAGES * kBytesStage, "partial sums must fit where the stages were");
 
 // Shared memory: the ring, the chunks, the barriers. The host asks for SHARED_BYTES and 1,024 more for alignment.
 constexpr int kChunks = STORE == STORE_DIRECT ? 0 : CONSUMERS * 2 * kChunkBytes;
-constexpr int kBarriers = STAGES * kBytesStage + kChunks;
+constexpr int kBytesPacked = TRANSFORMED ? kTileK * TILE_N / 2 : 0;   // of a stage: B before it is transformed, four bits an element
+constexpr int kBarriers = STAGES * (kBytesStage + kBytesPacked) + kChunks;
 
 struct Shared {
     u32 base, thread;
@@ -62,6 +68,8 @@ struct Shared {
     __device__ __forceinline__ u32 a(int stage) const { return base + stage * kBytesStage; }
     __device__ __forceinline__ u32 b(int stage) const { return base + stage * kBytesStage + kBytesA; }
     __device__ __forceinline__ u32 chunk(int consumer, int i) const { return base + STAGES * kBytesStage + (consumer * 2 + i) * kChunkBytes; }
+    __device__ __forceinline__ u32 packed(int stage) const { return base + STAGES * kBytesStage + kChunks + stage * kBytesPacked; }
+    __device__ __forceinline__ u32 ready(int stage) const { return base + kBarriers + (2 * STAGES + stage) * 8; }   // B has been transformed
     __device__ __forceinline__ u32 full(int stage) const { return base + kBarriers + stage * 8; }
     __device__ __forceinline__ u32 empty(int stage) const { return base + kBarriers + (STAGES + stage) * 8; }
 };
@@ -87,6 +95,7 @@ __device__ __forceinline__ void start_block(const Shared &s) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(s.full(i), 1);
             barrier_init(s.empty(i), CONSUMERS * kCluster);
+            if (TRANSFORMED) barrier_init(s.ready(i), 128);
         }
         barrier_init_fence();
     }
@@ -164,7 +173,7 @@ template <bool MN> __device__ __forceinline__ void load_b(const Shared &s, const
 // The loading thread: waits until all who read the stage have left it, in every block that gets these loads.
 __device__ __forceinline__ void claim_stage(const Shared &s, const Ring &ring) {
     barrier_wait(s.empty(ring.stage), ring.phase ^ 1);
-    barrier_expect(s.full(ring.stage), kBytesStage);
+    barrier_expect(s.full(ring.stage), TRANSFORMED ? kBytesA + kBytesPacked : kBytesStage);
 }
 
 // ---- multiplying -------------------------------------------------------------------------------------------------------------------------
@@ -229,6 +238,7 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
     int previous = 0;
     for (int k = 0; k < stages; k++) {
         barrier_wait(s.full(ring.stage), ring.phase);
+        if (TRANSFORMED) barrier_wait(s.ready(ring.stage), ring.phase);
         multiply_stage(s, ring.stage, consumer, acc, k);
         if (k) {
             wgmma_wait<1>();   // all but what was just begun: the stage before is free

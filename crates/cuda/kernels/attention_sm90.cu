@@ -1,0 +1,372 @@
+// O = softmax(scale * Q K^T + mask) V on Hopper, forward, one pass over keys and values with a running maximum and sum (the online softmax of
+// Milakov and Gimelshein; the schedule is that of the FlashAttention papers).
+//
+// A block owns 64 * CONSUMERS queries of one head, each consumer 64. One thread loads tiles of TILE_N keys and values into a ring. A consumer
+// begins the next tile's scores before it multiplies this tile's probabilities with V, and works on that softmax meanwhile; consumers take
+// turns to issue products, so that one's exponentials run under the others' products. Scores and probabilities stay in registers.
+//
+// ABI
+//   defines      A_TYPE = B_TYPE (T_BF16, T_F16), C_TYPE; HEAD 64 or 128 (smaller heads: zeros beyond the tensor); TILE_N, multiple of 64 with K_MN, else
+//                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K lies as (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add
+//   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), all by value
+//   maps         rank 4, 128-byte swizzle, zeros beyond; dimensions innermost first:
+//                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1)
+//                  k  K_MN 0: (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)    K_MN 1: (keys, head size, kv heads, batch), box (64, HEAD, 1, 1)
+//                  v  (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)
+//                  o  (head size, queries, heads, batch), box (64, 64, 1, 1)
+//   grid         min(multiprocessors (twice those where two blocks fit, see kResident), tiles of queries * heads * batch); no cluster; block 128 * (1 + CONSUMERS)
+//   shared       1,280 + HEAD * 2 * (2 * 64 * CONSUMERS + 2 * STAGES * TILE_N) bytes; where that is beyond 232,448, HEAD * 128 * CONSUMERS less
+//   decode       one query of each of the heads that share keys: the host passes them as queries of one head
+#include "wgmma.cuh"
+
+constexpr int kQueries = 64 * CONSUMERS, kBlocksD = HEAD / 64;
+constexpr int kBytesQ = kQueries * HEAD * 2, kBytesKv = TILE_N * HEAD * 2;
+constexpr int kThreads = 128 * (1 + CONSUMERS);
+constexpr int kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 << 10 ? 2 : 1;   // blocks of a multiprocessor
+// The result goes out through a block of its own, or where that does not fit, through that of Q, which is free for the next queries only then.
+constexpr bool kOwnBlock = 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448;
+constexpr int kBytesQo = kOwnBlock ? 2 * kBytesQ : kBytesQ;
+constexpr float kLog2e = 1.4426950408889634f;
+
+using C = Element<C_TYPE>;
+
+struct AttentionParams {
+    int queries, keys, heads, batch;
+    int share;                 // query heads of each kv head
+    int tiles;                 // of queries of a head
+    int chunk;                 // heads whose tiles are walked together: their keys and values should fit the second-level cache
+    int causal_offset;         // query i sees keys up to i + causal_offset
+    float scale;               // > 0; of scale_at's value where that is not null
+    int divide;                // 1: by scale_at's value
+    const float *scale_at;
+    float *log_sum;            // (batch, heads, queries): the logarithm of each softmax's denominator, or null
+#ifdef MASK_TYPE
+    const Element<MASK_TYPE>::Raw *mask;
+    i64 mask_batch, mask_head, mask_query, mask_key;   // strides in elements
+#endif
+};
+
+struct Shared {
+    u32 base;
+
+    __device__ __forceinline__ u32 q() const { return base; }
+    __device__ __forceinline__ u32 o() const { return base + kBytesQo - kBytesQ; }
+    __device__ __forceinline__ u32 k(int stage) const { return base + kBytesQo + stage * kBytesKv; }
+    __device__ __forceinline__ u32 v(int stage) const { return base + kBytesQo + (STAGES + stage) * kBytesKv; }
+    // Barriers: two of Q, then full and empty ones of K and of V.
+    __device__ __forceinline__ u32 barrier(int i) const { return base + kBytesQo + 2 * STAGES * kBytesKv + i * 8; }
+    __device__ __forceinline__ u32 q_full() const { return barrier(0); }
+    __device__ __forceinline__ u32 q_empty() const { return barrier(1); }
+    __device__ __forceinline__ u32 k_full(int stage) const { return barrier(2 + stage); }
+    __device__ __forceinline__ u32 k_empty(int stage) const { return barrier(2 + STAGES + stage); }
+    __device__ __forceinline__ u32 v_full(int stage) const { return barrier(2 + 2 * STAGES + stage); }
+    __device__ __forceinline__ u32 v_empty(int stage) const { return barrier(2 + 3 * STAGES + stage); }
+};
+
+struct Ring {
+    int stage = 0;
+    u32 phase = 0;
+
+    __device__ __forceinline__ void next() {
+        if (++stage == STAGES) stage = 0, phase ^= 1;
+    }
+};
+
+// Queries `first` on of one head, and how many tiles of keys they see.
+struct Work {
+    int first, head, batch, kv_head, tiles;
+};
+
+// This block's tile after the tile `t`. Under a causal mask odd rounds go backwards over the blocks, which evens out tiles of falling length.
+__device__ __forceinline__ int next_tile(int t) {
+    int blocks = gridDim.x;
+    return CAUSAL ? 2 * (t / blocks + 1) * blocks - 1 - t : t + blocks;
+}
+
+// Chunks of heads; in each, tiles with most keys first, so that the last ones are short.
+__device__ __forceinline__ Work work_at(const AttentionParams &p, int t) {
+    int all = p.heads * p.batch, chunk = t / (p.chunk * p.tiles), base = chunk * p.chunk;
+    t -= base * p.tiles;
+    int heads = min(p.chunk, all - base), row = t / heads, head = base + t - row * heads;
+    int first = (p.tiles - 1 - row) * kQueries;
+    int keys = CAUSAL ? min(p.keys, first + kQueries + p.causal_offset) : p.keys;
+    int batch = head / p.heads;
+    head -= batch * p.heads;
+    return Work{first, head, batch, head / p.share, max(1, (keys + TILE_N - 1) / TILE_N)};
+}
+
+// ---- loading ---------------------------------------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void load_keys(const Shared &s, const Ring &ring, const TensorMap &k, int key, const Work &w) {
+    barrier_wait(s.k_empty(ring.stage), ring.phase ^ 1);
+    barrier_expect(s.k_full(ring.stage), kBytesKv);
+#pragma unroll
+    for (int i = 0; i < (K_MN ? TILE_N / 64 : kBlocksD); i++) {
+        u32 to = s.k(ring.stage) + i * (K_MN ? HEAD : TILE_N) * 128;
+        tma_load(to, k, s.k_full(ring.stage), K_MN ? key + i * 64 : i * 64, K_MN ? 0 : key, w.kv_head, w.batch);
+    }
+}
+
+__device__ __forceinline__ void load_values(const Shared &s, const Ring &ring, const TensorMap &v, int key, const Work &w) {
+    barrier_wait(s.v_empty(ring.stage), ring.phase ^ 1);
+    barrier_expect(s.v_full(ring.stage), kBytesKv);
+#pragma unroll
+    for (int i = 0; i < kBlocksD; i++) tma_load(s.v(ring.stage) + i * TILE_N * 128, v, s.v_full(ring.stage), i * 64, key, w.kv_head, w.batch);
+}
+
+__device__ __forceinline__ void load_work(const Shared &s, const TensorMap &q, const TensorMap &k, const TensorMap &v, const AttentionParams &p) {
+    Ring ring;
+    u32 phase = 0;
+    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t = next_tile(t), phase ^= 1) {
+        Work w = work_at(p, t);
+        barrier_wait(s.q_empty(), phase ^ 1);
+        barrier_expect(s.q_full(), kBytesQ);
+#pragma unroll
+        for (int i = 0; i < kBlocksD; i++) tma_load(s.q() + i * kQueries * 128, q, s.q_full(), i * 64, w.first, w.head, w.batch);
+        for (int j = w.tiles - 1; j >= 0; j--, ring.next()) {
+            load_keys(s, ring, k, j * TILE_N, w);
+            load_values(s, ring, v, j * TILE_N, w);
+        }
+    }
+}
+
+// ---- products --------------------------------------------------------------------------------------------------------------------------------
+
+// Begins scores = Q K^T of a consumer's queries and one tile of keys.
+__device__ __forceinline__ void begin_scores(const Shared &s, int stage, int consumer, Acc (&scores)[TILE_N / 2]) {
+    wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < HEAD / 16; i++) {
+        u64 a = descriptor_k_major(s.q() + i / 4 * kQueries * 128 + consumer * 8192 + i % 4 * 32);
+        u64 b = K_MN ? descriptor_mn_major(s.k(stage) + i * 2048, HEAD * 128) : descriptor_k_major(s.k(stage) + i / 4 * TILE_N * 128 + i % 4 * 32);
+        Wgmma<TILE_N, 0, K_MN>::multiply(scores, a, b, i != 0);
+    }
+    wgmma_commit();
+}
+
+// Begins out += P V; with `add` 0 what `out` held is dropped.
+__device__ __forceinline__ void begin_output(const Shared &s, int stage, const u32 (&p)[TILE_N / 16][4], Acc (&out)[HEAD / 2], u32 add) {
+    wgmma_fence();
+    u64 v = descriptor_mn_major(s.v(stage), TILE_N * 128);
+#pragma unroll
+    for (int i = 0; i < TILE_N / 16; i++) WgmmaRegisters<HEAD, 1>::multiply(out, p[i], v + i * (2048 >> 4), i ? 1 : add);
+    wgmma_commit();
+}
+
+__device__ __forceinline__ void release(u32 barrier) {
+    if (threadIdx.x % 128 == 0) barrier_arrive(barrier);
+}
+
+// ---- softmax ---------------------------------------------------------------------------------------------------------------------------------
+
+__device__ __forceinline__ float exp2_fast(float x) {
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
+
+// A thread has two rows of its warp's 16; four threads share a row. `max` is of scores before scaling, `sum` is the thread's own part.
+struct Rows {
+    float max[2], sum[2];
+};
+
+__device__ __forceinline__ float over_row(float x, bool max) {
+    float y = __shfl_xor_sync(~0u, x, 1);
+    x = max ? fmaxf(x, y) : x + y;
+    y = __shfl_xor_sync(~0u, x, 2);
+    return max ? fmaxf(x, y) : x + y;
+}
+
+// What is added to scores or hides them. `query` is the thread's first row, `key` its first column; `scale` is in units of log 2.
+__device__ __forceinline__ void apply_mask(Acc (&scores)[TILE_N / 2], const AttentionParams &p, const Work &w, int query, int key, float scale) {
+#ifdef MASK_TYPE
+    const Element<MASK_TYPE>::Raw *mask = p.mask + w.batch * p.mask_batch + w.head * p.mask_head;
+    float unit = kLog2e / scale;
+#pragma unroll
+    for (int i = 0; i < TILE_N / 2; i++) {
+        i64 row = min(query + (i & 2) * 4, p.queries - 1), column = min(key + i / 4 * 8 + (i & 1), p.keys - 1);
+        scores[i] += unit * Element<MASK_TYPE>::load(mask[row * p.mask_query + column * p.mask_key]);
+    }
+#endif
+    // Uniform in a warpgroup but for the last tiles: then no element is hidden.
+    int last = CAUSAL ? min(p.keys - 1, query + p.causal_offset) : p.keys - 1, last8 = CAUSAL ? min(p.keys - 1, query + 8 + p.causal_offset) : p.keys - 1;
+#pragma unroll
+    for (int i = 0; i < TILE_N / 2; i++) {
+        if (key + i / 4 * 8 + (i & 1) > (i & 2 ? last8 : last)) scores[i] = -__int_as_float(0x7f800000);
+    }
+}
+
+// Turns scores into exponentials against the new maximum; returns by what to multiply earlier sums of each row.
+template <bool FIRST> __device__ __forceinline__ void softmax(Acc (&scores)[TILE_N / 2], Rows &rows, float scale, float (&correction)[2]) {
+    const float kLowest = -__int_as_float(0x7f800000);
+    float max[2] = {FIRST ? kLowest : rows.max[0], FIRST ? kLowest : rows.max[1]}, shift[2];
+#pragma unroll
+    for (int i = 0; i < TILE_N / 2; i++) max[i / 2 % 2] = fmaxf(max[i / 2 % 2], scores[i]);
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        max[r] = over_row(max[r], true);
+        shift[r] = max[r] == kLowest ? 0.0f : max[r] * scale;   // a row of which nothing is seen yet
+        correction[r] = FIRST ? 0.0f : exp2_fast(rows.max[r] * scale - shift[r]);
+        rows.max[r] = max[r];
+        rows.sum[r] = FIRST ? 0.0f : rows.sum[r] * correction[r];
+    }
+#pragma unroll
+    for (int i = 0; i < TILE_N / 2; i++) scores[i] = exp2_fast(scores[i] * scale - shift[i / 2 % 2]);
+#pragma unroll
+    for (int i = 0; i < TILE_N / 2; i++) rows.sum[i / 2 % 2] += scores[i];
+}
+
+// Accumulators of 64 x 16 are laid out as A's registers want them.
+__device__ __forceinline__ void pack_probabilities(const Acc (&scores)[TILE_N / 2], u32 (&p)[TILE_N / 16][4]) {
+#pragma unroll
+    for (int i = 0; i < TILE_N / 4; i++) p[i / 4][i % 4] = pack2<A_TYPE>(scores[i * 2], scores[i * 2 + 1]);
+}
+
+// ---- a consumer ------------------------------------------------------------------------------------------------------------------------------
+
+// Consumers issue products in turns: named barriers 1 to CONSUMERS are their turns.
+__device__ __forceinline__ void take_turn(int consumer) {
+    if constexpr (CONSUMERS > 1) named_barrier(1 + consumer, 256);
+}
+__device__ __forceinline__ void give_turn(int consumer) {
+    if constexpr (CONSUMERS > 1) named_barrier_arrive(1 + (consumer + 1) % CONSUMERS, 256);
+}
+
+// Divides by the sums, and sends 64 rows out through this consumer's rows of the staging block.
+__device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o, const AttentionParams &p, const Work &w, int consumer, Acc (&out)[HEAD / 2],
+                                             const Rows &rows, float scale) {
+    int thread = threadIdx.x % 128, lane = thread % 32, warp = thread / 32, query = w.first + consumer * 64 + warp * 16 + lane / 4;
+    float inverse[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        float sum = over_row(rows.sum[r], false);
+        inverse[r] = sum > 0 ? 1.0f / sum : 0.0f;
+        if (p.log_sum && lane % 4 == 0 && query + r * 8 < p.queries) {
+            p.log_sum[i64(w.batch * p.heads + w.head) * p.queries + query + r * 8] = rows.max[r] * (scale / kLog2e) + __logf(sum);
+        }
+    }
+    if (thread == 0) tma_store_wait<0>();
+    named_barrier(1 + CONSUMERS + consumer, 128);
+    u32 line = s.o() + consumer * 8192 + (warp * 16 + (lane >> 3 & 1) * 8 + lane % 8) * 128;
+#pragma unroll
+    for (int j = 0; j < HEAD / 8; j += 2) {
+        u32 v[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) v[i] = pack2<C_TYPE>(out[j * 4 + i * 2] * inverse[i % 2], out[j * 4 + i * 2 + 1] * inverse[i % 2]);
+        matrix_store4(line + j / 8 * kQueries * 128 + (u32(j % 8 + (lane >> 4)) ^ (lane % 8)) * 16, v[0], v[1], v[2], v[3]);
+    }
+    fence_async_proxy();
+    named_barrier(1 + CONSUMERS + consumer, 128);
+    if (thread == 0) {
+#pragma unroll
+        for (int i = 0; i < kBlocksD; i++) tma_store(o, s.o() + i * kQueries * 128 + consumer * 8192, i * 64, w.first + consumer * 64, w.head, w.batch);
+        tma_store_commit();
+        if (!kOwnBlock) {
+            tma_store_wait<0>();
+            barrier_arrive(s.q_empty());
+        }
+    }
+}
+
+__device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer) {
+    float factor = p.scale;
+    if (p.scale_at) factor = p.divide ? p.scale / *p.scale_at : p.scale * *p.scale_at;
+    const float scale = factor * kLog2e;
+    const int lane = threadIdx.x % 32, row = consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4, column = lane % 4 * 2;
+    Ring keys, values;
+    u32 phase = 0;
+    if (consumer == CONSUMERS - 1) give_turn(consumer);
+    for (int t = blockIdx.x; t < p.tiles * p.heads * p.batch; t = next_tile(t), phase ^= 1) {
+        Work w = work_at(p, t);
+        Acc out[HEAD / 2];
+        u32 probabilities[TILE_N / 16][4];
+        Rows rows;
+        float correction[2];
+        // Keys from here on are hidden from the consumer's first query.
+        int hidden = CAUSAL ? min(p.keys, w.first + consumer * 64 + p.causal_offset + 1) : p.keys;
+        barrier_wait(s.q_full(), phase);
+        {
+            Acc scores[TILE_N / 2];
+            barrier_wait(s.k_full(keys.stage), keys.phase);
+            begin_scores(s, keys.stage, consumer, scores);
+            wgmma_wait<0>();
+            wgmma_pin(scores);
+            release(s.k_empty(keys.stage));
+            keys.next();
+            apply_mask(scores, p, w, w.first + row, (w.tiles - 1) * TILE_N + column, scale);
+            softmax<true>(scores, rows, scale, correction);
+            pack_probabilities(scores, probabilities);
+        }
+        u32 add = 0;
+        for (int j = w.tiles - 2; j >= 0; j--, add = 1) {
+            Acc scores[TILE_N / 2];
+            barrier_wait(s.k_full(keys.stage), keys.phase);
+            take_turn(consumer);
+            begin_scores(s, keys.stage, consumer, scores);
+            barrier_wait(s.v_full(values.stage), values.phase);
+            begin_output(s, values.stage, probabilities, out, add);
+            give_turn(consumer);
+            wgmma_wait<1>();
+            wgmma_pin(scores);
+            release(s.k_empty(keys.stage));
+            keys.next();
+#ifdef MASK_TYPE
+            apply_mask(scores, p, w, w.first + row, j * TILE_N + column, scale);
+#else
+            if (CAUSAL && (j + 1) * TILE_N > hidden) apply_mask(scores, p, w, w.first + row, j * TILE_N + column, scale);
+#endif
+            softmax<false>(scores, rows, scale, correction);
+            wgmma_wait<0>();
+            wgmma_pin(out);
+            release(s.v_empty(values.stage));
+            values.next();
+#pragma unroll
+            for (int i = 0; i < HEAD / 2; i++) out[i] *= correction[i / 2 % 2];
+            pack_probabilities(scores, probabilities);
+        }
+        if (kOwnBlock) release(s.q_empty());
+        barrier_wait(s.v_full(values.stage), values.phase);
+        begin_output(s, values.stage, probabilities, out, add);
+        wgmma_wait<0>();
+        wgmma_pin(out);
+        release(s.v_empty(values.stage));
+        values.next();
+        store_output(s, o, p, w, consumer, out, rows, scale);
+    }
+    if (consumer == 0) take_turn(consumer);   // the last one given
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, kResident)
+    attention_sm90(const __grid_constant__ TensorMap q, const __grid_constant__ TensorMap k, const __grid_constant__ TensorMap v,
+                   const __grid_constant__ TensorMap o, const __grid_constant__ AttentionParams p) {
+    extern __shared__ u8 shared_memory[];
+    Shared s{(shared_address(shared_memory) + 1023) & ~1023u};
+    if (threadIdx.x == 0) {
+        tma_prefetch(q);
+        tma_prefetch(k);
+        tma_prefetch(v);
+        tma_prefetch(o);
+        barrier_init(s.q_full(), 1);
+        barrier_init(s.q_empty(), CONSUMERS);
+        for (int i = 0; i < STAGES; i++) {
+            barrier_init(s.k_full(i), 1);
+            barrier_init(s.k_empty(i), CONSUMERS);
+            barrier_init(s.v_full(i), 1);
+            barrier_init(s.v_empty(i), CONSUMERS);
+        }
+        barrier_init_fence();
+    }
+    __syncthreads();
+    let_next_kernel_start();
+    wait_for_previous_kernel();
+
+    int warpgroup = warpgroup_index();
+    if (warpgroup == 0) {
+        if constexpr (CONSUMERS > 1 || kResident > 1) registers_lower<CONSUMERS == 3 ? 32 : 24>();
+        if (threadIdx.x == 0) load_work(s, q, k, v, p);
+    } else {
+        if constexpr (CONSUMERS > 1 || kResident > 1) registers_raise<CONSUMERS == 3 ? 160 : CONSUMERS == 2 ? 240 : 232>();
+        attend(s, o, p, warpgroup - 1);
+    }
+    tma_store_wait<0>();
+}

@@ -1,0 +1,120 @@
+// Gradient of a convolution by its weights on Hopper, NHWC and NDHWC, 16-bit types: diff_weights[oc, tap, ic] = sum over pixels of
+// diff_dst[pixel, oc] * src[pixel moved by the tap, ic].
+//
+// A product whose K runs over pixels: A is diff_dst as it lies (contiguous along M), B is gathered by TMA's im2col mode, 64 input channels of one
+// tap at a time (contiguous along N), so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
+// reduce.cu adds them in order.
+//
+// ABI
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1; input channels a multiple of 64
+//   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (64, 64, 1), 128-byte swizzle
+//                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel 64, pixels per column 64, strides and corners as in conv_sm90.cu
+//                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or the gradient where there is one part
+//   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1
+#include "tile_sm90.cuh"
+
+#ifndef SPATIAL
+#define SPATIAL 2
+#endif
+
+struct WeightsParams {
+    int m, n;                           // output channels; taps * input channels
+    int stages;                         // of a part, 64 pixels each
+    int blocks;                         // of 64 input channels
+    int filter[3], dilation[3];         // along W, H, D
+    int size[3], stride[3], start[3];   // of diff_dst along W, H, D; of the walk; where the first pixel's first tap is
+    Schedule schedule;                  // its batch counts parts
+    Destination c;
+    Epilogue epilogue;
+};
+
+// The channels and the tap of 64 columns.
+struct Columns {
+    int c;
+    u16 x, y, z;
+
+    __device__ __forceinline__ void find(const WeightsParams &p, int block) {
+        int tap = block / p.blocks, line = tap / p.filter[0], iz = line / p.filter[1];
+        c = (block - tap * p.blocks) * 64;
+        // Columns beyond the last tap are not stored; channels beyond the last read zeros.
+        if (block * 64 >= p.n) c = p.blocks * 64, tap = line = iz = 0;
+        x = u16((tap - line * p.filter[0]) * p.dilation[0]), y = u16((line - iz * p.filter[1]) * p.dilation[1]), z = u16(iz * p.dilation[2]);
+    }
+};
+
+// A pixel of diff_dst.
+struct Pixel {
+    int w, h, d, n;
+
+    __device__ __forceinline__ Pixel(const WeightsParams &p, int i) {
+        int line = i / p.size[0], plane = line / p.size[1];
+        w = i - line * p.size[0], h = line - plane * p.size[1], n = plane / p.size[2], d = plane - n * p.size[2];
+    }
+    __device__ __forceinline__ void add(const WeightsParams &p, const Pixel &step) {
+        w += step.w, h += step.h, d += step.d, n += step.n;
+        if (w >= p.size[0]) w -= p.size[0], h++;
+        if (h >= p.size[1]) h -= p.size[1], d++;
+        if (d >= p.size[2]) d -= p.size[2], n++;
+    }
+};
+
+__device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, const TensorMap &b, const WeightsParams &p, int first, int step) {
+    Ring ring;
+    Pixel stage(p, kTileK);
+    for (int t = first; t < p.schedule.count(); t += step) {
+        Tile tile = p.schedule.at(t);
+        Columns columns[TILE_N / 64];
+#pragma unroll
+        for (int i = 0; i < TILE_N / 64; i++) columns[i].find(p, tile.n / 64 + i);
+        int pixel = tile.batch * p.stages * kTileK;
+        Pixel at(p, pixel);
+        for (int i = 0; i < p.stages; i++, pixel += kTileK, at.add(p, stage), ring.next()) {
+            claim_stage(s, ring);
+            load_a<A_MN>(s, ring, a, pixel, tile.m, 0);
+            int w = at.w * p.stride[0] + p.start[0], h = at.h * p.stride[1] + p.start[1], d = at.d * p.stride[2] + p.start[2];
+#pragma unroll
+            for (int j = 0; j < TILE_N / 64; j++) {
+                u32 to = s.b(ring.stage) + j * 8192;
+                const Columns &c = columns[j];
+                if constexpr (SPATIAL == 2) {
+                    tma_load_im2col(to, b, s.full(ring.stage), c.c, w, h, at.n, c.x, c.y);
+                } else {
+                    tma_load_im2col(to, b, s.full(ring.stage), c.c, w, h, d, at.n, c.x, c.y, c.z);
+                }
+            }
+        }
+    }
+}
+
+__device__ __forceinline__ void multiply_tiles(const Shared &s, const TensorMap &c, const WeightsParams &p, int consumer, int first, int step) {
+    Ring ring;
+    int turn = 0;
+    for (int t = first; t < p.schedule.count(); t += step) {
+        Tile tile = p.schedule.at(t);
+        Acc acc[kBlocksM][TILE_N / 2];
+        accumulate(s, ring, consumer, p.stages, acc);
+        store_rows<TILE_N>(s, c, p.c, MatrixPlace{}, consumer, acc, p.epilogue, Block{p.m, p.n, tile.batch, tile.m, tile.n}, turn);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    conv_weights_sm90(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
+                      const __grid_constant__ WeightsParams p) {
+    Shared s = shared_layout();
+    if (threadIdx.x == 0) {
+        tma_prefetch(a);
+        tma_prefetch(b);
+        if (STORE == STORE_TMA) tma_prefetch(c);
+    }
+    start_block(s);
+
+    int warpgroup = warpgroup_index();
+    if (warpgroup == 0) {
+        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
+        if (threadIdx.x == 0) load_tiles(s, a, b, p, blockIdx.x, gridDim.x);
+    } else {
+        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
+        multiply_tiles(s, c, p, warpgroup - 1, blockIdx.x, gridDim.x);
+    }
+    finish_block();
+}

@@ -1,0 +1,205 @@
+// C[batch, M, N] = epilogue(A[batch, M, K] B[batch, K, N]) with cp.async and mma.sync: for sm_80 and later, and everywhere for operands that TMA
+// cannot address (any alignment and any strides of rows).
+//
+// A block of 8 warps owns 128 x 128; stages of 128 bytes of K run through shared memory. Rows of 128 bytes are swizzled: the 16-byte unit u of row r
+// lies at u ^ r % 8, so that neither copies nor ldmatrix meet in a bank.
+//
+// ABI
+//   defines      A_TYPE, B_TYPE, C_TYPE (bf16, f16, tf32, s8, u8; f8 from sm_89 on); A_MN, B_MN as in tile_sm90.cuh (16-bit types only);
+//                A_ALIGN, B_ALIGN: bytes (16, 8, 4 or less) that every row's begin is aligned to; STAGES 3 or 4
+//   parameters   (Gemm80Params) by value
+//   grid         (tiles of M * tiles of N, batch); block 256 threads; shared memory STAGES * 32,768 bytes
+#include "epilogue.cuh"
+
+using A = Element<A_TYPE>;
+using B = Element<B_TYPE>;
+using C = Element<C_TYPE>;
+
+#if A_TYPE == T_S8 || A_TYPE == T_U8
+typedef int Acc;
+#else
+typedef float Acc;
+#endif
+
+constexpr int kTile = 128, kBytes = 16384, kTileK = 128 / int(sizeof(A::Raw));
+
+struct Gemm80Params {
+    const A::Raw *a;
+    const B::Raw *b;
+    C::Raw *c;
+    int m, n, k;
+    int tiles_m, tiles_n, group;            // groups of rows of tiles are walked column by column
+    int a_divide, a_modulo, b_divide, b_modulo;
+    i64 a_stride, b_stride;                 // elements from one row (of M or N, or of K with A_MN, B_MN) to the next
+    i64 a_batch, b_batch;
+    i64 c_row, c_column, c_batch;
+    Epilogue epilogue;
+};
+
+__device__ __forceinline__ u32 shared_address(const void *p) { return u32(__cvta_generic_to_shared(p)); }
+
+// Copies 16 bytes of which the first `valid` exist, zeros behind them.
+template <int ALIGN> __device__ __forceinline__ void copy16(u32 to, const u8 *from, int valid) {
+    valid = max(0, min(16, valid));
+    if constexpr (ALIGN >= 16) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(valid) : "memory");
+    } else if constexpr (ALIGN >= 4) {
+#pragma unroll
+        for (int i = 0; i < 16; i += ALIGN) {
+            int some = max(0, min(ALIGN, valid - i));
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to + i), "l"(some ? from + i : from), "n"(ALIGN), "r"(some) : "memory");
+        }
+    } else {
+        u32 words[4] = {0, 0, 0, 0};
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            if (i < valid) words[i / 4] |= u32(from[i]) << i % 4 * 8;
+        }
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+    }
+}
+
+// One operand's stage. K-major: 128 rows of 128 bytes of K. MN: two blocks of 64 of M or N, each kTileK rows (of K) of 128 bytes.
+template <bool MN, int ALIGN, class Raw>
+__device__ __forceinline__ void load_operand(u32 to, const Raw *base, i64 stride, int row0, int rows, int k0, int depth) {
+#pragma unroll
+    for (int i = 0; i < kBytes / 16 / 256; i++) {
+        int unit = int(threadIdx.x) + i * 256, line = unit / 8, u = unit % 8, lead, inner, leads, inners;
+        if constexpr (MN) {
+            lead = k0 + line % kTileK, inner = row0 + line / kTileK * 64 + u * 8, leads = depth, inners = rows;
+        } else {
+            lead = row0 + line, inner = k0 + u * (16 / int(sizeof(Raw))), leads = rows, inners = depth;
+        }
+        int valid = lead < leads ? (inners - inner) * int(sizeof(Raw)) : 0;
+        const Raw *from = valid > 0 ? base + lead * stride + inner : base;
+        copy16<ALIGN>(to + line * 128 + (u ^ line % 8) * 16, reinterpret_cast<const u8 *>(from), valid);
+    }
+}
+
+template <bool TRANSPOSED> __device__ __forceinline__ void load_matrices(u32 (&r)[4], u32 address) {
+    if constexpr (TRANSPOSED) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+    } else {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address) : "memory");
+    }
+}
+
+// 16 rows from `row` on by 32 bytes of K (`step`): the matrices are (rows 0-7, low K), (rows 8-15, low), (rows 0-7, high), (rows 8-15, high).
+template <bool MN> __device__ __forceinline__ void load_fragment(u32 (&r)[4], u32 block, int row, int step) {
+    int lane = threadIdx.x % 32;
+    if constexpr (MN) {   // rows of memory are K, 16 to a step
+        int k = step * 16 + lane / 16 * 8 + lane % 8, unit = (row % 64 + (lane / 8 & 1) * 8) / 8;
+        load_matrices<true>(r, block + row / 64 * 8192 + k * 128 + (unit ^ k % 8) * 16);
+    } else {
+        int line = row + lane % 16, unit = step * 2 + lane / 16;
+        load_matrices<false>(r, block + line * 128 + (unit ^ line % 8) * 16);
+    }
+}
+
+// 32 bytes of K of 16 x 8.
+__device__ __forceinline__ void multiply(Acc (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
+#if A_TYPE == T_BF16
+#define MMA "m16n8k16.row.col.f32.bf16.bf16.f32"
+#elif A_TYPE == T_F16
+#define MMA "m16n8k16.row.col.f32.f16.f16.f32"
+#elif A_TYPE == T_TF32
+#define MMA "m16n8k8.row.col.f32.tf32.tf32.f32"
+#elif A_TYPE == T_E4M3 && B_TYPE == T_E4M3
+#define MMA "m16n8k32.row.col.f32.e4m3.e4m3.f32"
+#elif A_TYPE == T_E4M3 && B_TYPE == T_E5M2
+#define MMA "m16n8k32.row.col.f32.e4m3.e5m2.f32"
+#elif A_TYPE == T_E5M2 && B_TYPE == T_E4M3
+#define MMA "m16n8k32.row.col.f32.e5m2.e4m3.f32"
+#elif A_TYPE == T_E5M2 && B_TYPE == T_E5M2
+#define MMA "m16n8k32.row.col.f32.e5m2.e5m2.f32"
+#elif A_TYPE == T_S8 && B_TYPE == T_S8
+#define MMA "m16n8k32.row.col.s32.s8.s8.s32"
+#elif A_TYPE == T_S8 && B_TYPE == T_U8
+#define MMA "m16n8k32.row.col.s32.s8.u8.s32"
+#elif A_TYPE == T_U8 && B_TYPE == T_S8
+#define MMA "m16n8k32.row.col.s32.u8.s8.s32"
+#elif A_TYPE == T_U8 && B_TYPE == T_U8
+#define MMA "m16n8k32.row.col.s32.u8.u8.s32"
+#endif
+#if A_TYPE == T_S8 || A_TYPE == T_U8
+#define ACC(x) "+r"(x)
+#else
+#define ACC(x) "+f"(x)
+#endif
+    asm volatile("mma.sync.aligned." MMA " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : ACC(d[0]), ACC(d[1]), ACC(d[2]), ACC(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// A warp's 64 x 32 of one stage.
+__device__ __forceinline__ void multiply_stage(u32 a, u32 b, int row, int column, Acc (&acc)[4][4][4]) {
+#pragma unroll
+    for (int step = 0; step < 4; step++) {
+        u32 fa[4][4], fb[2][4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) load_fragment<A_MN>(fa[i], a, row + i * 16, step);
+#pragma unroll
+        for (int j = 0; j < 2; j++) load_fragment<B_MN>(fb[j], b, column + j * 16, step);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+#pragma unroll
+            for (int j = 0; j < 4; j++) multiply(acc[i][j], fa[i], fb[j / 2][j % 2], fb[j / 2][j % 2 + 2]);
+        }
+    }
+}
+
+__device__ __forceinline__ C::Raw convert(Acc sum, const Gemm80Params &p, int row, int column) {
+#if C_TYPE == T_S32 && (A_TYPE == T_S8 || A_TYPE == T_U8) && !defined(HAS_EPILOGUE)
+    return sum;
+#else
+    return C::store(epilogue(float(sum), p.epilogue, blockIdx.y, row, column));
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(256) gemm_sm80(const __grid_constant__ Gemm80Params p) {
+    extern __shared__ __align__(1024) u8 stages[];
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+    int per_group = p.group * p.tiles_n, first = blockIdx.x / per_group * p.group, within = blockIdx.x - first * p.tiles_n;
+    int rows = min(p.group, p.tiles_m - first), m0 = (first + within % rows) * kTile, n0 = within / rows * kTile;
+    int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = warp % 2 * 64, column = warp / 2 * 32;
+    const A::Raw *a = p.a + int(blockIdx.y) / p.a_divide % p.a_modulo * p.a_batch;
+    const B::Raw *b = p.b + int(blockIdx.y) / p.b_divide % p.b_modulo * p.b_batch;
+    u32 base = shared_address(stages);
+    int count = (p.k + kTileK - 1) / kTileK;
+
+    auto load = [&](int stage) {
+        u32 to = base + stage % STAGES * 2 * kBytes;
+        if (stage < count) {
+            load_operand<A_MN, A_ALIGN>(to, a, p.a_stride, m0, p.m, stage * kTileK, p.k);
+            load_operand<B_MN, B_ALIGN>(to + kBytes, b, p.b_stride, n0, p.n, stage * kTileK, p.k);
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    };
+
+    Acc acc[4][4][4] = {};
+#pragma unroll
+    for (int i = 0; i < STAGES - 1; i++) load(i);
+    for (int i = 0; i < count; i++) {
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        __syncthreads();   // the stage is there for all, and all have left the one that is loaded now
+        load(i + STAGES - 1);
+        u32 from = base + i % STAGES * 2 * kBytes;
+        multiply_stage(from, from + kBytes, row, column, acc);
+    }
+
+    C::Raw *c = p.c + blockIdx.y * p.c_batch;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                int y = m0 + row + i * 16 + lane / 4 + e / 2 * 8, x = n0 + column + j * 8 + lane % 4 * 2 + e % 2;
+                if (y < p.m && x < p.n) c[y * p.c_row + x * p.c_column] = convert(acc[i][j][e], p, y, x);
+            }
+        }
+    }
+}

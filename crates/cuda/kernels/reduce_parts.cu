@@ -1,0 +1,44 @@
+// C = epilogue(the sum of parts), for products whose K was divided: parts lie behind each other in f32. The order of additions depends on nothing
+// but the number of parts.
+//
+// ABI
+//   defines      C_TYPE
+//   parameters   (ReduceParams) by value; rows of the parts are `n` elements, n a multiple of 4
+//   grid         ceil(m * n / 128) blocks of 256 threads: 32 groups of four elements by 8 lanes, each of which adds every eighth part
+#include "epilogue.cuh"
+
+struct ReduceParams {
+    const float *parts;
+    int count, m, n;
+    Element<C_TYPE>::Raw *c;
+    i64 row, column;   // strides of c in elements
+    Epilogue epilogue;
+};
+
+extern "C" __global__ void __launch_bounds__(256) reduce_parts(const __grid_constant__ ReduceParams p) {
+    __shared__ float4 sums[8][32];
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    i64 size = i64(p.m) * p.n, at = (i64(blockIdx.x) * 32 + threadIdx.x % 32) * 4;
+    int lane = threadIdx.x / 32;
+    float4 sum = {0, 0, 0, 0};
+    if (at < size) {
+#pragma unroll 4
+        for (int i = lane; i < p.count; i += 8) {
+            float4 x = *reinterpret_cast<const float4 *>(p.parts + i * size + at);
+            sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+        }
+    }
+    sums[lane][threadIdx.x % 32] = sum;
+    __syncthreads();
+    if (lane || at >= size) return;
+#pragma unroll
+    for (int i = 1; i < 8; i++) {
+        float4 x = sums[i][threadIdx.x];
+        sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+    }
+    int row = int(at / p.n), column = int(at - i64(row) * p.n);
+    float v[4] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+    for (int i = 0; i < 4; i++) p.c[row * p.row + (column + i) * p.column] = Element<C_TYPE>::store(epilogue(v[i], p.epilogue, 0, row, column + i));
+}

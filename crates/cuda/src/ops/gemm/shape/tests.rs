@@ -1,0 +1,59 @@
+use super::*;
+
+fn request(m: i64, n: i64, k: i64) -> Request {
+    Request {
+        m,
+        n,
+        k,
+        batch: 1,
+        bytes: 2,
+        result_bytes: 2,
+        a_mn: false,
+        b_mn: false,
+        swapped: false,
+        promote: false,
+        aligned: true,
+        window: false,
+    }
+}
+
+fn chosen(r: &Request) -> Choice {
+    best(r, &Facts::H200).expect("a shape for every product")
+}
+
+#[test]
+fn large_products_get_large_tiles_and_small_ones_fill_the_multiprocessors() {
+    let large = chosen(&request(4096, 4096, 4096)).shape;
+    assert!(large.m * large.n >= 192 * 128 && large.split == 1, "{large:?}");
+    let middle = chosen(&request(1024, 1024, 1024)).shape;
+    assert_eq!((middle.m * middle.n, middle.split), (128 * 64, 1), "{middle:?}");
+    let small = chosen(&request(512, 512, 512)).shape;
+    assert_eq!((small.m, small.n, small.cluster, small.split), (64, 64, [1, 1], 1));
+}
+
+#[test]
+fn few_rows_are_the_columns_of_narrow_tiles_that_divide_k_only_where_blocks_are_few() {
+    let few = |n, rows| chosen(&Request { swapped: true, ..request(n, rows, 4096) }).shape;
+    let sixteen = few(4096, 16);
+    assert_eq!((sixteen.m, sixteen.n, sixteen.split), (64, 16, 2));
+    let one = few(11008, 1);
+    assert_eq!((one.m, one.n, one.split), (64, 8, 1));
+}
+
+#[test]
+fn every_choice_fits_shared_memory_and_the_rules_of_the_kernel() {
+    for (m, n, k) in [(1, 8, 8), (64, 64, 64), (100, 200, 77), (3136, 512, 2048), (12544, 256, 1024), (8192, 8192, 8192), (16384, 1, 64), (7, 100_000, 32)] {
+        for (a_mn, b_mn) in [(false, false), (false, true), (true, false), (true, true)] {
+            for (bytes, result_bytes, promote) in [(2, 2, false), (2, 4, false), (1, 1, false), (1, 2, true), (4, 4, false)] {
+                let r = Request { a_mn: a_mn && bytes == 2, b_mn: b_mn && bytes == 2, bytes, result_bytes, promote, ..request(m, n, k) };
+                let c = chosen(&r);
+                let s = c.shape;
+                let chunks = if c.store == Store::Direct { 0 } else { s.consumers * 16_384 };
+                assert!(1024 + c.stages * ((s.m + s.n) * 128 + 16) + chunks <= i64::from(Facts::H200.shared_memory), "{c:?}");
+                assert!(s.m % (64 * s.consumers) == 0 && ceil(k, 128 / bytes) >= s.split, "{c:?}");
+                assert!(c.store != Store::Tma || s.n / s.split * result_bytes % 128 == 0, "{c:?}");
+                assert!(c.seconds.is_finite() && c.seconds > 1e-6, "{c:?}");
+            }
+        }
+    }
+}
