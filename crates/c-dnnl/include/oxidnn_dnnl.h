@@ -40,6 +40,13 @@ dnnl_status_t DNNL_API oxidnn_primitive_attr_get_dynamic_dim(
  */
 dnnl_status_t DNNL_API oxidnn_primitive_desc_explain(const_dnnl_primitive_desc_t primitive_desc, const char **text);
 
+/*
+ * A flag for dnnl_stream_create: dnnl_primitive_execute returns before the work is done, on a CPU too. Work is in order; dnnl_stream_wait,
+ * dnnl_memory_map_data and dnnl_memory_destroy wait for it, and a failure shows at the wait. The environment variable
+ * ONEDNN_ASYNCHRONOUS_STREAMS=1 asks for the same in the whole process.
+ */
+#define oxidnn_stream_asynchronous ((dnnl_stream_flags_t)(1 << 16))
+
 /* What the primitive cache of the process holds, and what it was asked for since the process began. */
 typedef struct {
     uint64_t hits;

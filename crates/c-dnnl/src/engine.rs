@@ -64,7 +64,7 @@ impl Engine {
 /// The runtime's engine of this processor, made when it is first asked for: from then on the instruction sets that it uses are fixed.
 fn host_engine() -> &'static runtime::Engine {
     static HOST: OnceLock<runtime::Engine> = OnceLock::new();
-    HOST.get_or_init(|| {
+    runtime::fork::once(&HOST, || {
         let target = CpuTarget::limited(isa::limit(), runtime::threads::default_threads());
         runtime::Engine::new(CpuDevice::new(target))
     })

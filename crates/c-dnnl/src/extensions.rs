@@ -4,10 +4,11 @@
 use crate::attr::Attr;
 use crate::handle::{Array, Data, In, InOut, Out};
 use crate::primitive_desc::PrimitiveDesc;
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::records::CacheStatistics;
 use oxidnn_runtime::{self as runtime, cache};
-use oxidnn_spec::{Arg, DynamicDim};
+use oxidnn_spec::{Arg, DynamicDim, Error};
 use std::fmt::Write as _;
 
 #[cfg(test)]
@@ -73,8 +74,9 @@ pub extern "C" fn oxidnn_primitive_attr_get_dynamic_dim(
 /// The problem, and what became of every implementation, a line each.
 pub(crate) fn explanation(desc: &runtime::PrimitiveDesc) -> String {
     let mut text = format!("{}\n", desc.given());
-    for (name, verdict) in desc.explain() {
-        let _ = writeln!(text, "{name}: {verdict}");
+    match stack::deep(|| Ok::<_, Error>(desc.explain())) {
+        Ok(rows) => rows.iter().for_each(|(name, verdict)| _ = writeln!(text, "{name}: {verdict}")),
+        Err(error) => text += &error.to_string(),
     }
     text
 }

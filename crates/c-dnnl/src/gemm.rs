@@ -5,10 +5,11 @@
 
 use crate::engine;
 use crate::handle::{Array, ArrayMut, Data, memory_over, region};
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use crate::threads;
 use oxidnn_expr::quant;
-use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream};
+use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, QueueSpec, Stream, fork};
 use oxidnn_spec::op::{EltwiseAlg, Matmul};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Quant, Real, Tensor};
 use std::collections::HashMap;
@@ -107,10 +108,12 @@ impl Product {
     pub(crate) fn primitive(&self) -> Result<Primitive, Failure> {
         static KEPT: OnceLock<RwLock<HashMap<Product, Primitive>>> = OnceLock::new();
         let kept = KEPT.get_or_init(RwLock::default);
+        // A child that is forked meanwhile would find the lock held.
+        let _inside = fork::enter();
         if let Some(found) = kept.read().unwrap_or_else(|e| e.into_inner()).get(self) {
             return Ok(found.clone());
         }
-        let made = PrimitiveDesc::new(&engine::host(), self.problem()?)?.create()?;
+        let made = stack::deep(|| Ok::<_, Failure>(PrimitiveDesc::new(&engine::host(), self.problem()?)?.create()?))?;
         let mut kept = kept.write().unwrap_or_else(|e| e.into_inner());
         if kept.len() >= MOST_KEPT {
             kept.clear();
@@ -337,8 +340,8 @@ pub(crate) fn stream() -> Result<&'static Stream, Failure> {
     match STREAM.get() {
         Some(stream) => Ok(stream),
         None => {
-            let made = Stream::with_threads(&engine::host(), threads::of_process())?;
-            Ok(STREAM.get_or_init(|| made))
+            let made = Stream::with(&engine::host(), &QueueSpec { threads: threads::of_process(), asynchronous: false })?;
+            Ok(fork::once(&STREAM, || made))
         }
     }
 }

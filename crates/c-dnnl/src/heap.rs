@@ -9,6 +9,7 @@
 //! A block that is freed at once, its pages never touched, teaches the allocator the same. Where the program has set the threshold itself it stays,
 //! and other allocators do not care.
 
+use oxidnn_runtime::fork;
 use std::hint::black_box;
 use std::sync::Once;
 
@@ -18,6 +19,10 @@ const BLOCK: usize = (32 << 20) - (64 << 10);
 /// Frees one large block, once in a process.
 pub(crate) fn settle() {
     static SETTLED: Once = Once::new();
+    if SETTLED.is_completed() {
+        return;
+    }
+    let _inside = fork::enter();
     SETTLED.call_once(|| {
         let mut block = Vec::<u8>::new();
         if block.try_reserve_exact(BLOCK).is_ok() {

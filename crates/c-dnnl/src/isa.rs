@@ -2,6 +2,7 @@
 
 use crate::status::{Failure, Status, guard, guard_value};
 use oxidnn_cpu::{CpuTarget, Limit};
+use oxidnn_runtime::fork;
 use oxidnn_runtime::knobs::{self, Knobs};
 use std::sync::Mutex;
 
@@ -81,7 +82,7 @@ impl Choice {
 
     /// False where it is too late.
     fn choose(&self, value: i32) -> bool {
-        let mut state = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = fork::lock(&self.0);
         let open = matches!(*state, State::Open);
         if open {
             *state = State::Chosen(value);
@@ -91,7 +92,7 @@ impl Choice {
 
     /// What was chosen, else what the environment says now; with `fix`, nothing can be chosen from now on.
     fn value(&self, fix: bool, environment: impl FnOnce(Knobs) -> i32) -> i32 {
-        let mut state = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut state = fork::lock(&self.0);
         if let State::Chosen(value) = *state {
             return value;
         }

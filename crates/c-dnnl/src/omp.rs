@@ -5,9 +5,11 @@
 //! executions would leave threads of our own without a core; on its threads there are only as many as it asked for.
 
 use libloading::os::unix::{Library, RTLD_LAZY, Symbol};
+use oxidnn_runtime::fork;
 use oxidnn_runtime::threads::CallerPool;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,8 @@ struct OpenMp {
     thread_num: Ask,
     num_threads: Ask,
     parallel: Option<Parallel>,
+    /// Its threads are started anew in a forked child, as Intel's and LLVM's are. GCC's are waited for there, for ever.
+    restarts: bool,
     /// Keeps the functions where they are.
     _library: Library,
 }
@@ -37,17 +41,51 @@ const LIBRARIES: [&str; 3] = ["libiomp5.so", "libgomp.so.1", "libomp.so.5"];
 /// Of `dlopen`: the library, only if it is loaded already.
 const RTLD_NOLOAD: c_int = 4;
 
-/// Looks for a library, unless one is known.
+/// Looks for a library, unless one is known or nothing was loaded since it was last looked for: that takes 25 system calls.
 pub(crate) fn find() {
-    if FOUND.get().is_some() {
+    static LOOKED: AtomicU64 = AtomicU64::new(u64::MAX);
+    let loads = loads();
+    if FOUND.get().is_some() || LOOKED.load(Ordering::Relaxed) == loads {
         return;
     }
+    let _inside = fork::enter();
     let whole = [Ok(Library::this())].into_iter();
     // SAFETY: no library is loaded here, so no initialiser runs.
     let hidden = LIBRARIES.iter().map(|name| unsafe { Library::open(Some(*name), RTLD_LAZY | RTLD_NOLOAD) });
     if let Some(found) = whole.chain(hidden).flatten().find_map(functions) {
         let _ = FOUND.set(found);
     }
+    LOOKED.store(loads, Ordering::Relaxed);
+}
+
+/// What the loader tells of a library (`dl_iterate_phdr(3)`), up to what is read here.
+#[repr(C)]
+struct Loaded {
+    address: usize,
+    name: *const c_char,
+    headers: *const c_void,
+    header_count: u16,
+    loads: u64,
+}
+
+/// How many libraries have been loaded since the program began.
+fn loads() -> u64 {
+    unsafe extern "C" {
+        fn dl_iterate_phdr(visit: unsafe extern "C" fn(*const Loaded, usize, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
+    }
+    /// # Safety
+    /// As the loader calls it: with what it tells of a library, and the address of a number.
+    unsafe extern "C" fn visit(library: *const Loaded, size: usize, loads: *mut c_void) -> c_int {
+        if size >= size_of::<Loaded>() {
+            // SAFETY: the loader's promise, whose record is as long as it says.
+            unsafe { *loads.cast() = (*library).loads };
+        }
+        1
+    }
+    let mut loads = 0_u64;
+    // SAFETY: the C library's function, which ends with the first library, as `visit` says, and calls it with the address of the number.
+    unsafe { dl_iterate_phdr(visit, (&raw mut loads).cast()) };
+    loads
 }
 
 fn functions(library: Library) -> Option<OpenMp> {
@@ -57,7 +95,9 @@ fn functions(library: Library) -> Option<OpenMp> {
     let (thread_num, num_threads) = (ask(b"omp_get_thread_num\0")?, ask(b"omp_get_num_threads\0")?);
     // SAFETY: GCC's OpenMP library declares it with this type, and Intel's and LLVM's provide it for programs that GCC compiled.
     let parallel = unsafe { library.get(b"GOMP_parallel\0") }.ok();
-    Some(OpenMp { max_threads, in_parallel, thread_num, num_threads, parallel, _library: library })
+    // SAFETY: only looked for, not called.
+    let restarts = unsafe { library.get::<Ask>(b"__kmpc_fork_call\0") }.is_ok();
+    Some(OpenMp { max_threads, in_parallel, thread_num, num_threads, parallel, restarts, _library: library })
 }
 
 /// How many threads a parallel region that the calling thread began now would have: 1 inside of one. `None` where no library was found.
@@ -106,7 +146,7 @@ impl CallerPool for OpenMpThreads {
 
     fn in_parallel(&self) -> bool {
         // SAFETY: the function may be called at any time, from any thread.
-        FOUND.get().is_some_and(|omp| unsafe { (omp.in_parallel)() } != 0)
+        FOUND.get().is_some_and(|omp| (fork::process() > 0 && !omp.restarts) || unsafe { (omp.in_parallel)() } != 0)
     }
 
     fn parallel_for(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {

@@ -8,6 +8,7 @@
 use crate::engine;
 use crate::gemm::{Offsets, Operands, Place, Product, Whole, described, place, present, stream};
 use crate::handle::{Array, ArrayMut, Data, In, Out, memory_over};
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use oxidnn_runtime::PrimitiveDesc;
 use oxidnn_spec::op::Reorder;
@@ -81,9 +82,10 @@ impl Packing<'_> {
         present(&[("src", src), ("dst", dst)])?;
         let Some(Pair { plain, packed }) = self.matrix()? else { return Ok(()) };
         let problem = Problem::new(Reorder { src: plain.clone(), dst: packed.clone() }, Attr::default())?;
-        let reorder = PrimitiveDesc::new(&engine::host(), problem)?;
-        let (from, to) = (memory_over(reorder.engine(), plain, &[src])?, memory_over(reorder.engine(), packed, &[dst])?);
-        Ok(reorder.create()?.execute(stream()?, &[(Arg::SRC, &from), (Arg::DST, &to)])?)
+        let reorder = stack::deep(|| PrimitiveDesc::new(&engine::host(), problem)?.create())?;
+        let engine = reorder.desc().engine();
+        let (from, to) = (memory_over(engine, plain, &[src])?, memory_over(engine, packed, &[dst])?);
+        Ok(reorder.execute(stream()?, &[(Arg::SRC, &from), (Arg::DST, &to)])?)
     }
 }
 

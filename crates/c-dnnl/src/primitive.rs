@@ -3,6 +3,7 @@
 use crate::handle::{Array, Data, Handle, In, New, Owned};
 use crate::memory::Memory;
 use crate::primitive_desc::PrimitiveDesc;
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use crate::stream::Stream;
 use oxidnn_runtime as runtime;
@@ -17,6 +18,8 @@ mod tests;
 pub struct Primitive {
     desc: PrimitiveDesc,
     runtime: runtime::Primitive,
+    /// It is the reference, whose executions need more stack than those of kernels.
+    deep: bool,
 }
 
 impl Owned for Primitive {}
@@ -42,8 +45,9 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
     guard("dnnl_primitive_create", || {
         primitive.check("primitive")?;
         let desc = pd.get("primitive_desc")?.fixed();
-        let runtime = desc.runtime().create()?;
-        primitive.own("primitive", Primitive { desc, runtime })
+        let runtime = stack::deep(|| desc.runtime().create())?;
+        let deep = desc.runtime().impl_name() == REFERENCE;
+        primitive.own("primitive", Primitive { desc, runtime, deep })
     })
 }
 
@@ -108,14 +112,19 @@ pub extern "C" fn dnnl_primitive_execute(
             return Err(Failure::invalid("stream", "a stream of another engine", "one of the primitive's engine"));
         }
         match count {
+            _ if primitive.deep => stack::deep(|| execute(primitive, stream, &given(args).collect::<Vec<_>>())),
             0..=8 => with::<8>(primitive, stream, args),
             9..=64 => with::<64>(primitive, stream, args),
-            _ => {
-                let args: Vec<_> = given(args).collect();
-                Ok(primitive.runtime.execute_bytes(stream.runtime(), &args)?)
-            }
+            _ => execute(primitive, stream, &given(args).collect::<Vec<_>>()),
         }
     })
+}
+
+/// Name of the row that takes everything.
+const REFERENCE: &str = "ref:any";
+
+fn execute(primitive: &Primitive, stream: &Stream, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
+    Ok(primitive.runtime.execute_bytes(stream.runtime(), args)?)
 }
 
 /// The arguments that have memory.

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::extensions::explanation;
 use crate::handle::{Handle, In, InOut, New, Owned};
 use crate::memory_desc::{MemoryDesc, record};
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::records::DimsArray;
 use oxidnn_runtime as runtime;
@@ -96,7 +97,7 @@ impl PrimitiveDesc {
 
     /// Why this implementation, in words.
     pub(crate) fn explanation(&self) -> &CStr {
-        self.decision.explanation.get_or_init(|| CString::new(explanation(self.runtime())).unwrap_or_default())
+        runtime::fork::once::<CString>(&self.decision.explanation, || CString::new(explanation(self.runtime())).unwrap_or_default())
     }
 
     /// What the runtime decided.
@@ -166,7 +167,7 @@ pub extern "C" fn dnnl_primitive_desc_next_impl(pd: InOut<'_, PrimitiveDesc>) ->
         if !pd.iterates {
             return Err(Failure::answer(Status::LastImplReached));
         }
-        pd.decision = Arc::new(Decision::new(pd.runtime().next_impl()?));
+        pd.decision = stack::deep(|| Ok::<_, Failure>(Arc::new(Decision::new(pd.runtime().next_impl()?))))?;
         Ok(())
     })
 }

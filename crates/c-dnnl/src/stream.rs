@@ -1,11 +1,11 @@
-//! Streams. Executions on the CPU are done when they return, so order needs no care and waiting is immediate.
+//! Streams. Executions on the CPU are done when they return, unless the caller asks for an asynchronous stream.
 
 use crate::engine::Engine;
 use crate::handle::{Data, Handle, In, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
 use crate::threads;
 use oxidnn_c_common::numbers;
-use oxidnn_runtime as runtime;
+use oxidnn_runtime::{self as runtime, QueueSpec};
 use std::sync::Arc;
 
 #[cfg(test)]
@@ -28,7 +28,15 @@ impl Stream {
     /// # Errors
     /// `runtime_error` when the device cannot make a queue.
     pub fn new(engine: Arc<Engine>, threads: runtime::Threads) -> Result<Stream, Failure> {
-        let runtime = runtime::Stream::with_threads(engine.runtime(), threads)?;
+        Stream::with(engine, &QueueSpec { threads, ..QueueSpec::default() })
+    }
+
+    /// A stream of `engine` as `spec` says.
+    ///
+    /// # Errors
+    /// `runtime_error` when the device cannot make a queue.
+    fn with(engine: Arc<Engine>, spec: &QueueSpec) -> Result<Stream, Failure> {
+        let runtime = runtime::Stream::with(engine.runtime(), spec)?;
         Ok(Stream { engine, runtime, pool: Data::NULL })
     }
 
@@ -60,7 +68,9 @@ pub extern "C" fn dnnl_stream_create(stream: New<'_, Stream>, engine: In<'_, Eng
         stream.check("stream")?;
         let engine = engine.share("engine")?;
         check_flags(flags)?;
-        stream.own("stream", Stream::new(engine, threads::of_process())?)
+        let spec = QueueSpec { threads: threads::of_process(), ..QueueSpec::default() };
+        let spec = QueueSpec { asynchronous: spec.asynchronous || flags & numbers::ASYNCHRONOUS != 0, ..spec };
+        stream.own("stream", Stream::with(engine, &spec)?)
     })
 }
 

@@ -2,8 +2,8 @@
 //! OpenMP's settings allow, which programs that are linked with oneDNN steer it by.
 
 use crate::omp;
-use oxidnn_runtime::Threads;
 use oxidnn_runtime::threads::default_threads;
+use oxidnn_runtime::{Threads, fork};
 use std::sync::OnceLock;
 
 #[cfg(test)]
@@ -23,7 +23,7 @@ fn allowed() -> usize {
 /// The variable `OMP_NUM_THREADS` when it was first asked for; no limit where it says nothing.
 fn environment() -> usize {
     static LIMIT: OnceLock<usize> = OnceLock::new();
-    *LIMIT.get_or_init(|| std::env::var("OMP_NUM_THREADS").ok().and_then(|v| first(&v)).unwrap_or(usize::MAX))
+    *fork::once(&LIMIT, || std::env::var("OMP_NUM_THREADS").ok().and_then(|v| first(&v)).unwrap_or(usize::MAX))
 }
 
 /// The number for the outermost level of a list such as `4,2`.

@@ -1,7 +1,8 @@
 //! Programs in C and C++, compiled against oneDNN's own headers and run on our library: what a client of oneDNN sees.
 //!
 //! The programs lie in `programs`; they count their checks and exit with a failure when one does not hold. They are first of all right about
-//! oneDNN: `OXIDNN_PEER=LIB cargo test -p oxidnn-c-dnnl` runs them on that library too. Without `g++` or the headers the tests say so and pass.
+//! oneDNN: `OXIDNN_PEER=LIB cargo test -p oxidnn-c-dnnl` runs them on that library too. Without `g++` or the headers the
+//! tests say so and pass, but where `CI=true` says that they must not.
 
 mod toolchain;
 
@@ -15,6 +16,7 @@ fn toolchain() -> Option<&'static Toolchain> {
     match Toolchain::find() {
         Ok(tools) => Some(tools),
         Err(why) => {
+            assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{why}");
             eprintln!("skipped: {why}");
             None
         }
@@ -55,6 +57,65 @@ fn the_c_program_finds_nothing_wrong() {
 fn the_cpp_program_finds_nothing_wrong() {
     let Some(tools) = toolchain() else { return };
     run_on_ours_and_peer(tools.cpp());
+}
+
+/// Runs an area of the C++ program in a process of its own on our library, with some settings.
+fn fault(area: &str, settings: &[(&str, &str)]) -> Option<String> {
+    let program = toolchain()?.cpp();
+    let mut command = program.on_ours();
+    command.envs(settings.iter().copied()).arg(area);
+    let output = command.output().expect("the program starts");
+    passes(&format!("{area} {settings:?}"), &output);
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn children_of_forks_compute() {
+    for threads in ["1", "2", "3", "4", "8"] {
+        fault("forks", &[("ONEDNN_NUM_THREADS", threads)]);
+        fault("forks_after_jobs", &[("ONEDNN_NUM_THREADS", threads)]);
+    }
+    fault("forked_code", &[]);
+}
+
+#[test]
+fn faults_of_the_process_do_no_harm() {
+    for area in ["pinned_thread", "small_files", "large_memory", "float_modes", "last_thread"] {
+        fault(area, &[]);
+    }
+    fault("float_modes", &[("ONEDNN_JIT", "0")]);
+    fault("float_modes", &[("ONEDNN_NUM_THREADS", "4")]);
+}
+
+#[test]
+fn small_stacks_are_enough() {
+    fault("small_stack", &[]);
+    fault("small_stack", &[("ONEDNN_JIT", "0")]);
+}
+
+#[test]
+fn absurd_numbers_of_threads_are_bounded() {
+    let settings = [("ONEDNN_NUM_THREADS", "100000"), ("ONEDNN_VERBOSE", "profile")];
+    let Some(text) = fault("verbose", &settings) else { return };
+    assert!(text.contains("NUM_THREADS=100000 is more than the") && text.contains(",nthr:"), "{text}");
+    assert!(!text.contains("nthr:100000"), "{text}");
+}
+
+#[test]
+fn the_library_stays_where_it_is() {
+    let Some(tools) = toolchain() else { return };
+    assert!(tools.dynamic_section().contains("NODELETE"));
+}
+
+#[test]
+fn programs_run_under_valgrind() {
+    let Some(tools) = toolchain() else { return };
+    if std::process::Command::new("valgrind").arg("--version").output().is_err() {
+        return eprintln!("skipped: valgrind cannot be run");
+    }
+    let program = tools.cpp();
+    let mut command = program.under("valgrind");
+    passes("valgrind", &command.arg("verbose").output().expect("valgrind starts"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `oxidnn verify --judge`: faults put into right results, each of which the comparison must catch.
 
-use crate::{Verify, print, problems, progress};
+use crate::progress::Progress;
+use crate::{Verify, print, problems};
 use anyhow::{Result, ensure};
 use oxidnn_testing::concrete::concrete;
 use oxidnn_testing::judge::{self, FAULTS};
@@ -18,7 +19,7 @@ struct Caught {
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let cases = problems::collect(&args.selection)?;
     ensure!(!cases.is_empty(), "no problems: name some, such as --batch tests/inputs/eltwise/smoke.txt");
-    let bar = progress::bar(cases.len());
+    let progress = Progress::new(cases.len());
     let mut caught: BTreeMap<&str, BTreeMap<String, Caught>> = BTreeMap::new();
     let mut escaped = Vec::new();
     for named in &cases {
@@ -37,9 +38,9 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
                 }
             }
         }
-        bar.inc(1);
+        progress.inc();
     }
-    bar.finish_and_clear();
+    progress.end();
     for (fault, places) in &caught {
         print::line(format_args!("{fault}: caught {} times", places.values().map(|c| c.times).sum::<usize>()));
         for (place, c) in places.iter().filter(|_| !args.brief) {

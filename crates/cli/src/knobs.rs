@@ -5,22 +5,26 @@ use anyhow::Result;
 use oxidnn_runtime::knobs::{self, Setting};
 use std::process::ExitCode;
 
+/// Columns before the meaning of a knob.
+const INDENT: usize = 4;
+
 /// Runs the command.
 pub(crate) fn run(json: bool) -> Result<ExitCode> {
-    let mut table = print::table(["OXIDNN_, ONEDNN_ or DNNL_", "values", "default", "now", "meaning"]);
+    if !json {
+        print::line(print::wrapped("Environment variables: each name with OXIDNN_, ONEDNN_ or DNNL_ before it.", 0));
+    }
     for setting in knobs::list() {
         let Setting { knob, value, variable } = setting;
         if json {
             print::line(serde_json::json!({
                 "name": knob.name, "values": knob.values, "default": knob.default, "value": value, "variable": variable, "help": knob.help
             }));
-        } else {
-            let now = variable.map_or(value.clone(), |v| format!("{value} ({v})"));
-            table.add_row([knob.name, knob.values, knob.default, &now, knob.help]);
+            continue;
         }
-    }
-    if !json {
-        print::line(&table);
+        let from = variable.map_or(String::new(), |v| format!(", by {v}"));
+        print::line(format_args!("{} is {value}{from}", knob.name));
+        print::line(print::wrapped(&format!("{} (default {})", knob.values, knob.default), INDENT));
+        print::line(print::wrapped(knob.help, INDENT));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -6,15 +6,17 @@ mod explain;
 mod explained;
 mod judge;
 mod knobs;
+mod numbers;
 mod peer;
 mod print;
 mod problems;
 mod progress;
 mod run;
 mod session;
+mod sweep;
 mod verify;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,6 +40,8 @@ enum Command {
     Verify(Verify),
     /// Times problems: operations a second, share of this machine's peak, creation time.
     Bench(Bench),
+    /// Draws random problems that people could have: prints them, checks every row on them, or races them against another library.
+    Sweep(Sweep),
     /// Says which implementation takes a problem, and why the others decline.
     Explain(Selection),
     /// Lists the settings that environment variables control.
@@ -51,7 +55,7 @@ enum Command {
 /// Which problems.
 #[derive(Args, Clone)]
 struct Selection {
-    /// A file of problem lines (may be given many times).
+    /// A file of problem lines, - for standard input (may be given many times).
     #[arg(long, value_name = "FILE")]
     batch: Vec<PathBuf>,
     /// Only implementations whose name contains this.
@@ -60,7 +64,7 @@ struct Selection {
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
-    /// A problem line: options and descriptor, such as `--conv --dir=FWD_I mb1ic64ih56oc64kh3ph1`; or a pasted verbose line.
+    /// A problem line, quoted or not: options and descriptor, such as `--conv --dir=FWD_I mb1ic64ih56oc64kh3ph1`; or a pasted verbose line.
     #[arg(value_name = "PROBLEM", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -68,10 +72,10 @@ struct Selection {
 #[derive(Args)]
 struct Run {
     /// Images that are classified at once.
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = numbers::count)]
     batch: usize,
     /// Worker threads; all of the machine's by default.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::threads)]
     threads: Option<usize>,
     /// Print one JSON object.
     #[arg(long)]
@@ -80,11 +84,11 @@ struct Run {
 
 #[derive(Args)]
 struct Verify {
-    /// Numbers of worker threads, such as 2 or 1,2,7: outputs are to be the same bits with each; all of the machine's by default.
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    /// Numbers of worker threads, such as 2 or 1,2,7, that plans are made for: outputs are to be the same bits with each; all of the machine's by default.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = numbers::threads)]
     threads: Vec<usize>,
     /// Problems checked at the same time, each on one thread, or on several only to compare with one.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::count)]
     jobs: usize,
     /// Values among the data that problems are not usually filled with: nan, inf, subnormal or huge; where they are not defined, problems are skipped.
     #[arg(long, value_name = "VALUES", conflicts_with = "peer")]
@@ -117,10 +121,10 @@ struct Verify {
 #[derive(Args)]
 struct Bench {
     /// Seconds spent on each problem, by each library (0.3 by default); with --processes, seconds of the experiment (4).
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = numbers::seconds)]
     seconds: Option<f64>,
     /// Numbers of worker threads, such as 1,2; all of the machine's by default.
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = numbers::threads)]
     threads: Vec<usize>,
     /// The suites of products and reorders of a folder too: its files conv-*.txt, ip-*.txt, matmul-*.txt and reorder-*.txt.
     #[arg(long, value_name = "FOLDER")]
@@ -141,16 +145,16 @@ struct Bench {
     #[arg(long)]
     all_bytes: bool,
     /// Run so many processes at once, and say what each gets of what one has alone.
-    #[arg(long, value_name = "N", conflicts_with = "peer")]
+    #[arg(long, value_name = "N", conflicts_with = "peer", value_parser = numbers::count)]
     processes: Option<usize>,
     /// Be one of the processes: compute for so many seconds.
-    #[arg(long, value_name = "S", hide = true)]
+    #[arg(long, value_name = "S", hide = true, value_parser = numbers::seconds)]
     sustain: Option<f64>,
     /// Print comma-separated values.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
     csv: bool,
     /// Print Markdown: the tables of BENCHMARKS.md.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// Print only the totals of each suite (each batch file).
     #[arg(long)]
@@ -159,49 +163,84 @@ struct Bench {
     selection: Selection,
 }
 
-/// Options of the program that may stand anywhere, also behind the options of a problem; those with `true` take a value.
-const ANYWHERE: [(&str, bool); 23] = [
-    ("--engine", true),
-    ("--fill", true),
-    ("--judge", false),
-    ("--summary", false),
-    ("--markdown", false),
-    ("--first", false),
-    ("--suites", true),
-    ("--max-isa", true),
-    ("--processes", true),
-    ("--sustain", true),
-    ("--peer", true),
-    ("--ours", true),
-    ("--explained", true),
-    ("--alg", true),
-    ("--impl", true),
-    ("--threads", true),
-    ("--seconds", true),
-    ("--jobs", true),
-    ("--all-bytes", false),
-    ("--json", false),
-    ("--csv", false),
-    ("--brief", false),
-    ("--help", false),
-];
+/// Draws problem lines from tables of published nets' layers, their neighbours, and what may be combined with them: types, layouts, directions,
+/// post-operations, scales, zero points, compressed weights, sizes and strides of the execution. Without --verify or --peer it prints them.
+#[derive(Args, Clone)]
+struct Sweep {
+    /// Check every row of every problem against the reference. Panics, crashes and problems without an end are found, too.
+    #[arg(long)]
+    verify: bool,
+    /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times.
+    #[arg(long, value_name = "LIB", conflicts_with = "verify")]
+    peer: Option<PathBuf>,
+    /// Another seed, other problems; the same seed, the same.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// How many problems.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = numbers::count)]
+    count: usize,
+    /// The first of them: problem N of a seed is always the same.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: u64,
+    /// Only these drivers, such as conv,matmul.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    drivers: Vec<String>,
+    /// Small and odd sizes instead of those of nets.
+    #[arg(long)]
+    small: bool,
+    /// Operations that a problem may cost; larger ones are cut. 2e6 by default, 1e5 with --small, 2e9 with --peer.
+    #[arg(long, value_name = "N", value_parser = numbers::operations)]
+    budget: Option<f64>,
+    /// Processes that check problems at the same time; with --verify as many as there are cores, each on one thread, by default.
+    #[arg(long, value_name = "N", value_parser = numbers::count)]
+    jobs: Option<usize>,
+    /// Numbers of worker threads, such as 2 or 1,2,7, that plans are made for; with --verify, outputs are to be the same bits with each.
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = numbers::threads)]
+    threads: Vec<usize>,
+    /// Use no instruction set beyond this one, such as avx2.
+    #[arg(long, value_name = "ISA")]
+    max_isa: Option<String>,
+    /// Only implementations whose name contains this.
+    #[arg(long = "impl", value_name = "NAME")]
+    row: Option<String>,
+    /// With --peer: seconds spent on each problem, by each library (0.05 by default).
+    #[arg(long, value_name = "S", requires = "peer", value_parser = numbers::seconds)]
+    seconds: Option<f64>,
+    /// Seconds after which a problem counts as one without an end.
+    #[arg(long, value_name = "S", default_value = "120", value_parser = numbers::seconds)]
+    limit: f64,
+    /// Print JSON: an object a problem, then one a family.
+    #[arg(long)]
+    json: bool,
+    /// Be a process that checks the problems whose numbers it reads.
+    #[arg(long, hide = true)]
+    worker: bool,
+}
 
-/// Moves the program's own options in front of the words of problems, where clap looks for them. `--alg` is the program's where suites are
-/// named, else an option of problems.
+/// Moves the options of the program in front of the words of problems, where clap looks for them, so that they may stand anywhere. `--batch` stays
+/// where it is among words, as the options before it hold for its lines. `--alg` is the program's where suites are named, else an option of problems.
 fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let args: Vec<OsString> = args.collect();
-    let is = |word: &OsString, option: &str| word.to_string_lossy().split('=').next() == Some(option);
-    let suites = args.iter().any(|w| is(w, "--batch") || is(w, "--suites"));
+    let name = |word: &OsString| word.to_string_lossy().split('=').next().unwrap_or_default().to_owned();
+    let command = Cli::command();
+    let options: Vec<(String, bool)> = match args.get(1).and_then(|command_name| command.find_subcommand(command_name)) {
+        None => return args,
+        Some(command) => {
+            let long = command.get_arguments().filter_map(|a| Some((format!("--{}", a.get_long()?), a.get_action().takes_values())));
+            long.chain([("--help".into(), false), ("--engine".into(), true)]).collect()
+        }
+    };
+    let suites = args.iter().any(|w| matches!(name(w).as_str(), "--batch" | "--suites"));
+    let ours = |option: &str| option != "--batch" && (suites || option != "--alg");
     let mut args = args.into_iter().peekable();
     let mut front: Vec<OsString> = args.by_ref().take(2).collect();
     let mut rest = Vec::new();
     while let Some(arg) = args.next() {
-        let text = arg.to_string_lossy();
-        let name = text.split('=').next().unwrap_or_default();
-        match ANYWHERE.iter().find(|(n, _)| *n == name && (suites || name != "--alg")) {
+        let option = name(&arg);
+        match options.iter().find(|(n, _)| *n == option && ours(&option)) {
             None => rest.push(arg),
             Some((_, takes_value)) => {
-                let separate = *takes_value && !text.contains('=');
+                let separate = *takes_value && !arg.to_string_lossy().contains('=');
                 front.push(arg);
                 front.extend(args.next_if(|_| separate));
             }
@@ -221,11 +260,12 @@ fn main() -> ExitCode {
             None => verify::run(v),
         },
         Command::Bench(b) => bench::run(b),
+        Command::Sweep(s) => sweep::run(s),
         Command::Explain(s) => explain::run(s),
         Command::Knobs { json } => knobs::run(*json),
     });
     match done {
-        Ok(code) => code,
+        Ok(code) => print::exit(code),
         Err(e) => {
             eprintln!("oxidnn: {e:#}");
             ExitCode::from(2)

@@ -10,9 +10,9 @@
 
 use crate::explained::{Disagreement, Explained};
 use crate::problems::{self, Named};
-use crate::{Verify, progress};
+use crate::progress::Progress;
+use crate::{Verify, print};
 use anyhow::{Context, Result, ensure};
-use indicatif::ProgressBar;
 use oxidnn_peer::{Created, Peer, PeerError, Status};
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, Problem};
@@ -55,6 +55,7 @@ const CALLS_OURS: &str = "ours";
 /// Checks the libraries against each other; the exit code is 1 when a problem disagrees.
 pub(crate) fn verify(args: &Verify, library: &Path) -> Result<ExitCode> {
     ensure!(args.threads.len() < 2, "--peer compares on one number of threads, --threads names {}", args.threads.len());
+    problems::read_again(&args.selection, "--peer reads the problems in processes of their own")?;
     let cases = problems::collect(&args.selection)?;
     match args.peer_from {
         Some(first) => converse(args, library, &cases[first.min(cases.len())..]),
@@ -116,7 +117,7 @@ fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> 
             return Ok(ExitCode::SUCCESS);
         }
         let off = off.map_or(Value::Null, |off| if off.is_finite() { json!(off) } else { json!("without measure") });
-        println!("{}", json!({ "verdict": verdict, "impl": implementation, "why": why, "off": off }));
+        print::line(json!({ "verdict": verdict, "impl": implementation, "why": why, "off": off }));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -125,7 +126,7 @@ fn converse(args: &Verify, library: &Path, cases: &[Named]) -> Result<ExitCode> 
 struct Report {
     json: bool,
     page: Explained,
-    bar: ProgressBar,
+    progress: Progress,
     counts: [usize; VERDICTS.len()],
     /// How many of those that do harm the page explains, and how many it does not.
     explained: usize,
@@ -147,22 +148,22 @@ impl Report {
         if self.json {
             let explained = reason.map_or(Value::Null, Value::from);
             let line = json!({ "suite": named.suite, "problem": problem, "verdict": verdict, "impl": pair, "why": why, "off": answer["off"], "explained": explained });
-            println!("{line}");
+            self.progress.print(line);
         } else if !harmless && reason.is_none() {
-            println!("{verdict} {problem}\n    {pair} {why}");
+            self.progress.print(format_args!("{verdict} {problem}\n    {pair} {why}"));
         }
         self.explained += usize::from(reason.is_some());
         self.unexplained += usize::from(!harmless && reason.is_none());
-        self.bar.inc(1);
+        self.progress.inc();
     }
 
     /// Ends the report; whether nothing did harm.
     fn end(&self) -> ExitCode {
-        self.bar.finish_and_clear();
+        self.progress.end();
         if !self.json {
             let said = VERDICTS.iter().zip(self.counts).map(|((_, words), n)| format!("{n} {words}"));
-            println!("{}", said.collect::<Vec<_>>().join(", "));
-            println!("{} disagreements are explained, {} are not", self.explained, self.unexplained);
+            print::line(said.collect::<Vec<_>>().join(", "));
+            print::line(format_args!("{} disagreements are explained, {} are not", self.explained, self.unexplained));
         }
         if self.unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
@@ -171,8 +172,8 @@ impl Report {
 /// Starts processes that talk to the library until every problem has its verdict, and reports.
 fn supervise(args: &Verify, cases: &[Named]) -> Result<ExitCode> {
     let page = Explained::load(args.explained.as_deref(), &args.selection.batch)?;
-    let bar = progress::bar(cases.len());
-    let mut report = Report { json: args.selection.json, page, bar, counts: [0; VERDICTS.len()], explained: 0, unexplained: 0 };
+    let progress = Progress::new(cases.len());
+    let mut report = Report { json: args.selection.json, page, progress, counts: [0; VERDICTS.len()], explained: 0, unexplained: 0 };
     let mut done = 0;
     while done < cases.len() {
         let mut child = start(done, args.threads.first().copied(), false)?;
@@ -272,7 +273,7 @@ fn judge(peer: Option<&Peer>, ours: &Peer, named: &Named, implementation: &mut S
     *implementation = created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;
     let truth = Truth::of(&resolved(&case.problem, &case.fill)?, &case.fill)?;
     let theirs = peer.clone().and_then(|p| computed(p, created, &truth));
-    println!("{}", json!(CALLS_OURS));
+    print::line(json!(CALLS_OURS));
     let created = ours.create(&case.problem);
     *implementation += AGAINST;
     *implementation += &created.as_ref().map_or(Ok("-".into()), Created::impl_name)?;

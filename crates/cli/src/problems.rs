@@ -3,7 +3,14 @@
 use crate::Selection;
 use anyhow::{Context, Result, bail};
 use oxidnn_spec::text::{self, Case, Settings};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+/// The name of standard input where a file is expected.
+const STDIN: &str = "-";
+
+/// What some editors begin a file with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A problem and where it came from.
 pub(crate) struct Named {
@@ -21,21 +28,22 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
         batch(file, &mut Settings::default(), &mut all)?;
     }
     let mut words: Vec<&str> = Vec::new();
-    let mut rest = selection.words.iter();
+    let mut rest = selection.words.iter().flat_map(|word| quoted(word));
     while let Some(word) = rest.next() {
-        if let Some(file) = word.strip_prefix("--batch=") {
+        let file = match word {
+            "--batch" => Some(rest.next().context("--batch needs a file")?),
+            _ => word.strip_prefix("--batch="),
+        };
+        if let Some(file) = file {
             text::parse_line(&mut settings, &words.join(" "))?;
             words.clear();
             batch(Path::new(file), &mut settings.clone(), &mut all)?;
-        } else if word == "--batch" {
-            let file = rest.next().context("--batch needs a file")?;
-            batch(Path::new(file), &mut settings.clone(), &mut all)?;
-        } else {
-            words.push(word);
-            if !word.starts_with("--") {
-                add(&words.join(" "), &mut settings, "line", &mut all)?;
-                words.clear();
-            }
+            continue;
+        }
+        words.push(word);
+        if !word.starts_with("--") {
+            add(&words.join(" "), &mut settings, "line", &mut all)?;
+            words.clear();
         }
     }
     if !words.is_empty() {
@@ -45,6 +53,26 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
         bail!("no problems: give --batch FILE or a problem line such as `--matmul --dt=f32 128x768:768x768`");
     }
     Ok(all)
+}
+
+/// The words of an argument: a line in quotes has many. A verbose line stays one.
+fn quoted(argument: &str) -> Vec<&str> {
+    let argument = argument.trim();
+    if is_verbose(argument) { vec![argument] } else { argument.split_whitespace().collect() }
+}
+
+/// Whether the line was pasted from a log.
+fn is_verbose(line: &str) -> bool {
+    line.starts_with("onednn_verbose")
+}
+
+/// Refuses standard input as a batch: `why` the problems are read more than once.
+///
+/// # Errors
+/// Where some batch is standard input.
+pub(crate) fn read_again(selection: &Selection, why: &str) -> Result<()> {
+    let inputs = selection.batch.iter().any(|f| f == Path::new(STDIN)) || selection.words.iter().any(|w| w == STDIN || w == "--batch=-");
+    if inputs { bail!("--batch - is read once, but {why}; give a file") } else { Ok(()) }
 }
 
 /// The files of a folder that are suites of products and reorders, by name.
@@ -63,17 +91,21 @@ pub(crate) fn suites_of(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn batch(file: &Path, settings: &mut Settings, all: &mut Vec<Named>) -> Result<()> {
-    let content = std::fs::read_to_string(file).with_context(|| format!("cannot read the batch file {}", file.display()))?;
-    let suite = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    for (number, line) in text::lines(&content) {
+    let (mut content, mut suite) = (String::new(), file.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    if file == Path::new(STDIN) {
+        suite = "stdin".into();
+        std::io::stdin().read_to_string(&mut content).context("cannot read problem lines from standard input")?;
+    } else {
+        content = std::fs::read_to_string(file).with_context(|| format!("cannot read the batch file {}", file.display()))?;
+    }
+    for (number, line) in text::lines(content.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&content)) {
         add(&line, settings, &suite, all).with_context(|| format!("{}, line {number}", file.display()))?;
     }
     Ok(())
 }
 
 fn add(line: &str, settings: &mut Settings, suite: &str, all: &mut Vec<Named>) -> Result<()> {
-    let pasted = line.starts_with("onednn_verbose");
-    let cases = if pasted { vec![text::verbose::parse(line)?] } else { text::parse_line(settings, line)? };
+    let cases = if is_verbose(line) { vec![text::verbose::parse(line)?] } else { text::parse_line(settings, line)? };
     all.extend(cases.into_iter().map(|case| Named { suite: suite.into(), case }));
     Ok(())
 }

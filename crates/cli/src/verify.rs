@@ -1,139 +1,135 @@
 //! `oxidnn verify`: every implementation row against the reference.
 
 use crate::problems::{self, Named};
-use crate::{Verify, print, progress, session};
-use anyhow::Result;
+use crate::progress::Progress;
+use crate::{Verify, print, session};
+use anyhow::{Result, bail};
 use oxidnn_runtime::{EngineKind, Stream, Threads};
-use oxidnn_spec::Error;
-use oxidnn_testing::harness::{Harness, Outcome, REFERENCE_ROW, RowResult};
+use oxidnn_testing::harness::{Harness, REFERENCE_ROW, Verdict};
+use serde_json::json;
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// What became of one problem.
-enum Verdict {
-    Passed { rows: Vec<String> },
-    Failed { why: Vec<String> },
-    Skipped { why: String },
-}
+use std::sync::mpsc::{self, Sender};
 
 /// Runs the command; the exit code is 1 when a problem failed.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
     let cases = problems::collect(&args.selection)?;
-    let verdicts = judge_all(&cases, args)?;
-    let mut rows: BTreeMap<String, usize> = BTreeMap::new();
-    let (mut passed, mut failed, mut skipped, mut only_reference) = (0, 0, 0, Vec::new());
-    for (case, verdict) in cases.iter().zip(&verdicts) {
-        let line = || case.case.problem.to_string();
-        match verdict {
-            Verdict::Passed { rows: names } => {
-                passed += 1;
-                for n in names {
-                    *rows.entry(n.clone()).or_default() += 1;
-                }
-                if names.iter().all(|n| n == REFERENCE_ROW) {
-                    only_reference.push(line());
-                }
-            }
-            Verdict::Failed { why } => {
-                failed += 1;
-                print_failure(args.selection.json, &line(), why);
-            }
-            Verdict::Skipped { why } => {
-                skipped += 1;
-                print::line(format_args!("SKIPPED {}: {why}", line()));
-            }
-        }
-    }
-    report_rows(&rows, &only_reference, args.brief);
-    print::line(format_args!("{passed} passed, {failed} failed, {skipped} skipped"));
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn judge_all(cases: &[Named], args: &Verify) -> Result<Vec<Verdict>> {
-    let bar = progress::bar(cases.len());
-    let next = AtomicUsize::new(0);
-    let verdicts: Mutex<Vec<(usize, Verdict)>> = Mutex::default();
-    let engine = session::engine();
-    let work = || -> Result<()> {
-        let threads = match args.threads[..] {
-            _ if args.jobs > 1 => Threads::inline(),
-            [] => Threads::global(),
-            [first, ..] => Threads::new(first),
-        };
-        let stream = Stream::with_threads(&engine, threads.clone())?;
-        let others = args.threads.get(usize::from(args.jobs == 1)..).unwrap_or_default();
-        let harness = Harness::new(engine.clone(), stream, args.selection.row.clone());
-        let harness = harness.and_special(args.fill);
-        let harness = match engine.kind() {
-            EngineKind::Cpu => harness.and_narrower(&threads)?.and_threads(others)?,
-            EngineKind::Gpu => harness,
-        };
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            let Some(named) = cases.get(i) else { return Ok(()) };
-            let verdict = judge(&harness, named);
-            bar.inc(1);
-            verdicts.lock().unwrap_or_else(|e| e.into_inner()).push((i, verdict));
-        }
-    };
+    let mut report = Report { args, progress: Progress::new(cases.len()), found: Found::default() };
+    let (cases, next) = (&cases, &AtomicUsize::new(0));
+    let (sender, verdicts) = mpsc::channel();
     std::thread::scope(|s| {
-        let workers: Vec<_> = (0..args.jobs.max(1)).map(|_| s.spawn(work)).collect();
+        let senders = vec![sender; args.jobs];
+        let workers: Vec<_> = senders.into_iter().map(|to| s.spawn(move || judge(args, cases, next, &to))).collect();
+        let (mut early, mut due) = (BTreeMap::new(), 0);
+        for (i, verdict) in verdicts.iter().take(cases.len()) {
+            report.progress.inc();
+            early.insert(i, verdict);
+            while let Some(verdict) = early.remove(&due) {
+                report.tell(&cases[due], verdict);
+                due += 1;
+            }
+        }
         workers.into_iter().try_for_each(|w| w.join().map_err(|_| anyhow::anyhow!("a worker panicked"))?)
     })?;
-    bar.finish_and_clear();
-    let mut verdicts = verdicts.into_inner().unwrap_or_else(|e| e.into_inner());
-    verdicts.sort_by_key(|v| v.0);
-    Ok(verdicts.into_iter().map(|v| v.1).collect())
+    report.progress.end();
+    report.end()
 }
 
-/// A panic inside an implementation fails its problem, not the run; the message is on standard error.
-fn judge(harness: &Harness, named: &Named) -> Verdict {
-    let verified = std::panic::catch_unwind(AssertUnwindSafe(|| harness.verify(&named.case)));
-    match verified.unwrap_or_else(|_| Err(Error::Runtime("the implementation panicked".into()))) {
-        Err(Error::Unimplemented(refusal)) => Verdict::Failed { why: vec![refusal.to_string()] },
-        Err(e) => Verdict::Failed { why: vec![e.to_string()] },
-        Ok(results) if results.is_empty() => {
-            Verdict::Skipped { why: "no implementation of that name takes it, or what such values give is not defined".into() }
-        }
-        Ok(results) => {
-            let why: Vec<String> = results.iter().flat_map(failures).collect();
-            if why.is_empty() { Verdict::Passed { rows: results.into_iter().map(|r| r.row).collect() } } else { Verdict::Failed { why } }
-        }
+/// Judges problems until there are no more.
+fn judge(args: &Verify, cases: &[Named], next: &AtomicUsize, verdicts: &Sender<(usize, Verdict)>) -> Result<()> {
+    let harness = harness(&args.threads, args.jobs, args.selection.row.clone())?.and_special(args.fill);
+    loop {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        let Some(named) = cases.get(i) else { return Ok(()) };
+        // Nobody waits for it where the command has failed already.
+        let _ = verdicts.send((i, harness.judge(&named.case)));
     }
 }
 
-fn failures(r: &RowResult) -> Vec<String> {
-    match &r.outcome {
-        Outcome::Passed => Vec::new(),
-        Outcome::Wrong(all) => all.iter().map(|m| format!("{}: {m}", r.row)).collect(),
-        Outcome::Failed(e) => vec![format!("{}: {e}", r.row)],
+/// What judges problems of which `jobs` are judged at a time, on these numbers of threads; a GPU has no use for them.
+pub(crate) fn harness(threads: &[usize], jobs: usize, row: Option<String>) -> Result<Harness> {
+    let engine = session::engine();
+    if engine.kind() == EngineKind::Gpu {
+        let stream = Stream::new(&engine)?;
+        return Ok(Harness::new(engine, stream, row));
     }
+    let (first, others) = match threads {
+        _ if jobs > 1 => (Threads::inline(), threads),
+        [] => (Threads::global(), threads),
+        [first, others @ ..] => (Threads::new(*first), others),
+    };
+    Ok(Harness::on(&first, row)?.and_narrower(&first)?.and_threads(others)?)
 }
 
-fn print_failure(json: bool, line: &str, why: &[String]) {
-    if json {
-        print::line(serde_json::json!({ "problem": line, "failed": why }));
-    } else {
-        print::line(format_args!("FAILED {line}"));
-        for w in why {
-            print::line(format_args!("    {w}"));
-        }
-    }
+/// Numbers of problems.
+#[derive(Default)]
+struct Found {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    /// By row.
+    rows: BTreeMap<String, usize>,
+    only_reference: Vec<String>,
 }
 
-fn report_rows(rows: &BTreeMap<String, usize>, only_reference: &[String], brief: bool) {
-    if !brief {
-        for line in only_reference {
-            print::line(format_args!("REFERENCE ONLY {line}"));
+/// What is printed while problems are judged, and at the end.
+struct Report<'a> {
+    args: &'a Verify,
+    progress: Progress,
+    found: Found,
+}
+
+impl Report<'_> {
+    fn tell(&mut self, named: &Named, verdict: Verdict) {
+        let line = named.case.problem.to_string();
+        let (word, rows, why) = match verdict {
+            Verdict::Passed { rows } => ("passed", rows, Vec::new()),
+            Verdict::Wrong { why } => ("failed", Vec::new(), why),
+            Verdict::Panicked { message } => ("failed", Vec::new(), vec![format!("the implementation panicked: {message}")]),
+            Verdict::Refused { why } => ("failed", Vec::new(), vec![why]),
+            Verdict::Skipped => {
+                ("skipped", Vec::new(), vec!["no implementation of that name takes it, or what such values give is not defined".into()])
+            }
+        };
+        if self.args.selection.json {
+            self.progress.print(json!({ "suite": named.suite, "problem": line, "verdict": word, "rows": rows, "why": why }));
+        } else if word != "passed" {
+            self.progress.print(format_args!("{} {line}", word.to_uppercase()));
+            why.iter().flat_map(|w| w.lines()).for_each(|w| self.progress.print(format_args!("    {w}")));
         }
+        let found = &mut self.found;
+        let count = match word {
+            "passed" => &mut found.passed,
+            "failed" => &mut found.failed,
+            _ => &mut found.skipped,
+        };
+        *count += 1;
+        if word == "passed" && rows.iter().all(|row| row == REFERENCE_ROW) {
+            found.only_reference.push(line);
+        }
+        rows.into_iter().for_each(|row| *found.rows.entry(row).or_default() += 1);
     }
-    for (row, n) in rows {
-        print::line(format_args!("{n:>7} problems passed on {row}"));
-    }
-    if !only_reference.is_empty() {
-        print::line(format_args!("{:>7} problems were taken by the reference only", only_reference.len()));
+
+    /// The last lines; an error where no problem has a row of the name that was asked for.
+    fn end(&self) -> Result<ExitCode> {
+        let Found { passed, failed, skipped, rows, only_reference } = &self.found;
+        let result = format!("{passed} passed, {failed} failed, {skipped} skipped");
+        if self.args.selection.json {
+            eprintln!("{result}");
+        } else {
+            if !self.args.brief {
+                only_reference.iter().for_each(|line| print::line(format_args!("REFERENCE ONLY {line}")));
+            }
+            rows.iter().for_each(|(row, n)| print::line(format_args!("{n:>7} problems passed on {row}")));
+            if !only_reference.is_empty() {
+                print::line(format_args!("{:>7} problems were taken by the reference only", only_reference.len()));
+            }
+            print::line(result);
+        }
+        if let Some(row) = self.args.selection.row.as_deref().filter(|_| passed + failed == 0) {
+            bail!("no implementation with `{row}` in its name takes any of these problems; `oxidnn explain` lists who does");
+        }
+        Ok(if *failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kernels::code;
 use crate::{CpuTarget, Limit, ops};
-use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Properties, Refused, plan_rows, threads};
+use oxidnn_runtime::{Device, Engine, EngineKind, Planned, Properties, Refused, Skip, plan_rows, threads};
 use oxidnn_spec::Problem;
 
 /// The processor, with the facts that plans are made from.
@@ -55,9 +55,19 @@ impl Device for CpuDevice {
     }
 
     fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused> {
-        plan_rows(ops::rows_for(problem), problem, &self.target, from_row)
+        let Some(why) = code::refusal() else { return plan_rows(ops::rows_for(problem), problem, &self.target, from_row) };
+        let portable = CpuTarget { jit: None, ..self.target };
+        let mut planned = plan_rows(ops::rows_for(problem), problem, &portable, from_row);
+        let skipped = planned.as_mut().map_or_else(|refused| refused, |planned| &mut planned.skipped);
+        for (_, skip) in skipped.iter_mut().filter(|(_, skip)| matches!(skip, Skip::Isa(needs) if needs.ends_with(CODE))) {
+            *skip = Skip::Code(why);
+        }
+        planned
     }
 }
+
+/// What a target lacks that has no generated code, at the end of what rows say they need.
+const CODE: &str = "or executable memory";
 
 /// The engine of the processor that runs this.
 pub fn engine() -> Engine {

@@ -1,5 +1,6 @@
 //! What every row of this crate shares: a plan is the resolved problem, a size of scratch and a kernel.
 
+use crate::kernels::code;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::target::{CpuTarget, Isa};
@@ -16,6 +17,11 @@ pub trait Kernel: fmt::Debug + Send + Sync + 'static {
     /// [`Error::Runtime`] when code cannot be made.
     fn prepare(&self) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// Bytes of the tables that it has besides its own fields, for the budget of the primitive cache. Code is counted where it is made.
+    fn table_bytes(&self) -> usize {
+        0
     }
 
     /// Runs it with the processor's instructions and scratch of the booked size.
@@ -41,6 +47,7 @@ pub struct RowPlan<K> {
 struct Ready<K> {
     simd: Simd,
     scratch_bytes: usize,
+    footprint: usize,
     kernel: Arc<K>,
 }
 
@@ -53,8 +60,10 @@ impl<K: Kernel> Plan for RowPlan<K> {
     }
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         let simd = Simd::new(self.isa).ok_or_else(|| Error::Runtime(format!("this processor lacks {}", self.isa.name())))?;
-        self.kernel.prepare()?;
-        Ok(Arc::new(Ready { simd, scratch_bytes: self.scratch_bytes, kernel: Arc::clone(&self.kernel) }))
+        let (prepared, code) = code::counted(|| self.kernel.prepare());
+        prepared?;
+        let footprint = size_of::<Ready<K>>() + size_of::<K>() + self.kernel.table_bytes() + code;
+        Ok(Arc::new(Ready { simd, scratch_bytes: self.scratch_bytes, footprint, kernel: Arc::clone(&self.kernel) }))
     }
 }
 
@@ -65,6 +74,10 @@ impl<K: Kernel> Exec for Ready<K> {
         // SAFETY: a context's scratch belongs to the one execution it is made for, and this is where it is taken.
         let scratch = unsafe { Scratch::new(buf) };
         self.kernel.run(self.simd, ctx, scratch)
+    }
+
+    fn footprint(&self) -> usize {
+        self.footprint
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::Limit;
 use crate::kernels::code;
+use oxidnn_runtime::threads::cores;
 
 /// Instruction sets that the portable kernels are compiled for, narrowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,7 +77,7 @@ pub struct CpuTarget {
 impl CpuTarget {
     /// The processor that runs this, with all threads that the system grants.
     pub fn host() -> CpuTarget {
-        CpuTarget::limited(Limit::NONE, std::thread::available_parallelism().map_or(1, usize::from))
+        CpuTarget::limited(Limit::NONE, cores())
     }
 
     /// A processor with `threads` workers and what this one has within `limit`.

@@ -4,9 +4,10 @@ use crate::constants::Kept;
 use crate::program::{Frame, Program};
 use crate::{Error, LogicalTensor, Op, Partition};
 use oxidnn_runtime::cache::Lru;
+use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
 use oxidnn_spec::FpMath;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// Ready code of a partition for tensors of known sizes and layouts; a cheap handle that several threads may execute at once.
 #[derive(Clone, Debug)]
@@ -105,8 +106,9 @@ struct Key {
 static CACHE: LazyLock<Mutex<Lru<Key, Arc<Compiled>>>> =
     LazyLock::new(|| Mutex::new(Lru::new(knobs::get().compiled_partition_cache_capacity, usize::MAX)));
 
-fn cache() -> MutexGuard<'static, Lru<Key, Arc<Compiled>>> {
-    CACHE.lock().unwrap_or_else(|e| e.into_inner())
+fn cache() -> Locked<'static, Lru<Key, Arc<Compiled>>> {
+    let _inside = fork::enter();
+    fork::lock(&CACHE)
 }
 
 /// How many compiled partitions are kept for reuse.

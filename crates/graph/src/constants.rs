@@ -3,8 +3,9 @@
 
 use crate::Error;
 use crate::program::{Program, bytes};
+use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{Engine, EngineKind, Memory, knobs};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// Capacity and use in bytes, of the CPU's tensors and of a GPU's.
 struct Account {
@@ -17,8 +18,9 @@ struct Account {
 static ACCOUNT: LazyLock<Mutex<Account>> =
     LazyLock::new(|| Mutex::new(Account { capacity: knobs::get().constant_tensor_cache_capacity, used: [0; 2], generation: [0; 2] }));
 
-fn account() -> MutexGuard<'static, Account> {
-    ACCOUNT.lock().unwrap_or_else(|e| e.into_inner())
+fn account() -> Locked<'static, Account> {
+    let _inside = fork::enter();
+    fork::lock(&ACCOUNT)
 }
 
 /// Bytes of constant tensors that are kept at most, on engines of a kind.
@@ -83,7 +85,7 @@ impl Kept {
         if size == 0 {
             return Ok(None);
         }
-        let mut slot = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut slot = fork::lock(&self.0);
         if let Some((room, memory)) = &*slot {
             if room.is_current() {
                 return Ok(Some(memory.clone()));

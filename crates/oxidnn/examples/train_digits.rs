@@ -1,4 +1,5 @@
-//! Trains the net behind `oxidnn run` on the digits in `assets/digits`, and writes its weights there (or to the file that is given).
+//! Trains the net behind `oxidnn run` on the digits in `assets/digits`, and writes its weights to the file that is given, else to one of the
+//! system's folder for temporary files. Those that `oxidnn run` takes are in `assets/digits/weights.safetensors`.
 //!
 //! ```text
 //! cargo run --release -p oxidnn --example train_digits [-- FILE]
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
         promise: 0.97,
     };
     let parameters = train(&recipe, &read("train")?, &read("test")?)?;
-    let path = std::env::args_os().nth(1).map_or_else(|| assets.join("weights.safetensors"), PathBuf::from);
+    let path = std::env::args_os().nth(1).map_or_else(|| std::env::temp_dir().join("oxidnn-digits.safetensors"), PathBuf::from);
     write(&path, &parameters)?;
     println!("wrote {}", path.display());
     Ok(())

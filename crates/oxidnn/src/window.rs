@@ -123,7 +123,8 @@ impl Conv {
         self
     }
 
-    /// The algorithm; [`ConvAlg::Direct`] by default.
+    /// The algorithm; [`ConvAlg::Direct`] by default. [`ConvAlg::Auto`] takes less time where windows are 3x3 and tiles of results may share the
+    /// errors of their largest pixel, see [`ConvAlg::Winograd`].
     #[must_use]
     pub fn algorithm(mut self, alg: ConvAlg) -> Conv {
         self.alg = alg;

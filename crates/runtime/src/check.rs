@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::execute::Faith;
-use crate::{Bound, Memory, PrimitiveDesc, Region};
+use crate::{Bound, Memory, PrimitiveDesc, Region, fork};
 use oxidnn_spec::{Arg, Error, Op, Operand, Problem, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
@@ -113,9 +113,9 @@ pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, memories: &[Option<&Mem
         Some(memory) if operands[i].arg != Arg::SCRATCHPAD => memory.tensor(),
         _ => &operands[i].tensor,
     };
-    let mut last = code.concrete.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(last) = last.as_ref().filter(|c| c.given.iter().enumerate().all(|(i, t)| t == given(i))) {
-        return Ok(last.clone());
+    let last = fork::try_lock(&code.concrete).and_then(|last| last.clone());
+    if let Some(last) = last.filter(|c| c.given.iter().enumerate().all(|(i, t)| t == given(i))) {
+        return Ok(last);
     }
     let refuse = |i: usize, expected: &Tensor| Err(Error::arg(operands[i].arg, given(i).summary(), expected.summary()));
     if let Some(i) = (0..operands.len()).find(|&i| !fits(&operands[i].tensor, given(i))) {
@@ -133,7 +133,9 @@ pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, memories: &[Option<&Mem
         return refuse(i, &tensors[i]);
     }
     let concrete = Arc::new(Concrete { given: (0..operands.len()).map(|i| given(i).clone()).collect(), tensors });
-    *last = Some(concrete.clone());
+    if let Some(mut last) = fork::try_lock(&code.concrete) {
+        *last = Some(concrete.clone());
+    }
     Ok(concrete)
 }
 

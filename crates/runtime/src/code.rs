@@ -12,6 +12,7 @@ pub(crate) struct Code {
     first: Tier,
     /// Descriptions of the arguments of a problem with runtime sizes that were found valid last.
     pub(crate) concrete: Mutex<Option<Arc<Concrete>>>,
+    stopgap: bool,
 }
 
 struct Tier {
@@ -27,7 +28,17 @@ impl Tier {
 
 impl Code {
     pub(crate) fn new(exec: Arc<dyn Exec>) -> Code {
-        Code { first: Tier::new(exec), concrete: Mutex::default() }
+        Code { first: Tier::new(exec), concrete: Mutex::default(), stopgap: false }
+    }
+
+    /// Code that stands in for what could not be made: the next primitive tries again.
+    pub(crate) fn stopgap(exec: Arc<dyn Exec>) -> Code {
+        Code { stopgap: true, ..Code::new(exec) }
+    }
+
+    /// Whether it stands in for what could not be made.
+    pub(crate) fn is_stopgap(&self) -> bool {
+        self.stopgap
     }
 
     fn last(&self) -> &Tier {

@@ -220,6 +220,11 @@ impl PrimitiveDesc {
         self.0.row
     }
 
+    /// Whether another row may stand in for its own: where nobody asked for it by name, and it is not a transfer.
+    pub(crate) fn may_step_down(&self) -> bool {
+        self.0.filter.is_none() && self.0.foreign.is_none()
+    }
+
     pub(crate) fn key(&self) -> &Arc<Key> {
         &self.0.key
     }

@@ -6,7 +6,7 @@
 use crate::memory::Allocation;
 use crate::plan::Planned;
 use crate::queue::{Asynchronous, Immediate, Queue};
-use crate::{Impl, Skip, Threads};
+use crate::{Impl, Skip, Threads, fork, knobs};
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::fmt;
@@ -45,7 +45,7 @@ impl DeviceId {
     /// The identity of the device that `fingerprint` tells from every other one of this process.
     pub fn of(fingerprint: &str) -> DeviceId {
         static KNOWN: OnceLock<Mutex<HashMap<String, u32>>> = OnceLock::new();
-        let mut known = KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+        let mut known = fork::lock(fork::once(&KNOWN, Mutex::default));
         let next = known.len() as u32 + 1;
         DeviceId(*known.entry(fingerprint.to_owned()).or_insert(next))
     }
@@ -71,12 +71,19 @@ pub struct Properties {
 }
 
 /// What a stream asks of a device.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct QueueSpec {
     /// Where a host device takes threads from.
     pub threads: Threads,
     /// Whether submissions may return before the work is done. Devices whose queues always do, ignore it.
     pub asynchronous: bool,
+}
+
+impl Default for QueueSpec {
+    /// The process-wide pool, and what the knob `ASYNCHRONOUS_STREAMS` says.
+    fn default() -> QueueSpec {
+        QueueSpec { threads: Threads::default(), asynchronous: knobs::asynchronous_streams() }
+    }
 }
 
 /// Every row that was asked, and why it declined.

@@ -2,9 +2,9 @@
 //!
 //! Two engines over the same device are equal and share everything: code, caches, memory.
 
-use crate::Space;
 use crate::device::{Device, DeviceId, EngineKind, Properties, QueueSpec};
 use crate::queue::Queue;
+use crate::{Space, Threads};
 use oxidnn_spec::Error;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -63,7 +63,7 @@ impl Engine {
         if let Some(queue) = self.0.service.get() {
             return Ok(queue);
         }
-        let queue = self.device().queue(&QueueSpec::default())?;
+        let queue = self.device().queue(&QueueSpec { threads: Threads::inline(), asynchronous: false })?;
         Ok(self.0.service.get_or_init(|| queue))
     }
 }

@@ -6,7 +6,7 @@ use crate::code::Code;
 use crate::desc::SCRATCH_SLACK;
 use crate::memory::ALIGNMENT;
 use crate::queue::{ScratchSource, Submission, Work};
-use crate::{Bound, Memory, PrimitiveDesc, Region, Stream, check, verbose};
+use crate::{Bound, Memory, PrimitiveDesc, Region, Stream, check, fork, scratch, verbose};
 use oxidnn_spec::{Arg, DataType, Error, Tensor, Use};
 use std::any::Any;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -153,7 +153,7 @@ fn enqueue(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Boun
     static ORDER: Mutex<()> = Mutex::new(());
     let (queue, exec) = (request.stream.queue(), request.code.exec());
     let ticket = {
-        let _order = ORDER.lock().unwrap_or_else(|e| e.into_inner());
+        let _order = fork::lock(&ORDER);
         let borrows = Borrows::take(request.desc.operands(), memories)?;
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
@@ -177,7 +177,7 @@ fn work<'a>(request: Request<'a>, memories: &[Option<&Memory<'_>>], args: &'a [B
     let need = if desc.has_runtime() { booked.max(exec.scratch_bytes(args)) } else { booked };
     let scratch = match desc.scratchpad() {
         None => ScratchSource::Lease(need),
-        Some(_) => ScratchSource::Given(user_scratch(desc, memories, need)?),
+        Some(_) => ScratchSource::Given(scratch::user::apart(user_scratch(desc, memories, need)?, args)?),
     };
     Ok(Work::Run { exec, args, scratch })
 }

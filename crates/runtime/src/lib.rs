@@ -13,7 +13,7 @@
 //! and the host wait for it. Nothing above a device assumes that work is done when `execute` returns.
 //!
 //! A device brings rows and, where its memory is not the host's, allocation and queues; nothing here knows an instruction set
-//! or an operation. Unsafe code is in `buf`, `exec`, `memory::{alloc, map, raw}` and `threads::pool`, and nowhere else.
+//! or an operation. Unsafe code is in `buf`, `exec`, `fork`, `memory::{alloc, map, raw}` and `threads::{float, pool}`, and nowhere else.
 
 mod borrows;
 mod buf;
@@ -25,6 +25,7 @@ mod device;
 mod engine;
 mod exec;
 mod execute;
+pub mod fork;
 pub mod knobs;
 mod memory;
 mod plan;

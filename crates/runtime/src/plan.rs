@@ -31,6 +31,8 @@ pub enum Skip {
     Shape(&'static str),
     /// An attribute that the row does not take.
     Attr(String),
+    /// The row runs generated code, which there is none of; why.
+    Code(&'static str),
     /// The knob or filter that excludes the row.
     Excluded(String),
 }
@@ -44,6 +46,7 @@ impl fmt::Display for Skip {
             Skip::Layout(s) => write!(f, "does not take the layout {s}"),
             Skip::Shape(s) => write!(f, "does not take these sizes: {s}"),
             Skip::Attr(s) => write!(f, "does not take the attribute {s}"),
+            Skip::Code(s) => write!(f, "runs generated code: {s}"),
             Skip::Excluded(s) => write!(f, "excluded by {s}"),
         }
     }

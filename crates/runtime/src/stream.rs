@@ -19,7 +19,8 @@ struct StreamState {
 }
 
 impl Stream {
-    /// A stream on the process-wide thread pool. On a CPU it is synchronous: work is done when `execute` returns.
+    /// A stream on the process-wide thread pool. On a CPU it is synchronous, that is, work is done when `execute` returns, unless the knob
+    /// `ASYNCHRONOUS_STREAMS` says otherwise.
     ///
     /// # Errors
     /// [`Error::Runtime`] when the device cannot make a queue.
@@ -32,7 +33,7 @@ impl Stream {
     /// # Errors
     /// [`Error::Runtime`] when the device cannot make a queue.
     pub fn with_threads(engine: &Engine, threads: Threads) -> Result<Stream, Error> {
-        Stream::with(engine, &QueueSpec { threads, asynchronous: false })
+        Stream::with(engine, &QueueSpec { threads, ..QueueSpec::default() })
     }
 
     /// A stream whose `execute` returns at once, on any engine: a CPU computes on a thread of the stream and its executor. Work is in order;

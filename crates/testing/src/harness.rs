@@ -10,7 +10,7 @@ use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::op::{BatchNorm, BinaryAlg, EltwiseAlg, Op, Pool, Prop, Rnn};
 use oxidnn_spec::text::{Case, FillHints};
-use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Tensor, Use};
+use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Real, Tensor, Use};
 
 /// Name of the last row of every table.
 pub const REFERENCE_ROW: &str = "ref:any";
@@ -24,6 +24,33 @@ pub enum Outcome {
     Wrong(Vec<Mismatch>),
     /// An error where a result was due.
     Failed(Error),
+}
+
+/// What became of a problem.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// These rows computed what the reference did.
+    Passed {
+        /// Their names.
+        rows: Vec<String>,
+    },
+    /// Some row computed something else, or failed.
+    Wrong {
+        /// Each of them, and how.
+        why: Vec<String>,
+    },
+    /// Some row, or what is around it, panicked.
+    Panicked {
+        /// Its message.
+        message: String,
+    },
+    /// No row took the problem, or there was an error before any ran.
+    Refused {
+        /// The error.
+        why: String,
+    },
+    /// No row of the name that was asked for took it.
+    Skipped,
 }
 
 /// One row's result.
@@ -41,6 +68,9 @@ pub struct Harness {
     places: Vec<Place>,
     filter: Option<String>,
     special: Option<Special>,
+    /// Changes what a row computed, to see that it is noticed.
+    #[cfg(test)]
+    spoil: Option<fn(&str, &HostArgs)>,
 }
 
 /// Where rows run.
@@ -73,7 +103,13 @@ impl Place {
 impl Harness {
     /// A harness for `engine` on `stream`; with `filter` only rows whose name contains it.
     pub fn new(engine: Engine, stream: Stream, filter: Option<String>) -> Harness {
-        Harness { places: vec![Place { engine, stream, narrower: None, others: Vec::new() }], filter, special: None }
+        Harness {
+            places: vec![Place { engine, stream, narrower: None, others: Vec::new() }],
+            filter,
+            special: None,
+            #[cfg(test)]
+            spoil: None,
+        }
     }
 
     /// With such values among the data; problems for which they are not defined ([`Special::undefined`]) have no results.
@@ -81,13 +117,23 @@ impl Harness {
         Harness { special, ..self }
     }
 
-    /// Also on engines of the [`targets::narrower`] processors, with streams on `threads`.
+    /// A harness for this processor whose plans are for as many threads as `threads` are.
+    ///
+    /// # Errors
+    /// What making a stream answers.
+    pub fn on(threads: &Threads, filter: Option<String>) -> Result<Harness, Error> {
+        let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..targets::host() }));
+        let stream = Stream::with_threads(&engine, threads.clone())?;
+        Ok(Harness::new(engine, stream, filter))
+    }
+
+    /// Also on engines of the [`targets::narrower`] processors, with plans for and streams on `threads`.
     ///
     /// # Errors
     /// What making a stream answers.
     pub fn and_narrower(mut self, threads: &Threads) -> Result<Harness, Error> {
         for target in targets::narrower() {
-            let engine = Engine::new(CpuDevice::new(target));
+            let engine = Engine::new(CpuDevice::new(CpuTarget { threads: threads.executor().threads(), ..target }));
             let stream = Stream::with_threads(&engine, threads.clone())?;
             self.places.push(Place { engine, stream, narrower: Some(target), others: Vec::new() });
         }
@@ -134,11 +180,53 @@ impl Harness {
                 let truth = truth_of(&mut truth, problem, fill)?;
                 let others: Vec<_> =
                     others.iter().map(|(other, list)| (*other, list.get(n).filter(|_| list.len() == rows.len()))).collect();
-                results.push(RowResult { row: name, outcome: place.judge(row, &others, truth) });
+                let seen = |got: &HostArgs| self.seen(row.impl_name(), got);
+                results.push(RowResult { row: name, outcome: place.judge(row, &others, truth, seen) });
             }
         }
         Ok(results)
     }
+
+    /// Every result passes here between its row and its comparison.
+    #[cfg(test)]
+    fn seen(&self, row: &str, got: &HostArgs) {
+        self.spoil.iter().for_each(|spoil| spoil(row, got));
+    }
+
+    #[cfg(not(test))]
+    fn seen(&self, _: &str, _: &HostArgs) {}
+
+    /// As [`Harness::verify`], in one word. A panic is a verdict, too.
+    pub fn judge(&self, case: &Case) -> Verdict {
+        let results = match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.verify(case))) {
+            Err(panic) => return Verdict::Panicked { message: message(panic.as_ref()) },
+            Ok(Err(e)) => return Verdict::Refused { why: e.to_string() },
+            Ok(Ok(results)) => results,
+        };
+        let why: Vec<String> = results.iter().flat_map(RowResult::failures).collect();
+        match results.is_empty() {
+            true => Verdict::Skipped,
+            false if why.is_empty() => Verdict::Passed { rows: results.into_iter().map(|r| r.row).collect() },
+            false => Verdict::Wrong { why },
+        }
+    }
+}
+
+impl RowResult {
+    /// What is wrong with the row, in words.
+    fn failures(&self) -> Vec<String> {
+        match &self.outcome {
+            Outcome::Passed => Vec::new(),
+            Outcome::Wrong(all) => all.iter().map(|m| format!("{}: {m}", self.row)).collect(),
+            Outcome::Failed(e) => vec![format!("{}: {e}", self.row)],
+        }
+    }
+}
+
+/// What a panic says.
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic without a message".into())
 }
 
 /// Every row that takes the problem, best first.
@@ -165,12 +253,13 @@ fn truth_of<'a>(known: &'a mut Option<Truth>, concrete: Problem, fill: Fill<'_>)
 
 impl Place {
     /// What a row makes of a problem, here and with the other numbers of threads, by the row that stands in its place there.
-    fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth) -> Outcome {
+    fn judge(&self, row: &PrimitiveDesc, others: &[(&Other, Option<&PrimitiveDesc>)], truth: &Truth, seen: impl Fn(&HostArgs)) -> Outcome {
         let run = |desc, engine, stream| execute_with(desc, engine, stream, &truth.inputs, truth.inplace);
         let got = match run(row, &self.engine, &self.stream) {
             Err(e) => return Outcome::Failed(e),
             Ok(got) => got,
         };
+        seen(&got);
         let mut wrong = truth.compare(&got);
         for (other, same) in others {
             let Some(same) = same.filter(|s| s.impl_name() == row.impl_name() && s.problem() == row.problem()) else {
@@ -208,6 +297,25 @@ fn in_place(problem: &Problem, hints: &FillHints) -> Option<(Arg, Arg)> {
     pairs.into_iter().find(same).filter(|_| hints.inplace)
 }
 
+/// Copies of all arguments that a check has at a time: inputs, outputs, the reference's, and those in the engine's memory.
+const COPIES: usize = 4;
+
+/// Copies of their elements as numbers of 64 bits, while they are drawn and compared.
+const NUMBERS: usize = 2;
+
+/// Whether the memory for `copies` of all arguments, and for `numbers` of their elements as `f64`, can be had at once: what fills and keeps
+/// them cannot say no.
+///
+/// # Errors
+/// [`Error::OutOfMemory`] with the bytes that all of it takes.
+pub fn afford(problem: &Problem, copies: usize, numbers: usize) -> Result<(), Error> {
+    let elements =
+        problem.operands().iter().map(|o| o.tensor.layout.elements().unwrap_or(0).max(0) as usize).fold(0, usize::saturating_add);
+    let bytes = problem.bytes().saturating_mul(copies).saturating_add(elements.saturating_mul(numbers * size_of::<f64>()));
+    let what = format!("the arguments of {problem}");
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory { bytes, what })
+}
+
 /// What arguments are filled with.
 #[derive(Clone, Copy)]
 struct Fill<'a> {
@@ -217,6 +325,7 @@ struct Fill<'a> {
 
 /// The arguments of a problem, filled, with what only a forward pass can make.
 fn inputs_of(problem: &Problem, fill: Fill<'_>) -> Result<HostArgs, Error> {
+    afford(problem, COPIES, NUMBERS)?;
     let mut inputs = fill::arguments(problem, fill.hints);
     if let Some(special) = fill.special {
         special.mix(problem, &inputs);
@@ -324,12 +433,7 @@ fn beside_jump(problem: &Problem, inputs: &HostArgs) -> Option<[Vec<f64>; 2]> {
         let (nudged, args) = nudged(problem, inputs, at, sign * offset)?;
         Some(reference(&nudged, &args).ok()?.get(Arg::DST)?.values())
     };
-    let [mut below, above] = [side(-1.0)?, side(1.0)?];
-    if at > 0 && is_never_negative(&problem.attr.post_ops[at - 1]) {
-        // Only the nudge takes such a result below 0, where roots and logarithms are NaN.
-        below.iter_mut().zip(&above).filter(|(b, _)| b.is_nan()).for_each(|(b, a)| *b = *a);
-    }
-    Some([below, above])
+    Some([side(-1.0)?, side(1.0)?])
 }
 
 fn is_never_negative(p: &PostOp) -> bool {
@@ -338,7 +442,7 @@ fn is_never_negative(p: &PostOp) -> bool {
         || matches!(p, PostOp::Eltwise { alg: Relu, alpha, .. } if alpha.get() == 0.0)
 }
 
-/// The problem with one more post-op before post-op `at`, which adds `offset`. Whether numbers are equal changes at one point: there the results
+/// The problem with one more post-op before post-op `at`, which adds `offset`, and one that keeps at 0 what was never negative before. Whether numbers are equal changes at one point: there the results
 /// are those of an order, which changes at the same.
 fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Option<(Problem, HostArgs)> {
     let rank = problem.op.tensor(Arg::DST)?.dims().len();
@@ -351,12 +455,16 @@ fn nudged(problem: &Problem, inputs: &HostArgs, at: usize, offset: f64) -> Optio
             other => other,
         };
     }
+    let mut more = vec![PostOp::Binary { alg: BinaryAlg::Add, src1: one.clone(), src2: None }];
+    if at > 0 && is_never_negative(&attr.post_ops[at - 1]) {
+        more.push(PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha: Real::new(0.0), beta: Real::new(0.0) });
+    }
     let moved = |arg: Arg| match arg.post_op_index() {
-        Some((i, of)) if i >= at && i < problem.attr.post_ops.len() => Arg::post_op(i + 1, of),
+        Some((i, of)) if i >= at && i < problem.attr.post_ops.len() => Arg::post_op(i + more.len(), of),
         _ => arg,
     };
     let mut args = HostArgs(inputs.0.iter().map(|(arg, tensor)| (moved(*arg), tensor.clone())).collect());
-    attr.post_ops.insert(at, PostOp::Binary { alg: BinaryAlg::Add, src1: one.clone(), src2: None });
+    attr.post_ops.splice(at..at, more);
     args.0.push((Arg::post_op(at, Arg::SRC_1), HostTensor::with_values(&one, &[offset])));
     Some((Problem::new(problem.op.clone(), attr).ok()?, args))
 }
@@ -504,3 +612,6 @@ pub fn forward_of(problem: &Problem) -> Result<Option<Problem>, Error> {
     };
     Problem::new(op, problem.attr.clone()).map(Some)
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ pub mod harness;
 pub mod host;
 pub mod idx;
 pub mod judge;
+pub mod sweep;
 pub mod targets;
 pub mod tolerance;
 pub mod vectors;

@@ -47,12 +47,14 @@ pub struct Bounds {
     beside: Option<[Vec<f64>; 2]>,
     /// Infinite truths come from overflow, as the inputs are finite.
     overflow: bool,
+    /// Whole numbers went through f32, whose numbers are further apart from 2^24 on.
+    through_f32: bool,
 }
 
 impl Bounds {
     /// The same bound for all elements of a tensor.
     pub fn uniform(dtype: DataType, relative: f64, absolute: f64) -> Bounds {
-        Bounds { dtype, relative, absolute: vec![absolute], beside: None, overflow: false }
+        Bounds { dtype, relative, absolute: vec![absolute], beside: None, overflow: false, through_f32: false }
     }
 
     /// Also accepts what lies between the truths of two neighbouring results, where these differ because a function jumps between them.
@@ -63,8 +65,7 @@ impl Bounds {
     /// The largest difference allowed from `want`, the true value of element `index`.
     pub fn allowed(&self, index: usize, want: f64) -> f64 {
         let absolute = self.absolute.get(index).or(self.absolute.first()).copied().unwrap_or(0.0);
-        // Results of f32 arithmetic that an s32 holds have the spacing of f32.
-        let spacing = if self.dtype == DataType::S32 && want.abs() >= F32_INTEGERS { want.abs() * 2f64.powi(-23) } else { 0.0 };
+        let spacing = if self.through_f32 && want.abs() >= F32_INTEGERS { want.abs() * 2f64.powi(-23) } else { 0.0 };
         self.relative * want.abs() + absolute + spacing
     }
 
@@ -131,7 +132,7 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
     let inexact = !exact::is_exact(problem, inputs);
     let rounding = if dtype.is_integral() && inexact { 1.0 } else { 0.0 };
     if !inexact && (dtype.is_integral() || rows.is_each()) {
-        return Bounds::uniform(dtype, 0.0, flushed(problem, dtype));
+        return Bounds { through_f32: through_f32(problem, dtype), ..Bounds::uniform(dtype, 0.0, flushed(problem, dtype)) };
     }
     let destination = if dtype.is_integral() { 0.0 } else { dtype.epsilon() / 2.0 };
     // Where an f32 result next to a tie is rounded to a narrower type, it may land one step away.
@@ -146,6 +147,7 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
         absolute: scales.into_iter().map(|s| rounding + growth * s + tiny).collect(),
         beside: None,
         overflow: is_finite(inputs),
+        through_f32: through_f32(problem, dtype),
     }
 }
 
@@ -169,6 +171,12 @@ fn values(inputs: &HostArgs, arg: Arg) -> Option<Vec<f64>> {
 fn is_finite(inputs: &HostArgs) -> bool {
     let floats = inputs.0.iter().filter(|(_, t)| !t.tensor.dtype.is_integral() && t.tensor.dtype != DataType::E8m0);
     floats.map(|(_, t)| t.values()).all(|v| v.iter().all(|v| v.is_finite()))
+}
+
+/// Whether s32 results are put together from more than whole numbers: f32 arithmetic does that.
+fn through_f32(problem: &Problem, dtype: DataType) -> bool {
+    let whole = problem.operands().into_iter().all(|o| o.tensor.dtype.is_integral() || o.arg.post_op_index().is_some());
+    dtype == DataType::S32 && !(whole && problem.attr.post_ops.is_empty() && problem.attr.scales.is_empty())
 }
 
 /// What becomes 0 on its way to memory: the instruction that converts to bf16 takes subnormal numbers for 0. Copies do not convert.

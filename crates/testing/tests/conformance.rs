@@ -1,5 +1,5 @@
-//! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt`, generated code also as narrower processors run it: with ordinary
-//! data, and with NaN, infinities, subnormal and the largest numbers among them.
+//! Every implementation row on every line of `tests/inputs/<driver>/smoke.txt` and, where there is one, `regress.txt`; generated code also as
+//! narrower processors run it: with ordinary data, and with NaN, infinities, subnormal and the largest numbers among them.
 
 use oxidnn_runtime::{Stream, Threads};
 use oxidnn_spec::text::{self, Settings};
@@ -14,8 +14,10 @@ fn check(driver: &str) {
 
 /// Runs the lines of a driver, and gives the number of executions, none of them wrong.
 fn executions(driver: &str, special: Option<Special>) -> usize {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs").join(driver).join("smoke.txt");
-    let lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs").join(driver);
+    let file = folder.join("smoke.txt");
+    let mut lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    lines += &std::fs::read_to_string(folder.join("regress.txt")).unwrap_or_default();
     let engine = oxidnn_cpu::engine();
     let harness =
         Harness::new(engine.clone(), Stream::new(&engine).unwrap(), None).and_special(special).and_narrower(&Threads::global()).unwrap();

@@ -2,6 +2,7 @@
 //! table grew with a dimension, the process would end, or not come back.
 
 use oxidnn_spec::text::{self, Settings};
+use oxidnn_spec::{Op, Problem};
 use oxidnn_testing::harness::rows;
 
 const LINES: &str = "
@@ -17,9 +18,8 @@ const LINES: &str = "
 --pool --dir=FWD_I --alg=avg_np --tag=axb mb1ic16ih68719476736iw1oh68719476736ow1kh3ph1
 --pool --dir=BWD_D --alg=avg_np mb1ic16ih68719476736iw1oh68719476736ow1kh3ph1
 --pool --dir=FWD_I --alg=avg_p mb1ic16iw68719476736ow1kw68719476736
---pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh1ow32kh2sh2305843009213693952
---pool --dir=BWD_D --tag=axb mb1ic16ih2iw32oh1ow32kh2sh2305843009213693952
---pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh1ow32kh4611686018427387904ph4611686018427387903
+--pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh1ow32kh2sh281474976710656
+--pool --dir=FWD_I --tag=axb mb1ic16ih2iw32oh3ow32kh281474976710656kw1ph281474976710655pw0
 --shuffle --axis=1 --group=4 1x68719476736x8
 --shuffle --dir=BWD_D --axis=2 --group=4 1x8x68719476736
 --softmax --axis=1 2x68719476736
@@ -57,6 +57,22 @@ fn primitives_over_long_tensors_cost_what_others_cost() {
             for row in rows {
                 row.create().unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
             }
+        }
+    }
+}
+
+/// Steps that no problem line has room for.
+#[test]
+fn a_window_that_is_moved_once_may_be_moved_far() {
+    let engine = oxidnn_cpu::engine();
+    for dir in ["FWD_I", "FWD_D", "BWD_D"] {
+        let line = format!("--pool --dir={dir} --tag=axb mb1ic16ih2iw32oh1ow32kh2sh2");
+        let mut problem = text::parse_line(&mut Settings::default(), &line).expect("a problem").remove(0).problem;
+        let Op::Pool(op) = &mut problem.op else { panic!("{line}") };
+        op.window.strides[0] = 1 << 61;
+        let problem = Problem::new(problem.op, problem.attr).expect("a request");
+        for row in rows(&engine, &problem).expect("rows") {
+            row.create().unwrap_or_else(|e| panic!("{line}: {}: {e}", row.impl_name()));
         }
     }
 }

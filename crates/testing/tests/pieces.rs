@@ -28,6 +28,15 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("groups that end within a call", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA64b4a 1000x64"),
     ("sums of what is woven from lines", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16a64b4a --oflag=s8s8_comp:2+zp_comp:2 770x130"),
     ("sums of what is transposed", "--reorder --ddt=s8 --stag=abcd --dtag=ABcd4b16a4b --oflag=s8s8_comp:1 --attr-scales=dst:1 50x40x3x3"),
+    ("scales of bytes that stay bytes, woven", "--reorder --sdt=s8 --ddt=s8 --stag=ba --dtag=ab --attr-scales=src:common:2 4x4"),
+    (
+        "scales of 16 bits that stay what they are, woven",
+        "--reorder --sdt=bf16 --ddt=bf16 --stag=ab --dtag=BA16b2a --attr-scales=dst:2 34x4",
+    ),
+    ("scales of bytes with sums", "--reorder --sdt=s8 --ddt=s8 --stag=ab --dtag=BA16b4a/c2 --attr-scales=dst:2 12x34"),
+    ("scales of lines with padding", "--reorder --stag=bacd --dtag=ABcd8b8a --attr-scales=dst:2 6x20x19x16"),
+    ("scales of words with padding", "--reorder --sdt=f16 --ddt=f16 --stag=abc --dtag=AcB16a4b --attr-scales=src:1 15x20x16"),
+    ("scales of padding outside of pieces", "--reorder --ddt=bf16 --stag=abcd --dtag=ABcd2b16a2b --attr-scales=src:1+dst:2 33x5x7x3"),
     ("sums by groups too", "--reorder --ddt=s8 --stag=abcde --dtag=aBCde4c16b4c --oflag=s8s8_comp:3 3x20x24x3x3"),
 ];
 

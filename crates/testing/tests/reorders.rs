@@ -27,6 +27,8 @@ const LARGE: i64 = 40_000;
 const SMALL: i64 = 4_000;
 
 const SIZES: &[i64] = &[1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 19, 20, 31, 32, 33, 48, 63, 64, 65, 100, 130, 260, 1000];
+/// Sizes that blocks divide.
+const ROUND: &[i64] = &[1, 2, 3, 16, 32, 48, 64, 128];
 const COMMON: &[&str] = &["f32", "bf16", "f16", "s8", "u8", "s32"];
 const OTHER: &[&str] = &["f64", "s64", "f8_e5m2", "f8_e4m3", "e8m0", "f4_e2m1", "f4_e3m0", "s4", "u4", "boolean"];
 /// Blocks of layouts, by the first or second of two dimensions.
@@ -72,13 +74,13 @@ impl Draw {
         if self.rarely(6) { self.of(OTHER) } else { self.of(COMMON) }
     }
 
-    fn dims(&mut self) -> Vec<i64> {
+    fn dims(&mut self, sizes: &[i64]) -> Vec<i64> {
         let (n, most) = (self.of(&[1, 2, 2, 2, 3, 3, 4, 4, 5, 6]), if self.rarely(8) { LARGE } else { SMALL });
         let mut dims = vec![1; n];
         for i in 0..n {
             // The last dimensions would always be the short ones.
             let (d, taken) = ((i + n / 2) % n, dims.iter().product::<i64>());
-            let fit: Vec<i64> = SIZES.iter().copied().filter(|s| s * taken <= most).collect();
+            let fit: Vec<i64> = sizes.iter().copied().filter(|s| s * taken <= most).collect();
             dims[d] = self.of(&fit);
         }
         dims
@@ -143,10 +145,12 @@ impl Draw {
     }
 
     fn line(&mut self) -> String {
-        let dims = self.dims();
+        // Some are copies of whole blocks.
+        let plain = self.rarely(4);
+        let dims = self.dims(if plain { ROUND } else { SIZES });
         let n = dims.len();
         let sdt = self.dtype();
-        let ddt = if self.rarely(2) { sdt } else { self.dtype() };
+        let ddt = if plain || self.rarely(2) { sdt } else { self.dtype() };
         let (stag, dtag) = (self.layout(&dims), self.layout(&dims));
         let mut line = format!("--reorder --sdt={sdt} --ddt={ddt} --stag={stag} --dtag={dtag}");
         if ddt == "s8" && self.rarely(4) {
@@ -158,10 +162,12 @@ impl Draw {
                 _ => format!("/c{mask}/a0.5"),
             };
         }
-        line += &self.quants(("scales", 3), n, &["0.25", "0.5", "2", "4"]);
-        line += &self.quants(("zero-points", 4), n, &["-3", "1", "2", "5"]);
-        if self.rarely(7) {
-            line += &format!(" --attr-post-ops=sum:{}", self.of(&["1", "0.5", "2", "-1"]));
+        if !plain {
+            line += &self.quants(("scales", 2), n, &["0.25", "0.5", "2", "4"]);
+            line += &self.quants(("zero-points", 3), n, &["-3", "1", "2", "5"]);
+            if self.rarely(5) {
+                line += &format!(" --attr-post-ops=sum:{}", self.of(&["1", "0.5", "2", "-1"]));
+            }
         }
         let dims: Vec<String> = dims.iter().map(i64::to_string).collect();
         format!("{line} {}", dims.join("x"))
@@ -194,14 +200,16 @@ fn any_bits(problem: &Problem, args: &HostArgs, r: &mut Random) {
     }
 }
 
-/// What differs between two executions' destinations: no bit may, but for which NaN a NaN becomes.
+/// What differs between two executions' destinations: no number may, and no bit of what is only moved.
 fn difference(problem: &Problem, got: &HostArgs, want: &HostArgs) -> Option<Mismatch> {
     let (got, want) = (got.get(Arg::DST)?, want.get(Arg::DST)?);
     let moved = problem.tensor(Arg::SRC).is_some_and(|t| t.dtype == want.tensor.dtype) && problem.attr.is_default();
     if moved && got.bufs != want.bufs {
         return Some(Mismatch::noted(Arg::DST, "other bits than those of the source".into()));
     }
-    let exact = Bounds::uniform(want.tensor.dtype, 0.0, 0.0);
+    // A sum of a whole number of 17 bits and one with a fraction may be too long for f32.
+    let long = matches!(want.tensor.dtype, DataType::S32 | DataType::S64) && !problem.attr.post_ops.is_empty();
+    let exact = Bounds::uniform(want.tensor.dtype, 0.0, f64::from(u8::from(long)));
     compare::values(Arg::DST, want.tensor.dtype, &got.values(), &want.values(), &exact)
         .or_else(|| compare::surroundings(Arg::DST, got, want))
 }
@@ -266,7 +274,7 @@ fn run(first: u64, count: u64) {
     assert!(2 * legal >= count, "{legal} of {count} lines are legal");
     let generated = targets::host().jit.is_some();
     for row in ROWS.iter().filter(|row| generated || !row.ends_with(":jit")) {
-        assert!(rows.get(*row) >= Some(&10), "{row}: {rows:?}");
+        assert!(rows.get(*row) >= Some(&5), "{row}: {rows:?}");
     }
 }
 

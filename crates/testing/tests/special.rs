@@ -33,8 +33,8 @@ const SPECIAL: [f64; 23] = [
     2.0,
     0.75,
     -1.5,
-    20.0,
-    -20.0,
+    8.0,
+    -8.0,
 ];
 
 /// The tensors that hold data, not parameters.
@@ -58,12 +58,17 @@ fn check(line: &str) -> Vec<String> {
             }
             let problem = concrete(row.problem(), &case.fill).expect("a concrete problem");
             let inputs = fill::arguments(&problem, &case.fill);
+            let forward = problem.op.prop().is_none_or(|p| p.is_forward());
             for o in problem.operands().iter().filter(|o| o.usage == Use::In && DATA.contains(&o.arg) && !o.tensor.dtype.is_integral()) {
                 let Some(host) = inputs.get(o.arg) else { continue };
                 // Two operands meet in all pairs, where they have as many elements.
                 let n = SPECIAL.len();
                 let at = |i: usize| if [Arg::SRC_1, Arg::DIFF_DST, Arg::multiple_src(1)].contains(&o.arg) { i / n } else { i };
-                host.set_values(&(0..host.values().len()).map(|i| SPECIAL[at(i) % n]).collect::<Vec<_>>());
+                // Slopes at subnormal numbers leave the range of f32, where an infinity or 0 multiplies them.
+                let value = |i: usize| {
+                    Some(SPECIAL[at(i) % n]).filter(|v| forward || !v.is_finite() || *v == 0.0 || v.abs() > 1e-30).unwrap_or(0.125)
+                };
+                host.set_values(&(0..host.values().len()).map(value).collect::<Vec<_>>());
             }
             let outputs = harness::reference(&problem, &inputs).expect("the reference");
             let truth = Truth { problem, inputs, outputs, inplace: None, beside: None };
@@ -115,9 +120,11 @@ fn functions_of_elements() {
     let mut lines = Vec::new();
     for (alg, parameters) in functions() {
         for parameters in parameters {
-            for dtype in ["f32", "bf16", "f16"] {
+            // Rounding to whole numbers is a function of f32, and has no gradient.
+            let all = alg != EltwiseAlg::Round;
+            for dtype in ["f32", "bf16", "f16"].into_iter().filter(|d| all || *d == "f32") {
                 lines.push(format!("--eltwise --dir=FWD_I --dt={dtype} --alg={} {parameters} 23x23", alg.name()));
-                if alg != EltwiseAlg::Round {
+                if all {
                     lines.push(format!("--eltwise --dir=BWD_D --dt={dtype} --alg={} {parameters} 23x23", alg.name()));
                 }
             }

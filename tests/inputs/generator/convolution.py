@@ -275,10 +275,22 @@ REAL_CONV = [
     ("--dir=BWD_WB --dt=bf16", "mb2ic64ih14oc64kh3ph1", 14_450_688),
     ("--dir=FWD_B", "mb1ic16id8ih14oc32kd3kh3pd1ph1", 21_676_032),
     ("--dir=FWD_I --alg=auto", "mb1ic3ih32oc48oh8kh4sh4", 147_456),
+    # reductions in several parts, of more taps than lists of one part have room for
+    ("--dir=FWD_D --stag=axb --dtag=axb", "mb1ic160ih16oc17kh7ph3", 34_119_680),
+    ("--dir=FWD_D --dt=u8:s8:f32 --stag=axb --dtag=axb", "mb1ic512ih13oc1kh7ph3", 4_239_872),
+    ("--dir=BWD_D", "mb1ic20id7ih7oc128kd3kh3", 8_640_000),
+    # empty reductions
+    ("--dir=FWD_I", "mb2ic0ih8oc4kh3ph1", 0),
+    ("--dir=FWD_B --dt=bf16 --attr-post-ops=relu", "mb2ic0ih8oc4kh3ph1", 0),
+    ("--dir=FWD_B --dt=u8:s8:f32", "mb2ic0ih8oc4kh3ph1", 0),
+    ("--dir=BWD_D", "mb1ic5iw5oc0kw2", 0),
 ]
 REAL_DECONV = [
     ("--dir=FWD_B", "mb1ic64ih7oc32oh14kh4sh2ph1", 1_605_632),
     ("--dir=FWD_I --dt=u8:s8:f32", "mb1ic64ih14oc21oh28kh4sh2ph1", 4_214_784),
     ("--dir=BWD_D", "mb1ic32ih14oc16oh28kh4sh2ph1", 1_605_632),
     ("--dir=BWD_WB", "mb1ic32ih14oc16oh28kh4sh2ph1", 1_605_632),
+    # empty reductions
+    ("--dir=FWD_B", "mb2ic0ih8oc4kh3ph1", 0),
+    ("--dir=BWD_D", "mb1ic5iw5oc0kw2", 0),
 ]

@@ -105,4 +105,8 @@ REAL = [
     ("--dir=FWD_I --dt=u8:s8:f32", "mb16ic768oc768", 9_437_184),
     ("--dir=BWD_D", "mb16ic512oc512", 4_194_304),
     ("--dir=BWD_WB", "mb16ic512oc512", 4_194_304),
+    # reductions of several dimensions within a word
+    ("--dir=FWD_I --dt=bf16", "mb17ic1iw2oc3", 102),
+    ("--dir=FWD_D --dt=s8", "mb17ic1iw2oc1", 34),
+    ("--dir=FWD_D --dt=u8:s8:s32 --stag=acb", "mb17ic2iw2oc3", 204),
 ]

@@ -455,4 +455,6 @@ REAL = [
         "--dt=u8:s8:f32 --attr-scales=src:common:0.25+dst:common:2 --attr-zero-points=src:common:3+dst:common:5",
         "17x70:70x40", 47_600,
     ),
+    ("--dt=f32 --wtag=ba --attr-scales=src:2", "1x0:0x8", 0),
+    ("--dt=f32 --stag=ab --wtag=ab --dtag=ab --attr-post-ops=sum+gelu_erf", "2x2048:2048x1", 4_096),
 ]

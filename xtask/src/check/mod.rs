@@ -2,6 +2,7 @@
 
 mod crates;
 mod inputs;
+mod parameters;
 mod size;
 mod unsafety;
 mod wording;
@@ -20,6 +21,7 @@ const RULES: &[Rule] = &[
     Rule { name: "crate dependencies", check: crates::check },
     Rule { name: "unsafe code", check: unsafety::check },
     Rule { name: "sizes of files and functions", check: size::check },
+    Rule { name: "parameters of functions", check: parameters::check },
     Rule { name: "wording", check: wording::check },
     Rule { name: "test inputs", check: inputs::check },
     Rule { name: "tables of the README", check: readme::check },

@@ -14,6 +14,8 @@ const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl"];
 const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/buf.rs", "typed slices over the untyped memory of arguments"),
     ("crates/runtime/src/exec.rs", "arguments as slices where nothing written overlaps them"),
+    ("crates/runtime/src/fork.rs", "asks the C library to call back around forks"),
+    ("crates/runtime/src/threads/float.rs", "reads and writes the processor's floating-point settings"),
     ("crates/runtime/src/memory/alloc.rs", "aligned allocations"),
     ("crates/runtime/src/memory/map.rs", "mapped memory as slices"),
     ("crates/runtime/src/memory/raw.rs", "memory over pointers of the caller's"),
@@ -21,6 +23,9 @@ const FILES: &[(&str, &str)] = &[
     ("crates/c-dnnl/src/handle/tests.rs", "takes back what was given out"),
     ("crates/c-dnnl/src/omp.rs", "asks the process's OpenMP library how many threads it allows, and runs on them"),
     ("crates/c-dnnl/src/omp/tests.rs", "loads an OpenMP library"),
+    ("crates/c-dnnl/src/reserve.rs", "an allocator with a reserve"),
+    ("crates/c-dnnl/src/reserve/tests.rs", "allocates and frees"),
+    ("crates/c-dnnl/src/stack.rs", "asks for the bounds of a stack, and lends values to a thread that is waited for"),
     ("crates/c-dnnl/src/threadpool/iface.rs", "calls virtual functions of the caller's thread pool"),
     ("crates/c-dnnl/src/handle.rs", "what C passes: pointers to objects, results, arrays, text and data"),
     ("crates/cpu/src/kernels/amx/block.rs", "runs kernels for tiles of AMX within bounds that were checked"),

@@ -29,3 +29,13 @@ fn versions_come_from_the_headers() {
     let version = Version { major: 3, minor: 13, patch: 2 };
     assert_eq!(version.fill("@MAJOR@.@MINOR@.@PATCH@ @MAJOR@"), "3.13.2 3");
 }
+
+#[test]
+fn the_library_is_where_cargo_says() {
+    let messages = r#"{"reason":"compiler-artifact","filenames":["/elsewhere/debug/libspec.rlib"]}
+not a message
+{"reason":"compiler-artifact","filenames":["/elsewhere/debug/libdnnl.so","/elsewhere/debug/libdnnl.a"]}
+{"reason":"build-finished","success":true}"#;
+    assert_eq!(built(messages), Some(PathBuf::from("/elsewhere/debug/libdnnl.so")));
+    assert_eq!(built("{}"), None);
+}

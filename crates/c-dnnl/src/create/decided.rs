@@ -5,7 +5,8 @@
 
 use crate::primitive_desc::Decision;
 use crate::status::Failure;
-use oxidnn_runtime::{DeviceId, cache};
+use oxidnn_cpu::kernels::code;
+use oxidnn_runtime::{DeviceId, cache, fork};
 use oxidnn_spec::{Attr, Op};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -42,7 +43,10 @@ impl Generations {
 /// The decision for a request, made by `decide` unless it is known.
 pub(super) fn get(request: Request, decide: impl FnOnce(Op, Attr) -> Result<Decision, Failure>) -> Result<Arc<Decision>, Failure> {
     static KNOWN: LazyLock<Mutex<Generations>> = LazyLock::new(Mutex::default);
-    let known = || KNOWN.lock().unwrap_or_else(|e| e.into_inner());
+    let known = || {
+        let _inside = fork::enter();
+        fork::lock(&KNOWN)
+    };
     let capacity = cache::capacity();
     if capacity == 0 {
         *known() = Generations::default();
@@ -52,6 +56,9 @@ pub(super) fn get(request: Request, decide: impl FnOnce(Op, Attr) -> Result<Deci
         return Ok(decision);
     }
     let decision = Arc::new(decide(request.1.clone(), request.2.clone())?);
-    known().put(request, decision.clone(), capacity);
+    // What was decided without room for generated code is decided anew.
+    if !code::is_full() {
+        known().put(request, decision.clone(), capacity);
+    }
     Ok(decision)
 }

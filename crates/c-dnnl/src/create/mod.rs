@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::handle::{Array, In, New};
 use crate::memory_desc::MemoryDesc;
 use crate::primitive_desc::{Decision, PrimitiveDesc};
+use crate::stack;
 use crate::status::{Failure, Status};
 use crate::values::value;
 use oxidnn_c_common::numbers::PROP;
@@ -61,7 +62,7 @@ impl<'a> Creation<'a> {
         let from = from.optional().map_or(engine.runtime(), Engine::runtime);
         let request = ([from.id(), engine.runtime().id()], op, attr.or_default());
         let decision = decided::get(request, |op, attr| {
-            Ok(Decision::new(runtime::PrimitiveDesc::transfer(from, engine.runtime(), problem(op, attr)?)?))
+            stack::deep(|| Ok(Decision::new(runtime::PrimitiveDesc::transfer(from, engine.runtime(), problem(op, attr)?)?)))
         })?;
         limits::keep_algorithm(decision.runtime())?;
         check_hint(decision.runtime().problem(), hint.optional())?;

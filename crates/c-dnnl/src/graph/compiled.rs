@@ -79,7 +79,10 @@ impl Ready {
             Some(tensor) => self.code.execute(stream.runtime(), &inputs, &outputs, Some(tensor.memory()?))?,
             None => {
                 let own = self.scratch()?;
-                self.code.execute(stream.runtime(), &inputs, &outputs, own.as_ref().map(|s| &s.1))?;
+                let result = self.code.execute(stream.runtime(), &inputs, &outputs, own.as_ref().map(|s| &s.1));
+                // The caller's allocator gets the block back when the work that uses it is done.
+                own.as_ref().map_or(Ok(()), |(_, memory)| memory.wait())?;
+                result?;
             }
         }
         Ok(())

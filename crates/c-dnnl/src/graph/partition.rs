@@ -4,6 +4,7 @@ use super::logical_tensor::list;
 use super::{CompiledPartition, LogicalTensor, Op, engine_kind};
 use crate::engine::Engine;
 use crate::handle::{Array, ArrayMut, Handle, In, InOut, New, Out, Owned};
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::numbers;
 use oxidnn_graph as graph;
@@ -87,7 +88,7 @@ pub extern "C" fn dnnl_graph_partition_compile(
         let (partition, compiled) = (&partition.get("partition")?.0, compiled.get("compiled_partition")?);
         let engine = engine.share("engine")?;
         let (inputs, outputs) = (list("inputs", inputs, in_count)?, list("outputs", outputs, out_count)?);
-        let made = partition.compile(engine.runtime(), &inputs, &outputs)?;
+        let made = stack::deep(|| partition.compile(engine.runtime(), &inputs, &outputs))?;
         compiled.fill(engine, made);
         Ok(())
     })

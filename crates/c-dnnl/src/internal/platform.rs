@@ -2,7 +2,7 @@
 
 use crate::isa::{self, has_any, sets};
 use oxidnn_c_common::numbers::DATA_TYPE;
-use oxidnn_runtime::threads;
+use oxidnn_runtime::{fork, threads};
 use oxidnn_spec::DataType;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -66,7 +66,7 @@ pub extern "C" fn num_cores() -> u32 {
 #[unsafe(export_name = "_ZN4dnnl4impl3cpu8platform23get_per_core_cache_sizeEi")]
 pub extern "C" fn per_core_cache_size(level: i32) -> u32 {
     static LEVELS: OnceLock<[u32; 4]> = OnceLock::new();
-    let levels = LEVELS.get_or_init(|| [0, 1, 2, 3].map(|level| read_cache(Path::new("/sys/devices/system/cpu/cpu0/cache"), level)));
+    let levels = fork::once(&LEVELS, || [0, 1, 2, 3].map(|level| read_cache(Path::new("/sys/devices/system/cpu/cpu0/cache"), level)));
     usize::try_from(level).ok().and_then(|level| levels.get(level)).copied().unwrap_or(0)
 }
 

@@ -14,6 +14,7 @@ use crate::status::{Failure, Status, guard};
 use oxidnn_c_common::numbers;
 pub use oxidnn_c_common::records::MemoryDesc;
 use oxidnn_c_common::records::{Blocked, DimsArray, Extra, Sparse as SparseRecord, encoding, extra_flags, format_kind};
+use oxidnn_runtime::fork;
 use oxidnn_spec::{Blocking, Blocks, Compensation, DataType, Dims, Format, Layout, MAX_NDIMS, Packed, Real, Sparse, Tensor};
 use std::sync::{Arc, Mutex};
 
@@ -203,7 +204,7 @@ fn to_sparse(record: &MemoryDesc, dims: &Dims, name: &str) -> Result<Sparse, Fai
 static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 fn name_index(name: &'static str) -> i64 {
-    let mut names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+    let mut names = fork::lock(&NAMES);
     let index = names.iter().position(|n| *n == name).unwrap_or_else(|| {
         names.push(name);
         names.len() - 1
@@ -212,7 +213,7 @@ fn name_index(name: &'static str) -> i64 {
 }
 
 fn to_packed(words: &[i64], name: &str) -> Result<Packed, Failure> {
-    let names = NAMES.lock().unwrap_or_else(|e| e.into_inner());
+    let names = fork::lock(&NAMES);
     let format = |index: i64, bytes: i64, count: i64| {
         let params = words.get(3..3 + usize::try_from(count).ok().filter(|c| *c <= MAX_NDIMS)?)?;
         let name = *names.get(usize::try_from(index).ok()?)?;

@@ -1,6 +1,6 @@
 //! What descriptors tell: sizes in bytes, and queries.
 
-use super::{MemoryDesc, tensor};
+use super::{MemoryDesc, data_type, tensor};
 use crate::handle::{Data, In};
 use crate::status::{Failure, Status, guard, guard_value};
 use oxidnn_c_common::numbers;
@@ -34,6 +34,12 @@ pub extern "C" fn dnnl_memory_desc_get_size_v2(desc: In<'_, MemoryDesc>, index: 
 fn size(record: &MemoryDesc, index: usize) -> Result<usize, Failure> {
     match record.format_kind {
         _ if record.ndims == 0 => Ok(0),
+        format_kind::BLOCKED
+            if index == 0
+                && let Some(bytes) = plain_bytes(record) =>
+        {
+            Ok(bytes)
+        }
         format_kind::SPARSE => Ok(sparse_bytes(record, index).unwrap_or(0)),
         _ => Ok(buffer_bytes(&tensor(record, "memory_desc")?, index)),
     }
@@ -71,6 +77,33 @@ pub fn buffer_bytes(tensor: &Tensor, index: usize) -> usize {
         Some(b) => blocked_bytes(b, tensor.dtype).unwrap_or(0),
         None => tensor.buffer_bytes(index).unwrap_or(0),
     }
+}
+
+/// Bytes of a tensor of strides and blocks, with all sizes given and nothing behind its data, as [`blocked_bytes`] counts them, from its record as it is.
+/// `None` for others. Programs ask for the size of every descriptor that they make.
+fn plain_bytes(record: &MemoryDesc) -> Option<usize> {
+    let n = usize::try_from(record.ndims).ok().filter(|n| *n <= record.dims.len())?;
+    let b = record.blocked();
+    let blocks = usize::try_from(b.inner_nblks).ok().filter(|count| *count <= b.inner_blks.len() && record.extra.flags == 0)?;
+    let (mut inner, mut volume) = ([1i64; 12], 1i64);
+    for (&dim, &size) in b.inner_idxs[..blocks].iter().zip(&b.inner_blks) {
+        let inner = inner[..n].get_mut(usize::try_from(dim).ok()?)?;
+        *inner = inner.checked_mul(size).filter(|inner| *inner > 0)?;
+        volume = volume.checked_mul(size)?;
+    }
+    let numbers = || record.padded_dims[..n].iter().zip(&b.strides[..n]).zip(&inner);
+    if record.dims[..n].iter().chain(&record.padded_dims[..n]).any(|&size| size <= 0)
+        || b.strides[..n].contains(&RUNTIME)
+        || record.offset0 == RUNTIME
+    {
+        return None;
+    }
+    let mut ways = numbers().map(|((&padded, &stride), &inner)| match padded / inner {
+        count @ 0..=1 => Some(count * volume),
+        count => count.checked_mul(stride),
+    });
+    let most = ways.try_fold(0, |most: i64, way| Some(most.max(way?)))?;
+    data_type(record.data_type, "memory_desc").ok()?.bytes(usize::try_from(most).ok()?)
 }
 
 /// Bytes of the data, and of the sums behind it, which begin at a multiple of 4. The data are as many elements as the dimension with the longest way

@@ -24,7 +24,7 @@ fn threads(pool: Data) -> Threads {
 
 /// A stream for one product.
 fn stream(pool: Data) -> Result<runtime::Stream, Failure> {
-    Ok(runtime::Stream::with_threads(&host(), threads(pool))?)
+    Ok(runtime::Stream::with(&host(), &runtime::QueueSpec { threads: threads(pool), asynchronous: false })?)
 }
 
 /// `dnnl_threadpool_interop_stream_create`.

@@ -5,6 +5,7 @@ use super::attr_params::AttrParams;
 use super::{inline, rows};
 use crate::engine;
 use crate::handle::{Data, memory_over};
+use crate::stack;
 use crate::status::Failure;
 use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc};
 use oxidnn_spec::op::{Binary, BinaryAlg};
@@ -63,13 +64,13 @@ impl Finish {
         chain.extend(d_scales.map(|_| by(BinaryAlg::Div)));
         let op = Binary { alg: BinaryAlg::Mul, src0: rows([m, n], n, sums)?, src1: scale, src2: None, dst: rows([m, n], ldd, dtype)? };
         let problem = Problem::new(op, Attr { post_ops: chain, ..Attr::default() })?;
-        let desc = PrimitiveDesc::new(&engine::host(), problem)?;
+        let desc = stack::deep(|| PrimitiveDesc::new(&engine::host(), problem))?;
         Ok(Finish { desc, primitive: None, a_scales, d_scales, operands, b_scales: request.b_scales.is_some() })
     }
 
     /// Makes the primitive.
     pub(super) fn generate(&mut self) -> Result<(), Failure> {
-        self.primitive = Some(self.desc.create()?);
+        self.primitive = Some(stack::deep(|| self.desc.create())?);
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use super::{data_type, inline};
 use crate::engine;
 use crate::gemm::{Place, present};
 use crate::handle::{Data, Handle, In, InOut, New, Owned, memory_over};
+use crate::stack;
 use crate::status::{Failure, Status, guard};
 use oxidnn_runtime::{Primitive, PrimitiveDesc};
 use oxidnn_spec::op::Reorder;
@@ -47,7 +48,7 @@ impl Transform {
         let tag = if together > 1 { format!("BA{out_ld}b{together}a") } else { format!("Ba{out_ld}b") };
         let (src, dst) = (place.tensor(in_dt, k, n)?, Tensor::with_tag([k, n], out_dt, &tag)?);
         let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, Attr::default())?;
-        Ok(Transform { desc: PrimitiveDesc::new(&engine::host(), problem)?, tensors: [src, dst], primitive: None })
+        Ok(Transform { desc: stack::deep(|| PrimitiveDesc::new(&engine::host(), problem))?, tensors: [src, dst], primitive: None })
     }
 
     fn execute(&self, from: Data, to: Data) -> Result<(), Failure> {
@@ -85,7 +86,7 @@ pub extern "C" fn dnnl_transform_create(
 pub extern "C" fn dnnl_transform_generate(transform: InOut<'_, Transform>) -> Status {
     guard("dnnl_transform_generate", || {
         let transform = transform.get("transform")?;
-        transform.primitive = Some(transform.desc.create()?);
+        transform.primitive = Some(stack::deep(|| transform.desc.create())?);
         Ok(())
     })
 }

@@ -98,6 +98,11 @@ impl Toolchain {
         Program { language, path, library }
     }
 
+    /// What our library tells the loader.
+    pub(crate) fn dynamic_section(&self) -> String {
+        succeed(Command::new("readelf").arg("-d").arg(self.library().join("libdnnl.so.3")))
+    }
+
     /// The functions that the headers declare.
     pub(crate) fn declared(&self) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
@@ -156,6 +161,14 @@ impl Program {
     /// A run on our library.
     pub(crate) fn on_ours(&self) -> Command {
         self.on(&self.library)
+    }
+
+    /// A run on our library under another program.
+    pub(crate) fn under(&self, other: &str) -> Command {
+        let mut command = Command::new(other);
+        command.arg("-q").arg(&self.path);
+        command.env("LD_LIBRARY_PATH", &self.library).env("ONEDNN_VERBOSE", "none").env_remove("DNNL_VERBOSE");
+        command
     }
 
     /// A run on a library, named by its file or folder.

@@ -6,29 +6,33 @@
 use super::ours::{self, Inputs, Ours};
 use super::row::{Figures, Row, Theirs};
 use super::{Setup, set_threads};
+use crate::print;
 use crate::problems::Named;
+use crate::progress::Progress;
 use anyhow::Result;
-use indicatif::ProgressBar;
 use oxidnn_peer::{Peer, PeerError};
 use oxidnn_runtime::Stream;
 use std::time::{Duration, Instant};
 
 /// The rows of a suite on one number of threads.
-pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, bar: &ProgressBar) -> Result<Vec<Row>> {
+pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, progress: &Progress) -> Result<Vec<Row>> {
     if let Some(peer) = &bench.peer {
         set_threads(peer, threads);
         peer.forget();
     }
     let mut rows = Vec::with_capacity(suite.len());
     for (i, named) in suite.iter().enumerate() {
-        bar.set_message(named.case.problem.to_string());
+        if print::is_closed() {
+            break;
+        }
+        progress.doing(&named.case.problem);
         let inputs = Inputs::of(named, bench)?;
         let theirs = || bench.peer.as_ref().map(|peer| their_first(named, &inputs, peer).map_err(|e| e.to_string()));
         let early = if i % 2 == 1 { theirs() } else { None };
         let mut row = Row::new(named, &inputs, threads, bench, our_first(named, &inputs, stream, bench)?);
         row.peer = early.or_else(theirs);
+        bench.measured(&row, progress);
         rows.push(row);
-        bar.inc(1);
     }
     Ok(rows)
 }

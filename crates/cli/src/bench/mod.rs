@@ -8,13 +8,14 @@ mod first;
 mod markdown;
 mod ours;
 mod peaks;
-mod race;
+pub(crate) mod race;
 mod report;
 mod row;
 mod sharing;
 
 use crate::problems::{self, Named};
-use crate::{Bench, print, progress, session};
+use crate::progress::Progress;
+use crate::{Bench, print, session};
 use anyhow::{Context, Result, bail};
 use oxidnn_cpu::Limit;
 use oxidnn_peer::Peer;
@@ -22,9 +23,11 @@ use oxidnn_runtime::{Stream, threads};
 use oxidnn_spec::Op;
 use oxidnn_spec::op::ConvAlg;
 use peaks::Peaks;
+pub(crate) use row::number;
 use row::{Row, Summary};
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Once;
 
 /// Runs the command; the exit code tells only whether it ran.
 pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
@@ -33,30 +36,36 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
     }
     let cases = cases(args)?;
     if let Some(processes) = args.processes {
+        problems::read_again(&args.selection, "--processes starts the program again")?;
         return sharing::compare(processes, args);
     }
     if let Some(seconds) = args.sustain {
         return sharing::sustain(&cases, seconds, args);
     }
     let counts = if args.threads.is_empty() { vec![threads::default_threads()] } else { args.threads.clone() };
-    let bench = Setup::new(args, &counts)?;
-    let bar = progress::bar(cases.len() * counts.len());
+    let bench = Setup::new(Options::of(args), args.peer.as_deref(), &counts)?;
+    let progress = Progress::new(cases.len() * counts.len());
     let mut rows = Vec::with_capacity(cases.len() * counts.len());
+    if args.csv {
+        print::line(report::CSV);
+    }
     for suite in cases.chunk_by(|a, b| a.suite == b.suite) {
         let before = rows.len();
         for (threads, stream) in &bench.streams {
+            if print::is_closed() {
+                return Ok(ExitCode::SUCCESS);
+            }
             let measure = if args.first { first::suite } else { race::suite };
-            rows.extend(measure(suite, (*threads, stream), &bench, &bar)?);
+            rows.extend(measure(suite, (*threads, stream), &bench, &progress)?);
         }
         if args.selection.json {
-            report::json(&rows[before..], &bench);
+            report::json_totals(&rows[before..], &bench);
         }
     }
-    bar.finish_and_clear();
-    match (args.selection.json, args.markdown, args.csv) {
-        (true, ..) => {}
-        (_, true, _) => markdown::print(&rows, &bench),
-        (_, _, true) => report::csv(&rows),
+    progress.end();
+    match (args.selection.json || args.csv, args.markdown) {
+        (true, _) => {}
+        (_, true) => markdown::print(&rows, &bench),
         _ => report::tables(&rows, &bench),
     }
     Ok(ExitCode::SUCCESS)
@@ -100,20 +109,73 @@ fn cases(args: &Bench) -> Result<Vec<Named>> {
     Ok(cases)
 }
 
+/// How problems are measured and reported.
+#[derive(Clone, Default)]
+pub(crate) struct Options {
+    /// Seconds that each library executes a problem.
+    seconds: f64,
+    /// Only implementations whose name contains this.
+    row: Option<String>,
+    /// Bytes that are multiplied take all their values.
+    all_bytes: bool,
+    /// Creation and the first execution are timed instead.
+    first: bool,
+    /// Only totals of suites are printed.
+    summary: bool,
+    /// What is printed of a problem as soon as it is measured.
+    early: Option<Early>,
+}
+
+/// A form in which problems are printed one by one.
+#[derive(Clone, Copy)]
+enum Early {
+    Json,
+    Csv,
+}
+
+impl Options {
+    /// Races whose rows are not printed here.
+    pub(crate) fn race(seconds: f64, row: Option<String>) -> Options {
+        Options { seconds, row, ..Options::default() }
+    }
+
+    fn of(args: &Bench) -> Options {
+        let Bench { all_bytes, first, summary, .. } = *args;
+        let early = if args.csv { Some(Early::Csv) } else { args.selection.json.then_some(Early::Json) };
+        Options { seconds: args.seconds.unwrap_or(race::SECONDS), row: args.selection.row.clone(), all_bytes, first, summary, early }
+    }
+}
+
 /// What every measurement needs.
-struct Setup<'a> {
-    args: &'a Bench,
+pub(crate) struct Setup {
+    options: Options,
     /// A stream for every number of threads, of an engine that plans for it.
     streams: Vec<(usize, Stream)>,
     peaks: Peaks,
     peer: Option<Peer>,
 }
 
-impl<'a> Setup<'a> {
-    fn new(args: &'a Bench, counts: &[usize]) -> Result<Setup<'a>> {
-        let peer = args.peer.as_deref().map(load).transpose()?;
+impl Setup {
+    /// Streams on these numbers of threads, and the other library.
+    pub(crate) fn new(options: Options, peer: Option<&Path>, counts: &[usize]) -> Result<Setup> {
+        let peer = peer.map(load).transpose()?;
         let streams = counts.iter().map(|&n| Ok((n, session::stream(Some(n))?))).collect::<Result<_>>()?;
-        Ok(Setup { args, streams, peaks: Peaks::default(), peer })
+        Ok(Setup { options, streams, peaks: Peaks::default(), peer })
+    }
+
+    /// A stream for every number of threads.
+    pub(crate) fn streams(&self) -> &[(usize, Stream)] {
+        &self.streams
+    }
+
+    /// Prints a problem that has been measured, where it is not kept for a table.
+    fn measured(&self, row: &Row, progress: &Progress) {
+        match self.options.early {
+            Some(Early::Json) => progress.print(report::object(row, self)),
+            Some(Early::Csv) => progress.print(report::csv(row)),
+            None => {}
+        }
+        progress.inc();
     }
 
     /// Summaries of `rows`, which are one or more suites, by number of threads.
@@ -132,8 +194,10 @@ fn load(library: &Path) -> Result<Peer> {
 
 /// Tells the peer its number of threads.
 fn set_threads(peer: &Peer, threads: usize) {
+    static SAID: Once = Once::new();
+    let why = "peer: has no OpenMP runtime, so --threads does not reach it; bind the whole process to so many cores instead (taskset)";
     if !peer.set_threads(threads) && threads != threads::default_threads() {
-        eprintln!("peer: has no OpenMP runtime, so --threads does not reach it; bind the whole process to so many cores instead (taskset)");
+        SAID.call_once(|| eprintln!("{why}"));
     }
 }
 
@@ -151,8 +215,8 @@ fn legend(rows: &[Row], bench: &Setup) {
     if bench.peer.is_some() {
         print::line("ratio: the peer's time over ours");
     }
-    if !bench.args.first {
-        print::line(created(rows));
+    if !bench.options.first {
+        print::line(print::wrapped(&created(rows), 0));
     }
     for peak in bench.peaks.measured() {
         print::line(format_args!("measured peak of {}: {:.0} Gop/s on one thread", peak.0.name(), peak.1));

@@ -19,13 +19,17 @@ pub(super) struct Inputs {
     pub(super) values: HostArgs,
 }
 
+/// Copies of all arguments that a measurement has at a time: the numbers, ours in two layouts, and the peer's.
+const COPIES: usize = 4;
+
 impl Inputs {
     /// Numbers for `named`: the same in every run.
-    pub(super) fn of(named: &Named, bench: &Setup<'_>) -> Result<Inputs> {
+    pub(super) fn of(named: &Named, bench: &Setup) -> Result<Inputs> {
         let mut settled = named.case.problem.clone();
         settled.resolve();
         let settled = concrete(&settled, &named.case.fill)?;
-        let mut values = fill::repeating(&settled, &named.case.fill, bench.args.all_bytes);
+        harness::afford(&settled, COPIES, 0)?;
+        let mut values = fill::repeating(&settled, &named.case.fill, bench.options.all_bytes);
         harness::take_forward_results(&settled, &mut values, &[])?;
         Ok(Inputs { settled, values })
     }
@@ -107,6 +111,6 @@ pub(super) struct Creation {
 pub(super) fn create(problem: &Problem, stream: &Stream, bench: &Setup) -> Result<(Primitive, Creation)> {
     cache::clear();
     let (begin, before) = (Instant::now(), code::made());
-    let primitive = session::describe(stream.engine(), problem, bench.args.selection.row.as_deref())?.create()?;
+    let primitive = session::describe(stream.engine(), problem, bench.options.row.as_deref())?.create()?;
     Ok((primitive, Creation { took: begin.elapsed(), kernels: code::made() - before }))
 }

@@ -8,9 +8,10 @@
 use super::ours::{self, Bound, Inputs, Ours};
 use super::row::{Figures, Row, Theirs};
 use super::{Setup, set_threads};
+use crate::print;
 use crate::problems::Named;
+use crate::progress::Progress;
 use anyhow::Result;
-use indicatif::ProgressBar;
 use oxidnn_peer::{Created, Peer, PeerError, Prepared};
 use oxidnn_runtime::Stream;
 use oxidnn_spec::Problem;
@@ -18,7 +19,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Seconds that each library executes a problem, by default.
-const SECONDS: f64 = 0.3;
+pub(super) const SECONDS: f64 = 0.3;
 
 /// Turns of each library.
 const TURNS: u32 = 6;
@@ -38,7 +39,7 @@ const QUIET: Duration = Duration::from_millis(10);
 
 /// The rows of a suite on one number of threads. All its primitives are made first, one after the other, as a program makes those of a net:
 /// for the first time (no earlier ones are found again), ours, then theirs.
-pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, bar: &ProgressBar) -> Result<Vec<Row>> {
+pub(crate) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench: &Setup, progress: &Progress) -> Result<Vec<Row>> {
     let ours: Vec<_> = suite.iter().map(|n| ours::create(&n.case.problem, stream, bench)).collect::<Result<_>>()?;
     let mut theirs = Vec::new();
     if let Some(peer) = &bench.peer {
@@ -48,15 +49,18 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
     }
     let (mut theirs, mut rows) = (theirs.into_iter(), Vec::with_capacity(suite.len()));
     for (named, (primitive, created)) in suite.iter().zip(ours) {
-        bar.set_message(named.case.problem.to_string());
+        if print::is_closed() {
+            break;
+        }
+        progress.doing(&named.case.problem);
         let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named, bench)?);
         let side = Ours::new(primitive, named, &inputs, stream)?;
         let ours = Figures { create_us: created.took.as_secs_f64() * 1e6, ..Figures::default() };
         let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
         row.kernels = created.kernels;
-        race(&mut row, &side.bound(), theirs.next().map(|t| prepare(t, &inputs, bench)), bench.args.seconds.unwrap_or(SECONDS))?;
+        race(&mut row, &side.bound(), theirs.next().map(|t| prepare(t, &inputs, bench)), bench.options.seconds)?;
+        bench.measured(&row, progress);
         rows.push(row);
-        bar.inc(1);
     }
     Ok(rows)
 }

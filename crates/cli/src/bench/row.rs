@@ -5,12 +5,12 @@ use super::ours::Inputs;
 use crate::problems::Named;
 
 /// One problem on one number of threads.
-pub(super) struct Row {
+pub(crate) struct Row {
     pub(super) suite: String,
     pub(super) problem: String,
     pub(super) threads: usize,
-    pub(super) implementation: String,
-    pub(super) ours: Figures,
+    pub(crate) implementation: String,
+    pub(crate) ours: Figures,
     /// Kernels that were made for it.
     pub(super) kernels: usize,
     /// Operations of the problem.
@@ -20,14 +20,14 @@ pub(super) struct Row {
     /// Operations a millisecond at the processor's peak, on all threads.
     pub(super) peak: f64,
     /// The other library's figures, or why there are none; `None` without another library.
-    pub(super) peer: Option<Result<Theirs, String>>,
+    pub(crate) peer: Option<Result<Theirs, String>>,
 }
 
 /// Times of one library.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     /// The fastest execution; with `--first`, creation and the first execution.
-    pub(super) ms: f64,
+    pub(crate) ms: f64,
     /// The mean over all executions.
     pub(super) average_ms: f64,
     /// Descriptor and primitive.
@@ -35,9 +35,9 @@ pub(super) struct Figures {
 }
 
 /// The other library's figures.
-pub(super) struct Theirs {
-    pub(super) implementation: String,
-    pub(super) figures: Figures,
+pub(crate) struct Theirs {
+    pub(crate) implementation: String,
+    pub(crate) figures: Figures,
 }
 
 impl Row {
@@ -58,7 +58,7 @@ impl Row {
     }
 
     /// The other library's figures, where there are any.
-    pub(super) fn theirs(&self) -> Option<&Theirs> {
+    pub(crate) fn theirs(&self) -> Option<&Theirs> {
         self.peer.as_ref()?.as_ref().ok()
     }
 
@@ -115,7 +115,7 @@ pub(super) struct Summary {
 }
 
 /// A figure with so many digits behind the point, a dash where there is none.
-pub(super) fn number(value: Option<f64>, digits: usize) -> String {
+pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or("-".into(), |v| format!("{v:.digits$}"))
 }
 

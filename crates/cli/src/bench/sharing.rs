@@ -4,8 +4,8 @@
 //! the experiment lasts, all beginning at a word from here, and reports the operations it did in that time: what it got of the machine,
 //! waiting included, not its fastest execution.
 
-use super::Setup;
 use super::ours::{self, Inputs, Ours};
+use super::{Options, Setup};
 use crate::problems::Named;
 use crate::{Bench, print};
 use anyhow::{Context, Result};
@@ -20,7 +20,7 @@ const SECONDS: f64 = 4.0;
 /// One process of the experiment: says that it is ready, waits for a line, computes for `seconds`, prints 10^9 operations a second.
 pub(super) fn sustain(cases: &[Named], seconds: f64, args: &Bench) -> Result<ExitCode> {
     let count = args.threads.first().copied().unwrap_or_else(threads::default_threads);
-    let bench = Setup::new(args, &[count])?;
+    let bench = Setup::new(Options::of(args), None, &[count])?;
     let stream = &bench.streams[0].1;
     let mut work = Vec::with_capacity(cases.len());
     for named in cases {

@@ -5,7 +5,7 @@
 mod net;
 mod report;
 
-use crate::{Run, session};
+use crate::{Run, print, session};
 use anyhow::{Context, Result};
 use net::Net;
 use oxidnn::Stream;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode> {
     let images_per_second = batch as f64 / whole.as_secs_f64();
     let findings = Findings { digits, answers, images_per_second, times, threads: stream.executor().threads() };
     if args.json {
-        println!("{}", report::json(&net, &findings));
+        print::line(report::json(&net, &findings));
     } else {
         report::print(engine, &net, &findings);
     }

@@ -1,7 +1,8 @@
 //! What a run prints.
 
 use super::{Findings, PROMISE, net::Net};
-use comfy_table::{CellAlignment, Table, TableComponent, presets};
+use crate::print;
+use comfy_table::{CellAlignment, Table};
 use oxidnn_runtime::Engine;
 
 /// Digits drawn side by side.
@@ -23,13 +24,16 @@ pub(super) fn json(net: &Net, f: &Findings) -> serde_json::Value {
 /// The findings for people.
 pub(super) fn print(engine: &Engine, net: &Net, f: &Findings) {
     let (count, right, accuracy, promise) = (f.digits.count(), f.right(), 100.0 * f.accuracy(), 100.0 * PROMISE);
-    println!("Reading {count} handwritten digits with a convolutional net of {} parameters on {engine}\n", grouped(net.parameters()));
+    print::line(format_args!(
+        "Reading {count} handwritten digits with a convolutional net of {} parameters on {engine}\n",
+        grouped(net.parameters())
+    ));
     draw(f);
     let verdict = if f.accuracy() >= PROMISE { "as promised" } else { "LESS THAN PROMISED" };
-    println!("\n  accuracy  {accuracy:.2} %   {right} of {count} right; {verdict}: at least {promise:.0} %");
+    print::line(format_args!("\n  accuracy  {accuracy:.2} %   {right} of {count} right; {verdict}: at least {promise:.0} %"));
     let threads = if f.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", f.threads) };
-    println!("  speed     {} images/s   batches of {}, {threads}\n", grouped(f.images_per_second as usize), net.batch());
-    println!("{}", table(net, f));
+    print::line(format_args!("  speed     {} images/s   batches of {}, {threads}\n", grouped(f.images_per_second as usize), net.batch()));
+    print::line(table(net, f));
 }
 
 /// The first digits, and what they were taken for; then those that were misread.
@@ -39,17 +43,17 @@ fn draw(f: &Findings) {
     let shade = |&pixel: &u8| SHADES[usize::from(pixel).div_ceil(4).min(4)];
     for y in 0..height {
         let row = |i: usize| -> String { f.digits.image(i)[y * width..][..width].iter().map(shade).collect() };
-        println!("  {}", (0..shown).map(row).collect::<Vec<_>>().join("  "));
+        print::line(format_args!("  {}", (0..shown).map(row).collect::<Vec<_>>().join("  ")));
     }
     let caption = |i: usize| {
         let a = f.answers[i];
         format!("{:^1$}", format!("{} ({:.1} %)", a.class, 100.0 * a.probability), 2 * width)
     };
-    println!("  {}", (0..shown).map(caption).collect::<Vec<_>>().join("  ").trim_end());
+    print::line(format_args!("  {}", (0..shown).map(caption).collect::<Vec<_>>().join("  ").trim_end()));
     let misread = f.answers.iter().enumerate().map(|(i, a)| (f.digits.label(i), a.class)).filter(|(label, class)| label != class);
     let misread: Vec<String> = misread.map(|(label, class)| format!("{label} as {class}")).collect();
     if !misread.is_empty() {
-        println!("\n  misread: {}", misread.join(", "));
+        print::line(format_args!("\n  misread: {}", misread.join(", ")));
     }
 }
 
@@ -78,12 +82,7 @@ fn rows<'a>(net: &'a Net, f: &'a Findings) -> impl Iterator<Item = Row<'a>> {
 }
 
 fn table(net: &Net, f: &Findings) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-    for lines in [TableComponent::HorizontalLines, TableComponent::MiddleIntersections] {
-        table.remove_style(lines);
-    }
-    table.set_header(["layer", "primitive", "", "implementation", "us/batch", "share"]);
+    let mut table = print::table(["layer", "primitive", "", "implementation", "us/batch", "share"]);
     for r in rows(net, f) {
         let (us, share) = (format!("{:.1}", r.us), format!("{:.1} %", r.share));
         table.add_row([r.layer, r.primitive, r.note, r.implementation, &us, &share]);

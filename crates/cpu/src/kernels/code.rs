@@ -1,23 +1,32 @@
 //! Generated kernels of the process: each is made once and shared by everything that needs the same one.
 //!
 //! A kernel is known by its key, plain data that says all its code depends on, and by the instruction set. Keys hold no sizes of tensors, so
-//! there are few kernels however many shapes pass by. All code lies in one arena with one budget; when that is used up, kernels that nothing
-//! holds any more are dropped, and made again when they are asked for.
+//! there are few kernels however many shapes pass by. All code lies in one arena with one budget; when that is used up, kernels of all kinds that
+//! nothing holds any more are dropped, and made again when they are asked for. Where all are held, [`refusal`] says so, and problems described
+//! from then on go to rows without generated code.
+//!
+//! Each kernel is made once: who asks for one that another thread is making waits for it, and for no other.
 
 use oxidnn_jit::arena::{Options, perf_map_path};
+use oxidnn_jit::asm::Assembled;
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::{CodeArena, CodeError, Entry, Function, Isa};
+use oxidnn_jit::{Code, CodeArena, CodeError, Entry, Function, Isa};
+use oxidnn_runtime::fork::{self, Own};
 use oxidnn_runtime::knobs;
 use oxidnn_spec::{DataType, Error};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+#[cfg(test)]
+mod tests;
 
 /// What a kernel's code depends on.
-pub trait Key: Clone + Eq + Hash {
+pub trait Key: Clone + Eq + Hash + Send + 'static {
     /// The block of arguments that the kernel reads.
-    type Args;
+    type Args: 'static;
 
     /// The name in dumps and profiles, such as `dot.f32f32f32.6x64.avx512`.
     fn name(&self, isa: Isa) -> String;
@@ -29,18 +38,88 @@ pub trait Key: Clone + Eq + Hash {
 /// The kernels of one kind. One static of this type for each kind is the registry.
 pub struct Kernels<K: Key>(Mutex<Option<Table<K>>>);
 
-type Table<K> = HashMap<(K, Isa), Entry<<K as Key>::Args>>;
+type Table<K> = HashMap<(K, Isa), Arc<Place<<K as Key>::Args>>>;
 
-/// The memory of all kernels.
-static ARENA: LazyLock<CodeArena> = LazyLock::new(|| {
-    let perf_map = knobs::jit_profile().then(perf_map_path);
-    CodeArena::new(Options { perf_map, ..Options::default() })
-});
+/// A kernel, or who makes it.
+struct Place<A> {
+    made: OnceLock<Entry<A>>,
+    making: Mutex<()>,
+}
+
+/// A table of any kind, whose kernels that nobody uses can be dropped.
+trait Sweep: Sync {
+    /// Kernels that nobody uses, taken out of the table.
+    fn unused(&self) -> Vec<Code>;
+}
+
+/// The tables that have had kernels.
+static TABLES: Mutex<Vec<&'static dyn Sweep>> = Mutex::new(Vec::new());
+
+/// The memory of all kernels. A forked child runs its parent's kernels where they are and has memory of its own for others.
+fn arena() -> &'static CodeArena {
+    static ARENA: OnceLock<Own<CodeArena>> = OnceLock::new();
+    let new = || {
+        let perf_map = knobs::jit_profile().then(perf_map_path);
+        CodeArena::new(Options { perf_map, ..Options::default() })
+    };
+    fork::once(&ARENA, || Own::new(new())).get(new)
+}
 
 /// Why this process runs no generated code; `None` where it may. Asked of the system once.
+fn refused() -> Option<&'static str> {
+    static REFUSED: OnceLock<Option<String>> = OnceLock::new();
+    fork::once(&REFUSED, || if knobs::get().jit { probe(arena()) } else { Some("none, as the knob JIT says".into()) }).as_deref()
+}
+
+/// Why problems that are described now get no generated code; `None` where they may.
 pub fn refusal() -> Option<&'static str> {
-    static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
-    REFUSAL.get_or_init(|| if knobs::get().jit { probe(&ARENA) } else { Some("none, as the knob JIT says".into()) }).as_deref()
+    refused().or_else(|| is_full().then_some("all of the memory that generated code may take is in use"))
+}
+
+/// Set when a kernel found no room though all that nobody used was dropped.
+static FULL: AtomicBool = AtomicBool::new(false);
+
+/// Room that is worth describing primitives with generated code for: some kernels of usual size.
+const ROOM: usize = 64 << 10;
+
+/// Whether all of the memory that generated code may take is in use.
+pub fn is_full() -> bool {
+    if !FULL.load(Ordering::Relaxed) {
+        return false;
+    }
+    sweep();
+    let full = arena().room() < ROOM;
+    FULL.store(full, Ordering::Relaxed);
+    full
+}
+
+/// Drops the kernels of all tables that nobody uses.
+fn sweep() {
+    let tables = fork::lock(&TABLES).clone();
+    tables.iter().for_each(|table| drop(table.unused()));
+}
+
+/// Puts code where it can run. When the budget is used up, what nobody uses makes room.
+fn install(arena: &CodeArena, name: &str, made: &Assembled, sweep: impl Fn()) -> Result<Code, CodeError> {
+    match arena.install(name, made) {
+        Err(CodeError::Budget { .. }) => {
+            sweep();
+            arena.install(name, made)
+        }
+        done => done,
+    }
+}
+
+thread_local! {
+    /// Bytes of the kernels that this thread was given.
+    static GIVEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What `make` gives, and the bytes of the kernels that it asked for.
+pub fn counted<T>(make: impl FnOnce() -> T) -> (T, usize) {
+    let before = GIVEN.get();
+    let made = make();
+    (made, GIVEN.get() - before)
 }
 
 static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -92,53 +171,69 @@ impl<K: Key> Kernels<K> {
     /// The kernel for `key`, made now if it has not been before.
     ///
     /// # Errors
-    /// [`Error::Runtime`] when the processor lacks the instruction set, the kernel needs more registers than there are, or there is no
-    /// executable memory for it.
-    pub fn get(&self, isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
-        let mut table = self.lock();
-        let table = table.get_or_insert_with(HashMap::new);
-        let key = (key.clone(), isa);
-        if let Some(entry) = table.get(&key) {
-            return Ok(entry.clone());
-        }
-        let name = key.0.name(isa);
-        if !isa.is_present() {
-            return Err(Error::Runtime(format!("{name}: this processor lacks {}", isa.name())));
-        }
-        let made = key.0.function(isa).finish().map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
-        if knobs::jit_dump() {
-            dump(&name, &made.code.bytes);
-        }
-        let code = match ARENA.install(&name, &made.code) {
-            Err(CodeError::Budget { .. }) => {
-                table.retain(|_, entry| entry.is_shared());
-                ARENA.install(&name, &made.code)
+    /// [`Error::OutOfMemory`] when there is no executable memory for it; [`Error::Runtime`] when the processor lacks the instruction set or the
+    /// kernel needs more registers than there are.
+    pub fn get(&'static self, isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
+        let _inside = fork::enter();
+        let place = self.place(isa, key);
+        let entry = match place.made.get() {
+            Some(entry) => entry.clone(),
+            None => {
+                // One at a time makes the kernel of this place; who waited finds it there.
+                let _making = place.making.lock().unwrap_or_else(PoisonError::into_inner);
+                match place.made.get() {
+                    Some(entry) => entry.clone(),
+                    None => {
+                        let entry = make(isa, key)?;
+                        let _ = place.made.set(entry.clone());
+                        entry
+                    }
+                }
             }
-            done => done,
         };
-        let code = code.map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
-        // SAFETY: the code was written by the key for its own type of arguments, and the processor has the instruction set.
-        let entry = unsafe { code.entry::<K::Args>() };
-        table.insert(key, entry.clone());
-        MADE.fetch_add(1, Ordering::Relaxed);
+        GIVEN.set(GIVEN.get() + entry.code().len());
         Ok(entry)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Table<K>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The place of a kernel, there or to be made.
+    fn place(&'static self, isa: Isa, key: &K) -> Arc<Place<K::Args>> {
+        let mut table = fork::lock(&self.0);
+        let is_new = table.is_none();
+        let new = || Arc::new(Place { made: OnceLock::new(), making: Mutex::new(()) });
+        let place = table.get_or_insert_with(HashMap::new).entry((key.clone(), isa)).or_insert_with(new).clone();
+        drop(table);
+        if is_new {
+            fork::lock(&TABLES).push(self);
+        }
+        place
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use oxidnn_jit::arena::Mode;
-
-    #[test]
-    fn a_refusal_of_memory_is_said() {
-        // Two views of so much do not fit into the address space.
-        let arena = CodeArena::new(Options { mode: Mode::TwoViews, chunk: 1 << 46, budget: usize::MAX, perf_map: None });
-        assert!(probe(&arena).is_some_and(|why| why.starts_with("executable memory is refused: ")));
-        assert_eq!(probe(&CodeArena::new(Options::default())), None);
+impl<K: Key> Sweep for Kernels<K> {
+    fn unused(&self) -> Vec<Code> {
+        let mut table = fork::lock(&self.0);
+        let Some(table) = table.as_mut() else { return Vec::new() };
+        // Places are handed out under the lock: a place that only the table has is nobody's, and nobody makes its kernel.
+        let unused = |place: &Arc<Place<K::Args>>| Arc::strong_count(place) == 1 && place.made.get().is_none_or(|entry| !entry.is_shared());
+        table.extract_if(|_, place| unused(place)).filter_map(|(_, place)| Some(place.made.get()?.code().clone())).collect()
     }
+}
+
+/// Makes a kernel.
+fn make<K: Key>(isa: Isa, key: &K) -> Result<Entry<K::Args>, Error> {
+    let name = key.name(isa);
+    if !isa.is_present() {
+        return Err(Error::Runtime(format!("{name}: this processor lacks {}", isa.name())));
+    }
+    let made = key.function(isa).finish().map_err(|e| Error::Runtime(format!("{name}: {e}")))?;
+    if knobs::jit_dump() {
+        dump(&name, &made.code.bytes);
+    }
+    let code = install(arena(), &name, &made.code, sweep).map_err(|e| {
+        FULL.fetch_or(matches!(e, CodeError::Budget { .. }), Ordering::Relaxed);
+        Error::OutOfMemory { bytes: made.code.bytes.len(), what: format!("generated code ({name}: {e})") }
+    })?;
+    MADE.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: the code was written by the key for its own type of arguments, and the processor has the instruction set.
+    Ok(unsafe { code.entry::<K::Args>() })
 }

@@ -177,8 +177,10 @@ impl Norm<'_> {
     fn gradient(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
         b.load_argument(0, Arg::DIFF_DST)?;
         if self.workspace {
+            // The derivative of the magnitude at 0 and 1 chooses where a product with the bit would make an infinity NaN.
             let bits = b.bits(Arg::WORKSPACE)?;
-            b.with(0, BinaryAlg::Mul, bits);
+            b.load(1, bits);
+            b.backward(EltwiseAlg::Abs, 0.0, 0.0);
         }
         Ok(())
     }

@@ -6,10 +6,10 @@
 
 use super::{fallback, rows};
 use crate::CpuTarget;
-use oxidnn_runtime::{Impl, knobs};
+use oxidnn_runtime::{Impl, fork, knobs};
 use oxidnn_spec::{Op, Problem};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Rows that are for particular shapes.
 const PARTICULAR: [&str; 4] = ["small:jit", "gemv:jit", "unpacked:jit", "winograd:jit"];
@@ -29,7 +29,7 @@ type Table = &'static [Impl<CpuTarget>];
 /// The table of an operation in the other order, made when it is first asked for.
 fn reusable_first(op: &Op) -> Table {
     static TABLES: Mutex<Option<HashMap<&'static str, Table>>> = Mutex::new(None);
-    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tables = fork::lock(&TABLES);
     tables.get_or_insert_with(HashMap::new).entry(op.kind()).or_insert_with(|| ordered(rows(op)))
 }
 

@@ -163,10 +163,10 @@ fn normal_cdf<N: Num>(s: N) -> N {
     s.mul(N::constant(FRAC_1_SQRT_2)).erf().mul_add(half, half)
 }
 
-/// The argument of the hyperbolic tangent in gelu_tanh; beyond 20 it is saturated already and must not overflow.
+/// The argument of the hyperbolic tangent in gelu_tanh, bounded where it is saturated already, in `f64` too, and must not overflow.
 #[inline(always)]
 fn gelu_bounded<N: Num>(s: N) -> (N, N) {
-    let c = s.clamp(-20.0, 20.0);
+    let c = s.clamp(-24.0, 24.0);
     let cube = c.mul(c).mul(N::constant(SQRT_2_OVER_PI * GELU_CUBE));
     (c, cube)
 }

@@ -37,6 +37,11 @@ impl FreeList {
         self.0.insert(offset, len);
     }
 
+    /// Free bytes.
+    pub(super) fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+
     /// Sizes of the free ranges.
     #[cfg(test)]
     pub(super) fn sizes(&self) -> Vec<usize> {

@@ -3,7 +3,8 @@
 use super::{Code, CodeError, Entry};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap, mmap_anonymous, mprotect, munmap};
+use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap};
+use rustix::process::{Resource, getrlimit};
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
@@ -38,9 +39,23 @@ impl Map {
         Ok(Map { start, len })
     }
 
-    fn file(fd: &OwnedFd, len: usize, prot: ProtFlags, step: &'static str) -> Result<Map, CodeError> {
+    /// The view of a file that writes to it. Forked children do not have it.
+    fn writable(fd: &OwnedFd, len: usize) -> Result<Map, CodeError> {
+        let step = "mapping a memory file to write";
         // SAFETY: a new mapping at an address of the system's choice touches no memory that anyone uses.
-        let start = unsafe { mmap(null_mut(), len, prot, MapFlags::SHARED, fd, 0) }.map_err(refused(step))?;
+        let start = unsafe { mmap(null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, fd, 0) }.map_err(refused(step))?;
+        let map = Map::from_raw(start, len, step)?;
+        // SAFETY: the range is this mapping; in this process the advice changes nothing.
+        unsafe { madvise(start, len, Advice::LinuxDontFork) }.map_err(refused("keeping a memory file from children"))?;
+        Ok(map)
+    }
+
+    /// The view of a file that runs it: what is written through the other one appears here, but should somebody make this one writable, what he writes
+    /// is a copy of his own.
+    fn executable(fd: &OwnedFd, len: usize) -> Result<Map, CodeError> {
+        let step = "mapping a memory file to execute";
+        // SAFETY: as above.
+        let start = unsafe { mmap(null_mut(), len, ProtFlags::READ | ProtFlags::EXEC, MapFlags::PRIVATE, fd, 0) }.map_err(refused(step))?;
         Map::from_raw(start, len, step)
     }
 
@@ -78,10 +93,15 @@ impl DualMap {
         let fd = memfd_create(c"oxidnn-code", MemfdFlags::CLOEXEC | MemfdFlags::EXEC)
             .or_else(|_| memfd_create(c"oxidnn-code", MemfdFlags::CLOEXEC))
             .map_err(refused("memfd_create"))?;
-        ftruncate(&fd, len as u64).map_err(refused("ftruncate"))?;
-        let writable = Map::file(&fd, len, ProtFlags::READ | ProtFlags::WRITE, "mapping a memory file to write")?;
-        let executable = Map::file(&fd, len, ProtFlags::READ | ProtFlags::EXEC, "mapping a memory file to execute")?;
-        Ok(DualMap { writable, executable })
+        // Beyond the limit the system sends a signal that ends the process.
+        if let Some(limit) = getrlimit(Resource::Fsize).current.filter(|&limit| limit < len as u64) {
+            return Err(CodeError::Refused {
+                step: "sizing a memory file",
+                reason: format!("files may have {limit} bytes (RLIMIT_FSIZE)"),
+            });
+        }
+        ftruncate(&fd, len as u64).map_err(refused("sizing a memory file"))?;
+        Ok(DualMap { writable: Map::writable(&fd, len)?, executable: Map::executable(&fd, len)? })
     }
 
     pub(super) fn len(&self) -> usize {

@@ -6,8 +6,9 @@
 //! policies, `noexec`), every kernel gets anonymous pages of its own that are written first and made executable then. Where that is refused
 //! as well, [`CodeError::Refused`] says so, and the caller runs without generated code.
 //!
-//! A forked process shares memory files with its parent. From a fork on, neither writes to the chunks that both have: new code goes to new
-//! chunks, freed code in old ones is left as it is.
+//! A forked child runs its parent's code in the memory files that both have. It cannot write to them: it has no writable view, and what it does to the
+//! executable one becomes a copy of its own. It frees nothing in its parent's arena and installs nothing there ([`CodeError::Inherited`]), but
+//! makes an arena of its own. The parent leaves the code alone that it had at the fork, freed or not, since the child may run it.
 //!
 //! On x86-64 code that is written before its address is published needs no flush; freed space is filled with traps, so that a stale
 //! pointer stops instead of running another kernel's bytes.
@@ -47,6 +48,9 @@ pub enum CodeError {
         /// Most that may be mapped.
         budget: usize,
     },
+    /// The arena was made by a process that this one was forked from.
+    #[error("this arena belongs to the process that this one was forked from")]
+    Inherited,
     /// The system or processor cannot run x86-64 code from the System V world.
     #[error("generated code needs x86-64 Linux")]
     Unsupported,
@@ -108,6 +112,8 @@ pub struct CodeArena(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     options: Options,
+    /// The process that made it. Others take no lock, which a thread that they do not have may hold.
+    process: u64,
     state: Mutex<State>,
 }
 
@@ -116,8 +122,6 @@ struct State {
     chunks: Vec<Chunk>,
     stats: Stats,
     next_chunk: u64,
-    /// Set once two views were refused.
-    own_pages: bool,
 }
 
 #[derive(Debug)]
@@ -129,7 +133,12 @@ struct Chunk {
 
 #[derive(Debug)]
 enum Memory {
-    TwoViews { map: DualMap, free: FreeList, forks: u64 },
+    /// Space is `lost` once code was freed that children may run.
+    TwoViews {
+        map: DualMap,
+        free: FreeList,
+        lost: bool,
+    },
     OwnPages(Anonymous),
 }
 
@@ -146,29 +155,38 @@ impl CodeArena {
     /// An empty arena. Nothing is mapped before code is installed.
     pub fn new(options: Options) -> CodeArena {
         fork::watch();
-        let own_pages = options.mode == Mode::OwnPages;
-        CodeArena(Arc::new(Shared { options, state: Mutex::new(State { own_pages, ..State::default() }) }))
+        CodeArena(Arc::new(Shared { options, process: fork::process(), state: Mutex::default() }))
     }
 
     /// Copies code to executable memory; `name` is what profilers show.
     ///
     /// # Errors
-    /// [`CodeError`]: memory is refused, or the budget does not allow it.
+    /// [`CodeError`]: memory is refused, the budget does not allow it, or the arena is another process's.
     pub fn install(&self, name: &str, assembled: &Assembled) -> Result<Code, CodeError> {
         if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
             return Err(CodeError::Unsupported);
         }
-        let bytes = &assembled.bytes;
+        if self.0.process != fork::process() {
+            return Err(CodeError::Inherited);
+        }
+        let (bytes, forks) = (&assembled.bytes, fork::count());
         let (chunk, address) = self.0.place(bytes)?;
         if let Some(path) = &self.0.options.perf_map {
             append_perf_map(path, address, bytes.len(), name);
         }
-        Ok(Code(Arc::new(Installed { arena: self.clone(), chunk, address, len: bytes.len(), name: name.into() })))
+        Ok(Code(Arc::new(Installed { arena: self.clone(), chunk, forks, address, len: bytes.len(), name: name.into() })))
     }
 
     /// What it holds now.
     pub fn stats(&self) -> Stats {
         self.0.lock().stats
+    }
+
+    /// Bytes of code that the budget still allows, if they come in pieces that fit.
+    pub fn room(&self) -> usize {
+        let state = self.0.lock();
+        let free = |chunk: &Chunk| if let Memory::TwoViews { free, .. } = &chunk.memory { free.total() } else { 0 };
+        self.0.options.budget.saturating_sub(state.stats.mapped) + state.chunks.iter().map(free).sum::<usize>()
     }
 }
 
@@ -181,9 +199,9 @@ impl Shared {
     fn place(&self, bytes: &[u8]) -> Result<(u64, usize), CodeError> {
         let mut state = self.lock();
         let state = &mut *state;
-        if !state.own_pages {
+        if self.options.mode != Mode::OwnPages {
             match self.place_two_views(state, bytes) {
-                Err(CodeError::Refused { .. }) if self.options.mode == Mode::Auto => state.own_pages = true,
+                Err(CodeError::Refused { .. }) if self.options.mode == Mode::Auto => {}
                 done => return done,
             }
         }
@@ -194,13 +212,9 @@ impl Shared {
     }
 
     fn place_two_views(&self, state: &mut State, bytes: &[u8]) -> Result<(u64, usize), CodeError> {
-        let forks = fork::count();
         let need = bytes.len().next_multiple_of(ALIGN).max(ALIGN);
         for chunk in &mut state.chunks {
-            let Memory::TwoViews { map, free, forks: at } = &mut chunk.memory else { continue };
-            if *at != forks {
-                continue;
-            }
+            let Memory::TwoViews { map, free, .. } = &mut chunk.memory else { continue };
             if let Some(offset) = free.take(need) {
                 map.write(offset, bytes);
                 chunk.kernels += 1;
@@ -216,7 +230,7 @@ impl Shared {
         let offset = free.take(need).unwrap_or(0);
         map.write(offset, bytes);
         let address = map.address() + offset;
-        Ok((state.add(Memory::TwoViews { map, free, forks }, bytes.len()), address))
+        Ok((state.add(Memory::TwoViews { map, free, lost: false }, bytes.len()), address))
     }
 
     fn allow(&self, state: &State, need: usize) -> Result<(), CodeError> {
@@ -227,8 +241,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives the space of a kernel back; chunks that are empty are unmapped, but for one.
-    fn release(&self, id: u64, address: usize, len: usize) {
+    /// Gives the space of a kernel back; chunks that are empty are unmapped, but for one that is as new.
+    fn release(&self, code: &Installed) {
+        if self.process != fork::process() {
+            return;
+        }
+        let Installed { chunk: id, address, len, .. } = *code;
         let mut state = self.lock();
         let state = &mut *state;
         let Some(at) = state.chunks.iter().position(|c| c.id == id) else { return };
@@ -238,13 +256,17 @@ impl Shared {
         state.stats.kernels -= 1;
         state.stats.code -= len;
         let keep = match &mut chunk.memory {
-            Memory::TwoViews { map, free, forks } if *forks == fork::count() => {
+            Memory::TwoViews { map, free, lost } if code.forks == fork::count() => {
                 let (offset, space) = (address - map.address(), len.next_multiple_of(ALIGN).max(ALIGN));
                 map.trap(offset, space);
                 free.give(offset, space);
-                chunk.kernels > 0 || !spare
+                chunk.kernels > 0 || !(spare || *lost)
             }
-            _ => chunk.kernels > 0,
+            Memory::TwoViews { lost, .. } => {
+                *lost = true;
+                chunk.kernels > 0
+            }
+            Memory::OwnPages(_) => chunk.kernels > 0,
         };
         if !keep {
             let chunk = state.chunks.swap_remove(at);
@@ -287,6 +309,8 @@ pub struct Code(Arc<Installed>);
 struct Installed {
     arena: CodeArena,
     chunk: u64,
+    /// Forks before it was installed: children of later ones may run it.
+    forks: u64,
     address: usize,
     len: usize,
     name: Box<str>,
@@ -294,7 +318,7 @@ struct Installed {
 
 impl Drop for Installed {
     fn drop(&mut self) {
-        self.arena.0.release(self.chunk, self.address, self.len);
+        self.arena.0.release(self);
     }
 }
 

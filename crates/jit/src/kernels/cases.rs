@@ -182,7 +182,7 @@ impl Case {
                 let terms = (0..self.taps).flat_map(|t| (0..self.depth()).map(move |k| (t, k)));
                 let flipped = if matches!(self.dot.product, Product::S8S8 | Product::S8S7) && !self.isa.amx { 128 } else { 0 };
                 let sum: i32 = terms.map(|(t, k)| (self.a(t, row, k) + flipped) * self.b(t, k, column)).sum();
-                let sum = sum + if self.dot.start == Start::Load { before as i32 } else { 0 };
+                let sum = sum + if self.dot.start == Start::Zero { 0 } else { before as i32 };
                 want = if self.dot.product.is_whole() { sum as u32 } else { (sum as f32).to_bits() };
             }
             // -0 and 0 are the same sum.

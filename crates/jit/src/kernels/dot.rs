@@ -129,6 +129,8 @@ pub enum Start {
     Zero,
     /// What is at [`Args::sums`].
     Load,
+    /// Zeros, and what is at [`Args::sums`] is added in the end: as a sum of sums, long ones are rounded less.
+    Add,
 }
 
 /// How far the lines of `B` are apart.
@@ -182,7 +184,7 @@ pub struct Args {
     pub b_panel: usize,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
-    /// What is added to the strips' places of sums, in the first panel: where [`Start::Load`] reads and [`Sums::store`] writes.
+    /// What is added to the strips' places of sums, in the first panel: where [`Start::Load`] and [`Start::Add`] read and [`Sums::store`] writes.
     pub sums: *mut u8,
     /// Distance of the rows of sums there in bytes.
     pub sums_row: usize,

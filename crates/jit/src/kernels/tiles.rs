@@ -240,7 +240,8 @@ impl Tiles {
         for (i, j) in each() {
             match self.start {
                 Start::Zero => f.tile_zero(sum(i, j)),
-                Start::Load => f.tile_load(sum(i, j), (rows[i], place(j)), at.sums_row, Reuse::Near),
+                // The unit rounds every product into the sums that it holds, whatever they began with.
+                Start::Load | Start::Add => f.tile_load(sum(i, j), (rows[i], place(j)), at.sums_row, Reuse::Near),
             }
         }
         let argument = |f: &mut Function, field: usize| f.load_int(at.args.at(field as i32));

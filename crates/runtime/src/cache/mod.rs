@@ -5,17 +5,19 @@
 //! depends on besides the problem (instruction sets, cores) belongs to the engine, so the device's identity stands for it in the key.
 
 mod lru;
+mod step;
 #[cfg(test)]
 mod tests;
 
 pub use lru::Lru;
 
 use crate::code::Code;
+use crate::fork::{self, Locked};
 use crate::{DeviceId, PrimitiveDesc, knobs};
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
 
 /// What an entry is found by; the hash is made once.
 #[derive(PartialEq, Eq, Debug)]
@@ -113,12 +115,14 @@ impl Cache {
         Cache { state: Mutex::new(State { entries, flights, hits: 0, misses: 0, evictions: 0 }) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    fn lock(&self) -> Locked<'_, State> {
+        fork::lock(&self.state)
     }
 
     /// The code of `key`, made by `make` unless it is there; true when it was.
     pub(crate) fn get(&self, key: &Arc<Key>, make: impl FnOnce() -> Result<Code, Error>) -> Result<(Arc<Code>, bool), Error> {
+        // Nobody forks while code is made: a child would wait for its maker.
+        let _inside = fork::enter();
         let flight = {
             let mut state = self.lock();
             if let Some(code) = state.entries.get(key).cloned() {
@@ -151,7 +155,7 @@ impl Cache {
     fn landed(&self, key: &Arc<Key>, result: &Result<Arc<Code>, Error>) {
         let mut state = self.lock();
         state.flights.remove(key);
-        if let Ok(code) = result {
+        if let Some(code) = result.as_ref().ok().filter(|code| !code.is_stopgap()) {
             let weight = size_of::<Key>() + code.exec().footprint();
             let gone = state.entries.insert(key.clone(), code.clone(), weight);
             state.evictions += gone.len() as u64;
@@ -178,7 +182,7 @@ impl Cache {
 
 fn cache() -> &'static Cache {
     static CACHE: OnceLock<Cache> = OnceLock::new();
-    CACHE.get_or_init(|| {
+    fork::once(&CACHE, || {
         let knobs = knobs::now();
         Cache::new(knobs.cache_capacity, knobs.cache_bytes)
     })
@@ -186,7 +190,7 @@ fn cache() -> &'static Cache {
 
 /// The code of `desc`; true when it was there.
 pub(crate) fn code(desc: &PrimitiveDesc) -> Result<(Arc<Code>, bool), Error> {
-    cache().get(desc.key(), || desc.plan().build().map(Code::new))
+    cache().get(desc.key(), || step::build(desc))
 }
 
 /// Whether the cache holds the code of `desc`.

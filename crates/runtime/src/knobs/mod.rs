@@ -6,8 +6,10 @@
 #[cfg(test)]
 mod tests;
 
+use crate::fork::{self, Locked};
+use crate::threads::{LEAST_MOST, most_threads};
 use oxidnn_spec::FpMathMode;
-use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 /// One knob.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +66,12 @@ pub const KNOBS: &[Knob] = &[
     knob("JIT", "0, 1", "1", "0: no code is generated, portable kernels do everything"),
     knob("JIT_DUMP", "0, 1", "0", "every generated kernel is written to a file `dnnl_dump_cpu_NAME.NUMBER.bin` in the working directory"),
     knob("JIT_PROFILE", "0 to 15; 2 in the sum: perf", "0", "names of generated kernels are written to /tmp/perf-PID.map for `perf`"),
-    knob("NUM_THREADS", "a number of threads, 0: all cores", "0", "threads of the process-wide pool, the calling one included"),
+    knob(
+        "NUM_THREADS",
+        "a number of threads, 0: all cores",
+        "0",
+        "threads of the process-wide pool, the calling one included; at most 1024, or 4 for each core where that is more",
+    ),
     knob("SPIN_MICROSECONDS", "microseconds", "100", "how long an idle thread of the pool looks for work before it sleeps"),
     knob(
         "GRAPH_DUMP",
@@ -83,6 +90,12 @@ pub const KNOBS: &[Knob] = &[
         "a number of entries",
         "1024",
         "how many compiled partitions are kept for reuse; 0: none",
+    ),
+    knob(
+        "ASYNCHRONOUS_STREAMS",
+        "0, 1",
+        "0",
+        "new streams of a CPU compute on a thread of their own, and executions return at once; host addresses must not be touched before a wait",
     ),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
     knob("KERNEL_STORE", "MiB", "256", "how much compiled GPU code is kept in the user's cache directory for later processes; 0: none"),
@@ -141,6 +154,8 @@ pub struct Knobs {
     pub num_threads: Option<usize>,
     /// `SPIN_MICROSECONDS`.
     pub spin_microseconds: u64,
+    /// `ASYNCHRONOUS_STREAMS`; [`asynchronous_streams`] says what holds now.
+    pub asynchronous_streams: bool,
     /// `SCRATCH_BUDGET`, in bytes.
     pub scratch_budget: usize,
     /// `KERNEL_STORE`, in bytes.
@@ -196,12 +211,13 @@ struct Chosen {
     fpmath: Option<FpMathMode>,
     jit_dump: Option<bool>,
     jit_profile: Option<bool>,
+    asynchronous_streams: Option<bool>,
 }
 
-static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen { fpmath: None, jit_dump: None, jit_profile: None });
+static CHOSEN: Mutex<Chosen> = Mutex::new(Chosen { fpmath: None, jit_dump: None, jit_profile: None, asynchronous_streams: None });
 
-fn chosen() -> MutexGuard<'static, Chosen> {
-    CHOSEN.lock().unwrap_or_else(|e| e.into_inner())
+fn chosen() -> Locked<'static, Chosen> {
+    fork::lock(&CHOSEN)
 }
 
 /// The precision that f32 computation may be lowered to where nothing else is asked for: faces give it to new attributes.
@@ -234,9 +250,19 @@ pub fn set_jit_profile(on: bool) {
     chosen().jit_profile = Some(on);
 }
 
+/// Whether new streams of a CPU are asynchronous where nothing else is asked for.
+pub fn asynchronous_streams() -> bool {
+    chosen().asynchronous_streams.unwrap_or(get().asynchronous_streams)
+}
+
+/// Changes [`asynchronous_streams`], whatever the environment says.
+pub fn set_asynchronous_streams(on: bool) {
+    chosen().asynchronous_streams = Some(on);
+}
+
 fn read() -> &'static (Knobs, Vec<String>) {
     static KNOBS: OnceLock<(Knobs, Vec<String>)> = OnceLock::new();
-    KNOBS.get_or_init(|| parse(&|v| std::env::var(v).ok()))
+    fork::once(&KNOBS, || parse(&|v| std::env::var(v).ok()))
 }
 
 /// The variable that sets knob `name`, and its value.
@@ -260,8 +286,9 @@ pub(crate) fn parse(environment: &dyn Fn(&str) -> Option<String>) -> (Knobs, Vec
         jit: parser.value("JIT", flag),
         jit_dump: parser.value("JIT_DUMP", flag),
         jit_profile: parser.value("JIT_PROFILE", |v| v.parse::<u8>().ok().filter(|n| *n < 16).map(|n| n & 2 != 0)),
-        num_threads: parser.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n))),
+        num_threads: parser.threads(),
         spin_microseconds: parser.value("SPIN_MICROSECONDS", |v| v.parse().ok()),
+        asynchronous_streams: parser.value("ASYNCHRONOUS_STREAMS", flag),
         scratch_budget: parser.value("SCRATCH_BUDGET", mebibytes),
         kernel_store: parser.value("KERNEL_STORE", mebibytes),
         graph_dump: parser.value("GRAPH_DUMP", dumps),
@@ -311,6 +338,17 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    /// The threads asked for, as far as a pool may have them.
+    fn threads(&mut self) -> Option<usize> {
+        let asked = self.value("NUM_THREADS", |v| v.parse().ok().map(|n: usize| (n > 0).then_some(n)))?;
+        if asked <= LEAST_MOST || asked <= most_threads() {
+            return Some(asked);
+        }
+        let most = most_threads();
+        self.warnings.push(format!("NUM_THREADS={asked} is more than the {most} threads that a pool may have here; using {most}"));
+        Some(most)
+    }
+
     /// The value of knob `name`: the environment's if it can be read, else the table's default.
     ///
     /// # Panics

@@ -29,3 +29,12 @@ fn what_is_not_understood_is_reported_and_has_no_effect() {
     assert_eq!(warnings[0], "ONEDNN_PRIMITIVE_CACHE_CAPACITY=-1 is not understood; expected a number of entries; using 1024");
     assert_eq!(warnings.len(), 2);
 }
+
+#[test]
+fn absurd_numbers_of_threads_are_bounded_and_reported() {
+    let (k, warnings) = parse_with(&[("ONEDNN_NUM_THREADS", "100000000")]);
+    assert_eq!(k.num_threads, Some(most_threads()));
+    assert!(warnings[0].starts_with("NUM_THREADS=100000000 is more than the ") && warnings.len() == 1, "{warnings:?}");
+    let (k, warnings) = parse_with(&[("ONEDNN_NUM_THREADS", "1024")]);
+    assert_eq!((k.num_threads, warnings.len()), (Some(1024), 0));
+}

@@ -16,10 +16,19 @@ pub struct Allocation {
 }
 
 enum Owner {
-    Host(Layout),
+    Host { start: *mut u8, layout: Layout },
     Device { _memory: Box<dyn Any + Send + Sync> },
     Nobody,
 }
+
+// SAFETY: whoever owns the value owns the memory, which is no thread's.
+unsafe impl Send for Owner {}
+// SAFETY: the address is used only to free the memory, with the value gone.
+unsafe impl Sync for Owner {}
+
+/// Alignment that the allocator gives by itself. Asked for more, it writes the zeros itself, touching every page; at this one it takes pages that the
+/// system has zeroed, which cost nothing before they are used.
+const NATURAL: usize = 16;
 
 impl Allocation {
     /// `bytes` of zeroed host memory, 64-byte aligned.
@@ -31,15 +40,17 @@ impl Allocation {
             return Ok(Allocation { region: Region::empty(), owner: Owner::Nobody });
         }
         let oom = || Error::OutOfMemory { bytes, what: "memory".into() };
-        let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| oom())?;
+        let room = bytes.checked_add(ALIGNMENT - NATURAL).ok_or_else(oom)?;
+        let layout = Layout::from_size_align(room, NATURAL).map_err(|_| oom())?;
         // SAFETY: the layout's size is not zero.
-        let ptr = unsafe { alloc_zeroed(layout) };
-        if ptr.is_null() {
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() {
             return Err(oom());
         }
-        // SAFETY: the region was just allocated and is this value's own until it is dropped; who hands it out guards its use.
-        let buf = unsafe { Buf::new(ptr, bytes) };
-        Ok(Allocation { region: Region::host(buf), owner: Owner::Host(layout) })
+        let skip = start.addr().next_multiple_of(ALIGNMENT) - start.addr();
+        // SAFETY: the region was just allocated with room for what is skipped, and is this value's own until it is dropped; who hands it out guards its use.
+        let buf = unsafe { Buf::new(start.add(skip), bytes) };
+        Ok(Allocation { region: Region::host(buf), owner: Owner::Host { start, layout } })
     }
 
     /// Memory at `region` that dropping `memory` frees.
@@ -63,9 +74,9 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        if let Owner::Host(layout) = self.owner {
+        if let Owner::Host { start, layout } = self.owner {
             // SAFETY: allocated by `host` with this layout, freed once.
-            unsafe { dealloc(self.region.as_ptr(), layout) }
+            unsafe { dealloc(start, layout) }
         }
     }
 }

@@ -7,9 +7,10 @@
 
 #[cfg(test)]
 mod tests;
+pub(crate) mod user;
 
 use crate::memory::Allocation;
-use crate::{Buf, knobs};
+use crate::{Buf, fork, knobs};
 use oxidnn_spec::Error;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -46,7 +47,7 @@ pub struct ScratchStats {
 /// The process's arena; its budget is the knob `SCRATCH_BUDGET`.
 pub fn arena() -> &'static Arena {
     static ARENA: OnceLock<Arena> = OnceLock::new();
-    ARENA.get_or_init(|| Arena::new(knobs::get().scratch_budget))
+    fork::once(&ARENA, || Arena::new(knobs::get().scratch_budget))
 }
 
 /// The shard of the calling thread.
@@ -98,15 +99,16 @@ impl Arena {
         Ok(Lease { buf: block.buf().part(0, bytes), block: Some((self, block)) })
     }
 
-    fn shard(&self, i: usize) -> MutexGuard<'_, Vec<Allocation>> {
-        self.shards[i % SHARDS].lock().unwrap_or_else(|e| e.into_inner())
+    /// A shard, where it does not stay locked.
+    fn shard(&self, i: usize) -> Option<MutexGuard<'_, Vec<Allocation>>> {
+        fork::try_lock(&self.shards[i % SHARDS])
     }
 
     /// The smallest idle block that is large enough, of the thread's shard or else of another.
     fn find(&self, bytes: usize) -> Option<Allocation> {
         let home = home();
         (home..home + SHARDS).find_map(|i| {
-            let mut blocks = self.shard(i);
+            let mut blocks = self.shard(i)?;
             let fit = |(_, b): &(usize, &Allocation)| b.buf().len() >= bytes;
             let (at, _) = blocks.iter().enumerate().rev().filter(fit).min_by_key(|(_, b)| b.buf().len())?;
             let block = blocks.swap_remove(at);
@@ -116,11 +118,10 @@ impl Arena {
     }
 
     fn grow(&self, bytes: usize) -> Result<Allocation, Error> {
-        let outgrown = {
-            let mut blocks = self.shard(home());
+        let outgrown = self.shard(home()).and_then(|mut blocks| {
             let largest = blocks.iter().enumerate().max_by_key(|(_, b)| b.buf().len()).map(|(i, _)| i);
             largest.map(|i| blocks.swap_remove(i))
-        };
+        });
         if let Some(block) = &outgrown {
             self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
         }
@@ -134,8 +135,11 @@ impl Arena {
     fn give_back(&self, block: Allocation) {
         let size = block.buf().len();
         self.leased.fetch_sub(size, Ordering::Relaxed);
+        let home = home();
+        let Some(mut blocks) = (home..home + SHARDS).find_map(|i| self.shard(i)) else { return };
         let idle = self.idle.fetch_add(size, Ordering::Relaxed) + size;
-        self.shard(home()).push(block);
+        blocks.push(block);
+        drop(blocks);
         if idle > self.budget.load(Ordering::Relaxed) {
             self.trim(self.budget.load(Ordering::Relaxed));
         }
@@ -146,7 +150,7 @@ impl Arena {
         let home = home();
         for i in home + 1..home + 1 + SHARDS {
             while self.idle.load(Ordering::Relaxed) > bytes {
-                let mut blocks = self.shard(i);
+                let Some(mut blocks) = self.shard(i) else { break };
                 if blocks.is_empty() {
                     break;
                 }

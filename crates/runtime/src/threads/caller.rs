@@ -1,5 +1,6 @@
 //! The caller's own thread pool behind [`Executor`].
 
+use super::float::{Adopted, FloatMode};
 use super::panics::{FirstPanic, resume};
 use crate::{Executor, Inline};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -61,7 +62,9 @@ impl Executor for Adapter {
             false => Tasks::default(),
         });
         let ranges = &ranges[..count];
+        let mode = FloatMode::current();
         let work = |worker: usize| {
+            let _adopted = Adopted::new(mode);
             for i in 0..count {
                 let range = &ranges[(worker + i) % count];
                 loop {

@@ -4,6 +4,9 @@
 //! who does which task.
 
 mod caller;
+mod cores;
+mod end;
+mod float;
 mod panics;
 mod place;
 mod pool;
@@ -11,9 +14,11 @@ mod pool;
 mod tests;
 
 pub use caller::CallerPool;
+pub(crate) use cores::LEAST_MOST;
+pub use cores::{cores, most_threads};
 pub use pool::ForkJoin;
 
-use crate::{Executor, Inline, knobs};
+use crate::{Executor, Inline, fork, knobs};
 use caller::Adapter;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -108,20 +113,14 @@ impl fmt::Debug for Threads {
 /// The process-wide pool: as many threads as the knob `NUM_THREADS` says, else as the process may use cores.
 pub fn global() -> &'static ForkJoin {
     static POOL: OnceLock<ForkJoin> = OnceLock::new();
-    POOL.get_or_init(|| ForkJoin::new(default_threads(), spin()))
+    fork::once(&POOL, || ForkJoin::of_process(default_threads(), spin()))
 }
 
-/// Number of threads of the process-wide pool.
+/// Number of threads of the process-wide pool, if the system gives as many.
 pub fn default_threads() -> usize {
     knobs::get().num_threads.unwrap_or_else(cores)
 }
 
 fn spin() -> Duration {
     Duration::from_micros(knobs::get().spin_microseconds)
-}
-
-/// Cores that the process might use when this was first asked (affinity and quota respected): asking the system takes 0.1 ms.
-fn cores() -> usize {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }

@@ -20,7 +20,6 @@ impl Waker {
     /// Moves this thread, a worker, to another core if it is on that one. Where the system refuses, it stays.
     pub(super) fn part(&self, me: &Sleeper) {
         if let Some(core) = system::core().filter(|core| core + 1 == self.0.load(Ordering::Relaxed)) {
-            me.note();
             me.0.leave(core);
         }
     }
@@ -31,9 +30,9 @@ impl Waker {
 pub(super) struct Sleeper(system::Thread);
 
 impl Sleeper {
-    /// This thread is the worker, and is about to sleep or to part.
-    pub(super) fn note(&self) {
-        self.0.note();
+    /// This thread is the worker.
+    pub(super) fn is_me(&self) {
+        self.0.is_me();
     }
 
     /// Sends the worker, which waits to run, from this thread's core to another. Where the system refuses, it stays.
@@ -47,35 +46,39 @@ impl Sleeper {
 #[cfg(target_os = "linux")]
 mod system {
     use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
-    use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     pub(super) fn core() -> Option<usize> {
         Some(sched_getcpu())
     }
 
-    /// A thread, and the cores that it may run on: asked for and changed under the lock, so that nobody takes the change for what was before.
+    /// A thread.
     #[derive(Default)]
-    pub(super) struct Thread(Mutex<Option<(Pid, CpuSet)>>);
+    pub(super) struct Thread {
+        id: OnceLock<Pid>,
+        /// Somebody is changing its cores: nobody else does, who would take the change for what was before.
+        leaving: AtomicBool,
+    }
 
     impl Thread {
-        fn lock(&self) -> MutexGuard<'_, Option<(Pid, CpuSet)>> {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        pub(super) fn is_me(&self) {
+            let _ = self.id.set(gettid());
         }
 
-        pub(super) fn note(&self) {
-            let mut own = self.lock();
-            *own = sched_getaffinity(None).ok().map(|cores| (gettid(), cores));
-        }
-
-        /// May not run on a core for a moment.
+        /// May not run on a core for a moment. Which cores it may run on is asked for now, and again before it gets them back: they are the program's to
+        /// change at any time.
         pub(super) fn leave(&self, core: usize) {
-            let own = self.lock();
-            let Some((id, cores)) = own.filter(|_| core < CpuSet::MAX_CPU) else { return };
-            let mut others = cores;
-            others.unset(core);
-            if others.count() > 0 && sched_setaffinity(Some(id), &others).is_ok() {
-                let _ = sched_setaffinity(Some(id), &cores);
+            let Some(&id) = self.id.get().filter(|_| core < CpuSet::MAX_CPU && !self.leaving.swap(true, Ordering::Acquire)) else { return };
+            if let Ok(cores) = sched_getaffinity(Some(id)) {
+                let mut others = cores;
+                others.unset(core);
+                let has_left = others.count() > 0 && others != cores && sched_setaffinity(Some(id), &others).is_ok();
+                if has_left && sched_getaffinity(Some(id)).is_ok_and(|now| now == others) {
+                    let _ = sched_setaffinity(Some(id), &cores);
+                }
             }
+            self.leaving.store(false, Ordering::Release);
         }
     }
 }
@@ -83,7 +86,7 @@ mod system {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::{Sleeper, Waker};
-    use rustix::thread::sched_getaffinity;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     #[test]
     fn who_leaves_may_go_where_he_might_before() {
@@ -91,11 +94,27 @@ mod tests {
         let (waker, worker) = (Waker::default(), Sleeper::default());
         worker.send_away();
         waker.part(&worker);
+        worker.is_me();
         waker.is_me();
         waker.part(&worker);
         worker.send_away();
         worker.0.leave(usize::MAX);
         assert!(sched_getaffinity(None).unwrap() == before);
+    }
+
+    #[test]
+    fn cores_that_a_worker_was_given_meanwhile_are_kept() {
+        let before = sched_getaffinity(None).unwrap();
+        let Some(core) = (0..CpuSet::MAX_CPU).find(|&core| before.is_set(core)) else { return };
+        let worker = Sleeper::default();
+        worker.is_me();
+        let mut one = CpuSet::new();
+        one.set(core);
+        sched_setaffinity(None, &one).unwrap();
+        worker.send_away();
+        worker.0.leave(core);
+        assert!(sched_getaffinity(None).unwrap() == one);
+        sched_setaffinity(None, &before).unwrap();
     }
 }
 
@@ -110,7 +129,7 @@ mod system {
     pub(super) struct Thread;
 
     impl Thread {
-        pub(super) fn note(&self) {}
+        pub(super) fn is_me(&self) {}
         pub(super) fn leave(&self, _: usize) {}
     }
 }

@@ -2,7 +2,12 @@
 //!
 //! A job is `tasks` calls of a body. The calling thread is worker 0 and takes part. Each worker has a contiguous range of the tasks and
 //! claims them one by one; who is done with his own range helps the others, so nobody waits for a thread that the system does not run, and
-//! the caller alone can finish a job (after a fork, too).
+//! the caller alone can finish a job.
+//!
+//! A forked child has none of the workers, and slots and locks as they happened to be: it starts workers of its own when it first has a job
+//! for them, and looks at nothing of its parent's ([`Own`]).
+//!
+//! Workers compute in the caller's floating-point environment ([`float`](super::float)), which the job brings along.
 //!
 //! **Protocol.** `control` holds the job's number, its workers, and whether it is open. Only the thread that holds `taken` writes it.
 //! - The caller writes the job, opens it (release), wakes sleepers if there are any, works, closes the job, and waits for each worker that
@@ -34,8 +39,12 @@
 //!
 //! The caller wakes sleepers one after the other. A tree of wakers was slower (80 us with 16 threads): each level costs a wake-up's latency.
 
+use super::cores::{cores, most_threads, spread};
+use super::end;
+use super::float::FloatMode;
 use super::panics::{FirstPanic, resume};
 use super::place::{Sleeper, Waker};
+use crate::fork::{self, Own};
 use crate::{Executor, Inline};
 use std::cell::{Cell, UnsafeCell};
 use std::fmt;
@@ -51,6 +60,21 @@ struct Padded<T>(T);
 
 /// A fork-join pool.
 pub struct ForkJoin {
+    crew: Own<Crew>,
+    wish: Wish,
+}
+
+/// What a pool is made of.
+#[derive(Clone, Copy)]
+struct Wish {
+    threads: usize,
+    spin: Duration,
+    /// Workers may run on all cores of the process, not only on those of the thread that starts them.
+    everywhere: bool,
+}
+
+/// The workers of one process.
+struct Crew {
     shared: Arc<Shared>,
     handles: Vec<JoinHandle<()>>,
 }
@@ -65,6 +89,8 @@ struct Shared {
     waiter: Mutex<Option<Thread>>,
     waker: Waker,
     spin: Duration,
+    /// Whose threads the workers are.
+    process: u64,
 }
 
 /// One worker; slot 0 stands for the caller.
@@ -84,6 +110,7 @@ struct Job {
     tasks: u64,
     workers: u64,
     tag: u64,
+    mode: FloatMode,
 }
 
 // SAFETY: `job` is written by the holder of `taken` while no worker is IN, and read by workers that are IN; all else is atomics and locks.
@@ -102,6 +129,7 @@ const AWAITED: u32 = 3;
 /// `control`: the job's number above bit 16, the number of workers, the open bit.
 const OPEN: u64 = 1;
 const STOP: u64 = u64::MAX;
+/// More than [`most_threads`] is on any machine, fewer than a job has bits for.
 const MAX_THREADS: usize = 1 << 14;
 
 /// How long what is left of a job is to take for workers that are late to be sent to another core: what that costs is won back then.
@@ -128,10 +156,31 @@ thread_local! {
 }
 
 impl ForkJoin {
-    /// A pool of `threads`, the calling one included: `threads - 1` are started (fewer when the system gives no more) and run on return. Idle
-    /// ones spin for `spin` before they sleep.
+    /// A pool of `threads`, the calling one included: `threads - 1` are started (at most [`most_threads`], and fewer when the system gives no
+    /// more) and run on return, where the calling thread may run. Idle ones spin for `spin` before they sleep.
     pub fn new(threads: usize, spin: Duration) -> ForkJoin {
-        let threads = threads.clamp(1, MAX_THREADS);
+        ForkJoin::of(Wish { threads, spin, everywhere: false })
+    }
+
+    /// As [`ForkJoin::new`], of threads that run wherever the process may.
+    pub(super) fn of_process(threads: usize, spin: Duration) -> ForkJoin {
+        ForkJoin::of(Wish { threads, spin, everywhere: true })
+    }
+
+    fn of(wish: Wish) -> ForkJoin {
+        ForkJoin { crew: Own::new(Crew::new(wish)), wish }
+    }
+
+    #[inline]
+    fn crew(&self) -> &Crew {
+        self.crew.get(|| Crew::new(self.wish))
+    }
+}
+
+impl Crew {
+    fn new(wish: Wish) -> Crew {
+        let _inside = fork::enter();
+        let threads = wish.threads.clamp(1, most_threads().min(MAX_THREADS));
         let slot = |_| {
             Padded(Slot { state: AtomicU32::new(IDLE), claimed: AtomicU64::new(0), thread: OnceLock::new(), sleeper: Sleeper::default() })
         };
@@ -140,38 +189,46 @@ impl ForkJoin {
             control: Padded(AtomicU64::new(0)),
             sleepers: Padded(AtomicUsize::new(0)),
             taken: Padded(AtomicBool::new(false)),
-            job: Padded(UnsafeCell::new(Job { body: nothing, tasks: 0, workers: 0, tag: 0 })),
+            job: Padded(UnsafeCell::new(Job { body: nothing, tasks: 0, workers: 0, tag: 0, mode: FloatMode::current() })),
             slots: (0..threads).map(slot).collect(),
             panic: FirstPanic::default(),
             waiter: Mutex::new(None),
             waker: Waker::default(),
-            spin: if threads > super::cores() { Duration::ZERO } else { spin },
+            spin: if threads > cores() { Duration::ZERO } else { wish.spin },
+            process: fork::process(),
         });
         let start = |index: usize| {
             let shared = shared.clone();
-            thread::Builder::new().name(format!("oxidnn-{index}")).spawn(move || shared.worker(index)).ok()
+            let life = move || {
+                if wish.everywhere {
+                    spread();
+                }
+                shared.worker(index);
+            };
+            thread::Builder::new().name(format!("oxidnn-{index}")).spawn(life).ok()
         };
         let handles: Vec<_> = (1..threads).map_while(start).collect();
         for slot in &shared.slots[1..=handles.len()] {
             slot.0.thread.wait();
         }
-        ForkJoin { shared, handles }
+        Crew { shared, handles }
     }
 }
 
 impl Executor for ForkJoin {
     fn threads(&self) -> usize {
-        self.shared.slots.len()
+        self.crew().handles.len() + 1
     }
 
     fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
-        let workers = workers.min(self.threads()).min(tasks);
+        let crew = self.crew();
+        let workers = workers.min(crew.handles.len() + 1).min(tasks);
         let alone = workers <= 1 || tasks > u32::MAX as usize || INSIDE.get();
-        if alone || self.shared.taken.0.swap(true, Ordering::Acquire) {
+        if alone || crew.shared.taken.0.swap(true, Ordering::Acquire) {
             return Inline.run(1, tasks, body);
         }
-        let panic = self.shared.fork_join(workers, tasks, body);
-        self.shared.taken.0.store(false, Ordering::Release);
+        let panic = crew.shared.fork_join(workers, tasks, body);
+        crew.shared.taken.0.store(false, Ordering::Release);
         resume(panic);
     }
 }
@@ -182,7 +239,7 @@ impl Shared {
         let number = self.next_number();
         // SAFETY: only the lifetime changes; this function returns after all workers have left the job, and nobody else keeps the pointer.
         let body = unsafe { std::mem::transmute::<*const (dyn Fn(usize, usize) + Sync + '_), Body>(body) };
-        let job = Job { body, tasks: tasks as u64, workers: workers as u64, tag: number << 32 };
+        let job = Job { body, tasks: tasks as u64, workers: workers as u64, tag: number << 32, mode: FloatMode::current() };
         // SAFETY: `taken` is held and no worker is IN, so nobody reads the job.
         unsafe { *self.job.0.get() = job };
         self.control.0.store(number << 16 | (workers as u64) << 1 | OPEN, Ordering::Release);
@@ -254,10 +311,10 @@ impl Shared {
         }
     }
 
-    /// The caller waits for a worker that is in the closed job.
+    /// The caller waits for a worker that is in the closed job; not in a child that was forked by a task.
     fn wait_until_left(&self, slot: &Slot) {
         let mut spin = Spin::new(self.spin);
-        while matches!(slot.state.load(Ordering::Acquire), IN | AWAITED) {
+        while matches!(slot.state.load(Ordering::Acquire), IN | AWAITED) && self.process == fork::process() {
             if spin.once() {
                 continue;
             }
@@ -273,7 +330,9 @@ impl Shared {
     /// A worker's life.
     fn worker(&self, index: usize) {
         INSIDE.set(true);
+        let _counted = end::Counted::new();
         let slot = &self.slots[index].0;
+        slot.sleeper.is_me();
         let _ = slot.thread.set(thread::current());
         let mut seen = 0;
         while let Some(control) = self.next_job(slot, index, &mut seen) {
@@ -281,7 +340,9 @@ impl Shared {
             fence(Ordering::SeqCst);
             if self.control.0.load(Ordering::Acquire) == control {
                 // SAFETY: this worker is IN and saw the job open after entering, so the caller waits for it before the job changes.
-                self.work(unsafe { &*self.job.0.get() }, index, None);
+                let job = unsafe { &*self.job.0.get() };
+                job.mode.adopt();
+                self.work(job, index, None);
             }
             if slot.state.swap(IDLE, Ordering::AcqRel) == AWAITED
                 && let Some(caller) = self.waiter.lock().unwrap_or_else(|e| e.into_inner()).take()
@@ -318,16 +379,26 @@ impl Shared {
     }
 
     fn sleep(&self, slot: &Slot, index: usize, seen: u64) {
-        slot.sleeper.note();
         slot.state.store(PARKED, Ordering::Release);
         self.sleepers.0.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         if self.is_news(self.control.0.load(Ordering::Relaxed), index, seen) {
             self.rouse(slot);
         }
-        while slot.state.load(Ordering::Acquire) == PARKED {
-            thread::park();
+        let mut patience = end::Patience::new(index == 1);
+        let sleeps = || slot.state.load(Ordering::Acquire) == PARKED;
+        while sleeps() {
+            if patience.park(sleeps) {
+                self.stop();
+            }
         }
+    }
+
+    /// Tells all workers to end.
+    fn stop(&self) {
+        self.control.0.store(STOP, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.wake(1..self.slots.len());
     }
 
     /// Takes a worker out of sleep; true when it was asleep.
@@ -351,11 +422,14 @@ impl Shared {
     }
 }
 
-impl Drop for ForkJoin {
+impl Drop for Crew {
     fn drop(&mut self) {
-        self.shared.control.0.store(STOP, Ordering::Release);
-        fence(Ordering::SeqCst);
-        self.shared.wake(1..self.shared.slots.len());
+        if self.shared.process != fork::process() {
+            // The threads are another process's.
+            self.handles.drain(..).for_each(std::mem::forget);
+            return;
+        }
+        self.shared.stop();
         for handle in self.handles.drain(..) {
             if handle.thread().id() != thread::current().id() {
                 let _ = handle.join();
@@ -413,6 +487,6 @@ impl Spin {
 impl ForkJoin {
     /// Goes on with job number `number`.
     pub(super) fn skip_to(&self, number: u64) {
-        self.shared.control.0.store(number << 16, Ordering::Release);
+        self.crew().shared.control.0.store(number << 16, Ordering::Release);
     }
 }

@@ -176,3 +176,51 @@ fn late_workers_are_sent_for_long_jobs_only() {
     assert!(!pool::is_worth(spent, 20, 16));
     assert!(!pool::is_worth(Duration::from_micros(20), 1, 1000));
 }
+
+#[test]
+fn absurd_numbers_of_threads_are_bounded() {
+    let pool = ForkJoin::new(100_000, Duration::ZERO);
+    assert!((2..=most_threads()).contains(&pool.threads()), "{pool:?}");
+    check(&pool, 100_000, 5000);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pinned_thread_s_pool_stays_with_it_and_the_process_s_does_not() {
+    use std::collections::HashSet;
+    use std::sync::Mutex;
+    if cores() < 2 {
+        return;
+    }
+    let places = |pool: &ForkJoin| {
+        let seen = Mutex::new(HashSet::new());
+        pool.run(2, 2, &|_, _| {
+            std::thread::sleep(Duration::from_millis(20));
+            seen.lock().unwrap().insert(allowed());
+        });
+        seen.into_inner().unwrap()
+    };
+    let (own, process) = std::thread::spawn(move || {
+        pin_to(0);
+        (places(&ForkJoin::new(2, Duration::ZERO)), places(&ForkJoin::of_process(2, Duration::ZERO)))
+    })
+    .join()
+    .unwrap();
+    assert_eq!(own, HashSet::from([Some(1)]));
+    assert!(process.iter().any(|cores| *cores != Some(1)), "{process:?}");
+}
+
+#[cfg(target_os = "linux")]
+fn pin_to(core: usize) {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let all = sched_getaffinity(None).unwrap();
+    let mut one = CpuSet::new();
+    one.set((0..CpuSet::MAX_CPU).filter(|&core| all.is_set(core)).nth(core).unwrap());
+    sched_setaffinity(None, &one).unwrap();
+}
+
+/// How many cores the calling thread may run on.
+#[cfg(target_os = "linux")]
+fn allowed() -> Option<u32> {
+    rustix::thread::sched_getaffinity(None).ok().map(|set| set.count())
+}

@@ -13,15 +13,15 @@ mod filter;
 mod tests;
 
 use crate::check::concrete;
+use crate::fork::{self, Locked};
 use crate::threads::default_threads;
 use crate::{Bound, Engine, EngineKind, PrimitiveDesc, Skip, knobs};
 use filter::Pattern;
 use oxidnn_spec::text::verbose::fields;
 use oxidnn_spec::{Error, Problem};
 use std::fmt::Display;
-use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once};
+use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Failures of implementations.
@@ -58,8 +58,8 @@ struct Output {
 
 static OUTPUT: Mutex<Output> = Mutex::new(Output { sink: None, filter: None, timestamp: None, introduced: 0 });
 
-fn output() -> MutexGuard<'static, Output> {
-    OUTPUT.lock().unwrap_or_else(|e| e.into_inner())
+fn output() -> Locked<'static, Output> {
+    fork::lock(&OUTPUT)
 }
 
 /// Whether lines of kind `what` are printed.
@@ -72,6 +72,7 @@ pub fn on(what: u32) -> bool {
 #[cold]
 fn read() -> u32 {
     static READ: Once = Once::new();
+    let _inside = fork::enter();
     READ.call_once(|| {
         let warnings = match parse(&knobs::get().verbose) {
             Ok(s) => {
@@ -187,9 +188,31 @@ fn print(engine: Option<&Engine>, component: Option<&str>, text: &str) {
     for line in lines {
         match &sink {
             Some(sink) => sink(&line),
-            None => _ = writeln!(std::io::stdout(), "{line}"),
+            None => write_line(line),
         }
     }
+}
+
+/// Writes a line as one piece, without the lock of Rust's standard output: a forked child would wait for a thread of its parent's that has it.
+#[cfg(target_os = "linux")]
+fn write_line(mut line: String) {
+    use rustix::io::{Errno, write};
+    line.push('\n');
+    let (out, mut rest) = (std::io::stdout(), line.as_bytes());
+    while !rest.is_empty() {
+        match write(&out, rest) {
+            Ok(written) if written > 0 => rest = &rest[written..],
+            Err(Errno::INTR) => {}
+            // Nobody reads them.
+            _ => return,
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn write_line(line: String) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// The interface version that the lines follow.
@@ -260,6 +283,18 @@ pub fn graph(operation: &str, engine: &Engine, begin: Option<Instant>, fields: i
 pub fn info(component: &str, text: &str) {
     if on(PROFILE_EXEC | PROFILE_CREATE) {
         print(None, Some(component), &format!("{component},info,{}", field(text)));
+    }
+}
+
+/// A row whose code could not be made left the primitive to another one: a warning, since that one is slower.
+pub(crate) fn stepped_down(desc: &PrimitiveDesc, row: &str, why: &Error) {
+    if on(WARN | ERROR) {
+        let kind = desc.problem().op.kind();
+        print(
+            Some(desc.engine()),
+            Some(kind),
+            &format!("primitive,create:warn,{kind},{} left it to {row}: {}", desc.impl_name(), field(why)),
+        );
     }
 }
 

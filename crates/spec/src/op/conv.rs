@@ -23,9 +23,11 @@ pub struct Window {
 pub enum ConvAlg {
     /// Sums of products.
     Direct,
-    /// Winograd's minimal filtering (less exact).
+    /// Winograd's minimal filtering, a quarter of the multiplications of a 3x3 window. Results come in tiles of 4x4, which have all 6x6 pixels of
+    /// their windows in common: each is as exact as the largest of these allows (2e-5 of it, times the weights), and a pixel that is infinite, no
+    /// number or beyond 1e36 makes all 16 results no numbers, those whose windows do not have it as well.
     Winograd,
-    /// Either.
+    /// Whichever takes less time, with what that says about non-finite pixels; [`ConvAlg::Direct`] keeps every pixel to the windows that have it.
     Auto,
 }
 

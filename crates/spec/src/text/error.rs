@@ -69,21 +69,23 @@ impl ParseError {
     }
 }
 
-/// Number of letters to change, insert or leave out between two words; words longer than 24 letters count as far from everything.
+/// Number of letters to change, insert, leave out, or exchange with the next one between two words; words longer than 24 letters count as far
+/// from everything.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.to_ascii_lowercase().into_bytes());
     if a.len().max(b.len()) > 24 {
         return usize::MAX;
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    let mut rows: [Vec<usize>; 3] = [Vec::new(), Vec::new(), (0..=b.len()).collect()];
     for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
+        rows.rotate_left(1);
+        let [before, last, row] = &mut rows;
+        *row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
+            let edit = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            let exchanged = i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y;
+            row.push(if exchanged { edit.min(before[j - 1] + 1) } else { edit });
         }
     }
-    row[b.len()]
+    rows[2][b.len()]
 }

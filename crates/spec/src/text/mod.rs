@@ -242,7 +242,7 @@ impl Settings {
         };
         let Some(option) = driver.option(&name) else {
             let known = driver.options.iter().chain(COMMON).map(|o| o.name);
-            return Err(ParseError::unknown(&name, "an option", known).of(format_args!("--{}", driver.name)));
+            return Err(ParseError::unknown(&name, &format!("an option of --{}", driver.name), known).of(format_args!("--{name}")));
         };
         let value = value.unwrap_or("true").trim_matches(['"', '\'']);
         let alternatives: Vec<String> = value.split(',').take(MAX_CASES + 1).map(String::from).collect();

@@ -193,7 +193,10 @@ fn errors_say_where_what_and_what_instead() {
         Some("word 3 (column 20): --alg: got `gelu_taxh`, expected one of:")
     );
     assert!(error("--eltwise --alg=gelu_taxh 2x3").ends_with("did you mean `gelu_tanh`?"));
-    assert!(error("--eltwise --dtt=f32 2x3").ends_with("did you mean `dt`?"));
+    let wrong = error("--eltwise --dtt=f32 2x3");
+    assert!(wrong.starts_with("word 2 (column 11): --dtt: got `dtt`, expected an option of --eltwise: dir dt"), "{wrong}");
+    assert!(wrong.ends_with("did you mean `dt`?"), "{wrong}");
+    assert!(error("--conv --dri=FWD_D mb1ic3ih4oc4").ends_with("did you mean `dir`?"));
     assert!(error("--elwise 2x3").ends_with("did you mean `eltwise`?"));
     assert!(error("2x3").starts_with("word 1 (column 1): driver: got `2x3`, expected a driver first"));
     assert!(error("--conv ic3ih4oc4kq3").contains("descriptor: got `kq`"));
@@ -206,6 +209,21 @@ fn errors_say_where_what_and_what_instead() {
     assert!(error("--eltwise 1x1x1x1x1x1x1x1x1x1x1x1x1").contains("at most 12 dimensions"));
     let hundred = (0..101).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
     assert!(error(&format!("--eltwise --alpha={hundred} --beta={hundred} 2x3")).contains("at most 10000 problems"));
+}
+
+#[test]
+fn a_bias_of_which_nothing_is_said_has_the_type_of_doubles() {
+    for (line, bias) in [
+        ("--conv --dt=f64 mb1ic2oc3ih4", DataType::F64),
+        ("--ip --dir=BWD_WB --dt=f64 ic2oc3", DataType::F64),
+        ("--ip ic2oc3", DataType::F32),
+    ] {
+        let problem: Problem = line.parse().unwrap_or_else(|e| panic!("{line}: {e}"));
+        let arg = if line.contains("BWD") { Arg::DIFF_BIAS } else { Arg::BIAS };
+        assert_eq!(problem.op.tensor(arg).map(|t| t.dtype), Some(bias), "{line}");
+        assert_eq!(problem.to_string().parse::<Problem>().unwrap(), problem, "{problem}");
+        assert!(!problem.to_string().contains("bia-dt"), "{problem}");
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn is_exact(problem: &Problem, inputs: &HostArgs) -> bool {
     let short = |arg| values(inputs, arg).is_none_or(|v| span(&v) <= SOURCE_BITS);
     let adds = problem.attr.post_ops.iter().any(|p| !matches!(p, PostOp::Eltwise { .. }));
     is_exact_op(problem, inputs)
-        && !(adds && !sources.into_iter().all(short))
+        && (!adds || sources.into_iter().all(short))
         && attributes_bits(problem, inputs).is_some_and(|bits| bits <= SPARE_BITS)
 }
 

@@ -5,6 +5,9 @@ use crate::host::{HostArgs, for_each_position};
 use oxidnn_spec::op::{EltwiseAlg, PoolAlg, ReductionAlg, ResamplingAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
+/// The row of a position.
+type Index<'a> = dyn Fn(&[i64]) -> i64 + 'a;
+
 /// The row that each element of an output belongs to.
 pub(super) enum Rows {
     /// One for all.
@@ -32,7 +35,7 @@ enum Kept {
 impl Rows {
     /// The rows of output `arg`, a tensor of `dims` with `elements` stored elements.
     pub(super) fn of(problem: &Problem, arg: Arg, dims: &[i64], elements: usize) -> Rows {
-        let index: Box<dyn Fn(&[i64]) -> i64> = match kept(problem, arg, dims.len()) {
+        let index: Box<Index<'_>> = match kept(problem, arg, dims.len()) {
             Kept::All => return Rows::Each,
             Kept::None => return Rows::Whole,
             // Sparse tensors store fewer.

@@ -141,6 +141,15 @@ fn numbers_next_to_overflow_may_overflow() {
 }
 
 #[test]
+fn large_whole_numbers_are_exact_where_nothing_goes_through_f32() {
+    let large = |t: &Truth| position(t, |v| v.abs() > F32_INTEGERS);
+    let sums = truth("--matmul --dt=s8:s8:s32 --attr-post-ops=linear:1048577:0 4x64:64x4");
+    assert!(passes(&sums, large(&sums), |v| v + 1.0));
+    let bounds = Bounds::uniform(DataType::S32, 0.0, 0.0);
+    assert!(!bounds.accepts(0, 16_777_218.0, 16_777_217.0));
+}
+
+#[test]
 fn bits_of_factors() {
     assert_eq!(exact::span(&[1.0, 0.5, 0.0, f64::NAN]), 2);
     assert_eq!(exact::span(&[1.0, 1e-8]), exact::span(&[1e-8]) + 26);

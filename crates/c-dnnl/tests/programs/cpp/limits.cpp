@@ -48,7 +48,7 @@ void scales_of_products_differ_by_row_and_column() {
     };
     for (int mask : {0, 8, 12})
         THROWS(dnnl_success, multiply(mask));
-    for (int mask : {1, 3, 4, 15})
+    for (int mask : {1, 3, 15})
         THROWS(dnnl_unimplemented, multiply(mask));
 }
 
@@ -79,17 +79,13 @@ void results_of_convolutions_have_one_scale() {
 
 void reorders_convert_between_some_types() {
     auto convert = [](dt from, dt to) {
-        const md src({16, 16}, from, tag::ab), dst({16, 16}, to, tag::ba);
+        const md src({16, 16}, from, tag::ab), dst({16, 16}, to, tag::ab);
         reorder::primitive_desc(the_engine(), src, the_engine(), dst);
     };
-    for (auto pair : {std::make_pair(dt::f32, dt::f16), {dt::s8, dt::f16}, {dt::s32, dt::bf16}, {dt::bf16, dt::u8}, {dt::f16, dt::f32}})
+    for (auto pair : {std::make_pair(dt::f32, dt::f16), {dt::s32, dt::bf16}, {dt::bf16, dt::u8}, {dt::f16, dt::f32}})
         THROWS(dnnl_success, convert(pair.first, pair.second));
     for (auto pair : {std::make_pair(dt::f64, dt::f64), {dt::f32, dt::f64}, {dt::f16, dt::bf16}, {dt::bf16, dt::f16}, {dt::f16, dt::s32}})
         THROWS(dnnl_unimplemented, convert(pair.first, pair.second));
-    primitive_attr attr;
-    attr.set_zero_points_mask(DNNL_ARG_SRC, 0);
-    const md plain_one({16, 16}, dt::f32, tag::ab), turned({16, 16}, dt::f32, tag::ba);
-    THROWS(dnnl_invalid_arguments, reorder::primitive_desc(the_engine(), plain_one, the_engine(), turned, attr));
 }
 
 void a_mean_is_described_where_none_is_kept() {
@@ -102,10 +98,11 @@ void a_mean_is_described_where_none_is_kept() {
 
 void networks_have_the_channels_of_their_weights() {
     auto network = [](memory::dim channels) {
-        lstm_forward::primitive_desc(the_engine(), inference, rnn_direction::unidirectional_left2right, open({4, 3, channels}), md(), md(),
-                open({1, 1, 7, 4, 5}), open({1, 1, 5, 4, 5}), md(), open({4, 3, 5}), md(), md());
+        const md weights({1, 1, 5, 4, 5}, dt::f32, tag::ldigo);
+        lstm_forward::primitive_desc(the_engine(), inference, rnn_direction::unidirectional_left2right,
+                md({4, 3, channels}, dt::f32, tag::tnc), md(), md(), weights, weights, md({1, 1, 4, 5}, dt::f32, tag::ldgo), md({4, 3, 5}, dt::f32, tag::tnc), md(), md());
     };
-    THROWS(dnnl_success, network(7));
+    THROWS(dnnl_success, network(5));
     for (memory::dim channels : {3, 6, 9})
         THROWS(dnnl_invalid_arguments, network(channels));
 }

@@ -14,6 +14,11 @@ AREAS(DECLARE)
 OWN_AREAS(DECLARE)
 DECLARE(openmp)
 DECLARE(environment)
+// What happens to a process, each in one of its own.
+#define FAULTS(each_area) \
+    each_area(forks) each_area(forks_after_jobs) each_area(forked_code) each_area(pinned_thread) each_area(small_stack) \
+            each_area(small_files) each_area(large_memory) each_area(float_modes) each_area(last_thread)
+FAULTS(DECLARE)
 
 // An area that ends in an error of the library is a failed check; the others still run.
 template <void (*run)()>
@@ -27,7 +32,7 @@ void guarded() {
 
 int main(int argc, char **argv) {
     static const area areas[] = {AREAS(ROW) OWN_AREAS(OWN_ROW)};
-    static const area alone[] = {ROW(openmp) ROW(environment)};
+    static const area alone[] = {ROW(openmp) ROW(environment) FAULTS(OWN_ROW)};
     for (const area &a : alone)
         if (argc == 2 && std::strcmp(argv[1], a.name) == 0) return run_areas(&a, 1, argc, argv);
     return run_areas(areas, COUNT_OF(areas), argc, argv);

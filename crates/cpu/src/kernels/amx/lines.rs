@@ -18,6 +18,10 @@ pub trait Lines: Sync {
     /// have the same taps.
     fn lines(&self, walk: &mut Self::Walk, half: &mut Half<'_>);
 
+    /// Calls `tap` with what the next row meets under its taps but for padding: bytes of a panel before the lines of `B`, and the address of the row.
+    /// Called only for rows of halves that are [padded](Half::padded).
+    fn inside(&self, _walk: &mut Self::Walk, _tap: &mut dyn FnMut(usize, usize)) {}
+
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
 }
@@ -28,6 +32,8 @@ pub struct Half<'h> {
     pub rows: usize,
     /// The addresses of their first columns in the destination.
     pub to: [usize; LINES],
+    /// Whether some rows are padding, zeros, under some taps.
+    pub padded: bool,
     /// Whether it is the lower one.
     index: usize,
     part: &'h Part,
@@ -40,6 +46,12 @@ pub struct Half<'h> {
     gathered: &'h mut [f32],
 }
 
+/// Whether a tap, whose lines of `B` are `b` bytes behind the first of a panel, is of a part.
+#[inline]
+pub(super) fn takes(part: &Part, b: usize) -> bool {
+    part.taken.is_none_or(|[first, end]| (first..end).contains(&b))
+}
+
 impl<'h> Half<'h> {
     pub(super) fn new(
         (index, rows): (usize, usize),
@@ -47,7 +59,7 @@ impl<'h> Half<'h> {
         (gatherer, held, memory): (&'h Gatherer, &'h Held<'h>, [Buf; 2]),
         (taps, gathered): (&'h mut [usize], &'h mut [f32]),
     ) -> Half<'h> {
-        Half { rows, to: [0; LINES], index, part, gatherer, held, memory, taps, count: 0, gathered }
+        Half { rows, to: [0; LINES], padded: false, index, part, gatherer, held, memory, taps, count: 0, gathered }
     }
 
     /// Number of taps so far.
@@ -92,7 +104,7 @@ impl<'h> Half<'h> {
     /// Whether a tap is of the part.
     #[inline]
     fn takes(&self, b: usize) -> bool {
-        self.part.taken.is_none_or(|[first, end]| (first..end).contains(&b))
+        takes(self.part, b)
     }
 
     #[inline]

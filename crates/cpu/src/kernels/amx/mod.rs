@@ -16,12 +16,14 @@ use super::tile::drive::{Block as Sums, Drive as Vectors, Operands, Part, Shape,
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use block::{Block, Call, Gatherer, Registers};
+use lines::takes;
 pub use lines::{Half, Lines};
+use oxidnn_expr::number;
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::{Reuse, TileProduct};
 use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
 use oxidnn_runtime::{Buf, Executor, Skip};
-use oxidnn_spec::Error;
+use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -423,6 +425,25 @@ fn strips(list: &mut List<'_>, to: &[usize], rows: Range<usize>, row_bytes: usiz
     }
 }
 
+/// Adds the products of a row of bf16, from a byte of its memory on, and the columns of a panel in a part of the reduction.
+fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], part: &Part, sums: &mut [f32]) {
+    let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
+    let width = sums.len();
+    for step in 0..all_steps(part) {
+        let mut pair = [0_u8; 4];
+        let bytes = if step < part.steps { 4 } else { 2 * usize::from(part.partial) };
+        a.read(row + step * 4, &mut pair[..bytes]);
+        let factors = [[pair[0], pair[1]], [pair[2], pair[3]]].map(|half| value(u16::from_ne_bytes(half)));
+        for (column, sum) in sums.iter_mut().enumerate() {
+            let mut pair = [0_u8; 4];
+            b.read(panel + (step * width + column) * 4, &mut pair);
+            for (i, half) in [[pair[0], pair[1]], [pair[2], pair[3]]].into_iter().enumerate().take(bytes / 2) {
+                *sum += factors[i] * value(u16::from_ne_bytes(half));
+            }
+        }
+    }
+}
+
 /// Where a kernel is among all.
 const fn index(tall: usize, narrow: bool, load: bool) -> usize {
     (tall - 1) * 4 + 2 * narrow as usize + load as usize
@@ -467,7 +488,7 @@ impl<W: Lines> Task<'_, '_, W> {
                 let (row, rows) = drive.tile(tile);
                 end = row + rows[0] + rows[1];
                 let mut to = [0; ROWS];
-                let mut count = 0;
+                let (mut count, mut padded) = (0, false);
                 for (i, n) in rows.into_iter().enumerate().filter(|(_, n)| *n > 0) {
                     let gatherer = &self.kernels.gathers[index];
                     let mut half = Half::new((i, n), part, (gatherer, &held, [self.on.a, self.on.zeros]), (&mut *taps, &mut *gathered));
@@ -475,6 +496,7 @@ impl<W: Lines> Task<'_, '_, W> {
                     // What is behind the last row is overwritten, or not looked at.
                     to[i * rows[0]..][..LINES].copy_from_slice(&half.to);
                     count = half.taps();
+                    padded |= half.padded;
                 }
                 let at = At {
                     rows,
@@ -483,10 +505,14 @@ impl<W: Lines> Task<'_, '_, W> {
                     part: index,
                     sums: if drive.carries() { (row - first) * drive.sums_row() } else { 0 },
                 };
-                let ends = index + 1 == drive.shape.parts.len() && drive.shape.tail.is_some();
+                let last = index + 1 == drive.shape.parts.len();
+                let (ends, padded) = (last && drive.shape.tail.is_some(), last && padded && !drive.shape.product.is_whole());
                 for near in self.panels.clone().step_by(drive.near()) {
                     let panels = near..self.panels.end.min(near + drive.near());
                     self.products(&mut held, &at, (tile, &panels), sums);
+                    if padded {
+                        self.without_padding(row..row + rows[0] + rows[1], &panels, &mut sums[at.sums..]);
+                    }
                     if ends {
                         self.finish(&held, &to[..rows[0] + rows[1]], &panels, words, &mut sums[at.sums..]);
                     }
@@ -527,6 +553,29 @@ impl<W: Lines> Task<'_, '_, W> {
                     },
                 );
             }
+        }
+    }
+
+    /// Sums rows again that came out as no numbers, without padding: its zeros are none beside a weight that is no finite number.
+    #[cold]
+    fn without_padding(&self, rows: Range<usize>, panels: &Range<usize>, sums: &mut [f32]) {
+        let (drive, on, width) = (self.drive, self.on, self.drive.shape.panel);
+        for (row, line) in rows.zip(sums.chunks_mut(drive.sums_row())) {
+            let line = &mut line[..panels.len() * width];
+            if !line.iter().fold(false, |any, sum| any | sum.is_nan()) {
+                continue;
+            }
+            line.fill(0.0);
+            let mut walk = on.work.walk(self.unit, row);
+            on.work.inside(&mut walk, &mut |b, address| {
+                let from = address.wrapping_sub(on.a.as_ptr().addr());
+                for part in drive.shape.parts.iter().filter(|part| takes(part, b)) {
+                    for (panel, sums) in panels.clone().zip(line.chunks_exact_mut(width)) {
+                        let first = self.b_at + panel * on.b_panel + part.before[1] + b;
+                        add_pairs([(on.a, from + part.before[0]), (on.b, first)], part, sums);
+                    }
+                }
+            });
         }
     }
 

@@ -172,8 +172,8 @@ pub struct Call<'a> {
     pub tail_column: usize,
     /// Operands of the tail.
     pub tail: Option<&'a TailArgs<'a>>,
-    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: what [`Start::Load`] begins with, and where sums go without a
-    /// tail.
+    /// Sums in memory, f32 or the bits of i32, from column 0 of the first panel on: what [`Start::Load`] begins with and [`Start::Add`] adds, and
+    /// where sums go without a tail.
     pub sums: &'a mut [f32],
     /// Numbers from a row of sums to the next.
     pub sums_row: usize,

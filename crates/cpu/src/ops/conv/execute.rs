@@ -49,6 +49,11 @@ struct Pixels<'s> {
 }
 
 impl Kernel for Window {
+    fn table_bytes(&self) -> usize {
+        let of = |part: &Part| size_of_val(&*part.taps) + size_of_val(&*part.copied) + size_of_val(&*part.placed);
+        self.parts.iter().map(|part| size_of::<Part>() + of(part)).sum()
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (source, weights, dst) =
             (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
@@ -142,25 +147,92 @@ impl<'a> Bound<'a> {
     }
 
     fn compute(&self, task: &Task<'_>, scratch: &mut [f32]) {
-        let (p, part) = (self.plan, task.part);
-        let rows: usize = task.count.iter().product();
+        let p = self.plan;
         let step = task.channels.next_multiple_of(p.width);
-        let (sums, copy) = scratch.split_at_mut(p.sums);
-        let mut sums = Accumulator::new(sums, rows * step, self.exact);
+        let (block, copy) = scratch.split_at_mut(p.sums);
         let in_place = self.in_place(task);
-        let (mut c, most) = (0, if in_place.is_some() { p.depth } else { p.depth_each }.min(self.exact.unwrap_or(usize::MAX)));
-        while c < p.depth && !part.taps.is_empty() {
-            let depth = most.min(p.depth - c);
-            let pixels = match &in_place {
-                Some(x) => Pixels { start: x.start + c, ..*x },
-                None => self.copy(task, c, depth, copy),
-            };
-            self.multiply(task, &pixels, (c, depth), &mut sums, step);
-            c += depth;
+        let mut sums = self.sums(task, (&in_place, &mut *copy), &mut *block, false);
+        // Padding is zeros, which a weight that is no finite number makes none.
+        if in_place.is_none() && self.exact.is_none() && sums.data.iter().fold(false, |any, sum| any | sum.is_nan()) {
+            sums = self.sums(task, (&in_place, copy), block, true);
         }
         let (data, exact) = sums.finish();
         let block = Sums { data, exact, step, columns: task.channels, dim: 1 };
         self.tail.store(block, self.runs(task));
+    }
+
+    /// The sums of a box, in `block`; where only what lies `inside` is to be multiplied, result by result.
+    fn sums<'s>(
+        &self,
+        task: &Task<'_>,
+        (in_place, copy): (&Option<Pixels<'_>>, &mut [f32]),
+        block: &'s mut [f32],
+        inside: bool,
+    ) -> Accumulator<'s> {
+        let p = self.plan;
+        let (rows, step): (usize, _) = (task.count.iter().product(), task.channels.next_multiple_of(p.width));
+        let mut sums = Accumulator::new(block, rows * step, self.exact);
+        let (mut c, most) = (0, if in_place.is_some() { p.depth } else { p.depth_each }.min(self.exact.unwrap_or(usize::MAX)));
+        while c < p.depth && !task.part.taps.is_empty() {
+            let depth = most.min(p.depth - c);
+            let pixels = match in_place {
+                Some(x) => Pixels { start: x.start + c, ..*x },
+                None => self.copy(task, c, depth, copy),
+            };
+            if inside {
+                self.multiply_inside(task, &pixels, c..c + depth, sums.data, step);
+            } else {
+                self.multiply(task, &pixels, (c, depth), &mut sums, step);
+            }
+            c += depth;
+        }
+        sums
+    }
+
+    /// The weights of a task's first panel, from source channel `c` on.
+    fn panels(&self, task: &Task<'_>, c: usize) -> &[f32] {
+        let p = self.plan;
+        let panel = task.first / p.width * p.panels.panel;
+        &self.weights[p.panels.offset + task.group * p.panels.group + panel + c * p.panels.row..]
+    }
+
+    /// Adds the products of a range of source channels, without those of taps that lie in the padding.
+    fn multiply_inside(&self, task: &Task<'_>, pixels: &Pixels<'_>, channels: std::ops::Range<usize>, sums: &mut [f32], step: usize) {
+        let (p, part) = (self.plan, task.part);
+        let (c, depth) = (channels.start, channels.len());
+        let rows: usize = task.count.iter().product();
+        let [_, height, width] = task.count;
+        let [_, taps_h, taps_w] = [0, 1, 2].map(|i| part.phases[i].taps.len());
+        let per_line = if part.merged { 1 } else { taps_w };
+        for (n, sums) in sums.chunks_exact_mut(step).enumerate().take(rows) {
+            let at = [n / (height * width), n / width % height, n % width];
+            let start = pixels.start + (0..3).map(|i| at[i] * p.lines[i].stride as usize * pixels.strides[i]).sum::<usize>();
+            let is_inside = |i: usize, tap: usize| {
+                let pixel = (task.start[i] + at[i]) as i64 * p.lines[i].stride + part.phases[i].taps[tap].1;
+                (0..p.lines[i].source).contains(&pixel)
+            };
+            for i in 0..part.taps.len() {
+                let [d, h, w] = [i / (taps_h * taps_w), i / taps_w % taps_h, i % taps_w];
+                if !(is_inside(0, d) && is_inside(1, h) && is_inside(2, w)) {
+                    continue;
+                }
+                let line = &pixels.taps[(d * taps_h + h) * per_line..];
+                // A merged tap begins with its first pixel, whose channels its other pixels follow, as they do in the weights.
+                let tap = if part.merged { Tap { a: line[0].a + w * depth, b: line[0].b + w * depth * p.panels.row } } else { line[w] };
+                let block = Block {
+                    a: pixels.data,
+                    rows: Rows::At(&[start]),
+                    b: self.panels(task, c),
+                    width: p.width,
+                    b_step: p.panels.row,
+                    panel: p.panels.panel,
+                    columns: task.channels,
+                    taps: &[tap],
+                    depth,
+                };
+                accumulate(self.simd, &block, sums, step);
+            }
+        }
     }
 
     /// Adds the products of `depth` source channels from `c` on.
@@ -177,8 +249,7 @@ impl<'a> Bound<'a> {
                 }
             }
         }
-        let panel = task.first / p.width * p.panels.panel;
-        let b = &self.weights[p.panels.offset + task.group * p.panels.group + panel + c * p.panels.row..];
+        let b = self.panels(task, c);
         let joint = if part.merged { part.phases[2].taps.len() * depth } else { depth };
         let group = self.exact.map_or(usize::MAX, |e| (e / joint.max(1)).max(1));
         for taps in pixels.taps.chunks(group) {

@@ -3,7 +3,7 @@
 //!
 //! In every dimension the results of a phase fall into a few [`Run`]s that meet the same taps: with a 3x3 window and padding 1 the first
 //! row, the last, and all between. A [`Patch`] is a product of runs, over all images. Neighbouring patches are joined to a [`Segment`] where
-//! the tiles saved cost more than the taps that some of its results then read zeros for. Segments are cut into tiles evenly.
+//! the tiles saved cost more than the taps that some of its results then read zeros for, where zeros do no harm. Segments are cut into tiles evenly.
 
 use super::geometry::{Line, Phase};
 use std::ops::Range;
@@ -15,9 +15,10 @@ mod tests;
 const TILE: usize = 1;
 /// Rows below which a tile takes no less time: the panel has to be read all the same.
 const LEAST: usize = 3;
-/// Most patches of a phase, and most taps of all of them; where there would be more, edges meet all taps.
+/// Most patches of a phase; where there would be more, edges meet all taps.
 const MOST: usize = 1024;
-const MOST_TAPS: usize = 1 << 20;
+/// The same where that is no choice.
+const MOST_EXACT: usize = 16 << 10;
 
 /// Results of one dimension that follow each other and meet the same taps, a range of their phase's.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,6 +61,8 @@ pub(super) struct Cut {
     pub(super) rows: usize,
     /// Results meet all taps, also those that read padding.
     pub(super) all_taps: bool,
+    /// No result meets taps that read padding, if there are not too many patches: where a zero times a weight may be no zero.
+    pub(super) exact: bool,
 }
 
 /// All results of a problem, cut into tiles.
@@ -167,14 +170,14 @@ impl Order {
         let phase: [&Phase; 3] = std::array::from_fn(|i| &lines[i].phases[phases[i]]);
         let mut runs: [Vec<Run>; 3] =
             std::array::from_fn(|i| if cut.all_taps { Run::whole(phase[i]) } else { Run::all(phase[i], &lines[i]) });
-        let (patches, taps): (usize, usize) = (runs.iter().map(Vec::len).product(), phase.iter().map(|p| p.taps.len()).product());
-        if patches > MOST || patches * taps > MOST_TAPS {
+        let many = runs.iter().map(Vec::len).product::<usize>() > if cut.exact { MOST_EXACT } else { MOST };
+        if many {
             runs = std::array::from_fn(|i| Run::whole(phase[i]));
         }
         let inside =
             |i: usize| phase[i].reach(lines[i].stride, 0, phase[i].count.max(1)).is_none_or(|(l, h)| l >= 0 && h < lines[i].source);
         // Runs that were not looked at may have taps that read padding.
-        let exact = runs.iter().map(Vec::len).product::<usize>() > 1 || (0..3).all(inside);
+        let exact = !many && !cut.all_taps || (0..3).all(inside);
         let first = self.segments.len();
         for d in &runs[0] {
             for h in &runs[1] {
@@ -199,6 +202,9 @@ impl Order {
             && let Some(last) = self.segments.last()
         {
             let joint = last.join(&new);
+            if cut.exact && last.taps != new.taps {
+                break;
+            }
             if joint.cost(cut.rows) > last.cost(cut.rows) + new.cost(cut.rows) {
                 break;
             }

@@ -200,11 +200,11 @@ impl Bound<'_> {
     /// Lists a strip of results whose taps read no padding: as many tiles as the line has left, or one that goes on in the next line.
     #[inline(always)]
     fn inner(&self, walk: &mut Walk<'_>, (sums, most): (usize, usize), list: &mut List<'_>) -> usize {
-        let (rows, taps) = (list.rows(), &self.pass.taps[walk.segment][..]);
+        let (rows, segment) = (list.rows(), walk.segment());
         let list_all = |list: &mut List<'_>, lanes: [(usize, &[usize; MOST_ROWS]); 2], tiles: usize| {
             let [a_row, c_row] = lanes.map(|lane| lane.1[1]);
             list.strip(Strip { tiles, sums, a_row, c_row, to: lanes[1] });
-            taps.iter().for_each(|t| list.tap(t.b, lanes[0].0.wrapping_add_signed(t.a), lanes[0].1));
+            self.pass.taps(segment, |t| list.tap(t.b, lanes[0].0.wrapping_add_signed(t.a), lanes[0].1));
         };
         if walk.left >= rows {
             let tiles = if walk.left / most >= rows { most } else { walk.left / rows };
@@ -237,18 +237,18 @@ impl<'a> Work for Bound<'a> {
 
     #[inline]
     fn strip(&self, walk: &mut Walk<'a>, sums: usize, most: usize, list: &mut List<'_>) -> usize {
-        let (segment, rows) = (walk.segment, list.rows());
+        let (pass, segment, rows) = (self.pass, walk.segment, list.rows());
         if walk.segment().exact {
             return self.inner(walk, (sums, most), list);
         }
         let (pixels, to) = self.pixels(walk, rows);
         list.strip(Strip { tiles: 1, sums, a_row: 0, c_row: 0, to: (0, &to) });
         let mut line = [0; MOST_ROWS];
-        for t in &self.pass.taps[segment] {
-            if self.tap(t, &pixels, rows, &mut line) || self.plan.compensation.is_some() {
+        pass.taps(&pass.order.segments[segment], |t| {
+            if self.tap(&t, &pixels, rows, &mut line) || self.plan.compensation.is_some() {
                 list.tap(t.b, 0, &line);
             }
-        }
+        });
         1
     }
 
@@ -417,6 +417,10 @@ impl Tiles {
 }
 
 impl Kernel for Tiles {
+    fn table_bytes(&self) -> usize {
+        self.passes.iter().map(|pass| size_of::<Pass>() + pass.table_bytes()).sum()
+    }
+
     fn prepare(&self) -> Result<(), Error> {
         if let Some((_, columns)) = &self.compensation {
             columns.prepare()?;

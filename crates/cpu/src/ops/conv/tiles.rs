@@ -1,8 +1,9 @@
 //! `packed:jit` and `packed:amx`: convolution, its gradient with respect to the source, and deconvolution, on generated tiles.
 //!
 //! A row of the product is a result pixel, a tap of the window is an entry of the tile's table of addresses: source pixels are read where
-//! they are, and padding is a row of zeros. Pixels come in the [`Order`] in which those that meet the same taps stand together. Weights are
-//! read in panels, which is the layout that `any` resolves to.
+//! they are. Pixels come in the [`Order`] in which those that meet the same taps stand together. Padding is a row of zeros for whole numbers; for
+//! real ones, where zero times a weight may be no zero, no tile has taps that read it. Tiles of AMX have, and sum again what came out as no
+//! number. Weights are read in panels, which is the layout that `any` resolves to.
 
 use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
@@ -103,13 +104,20 @@ impl Columns {
 pub(super) struct Pass {
     pub(super) lines: [Line; 3],
     pub(super) order: Order,
-    /// The taps of every segment.
-    pub(super) taps: Vec<Vec<Tap>>,
+    /// What taps add in every dimension, by its phases.
+    offsets: [Vec<Vec<Offset>>; 3],
     /// Where weights are not read in place, how they are packed.
     pub(super) packed: Option<Packed>,
     /// Phases whose channels are columns.
     pub(super) joint: Option<Joint>,
     pub(super) drive: Loops,
+}
+
+impl Pass {
+    /// Bytes of the tables behind it.
+    pub(super) fn table_bytes(&self) -> usize {
+        self.offsets.iter().flatten().map(|phase| phase.len() * size_of::<Offset>()).sum()
+    }
 }
 
 /// Weights of a pass that are packed for each execution.
@@ -134,6 +142,14 @@ impl Packed {
     pub(super) fn words(&self) -> usize {
         self.taps * self.steps * self.width
     }
+}
+
+/// What a tap of a window adds in one dimension, see [`Tap`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Offset {
+    b: usize,
+    a: isize,
+    pub(super) at: i64,
 }
 
 /// A tap of a window.
@@ -348,8 +364,9 @@ struct Common<'a> {
     images: usize,
     channels: usize,
     depth: usize,
-    /// Results meet all taps.
+    /// Results meet all taps, or none that read padding.
     all_taps: bool,
+    exact: bool,
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
     tap: usize,
@@ -395,6 +412,8 @@ impl Tiles {
             channels,
             depth,
             all_taps: false,
+            // Tiles of AMX look at their sums instead.
+            exact: !product.is_whole() && !isa.amx,
             width,
             tap: (if packed { depth } else { depth.next_multiple_of(product.together()) }) * number * width,
             packed,
@@ -411,6 +430,9 @@ impl Tiles {
         let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
         if padded && attr.zero_points.contains_key(&s.source.0) {
             return Err(Skip::Attr("a zero point of a source with padding".into()));
+        }
+        if padded && common.exact {
+            return Err(Skip::Shape("a window that reads padding in more ways than are told apart"));
         }
         let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.before[0] / 4 + p.steps + 1).max().unwrap_or(0);
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
@@ -499,26 +521,24 @@ impl Common<'_> {
     }
 }
 
-/// The taps of a segment, for distances of weights and of source pixels.
-fn taps(segment: &Segment, lines: &[Line; 3], b: [usize; 3], a: [usize; 3]) -> Vec<Tap> {
-    let met: [&[(i64, i64)]; 3] = std::array::from_fn(|i| &lines[i].phases[segment.phases[i]].taps[segment.taps[i].clone()]);
-    let mut taps = Vec::with_capacity(segment.all_taps());
-    for d in met[0] {
-        for h in met[1] {
-            for w in met[2] {
-                let t = [d, h, w];
-                taps.push(Tap {
-                    b: (0..3).map(|i| t[i].0 as usize * b[i]).sum(),
-                    a: (0..3).map(|i| t[i].1 as isize * a[i] as isize).sum(),
-                    at: t.map(|t| t.1),
-                });
+impl Pass {
+    /// What the taps of a segment add in a dimension.
+    pub(super) fn offsets(&self, segment: &Segment, dim: usize) -> &[Offset] {
+        &self.offsets[dim][segment.phases[dim]][segment.taps[dim].clone()]
+    }
+
+    /// Calls `each` with the taps of a segment, in order.
+    #[inline(always)]
+    pub(super) fn taps(&self, segment: &Segment, mut each: impl FnMut(Tap)) {
+        let [depth, height, width] = [0, 1, 2].map(|dim| self.offsets(segment, dim));
+        for d in depth {
+            for h in height {
+                let (b, a) = (d.b + h.b, d.a + h.a);
+                width.iter().for_each(|w| each(Tap { b: b + w.b, a: a + w.a, at: [d.at, h.at, w.at] }));
             }
         }
     }
-    taps
-}
 
-impl Pass {
     /// All phases as one.
     fn joint(c: &Common<'_>, joint: Joint) -> Pass {
         let (channels, kernel) = (joint.columns(), joint.taps());
@@ -543,9 +563,12 @@ impl Pass {
         let across = if merged && c.packed { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
         let b = across.map(|x| x * tap_bytes);
         let rows = tallest(c.isa, c.product, c.width / c.isa.width().lanes());
-        let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: c.all_taps });
+        let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: c.all_taps, exact: c.exact });
         order.segments.iter_mut().for_each(|s| s.taps[2].end = s.taps[2].end.min(s.taps[2].start + s.taps[2].len() / joint.max(1)));
-        let taps = order.segments.iter().map(|s| taps(s, &lines, b, c.from.strides)).collect();
+        let offsets = std::array::from_fn(|i| {
+            let offset = |t: &(i64, i64)| Offset { b: t.0 as usize * b[i], a: t.1 as isize * c.from.strides[i] as isize, at: t.1 };
+            lines[i].phases.iter().map(|phase| phase.taps.iter().map(offset).collect()).collect()
+        });
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
         let (all, apart) = if merged { (k[0] * k[1], b[1]) } else { (k.iter().product(), tap_bytes) };
         let stretches: Vec<usize> = order.segments.iter().map(|s| s.rows).collect();
@@ -567,6 +590,6 @@ impl Pass {
         };
         let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.workers);
-        Pass { lines, order, taps, packed, joint: None, drive }
+        Pass { lines, order, offsets, packed, joint: None, drive }
     }
 }

@@ -73,6 +73,9 @@ fn resolved<'t>(problem: &Problem, target: &'t CpuTarget) -> Result<(Problem, Re
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     support::known(problem)?;
+    if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
+        return Err(Skip::Shape("empty"));
+    }
     support::operand_type(op.src.dtype)?;
     if op.src.dtype.is_integral() {
         return Err(Skip::DataType(format!("{} as source", op.src.dtype)));

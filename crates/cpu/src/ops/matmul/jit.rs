@@ -23,13 +23,14 @@ const MANY: i64 = 32;
 /// What the row does not take.
 pub(super) fn plan_small(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
+    support::known(problem)?;
     let bytes = op.weights.dims().volume().map(|n| n.saturating_mul(op.weights.dtype.bits() as i64) / 8);
     if target.jit.is_some_and(|isa| isa.amx) && product(op.src.dtype, op.weights.dtype).and_then(amx::check).is_ok() && rows(op) >= MANY {
         return Err(Skip::Shape("enough rows for tiles of AMX"));
     }
     match bytes {
         Some(0..=SMALL) => plan(problem, target),
-        _ => Err(Skip::Shape("more than 64 KiB of weights, or sizes that are not known when it is planned")),
+        _ => Err(Skip::Shape("more than 64 KiB of weights")),
     }
 }
 
@@ -53,10 +54,10 @@ pub(super) fn plan_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn 
     plan_on(problem, target, isa)
 }
 
-/// Rows of the source of all products; 0 where they are not known.
+/// Rows of the source of all products.
 fn rows(op: &Matmul) -> i64 {
     let dims = op.dst.dims();
-    dims[..dims.len() - 1].iter().product::<i64>().max(0)
+    dims[..dims.len() - 1].iter().fold(1, |n, size| n.saturating_mul(*size))
 }
 
 fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Plan>, Skip> {

@@ -134,7 +134,7 @@ fn a_strip_goes_on_at_its_distances() {
 fn masked_columns_and_sums_in_memory() {
     for isa in ISAS {
         for product in Product::ALL {
-            for start in [Start::Zero, Start::Load] {
+            for start in [Start::Zero, Start::Load, Start::Add] {
                 for last in 0..=isa.width().lanes() {
                     for vectors in [1, 2] {
                         let dot = Dot { start, masked: true, ..Dot::new(product, 3, vectors) };

@@ -155,7 +155,25 @@ impl Writer<'_> {
         let taps = f.load_int(at.word(0));
         f.add(table, ((HEAD + usize::from(self.dot.rows)) * size_of::<usize>()) as i32);
         f.repeat(taps, |f| self.tap(f, at, (panel, table), (flip, ones), &sums));
+        if self.dot.start == Start::Add {
+            self.add_memory(f, at, &sums);
+        }
         sums
+    }
+
+    /// Adds what is in memory to the sums.
+    fn add_memory(&self, f: &mut Function, at: Spot, sums: &[Val]) {
+        let add = if self.dot.product.is_whole() { Binary::AddI32 } else { Binary::AddF32 };
+        let (at, row) = at.memory(f);
+        for (i, line) in sums.chunks(usize::from(self.dot.vectors)).enumerate() {
+            if i > 0 {
+                f.add(at, row);
+            }
+            for (v, sum) in line.iter().enumerate() {
+                let before = self.load(f, column(at, v, self.width), self.mask(v));
+                f.update(add, *sum, before);
+            }
+        }
     }
 
     /// What the sums begin with, row by row, pinned.

@@ -7,7 +7,7 @@ use crate::text::letters::{Letters, Line as Span, Writer};
 use crate::text::line::{Line, vector};
 use crate::text::values::{Values, name_in, optional_dtype};
 use crate::text::{Driver, FillHints, Opt, opt};
-use crate::{Dims, Op, Tensor};
+use crate::{DataType, Dims, Op, Tensor};
 
 const OPTIONS: &[Opt] = &[
     opt("dir", "FWD_B"),
@@ -110,8 +110,13 @@ fn divide(channels: i64, groups: i64, key: &str) -> Result<i64> {
     Ok(channels / groups)
 }
 
-fn bias(v: &Values, prop: Prop, by_default: bool, oc: i64) -> Result<Option<Tensor>> {
-    let dt = v.read("bia-dt", optional_dtype)?.or(by_default.then_some(crate::DataType::F32));
+/// The type of a bias of which a line says nothing.
+fn bias_type(src: DataType) -> DataType {
+    if src == DataType::F64 { DataType::F64 } else { DataType::F32 }
+}
+
+fn bias(v: &Values, prop: Prop, by_default: Option<DataType>, oc: i64) -> Result<Option<Tensor>> {
+    let dt = v.read("bia-dt", optional_dtype)?.or(by_default);
     dt.filter(|_| prop != Prop::BackwardData).map(|dt| vector(oc, dt)).transpose()
 }
 
@@ -135,7 +140,7 @@ fn parts(v: &Values, descriptor: &str, transposed: bool) -> Result<Parts> {
         alg: v.name("alg", &ALGS)?,
         src: v.tensor("stag", with(&[mb, ic], &sizes.i), sdt)?,
         weights: v.tensor("wtag", weights, wdt)?,
-        bias: bias(v, prop, with_bias, oc)?,
+        bias: bias(v, prop, with_bias.then(|| bias_type(sdt)), oc)?,
         dst: v.tensor("dtag", with(&[mb, oc], &sizes.o), ddt)?,
         window: sizes.window,
     })
@@ -156,7 +161,7 @@ fn write_common(line: &mut Line, prop: Prop, bias: &Option<Tensor>, [src, weight
     line.set("dir", dir_name(prop, bias.is_some()));
     line.dtypes("dt", &[src.dtype, weights.dtype, dst.dtype]);
     if let Some(b) = bias {
-        let implied = b.dtype == crate::DataType::F32 && prop != Prop::ForwardInference;
+        let implied = b.dtype == bias_type(src.dtype) && prop != Prop::ForwardInference;
         line.set("bia-dt", if implied { "undef" } else { b.dtype.name() });
     }
     for (option, tensor) in [("stag", src), ("wtag", weights), ("dtag", dst)] {
@@ -212,7 +217,7 @@ fn ip(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
         prop,
         src: v.tensor("stag", shape(mb), sdt)?,
         weights: v.tensor("wtag", shape(oc), wdt)?,
-        bias: bias(v, prop, with_bias, oc)?,
+        bias: bias(v, prop, with_bias.then(|| bias_type(sdt)), oc)?,
         dst: v.tensor("dtag", Dims::from([mb, oc]), ddt)?,
     };
     Ok((Op::InnerProduct(op), FillHints::default()))

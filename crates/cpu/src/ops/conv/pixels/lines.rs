@@ -1,7 +1,9 @@
 //! Pixels for tiles of AMX: 16 at a time, with all taps of their segment, those that read padding included.
 
-use super::{Bound, Tap, Walk};
+use super::super::tiles::Offset;
+use super::{Bound, Walk};
 use crate::kernels::amx::{Half, Lines};
+use crate::kernels::tile::MOST_ROWS;
 use crate::kernels::tile::drive::{Block, Work};
 use oxidnn_jit::kernels::tiles::LINES;
 
@@ -20,10 +22,18 @@ impl<'a> Lines for Bound<'a> {
         }
         let (first, [step, to_step]) = (walk.source.now, [walk.source.ahead[1], walk.result.ahead[1]]);
         half.to = std::array::from_fn(|i| walk.result.now + i * to_step);
-        for tap in &self.pass.taps[segment] {
-            half.line(tap.b, first.wrapping_add_signed(tap.a), step);
-        }
+        self.pass.taps(&self.pass.order.segments[segment], |tap| half.line(tap.b, first.wrapping_add_signed(tap.a), step));
         walk.advance(rows);
+    }
+
+    fn inside(&self, walk: &mut Walk<'a>, tap: &mut dyn FnMut(usize, usize)) {
+        let (pass, segment, mut line) = (self.pass, walk.segment, [0; MOST_ROWS]);
+        let (pixels, _) = self.pixels(walk, 1);
+        pass.taps(&pass.order.segments[segment], |t| {
+            if self.tap(&t, &pixels, 1, &mut line) {
+                tap(t.b, line[0]);
+            }
+        });
     }
 
     fn store(&self, block: Block<'_>) {
@@ -37,13 +47,13 @@ impl Bound<'_> {
         let lines = &self.pass.lines;
         let at = |d: usize, i: usize| (walk.at[d] + i) as i64 * lines[d].stride;
         let ends = [at(0, 0)..=at(0, 0), at(1, 0)..=at(1, 0), at(2, 0)..=at(2, rows - 1)];
-        let met = |tap: &Tap, d: usize| ends[d].start() + tap.at[d] >= 0 && ends[d].end() + tap.at[d] < lines[d].source;
-        self.pass.taps[walk.segment].iter().all(|tap| (0..3).all(|d| met(tap, d)))
+        let met = |tap: &Offset, d: usize| ends[d].start() + tap.at >= 0 && ends[d].end() + tap.at < lines[d].source;
+        (0..3).all(|d| self.pass.offsets(walk.segment(), d).iter().all(|tap| met(tap, d)))
     }
 
     /// Results of several lines, or some of which meet padding.
     fn gather(&self, walk: &mut Walk<'_>, half: &mut Half<'_>) {
-        let (taps, exact) = (&self.pass.taps[walk.segment], walk.segment().exact);
+        let (pass, segment, exact) = (self.pass, walk.segment, walk.segment().exact);
         let lines = &self.pass.lines;
         let [step, to_step] = [walk.source.ahead[1], walk.result.ahead[1]];
         let (mut base, mut at) = ([0; LINES], [[0; LINES]; 3]);
@@ -60,14 +70,14 @@ impl Bound<'_> {
             walk.advance(n);
             i += n;
         }
-        for tap in taps {
+        pass.taps(&pass.order.segments[segment], |tap| {
             let inside = |d: usize, i: usize| exact | (((at[d][i] + tap.at[d]) as u64) < lines[d].source as u64);
             let is_pixel = |i: usize| inside(0, i) & inside(1, i) & inside(2, i);
             if one_line && (0..half.rows).all(is_pixel) {
-                half.line(tap.b, base[0].wrapping_add_signed(tap.a), step);
-                continue;
+                return half.line(tap.b, base[0].wrapping_add_signed(tap.a), step);
             }
+            half.padded |= !(0..half.rows).all(is_pixel);
             half.tap(tap.b, &std::array::from_fn(|i| if is_pixel(i) { base[i].wrapping_add_signed(tap.a) } else { self.zeros }));
-        }
+        });
     }
 }

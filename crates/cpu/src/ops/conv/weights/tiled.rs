@@ -3,8 +3,8 @@
 //! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
 //! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
 //! whose depth are pixels (pairs of images for 16-bit types). A task owns a block of rows by some panels with all taps, and walks boxes of
-//! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. Sums go from
-//! box to box through scratch.
+//! pixels: what is not already so in memory is copied (see [`side`](super::side)), then every tap's tiles meet the pixels inside. The sums of a
+//! box are added to those of the boxes before, in scratch.
 //!
 //! Where a gradient is small the boxes are cut into slices that are summed apart and added in order. That cut depends on the problem alone, so
 //! results do not depend on the number of threads, which only says how finely rows and panels are cut.
@@ -489,7 +489,7 @@ impl Gradient {
         ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + usize::from(other)
     }
 
-    /// The kernel of a tile; the other one goes on from sums in memory or, where tiles store, masks its last vector.
+    /// The kernel of a tile; the other one adds sums in memory or, where tiles store, masks its last vector.
     pub(crate) fn tile(&self, rows: usize, vectors: usize, other: bool) -> Option<&Tile> {
         self.tiles.get()?.get(Self::index(rows, vectors, other))?.as_ref()
     }
@@ -507,9 +507,9 @@ impl Gradient {
             let (vectors, masked) = (self.vectors(first), self.ends_within(first));
             for channels in [self.rows.each, last_block] {
                 for (_, rows, _) in self.runs(channels * self.rows_per_channel(), vectors) {
-                    for start in [Start::Zero, Start::Load] {
-                        let tile = &mut tiles[Self::index(rows, vectors, masked || start == Start::Load)];
-                        if tile.is_some() || start == Start::Load && self.is_single() {
+                    for start in [Start::Zero, Start::Add] {
+                        let tile = &mut tiles[Self::index(rows, vectors, masked || start == Start::Add)];
+                        if tile.is_some() || start == Start::Add && self.is_single() {
                             continue;
                         }
                         let (line, tail) = (Line::Packed(line as u8), self.tail.clone());

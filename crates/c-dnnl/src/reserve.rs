@@ -1,0 +1,158 @@
+//! Memory for when the system has none. One of the files with unsafe code.
+//!
+//! Rust's collections end the process where a small allocation fails. Callers of C expect `out_of_memory`. So what the system refuses comes from a reserve,
+//! which is large enough for all the small things that the call under way needs (what grows with a request's sizes is asked for with a way to fail), and
+//! as long as some of it is in use and the system still has nothing, nothing new is begun ([`replenished`]).
+
+use oxidnn_spec::Error;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(test)]
+mod tests;
+
+/// Several times what making any primitive takes.
+const SIZE: usize = 4 << 20;
+
+/// Larger blocks are not small things.
+const MOST: usize = 256 << 10;
+
+/// The allocator of this library's own objects.
+pub(crate) struct Reserving<const N: usize> {
+    /// Untouched, and so without pages, until it is needed.
+    room: Room<N>,
+    /// Above bit 32 the blocks in use, below where free room begins. All is free again when there are no blocks.
+    used: AtomicU64,
+}
+
+/// One block in use.
+const ONE: u64 = 1 << 32;
+/// Where free room begins.
+const END: u64 = ONE - 1;
+
+#[repr(align(4096))]
+struct Room<const N: usize>(UnsafeCell<[u8; N]>);
+
+// SAFETY: each byte belongs to the one block that contains it; who has a block is ruled by `used`.
+unsafe impl<const N: usize> Sync for Room<N> {}
+
+#[cfg(not(test))]
+#[global_allocator]
+static ALLOCATOR: Reserving<SIZE> = Reserving::new();
+#[cfg(test)]
+static ALLOCATOR: Reserving<SIZE> = Reserving::new();
+
+/// Refuses to begin something while the system has no memory and the reserve is in use.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
+#[inline]
+pub(crate) fn replenished() -> Result<(), Error> {
+    if ALLOCATOR.is_whole() { Ok(()) } else { system_has_memory() }
+}
+
+#[cold]
+fn system_has_memory() -> Result<(), Error> {
+    let block = Layout::from_size_align(SIZE, 16).map_err(|e| Error::Runtime(e.to_string()))?;
+    // SAFETY: the layout's size is not zero; the block is given back with it at once.
+    let found = unsafe {
+        let start = System.alloc(block);
+        if !start.is_null() {
+            System.dealloc(start, block);
+        }
+        !start.is_null()
+    };
+    if found { Ok(()) } else { Err(Error::OutOfMemory { bytes: SIZE, what: "a new object".into() }) }
+}
+
+impl<const N: usize> Reserving<N> {
+    const fn new() -> Reserving<N> {
+        Reserving { room: Room(UnsafeCell::new([0; N])), used: AtomicU64::new(0) }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.used.load(Ordering::Relaxed) == 0
+    }
+
+    fn start(&self) -> *mut u8 {
+        self.room.0.get().cast()
+    }
+
+    fn holds(&self, block: *mut u8) -> bool {
+        block.addr().wrapping_sub(self.start().addr()) < N
+    }
+
+    /// A block of the reserve; null where it does not fit.
+    #[cold]
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let base = self.start().addr();
+        let place = |end: u64| {
+            let start = (base + end as usize).checked_next_multiple_of(layout.align())? - base;
+            let end = start.checked_add(layout.size()).filter(|end| *end <= N && layout.size() <= MOST)?;
+            Some((start, end as u64))
+        };
+        let more = |used: u64| place(used & END).map(|(_, end)| ((used & !END) + ONE) | end);
+        match self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, more) {
+            Ok(used) => place(used & END).map_or(std::ptr::null_mut(), |(start, _)| self.start().wrapping_add(start)),
+            Err(_) => std::ptr::null_mut(),
+        }
+    }
+
+    /// A block is free; with the last one all of the room is.
+    #[cold]
+    fn left(&self) {
+        let less = |used: u64| Some(if used >> 32 <= 1 { 0 } else { used - ONE });
+        let _ = self.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+    }
+}
+
+// SAFETY: blocks are the system's, or lie in the room, each by itself, aligned and as long as asked for.
+unsafe impl<const N: usize> GlobalAlloc for Reserving<N> {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise of a layout that is not empty.
+        let block = unsafe { System.alloc(layout) };
+        if block.is_null() { self.take(layout) } else { block }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        let block = unsafe { System.alloc_zeroed(layout) };
+        if !block.is_null() {
+            return block;
+        }
+        let block = self.take(layout);
+        if !block.is_null() {
+            // SAFETY: the block was just taken and is as long; it may have been used before.
+            unsafe { block.write_bytes(0, layout.size()) };
+        }
+        block
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        if self.holds(block) {
+            return self.left();
+        }
+        // SAFETY: the caller's promise; the block is the system's.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if !self.holds(block) {
+            // SAFETY: the caller's promise; the block is the system's.
+            let moved = unsafe { System.realloc(block, layout, size) };
+            if !moved.is_null() {
+                return moved;
+            }
+        }
+        // SAFETY: the caller promised that the size is not zero and fits the alignment; both blocks have the bytes that are copied.
+        unsafe {
+            let to = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !to.is_null() {
+                std::ptr::copy_nonoverlapping(block, to, layout.size().min(size));
+                self.dealloc(block, layout);
+            }
+            to
+        }
+    }
+}

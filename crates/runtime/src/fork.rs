@@ -1,0 +1,206 @@
+//! Forks: what a child finds of a library that other threads of its parent were using. One of the files with unsafe code.
+//!
+//! A child has one thread, a copy of the one that forked. Of the others it has their locks, half-made values and the threads themselves, and would wait for
+//! all of these for ever. Two things keep it from that:
+//!
+//! - **Nobody forks while another thread is [inside](enter).** What takes a lock of the process, or makes a value that others wait for (first uses, code
+//!   of primitives), does so inside; a thread that forks waits until nobody is, and others wait at the door meanwhile. Who is inside waits only
+//!   for who is inside, so this ends. A child finds all caches whole and warm.
+//! - **What belongs to threads is a process's [own](Own).** A child makes its own pool when it first needs one, and leaves its parent's as it is.
+//!
+//! Executions are not inside, which would cost them an atomic operation on a shared line; what they share are atomics, and locks
+//! that they do without where they do not get them.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+use std::time::Duration;
+
+#[cfg(test)]
+mod tests;
+
+/// Forks between the process that first used the library and this one.
+static PROCESS: AtomicU64 = AtomicU64::new(0);
+/// Threads that are inside.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+/// Threads that are about to fork: nobody goes inside.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// How often this thread went inside and has not come out.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Times between looks of who waits.
+const PAUSE: Duration = Duration::from_micros(20);
+
+/// The number of this process among its forebears that used the library: another one in a child.
+#[inline]
+pub fn process() -> u64 {
+    PROCESS.load(Ordering::Relaxed)
+}
+
+/// As long as it lives, no other thread forks.
+#[derive(Debug)]
+pub struct Inside(PhantomData<*const ()>);
+
+/// Goes inside, where no other thread of the process forks; may be nested. For short times, but not for executions: who forks waits.
+pub fn enter() -> Inside {
+    let depth = DEPTH.get();
+    if depth == 0 {
+        watch();
+        loop {
+            INSIDE.fetch_add(1, Ordering::SeqCst);
+            if FORKING.load(Ordering::SeqCst) == 0 {
+                break;
+            }
+            INSIDE.fetch_sub(1, Ordering::SeqCst);
+            while FORKING.load(Ordering::SeqCst) > 0 {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+    DEPTH.set(depth + 1);
+    Inside(PhantomData)
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let depth = DEPTH.get() - 1;
+        DEPTH.set(depth);
+        if depth == 0 {
+            INSIDE.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// A lock that is held inside.
+#[derive(Debug)]
+pub struct Locked<'a, T> {
+    /// Given back before the thread comes out.
+    guard: MutexGuard<'a, T>,
+    _inside: Inside,
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.guard
+    }
+}
+
+impl<T> DerefMut for Locked<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.guard
+    }
+}
+
+/// Takes a lock inside; what a thread that panicked left is as good as any.
+pub fn lock<T>(mutex: &Mutex<T>) -> Locked<'_, T> {
+    let inside = enter();
+    Locked { guard: mutex.lock().unwrap_or_else(|e| e.into_inner()), _inside: inside }
+}
+
+/// How often a lock is tried: some times what those who hold one of executions' locks do.
+const PATIENCE: usize = 200;
+
+/// Takes a lock of executions, which are not inside; `None` where it stays locked, as it does for ever where a thread held it while another one forked
+/// this process. Who gets none does without.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    (0..PATIENCE).find_map(|_| match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(left)) => Some(left.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            std::hint::spin_loop();
+            None
+        }
+    })
+}
+
+/// The value of a cell, made inside where there is none yet.
+#[inline]
+pub fn once<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    match cell.get() {
+        Some(value) => value,
+        None => {
+            let _inside = enter();
+            cell.get_or_init(make)
+        }
+    }
+}
+
+/// A value that every process has for itself: a child makes its own and leaves its parent's alone.
+#[derive(Debug)]
+pub struct Own<T> {
+    process: u64,
+    value: T,
+    of_child: OnceLock<Box<Own<T>>>,
+}
+
+impl<T> Own<T> {
+    /// The value of this process.
+    pub fn new(value: T) -> Own<T> {
+        watch();
+        Own { process: process(), value, of_child: OnceLock::new() }
+    }
+
+    /// The value of this process, made by `make` in a child that has none yet.
+    #[inline]
+    pub fn get(&self, make: impl Fn() -> T) -> &T {
+        if self.process == process() { &self.value } else { self.get_in_child(make) }
+    }
+
+    #[cold]
+    fn get_in_child(&self, make: impl Fn() -> T) -> &T {
+        let mut own = self;
+        while own.process != process() {
+            own = once::<Box<Own<T>>>(&own.of_child, || Box::new(Own { process: process(), value: make(), of_child: OnceLock::new() }));
+        }
+        &own.value
+    }
+}
+
+/// Nobody goes inside any more, and who was has come out. A thread that is inside itself, in a function of the program's that was called there,
+/// forks at once.
+extern "C" fn before() {
+    FORKING.fetch_add(1, Ordering::SeqCst);
+    while DEPTH.get() == 0 && INSIDE.load(Ordering::SeqCst) > 0 {
+        std::thread::sleep(PAUSE);
+    }
+}
+
+extern "C" fn in_parent() {
+    FORKING.fetch_sub(1, Ordering::SeqCst);
+}
+
+extern "C" fn in_child() {
+    PROCESS.fetch_add(1, Ordering::SeqCst);
+    INSIDE.store(usize::from(DEPTH.get() > 0), Ordering::SeqCst);
+    FORKING.store(0, Ordering::SeqCst);
+}
+
+/// Has the C library call the functions above around forks, from the first use on.
+fn watch() {
+    static WATCHING: AtomicBool = AtomicBool::new(false);
+    if !WATCHING.load(Ordering::Relaxed) && !WATCHING.swap(true, Ordering::AcqRel) {
+        register();
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn register() {
+    type Handler = extern "C" fn();
+    unsafe extern "C" {
+        fn pthread_atfork(prepare: Option<Handler>, parent: Option<Handler>, child: Option<Handler>) -> i32;
+    }
+    // SAFETY: the C library's function; the handlers use atomics and sleep, which is allowed around a fork. Should the registration fail for
+    // want of memory, forks are not noticed, as in any program without it.
+    let _ = unsafe { pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn register() {
+    let _ = [before, in_parent, in_child] as [extern "C" fn(); 3];
+}
