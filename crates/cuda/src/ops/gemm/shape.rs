@@ -164,7 +164,8 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let (size, units) = (cluster[0] * cluster[1], i64::from(facts.multiprocessors));
     let clusters = ceil(ceil(r.m, m), cluster[0]) * ceil(ceil(r.n, n), cluster[1]) * r.batch;
     // Clusters of blocks that divide K do not fill every group of multiprocessors.
-    let waves = if split > 1 { ceil(clusters, (units / split * 15 / 16).max(1)) } else { ceil(clusters * size, units / size * size) } as f64;
+    let waves =
+        if split > 1 { ceil(clusters, (units / split * 15 / 16).max(1)) } else { ceil(clusters * size, units / size * size) } as f64;
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2;
     let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);

@@ -42,7 +42,16 @@ fn few_rows_are_the_columns_of_narrow_tiles_that_divide_k_only_where_blocks_are_
 
 #[test]
 fn every_choice_fits_shared_memory_and_the_rules_of_the_kernel() {
-    for (m, n, k) in [(1, 8, 8), (64, 64, 64), (100, 200, 77), (3136, 512, 2048), (12544, 256, 1024), (8192, 8192, 8192), (16384, 1, 64), (7, 100_000, 32)] {
+    for (m, n, k) in [
+        (1, 8, 8),
+        (64, 64, 64),
+        (100, 200, 77),
+        (3136, 512, 2048),
+        (12544, 256, 1024),
+        (8192, 8192, 8192),
+        (16384, 1, 64),
+        (7, 100_000, 32),
+    ] {
         for (a_mn, b_mn) in [(false, false), (false, true), (true, false), (true, true)] {
             for (bytes, result_bytes, promote) in [(2, 2, false), (2, 4, false), (1, 1, false), (1, 2, true), (4, 4, false)] {
                 let r = Request { a_mn: a_mn && bytes == 2, b_mn: b_mn && bytes == 2, bytes, result_bytes, promote, ..request(m, n, k) };
