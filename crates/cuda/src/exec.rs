@@ -72,7 +72,7 @@ impl Launches {
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
         let mut maps = self.list.iter().flat_map(|l| &l.0.maps);
-        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| mapped(m, places) % 16 != 0)) {
+        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| !mapped(m, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.
             return unsafe { other.run(stream, places) };
         }
@@ -178,7 +178,8 @@ impl Exec for Ready {
             }
         };
         // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
-        Ok(unsafe { launches.run(queue.stream(), &Arguments(ctx))? })
+        unsafe { launches.run(queue.stream(), &Arguments(ctx))? };
+        Ok(())
     }
 
     fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {

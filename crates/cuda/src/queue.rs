@@ -135,7 +135,7 @@ impl CudaQueue {
             Work::Fill { to, byte } => match to.bytes() {
                 Some(_) => Err(Error::Runtime("a fill of the host's memory on a queue of a GPU".into())),
                 // SAFETY: the runtime lends the region to this submission and keeps it until it is done.
-                None => Ok(unsafe { self.stream.fill(to.address(), byte, to.len())? }),
+                None => unsafe { self.stream.fill(to.address(), byte, to.len()) }.map_err(Error::from),
             },
         }
     }

@@ -97,7 +97,10 @@ fn shapes_do_not_change_what_is_compiled() {
     };
     for (a, b) in [
         ("--softmax --sdt=f32 --ddt=f32 --axis=1 16x1000", "--softmax --sdt=f32 --ddt=f32 --axis=1 77x333"),
-        ("--conv --dir=FWD_I --dt=f32 --alg=direct mb2ic16ih14oc32kh3ph1", "--conv --dir=FWD_I --dt=f32 --alg=direct mb5ic24ih30oc48kh3ph1"),
+        (
+            "--conv --dir=FWD_I --dt=f32 --alg=direct mb2ic16ih14oc32kh3ph1",
+            "--conv --dir=FWD_I --dt=f32 --alg=direct mb5ic24ih30oc48kh3ph1",
+        ),
         ("--pool --dir=FWD_I --alg=max ic8ih14kh3ph1sh2oh7", "--pool --dir=FWD_I --alg=max ic24ih28kh3ph1sh2oh14"),
     ] {
         assert_eq!(header(a), header(b), "{a} | {b}");

@@ -8,15 +8,9 @@ use cudarc::driver::sys::{
 };
 
 /// A description as kernels take it: 128 bytes, aligned to 64.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 #[repr(C, align(64))]
 pub struct EncodedMap([u64; 16]);
-
-impl Default for EncodedMap {
-    fn default() -> EncodedMap {
-        EncodedMap([0; 16])
-    }
-}
 
 impl EncodedMap {
     /// The description of a tensor at `address`.

@@ -77,7 +77,8 @@ impl Tail<'_> {
     /// True where the tail only converts.
     pub(crate) fn is_plain(&self) -> bool {
         let numbers = self.attr.scales.contains_key(&self.arg) || self.attr.zero_points.contains_key(&self.arg);
-        self.post_ops.is_empty() && !self.has_dropout() && !self.is_stochastic() && !(self.is_quantised() && numbers)
+        let quantised = self.is_quantised() && numbers;
+        self.post_ops.is_empty() && !self.has_dropout() && !self.is_stochastic() && !quantised
     }
 }
 

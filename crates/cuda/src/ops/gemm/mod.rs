@@ -17,6 +17,9 @@ use shape::{Choice, Request, Store, ceil};
 /// Rows of tiles that are walked together, so that what they read stays in the second-level cache.
 const GROUP: i64 = 8;
 
+/// The expressions of a result's scale and bias, behind the sum.
+type Declared = Result<[String; 2], Skip>;
+
 /// A matrix in memory, or a batch of them; strides in elements.
 #[derive(Clone, Copy, Debug)]
 struct Matrix {
@@ -44,7 +47,7 @@ struct Gemm<'a> {
     /// What does the problem where addresses are not aligned.
     otherwise: Lower,
     /// Declares `place(e, batch, row, column, p)`, the position of an element, and gives the expressions of its scale and bias.
-    declare: &'a dyn Fn(&mut Emitter) -> Result<(String, String), Skip>,
+    declare: &'a (dyn Fn(&mut Emitter) -> Declared + 'a),
 }
 
 /// The batch dimensions of a tensor as one: its size and stride; `None` where they are not evenly spaced.
@@ -115,7 +118,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     gemm.program(target)
 }
 
-fn declare_matmul(op: &Matmul, scales: [Factor<'_>; 2], emit: &mut Emitter) -> Result<(String, String), Skip> {
+fn declare_matmul(op: &Matmul, scales: [Factor<'_>; 2], emit: &mut Emitter) -> Declared {
     let dims = op.dst.dims();
     let n = dims.len();
     emit.define("RANK", n);
@@ -134,7 +137,7 @@ fn declare_matmul(op: &Matmul, scales: [Factor<'_>; 2], emit: &mut Emitter) -> R
         }
         None => String::new(),
     };
-    Ok((factors.iter().map(|f| format!(" * {f}")).collect(), bias))
+    Ok([factors.iter().map(|f| format!(" * {f}")).collect(), bias])
 }
 
 /// Inner product forward, where the summed dimensions of source and weights lie alike without holes.
@@ -177,7 +180,7 @@ pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Pr
     gemm.program(target)
 }
 
-fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Result<(String, String), Skip> {
+fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Declared {
     emit.define("RANK", 2);
     emit.code("DEVICE void place(const Args& a, int batch, int row, int column, index* p) { p[0] = row, p[1] = column; }\n");
     let n = op.src.dims().len();
@@ -207,7 +210,7 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Re
         }
         None => String::new(),
     };
-    Ok((factors, bias))
+    Ok([factors, bias])
 }
 
 /// Forward 1x1 convolution of channels that lie next to each other, without strides, padding and groups: pixels by channels.
@@ -266,7 +269,7 @@ fn pixel_step(t: &Tensor, b: &Blocking) -> Option<i64> {
     Some(merged.map_or(t.dims()[1], |m| m.1))
 }
 
-fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Result<(String, String), Skip> {
+fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Declared {
     let (dims, n) = (op.dst.dims(), op.dst.dims().len());
     emit.define("RANK", n);
     let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
@@ -301,7 +304,7 @@ fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Result<(Str
         }
         None => String::new(),
     };
-    Ok((factors, bias))
+    Ok([factors, bias])
 }
 
 /// What no product on the tensor cores does.
@@ -534,10 +537,10 @@ fn pairs(ints: &[i64]) -> Vec<Word> {
 
 /// The header `epilogue.cuh` of the result `arg`: scales, bias, post-ops and quantisation of an element. `declare` declares the place of an element and
 /// gives the expressions of its scale and bias.
-fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Result<(String, String), Skip>) -> Result<Emitter, Skip> {
+fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Declared) -> Result<Emitter, Skip> {
     let tensor = problem.op.tensor(arg).ok_or(Skip::Op("a problem without a result"))?;
     let mut emit = Emitter::new(Real::Single, 1);
-    let (scale, bias) = declare(&mut emit)?;
+    let [scale, bias] = declare(&mut emit)?;
     let tail = Tail::of(problem, arg, tensor);
     if scale.is_empty() && bias.is_empty() && tail.is_plain() {
         emit.code("DEVICE float epilogue(float sum, const Args&, int, int, int) { return sum; }\n");
