@@ -15,6 +15,18 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Prop, Tensor};
 
+/// Which of the two directions of data a launch goes.
+#[derive(Clone, Copy)]
+struct Way {
+    /// From the input to the output.
+    forward: bool,
+    /// What is read lies on the large grid.
+    from_large: bool,
+    /// Channels of a group that are summed over, and that come out.
+    given: i64,
+    made: i64,
+}
+
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// A convolution or deconvolution.
@@ -135,10 +147,10 @@ impl Pass<'_> {
     /// The output of a forward pass, or the input's gradient.
     fn data(&self, forward: bool, tail: &Tail<'_>, target: &CudaTarget) -> Result<Program, Skip> {
         let z = &self.sizes;
-        let from_large = forward == self.input_is_large;
         let (small, large) = if self.input_is_large { (z.o, z.i) } else { (z.i, z.o) };
         let (result, given) = if forward { (z.oc, z.ic) } else { (z.ic, z.oc) };
-        let grid = if from_large { small } else { large };
+        let way = Way { forward, from_large: forward == self.input_is_large, given, made: result };
+        let grid = if way.from_large { small } else { large };
         let from = if forward { (Arg::SRC, self.src) } else { (Arg::DIFF_DST, self.dst) };
         let last = channels_last(&from.1.layout);
         let declare = |emit: &mut Emitter| {
@@ -146,7 +158,7 @@ impl Pass<'_> {
             emit.traversal("row", &[z.mb, grid[0], grid[1], grid[2]], &[0, 1, 2, 3]);
             emit.traversal("step", &[given, z.k[0], z.k[1], z.k[2]], if last { &[1, 2, 3, 0] } else { &[0, 1, 2, 3] });
             emit.tail(tail)?;
-            self.declare_data((forward, from_large, given, result), from, emit)
+            self.declare_data(way, from, emit)
         };
         let rows = z.mb.saturating_mul(grid.iter().product());
         let product = Products {
@@ -167,12 +179,7 @@ impl Pass<'_> {
         Ok(program)
     }
 
-    fn declare_data(
-        &self,
-        (forward, from_large, given, result): (bool, bool, i64, i64),
-        from: (Arg, &Tensor),
-        emit: &mut Emitter,
-    ) -> Result<(), Skip> {
+    fn declare_data(&self, Way { forward, from_large, given, made }: Way, from: (Arg, &Tensor), emit: &mut Emitter) -> Result<(), Skip> {
         let (attr, spatial_dims) = (&self.problem.attr, self.spatial());
         let grouped = self.weights.dims().len() > self.src.dims().len();
         emit.view(&View::of("from", from.0, from.1))?;
@@ -182,7 +189,7 @@ impl Pass<'_> {
         emit.factor(&zero);
         emit.factor(&weights_zero);
         emit.number("given", given);
-        emit.number("made", result);
+        emit.number("made", made);
         let grid = if from_large { "in_large" } else { "in_small" };
         let minus = |f: &Factor<'_>, name: &str| if f.quant.is_some() { format!(" - {name}(a, p)") } else { String::new() };
         let (oc, ic) = if forward { ("n", "t[0]") } else { ("t[0]", "n") };
