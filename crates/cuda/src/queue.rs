@@ -190,8 +190,9 @@ impl Queue for CudaQueue {
         let outer = INSIDE.replace(me);
         let result = self.work(work);
         INSIDE.set(outer);
-        result?;
-        self.finish(held)
+        // Where the work failed half-way, what it began still uses what it holds.
+        let ticket = self.finish(held)?;
+        result.map(|()| ticket)
     }
 
     fn is_done(&self, ticket: Ticket) -> Result<bool, Error> {
