@@ -1,6 +1,8 @@
 """Compiles the kernels of crates/cuda/kernels with NVRTC and reads registers, spills and instructions; needs no GPU.
 
-    python3 tests/gpu/compile.py OUT [NAME...]
+    python3 tests/gpu/compile.py [SOURCE...]
+
+compiles the variants of VARIANTS (of the files named) and fails if one spills, lacks its instruction or does not compile.
 
 NVRTC comes from the system or from PyPI's nvidia-cuda-nvrtc (13.0.x), cuobjdump from PyPI's nvidia-cuda-cuobjdump with nvidia-cuda-nvdisasm."""
 import ctypes, glob, os, re, subprocess, sys
@@ -69,7 +71,7 @@ def facts(path, compiler_log=""):
     """Registers, spills and counts of telling instructions of a cubin."""
     found = dict(re.findall(r"(REG|STACK|LOCAL):(\d+)", subprocess.run([tool("cuobjdump"), "--dump-resource-usage", path], capture_output=True, text=True).stdout))
     sass = subprocess.run([tool("cuobjdump"), "--dump-sass", path], capture_output=True, text=True).stdout
-    for word in ("HGMMA", "QGMMA", "IGMMA", "UTMALDG", "UTMASTG", "LDL", "STL", "HMMA", "LDGSTS"):
+    for word in ("HGMMA", "QGMMA", "IGMMA", "HMMA", "QMMA", "IMMA", "UTMALDG", "UTMASTG", "LDGSTS", "LDL", "STL"):
         count = len(re.findall(r"\b" + word + r"\b", sass))
         if count:
             found[word] = count
@@ -78,3 +80,68 @@ def facts(path, compiler_log=""):
 
 def tool(name):
     return find(f"nvidia/cu13/bin/{name}", f"/usr/local/cuda/bin/{name}") or name
+
+
+BF16 = dict(A_TYPE="T_BF16", B_TYPE="T_BF16", C_TYPE="T_BF16")
+TILE = dict(BF16, A_MN=0, B_MN=0, TILE_M=128, TILE_N=256, CONSUMERS=2, STAGES=4, CLUSTER_M=1, CLUSTER_N=1, SPLIT=1, STORE="STORE_TMA")
+ATTENTION = dict(BF16, HEAD=128, TILE_N=128, CONSUMERS=2, STAGES=2, CAUSAL=0, K_MN=0)
+SM80 = dict(BF16, A_MN=0, B_MN=0, A_ALIGN=16, B_ALIGN=16, STAGES=4)
+
+# file, defines, architecture, instructions that must be there
+VARIANTS = [
+    ("gemm_sm90.cu", TILE, "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, CLUSTER_M=2), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, CLUSTER_N=2), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, A_MN=1, B_MN=1), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, TILE_M=256, TILE_N=128), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, TILE_M=192, TILE_N=128, CONSUMERS=3), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, TILE_M=64, TILE_N=64, CONSUMERS=1, STAGES=8, SPLIT=4, STORE="STORE_DIRECT"), "sm_90a", "HGMMA UTMALDG"),
+    ("gemm_sm90.cu", dict(TILE, TILE_M=64, TILE_N=16, CONSUMERS=1, STAGES=10, SPLIT=2, STORE="STORE_TMA_TRANSPOSED"), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, A_TYPE="T_TF32", B_TYPE="T_TF32", C_TYPE="T_F32"), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, A_TYPE="T_E4M3", B_TYPE="T_E5M2", TILE_N=192, PROMOTE=4), "sm_90a", "QGMMA UTMALDG UTMASTG"),
+    ("gemm_sm90.cu", dict(TILE, A_TYPE="T_U8", B_TYPE="T_S8", C_TYPE="T_S32"), "sm_90a", "IGMMA UTMALDG UTMASTG"),
+    ("conv_sm90.cu", dict(TILE, TILE_N=128, STAGES=6), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("conv_sm90.cu", dict(TILE, TILE_N=128, STAGES=4, SPATIAL=3, B_MN=1, STORE="STORE_ROWS"), "sm_90a", "HGMMA UTMALDG"),
+    ("conv_weights_sm90.cu", dict(TILE, A_MN=1, B_MN=1, TILE_N=192, C_TYPE="T_F32"), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("conv_window_sm90.cu", dict(TILE, TILE_N=64, STAGES=8, CHANNELS=4), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("conv_window_sm90.cu", dict(TILE, TILE_N=64, STAGES=8, CHANNELS=8), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("window_pack.cu", dict(CHANNELS=4), "sm_90a", ""),
+    ("reduce_parts.cu", dict(C_TYPE="T_BF16"), "sm_90a", ""),
+    ("attention_sm90.cu", ATTENTION, "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("attention_sm90.cu", dict(ATTENTION, CAUSAL=1, K_MN=1), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("attention_sm90.cu", dict(ATTENTION, HEAD=64, CONSUMERS=3, STAGES=3), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("attention_sm90.cu", dict(ATTENTION, CONSUMERS=1, STAGES=3), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_w4_sm90.cu", dict(TILE, TILE_N=128, STAGES=5, B_MN=1, TRANSFORMED=1, SPLIT=2, SCALE_TYPE="T_BF16", UNSIGNED=0), "sm_90a", "HGMMA UTMALDG UTMASTG"),
+    ("gemm_w4.cu", dict(BF16, SCALE_TYPE="T_BF16", UNSIGNED=0, ROWS=8, WIDTH=64, SPLIT=1), "sm_90a", "HMMA"),
+    ("gemm_w4.cu", dict(BF16, SCALE_TYPE="T_BF16", UNSIGNED=1, ROWS=16, WIDTH=64, SPLIT=2), "sm_90a", "HMMA"),
+    ("gemv.cu", dict(BF16, ROWS=1, COLUMNS=1), "sm_90a", ""),
+    *[("gemm_sm80.cu", dict(SM80, **d), arch, "HMMA LDGSTS") for arch in ("sm_80", "sm_86", "sm_89", "sm_90a", "sm_100") for d in ({}, dict(A_MN=1, B_MN=1), dict(A_TYPE="T_TF32", B_TYPE="T_TF32", C_TYPE="T_F32"))],
+    ("gemm_sm80.cu", dict(SM80, A_ALIGN=2, B_ALIGN=2), "sm_80", "HMMA"),
+    ("gemm_sm80.cu", dict(SM80, A_TYPE="T_S8", B_TYPE="T_U8", C_TYPE="T_S32"), "sm_80", "IMMA LDGSTS"),
+    ("gemm_sm80.cu", dict(SM80, A_TYPE="T_E4M3", B_TYPE="T_E4M3"), "sm_89", "QMMA LDGSTS"),
+]
+
+
+def main(wanted):
+    import tempfile
+    failed = 0
+    for source, defines, arch, words in VARIANTS:
+        if wanted and source not in wanted:
+            continue
+        try:
+            data, text = compile_cubin(source, defines, arch)
+            with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
+                f.write(data)
+                f.flush()
+                found = facts(f.name)
+            spills = max([int(n) for n in re.findall(r"(\d+) bytes spill stores", text)] or [0])
+            wrong = [f"{spills} bytes of registers spilled"] * (spills > 0) + ["no " + w for w in words.split() if w not in found]
+        except RuntimeError as x:
+            found, wrong = {}, [str(x)[:500]]
+        failed += bool(wrong)
+        print("WRONG" if wrong else "ok", source, arch, {k: v for k, v in defines.items()}, found, *wrong, flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main(sys.argv[1:]) else 0)

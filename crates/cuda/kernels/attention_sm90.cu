@@ -9,7 +9,7 @@
 //   defines      A_TYPE = B_TYPE (T_BF16, T_F16), C_TYPE; HEAD 64 or 128 (smaller heads: zeros beyond the tensor); TILE_N, multiple of 64 with K_MN, else
 //                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K lies as (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add
 //   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), all by value
-//   maps         rank 4, 128-byte swizzle, zeros beyond; dimensions innermost first:
+//   maps         rank 4, 128-byte swizzle, zeros beyond, strides multiples of 16 bytes; dimensions innermost first:
 //                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1)
 //                  k  K_MN 0: (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)    K_MN 1: (keys, head size, kv heads, batch), box (64, HEAD, 1, 1)
 //                  v  (head size, keys, kv heads, batch), box (64, TILE_N, 1, 1)
@@ -188,7 +188,7 @@ __device__ __forceinline__ void apply_mask(Acc (&scores)[TILE_N / 2], const Atte
         scores[i] += unit * Element<MASK_TYPE>::load(mask[row * p.mask_query + column * p.mask_key]);
     }
 #endif
-    // Uniform in a warpgroup but for the last tiles: then no element is hidden.
+    // The last keys that the thread's two rows see.
     int last = CAUSAL ? min(p.keys - 1, query + p.causal_offset) : p.keys - 1, last8 = CAUSAL ? min(p.keys - 1, query + 8 + p.causal_offset) : p.keys - 1;
 #pragma unroll
     for (int i = 0; i < TILE_N / 2; i++) {

@@ -63,7 +63,7 @@ constexpr int kBytesPacked = TRANSFORMED ? kTileK * TILE_N / 2 : 0;   // of a st
 constexpr int kBarriers = STAGES * (kBytesStage + kBytesPacked) + kChunks;
 
 struct Shared {
-    u32 base, thread;
+    u32 base;
 
     __device__ __forceinline__ u32 a(int stage) const { return base + stage * kBytesStage; }
     __device__ __forceinline__ u32 b(int stage) const { return base + stage * kBytesStage + kBytesA; }
@@ -86,7 +86,7 @@ struct Ring {
 
 __device__ __forceinline__ Shared shared_layout() {
     extern __shared__ u8 shared_memory[];
-    return Shared{(shared_address(shared_memory) + 1023) & ~1023u, threadIdx.x};
+    return Shared{(shared_address(shared_memory) + 1023) & ~1023u};
 }
 
 // Once per block, before anything else: barriers, and all blocks of the cluster know of them.

@@ -46,9 +46,14 @@ fn reduce(op: &Reduction, src: &View<'_>, region: &Region) -> f64 {
     match op.alg {
         Max | Min | Mul | Sum => acc,
         Mean => acc / region.count() as f64,
-        NormLpMax => acc.max(eps).powf(1.0 / p),
+        NormLpMax => at_least(acc, eps).powf(1.0 / p),
         NormLpSum => (acc + eps).powf(1.0 / p),
-        NormLpPowerPMax => acc.max(eps),
+        NormLpPowerPMax => at_least(acc, eps),
         NormLpPowerPSum => acc + eps,
     }
+}
+
+/// The larger of the two; NaN where the sum is.
+fn at_least(sum: f64, eps: f64) -> f64 {
+    if sum < eps { eps } else { sum }
 }

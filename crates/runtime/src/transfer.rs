@@ -34,7 +34,7 @@ pub(crate) fn plan(engine: &Engine, foreign: &(Arg, Engine), problem: &Problem) 
     if op.src.layout.has_runtime() || op.dst.layout.has_runtime() {
         return Err(Error::invalid("sizes", "sizes that only the execution gives", "known sizes").with_problem(problem));
     }
-    let plain = Attr { scratchpad: problem.attr.scratchpad, fpmath: problem.attr.fpmath.clone(), ..Attr::default() };
+    let plain = Attr { scratchpad: problem.attr.scratchpad, fpmath: problem.attr.fpmath, ..Attr::default() };
     if op.src == op.dst && problem.attr == plain {
         return Ok(Box::new(Transfer { problem: problem.clone(), foreign: foreign.0, reorder: None }));
     }

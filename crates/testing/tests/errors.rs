@@ -1,6 +1,7 @@
 //! Wrong requests: typed errors that name the argument, what it got and what it needs, and carry the problem line; nothing is written.
 
-use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream};
+use oxidnn_cpu::{CpuDevice, CpuTarget};
+use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream};
 use oxidnn_spec::op::{Conv, ConvAlg, Eltwise, EltwiseAlg, Matmul, Prop, Softmax, SoftmaxAlg, Window};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, PostOp, Problem, Quant, Real, ScratchpadMode, Tensor};
 
@@ -129,7 +130,8 @@ impl Ready {
 fn wrong_executions_are_refused_and_write_nothing() {
     let r = ready(Attr::default());
     let (src, wei, dst) = (r.memory(Arg::SRC), r.memory(Arg::WEIGHTS), r.memory(Arg::DST));
-    let other = oxidnn_cpu::engine();
+    let target = *CpuDevice::host().target();
+    let other = Engine::new(CpuDevice::new(CpuTarget { threads: target.threads + 1, ..target }));
     let foreign = Memory::new(&other, src.tensor().clone()).unwrap();
     let engine = src.engine().unwrap();
     let smaller = Memory::new(engine, Tensor::plain([4, 63], DataType::F32).unwrap()).unwrap();

@@ -14,6 +14,7 @@ const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl"];
 const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/buf.rs", "typed slices over the untyped memory of arguments"),
     ("crates/runtime/src/exec.rs", "arguments as slices where nothing written overlaps them"),
+    ("crates/runtime/tests/remote/mod.rs", "a test's device that lends copies of its bytes to kernels"),
     ("crates/runtime/src/fork.rs", "asks the C library to call back around forks"),
     ("crates/runtime/src/threads/float.rs", "reads and writes the processor's floating-point settings"),
     ("crates/runtime/src/memory/alloc.rs", "aligned allocations"),

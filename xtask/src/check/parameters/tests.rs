@@ -3,7 +3,8 @@ use super::*;
 fn counts(text: &str) -> Vec<(String, usize)> {
     let blanked = code::blanked(text);
     let words = code::words(&blanked);
-    let starts = (0..words.len()).filter(|&i| words[i].text == "fn");
+    // Not the types of functions, which have no names.
+    let starts = (0..words.len()).filter(|&i| words[i].text == "fn" && words[i + 1].text != "(");
     starts.filter_map(|at| Some((words[at + 1].text.to_owned(), count(&words[at + 2 + parameters_at(&words[at + 2..])?..])))).collect()
 }
 
