@@ -8,7 +8,7 @@ use crate::program::Source;
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::knobs;
 use oxidnn_runtime::store::{Store, digest};
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -27,9 +27,22 @@ pub struct Loader {
 struct State {
     ready: Lru<Arc<Source>, Function>,
     /// Kernels that some thread is making.
-    making: HashMap<Arc<Source>, ()>,
+    making: HashSet<Arc<Source>>,
     /// Compilations so far.
     compiled: usize,
+}
+
+/// A kernel that this thread makes. However that ends, those who wait for it go on.
+struct Flight<'a> {
+    loader: &'a Loader,
+    source: &'a Arc<Source>,
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.loader.state.lock().unwrap_or_else(PoisonError::into_inner).making.remove(self.source);
+        self.loader.landed.notify_all();
+    }
 }
 
 impl fmt::Debug for Loader {
@@ -41,7 +54,7 @@ impl fmt::Debug for Loader {
 impl Loader {
     /// A loader for the GPU of `context`.
     pub fn new(context: &Arc<Context>, facts: &Facts) -> Loader {
-        let state = State { ready: Lru::new(KEPT, usize::MAX), making: HashMap::new(), compiled: 0 };
+        let state = State { ready: Lru::new(KEPT, usize::MAX), making: HashSet::new(), compiled: 0 };
         Loader {
             context: Arc::clone(context),
             architecture: facts.architecture(),
@@ -66,22 +79,21 @@ impl Loader {
             if let Some(function) = state.ready.get(source) {
                 return Ok(function.clone());
             }
-            if !state.making.contains_key(source) {
+            if !state.making.contains(source) {
                 break;
             }
             state = self.landed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.making.insert(Arc::clone(source), ());
+        state.making.insert(Arc::clone(source));
         drop(state);
+        let _flight = Flight { loader: self, source };
         let made = self.make(source, shared);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.making.remove(source);
         let gone = match &made {
             Ok(function) => state.ready.insert(Arc::clone(source), function.clone(), 1),
             Err(_) => Vec::new(),
         };
         drop(state);
-        self.landed.notify_all();
         drop(gone);
         made
     }

@@ -546,6 +546,9 @@ fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Decla
         emit.code("DEVICE float epilogue(float sum, const Args&, int, int, int) { return sum; }\n");
         return Ok(emit);
     }
+    if Real::of(problem) == Real::Double {
+        return Err(Skip::Attr("scales, bias or post-ops of results that f32 does not hold".into()));
+    }
     emit.option("HAS_EPILOGUE", 1);
     emit.tail(&tail)?;
     emit.code(&format!(
