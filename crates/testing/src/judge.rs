@@ -180,7 +180,8 @@ impl Output<'_> {
     fn is_wrong(&self, values: &[f64], exactly: bool) -> bool {
         let dtype = self.dtype();
         let size = self.want.iter().filter(|v| v.is_finite()).fold(1e-3f64, |m, v| m.max(v.abs()));
-        let steps = if dtype.is_integral() { 2.0 } else { (16.0 * self.narrowest()).max(0.0199) * size };
+        let narrow = 16.0 * self.narrowest() * size;
+        let steps = if dtype.is_integral() { narrow.max(2.0) } else { narrow.max(0.0199 * size) };
         let differs = |(&a, &b): (&f64, &f64)| match (a.is_finite(), b.is_finite()) {
             (true, true) => a != b && (exactly || (a - b).abs() >= steps),
             _ => a != b && !(a.is_nan() && b.is_nan()),

@@ -3,6 +3,7 @@
 use crate::host::{HostArgs, HostTensor};
 use crate::tolerance::Bounds;
 use crate::{fill, harness};
+use oxidnn_expr::number;
 use oxidnn_spec::op::Op;
 use oxidnn_spec::text::{self, FillHints, Settings};
 use oxidnn_spec::{Arg, DataType, Format, PostOp, Problem, Real};
@@ -165,14 +166,21 @@ impl Vector {
         }
     }
 
-    /// The bounds of output `arg` of `problem` (without runtime dimensions) with true values `want`.
-    pub fn bounds(&self, problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &HostArgs) -> Bounds {
-        match self.tol {
-            Some(tol) => Bounds::uniform(dtype, tol, tol),
-            None => crate::tolerance::of(problem, arg, dtype, want, inputs),
+    /// The true values of output `arg` of `problem` (without runtime dimensions) as its `dtype` holds them, and their bounds. The file has the
+    /// values `stored` unrounded but for [`STORED`]: where that decides to which side a value rounds, either is right.
+    pub fn truth(&self, problem: &Problem, arg: Arg, dtype: DataType, stored: &[f64], inputs: &HostArgs) -> (Vec<f64>, Bounds) {
+        if let Some(tol) = self.tol {
+            return (stored.to_vec(), Bounds::uniform(dtype, tol, tol));
         }
+        let rounded = |side: f64| stored.iter().map(|v| number::round_to(dtype, v * (1.0 + side * STORED))).collect::<Vec<f64>>();
+        let want = rounded(0.0);
+        let bounds = crate::tolerance::of(problem, arg, dtype, &want, inputs).beside([rounded(-1.0), rounded(1.0)]);
+        (want, bounds)
     }
 }
+
+/// Half a unit of the tenth significant digit, the last that the files have, relative to the largest number with it.
+const STORED: f64 = 5e-10;
 
 /// The type that the old destination's bytes are read as: the one that a sum post-op names, or its own.
 fn destination_type(problem: &Problem, own: DataType) -> DataType {

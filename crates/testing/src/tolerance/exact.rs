@@ -46,6 +46,7 @@ fn is_exact_op(problem: &Problem, inputs: &HostArgs) -> bool {
     let short = |arg| values(inputs, arg).is_none_or(|v| span(&v) <= SPARE_BITS);
     let forward = problem.op.prop().is_none_or(|p| p.is_forward());
     match &problem.op {
+        _ if super::is_winograd(problem) => false,
         Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) => {
             let strict = problem.attr.fpmath.mode == oxidnn_spec::FpMathMode::Strict;
             strict && [Arg::SRC, Arg::WEIGHTS, Arg::DIFF_DST, Arg::BIAS].into_iter().all(short)
