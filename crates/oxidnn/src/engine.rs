@@ -1,12 +1,18 @@
-//! The CPU engine, and memory made for a descriptor's arguments.
+//! The engines of this machine, and memory made for a descriptor's arguments.
 
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc};
 use oxidnn_spec::{Arg, Error, Tensor};
 
-/// What the CPU brings to [`Engine`].
-pub trait CpuEngine {
+/// What this machine and a descriptor bring to [`Engine`].
+pub trait EngineExt {
     /// The engine of this machine's processor, on the process-wide thread pool.
     fn cpu() -> Engine;
+
+    /// The engine of NVIDIA GPU `ordinal`, from 0 on. Driver and compiler (NVRTC) are loaded when this is first called.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] that says what is not there: no driver, no such GPU, no compiler.
+    fn cuda(ordinal: usize) -> Result<Engine, Error>;
 
     /// Zeroed memory with the layout that `desc` has for `arg`.
     ///
@@ -18,13 +24,17 @@ pub trait CpuEngine {
     /// and converted to the argument's type.
     ///
     /// # Errors
-    /// As [`CpuEngine::zeros`], and when `values` has more or fewer numbers than the tensor has elements.
+    /// As [`EngineExt::zeros`], and when `values` has more or fewer numbers than the tensor has elements.
     fn filled(&self, desc: &PrimitiveDesc, arg: Arg, values: &[f32]) -> Result<Memory<'static>, Error>;
 }
 
-impl CpuEngine for Engine {
+impl EngineExt for Engine {
     fn cpu() -> Engine {
         oxidnn_cpu::engine()
+    }
+
+    fn cuda(ordinal: usize) -> Result<Engine, Error> {
+        Ok(oxidnn_cuda::engine(ordinal)?)
     }
 
     fn zeros(&self, desc: &PrimitiveDesc, arg: Arg) -> Result<Memory<'static>, Error> {

@@ -44,7 +44,7 @@ mod window;
 
 pub use backward::Backward;
 pub use describe::{Describe, PostOps};
-pub use engine::CpuEngine;
+pub use engine::EngineExt;
 pub use oxidnn_runtime::{Engine, EngineKind, Memory, Primitive, PrimitiveDesc, Stream, Threads, knobs};
 pub use oxidnn_spec::{
     Accumulation, Arg, Attr, DataType, Dims, Error, FpMathMode, Layout, Op, PostOp, Problem, Quant, RUNTIME, Rounding, ScratchpadMode,
@@ -62,7 +62,7 @@ pub use window::{Conv, Pool};
 pub mod prelude {
     pub use crate::op::{BinaryAlg, EltwiseAlg, NormFlags, PoolAlg, Prop, ReductionAlg, SoftmaxAlg};
     pub use crate::{
-        Arg, Backward, Conv, CpuEngine, DataType, DataType::*, Describe, Engine, InnerProduct, Matmul, Memory, Pool, PostOps, Primitive,
+        Arg, Backward, Conv, DataType, DataType::*, Describe, Engine, EngineExt, InnerProduct, Matmul, Memory, Pool, PostOps, Primitive,
         PrimitiveDesc, Sequence, SharedMemory, Stream, Tensor,
     };
 }

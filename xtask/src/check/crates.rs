@@ -17,7 +17,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-jit", &[]),
     ("oxidnn-cpu", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-jit"]),
     ("oxidnn-cuda", &["oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime"]),
-    ("oxidnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu"]),
+    ("oxidnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-cuda"]),
     ("oxidnn-judge", &[]),
     ("oxidnn-testing", &["oxidnn-judge", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
     ("oxidnn-graph", &["oxidnn-spec", "oxidnn-runtime"]),
