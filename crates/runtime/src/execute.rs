@@ -203,9 +203,9 @@ fn place<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> R
     Ok(())
 }
 
-/// True when there is nothing to write: every output is empty.
+/// True when there is nothing to write: no output has elements, nor sums behind them.
 fn is_noop(bound: &[Bound<'_>]) -> bool {
-    bound.iter().filter(|b| b.usage == Use::Out).all(|b| b.tensor.is_empty())
+    bound.iter().filter(|b| b.usage == Use::Out).all(|b| b.tensor.is_empty() && b.regions.iter().all(Region::is_empty))
 }
 
 /// The aligned part of the caller's scratchpad.
