@@ -18,7 +18,7 @@ mod tests;
 pub struct Primitive {
     desc: PrimitiveDesc,
     runtime: runtime::Primitive,
-    /// It is the reference, whose executions need more stack than those of kernels.
+    /// It runs no generated code: portable rows and the reference keep chunks of tensors on the stack.
     deep: bool,
 }
 
@@ -46,7 +46,8 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
         primitive.check("primitive")?;
         let desc = pd.get("primitive_desc")?.fixed();
         let runtime = stack::deep(|| desc.runtime().create())?;
-        let deep = desc.runtime().impl_name() == REFERENCE;
+        let name = desc.runtime().impl_name();
+        let deep = !GENERATED.iter().any(|tier| name.contains(tier));
         primitive.own("primitive", Primitive { desc, runtime, deep })
     })
 }
@@ -120,8 +121,8 @@ pub extern "C" fn dnnl_primitive_execute(
     })
 }
 
-/// Name of the row that takes everything.
-const REFERENCE: &str = "ref:any";
+/// Tiers of rows that run generated code.
+const GENERATED: [&str; 2] = [":jit", ":amx"];
 
 fn execute(primitive: &Primitive, stream: &Stream, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
     Ok(primitive.runtime.execute_bytes(stream.runtime(), args)?)
