@@ -59,6 +59,16 @@ fn the_cpp_program_finds_nothing_wrong() {
     run_on_ours_and_peer(tools.cpp());
 }
 
+#[test]
+fn programs_that_wait_do_not_notice_asynchronous_streams() {
+    let Some(tools) = toolchain() else { return };
+    for program in [tools.c(), tools.cpp()] {
+        let mut command = program.on_ours();
+        command.env("ONEDNN_ASYNCHRONOUS_STREAMS", "1");
+        passes(&format!("{}, asynchronous", program.language), &command.output().expect("the program starts"));
+    }
+}
+
 /// Runs an area of the C++ program in a process of its own on our library, with some settings.
 fn fault(area: &str, settings: &[(&str, &str)]) -> Option<String> {
     let program = toolchain()?.cpp();
