@@ -5,7 +5,7 @@
 //!
 //! `u(D) * |x|  +  epsilon(f32) * (8 + 2 * sqrt(n)) * scale`,
 //!
-//! where `scale` is the largest magnitude in the element's row, or the size that the terms of its sum have by the inputs ([`rows`], [`terms`]):
+//! where `scale` is the largest magnitude in the element's row, or the size that the terms of its sum have by the inputs (`rows`):
 //! rounding to the destination, and the accumulated rounding of `n` additions whose errors behave like a random walk (Higham, *Accuracy and
 //! Stability of Numerical Algorithms*, section 2.8). A row is what one reduction makes: a row of a product, of a softmax or of a layer
 //! normalisation, a channel of a batch normalisation, one element of what is computed element by element. Intermediate roundings to a narrower
@@ -13,7 +13,7 @@
 //! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums. Functions computed by polynomials (exp, erf...) add
 //! [`FUNCTION`] relative.
 //!
-//! Integer destinations are exact unless something inexact precedes the rounding ([`exact`]); then a value on the other side of a tie is one
+//! Integer destinations are exact unless something inexact precedes the rounding (`exact`); then a value on the other side of a tie is one
 //! off. A function with a jump or an infinite slope ([`exact::first_jump`]) follows inexact arithmetic: there each element is judged by the truths a
 //! little to both sides of it ([`Bounds::beside`]).
 

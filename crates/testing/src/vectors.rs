@@ -167,7 +167,7 @@ impl Vector {
     }
 
     /// The true values of output `arg` of `problem` (without runtime dimensions) as its `dtype` holds them, and their bounds. The file has the
-    /// values `stored` unrounded but for [`STORED`]: where that decides to which side a value rounds, either is right.
+    /// values `stored` unrounded but for `STORED`: where that decides to which side a value rounds, either is right.
     pub fn truth(&self, problem: &Problem, arg: Arg, dtype: DataType, stored: &[f64], inputs: &HostArgs) -> (Vec<f64>, Bounds) {
         if let Some(tol) = self.tol {
             return (stored.to_vec(), Bounds::uniform(dtype, tol, tol));
