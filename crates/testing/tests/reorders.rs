@@ -284,7 +284,7 @@ fn random_reorders() {
 }
 
 #[test]
-#[ignore = "as long as one likes"]
+#[ignore = "runs as many as OXIDNN_REORDERS asks for"]
 fn many_random_reorders() {
     let given = std::env::var("OXIDNN_REORDERS").unwrap_or_else(|_| "1000:20000".into());
     let (seed, count) = given.split_once(':').and_then(|(s, n)| Some((s.parse().ok()?, n.parse().ok()?))).expect("SEED:COUNT");

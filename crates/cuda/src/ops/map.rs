@@ -198,28 +198,13 @@ fn collapsed(order: &Layout, layouts: &[Layout]) -> Option<Vec<Layout>> {
             if w[1] % w[0] != 0 {
                 return None;
             }
-            let strides = all.iter().map(|(b, own)| if own[d] == 1 { 0 } else { stride_at(b, d, w[0]) }).collect();
+            let strides = all.iter().map(|(b, own)| if own[d] == 1 { 0 } else { b.stride_at(d, w[0]) }).collect();
             loops.push(Loop { size: w[1] / w[0], strides });
         }
     }
     loops.sort_by(|a, b| b.strides.cmp(&a.strides));
     let loops = merged(loops);
     (loops.len() <= MAX_NDIMS).then(|| all[1..].iter().enumerate().map(|(t, (b, _))| layout_of(&loops, t + 1, b.offset)).collect())
-}
-
-/// How far a tensor moves when the index of dimension `d` grows by `unit`, a divisor of block boundaries.
-fn stride_at(b: &Blocking, d: usize, unit: i64) -> i64 {
-    let (mut stride, mut within) = (1, 1);
-    for (dim, size) in b.inner.iter().rev() {
-        if dim == d {
-            if unit < within * size {
-                return unit / within * stride;
-            }
-            within *= size;
-        }
-        stride *= size;
-    }
-    unit / within * b.strides[d]
 }
 
 fn merged(loops: Vec<Loop>) -> Vec<Loop> {

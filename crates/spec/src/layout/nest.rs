@@ -54,7 +54,7 @@ impl<const T: usize> Nest<T> {
                 if w[1] % w[0] != 0 {
                     return None;
                 }
-                let strides = std::array::from_fn(|t| if layouts[t].dims[d] == 1 { 0 } else { stride_at(blockings[t], d, w[0]) });
+                let strides = std::array::from_fn(|t| if layouts[t].dims[d] == 1 { 0 } else { blockings[t].stride_at(d, w[0]) });
                 if size > 1 && w[1] > w[0] {
                     loops.push(Loop { size: w[1] / w[0], strides });
                 }
@@ -98,19 +98,21 @@ fn block_units(b: &Blocking, d: usize, units: &mut Vec<i64>) -> Option<()> {
     Some(())
 }
 
-/// How far the tensor moves when the index of dimension `d` grows by `unit`, a divisor of block boundaries.
-fn stride_at(b: &Blocking, d: usize, unit: i64) -> i64 {
-    let (mut stride, mut within) = (1, 1);
-    for (dim, size) in b.inner.iter().rev() {
-        if dim == d {
-            if unit < within * size {
-                return unit / within * stride;
+impl Blocking {
+    /// How far the tensor moves, in elements, when the index of dimension `d` grows by `unit`, a divisor of block boundaries.
+    pub fn stride_at(&self, d: usize, unit: i64) -> i64 {
+        let (mut stride, mut within) = (1, 1);
+        for (dim, size) in self.inner.iter().rev() {
+            if dim == d {
+                if unit < within * size {
+                    return unit / within * stride;
+                }
+                within *= size;
             }
-            within *= size;
+            stride *= size;
         }
-        stride *= size;
+        unit / within * self.strides[d]
     }
-    unit / within * b.strides[d]
 }
 
 /// Joins each loop with its inner neighbour where all tensors pass from the one to the other without a jump.
