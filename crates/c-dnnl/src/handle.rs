@@ -471,7 +471,7 @@ impl Data {
 }
 
 /// The `bytes` behind the caller's address.
-pub(crate) fn region(data: Data, bytes: usize) -> runtime::Buf {
+pub(crate) fn region<'a>(data: Data, bytes: usize) -> runtime::Buf<'a> {
     // SAFETY: the caller promised matrices of the sizes that other parameters say, which nobody writes meanwhile.
     unsafe { runtime::Buf::new(data.0, bytes) }
 }

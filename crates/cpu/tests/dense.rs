@@ -3,8 +3,9 @@
 mod light;
 
 use light::{Run, cases, difference};
-use oxidnn_runtime::{Executor, Inline};
+use oxidnn_runtime::{Executor, Threads};
 use oxidnn_spec::Arg;
+use std::sync::Arc;
 
 /// Every one must be taken.
 const LINES: &str = "\
@@ -41,7 +42,8 @@ const LINES: &str = "\
 /// Calls tasks last to first, on three workers in turn.
 struct Backwards;
 
-impl Executor for Backwards {
+// SAFETY: one thread runs all tasks before it returns.
+unsafe impl Executor for Backwards {
     fn threads(&self) -> usize {
         3
     }
@@ -54,9 +56,9 @@ impl Executor for Backwards {
 fn check(run: &Run) {
     let line = run.problem.to_string();
     let (mut expected, mut one, mut other) = (run.clone(), run.clone(), run.clone());
-    expected.execute("ref:any", &Inline).unwrap_or_else(|e| panic!("{line}: {e}"));
-    one.execute("dense:portable", &Inline).unwrap_or_else(|e| panic!("{line}: {e}"));
-    other.execute("dense:portable", &Backwards).unwrap_or_else(|e| panic!("{line}: {e}"));
+    expected.execute("ref:any", Threads::inline()).unwrap_or_else(|e| panic!("{line}: {e}"));
+    one.execute("dense:portable", Threads::inline()).unwrap_or_else(|e| panic!("{line}: {e}"));
+    other.execute("dense:portable", Threads::over(Arc::new(Backwards))).unwrap_or_else(|e| panic!("{line}: {e}"));
     assert_eq!(difference(&expected, &one), None, "{line}");
     let same = one.arguments.iter().zip(&other.arguments).all(|(a, b)| a.data() == b.data());
     assert!(same, "{line}: depends on threads");

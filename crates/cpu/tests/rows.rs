@@ -6,13 +6,15 @@ mod light;
 
 use light::{Run, cases, difference};
 use oxidnn_cpu::ops;
-use oxidnn_runtime::{Executor, Inline};
+use oxidnn_runtime::{Executor, Threads};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Calls tasks in the reverse order, so that a dependence on the order shows.
 struct Backwards;
 
-impl Executor for Backwards {
+// SAFETY: one thread runs all tasks before it returns.
+unsafe impl Executor for Backwards {
     fn threads(&self) -> usize {
         3
     }
@@ -33,14 +35,15 @@ fn check(driver: &str) {
         let line = case.problem.to_string();
         let rows = ops::rows(&run.problem.op);
         let mut expected = run.clone();
-        expected.execute("ref:any", &Inline).unwrap_or_else(|e| panic!("{line}: {e}"));
+        expected.execute("ref:any", Threads::inline()).unwrap_or_else(|e| panic!("{line}: {e}"));
         for row in rows.iter().filter(|r| r.name != "ref:any") {
             let (mut one, mut other) = (run.clone(), run.clone());
             if let Err(skip) = run.plan(row.name) {
                 *skips.entry(format!("{}: {skip}", row.name)).or_default() += 1;
                 continue;
             }
-            let outcome = one.execute(row.name, &Inline).and_then(|()| other.execute(row.name, &Backwards));
+            let outcome =
+                one.execute(row.name, Threads::inline()).and_then(|()| other.execute(row.name, Threads::over(Arc::new(Backwards))));
             let wrong = outcome.err().or_else(|| difference(&expected, &one));
             let wrong = wrong.or_else(|| {
                 one.arguments.iter().zip(&other.arguments).any(|(a, b)| a.data() != b.data()).then(|| "depends on threads".into())

@@ -58,7 +58,7 @@ impl CudaDevice {
     }
 
     /// A block as a region of this device's memory.
-    pub(crate) fn region(&self, block: &Block) -> Region {
+    pub(crate) fn region(&self, block: &Block) -> Region<'static> {
         Region::device(self.id, block.address(), block.bytes())
     }
 }

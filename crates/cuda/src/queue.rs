@@ -6,7 +6,7 @@
 use crate::device::CudaDevice;
 use crate::driver::{Block, CudaError, Event, Stream};
 use oxidnn_runtime::queue::{Mark, ScratchSource, Ticket};
-use oxidnn_runtime::{Bound, Ctx, Exec, Inline, Queue, Region, Submission, Work};
+use oxidnn_runtime::{Bound, Ctx, Exec, Queue, Region, Submission, Work};
 use oxidnn_spec::Error;
 use std::any::Any;
 use std::cell::Cell;
@@ -85,7 +85,7 @@ impl CudaQueue {
     }
 
     /// At least `bytes` of scratch.
-    fn scratch(&self, bytes: usize) -> Result<Region, CudaError> {
+    fn scratch(&self, bytes: usize) -> Result<Region<'static>, CudaError> {
         let mut state = self.lock();
         if bytes == 0 {
             return Ok(Region::empty());
@@ -98,15 +98,15 @@ impl CudaQueue {
         Ok(state.scratch.as_ref().map_or(Region::empty(), |b| self.device.region(b)))
     }
 
-    fn execute(&self, exec: &dyn Exec, args: &[Bound<'_>], source: ScratchSource) -> Result<(), Error> {
+    fn execute(&self, exec: &dyn Exec, args: &[Bound<'_>], source: ScratchSource<'_>) -> Result<(), Error> {
         let scratch = match source {
             ScratchSource::Given(region) => region,
             ScratchSource::Lease(bytes) => self.scratch(bytes)?,
         };
-        exec.run(&Ctx { args, scratch, executor: &Inline, queue: self })
+        exec.run(&Ctx { args, scratch, queue: self })
     }
 
-    fn copy(&self, from: Region, to: Region) -> Result<(), Error> {
+    fn copy(&self, from: Region<'_>, to: Region<'_>) -> Result<(), Error> {
         let len = from.len().min(to.len());
         match (from.bytes(), to.bytes()) {
             (Some(bytes), None) => {
@@ -179,7 +179,7 @@ impl CudaQueue {
 }
 
 impl Queue for CudaQueue {
-    fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
         let Submission { work, held } = submission;
         let me = std::ptr::from_ref(self).addr();
         if INSIDE.get() == me {

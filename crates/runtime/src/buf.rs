@@ -1,46 +1,58 @@
 //! `Buf`: a region of memory that an execution reads or writes. One of the few places with unsafe code: kernels build on it without any.
 //!
-//! The promise is made where a `Buf` is created ([`Buf::new`]): the region is valid as long as the `Buf` is used, nobody outside the execution
-//! writes to it meanwhile, and the parallel parts of the execution write disjoint elements. Every access is checked against the length.
+//! The promise is made where a `Buf` is created ([`Buf::new`]): the region is valid for the lifetime `'a`, nobody outside the execution writes to
+//! it meanwhile, and the parallel parts of the execution write disjoint elements. Copies carry the same lifetime, so none outlives the memory.
+//! Every access is checked against the length.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::mem::size_of;
 
 /// A plain number as it lies in memory.
 pub trait Element: bytemuck::Pod + Send + Sync {}
 impl<T: bytemuck::Pod + Send + Sync> Element for T {}
 
-/// A region of memory, shared by the parallel parts of an execution.
+/// A region of memory that is valid for `'a`, shared by the parallel parts of an execution.
 #[derive(Clone, Copy, Debug)]
-pub struct Buf {
+pub struct Buf<'a> {
     ptr: *mut u8,
     len: usize,
+    life: PhantomData<&'a [Cell<u8>]>,
 }
 
 // SAFETY: a `Buf` is a pointer and a length; `Buf::new` demands that concurrent accesses through it are disjoint.
-unsafe impl Send for Buf {}
+unsafe impl Send for Buf<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Buf {}
+unsafe impl Sync for Buf<'_> {}
 
-impl Buf {
+impl<'a> Buf<'a> {
     /// The `len` bytes at `ptr`, which may be null when `len` is 0.
     ///
     /// # Safety
-    /// While the `Buf` or a copy is in use the region must be valid for reads and writes (reads only, if it is only read), nobody else may
-    /// write to it, and parallel parts of an execution must not write to an element that another part reads or writes.
-    pub const unsafe fn new(ptr: *mut u8, len: usize) -> Buf {
-        Buf { ptr, len }
+    /// For `'a` the region must be valid for reads and writes (reads only, if it is only read), nobody else may write to it while the `Buf` or a
+    /// copy is in use, and parallel parts of an execution must not write to an element that another part reads or writes.
+    pub const unsafe fn new(ptr: *mut u8, len: usize) -> Buf<'a> {
+        Buf { ptr, len, life: PhantomData }
     }
 
     /// A region of no bytes.
     #[inline]
-    pub const fn empty() -> Buf {
-        Buf { ptr: std::ptr::without_provenance_mut(64), len: 0 }
+    pub const fn empty() -> Buf<'a> {
+        Buf { ptr: std::ptr::without_provenance_mut(64), len: 0, life: PhantomData }
     }
 
     /// `len` bytes at an address of another address space, which must never be dereferenced.
-    pub(crate) const fn elsewhere(address: usize, len: usize) -> Buf {
-        Buf { ptr: std::ptr::without_provenance_mut(address), len }
+    pub(crate) const fn elsewhere(address: usize, len: usize) -> Buf<'a> {
+        Buf { ptr: std::ptr::without_provenance_mut(address), len, life: PhantomData }
+    }
+
+    /// The same bytes for any lifetime.
+    ///
+    /// # Safety
+    /// What [`Buf::new`] demands must hold for `'b`: whoever keeps the result keeps the memory.
+    #[inline]
+    pub(crate) const unsafe fn outlive<'b>(self) -> Buf<'b> {
+        Buf { ptr: self.ptr, len: self.len, life: PhantomData }
     }
 
     /// Length in bytes.
@@ -63,7 +75,7 @@ impl Buf {
 
     /// True when the two regions share a byte.
     #[inline]
-    pub fn overlaps(&self, o: &Buf) -> bool {
+    pub fn overlaps(&self, o: &Buf<'_>) -> bool {
         let (a, b) = (self.ptr.addr(), o.ptr.addr());
         self.len > 0 && o.len > 0 && a < b + o.len && b < a + self.len
     }
@@ -73,9 +85,9 @@ impl Buf {
     /// # Panics
     /// When it is not inside the region.
     #[inline]
-    pub fn part(&self, start: usize, len: usize) -> Buf {
+    pub fn part(&self, start: usize, len: usize) -> Buf<'a> {
         assert!(start <= self.len && len <= self.len - start, "part {start}+{len} of a buffer of {}", self.len);
-        Buf { ptr: self.ptr.wrapping_add(start), len }
+        Buf { ptr: self.ptr.wrapping_add(start), len, life: PhantomData }
     }
 
     #[inline(always)]
@@ -117,7 +129,7 @@ impl Buf {
 
     /// Copies `len` elements of `from`, from its element `index` on, to elements `to..`; the regions may overlap.
     #[inline]
-    pub fn copy<T: Element>(&self, to: usize, from: &Buf, index: usize, len: usize) {
+    pub fn copy<T: Element>(&self, to: usize, from: &Buf<'_>, index: usize, len: usize) {
         let (to, from) = (self.at::<T>(to, len).cast::<u8>(), from.at::<T>(index, len).cast::<u8>());
         // SAFETY: bounds checked by `at`; the elements are ours by `new`'s promise.
         unsafe { std::ptr::copy(from, to, len * size_of::<T>()) }
@@ -134,7 +146,7 @@ impl Buf {
     /// # Safety
     /// No part of the region may be written while the slice lives: not for a tensor that is source and destination in place.
     #[inline]
-    pub unsafe fn slice<'a, T: Element>(&self) -> Option<&'a [T]> {
+    pub unsafe fn slice<T: Element>(&self) -> Option<&'a [T]> {
         if self.ptr.is_null() {
             return Some(&[]);
         }
@@ -150,7 +162,7 @@ impl Buf {
     /// # Safety
     /// Nobody else may read or write these elements while the slice lives.
     #[inline]
-    pub unsafe fn slice_mut<'a, T: Element>(&self, index: usize, count: usize) -> Option<&'a mut [T]> {
+    pub unsafe fn slice_mut<T: Element>(&self, index: usize, count: usize) -> Option<&'a mut [T]> {
         let p = self.at::<T>(index, count);
         if p.is_null() {
             return Some(&mut []);
@@ -163,7 +175,7 @@ impl Buf {
     }
 
     /// The bytes as shared cells, for single-threaded use with overlapping arguments.
-    pub fn cells<'a>(&self) -> &'a [Cell<u8>] {
+    pub fn cells(&self) -> &'a [Cell<u8>] {
         if self.ptr.is_null() {
             return &[];
         }

@@ -36,11 +36,11 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
 
 /// Takes the bytes of each memory as its operand describes them, whatever the memory says of itself; a single buffer goes to its place in
 /// `regions`.
-pub(crate) fn bytes(
+pub(crate) fn bytes<'a>(
     desc: &PrimitiveDesc,
-    memories: &[Option<&Memory<'_>>],
+    memories: &[Option<&'a Memory<'a>>],
     concrete: Option<&Concrete>,
-    regions: &mut [Region],
+    regions: &mut [Region<'a>],
 ) -> Result<(), Error> {
     for (i, (o, memory)) in desc.operands().iter().zip(memories).enumerate() {
         let Some(memory) = memory.filter(|_| o.arg != Arg::SCRATCHPAD) else { continue };

@@ -1,6 +1,6 @@
 //! What a kernel gets when it runs: arguments, scratch, and the queue it runs on.
 
-use crate::queue::Queue;
+use crate::queue::{Queue, Work};
 use crate::{Buf, Region};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Bound<'a> {
     /// Read or written.
     pub usage: Use,
     /// Where its bytes are: one region, or several for sparse tensors.
-    pub regions: &'a [Region],
+    pub regions: &'a [Region<'a>],
 }
 
 /// Everything that one execution works with.
@@ -24,9 +24,7 @@ pub struct Ctx<'a> {
     /// Arguments, checked against the plan's problem before the kernel sees them.
     pub args: &'a [Bound<'a>],
     /// Scratch of at least the bytes that the plan booked, 64-byte aligned, contents undefined.
-    pub scratch: Region,
-    /// The host's threads.
-    pub executor: &'a dyn Executor,
+    pub scratch: Region<'a>,
     /// The queue that the work belongs to.
     pub queue: &'a dyn Queue,
 }
@@ -49,7 +47,7 @@ impl<'a> Ctx<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when it was not passed (executions are checked before, so this is a bug of the plan).
     #[inline]
-    pub fn region(&self, arg: Arg) -> Result<Region, Error> {
+    pub fn region(&self, arg: Arg) -> Result<Region<'a>, Error> {
         self.bound(arg).and_then(|b| b.regions.first().copied()).ok_or_else(|| Error::arg(arg, "nothing", "a memory object"))
     }
 
@@ -58,14 +56,29 @@ impl<'a> Ctx<'a> {
     /// # Errors
     /// [`Error::InvalidArguments`] when it was not passed or is not in the host's memory.
     #[inline]
-    pub fn buf(&self, arg: Arg) -> Result<Buf, Error> {
+    pub fn buf(&self, arg: Arg) -> Result<Buf<'a>, Error> {
         self.region(arg)?.bytes().ok_or_else(|| Error::arg(arg, "memory of a device", "memory of the host"))
     }
 
     /// The scratch, on a device whose memory is the host's; no bytes elsewhere.
     #[inline]
-    pub fn scratch_buf(&self) -> Buf {
+    pub fn scratch_buf(&self) -> Buf<'a> {
         self.scratch.bytes().unwrap_or(Buf::empty())
+    }
+
+    /// The host's threads, as far as the queue's device has any.
+    #[inline]
+    pub fn executor(&self) -> &'a dyn Executor {
+        self.queue.executor()
+    }
+
+    /// Puts a copy behind the execution's own work, of bytes that live as long as its arguments and scratch.
+    ///
+    /// # Errors
+    /// What the queue reports.
+    pub fn copy(&self, from: Region<'a>, to: Region<'a>) -> Result<(), Error> {
+        // SAFETY: both regions are valid for as long as the execution's own memory, which its submitter keeps until all of it is done.
+        unsafe { self.queue.submit(Work::Copy { from, to }.into()) }.map(drop)
     }
 
     /// The argument as a slice of `T`, when it is there, aligned, and shares no byte with an argument that is written.
@@ -82,7 +95,12 @@ impl<'a> Ctx<'a> {
 }
 
 /// Where threads come from: the library's own pool, the caller's, or none.
-pub trait Executor: Send + Sync {
+///
+/// # Safety
+/// Kernels give each worker scratch of its own and each task its part of the output, and use what the body borrows until [`Executor::run`] returns.
+/// So `run` must call the body exactly once a task, with `worker` below `workers`, never for two tasks at a time with the same `worker`, and return
+/// only after the last call has.
+pub unsafe trait Executor: Send + Sync {
     /// Largest number of workers that [`Executor::run`] uses.
     fn threads(&self) -> usize;
 
@@ -95,7 +113,8 @@ pub trait Executor: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inline;
 
-impl Executor for Inline {
+// SAFETY: one worker, whose tasks run one after the other before `run` returns.
+unsafe impl Executor for Inline {
     fn threads(&self) -> usize {
         1
     }

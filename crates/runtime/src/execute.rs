@@ -1,4 +1,5 @@
-//! One execution: arguments are bound and checked, and the work is submitted behind whatever else uses its memory.
+//! One execution: arguments are bound and checked, and the work is submitted behind whatever else uses its memory. One of the files with unsafe
+//! code.
 
 use crate::borrows::Borrows;
 use crate::check::Concrete;
@@ -77,7 +78,7 @@ fn on_heap(request: Request<'_>) -> Result<(), Error> {
 fn prepare<'a>(
     request: Request<'a>,
     memories: &mut [Option<&'a Memory<'a>>],
-    regions: &mut [Region],
+    regions: &mut [Region<'a>],
 ) -> Result<Option<Arc<Concrete>>, Error> {
     let Request { desc, code, stream, faith, .. } = request;
     if stream.engine() != desc.engine() {
@@ -101,7 +102,7 @@ fn prepare<'a>(
 /// What stands for memories that are not believed.
 #[derive(Clone, Copy)]
 struct Views<'a> {
-    regions: &'a [Region],
+    regions: &'a [Region<'a>],
     concrete: Option<&'a Concrete>,
 }
 
@@ -123,7 +124,7 @@ fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], views: Vi
     count
 }
 
-fn run(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_>]) -> Result<(), Error> {
+fn run<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     if is_noop(bound) {
         return Borrows::take(request.desc.operands(), memories).map(drop);
     }
@@ -134,7 +135,9 @@ fn run(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_
     if request.stream.is_synchronous() {
         let borrows = Borrows::take(request.desc.operands(), memories)?;
         borrows.settle()?;
-        request.stream.queue().submit(Submission { work: work(request, memories, bound)?, held: None })?;
+        let submission = Submission { work: work(request, memories, bound)?, held: None };
+        // SAFETY: the memories are borrowed until this returns, after the work, and `borrows` keeps others from conflicting use.
+        unsafe { request.stream.queue().submit(submission) }?;
     } else {
         enqueue(request, memories, bound)?;
     }
@@ -148,7 +151,7 @@ fn run(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_
 
 /// Submits to a queue that may go on after this returns. The memories are borrowed for the moment of it only; from then on they remember
 /// the submission.
-fn enqueue(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Bound<'_>]) -> Result<(), Error> {
+fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     /// Held from finding what the work comes after until the memories know of it, so that two threads do not each miss the other's.
     static ORDER: Mutex<()> = Mutex::new(());
     let (queue, exec) = (request.stream.queue(), request.code.exec());
@@ -157,7 +160,10 @@ fn enqueue(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Boun
         let borrows = Borrows::take(request.desc.operands(), memories)?;
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
-        let ticket = queue.submit(Submission { work: work(request, memories, bound)?, held })?;
+        let submission = Submission { work: work(request, memories, bound)?, held };
+        // SAFETY: `held` owns the storages and the code; memory that is borrowed from the user is waited for below; the memories remember the
+        // ticket, so that whoever uses them next comes after it.
+        let ticket = unsafe { queue.submit(submission) }?;
         borrows.submitted(queue, ticket);
         ticket
     };
@@ -170,7 +176,7 @@ fn enqueue(request: Request<'_>, memories: &[Option<&Memory<'_>>], bound: &[Boun
 
 /// The execution as work for a queue.
 #[inline]
-fn work<'a>(request: Request<'a>, memories: &[Option<&Memory<'_>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
+fn work<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
     let Request { desc, code, .. } = request;
     let exec = code.exec();
     let booked = desc.plan().scratch_bytes();
@@ -209,7 +215,7 @@ fn is_noop(bound: &[Bound<'_>]) -> bool {
 }
 
 /// The aligned part of the caller's scratchpad.
-fn user_scratch(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], need: usize) -> Result<Region, Error> {
+fn user_scratch<'a>(desc: &PrimitiveDesc, memories: &[Option<&'a Memory<'a>>], need: usize) -> Result<Region<'a>, Error> {
     if need == 0 {
         return Ok(Region::empty());
     }

@@ -13,7 +13,10 @@
 //! and the host wait for it. Nothing above a device assumes that work is done when `execute` returns.
 //!
 //! A device brings rows and, where its memory is not the host's, allocation and queues; nothing here knows an instruction set
-//! or an operation. Unsafe code is in `buf`, `exec`, `fork`, `memory::{alloc, map, raw}` and `threads::{float, pool}`, and nowhere else.
+//! or an operation.
+//!
+//! **Sound by type**: [`Buf`] and [`Region`] carry the lifetime of their memory; [`Executor`] and [`Queue::submit`] are unsafe to write and to call,
+//! because kernels rely on what they promise. Unsafe code is in the files that `xtask check` names, and nowhere else.
 
 mod borrows;
 mod buf;

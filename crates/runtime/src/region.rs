@@ -1,7 +1,7 @@
 //! `Region`: where an argument's bytes are, in the host's address space or in a device's.
 //!
 //! The host dereferences bytes only through [`Buf`], which a region gives where it is the host's. A device's region is an address for its
-//! kernels and its copy engine, and nothing else.
+//! kernels and its copy engine, and nothing else. One of the files with unsafe code.
 
 use crate::Buf;
 use crate::device::DeviceId;
@@ -15,26 +15,26 @@ pub enum Space {
     Device(DeviceId),
 }
 
-/// `len` bytes at an address of a [`Space`].
+/// `len` bytes at an address of a [`Space`], valid for `'a`.
 #[derive(Clone, Copy, Debug)]
-pub struct Region {
-    bytes: Buf,
+pub struct Region<'a> {
+    bytes: Buf<'a>,
     space: Space,
 }
 
-impl Region {
+impl<'a> Region<'a> {
     /// Bytes that the host may use.
-    pub const fn host(bytes: Buf) -> Region {
+    pub const fn host(bytes: Buf<'a>) -> Region<'a> {
         Region { bytes, space: Space::Host }
     }
 
     /// `len` bytes at `address` of a device's memory.
-    pub const fn device(device: DeviceId, address: u64, len: usize) -> Region {
+    pub const fn device(device: DeviceId, address: u64, len: usize) -> Region<'a> {
         Region { bytes: Buf::elsewhere(address as usize, len), space: Space::Device(device) }
     }
 
     /// No bytes.
-    pub const fn empty() -> Region {
+    pub const fn empty() -> Region<'a> {
         Region::host(Buf::empty())
     }
 
@@ -70,13 +70,13 @@ impl Region {
 
     /// The bytes, where they are the host's.
     #[inline]
-    pub fn bytes(&self) -> Option<Buf> {
+    pub fn bytes(&self) -> Option<Buf<'a>> {
         (self.space == Space::Host).then_some(self.bytes)
     }
 
     /// True when the two share a byte.
     #[inline]
-    pub fn overlaps(&self, o: &Region) -> bool {
+    pub fn overlaps(&self, o: &Region<'_>) -> bool {
         self.space == o.space && self.bytes.overlaps(&o.bytes)
     }
 
@@ -85,7 +85,17 @@ impl Region {
     /// # Panics
     /// When it is not inside the region.
     #[inline]
-    pub fn part(&self, start: usize, len: usize) -> Region {
+    pub fn part(&self, start: usize, len: usize) -> Region<'a> {
         Region { bytes: self.bytes.part(start, len), space: self.space }
+    }
+
+    /// The same region for any lifetime: for queues that keep work beyond the call that submits it.
+    ///
+    /// # Safety
+    /// Whoever keeps the result keeps the memory, and guards its use.
+    #[inline]
+    pub const unsafe fn outlive<'b>(self) -> Region<'b> {
+        // SAFETY: the caller's promise.
+        Region { bytes: unsafe { self.bytes.outlive() }, space: self.space }
     }
 }

@@ -3,7 +3,7 @@
 //! The argument of the other engine is staged in scratch: copied there before the reorder when it is the source, from there after it when it is
 //! the destination. Where the layouts are equal and nothing is computed, there is only the copy.
 
-use crate::{Bound, Ctx, Engine, Exec, Plan, PrimitiveDesc, Region, Work};
+use crate::{Bound, Ctx, Engine, Exec, Plan, PrimitiveDesc};
 use oxidnn_spec::{Arg, Attr, Error, Op, Problem, ScratchpadMode};
 use std::sync::Arc;
 
@@ -73,9 +73,8 @@ struct Ready {
 
 impl Exec for Ready {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
-        let copy = |from: Region, to: Region| ctx.queue.submit(Work::Copy { from, to }.into()).map(drop);
         let Some((staged, exec)) = &self.reorder else {
-            return copy(ctx.region(Arg::SRC)?, ctx.region(Arg::DST)?);
+            return ctx.copy(ctx.region(Arg::SRC)?, ctx.region(Arg::DST)?);
         };
         let foreign = ctx.region(self.foreign)?;
         if *staged == 0 {
@@ -93,12 +92,12 @@ impl Exec for Ready {
         let inner = Ctx { args, scratch, ..*ctx };
         match self.foreign {
             Arg::SRC => {
-                copy(foreign.part(0, *staged), stage[0])?;
+                ctx.copy(foreign.part(0, *staged), stage[0])?;
                 exec.run(&inner)
             }
             _ => {
                 exec.run(&inner)?;
-                copy(stage[0], foreign.part(0, *staged))
+                ctx.copy(stage[0], foreign.part(0, *staged))
             }
         }
     }

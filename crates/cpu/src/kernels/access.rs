@@ -19,7 +19,7 @@ const CHUNK: usize = 256;
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     simd: Simd,
-    buf: Buf,
+    buf: Buf<'a>,
     dtype: DataType,
     blocking: &'a Blocking,
     dims: &'a Dims,
@@ -47,7 +47,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when it is not dense.
-    pub fn new(simd: Simd, arg: Arg, tensor: &'a Tensor, buf: Buf) -> Result<View<'a>, Error> {
+    pub fn new(simd: Simd, arg: Arg, tensor: &'a Tensor, buf: Buf<'a>) -> Result<View<'a>, Error> {
         let blocking = tensor.blocking().ok_or_else(|| Error::arg(arg, "a layout without strides", "a dense tensor"))?;
         Ok(View { simd, buf, dtype: tensor.dtype, blocking, dims: tensor.dims() })
     }
@@ -83,7 +83,7 @@ impl<'a> View<'a> {
     }
 
     /// The memory.
-    pub fn buf(&self) -> Buf {
+    pub fn buf(&self) -> Buf<'a> {
         self.buf
     }
 

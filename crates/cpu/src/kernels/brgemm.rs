@@ -200,10 +200,10 @@ impl Brgemm {
 
 /// Memory of the operands.
 #[derive(Clone, Copy)]
-struct Operands {
-    a: Buf,
-    b: Buf,
-    zeros: Buf,
+struct Operands<'a> {
+    a: Buf<'a>,
+    b: Buf<'a>,
+    zeros: Buf<'a>,
 }
 
 /// A strip of so many rows a tile and tiles, whose rows of `A` are `step` bytes apart, with taps that say where `B` and `A` begin.

@@ -16,7 +16,7 @@ pub struct Broadcast<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
     Constant(f32),
-    Numbers { simd: Simd, buf: Buf, dtype: DataType, base: usize },
+    Numbers { simd: Simd, buf: Buf<'a>, dtype: DataType, base: usize },
     Blocked(View<'a>),
 }
 

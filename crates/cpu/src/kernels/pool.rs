@@ -77,9 +77,9 @@ pub struct Strip {
 
 /// A tensor: its memory, the byte where a call begins, and distances of neighbours in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Side {
+pub struct Side<'a> {
     /// The memory.
-    pub buf: Buf,
+    pub buf: Buf<'a>,
     /// The first byte.
     pub at: usize,
     /// Distance of columns.
@@ -100,11 +100,11 @@ pub struct Call<'a> {
     /// Which of them.
     pub rows: Range<usize>,
     /// The source from the first column that the first strip reads.
-    pub source: Side,
+    pub source: Side<'a>,
     /// The result.
-    pub result: Side,
+    pub result: Side<'a>,
     /// Places, where there are any: under the source where they are read, under the result where they are written.
-    pub places: Option<Side>,
+    pub places: Option<Side<'a>>,
     /// Number of strips.
     pub strips: usize,
     /// Number of channels.

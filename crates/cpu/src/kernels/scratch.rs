@@ -5,7 +5,6 @@
 
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
-use std::marker::PhantomData;
 
 const ALIGN: usize = 64;
 
@@ -26,16 +25,14 @@ pub fn for_workers(workers: usize, each: usize) -> Option<usize> {
 
 /// The scratch of one execution.
 pub struct Scratch<'a> {
-    buf: Buf,
+    buf: Buf<'a>,
     at: usize,
-    life: PhantomData<&'a ()>,
 }
 
 /// A part of it: as many numbers as were asked for, contents undefined.
 pub struct Part<'a> {
-    buf: Buf,
+    buf: Buf<'a>,
     len: usize,
-    life: PhantomData<&'a ()>,
 }
 
 impl<'a> Scratch<'a> {
@@ -43,8 +40,8 @@ impl<'a> Scratch<'a> {
     ///
     /// # Safety
     /// For the lifetime nobody else may use the memory of `buf`.
-    pub unsafe fn new(buf: Buf) -> Scratch<'a> {
-        Scratch { buf, at: 0, life: PhantomData }
+    pub unsafe fn new(buf: Buf<'a>) -> Scratch<'a> {
+        Scratch { buf, at: 0 }
     }
 
     /// The next part, of `len` numbers.
@@ -56,7 +53,7 @@ impl<'a> Scratch<'a> {
         let bytes = bytes.ok_or_else(|| Error::Runtime(format!("{len} numbers of scratch at {} of {}", self.at, self.buf.len())))?;
         let buf = self.buf.part(self.at, bytes);
         self.at += bytes;
-        Ok(Part { buf, len, life: PhantomData })
+        Ok(Part { buf, len })
     }
 }
 
@@ -64,7 +61,7 @@ impl<'a> Scratch<'a> {
 ///
 /// # Safety
 /// Nobody else may use these numbers while the slice lives.
-unsafe fn piece<'s>(buf: Buf, start: usize, len: usize) -> &'s mut [f32] {
+unsafe fn piece<'s>(buf: Buf<'s>, start: usize, len: usize) -> &'s mut [f32] {
     // SAFETY: by the caller's promise; `take` has checked the alignment.
     unsafe { buf.slice_mut(start, len) }.unwrap_or_default()
 }
@@ -83,7 +80,7 @@ impl<'a> Part<'a> {
     }
 
     /// The memory of all of it, for kernels that take addresses.
-    pub fn into_buf(self) -> Buf {
+    pub fn into_buf(self) -> Buf<'a> {
         self.buf
     }
 
@@ -99,8 +96,8 @@ impl<'a> Part<'a> {
     }
 
     /// As [`Part::fill`], for a part that kernels read by its addresses, which may be filled again when they are done.
-    pub fn refill(&mut self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> Buf {
-        Part { buf: self.buf, len: self.len, life: PhantomData }.fill(executor, piece_len, fill);
+    pub fn refill(&mut self, executor: &dyn Executor, piece_len: usize, fill: &(dyn Fn(usize, &mut [f32]) + Sync)) -> Buf<'a> {
+        Part { buf: self.buf, len: self.len }.fill(executor, piece_len, fill);
         self.buf
     }
 

@@ -6,7 +6,6 @@ use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
-use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -120,35 +119,35 @@ pub struct Steps {
 
 /// Memory that a call reads.
 #[derive(Clone, Copy, Debug)]
-pub struct Read<'a>(Buf, PhantomData<&'a [f32]>);
+pub struct Read<'a>(Buf<'a>);
 
 /// Memory that a call writes.
 #[derive(Debug)]
-pub struct Written<'a>(Buf, PhantomData<&'a mut [f32]>);
+pub struct Written<'a>(Buf<'a>);
 
-impl From<Buf> for Read<'_> {
-    fn from(buf: Buf) -> Self {
-        Read(buf, PhantomData)
+impl<'a> From<Buf<'a>> for Read<'a> {
+    fn from(buf: Buf<'a>) -> Self {
+        Read(buf)
     }
 }
 
 impl<'a> From<&'a [f32]> for Read<'a> {
     fn from(numbers: &'a [f32]) -> Self {
         // SAFETY: the region is borrowed for as long as this lives, and only read through it.
-        Read(unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) }, PhantomData)
+        Read(unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) })
     }
 }
 
-impl From<Buf> for Written<'_> {
-    fn from(buf: Buf) -> Self {
-        Written(buf, PhantomData)
+impl<'a> From<Buf<'a>> for Written<'a> {
+    fn from(buf: Buf<'a>) -> Self {
+        Written(buf)
     }
 }
 
 impl<'a> From<&'a mut [f32]> for Written<'a> {
     fn from(numbers: &'a mut [f32]) -> Self {
         // SAFETY: the region is borrowed by this alone for as long as it lives.
-        Written(unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }, PhantomData)
+        Written(unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) })
     }
 }
 

@@ -52,18 +52,18 @@ pub struct Prepared(OnceLock<Squares>);
 
 /// A matrix in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Matrix {
+pub struct Matrix<'a> {
     /// The memory.
-    pub buf: Buf,
+    pub buf: Buf<'a>,
     /// Byte of its first number.
     pub at: usize,
     /// Bytes from a row to the next.
     pub row: usize,
 }
 
-impl Matrix {
+impl<'a> Matrix<'a> {
     /// The part from a row and a column of so many bytes on.
-    fn from(self, [row, column]: [usize; 2], size: usize) -> Matrix {
+    fn from(self, [row, column]: [usize; 2], size: usize) -> Matrix<'a> {
         Matrix { at: self.at + row * self.row + column * size, ..self }
     }
 
@@ -79,10 +79,10 @@ fn inside(buf: Buf, [at, bytes]: [usize; 2], more: Option<usize>) -> bool {
 }
 
 /// Where factors begin: memory, and the number of the first.
-pub type Factors = [(Buf, usize); 2];
+pub type Factors<'a> = [(Buf<'a>, usize); 2];
 
 /// No factors.
-pub fn no_factors() -> Factors {
+pub fn no_factors<'a>() -> Factors<'a> {
     [(Buf::empty(), 0); 2]
 }
 
@@ -109,19 +109,19 @@ impl<const N: usize> Places<N> {
 #[derive(Clone, Copy, Debug)]
 pub struct Turned<'t> {
     /// The source, of so many rows and columns.
-    pub from: Matrix,
+    pub from: Matrix<'t>,
     /// As said.
     pub rows: usize,
     /// As said.
     pub columns: usize,
     /// The destination, whose rows are the source's columns.
-    pub to: Matrix,
+    pub to: Matrix<'t>,
     /// Numbers of the destination's rows that are written: zeros behind those that the source has, as many or more.
     pub written: usize,
     /// Where rows of the destination lie, from one of the table on, for kernels that have a table.
     pub places: Option<(&'t Places<1>, usize)>,
     /// What numbers are multiplied by and divided by.
-    pub factors: Factors,
+    pub factors: Factors<'t>,
 }
 
 impl Prepared {
@@ -278,21 +278,21 @@ pub struct Loom {
 #[derive(Clone, Copy, Debug)]
 pub struct Woven<'w> {
     /// The first row of a group at place 0, and the distance of its rows.
-    pub from: Matrix,
+    pub from: Matrix<'w>,
     /// Rows that exist, and columns.
     pub rows: usize,
     /// As said.
     pub columns: usize,
     /// The memory of the words, and the byte of place 0.
-    pub to: (Buf, usize),
+    pub to: (Buf<'w>, usize),
     /// Words that are written, zeros where there is no column.
     pub written: usize,
     /// The places of rows and words, and which groups of them are made: from one on so many, as all before them are in reach too.
     pub groups: (&'w Places<2>, usize, usize),
     /// What numbers are multiplied by and divided by.
-    pub factors: Factors,
+    pub factors: Factors<'w>,
     /// What the numbers of columns are added to: memory, and the number of 32 bits for the first column.
-    pub sums: Option<(Buf, usize)>,
+    pub sums: Option<(Buf<'w>, usize)>,
 }
 
 impl Loom {

@@ -90,9 +90,9 @@ pub struct Transforms {
 
 /// Vectors of channels of pixels in memory; all distances in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Pixels {
+pub struct Pixels<'a> {
     /// The memory.
-    pub data: Buf,
+    pub data: Buf<'a>,
     /// From a pixel of a row to the next.
     pub pixel: usize,
     /// From a vector of channels to the next.
@@ -149,7 +149,7 @@ pub struct Transformed<'a> {
 /// How many tiles are multiplied together: so often the rows of a kernel, and so often one less.
 pub type Heights = [usize; 2];
 
-impl Pixels {
+impl Pixels<'_> {
     /// Whether columns `columns` of a row whose column 0 begins at byte `row` lie in the memory.
     fn holds(&self, row: isize, columns: &Range<usize>, vector: usize) -> bool {
         let place = |column: usize| isize::try_from(column.checked_mul(self.pixel)?).ok()?.checked_add(row);
@@ -357,9 +357,9 @@ pub struct Weigh {
 
 /// Vectors of weights in panels; distances in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Taps {
+pub struct Taps<'a> {
     /// The memory.
-    pub data: Buf,
+    pub data: Buf<'a>,
     /// Where the first tap's first channel begins.
     pub first: usize,
     /// From a tap to the next.

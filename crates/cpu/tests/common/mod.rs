@@ -7,8 +7,9 @@ use oxidnn_expr::number;
 use oxidnn_judge::within;
 use oxidnn_reference::{View, for_each_position};
 use oxidnn_runtime::queue::Immediate;
-use oxidnn_runtime::{Bound, Buf, Ctx, Executor, Inline, Region};
+use oxidnn_runtime::{Bound, Buf, Ctx, Executor, Region, Threads};
 use oxidnn_spec::{Arg, DataType, Operand, Problem, Tensor, Use};
+use std::sync::Arc;
 
 /// Memory of 64-byte alignment.
 #[derive(Clone)]
@@ -18,7 +19,7 @@ impl Memory {
     pub(crate) fn new(bytes: usize) -> Memory {
         Memory(vec![[0; 8]; bytes.div_ceil(64) + 1])
     }
-    pub(crate) fn buf(&mut self, bytes: usize) -> Buf {
+    pub(crate) fn buf(&mut self, bytes: usize) -> Buf<'_> {
         // SAFETY: the region belongs to the vector, which outlives the test's use of the buffer.
         unsafe { Buf::new(self.0.as_mut_ptr().cast(), bytes) }
     }
@@ -27,7 +28,8 @@ impl Memory {
 /// Several workers of which each takes every n-th task, in an order unlike the inline one.
 pub(crate) struct Workers(pub(crate) usize);
 
-impl Executor for Workers {
+// SAFETY: a worker is a thread with tasks of its own, and the scope ends after all of them.
+unsafe impl Executor for Workers {
     fn threads(&self) -> usize {
         self.0
     }
@@ -87,20 +89,18 @@ fn fill(data: &mut Data, random: &mut Random, garbage: bool) {
     for_each_position(data.operand.tensor.dims(), |pos| view.set(pos, value(data.operand.arg, data.operand.tensor.dtype, random)));
 }
 
-fn execute(problem: &Problem, row: &str, target: &CpuTarget, executor: &dyn Executor, data: &mut [Data]) {
+fn execute(problem: &Problem, row: &str, target: &CpuTarget, threads: Threads, data: &mut [Data]) {
     let imp = rows(&problem.op).iter().chain([&fallback::ROW]).find(|r| r.name == row).expect("the row");
     let plan = (imp.plan)(problem, target).unwrap_or_else(|why| panic!("{row} skips {problem:?}: {why}"));
     let mut scratch = Memory::new(plan.scratch_bytes());
     let scratch = scratch.buf(plan.scratch_bytes());
     scratch.fill(0xff);
     let exec = plan.build().expect("an executable");
-    let regions: Vec<[Region; 1]> = data.iter_mut().map(|d| [Region::host(d.memory.buf(d.operand.tensor.bytes()))]).collect();
-    let args: Vec<Bound<'_>> = data
-        .iter()
-        .zip(&regions)
-        .map(|(d, regions)| Bound { arg: d.operand.arg, usage: d.operand.usage, tensor: &d.operand.tensor, regions })
-        .collect();
-    exec.run(&Ctx { args: &args, scratch: Region::host(scratch), executor, queue: &Immediate::default() }).expect("a run");
+    let lent = data.iter_mut().map(|Data { operand, memory, .. }| (&*operand, [Region::host(memory.buf(operand.tensor.bytes()))]));
+    let lent: Vec<(&Operand<Tensor>, [Region; 1])> = lent.collect();
+    let args = lent.iter().map(|(o, regions)| Bound { arg: o.arg, usage: o.usage, tensor: &o.tensor, regions });
+    let args: Vec<Bound<'_>> = args.collect();
+    exec.run(&Ctx { args: &args, scratch: Region::host(scratch), queue: &Immediate::new(threads) }).expect("a run");
 }
 
 /// Plans `problem` with `row`, runs it and the reference, and compares every output; `concrete` replaces tensors with runtime dimensions.
@@ -127,10 +127,10 @@ pub(crate) fn check_with(problem: &Problem, row: &str, isa: Isa, concrete: &[(Ar
     let copy =
         |data: &[Data]| -> Vec<Data> { data.iter().map(|d| Data { operand: d.operand.clone(), memory: d.memory.clone() }).collect() };
     let mut expected = copy(&data);
-    execute(&problem, "ref:any", &target, &Inline, &mut expected);
+    execute(&problem, "ref:any", &target, Threads::inline(), &mut expected);
     let mut parallel = copy(&data);
-    execute(&problem, row, &target, &Workers(2), &mut parallel);
-    execute(&problem, row, &target, &Inline, &mut data);
+    execute(&problem, row, &target, Threads::over(Arc::new(Workers(2))), &mut parallel);
+    execute(&problem, row, &target, Threads::inline(), &mut data);
     for ((got, want), parallel) in data.iter_mut().zip(&mut expected).zip(&mut parallel).filter(|((d, _), _)| d.operand.usage == Use::Out) {
         compare(&problem, got, want);
         let bytes = got.operand.tensor.bytes();

@@ -5,7 +5,7 @@ use oxidnn_cpu::{CpuTarget, ops};
 use oxidnn_expr::number;
 use oxidnn_judge::within;
 use oxidnn_runtime::queue::Immediate;
-use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Executor, Plan, Region};
+use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Plan, Region, Threads};
 use oxidnn_spec::op::{Op, Pool, Prop, Use};
 use oxidnn_spec::text::{Case, Settings, parse_line};
 use oxidnn_spec::{Arg, DataType, Format, Layout, Operand, Problem, Tensor};
@@ -167,7 +167,7 @@ impl Run {
         let op = Pool { prop: Prop::ForwardTraining, ..pool };
         let problem = Problem { op: op.into(), attr: Default::default() };
         let mut forward = Run::new(&Case { problem, fill: Default::default(), name: None }).unwrap();
-        forward.execute("ref:any", &oxidnn_runtime::Inline).unwrap();
+        forward.execute("ref:any", oxidnn_runtime::Threads::inline()).unwrap();
         let workspace = forward.arguments.into_iter().find(|a| a.arg == Arg::WORKSPACE).unwrap();
         for a in self.arguments.iter_mut().filter(|a| a.arg == Arg::WORKSPACE) {
             a.bytes.clone_from(&workspace.bytes);
@@ -181,10 +181,10 @@ impl Run {
     }
 
     /// Plans, builds and runs a row once.
-    pub fn execute(&mut self, row: &str, executor: &dyn Executor) -> Result<(), String> {
+    pub fn execute(&mut self, row: &str, threads: Threads) -> Result<(), String> {
         let plan = self.plan(row)?;
         let exec = plan.build().map_err(|e| e.to_string())?;
-        self.with(&*plan, &exec, executor, |go| go())
+        self.with(&*plan, &exec, threads, |go| go())
     }
 
     /// Calls `body` with a function that executes.
@@ -192,7 +192,7 @@ impl Run {
         &mut self,
         plan: &dyn Plan,
         exec: &Arc<dyn Exec>,
-        executor: &dyn Executor,
+        threads: Threads,
         body: impl FnOnce(&mut dyn FnMut() -> Result<(), String>) -> T,
     ) -> T {
         let mut scratch = vec![[0u64; 8]; plan.scratch_bytes().div_ceil(64) + 1];
@@ -215,7 +215,8 @@ impl Run {
         }
         let bound: Vec<Bound<'_>> =
             self.arguments.iter().zip(&regions).map(|(a, r)| Bound { arg: a.arg, usage: a.usage, tensor: &a.tensor, regions: r }).collect();
-        let ctx = Ctx { args: &bound, scratch: Region::host(scratch_buf), executor, queue: &Immediate::default() };
+        let queue = Immediate::new(threads);
+        let ctx = Ctx { args: &bound, scratch: Region::host(scratch_buf), queue: &queue };
         body(&mut || exec.run(&ctx).map_err(|e| e.to_string()))
     }
 }

@@ -11,7 +11,8 @@ pub const ALIGNMENT: usize = 64;
 
 /// Owned memory; freed when dropped.
 pub struct Allocation {
-    region: Region,
+    /// Lent only for as long as the allocation lives.
+    region: Region<'static>,
     owner: Owner,
 }
 
@@ -57,17 +58,17 @@ impl Allocation {
     ///
     /// # Safety
     /// The region must be valid and unshared until `memory` is dropped: for the host, or for the device whose it is.
-    pub unsafe fn device(region: Region, memory: Box<dyn Any + Send + Sync>) -> Allocation {
+    pub unsafe fn device(region: Region<'static>, memory: Box<dyn Any + Send + Sync>) -> Allocation {
         Allocation { region, owner: Owner::Device { _memory: memory } }
     }
 
     /// Where it is.
-    pub fn region(&self) -> Region {
+    pub fn region(&self) -> Region<'_> {
         self.region
     }
 
     /// Bytes that the host may use; none of a device's memory.
-    pub(crate) fn buf(&self) -> Buf {
+    pub(crate) fn buf(&self) -> Buf<'_> {
         self.region.bytes().unwrap_or(Buf::empty())
     }
 }

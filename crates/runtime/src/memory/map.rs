@@ -9,24 +9,24 @@ use std::ops::{Deref, DerefMut};
 /// The bytes of one buffer for reading; others may read meanwhile.
 #[derive(Debug)]
 pub struct Mapped<'m> {
-    bytes: Bytes<&'m [u8]>,
+    bytes: Bytes<'m, &'m [u8]>,
     _guard: Guard,
 }
 
 /// The bytes of one buffer for reading and writing; nobody else uses them meanwhile. Device memory is written back when dropped.
 #[derive(Debug)]
 pub struct MappedMut<'m> {
-    bytes: Bytes<&'m mut [u8]>,
+    bytes: Bytes<'m, &'m mut [u8]>,
     _guard: Guard,
 }
 
 #[derive(Debug)]
-enum Bytes<S> {
+enum Bytes<'m, S> {
     Host(S),
     /// The host's copy of a region of the engine's.
     Copy {
         bytes: Vec<u8>,
-        region: Region,
+        region: Region<'m>,
         engine: Engine,
     },
 }
@@ -44,14 +44,14 @@ impl<'a> Memory<'a> {
         Ok(guard)
     }
 
-    fn region(&self, index: usize) -> Result<Region, Error> {
+    fn region(&self, index: usize) -> Result<Region<'_>, Error> {
         let regions = self.regions.as_slice();
         let count = regions.len();
         regions.get(index).copied().ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))
     }
 
     /// The host's copy of a region that it cannot address.
-    fn copied<S>(&self, region: Region) -> Result<Bytes<S>, Error> {
+    fn copied<'m, S>(&self, region: Region<'m>) -> Result<Bytes<'m, S>, Error> {
         let engine = self.engine.clone().ok_or_else(|| Error::Runtime("memory of a device without an engine".into()))?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(region.len()).map_err(|_| Error::OutOfMemory { bytes: region.len(), what: "a mapping".into() })?;
@@ -93,12 +93,13 @@ impl<'a> Memory<'a> {
 }
 
 /// Copies between a device and the host; done on return.
-fn copy(engine: &Engine, from: Region, to: Region) -> Result<(), Error> {
+fn copy(engine: &Engine, from: Region<'_>, to: Region<'_>) -> Result<(), Error> {
     if from.is_empty() {
         return Ok(());
     }
     let queue = engine.service()?;
-    queue.wait_until(queue.submit(Work::Copy { from, to }.into())?)
+    // SAFETY: the caller borrows both until this returns, after the copy.
+    queue.wait_until(unsafe { queue.submit(Work::Copy { from, to }.into()) }?)
 }
 
 impl Deref for Mapped<'_> {
@@ -160,7 +161,7 @@ impl Drop for MappedMut<'_> {
 ///
 /// # Safety
 /// Nobody writes to it while the slice lives.
-unsafe fn bytes_of<'a>(buf: Buf) -> &'a [u8] {
+unsafe fn bytes_of<'a>(buf: Buf<'a>) -> &'a [u8] {
     // SAFETY: bytes are always aligned; the rest is the caller's promise.
     unsafe { buf.slice() }.unwrap_or(&[])
 }
@@ -169,7 +170,7 @@ unsafe fn bytes_of<'a>(buf: Buf) -> &'a [u8] {
 ///
 /// # Safety
 /// Nobody else reads or writes it while the slice lives.
-unsafe fn bytes_mut_of<'a>(buf: Buf) -> &'a mut [u8] {
+unsafe fn bytes_mut_of<'a>(buf: Buf<'a>) -> &'a mut [u8] {
     // SAFETY: bytes are always aligned; the rest is the caller's promise.
     unsafe { buf.slice_mut(0, buf.len()) }.unwrap_or(&mut [])
 }

@@ -24,25 +24,30 @@ use crate::scratch::{self, Lease};
 use crate::{Element, Engine, Region};
 use oxidnn_spec::{DataType, Error, Format, Tensor};
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// A tensor in memory, on an engine (host scalars: on the host).
 pub struct Memory<'a> {
     tensor: Tensor,
     engine: Option<Engine>,
-    regions: Regions,
+    regions: Regions<'a>,
     origin: Origin,
     storage: Arc<Storage>,
-    life: PhantomData<&'a mut [u8]>,
 }
 
 /// What keeps the bytes alive and counts their users.
 #[derive(Debug, Default)]
 pub(crate) struct Storage {
     pub(crate) uses: Uses,
-    _owned: Vec<Allocation>,
-    _lease: Option<Lease<'static>>,
+    owned: Vec<Allocation>,
+    lease: Option<Lease<'static>>,
+}
+
+impl Storage {
+    /// The bytes that it keeps: one region an allocation.
+    fn regions(&self) -> impl Iterator<Item = Region<'_>> {
+        self.lease.iter().map(|l| Region::host(l.buf())).chain(self.owned.iter().map(Allocation::region))
+    }
 }
 
 /// Where the bytes come from, and so what is allowed with them.
@@ -60,21 +65,20 @@ pub(crate) enum Origin {
 
 /// One buffer nearly always; several for sparse tensors.
 #[derive(Clone)]
-enum Regions {
-    One(Region),
-    Many(Box<[Region]>),
+enum Regions<'a> {
+    One(Region<'a>),
+    Many(Box<[Region<'a>]>),
 }
 
-impl Regions {
-    fn new(regions: impl ExactSizeIterator<Item = Region>) -> Regions {
-        let mut regions = regions;
-        match (regions.len(), regions.next()) {
-            (1, Some(r)) => Regions::One(r),
-            (_, first) => Regions::Many(first.into_iter().chain(regions).collect()),
+impl<'a> Regions<'a> {
+    fn new(mut regions: impl Iterator<Item = Region<'a>>) -> Regions<'a> {
+        match (regions.next(), regions.next()) {
+            (Some(only), None) => Regions::One(only),
+            (first, second) => Regions::Many(first.into_iter().chain(second).chain(regions).collect()),
         }
     }
     #[inline]
-    fn as_slice(&self) -> &[Region] {
+    fn as_slice(&self) -> &[Region<'a>] {
         match self {
             Regions::One(r) => std::slice::from_ref(r),
             Regions::Many(r) => r,
@@ -103,8 +107,7 @@ impl Memory<'static> {
         not_scalar(&tensor)?;
         let bytes = (0..tensor.buffers()).map(|i| needed(&tensor, i)).collect::<Result<Vec<_>, _>>()?;
         let owned = bytes.into_iter().map(|b| engine.device().allocate(b)).collect::<Result<Vec<_>, _>>()?;
-        let regions = Regions::new(owned.iter().map(Allocation::region));
-        Ok(Memory::over(Some(engine.clone()), tensor, regions, Origin::Owned, owned))
+        Ok(Memory::owned(Some(engine.clone()), tensor, Storage { owned, ..Storage::default() }))
     }
 
     /// `bytes` of the process's scratch in one dimension, contents undefined, for a time: given back when the memory is dropped.
@@ -117,9 +120,7 @@ impl Memory<'static> {
             return Memory::new(engine, tensor);
         }
         let lease = scratch::arena().lease(bytes)?;
-        let regions = Regions::One(Region::host(lease.buf()));
-        let storage = Arc::new(Storage { _lease: Some(lease), ..Storage::default() });
-        Ok(Memory { tensor, engine: Some(engine.clone()), regions, origin: Origin::Owned, storage, life: PhantomData })
+        Ok(Memory::owned(Some(engine.clone()), tensor, Storage { lease: Some(lease), ..Storage::default() }))
     }
 
     /// One number on the host, of `T`'s data type; needs no engine.
@@ -140,15 +141,13 @@ impl Memory<'static> {
         }
         let owned = Allocation::host(value.len())?;
         owned.buf().write(0, value);
-        let regions = Regions::One(owned.region());
-        Ok(Memory::over(None, Tensor::host_scalar(dtype), regions, Origin::Owned, vec![owned]))
+        Ok(Memory::owned(None, Tensor::host_scalar(dtype), Storage { owned: vec![owned], ..Storage::default() }))
     }
 }
 
 impl<'a> Memory<'a> {
-    fn over(engine: Option<Engine>, tensor: Tensor, regions: Regions, origin: Origin, owned: Vec<Allocation>) -> Memory<'a> {
-        let storage = Arc::new(Storage { _owned: owned, ..Storage::default() });
-        Memory { tensor, engine, regions, origin, storage, life: PhantomData }
+    fn over(engine: &Engine, tensor: Tensor, regions: Regions<'a>, origin: Origin) -> Memory<'a> {
+        Memory { tensor, engine: Some(engine.clone()), regions, origin, storage: Arc::default() }
     }
 
     /// Memory over the user's slice, which executions may write.
@@ -170,7 +169,7 @@ impl<'a> Memory<'a> {
         Memory::borrowed(engine, tensor, region, Origin::ReadOnly)
     }
 
-    fn borrowed(engine: &Engine, tensor: Tensor, region: Region, origin: Origin) -> Result<Memory<'a>, Error> {
+    fn borrowed(engine: &Engine, tensor: Tensor, region: Region<'a>, origin: Origin) -> Result<Memory<'a>, Error> {
         not_scalar(&tensor)?;
         if !engine.host_visible() {
             return Err(Error::invalid("memory", "a host slice", format!("memory of {engine}")));
@@ -182,7 +181,7 @@ impl<'a> Memory<'a> {
         if region.len() < need {
             return Err(Error::invalid("memory", format!("a slice of {} bytes", region.len()), format!("at least {need} bytes")));
         }
-        Ok(Memory::over(Some(engine.clone()), tensor, Regions::One(region.part(0, need)), origin, Vec::new()))
+        Ok(Memory::over(engine, tensor, Regions::One(region.part(0, need)), origin))
     }
 
     /// The same bytes under another description: a reshape, a permutation, a submemory. Both count readers and writers together.
@@ -206,7 +205,7 @@ impl<'a> Memory<'a> {
         }
         let regions = Regions::One(region.part(start, need));
         let (engine, storage) = (self.engine.clone(), self.storage.clone());
-        Ok(Memory { tensor, engine, regions, origin: self.origin, storage, life: PhantomData })
+        Ok(Memory { tensor, engine, regions, origin: self.origin, storage })
     }
 
     /// Returns when all work that was submitted on its bytes is done.
@@ -240,7 +239,7 @@ impl<'a> Memory<'a> {
     }
 
     #[inline]
-    pub(crate) fn regions(&self) -> &[Region] {
+    pub(crate) fn regions(&self) -> &[Region<'_>] {
         self.regions.as_slice()
     }
 
@@ -272,7 +271,7 @@ impl<'a> Memory<'a> {
         self.shares(o) && self.used().any(|a| o.used().any(|b| a.overlaps(&b)))
     }
 
-    fn used(&self) -> impl Iterator<Item = Region> {
+    fn used(&self) -> impl Iterator<Item = Region<'_>> {
         let before = self.tensor.blocking().and_then(|b| usize::try_from(b.offset).ok()).unwrap_or(0);
         let before = before.saturating_mul(self.tensor.dtype.bits()) / 8;
         self.regions().iter().map(move |b| b.part(before.min(b.len()), b.len().saturating_sub(before)))

@@ -1,7 +1,7 @@
 //! Memory over addresses: the user's slices, which the compiler vouches for, and raw addresses, which the user does. One of the files with
 //! unsafe code.
 
-use super::{Memory, Origin, Regions, needed, not_scalar};
+use super::{Memory, Origin, Regions, Storage, needed, not_scalar};
 use crate::{Buf, Element, Engine, Region};
 use oxidnn_spec::{Error, Tensor};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl<'a> Memory<'a> {
             // SAFETY: the caller promised that the address is null or valid for these bytes.
             regions.push(unsafe { of_address(engine, p, needed(&tensor, i)?) });
         }
-        Ok(Memory::over(Some(engine.clone()), tensor, Regions::new(regions.into_iter()), Origin::Unchecked, Vec::new()))
+        Ok(Memory::over(engine, tensor, Regions::new(regions.into_iter()), Origin::Unchecked))
     }
 
     /// The same memory without the run-time count of readers and writers.
@@ -61,14 +61,24 @@ impl<'a> Memory<'a> {
     }
 }
 
+impl Memory<'static> {
+    /// Memory that owns its bytes, in storage that has some.
+    pub(super) fn owned(engine: Option<Engine>, tensor: Tensor, storage: Storage) -> Memory<'static> {
+        // SAFETY: the storage lives as long as the memory and its views, which lend the regions for no longer than they are borrowed, and counts
+        // who uses them.
+        let regions = Regions::new(storage.regions().map(|r| unsafe { r.outlive() }));
+        Memory { tensor, engine, regions, origin: Origin::Owned, storage: Arc::new(storage) }
+    }
+}
+
 /// The user's slice, which the caller's lifetime keeps valid and unshared.
-pub(super) fn of_slice_mut<T: Element>(data: &mut [T]) -> Buf {
+pub(super) fn of_slice_mut<T: Element>(data: &mut [T]) -> Buf<'_> {
     // SAFETY: a unique slice; the memory object made of it lives no longer than the borrow and guards its use.
     unsafe { Buf::new(data.as_mut_ptr().cast(), size_of_val(data)) }
 }
 
 /// The user's slice, which is only read.
-pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf {
+pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf<'_> {
     // SAFETY: a shared slice; the memory object made of it lives no longer than the borrow and refuses to be written.
     unsafe { Buf::new(data.as_ptr().cast_mut().cast(), size_of_val(data)) }
 }
@@ -77,7 +87,7 @@ pub(super) fn of_slice<T: Element>(data: &[T]) -> Buf {
 ///
 /// # Safety
 /// As [`Buf::new`], where the address is not null.
-pub(super) unsafe fn of_address(engine: &Engine, address: *mut u8, bytes: usize) -> Region {
+pub(super) unsafe fn of_address<'a>(engine: &Engine, address: *mut u8, bytes: usize) -> Region<'a> {
     let bytes = if address.is_null() { 0 } else { bytes };
     match engine.host_visible() {
         // SAFETY: the caller's promise; a region of no bytes is valid anywhere.

@@ -1,4 +1,5 @@
-//! The asynchronous queue of a host device: a thread of its own takes submissions in order and runs them on the queue's [`Threads`].
+//! The asynchronous queue of a host device: a thread of its own takes submissions in order and runs them on the queue's [`Threads`]. One of the
+//! files with unsafe code: what was submitted is kept beyond the call.
 
 use super::immediate::HostMark;
 use super::{Immediate, Mark, Queue, ScratchSource, Submission, Ticket, Work};
@@ -44,9 +45,9 @@ struct Job {
 }
 
 enum Task {
-    Run { exec: Arc<dyn Exec>, args: Vec<Argument>, scratch: ScratchSource },
-    Copy { from: Region, to: Region },
-    Fill { to: Region, byte: u8 },
+    Run { exec: Arc<dyn Exec>, args: Vec<Argument>, scratch: ScratchSource<'static> },
+    Copy { from: Region<'static>, to: Region<'static> },
+    Fill { to: Region<'static>, byte: u8 },
     Wait { other: Arc<dyn Queue>, ticket: Ticket },
     Mark(Arc<HostMark>),
 }
@@ -56,16 +57,18 @@ struct Argument {
     arg: Arg,
     usage: Use,
     tensor: Tensor,
-    regions: Box<[Region]>,
-}
-
-impl From<&Bound<'_>> for Argument {
-    fn from(b: &Bound<'_>) -> Argument {
-        Argument { arg: b.arg, usage: b.usage, tensor: b.tensor.clone(), regions: b.regions.into() }
-    }
+    regions: Box<[Region<'static>]>,
 }
 
 impl Argument {
+    /// # Safety
+    /// The memory of its regions outlives the argument.
+    unsafe fn kept(b: &Bound<'_>) -> Argument {
+        // SAFETY: the caller's promise.
+        let regions = b.regions.iter().map(|r| unsafe { r.outlive() }).collect();
+        Argument { arg: b.arg, usage: b.usage, tensor: b.tensor.clone(), regions }
+    }
+
     fn bound(&self) -> Bound<'_> {
         Bound { arg: self.arg, usage: self.usage, tensor: &self.tensor, regions: &self.regions }
     }
@@ -135,7 +138,8 @@ impl Shared {
         let work = match task {
             Task::Run { exec, args, scratch } => {
                 let args: Vec<Bound<'_>> = args.iter().map(Argument::bound).collect();
-                return self.inner.submit(Work::Run { exec, args: &args, scratch: *scratch }.into()).map(drop);
+                // SAFETY: whoever submitted keeps the memory until the ticket is done, and the inner queue is done when it returns.
+                return unsafe { self.inner.submit(Work::Run { exec, args: &args, scratch: *scratch }.into()) }.map(drop);
             }
             Task::Copy { from, to } => Work::Copy { from: *from, to: *to },
             Task::Fill { to, byte } => Work::Fill { to: *to, byte: *byte },
@@ -148,7 +152,8 @@ impl Shared {
                 return Ok(());
             }
         };
-        self.inner.submit(work.into()).map(drop)
+        // SAFETY: as above.
+        unsafe { self.inner.submit(work.into()) }.map(drop)
     }
 }
 
@@ -159,11 +164,22 @@ fn words(panic: &(dyn Any + Send)) -> &str {
 }
 
 impl Queue for Asynchronous {
-    fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
         let task = match submission.work {
-            Work::Run { exec, args, scratch } => Task::Run { exec: exec.clone(), args: args.iter().map(Argument::from).collect(), scratch },
-            Work::Copy { from, to } => Task::Copy { from, to },
-            Work::Fill { to, byte } => Task::Fill { to, byte },
+            Work::Run { exec, args, scratch } => {
+                // SAFETY: the submitter keeps the memory until the task is done.
+                let args = args.iter().map(|b| unsafe { Argument::kept(b) }).collect();
+                let scratch = match scratch {
+                    ScratchSource::Lease(bytes) => ScratchSource::Lease(bytes),
+                    // SAFETY: as above.
+                    ScratchSource::Given(region) => ScratchSource::Given(unsafe { region.outlive() }),
+                };
+                Task::Run { exec: exec.clone(), args, scratch }
+            }
+            // SAFETY: as above.
+            Work::Copy { from, to } => unsafe { Task::Copy { from: from.outlive(), to: to.outlive() } },
+            // SAFETY: as above.
+            Work::Fill { to, byte } => Task::Fill { to: unsafe { to.outlive() }, byte },
         };
         Ok(self.push(submission.held, |ticket| (task, ticket)))
     }

@@ -19,23 +19,29 @@ impl Immediate {
         Immediate { threads }
     }
 
+    /// A queue that runs everything on the calling thread, for work within parallel parts of an execution.
+    pub fn inline() -> &'static Immediate {
+        static INLINE: Immediate = Immediate { threads: Threads::inline() };
+        &INLINE
+    }
+
     #[inline]
-    fn execute(&self, exec: &Arc<dyn Exec>, args: &[Bound<'_>], scratch: ScratchSource) -> Result<(), Error> {
+    fn execute(&self, exec: &Arc<dyn Exec>, args: &[Bound<'_>], scratch: ScratchSource<'_>) -> Result<(), Error> {
         let lease = match scratch {
             ScratchSource::Lease(bytes) => scratch::arena().lease(bytes)?,
             ScratchSource::Given(region) => scratch::Lease::of(host(&region)?),
         };
-        exec.run(&Ctx { args, scratch: Region::host(lease.buf()), executor: self.executor(), queue: self })
+        exec.run(&Ctx { args, scratch: Region::host(lease.buf()), queue: self })
     }
 }
 
-fn host(region: &Region) -> Result<crate::Buf, Error> {
+fn host<'a>(region: &Region<'a>) -> Result<crate::Buf<'a>, Error> {
     region.bytes().ok_or_else(|| Error::invalid("memory", "a device's memory", "memory of the host, on a queue of the host"))
 }
 
 impl Queue for Immediate {
     #[inline]
-    fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
         match submission.work {
             Work::Run { exec, args, scratch } => self.execute(exec, args, scratch)?,
             Work::Copy { from, to } => host(&to)?.copy::<u8>(0, &host(&from)?, 0, from.len()),

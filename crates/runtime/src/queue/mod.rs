@@ -23,11 +23,11 @@ pub struct Ticket(pub u64);
 
 /// Where an execution's scratch comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum ScratchSource {
+pub enum ScratchSource<'a> {
     /// The queue's device: at least this many bytes, for the time that the work runs.
     Lease(usize),
     /// The caller.
-    Given(Region),
+    Given(Region<'a>),
 }
 
 /// What is to be done.
@@ -40,19 +40,19 @@ pub enum Work<'a> {
         /// Its arguments, checked.
         args: &'a [Bound<'a>],
         /// Its scratch.
-        scratch: ScratchSource,
+        scratch: ScratchSource<'a>,
     },
     /// Bytes from one region to another of the same length. One of them is the device's, or both are; they do not overlap.
     Copy {
         /// What is read.
-        from: Region,
+        from: Region<'a>,
         /// What is written.
-        to: Region,
+        to: Region<'a>,
     },
     /// The same byte everywhere in a region.
     Fill {
         /// What is written.
-        to: Region,
+        to: Region<'a>,
         /// With what.
         byte: u8,
     },
@@ -88,7 +88,10 @@ pub trait Queue: Send + Sync + 'static {
     ///
     /// # Errors
     /// What the submission reports, and of a synchronous queue the work.
-    fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error>;
+    ///
+    /// # Safety
+    /// Until the work is done its memory is valid and nobody else uses it in conflict: `held` owns it, or the caller waits for the ticket.
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error>;
 
     /// Whether the work of `ticket` and all before it is done.
     ///

@@ -96,7 +96,7 @@ impl Arena {
         };
         let now = self.leased.fetch_add(block.buf().len(), Ordering::Relaxed) + block.buf().len();
         self.peak.fetch_max(now, Ordering::Relaxed);
-        Ok(Lease { buf: block.buf().part(0, bytes), block: Some((self, block)) })
+        Ok(Lease { bytes: Bytes::Block { arena: self, block: Some(block), len: bytes } })
     }
 
     /// A shard, where it does not stay locked.
@@ -181,25 +181,45 @@ impl Arena {
 /// A block in use.
 #[derive(Debug)]
 pub struct Lease<'a> {
-    buf: Buf,
-    block: Option<(&'a Arena, Allocation)>,
+    bytes: Bytes<'a>,
 }
 
-impl Lease<'_> {
+#[derive(Debug)]
+enum Bytes<'a> {
+    /// The first `len` bytes of a block of the arena's.
+    Block { arena: &'a Arena, block: Option<Allocation>, len: usize },
+    /// Memory that is not the arena's.
+    Given(Buf<'a>),
+}
+
+impl<'a> Lease<'a> {
     /// A lease of memory that is not the arena's.
-    pub(crate) fn of(buf: Buf) -> Lease<'static> {
-        Lease { buf, block: None }
+    pub(crate) fn of(buf: Buf<'a>) -> Lease<'a> {
+        Lease { bytes: Bytes::Given(buf) }
     }
 
     /// The bytes; valid as long as the lease.
-    pub fn buf(&self) -> Buf {
-        self.buf
+    ///
+    /// ```compile_fail,E0505
+    /// let lease = oxidnn_runtime::scratch::arena().lease(64).unwrap();
+    /// let buf = lease.buf();
+    /// drop(lease);
+    /// buf.set(0, 1.0f32); // the lease is gone, and with it the memory
+    /// ```
+    #[inline]
+    pub fn buf(&self) -> Buf<'_> {
+        match &self.bytes {
+            Bytes::Block { block, len, .. } => block.as_ref().map_or(Buf::empty(), |b| b.buf().part(0, *len)),
+            Bytes::Given(buf) => *buf,
+        }
     }
 }
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        if let Some((arena, block)) = self.block.take() {
+        if let Bytes::Block { arena, block, .. } = &mut self.bytes
+            && let Some(block) = block.take()
+        {
             arena.give_back(block);
         }
     }

@@ -8,7 +8,7 @@ use oxidnn_spec::{Arg, Error};
 ///
 /// # Errors
 /// [`Error::InvalidArguments`] with the argument that shares bytes with it.
-pub(crate) fn apart(scratchpad: Region, args: &[Bound<'_>]) -> Result<Region, Error> {
+pub(crate) fn apart<'a>(scratchpad: Region<'a>, args: &[Bound<'_>]) -> Result<Region<'a>, Error> {
     match args.iter().find(|b| b.regions.iter().any(|region| region.overlaps(&scratchpad))) {
         Some(shared) => Err(Error::arg(Arg::SCRATCHPAD, format!("memory that is also passed as {}", shared.arg), "memory of its own")),
         None => Ok(scratchpad),

@@ -44,7 +44,9 @@ struct Tasks {
     met: AtomicBool,
 }
 
-impl Executor for Adapter {
+// SAFETY: `run` gives each worker's number to one call of the pool, and number 0 again when the pool has returned; pieces of ranges are claimed
+// atomically; what the pool borrows it cannot keep.
+unsafe impl Executor for Adapter {
     fn threads(&self) -> usize {
         self.0.threads().max(1)
     }

@@ -33,7 +33,7 @@ enum Source {
     #[default]
     Global,
     Pool(Arc<ForkJoin>),
-    Caller(Arc<Adapter>),
+    Given(Arc<dyn Executor>),
     Limited(Limited),
     Inline,
 }
@@ -42,7 +42,8 @@ enum Source {
 #[derive(Clone, Copy)]
 struct Limited(fn() -> usize);
 
-impl Executor for Limited {
+// SAFETY: as the executor it limits; or one worker that runs everything before it returns.
+unsafe impl Executor for Limited {
     fn threads(&self) -> usize {
         default_threads().min((self.0)()).max(1)
     }
@@ -77,11 +78,16 @@ impl Threads {
 
     /// The caller's own pool.
     pub fn caller(pool: impl CallerPool + 'static) -> Threads {
-        Threads(Source::Caller(Arc::new(Adapter::new(pool))))
+        Threads::over(Arc::new(Adapter::new(pool)))
+    }
+
+    /// An executor of the caller's own.
+    pub fn over(executor: Arc<dyn Executor>) -> Threads {
+        Threads(Source::Given(executor))
     }
 
     /// None: everything runs on the calling thread.
-    pub fn inline() -> Threads {
+    pub const fn inline() -> Threads {
         Threads(Source::Inline)
     }
 
@@ -90,7 +96,7 @@ impl Threads {
         match &self.0 {
             Source::Global => global(),
             Source::Pool(p) => &**p,
-            Source::Caller(c) => &**c,
+            Source::Given(e) => &**e,
             Source::Limited(l) => l,
             Source::Inline => &Inline,
         }
@@ -102,7 +108,7 @@ impl fmt::Debug for Threads {
         let kind = match &self.0 {
             Source::Global => "global",
             Source::Pool(_) => "pool",
-            Source::Caller(_) => "caller",
+            Source::Given(_) => "caller",
             Source::Limited(_) => "limited",
             Source::Inline => "inline",
         };

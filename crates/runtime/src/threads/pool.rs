@@ -215,7 +215,8 @@ impl Crew {
     }
 }
 
-impl Executor for ForkJoin {
+// SAFETY: a task's number is taken by one worker, each worker is one thread, and the call waits for all of them.
+unsafe impl Executor for ForkJoin {
     fn threads(&self) -> usize {
         self.crew().handles.len() + 1
     }

@@ -108,9 +108,9 @@ struct State {
 }
 
 enum Job {
-    Run { exec: Arc<dyn Exec>, args: Vec<(Arg, Use, Tensor, Vec<Region>)>, scratch: usize },
-    Copy(Region, Region),
-    Fill(Region, u8),
+    Run { exec: Arc<dyn Exec>, args: Vec<(Arg, Use, Tensor, Vec<Region<'static>>)>, scratch: usize },
+    Copy(Region<'static>, Region<'static>),
+    Fill(Region<'static>, u8),
     Wait(Arc<dyn Queue>, Ticket),
     Nothing,
 }
@@ -137,7 +137,8 @@ impl Late {
                 let bound = args.iter().zip(&regions);
                 let bound: Vec<Bound<'_>> = bound.map(|(a, r)| Bound { arg: a.0, usage: a.1, tensor: &a.2, regions: r }).collect();
                 let work = Work::Run { exec, args: &bound, scratch: ScratchSource::Lease(*scratch) };
-                queue::Immediate::default().submit(work.into()).unwrap();
+                // SAFETY: done on return.
+                unsafe { queue::Immediate::default().submit(work.into()) }.unwrap();
                 let written = args.iter().zip(&copies).filter(|(a, _)| a.1 == Use::Out);
                 written.for_each(|(a, copy)| Bytes.write(a.3[0], copy));
             }
@@ -145,17 +146,23 @@ impl Late {
     }
 }
 
+/// A region of a submission's.
+fn kept(region: Region<'_>) -> Region<'static> {
+    // SAFETY: whoever submits keeps the memory until the ticket is done.
+    unsafe { region.outlive() }
+}
+
 impl Queue for Late {
-    fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
+    unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
         let job = match submission.work {
-            Work::Copy { from, to } => Job::Copy(from, to),
-            Work::Fill { to, byte } => Job::Fill(to, byte),
+            Work::Copy { from, to } => Job::Copy(kept(from), kept(to)),
+            Work::Fill { to, byte } => Job::Fill(kept(to), byte),
             Work::Run { exec, args, scratch } => {
                 let scratch = match scratch {
                     ScratchSource::Lease(bytes) => bytes,
                     ScratchSource::Given(region) => region.len(),
                 };
-                let args = args.iter().map(|b| (b.arg, b.usage, b.tensor.clone(), b.regions.to_vec())).collect();
+                let args = args.iter().map(|b| (b.arg, b.usage, b.tensor.clone(), b.regions.iter().copied().map(kept).collect())).collect();
                 Job::Run { exec: exec.clone(), args, scratch }
             }
         };

@@ -95,7 +95,7 @@ impl Exec for LinearCode {
         assert!(scratch.len() >= self.scratch && scratch.as_ptr().addr().is_multiple_of(64));
         let n = dst.len() / 4;
         let tasks = n.div_ceil(256);
-        ctx.executor.run(ctx.executor.threads(), tasks, &|_, t| {
+        ctx.executor().run(ctx.executor().threads(), tasks, &|_, t| {
             for i in t * 256..n.min((t + 1) * 256) {
                 let mut v = self.alpha * src.get::<f32>(i) + self.beta;
                 if self.scratch > 0 {

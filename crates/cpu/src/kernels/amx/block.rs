@@ -124,10 +124,10 @@ pub(super) struct Call<'a> {
     pub(super) blocks: usize,
     pub(super) from: usize,
     /// The memory of `A`: the source, and rows that were gathered.
-    pub(super) source: Buf,
+    pub(super) source: Buf<'a>,
     pub(super) gathered: &'a [f32],
     /// The memory of `B`, where the first line of the first panel lies in it, the distance of panels and their number.
-    pub(super) b: Buf,
+    pub(super) b: Buf<'a>,
     pub(super) b_at: usize,
     pub(super) b_panel: usize,
     pub(super) panels: usize,

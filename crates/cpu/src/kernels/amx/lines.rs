@@ -40,7 +40,7 @@ pub struct Half<'h> {
     gatherer: &'h Gatherer,
     held: &'h Held<'h>,
     /// The source, and what padding is.
-    memory: [Buf; 2],
+    memory: [Buf<'h>; 2],
     taps: &'h mut [usize],
     count: usize,
     gathered: &'h mut [f32],
@@ -56,7 +56,7 @@ impl<'h> Half<'h> {
     pub(super) fn new(
         (index, rows): (usize, usize),
         part: &'h Part,
-        (gatherer, held, memory): (&'h Gatherer, &'h Held<'h>, [Buf; 2]),
+        (gatherer, held, memory): (&'h Gatherer, &'h Held<'h>, [Buf<'h>; 2]),
         (taps, gathered): (&'h mut [usize], &'h mut [f32]),
     ) -> Half<'h> {
         Half { rows, to: [0; LINES], padded: false, index, part, gatherer, held, memory, taps, count: 0, gathered }

@@ -132,7 +132,7 @@ impl BatchNorm {
     fn statistics<'s>(&self, simd: Simd, ctx: &Ctx<'_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
         let (matrix, width) = (&self.matrix, self.matrix.width);
         let (tiles, folded) = space;
-        let folded = tiles.work_on(folded, ctx.executor, matrix.workers, (self.segments(), 3 * width), &|index, folded, space| {
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (self.segments(), 3 * width), &|index, folded, space| {
             let rows = self.segment_rows(index);
             let (sums, rest) = folded.split_at_mut(width);
             let (squares, means) = rest.split_at_mut(width);
@@ -195,10 +195,10 @@ impl BatchNorm {
         factor.iter_mut().zip(&*variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
         let (mean, factor) = (&*mean, &*factor);
         if let Some(scale) = self.pass(2) {
-            self.rows(ctx.executor, &|rows| scale.run(&[src, dst], rows, &mut [], &[mean, factor, shift]));
+            self.rows(ctx.executor(), &|rows| scale.run(&[src, dst], rows, &mut [], &[mean, factor, shift]));
             return Ok(());
         }
-        matrix.tiles(ctx.executor, &mut tiles, &|rows, space| {
+        matrix.tiles(ctx.executor(), &mut tiles, &|rows, space| {
             let (x, _) = matrix.read(src, &rows, space);
             simd.run(Forward { x, mean, factor, shift, relu: flags.fuse_relu });
             matrix.write(dst, &rows, x);
@@ -215,7 +215,7 @@ impl BatchNorm {
         let constant = scratch.take(width)?.into_slice();
         let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.parts()[5])?);
         let mean = &*mean;
-        let folded = tiles.work_on(folded, ctx.executor, matrix.workers, (self.segments(), 2 * width), &|index, folded, space| {
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (self.segments(), 2 * width), &|index, folded, space| {
             let (sums, products) = folded.split_at_mut(width);
             sums.fill(0.0);
             products.fill(0.0);
@@ -246,10 +246,10 @@ impl BatchNorm {
         }
         let (factor, slope, constant) = (&*factor, &*slope, &*constant);
         if let Some(gradient) = self.pass(1) {
-            self.rows(ctx.executor, &|rows| gradient.run(&[src, diff_dst, diff_src], rows, &mut [], &[mean, factor, slope, constant]));
+            self.rows(ctx.executor(), &|rows| gradient.run(&[src, diff_dst, diff_src], rows, &mut [], &[mean, factor, slope, constant]));
             return Ok(());
         }
-        matrix.tiles(ctx.executor, &mut tiles, &|rows, space| {
+        matrix.tiles(ctx.executor(), &mut tiles, &|rows, space| {
             let (x, rest) = matrix.read(src, &rows, space);
             let (dd, _) = matrix.read(diff_dst, &rows, rest);
             simd.run(Backward { x, dd, mean, factor, slope, constant });

@@ -91,7 +91,7 @@ impl LayerNorm {
         let mut space = scratch.take(self.space)?;
         let means = if self.mean { Some(ctx.buf(Arg::MEAN)?) } else { None };
         let variances = if self.variance { Some(ctx.buf(Arg::VARIANCE)?) } else { None };
-        matrix.tiles(ctx.executor, &mut space, &|rows, space| {
+        matrix.tiles(ctx.executor(), &mut space, &|rows, space| {
             let (tile, _) = matrix.read(src, &rows, space);
             for (row, x) in rows.clone().zip(tile.chunks_exact_mut(matrix.width)) {
                 let stats = match (flags.use_global_stats, variances) {
@@ -122,7 +122,7 @@ impl LayerNorm {
         let means = if self.mean { Some(ctx.buf(Arg::MEAN)?) } else { None };
         let variances = ctx.buf(Arg::VARIANCE)?;
         let segments = matrix.rows.div_ceil(self.segment);
-        let folded = tiles.work_on(folded, ctx.executor, matrix.workers, (segments, 2 * width), &|index, folded, space| {
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (segments, 2 * width), &|index, folded, space| {
             folded.fill(0.0);
             matrix.each(index * self.segment..((index + 1) * self.segment).min(matrix.rows), |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);

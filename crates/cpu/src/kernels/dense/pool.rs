@@ -132,7 +132,7 @@ impl Kernel for Pool {
         let (lines, len) = (self.images * depth.output * height.output, width.output * self.channels);
         let seen = [depth, height].map(|side| side.kernel.min(side.input)).iter().product::<usize>();
         let each = (GRAIN as usize / (width.input * self.channels).saturating_mul(seen)).max(1);
-        scratch.take(self.space)?.work(ctx.executor, self.workers, lines.div_ceil(each), &|task, space| {
+        scratch.take(self.space)?.work(ctx.executor(), self.workers, lines.div_ceil(each), &|task, space| {
             for index in task * each..((task + 1) * each).min(lines) {
                 dst.write(index * len, self.line(simd, src, index, space));
             }

@@ -41,14 +41,14 @@ impl Kernel for Softmax {
         let (mut space, dst) = (scratch.take(self.space)?, ctx.buf(Arg::DST)?);
         if self.forward {
             let src = ctx.buf(Arg::SRC)?;
-            self.matrix.tiles(ctx.executor, &mut space, &|rows, space| {
+            self.matrix.tiles(ctx.executor(), &mut space, &|rows, space| {
                 let (tile, _) = self.matrix.read(src, &rows, space);
                 simd.run(Forward(self, tile));
                 self.matrix.write(dst, &rows, tile);
             });
         } else {
             let (diff_dst, diff_src) = (ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?);
-            self.matrix.tiles(ctx.executor, &mut space, &|rows, space| {
+            self.matrix.tiles(ctx.executor(), &mut space, &|rows, space| {
                 let (d, rest) = self.matrix.read(dst, &rows, space);
                 let (dd, _) = self.matrix.read(diff_dst, &rows, rest);
                 simd.run(Backward(self, d, dd));

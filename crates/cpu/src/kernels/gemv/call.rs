@@ -46,9 +46,9 @@ pub(super) struct Ready {
 
 /// Scales or zero points of groups.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Column {
+pub(super) struct Column<'a> {
     /// The numbers, from the first group's on.
-    pub(super) buf: Buf,
+    pub(super) buf: Buf<'a>,
     /// Distance of groups in bytes.
     pub(super) row: usize,
 }
@@ -59,7 +59,7 @@ pub(super) struct On<'a> {
     /// Words of `A`.
     pub(super) a: &'a [f32],
     /// The weights, from the first word on.
-    pub(super) b: Buf,
+    pub(super) b: Buf<'a>,
     /// Distance of rows or columns of weights in bytes.
     pub(super) b_row: usize,
     /// Groups, or groups of rows or columns.
@@ -69,9 +69,9 @@ pub(super) struct On<'a> {
     /// Words of the last vector, where the kernel is masked.
     pub(super) last: usize,
     /// Scales of groups.
-    pub(super) scale: Option<Column>,
+    pub(super) scale: Option<Column<'a>>,
     /// Zero points of groups.
-    pub(super) zero: Option<Column>,
+    pub(super) zero: Option<Column<'a>>,
     /// Sums of `A` in each group.
     pub(super) a_sums: &'a [f32],
 }

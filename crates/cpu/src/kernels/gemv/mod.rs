@@ -122,13 +122,13 @@ pub struct Operands<'a> {
     /// Rows and depth of the source.
     pub axes: [Axis; 2],
     /// The weights' memory.
-    pub b: Buf,
+    pub b: Buf<'a>,
     /// Zero points and scales of weights, by positions of the weights; scales only where they differ along the reduction.
     pub zero: Broadcast<'a>,
     /// See `zero`.
     pub scale: Broadcast<'a>,
     /// Memory of scales and zero points where they are taken in place.
-    pub factors: [Option<Buf>; 2],
+    pub factors: [Option<Buf<'a>>; 2],
     /// Dimensions of columns and depth in the weights.
     pub weights: [usize; 2],
     /// The destination.
@@ -155,8 +155,8 @@ struct Shared<'a> {
     on: &'a Operands<'a>,
     a: &'a [f32],
     a_sums: &'a [f32],
-    scale: Option<Column>,
-    zero: Option<Column>,
+    scale: Option<Column<'a>>,
+    zero: Option<Column<'a>>,
 }
 
 impl Product {

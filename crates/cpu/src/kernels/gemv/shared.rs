@@ -43,7 +43,7 @@ impl Request {
     }
 
     /// The weights of a batch.
-    pub(super) fn weights_of(&self, on: &Operands<'_>, batch: usize) -> Buf {
+    pub(super) fn weights_of<'b>(&self, on: &Operands<'b>, batch: usize) -> Buf<'b> {
         let pos = self.positions(on, batch)[1];
         let start: i64 = on.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
         let start = start as usize + self.weights.offset;
@@ -72,14 +72,14 @@ impl Request {
     }
 
     /// Where the kernels find scales or zero points of groups.
-    pub(super) fn factor(
+    pub(super) fn factor<'b>(
         &self,
         on: &Operands<'_>,
         (factor, from): (Option<Factor>, &Broadcast<'_>),
-        buf: Option<Buf>,
-        part: Result<Part<'_>, Error>,
+        buf: Option<Buf<'b>>,
+        part: Result<Part<'b>, Error>,
         executor: &dyn Executor,
-    ) -> Result<Option<Column>, Error> {
+    ) -> Result<Option<Column<'b>>, Error> {
         let (Some(factor), Some(grouped)) = (factor, self.grouped) else { return part.map(|_| None) };
         let columns = self.padded_columns();
         if let (Factor::InPlace(_), Some(buf)) = (factor, buf) {

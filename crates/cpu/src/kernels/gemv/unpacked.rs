@@ -50,9 +50,9 @@ struct Set {
 /// What tasks share in an execution.
 struct Shared<'a> {
     on: &'a Operands<'a>,
-    a: Buf,
+    a: Buf<'a>,
     a_sums: &'a [f32],
-    factors: [Option<Column>; 2],
+    factors: [Option<Column<'a>>; 2],
 }
 
 impl Unpacked {
@@ -183,7 +183,7 @@ impl Unpacked {
     }
 
     /// The source as rows of the tiles' numbers, batch by batch.
-    fn copy(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'_>) -> Buf {
+    fn copy<'p>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'p>) -> Buf<'p> {
         let Request { batches, rows, weights, .. } = self.request;
         let (to, a_row) = (part.into_buf(), self.a_row());
         let unpack = self.unpack_spec();

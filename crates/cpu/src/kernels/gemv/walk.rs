@@ -10,7 +10,14 @@ type Span = (usize, usize);
 impl Product {
     /// Panels: sums are added up where they are wanted. Where registers do not hold the sums of all vectors, a part of a panel that stays in
     /// the cache is gone through several times.
-    pub(super) fn panels(&self, set: &Set, on: On<'_>, (first, columns): Span, (start, depth): Span, (sums, step): (&mut [f32], usize)) {
+    pub(super) fn panels<'b>(
+        &self,
+        set: &Set,
+        on: On<'b>,
+        (first, columns): Span,
+        (start, depth): Span,
+        (sums, step): (&mut [f32], usize),
+    ) {
         let weights = &self.request.weights;
         let Lie::Panels { columns: width, distance } = weights.lie else { return };
         let (line, rows) = (width * self.decode.line_bytes(), self.request.rows);
@@ -32,7 +39,7 @@ impl Product {
                 };
                 for vector in (0..width).step_by(wide) {
                     let place = b + at * line + vector * self.decode.line_bytes();
-                    let column = |of: Option<Column>, factor: Option<super::Factor>| {
+                    let column = |of: Option<Column<'b>>, factor: Option<super::Factor>| {
                         let (of, elem) = (of?, factor?.elem());
                         let begin = index * of.row + (first + panel * width + vector) * elem.bytes();
                         Some(Column { buf: of.buf.part(begin, of.buf.len() - begin), ..of })

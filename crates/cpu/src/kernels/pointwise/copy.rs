@@ -77,7 +77,7 @@ impl Kernel for Copies {
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
             // Rows of neighbours in both are copied as they are, however many they are.
             let limit = if bits >= 8 && neighbours(nest) > 0 { i64::MAX } else { CHUNK as i64 };
-            split(ctx.executor, nest.volume(), grain, &|range| {
+            split(ctx.executor(), nest.volume(), grain, &|range| {
                 nest.chunks(range, limit, |chunk| match bits {
                     4 => nibbles(to, from, chunk),
                     8 => elements::<u8>(simd, to, from, chunk),
@@ -149,7 +149,7 @@ const SQUARE: usize = 8;
 
 /// Fills the rows of `block`, of `run` elements, from columns that are contiguous in memory: column `j` begins at `at + j * stride`.
 struct Transpose<'a, T> {
-    from: Buf,
+    from: Buf<'a>,
     at: usize,
     stride: usize,
     block: &'a mut [T],

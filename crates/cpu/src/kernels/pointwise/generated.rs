@@ -216,13 +216,13 @@ impl Program {
         };
         let bound = group.bind(ctx, ctx.scratch_buf())?;
         if !self.folded {
-            split(ctx.executor, grid.kept.volume(), self.grain, &|range| {
+            split(ctx.executor(), grid.kept.volume(), self.grain, &|range| {
                 grid.kept.repeated(range, |chunks| self.chunks(code, &bound, chunks));
             });
             return Ok(());
         }
         let run = grid.reduced.volume() as usize;
-        split(ctx.executor, grid.kept.volume(), grid.block, &|range| {
+        split(ctx.executor(), grid.kept.volume(), grid.block, &|range| {
             grid.kept.runs(range, i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
                 self.chunks(code, &bound, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });

@@ -31,15 +31,15 @@ impl Kind {
 
 /// The memory of an operand, whose elements have at most 32 bits: f32 says nothing of longer ones.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory {
+pub struct Memory<'a> {
     /// The bytes.
-    pub buf: Buf,
+    pub buf: Buf<'a>,
     /// The elements.
     pub kind: Kind,
 }
 
-impl Default for Memory {
-    fn default() -> Memory {
+impl Default for Memory<'_> {
+    fn default() -> Self {
         Memory { buf: Buf::empty(), kind: Kind::Number(DataType::F32) }
     }
 }
@@ -74,7 +74,7 @@ impl Body for FromF32<'_> {
     }
 }
 
-impl Memory {
+impl Memory<'_> {
     /// Reads operand `t` of a chunk.
     pub fn load(&self, simd: Simd, chunk: &Chunk<'_>, t: usize, out: &mut [f32]) {
         let out = &mut out[..chunk.positions()];

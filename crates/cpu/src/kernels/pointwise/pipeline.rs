@@ -69,10 +69,10 @@ pub(super) struct Grid {
 }
 
 /// The memory that a stage works on.
-pub(super) struct Bound {
-    pub(super) memory: [Memory; OPERANDS],
+pub(super) struct Bound<'a> {
+    pub(super) memory: [Memory<'a>; OPERANDS],
     /// Where folds go.
-    totals: [Memory; FOLDS],
+    totals: [Memory<'a>; FOLDS],
 }
 
 pub(super) type Registers = [[f32; CHUNK]; REGISTERS];
@@ -152,7 +152,7 @@ enum Visit<'a> {
 
 impl Group {
     /// Memory of the operands; tables are parts of `tables`.
-    pub(super) fn bind(&self, ctx: &Ctx<'_>, tables: Buf) -> Result<Bound, Error> {
+    pub(super) fn bind<'a>(&self, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<Bound<'a>, Error> {
         let mut memory = [Memory::default(); OPERANDS];
         for (m, o) in memory.iter_mut().zip(&self.operands) {
             let buf = match o.source {
@@ -197,7 +197,7 @@ impl Group {
         };
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
-            split(ctx.executor, kept, grid.block, &|range| {
+            split(ctx.executor(), kept, grid.block, &|range| {
                 let mut registers = Lines::new();
                 for stage in &self.stages {
                     let mut totals = [Memory::default(); FOLDS];
@@ -224,7 +224,7 @@ impl Group {
         let part = |fold: usize, segment: i64| {
             partials.part(4 * (fold * grid.segments() as usize + segment as usize) * kept as usize, 4 * kept as usize)
         };
-        ctx.executor.run(ctx.executor.threads(), (blocks * segments) as usize, &|_, task| {
+        ctx.executor().run(ctx.executor().threads(), (blocks * segments) as usize, &|_, task| {
             let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
             let (k, r) = (block * grid.block, segment * grid.segment);
             let totals = std::array::from_fn(|f| Memory { buf: part(f, segment), kind: Kind::Number(DataType::F32) });
@@ -361,7 +361,7 @@ impl Kernel for Pipeline {
 /// Makes all bits of the elements of `bits` at the positions of `nest`, whose only operand `buf` is, zeros.
 pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf, bits: usize, nest: &Nest) {
     let grain = if bits >= 8 { GRAIN } else { i64::MAX };
-    split(ctx.executor, nest.volume(), grain, &|range| {
+    split(ctx.executor(), nest.volume(), grain, &|range| {
         nest.walk(range, |chunk| match bits {
             4 => each(chunk, |at| buf.set(at / 2, buf.get::<u8>(at / 2) & 15 << ((at + 1) % 2 * 4))),
             8 => zeros::<u8>(buf, chunk),

@@ -234,7 +234,7 @@ impl<W: Window> Kernel for Windows<W> {
         let kept = self.kept.volume();
         let tasks = ((kept + self.block - 1) / self.block) as usize;
         let part = &mut scratch.take(each * self.workers)?;
-        part.work(ctx.executor, self.workers, tasks, &|task, planes| {
+        part.work(ctx.executor(), self.workers, tasks, &|task, planes| {
             let mut registers = Lines::new();
             let start = task as i64 * self.block;
             self.kept.runs(start..(start + self.block).min(kept), self.run, |k| {

@@ -129,15 +129,15 @@ pub struct Operands<'a, W> {
     /// Where tables and destinations come from.
     pub work: &'a W,
     /// Memory of `A`.
-    pub a: Buf,
+    pub a: Buf<'a>,
     /// Memory of the rows of `A` that stand for padding.
-    pub zeros: Buf,
+    pub zeros: Buf<'a>,
     /// Both widened, for the tasks that were left without.
-    pub sources: Option<Sources>,
+    pub sources: Option<Sources<'a>>,
     /// Becomes true where tasks are left, to be run again with `sources`; only [`Drive::widens`] says so.
     pub left: &'a AtomicBool,
     /// Memory of `B`.
-    pub b: Buf,
+    pub b: Buf<'a>,
     /// Byte of `B` where a unit's panels begin, as a function of the unit.
     pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
     /// Distance of two panels in bytes.
@@ -147,7 +147,7 @@ pub struct Operands<'a, W> {
     /// Distance of two steps of `A` in bytes where the kernel does not know it.
     pub a_step: usize,
     /// Memory of the destination.
-    pub c: Buf,
+    pub c: Buf<'a>,
     /// Operands of the tail, with the column of a unit's first one as a function of the unit.
     pub tail: Option<(&'a TailArgs<'a>, &'a (dyn Fn(usize) -> usize + Sync))>,
 }

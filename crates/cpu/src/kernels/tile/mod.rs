@@ -155,17 +155,17 @@ pub struct Call<'a> {
     /// Whole steps of every tap.
     pub steps: usize,
     /// The memory of `A`.
-    pub a: Buf,
+    pub a: Buf<'a>,
     /// Bytes from the addresses of the rows of `A` to the first step.
     pub a_from: usize,
     /// Memory that rows of `A` may lie in instead: zeros, or what padding holds.
-    pub zeros: Buf,
+    pub zeros: Buf<'a>,
     /// The memory of `B`.
-    pub b: Buf,
+    pub b: Buf<'a>,
     /// The panels.
     pub panels: Panels,
     /// The memory of the destination, looked at where there is a tail, as all that belongs to the destination.
-    pub c: Buf,
+    pub c: Buf<'a>,
     /// The first panel's first column in the destination.
     pub column: usize,
     /// The same in the operands of the tail that differ by column.

@@ -105,7 +105,7 @@ pub struct TailArgs<'a> {
     /// Numbers of a line.
     pitch: usize,
     /// The tensors, in the order of their steps.
-    tensors: [Buf; TENSORS],
+    tensors: [Buf<'a>; TENSORS],
 }
 
 /// What kernels read besides the arguments of `dot`.
@@ -311,7 +311,7 @@ impl Tail {
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.
-    pub fn args<'s>(&self, from: &Operands<'_, '_>, scratch: &'s mut [f32]) -> Result<TailArgs<'s>, Error> {
+    pub fn args<'s>(&self, from: &Operands<'_, 's>, scratch: &'s mut [f32]) -> Result<TailArgs<'s>, Error> {
         let dims = from.dst.dims();
         let columns = dims[from.columns].max(0) as usize;
         let lines = self.lines();

@@ -122,9 +122,9 @@ pub fn fits(simd: Simd, panels: Buf) -> bool {
     simd.run(Largest(panels)) <= LARGEST
 }
 
-struct Largest(Buf);
+struct Largest<'a>(Buf<'a>);
 
-impl Body for Largest {
+impl Body for Largest<'_> {
     type Out = u8;
 
     #[inline(always)]
@@ -166,7 +166,7 @@ pub fn panels(simd: Simd, from: Buf, line: usize, to: &mut [f32]) {
 }
 
 struct Lines<'a> {
-    from: Buf,
+    from: Buf<'a>,
     line: usize,
     to: &'a mut [i16],
 }
@@ -192,19 +192,19 @@ impl Body for Lines<'_> {
 
 /// All of `A` and what stands for padding, widened.
 #[derive(Clone, Copy, Debug)]
-pub struct Sources {
-    from: [Buf; 2],
-    to: Buf,
+pub struct Sources<'a> {
+    from: [Buf<'a>; 2],
+    to: Buf<'a>,
 }
 
-impl Sources {
+impl<'a> Sources<'a> {
     /// Numbers that they take, made of so many bytes.
     pub fn len(bytes: [usize; 2]) -> usize {
         bytes.map(|n| n.next_multiple_of(CHUNK) / 2).iter().sum()
     }
 
     /// Widens them for a product, in all threads.
-    pub fn new(wide: &Wide, (simd, executor): (Simd, &dyn Executor), from: [Buf; 2], to: &mut Part<'_>) -> Sources {
+    pub fn new(wide: &Wide, (simd, executor): (Simd, &dyn Executor), from: [Buf<'a>; 2], to: &mut Part<'a>) -> Sources<'a> {
         let [source, padding] = from;
         let second = Sources::len([source.len(), 0]);
         let flip = wide.flip();
@@ -221,7 +221,7 @@ impl Sources {
     }
 
     /// The memory of what was widened.
-    pub fn memory(&self) -> Buf {
+    pub fn memory(&self) -> Buf<'a> {
         self.to
     }
 
@@ -235,7 +235,7 @@ impl Sources {
 }
 
 struct Row<'a> {
-    from: Buf,
+    from: Buf<'a>,
     flip: u8,
     to: &'a mut [i16],
 }
@@ -255,7 +255,7 @@ pub struct Before<'w> {
     /// Panels.
     pub panels: &'w [f32],
     /// All of `A`, where [`Wide::is_whole`].
-    pub sources: Option<Sources>,
+    pub sources: Option<Sources<'w>>,
     /// Numbers of the rows of `A` in a last step that is not whole.
     pub partial: u8,
 }

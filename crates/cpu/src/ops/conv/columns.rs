@@ -283,7 +283,7 @@ impl Kernel for Columns {
             tail: self.tail.args(&from, lines)?,
         };
         let chunks = self.panels().div_ceil(self.each);
-        sums.work(ctx.executor, self.workers, self.images * self.groups * chunks, &|task, sums| {
+        sums.work(ctx.executor(), self.workers, self.images * self.groups * chunks, &|task, sums| {
             let first = task % chunks * self.each;
             bound.task(task / chunks, first..self.panels().min(first + self.each), sums);
         });
@@ -295,9 +295,9 @@ impl Kernel for Columns {
 struct Bound<'a> {
     plan: &'a Columns,
     tiles: &'a [[Option<Tile>; 2]],
-    source: Buf,
-    weights: Buf,
-    result: Buf,
+    source: Buf<'a>,
+    weights: Buf<'a>,
+    result: Buf<'a>,
     bias: Option<View<'a>>,
     tail: TailArgs<'a>,
 }

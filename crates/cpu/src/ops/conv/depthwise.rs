@@ -161,12 +161,12 @@ impl Kernel for Depthwise {
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
         let [packed, each] = self.scratch_parts().unwrap_or([0; 2]);
-        let packed = scratch.take(packed)?.fill(ctx.executor, self.channels, &|tap, out| self.pack(&by, tap, out));
+        let packed = scratch.take(packed)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
         let mut workers = scratch.take(each)?;
         let bound = Bound { plan: self, simd, source: from, weights: packed, tail };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize * self.lines[2].phases.len();
         let tasks = self.images * self.channels.div_ceil(CHANNELS) * rows;
-        workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.row(task, scratch));
+        workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.row(task, scratch));
         Ok(())
     }
 }

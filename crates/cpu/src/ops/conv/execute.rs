@@ -82,11 +82,11 @@ impl Kernel for Window {
             let unaligned = || Error::arg(Arg::WEIGHTS, "memory that is not aligned, or is written", "weights aligned to their type");
             support::floats(ctx, Arg::WEIGHTS, &weights).ok_or_else(unaligned)?
         } else {
-            panels.fill(ctx.executor, self.panels.panel, &|panel, out| self.pack(&by, panel, out))
+            panels.fill(ctx.executor(), self.panels.panel, &|panel, out| self.pack(&by, panel, out))
         };
         let bound = Bound { plan: self, simd, source: from, weights, tail, exact };
         let tasks = self.images * self.groups * self.channel_blocks * self.boxes;
-        workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));
+        workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.task(task, scratch));
         Ok(())
     }
 }

@@ -343,7 +343,7 @@ impl Tiles {
             match (&pass.packed, &pass.joint) {
                 (None, _) => {}
                 (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
-                (Some(packed), None) => ctx.executor.run(ctx.executor.threads(), self.panels * self.groups, &|_, panel| {
+                (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), self.panels * self.groups, &|_, panel| {
                     packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
                 }),
             }
@@ -356,7 +356,7 @@ impl Tiles {
         let workers = self.passes.iter().map(tasks).max().unwrap_or(0).min(self.workers).max(1);
         let each = |pass: &Pass| tasks(pass).div_ceil(workers);
         let all: usize = self.passes.iter().map(each).sum();
-        shares.work(ctx.executor, workers, all * workers, &|index, share| {
+        shares.work(ctx.executor(), workers, all * workers, &|index, share| {
             let (worker, mut rest) = (index / all, index % all);
             for (i, pass) in self.passes.iter().enumerate() {
                 let index = worker * each(pass) + rest;
@@ -386,7 +386,7 @@ impl Tiles {
         let mut list = List::new(&mut words, 1);
         list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
         list.tap(0, ones.as_ptr().addr(), &[0; MOST_ROWS]);
-        let sums = padded.fill(ctx.executor, columns.width, &|panel, sums| {
+        let sums = padded.fill(ctx.executor(), columns.width, &|panel, sums| {
             tile.run(Call {
                 strips: list.strips(),
                 steps: columns.steps,
@@ -499,7 +499,7 @@ impl Kernel for Tiles {
         };
         self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, i, task, share));
         if let Some(wide) = self.widens().filter(|_| left.load(Ordering::Relaxed)) {
-            let sources = Sources::new(wide, (simd, ctx.executor), memory, &mut widened);
+            let sources = Sources::new(wide, (simd, ctx.executor()), memory, &mut widened);
             self.all_tasks(ctx, &mut shares, &|i, task, share| run(Some(sources), i, task, share));
         }
         Ok(())

@@ -13,7 +13,8 @@ use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::{Kernel, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Inline, Plan, Region, Skip};
+use oxidnn_runtime::queue::Immediate;
+use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Plan, Region, Skip};
 use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -260,7 +261,7 @@ impl Planes {
     }
 
     /// One round, in scratch of its own.
-    fn round(&self, ctx: &Ctx<'_>, executor: &dyn Executor, scratch: Buf, round: usize) -> Result<(), Error> {
+    fn round(&self, ctx: &Ctx<'_>, scratch: Buf, round: usize) -> Result<(), Error> {
         let Some((exec, squares)) = self.exec.get() else { return Err(Error::Runtime("code that was not prepared".into())) };
         let mut at = 0;
         let mut parts = self.parts().map(|bytes| {
@@ -284,11 +285,11 @@ impl Planes {
         }
         let first = round * self.cut.each;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.before) {
-            side.copy(squares, executor, (ctx.buf(side.arg)?, buf), first, true);
+            side.copy(squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, true);
         }
-        exec.run(&Ctx { args: list, scratch: Region::host(inner), executor, ..*ctx })?;
+        exec.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })?;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.after) {
-            side.copy(squares, executor, (ctx.buf(side.arg)?, buf), first, false);
+            side.copy(squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, false);
         }
         Ok(())
     }
@@ -307,11 +308,11 @@ impl Kernel for Planes {
         let shares = scratch.take(for_workers(self.workers, each).unwrap_or(0))?.into_buf();
         let share = |worker: usize| shares.part(worker * each * 4, each * 4);
         if self.workers == 0 {
-            return (0..self.cut.rounds).try_for_each(|round| self.round(ctx, ctx.executor, share(0), round));
+            return (0..self.cut.rounds).try_for_each(|round| self.round(ctx, share(0), round));
         }
         let failure = OnceLock::new();
-        ctx.executor.run(self.workers.min(ctx.executor.threads().max(1)), self.cut.rounds, &|worker, round| {
-            if let Err(e) = self.round(ctx, &Inline, share(worker), round) {
+        ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), self.cut.rounds, &|worker, round| {
+            if let Err(e) = self.round(&Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
                 let _ = failure.set(e);
             }
         });

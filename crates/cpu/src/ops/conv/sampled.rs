@@ -102,10 +102,10 @@ fn dense(problem: &Problem) -> Result<(Problem, [usize; 5]), Skip> {
 /// Some channels of an image, to be gathered.
 struct Gather<'a> {
     plan: &'a Sampled,
-    from: Buf,
+    from: Buf<'a>,
     /// The first number of the source.
     first: usize,
-    to: Buf,
+    to: Buf<'a>,
     image: usize,
     channels: Range<usize>,
 }
@@ -166,7 +166,7 @@ impl Kernel for Sampled {
         let (from, offset) = (view.buf(), view.offset(&[0; MAX_NDIMS]));
         let [images, channels] = [0, 1].map(|d| self.tensor.dims()[d] as usize);
         let blocks = channels.div_ceil(CHANNELS);
-        ctx.executor.run(ctx.executor.threads(), images * blocks, &|_, task| {
+        ctx.executor().run(ctx.executor().threads(), images * blocks, &|_, task| {
             let first = task % blocks * CHANNELS;
             let channels = first..channels.min(first + CHANNELS);
             simd.run(Gather { plan: self, from, first: offset, to, image: task / blocks, channels });

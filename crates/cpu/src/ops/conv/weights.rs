@@ -207,7 +207,7 @@ impl Kernel for Weights {
         };
         let bound = Bound { plan: self, simd, x: source(self.x)?, y: source(self.y)?, tail };
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor, &view(Arg::DIFF_DST)?, &bias);
+            support::bias_gradient(ctx.executor(), &view(Arg::DIFF_DST)?, &bias);
         }
         if tail.dst().dims().contains(&0) {
             return Ok(());
@@ -215,7 +215,7 @@ impl Kernel for Weights {
         let [parts, each] = self.scratch_parts().unwrap_or([0; 2]);
         let (parts, mut workers) = (scratch.take(parts)?, scratch.take(each)?);
         if self.splits == 1 {
-            workers.work(ctx.executor, self.workers, self.blocks(), &|block, scratch| {
+            workers.work(ctx.executor(), self.workers, self.blocks(), &|block, scratch| {
                 let (sums, scratch) = scratch.split_at_mut(self.sums);
                 bound.block(block, sums, scratch);
                 bound.finish(block, sums);
@@ -223,10 +223,10 @@ impl Kernel for Weights {
             return Ok(());
         }
         let tasks = self.blocks() * self.splits;
-        let sums =
-            workers.work_on(parts, ctx.executor, self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
+        let sums = workers
+            .work_on(parts, ctx.executor(), self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
         // The parts of a block are neighbours; each block's first part takes the total.
-        sums.rework(ctx.executor, self.splits * self.sums, &|block, parts| bound.finish(block, parts));
+        sums.rework(ctx.executor(), self.splits * self.sums, &|block, parts| bound.finish(block, parts));
         Ok(())
     }
 }

@@ -107,7 +107,7 @@ impl Kernel for Packed {
         let tail = self.tail(simd, ctx, result)?;
         tail.dst().zero_padding();
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor, &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
         }
         if tail.dst().dims().contains(&0) {
             return Ok(());
@@ -137,7 +137,7 @@ impl Kernel for Packed {
         };
         let exact = if self.prop.is_forward() { support::exact_depth([&a.source, &b.source], &self.attr) } else { None };
         let product = Product { batch: Dims::default(), a, b, tail, rows, columns, exact };
-        product.run(simd, ctx.executor, self.workers, &mut scratch.take(self.scratch)?);
+        product.run(simd, ctx.executor(), self.workers, &mut scratch.take(self.scratch)?);
         Ok(())
     }
 }

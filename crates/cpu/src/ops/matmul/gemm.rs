@@ -143,13 +143,13 @@ enum Factors {
 /// Memory of a product; distances in bytes.
 pub(crate) struct Operands<'a> {
     /// Memory of `A`.
-    pub(crate) a: Buf,
+    pub(crate) a: Buf<'a>,
     /// From a row of `A` to the next.
     pub(crate) a_row: usize,
     /// From a number of a row of `A` to the next.
     pub(crate) a_depth: usize,
     /// Memory of `B`.
-    pub(crate) b: Buf,
+    pub(crate) b: Buf<'a>,
     /// The same, where it is to be packed.
     pub(crate) b_bytes: &'a [u8],
     /// From a row of `B` to the next; in panels, from a line to the next.
@@ -157,7 +157,7 @@ pub(crate) struct Operands<'a> {
     /// From a column of `B` to the next; in panels, from a panel to the next.
     pub(crate) b_column: usize,
     /// Memory of the destination.
-    pub(crate) c: Buf,
+    pub(crate) c: Buf<'a>,
     /// From a row of the destination to the next.
     pub(crate) c_row: usize,
     /// Where a product of the batch begins in `A`, `B` and the destination.
@@ -440,7 +440,7 @@ impl Gemm {
     }
 
     /// Where the panels of a task lie in a part of the depth; makes them where that is to be.
-    fn panels(&self, simd: Simd, on: &Operands<'_>, at: &Place, part: usize, packed: &mut [f32]) -> Memory {
+    fn panels<'m>(&self, simd: Simd, on: &Operands<'m>, at: &Place, part: usize, packed: &'m mut [f32]) -> Memory<'m> {
         let (step, width) = (self.kind.product.depth(), self.cut.sizes.width);
         let (first, _) = self.cut.part(part, step);
         let start = at.starts[1];
@@ -465,7 +465,7 @@ impl Gemm {
     }
 
     /// Panels of a part, with the last step that is not whole.
-    fn bytes(&self, from: &Memory, panels: usize, part: usize) -> impl Iterator<Item = Buf> {
+    fn bytes<'m>(&self, from: &Memory<'m>, panels: usize, part: usize) -> impl Iterator<Item = Buf<'m>> {
         let steps = self.cut.part(part, self.kind.product.depth()).1 + usize::from(self.is_partial(part));
         let (buf, start, panel, len) = (from.buf, from.start, from.panel, steps * self.cut.sizes.width * 4);
         (0..panels).map(move |i| buf.part(start + i * panel, len))
@@ -595,7 +595,7 @@ impl Gemm {
 ///
 /// # Safety
 /// While the memory is in use, the numbers must stay where they are, and parallel parts must not write what others read or write.
-pub(crate) unsafe fn lend(numbers: &mut [f32]) -> Buf {
+pub(crate) unsafe fn lend(numbers: &mut [f32]) -> Buf<'_> {
     // SAFETY: the numbers are valid memory, and the rest is the caller's promise.
     unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
 }
@@ -617,7 +617,7 @@ struct Group<'g> {
     on: &'g Operands<'g>,
     at: &'g Place,
     part: usize,
-    right: Memory,
+    right: Memory<'g>,
     /// Where bytes are widened.
     wide: Option<Widening<'g>>,
     /// What is asked for meanwhile.
@@ -635,8 +635,8 @@ struct Widening<'g> {
 }
 
 /// Panels in memory.
-struct Memory {
-    buf: Buf,
+struct Memory<'a> {
+    buf: Buf<'a>,
     /// The byte where the first begins.
     start: usize,
     /// Bytes from a panel to the next.

@@ -199,8 +199,8 @@ impl Kernel for Gemv {
             batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),
         };
         match &self.product {
-            Kind::Few(product) => product.run(&operands, ctx.executor, &mut scratch),
-            Kind::Many(product) => product.run(&operands, ctx.executor, &mut scratch),
+            Kind::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
+            Kind::Many(product) => product.run(&operands, ctx.executor(), &mut scratch),
         }
     }
 }

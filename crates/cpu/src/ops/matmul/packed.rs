@@ -84,7 +84,7 @@ impl Kernel for Packed {
             rows: Axis::new(&[row], dst.dims()),
             columns: Axis::new(&[column], dst.dims()),
         };
-        product.run(simd, ctx.executor, self.workers, &mut scratch.take(self.scratch)?);
+        product.run(simd, ctx.executor(), self.workers, &mut scratch.take(self.scratch)?);
         Ok(())
     }
 }

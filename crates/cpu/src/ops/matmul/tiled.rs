@@ -294,7 +294,7 @@ impl Tiled {
             }
         };
         let on = Operands { a: ones, a_row: 0, a_depth: 1, store: &store, ..self.operands(ctx, &starts)? };
-        gemm.run(simd, ctx.executor, work, &on);
+        gemm.run(simd, ctx.executor(), work, &on);
         Ok(bytemuck::cast_slice(sums))
     }
 
@@ -333,11 +333,11 @@ impl Kernel for Tiled {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();
             let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
-            self.gemm.run(simd, ctx.executor, [&mut work, &mut panels], &Operands { store: &store, ..on });
+            self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { store: &store, ..on });
             return Ok(());
         };
         if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
-            self.gemm.run(simd, ctx.executor, [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
+            self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
         let from = tail::Operands {
@@ -350,7 +350,7 @@ impl Kernel for Tiled {
             bias: self.bias(simd, ctx)?,
         };
         let args = tail.args(&from, lines)?;
-        self.gemm.run(simd, ctx.executor, [&mut work, &mut panels], &Operands { tail: Some(&args), ..on });
+        self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), ..on });
         Ok(())
     }
 }

@@ -154,7 +154,7 @@ impl Place {
     }
 
     /// The tensor in `buf` from a byte on, with its columns `step` apart and strips `strip` columns of the tensor apart.
-    fn side(&self, buf: Buf, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Side {
+    fn side<'b>(&self, buf: Buf<'b>, at: usize, (step, strip): (usize, usize), [lanes, vectors]: [usize; 2]) -> Side<'b> {
         let [_, _, column] = self.spatial;
         let group = if self.block == lanes * vectors && self.blocks > 0 { self.blocks } else { lanes * vectors * self.size };
         Side { buf, at, column: step * column, strip: strip * column, vector: lanes * self.size, group }
@@ -405,7 +405,7 @@ impl Kernel for Direct {
         }
         let (blocks, chunks) = (self.rows[1].div_ceil(self.rows[0]), self.channels.div_ceil(self.chunk));
         let tasks = self.images * chunks * blocks;
-        ctx.executor.run(ctx.executor.threads(), tasks, &|_, task| {
+        ctx.executor().run(ctx.executor().threads(), tasks, &|_, task| {
             let (block, rest) = (task % blocks, task / blocks);
             let (channel, image) = (rest % chunks * self.chunk, rest / chunks);
             let rows = block * self.rows[0]..self.rows[1].min((block + 1) * self.rows[0]);
@@ -419,9 +419,9 @@ impl Kernel for Direct {
 #[derive(Clone, Copy)]
 pub(super) struct Bound<'a> {
     pub(super) plan: &'a Direct,
-    pub(super) source: Buf,
-    pub(super) result: Buf,
-    pub(super) places: Option<(&'a Place, Buf)>,
+    pub(super) source: Buf<'a>,
+    pub(super) result: Buf<'a>,
+    pub(super) places: Option<(&'a Place, Buf<'a>)>,
     pub(super) tail: TailArgs<'a>,
 }
 
@@ -434,11 +434,11 @@ impl Bound<'_> {
         for (segments, table) in &p.phases {
             for segment in segments {
                 let Some(strip) = segment.strip.get() else { continue };
-                let read = |place: &Place, buf: Buf| {
+                let read = |place: &Place, buf| {
                     let at = place.at(image, channel) + segment.column * place.spatial[2];
                     place.side(buf, at, (1, segment.each * stride), sizes)
                 };
-                let written = |place: &Place, buf: Buf| {
+                let written = |place: &Place, buf| {
                     let at = place.at(image, channel) + segment.first * step * place.spatial[2];
                     place.side(buf, at, (step, segment.each * step), sizes)
                 };

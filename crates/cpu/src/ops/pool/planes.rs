@@ -109,7 +109,7 @@ impl Planes {
         let [own, code] = self.scratch().unwrap_or([0; 2]);
         let (mut own, mut code) = (scratch.take(own)?, scratch.take(code)?);
         let groups = pool.channels.div_ceil(self.lanes);
-        own.work_beside(&mut code, ctx.executor, self.workers, (pool.images * groups, None), &|task, _, share| {
+        own.work_beside(&mut code, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
             let (image, first) = (task / groups, task % groups * self.lanes);
             let (at, channels) = ((image, first), self.lanes.min(pool.channels - first));
             let [source, result, places] = self.shares().map(|n| n * 4);
@@ -130,12 +130,12 @@ impl Planes {
         Ok(())
     }
 
-    fn matrix(&self, plane: &Plane, buf: Buf, (image, channel): (usize, usize)) -> Matrix {
+    fn matrix<'b>(&self, plane: &Plane, buf: Buf<'b>, (image, channel): (usize, usize)) -> Matrix<'b> {
         Matrix { buf, at: plane.at(image, channel), row: plane.channel }
     }
 
     /// Pixels in scratch: vectors of channels one behind the other.
-    fn vectors(&self, buf: Buf) -> Matrix {
+    fn vectors<'b>(&self, buf: Buf<'b>) -> Matrix<'b> {
         Matrix { buf, at: 0, row: self.lanes * 4 }
     }
 

@@ -525,7 +525,7 @@ impl Kernel for Pieces {
         } else {
             each * self.outer.iter().filter(|l| l.steps[SUMS] == 0).map(|l| l.size).product::<usize>()
         };
-        own.work_beside(&mut shares, ctx.executor, self.workers, (all.div_ceil(group), None), &|task, _, share| {
+        own.work_beside(&mut shares, ctx.executor(), self.workers, (all.div_ceil(group), None), &|task, _, share| {
             let piece = Piece { by: self, kernels, memory, scales, share };
             let sums = place(&self.outer, self.starts, task * group / each)[SUMS];
             piece.clear(sums);
@@ -555,16 +555,16 @@ struct Piece<'p> {
     by: &'p Pieces,
     kernels: Kernels<'p>,
     /// Of destination and source.
-    memory: [Buf; 2],
+    memory: [Buf<'p>; 2],
     /// Of source and destination.
-    scales: [Buf; 2],
+    scales: [Buf<'p>; 2],
     /// Memory of the worker.
-    share: Buf,
+    share: Buf<'p>,
 }
 
 impl Piece<'_> {
     /// Where the sums of a place begin.
-    fn sums(&self, at: &At) -> Option<(Buf, usize)> {
+    fn sums(&self, at: &At) -> Option<(Buf<'_>, usize)> {
         self.by.sums.first().map(|(start, _)| (self.memory[0], start + at[SUMS]))
     }
 

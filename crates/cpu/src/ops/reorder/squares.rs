@@ -166,7 +166,7 @@ impl Kernel for Transposed {
         let pieces = columns.size.div_ceil(self.piece);
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
         let each = (GRAIN as usize / (rows.size * self.piece.min(columns.size)).max(1)).max(1);
-        ctx.executor.run(ctx.executor.threads(), all.div_ceil(each), &|_, task| {
+        ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
             for i in task * each..all.min((task + 1) * each) {
                 let first = i % pieces * self.piece;
                 let at = place(&self.outer, self.starts, i / pieces);

@@ -111,7 +111,7 @@ impl Sums {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         let buf = ctx.buf(Arg::DST)?;
         let tasks: usize = self.kept.iter().map(|l| l.0).product();
-        ctx.executor.run(ctx.executor.threads(), tasks, &|_, task| {
+        ctx.executor().run(ctx.executor().threads(), tasks, &|_, task| {
             let (mut at, mut to, mut rest) = (self.start, 0, task);
             for (count, step, sums) in &self.kept {
                 (at, to, rest) = (at + rest % count * step, to + rest % count * sums, rest / count);
@@ -129,7 +129,7 @@ impl Sums {
 
 /// The sums of the words of lines.
 struct Lines<'l> {
-    buf: Buf,
+    buf: Buf<'l>,
     /// The first element.
     at: usize,
     count: usize,

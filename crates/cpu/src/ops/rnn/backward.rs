@@ -172,7 +172,7 @@ impl Backward {
     }
 
     fn on<'e>(&self, ctx: &Ctx<'e>, steps: usize, phases: [usize; 2]) -> On<'e> {
-        On { executor: ctx.executor, workers: self.workers, directions: self.z.directions, steps, phases }
+        On { executor: ctx.executor(), workers: self.workers, directions: self.z.directions, steps, phases }
     }
 }
 
@@ -218,7 +218,7 @@ impl Kernel for Backward {
                 Some(weights) => weights.panels(simd, ctx, projection?)?,
                 None => Buf::empty(),
             },
-            peephole: lines.fill(ctx.executor, view.as_ref(), peephole?),
+            peephole: lines.fill(ctx.executor(), view.as_ref(), peephole?),
             attention: View::optional(simd, ctx, Arg::SRC_3)?,
             workspace: ctx.buf(Arg::WORKSPACE)?,
             first: first?.into_buf(),
@@ -250,13 +250,13 @@ impl Kernel for Backward {
 
 impl Backward {
     /// Rows of the source in f32, copied unless they are taken as they lie.
-    fn source(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<Rows, Error> {
+    fn source<'a>(&self, simd: Simd, ctx: &Ctx<'a>, part: Part<'a>) -> Result<Rows<'a>, Error> {
         if let Some((start, row)) = self.src {
             return Ok(Rows { buf: ctx.buf(Arg::SRC)?, start, row });
         }
         let (z, to) = (&self.z, part.into_buf());
         let view = View::of(simd, ctx, Arg::SRC)?;
-        ctx.executor.run(self.workers, z.samples(), &|_, i| {
+        ctx.executor().run(self.workers, z.samples(), &|_, i| {
             F32.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, z.slc), z.slc);
         });
         Ok(Rows { buf: to, start: 0, row: z.slc * 4 })
@@ -266,7 +266,7 @@ impl Backward {
     fn results(&self, simd: Simd, ctx: &Ctx<'_>, sweep: &Sweep<'_>) -> Result<(), Error> {
         let (z, width) = (&self.z, self.output_width());
         let view = View::of(simd, ctx, Arg::DIFF_DST)?;
-        ctx.executor.run(self.workers, z.directions * z.samples(), &|_, i| {
+        ctx.executor().run(self.workers, z.directions * z.samples(), &|_, i| {
             let (d, sample) = (i / z.samples(), i % z.samples());
             let channel = if self.op.direction == RnnDirection::BidirectionalConcat { d * z.dic } else { 0 };
             let at = [sample / z.batch, sample % z.batch];
@@ -348,7 +348,7 @@ impl Backward {
             tail: Some(&TailArgs::NONE),
             store: &|_| {},
         };
-        self.inputs.run(sweep.simd, ctx.executor, work, &on);
+        self.inputs.run(sweep.simd, ctx.executor(), work, &on);
     }
 
     /// The gradient of attention: sums over the panels.
@@ -367,7 +367,7 @@ impl Backward {
         let (z, width) = (&self.z, self.output_width());
         let view = View::of(simd, ctx, Arg::DIFF_SRC)?;
         view.zero_padding();
-        ctx.executor.run(self.workers, z.samples(), &|_, i| {
+        ctx.executor().run(self.workers, z.samples(), &|_, i| {
             let from = [(sweep.outputs, i * width), (sweep.outputs, (z.samples() + i) * width)];
             F32.store(&view, (&[i / z.batch, i % z.batch], 0), &from[..z.directions], z.slc);
         });

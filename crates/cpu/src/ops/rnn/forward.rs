@@ -118,8 +118,8 @@ impl Lens {
 
 /// Where states are, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct States {
-    buf: Buf,
+pub(super) struct States<'a> {
+    buf: Buf<'a>,
     start: usize,
     /// From a direction to the next, from a time to the next, from a sample to the next.
     direction: usize,
@@ -127,14 +127,14 @@ pub(super) struct States {
     row: usize,
 }
 
-impl States {
+impl<'a> States<'a> {
     /// Rows of `row` bytes behind each other, of so many times and samples.
     const fn packed(buf: Buf, time: usize, batch: usize, row: usize) -> States {
         States { buf, start: 0, direction: time * batch * row, time: batch * row, row }
     }
 
     /// The samples of a time.
-    pub(super) const fn rows(&self, d: usize, t: usize) -> Rows {
+    pub(super) const fn rows(&self, d: usize, t: usize) -> Rows<'a> {
         Rows { buf: self.buf, start: self.start + d * self.direction + t * self.time, row: self.row }
     }
 }
@@ -439,14 +439,14 @@ impl Forward {
             [lens.whole[0], lens.whole[1], lens.projected[0], lens.projected[1]].map(|n| scratch.take(n));
         let (view, peephole) = (View::optional(simd, ctx, Arg::BIAS)?, View::optional(simd, ctx, Arg::WEIGHTS_2)?);
         let lines = |gates: usize| Lines { z, panels: self.gates, gates };
-        let peephole = lines(3).fill(ctx.executor, peephole.as_ref(), scratch.take(lens.peephole)?);
+        let peephole = lines(3).fill(ctx.executor(), peephole.as_ref(), scratch.take(lens.peephole)?);
         let shares = scratch.take(lens.shares)?.into_slice();
         if let Some(attention) = View::optional(simd, ctx, Arg::SRC_3)? {
             for (i, share) in shares.iter_mut().enumerate() {
                 *share = 1.0 - attention.get(&states::position(&[i / z.batch, i % z.batch]));
             }
         }
-        let bias = lines(z.bias_gates).fill(ctx.executor, view.as_ref(), bias);
+        let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
         let mut first = quantised::Lines { shifts: shifts?.into_slice(), factors: factors?.into_slice(), ones };
         let mut second = quantised::Lines { shifts: second_shifts?.into_slice(), factors: second_factors?.into_slice(), ones };
         if let Some(quantised) = &self.quantised {
@@ -461,23 +461,23 @@ impl Forward {
     }
 
     /// Rows of the source, copied unless they are taken as they lie.
-    fn source(&self, simd: Simd, ctx: &Ctx<'_>, part: Part<'_>) -> Result<States, Error> {
+    fn source<'a>(&self, simd: Simd, ctx: &Ctx<'a>, part: Part<'a>) -> Result<States<'a>, Error> {
         let (z, size) = (&self.z, self.size());
         // Both directions read the same rows.
-        let states = |buf: Buf, start: usize, row: usize| States { buf, start, direction: 0, time: z.batch * row, row };
+        let states = |buf, start: usize, row: usize| States { buf, start, direction: 0, time: z.batch * row, row };
         if let Some((start, row)) = self.src {
             return Ok(states(ctx.buf(Arg::SRC)?, start, row));
         }
         let (to, codec) = (part.into_buf(), self.codec());
         let view = View::of(simd, ctx, Arg::SRC)?;
-        ctx.executor.run(self.workers, z.samples(), &|_, i| {
+        ctx.executor().run(self.workers, z.samples(), &|_, i| {
             codec.load(&view, (&[i / z.batch, i % z.batch], 0), to, (i * z.slc, z.slc), z.slc);
         });
         Ok(states(to, 0, z.slc * size))
     }
 
     /// Where a layer's states are the rows of the destination: those of the last one, if at all.
-    fn results(&self, ctx: &Ctx<'_>, l: usize) -> Result<Option<States>, Error> {
+    fn results<'a>(&self, ctx: &Ctx<'a>, l: usize) -> Result<Option<States<'a>>, Error> {
         let (z, Some((start, row))) = (&self.z, self.dst.filter(|_| l + 1 == self.z.layers)) else { return Ok(None) };
         Ok(Some(States { buf: ctx.buf(Arg::DST)?, start, direction: z.dic * self.size(), time: z.batch * row, row }))
     }
@@ -521,13 +521,13 @@ impl Forward {
             tail: Some(&TailArgs::NONE),
             store: &|_| {},
         };
-        self.gemm.run(simd, ctx.executor, work, &on);
+        self.gemm.run(simd, ctx.executor(), work, &on);
     }
 
     /// All steps of a layer.
     fn steps(&self, ctx: &Ctx<'_>, l: usize, run: &Run<'_>, work: &mut Part<'_>) {
         let z = &self.z;
-        let on = On { executor: ctx.executor, workers: self.workers, directions: z.directions, steps: z.time, phases: self.phases() };
+        let on = On { executor: ctx.executor(), workers: self.workers, directions: z.directions, steps: z.time, phases: self.phases() };
         self.cut.run(on, work, &|place, share| {
             let time = |step: usize| if self.is_backward(place.d) { z.time - 1 - step } else { step };
             run.panel(&Step { l, t: time(place.step), before: place.step.checked_sub(1).map(time), place }, share);
@@ -555,7 +555,7 @@ impl Forward {
     }
 
     /// A state and its first number.
-    fn state_of(&self, states: States, [d, t, n]: [usize; 3]) -> (Buf, usize) {
+    fn state_of<'a>(&self, states: States<'a>, [d, t, n]: [usize; 3]) -> (Buf<'a>, usize) {
         let Rows { buf, start, row } = states.rows(d, t);
         (buf, (start + n * row) / self.size())
     }
@@ -565,7 +565,7 @@ impl Forward {
         let (z, codec) = (&self.z, self.codec());
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();
-        ctx.executor.run(self.workers, z.samples(), &|_, i| {
+        ctx.executor().run(self.workers, z.samples(), &|_, i| {
             let (t, n) = (i / z.batch, i % z.batch);
             let of = |d: usize| self.state_of(sequence, [d, t, n]);
             if self.op.direction == RnnDirection::BidirectionalSum {

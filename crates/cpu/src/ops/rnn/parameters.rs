@@ -108,7 +108,7 @@ impl Gradient {
             tail: Some(&TailArgs::NONE),
             store: &store,
         };
-        self.gemm.run(simd, ctx.executor, on.work, &operands);
+        self.gemm.run(simd, ctx.executor(), on.work, &operands);
         if l == 0 {
             view.zero_padding();
         }
@@ -142,8 +142,8 @@ fn give(view: &View<'_>, at: &[usize], first: usize, overwrite: bool, line: &mut
 
 /// The operands of a gradient.
 struct Sides<'s, 'p> {
-    left: Buf,
-    right: Buf,
+    left: Buf<'s>,
+    right: Buf<'s>,
     /// First numbers of both for a direction and gate.
     starts: &'s (dyn Fn(usize, usize) -> [usize; 2] + Sync),
     work: &'s mut Part<'p>,
@@ -153,9 +153,9 @@ struct Sides<'s, 'p> {
 type Reader<'r> = dyn Fn([usize; 3], &mut [f32]) + Sync + 'r;
 
 /// Fills a left operand, channel by channel, of rows of `width` channels that `read` reads.
-fn turn(ctx: &Ctx<'_>, z: &Sizes, part: &mut Part<'_>, widths: &[usize], read: &[&Reader<'_>]) -> Buf {
+fn turn<'s>(ctx: &Ctx<'_>, z: &Sizes, part: &mut Part<'s>, widths: &[usize], read: &[&Reader<'_>]) -> Buf<'s> {
     let (samples, pitch) = (z.samples(), pitch(z.samples()));
-    part.refill(ctx.executor, CHANNELS * pitch, &|piece, to| {
+    part.refill(ctx.executor(), CHANNELS * pitch, &|piece, to| {
         let mut block = piece;
         for (width, read) in widths.iter().zip(read) {
             let blocks = width.div_ceil(CHANNELS);
@@ -303,7 +303,7 @@ impl Parameters {
         change: &(dyn Fn([usize; 4], &mut [f32]) + Sync),
     ) {
         let (z, panels) = (&sweep.plan.z, sweep.plan.gates);
-        ctx.executor.run(ctx.executor.threads(), z.directions * gates * panels.count, &|_, task| {
+        ctx.executor().run(ctx.executor().threads(), z.directions * gates * panels.count, &|_, task| {
             let (panel, rest) = (task % panels.count, task / panels.count);
             let (gate, d) = (rest % gates, rest / gates);
             let (first, count) = panels.channels(panel, z.dhc);
@@ -330,7 +330,7 @@ impl Parameters {
 /// The workspace.
 struct Kept<'k> {
     plan: &'k Backward,
-    workspace: Buf,
+    workspace: Buf<'k>,
 }
 
 impl Kept<'_> {

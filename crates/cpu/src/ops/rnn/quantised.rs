@@ -32,13 +32,13 @@ pub(super) struct Quantised {
 }
 
 /// Weights whose columns are summed.
-pub(super) type Matrix<'w> = (&'w Weights, Buf);
+pub(super) type Matrix<'w> = (&'w Weights, Buf<'w>);
 
 /// What is taken away from sums, what the rest is multiplied by, and scratch.
 pub(super) struct Lines<'l> {
     pub(super) shifts: &'l mut [f32],
     pub(super) factors: &'l mut [f32],
-    pub(super) ones: Buf,
+    pub(super) ones: Buf<'l>,
 }
 
 impl Quantised {

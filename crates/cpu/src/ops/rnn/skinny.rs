@@ -17,9 +17,9 @@ const FULL: usize = 4;
 
 /// Rows of a matrix in memory.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rows {
+pub(super) struct Rows<'a> {
     /// The memory.
-    pub(super) buf: Buf,
+    pub(super) buf: Buf<'a>,
     /// Byte of the first row.
     pub(super) start: usize,
     /// Bytes from a row to the next.
@@ -28,9 +28,9 @@ pub(super) struct Rows {
 
 /// Panels of the right operand, one behind the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
+pub(super) struct Group<'a> {
     /// The memory.
-    pub(super) buf: Buf,
+    pub(super) buf: Buf<'a>,
     /// Byte where the first panel begins.
     pub(super) at: usize,
     /// Bytes from a panel to the next.

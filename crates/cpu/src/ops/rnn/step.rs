@@ -11,8 +11,8 @@ use oxidnn_runtime::Buf;
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Forward,
     /// Weights of state and projection.
-    pub(super) iter: Buf,
-    pub(super) projection: Buf,
+    pub(super) iter: Buf<'a>,
+    pub(super) projection: Buf<'a>,
     /// Bias and peephole weights by stack, panel and gate; of whole sums what is taken away from them, and factors.
     pub(super) bias: &'a [f32],
     pub(super) shifts: &'a [f32],
@@ -22,19 +22,19 @@ pub(super) struct Run<'a> {
     pub(super) projected: [&'a [f32]; 2],
     /// What attention leaves of the update gate, by time and sample.
     pub(super) shares: &'a [f32],
-    pub(super) workspace: Option<Buf>,
+    pub(super) workspace: Option<Buf<'a>>,
     pub(super) numbers: Numbers,
     /// Gates by direction, panel, time, sample and gate: products of the layer's input, then values that a second phase needs.
-    pub(super) gates: Buf,
+    pub(super) gates: Buf<'a>,
     /// States that the layer gives.
-    pub(super) sequence: States,
+    pub(super) sequence: States<'a>,
     /// States before the first step, and whether they are zeros, whose products need not be computed.
-    pub(super) first: States,
+    pub(super) first: States<'a>,
     pub(super) begins_with_zeros: bool,
     /// Cells by direction and sample.
-    pub(super) cell: Buf,
+    pub(super) cell: Buf<'a>,
     /// Reset states, or states before their projection.
-    pub(super) middle: States,
+    pub(super) middle: States<'a>,
 }
 
 /// A panel of a step.
@@ -57,7 +57,7 @@ struct Piece {
     channels: usize,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Computes a panel of a step, with the worker's scratch.
     pub(super) fn panel(&self, step: &Step<'_>, share: &mut [f32]) {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
@@ -88,7 +88,7 @@ impl Run<'_> {
     }
 
     /// The states before a step.
-    fn before(&self, step: &Step<'_>) -> Rows {
+    fn before(&self, step: &Step<'_>) -> Rows<'a> {
         step.before.map_or(self.first.rows(step.place.d, 0), |t| self.sequence.rows(step.place.d, t))
     }
 
@@ -102,7 +102,7 @@ impl Run<'_> {
         let channel = panel * width + piece.column;
         let mut call = Call::new(rows.len(), piece.channels, &self.numbers);
         call.set(Field::Sums, Memory::rows(sums, 0, line));
-        let states = |states: States, t: usize, first: usize| {
+        let states = |states: States<'a>, t: usize, first: usize| {
             let Rows { buf, start, row } = states.rows(*d, t);
             Memory::new(buf, start + rows.start * row + first * size, row)
         };
@@ -130,7 +130,7 @@ impl Run<'_> {
     }
 
     /// Places in the workspace.
-    fn keep(&self, step: &Step<'_>, piece: Piece, call: &mut Call<'_>) {
+    fn keep(&self, step: &Step<'_>, piece: Piece, call: &mut Call<'a>) {
         let (Some(workspace), plan) = (self.workspace, self.plan) else { return };
         let (z, row) = (&plan.z, plan.workspace_row);
         let sample = (self.stack(step) * z.time + step.t) * z.batch + step.place.rows.start;

@@ -19,30 +19,30 @@ pub(super) struct Sweep<'a> {
     pub(super) plan: &'a Backward,
     pub(super) simd: Simd,
     /// Weights of state and projection.
-    pub(super) iter: Buf,
-    pub(super) projection: Buf,
+    pub(super) iter: Buf<'a>,
+    pub(super) projection: Buf<'a>,
     pub(super) peephole: &'a [f32],
     pub(super) attention: Option<View<'a>>,
-    pub(super) workspace: Buf,
+    pub(super) workspace: Buf<'a>,
     /// States and cells before the layer's first step, by direction and sample.
-    pub(super) first: Buf,
-    pub(super) cell: Buf,
+    pub(super) first: Buf<'a>,
+    pub(super) cell: Buf<'a>,
     /// Gradients of states and cells: at first of those behind the last step, then of those before the step that is done; of gated units only
     /// the part that is no product.
-    pub(super) dh: Buf,
-    pub(super) dc: Buf,
+    pub(super) dh: Buf<'a>,
+    pub(super) dc: Buf<'a>,
     /// Gradients of states that were projected, by direction and sample; and by direction, panel, time, sample.
-    pub(super) given: Buf,
-    pub(super) given_panels: Buf,
+    pub(super) given: Buf<'a>,
+    pub(super) given_panels: Buf<'a>,
     /// Gradients of the layer's results by direction, time and sample; in the end those of its input.
-    pub(super) outputs: Buf,
+    pub(super) outputs: Buf<'a>,
     /// Deltas by direction, time, sample, gate, channel; and by direction, gate, panel, time, sample.
-    pub(super) rows: Buf,
-    pub(super) panels: Buf,
+    pub(super) rows: Buf<'a>,
+    pub(super) panels: Buf<'a>,
     /// Reset states by direction, time and sample.
-    pub(super) reset: Buf,
+    pub(super) reset: Buf<'a>,
     /// Gradients of attention by time, sample and panel.
-    pub(super) attention_parts: Buf,
+    pub(super) attention_parts: Buf<'a>,
 }
 
 /// A panel of a step.

@@ -170,7 +170,7 @@ impl Weights {
     }
 
     /// Some gates of a panel of a layer and direction.
-    pub(super) fn group(&self, buf: Buf, (stack, panel): (usize, usize), gates: Range<usize>) -> Group {
+    pub(super) fn group<'b>(&self, buf: Buf<'b>, (stack, panel): (usize, usize), gates: Range<usize>) -> Group<'b> {
         Group { buf, at: self.at(stack, panel, gates.start), step: self.panel_bytes(), count: gates.len() }
     }
 
@@ -183,7 +183,7 @@ impl Weights {
     ///
     /// # Errors
     /// [`Error`] where an argument is missing or its memory is written too.
-    pub(super) fn panels(&self, simd: Simd, ctx: &Ctx<'_>, mut part: Part<'_>) -> Result<Buf, Error> {
+    pub(super) fn panels<'a>(&self, simd: Simd, ctx: &Ctx<'a>, mut part: Part<'a>) -> Result<Buf<'a>, Error> {
         let piece = self.panel_bytes() / 4;
         match self.lie {
             Lie::Panels => ctx.buf(self.roles.arg),
@@ -191,11 +191,11 @@ impl Weights {
                 let bytes: &[u8] = ctx
                     .input(self.roles.arg)
                     .ok_or_else(|| Error::arg(self.roles.arg, "memory that is written too", "memory of its own"))?;
-                Ok(part.refill(ctx.executor, piece, &|piece, to| self.pack(simd, bytes, &strides, piece, to)))
+                Ok(part.refill(ctx.executor(), piece, &|piece, to| self.pack(simd, bytes, &strides, piece, to)))
             }
             Lie::Lines => {
                 let view = View::of(simd, ctx, self.roles.arg)?;
-                Ok(part.refill(ctx.executor, piece, &|piece, to| self.convert(&view, piece, to)))
+                Ok(part.refill(ctx.executor(), piece, &|piece, to| self.convert(&view, piece, to)))
             }
         }
     }

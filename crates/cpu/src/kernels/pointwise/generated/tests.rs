@@ -2,7 +2,7 @@ use super::super::{Builder, Nest, Place};
 use super::*;
 use crate::Isa as Portable;
 use oxidnn_runtime::queue::Immediate;
-use oxidnn_runtime::{Bound as Argument, Buf, Inline, Region};
+use oxidnn_runtime::{Bound as Argument, Buf, Region};
 use oxidnn_spec::text::{Settings, parse_line};
 use oxidnn_spec::{Arg, Use};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ fn run(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes
     let args: Vec<Argument<'_>> =
         (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, regions: &regions[i] }).collect();
     let plan = RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(program) };
-    plan.build().unwrap().run(&Ctx { args: &args, scratch: Region::host(space), executor: &Inline, queue: &Immediate::default() }).unwrap();
+    plan.build().unwrap().run(&Ctx { args: &args, scratch: Region::host(space), queue: &Immediate::default() }).unwrap();
     dst
 }
 

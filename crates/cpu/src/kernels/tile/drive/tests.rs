@@ -40,7 +40,7 @@ impl Work for Plain<'_> {
     }
 }
 
-fn buf<T>(of: &mut [T]) -> Buf {
+fn buf<T>(of: &mut [T]) -> Buf<'_> {
     // SAFETY: the memory outlives the test, and its parallel parts write to disjoint blocks.
     unsafe { Buf::new(of.as_mut_ptr().cast(), size_of_val(of)) }
 }

@@ -14,7 +14,7 @@ fn isas() -> impl Iterator<Item = Isa> {
     [Isa::AVX2, Isa::AVX512, Isa::AVX512_BF16].into_iter().filter(|isa| isa.is_present())
 }
 
-fn buf<T>(x: &mut [T]) -> Buf {
+fn buf<T>(x: &mut [T]) -> Buf<'_> {
     // SAFETY: the tests run their tiles while the slice lives, and look at it only afterwards.
     unsafe { Buf::new(x.as_mut_ptr().cast(), size_of_val(x)) }
 }

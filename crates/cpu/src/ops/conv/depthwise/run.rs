@@ -35,7 +35,7 @@ impl Kernel for Depthwise {
         let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let [packed, shifts, operands, sums] = self.scratch_parts().unwrap_or([0; 4]);
-        let packed = scratch.take(packed)?.fill(ctx.executor, self.panel(), &|vector, out| self.pack(&weights, vector, out));
+        let packed = scratch.take(packed)?.fill(ctx.executor(), self.panel(), &|vector, out| self.pack(&weights, vector, out));
         let shift = scratch.take(shifts)?.into_slice();
         if let Some((used, rest)) = shift.split_at_mut_checked(self.channels) {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
@@ -55,7 +55,7 @@ impl Kernel for Depthwise {
         let bound = Bound { plan: self, from, to, weights: self.weights(&weights, packed), shift, finish };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
-        workers.work(ctx.executor, self.workers, tasks, &|task, scratch| bound.task(task, scratch));
+        workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.task(task, scratch));
         Ok(())
     }
 }
@@ -68,7 +68,7 @@ struct Weights<'a> {
 }
 
 impl Depthwise {
-    fn weights<'a>(&self, view: &View<'_>, packed: &'a [f32]) -> Weights<'a> {
+    fn weights<'a>(&self, view: &View<'a>, packed: &'a [f32]) -> Weights<'a> {
         if !self.placed {
             return Weights { memory: packed.into(), start: 0, vector: self.panel() * 4 };
         }

@@ -37,7 +37,7 @@ pub(super) struct Copy<'c, 'a> {
     pub(super) width: usize,
     pub(super) panel: usize,
     /// Where it goes.
-    pub(super) to: Buf,
+    pub(super) to: Buf<'c>,
     /// Groups of images, and words of a pixel in one.
     pub(super) groups: usize,
     pub(super) beside: usize,
@@ -211,7 +211,7 @@ struct Floats<'a> {
     channels: usize,
     width: usize,
     panel: usize,
-    to: Buf,
+    to: Buf<'a>,
     at: To,
 }
 
@@ -246,8 +246,8 @@ impl Body for Floats<'_> {
 }
 
 /// Interleaves 16-bit numbers of pixels of two images.
-struct Pairs {
-    from: Buf,
+struct Pairs<'a> {
+    from: Buf<'a>,
     first: usize,
     /// From the first image to the second.
     other: Option<usize>,
@@ -256,11 +256,11 @@ struct Pairs {
     channels: usize,
     width: usize,
     panel: usize,
-    to: Buf,
+    to: Buf<'a>,
     at: To,
 }
 
-impl Body for Pairs {
+impl Body for Pairs<'_> {
     type Out = ();
 
     #[inline(always)]

@@ -32,7 +32,7 @@ impl Kernel for Gradient {
             bound.tail.dst().zero_padding();
         }
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor, &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
         }
         if bound.tail.dst().dims().contains(&0) {
             return Ok(());
@@ -40,11 +40,11 @@ impl Kernel for Gradient {
         let [sums, copies] = self.scratch_parts().unwrap_or([0; 2]);
         let (mut sums, mut copies) = (scratch.take(sums)?, scratch.take(copies)?);
         let tasks = (self.blocks() * self.slices, (self.slices > 1).then_some(self.piece()));
-        sums.work_beside(&mut copies, ctx.executor, self.workers, tasks, &|task, sums, copies| {
+        sums.work_beside(&mut copies, ctx.executor(), self.workers, tasks, &|task, sums, copies| {
             bound.slice(task / self.slices, task % self.slices, sums, copies);
         });
         if self.slices > 1 {
-            sums.rework(ctx.executor, self.slices * self.piece(), &|block, pieces| bound.add_slices(block, pieces));
+            sums.rework(ctx.executor(), self.slices * self.piece(), &|block, pieces| bound.add_slices(block, pieces));
         }
         Ok(())
     }
@@ -67,14 +67,14 @@ struct Block {
 }
 
 /// A box of places and a group of panels, ready to be multiplied.
-struct Ready {
+struct Ready<'a> {
     places: Places,
     /// Groups of images, and words of a pixel in one.
     groups: usize,
     beside: usize,
     /// Memory of the operands; where in them the first pixel is; bytes between two panels.
-    rows: (Buf, usize),
-    columns: (Buf, usize),
+    rows: (Buf<'a>, usize),
+    columns: (Buf<'a>, usize),
     panel: usize,
     /// The panels of the block.
     panels: Range<usize>,
@@ -167,7 +167,7 @@ impl Bound<'_> {
     }
 
     /// Sees to it that a box of an operand is where tiles read it.
-    fn provide(&self, side: &Side, reader: &Reader<'_>, ready: &mut Ready, group: usize, (start, count): (usize, usize)) {
+    fn provide<'a>(&self, side: &Side, reader: &Reader<'a>, ready: &mut Ready<'a>, group: usize, (start, count): (usize, usize)) {
         let first = group * side.channels + start;
         let is_rows = std::ptr::eq(side, &raw const self.plan.rows);
         let width = if is_rows { self.plan.pitch(count) } else { self.plan.panel };

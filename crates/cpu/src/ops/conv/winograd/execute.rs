@@ -16,8 +16,8 @@ use std::ops::Range;
 struct Bound<'a> {
     plan: &'a Winograd,
     code: &'a Code,
-    source: Buf,
-    weights: Buf,
+    source: Buf<'a>,
+    weights: Buf<'a>,
     zeros: &'a [f32],
     finish: Finish<'a>,
 }
@@ -26,7 +26,7 @@ struct Bound<'a> {
 #[allow(clippy::large_enum_variant, reason = "one an execution, on the stack: executions allocate nothing")]
 enum Finish<'a> {
     /// They are stored, with a bias added if there is one.
-    Store { to: Buf, place: Place, bias: Option<&'a [f32]> },
+    Store { to: Buf<'a>, place: Place, bias: Option<&'a [f32]> },
     /// The general way.
     Tail(Epilogue<'a>),
 }
@@ -67,17 +67,17 @@ impl Kernel for Winograd {
         match self.way {
             Way::Tiles(tasks) => {
                 let chunks = self.chunks();
-                let weights = shared.fill(ctx.executor, self.weight_steps()[1], &|at, to| bound.weights(at / chunks, at % chunks, to));
-                workers.work(ctx.executor, self.workers, tasks, &|task, own| {
+                let weights = shared.fill(ctx.executor(), self.weight_steps()[1], &|at, to| bound.weights(at / chunks, at % chunks, to));
+                workers.work(ctx.executor(), self.workers, tasks, &|task, own| {
                     let tiles = self.all() * task / tasks..self.all() * (task + 1) / tasks;
                     bound.tiles(tiles, weights, &mut self.own(own));
                 });
             }
             Way::Channels { task: vectors, .. } => {
                 let source =
-                    shared.fill(ctx.executor, self.source_steps()[1], &|chunk, to| bound.source(0..self.all(), chunk..chunk + 1, to));
+                    shared.fill(ctx.executor(), self.source_steps()[1], &|chunk, to| bound.source(0..self.all(), chunk..chunk + 1, to));
                 let tasks = self.channels / self.lanes / vectors;
-                workers.work(ctx.executor, self.workers, tasks, &|task, own| bound.channels(task * vectors, source, &mut self.own(own)));
+                workers.work(ctx.executor(), self.workers, tasks, &|task, own| bound.channels(task * vectors, source, &mut self.own(own)));
             }
         }
         Ok(())
@@ -118,7 +118,7 @@ impl Winograd {
 
 impl Bound<'_> {
     /// The weights of a panel from byte `offset` of each tap on.
-    fn taps(&self, panel: usize, offset: usize) -> Taps {
+    fn taps(&self, panel: usize, offset: usize) -> Taps<'_> {
         let p = self.plan;
         let line = p.panel * 4;
         let tap = p.depth * line;

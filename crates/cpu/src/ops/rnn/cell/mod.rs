@@ -16,7 +16,6 @@ use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::op::RnnActivation;
 use oxidnn_spec::{Error, Real};
-use std::marker::PhantomData;
 
 /// What a pass computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -113,16 +112,15 @@ impl Field {
 /// Memory of a field: where the first channel of the first row is, and bytes from a row to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
-    buf: Buf,
+    buf: Buf<'a>,
     at: usize,
     row: usize,
-    life: PhantomData<&'a f32>,
 }
 
 impl<'a> Place<'a> {
     /// Memory that stays valid for the call.
-    pub(super) const fn new(buf: Buf, at: usize, row: usize) -> Place<'a> {
-        Place { buf, at, row, life: PhantomData }
+    pub(super) const fn new(buf: Buf<'a>, at: usize, row: usize) -> Place<'a> {
+        Place { buf, at, row }
     }
 
     /// The same numbers for every row, from number `first` on.
