@@ -189,6 +189,8 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
                 _ => size(Arg::SCALE),
             }
         }
+        // Weights that add up to 1 by values that may cancel.
+        Op::Sdpa(_) => of(Arg::SRC_2).map_or(0.0, |v| mean_square(&v)),
         Op::Sum(s) => {
             let size = |(i, scale): (usize, &oxidnn_spec::Real)| {
                 f64::from(scale.get()).abs() * of(Arg::multiple_src(i)).map_or(0.0, |v| largest(&v))

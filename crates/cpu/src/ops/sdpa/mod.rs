@@ -1,8 +1,35 @@
-//! Rows of attention.
+//! Rows of attention: blocks of queries by blocks of keys, scores in the second cache only.
 
-use crate::CpuTarget;
-use crate::ops::fallback;
-use oxidnn_runtime::Impl;
+mod cut;
+mod forward;
+mod operands;
+mod products;
+mod softmax;
+
+use crate::ops::{fallback, support};
+use crate::{CpuTarget, RowPlan};
+use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::{Op, Problem};
+use products::Products;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "flash:jit", plan: generated }, Impl { name: "flash:portable", plan: portable }, fallback::ROW];
+
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    plan(problem, target, Products::generated(isa.without_amx()))
+}
+
+fn portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    plan(problem, target, Products::portable(target.isa))
+}
+
+fn plan(problem: &Problem, target: &CpuTarget, products: Products) -> Result<Box<dyn Plan>, Skip> {
+    support::known(problem)?;
+    RowPlan::resolved(problem, target, |problem| {
+        support::dense(problem)?;
+        let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
+        forward::Forward::new(op, &problem.attr, products, target.threads)
+    })
+}

@@ -1,0 +1,120 @@
+//! How attention is cut into tasks and blocks: by its sizes alone, so that results depend neither on the number of workers nor on their order.
+//!
+//! A *unit* is the queries of one head, or, where they are few, of all heads that share keys and values: rows that meet the same keys. A task is a
+//! block of a unit's rows by all keys or, where there would be too few tasks, by a part of them; parts are put together behind all tasks. A task
+//! meets its keys block by block: scores, the block's panels and the results of the rows stay in the second cache.
+
+use super::products::{Products, ROWS};
+use oxidnn_spec::op::{Sdpa, SdpaMask};
+use std::ops::Range;
+
+/// Numbers of a block's keys or values in panels.
+const PANELS: usize = 32 << 10;
+/// Most keys of a block.
+const KEYS: usize = 256;
+/// Most rows of a task.
+const TALL: usize = 192;
+/// The same where keys behind a query are masked: fewer scores are computed in vain.
+const CAUSAL: usize = 96;
+/// Heads with so many queries are units of their own.
+const APART: usize = 64;
+/// Tasks that there should be, for processors of many cores.
+const TASKS: usize = 64;
+/// Least keys of a part.
+const PART: usize = 512;
+
+/// Sizes, blocks and tasks.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    /// Batch, heads of queries, heads of keys.
+    pub(super) heads: [usize; 3],
+    /// Queries, keys.
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    /// Numbers of a query and of a key; of a value and of a result.
+    pub(super) depth: usize,
+    pub(super) values: usize,
+    mask: SdpaMask,
+    /// Heads of a unit.
+    together: usize,
+    /// Rows of a task, but the last of a unit; tasks of a unit.
+    pub(super) rows: usize,
+    blocks: usize,
+    /// Keys of a block, of a part, and parts.
+    pub(super) block: usize,
+    part: usize,
+    pub(super) parts: usize,
+}
+
+/// Rows of a task: their unit's batch and heads.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) batch: usize,
+    /// Head of the keys.
+    pub(super) shared: usize,
+    /// Rows, counted over all heads of the batch.
+    pub(super) rows: Range<usize>,
+    pub(super) keys: Range<usize>,
+}
+
+impl Cut {
+    pub(super) fn new(op: &Sdpa, products: &Products) -> Cut {
+        let size = |t: &oxidnn_spec::Tensor, d: usize| t.dims()[d].max(0) as usize;
+        let heads = [size(&op.q, 0), size(&op.q, 1), size(&op.k, 1)];
+        let [queries, keys, depth, values] = [size(&op.q, 2), size(&op.k, 3), size(&op.q, 3), size(&op.v, 3)];
+        let group = heads[1] / heads[2].max(1);
+        let together = if queries < APART { group.max(1) } else { 1 };
+        let causal = matches!(op.mask_kind, SdpaMask::CausalTopLeft | SdpaMask::CausalBottomRight);
+        let all = together.saturating_mul(queries).max(1);
+        let tall = if causal { CAUSAL } else { TALL }.min(ROWS);
+        let rows = all.div_ceil(all.div_ceil(tall));
+        let blocks = all.div_ceil(rows);
+        let width = products.width(keys);
+        let most = (PANELS / depth.max(values).max(1)).clamp(width, KEYS.max(width));
+        let block = keys.min(most / width * width).max(1);
+        let tasks = (heads[0].saturating_mul(heads[1]) / together).saturating_mul(blocks).max(1);
+        let parts = TASKS.div_ceil(tasks).min(keys / PART).max(1);
+        let part = keys.div_ceil(parts).next_multiple_of(block);
+        let parts = keys.div_ceil(part).max(1);
+        Cut { heads, queries, keys, depth, values, mask: op.mask_kind, together, rows, blocks, block, part, parts }
+    }
+
+    /// Number of blocks of rows of all units.
+    pub(super) fn row_blocks(&self) -> usize {
+        self.heads[0] * (self.heads[1] / self.together) * self.blocks
+    }
+
+    /// Numbers of rows that tasks have.
+    pub(super) fn heights(&self) -> [usize; 2] {
+        let last = self.together * self.queries - (self.blocks - 1) * self.rows;
+        [self.rows, last]
+    }
+
+    /// A block of rows by a part of the keys.
+    pub(super) fn place(&self, row_block: usize, part: usize) -> Place {
+        let units = self.heads[1] / self.together;
+        let (unit, block) = (row_block / self.blocks, row_block % self.blocks);
+        let (batch, head) = (unit / units, unit % units * self.together);
+        let (first, all) = (head * self.queries, self.together * self.queries);
+        let rows = first + block * self.rows..first + ((block + 1) * self.rows).min(all);
+        let keys = part * self.part..((part + 1) * self.part).min(self.keys);
+        Place { batch, shared: head * self.heads[2] / self.heads[1].max(1), rows, keys }
+    }
+
+    /// How many keys, from the first on, the query of a row sees.
+    #[inline(always)]
+    pub(super) fn visible(&self, row: usize) -> usize {
+        let query = row % self.queries;
+        match self.mask {
+            SdpaMask::None | SdpaMask::Buffer => self.keys,
+            SdpaMask::CausalTopLeft => (query + 1).min(self.keys),
+            SdpaMask::CausalBottomRight => (query + 1 + self.keys).saturating_sub(self.queries).min(self.keys),
+        }
+    }
+
+    /// Behind the last key that any of some rows sees.
+    pub(super) fn reach(&self, rows: &Range<usize>) -> usize {
+        let crosses = rows.len() > 1 && rows.start / self.queries != (rows.end - 1) / self.queries;
+        self.visible(if crosses { self.queries - 1 } else { rows.end - 1 })
+    }
+}

@@ -1,0 +1,308 @@
+//! `flash`: attention in one pass, without the matrix of scores in memory.
+//!
+//! A task has the queries of its rows, multiplied by the scale, in scratch. It meets the keys block by block: the block's keys become panels, one
+//! product gives the scores, [`Step`] turns them into exponentials and rescales what there is of the results, the values become panels, and a second
+//! product adds to the results. Both products and all that is between them stay in the second cache; a result is written once.
+//!
+//! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every block of
+//! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.
+
+use super::cut::{Cut, Place};
+use super::operands::{Heads, Roles, add_mask, factor, head, row_at};
+use super::products::{Left, Products, Right, Sums};
+use super::softmax::{Finite, Row, Step};
+use crate::kernels::access::View;
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::ops::support;
+use crate::row::Kernel;
+use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
+use oxidnn_spec::{Arg, Attr, Error};
+
+/// Keys as the right operand of scores.
+const KEYS: Roles = Roles { depth: 2, column: 3 };
+/// Values as the right operand of results.
+const VALUES: Roles = Roles { depth: 2, column: 3 };
+/// Numbers beyond those of a row: they keep rows off each other's cache sets.
+const SKEW: usize = 16;
+/// Numbers of a result that are put together at a time.
+const CHUNK: usize = 128;
+
+/// Attention, forward.
+#[derive(Debug)]
+pub(super) struct Forward {
+    cut: Cut,
+    products: Products,
+    attr: Attr,
+    mask: SdpaMask,
+    scale: SdpaScale,
+    workers: usize,
+    space: Space,
+    /// Numbers of scratch of all workers, and of what parts of the keys leave.
+    scratch: [usize; 2],
+}
+
+/// Numbers of a worker's scratch, part by part.
+#[derive(Clone, Copy, Debug)]
+struct Space {
+    /// Distances of rows of queries, scores and results.
+    query: usize,
+    score: usize,
+    result: usize,
+    /// Columns of panels of keys and of values.
+    widths: [usize; 2],
+    /// Numbers of queries, panels of keys, panels of values, scores, results, rows, a line of the mask.
+    lens: [usize; 7],
+}
+
+/// A worker's scratch.
+struct Worker<'s> {
+    queries: &'s mut [f32],
+    keys: &'s mut [f32],
+    values: &'s mut [f32],
+    scores: &'s mut [f32],
+    results: &'s mut [f32],
+    line: &'s mut [f32],
+}
+
+impl Space {
+    /// `None` on overflow.
+    fn new(cut: &Cut, products: &Products) -> Option<Space> {
+        let widths = [products.width(cut.keys), products.width(cut.values)];
+        let block = cut.block.checked_next_multiple_of(widths[0])?;
+        let values = cut.values.checked_next_multiple_of(widths[1])?;
+        let (query, score) = (cut.depth.checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
+        let by_rows = |step: usize| cut.rows.checked_mul(step)?.checked_next_multiple_of(16);
+        let panels = |columns: usize, depth: usize| columns.checked_mul(depth)?.checked_next_multiple_of(16);
+        let lens = [
+            by_rows(query)?,
+            panels(block, cut.depth)?,
+            panels(values, cut.block)?,
+            by_rows(score)?,
+            by_rows(values)?,
+            by_rows(2)?,
+            block.checked_next_multiple_of(16)?,
+        ];
+        Some(Space { query, score, result: values, widths, lens })
+    }
+
+    fn total(&self) -> Option<usize> {
+        self.lens.iter().try_fold(0usize, |sum, len| sum.checked_add(*len))
+    }
+}
+
+impl Forward {
+    /// The kernel with its bytes of scratch.
+    ///
+    /// # Errors
+    /// [`Skip`] for types that packing does not convert.
+    pub(super) fn new(op: &Sdpa, attr: &Attr, products: Products, workers: usize) -> Result<(Forward, usize), Skip> {
+        let overflow = || Skip::Shape("scratch exceeds the address space");
+        for t in [Some(&op.q), Some(&op.k), Some(&op.v), op.mask.as_ref()].into_iter().flatten() {
+            support::operand_type(t.dtype)?;
+        }
+        let cut = Cut::new(op, &products);
+        let space = Space::new(&cut, &products).ok_or_else(overflow)?;
+        let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
+        let tasks = cut.row_blocks().checked_mul(cut.parts).ok_or_else(overflow)?;
+        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(Forward::piece(&space)) }.ok_or_else(overflow)?;
+        let scratch = [all, pieces];
+        let bytes = booked(&scratch).ok_or_else(overflow)?;
+        Ok((Forward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
+    }
+
+    /// Numbers that a part of the keys leaves: results and rows.
+    fn piece(space: &Space) -> usize {
+        space.lens[4] + space.lens[5]
+    }
+}
+
+impl Kernel for Forward {
+    fn prepare(&self) -> Result<(), Error> {
+        self.space.widths.iter().try_for_each(|width| self.products.prepare(&self.cut.heights(), false, *width))
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let dst = View::of(simd, ctx, Arg::DST)?;
+        dst.zero_padding();
+        if dst.dims().contains(&0) {
+            return Ok(());
+        }
+        let bound = |arg| Heads::of((simd, ctx), &self.attr, arg);
+        let on = Attention {
+            simd,
+            kernel: self,
+            q: bound(Arg::SRC)?,
+            k: bound(Arg::SRC_1)?,
+            v: bound(Arg::SRC_2)?,
+            mask: if self.mask == SdpaMask::Buffer { Some(Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?)) } else { None },
+            factor: factor(simd, ctx, self.scale)?,
+            dst,
+        };
+        let (cut, executor) = (&self.cut, ctx.executor);
+        let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
+        if cut.parts == 1 {
+            space.work(executor, self.workers, cut.row_blocks(), &|task, space| on.whole(&cut.place(task, 0), space));
+            return Ok(());
+        }
+        let (tasks, piece) = (cut.row_blocks() * cut.parts, Forward::piece(&self.space));
+        let pieces = space.work_on(pieces, executor, self.workers, (tasks, piece), &|task, piece, space| {
+            on.part(&cut.place(task / cut.parts, task % cut.parts), piece, space);
+        });
+        let pieces = &*pieces.into_slice();
+        executor.run(self.workers.min(executor.threads()), cut.row_blocks(), &|_, task| {
+            on.join(&cut.place(task, 0), &pieces[task * cut.parts * piece..][..cut.parts * piece]);
+        });
+        Ok(())
+    }
+}
+
+/// An execution.
+struct Attention<'a> {
+    simd: Simd,
+    kernel: &'a Forward,
+    q: Heads<'a>,
+    k: Heads<'a>,
+    v: Heads<'a>,
+    mask: Option<Broadcast<'a>>,
+    factor: f32,
+    dst: View<'a>,
+}
+
+/// Numbers in the place of rows.
+fn rows_in(numbers: &mut [f32]) -> &mut [Row] {
+    bytemuck::cast_slice_mut(numbers)
+}
+
+impl Attention<'_> {
+    /// All keys: results are written.
+    fn whole(&self, at: &Place, space: &mut [f32]) {
+        let [.., results, rows, _] = self.kernel.space.lens;
+        let (space, own) = space.split_at_mut(space.len() - results - rows);
+        self.part(at, own, space);
+        let (results, rows) = own.split_at_mut(results);
+        let (step, values) = (self.kernel.space.result, self.kernel.cut.values);
+        for ((row, state), result) in at.rows.clone().zip(rows_in(rows)).zip(results.chunks_mut(step)) {
+            let share = state.share();
+            let result = &mut result[..values];
+            result.iter_mut().for_each(|x| *x *= share);
+            self.dst.write(&row_at(at.batch, row, self.kernel.cut.queries), 3, result);
+        }
+    }
+
+    /// A part of the keys: results and rows are left in `own`.
+    fn part(&self, at: &Place, own: &mut [f32], space: &mut [f32]) {
+        let Forward { cut, space: sizes, .. } = self.kernel;
+        let (results, rows) = own.split_at_mut(sizes.lens[4]);
+        let rows = &mut rows_in(rows)[..at.rows.len()];
+        let mut rest = space;
+        let mut take = |len: usize| rest.split_off_mut(..len).unwrap_or_default();
+        let mut worker = Worker {
+            queries: take(sizes.lens[0]),
+            keys: take(sizes.lens[1]),
+            values: take(sizes.lens[2]),
+            scores: take(sizes.lens[3]),
+            line: take(sizes.lens[6]),
+            results,
+        };
+        rows.fill(Row::NONE);
+        let end = at.keys.end.min(cut.reach(&at.rows));
+        if end <= at.keys.start {
+            return worker.results.fill(0.0);
+        }
+        self.q.rows(at.batch, &at.rows, self.factor, (worker.queries, sizes.query));
+        for start in at.keys.clone().step_by(cut.block).take_while(|start| *start < end) {
+            let keys = start..(start + cut.block).min(end);
+            self.block(at, keys.clone(), start == at.keys.start, (&mut worker, rows));
+        }
+    }
+
+    /// A block of keys.
+    fn block(&self, at: &Place, keys: std::ops::Range<usize>, first: bool, (on, rows): (&mut Worker<'_>, &mut [Row])) {
+        let Forward { cut, products, space: sizes, .. } = self.kernel;
+        let (pos, count) = (head(at.batch, at.shared), rows.len());
+        self.k.panels(&pos, KEYS, (0..cut.depth, keys.clone()), sizes.widths[0], on.keys);
+        let left = Left { numbers: on.queries, step: sizes.query, rows: count, transposed: false };
+        let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
+        products.run(self.simd, &left, &right, cut.depth, Sums { numbers: on.scores, step: sizes.score, add: false });
+        if let Some(mask) = &self.mask {
+            for (row, scores) in at.rows.clone().zip(on.scores.chunks_mut(sizes.score)) {
+                let mut pos = row_at(at.batch, row, cut.queries);
+                pos[3] = keys.start as i64;
+                add_mask(self.simd, mask, &pos, &mut scores[..keys.len()], on.line);
+            }
+        }
+        self.simd.run(Step {
+            scores: on.scores,
+            step: sizes.score,
+            columns: keys.len(),
+            visible: |i: usize| cut.visible(at.rows.start + i).clamp(keys.start, keys.end) - keys.start,
+            rows,
+            results: on.results,
+            results_step: sizes.result,
+        });
+        self.v.panels(&pos, VALUES, (keys.clone(), 0..cut.values), sizes.widths[1], on.values);
+        let left = Left { numbers: on.scores, step: sizes.score, rows: count, transposed: false };
+        let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
+        let sums = Sums { numbers: on.results, step: sizes.result, add: !first };
+        if self.simd.run(Finite(&on.values[..keys.len() * sizes.result])) {
+            products.run(self.simd, &left, &right, keys.len(), sums);
+        } else {
+            counted(&left, &right, keys.len(), sums);
+        }
+    }
+
+    /// Puts together what the parts of the keys have left of a block of rows, and writes it.
+    fn join(&self, at: &Place, pieces: &[f32]) {
+        let Forward { cut, space, .. } = self.kernel;
+        let piece = Forward::piece(space);
+        for (i, row) in at.rows.clone().enumerate() {
+            let part = |p: usize| pieces[p * piece..].split_at(space.lens[4]);
+            let state = |p: usize| -> Row { bytemuck::cast_slice(part(p).1)[i] };
+            let largest = (0..cut.parts).fold(f32::NEG_INFINITY, |m, p| if state(p).largest > m { state(p).largest } else { m });
+            let reference = Row { largest, sum: 0.0 }.reference();
+            let factor = |p: usize| (state(p).largest - reference).exp();
+            let sum = (0..cut.parts).map(|p| if state(p).sum == 0.0 { 0.0 } else { state(p).sum * factor(p) }).sum();
+            let share = Row { largest, sum }.share();
+            let mut pos = row_at(at.batch, row, cut.queries);
+            for start in (0..cut.values).step_by(CHUNK) {
+                let mut line = [0.0; CHUNK];
+                let line = &mut line[..CHUNK.min(cut.values - start)];
+                for p in (0..cut.parts).filter(|p| state(*p).sum != 0.0) {
+                    self.simd.run(AddTo(line, &part(p).0[i * space.result + start..], factor(p) * share));
+                }
+                pos[3] = start as i64;
+                self.dst.write(&pos, 3, line);
+            }
+        }
+    }
+}
+
+/// Adds a multiple of numbers.
+struct AddTo<'a>(&'a mut [f32], &'a [f32], f32);
+
+impl Body for AddTo<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        self.0.iter_mut().zip(self.1).for_each(|(x, y)| *x += y * self.2);
+    }
+}
+
+/// The product of exponentials by values some of which are not finite: what is masked out does not count, whatever its value.
+fn counted(left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+    let Sums { numbers, step, add } = sums;
+    for (weights, to) in left.numbers.chunks(left.step).zip(numbers.chunks_mut(step)).take(left.rows) {
+        if !add {
+            to.fill(0.0);
+        }
+        for (k, weight) in weights[..depth].iter().enumerate().filter(|w| *w.1 != 0.0) {
+            for (panel, to) in right.panels.chunks(depth * right.width).zip(to.chunks_mut(right.width)) {
+                to.iter_mut().zip(&panel[k * right.width..]).for_each(|(to, value)| *to += weight * value);
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Products of matrices in a worker's scratch, by generated tiles or in portable Rust: what attention has between its softmaxes.
+//!
+//! The left operand lies in rows, plain or transposed; the right one in panels: as many columns as a tile has, and for every step of the depth
+//! a line of them. Panels are computed whole, so rows of the result have room for these.
+
+use crate::kernels::dot::{self, Rows, Tap, panel_width};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::{
+    Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
+};
+use crate::ops::matmul::gemm::{NEAR, runs};
+use crate::target::Isa;
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+use std::sync::OnceLock;
+
+/// Most rows of a left operand.
+pub(super) const ROWS: usize = 256;
+
+/// What computes products.
+#[derive(Debug)]
+pub(super) enum Products {
+    /// Generated tiles.
+    Tiles(Tiles),
+    /// The portable kernel.
+    Portable(Isa),
+}
+
+/// Rows of a left operand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left<'a> {
+    /// The numbers.
+    pub(super) numbers: &'a [f32],
+    /// Distance of rows, or of depths where it is transposed.
+    pub(super) step: usize,
+    /// Their number, at most [`ROWS`].
+    pub(super) rows: usize,
+    /// Whether row `i` at depth `k` is number `k * step + i`, and not `i * step + k`.
+    pub(super) transposed: bool,
+}
+
+/// Panels of a right operand, one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Right<'a> {
+    /// The numbers.
+    pub(super) panels: &'a [f32],
+    /// Columns of a panel.
+    pub(super) width: usize,
+    /// Number of columns.
+    pub(super) columns: usize,
+}
+
+/// Where a product goes.
+#[derive(Debug)]
+pub(super) struct Sums<'a> {
+    /// The numbers.
+    pub(super) numbers: &'a mut [f32],
+    /// Distance of rows: at least the columns of all panels.
+    pub(super) step: usize,
+    /// Whether the product is added to what is there.
+    pub(super) add: bool,
+}
+
+impl Products {
+    /// Products on generated tiles.
+    pub(super) fn generated(isa: oxidnn_jit::Isa) -> Products {
+        Products::Tiles(Tiles { isa, kernels: [const { OnceLock::new() }; KERNELS] })
+    }
+
+    /// Products in portable Rust.
+    pub(super) fn portable(isa: Isa) -> Products {
+        Products::Portable(isa)
+    }
+
+    /// Columns of the panels of a right operand.
+    pub(super) fn width(&self, columns: usize) -> usize {
+        match self {
+            Products::Tiles(tiles) => panel_columns(tiles.isa, columns),
+            // Transposed left operands ask for two vectors.
+            Products::Portable(isa) => panel_width(*isa, 2 * isa.lanes()),
+        }
+        .max(columns.min(1))
+    }
+
+    /// Makes the kernels for left operands of these numbers of rows, plain or transposed, by panels of `width` columns.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub(super) fn prepare(&self, rows: &[usize], transposed: bool, width: usize) -> Result<(), Error> {
+        match self {
+            Products::Tiles(tiles) => tiles.prepare(rows, transposed, width),
+            Products::Portable(_) => Ok(()),
+        }
+    }
+
+    /// Computes `left` times `right` over so much depth.
+    ///
+    /// # Panics
+    /// When an operand is shorter than that.
+    pub(super) fn run(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+        match self {
+            Products::Tiles(tiles) => tiles.run(left, right, depth, sums),
+            Products::Portable(_) => portable(simd, left, right, depth, sums),
+        }
+    }
+}
+
+/// Kinds of kernels: heights by vectors, by whether sums are added to and whether the left operand is transposed.
+const KERNELS: usize = MOST_ROWS * 4 * 4;
+
+/// Generated tiles, each made where it is first needed by a plan that is being built.
+#[derive(Debug)]
+pub(super) struct Tiles {
+    isa: oxidnn_jit::Isa,
+    kernels: [OnceLock<Tile>; KERNELS],
+}
+
+/// Where a kernel is among all.
+const fn index(height: usize, vectors: usize, add: bool, transposed: bool) -> usize {
+    (((height - 1) * 4 + vectors - 1) * 2 + add as usize) * 2 + transposed as usize
+}
+
+impl Tiles {
+    fn vectors(&self, width: usize) -> usize {
+        (width / self.isa.width().lanes()).clamp(1, max_vectors(self.isa))
+    }
+
+    fn prepare(&self, rows: &[usize], transposed: bool, width: usize) -> Result<(), Error> {
+        let vectors = self.vectors(width);
+        let tall = tallest(self.isa, Product::F32, vectors);
+        for (_, height, _) in rows.iter().flat_map(|rows| runs(0..*rows, tall)) {
+            for (add, start) in [(false, Start::Zero), (true, Start::Load)] {
+                let a_step = if transposed { Stride::Across } else { Stride::Fixed(4) };
+                let tile = Tile::get(self.isa, &Spec { start, a_step, ..Spec::new(Product::F32, height, vectors) })?;
+                let _ = self.kernels[index(height, vectors, add, transposed)].set(tile);
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&self, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+        let Sums { numbers, step, add } = sums;
+        let vectors = self.vectors(right.width);
+        let (panel, count) = (depth * right.width * 4, right.columns.div_ceil(right.width));
+        let mut words = [0; ONE_STRIP];
+        // Bytes from a row of the left operand to the next, and from a depth to the next.
+        let (row, a_step) = if left.transposed { (4, left.step * 4) } else { (left.step * 4, 4) };
+        let offsets: [usize; MOST_ROWS] = std::array::from_fn(|i| i * row);
+        for (first, height, tiles) in runs(0..left.rows, tallest(self.isa, Product::F32, vectors)) {
+            let tile = self.kernels[index(height, vectors, add, left.transposed)].get();
+            let Some(tile) = tile else { panic!("no tile of {height} rows by {vectors} vectors was prepared") };
+            let mut list = if left.transposed { List::across(&mut words, height) } else { List::new(&mut words, height) };
+            list.strip(Strip { tiles, sums: first * step * 4, a_row: row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
+            list.tap(0, left.numbers.as_ptr().addr() + first * row, &offsets);
+            let call = Call {
+                strips: list.strips(),
+                steps: depth,
+                a: Buf::empty(),
+                a_from: 0,
+                zeros: Buf::empty(),
+                b: Buf::empty(),
+                panels: Panels { at: 0, step: panel, count, outer: panel <= NEAR },
+                c: Buf::empty(),
+                column: 0,
+                tail_column: 0,
+                tail: None,
+                sums: &mut *numbers,
+                sums_row: step,
+                a_step,
+                b_row: 0,
+                last: 0,
+                ahead: Ahead::default(),
+            };
+            tile.run_on(call, Some(left.numbers), right.panels);
+        }
+    }
+}
+
+fn portable(simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+    let Sums { numbers, step, add } = sums;
+    let all = right.columns.next_multiple_of(right.width);
+    if !add {
+        numbers.chunks_mut(step).take(left.rows).for_each(|row| row[..all].fill(0.0));
+    }
+    let list: [usize; ROWS] = std::array::from_fn(|i| i * left.step);
+    let rows = match left.transposed {
+        true => Rows::Columns { count: left.rows, step: left.step },
+        false => Rows::At(&list[..left.rows]),
+    };
+    let block = dot::Block {
+        a: left.numbers,
+        rows,
+        b: right.panels,
+        width: right.width,
+        b_step: right.width,
+        panel: depth * right.width,
+        columns: right.columns,
+        taps: &[Tap { a: 0, b: 0 }],
+        depth,
+    };
+    dot::accumulate(simd, &block, numbers, step);
+}

@@ -1,0 +1,128 @@
+//! The softmax of rows that come block by block: a running maximum and a running sum, and results that are rescaled where the maximum grows.
+//!
+//! The recurrence is that of online softmax (Milakov and Gimelshein 2018, arXiv 1805.02867) as FlashAttention uses it (Dao et al. 2022, arXiv
+//! 2205.14135; Dao 2023, arXiv 2307.08691): what a row has so far is the largest score `m`, `l = sum e^(s - m)` and `o = sum e^(s - m) v`; a block
+//! with a larger score multiplies `l` and `o` by `e^(m - m')`; in the end the result is `o / l`.
+
+use crate::kernels::multiversion::Body;
+use bytemuck::{Pod, Zeroable};
+use oxidnn_expr::{Lane, Num};
+
+/// What is known of a row so far.
+#[derive(Clone, Copy, Pod, Zeroable, Debug)]
+#[repr(C)]
+pub(super) struct Row {
+    /// The largest score.
+    pub(super) largest: f32,
+    /// The sum of exponentials of scores less the largest.
+    pub(super) sum: f32,
+}
+
+impl Row {
+    /// Before the first key.
+    pub(super) const NONE: Row = Row { largest: f32::NEG_INFINITY, sum: 0.0 };
+
+    /// What scores are subtracted: the largest, or 0 while all are minus infinity, so that their exponentials are 0 and not NaN.
+    #[inline(always)]
+    pub(super) fn reference(self) -> f32 {
+        if self.largest == f32::NEG_INFINITY { 0.0 } else { self.largest }
+    }
+
+    /// What the result is multiplied by in the end: 0 where no key counts.
+    #[inline(always)]
+    pub(super) fn share(self) -> f32 {
+        if self.sum == 0.0 { 0.0 } else { 1.0 / self.sum }
+    }
+}
+
+/// Replaces the scores of a block by exponentials and takes them into the rows.
+pub(super) struct Step<'a, F> {
+    /// Scores, row by row, in whole vectors.
+    pub(super) scores: &'a mut [f32],
+    /// Distance of the rows of scores.
+    pub(super) step: usize,
+    /// Columns of the block; those behind become 0 up to the vector's end.
+    pub(super) columns: usize,
+    /// How many of a row's columns count.
+    pub(super) visible: F,
+    /// The rows.
+    pub(super) rows: &'a mut [Row],
+    /// The results so far, row by row, which are rescaled.
+    pub(super) results: &'a mut [f32],
+    /// Distance of the rows of results.
+    pub(super) results_step: usize,
+}
+
+/// Vectors that are folded apart, so that one need not wait for the other.
+const APART: usize = 4;
+
+/// Folds the vectors of a row of whole vectors.
+#[inline(always)]
+fn fold<const W: usize>(row: &[f32], neutral: f32, join: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut totals = [[neutral; W]; APART];
+    let (vectors, _) = row.as_chunks::<W>();
+    let (fours, rest) = vectors.as_chunks::<APART>();
+    for four in fours {
+        for (total, vector) in totals.iter_mut().zip(four) {
+            *total = std::array::from_fn(|j| join(total[j], vector[j]));
+        }
+    }
+    for vector in rest {
+        totals[0] = std::array::from_fn(|j| join(totals[0][j], vector[j]));
+    }
+    let [a, b, c, d] = totals;
+    let mut lanes: [f32; W] = std::array::from_fn(|j| join(join(a[j], b[j]), join(c[j], d[j])));
+    let mut n = W;
+    while n > 1 {
+        n /= 2;
+        for j in 0..n {
+            lanes[j] = join(lanes[j], lanes[j + n]);
+        }
+    }
+    lanes[0]
+}
+
+impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Step { scores, step, columns, visible, rows, results, results_step } = self;
+        let whole = columns.next_multiple_of(W);
+        for (i, row) in rows.iter_mut().enumerate() {
+            let scores = &mut scores[i * step..][..whole];
+            scores[visible(i)..].fill(f32::NEG_INFINITY);
+            // Where a score is not a number the sum will not be one either.
+            let largest = fold::<W>(scores, row.largest, |a, b| if b > a { b } else { a });
+            let next = Row { largest, ..*row };
+            let reference = next.reference();
+            scores.iter_mut().for_each(|s| *s = Lane::<FMA>(*s - reference).exp().0);
+            let sum = fold::<W>(scores, 0.0, |a, b| a + b);
+            if row.largest == largest {
+                row.sum += sum;
+                continue;
+            }
+            let factor = Lane::<FMA>(row.largest - reference).exp().0;
+            *row = Row { largest, sum: row.sum * factor + sum };
+            results[i * results_step..][..results_step].iter_mut().for_each(|x| *x *= factor);
+        }
+    }
+}
+
+/// Whether all numbers are finite.
+pub(super) struct Finite<'a>(pub(super) &'a [f32]);
+
+impl Body for Finite<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> bool {
+        let (vectors, rest) = self.0.as_chunks::<W>();
+        // Zero times a number that is not finite is not zero, and no sum makes it one again.
+        let mut sums = [0.0; W];
+        for vector in vectors {
+            sums = std::array::from_fn(|j| sums[j] + vector[j] * 0.0);
+        }
+        sums.iter().chain(rest).map(|x| x * 0.0).sum::<f32>() == 0.0
+    }
+}
