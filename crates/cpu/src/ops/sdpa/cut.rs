@@ -9,7 +9,7 @@ use oxidnn_spec::op::{Sdpa, SdpaMask};
 use std::ops::Range;
 
 /// Numbers of a block's keys or values in panels.
-const PANELS: usize = 32 << 10;
+const PANELS: usize = 16 << 10;
 /// Most keys of a block.
 const KEYS: usize = 256;
 /// Most rows of a task.

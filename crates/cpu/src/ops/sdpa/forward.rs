@@ -11,6 +11,7 @@ use super::cut::{Cut, Place};
 use super::operands::{Heads, Roles, add_mask, factor, head, row_at};
 use super::products::{Left, Products, Right, Sums};
 use super::softmax::{Finite, Row, Step};
+use super::thin;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::{Body, Simd};
@@ -20,6 +21,7 @@ use crate::row::Kernel;
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error};
+use std::ops::Range;
 
 /// Keys as the right operand of scores.
 const KEYS: Roles = Roles { depth: 2, column: 3 };
@@ -113,6 +115,11 @@ impl Forward {
         Ok((Forward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 
+    /// Whether keys and values are read once, for a few rows, where they lie.
+    fn is_thin(&self) -> bool {
+        self.cut.rows <= thin::ROWS
+    }
+
     /// Numbers that a part of the keys leaves: results and rows.
     fn piece(space: &Space) -> usize {
         space.lens[4] + space.lens[5]
@@ -121,6 +128,9 @@ impl Forward {
 
 impl Kernel for Forward {
     fn prepare(&self) -> Result<(), Error> {
+        if self.is_thin() {
+            return Ok(());
+        }
         self.space.widths.iter().try_for_each(|width| self.products.prepare(&self.cut.heights(), false, *width))
     }
 
@@ -220,13 +230,9 @@ impl Attention<'_> {
     }
 
     /// A block of keys.
-    fn block(&self, at: &Place, keys: std::ops::Range<usize>, first: bool, (on, rows): (&mut Worker<'_>, &mut [Row])) {
-        let Forward { cut, products, space: sizes, .. } = self.kernel;
-        let (pos, count) = (head(at.batch, at.shared), rows.len());
-        self.k.panels(&pos, KEYS, (0..cut.depth, keys.clone()), sizes.widths[0], on.keys);
-        let left = Left { numbers: on.queries, step: sizes.query, rows: count, transposed: false };
-        let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
-        products.run(self.simd, &left, &right, cut.depth, Sums { numbers: on.scores, step: sizes.score, add: false });
+    fn block(&self, at: &Place, keys: Range<usize>, first: bool, (on, rows): (&mut Worker<'_>, &mut [Row])) {
+        let Forward { cut, space: sizes, .. } = self.kernel;
+        self.score(at, &keys, on);
         if let Some(mask) = &self.mask {
             for (row, scores) in at.rows.clone().zip(on.scores.chunks_mut(sizes.score)) {
                 let mut pos = row_at(at.batch, row, cut.queries);
@@ -243,10 +249,36 @@ impl Attention<'_> {
             results: on.results,
             results_step: sizes.result,
         });
-        self.v.panels(&pos, VALUES, (keys.clone(), 0..cut.values), sizes.widths[1], on.values);
-        let left = Left { numbers: on.scores, step: sizes.score, rows: count, transposed: false };
-        let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
+        self.weigh(at, &keys, first, on);
+    }
+
+    /// The scores of a block of keys.
+    fn score(&self, at: &Place, keys: &Range<usize>, on: &mut Worker<'_>) {
+        let Forward { cut, products, space: sizes, .. } = self.kernel;
+        let (pos, part) = (head(at.batch, at.shared), (0..cut.depth, keys.clone()));
+        let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
+        let sums = Sums { numbers: on.scores, step: sizes.score, add: false };
+        if self.kernel.is_thin() {
+            let lines = self.k.lines(&pos, KEYS, part, (true, true), on.keys);
+            return thin::product(self.simd, &left, &lines, ([cut.depth, keys.len()], false), sums);
+        }
+        self.k.panels(&pos, KEYS, part, sizes.widths[0], on.keys);
+        let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
+        products.run(self.simd, &left, &right, cut.depth, sums);
+    }
+
+    /// Adds the values of a block of keys, weighed, to the results.
+    fn weigh(&self, at: &Place, keys: &Range<usize>, first: bool, on: &mut Worker<'_>) {
+        let Forward { cut, products, space: sizes, .. } = self.kernel;
+        let (pos, part) = (head(at.batch, at.shared), (keys.clone(), 0..cut.values));
+        let left = Left { numbers: on.scores, step: sizes.score, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.results, step: sizes.result, add: !first };
+        if self.kernel.is_thin() {
+            let lines = self.v.lines(&pos, VALUES, part, (false, false), on.values);
+            return thin::product(self.simd, &left, &lines, ([keys.len(), cut.values], true), sums);
+        }
+        self.v.panels(&pos, VALUES, part, sizes.widths[1], on.values);
+        let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
         if self.simd.run(Finite(&on.values[..keys.len() * sizes.result])) {
             products.run(self.simd, &left, &right, keys.len(), sums);
         } else {

@@ -5,6 +5,7 @@ mod forward;
 mod operands;
 mod products;
 mod softmax;
+mod thin;
 
 use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};

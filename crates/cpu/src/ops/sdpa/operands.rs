@@ -1,5 +1,6 @@
 //! Arguments of attention bound to memory, and how blocks of them come into a worker's scratch.
 
+use super::thin::Lines;
 use crate::kernels::access::{Axis, Pos, View, read_run};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::{self, Source, Span};
@@ -84,6 +85,39 @@ impl<'a> Heads<'a> {
         let axes = [Axis::new(&[roles.depth], dims), Axis::new(&[roles.column], dims)];
         let [depth, columns] = [(0, depth), (1, columns)].map(|(i, range)| Span { axis: &axes[i], first: range.start, count: range.len() });
         pack::panels(&self.source, at, columns, depth, to, width);
+    }
+}
+
+impl<'a> Heads<'a> {
+    /// A part of a head as lines, where they are if they are contiguous, else copied to `spare`: a line a column where `of_columns`, else a line a
+    /// depth. In place, where `either`, the other kind will do too.
+    pub(super) fn lines<'s>(
+        &self,
+        at: &Pos,
+        roles: Roles,
+        (depth, columns): (Range<usize>, Range<usize>),
+        (of_columns, either): (bool, bool),
+        spare: &'s mut [f32],
+    ) -> Lines<'s>
+    where
+        'a: 's,
+    {
+        let view = &self.source.view;
+        let strides = view.stride(roles.depth).zip(view.stride(roles.column)).map(|(d, c)| (d as usize, c as usize));
+        let kinds = [of_columns, !of_columns];
+        if let (Some(floats), Some((by_depth, by_column)), true) = (self.source.floats, strides, self.source.is_plain()) {
+            let fits = |of_columns: &&bool| if **of_columns { by_depth == 1 } else { by_column == 1 };
+            if let Some(&of_columns) = kinds[..1 + usize::from(either)].iter().find(fits) {
+                let first = view.offset(at) + depth.start * by_depth + columns.start * by_column;
+                return Lines { numbers: &floats[first..], step: if of_columns { by_column } else { by_depth }, of_columns };
+            }
+        }
+        let dims = view.dims();
+        let axes = [Axis::new(&[roles.depth], dims), Axis::new(&[roles.column], dims)];
+        let spans = [(0, depth), (1, columns)].map(|(i, range)| Span { axis: &axes[i], first: range.start, count: range.len() });
+        let [lines, along] = if of_columns { [spans[1], spans[0]] } else { spans };
+        pack::rows(&self.source, at, lines, along, spare, along.count);
+        Lines { numbers: spare, step: along.count, of_columns }
     }
 }
 

@@ -1,0 +1,111 @@
+//! Products of a few rows by a matrix that is read where it lies, line by line, once: what decoding is made of, at the speed of memory.
+
+use super::products::{Left, Sums};
+use crate::kernels::lanes::Lanes;
+use crate::kernels::multiversion::{Body, Simd};
+
+/// Most rows: panels cost about as much as the products of so many.
+pub(super) const ROWS: usize = 8;
+/// Lines that are added at a time, and vectors that are summed apart.
+const APART: usize = 4;
+
+/// A matrix in lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines<'a> {
+    /// The numbers.
+    pub(super) numbers: &'a [f32],
+    /// Distance of lines.
+    pub(super) step: usize,
+    /// Whether a line is a column, with all its depths, and not a depth with all columns.
+    pub(super) of_columns: bool,
+}
+
+/// Computes `left` by `columns` columns of the matrix. Where lines are depths, those that the left operand has a 0 for do not count where
+/// `counted`, whatever their numbers are.
+pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, ([depth, columns], counted): ([usize; 2], bool), sums: Sums<'_>) {
+    let Sums { numbers, step, add } = sums;
+    for (row, to) in left.numbers.chunks(left.step).zip(numbers.chunks_mut(step)).take(left.rows) {
+        let (row, to) = (&row[..depth], &mut to[..columns]);
+        if !add {
+            to.fill(0.0);
+        }
+        if right.of_columns {
+            simd.run(Columns { row, right: *right, to });
+        } else {
+            simd.run(Depths { row, right: *right, counted, to });
+        }
+    }
+}
+
+/// Adds the products of a row and of lines that are columns.
+struct Columns<'a> {
+    row: &'a [f32],
+    right: Lines<'a>,
+    to: &'a mut [f32],
+}
+
+impl Body for Columns<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Columns { row, right, to } = self;
+        let (vectors, end) = row.as_chunks::<W>();
+        let (fours, rest) = vectors.as_chunks::<APART>();
+        for (line, to) in right.numbers.chunks(right.step.max(1)).zip(to) {
+            let (line, line_end) = line[..row.len()].as_chunks::<W>();
+            let (line_fours, line_rest) = line.as_chunks::<APART>();
+            let mut sums = [Lanes::<W>::ZERO; APART];
+            for (a, b) in fours.iter().zip(line_fours) {
+                for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+                    *sum = sum.fma_lanes::<FMA>(Lanes(*a), Lanes(*b));
+                }
+            }
+            for (a, b) in rest.iter().zip(line_rest) {
+                sums[0] = sums[0].fma_lanes::<FMA>(Lanes(*a), Lanes(*b));
+            }
+            let sum: f32 = sums[0].sum() + sums[1].sum() + (sums[2].sum() + sums[3].sum());
+            *to += end.iter().zip(line_end).fold(sum, |sum, (a, b)| sum + a * b);
+        }
+    }
+}
+
+/// Adds multiples of lines that are depths.
+struct Depths<'a> {
+    row: &'a [f32],
+    right: Lines<'a>,
+    counted: bool,
+    to: &'a mut [f32],
+}
+
+impl Body for Depths<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Depths { row, right, counted, to } = self;
+        let (fours, rest) = row.as_chunks::<APART>();
+        for (i, weights) in fours.iter().enumerate() {
+            if counted && weights.contains(&0.0) {
+                for (k, weight) in weights.iter().enumerate().filter(|w| *w.1 != 0.0) {
+                    add(to, *weight, &right.numbers[(i * APART + k) * right.step..]);
+                }
+                continue;
+            }
+            let [a, b, c, d] = std::array::from_fn(|k| &right.numbers[(i * APART + k) * right.step..][..to.len()]);
+            let [wa, wb, wc, wd] = *weights;
+            for j in 0..to.len() {
+                to[j] += (wa * a[j] + wb * b[j]) + (wc * c[j] + wd * d[j]);
+            }
+        }
+        for (k, weight) in rest.iter().enumerate().filter(|w| !counted || *w.1 != 0.0) {
+            add(to, *weight, &right.numbers[(fours.len() * APART + k) * right.step..]);
+        }
+    }
+}
+
+/// Adds a multiple of a line.
+#[inline(always)]
+fn add(to: &mut [f32], weight: f32, line: &[f32]) {
+    to.iter_mut().zip(line).for_each(|(x, y)| *x += weight * y);
+}
