@@ -28,7 +28,7 @@ DRIVERS = {
     "softmax": (norm.softmax, FEW, norm.REAL_SOFTMAX), "reduction": (tensor_ops.reduction, FEW, tensor_ops.REAL_REDUCTION),
     "resampling": (pool.resampling, FEW, pool.REAL_RESAMPLING), "prelu": (pointwise.prelu, FEW, pointwise.REAL_PRELU),
     "shuffle": (tensor_ops.shuffle, FEW, tensor_ops.REAL_SHUFFLE), "concat": (tensor_ops.concat, FEW, tensor_ops.REAL_CONCAT),
-    "sum": (tensor_ops.sum_case, FEW, tensor_ops.REAL_SUM), "sdpa": (tensor_ops.sdpa, FEW, tensor_ops.REAL_SDPA),
+    "sum": (tensor_ops.sum_case, FEW, tensor_ops.REAL_SUM), "sdpa": (tensor_ops.sdpa, 2 * FEW, tensor_ops.REAL_SDPA),
 }
 FULL_COST, SMOKE_COST = 3_000_000_000, 60_000_000
 SMOKE_LINES = (70, 150)

@@ -79,5 +79,7 @@ fn recurrent(x: &Rnn) -> f64 {
 }
 
 fn attention(x: &Sdpa) -> f64 {
-    product(x.q.dims()) * product(&x.k.dims()[3..]) + product(x.dst.dims()) * product(&x.k.dims()[3..])
+    let (scores, values) = (product(x.q.dims()) * product(&x.k.dims()[3..]), product(x.dst.dims()) * product(&x.k.dims()[3..]));
+    // Backward computes the scores again, and from them gradients of queries and keys; and gradients of weights and of values.
+    if x.prop.is_forward() { scores + values } else { 3.0 * scores + 2.0 * values }
 }

@@ -8,7 +8,7 @@ use crate::targets;
 use crate::tolerance;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream, Threads};
-use oxidnn_spec::op::{BatchNorm, BinaryAlg, EltwiseAlg, Op, Pool, Prop, Rnn};
+use oxidnn_spec::op::{BatchNorm, BinaryAlg, EltwiseAlg, Op, Pool, Prop, Rnn, Sdpa};
 use oxidnn_spec::text::{Case, FillHints};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Format, Operand, PostOp, Problem, Real, Tensor, Use};
 
@@ -404,7 +404,7 @@ impl Truth {
         let mut wrong = Vec::new();
         for o in self.problem.operands().into_iter().filter(|o| o.usage == Use::Out) {
             let (Some(g), Some(w)) = (got.get(o.arg), outputs.get(o.arg)) else { continue };
-            if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_)) {
+            if o.arg == Arg::WORKSPACE && !matches!(self.problem.op, Op::Pool(_) | Op::Sdpa(_)) {
                 continue;
             }
             wrong.extend(self.compare_tensor(o.arg, [g, w]));
@@ -604,6 +604,7 @@ pub fn forward_of(problem: &Problem) -> Result<Option<Problem>, Error> {
         _ if !workspace => return Ok(None),
         Op::Pool(p) => Pool { prop: Prop::ForwardTraining, ..p.clone() }.into(),
         Op::Rnn(r) => Rnn { prop: Prop::ForwardTraining, diff: None, ..(**r).clone() }.into(),
+        Op::Sdpa(s) => Sdpa { prop: Prop::ForwardTraining, diff: None, ..s.clone() }.into(),
         Op::BatchNorm(b) => {
             let Some(dst) = b.diff_dst.clone() else { return Ok(None) };
             BatchNorm::forward(Prop::ForwardTraining, b.flags, b.epsilon.get(), b.src.clone(), dst).into()

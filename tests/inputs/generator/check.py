@@ -24,7 +24,7 @@ OPTIONS = {
     "reduction": "sdt ddt stag dtag alg p eps", "resampling": "dir sdt ddt tag dtag alg", "prelu": "dir sdt stag",
     "shuffle": "dir dt tag axis group", "concat": "sdt ddt stag dtag axis", "sum": "sdt ddt stag dtag scales inplace",
     "rnn": "prop alg activation direction cfg with-peephole with-projection scaling flags tag",
-    "sdpa": "dt mask mask-dt scale scale-dt",
+    "sdpa": "dir dt tag mask mask-dt scale scale-dt",
 }
 POST_OPS = {"conv": "ebspd", "deconv": "ebsp", "ip": "ebsp", "matmul": "ebsp", "binary": "ebs", "reduction": "ebs",
             "resampling": "ebs", "pool": "eb", "softmax": "eb", "lnorm": "eb", "gnorm": "eb", "eltwise": "b", "reorder": "s",

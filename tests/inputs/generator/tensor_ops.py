@@ -139,6 +139,24 @@ def sum_case(rng):
     return case
 
 
+def sdpa_quantised(rng, case, t, packed, d, sk, dv):
+    """Scales and zero points of keys (D x Sk) and values (Sk x Dv): common, one a row or column, or one a group of the depth."""
+    scales, points = [], []
+    for arg, rows, columns in (("src1", d, sk), ("src2", sk, dv)):
+        group = next((g for g in (32, 16, 8) if rows % g == 0), 1)
+        ways = ["common", "per_dim_01", "per_dim_3" if arg == "src1" else "per_dim_2", "per_tensor"]
+        way, dt = rng.pick(ways), rng.pick(["f32", t])
+        suffix = f":{group}x1" if way == "per_tensor" and group > 1 else ""
+        scales.append(f"{arg}:common:{rng.pick(['0.5', '0.25', '0.125'])}" if way == "common" else f"{arg}:{way}:{dt}{suffix}")
+        if rng.chance(50):
+            if way == "common":
+                points.append(f"{arg}:common:{rng.pick([1, 2, 3])}")
+            else:
+                points.append(f"{arg}:{way}:{rng.pick(['s32', 'u8' if packed[0] == 'u' else 's8'])}{suffix}")
+    case.attr("scales", scales)
+    case.attr("zero-points", points)
+
+
 def sdpa(rng):
     case = Case("sdpa")
     t = rng.weighted([("f32", 45), ("bf16", 28), ("f16", 27)])
@@ -155,7 +173,15 @@ def sdpa(rng):
         case.macs = b * h * sq * sk * (d + dv)
         if case.macs <= limit:
             break
-    case.set("dt", t if t == dst and rng.chance(60) else f"{t}:{t}:{t}:{dst}")
+    direction = rng.weighted([(None, 55), ("FWD_I", 8), ("FWD_D", 9), ("BWD_DW", 28)])
+    case.set("dir", direction)
+    # Keys and values of whole numbers, in inference and training.
+    packed = rng.weighted([(t, 65), ("s8", 12), ("u8", 8), ("s4", 8), ("u4", 7)]) if direction != "BWD_DW" else t
+    case.set("dt", t if t == dst and packed == t and rng.chance(60) else f"{t}:{packed}:{packed}:{dst}")
+    if rng.chance(45):
+        case.set("tag", rng.pick(["abcd:abdc:abcd:abcd", "acbd:acdb:acbd:acbd", "acbd:bcda:acbd:acbd", "abcd:abdc:abdc:acbd", "abdc:abcd:abcd:abdc"]))
+    if packed != t:
+        sdpa_quantised(rng, case, t, packed, d, sk, dv)
     # Bottom-right alignment with fewer keys than queries would leave rows without a key.
     mask = rng.pick(["none", "causal_tl", "causal_br" if sq <= sk else "none", "buffer", "buffer"])
     case.set("mask", mask if mask != "none" or rng.chance(60) else None)
@@ -167,7 +193,7 @@ def sdpa(rng):
         case.set("scale-dt", rng.pick(["f32", t]))
     attrs.scratchpad(rng, case, 12)
     case.desc = f"{b}x{h}x{sq}x{d}:{b}x{hkv}x{d}x{sk}:{b}x{hkv}x{sk}x{dv}"
-    case.note("grouped" if h != hkv else "heads", "decode" if sq == 1 else "prefill", "narrow-v" if dv != d else "same-v")
+    case.note("grouped" if h != hkv else "heads", "decode" if sq == 1 else "prefill", f"{direction}-{mask}", "narrow-v" if dv != d else "same-v")
     assert t in BYTES and t in FLOATS
     return case
 

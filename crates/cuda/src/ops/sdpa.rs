@@ -7,12 +7,18 @@ use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, Tail, View, literal};
 use crate::program::Program;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
+use oxidnn_spec::op::{Prop, Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Attention by scores that lie in scratch.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
+    if op.prop != Prop::ForwardInference {
+        return Err(Skip::Op("training"));
+    }
+    if !problem.attr.scales.is_empty() || !problem.attr.zero_points.is_empty() {
+        return Err(Skip::Attr("scales or zero points of keys and values".into()));
+    }
     let [batch, heads, queries, size] = [op.q.dims()[0], op.q.dims()[1], op.q.dims()[2], op.q.dims()[3]];
     let (keys, values) = (op.k.dims()[3], op.v.dims()[3]);
     let scores = Tensor::plain([batch, heads, queries, keys], DataType::F32).map_err(|_| Skip::Shape("sizes that overflow"))?;

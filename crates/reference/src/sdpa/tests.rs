@@ -1,5 +1,5 @@
 use crate::testkit::{Bound, compute, numbers};
-use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
+use oxidnn_spec::op::{Prop, Sdpa, SdpaDiff, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Tensor};
 
 /// 1 x 2 heads (1 for keys) x `queries`, depth 2, `keys`, values 1 wide.
@@ -8,7 +8,7 @@ fn attention(queries: i64, keys: i64, mask_kind: SdpaMask, scale_kind: SdpaScale
     let mask = (mask_kind == SdpaMask::Buffer).then(|| t([1, 1, queries, keys]));
     let scale = (scale_kind != SdpaScale::None).then(|| Tensor::plain([1], DataType::F32).unwrap());
     let (q, k, v, dst) = (t([1, 2, queries, 2]), t([1, 1, 2, keys]), t([1, 1, keys, 1]), t([1, 2, queries, 1]));
-    Sdpa { q, k, v, mask, scale, dst, mask_kind, scale_kind }
+    Sdpa { prop: Prop::ForwardInference, q, k, v, mask, scale, dst, diff: None, workspace: None, mask_kind, scale_kind }
 }
 
 fn run(op: &Sdpa, q: &[f64], extra: impl FnOnce(&mut Bound)) -> Vec<f64> {
@@ -53,4 +53,43 @@ fn buffers_mask_and_scales_scale() {
         b.plain(Arg::SRC_3, DataType::F32, &[1, 1, 1, 2], &[f64::NEG_INFINITY; 2]).plain(Arg::SCALE, DataType::F32, &[1], &[4.0]);
     });
     assert_eq!(hidden, [0.0, 0.0]);
+}
+
+#[test]
+fn gradients_are_those_of_the_destination() {
+    let forward = attention(3, 4, SdpaMask::CausalBottomRight, SdpaScale::None);
+    let keep = Tensor::plain([1, 2, 3], DataType::F32).unwrap();
+    let diff = SdpaDiff { q: forward.q.clone(), k: forward.k.clone(), v: forward.v.clone(), dst: forward.dst.clone() };
+    let training = Sdpa { prop: Prop::ForwardTraining, workspace: Some(keep.clone()), ..forward.clone() };
+    let backward = Sdpa { prop: Prop::Backward, diff: Some(diff), workspace: Some(keep.clone()), ..forward };
+    let inputs = [numbers(3, 12), numbers(5, 8), numbers(7, 4)].map(|v| v.iter().map(|x| x / 4.0).collect::<Vec<_>>());
+    let weights = numbers(9, 6);
+    let results = |inputs: &[Vec<f64>; 3]| {
+        let mut b = Bound::default();
+        b.put(Arg::SRC, &training.q, &inputs[0]).put(Arg::SRC_1, &training.k, &inputs[1]).put(Arg::SRC_2, &training.v, &inputs[2]);
+        b.out(Arg::DST, &training.dst).out(Arg::WORKSPACE, &keep);
+        compute(training.clone(), Attr::default(), &b);
+        [b.values(Arg::DST), b.values(Arg::WORKSPACE)]
+    };
+    let [dst, kept] = results(&inputs);
+    let mut b = Bound::default();
+    b.put(Arg::SRC, &backward.q, &inputs[0]).put(Arg::SRC_1, &backward.k, &inputs[1]).put(Arg::SRC_2, &backward.v, &inputs[2]);
+    b.put(Arg::DST, &backward.dst, &dst).put(Arg::WORKSPACE, &keep, &kept).put(Arg::DIFF_DST, &backward.dst, &weights);
+    for (arg, of) in [(Arg::DIFF_SRC, &backward.q), (Arg::DIFF_SRC_1, &backward.k), (Arg::DIFF_SRC_2, &backward.v)] {
+        b.out(arg, of);
+    }
+    compute(backward.clone(), Attr::default(), &b);
+    let sum = |inputs: &[Vec<f64>; 3]| -> f64 { results(inputs)[0].iter().zip(&weights).map(|(d, w)| d * w).sum() };
+    for (which, arg) in [Arg::DIFF_SRC, Arg::DIFF_SRC_1, Arg::DIFF_SRC_2].into_iter().enumerate() {
+        for (i, got) in b.values(arg).into_iter().enumerate() {
+            let step = 1.0 / 64.0;
+            let moved = |by: f64| {
+                let mut inputs = inputs.clone();
+                inputs[which][i] += by;
+                sum(&inputs)
+            };
+            let want = (moved(step) - moved(-step)) / (2.0 * step);
+            assert!((got - want).abs() < 2e-3 * want.abs().max(1.0), "{arg} {i}: {got}, {want}");
+        }
+    }
 }

@@ -110,6 +110,13 @@ const REORDER: AttrRules = AttrRules {
     ..NONE
 };
 
+const SDPA: AttrRules = AttrRules {
+    scales: &[(Arg::SRC_1, Masks::Free), (Arg::SRC_2, Masks::Free)],
+    zero_points: &[(Arg::SRC_1, Masks::Free), (Arg::SRC_2, Masks::Free)],
+    groups: true,
+    ..NONE
+};
+
 /// What of the attributes an operation of this kind takes in a forward pass, or in the one pass that it has.
 pub(crate) const FORWARD: [(&str, AttrRules); 21] = [
     ("convolution", CONV),
@@ -132,7 +139,7 @@ pub(crate) const FORWARD: [(&str, AttrRules); 21] = [
     ("sum", NONE),
     ("reorder", REORDER),
     ("rnn", NONE),
-    ("sdpa", NONE),
+    ("sdpa", SDPA),
 ];
 
 /// Backward passes of products.
@@ -281,7 +288,7 @@ fn zero_point(op: &Op, arg: Arg, q: &Quant) -> Checked {
     ensure(tensor.is_integral() || sums, "tensor", tensor, "an integral data type")?;
     ensure(matches!(q.dtype, S32 | S8 | U8 | S4 | U4), "data type", q.dtype, "s32, s8, u8, s4 or u4")?;
     ensure(q.mask > 0 || q.dtype.bits() != 4, "mask", q.mask, format_args!("more than one zero point of type {}", q.dtype))?;
-    if !matches!(arg, Arg::SRC | Arg::WEIGHTS) {
+    if !matches!(arg, Arg::SRC | Arg::WEIGHTS) && !matches!(op, Op::Sdpa(_)) {
         ensure(q.dtype == S32, "data type", q.dtype, "s32")?;
         ensure(q.groups.is_empty(), "groups", q.groups, "none")?;
     }

@@ -39,7 +39,7 @@ pub use reduction::{Reduction, ReductionAlg};
 pub use reorder::{Reorder, RnnScaling};
 pub use resampling::{Resampling, ResamplingAlg};
 pub use rnn::{Rnn, RnnActivation, RnnCell, RnnDiff, RnnDirection, RnnSizes};
-pub use sdpa::{Sdpa, SdpaMask, SdpaScale};
+pub use sdpa::{Sdpa, SdpaDiff, SdpaMask, SdpaScale};
 pub use shuffle::Shuffle;
 pub use softmax::{Softmax, SoftmaxAlg};
 pub use sum::Sum;
@@ -263,6 +263,7 @@ impl Op {
             Op::Prelu(x) => x.prop,
             Op::Shuffle(x) => x.prop,
             Op::Rnn(x) => x.prop,
+            Op::Sdpa(x) => x.prop,
             _ => return None,
         })
     }
@@ -325,6 +326,7 @@ impl Op {
             Op::Pool(x) => x.derive(),
             Op::Resampling(x) => x.derive(),
             Op::Rnn(x) => x.derive(),
+            Op::Sdpa(x) => x.derive(),
             _ => {}
         }
     }
@@ -384,6 +386,7 @@ impl Op {
             Op::BatchNorm(x) => x.workspace.as_ref(),
             Op::Pool(x) => x.workspace.as_ref(),
             Op::Rnn(x) => x.workspace.as_ref(),
+            Op::Sdpa(x) => x.workspace.as_ref(),
             _ => None,
         }
     }

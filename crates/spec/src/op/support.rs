@@ -17,7 +17,7 @@ pub struct Support {
     pub attr: &'static AttrRules,
 }
 
-const RNN_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::ForwardInference, Prop::Backward];
+pub(super) const RNN_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::ForwardInference, Prop::Backward];
 
 static TABLE: [Support; 21] = [
     line(0, WEIGHTS_PROPS, &super::conv::TYPES),
@@ -40,7 +40,7 @@ static TABLE: [Support; 21] = [
     line(17, &[], &super::sum::TYPES),
     line(18, &[], &super::reorder::TYPES),
     line(19, RNN_PROPS, &super::rnn_check::TYPES),
-    line(20, &[], &super::sdpa::TYPES),
+    line(20, RNN_PROPS, &super::sdpa::TYPES),
 ];
 
 const fn line(index: usize, props: &'static [Prop], types: &'static TypeTable) -> Support {

@@ -2,8 +2,8 @@
 
 use super::{largest, values, volume};
 use crate::host::{HostArgs, for_each_position};
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, PoolAlg, ReductionAlg, ResamplingAlg};
-use oxidnn_spec::{Arg, Op, PostOp, Problem};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, PoolAlg, ReductionAlg, ResamplingAlg, Sdpa, SdpaScale};
+use oxidnn_spec::{Arg, Op, PostOp, Problem, Tensor};
 
 /// The row of a position.
 type Index<'a> = dyn Fn(&[i64]) -> i64 + 'a;
@@ -189,8 +189,7 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
                 _ => size(Arg::SCALE),
             }
         }
-        // Weights that add up to 1 by values that may cancel.
-        Op::Sdpa(_) => of(Arg::SRC_2).map_or(0.0, |v| mean_square(&v)),
+        Op::Sdpa(s) => attention(s, arg, &|arg| of(arg).map_or(1.0, |v| mean_square(&v)) * scale(arg)),
         Op::Sum(s) => {
             let size = |(i, scale): (usize, &oxidnn_spec::Real)| {
                 f64::from(scale.get()).abs() * of(Arg::multiple_src(i)).map_or(0.0, |v| largest(&v))
@@ -199,6 +198,22 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
         }
         _ if problem.attr.post_ops.is_empty() => 0.0,
         _ => [Arg::SRC, Arg::SRC_1].into_iter().filter_map(of).map(|v| largest(&v)).fold(0.0, f64::max),
+    }
+}
+
+/// Weights add up to 1, so results are as large as values; gradients are sums of their products with others, over the axis that is summed.
+fn attention(op: &Sdpa, arg: Arg, size: &dyn Fn(Arg) -> f64) -> f64 {
+    let root = |tensor: &Tensor, d: usize| (tensor.dims()[d].max(1) as f64).sqrt();
+    let factor = if op.scale_kind == SdpaScale::Divide { 1.0 / size(Arg::SCALE) } else { size(Arg::SCALE) };
+    // Of a score, and of its gradient.
+    let (score, change) = (size(Arg::SRC) * size(Arg::SRC_1) * root(&op.q, 3) * factor, size(Arg::DIFF_DST) * size(Arg::SRC_2) * root(&op.v, 3));
+    let queries = root(&op.q, 1) / root(&op.k, 1) * root(&op.q, 2);
+    match arg {
+        Arg::WORKSPACE => score,
+        Arg::DIFF_SRC => change * size(Arg::SRC_1) * factor,
+        Arg::DIFF_SRC_1 => change * size(Arg::SRC) * factor * queries,
+        Arg::DIFF_SRC_2 => size(Arg::DIFF_DST) * queries,
+        _ => size(Arg::SRC_2),
     }
 }
 

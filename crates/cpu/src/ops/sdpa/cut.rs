@@ -118,3 +118,87 @@ impl Cut {
         self.visible(if crosses { self.queries - 1 } else { rows.end - 1 })
     }
 }
+
+/// Most rows and keys of a block of gradients: twice as much stays in the second cache as in a forward pass.
+const BACKWARD: usize = 128;
+/// Tasks of gradients that there should be: each has memory for the gradients of its queries.
+const BACKWARD_TASKS: usize = 32;
+/// Most parts of the keys of a head.
+const BACKWARD_PARTS: usize = 4;
+
+/// How gradients are cut: a unit is a head of keys with all queries that meet it, a task a part of its keys.
+#[derive(Clone, Debug)]
+pub(super) struct BackwardCut {
+    batch: usize,
+    /// Heads of keys.
+    pub(super) heads: usize,
+    pub(super) queries: usize,
+    pub(super) keys: usize,
+    pub(super) depth: usize,
+    pub(super) values: usize,
+    forward: Cut,
+    /// Rows of a unit, and of a block; blocks.
+    pub(super) all_rows: usize,
+    pub(super) rows: usize,
+    pub(super) blocks: usize,
+    /// Keys of a block, of a part; parts.
+    pub(super) block: usize,
+    part: usize,
+    pub(super) parts: usize,
+}
+
+impl BackwardCut {
+    pub(super) fn new(op: &Sdpa, products: &Products) -> BackwardCut {
+        let forward = Cut::new(op, products);
+        let &Cut { heads: [batch, heads, shared], queries, keys, depth, values, .. } = &forward;
+        let all_rows = heads / shared.max(1) * queries;
+        let rows = all_rows.div_ceil(all_rows.div_ceil(BACKWARD).max(1)).max(1);
+        let width = products.width(keys).max(1);
+        let most = (PANELS / depth.max(values).max(1)).clamp(width, BACKWARD.max(width));
+        let block = keys.min(most / width * width).max(1);
+        let parts = BACKWARD_TASKS.div_ceil(batch.saturating_mul(shared).max(1)).min(keys / PART).clamp(1, BACKWARD_PARTS);
+        let part = keys.div_ceil(parts).next_multiple_of(block).max(block);
+        let parts = keys.div_ceil(part).max(1);
+        let blocks = all_rows.div_ceil(rows);
+        BackwardCut { batch, heads: shared, queries, keys, depth, values, forward, all_rows, rows, blocks, block, part, parts }
+    }
+
+    pub(super) fn units(&self) -> usize {
+        self.batch * self.heads
+    }
+
+    pub(super) fn tasks(&self) -> usize {
+        self.units() * self.parts
+    }
+
+    /// The keys of a part.
+    pub(super) fn part(&self, part: usize) -> Range<usize> {
+        part * self.part..((part + 1) * self.part).min(self.keys)
+    }
+
+    /// The rows of a block, counted from the first of the unit.
+    pub(super) fn block_rows(&self, block: usize) -> Range<usize> {
+        block * self.rows..((block + 1) * self.rows).min(self.all_rows)
+    }
+
+    /// Batch and first row of a unit, counted over all heads of the batch.
+    pub(super) fn first_row(&self, unit: usize) -> (usize, usize) {
+        (unit / self.heads, unit % self.heads * self.all_rows)
+    }
+
+    /// Numbers of rows that blocks have.
+    pub(super) fn heights(&self) -> [usize; 2] {
+        [self.rows, self.all_rows - self.blocks.saturating_sub(1) * self.rows]
+    }
+
+    /// Numbers of keys that blocks have.
+    pub(super) fn key_heights(&self) -> [usize; 2] {
+        [self.block.min(self.keys), self.keys - self.keys.saturating_sub(1) / self.block * self.block]
+    }
+
+    /// How many keys, from the first on, the query of a row of a unit sees.
+    #[inline(always)]
+    pub(super) fn visible(&self, row: usize) -> usize {
+        self.forward.visible(row)
+    }
+}

@@ -8,11 +8,11 @@
 //! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.
 
 use super::cut::{Cut, Place};
-use super::operands::{Heads, Roles, add_mask, factor, head, row_at};
+use super::operands::{Heads, Roles, add_mask, factor, head, parts, row_at};
 use super::products::{Left, Products, Right, Sums};
 use super::softmax::{Finite, Row, Step};
 use super::thin;
-use crate::kernels::access::View;
+use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
@@ -137,9 +137,6 @@ impl Kernel for Forward {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();
-        if dst.dims().contains(&0) {
-            return Ok(());
-        }
         let bound = |arg| Heads::of((simd, ctx), &self.attr, arg);
         let on = Attention {
             simd,
@@ -150,6 +147,7 @@ impl Kernel for Forward {
             mask: if self.mask == SdpaMask::Buffer { Some(Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?)) } else { None },
             factor: factor(simd, ctx, self.scale)?,
             dst,
+            kept: View::optional(simd, ctx, Arg::WORKSPACE)?,
         };
         let (cut, executor) = (&self.cut, ctx.executor);
         let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
@@ -179,6 +177,7 @@ struct Attention<'a> {
     mask: Option<Broadcast<'a>>,
     factor: f32,
     dst: View<'a>,
+    kept: Option<View<'a>>,
 }
 
 /// Numbers in the place of rows.
@@ -198,7 +197,16 @@ impl Attention<'_> {
             let share = state.share();
             let result = &mut result[..values];
             result.iter_mut().for_each(|x| *x *= share);
-            self.dst.write(&row_at(at.batch, row, self.kernel.cut.queries), 3, result);
+            let pos = row_at(at.batch, row, self.kernel.cut.queries);
+            self.dst.write(&pos, 3, result);
+            self.keep(&pos, *state);
+        }
+    }
+
+    /// Keeps for training what is known of a row.
+    fn keep(&self, pos: &Pos, row: Row) {
+        if let Some(kept) = &self.kept {
+            kept.write(pos, 2, &[row.logarithm()]);
         }
     }
 
@@ -207,16 +215,9 @@ impl Attention<'_> {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let (results, rows) = own.split_at_mut(sizes.lens[4]);
         let rows = &mut rows_in(rows)[..at.rows.len()];
-        let mut rest = space;
-        let mut take = |len: usize| rest.split_off_mut(..len).unwrap_or_default();
-        let mut worker = Worker {
-            queries: take(sizes.lens[0]),
-            keys: take(sizes.lens[1]),
-            values: take(sizes.lens[2]),
-            scores: take(sizes.lens[3]),
-            line: take(sizes.lens[6]),
-            results,
-        };
+        let [queries, keys, values, scores, .., line] = sizes.lens;
+        let [queries, keys, values, scores, line] = parts(space, [queries, keys, values, scores, line]);
+        let mut worker = Worker { queries, keys, values, scores, results, line };
         rows.fill(Row::NONE);
         let end = at.keys.end.min(cut.reach(&at.rows));
         if end <= at.keys.start {
@@ -234,11 +235,8 @@ impl Attention<'_> {
         let Forward { cut, space: sizes, .. } = self.kernel;
         self.score(at, &keys, on);
         if let Some(mask) = &self.mask {
-            for (row, scores) in at.rows.clone().zip(on.scores.chunks_mut(sizes.score)) {
-                let mut pos = row_at(at.batch, row, cut.queries);
-                pos[3] = keys.start as i64;
-                add_mask(self.simd, mask, &pos, &mut scores[..keys.len()], on.line);
-            }
+            let of = (at.rows.clone(), &keys);
+            add_mask(self.simd, (mask, at.batch, cut.queries), of, (on.scores, sizes.score), on.line);
         }
         self.simd.run(Step {
             scores: on.scores,
@@ -299,6 +297,7 @@ impl Attention<'_> {
             let sum = (0..cut.parts).map(|p| if state(p).sum == 0.0 { 0.0 } else { state(p).sum * factor(p) }).sum();
             let share = Row { largest, sum }.share();
             let mut pos = row_at(at.batch, row, cut.queries);
+            self.keep(&pos, Row { largest, sum });
             for start in (0..cut.values).step_by(CHUNK) {
                 let mut line = [0.0; CHUNK];
                 let line = &mut line[..CHUNK.min(cut.values - start)];
@@ -325,7 +324,7 @@ impl Body for AddTo<'_> {
 }
 
 /// The product of exponentials by values some of which are not finite: what is masked out does not count, whatever its value.
-fn counted(left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+pub(super) fn counted(left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
     for (weights, to) in left.numbers.chunks(left.step).zip(numbers.chunks_mut(step)).take(left.rows) {
         if !add {

@@ -1,5 +1,6 @@
 //! Rows of attention: blocks of queries by blocks of keys, scores in the second cache only.
 
+mod backward;
 mod cut;
 mod forward;
 mod operands;
@@ -10,6 +11,7 @@ mod thin;
 use crate::ops::{fallback, support};
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_spec::op::Sdpa;
 use oxidnn_spec::{Op, Problem};
 use products::Products;
 
@@ -28,9 +30,21 @@ fn portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 
 fn plan(problem: &Problem, target: &CpuTarget, products: Products) -> Result<Box<dyn Plan>, Skip> {
     support::known(problem)?;
-    RowPlan::resolved(problem, target, |problem| {
-        support::dense(problem)?;
-        let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
-        forward::Forward::new(op, &problem.attr, products, target.threads)
-    })
+    let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
+    if [&op.q, &op.k, &op.v].iter().any(|t| t.is_empty()) {
+        return Err(Skip::Shape("empty"));
+    }
+    if op.prop.is_forward() {
+        return RowPlan::resolved(problem, target, |problem| forward::Forward::new(resolved(problem)?, &problem.attr, products, target.threads));
+    }
+    RowPlan::resolved(problem, target, |problem| backward::Backward::new(resolved(problem)?, &problem.attr, products, target.threads))
+}
+
+/// The operation, its layouts resolved.
+fn resolved(problem: &Problem) -> Result<&Sdpa, Skip> {
+    support::dense(problem)?;
+    match &problem.op {
+        Op::Sdpa(op) => Ok(op),
+        _ => Err(Skip::Op("anything but attention")),
+    }
 }

@@ -121,6 +121,12 @@ impl<'a> Heads<'a> {
     }
 }
 
+/// Takes parts of the given lengths from the front of a worker's scratch.
+pub(super) fn parts<const N: usize>(space: &mut [f32], lens: [usize; N]) -> [&mut [f32]; N] {
+    let mut rest = space;
+    lens.map(|len| rest.split_off_mut(..len).unwrap_or_default())
+}
+
 /// What scores are multiplied by.
 pub(super) fn factor(simd: Simd, ctx: &Ctx<'_>, kind: SdpaScale) -> Result<f32, Error> {
     if kind == SdpaScale::None {
@@ -133,11 +139,21 @@ pub(super) fn factor(simd: Simd, ctx: &Ctx<'_>, kind: SdpaScale) -> Result<f32, 
     Ok(if kind == SdpaScale::Divide { 1.0 / scale[0] } else { scale[0] })
 }
 
-/// Adds a mask to a line of scores.
-pub(super) fn add_mask(simd: Simd, mask: &Broadcast<'_>, pos: &Pos, scores: &mut [f32], line: &mut [f32]) {
-    let line = &mut line[..scores.len()];
-    mask.line(pos, 3, line);
-    simd.run(Add(scores, line));
+/// Adds a mask to the scores, `step` apart, of rows of a batch by some keys.
+pub(super) fn add_mask(
+    simd: Simd,
+    (mask, batch, queries): (&Broadcast<'_>, usize, usize),
+    (rows, keys): (Range<usize>, &Range<usize>),
+    (scores, step): (&mut [f32], usize),
+    line: &mut [f32],
+) {
+    let line = &mut line[..keys.len()];
+    for (row, scores) in rows.zip(scores.chunks_mut(step)) {
+        let mut pos = row_at(batch, row, queries);
+        pos[3] = keys.start as i64;
+        mask.line(&pos, 3, line);
+        simd.run(Add(&mut scores[..keys.len()], line));
+    }
 }
 
 struct Add<'a>(&'a mut [f32], &'a [f32]);

@@ -28,10 +28,71 @@ impl Row {
         if self.largest == f32::NEG_INFINITY { 0.0 } else { self.largest }
     }
 
+    /// The logarithm of the sum of exponentials, minus infinity where no key counts.
+    pub(super) fn logarithm(self) -> f32 {
+        if self.sum == 0.0 { f32::NEG_INFINITY } else { self.largest + self.sum.ln() }
+    }
+
     /// What the result is multiplied by in the end: 0 where no key counts.
     #[inline(always)]
     pub(super) fn share(self) -> f32 {
         if self.sum == 0.0 { 0.0 } else { 1.0 / self.sum }
+    }
+}
+
+/// Replaces the scores of a block by weights, of rows the logarithms of whose sums are known.
+pub(super) struct Weights<'a, F> {
+    /// Scores, row by row, in whole vectors.
+    pub(super) scores: &'a mut [f32],
+    /// Distance of the rows of scores.
+    pub(super) step: usize,
+    /// Columns of the block; those behind become 0 up to the vector's end.
+    pub(super) columns: usize,
+    /// How many of a row's columns count.
+    pub(super) visible: F,
+    /// The logarithms, one a row.
+    pub(super) kept: &'a [f32],
+}
+
+impl<F: Fn(usize) -> usize> Body for Weights<'_, F> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Weights { scores, step, columns, visible, kept } = self;
+        let whole = columns.next_multiple_of(W);
+        for (i, (scores, kept)) in scores.chunks_mut(step).zip(kept).enumerate() {
+            let scores = &mut scores[..whole];
+            scores[visible(i)..].fill(f32::NEG_INFINITY);
+            let reference = Row { largest: *kept, sum: 0.0 }.reference();
+            scores.iter_mut().for_each(|s| *s = Lane::<FMA>(*s - reference).exp().0);
+        }
+    }
+}
+
+/// Replaces gradients of weights by those of scores: `s = w (d - own)`.
+pub(super) struct Changes<'a> {
+    /// Weights and their gradients, row by row.
+    pub(super) weights: &'a [f32],
+    pub(super) changes: &'a mut [f32],
+    /// Distance of rows.
+    pub(super) step: usize,
+    pub(super) columns: usize,
+    /// What a row's weights have in common: the product of the result and its gradient.
+    pub(super) own: &'a [f32],
+}
+
+impl Body for Changes<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Changes { weights, changes, step, columns, own } = self;
+        for ((weights, changes), own) in weights.chunks(step).zip(changes.chunks_mut(step)).zip(own) {
+            for (change, weight) in changes[..columns].iter_mut().zip(&weights[..columns]) {
+                *change = if *weight == 0.0 { 0.0 } else { *weight * (*change - own) };
+            }
+        }
     }
 }
 

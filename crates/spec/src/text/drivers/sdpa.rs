@@ -1,7 +1,8 @@
 //! Scaled dot-product attention.
 
 use super::pointwise::tags;
-use crate::op::{Sdpa, SdpaMask, SdpaScale};
+use super::{dir, dir_name};
+use crate::op::{Sdpa, SdpaDiff, SdpaMask, SdpaScale};
 use crate::text::error::{ParseError, Result};
 use crate::text::line::{Line, vector};
 use crate::text::values::{Rest, Values, dtype, name_in, plain, shapes};
@@ -11,6 +12,7 @@ use crate::{Dims, Op, Tensor};
 pub(super) const SDPA: Driver = Driver {
     name: "sdpa",
     options: &[
+        opt("dir", "FWD_I"),
         opt("dt", "f32"),
         opt("tag", "abx"),
         opt("mask", "none"),
@@ -49,13 +51,17 @@ fn sdpa(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let mask = (mask_kind == SdpaMask::Buffer).then(|| plain(scores, v.read("mask-dt", dtype)?)).transpose()?;
     let scale = (scale_kind != SdpaScale::None).then(|| vector(1, v.read("scale-dt", dtype)?)).transpose()?;
     let mut next = || tensors.next().ok_or_else(|| ParseError::new(descriptor, "three shapes"));
-    let op = Sdpa { q: next()?, k: next()?, v: next()?, dst: next()?, mask, scale, mask_kind, scale_kind };
+    let (prop, _) = dir(v)?;
+    let [q, k, v, dst] = [next()?, next()?, next()?, next()?];
+    let diff = (!prop.is_forward()).then(|| SdpaDiff { q: q.clone(), k: k.clone(), v: v.clone(), dst: dst.clone() });
+    let op = Sdpa { prop, q, k, v, mask, scale, dst, diff, workspace: None, mask_kind, scale_kind };
     Ok((Op::Sdpa(op), FillHints::default()))
 }
 
 fn write_sdpa(op: &Op, line: &mut Line) {
     let Op::Sdpa(s) = op else { return };
     let all = [&s.q, &s.k, &s.v, &s.dst];
+    line.set("dir", dir_name(s.prop, false));
     line.dtypes("dt", &all.map(|t| t.dtype));
     tags(line, "tag", &all);
     line.set("mask", name_in(&MASKS, s.mask_kind));

@@ -39,6 +39,10 @@ const SDPA: Labels = &[
     ("msk", &[Arg::SRC_3]),
     ("scl", &[Arg::SCALE]),
     ("dst", &[Arg::DST]),
+    ("diff_qry", &[Arg::DIFF_SRC]),
+    ("diff_key", &[Arg::DIFF_SRC_1]),
+    ("diff_val", &[Arg::DIFF_SRC_2]),
+    ("diff_dst", &[Arg::DIFF_DST]),
 ];
 
 fn labels(op: &Op) -> Labels {

@@ -129,7 +129,7 @@ fn old_head(text: &str) -> Option<(&str, &str)> {
 
 fn direction(driver: &str, prop: &str, memories: &[Memory], words: &mut Vec<String>) {
     let Some((_, dir)) = PROPS.iter().find(|(name, _)| *name == prop) else { return };
-    if matches!(driver, "matmul" | "reorder" | "binary" | "reduction" | "concat" | "sum" | "sdpa") {
+    if matches!(driver, "matmul" | "reorder" | "binary" | "reduction" | "concat" | "sum") {
         return;
     }
     let bias = memories.iter().any(|m| m.label == "bia");

@@ -1,0 +1,415 @@
+//! The gradients of attention: scores are computed again from what training kept, the logarithm of every row's sum.
+//!
+//! A task has a part of the keys of a head. Block by block of them it meets all queries of the heads that share it, block by block: scores and
+//! from these the weights, products of gradients and values and from these the gradients of scores, and three products more: the gradients of
+//! values and keys stay in the second cache until their block is done, those of queries are added to memory of the task's own. Tasks' shares of
+//! them are added up behind all tasks, in the order of the keys.
+//!
+//! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.
+
+use super::cut::BackwardCut;
+use super::forward::counted;
+use super::operands::{Heads, Roles, add_mask, factor, head, parts, row_at};
+use super::products::{Left, Products, Right, Sums};
+use super::softmax::{Changes, Finite, Weights};
+use crate::kernels::access::{Axis, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::tile::pack::{self, Form, Plain};
+use crate::ops::support;
+use crate::row::Kernel;
+use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
+use oxidnn_spec::{Arg, Attr, Error};
+use std::ops::Range;
+
+/// A head of keys or of values: its first matrix dimension as depth, or its second.
+const DOWN: Roles = Roles { depth: 2, column: 3 };
+const ACROSS: Roles = Roles { depth: 3, column: 2 };
+/// Numbers beyond those of a row: they keep rows off each other's cache sets.
+const SKEW: usize = 16;
+
+/// The gradients of attention.
+#[derive(Debug)]
+pub(super) struct Backward {
+    cut: BackwardCut,
+    products: Products,
+    attr: Attr,
+    mask: SdpaMask,
+    scale: SdpaScale,
+    workers: usize,
+    space: Space,
+    /// Numbers of scratch of all workers, and of the gradients of queries of all tasks.
+    scratch: [usize; 2],
+}
+
+/// Numbers of a worker's scratch.
+#[derive(Clone, Copy, Debug)]
+struct Space {
+    /// Distances of rows of queries, of results, of scores.
+    query: usize,
+    result: usize,
+    score: usize,
+    /// Columns of panels of keys, of the numbers of a key, of the numbers of a value.
+    widths: [usize; 3],
+    /// The numbers of a key and of a value in whole panels.
+    depth: usize,
+    values: usize,
+    lens: [usize; PARTS],
+}
+
+/// Parts of a worker's scratch.
+const PARTS: usize = 15;
+
+/// A worker's scratch.
+struct Worker<'s> {
+    queries: &'s mut [f32],
+    /// Gradients of results, and the results.
+    changes: &'s mut [f32],
+    results: &'s mut [f32],
+    /// Panels: keys by their numbers, numbers by keys, keys by numbers of values; of queries and of gradients of results.
+    keys: &'s mut [f32],
+    keys_across: &'s mut [f32],
+    values: &'s mut [f32],
+    query_panels: &'s mut [f32],
+    change_panels: &'s mut [f32],
+    weights: &'s mut [f32],
+    diff_scores: &'s mut [f32],
+    /// Sums of the gradients of the block's keys and values, key by key.
+    diff_keys: &'s mut [f32],
+    diff_values: &'s mut [f32],
+    /// Of every row: what training kept, and the product of the result and its gradient.
+    kept: &'s mut [f32],
+    own: &'s mut [f32],
+    line: &'s mut [f32],
+}
+
+impl Space {
+    /// `None` on overflow.
+    fn new(cut: &BackwardCut, products: &Products) -> Option<Space> {
+        let widths = [products.width(cut.keys), products.width(cut.depth), products.width(cut.values)];
+        let up = |size: usize, unit: usize| size.checked_next_multiple_of(unit.max(1));
+        let (block, depth, values) = (up(cut.block, widths[0])?, up(cut.depth, widths[1])?, up(cut.values, widths[2])?);
+        let (query, result, score) = (up(cut.depth, 16)?.checked_add(SKEW)?, up(cut.values, 16)?.checked_add(SKEW)?, block + SKEW);
+        let area = |rows: usize, columns: usize| up(rows.checked_mul(columns)?, 16);
+        let lens = [
+            area(cut.rows, query)?,
+            area(cut.rows, result)?,
+            area(cut.rows, result)?,
+            area(cut.depth, block)?,
+            area(cut.block, depth)?,
+            area(cut.values, block)?,
+            area(cut.rows, depth)?,
+            area(cut.rows, values)?,
+            area(cut.rows, score)?,
+            area(cut.rows, score)?,
+            area(cut.block, depth)?,
+            area(cut.block, values)?,
+            up(cut.all_rows, 16)?,
+            up(cut.all_rows, 16)?,
+            // Also a line of one number of every key.
+            up(block, 16)?,
+        ];
+        Some(Space { query, result, score, widths, depth, values, lens })
+    }
+
+    fn worker<'s>(&self, space: &'s mut [f32]) -> Worker<'s> {
+        let [
+            queries,
+            changes,
+            results,
+            keys,
+            keys_across,
+            values,
+            query_panels,
+            change_panels,
+            weights,
+            diff_scores,
+            diff_keys,
+            diff_values,
+            kept,
+            own,
+            line,
+        ] = parts(space, self.lens);
+        Worker {
+            queries,
+            changes,
+            results,
+            keys,
+            keys_across,
+            values,
+            query_panels,
+            change_panels,
+            weights,
+            diff_scores,
+            diff_keys,
+            diff_values,
+            kept,
+            own,
+            line,
+        }
+    }
+}
+
+impl Backward {
+    /// The kernel with its bytes of scratch.
+    ///
+    /// # Errors
+    /// [`Skip`] for types that packing does not convert.
+    pub(super) fn new(op: &Sdpa, attr: &Attr, products: Products, workers: usize) -> Result<(Backward, usize), Skip> {
+        let overflow = || Skip::Shape("scratch exceeds the address space");
+        for t in [Some(&op.q), Some(&op.k), Some(&op.v), Some(&op.dst), op.mask.as_ref()].into_iter().flatten() {
+            support::operand_type(t.dtype)?;
+        }
+        let cut = BackwardCut::new(op, &products);
+        let space = Space::new(&cut, &products).ok_or_else(overflow)?;
+        let each = space.lens.iter().try_fold(0usize, |sum, len| sum.checked_add(*len));
+        let all = each.and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
+        let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or_else(overflow)?;
+        let scratch = [all, pieces];
+        let bytes = booked(&scratch).ok_or_else(overflow)?;
+        Ok((Backward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
+    }
+
+    /// Numbers of the gradients of queries of a task.
+    fn piece(cut: &BackwardCut, space: &Space) -> Option<usize> {
+        cut.all_rows.checked_mul(space.depth)?.checked_next_multiple_of(16)
+    }
+}
+
+impl Kernel for Backward {
+    fn prepare(&self) -> Result<(), Error> {
+        let [keys, depth, values] = self.space.widths;
+        let (rows, columns) = (self.cut.heights(), self.cut.key_heights());
+        for (heights, transposed, width) in [(rows, false, keys), (rows, false, depth), (columns, true, depth), (columns, true, values)] {
+            self.products.prepare(&heights, transposed, width)?;
+        }
+        Ok(())
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let diffs = [Arg::DIFF_SRC, Arg::DIFF_SRC_1, Arg::DIFF_SRC_2].map(|arg| View::of(simd, ctx, arg));
+        let [diff_q, diff_k, diff_v] = diffs;
+        let (diff_q, diff_k, diff_v) = (diff_q?, diff_k?, diff_v?);
+        [&diff_q, &diff_k, &diff_v].into_iter().for_each(View::zero_padding);
+        let bound = |arg| Heads::of((simd, ctx), &self.attr, arg);
+        let on = Gradients {
+            simd,
+            kernel: self,
+            q: bound(Arg::SRC)?,
+            k: bound(Arg::SRC_1)?,
+            v: bound(Arg::SRC_2)?,
+            dst: bound(Arg::DST)?,
+            diff_dst: bound(Arg::DIFF_DST)?,
+            mask: if self.mask == SdpaMask::Buffer { Some(Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?)) } else { None },
+            kept: View::of(simd, ctx, Arg::WORKSPACE)?,
+            factor: factor(simd, ctx, self.scale)?,
+            diff_q,
+            diff_k,
+            diff_v,
+        };
+        let (cut, executor) = (&self.cut, ctx.executor);
+        let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
+        let piece = Backward::piece(cut, &self.space).unwrap_or(0);
+        let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {
+            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.worker(space));
+        });
+        let pieces = &*pieces.into_slice();
+        executor.run(self.workers.min(executor.threads()), cut.units() * cut.blocks, &|_, task| {
+            let (unit, block) = (task / cut.blocks, task % cut.blocks);
+            on.join(unit, cut.block_rows(block), &pieces[unit * cut.parts * piece..][..cut.parts * piece]);
+        });
+        Ok(())
+    }
+}
+
+/// An execution.
+struct Gradients<'a> {
+    simd: Simd,
+    kernel: &'a Backward,
+    q: Heads<'a>,
+    k: Heads<'a>,
+    v: Heads<'a>,
+    dst: Heads<'a>,
+    diff_dst: Heads<'a>,
+    mask: Option<Broadcast<'a>>,
+    kept: View<'a>,
+    factor: f32,
+    diff_q: View<'a>,
+    diff_k: View<'a>,
+    diff_v: View<'a>,
+}
+
+impl Gradients<'_> {
+    /// A part of the keys by all rows of their unit.
+    fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<'_>) {
+        let cut = &self.kernel.cut;
+        diff_queries.fill(0.0);
+        self.own(unit, &mut on);
+        for start in keys.clone().step_by(cut.block) {
+            let block = start..(start + cut.block).min(keys.end);
+            self.keys(unit, &block, diff_queries, &mut on);
+        }
+    }
+
+    /// What is known of every row: what training kept, and the product of the result and its gradient.
+    fn own(&self, unit: usize, on: &mut Worker<'_>) {
+        let Backward { cut, space, .. } = self.kernel;
+        let (batch, first) = cut.first_row(unit);
+        Axis::new(&[1, 2], self.kept.dims()).read(&self.kept, &head(batch, 0), first, &mut on.kept[..cut.all_rows]);
+        for block in 0..cut.blocks {
+            let rows = cut.block_rows(block);
+            let of = first + rows.start..first + rows.end;
+            self.dst.rows(batch, &of, 1.0, (on.results, space.result));
+            self.diff_dst.rows(batch, &of, 1.0, (on.changes, space.result));
+            let own = &mut on.own[rows];
+            self.simd.run(Dots { a: on.results, b: on.changes, step: space.result, size: cut.values, to: own });
+        }
+    }
+
+    /// A block of keys by all rows.
+    fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<'_>) {
+        let Backward { cut, space, .. } = self.kernel;
+        let pos = head(unit / cut.heads, unit % cut.heads);
+        self.k.panels(&pos, DOWN, (0..cut.depth, keys.clone()), space.widths[0], on.keys);
+        self.k.panels(&pos, ACROSS, (keys.clone(), 0..cut.depth), space.widths[1], on.keys_across);
+        self.v.panels(&pos, ACROSS, (0..cut.values, keys.clone()), space.widths[0], on.values);
+        on.diff_keys.fill(0.0);
+        on.diff_values.fill(0.0);
+        for block in 0..cut.blocks {
+            let rows = cut.block_rows(block);
+            if rows.clone().any(|row| cut.visible(row) > keys.start) {
+                let diff = &mut diff_queries[rows.start * space.depth..rows.end * space.depth];
+                self.block(unit, (rows, keys), diff, on);
+            }
+        }
+        let mut store = |to: &View<'_>, (key, number): (usize, usize), (from, step): (&[f32], usize), size: usize| {
+            let mut pos = pos;
+            if to.stride(key) == Some(1) && keys.len() > 1 {
+                pos[key] = keys.start as i64;
+                for c in 0..size {
+                    let line = &mut on.line[..keys.len()];
+                    line.iter_mut().enumerate().for_each(|(j, x)| *x = from[j * step + c]);
+                    pos[number] = c as i64;
+                    to.write(&pos, key, line);
+                }
+                return;
+            }
+            for (key_at, row) in keys.clone().zip(from.chunks(step)) {
+                pos[key] = key_at as i64;
+                to.write(&pos, number, &row[..size]);
+            }
+        };
+        store(&self.diff_k, (3, 2), (on.diff_keys, space.depth), cut.depth);
+        store(&self.diff_v, (2, 3), (on.diff_values, space.values), cut.values);
+    }
+
+    /// A block of rows by a block of keys.
+    fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<'_>) {
+        let Backward { cut, products, space, .. } = self.kernel;
+        let (batch, first) = cut.first_row(unit);
+        let (of, count) = (first + rows.start..first + rows.end, rows.len());
+        self.q.rows(batch, &of, self.factor, (on.queries, space.query));
+        self.diff_dst.rows(batch, &of, 1.0, (on.changes, space.result));
+        let plain = |numbers, step| Left { numbers, step, rows: count, transposed: false };
+        let by_keys = |panels| Right { panels, width: space.widths[0], columns: keys.len() };
+        let sums = Sums { numbers: &mut *on.weights, step: space.score, add: false };
+        products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys), cut.depth, sums);
+        if let Some(mask) = &self.mask {
+            add_mask(self.simd, (mask, batch, cut.queries), (of, keys), (&mut *on.weights, space.score), &mut *on.line);
+        }
+        self.simd.run(Weights {
+            scores: &mut *on.weights,
+            step: space.score,
+            columns: keys.len(),
+            visible: |i: usize| cut.visible(rows.start + i).clamp(keys.start, keys.end) - keys.start,
+            kept: &on.kept[rows.clone()],
+        });
+        let sums = Sums { numbers: &mut *on.diff_scores, step: space.score, add: false };
+        products.run(self.simd, &plain(&*on.changes, space.result), &by_keys(&*on.values), cut.values, sums);
+        self.simd.run(Changes {
+            weights: &*on.weights,
+            changes: &mut *on.diff_scores,
+            step: space.score,
+            columns: keys.len(),
+            own: &on.own[rows],
+        });
+        self.add(count, keys.len(), diff_queries, on);
+    }
+
+    /// Adds what the weights and their gradients give to the gradients of values, keys and queries.
+    fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<'_>) {
+        let Backward { cut, products, space, .. } = self.kernel;
+        let [_, by_depth, by_value] = space.widths;
+        let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };
+        self.panels((&*on.changes, space.result), (rows, cut.values), by_value, &mut *on.change_panels);
+        let right = Right { panels: &*on.change_panels, width: by_value, columns: cut.values };
+        let sums = Sums { numbers: &mut *on.diff_values, step: space.values, add: true };
+        products.run(self.simd, &across(&*on.weights), &right, rows, sums);
+        self.panels((&*on.queries, space.query), (rows, cut.depth), by_depth, &mut *on.query_panels);
+        let right = Right { panels: &*on.query_panels, width: by_depth, columns: cut.depth };
+        let sums = Sums { numbers: &mut *on.diff_keys, step: space.depth, add: true };
+        products.run(self.simd, &across(&*on.diff_scores), &right, rows, sums);
+        let left = Left { numbers: &*on.diff_scores, step: space.score, rows, transposed: false };
+        let right = Right { panels: &*on.keys_across, width: by_depth, columns: cut.depth };
+        let sums = Sums { numbers: diff_queries, step: space.depth, add: true };
+        if self.simd.run(Finite(&on.keys_across[..keys * space.depth])) {
+            products.run(self.simd, &left, &right, keys, sums);
+        } else {
+            counted(&left, &right, keys, sums);
+        }
+    }
+
+    /// Rows as panels, each row a depth.
+    fn panels(&self, (rows, step): (&[f32], usize), (depth, columns): (usize, usize), width: usize, to: &mut [f32]) {
+        let from = Plain { bytes: bytemuck::cast_slice(rows), depth: step * 4, column: 4 };
+        pack::panels(self.simd, &from, 0..depth, 0..columns, Form { size: 4, together: 1, width }, to);
+    }
+
+    /// Adds up what all parts of the keys give to the gradients of a block of queries, and writes them.
+    fn join(&self, unit: usize, rows: Range<usize>, pieces: &[f32]) {
+        let Backward { cut, space, .. } = self.kernel;
+        let (batch, first) = cut.first_row(unit);
+        let piece = pieces.len() / cut.parts;
+        let mut line = [0.0; 128];
+        for row in rows {
+            let mut pos = row_at(batch, first + row, cut.queries);
+            for start in (0..cut.depth).step_by(line.len()) {
+                let line = &mut line[..(cut.depth - start).min(128)];
+                let part = |p: usize| &pieces[p * piece + row * space.depth + start..];
+                line.iter_mut().zip(part(0)).for_each(|(x, y)| *x = *y);
+                (1..cut.parts).for_each(|p| line.iter_mut().zip(part(p)).for_each(|(x, y)| *x += y));
+                line.iter_mut().for_each(|x| *x *= self.factor);
+                pos[3] = start as i64;
+                self.diff_q.write(&pos, 3, line);
+            }
+        }
+    }
+}
+
+/// Products of rows by rows.
+struct Dots<'a> {
+    a: &'a [f32],
+    b: &'a [f32],
+    step: usize,
+    size: usize,
+    to: &'a mut [f32],
+}
+
+impl Body for Dots<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Dots { a, b, step, size, to } = self;
+        for ((a, b), to) in a.chunks(step).zip(b.chunks(step)).zip(to) {
+            let ((a, a_rest), (b, b_rest)) = (a[..size].as_chunks::<W>(), b[..size].as_chunks::<W>());
+            let mut sums = [0.0; W];
+            for (a, b) in a.iter().zip(b) {
+                sums = std::array::from_fn(|j| sums[j] + a[j] * b[j]);
+            }
+            *to = sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>();
+        }
+    }
+}
