@@ -209,7 +209,7 @@ impl Kernel for Backward {
             diff_k,
             diff_v,
         };
-        let (cut, executor) = (&self.cut, ctx.executor);
+        let (cut, executor) = (&self.cut, ctx.executor());
         let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
         let piece = Backward::piece(cut, &self.space).unwrap_or(0);
         let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {

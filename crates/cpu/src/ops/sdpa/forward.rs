@@ -149,7 +149,7 @@ impl Kernel for Forward {
             dst,
             kept: View::optional(simd, ctx, Arg::WORKSPACE)?,
         };
-        let (cut, executor) = (&self.cut, ctx.executor);
+        let (cut, executor) = (&self.cut, ctx.executor());
         let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
         if cut.parts == 1 {
             space.work(executor, self.workers, cut.row_blocks(), &|task, space| on.whole(&cut.place(task, 0), space));
