@@ -294,7 +294,10 @@ def rule_table(driver, opts, desc):
     if driver == "sdpa":
         q, k, v = parts
         need(q[0] == k[0] == v[0] and k[1] == v[1] and q[1] % k[1] == 0 and q[3] == k[2] and k[3] == v[2], "sdpa")
-        return q, triple(opts["dt"], 4), {}
+        types = triple(opts["dt"], 4)
+        whole = any(t[0] in "su" for t in types)
+        need(not whole or not opts.get("dir", "").startswith("BWD"), "gradients of whole numbers")
+        return q, types, {"src1": (k, types[1]), "src2": (v, types[2])}
     return check_shapes(driver, opts, parts)
 
 
