@@ -121,7 +121,8 @@ impl Attention<'_> {
 
     /// The gradients of queries, keys and values, one head of keys after the other.
     fn backward<'a>(&self, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {
-        let given = Given { dst: View::of(args, Arg::DST)?, diff_dst: View::of(args, Arg::DIFF_DST)?, kept: View::of(args, Arg::WORKSPACE)? };
+        let given =
+            Given { dst: View::of(args, Arg::DST)?, diff_dst: View::of(args, Arg::DIFF_DST)?, kept: View::of(args, Arg::WORKSPACE)? };
         let tails = [Arg::DIFF_SRC, Arg::DIFF_SRC_1, Arg::DIFF_SRC_2].map(|arg| Epilogue::new(attr, args, arg));
         let [diff_q, diff_k, diff_v] = tails;
         let (diff_q, diff_k, diff_v) = (diff_q?, diff_k?, diff_v?);

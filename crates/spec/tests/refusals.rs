@@ -95,6 +95,10 @@ const LINES: &[(&str, &str)] = &[
     ("--rnn --alg=VANILLA_GRU --with-peephole=true l1t2mb2slc4", "wei2"),
     ("--sdpa 2x3x4x8:2x2x8x6:2x2x6x8", "src1"),
     ("--sdpa --dt=s8 2x2x4x8:2x2x8x6:2x2x6x8", "data types"),
+    ("--sdpa --dir=BWD_D 2x2x4x8:2x2x8x6:2x2x6x8", "propagation kind"),
+    ("--sdpa --dir=BWD_DW --dt=f32:s8:s8:f32 2x2x4x8:2x2x8x6:2x2x6x8", "data types"),
+    ("--sdpa --dir=BWD_DW --attr-scales=src1:per_dim_3 2x2x4x8:2x2x8x6:2x2x6x8", "scales"),
+    ("--sdpa --attr-zero-points=src1:per_dim_3 2x2x4x8:2x2x8x6:2x2x6x8", "zero points"),
 ];
 
 #[test]

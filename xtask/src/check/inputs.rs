@@ -28,7 +28,7 @@ const DRIVERS: &[(&str, usize)] = &[
     ("shuffle", 400),
     ("concat", 400),
     ("sum", 400),
-    ("sdpa", 400),
+    ("sdpa", 800),
 ];
 
 /// The least number of lines of a `smoke.txt`.

@@ -96,10 +96,7 @@ operands!(Sdpa { prop, q, k, v, mask, scale, dst, diff, workspace }, o => {
 /// Data types.
 pub(super) const TYPES: TypeTable = TypeTable {
     columns: &["q", "k", "v", "dst", "mask", "scale"],
-    rows: &[
-        row(Pass::Forward, &[FP, FP.or(X8).or(INT4), FP.or(X8).or(INT4), FP, FP, FP]),
-        row(Pass::Backward, &[FP, FP, FP, FP, FP, FP]),
-    ],
+    rows: &[row(Pass::Forward, &[FP, FP.or(X8).or(INT4), FP.or(X8).or(INT4), FP, FP, FP]), row(Pass::Backward, &[FP, FP, FP, FP, FP, FP])],
 };
 
 impl Sdpa {

@@ -206,7 +206,8 @@ fn attention(op: &Sdpa, arg: Arg, size: &dyn Fn(Arg) -> f64) -> f64 {
     let root = |tensor: &Tensor, d: usize| (tensor.dims()[d].max(1) as f64).sqrt();
     let factor = if op.scale_kind == SdpaScale::Divide { 1.0 / size(Arg::SCALE) } else { size(Arg::SCALE) };
     // Of a score, and of its gradient.
-    let (score, change) = (size(Arg::SRC) * size(Arg::SRC_1) * root(&op.q, 3) * factor, size(Arg::DIFF_DST) * size(Arg::SRC_2) * root(&op.v, 3));
+    let (score, change) =
+        (size(Arg::SRC) * size(Arg::SRC_1) * root(&op.q, 3) * factor, size(Arg::DIFF_DST) * size(Arg::SRC_2) * root(&op.v, 3));
     let queries = root(&op.q, 1) / root(&op.k, 1) * root(&op.q, 2);
     match arg {
         Arg::WORKSPACE => score,

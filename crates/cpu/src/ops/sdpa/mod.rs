@@ -35,7 +35,9 @@ fn plan(problem: &Problem, target: &CpuTarget, products: Products) -> Result<Box
         return Err(Skip::Shape("empty"));
     }
     if op.prop.is_forward() {
-        return RowPlan::resolved(problem, target, |problem| forward::Forward::new(resolved(problem)?, &problem.attr, products, target.threads));
+        return RowPlan::resolved(problem, target, |problem| {
+            forward::Forward::new(resolved(problem)?, &problem.attr, products, target.threads)
+        });
     }
     RowPlan::resolved(problem, target, |problem| backward::Backward::new(resolved(problem)?, &problem.attr, products, target.threads))
 }

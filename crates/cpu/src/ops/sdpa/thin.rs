@@ -8,6 +8,8 @@ use crate::kernels::multiversion::{Body, Simd};
 pub(super) const ROWS: usize = 8;
 /// Lines that are added at a time, and vectors that are summed apart.
 const APART: usize = 4;
+/// Numbers of lines that meet all rows before the next ones do.
+const NEAR: usize = 4096;
 
 /// A matrix in lines.
 #[derive(Clone, Copy, Debug)]
@@ -24,15 +26,21 @@ pub(super) struct Lines<'a> {
 /// `counted`, whatever their numbers are.
 pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, ([depth, columns], counted): ([usize; 2], bool), sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
-    for (row, to) in left.numbers.chunks(left.step).zip(numbers.chunks_mut(step)).take(left.rows) {
-        let (row, to) = (&row[..depth], &mut to[..columns]);
-        if !add {
-            to.fill(0.0);
-        }
-        if right.of_columns {
-            simd.run(Columns { row, right: *right, to });
-        } else {
-            simd.run(Depths { row, right: *right, counted, to });
+    if !add {
+        numbers.chunks_mut(step).take(left.rows).for_each(|row| row[..columns].fill(0.0));
+    }
+    // A few lines meet all rows while they are in the first cache.
+    let (lines, len) = if right.of_columns { (columns, depth) } else { (depth, columns) };
+    let few = (NEAR / len.max(1)).next_multiple_of(APART).max(APART);
+    for first in (0..lines).step_by(few) {
+        let count = few.min(lines - first);
+        let right = Lines { numbers: &right.numbers[first * right.step..], ..*right };
+        for (row, to) in left.numbers.chunks(left.step).zip(numbers.chunks_mut(step)).take(left.rows) {
+            if right.of_columns {
+                simd.run(Columns { row: &row[..depth], right, to: &mut to[first..first + count] });
+            } else {
+                simd.run(Depths { row: &row[first..first + count], right, counted, to: &mut to[..columns] });
+            }
         }
     }
 }
@@ -52,8 +60,8 @@ impl Body for Columns<'_> {
         let Columns { row, right, to } = self;
         let (vectors, end) = row.as_chunks::<W>();
         let (fours, rest) = vectors.as_chunks::<APART>();
-        for (line, to) in right.numbers.chunks(right.step.max(1)).zip(to) {
-            let (line, line_end) = line[..row.len()].as_chunks::<W>();
+        for (i, to) in to.iter_mut().enumerate() {
+            let (line, line_end) = right.numbers[i * right.step..][..row.len()].as_chunks::<W>();
             let (line_fours, line_rest) = line.as_chunks::<APART>();
             let mut sums = [Lanes::<W>::ZERO; APART];
             for (a, b) in fours.iter().zip(line_fours) {
