@@ -214,4 +214,18 @@ REAL_SUM = [
 REAL_SDPA = [
     ("--dt=f16 --mask=causal_tl --scale=mul", "1x8x64x64:1x8x64x64:1x8x64x64", 4_194_304),
     ("--dt=bf16 --mask=buffer --scale=div", "2x12x64x64:2x12x64x64:2x12x64x64", 12_582_912),
+    # Several blocks of queries and of keys.
+    ("--dt=f32 --tag=abcd:abdc:abcd:abcd --scale=div", "1x2x300x16:1x1x16x700:1x1x700x24", 16_800_000),
+    ("--dt=f32 --tag=abcd:abdc:abcd:abcd --mask=causal_tl --scale=mul", "1x2x260x40:1x2x40x520:1x2x520x40", 21_632_000),
+    ("--dt=bf16 --tag=acbd:acdb:acbd:acbd --mask=causal_br --scale=mul", "1x4x150x32:1x2x32x600:1x2x600x32", 23_040_000),
+    ("--dt=f16 --mask=buffer --mask-dt=f32", "1x1x210x72:1x1x72x330:1x1x330x80", 10_533_600),
+    ("--dir=BWD_DW --dt=f32 --tag=abcd:abdc:abcd:abcd --scale=div", "1x2x150x16:1x1x16x300:1x1x300x24", 9_000_000),
+    ("--dir=BWD_DW --dt=f32 --mask=causal_br --scale=mul", "1x1x40x8:1x1x8x1100:1x1x1100x16", 2_640_000),
+    ("--dir=BWD_DW --dt=bf16 --tag=acbd:acdb:acbd:acbd --mask=buffer", "1x2x140x32:1x2x32x270:1x2x270x32", 12_096_000),
+    # Decoding: parts of the keys.
+    ("--dt=f32 --tag=abcd:abdc:abcd:abcd --scale=div", "1x2x1x64:1x2x64x2100:1x2x2100x64", 537_600),
+    ("--dir=FWD_D --dt=f32 --mask=buffer --scale=div", "1x8x1x64:1x2x64x1100:1x2x1100x64", 1_126_400),
+    ("--dt=bf16 --tag=acbd:acdb:acbd:acbd --mask=causal_br", "1x8x3x48:1x2x48x1300:1x2x1300x48", 2_995_200),
+    ("--dt=f16:s4:s4:f16 --tag=abcd:abdc:abcd:abcd --attr-scales=src1:per_tensor:f16:32x1+src2:per_tensor:f16:1x32", "1x8x1x64:1x2x64x1088:1x2x1088x64",
+     1_114_112),
 ]
