@@ -8,10 +8,9 @@
 //! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.
 
 use super::cut::BackwardCut;
-use super::forward::counted;
 use super::operands::{Heads, Roles, add_mask, factor, head, parts, row_at};
 use super::products::{Left, Products, Right, Sums};
-use super::softmax::{Changes, Finite, Weights};
+use super::softmax::{Changes, Weights};
 use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::{Body, Simd};
@@ -188,6 +187,10 @@ impl Kernel for Backward {
         Ok(())
     }
 
+    fn table_bytes(&self) -> usize {
+        self.products.table_bytes()
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let diffs = [Arg::DIFF_SRC, Arg::DIFF_SRC_1, Arg::DIFF_SRC_2].map(|arg| View::of(simd, ctx, arg));
         let [diff_q, diff_k, diff_v] = diffs;
@@ -346,19 +349,15 @@ impl Gradients<'_> {
         self.panels((&*on.changes, space.result), (rows, cut.values), by_value, &mut *on.change_panels);
         let right = Right { panels: &*on.change_panels, width: by_value, columns: cut.values };
         let sums = Sums { numbers: &mut *on.diff_values, step: space.values, add: true };
-        products.run(self.simd, &across(&*on.weights), &right, rows, sums);
+        products.weigh(self.simd, &across(&*on.weights), &right, rows, sums);
         self.panels((&*on.queries, space.query), (rows, cut.depth), by_depth, &mut *on.query_panels);
         let right = Right { panels: &*on.query_panels, width: by_depth, columns: cut.depth };
         let sums = Sums { numbers: &mut *on.diff_keys, step: space.depth, add: true };
-        products.run(self.simd, &across(&*on.diff_scores), &right, rows, sums);
+        products.weigh(self.simd, &across(&*on.diff_scores), &right, rows, sums);
         let left = Left { numbers: &*on.diff_scores, step: space.score, rows, transposed: false };
         let right = Right { panels: &*on.keys_across, width: by_depth, columns: cut.depth };
         let sums = Sums { numbers: diff_queries, step: space.depth, add: true };
-        if self.simd.run(Finite(&on.keys_across[..keys * space.depth])) {
-            products.run(self.simd, &left, &right, keys, sums);
-        } else {
-            counted(&left, &right, keys, sums);
-        }
+        products.weigh(self.simd, &left, &right, keys, sums);
     }
 
     /// Rows as panels, each row a depth.

@@ -10,7 +10,7 @@
 use super::cut::{Cut, Place};
 use super::operands::{Heads, Roles, add_mask, factor, head, parts, row_at};
 use super::products::{Left, Products, Right, Sums};
-use super::softmax::{Finite, Row, Step};
+use super::softmax::{Row, Step};
 use super::thin;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
@@ -132,6 +132,10 @@ impl Kernel for Forward {
             return Ok(());
         }
         self.space.widths.iter().try_for_each(|width| self.products.prepare(&self.cut.heights(), false, *width))
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.products.table_bytes()
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
@@ -277,11 +281,7 @@ impl Attention<'_> {
         }
         self.v.panels(&pos, VALUES, part, sizes.widths[1], on.values);
         let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
-        if self.simd.run(Finite(&on.values[..keys.len() * sizes.result])) {
-            products.run(self.simd, &left, &right, keys.len(), sums);
-        } else {
-            counted(&left, &right, keys.len(), sums);
-        }
+        products.weigh(self.simd, &left, &right, keys.len(), sums);
     }
 
     /// Puts together what the parts of the keys have left of a block of rows, and writes it.
@@ -320,20 +320,5 @@ impl Body for AddTo<'_> {
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
         self.0.iter_mut().zip(self.1).for_each(|(x, y)| *x += y * self.2);
-    }
-}
-
-/// The product of exponentials by values some of which are not finite: what is masked out does not count, whatever its value.
-pub(super) fn counted(left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
-    let Sums { numbers, step, add } = sums;
-    for (weights, to) in left.numbers.chunks(left.step).zip(numbers.chunks_mut(step)).take(left.rows) {
-        if !add {
-            to.fill(0.0);
-        }
-        for (k, weight) in weights[..depth].iter().enumerate().filter(|w| *w.1 != 0.0) {
-            for (panel, to) in right.panels.chunks(depth * right.width).zip(to.chunks_mut(right.width)) {
-                to.iter_mut().zip(&panel[k * right.width..]).for_each(|(to, value)| *to += weight * value);
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! a line of them. Panels are computed whole, so rows of the result have room for these.
 
 use crate::kernels::dot::{self, Rows, Tap, panel_width};
-use crate::kernels::multiversion::Simd;
+use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{
     Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
@@ -65,7 +65,7 @@ pub(super) struct Sums<'a> {
 impl Products {
     /// Products on generated tiles.
     pub(super) fn generated(isa: oxidnn_jit::Isa) -> Products {
-        Products::Tiles(Tiles { isa, kernels: [const { OnceLock::new() }; KERNELS] })
+        Products::Tiles(Tiles { isa, kernels: (0..KERNELS).map(|_| OnceLock::new()).collect() })
     }
 
     /// Products in portable Rust.
@@ -81,6 +81,14 @@ impl Products {
             Products::Portable(isa) => panel_width(*isa, 2 * isa.lanes()),
         }
         .max(columns.min(1))
+    }
+
+    /// Bytes of the table of kernels.
+    pub(super) fn table_bytes(&self) -> usize {
+        match self {
+            Products::Tiles(tiles) => size_of_val(&*tiles.kernels),
+            Products::Portable(_) => 0,
+        }
     }
 
     /// Makes the kernels for left operands of these numbers of rows, plain or transposed, by panels of `width` columns.
@@ -106,6 +114,55 @@ impl Products {
     }
 }
 
+impl Products {
+    /// Computes weights (or their gradients) times `right`. A weight of 0 is that of a key which is masked out, and does not count, even where
+    /// `right` has infinities or what is not a number.
+    ///
+    /// # Panics
+    /// As [`Products::run`].
+    pub(super) fn weigh(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+        if simd.run(Finite(&right.panels[..depth * right.columns.next_multiple_of(right.width)])) {
+            self.run(simd, left, right, depth, sums);
+        } else {
+            counted(left, right, depth, sums);
+        }
+    }
+}
+
+/// A product in which zeros on the left do not count.
+fn counted(left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
+    let Sums { numbers, step, add } = sums;
+    let (row, next) = if left.transposed { (1, left.step) } else { (left.step, 1) };
+    for (i, to) in numbers.chunks_mut(step).enumerate().take(left.rows) {
+        if !add {
+            to.fill(0.0);
+        }
+        for (k, weight) in (0..depth).map(|k| (k, left.numbers[i * row + k * next])).filter(|w| w.1 != 0.0) {
+            for (panel, to) in right.panels.chunks(depth * right.width).zip(to.chunks_mut(right.width)) {
+                to.iter_mut().zip(&panel[k * right.width..]).for_each(|(to, value)| *to += weight * value);
+            }
+        }
+    }
+}
+
+/// Whether all numbers are finite.
+struct Finite<'a>(&'a [f32]);
+
+impl Body for Finite<'_> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> bool {
+        let (vectors, rest) = self.0.as_chunks::<W>();
+        // Zero times a number that is not finite is not zero, and no sum makes it one again.
+        let mut sums = [0.0; W];
+        for vector in vectors {
+            sums = std::array::from_fn(|j| sums[j] + vector[j] * 0.0);
+        }
+        sums.iter().chain(rest).map(|x| x * 0.0).sum::<f32>() == 0.0
+    }
+}
+
 /// Kinds of kernels: heights by vectors, by whether sums are added to and whether the left operand is transposed.
 const KERNELS: usize = MOST_ROWS * 4 * 4;
 
@@ -113,7 +170,7 @@ const KERNELS: usize = MOST_ROWS * 4 * 4;
 #[derive(Debug)]
 pub(super) struct Tiles {
     isa: oxidnn_jit::Isa,
-    kernels: [OnceLock<Tile>; KERNELS],
+    kernels: Box<[OnceLock<Tile>]>,
 }
 
 /// Where a kernel is among all.

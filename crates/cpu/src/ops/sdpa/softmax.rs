@@ -169,21 +169,3 @@ impl<F: Fn(usize) -> usize> Body for Step<'_, F> {
         }
     }
 }
-
-/// Whether all numbers are finite.
-pub(super) struct Finite<'a>(pub(super) &'a [f32]);
-
-impl Body for Finite<'_> {
-    type Out = bool;
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) -> bool {
-        let (vectors, rest) = self.0.as_chunks::<W>();
-        // Zero times a number that is not finite is not zero, and no sum makes it one again.
-        let mut sums = [0.0; W];
-        for vector in vectors {
-            sums = std::array::from_fn(|j| sums[j] + vector[j] * 0.0);
-        }
-        sums.iter().chain(rest).map(|x| x * 0.0).sum::<f32>() == 0.0
-    }
-}
