@@ -44,6 +44,9 @@ const PROBLEMS: &[&str] = &[
     "--rnn --prop=FWD_I --alg=VANILLA_LSTM --direction=sum --cfg=bf16 --with-projection=true l1t3mb15slc96sic96dhc200dic96",
     "--rnn --prop=BWD_DW --alg=VANILLA_LSTM --direction=concat --cfg=f32 --with-peephole=true l2t3mb15slc128",
     "--rnn --prop=BWD_DW --alg=VANILLA_GRU --cfg=f32 --flags=O l1t3mb7slc96sic200",
+    "--sdpa --mask=causal_br --scale=mul 1x4x100x32:1x2x32x300:1x2x300x32",
+    "--sdpa --dt=bf16 --tag=abcd:abdc:abcd:abcd 1x8x1x64:1x2x64x2100:1x2x2100x64",
+    "--sdpa --dir=BWD_DW --tag=abcd:abdc:abcd:abcd 1x2x130x32:1x2x32x1100:1x2x1100x32",
 ];
 
 fn case(line: &str) -> Case {

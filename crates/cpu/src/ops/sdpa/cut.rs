@@ -8,6 +8,9 @@ use super::products::{Products, ROWS};
 use oxidnn_spec::op::{Sdpa, SdpaMask};
 use std::ops::Range;
 
+#[cfg(test)]
+mod tests;
+
 /// Numbers of a block's keys or values in panels.
 const PANELS: usize = 16 << 10;
 /// Most keys of a block.
