@@ -8,11 +8,10 @@
 //! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.
 
 use super::cut::BackwardCut;
-use super::operands::{Heads, Roles, add_mask, factor, head, parts, row_at};
+use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, parts, row_at};
 use super::products::{Left, Products, Right, Sums};
 use super::softmax::{Changes, Weights};
 use crate::kernels::access::{Axis, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
@@ -205,7 +204,7 @@ impl Kernel for Backward {
             v: bound(Arg::SRC_2)?,
             dst: bound(Arg::DST)?,
             diff_dst: bound(Arg::DIFF_DST)?,
-            mask: if self.mask == SdpaMask::Buffer { Some(Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?)) } else { None },
+            mask: Mask::of((simd, ctx), self.mask, self.cut.queries)?,
             kept: View::of(simd, ctx, Arg::WORKSPACE)?,
             factor: factor(simd, ctx, self.scale)?,
             diff_q,
@@ -236,7 +235,7 @@ struct Gradients<'a> {
     v: Heads<'a>,
     dst: Heads<'a>,
     diff_dst: Heads<'a>,
-    mask: Option<Broadcast<'a>>,
+    mask: Option<Mask<'a>>,
     kept: View<'a>,
     factor: f32,
     diff_q: View<'a>,
@@ -275,9 +274,10 @@ impl Gradients<'_> {
     fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<'_>) {
         let Backward { cut, space, .. } = self.kernel;
         let pos = head(unit / cut.heads, unit % cut.heads);
-        self.k.panels(&pos, DOWN, (0..cut.depth, keys.clone()), space.widths[0], on.keys);
-        self.k.panels(&pos, ACROSS, (keys.clone(), 0..cut.depth), space.widths[1], on.keys_across);
-        self.v.panels(&pos, ACROSS, (0..cut.values, keys.clone()), space.widths[0], on.values);
+        let part = |roles, depth, columns| Part { head: pos, roles, depth, columns };
+        self.k.panels(&part(DOWN, 0..cut.depth, keys.clone()), space.widths[0], on.keys);
+        self.k.panels(&part(ACROSS, keys.clone(), 0..cut.depth), space.widths[1], on.keys_across);
+        self.v.panels(&part(ACROSS, 0..cut.values, keys.clone()), space.widths[0], on.values);
         on.diff_keys.fill(0.0);
         on.diff_values.fill(0.0);
         for block in 0..cut.blocks {
@@ -320,7 +320,7 @@ impl Gradients<'_> {
         let sums = Sums { numbers: &mut *on.weights, step: space.score, add: false };
         products.run(self.simd, &plain(&*on.queries, space.query), &by_keys(&*on.keys), cut.depth, sums);
         if let Some(mask) = &self.mask {
-            add_mask(self.simd, (mask, batch, cut.queries), (of, keys), (&mut *on.weights, space.score), &mut *on.line);
+            mask.add(&Block { batch, rows: of, keys: keys.clone() }, &mut *on.weights, space.score, &mut *on.line);
         }
         self.simd.run(Weights {
             scores: &mut *on.weights,
@@ -346,24 +346,25 @@ impl Gradients<'_> {
         let Backward { cut, products, space, .. } = self.kernel;
         let [_, by_depth, by_value] = space.widths;
         let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };
-        self.panels((&*on.changes, space.result), (rows, cut.values), by_value, &mut *on.change_panels);
+        let plain = |numbers, step| Left { numbers, step, rows, transposed: false };
+        self.panels(&plain(&*on.changes, space.result), cut.values, by_value, &mut *on.change_panels);
         let right = Right { panels: &*on.change_panels, width: by_value, columns: cut.values };
         let sums = Sums { numbers: &mut *on.diff_values, step: space.values, add: true };
         products.weigh(self.simd, &across(&*on.weights), &right, rows, sums);
-        self.panels((&*on.queries, space.query), (rows, cut.depth), by_depth, &mut *on.query_panels);
+        self.panels(&plain(&*on.queries, space.query), cut.depth, by_depth, &mut *on.query_panels);
         let right = Right { panels: &*on.query_panels, width: by_depth, columns: cut.depth };
         let sums = Sums { numbers: &mut *on.diff_keys, step: space.depth, add: true };
         products.weigh(self.simd, &across(&*on.diff_scores), &right, rows, sums);
-        let left = Left { numbers: &*on.diff_scores, step: space.score, rows, transposed: false };
+        let left = plain(&*on.diff_scores, space.score);
         let right = Right { panels: &*on.keys_across, width: by_depth, columns: cut.depth };
         let sums = Sums { numbers: diff_queries, step: space.depth, add: true };
         products.weigh(self.simd, &left, &right, keys, sums);
     }
 
     /// Rows as panels, each row a depth.
-    fn panels(&self, (rows, step): (&[f32], usize), (depth, columns): (usize, usize), width: usize, to: &mut [f32]) {
-        let from = Plain { bytes: bytemuck::cast_slice(rows), depth: step * 4, column: 4 };
-        pack::panels(self.simd, &from, 0..depth, 0..columns, Form { size: 4, together: 1, width }, to);
+    fn panels(&self, rows: &Left<'_>, columns: usize, width: usize, to: &mut [f32]) {
+        let from = Plain { bytes: bytemuck::cast_slice(rows.numbers), depth: rows.step * 4, column: 4 };
+        pack::panels(self.simd, &from, 0..rows.rows, 0..columns, Form { size: 4, together: 1, width }, to);
     }
 
     /// Adds up what all parts of the keys give to the gradients of a block of queries, and writes them.

@@ -8,12 +8,11 @@
 //! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.
 
 use super::cut::{Cut, Place};
-use super::operands::{Heads, Roles, add_mask, factor, head, parts, row_at};
+use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, parts, row_at};
 use super::products::{Left, Products, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::support;
@@ -23,10 +22,8 @@ use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error};
 use std::ops::Range;
 
-/// Keys as the right operand of scores.
-const KEYS: Roles = Roles { depth: 2, column: 3 };
-/// Values as the right operand of results.
-const VALUES: Roles = Roles { depth: 2, column: 3 };
+/// Keys as the right operand of scores, and values as that of results.
+const MATRIX: Roles = Roles { depth: 2, column: 3 };
 /// Numbers beyond those of a row: they keep rows off each other's cache sets.
 const SKEW: usize = 16;
 /// Numbers of a result that are put together at a time.
@@ -148,7 +145,7 @@ impl Kernel for Forward {
             q: bound(Arg::SRC)?,
             k: bound(Arg::SRC_1)?,
             v: bound(Arg::SRC_2)?,
-            mask: if self.mask == SdpaMask::Buffer { Some(Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?)) } else { None },
+            mask: Mask::of((simd, ctx), self.mask, self.cut.queries)?,
             factor: factor(simd, ctx, self.scale)?,
             dst,
             kept: View::optional(simd, ctx, Arg::WORKSPACE)?,
@@ -178,7 +175,7 @@ struct Attention<'a> {
     q: Heads<'a>,
     k: Heads<'a>,
     v: Heads<'a>,
-    mask: Option<Broadcast<'a>>,
+    mask: Option<Mask<'a>>,
     factor: f32,
     dst: View<'a>,
     kept: Option<View<'a>>,
@@ -239,8 +236,8 @@ impl Attention<'_> {
         let Forward { cut, space: sizes, .. } = self.kernel;
         self.score(at, &keys, on);
         if let Some(mask) = &self.mask {
-            let of = (at.rows.clone(), &keys);
-            add_mask(self.simd, (mask, at.batch, cut.queries), of, (on.scores, sizes.score), on.line);
+            let block = Block { batch: at.batch, rows: at.rows.clone(), keys: keys.clone() };
+            mask.add(&block, on.scores, sizes.score, on.line);
         }
         self.simd.run(Step {
             scores: on.scores,
@@ -257,14 +254,14 @@ impl Attention<'_> {
     /// The scores of a block of keys.
     fn score(&self, at: &Place, keys: &Range<usize>, on: &mut Worker<'_>) {
         let Forward { cut, products, space: sizes, .. } = self.kernel;
-        let (pos, part) = (head(at.batch, at.shared), (0..cut.depth, keys.clone()));
+        let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..cut.depth, columns: keys.clone() };
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.scores, step: sizes.score, add: false };
         if self.kernel.is_thin() {
-            let lines = self.k.lines(&pos, KEYS, part, (true, true), on.keys);
-            return thin::product(self.simd, &left, &lines, ([cut.depth, keys.len()], false), sums);
+            let lines = self.k.lines(&part, false, on.keys);
+            return thin::product(self.simd, &left, &lines, [cut.depth, keys.len()], sums);
         }
-        self.k.panels(&pos, KEYS, part, sizes.widths[0], on.keys);
+        self.k.panels(&part, sizes.widths[0], on.keys);
         let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
         products.run(self.simd, &left, &right, cut.depth, sums);
     }
@@ -272,14 +269,14 @@ impl Attention<'_> {
     /// Adds the values of a block of keys, weighed, to the results.
     fn weigh(&self, at: &Place, keys: &Range<usize>, first: bool, on: &mut Worker<'_>) {
         let Forward { cut, products, space: sizes, .. } = self.kernel;
-        let (pos, part) = (head(at.batch, at.shared), (keys.clone(), 0..cut.values));
+        let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys.clone(), columns: 0..cut.values };
         let left = Left { numbers: on.scores, step: sizes.score, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.results, step: sizes.result, add: !first };
         if self.kernel.is_thin() {
-            let lines = self.v.lines(&pos, VALUES, part, (false, false), on.values);
-            return thin::product(self.simd, &left, &lines, ([keys.len(), cut.values], true), sums);
+            let lines = self.v.lines(&part, true, on.values);
+            return thin::product(self.simd, &left, &lines, [keys.len(), cut.values], sums);
         }
-        self.v.panels(&pos, VALUES, part, sizes.widths[1], on.values);
+        self.v.panels(&part, sizes.widths[1], on.values);
         let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
         products.weigh(self.simd, &left, &right, keys.len(), sums);
     }

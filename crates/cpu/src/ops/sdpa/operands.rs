@@ -8,7 +8,7 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::pack::{Form, Plain, panels};
 use crate::ops::support;
 use oxidnn_runtime::Ctx;
-use oxidnn_spec::op::SdpaScale;
+use oxidnn_spec::op::{SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS};
 use std::ops::Range;
 
@@ -72,52 +72,69 @@ impl<'a> Heads<'a> {
     }
 
     /// Writes a part of a head as panels of `width` columns.
-    pub(super) fn panels(&self, at: &Pos, roles: Roles, (depth, columns): (Range<usize>, Range<usize>), width: usize, to: &mut [f32]) {
+    pub(super) fn panels(&self, part: &Part, width: usize, to: &mut [f32]) {
         let view = &self.source.view;
-        let strides = view.stride(roles.depth).zip(view.stride(roles.column)).map(|(d, c)| (d as usize, c as usize));
-        if let (Some(floats), Some((by_depth, by_column)), true) = (self.source.floats, strides, self.source.is_plain())
+        if let (Some(floats), Some([by_depth, by_column])) = (self.source.floats, self.steps(part.roles))
             && (by_depth == 1 || by_column == 1)
         {
-            let from = Plain { bytes: bytemuck::cast_slice(&floats[view.offset(at)..]), depth: by_depth * 4, column: by_column * 4 };
-            return panels(view.simd(), &from, depth, columns, Form { size: 4, together: 1, width }, to);
+            let from =
+                Plain { bytes: bytemuck::cast_slice(&floats[view.offset(&part.head)..]), depth: by_depth * 4, column: by_column * 4 };
+            return panels(view.simd(), &from, part.depth.clone(), part.columns.clone(), Form { size: 4, together: 1, width }, to);
         }
-        let dims = view.dims();
-        let axes = [Axis::new(&[roles.depth], dims), Axis::new(&[roles.column], dims)];
-        let [depth, columns] = [(0, depth), (1, columns)].map(|(i, range)| Span { axis: &axes[i], first: range.start, count: range.len() });
-        pack::panels(&self.source, at, columns, depth, to, width);
+        let [depth, columns] = part.axes(view);
+        let [depth, columns] = [(&depth, &part.depth), (&columns, &part.columns)].map(span);
+        pack::panels(&self.source, &part.head, columns, depth, to, width);
     }
-}
 
-impl<'a> Heads<'a> {
-    /// A part of a head as lines, where they are if they are contiguous, else copied to `spare`: a line a column where `of_columns`, else a line a
-    /// depth. In place, where `either`, the other kind will do too.
-    pub(super) fn lines<'s>(
-        &self,
-        at: &Pos,
-        roles: Roles,
-        (depth, columns): (Range<usize>, Range<usize>),
-        (of_columns, either): (bool, bool),
-        spare: &'s mut [f32],
-    ) -> Lines<'s>
+    /// Distances of depths and of columns, where the numbers are plain and lie in memory as they are.
+    fn steps(&self, roles: Roles) -> Option<[usize; 2]> {
+        let view = &self.source.view;
+        let (depth, column) = view.stride(roles.depth).zip(view.stride(roles.column)).filter(|_| self.source.is_plain())?;
+        Some([depth as usize, column as usize])
+    }
+
+    /// A part of a head as lines, where they are if they are contiguous, else copied to `spare`. Every line is a depth where `weighed`, and those
+    /// of weight 0 do not count; else a line is a column, or a depth where these are contiguous.
+    pub(super) fn lines<'s>(&self, part: &Part, weighed: bool, spare: &'s mut [f32]) -> Lines<'s>
     where
         'a: 's,
     {
-        let view = &self.source.view;
-        let strides = view.stride(roles.depth).zip(view.stride(roles.column)).map(|(d, c)| (d as usize, c as usize));
-        let kinds = [of_columns, !of_columns];
-        if let (Some(floats), Some((by_depth, by_column)), true) = (self.source.floats, strides, self.source.is_plain()) {
-            let fits = |of_columns: &&bool| if **of_columns { by_depth == 1 } else { by_column == 1 };
-            if let Some(&of_columns) = kinds[..1 + usize::from(either)].iter().find(fits) {
-                let first = view.offset(at) + depth.start * by_depth + columns.start * by_column;
-                return Lines { numbers: &floats[first..], step: if of_columns { by_column } else { by_depth }, of_columns };
+        let (view, Part { head, depth, columns, .. }) = (&self.source.view, part);
+        if let (Some(floats), Some([by_depth, by_column])) = (self.source.floats, self.steps(part.roles)) {
+            let numbers = || &floats[view.offset(head) + depth.start * by_depth + columns.start * by_column..];
+            if by_depth == 1 && !weighed {
+                return Lines { numbers: numbers(), step: by_column, of_columns: true, weighed };
+            }
+            if by_column == 1 {
+                return Lines { numbers: numbers(), step: by_depth, of_columns: false, weighed };
             }
         }
-        let dims = view.dims();
-        let axes = [Axis::new(&[roles.depth], dims), Axis::new(&[roles.column], dims)];
-        let spans = [(0, depth), (1, columns)].map(|(i, range)| Span { axis: &axes[i], first: range.start, count: range.len() });
-        let [lines, along] = if of_columns { [spans[1], spans[0]] } else { spans };
-        pack::rows(&self.source, at, lines, along, spare, along.count);
-        Lines { numbers: spare, step: along.count, of_columns }
+        let axes = part.axes(view);
+        let [depth, columns] = [(&axes[0], depth), (&axes[1], columns)].map(span);
+        let [lines, along] = if weighed { [depth, columns] } else { [columns, depth] };
+        pack::rows(&self.source, head, lines, along, spare, along.count);
+        Lines { numbers: spare, step: along.count, of_columns: !weighed, weighed }
+    }
+}
+
+/// Some indices of an axis.
+fn span<'s>((axis, range): (&'s Axis, &Range<usize>)) -> Span<'s> {
+    Span { axis, first: range.start, count: range.len() }
+}
+
+/// A part of a head as the right operand of a product.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// Where the head begins.
+    pub(super) head: Pos,
+    pub(super) roles: Roles,
+    pub(super) depth: Range<usize>,
+    pub(super) columns: Range<usize>,
+}
+
+impl Part {
+    fn axes(&self, view: &View<'_>) -> [Axis; 2] {
+        [self.roles.depth, self.roles.column].map(|dim| Axis::new(&[dim], view.dims()))
     }
 }
 
@@ -139,20 +156,41 @@ pub(super) fn factor(simd: Simd, ctx: &Ctx<'_>, kind: SdpaScale) -> Result<f32, 
     Ok(if kind == SdpaScale::Divide { 1.0 / scale[0] } else { scale[0] })
 }
 
-/// Adds a mask to the scores, `step` apart, of rows of a batch by some keys.
-pub(super) fn add_mask(
+/// A tensor that is added to the scores.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mask<'a> {
     simd: Simd,
-    (mask, batch, queries): (&Broadcast<'_>, usize, usize),
-    (rows, keys): (Range<usize>, &Range<usize>),
-    (scores, step): (&mut [f32], usize),
-    line: &mut [f32],
-) {
-    let line = &mut line[..keys.len()];
-    for (row, scores) in rows.zip(scores.chunks_mut(step)) {
-        let mut pos = row_at(batch, row, queries);
-        pos[3] = keys.start as i64;
-        mask.line(&pos, 3, line);
-        simd.run(Add(&mut scores[..keys.len()], line));
+    numbers: Broadcast<'a>,
+    queries: usize,
+}
+
+/// Rows of a batch by some keys.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) batch: usize,
+    /// Rows, counted over all heads of the batch.
+    pub(super) rows: Range<usize>,
+    pub(super) keys: Range<usize>,
+}
+
+impl<'a> Mask<'a> {
+    /// The mask of an execution, where there is one.
+    pub(super) fn of((simd, ctx): (Simd, &Ctx<'a>), kind: SdpaMask, queries: usize) -> Result<Option<Mask<'a>>, Error> {
+        if kind != SdpaMask::Buffer {
+            return Ok(None);
+        }
+        Ok(Some(Mask { simd, numbers: Broadcast::tensor(View::of(simd, ctx, Arg::SRC_3)?), queries }))
+    }
+
+    /// Adds it to the scores, `step` apart, of a block; `line` has room for one number a key.
+    pub(super) fn add(&self, block: &Block, scores: &mut [f32], step: usize, line: &mut [f32]) {
+        let line = &mut line[..block.keys.len()];
+        for (row, scores) in block.rows.clone().zip(scores.chunks_mut(step)) {
+            let mut pos = row_at(block.batch, row, self.queries);
+            pos[3] = block.keys.start as i64;
+            self.numbers.line(&pos, 3, line);
+            self.simd.run(Add(&mut scores[..line.len()], line));
+        }
     }
 }
 

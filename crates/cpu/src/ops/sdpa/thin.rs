@@ -20,11 +20,12 @@ pub(super) struct Lines<'a> {
     pub(super) step: usize,
     /// Whether a line is a column, with all its depths, and not a depth with all columns.
     pub(super) of_columns: bool,
+    /// Whether depths that the left operand has a 0 for do not count, whatever their numbers are. Lines are depths then.
+    pub(super) weighed: bool,
 }
 
-/// Computes `left` by `columns` columns of the matrix. Where lines are depths, those that the left operand has a 0 for do not count where
-/// `counted`, whatever their numbers are.
-pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, ([depth, columns], counted): ([usize; 2], bool), sums: Sums<'_>) {
+/// Computes `left` by `columns` columns of the matrix.
+pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, [depth, columns]: [usize; 2], sums: Sums<'_>) {
     let Sums { numbers, step, add } = sums;
     if !add {
         numbers.chunks_mut(step).take(left.rows).for_each(|row| row[..columns].fill(0.0));
@@ -39,7 +40,7 @@ pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, ([depth, c
             if right.of_columns {
                 simd.run(Columns { row: &row[..depth], right, to: &mut to[first..first + count] });
             } else {
-                simd.run(Depths { row: &row[first..first + count], right, counted, to: &mut to[..columns] });
+                simd.run(Depths { row: &row[first..first + count], right, to: &mut to[..columns] });
             }
         }
     }
@@ -82,7 +83,6 @@ impl Body for Columns<'_> {
 struct Depths<'a> {
     row: &'a [f32],
     right: Lines<'a>,
-    counted: bool,
     to: &'a mut [f32],
 }
 
@@ -91,10 +91,10 @@ impl Body for Depths<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Depths { row, right, counted, to } = self;
+        let Depths { row, right, to } = self;
         let (fours, rest) = row.as_chunks::<APART>();
         for (i, weights) in fours.iter().enumerate() {
-            if counted && weights.contains(&0.0) {
+            if right.weighed && weights.contains(&0.0) {
                 for (k, weight) in weights.iter().enumerate().filter(|w| *w.1 != 0.0) {
                     add(to, *weight, &right.numbers[(i * APART + k) * right.step..]);
                 }
@@ -106,7 +106,7 @@ impl Body for Depths<'_> {
                 to[j] += (wa * a[j] + wb * b[j]) + (wc * c[j] + wd * d[j]);
             }
         }
-        for (k, weight) in rest.iter().enumerate().filter(|w| !counted || *w.1 != 0.0) {
+        for (k, weight) in rest.iter().enumerate().filter(|w| !right.weighed || *w.1 != 0.0) {
             add(to, *weight, &right.numbers[(fours.len() * APART + k) * right.step..]);
         }
     }
