@@ -1,7 +1,6 @@
 //! Products of a few rows by a matrix that is read where it lies, line by line, once: what decoding is made of, at the speed of memory.
 
 use super::products::{Left, Sums};
-use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
 
 /// Most rows: panels cost about as much as the products of so many.
@@ -61,20 +60,30 @@ impl Body for Columns<'_> {
         let Columns { row, right, to } = self;
         let (vectors, end) = row.as_chunks::<W>();
         let (fours, rest) = vectors.as_chunks::<APART>();
+        let fma = |a: f32, b: f32, c: f32| if FMA { a.mul_add(b, c) } else { a * b + c };
         for (i, to) in to.iter_mut().enumerate() {
             let (line, line_end) = right.numbers[i * right.step..][..row.len()].as_chunks::<W>();
             let (line_fours, line_rest) = line.as_chunks::<APART>();
-            let mut sums = [Lanes::<W>::ZERO; APART];
+            // Counted loops over arrays: the sums stay in registers.
+            let mut sums = [[0.0f32; W]; APART];
             for (a, b) in fours.iter().zip(line_fours) {
-                for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-                    *sum = sum.fma_lanes::<FMA>(Lanes(*a), Lanes(*b));
+                for k in 0..APART {
+                    sums[k] = std::array::from_fn(|j| fma(a[k][j], b[k][j], sums[k][j]));
                 }
             }
             for (a, b) in rest.iter().zip(line_rest) {
-                sums[0] = sums[0].fma_lanes::<FMA>(Lanes(*a), Lanes(*b));
+                sums[0] = std::array::from_fn(|j| fma(a[j], b[j], sums[0][j]));
             }
-            let sum: f32 = sums[0].sum() + sums[1].sum() + (sums[2].sum() + sums[3].sum());
-            *to += end.iter().zip(line_end).fold(sum, |sum, (a, b)| sum + a * b);
+            let [a, b, c, d] = sums;
+            let mut lanes: [f32; W] = std::array::from_fn(|j| (a[j] + b[j]) + (c[j] + d[j]));
+            let mut n = W;
+            while n > 1 {
+                n /= 2;
+                for j in 0..n {
+                    lanes[j] += lanes[j + n];
+                }
+            }
+            *to += end.iter().zip(line_end).fold(lanes[0], |sum, (a, b)| sum + a * b);
         }
     }
 }
