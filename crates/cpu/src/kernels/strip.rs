@@ -2,7 +2,7 @@
 
 use super::code::{Kernels, Key};
 use super::tile::{Tail, TailArgs};
-use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row};
+use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, weights};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -257,5 +257,104 @@ impl Strip {
             shift: call.shift.as_ptr(),
         };
         Finished::new(sums, &self.tail, call.tail, vectors * self.lanes)
+    }
+}
+
+static GRADIENTS: Kernels<weights::Gradient> = Kernels::new();
+
+impl Key for weights::Gradient {
+    type Args = weights::Args;
+
+    fn name(&self, isa: Isa) -> String {
+        weights::Gradient::name(self, isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        weights::Gradient::function(self, isa)
+    }
+}
+
+/// The kernel of a gradient of weights.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    entry: Entry<weights::Args>,
+    lanes: usize,
+    /// Bytes of an element of the source and of the result's gradient.
+    sizes: [usize; 2],
+    /// Distance of the first and the last column that a strip reads of either.
+    spans: [usize; 2],
+    masked: bool,
+    /// Numbers of a vector's sums.
+    sums: usize,
+}
+
+/// One call of a [`Gradient`]: equal strips of some rows of some images, by a number of channels.
+#[derive(Debug)]
+pub struct GradientCall<'a> {
+    /// The source and the first column that is read, and the gradient of the result with the first place; with their distances.
+    pub operands: [(Buf, usize, weights::Steps); 2],
+    /// Strips, rows and images, at least 1 each.
+    pub counts: [usize; 3],
+    /// Number of channels, at least 1.
+    pub channels: usize,
+    /// What is added to, and numbers from the sums of a vector of channels to the next's.
+    pub sums: (&'a mut [f32], usize),
+}
+
+impl Gradient {
+    /// The kernel for `key`.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, key: &weights::Gradient) -> Result<Gradient, Error> {
+        let lanes = isa.width().lanes();
+        Ok(Gradient {
+            entry: GRADIENTS.get(isa, key)?,
+            lanes,
+            sizes: key.types.map(|t| t.bytes()),
+            spans: [key.last().map_or(0, |last| (last - key.first()) as usize), usize::from(key.places).max(1) - 1],
+            masked: key.masked,
+            sums: key.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(key.group) * lanes,
+        })
+    }
+
+    /// Adds the products to the sums.
+    ///
+    /// # Panics
+    /// When an address lies outside its buffer.
+    pub fn run(&self, call: GradientCall<'_>) {
+        let GradientCall { operands, counts, channels, sums: (sums, sums_vector) } = call;
+        if counts.contains(&0) || channels == 0 {
+            return;
+        }
+        let (vectors, [strips, rows, images]) = (channels.div_ceil(self.lanes), counts);
+        assert!(self.masked || channels.is_multiple_of(self.lanes), "{channels} channels are not whole vectors");
+        let last = channels - (vectors - 1) * self.lanes;
+        for (i, (buf, at, steps)) in operands.iter().enumerate() {
+            let loops = [(self.spans[i] + 1, steps.column), (strips, steps.strip), (rows, steps.row), (images, steps.image), (vectors, steps.vector)];
+            let reach = loops.into_iter().try_fold(at.checked_add(last * self.sizes[i]), |end, (n, step)| {
+                Some(end.and_then(|end| end.checked_add((n - 1).checked_mul(step)?)))
+            });
+            assert!(reach.flatten().is_some_and(|end| end <= buf.len()), "a strip outside operand {i}: {operands:?}, {counts:?}");
+        }
+        let end = (vectors - 1).checked_mul(sums_vector).and_then(|n| n.checked_add(self.sums));
+        assert!(end.is_some_and(|end| end <= sums.len()), "{} sums for {vectors} vectors", sums.len());
+        let [(x, x_at, source_steps), (y, y_at, gradient_steps)] = operands;
+        let args = weights::Args {
+            source: x.as_ptr().wrapping_add(x_at),
+            source_steps,
+            gradient: y.as_ptr().wrapping_add(y_at),
+            gradient_steps,
+            strips,
+            rows,
+            images,
+            vectors,
+            channels,
+            sums: sums.as_mut_ptr(),
+            sums_vector: sums_vector * size_of::<f32>(),
+        };
+        // SAFETY: the kernel reads source and gradient and adds to sums within the reach that was checked; buffers are valid by the promise of
+        // `Buf::new`.
+        unsafe { self.entry.call(&args) }
     }
 }
