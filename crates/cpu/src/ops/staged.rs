@@ -11,7 +11,7 @@ use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Problem, Prop, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -72,7 +72,10 @@ pub(crate) fn plan(
     types: &[Types],
 ) -> Result<Box<dyn Plan>, Skip> {
     super::support::known(problem)?;
-    super::support::dense(problem)?;
+    let dense = |t: &Tensor| matches!(t.layout.format, Format::Any | Format::Blocked(_) | Format::HostScalar);
+    if let Some(o) = problem.operands().iter().find(|o| !dense(&o.tensor)) {
+        return Err(Skip::Layout(format!("of {}: not dense", o.arg)));
+    }
     if problem.operands().len() + 2 > OPERANDS {
         return Err(Skip::Shape("so many operands"));
     }
@@ -108,11 +111,17 @@ fn copies(all: &[(Arg, Tensor)], set: usize) -> impl Iterator<Item = &(Arg, Tens
 fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], copies: &[(Arg, Tensor)]) -> Option<Box<dyn Plan>> {
     let mut staged = problem.clone();
     for (arg, tensor) in copies {
+        let operand = staged.op.tensor_mut(*arg)?;
+        // A copy in real numbers of whole ones is what these stand for.
+        if operand.dtype.is_integral() && !tensor.dtype.is_integral() {
+            staged.attr.scales.remove(arg);
+            staged.attr.zero_points.remove(arg);
+        }
         *staged.op.tensor_mut(*arg)? = tensor.clone();
     }
     let inner = rows.iter().find_map(|row| row(&staged, target).ok())?;
     let (mut resolved, chosen) = (problem.clone(), inner.problem());
-    resolved.attr = chosen.attr.clone();
+    resolved.attr.post_ops = chosen.attr.post_ops.clone();
     let mut stages = Vec::new();
     for o in resolved.op.operands_mut() {
         let tensor = chosen.op.tensor(o.arg)?;
@@ -122,12 +131,13 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
         }
         if o.tensor != tensor {
             let before = o.usage == Use::In || problem.attr.reads_dst();
-            let copy = |src: &Tensor, dst: &Tensor| copy(src, dst, target);
+            let nothing = Attr::default();
+            let quant = if o.tensor.dtype.is_integral() && !tensor.dtype.is_integral() { &problem.attr } else { &nothing };
             stages.push(Stage {
                 arg: o.arg,
                 tensor: tensor.clone(),
-                before: if before { Some(copy(o.tensor, tensor)?) } else { None },
-                after: if o.usage == Use::Out { Some(copy(tensor, o.tensor)?) } else { None },
+                before: if before { Some(copy(o.tensor, tensor, (o.arg, quant), target)?) } else { None },
+                after: if o.usage == Use::Out { Some(copy(tensor, o.tensor, (o.arg, &nothing), target)?) } else { None },
             });
         }
     }
@@ -136,9 +146,12 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
     Some(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
 }
 
-/// A reorder that is not the reference's.
-fn copy(src: &Tensor, dst: &Tensor, target: &CpuTarget) -> Option<Box<dyn Plan>> {
-    let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, Attr::default()).ok()?;
+/// A reorder that is not the reference's, with what the attributes say of the numbers of an argument.
+fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    let mut attr = Attr::default();
+    attr.scales.extend(quant.scales.get(&arg).map(|q| (Arg::SRC, q.clone())));
+    attr.zero_points.extend(quant.zero_points.get(&arg).map(|q| (Arg::SRC, q.clone())));
+    let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, attr).ok()?;
     let (_, rows) = reorder::IMPLS.split_last()?;
     rows.iter().find_map(|row| (row.plan)(&problem, target).ok())
 }
@@ -198,8 +211,15 @@ impl Kernel for Staged {
                 let (Some(exec), Some(outside)) = (&execs[which], ctx.bound(stage.arg)) else { return Ok(()) };
                 let inside = Bound { tensor: &stage.tensor, regions: copy, ..*outside };
                 let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
-                let args = [Bound { arg: Arg::SRC, usage: Use::In, ..from }, Bound { arg: Arg::DST, usage: Use::Out, ..to }];
-                exec.run(&Ctx { args: &args, scratch: shared, ..*ctx })
+                let mut args = [Bound { arg: Arg::SRC, usage: Use::In, ..from }, Bound { arg: Arg::DST, usage: Use::Out, ..to }, nothing, nothing];
+                let mut count = 2;
+                for (of, to) in [(Arg::scale(stage.arg), Arg::scale(Arg::SRC)), (Arg::zero_point(stage.arg), Arg::zero_point(Arg::SRC))] {
+                    if let Some(factor) = ctx.bound(of).filter(|_| which == 0 && stage.arg != Arg::DST) {
+                        args[count] = Bound { arg: to, ..*factor };
+                        count += 1;
+                    }
+                }
+                exec.run(&Ctx { args: &args[..count], scratch: shared, ..*ctx })
             })
         };
         move_all(0)?;
