@@ -292,7 +292,7 @@ pub struct Gradient {
 #[derive(Debug)]
 pub struct GradientCall<'a> {
     /// The source and the first column that is read, and the gradient of the result with the first place; with their distances.
-    pub operands: [(Buf, usize, weights::Steps); 2],
+    pub operands: [(Buf<'a>, usize, weights::Steps); 2],
     /// Strips, rows and images, at least 1 each.
     pub counts: [usize; 3],
     /// Number of channels, at least 1.
@@ -331,7 +331,13 @@ impl Gradient {
         assert!(self.masked || channels.is_multiple_of(self.lanes), "{channels} channels are not whole vectors");
         let last = channels - (vectors - 1) * self.lanes;
         for (i, (buf, at, steps)) in operands.iter().enumerate() {
-            let loops = [(self.spans[i] + 1, steps.column), (strips, steps.strip), (rows, steps.row), (images, steps.image), (vectors, steps.vector)];
+            let loops = [
+                (self.spans[i] + 1, steps.column),
+                (strips, steps.strip),
+                (rows, steps.row),
+                (images, steps.image),
+                (vectors, steps.vector),
+            ];
             let reach = loops.into_iter().try_fold(at.checked_add(last * self.sizes[i]), |end, (n, step)| {
                 Some(end.and_then(|end| end.checked_add((n - 1).checked_mul(step)?)))
             });

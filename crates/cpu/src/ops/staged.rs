@@ -65,12 +65,7 @@ pub(crate) fn types(problem: &Problem) -> &'static [Types] {
 ///
 /// # Errors
 /// Where no row takes it so.
-pub(crate) fn plan(
-    problem: &Problem,
-    target: &CpuTarget,
-    rows: &[Choose<CpuTarget>],
-    types: &[Types],
-) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], types: &[Types]) -> Result<Box<dyn Plan>, Skip> {
     super::support::known(problem)?;
     let dense = |t: &Tensor| matches!(t.layout.format, Format::Any | Format::Blocked(_) | Format::HostScalar);
     if let Some(o) = problem.operands().iter().find(|o| !dense(&o.tensor)) {
@@ -211,7 +206,8 @@ impl Kernel for Staged {
                 let (Some(exec), Some(outside)) = (&execs[which], ctx.bound(stage.arg)) else { return Ok(()) };
                 let inside = Bound { tensor: &stage.tensor, regions: copy, ..*outside };
                 let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
-                let mut args = [Bound { arg: Arg::SRC, usage: Use::In, ..from }, Bound { arg: Arg::DST, usage: Use::Out, ..to }, nothing, nothing];
+                let mut args =
+                    [Bound { arg: Arg::SRC, usage: Use::In, ..from }, Bound { arg: Arg::DST, usage: Use::Out, ..to }, nothing, nothing];
                 let mut count = 2;
                 for (of, to) in [(Arg::scale(stage.arg), Arg::scale(Arg::SRC)), (Arg::zero_point(stage.arg), Arg::zero_point(Arg::SRC))] {
                     if let Some(factor) = ctx.bound(of).filter(|_| which == 0 && stage.arg != Arg::DST) {

@@ -221,7 +221,7 @@ impl Kernel for Gradient {
         let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
         tail.dst().zero_padding();
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
-            support::bias_gradient(ctx.executor, &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
         }
         if tail.dst().dims().contains(&0) {
             return Ok(());
@@ -232,26 +232,26 @@ impl Kernel for Gradient {
         let mut none = scratch.take(0)?;
         let tasks = self.chunks * self.shares;
         let sums = scratch.take(self.scratch())?;
-        let sums = none.work_on(sums, ctx.executor, self.workers, (tasks, self.piece()), &|task, sums, _| {
+        let sums = none.work_on(sums, ctx.executor(), self.workers, (tasks, self.piece()), &|task, sums, _| {
             sums.fill(0.0);
             bound.share(task / self.shares, task % self.shares, sums);
         });
-        sums.rework(ctx.executor, self.shares * self.piece(), &|chunk, pieces| bound.finish(chunk, pieces));
+        sums.rework(ctx.executor(), self.shares * self.piece(), &|chunk, pieces| bound.finish(chunk, pieces));
         Ok(())
     }
 }
 
 /// A tensor with its distances in bytes.
-struct Operand {
-    buf: Buf,
+struct Operand<'a> {
+    buf: Buf<'a>,
     start: usize,
     image: usize,
     at: [usize; 3],
     vector: usize,
 }
 
-impl Operand {
-    fn new(view: View<'_>, lanes: usize) -> Operand {
+impl<'a> Operand<'a> {
+    fn new(view: View<'a>, lanes: usize) -> Operand<'a> {
         let (size, b, n) = (view.dtype().bits() / 8, view.blocking(), view.dims().len());
         let vector = if b.inner.iter().next().is_some() { b.strides[1] as usize } else { lanes } * size;
         let at = std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size));
@@ -262,7 +262,7 @@ impl Operand {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
-    operands: [Operand; 2],
+    operands: [Operand<'a>; 2],
     tail: Epilogue<'a>,
 }
 
@@ -312,21 +312,22 @@ impl Bound<'_> {
     fn segment(&self, chunk: usize, segment: &Segment, tap: [usize; 2], band: &Band, sums: &mut [f32]) {
         let p = self.plan;
         let Some(kernel) = segment.kernel.get() else { return };
-        let (places, column) = (usize::from(segment.kind.places), (segment.first * p.window[2].stride) as i64 + i64::from(segment.kind.first()));
-        let pixel = |i: usize, place: usize| ((place * p.window[i].stride + tap[i] * p.window[i].dilation) as i64 - p.window[i].pad) as usize;
-        let operand = |o: &Operand, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
+        let (places, column) =
+            (usize::from(segment.kind.places), (segment.first * p.window[2].stride) as i64 + i64::from(segment.kind.first()));
+        let pixel =
+            |i: usize, place: usize| ((place * p.window[i].stride + tap[i] * p.window[i].dilation) as i64 - p.window[i].pad) as usize;
+        let operand = |o: &Operand<'_>, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
             let at = o.start + band.images.start * o.image + chunk * p.chunk * o.vector + d * o.at[0] + h * o.at[1] + w * o.at[2];
             let (column, row) = (o.at[2], o.at[1] * down);
-            (o.buf, at, Steps { column, strip: column * across, row, image: o.image, vector: o.vector })
+            (at, Steps { column, strip: column * across, row, image: o.image, vector: o.vector })
         };
         let [x, y] = &self.operands;
         let (row, stride) = (band.rows.start, [p.window[1].stride, p.window[2].stride]);
         let first = chunk * p.chunk * p.lanes;
+        let source = operand(x, [pixel(0, band.depth), pixel(1, row), column as usize], [stride[0], places * stride[1]]);
+        let gradient = operand(y, [band.depth, row, segment.first], [1, places]);
         kernel.run(strip::GradientCall {
-            operands: [
-                operand(x, [pixel(0, band.depth), pixel(1, row), column as usize], [stride[0], places * stride[1]]),
-                operand(y, [band.depth, row, segment.first], [1, places]),
-            ],
+            operands: [(x.buf, source.0, source.1), (y.buf, gradient.0, gradient.1)],
             counts: [segment.strips, band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
             sums: (sums, p.vector()),
