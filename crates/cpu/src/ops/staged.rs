@@ -2,7 +2,7 @@
 //!
 //! An operation is planned with some of its operands in whatever layout a row of generated code asks for. What that row reads and writes then
 //! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather numbers one by
-//! one. Of all sets of operands the one of fewest bytes is copied with which such a row takes the problem.
+//! one. Of all sets of operands the one of fewest numbers is copied with which such a row takes the problem.
 
 use super::reorder;
 use crate::CpuTarget;
@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
 /// Most operands of an execution.
 const OPERANDS: usize = 34;
-/// Bytes of an alignment, in numbers.
+/// Bytes of a number of scratch.
 const WORD: usize = 4;
 
 /// An operand that is copied: what it is in scratch, and the reorders before and behind the product.
@@ -87,14 +87,10 @@ fn with_types(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>],
     };
     let copy = |o: Operand<&Tensor>| (o.arg, Tensor::any(*o.tensor.dims(), named(o.arg).unwrap_or(o.tensor.dtype)));
     let all: Vec<(Arg, Tensor)> = problem.op.operands().into_iter().filter(may).map(copy).collect();
-    let bytes = |set: usize| -> usize { copies(&all, set).map(|(_, tensor)| elements(tensor)).sum() };
+    let numbers = |set: usize| copies(&all, set).fold(0i64, |sum, (_, t)| sum.saturating_add(t.dims().volume().unwrap_or(i64::MAX)));
     let mut sets: Vec<usize> = (1..1 << all.len()).collect();
-    sets.sort_by_key(|set| bytes(*set));
+    sets.sort_by_key(|set| numbers(*set));
     sets.into_iter().find_map(|set| attempt(problem, target, rows, &copies(&all, set).cloned().collect::<Vec<_>>()))
-}
-
-fn elements(tensor: &Tensor) -> usize {
-    tensor.dims().volume().map_or(usize::MAX >> 2, |n| n as usize)
 }
 
 /// The operands in a set.
