@@ -23,7 +23,7 @@ use crate::row::{Kernel, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
-use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Steps};
+use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 use std::ops::Range;
@@ -34,19 +34,22 @@ const TAPS: i64 = 1024;
 /// Most columns between two taps of a line, and most between places.
 const REACH: i64 = 4 << 10;
 const STRIDE: i64 = 16;
+/// Strips of a part that kernels have one behind the other, and parts from which on a run of places goes on with another kernel.
+const UNROLLED: usize = 1;
+const PARTS: usize = 12;
 /// Bytes of a band.
-const BAND: usize = 24 << 10;
+const BAND: usize = 48 << 10;
 /// Vectors of channels of a task.
 const VECTORS: usize = 4;
 /// Tasks that a problem is cut into, where it has as many bands.
 const TASKS: usize = 16;
 
-/// Neighbouring places that meet the same taps of a line.
+/// Neighbouring places of a row, each of which meets some of the taps of a line.
 #[derive(Debug)]
 struct Segment {
     kind: Kind,
     kernel: OnceLock<strip::Gradient>,
-    /// First place, and number of strips.
+    /// First place, and strips of the part that is repeated.
     first: usize,
     strips: usize,
 }
@@ -108,35 +111,44 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
-/// The segments of a line, for kernels of at most so many taps.
+/// The segments of a line: runs of places without a gap, each with at most one part whose length is data, by as many taps as kernels have.
 fn segments(dim: &Dim, kind: &Kind, isa: Isa) -> Vec<Segment> {
-    let most = Kind::most_taps(isa, kind.group.into());
-    let (_, chunks) = cut(dim.taps, most, 1);
-    let mut segments = Vec::new();
-    for chunk in (0..dim.taps).step_by(dim.taps.div_ceil(chunks.max(1)).max(1)) {
-        let taps = chunk..dim.taps.min(chunk + dim.taps.div_ceil(chunks.max(1)));
-        let mut ends: Vec<usize> = taps.clone().map(|t| dim.inside(t)).flat_map(|r| [r.start, r.end]).collect();
-        ends.sort_unstable();
-        ends.dedup();
-        for part in ends.windows(2) {
-            let met: Vec<usize> = taps.clone().filter(|t| dim.inside(*t).contains(&part[0])).collect();
-            if met.is_empty() {
-                continue;
-            }
-            let places = Kind::most_places(isa);
-            let taps = met.iter().map(|t| Tap { column: ((t * dim.dilation) as i64 - dim.pad) as i16, weights: *t as u16 });
-            let kind = Kind { taps: taps.collect(), ..kind.clone() };
-            let (whole, left) = ((part[1] - part[0]) / places, (part[1] - part[0]) % places);
-            let segment = |places: usize, first: usize, strips: usize| Segment {
-                kind: Kind { places: places as u8, ..kind.clone() },
-                kernel: OnceLock::new(),
-                first,
-                strips,
-            };
-            segments.extend((whole > 0).then(|| segment(places, part[0], whole)));
-            segments.extend((left > 0).then(|| segment(1, part[1] - left, left)));
+    let each = cut(dim.taps, Kind::most_taps(isa, kind.group.into()), 1).0.max(1);
+    let chunks = (0..dim.taps).step_by(each).map(|first| first..dim.taps.min(first + each));
+    chunks.flat_map(|taps| rows(dim, taps, kind, isa)).collect()
+}
+
+/// The segments of some taps of a line.
+fn rows(dim: &Dim, taps: Range<usize>, kind: &Kind, isa: Isa) -> Vec<Segment> {
+    let tap = |t: usize| Tap { column: ((t * dim.dilation) as i64 - dim.pad) as i16, weights: t as u16 };
+    let kind = Kind { taps: taps.clone().map(tap).collect(), ..kind.clone() };
+    let mut ends: Vec<usize> = taps.clone().map(|t| dim.inside(t)).flat_map(|r| [r.start, r.end]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let (mut segments, mut open): (Vec<Segment>, Option<Segment>) = (Vec::new(), None);
+    for part in ends.windows(2) {
+        let mut met = taps.clone().filter(|t| dim.inside(*t).contains(&part[0]));
+        let Some(low) = met.next() else {
+            segments.extend(open.take());
+            continue;
+        };
+        let of = ((low - taps.start) as u8, (met.next_back().unwrap_or(low) - low + 1) as u8);
+        let places = Kind::most_places(isa, kind.group.into(), kind.taps.len());
+        let (whole, left) = ((part[1] - part[0]) / places, (part[1] - part[0]) % places);
+        let long = whole > UNROLLED;
+        if open.as_ref().is_some_and(|s| s.kind.parts.len() > PARTS || long && s.kind.parts.iter().any(|p| p.repeated)) {
+            segments.extend(open.take());
         }
+        let new = || Segment { kind: kind.clone(), kernel: OnceLock::new(), first: part[0], strips: 1 };
+        let segment = open.get_or_insert_with(new);
+        let strip = Part { places: places as u8, repeated: long, taps: of };
+        segment.kind.parts.extend(std::iter::repeat_n(strip, if long { 1 } else { whole }));
+        if long {
+            segment.strips = whole;
+        }
+        segment.kind.parts.extend((left > 0).then_some(Part { places: left as u8, repeated: false, taps: of }));
     }
+    segments.extend(open);
     segments
 }
 
@@ -156,7 +168,8 @@ impl Gradient {
             vectors(t, lanes).filter(|n| *n == usize::MAX).ok_or_else(|| Skip::Layout("channels that are not in vectors".into()))?;
         }
         let window = weights::tiled::Task::of(s).window;
-        let kind = Kind { types, group: group as u8, places: 1, stride: window[2].stride as u8, taps: Vec::new(), masked };
+        let stride = window[2].stride as u8;
+        let kind = Kind { types, group: group as u8, stride, taps: Vec::new(), parts: Vec::new(), masked };
         let all = channels.div_ceil(lanes);
         let chunk = cut(all, VECTORS, 1).0.max(1);
         let bytes = |rows: usize| {
@@ -212,7 +225,7 @@ impl Gradient {
 impl Kernel for Gradient {
     fn prepare(&self) -> Result<(), Error> {
         self.segments.iter().filter(|s| s.kernel.get().is_none()).try_for_each(|segment| {
-            let _ = segment.kernel.set(strip::Gradient::get(self.jit, &segment.kind)?);
+            let _ = segment.kernel.set(strip::Gradient::get(self.jit, &segment.kind, segment.strips)?);
             Ok(())
         })
     }
@@ -312,8 +325,8 @@ impl Bound<'_> {
     fn segment(&self, chunk: usize, segment: &Segment, tap: [usize; 2], band: &Band, sums: &mut [f32]) {
         let p = self.plan;
         let Some(kernel) = segment.kernel.get() else { return };
-        let (places, column) =
-            (usize::from(segment.kind.places), (segment.first * p.window[2].stride) as i64 + i64::from(segment.kind.first()));
+        let places = segment.kind.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
+        let column = segment.first * p.window[2].stride;
         let pixel =
             |i: usize, place: usize| ((place * p.window[i].stride + tap[i] * p.window[i].dilation) as i64 - p.window[i].pad) as usize;
         let operand = |o: &Operand<'_>, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
@@ -324,11 +337,11 @@ impl Bound<'_> {
         let [x, y] = &self.operands;
         let (row, stride) = (band.rows.start, [p.window[1].stride, p.window[2].stride]);
         let first = chunk * p.chunk * p.lanes;
-        let source = operand(x, [pixel(0, band.depth), pixel(1, row), column as usize], [stride[0], places * stride[1]]);
+        let source = operand(x, [pixel(0, band.depth), pixel(1, row), column], [stride[0], places * stride[1]]);
         let gradient = operand(y, [band.depth, row, segment.first], [1, places]);
         kernel.run(strip::GradientCall {
             operands: [(x.buf, source.0, source.1), (y.buf, gradient.0, gradient.1)],
-            counts: [segment.strips, band.rows.len(), band.images.len()],
+            counts: [band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
             sums: (sums, p.vector()),
         });
