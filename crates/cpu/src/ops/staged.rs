@@ -132,6 +132,10 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
             });
         }
     }
+    // Where nothing is copied the row itself takes the problem.
+    if stages.is_empty() {
+        return None;
+    }
     let staged = Staged { inner, stages, code: OnceLock::new() };
     let scratch_bytes = booked(&staged.parts()?)?;
     Some(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
