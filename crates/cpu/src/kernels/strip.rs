@@ -2,7 +2,7 @@
 
 use super::code::{Kernels, Key};
 use super::tile::{Tail, TailArgs};
-use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row};
+use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, weights};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -257,5 +257,122 @@ impl Strip {
             shift: call.shift.as_ptr(),
         };
         Finished::new(sums, &self.tail, call.tail, vectors * self.lanes)
+    }
+}
+
+static GRADIENTS: Kernels<weights::Gradient> = Kernels::new();
+
+impl Key for weights::Gradient {
+    type Args = weights::Args;
+
+    fn name(&self, isa: Isa) -> String {
+        weights::Gradient::name(self, isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        weights::Gradient::function(self, isa)
+    }
+}
+
+/// The kernel of a gradient of weights.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    entry: Entry<weights::Args>,
+    key: weights::Gradient,
+    lanes: usize,
+    /// Strips of the part that is repeated, and what a row reads with them: columns before the first place's, behind them, and places.
+    strips: usize,
+    columns: [usize; 2],
+    places: usize,
+    /// Numbers of a vector's sums.
+    sums: usize,
+}
+
+/// One call of a [`Gradient`]: some rows of some images, by a number of channels.
+#[derive(Debug)]
+pub struct GradientCall<'a> {
+    /// The source with the column from which those of taps are counted at the first place, and the gradient of the result with that place; with
+    /// their distances.
+    pub operands: [(Buf<'a>, usize, weights::Steps); 2],
+    /// Rows and images.
+    pub counts: [usize; 2],
+    /// Number of channels.
+    pub channels: usize,
+    /// What is added to, and numbers from the sums of a vector of channels to the next's.
+    pub sums: (&'a mut [f32], usize),
+}
+
+/// Bytes behind the first one that loops of so many positions reach, each so many bytes apart; `None` on overflow.
+fn farthest(loops: &[(usize, usize)]) -> Option<usize> {
+    loops.iter().try_fold(0usize, |end, (n, step)| end.checked_add(n.checked_sub(1)?.checked_mul(*step)?))
+}
+
+impl Gradient {
+    /// The kernel for `key`, for rows with so many strips of the part that is repeated.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`]; [`Error::Runtime`] for rows that no memory has.
+    pub fn get(isa: Isa, key: &weights::Gradient, strips: usize) -> Result<Gradient, Error> {
+        let reach = key.reach(strips).filter(|_| strips > 0).and_then(|(low, high, places)| {
+            Some((usize::try_from(low.checked_neg()?).ok()?, usize::try_from(high.checked_add(1)?).ok()?, places))
+        });
+        let (before, behind, places) = reach.ok_or_else(|| Error::Runtime(format!("a row of {strips} strips")))?;
+        let lanes = isa.width().lanes();
+        let sums = key.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(key.group) * lanes;
+        Ok(Gradient { entry: GRADIENTS.get(isa, key)?, key: key.clone(), lanes, strips, columns: [before, behind], places, sums })
+    }
+
+    /// Adds the products to the sums.
+    ///
+    /// # Panics
+    /// When an address lies outside its buffer.
+    pub fn run(&self, call: GradientCall<'_>) {
+        if call.counts.contains(&0) || call.channels == 0 {
+            return;
+        }
+        let args = self.checked(call);
+        // SAFETY: the kernel reads source and gradient and adds to sums within the reach that was checked; buffers are valid by the promise of
+        // `Buf::new`.
+        unsafe { self.entry.call(&args) }
+    }
+
+    /// The arguments of a call that is not empty.
+    fn checked(&self, call: GradientCall<'_>) -> weights::Args {
+        let GradientCall { operands, counts: [rows, images], channels, sums: (sums, sums_vector) } = call;
+        let vectors = channels.div_ceil(self.lanes);
+        assert!(self.key.masked || channels.is_multiple_of(self.lanes), "{channels} channels are not whole vectors");
+        let [(x, x_at, source_steps), (y, y_at, gradient_steps)] = operands;
+        let last = channels - (vectors - 1) * self.lanes;
+        let outer = |s: &weights::Steps| [(rows, s.row), (images, s.image), (vectors, s.vector)];
+        let fits = || {
+            let [before, behind] = self.columns;
+            let begin = before.checked_mul(source_steps.column)?;
+            let source = farthest(&outer(&source_steps))?.checked_add(farthest(&[(behind.max(1), source_steps.column)])?)?;
+            let gradient = farthest(&outer(&gradient_steps))?.checked_add(farthest(&[(self.places.max(1), gradient_steps.column)])?)?;
+            // Strips follow each other as places do.
+            let strip = self.key.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
+            let even = gradient_steps.strip == strip.checked_mul(gradient_steps.column)?
+                && source_steps.strip == strip.checked_mul(self.key.stride.into())?.checked_mul(source_steps.column)?;
+            let ends =
+                |at: usize, reach: usize, size: usize, buf: &Buf<'_>| Some(at.checked_add(reach)?.checked_add(last * size)? <= buf.len());
+            let [x_size, y_size] = self.key.types.map(|t| t.bytes());
+            Some(even && begin <= x_at && ends(x_at, source, x_size, &x)? && ends(y_at, gradient, y_size, &y)?)
+        };
+        assert!(fits() == Some(true), "strips outside their operands: {operands:?}, {rows} rows, {images} images");
+        let end = (vectors - 1).checked_mul(sums_vector).and_then(|n| n.checked_add(self.sums));
+        assert!(end.is_some_and(|end| end <= sums.len()), "{} sums for {vectors} vectors", sums.len());
+        weights::Args {
+            source: x.as_ptr().wrapping_add(x_at),
+            source_steps,
+            gradient: y.as_ptr().wrapping_add(y_at),
+            gradient_steps,
+            strips: self.strips,
+            rows,
+            images,
+            vectors,
+            channels,
+            sums: sums.as_mut_ptr(),
+            sums_vector: sums_vector * size_of::<f32>(),
+        }
     }
 }

@@ -23,6 +23,7 @@ pub mod rnn;
 pub mod sdpa;
 pub mod shuffle;
 pub mod softmax;
+mod staged;
 pub mod sum;
 mod support;
 

@@ -22,6 +22,7 @@ use std::mem::offset_of;
 
 #[cfg(test)]
 mod tests;
+pub mod weights;
 
 /// What a result of a line meets: a source column, counted from the column of the result itself, and the weights for it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -344,21 +345,10 @@ impl Writer<'_> {
         sums
     }
 
-    /// Where the lanes of a vector take a channel of their group from.
-    fn spread(&self, f: &mut Function, channel: u8) -> Option<Val> {
-        let group = u32::from(self.kernel.group);
-        (group > 1).then(|| {
-            let lanes = 0..self.width.lanes() as u32;
-            let bytes: Vec<u8> = lanes.flat_map(|lane| (lane / group * group + u32::from(channel)).to_le_bytes()).collect();
-            let at = f.constant(&bytes);
-            f.load(self.width, at)
-        })
-    }
-
     /// The products of one line with a channel of every group, column by column.
     fn line(&self, f: &mut Function, (source, weights, channel): (Int, Int, u8), frame: &Frame, sums: &[Val]) {
         let kernel = self.kernel;
-        let spread = self.spread(f, channel);
+        let spread = spread(f, self.width, kernel.group, channel);
         let held: Vec<Val> = match kernel.taps.len() {
             0..=HELD => kernel.taps.iter().map(|t| f.load_as(kernel.weights, self.weights(weights, t, channel), None)).collect(),
             _ => Vec::new(),
@@ -399,6 +389,16 @@ impl Writer<'_> {
         let vector = i32::from(tap.weights) * i32::from(self.kernel.group) + i32::from(channel);
         line.at(vector * (self.width.lanes() * self.kernel.weights.bytes()) as i32)
     }
+}
+
+/// Where the lanes of a vector take a channel of their group from.
+fn spread(f: &mut Function, width: Width, group: u8, channel: u8) -> Option<Val> {
+    let group = u32::from(group);
+    (group > 1).then(|| {
+        let bytes: Vec<u8> = (0..width.lanes() as u32).flat_map(|lane| (lane / group * group + u32::from(channel)).to_le_bytes()).collect();
+        let at = f.constant(&bytes);
+        f.load(width, at)
+    })
 }
 
 /// `value +=` the argument at `offset`.

@@ -386,6 +386,7 @@ impl Product {
         let start = slice * self.cut.slice;
         let depth = self.cut.slice.min(weights.k - start);
         let columns = self.cut.block.min(weights.n - first);
+        let groups = self.request.grouped.map_or(1, |g| weights.k / g.size);
         let a = if shared.on.in_place.is_some() {
             self.in_place_start(shared.on, batch)
         } else {
@@ -400,7 +401,7 @@ impl Product {
             last: 0,
             scale: shared.scale,
             zero: shared.zero,
-            a_sums: shared.a_sums,
+            a_sums: &shared.a_sums[(batch * groups * self.request.rows).min(shared.a_sums.len())..],
         };
         match weights.lie {
             Lie::Panels { .. } => self.panels(set, on, (first, columns), (start, depth), (sums, step)),

@@ -89,7 +89,7 @@ pub struct Operands<'c, 'a> {
     pub dst: &'c Tensor,
     /// The dimension of the destination that columns follow.
     pub columns: usize,
-    /// What is subtracted from the whole sums of every column.
+    /// What is subtracted from the whole sums of every column; for several right operands those of each, one after the other.
     pub compensation: &'c [i32],
     /// Factors of the sums by positions of the destination.
     pub factors: [Broadcast<'a>; 2],
@@ -307,7 +307,13 @@ impl Tail {
         columns.checked_add(PADDED)?.checked_next_multiple_of(PADDED)?.checked_mul(self.lines())
     }
 
-    /// The operands of an execution, converted into scratch of [`Tail::scratch`] numbers.
+    /// Columns of lines from one right operand to the next, where each has a compensation of its own.
+    pub fn apart(columns: usize) -> usize {
+        columns.next_multiple_of(PADDED)
+    }
+
+    /// The operands of an execution, converted into scratch of [`Tail::scratch`] numbers. Where there are compensations of several right operands,
+    /// lines are repeated for each, [`Tail::apart`].
     ///
     /// # Errors
     /// [`Error`] when an argument is missing or the scratch is too small.
@@ -316,13 +322,17 @@ impl Tail {
         let columns = dims[from.columns].max(0) as usize;
         let lines = self.lines();
         let pitch = scratch.len() / lines.max(1);
-        if lines > 0 && pitch < columns.next_multiple_of(PADDED) {
+        let (apart, operands) = (Self::apart(columns), (from.compensation.len() / columns.max(1)).max(1));
+        if lines > 0 && pitch < apart.saturating_mul(operands) {
             return Err(Error::Runtime(format!("{} numbers of scratch for {lines} lines of {columns} columns", scratch.len())));
         }
         for (step, line) in self.steps.iter().filter(|s| s.has_line()).zip(scratch.chunks_exact_mut(pitch.max(1))) {
-            let (line, padding) = line.split_at_mut(columns);
-            padding.fill(0.0);
-            from.line(*step, line)?;
+            for i in 0..operands {
+                let end = if i + 1 == operands { line.len() } else { (i + 1) * apart };
+                let (line, padding) = line[i * apart..end].split_at_mut(columns);
+                padding.fill(0.0);
+                from.line(*step, i, line)?;
+            }
         }
         let mut tensors = [Buf::empty(); TENSORS];
         let steps = self.steps.iter().filter_map(|s| if let Step::Tensor { index, .. } = s { Some(*index) } else { None });
@@ -334,15 +344,16 @@ impl Tail {
 }
 
 impl<'a> Operands<'_, 'a> {
-    /// The operands of a step by column.
-    fn line(&self, step: Step, line: &mut [f32]) -> Result<(), Error> {
+    /// The operands of a step by column, with the compensation of one of the right operands.
+    fn line(&self, step: Step, operand_index: usize, line: &mut [f32]) -> Result<(), Error> {
         let ((simd, ctx), dims) = (self.ctx, self.dst.dims());
         let operand = |index: u8, arg: Arg| -> Result<Broadcast<'a>, Error> {
             Ok(Broadcast::tensor(View::of(simd, ctx, Arg::post_op(usize::from(index), arg))?))
         };
         let numbers = match step {
             Step::Compensate => {
-                line.iter_mut().zip(self.compensation).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
+                let of_operand = &self.compensation[operand_index * line.len()..];
+                line.iter_mut().zip(of_operand).for_each(|(x, c)| *x = f32::from_bits(*c as u32));
                 return Ok(());
             }
             Step::Scale => {

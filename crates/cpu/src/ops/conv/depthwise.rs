@@ -3,6 +3,7 @@
 //! There is nothing to sum over but the window, so vectors run over channels, which are last: a task is a row of result pixels by a block of
 //! channels, and several pixels at a time share each load of the weights. Source rows that are not channels-last `f32` are copied first.
 
+pub(crate) mod gradient;
 pub(crate) mod jit;
 mod run;
 
@@ -65,6 +66,20 @@ fn weights_tag(ndims: usize, lanes: usize, group: usize, result_channel: usize) 
         0 => format!("AB{taps}c{groups}a{group}b"),
         _ => format!("AC{taps}b{groups}a{group}c"),
     }
+}
+
+/// Why rows of products leave a problem to those of depthwise windows.
+pub(crate) const ONE: Skip = Skip::Shape("one channel in a group");
+
+/// Whether groups are one channel in and out, with a window that this file's rows take.
+pub(crate) fn is_depthwise(problem: &Problem) -> bool {
+    let (source, weights, sizes) = match &problem.op {
+        Op::Conv(op) => (&op.src, &op.weights, op.sizes()),
+        Op::Deconv(op) => (&op.src, &op.weights, op.sizes()),
+        _ => return false,
+    };
+    let taps = sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
+    weights.dims().len() > source.dims().len() && sizes.oc == 1 && sizes.ic == 1 && taps <= TAPS as i64
 }
 
 /// Depth, height and width of a tensor.

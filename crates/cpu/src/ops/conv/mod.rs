@@ -15,9 +15,9 @@ pub(crate) mod window;
 mod winograd;
 
 use crate::CpuTarget;
-use crate::ops::fallback;
+use crate::ops::{fallback, staged};
 use geometry::Direction;
-use oxidnn_runtime::{Impl, Plan, Skip};
+use oxidnn_runtime::{Choose, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem, Prop};
 use window::Setup;
 
@@ -25,15 +25,30 @@ use window::Setup;
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "direct:jit", plan: direct_jit },
     Impl { name: "winograd:jit", plan: winograd },
-    Impl { name: "direct:portable", plan: direct },
     Impl { name: "packed:amx", plan: amx },
     Impl { name: "packed:jit", plan: tiles },
+    Impl { name: "staged:jit", plan: staged },
+    Impl { name: "direct:portable", plan: direct },
     Impl { name: "packed:portable", plan: packed },
     fallback::ROW,
 ];
 
+/// The rows that [`staged`] makes copies for.
+const GENERATED: &[Choose<CpuTarget>] = &[direct_jit, winograd, amx, tiles];
+
 fn direct_jit(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    planes::plan(problem, target, setup, depthwise::jit::plan)
+    match problem.op.prop() {
+        Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target, gradient),
+        _ => planes::plan(problem, target, setup, depthwise::jit::plan),
+    }
+}
+
+fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    if problem.op.prop() == Some(Prop::BackwardWeights) {
+        weights::tiled::resolve(&mut problem, target, gradient)?;
+    }
+    staged::plan(&problem, target, GENERATED, staged::types(&problem))
 }
 
 fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -46,12 +61,16 @@ fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 
 fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
+        _ if depthwise::is_depthwise(problem) => Err(depthwise::ONE),
         Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
         _ => planes::packed(problem, target, setup),
     }
 }
 
 fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    if depthwise::is_depthwise(problem) {
+        return Err(depthwise::ONE);
+    }
     planes::plan(problem, target, setup, tiles::plan_amx)
 }
 

@@ -18,6 +18,28 @@ use oxidnn_spec::{Arg, Op, Problem, Tensor};
 pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let mut problem = problem.clone();
+    resolve(&mut problem, target)?;
+    problem.resolve();
+    support::dense(&problem)?;
+    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
+    for t in [&op.src, &op.dst] {
+        support::operand_type(t.dtype)?;
+    }
+    epilogue::check(&problem.attr, &op.weights)?;
+    let n = op.weights.dims().len();
+    let inner = Axis::new(&(1..n).collect::<Vec<_>>(), op.src.dims());
+    let Some(row) = inner.single() else { return Err(Skip::Shape("sources with pixels")) };
+    let task = task([&op.src, &op.dst], &op.weights, (inner, row));
+    let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target.threads));
+    tiled::finish(problem.clone(), gradient, target)
+}
+
+/// Gives tensors of layout `any` those that tiles read, and the weights' gradient the one that the forward pass takes.
+///
+/// # Errors
+/// Where there is no generated code for the target.
+pub(super) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let Op::InnerProduct(op) = &mut problem.op else { return Err(Skip::Op("anything but inner product")) };
     if op.prop != Prop::BackwardWeights {
         return Err(Skip::Op("this propagation kind"));
@@ -28,19 +50,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let tag = panel_tag(n, &depth, 0, width, together(op.weights.dtype).unwrap_or(1));
     support::resolve(&mut op.weights, &tag)?;
     support::resolve(&mut op.src, if n > 2 { "axb" } else { "ab" })?;
-    support::resolve(&mut op.dst, "ab")?;
-    problem.resolve();
-    support::dense(&problem)?;
-    let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner product")) };
-    for t in [&op.src, &op.dst] {
-        support::operand_type(t.dtype)?;
-    }
-    epilogue::check(&problem.attr, &op.weights)?;
-    let inner = Axis::new(&(1..n).collect::<Vec<_>>(), op.src.dims());
-    let Some(row) = inner.single() else { return Err(Skip::Shape("sources with pixels")) };
-    let task = task([&op.src, &op.dst], &op.weights, (inner, row));
-    let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target.threads));
-    tiled::finish(problem.clone(), gradient, target)
+    support::resolve(&mut op.dst, "ab")
 }
 
 /// The gradient, whose columns are the channels that lie together in it.

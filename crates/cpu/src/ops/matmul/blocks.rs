@@ -158,7 +158,7 @@ impl Blocks {
             b_row: 0,
             a_step: 0,
             c: on.c,
-            tail: on.tail.map(|tail| (tail, &(|_| 0_usize) as &(dyn Fn(usize) -> usize + Sync))),
+            tail: on.tail.map(|tail| (tail, on.tail_column)),
         };
         self.drive.run(executor, self.workers, work, &operands);
     }

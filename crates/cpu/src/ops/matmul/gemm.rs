@@ -164,6 +164,8 @@ pub(crate) struct Operands<'a> {
     pub(crate) starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
     /// Operands of the tail.
     pub(crate) tail: Option<&'a TailArgs<'a>>,
+    /// The column of these with which a product of the batch begins.
+    pub(crate) tail_column: &'a (dyn Fn(usize) -> usize + Sync),
     /// Takes raw sums where there is no tail.
     pub(crate) store: &'a (dyn Fn(Block<'_>) + Sync),
 }
@@ -573,7 +575,7 @@ impl Gemm {
             panels: Panels { at: right.start + i * right.panel, step: right.panel, count: panels.len(), outer },
             c: on.c,
             column,
-            tail_column: column,
+            tail_column: (on.tail_column)(at.batch) + column,
             tail: on.tail,
             sums: sums.get_mut(i * cut.sizes.width..).unwrap_or_default(),
             sums_row: cut.sums_row(),

@@ -11,9 +11,9 @@ pub(super) mod tiled;
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;
 use crate::kernels::tile::layout;
-use crate::ops::{fallback, support};
-use oxidnn_runtime::{Impl, Skip};
-use oxidnn_spec::Tensor;
+use crate::ops::{fallback, staged, support};
+use oxidnn_runtime::{Choose, Impl, Plan, Skip};
+use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -22,9 +22,20 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "unpacked:jit", plan: gemv::plan_compressed },
     Impl { name: "packed:amx", plan: jit::plan_amx },
     Impl { name: "packed:jit", plan: jit::plan },
+    Impl { name: "staged:jit", plan: staged },
     Impl { name: "packed:portable", plan: packed::plan },
     fallback::ROW,
 ];
+
+/// The rows that [`staged`] makes copies for.
+const GENERATED: &[Choose<CpuTarget>] = &[gemv::plan, gemv::plan_compressed, jit::plan_amx, jit::plan];
+
+/// Copies may be f32 where the source is of real numbers.
+fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    const FLOATS: &[(Arg, DataType)] = &[(Arg::SRC, DataType::F32), (Arg::WEIGHTS, DataType::F32)];
+    let real = matches!(&problem.op, Op::Matmul(op) if !op.src.dtype.is_integral());
+    staged::plan(problem, target, GENERATED, if real { &[&[], FLOATS] } else { &[&[]] })
+}
 
 /// Gives weights of layout `any` panels: those of generated code where that multiplies the type, else those of the portable kernels.
 ///

@@ -72,6 +72,7 @@ pub(crate) struct Tiled {
     places: [Place; 3],
     /// Sizes of the batch dimensions, and the distances of the operands along them in bytes.
     batch: Dims,
+    weights_batch: Dims,
     steps: [Dims; 3],
     tail: Option<Arc<Tail>>,
     parts: Parts,
@@ -150,9 +151,6 @@ impl Request<'_> {
             return Err(Skip::Attr("zero points of real numbers".into()));
         }
         let compensated = zero_point || product == Product::S8S8 && !isa.amx;
-        if compensated && b.tensor.dims()[..self.batch].iter().any(|d| *d != 1) {
-            return Err(Skip::Shape("zero points or signed sources of a batch of weights"));
-        }
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
             (true, _) => Stride::Fixed(4),
@@ -175,14 +173,16 @@ impl Request<'_> {
         };
         let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
         let sums = Kind { product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
-        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: 1, rows: 1, ..sizes }, workers));
+        let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
+        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, workers));
+        let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
         let gemm = Loops::new(kind, sizes, workers);
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let [work, panels] = gemm.scratch_lens().ok_or_else(too_long)?;
         let parts = Parts {
-            lines: tail.as_ref().map_or(Some(0), |t| t.scratch(columns)).ok_or_else(too_long)?,
+            lines: tail.as_ref().map_or(Some(0), |t| t.scratch(if compensated { all_columns()? } else { columns })).ok_or_else(too_long)?,
             ones: if compensated { sizes.depth.div_ceil(4) } else { 0 },
-            compensation: if compensated { columns } else { 0 },
+            compensation: if compensated { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
             work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
             panels,
         };
@@ -198,6 +198,7 @@ impl Request<'_> {
             column_sums,
             places: [left, weights, to.unwrap_or(Place { start: 0, row: 0, column: 0 })],
             batch: Dims::from_fn(self.batch, |d| c.tensor.dims()[d]),
+            weights_batch: Dims::from_fn(self.batch, |d| b.tensor.dims()[d]),
             steps: [a.tensor, b.tensor, c.tensor].map(|t| batch_steps(t, self.batch)),
             tail,
             parts,
@@ -225,6 +226,27 @@ impl Tiled {
             }
         }
         starts
+    }
+
+    /// Which of the right operands a product of the batch has.
+    fn right(&self, index: usize) -> usize {
+        let pos = self.position(index);
+        self.weights_batch.iter().zip(pos).fold(0, |all, (size, at)| all * *size as usize + at as usize % *size as usize)
+    }
+
+    /// Byte where a right operand begins.
+    fn right_start(&self, mut index: usize) -> usize {
+        let mut start = self.places[1].start;
+        for (d, size) in self.weights_batch.iter().enumerate().rev() {
+            start += index % *size as usize * self.steps[1][d] as usize;
+            index /= *size as usize;
+        }
+        start
+    }
+
+    /// Columns of the result.
+    fn width(&self) -> usize {
+        self.columns.iter().map(|d| self.dst.dims()[*d] as usize).product()
     }
 
     /// Position of a product of the batch in the result.
@@ -267,6 +289,7 @@ impl Tiled {
             c_row: c.row,
             starts,
             tail: None,
+            tail_column: &|_| 0,
             store: &|_| {},
         })
     }
@@ -287,10 +310,10 @@ impl Tiled {
         let factor = zero_point + if self.flips { 128 } else { 0 };
         // SAFETY: `ones` is only read and `sums` only written, by tasks of disjoint columns, until the product is done.
         let (ones, to): (Buf, Buf) = unsafe { (lend(ones), lend(sums)) };
-        let starts = |_| [0, self.places[1].start, 0];
+        let (starts, width) = (|right| [0, self.right_start(right), 0], self.width());
         let store = |block: Block<'_>| {
             for (j, sum) in block.columns.clone().zip(block.sums.iter()) {
-                to.set(j, factor.wrapping_mul(sum.to_bits() as i32));
+                to.set(block.batch * width + j, factor.wrapping_mul(sum.to_bits() as i32));
             }
         };
         let on = Operands { a: ones, a_row: 0, a_depth: 1, store: &store, ..self.operands(ctx, &starts)? };
@@ -306,7 +329,8 @@ impl Tiled {
         if !compensation.is_empty() {
             for line in block.sums.chunks_mut(block.step).take(block.rows.len()) {
                 let line: &mut [i32] = bytemuck::cast_slice_mut(line);
-                line.iter_mut().zip(&compensation[block.columns.clone()]).for_each(|(x, c)| *x = x.wrapping_sub(*c));
+                let of_right = &compensation[self.right(block.batch) * self.width()..];
+                line.iter_mut().zip(&of_right[block.columns.clone()]).for_each(|(x, c)| *x = x.wrapping_sub(*c));
             }
         }
         let (data, exact) = if self.whole { (block.spare, Some(block.sums)) } else { (block.sums, None) };
@@ -350,7 +374,9 @@ impl Kernel for Tiled {
             bias: self.bias(simd, ctx)?,
         };
         let args = tail.args(&from, lines)?;
-        self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), ..on });
+        let several = compensation.len() > self.width();
+        let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
+        self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
         Ok(())
     }
 }

@@ -346,6 +346,7 @@ impl Backward {
             c_row: width * 4,
             starts: &starts,
             tail: Some(&TailArgs::NONE),
+            tail_column: &|_| 0,
             store: &|_| {},
         };
         self.inputs.run(sweep.simd, ctx.executor(), work, &on);

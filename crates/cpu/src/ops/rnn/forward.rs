@@ -519,6 +519,7 @@ impl Forward {
             c_row,
             starts: &starts,
             tail: Some(&TailArgs::NONE),
+            tail_column: &|_| 0,
             store: &|_| {},
         };
         self.gemm.run(simd, ctx.executor(), work, &on);

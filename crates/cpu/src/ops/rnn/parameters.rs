@@ -106,6 +106,7 @@ impl Gradient {
             c_row: place[3] * 4,
             starts: &starts,
             tail: Some(&TailArgs::NONE),
+            tail_column: &|_| 0,
             store: &store,
         };
         self.gemm.run(simd, ctx.executor(), on.work, &operands);

@@ -109,7 +109,7 @@ fn table(lines: &[Line; 3], [depth, height]: [i64; 2], strides: &Strides, place:
 }
 
 /// Channels whose vectors follow each other at one distance, all for [`usize::MAX`]; `None` where they do not lie in whole vectors.
-fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
+pub(super) fn vectors(tensor: &Tensor, lanes: usize) -> Option<usize> {
     let b = tensor.blocking()?;
     let mut inner = b.inner.iter();
     match (inner.next(), inner.next()) {

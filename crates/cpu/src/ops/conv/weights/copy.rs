@@ -104,21 +104,26 @@ impl Copy<'_, '_> {
         if row.count == 0 {
             return;
         }
-        let (first, step) = self.place(strides, image, row);
-        let (mut done, all) = (0, self.channels.1);
-        while done < all {
-            // Blocks of channels are copied one by one.
-            let channel = self.channels.0 + done;
-            let n = (strides.block - channel % strides.block).min(all - done);
-            let n = if strides.is_plain() { n } else { n.min(self.width - done % self.width) };
-            let (width, panel) = if strides.is_plain() { (self.width, self.panel) } else { (n, 0) };
-            let at = To { first: to.first + done / self.width * self.panel + done % self.width, pixel: to.pixel };
-            let from = &from[first + strides.channel(channel)..];
-            view.simd().run(Floats { from, step, count: row.count, channels: n, width, panel, to: self.to, at });
-            done += n;
-        }
+        let ((first, step), all) = (self.place(strides, image, row), self.channels.1);
+        self.blocks(strides, to, |done, channels, (width, panel), at| {
+            let from = &from[first + strides.channel(self.channels.0 + done)..];
+            view.simd().run(Floats { from, step, count: row.count, channels, width, panel, to: self.to, at });
+        });
         if all % self.width > 0 {
             (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
+        }
+    }
+
+    /// Calls `each` with runs of channels that are neighbours in the operand: how many are before it, their number, the channels that lie together in
+    /// the copy with the distance of such panels, and where the run goes.
+    fn blocks(&self, strides: &Strides, to: To, mut each: impl FnMut(usize, usize, (usize, usize), To)) {
+        let (mut done, all) = (0, self.channels.1);
+        while done < all {
+            let n = (strides.block - (self.channels.0 + done) % strides.block).min(all - done);
+            let n = if strides.is_plain() { n } else { n.min(self.width - done % self.width) };
+            let panels = if strides.is_plain() { (self.width, self.panel) } else { (n, 0) };
+            each(done, n, panels, To { first: to.first + done / self.width * self.panel + done % self.width, pixel: to.pixel });
+            done += n;
         }
     }
 
@@ -173,13 +178,16 @@ impl Copy<'_, '_> {
     /// A row of two images (the second may be missing) as pairs of 16-bit numbers.
     fn pairs(&self, image: usize, second: Option<usize>, row: &Row, to: To) {
         let view = &self.reader.source.view;
-        if let Some(strides) = self.strides().filter(|s| s.is_plain() && view.dtype() == DataType::Bf16) {
+        if let Some(strides) = self.strides().filter(|_| view.dtype() == DataType::Bf16) {
             let (first, step) = self.place(strides, image, row);
-            let first = first + self.channels.0;
-            let other = second.map(|_| strides.image);
-            let (channels, width, panel) = (self.channels.1, self.width, self.panel);
-            let from = view.buf();
-            view.simd().run(Pairs { from, first, other, step, count: row.count, channels, width, panel, to: self.to, at: to });
+            let (other, from, all) = (second.map(|_| strides.image), view.buf(), self.channels.1);
+            self.blocks(strides, to, |done, channels, (width, panel), at| {
+                let first = first + strides.channel(self.channels.0 + done);
+                view.simd().run(Pairs { from, first, other, step, count: row.count, channels, width, panel, to: self.to, at });
+            });
+            if all % self.width > 0 {
+                (0..row.count).for_each(|i| self.pad(to.first + i * to.pixel, all));
+            }
             return;
         }
         for (half, image) in [(0, Some(image)), (1, second)] {
@@ -265,33 +273,26 @@ impl Body for Pairs<'_> {
 
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
+        let zeros = [0u16; W];
         for i in 0..self.count {
             let from = self.first + i * self.step;
-            let at = self.at.first + i * self.at.pixel;
-            for c in (0..self.channels).step_by(W) {
-                let n = W.min(self.channels - c);
-                let (mut low, mut high) = ([0u16; W], [0u16; W]);
-                if n == W {
-                    self.from.read(from + c, &mut low);
+            let mut to = self.at.first + i * self.at.pixel;
+            for first in (0..self.channels).step_by(self.width) {
+                let channels = self.width.min(self.channels - first);
+                for c in (0..channels / W * W).step_by(W) {
+                    let (mut low, mut high) = ([0u16; W], zeros);
+                    self.from.read(from + first + c, &mut low);
                     if let Some(other) = self.other {
-                        self.from.read(from + other + c, &mut high);
+                        self.from.read(from + other + first + c, &mut high);
                     }
-                } else {
-                    self.from.read(from + c, &mut low[..n]);
-                    if let Some(other) = self.other {
-                        self.from.read(from + other + c, &mut high[..n]);
-                    }
+                    self.to.write::<u32>(to + c, &std::array::from_fn::<u32, W, _>(|j| u32::from(low[j]) | u32::from(high[j]) << 16));
                 }
-                let words: [u32; W] = std::array::from_fn(|j| u32::from(low[j]) | u32::from(high[j]) << 16);
-                let to = c / self.width * self.panel + at + c % self.width;
-                if n == W {
-                    self.to.write(to, &words);
-                } else {
-                    self.to.write(to, &words[..n]);
+                for c in channels / W * W..channels {
+                    let low: u16 = self.from.get(from + first + c);
+                    let high = self.other.map_or(0, |other| self.from.get::<u16>(from + other + first + c));
+                    self.to.set(to + c, u32::from(low) | u32::from(high) << 16);
                 }
-            }
-            for j in self.channels..self.channels.next_multiple_of(self.width) {
-                self.to.set(j / self.width * self.panel + at + j % self.width, 0u32);
+                to += self.panel;
             }
         }
     }

@@ -120,25 +120,44 @@ pub(crate) struct Gradient {
 /// What the row does not take.
 pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    resolve(&mut problem, isa, setup)?;
+    resolve(&mut problem, target, setup)?;
     problem.resolve();
     support::dense(&problem)?;
     let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
-    for t in [setup.x.1, setup.y.1] {
-        support::operand_type(t.dtype)?;
-    }
     epilogue::check(&problem.attr, setup.weights)?;
-    let (of_x, of_y) = (Task::of(&setup), [setup.x.1, setup.y.1]);
-    let gradient = Gradient::new(&of_x, of_y, &problem.attr, (isa, target.threads));
+    let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
+    check(&task, tensors)?;
+    let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target.threads));
     finish(problem, gradient, target)
+}
+
+/// Whether the operands are copied by vectors where they are not read in place.
+///
+/// # Errors
+/// Types and layouts that would be read number by number.
+fn check(task: &Task, tensors: [&Tensor; 2]) -> Result<(), Skip> {
+    let types = tensors.map(|t| t.dtype);
+    if types != [DataType::F32; 2] && !in_pairs(task, tensors) {
+        return Err(Skip::DataType(format!("{} by {}, {} images", types[0], types[1], task.images)));
+    }
+    let lie = |(t, roles): (&Tensor, &Roles)| t.is_empty() || roles.strides(t).is_some();
+    if tensors.into_iter().zip(&task.roles).all(lie) { Ok(()) } else { Err(Skip::Layout("of data: channels are not neighbours".into())) }
+}
+
+/// Whether pairs of images are multiplied as they are.
+fn in_pairs(task: &Task, tensors: [&Tensor; 2]) -> bool {
+    tensors.iter().all(|t| t.dtype == DataType::Bf16) && task.images > 1
 }
 
 /// The plan of a gradient.
 ///
 /// # Errors
-/// Where it is too large.
+/// Where it is too large, or would be stored number by number.
 pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let weights = problem.op.operands().into_iter().find(|o| o.arg == Arg::DIFF_WEIGHTS);
+    if let Some(t) = weights.as_ref().map(|o| o.tensor).filter(|t| t.dtype != DataType::F32) {
+        return Err(Skip::DataType(format!("{} of the weights", t.dtype)));
+    }
     let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights.tensor));
     let bytes = gradient.as_ref().and_then(|g| booked(&g.scratch_parts()?));
     let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
@@ -147,7 +166,11 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
 
 /// Gives data of layout `any` blocks of channels as tiles read them, or channels last where they would not be whole, and the weights' gradient
 /// the layout that the forward pass takes.
-fn resolve(problem: &mut Problem, isa: Isa, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
+///
+/// # Errors
+/// Where there is no generated code for the target.
+pub(crate) fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let (dims, first) = (s.weights.dims(), s.weights.dims().len() - s.x.1.dims().len());
     let depth: Vec<usize> = (first + 2..dims.len()).chain([first + 1]).collect();
@@ -188,7 +211,7 @@ pub(crate) struct Task {
 
 impl Task {
     /// What a convolution or deconvolution asks for.
-    fn of(setup: &Setup<'_>) -> Task {
+    pub(crate) fn of(setup: &Setup<'_>) -> Task {
         let s = setup.sizes;
         let n = setup.x.1.dims().len();
         let size = |t: &Tensor, i: usize| (i + n).checked_sub(3).filter(|d| *d >= 2).map_or(1, |d| t.dims()[d].max(0) as usize);
@@ -230,7 +253,7 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
 
 impl Gradient {
     pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, workers): (Isa, usize)) -> Option<Gradient> {
-        let pairs = tensors.iter().all(|t| t.dtype == DataType::Bf16) && task.images > 1;
+        let pairs = in_pairs(task, tensors);
         let (product, together) = if pairs { (Product::Bf16, 2) } else { (Product::F32, 1) };
         let window = task.window;
         let whole = window[1..].iter().all(|d| d.taps == 1 && d.is_unpadded());

@@ -1,0 +1,394 @@
+//! `direct:jit` for gradients of weights: depthwise, and groups of 2, 4 or 8 channels.
+//!
+//! A task has some vectors of channels and a share of the pixels, and goes through it band by band: a band is some rows of an image, or some
+//! small images, which stay in the first cache while the taps of every line of the window meet them. The gradients of a line's taps are in
+//! registers meanwhile. Places at which taps lie in the padding are segments of their own, with fewer taps. Shares depend on the problem alone
+//! and are added in order.
+
+use super::super::weights::side::Dim;
+use super::super::weights::{self, Setup};
+use super::super::window::{cut, spatial};
+use super::jit::vectors;
+use super::weights_tag;
+use crate::CpuTarget;
+use crate::kernels::access::{Pos, View};
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::code::elem;
+use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::strip;
+use crate::ops::support;
+use crate::row::{Kernel, RowPlan};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::depthwise::Tap;
+use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Most taps of a window.
+const TAPS: i64 = 1024;
+/// Most columns between two taps of a line, and most between places.
+const REACH: i64 = 4 << 10;
+const STRIDE: i64 = 16;
+/// Strips of a part that kernels have one behind the other, and parts from which on a run of places goes on with another kernel.
+const UNROLLED: usize = 1;
+const PARTS: usize = 12;
+/// Bytes of a band.
+const BAND: usize = 48 << 10;
+/// Vectors of channels of a task.
+const VECTORS: usize = 4;
+/// Tasks that a problem is cut into, where it has as many bands.
+const TASKS: usize = 16;
+
+/// Neighbouring places of a row, each of which meets some of the taps of a line.
+#[derive(Debug)]
+struct Segment {
+    kind: Kind,
+    kernel: OnceLock<strip::Gradient>,
+    /// First place, and strips of the part that is repeated.
+    first: usize,
+    strips: usize,
+}
+
+#[derive(Debug)]
+struct Gradient {
+    jit: Isa,
+    attr: Attr,
+    args: [Arg; 2],
+    window: [Dim; 3],
+    segments: Vec<Segment>,
+    group: usize,
+    /// Which of the weights' dimensions lanes follow within a group.
+    lane_dim: usize,
+    images: usize,
+    channels: usize,
+    lanes: usize,
+    /// Vectors of a task, and number of such chunks.
+    chunk: usize,
+    chunks: usize,
+    /// Images and rows of a band, and numbers of bands: of images, depths, heights.
+    each: [usize; 2],
+    bands: [usize; 3],
+    /// Shares of the bands.
+    shares: usize,
+    workers: usize,
+}
+
+/// Plans `problem`, whose operation `setup` describes.
+///
+/// # Errors
+/// What the row does not take.
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let (group, lanes, n) = (s.sizes.ic, jit.width().lanes(), s.x.1.dims().len());
+    if s.weights.dims().len() == n || s.sizes.oc != group || ![1, 2, 4, 8].contains(&group) || group as usize >= lanes {
+        return Err(Skip::Shape("groups that are not 1, 2, 4 or 8 channels to as many"));
+    }
+    let taps = s.sizes.k.iter().fold(1i64, |n, k| n.saturating_mul(*k));
+    let reach = (s.sizes.k[2] - 1).saturating_mul(s.sizes.d[2]).saturating_add(s.sizes.pl[2].abs());
+    if taps > TAPS || reach > REACH || s.sizes.s[2] > STRIDE {
+        return Err(Skip::Shape("a large window"));
+    }
+    let (tag, data) = (weights_tag(n + 1, lanes, group as usize, 0), [s.x.0, s.y.0]);
+    for o in problem.op.operands_mut() {
+        if o.arg == Arg::DIFF_WEIGHTS {
+            support::resolve(o.tensor, &tag)?;
+        } else if data.contains(&o.arg) {
+            support::resolve(o.tensor, "axb")?;
+        }
+    }
+    problem.resolve();
+    support::dense(&problem)?;
+    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    epilogue::check(&problem.attr, s.weights)?;
+    let kernel = Gradient::new(&s, &problem.attr, (target, jit))?;
+    let scratch_bytes = booked(&[kernel.scratch()]).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
+}
+
+/// The segments of a line: runs of places without a gap, each with at most one part whose length is data, by as many taps as kernels have.
+fn segments(dim: &Dim, kind: &Kind, isa: Isa) -> Vec<Segment> {
+    let each = cut(dim.taps, Kind::most_taps(isa, kind.group.into()), 1).0.max(1);
+    let chunks = (0..dim.taps).step_by(each).map(|first| first..dim.taps.min(first + each));
+    chunks.flat_map(|taps| rows(dim, taps, kind, isa)).collect()
+}
+
+/// The segments of some taps of a line.
+fn rows(dim: &Dim, taps: Range<usize>, kind: &Kind, isa: Isa) -> Vec<Segment> {
+    let tap = |t: usize| Tap { column: ((t * dim.dilation) as i64 - dim.pad) as i16, weights: t as u16 };
+    let kind = Kind { taps: taps.clone().map(tap).collect(), ..kind.clone() };
+    let mut ends: Vec<usize> = taps.clone().map(|t| dim.inside(t)).flat_map(|r| [r.start, r.end]).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    let (mut segments, mut open): (Vec<Segment>, Option<Segment>) = (Vec::new(), None);
+    for part in ends.windows(2) {
+        let mut met = taps.clone().filter(|t| dim.inside(*t).contains(&part[0]));
+        let Some(low) = met.next() else {
+            segments.extend(open.take());
+            continue;
+        };
+        let of = ((low - taps.start) as u8, (met.next_back().unwrap_or(low) - low + 1) as u8);
+        let places = Kind::most_places(isa, kind.group.into(), kind.taps.len());
+        let (whole, left) = ((part[1] - part[0]) / places, (part[1] - part[0]) % places);
+        let long = whole > UNROLLED;
+        if open.as_ref().is_some_and(|s| s.kind.parts.len() > PARTS || long && s.kind.parts.iter().any(|p| p.repeated)) {
+            segments.extend(open.take());
+        }
+        let new = || Segment { kind: kind.clone(), kernel: OnceLock::new(), first: part[0], strips: 1 };
+        let segment = open.get_or_insert_with(new);
+        let strip = Part { places: places as u8, repeated: long, taps: of };
+        segment.kind.parts.extend(std::iter::repeat_n(strip, if long { 1 } else { whole }));
+        if long {
+            segment.strips = whole;
+        }
+        segment.kind.parts.extend((left > 0).then_some(Part { places: left as u8, repeated: false, taps: of }));
+    }
+    segments.extend(open);
+    segments
+}
+
+impl Gradient {
+    fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Gradient, Skip> {
+        let float = |t: &Tensor| elem(t.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
+        let known = |t: &Tensor| float(t).ok_or_else(|| Skip::DataType(format!("{} in a gradient of depthwise weights", t.dtype)));
+        let (types, lanes) = ([known(s.x.1)?, known(s.y.1)?], jit.width().lanes());
+        let (group, images) = (s.sizes.ic as usize, s.sizes.mb as usize);
+        let channels = s.sizes.g as usize * group;
+        let masked = !channels.is_multiple_of(lanes);
+        if masked && !jit.avx512 && types.iter().any(|t| t.bytes() < 4) {
+            return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));
+        }
+        for t in [s.x.1, s.y.1] {
+            // Vectors in larger blocks are not one distance apart.
+            vectors(t, lanes).filter(|n| *n == usize::MAX).ok_or_else(|| Skip::Layout("channels that are not in vectors".into()))?;
+        }
+        let window = weights::tiled::Task::of(s).window;
+        let stride = window[2].stride as u8;
+        let kind = Kind { types, group: group as u8, stride, taps: Vec::new(), parts: Vec::new(), masked };
+        let all = channels.div_ceil(lanes);
+        let chunk = cut(all, VECTORS, 1).0.max(1);
+        let bytes = |rows: usize| {
+            let [_, h, w] = &window;
+            [(rows.saturating_mul(h.stride)).min(h.size).saturating_mul(w.size), rows.saturating_mul(w.places)]
+                .into_iter()
+                .zip(types)
+                .fold(0usize, |sum, (pixels, t)| sum.saturating_add(pixels.saturating_mul(t.bytes() * lanes * chunk)))
+        };
+        let rows = (BAND / bytes(1).max(1)).clamp(1, window[1].places.max(1));
+        let whole = rows == window[1].places && window[0].places == 1;
+        let together = if whole { (BAND / bytes(rows).max(1)).clamp(1, images.max(1)) } else { 1 };
+        let (each, bands) = (cut(window[1].places, rows, 1), cut(images, together, 1));
+        let (rows, together) = (each.0.max(1), bands.0.max(1));
+        let bands = [images.div_ceil(together), window[0].places, window[1].places.div_ceil(rows)];
+        let chunks = all.div_ceil(chunk);
+        let units = bands.iter().try_fold(1usize, |n, b| n.checked_mul(*b)).ok_or(Skip::Shape("so many pixels"))?;
+        Ok(Gradient {
+            jit,
+            attr: attr.clone(),
+            args: [s.x.0, s.y.0],
+            segments: segments(&window[2], &kind, jit),
+            window,
+            group,
+            lane_dim: if s.x_first { 2 } else { 1 },
+            images,
+            channels,
+            lanes,
+            chunk,
+            chunks,
+            each: [together, rows],
+            bands,
+            shares: TASKS.div_ceil(chunks.max(1)).clamp(1, units.max(1)),
+            workers: target.threads,
+        })
+    }
+
+    /// Numbers of the sums of a vector of channels.
+    fn vector(&self) -> usize {
+        self.window.iter().map(|d| d.taps).product::<usize>() * self.group * self.lanes
+    }
+
+    /// Numbers of the sums of a task.
+    fn piece(&self) -> usize {
+        self.vector() * self.chunk
+    }
+
+    fn scratch(&self) -> usize {
+        self.piece().saturating_mul(self.chunks).saturating_mul(self.shares)
+    }
+}
+
+impl Kernel for Gradient {
+    fn prepare(&self) -> Result<(), Error> {
+        self.segments.iter().filter(|s| s.kernel.get().is_none()).try_for_each(|segment| {
+            let _ = segment.kernel.set(strip::Gradient::get(self.jit, &segment.kind, segment.strips)?);
+            Ok(())
+        })
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
+        tail.dst().zero_padding();
+        if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
+            support::bias_gradient(ctx.executor(), &View::of(simd, ctx, Arg::DIFF_DST)?, &bias);
+        }
+        if tail.dst().dims().contains(&0) {
+            return Ok(());
+        }
+        let [x, y] = self.args;
+        let views = [View::of(simd, ctx, x)?, View::of(simd, ctx, y)?];
+        let bound = Bound { plan: self, operands: [Operand::new(views[0], self.lanes), Operand::new(views[1], self.lanes)], tail };
+        let mut none = scratch.take(0)?;
+        let tasks = self.chunks * self.shares;
+        let sums = scratch.take(self.scratch())?;
+        let sums = none.work_on(sums, ctx.executor(), self.workers, (tasks, self.piece()), &|task, sums, _| {
+            sums.fill(0.0);
+            bound.share(task / self.shares, task % self.shares, sums);
+        });
+        sums.rework(ctx.executor(), self.shares * self.piece(), &|chunk, pieces| bound.finish(chunk, pieces));
+        Ok(())
+    }
+}
+
+/// A tensor with its distances in bytes.
+struct Operand<'a> {
+    buf: Buf<'a>,
+    start: usize,
+    image: usize,
+    at: [usize; 3],
+    vector: usize,
+}
+
+impl<'a> Operand<'a> {
+    fn new(view: View<'a>, lanes: usize) -> Operand<'a> {
+        let (size, b, n) = (view.dtype().bits() / 8, view.blocking(), view.dims().len());
+        let vector = if b.inner.iter().next().is_some() { b.strides[1] as usize } else { lanes } * size;
+        let at = std::array::from_fn(|i| spatial(i, n, 2).map_or(0, |d| b.strides[d] as usize * size));
+        Operand { buf: view.buf(), start: view.offset(&[0; MAX_NDIMS]) * size, image: b.strides[0] as usize * size, at, vector }
+    }
+}
+
+/// A problem bound to its arguments.
+struct Bound<'a> {
+    plan: &'a Gradient,
+    operands: [Operand<'a>; 2],
+    tail: Epilogue<'a>,
+}
+
+/// Some places: images, one depth, rows.
+struct Band {
+    images: Range<usize>,
+    depth: usize,
+    rows: Range<usize>,
+}
+
+impl Bound<'_> {
+    /// The sums of a share of the bands for a chunk of channels.
+    fn share(&self, chunk: usize, share: usize, sums: &mut [f32]) {
+        let p = self.plan;
+        let all = p.bands.iter().product::<usize>();
+        for index in share * all / p.shares..(share + 1) * all / p.shares {
+            let [_, depths, heights] = p.bands;
+            let (image, row) = (index / (depths * heights) * p.each[0], index % heights * p.each[1]);
+            let band = Band {
+                images: image..p.images.min(image + p.each[0]),
+                depth: index / heights % depths,
+                rows: row..p.window[1].places.min(row + p.each[1]),
+            };
+            self.band(chunk, &band, sums);
+        }
+    }
+
+    /// The products of a band.
+    fn band(&self, chunk: usize, band: &Band, sums: &mut [f32]) {
+        let p = self.plan;
+        let [depth, height, width] = &p.window;
+        for kd in (0..depth.taps).filter(|kd| depth.inside(*kd).contains(&band.depth)) {
+            for kh in 0..height.taps {
+                let inside = height.inside(kh);
+                let rows = inside.start.max(band.rows.start)..inside.end.min(band.rows.end);
+                if rows.is_empty() {
+                    continue;
+                }
+                let line = (kd * height.taps + kh) * width.taps * p.group * p.lanes;
+                let places = Band { images: band.images.clone(), depth: band.depth, rows };
+                p.segments.iter().for_each(|segment| self.segment(chunk, segment, [kd, kh], &places, &mut sums[line..]));
+            }
+        }
+    }
+
+    /// The products of a line of taps with the places of a segment.
+    fn segment(&self, chunk: usize, segment: &Segment, tap: [usize; 2], band: &Band, sums: &mut [f32]) {
+        let p = self.plan;
+        let Some(kernel) = segment.kernel.get() else { return };
+        let places = segment.kind.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
+        let column = segment.first * p.window[2].stride;
+        let pixel =
+            |i: usize, place: usize| ((place * p.window[i].stride + tap[i] * p.window[i].dilation) as i64 - p.window[i].pad) as usize;
+        let operand = |o: &Operand<'_>, [d, h, w]: [usize; 3], [down, across]: [usize; 2]| {
+            let at = o.start + band.images.start * o.image + chunk * p.chunk * o.vector + d * o.at[0] + h * o.at[1] + w * o.at[2];
+            let (column, row) = (o.at[2], o.at[1] * down);
+            (at, Steps { column, strip: column * across, row, image: o.image, vector: o.vector })
+        };
+        let [x, y] = &self.operands;
+        let (row, stride) = (band.rows.start, [p.window[1].stride, p.window[2].stride]);
+        let first = chunk * p.chunk * p.lanes;
+        let source = operand(x, [pixel(0, band.depth), pixel(1, row), column], [stride[0], places * stride[1]]);
+        let gradient = operand(y, [band.depth, row, segment.first], [1, places]);
+        kernel.run(strip::GradientCall {
+            operands: [(x.buf, source.0, source.1), (y.buf, gradient.0, gradient.1)],
+            counts: [band.rows.len(), band.images.len()],
+            channels: (p.chunk * p.lanes).min(p.channels - first),
+            sums: (sums, p.vector()),
+        });
+    }
+
+    /// Adds the shares of a chunk in order, and stores the gradient.
+    fn finish(&self, chunk: usize, pieces: &mut [f32]) {
+        let p = self.plan;
+        let (total, rest) = pieces.split_at_mut(p.piece());
+        for piece in rest.chunks_exact(p.piece()) {
+            total.iter_mut().zip(piece).for_each(|(t, x)| *t += x);
+        }
+        for (vector, sums) in total.chunks_exact_mut(p.vector()).enumerate() {
+            let first = (chunk * p.chunk + vector) * p.lanes;
+            if first < p.channels {
+                self.store(first, sums);
+            }
+        }
+    }
+
+    /// Stores the gradients of the weights of a vector of channels from channel `first` on.
+    fn store(&self, first: usize, sums: &mut [f32]) {
+        let p = self.plan;
+        let n = self.tail.dst().dims().len();
+        let channels = p.lanes.min(p.channels - first);
+        let [_, heights, widths] = [0, 1, 2].map(|i| p.window[i].taps);
+        let step = p.group * p.lanes;
+        for (line, sums) in sums.chunks_exact_mut(widths * step).enumerate() {
+            let mut pos: Pos = [0; MAX_NDIMS];
+            for (i, at) in [(0, line / heights), (1, line % heights)] {
+                if let Some(d) = spatial(i, n, 3) {
+                    pos[d] = at as i64;
+                }
+            }
+            if p.group == 1 {
+                pos[0] = first as i64;
+                let sums = Sums { data: sums, exact: None, step, columns: channels, dim: 0 };
+                self.tail.store(sums, std::iter::once(Run { pos, dim: n - 1, step: 1, count: widths }));
+                continue;
+            }
+            for (group, channel) in (0..channels / p.group).flat_map(|g| (0..p.group).map(move |c| (g, c))) {
+                pos[0] = (first / p.group + group) as i64;
+                pos[3 - p.lane_dim] = channel as i64;
+                let data = &mut sums[channel * p.lanes + group * p.group..];
+                let sums = Sums { data, exact: None, step, columns: p.group, dim: p.lane_dim };
+                self.tail.store(sums, std::iter::once(Run { pos, dim: n - 1, step: 1, count: widths }));
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! `staged:jit`: products whose operands do not lie, or are not of a type, as generated code takes them, on copies that do.
+//!
+//! An operation is planned with some of its operands in whatever layout a row of generated code asks for. What that row reads and writes then
+//! lies in scratch, which reorders fill before it and empty behind it: a pass over memory, where the portable rows would gather numbers one by
+//! one. Of all sets of operands the one of fewest numbers is copied with which such a row takes the problem.
+
+use super::reorder;
+use crate::CpuTarget;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::row::{Kernel, RowPlan};
+use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Exec, Plan, Region, Skip};
+use oxidnn_spec::op::{Operand, Reorder, Use};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Problem, Prop, Tensor};
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Operands that may be copied: those of the product itself.
+const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
+/// Most operands of an execution.
+const OPERANDS: usize = 34;
+/// Bytes of a number of scratch.
+const WORD: usize = 4;
+
+/// An operand that is copied: what it is in scratch, and the reorders before and behind the product.
+struct Stage {
+    arg: Arg,
+    tensor: Tensor,
+    before: Option<Box<dyn Plan>>,
+    after: Option<Box<dyn Plan>>,
+}
+
+/// The code of the product and of the reorders of every stage.
+struct Code {
+    inner: Arc<dyn Exec>,
+    stages: Vec<[Option<Arc<dyn Exec>>; 2]>,
+}
+
+struct Staged {
+    inner: Box<dyn Plan>,
+    stages: Vec<Stage>,
+    code: OnceLock<Code>,
+}
+
+impl fmt::Debug for Staged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stages: Vec<_> = self.stages.iter().map(|s| (s.arg, &s.tensor)).collect();
+        f.debug_struct("Staged").field("inner", &self.inner).field("stages", &stages).finish_non_exhaustive()
+    }
+}
+
+/// Types of copies by argument, where they differ from the operand's.
+pub(crate) type Types = &'static [(Arg, DataType)];
+
+/// What copies of convolutions and inner products may be, one after the other: as they are, but for gradients of weights, which are summed in f32.
+pub(crate) fn types(problem: &Problem) -> &'static [Types] {
+    const FLOATS: Types = &[(Arg::SRC, DataType::F32), (Arg::DIFF_DST, DataType::F32), (Arg::DIFF_WEIGHTS, DataType::F32)];
+    match problem.op.prop() {
+        Some(Prop::BackwardWeights) => &[&[(Arg::DIFF_WEIGHTS, DataType::F32)], FLOATS],
+        _ => &[&[]],
+    }
+}
+
+/// Plans `problem` by the first of `rows` that takes it with copies of some operands, whose types are one of `types`.
+///
+/// # Errors
+/// Where no row takes it so.
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], types: &[Types]) -> Result<Box<dyn Plan>, Skip> {
+    super::support::known(problem)?;
+    let dense = |t: &Tensor| matches!(t.layout.format, Format::Any | Format::Blocked(_) | Format::HostScalar);
+    if let Some(o) = problem.operands().iter().find(|o| !dense(&o.tensor)) {
+        return Err(Skip::Layout(format!("of {}: not dense", o.arg)));
+    }
+    if problem.operands().len() + 2 > OPERANDS {
+        return Err(Skip::Shape("so many operands"));
+    }
+    let none = || Skip::Layout("of the operands, nor any that they could be copied to".into());
+    types.iter().find_map(|types| with_types(problem, target, rows, types)).ok_or_else(none)
+}
+
+/// The plan with copies of these types.
+fn with_types(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], types: Types) -> Option<Box<dyn Plan>> {
+    let named = |arg: Arg| types.iter().find(|t| t.0 == arg).map(|t| t.1);
+    let may = |o: &Operand<&Tensor>| {
+        let changes = named(o.arg).is_some_and(|t| t != o.tensor.dtype);
+        STAGED.contains(&o.arg) && !o.tensor.is_empty() && (changes || !o.tensor.layout.is_any())
+    };
+    let copy = |o: Operand<&Tensor>| (o.arg, Tensor::any(*o.tensor.dims(), named(o.arg).unwrap_or(o.tensor.dtype)));
+    let all: Vec<(Arg, Tensor)> = problem.op.operands().into_iter().filter(may).map(copy).collect();
+    let numbers = |set: usize| copies(&all, set).fold(0i64, |sum, (_, t)| sum.saturating_add(t.dims().volume().unwrap_or(i64::MAX)));
+    let mut sets: Vec<usize> = (1..1 << all.len()).collect();
+    sets.sort_by_key(|set| numbers(*set));
+    sets.into_iter().find_map(|set| attempt(problem, target, rows, &copies(&all, set).cloned().collect::<Vec<_>>()))
+}
+
+/// The operands in a set.
+fn copies(all: &[(Arg, Tensor)], set: usize) -> impl Iterator<Item = &(Arg, Tensor)> {
+    all.iter().enumerate().filter(move |(i, _)| set >> i & 1 == 1).map(|(_, copy)| copy)
+}
+
+/// The plan with copies of these operands, in layouts that a row chooses.
+fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], copies: &[(Arg, Tensor)]) -> Option<Box<dyn Plan>> {
+    let mut staged = problem.clone();
+    for (arg, tensor) in copies {
+        let operand = staged.op.tensor_mut(*arg)?;
+        // A copy in real numbers of whole ones is what these stand for.
+        if operand.dtype.is_integral() && !tensor.dtype.is_integral() {
+            staged.attr.scales.remove(arg);
+            staged.attr.zero_points.remove(arg);
+        }
+        *staged.op.tensor_mut(*arg)? = tensor.clone();
+    }
+    let inner = rows.iter().find_map(|row| row(&staged, target).ok())?;
+    let (mut resolved, chosen) = (problem.clone(), inner.problem());
+    resolved.attr.post_ops = chosen.attr.post_ops.clone();
+    let mut stages = Vec::new();
+    for o in resolved.op.operands_mut() {
+        let tensor = chosen.op.tensor(o.arg)?;
+        if o.tensor.layout.is_any() {
+            // A copy of another type lies as the operand does.
+            *o.tensor = Tensor { dtype: o.tensor.dtype, layout: tensor.layout.clone() };
+        }
+        if o.tensor != tensor {
+            let before = o.usage == Use::In || problem.attr.reads_dst();
+            let nothing = Attr::default();
+            let quant = if o.tensor.dtype.is_integral() && !tensor.dtype.is_integral() { &problem.attr } else { &nothing };
+            stages.push(Stage {
+                arg: o.arg,
+                tensor: tensor.clone(),
+                before: if before { Some(copy(o.tensor, tensor, (o.arg, quant), target)?) } else { None },
+                after: if o.usage == Use::Out { Some(copy(tensor, o.tensor, (o.arg, &nothing), target)?) } else { None },
+            });
+        }
+    }
+    // Where nothing is copied the row itself takes the problem.
+    if stages.is_empty() {
+        return None;
+    }
+    let staged = Staged { inner, stages, code: OnceLock::new() };
+    let scratch_bytes = booked(&staged.parts()?)?;
+    Some(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
+}
+
+/// A reorder that is not the reference's, with what the attributes say of the numbers of an argument.
+fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    let mut attr = Attr::default();
+    attr.scales.extend(quant.scales.get(&arg).map(|q| (Arg::SRC, q.clone())));
+    attr.zero_points.extend(quant.zero_points.get(&arg).map(|q| (Arg::SRC, q.clone())));
+    let problem = Problem::new(Reorder { src: src.clone(), dst: dst.clone() }, attr).ok()?;
+    let (_, rows) = reorder::IMPLS.split_last()?;
+    rows.iter().find_map(|row| (row.plan)(&problem, target).ok())
+}
+
+impl Stage {
+    fn plans(&self) -> [Option<&dyn Plan>; 2] {
+        [self.before.as_deref(), self.after.as_deref()]
+    }
+}
+
+impl Staged {
+    /// Numbers of scratch: those of the row or of the reorders, which follow each other, and of every copy; `None` on overflow.
+    fn parts(&self) -> Option<Vec<usize>> {
+        let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
+        let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);
+        let copies = self.stages.iter().map(|s| s.tensor.layout.elements().map(|_| s.tensor.bytes().div_ceil(WORD)));
+        std::iter::once(Some(shared.div_ceil(WORD))).chain(copies).collect()
+    }
+}
+
+impl Kernel for Staged {
+    fn prepare(&self) -> Result<(), Error> {
+        if self.code.get().is_some() {
+            return Ok(());
+        }
+        let build = |plan: Option<&dyn Plan>| plan.map(Plan::build).transpose();
+        let stages = self.stages.iter().map(|stage| {
+            let [before, after] = stage.plans();
+            Ok([build(before)?, build(after)?])
+        });
+        let _ = self.code.set(Code { inner: self.inner.build()?, stages: stages.collect::<Result<_, Error>>()? });
+        Ok(())
+    }
+
+    fn run(&self, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let code = self.code.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?;
+        let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
+        let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);
+        let shared = Region::host(scratch.take(shared.div_ceil(WORD))?.into_buf());
+        let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
+        for (copy, stage) in copies.iter_mut().zip(&self.stages) {
+            let bytes = stage.tensor.bytes();
+            *copy = [Region::host(scratch.take(bytes.div_ceil(WORD))?.into_buf().part(0, bytes))];
+        }
+        let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
+        let mut args = [nothing; OPERANDS];
+        let count = ctx.args.len();
+        let list = args.get_mut(..count).ok_or_else(|| Error::Runtime(format!("{count} arguments")))?;
+        list.copy_from_slice(ctx.args);
+        for bound in list.iter_mut() {
+            if let Some(i) = self.stages.iter().position(|s| s.arg == bound.arg) {
+                (bound.tensor, bound.regions) = (&self.stages[i].tensor, &copies[i]);
+            }
+        }
+        let move_all = |which: usize| {
+            self.stages.iter().zip(&copies).zip(&code.stages).try_for_each(|((stage, copy), execs)| {
+                let (Some(exec), Some(outside)) = (&execs[which], ctx.bound(stage.arg)) else { return Ok(()) };
+                let inside = Bound { tensor: &stage.tensor, regions: copy, ..*outside };
+                let (from, to) = if which == 0 { (*outside, inside) } else { (inside, *outside) };
+                let mut args =
+                    [Bound { arg: Arg::SRC, usage: Use::In, ..from }, Bound { arg: Arg::DST, usage: Use::Out, ..to }, nothing, nothing];
+                let mut count = 2;
+                for (of, to) in [(Arg::scale(stage.arg), Arg::scale(Arg::SRC)), (Arg::zero_point(stage.arg), Arg::zero_point(Arg::SRC))] {
+                    if let Some(factor) = ctx.bound(of).filter(|_| which == 0 && stage.arg != Arg::DST) {
+                        args[count] = Bound { arg: to, ..*factor };
+                        count += 1;
+                    }
+                }
+                exec.run(&Ctx { args: &args[..count], scratch: shared, ..*ctx })
+            })
+        };
+        move_all(0)?;
+        code.inner.run(&Ctx { args: list, scratch: shared, ..*ctx })?;
+        move_all(1)
+    }
+}

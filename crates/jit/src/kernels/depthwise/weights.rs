@@ -1,0 +1,323 @@
+//! The inner kernel of the gradient of depthwise weights, and of those of groups of few channels: the gradients of the taps of a line stay in
+//! registers over strips of places of the window, rows and images.
+//!
+//! `sum[tap] += x[place * stride + tap] * y[place]`, vectors over channels. A strip is a number of neighbouring places: every column of the
+//! source is loaded once for all taps that meet it, so that `n` places and `k` taps are `n * k` multiply-adds for about `2 * n + k` loads. Where
+//! groups are `g` channels, a column is spread over its groups once for each of them, and there are `g` times as many sums.
+//!
+//! Few taps would wait for their own sums, so that places take turns with several sets of them, which are added at the end. A row of places is
+//! cut into parts that meet the same taps, those that do not lie in the padding; which parts there are is in the key, and how often the long
+//! one's strips are repeated is data.
+
+use super::{Columns, SHARE, Tap, advance, argument, column_at, spread};
+use crate::asm::Width;
+use crate::ir::{Accumulate, Binary, Compiled, Elem, Function, Int, IrError, Pred, Src, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// Neighbouring places that meet the same taps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Part {
+    /// Places of a strip.
+    pub places: u8,
+    /// Whether there are [`Args::strips`] of them; else one.
+    pub repeated: bool,
+    /// First tap, and number of taps.
+    pub taps: (u8, u8),
+}
+
+/// What a kernel is made for. This is its key.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Gradient {
+    /// Type of the source, and of the gradient of the result.
+    pub types: [Elem; 2],
+    /// Channels of a group; a vector is whole groups.
+    pub group: u8,
+    /// Source columns between places.
+    pub stride: u8,
+    /// The taps; their weights say which sums are theirs.
+    pub taps: Vec<Tap>,
+    /// The parts of a row, one behind the other; of a part's taps there is at least one.
+    pub parts: Vec<Part>,
+    /// True when the number of channels need not be whole vectors.
+    pub masked: bool,
+}
+
+/// Distances of an operand in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Steps {
+    /// Columns.
+    pub column: usize,
+    /// Strips of the part that is repeated.
+    pub strip: usize,
+    /// Rows.
+    pub row: usize,
+    /// Images.
+    pub image: usize,
+    /// Vectors of channels.
+    pub vector: usize,
+}
+
+/// Arguments of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// The source column from which those of taps are counted at the first place.
+    pub source: *const u8,
+    /// Its distances.
+    pub source_steps: Steps,
+    /// The gradient of the first result.
+    pub gradient: *const u8,
+    /// Its distances.
+    pub gradient_steps: Steps,
+    /// Strips of the part that is repeated, rows of an image, images and vectors of channels, at least 1 each.
+    pub strips: usize,
+    /// As said.
+    pub rows: usize,
+    /// As said.
+    pub images: usize,
+    /// As said.
+    pub vectors: usize,
+    /// Number of channels.
+    pub channels: usize,
+    /// What is added to: for every tap's weights as many vectors as a group has source channels.
+    pub sums: *mut f32,
+    /// Bytes from the sums of a vector of channels to the next's.
+    pub sums_vector: usize,
+}
+
+/// Places of a strip, and where there are few sums.
+const PLACES: [usize; 2] = [4, 8];
+/// The same with sixteen registers.
+const FEW_PLACES: [usize; 2] = [2, 4];
+/// Sums of which there are few, by quarters of the registers.
+const FEW: usize = 4;
+/// Sums that keep the multiply-adds busy.
+const BUSY: usize = 8;
+
+impl Gradient {
+    /// The kernel for a processor.
+    ///
+    /// # Errors
+    /// [`IrError`]: there are more taps than registers.
+    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
+        self.function(isa).finish()
+    }
+
+    /// The kernel before registers.
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        Writer { kernel: self, width: isa.width() }.write(&mut f);
+        f
+    }
+
+    /// Places of a strip with so many taps, where there are enough.
+    pub fn most_places(isa: Isa, group: usize, taps: usize) -> usize {
+        let few = taps * group <= isa.simd_registers() / FEW;
+        (if isa.simd_registers() > 16 { PLACES } else { FEW_PLACES })[usize::from(few)]
+    }
+
+    /// The most taps that a call may have.
+    pub fn most_taps(isa: Isa, group: usize) -> usize {
+        // Beside the sums there are the places, a column, what spreads it and a mask.
+        let places = Self::most_places(isa, group, usize::MAX >> 8);
+        ((isa.simd_registers() - places - 3) / group.max(1)).max(1)
+    }
+
+    /// Source columns that a row reads, the first and the last counted from that of the first place, and its number of places, where the part
+    /// that is repeated has so many strips; `None` where they are not to be counted.
+    pub fn reach(&self, strips: usize) -> Option<(i64, i64, usize)> {
+        let (mut low, mut high, mut place) = (0, 0, 0usize);
+        for part in &self.parts {
+            let places = usize::from(part.places).checked_mul(if part.repeated { strips } else { 1 })?;
+            let begin = i64::try_from(place).ok()?.checked_mul(self.stride.into())?;
+            place = place.checked_add(places)?;
+            let last = i64::try_from(place.checked_sub(1)?).ok()?.checked_mul(self.stride.into())?;
+            for tap in self.taps_of(part) {
+                low = low.min(begin + i64::from(tap.column));
+                high = high.max(last + i64::from(tap.column));
+            }
+        }
+        Some((low, high, place))
+    }
+
+    fn taps_of(&self, part: &Part) -> &[Tap] {
+        &self.taps[usize::from(part.taps.0)..][..usize::from(part.taps.1)]
+    }
+
+    fn columns<'t>(&'t self, part: &Part) -> Columns<'t> {
+        Columns { taps: self.taps_of(part), results: part.places, stride: self.stride, inside: (i16::MIN, i16::MAX) }
+    }
+
+    /// Sets of sums.
+    fn sets(&self, isa: Isa) -> usize {
+        let sums = self.taps.len().max(1) * usize::from(self.group);
+        let places = self.parts.iter().map(|p| usize::from(p.places)).max().unwrap_or(1);
+        let room = (isa.simd_registers() - places - 3) / sums;
+        (BUSY / sums).min(room).min(places).max(1)
+    }
+
+    /// The name in dumps and profiles, such as `depthwise_weights.f32f32.1.3s1.1_4_1.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let Gradient { types: [x, y], stride, group, .. } = self;
+        let parts: Vec<String> = self.parts.iter().map(|p| p.places.to_string()).collect();
+        let (taps, parts) = (self.taps.len(), parts.join("_"));
+        format!("depthwise_weights.{}{}.{group}.{taps}s{stride}.{parts}.{}", x.name(), y.name(), isa.name())
+    }
+}
+
+struct Writer<'k> {
+    kernel: &'k Gradient,
+    width: Width,
+}
+
+/// The sums by set, source channel of a group, and tap.
+struct Sums(Vec<Vec<Vec<Val>>>);
+
+impl Writer<'_> {
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let column = argument(f, args, offset_of!(Args, source_steps.column));
+        let column = [column, f.address(column.indexed(column, 2, 0)), f.address(column.indexed(column, 4, 0))];
+        let source = argument(f, args, offset_of!(Args, source));
+        let gradient = argument(f, args, offset_of!(Args, gradient));
+        let sums_at = argument(f, args, offset_of!(Args, sums));
+        let left = argument(f, args, offset_of!(Args, channels));
+        let vectors = argument(f, args, offset_of!(Args, vectors));
+        f.repeat_some(vectors, |f| {
+            let mask = self.kernel.masked.then(|| f.first_lanes(left));
+            let sums = self.zeros(f);
+            let images = argument(f, args, offset_of!(Args, images));
+            let outer = [f.copy(source), f.copy(gradient)];
+            f.repeat_some(images, |f| {
+                let rows = argument(f, args, offset_of!(Args, rows));
+                let row = outer.map(|at| f.copy(at));
+                f.repeat_some(rows, |f| {
+                    self.row(f, (args, row), &column, mask, &sums);
+                    advance(f, row[0], args, offset_of!(Args, source_steps.row));
+                    advance(f, row[1], args, offset_of!(Args, gradient_steps.row));
+                });
+                advance(f, outer[0], args, offset_of!(Args, source_steps.image));
+                advance(f, outer[1], args, offset_of!(Args, gradient_steps.image));
+            });
+            self.add(f, sums_at, &sums);
+            advance(f, source, args, offset_of!(Args, source_steps.vector));
+            advance(f, gradient, args, offset_of!(Args, gradient_steps.vector));
+            advance(f, sums_at, args, offset_of!(Args, sums_vector));
+            f.sub(left, self.width.lanes() as i32);
+        });
+    }
+
+    fn zeros(&self, f: &mut Function) -> Sums {
+        let k = self.kernel;
+        let sets = k.sets(f.isa());
+        let sums = Sums((0..sets).map(|_| (0..k.group).map(|_| k.taps.iter().map(|_| f.zero(self.width)).collect()).collect()).collect());
+        sums.0.iter().flatten().flatten().for_each(|s| f.pin(*s));
+        sums
+    }
+
+    /// Adds the sums of all sets to those in memory.
+    fn add(&self, f: &mut Function, at: Int, sums: &Sums) {
+        let group = usize::from(self.kernel.group);
+        for (t, tap) in self.kernel.taps.iter().enumerate() {
+            for channel in 0..group {
+                let (first, rest) = (sums.0[0][channel][t], &sums.0[1..]);
+                let total = rest.iter().fold(first, |sum, set| f.binary(Binary::AddF32, sum, set[channel][t]));
+                let to = at.at(((usize::from(tap.weights) * group + channel) * self.width.lanes() * 4) as i32);
+                let total = f.binary(Binary::AddF32, total, Src::Mem(to));
+                f.store_as(Elem::F32, to, total, None);
+            }
+        }
+    }
+
+    /// The products of a row, part by part.
+    fn row(&self, f: &mut Function, (args, row): (Int, [Int; 2]), column: &[Int; 3], mask: Option<Pred>, sums: &Sums) {
+        let [source, gradient] = row.map(|at| f.copy(at));
+        // The column of which `source` is the address, counted from the next place's.
+        let mut held = 0;
+        for part in &self.kernel.parts {
+            let first = self.kernel.columns(part).first();
+            move_by(f, source, column[0], first - held);
+            held = first;
+            if part.repeated {
+                let strips = argument(f, args, offset_of!(Args, strips));
+                f.repeat_some(strips, |f| {
+                    self.strip(f, (args, [source, gradient]), (part, column), mask, sums);
+                    advance(f, source, args, offset_of!(Args, source_steps.strip));
+                    advance(f, gradient, args, offset_of!(Args, gradient_steps.strip));
+                });
+                continue;
+            }
+            self.strip(f, (args, [source, gradient]), (part, column), mask, sums);
+            held -= i32::from(part.places) * i32::from(self.kernel.stride);
+            (0..part.places).for_each(|_| advance(f, gradient, args, offset_of!(Args, gradient_steps.column)));
+        }
+    }
+
+    /// The products of a strip, whose first column `source` is.
+    fn strip(
+        &self,
+        f: &mut Function,
+        (args, [source, gradient]): (Int, [Int; 2]),
+        (part, column): (&Part, &[Int; 3]),
+        mask: Option<Pred>,
+        sums: &Sums,
+    ) {
+        let k = self.kernel;
+        let [x_type, y_type] = k.types;
+        let at = f.copy(gradient);
+        let places: Vec<Val> = (0..part.places)
+            .map(|i| {
+                if i > 0 {
+                    advance(f, at, args, offset_of!(Args, gradient_steps.column));
+                }
+                f.load_as(y_type, at.at(0), mask)
+            })
+            .collect();
+        let plain = x_type == Elem::F32 && mask.is_none();
+        for channel in 0..k.group {
+            let spread = spread(f, self.width, k.group, channel);
+            let source = f.copy(source);
+            let columns = k.columns(part);
+            let mut base = columns.first();
+            for x in columns.all() {
+                while x - base >= SHARE {
+                    f.add(source, column[2]);
+                    base += SHARE;
+                }
+                let at = column_at(source, *column, x - base, 0);
+                let sum = |i: usize, t: usize| sums.0[i % sums.0.len()][usize::from(channel)][usize::from(part.taps.0) + t];
+                if plain && spread.is_none() && columns.users(x).count() == 1 {
+                    columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sum(i, t), places[i], Src::Mem(at)));
+                    continue;
+                }
+                let value = match spread {
+                    Some(spread) if plain => f.binary(Binary::Lookup32, spread, Src::Mem(at)),
+                    _ => {
+                        let value = f.load_as(x_type, at, mask);
+                        spread.map_or(value, |spread| f.binary(Binary::Lookup32, spread, value))
+                    }
+                };
+                columns.users(x).for_each(|(i, t)| f.accumulate(Accumulate::FmaF32, sum(i, t), value, places[i]));
+            }
+        }
+    }
+}
+
+/// `at += columns * column`
+fn move_by(f: &mut Function, at: Int, column: Int, columns: i32) {
+    match columns {
+        0 => {}
+        1 => f.add(at, column),
+        -1 => f.sub(at, column),
+        n => {
+            let by = f.int(n.into());
+            f.mul(by, column);
+            f.add(at, by);
+        }
+    }
+}
