@@ -3,7 +3,7 @@
 use crate::CudaTarget;
 use crate::compile::Loader;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Stream};
-use crate::program::{Launch, MapPlace, Program, TensorMap, Word};
+use crate::program::{Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
 use crate::row::Lower;
 use oxidnn_runtime::{Bound, Ctx, Exec};
@@ -26,9 +26,9 @@ pub trait Places {
     fn scratch(&self) -> u64;
 }
 
-/// The address of a mapped tensor.
-fn mapped(map: &TensorMap, places: &dyn Places) -> u64 {
-    match map.place {
+/// The address of a place.
+fn located(place: MapPlace, places: &dyn Places) -> u64 {
+    match place {
         MapPlace::Arg(arg, offset) => places.address(arg, 0).unwrap_or(0) + offset,
         MapPlace::Scratch(at) => places.scratch() + at as u64,
     }
@@ -71,8 +71,8 @@ impl Launches {
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
-        let mut maps = self.list.iter().flat_map(|l| &l.0.maps);
-        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| !mapped(m, places).is_multiple_of(16))) {
+        let mut aligned = self.list.iter().flat_map(|l| l.0.maps.iter().map(|m| m.place).chain(l.0.aligned.iter().copied()));
+        if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.
             return unsafe { other.run(stream, places) };
         }
@@ -100,13 +100,14 @@ impl Launches {
             let mut parameters = [std::ptr::null_mut::<c_void>(); MAPS + 1];
             let count = launch.maps.len().min(MAPS);
             for (i, map) in launch.maps.iter().take(MAPS).enumerate() {
-                maps[i] = EncodedMap::new(map, mapped(map, places))?;
+                maps[i] = EncodedMap::new(map, located(map.place, places))?;
             }
             for (parameter, map) in parameters.iter_mut().zip(&mut maps[..count]) {
                 *parameter = std::ptr::from_mut(map).cast();
             }
             parameters[count] = words.as_mut_ptr().cast();
-            let shape = LaunchShape { grid: launch.grid, block: launch.block, cluster: launch.cluster, shared: launch.shared };
+            let Launch { grid, block, cluster, shared, overlaps, .. } = *launch;
+            let shape = LaunchShape { grid, block, cluster, shared, overlaps };
             // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
             unsafe { function.launch(stream, shape, &mut parameters[..=count])? };
         }

@@ -1,14 +1,14 @@
 //! Problem lines lowered for GPUs that are only described, and what they lower to compiled by NVRTC.
 //!
-//! NVRTC is the file that `OXIDNN_NVRTC` names, else that of PyPI's `nvidia-cuda-nvrtc` in a virtual environment under the target directory, which is
-//! made where there are Python and a network. Without it the compilation is left out, except under `CI`.
+//! Where NVRTC comes from, `common` says.
+
+mod common;
 
 use oxidnn_cuda::program::Source;
 use oxidnn_cuda::{CudaTarget, Facts, compile, ops};
 use oxidnn_spec::text::{self, Settings};
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 
 const DRIVERS: &[&str] = &[
@@ -39,9 +39,6 @@ const REFUSED: &[&str] = &["encoding", "precomputed-reductions", "mx", "dynamic"
 
 /// One of so many kernels is compiled in the test.
 const SAMPLE: usize = 24;
-
-/// The package of NVRTC whose code every driver of CUDA 13 loads.
-const PACKAGE: &str = "nvidia-cuda-nvrtc==13.0.*";
 
 /// What the smoke lines of a driver lower to.
 #[derive(Default)]
@@ -107,40 +104,9 @@ fn shapes_do_not_change_what_is_compiled() {
     }
 }
 
-/// NVRTC from PyPI, in a virtual environment under the target directory.
-fn installed() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvrtc");
-    let find = || {
-        let lib = std::fs::read_dir(folder.join("lib")).ok()?.flatten().next()?.path();
-        Some(lib.join("site-packages/nvidia/cu13/lib/libnvrtc.so.13")).filter(|p| p.exists())
-    };
-    if find().is_none() {
-        let run = |c: &mut Command| c.status().is_ok_and(|s| s.success());
-        let _ = run(Command::new("python3").args(["-m", "venv"]).arg(&folder))
-            && run(Command::new(folder.join("bin/pip")).args(["install", "-q", PACKAGE]));
-    }
-    find()
-}
-
-/// Loads NVRTC, so that it is found by its name from now on; false where it is nowhere.
-fn load_nvrtc() -> bool {
-    let Some(library) = std::env::var_os("OXIDNN_NVRTC").map(PathBuf::from).or_else(installed) else {
-        assert!(std::env::var_os("CI").is_none(), "NVRTC is missing: set OXIDNN_NVRTC to libnvrtc.so.13, or install {PACKAGE}");
-        eprintln!("NVRTC is missing: nothing is compiled (OXIDNN_NVRTC, or {PACKAGE})");
-        return false;
-    };
-    let beside = std::fs::read_dir(library.parent().unwrap()).unwrap().flatten().map(|e| e.path());
-    let builtins = beside.filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libnvrtc-builtins.so")));
-    for file in builtins.chain([library.clone()]) {
-        // SAFETY: NVRTC's initialisers are its own; it stays loaded.
-        std::mem::forget(unsafe { libloading::Library::new(&file) }.unwrap_or_else(|e| panic!("{}: {e}", file.display())));
-    }
-    true
-}
-
 #[test]
 fn what_lines_lower_to_compiles() {
-    if !load_nvrtc() {
+    if common::nvrtc().is_none() {
         return;
     }
     let mut wrong = Vec::new();

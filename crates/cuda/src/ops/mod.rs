@@ -1,5 +1,6 @@
 //! The implementation rows of every operation: one table per operation, best first.
 
+mod attention;
 mod compensation;
 mod conv;
 mod gemm;
@@ -28,16 +29,29 @@ const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
 const POOL: &[Row] = &[Row { name: "windows:generic", lower: windows::pool }];
 const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resampling }];
 const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
-const MATMUL: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::matmul }, Row { name: "tiles:generic", lower: matmul::matmul }];
-const INNER_PRODUCT: &[Row] =
-    &[Row { name: "gemm:sm90", lower: gemm::inner_product }, Row { name: "tiles:generic", lower: matmul::inner_product }];
+const MATMUL: &[Row] = &[
+    Row { name: "gemv:sm80", lower: gemm::matmul_rows },
+    Row { name: "w4:sm90", lower: gemm::four_bits },
+    Row { name: "gemm:sm90", lower: gemm::matmul },
+    Row { name: "gemm:sm80", lower: gemm::matmul_mma },
+    Row { name: "tiles:generic", lower: matmul::matmul },
+];
+const INNER_PRODUCT: &[Row] = &[
+    Row { name: "gemv:sm80", lower: gemm::inner_rows },
+    Row { name: "gemm:sm90", lower: gemm::inner_product },
+    Row { name: "gemm:sm80", lower: gemm::inner_mma },
+    Row { name: "tiles:generic", lower: matmul::inner_product },
+];
 const CONV: &[Row] = &[
     Row { name: "gemm:sm90", lower: gemm::pointwise_conv },
+    Row { name: "stem:sm90", lower: gemm::stem::conv },
     Row { name: "window:sm90", lower: gemm::conv },
+    Row { name: "weights:sm90", lower: gemm::weights::conv },
+    Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "tiles:generic", lower: conv::conv },
 ];
-const DECONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::deconv }];
-const SDPA: &[Row] = &[Row { name: "tiles:generic", lower: sdpa::lower }];
+const DECONV: &[Row] = &[Row { name: "window:sm90", lower: gemm::deconv }, Row { name: "weights:sm90", lower: gemm::weights::deconv }, Row { name: "tiles:generic", lower: conv::deconv }];
+const SDPA: &[Row] = &[Row { name: "attention:sm90", lower: attention::lower }, Row { name: "tiles:generic", lower: sdpa::lower }];
 
 /// The rows of an operation, best first.
 pub fn rows(op: &Op) -> &'static [Row] {
