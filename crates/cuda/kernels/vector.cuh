@@ -21,9 +21,12 @@ struct __align__(16) Vector {
         } else if (bytes % 8 == 0) {
 #pragma unroll
             for (int i = 0; i < bytes / 8; ++i) ((uint2*)to)[i] = ((const uint2*)from)[i];
-        } else {
+        } else if (bytes % 4 == 0) {
 #pragma unroll
             for (int i = 0; i < bytes / 4; ++i) ((u32*)to)[i] = ((const u32*)from)[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < N; ++i) to[i] = from[i];
         }
     }
 };

@@ -16,6 +16,6 @@ mod row;
 mod target;
 
 pub use device::{CudaDevice, engine, engines};
-pub use queue::CudaQueue;
+pub use queue::{Captured, CudaQueue};
 pub use row::{Lower, Row, RowPlan};
 pub use target::{CudaTarget, Facts};

@@ -198,4 +198,47 @@ impl Program {
         self.scratch = at.checked_add(bytes)?.checked_next_multiple_of(PART)?;
         Some(at)
     }
+
+    /// The same launches with every place changed: `arg` of a word or a map, and how far it is inside.
+    fn placed(mut self, arg: impl Fn(Arg, u64) -> MapPlace, scratch: impl Fn(usize) -> usize) -> Program {
+        let place = |p: MapPlace| match p {
+            MapPlace::Arg(a, bytes) => arg(a, bytes),
+            MapPlace::Scratch(at) => MapPlace::Scratch(scratch(at)),
+        };
+        let word = |w: Word| match w {
+            Word::Scratch(at) => Word::Scratch(scratch(at)),
+            Word::Address { arg: a, buffer: 0 } => match arg(a, 0) {
+                MapPlace::Arg(arg, 0) => Word::Address { arg, buffer: 0 },
+                MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+                MapPlace::Scratch(at) => Word::Scratch(at),
+            },
+            Word::Offset { arg: a, bytes } => match arg(a, bytes) {
+                MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+                MapPlace::Scratch(at) => Word::Scratch(at),
+            },
+            other => other,
+        };
+        for launch in &mut self.launches {
+            launch.words.iter_mut().for_each(|w| *w = word(*w));
+            launch.maps.iter_mut().for_each(|m| m.place = place(m.place));
+            launch.aligned.iter_mut().for_each(|p| *p = place(*p));
+        }
+        self
+    }
+
+    /// The launches alone, with the scratch behind the first `bytes` of it.
+    pub fn shifted(self, bytes: usize) -> Program {
+        let scratch = self.scratch + bytes;
+        Program { scratch, unaligned: None, ..self.placed(MapPlace::Arg, |at| at + bytes) }
+    }
+
+    /// The launches with what is passed as `arg` in the scratch instead.
+    pub fn relocated(self, arg: Arg, at: usize) -> Program {
+        self.placed(|a, bytes| if a == arg { MapPlace::Scratch(at + bytes as usize) } else { MapPlace::Arg(a, bytes) }, |s| s)
+    }
+
+    /// The launches with what is passed as `arg` passed as `other`.
+    pub fn renamed(self, arg: Arg, other: Arg) -> Program {
+        self.placed(|a, bytes| MapPlace::Arg(if a == arg { other } else { a }, bytes), |s| s)
+    }
 }

@@ -5,6 +5,7 @@
 //! out is a list of [`Row`]s, which [`report`] and [`markdown`] print. `--processes` is another experiment: [`sharing`].
 
 mod first;
+mod gpu;
 mod markdown;
 mod ours;
 mod peaks;
@@ -19,7 +20,7 @@ use crate::{Bench, print, session};
 use anyhow::{Context, Result, bail};
 use oxidnn_cpu::Limit;
 use oxidnn_peer::Peer;
-use oxidnn_runtime::{Stream, threads};
+use oxidnn_runtime::{EngineKind, Stream, threads};
 use oxidnn_spec::Op;
 use oxidnn_spec::op::ConvAlg;
 use peaks::Peaks;
@@ -55,7 +56,8 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
             if print::is_closed() {
                 return Ok(ExitCode::SUCCESS);
             }
-            let measure = if args.first { first::suite } else { race::suite };
+            let gpu = stream.engine().kind() == EngineKind::Gpu;
+            let measure = if args.first { first::suite } else if gpu { gpu::suite } else { race::suite };
             rows.extend(measure(suite, (*threads, stream), &bench, &progress)?);
         }
         if args.selection.json {

@@ -19,7 +19,9 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// Kernels, each with a function of the same name, and the generated header that they include.
 const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
+    ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
+    ("rows_vector", include_str!("../../kernels/rows_vector.cu"), "args.cuh"),
     ("products", include_str!("../../kernels/products.cu"), "args.cuh"),
     ("dots", include_str!("../../kernels/dots.cu"), "args.cuh"),
     ("parts", include_str!("../../kernels/parts.cu"), "args.cuh"),

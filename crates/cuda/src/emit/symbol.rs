@@ -116,7 +116,7 @@ impl Num for Symbol {
         number(format!("log1p(t{})", self.0))
     }
     fn tanh(self) -> Symbol {
-        number(format!("tanh(t{})", self.0))
+        number(format!("tangent(t{})", self.0))
     }
     fn erf(self) -> Symbol {
         number(format!("erf(t{})", self.0))

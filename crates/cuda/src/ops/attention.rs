@@ -117,7 +117,11 @@ impl<'a> Attention<'a> {
         if queries == 1 && share > 1 && causal.is_none() && op.mask_kind != SdpaMask::Buffer {
             (q, o, share) = (q.grouped(share), o.grouped(share), 1);
         }
+        // A mask's elements want registers of their own.
+        let masked = op.mask_kind == SdpaMask::Buffer;
         let [consumers, tile, stages] = match (q.sizes[1], head, causal) {
+            (..=64, ..) if masked => [1, 64, 3],
+            _ if masked => [2, 64, 3],
             (..=64, ..) => [1, 128, 3],
             (_, 64, None) => [3, 128, 3],
             _ => [2, 128, 2],

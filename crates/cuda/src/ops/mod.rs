@@ -11,7 +11,9 @@ mod pointwise;
 mod products;
 mod reductions;
 mod rows;
+mod rows_vector;
 mod sdpa;
+mod transpose;
 mod windows;
 mod zero;
 
@@ -22,7 +24,7 @@ const POINTWISE: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }
 const PRELU: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
 const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }];
 const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
-const REORDER: &[Row] = &[Row { name: "map:generic", lower: pointwise::reorder }];
+const REORDER: &[Row] = &[Row { name: "transpose:generic", lower: transpose::reorder }, Row { name: "map:generic", lower: pointwise::reorder }];
 const REDUCTION: &[Row] = &[Row { name: "rows:generic", lower: reductions::reduction }];
 const SOFTMAX: &[Row] = &[Row { name: "rows:generic", lower: reductions::softmax }];
 const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
@@ -47,6 +49,7 @@ const CONV: &[Row] = &[
     Row { name: "stem:sm90", lower: gemm::stem::conv },
     Row { name: "window:sm90", lower: gemm::conv },
     Row { name: "weights:sm90", lower: gemm::weights::conv },
+    Row { name: "between:sm90", lower: transpose::conv_between },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "tiles:generic", lower: conv::conv },
 ];

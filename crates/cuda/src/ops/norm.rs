@@ -5,7 +5,9 @@
 
 use super::map::Map;
 use super::pointwise::tensor;
+use super::reductions::aligned;
 use super::rows::{Rows, Stage};
+use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order};
@@ -36,17 +38,23 @@ struct Norm<'a> {
     flags: NormFlags,
     epsilon: f64,
     src: &'a Tensor,
+    /// Neighbours may be read together.
+    vectors: bool,
 }
 
 /// Batch, layer and group normalisation.
 pub(crate) fn lower(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| lower_by(problem, vectors))
+}
+
+fn lower_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let (share, prop, flags, epsilon, src) = match &problem.op {
         Op::BatchNorm(op) => (Share::Channel, op.prop, op.flags, op.epsilon, &op.src),
         Op::LayerNorm(op) => (Share::Row, op.prop, op.flags, op.epsilon, &op.src),
         Op::GroupNorm(op) => (Share::Group((op.src.dims()[1] / op.groups.max(1)).max(1)), op.prop, op.flags, op.epsilon, &op.src),
         _ => return Err(Skip::Op("anything but normalisations")),
     };
-    let norm = Norm { problem, real: Real::of(problem), share, prop, flags, epsilon: f64::from(epsilon.get()), src };
+    let norm = Norm { problem, real: Real::of(problem), share, prop, flags, epsilon: f64::from(epsilon.get()), src, vectors };
     let mut program = Program::default();
     if src.is_empty() {
         for arg in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT] {
@@ -104,7 +112,12 @@ impl Norm<'_> {
                 emit.code(&format!(
                     "DEVICE void row_term(const Args& a, index r, index* p) {{\n    inner(a, r, p);\n    p[1] += p[{n}] * {channels};\n}}\n"
                 ));
-                Rows::with(emit, [outputs, terms], false)
+                let rows = Rows::with(emit, [outputs, terms], false);
+                let along = inner.iter().rev().find(|&&d| sizes[d] > 1).filter(|&&d| d != 1);
+                match along {
+                    Some(&d) => rows.along(d, sizes[d]),
+                    None => rows,
+                }
             }
         }
     }
@@ -155,6 +168,7 @@ impl Norm<'_> {
             }
             let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
             rows.each = self.applied(&mut rows.emit, mean, &inverse)?;
+            self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
             program.launches.push(rows.launch());
             zero::padding(program, Arg::DST, dst)?;
         }
@@ -163,6 +177,27 @@ impl Norm<'_> {
                 zero::padding(program, arg, t)?;
             }
         }
+        Ok(())
+    }
+
+    /// Lets neighbours of a row be read together: the tensors of `data`, kept, and scale and shift where they go along the row.
+    fn vectorise(&self, rows: &mut Rows, data: &[(&str, Arg)], arg: Arg, dst: &Tensor) -> Result<(), Skip> {
+        let whole = self.tensor(Arg::WORKSPACE).is_none() && self.tensor(Arg::SRC_1).is_none() && self.tensor(Arg::DIFF_SRC_1).is_none();
+        if !self.vectors || !whole {
+            return Ok(());
+        }
+        let mut inputs = Vec::new();
+        for (name, arg) in data {
+            inputs.push(Input::of(&View::of(name, *arg, tensor(self.problem, *arg)?), 0, true));
+        }
+        if self.share == Share::Row {
+            for (name, arg, used) in [("scale", Arg::SCALE, self.flags.use_scale), ("shift", Arg::SHIFT, self.flags.use_shift)] {
+                if let Some(t) = self.tensor(arg).filter(|_| used) {
+                    inputs.push(Input::of(&View::of(name, arg, t), self.channel(), false));
+                }
+            }
+        }
+        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)));
         Ok(())
     }
 
@@ -405,14 +440,24 @@ impl Norm<'_> {
         rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
         let scale = self.scale(&mut rows.emit)?;
-        rows.emit.code(&format!(
-            "DEVICE real scaled(const Args& a, const index* p) {{ return gradient(a, p){scale}; }}\n\
-             DEVICE real normal(const Args& a, const index* p) {{\n{}    return (src(a, p) - {mean}) * ({inverse});\n}}\n",
-            self.stat()
-        ));
         let mean_g = if self.flags.rms { "(real)0" } else { "x / (real)a.terms" };
-        rows.stages = vec![Stage::sum("scaled(a, p)", mean_g), Stage::sum("scaled(a, p) * normal(a, p)", "x / (real)a.terms")];
         rows.each = self.gradients(&mut rows.emit, [&mean, &inverse], Some(["s[0]", "s[1]"]), &scale)?;
+        let mut normal = "normal(a, p)".to_owned();
+        let mut dd = "gradient(a, p)";
+        if self.share == Share::Row && self.tensor(Arg::WORKSPACE).is_none() {
+            // A row's own statistics are at its position.
+            let here = |text: &str| text.replace("(a, q)", "(a, p)");
+            normal = format!("((src(a, p) - {}) * ({}))", here(&mean), here(&inverse));
+            dd = "diff_dst(a, p)";
+            rows.each = rows.each.replace("gradient(a, p)", dd);
+            self.vectorise(&mut rows, &[("src", Arg::SRC), ("diff_dst", Arg::DIFF_DST)], Arg::DIFF_SRC, diff_src)?;
+        } else {
+            let stat = self.stat();
+            rows.emit.code(&format!(
+                "DEVICE real normal(const Args& a, const index* p) {{\n{stat}    return (src(a, p) - {mean}) * ({inverse});\n}}\n"
+            ));
+        }
+        rows.stages = vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "x / (real)a.terms")];
         program.launches.push(rows.launch());
         Ok(())
     }

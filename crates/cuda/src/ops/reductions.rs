@@ -3,6 +3,7 @@
 use super::map::Map;
 use super::pointwise::tensor;
 use super::rows::{Rows, Stage};
+use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Factor, Real, Tail, View, literal};
@@ -13,6 +14,10 @@ use oxidnn_spec::{Arg, Op, Problem};
 
 /// Reduction over every dimension that the destination has as 1.
 pub(crate) fn reduction(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| reduction_by(problem, vectors))
+}
+
+fn reduction_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Reduction(op) = &problem.op else { return Err(Skip::Op("anything but reductions")) };
     if op.src.is_empty() {
         return Ok(Program::default());
@@ -21,6 +26,9 @@ pub(crate) fn reduction(problem: &Problem, _: &CudaTarget) -> Result<Program, Sk
     rows.emit.view(&View::of("src", Arg::SRC, &op.src))?;
     rows.emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
     rows.stages.push(stage(op));
+    if vectors {
+        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, &op.src), 0, true)], None);
+    }
     // Reduced dimensions of the position are 0 here.
     rows.result = "    finish(a, p, s[0]);\n".into();
     let mut program = Program { launches: vec![rows.launch()], ..Program::default() };
@@ -49,6 +57,21 @@ fn stage(op: &Reduction) -> Stage {
 
 /// Softmax and its logarithm along an axis, forward and backward.
 pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| softmax_by(problem, vectors))
+}
+
+/// The program with vectors, and the one without for memory that is not aligned.
+pub(crate) fn aligned(make: impl Fn(bool) -> Result<Program, Skip>) -> Result<Program, Skip> {
+    let mut program = make(true)?;
+    if program.launches.iter().any(|l| !l.aligned.is_empty()) {
+        let plain = make(false)?;
+        program.scratch = program.scratch.max(plain.scratch);
+        program.unaligned = Some(Box::new(plain));
+    }
+    Ok(program)
+}
+
+fn softmax_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Softmax(op) = &problem.op else { return Err(Skip::Op("anything but softmax")) };
     let (arg, dst) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
     let mut rows = Rows::over(Real::of(problem), &dst.layout, |d| d != op.axis);
@@ -57,6 +80,13 @@ pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         forward(op, problem, &mut rows)?
     } else {
         backward(op, problem, &mut rows)?
+    }
+    if vectors {
+        let mut inputs = vec![];
+        for (name, arg) in if op.prop.is_forward() { &[("src", Arg::SRC)][..] } else { &[("data", Arg::DST), ("diff_dst", Arg::DIFF_DST)] } {
+            inputs.push(Input::of(&View::of(name, *arg, tensor(problem, *arg)?), 0, true));
+        }
+        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)));
     }
     let mut program = Program::default();
     if !dst.is_empty() {

@@ -158,7 +158,7 @@ impl<'a> Window<'a> {
         let mut all = Vec::new();
         for i in 0..z.s.iter().product() {
             let residue = [i / (z.s[1] * z.s[2]), i / z.s[2] % z.s[1], i % z.s[2]];
-            let size: [i64; 3] = std::array::from_fn(|d| ceil(to[d] - residue[d], z.s[d]));
+            let size: [i64; 3] = std::array::from_fn(|d| ceil((to[d] - residue[d]).max(0), z.s[d]));
             if size.iter().all(|&n| n > 0) {
                 all.push(self.residue_walk(residue, size));
             }
