@@ -11,6 +11,7 @@ struct __align__(16) Vector {
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
     DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
+    DEVICE real number(int i) const { return T::decode(words[i]); }
     DEVICE real operator()(const Args&, const index*) const { return T::decode(words[lane]); }
 
     static DEVICE void copy(typename T::word* to, const typename T::word* from) {

@@ -232,13 +232,13 @@ impl Program {
         Program { scratch, unaligned: None, ..self.placed(MapPlace::Arg, |at| at + bytes) }
     }
 
-    /// The launches with what is passed as `arg` in the scratch instead.
-    pub fn relocated(self, arg: Arg, at: usize) -> Program {
-        self.placed(|a, bytes| if a == arg { MapPlace::Scratch(at + bytes as usize) } else { MapPlace::Arg(a, bytes) }, |s| s)
-    }
-
-    /// The launches with what is passed as `arg` passed as `other`.
-    pub fn renamed(self, arg: Arg, other: Arg) -> Program {
-        self.placed(|a, bytes| MapPlace::Arg(if a == arg { other } else { a }, bytes), |s| s)
+    /// The launches with what is passed as `arg` at another place.
+    pub fn moved(self, arg: Arg, to: MapPlace) -> Program {
+        let there = |a, bytes: u64| match to {
+            _ if a != arg => MapPlace::Arg(a, bytes),
+            MapPlace::Arg(other, first) => MapPlace::Arg(other, first + bytes),
+            MapPlace::Scratch(at) => MapPlace::Scratch(at + bytes as usize),
+        };
+        self.placed(there, |at| at)
     }
 }

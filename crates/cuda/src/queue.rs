@@ -157,7 +157,9 @@ impl CudaQueue {
     fn copy(&self, from: Region<'_>, to: Region<'_>) -> Result<(), Error> {
         let len = from.len().min(to.len());
         if (from.bytes().is_some() || to.bytes().is_some()) && self.stream.is_capturing()? {
-            return Err(Error::Runtime("a copy between host and GPU while the stream is captured into a graph: make it before or after".into()));
+            return Err(Error::Runtime(
+                "a copy between host and GPU while the stream is captured into a graph: make it before or after".into(),
+            ));
         }
         match (from.bytes(), to.bytes()) {
             (Some(bytes), None) => {
@@ -255,7 +257,9 @@ impl CudaQueue {
                 let marked = state.pending.iter().any(|p| p.ticket >= ticket && p.event.is_some());
                 if !marked {
                     if self.stream.is_capturing()? {
-                        return Err(Error::Runtime("the stream is captured into a graph: what it did before is waited for before or after".into()));
+                        return Err(Error::Runtime(
+                            "the stream is captured into a graph: what it did before is waited for before or after".into(),
+                        ));
                     }
                     self.mark_end(&mut state)?;
                 }

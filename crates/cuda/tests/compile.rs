@@ -50,8 +50,11 @@ struct Lowered {
 }
 
 fn lowered(driver: &str, facts: Facts) -> Lowered {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs").join(driver).join("smoke.txt");
-    let lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    lowered_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/inputs").join(driver).join("smoke.txt"), facts)
+}
+
+fn lowered_file(file: &Path, facts: Facts) -> Lowered {
+    let lines = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let target = CudaTarget::described(facts);
     let (mut all, mut known, mut settings) = (Lowered::default(), HashSet::new(), Settings::default());
     for line in lines.lines() {
@@ -123,5 +126,17 @@ fn what_lines_lower_to_compiles() {
             }
         }
     }
+    assert!(wrong.is_empty(), "{} kernels:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn kernels_in_vectors_compile() {
+    if common::nvrtc().is_none() {
+        return;
+    }
+    let all = lowered_file(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gpu/vectors.txt").as_path(), Facts::H200);
+    assert!(all.refused.is_empty() && all.kernels.len() >= 60, "{} kernels; {}", all.kernels.len(), all.refused.join("\n"));
+    let made = |e: &(String, Arc<Source>)| compile::compile(&e.1, "sm_90a").err().map(|why| format!("{}\n{why}", e.0));
+    let wrong: Vec<String> = all.kernels.iter().filter_map(made).collect();
     assert!(wrong.is_empty(), "{} kernels:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -79,7 +79,8 @@ fn facts(tools: &Path, cubin: &[u8], name: &str) -> ([u64; 3], HashSet<String>) 
     let run = |flag: &str| {
         let path = std::env::var("PATH").unwrap_or_default();
         let bin = tools.join("bin");
-        let out = Command::new(bin.join("cuobjdump")).env("PATH", format!("{}:{path}", bin.display())).arg(flag).arg(&file).output().unwrap();
+        let out =
+            Command::new(bin.join("cuobjdump")).env("PATH", format!("{}:{path}", bin.display())).arg(flag).arg(&file).output().unwrap();
         assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
         String::from_utf8_lossy(&out.stdout).into_owned()
     };

@@ -57,7 +57,13 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
                 return Ok(ExitCode::SUCCESS);
             }
             let gpu = stream.engine().kind() == EngineKind::Gpu;
-            let measure = if args.first { first::suite } else if gpu { gpu::suite } else { race::suite };
+            let measure = if args.first {
+                first::suite
+            } else if gpu {
+                gpu::suite
+            } else {
+                race::suite
+            };
             rows.extend(measure(suite, (*threads, stream), &bench, &progress)?);
         }
         if args.selection.json {

@@ -21,6 +21,7 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
     ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
+    ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),
     ("rows_vector", include_str!("../../kernels/rows_vector.cu"), "args.cuh"),
     ("products", include_str!("../../kernels/products.cu"), "args.cuh"),
     ("dots", include_str!("../../kernels/dots.cu"), "args.cuh"),

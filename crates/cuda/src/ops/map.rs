@@ -139,13 +139,21 @@ fn width(all: &[Neighbours]) -> Option<i64> {
 
 /// Channels that are moved together, where they lie next to each other in every tensor.
 fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
-    let bytes = all.clone().map(|t| t.dtype.bits() as i64 / 8).filter(|&b| b > 0).min()?;
+    let bytes = all.clone().filter(|t| t.dims().len() > 1).map(|t| t.dtype.bits() as i64 / 8).filter(|&b| b > 0).min()?;
     let n = (16 / bytes).clamp(4, 8);
     let fits = |t: &Tensor| {
         t.blocking().is_some_and(|b| {
+            // What goes by channel has no other dimension.
+            if t.dims().len() == 1 {
+                return b.is_plain() && b.strides[0] == 1 && t.dims()[0] % n == 0 && b.offset % n == 0 && t.dtype.bits() >= 8;
+            }
             let others = (0..t.dims().len()).filter(|&d| d != 1 && t.dims()[d] != 1);
             let plain = b.is_plain() && b.padded_dims == *t.dims() && t.dtype.bits() >= 8;
-            plain && b.strides[1] == 1 && t.dims()[1] % n == 0 && b.offset % n == 0 && others.clone().all(|d| b.strides[d] % n == 0 && b.strides[d] > 0)
+            plain
+                && b.strides[1] == 1
+                && t.dims()[1] % n == 0
+                && b.offset % n == 0
+                && others.clone().all(|d| b.strides[d] % n == 0 && b.strides[d] > 0)
         })
     };
     all.clone().all(fits).then_some(n)

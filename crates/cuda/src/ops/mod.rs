@@ -1,8 +1,10 @@
 //! The implementation rows of every operation: one table per operation, best first.
 
 mod attention;
+mod columns;
 mod compensation;
 mod conv;
+mod depthwise;
 mod gemm;
 mod map;
 mod matmul;
@@ -10,6 +12,7 @@ mod norm;
 mod pointwise;
 mod products;
 mod reductions;
+mod rnn;
 mod rows;
 mod rows_vector;
 mod sdpa;
@@ -24,7 +27,8 @@ const POINTWISE: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }
 const PRELU: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
 const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }];
 const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
-const REORDER: &[Row] = &[Row { name: "transpose:generic", lower: transpose::reorder }, Row { name: "map:generic", lower: pointwise::reorder }];
+const REORDER: &[Row] =
+    &[Row { name: "transpose:generic", lower: transpose::reorder }, Row { name: "map:generic", lower: pointwise::reorder }];
 const REDUCTION: &[Row] = &[Row { name: "rows:generic", lower: reductions::reduction }];
 const SOFTMAX: &[Row] = &[Row { name: "rows:generic", lower: reductions::softmax }];
 const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
@@ -51,9 +55,15 @@ const CONV: &[Row] = &[
     Row { name: "weights:sm90", lower: gemm::weights::conv },
     Row { name: "between:sm90", lower: transpose::conv_between },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
+    Row { name: "depthwise:generic", lower: depthwise::conv },
     Row { name: "tiles:generic", lower: conv::conv },
 ];
-const DECONV: &[Row] = &[Row { name: "window:sm90", lower: gemm::deconv }, Row { name: "weights:sm90", lower: gemm::weights::deconv }, Row { name: "tiles:generic", lower: conv::deconv }];
+const DECONV: &[Row] = &[
+    Row { name: "window:sm90", lower: gemm::deconv },
+    Row { name: "weights:sm90", lower: gemm::weights::deconv },
+    Row { name: "tiles:generic", lower: conv::deconv },
+];
+const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::forward }];
 const SDPA: &[Row] = &[Row { name: "attention:sm90", lower: attention::lower }, Row { name: "tiles:generic", lower: sdpa::lower }];
 
 /// The rows of an operation, best first.
@@ -75,6 +85,6 @@ pub fn rows(op: &Op) -> &'static [Row] {
         Op::Conv(_) => CONV,
         Op::Deconv(_) => DECONV,
         Op::Sdpa(_) => SDPA,
-        Op::Rnn(_) => &[],
+        Op::Rnn(_) => RNN,
     }
 }

@@ -65,7 +65,18 @@ impl Rows {
 
     /// Rows whose positions the caller declares as `output` and `row_term`.
     pub(crate) fn with(emit: Emitter, [outputs, terms]: [i64; 2], columns: bool) -> Rows {
-        Rows { emit, stages: Vec::new(), result: String::new(), each: String::new(), outputs, terms, chunk: terms, columns, along: None, vectors: None }
+        Rows {
+            emit,
+            stages: Vec::new(),
+            result: String::new(),
+            each: String::new(),
+            outputs,
+            terms,
+            chunk: terms,
+            columns,
+            along: None,
+            vectors: None,
+        }
     }
 
     /// The fastest dimension of the terms has so many positions.

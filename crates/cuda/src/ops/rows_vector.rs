@@ -59,12 +59,14 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, s
                 let whole = |stride: i64| stride % n == 0;
                 let d = along.checked_sub(t.shift);
                 let run = |b: &oxidnn_spec::Blocking, d: usize| {
-                    d < t.layout.ndims() && t.layout.dims[d] == size && b.strides[d] == 1
+                    d < t.layout.ndims()
+                        && t.layout.dims[d] == size
+                        && b.strides[d] == 1
                         && (0..t.layout.ndims()).all(|e| e == d || t.layout.dims[e] == 1 || whole(b.strides[e]))
                 };
-                t.layout.blocking().is_some_and(|b| {
-                    b.is_plain() && b.padded_dims == t.layout.dims && whole(b.offset) && d.is_some_and(|d| run(b, d))
-                })
+                t.layout
+                    .blocking()
+                    .is_some_and(|b| b.is_plain() && b.padded_dims == t.layout.dims && whole(b.offset) && d.is_some_and(|d| run(b, d)))
             })
     };
     let vector = [8, 4, 2].into_iter().filter(|n| n * least <= 16).find(|&n| fits(n))?;
@@ -120,7 +122,11 @@ pub(crate) fn launch(
             if t.kept {
                 let _ = writeln!(bound, "            auto& {name} = {name}_kept[c];");
             } else {
-                let _ = writeln!(bound, "            Vector<{name}_type, VECTOR> {name};\n            {name}.load(a.{name}_data, {name}_at(a, {}));", at(t));
+                let _ = writeln!(
+                    bound,
+                    "            Vector<{name}_type, VECTOR> {name};\n            {name}.load(a.{name}_data, {name}_at(a, {}));",
+                    at(t)
+                );
             }
             let _ = writeln!(lanes, "                {name}.lane = i;");
         }
@@ -137,7 +143,13 @@ pub(crate) fn launch(
     let mut body = String::new();
     for (k, stage) in stages.iter().enumerate() {
         let term = format!("                x = combine({k}, x, {});\n", stage.term);
-        let _ = write!(body, "    {{\n    real x = {};\n{}    x = reduced({k}, x);\n    s[{k}] = {};\n    }}\n", stage.identity, chunk(&stage.term, "", &term, ""), stage.close);
+        let _ = write!(
+            body,
+            "    {{\n    real x = {};\n{}    x = reduced({k}, x);\n    s[{k}] = {};\n    }}\n",
+            stage.identity,
+            chunk(&stage.term, "", &term, ""),
+            stage.close
+        );
     }
     if let Some(dst) = dst.filter(|_| !each.is_empty()) {
         let _ = dst;

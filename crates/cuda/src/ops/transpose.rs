@@ -5,7 +5,7 @@ use super::map::flattened;
 use super::{conv, gemm};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Real};
-use crate::program::{Program, Word};
+use crate::program::{MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Layout, Op, PostOp, Problem, Prop, Tensor};
@@ -18,7 +18,10 @@ const LEAST: i64 = 4;
 pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
     let Op::Reorder(whole) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
     let compensated = whole.dst.blocking().is_some_and(|b| b.compensation.is_some());
-    if problem.attr != (Attr { scratchpad: problem.attr.scratchpad, ..Attr::default() }) || whole.src.dtype != whole.dst.dtype || compensated {
+    if problem.attr != (Attr { scratchpad: problem.attr.scratchpad, ..Attr::default() })
+        || whole.src.dtype != whole.dst.dtype
+        || compensated
+    {
         return Err(Skip::Attr("that change numbers".into()));
     }
     let unit = match whole.src.dtype.bits() {
@@ -84,7 +87,7 @@ fn copied((arg, tensor): (Arg, &Tensor), other: &Tensor, at: usize, to_scratch: 
     let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
     let program = reorder(&problem, target).or_else(|_| super::pointwise::reorder(&problem, target))?;
     let (own, kept) = if to_scratch { (Arg::SRC, Arg::DST) } else { (Arg::DST, Arg::SRC) };
-    Ok(program.relocated(kept, at).renamed(own, arg))
+    Ok(program.moved(kept, MapPlace::Scratch(at)).moved(own, MapPlace::Arg(arg, 0)))
 }
 
 /// Convolution of tensors whose pixels lie next to each other: by the rows for channels next to each other, between copies.
@@ -142,8 +145,12 @@ fn between(problem: &Problem, args: &[Arg], row: crate::row::Lower, target: &Cud
         let given = problem.op.tensor(arg).ok_or_else(overflow)?;
         let written = matches!(arg, Arg::DST | Arg::DIFF_SRC);
         let copy = copied((arg, given), &tensor, at, !written, target)?;
-        if written { after.extend(copy.launches) } else { all.launches.extend(copy.launches) }
-        program = program.relocated(arg, at);
+        if written {
+            after.extend(copy.launches)
+        } else {
+            all.launches.extend(copy.launches)
+        }
+        program = program.moved(arg, MapPlace::Scratch(at));
     }
     all.launches.extend(program.launches);
     all.launches.extend(after);

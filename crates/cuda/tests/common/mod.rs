@@ -36,7 +36,7 @@ fn load(folder: &Path) {
 }
 
 /// Loads NVRTC, so that it is found by its name from now on, and gives the folder with the tools in `bin`; `None` where they are nowhere.
-pub fn nvrtc() -> Option<&'static Path> {
+pub(crate) fn nvrtc() -> Option<&'static Path> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         let folder = std::env::var_os("OXIDNN_CUDA").map(PathBuf::from).or_else(installed);

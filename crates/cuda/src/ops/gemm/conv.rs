@@ -6,7 +6,9 @@
 //! stride-th element of the kernel only, and lie apart.
 
 use super::shape::{self, Choice, Request, Store, ceil};
-use super::{Channels, GROUP, check, clusters, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options};
+use super::{
+    Channels, GROUP, check, clusters, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options,
+};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View};
 use crate::ops::map::Map;
@@ -110,7 +112,8 @@ pub(super) fn walked(
     let batch = if t.dims()[0] > 1 { step(0) } else { last };
     let ([w, h, d], [sw, sh, sd]) = (inner.map(|v| v as u64), inner_first(stride).map(|v| v as u32));
     let mb = t.dims()[0] as u64;
-    let (rank, dims, steps) = if deep { (5, [c as u64, w, h, d, mb], [1, sw, sh, sd, 1]) } else { (4, [c as u64, w, h, mb, 1], [1, sw, sh, 1, 1]) };
+    let (rank, dims, steps) =
+        if deep { (5, [c as u64, w, h, d, mb], [1, sw, sh, sd, 1]) } else { (4, [c as u64, w, h, mb, 1], [1, sw, sh, 1, 1]) };
     strides[rank - 2] = (batch * bytes) as u64;
     let upper: [i64; 3] = std::array::from_fn(|d| lower[d] + (size[d] - 1) * stride[d] - (sizes[d] - 1));
     let narrow = |v: [i64; 3]| inner_first(v).map(|x| x as i32);
@@ -153,7 +156,17 @@ impl<'a> Window<'a> {
         let (z, [_, to]) = (&self.z, self.grids());
         if self.from_large {
             let (start, zeros) = (z.pl.map(|p| -p), [0; 3]);
-            return vec![Walk { size: to, stride: z.s, start, taps: z.k, first: zeros, step: [1; 3], offset: z.d, residue: zeros, empty: false }];
+            return vec![Walk {
+                size: to,
+                stride: z.s,
+                start,
+                taps: z.k,
+                first: zeros,
+                step: [1; 3],
+                offset: z.d,
+                residue: zeros,
+                empty: false,
+            }];
         }
         let mut all = Vec::new();
         for i in 0..z.s.iter().product() {
@@ -214,7 +227,8 @@ impl<'a> Window<'a> {
             return Err(Skip::Shape("strides that leave many residues"));
         }
         let read = self.grids()[0];
-        let near = |w: &Walk| is_in_reach([w.start, w.size, w.stride, std::array::from_fn(|d| (w.taps[d] - 1) * w.offset[d]), read], self.deep());
+        let near =
+            |w: &Walk| is_in_reach([w.start, w.size, w.stride, std::array::from_fn(|d| (w.taps[d] - 1) * w.offset[d]), read], self.deep());
         if !walks.iter().all(near) {
             return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
         }
@@ -307,7 +321,8 @@ impl<'a> Window<'a> {
         let (z, deep) = (&self.z, self.deep());
         let r = &Request { m: z.mb * walk.size.iter().product::<i64>(), ..*chosen };
         let apart = r.scattered.then_some((walk.size, z.s, walk.residue));
-        let declare = |emit: &mut Emitter| if self.forward { self.channels.declare(self.problem, apart, emit) } else { Ok(Default::default()) };
+        let declare =
+            |emit: &mut Emitter| if self.forward { self.channels.declare(self.problem, apart, emit) } else { Ok(Default::default()) };
         let mut emit = epilogue(self.problem, self.to.0, &declare)?;
         tile_options(&mut emit, types, r, choice);
         emit.option("SPATIAL", if deep { 3 } else { 2 });

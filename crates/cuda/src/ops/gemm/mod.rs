@@ -2,9 +2,9 @@
 
 mod conv;
 mod rows;
+pub(super) mod shape;
 pub(super) mod stem;
 pub(super) mod weights;
-pub(super) mod shape;
 
 pub(crate) use conv::{conv, deconv};
 pub(crate) use rows::four_bits;
@@ -229,11 +229,7 @@ fn inner_matrices(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
         }
         _ if forward => way(&product(
             [rows, columns, k],
-            [
-                whole(Arg::SRC, &op.src, src, 1),
-                whole(Arg::WEIGHTS, &op.weights, weights, 1),
-                whole(Arg::DST, &op.dst, dst, dst.strides[1]),
-            ],
+            [whole(Arg::SRC, &op.src, src, 1), whole(Arg::WEIGHTS, &op.weights, weights, 1), whole(Arg::DST, &op.dst, dst, dst.strides[1])],
         )),
         _ => Err(Skip::Op("a pass that is none of three")),
     }
@@ -295,7 +291,8 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
         return Err(Skip::Shape("a window of more than one pixel, strides, padding or groups"));
     }
     let forward = op.prop.is_forward();
-    let (from, to) = if forward { ((Arg::SRC, &op.src), (Arg::DST, &op.dst)) } else { ((Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)) };
+    let (from, to) =
+        if forward { ((Arg::SRC, &op.src), (Arg::DST, &op.dst)) } else { ((Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)) };
     let (given, made) = if forward { (z.ic, z.oc) } else { (z.oc, z.ic) };
     let (read, written, weights) = (plain(from.1)?, plain(to.1)?, plain(&op.weights)?);
     let channel = usize::from(op.weights.dims().len() > op.src.dims().len());
@@ -373,7 +370,8 @@ impl Channels<'_> {
                 emit.traversal("pixel", &walked, &order);
                 emit.numbers("pixel_step", &own(steps));
                 emit.numbers("pixel_first", &own(first));
-                moved = format!("    for (int d = 2; d < {n}; ++d) p[d] = p[d] * (index)a.pixel_step[d - 2] + (index)a.pixel_first[d - 2];\n");
+                moved =
+                    format!("    for (int d = 2; d < {n}; ++d) p[d] = p[d] * (index)a.pixel_step[d - 2] + (index)a.pixel_first[d - 2];\n");
             }
         }
         emit.code(&format!(
@@ -566,8 +564,8 @@ impl Gemm<'_> {
             promote: self.a.dtype.is_f8(),
             aligned,
             window: false,
-        undivided: false,
-        scattered: false,
+            undivided: false,
+            scattered: false,
         };
         let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };

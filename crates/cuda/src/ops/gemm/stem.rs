@@ -67,7 +67,9 @@ impl Stem<'_> {
         let whole = |v: i64| v * 2 % 16 == 0;
         let spaced = |d: usize| d == 1 || op.dst.dims()[d] == 1 || whole(dst.strides[d]) && dst.strides[d] > 0;
         if dst.strides[1] != 1 || !(0..4).all(spaced) || !whole(z.oc) || !whole(dst.offset) {
-            return Err(Skip::Layout("channels of the destination that are not next to each other, or pixels that are not 16-byte aligned".into()));
+            return Err(Skip::Layout(
+                "channels of the destination that are not next to each other, or pixels that are not 16-byte aligned".into(),
+            ));
         }
         let pixels = z.mb.checked_mul(self.rows).and_then(|n| n.checked_mul(self.pitch)).ok_or(OVERFLOW)?;
         if [pixels, z.mb * ceil(z.o[2], TILE[0]) * ceil(z.o[1], TILE[1]) * SHAPE.m].iter().any(|&n| n > i64::from(i32::MAX)) {

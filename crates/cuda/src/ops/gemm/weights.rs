@@ -159,7 +159,14 @@ impl Pass<'_> {
         Ok((MapPlace::Scratch(at), vec![map.launch()]))
     }
 
-    fn product(&self, g: &Gradient, [rows, columns, pixels]: [i64; 3], types: [&str; 3], to: MapPlace, target: &CudaTarget) -> Result<Launch, Skip> {
+    fn product(
+        &self,
+        g: &Gradient,
+        [rows, columns, pixels]: [i64; 3],
+        types: [&str; 3],
+        to: MapPlace,
+        target: &CudaTarget,
+    ) -> Result<Launch, Skip> {
         let (z, pointwise, deep) = (&self.z, self.is_pointwise(), self.deep());
         let kind = if types[2] == "T_F32" { MapKind::Single } else { MapKind::of(self.gradient.dtype) };
         let size = if kind == MapKind::Single { 4 } else { (self.gradient.dtype.bits() / 8) as i64 };
