@@ -82,7 +82,8 @@ impl Captured<'_> {
     /// [`Error::Runtime`] where the driver fails.
     pub fn launch(&self) -> Result<(), Error> {
         // SAFETY: the queue holds memory, scratch and code of what it captured as long as it lives.
-        Ok(unsafe { self.graph.launch()? })
+        unsafe { self.graph.launch() }?;
+        Ok(())
     }
 }
 

@@ -18,8 +18,14 @@ pub(crate) struct Map<'a> {
     dst: &'a Layout,
     /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
     vectors: Option<Vec<Neighbours>>,
-    /// The element's code as a template of how many neighbouring channels it makes, and for how many, of which tensors, by name.
-    lanes: Option<(String, Option<(i64, Vec<String>)>)>,
+    lanes: Option<Lanes>,
+}
+
+/// An element's code as a template of how many neighbouring channels it makes.
+struct Lanes {
+    code: String,
+    /// How many channels lie next to each other, in the tensors of these names.
+    together: Option<(i64, Vec<String>)>,
 }
 
 /// What a vector of a tensor's elements depends on.
@@ -54,7 +60,8 @@ impl<'a> Map<'a> {
     /// their views, have next to each other, else one. The statements end with what `finish_lanes` writes.
     pub(crate) fn lanes(&mut self, code: &str, all: &[(&str, &Tensor)]) {
         let names = all.iter().map(|t| t.0.to_owned()).collect();
-        self.lanes = Some((code.to_owned(), channels(all.iter().map(|t| t.1)).map(|n| (n, names))));
+        let together = channels(all.iter().map(|t| t.1)).map(|n| (n, names));
+        self.lanes = Some(Lanes { code: code.to_owned(), together });
     }
 
     /// Declares the result's tail, whose destination is this traversal's.
@@ -83,7 +90,7 @@ impl<'a> Map<'a> {
         emit.number("count", count);
         let vector = vectors.and_then(|all| Some((width(&all)?, all)));
         emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
-        let by_channels = lanes.and_then(|(code, together)| {
+        let by_channels = lanes.and_then(|Lanes { code, together }| {
             emit.code(&format!(
                 "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {{\n    index q[RANK];\n    \
                  for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \

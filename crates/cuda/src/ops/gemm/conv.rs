@@ -183,15 +183,15 @@ impl<'a> Window<'a> {
         let z = &self.z;
         let mut w =
             Walk { size, stride: [1; 3], start: [0; 3], taps: [1; 3], first: [0; 3], step: [-1; 3], offset: [1; 3], residue, empty: false };
-        for d in 0..3 {
+        for (d, &own) in residue.iter().enumerate() {
             // From the last tap on, whose pixel comes first.
-            let mine: Vec<i64> = (0..z.k[d]).rev().filter(|t| (residue[d] + z.pl[d] - t * z.d[d]) % z.s[d] == 0).collect();
+            let mine: Vec<i64> = (0..z.k[d]).rev().filter(|t| (own + z.pl[d] - t * z.d[d]) % z.s[d] == 0).collect();
             let Some(&last) = mine.first() else {
                 w.empty = true;
                 continue;
             };
             (w.taps[d], w.first[d]) = (mine.len() as i64, last);
-            w.start[d] = (residue[d] + z.pl[d] - last * z.d[d]).div_euclid(z.s[d]);
+            w.start[d] = (own + z.pl[d] - last * z.d[d]).div_euclid(z.s[d]);
             if let Some(next) = mine.get(1) {
                 (w.step[d], w.offset[d]) = (next - last, (last - next) * z.d[d] / z.s[d]);
             }
