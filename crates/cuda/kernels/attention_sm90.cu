@@ -198,7 +198,7 @@ __device__ __forceinline__ float the_scale(const AttentionParams &p) {
 
 // Scales scores here where the softmax does not (with a mask, which is added behind the scale, and where the scale is not positive), and adds the mask.
 // `query` is the thread's first row, `key` its first column.
-__device__ __forceinline__ void scale_scores(Acc (&scores)[TILE_N / 2], const AttentionParams &p, const Work &w, int query, int key, float factor) {
+template <bool SCALED> __device__ __forceinline__ void scale_scores(Acc (&scores)[TILE_N / 2], const AttentionParams &p, const Work &w, int query, int key, float factor) {
 #ifdef MASK_TYPE
     const Element<MASK_TYPE>::Raw *mask = p.mask + w.batch * p.mask_batch + w.head * p.mask_head;
 #pragma unroll
@@ -207,9 +207,10 @@ __device__ __forceinline__ void scale_scores(Acc (&scores)[TILE_N / 2], const At
         scores[i] = scores[i] * factor + Element<MASK_TYPE>::load(mask[row * p.mask_query + column * p.mask_key]);
     }
 #else
-    if (!(factor <= 0)) return;
+    if constexpr (SCALED) {
 #pragma unroll
-    for (int i = 0; i < TILE_N / 2; i++) scores[i] *= factor;
+        for (int i = 0; i < TILE_N / 2; i++) scores[i] *= factor;
+    }
 #endif
 }
 
@@ -295,13 +296,9 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
     }
 }
 
-__device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer) {
-    const float factor = the_scale(p);
-#ifdef MASK_TYPE
-    const float scale = kLog2e;
-#else
-    const float scale = factor <= 0 ? kLog2e : factor * kLog2e;
-#endif
+template <bool SCALED>
+__device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer, float factor) {
+    const float scale = SCALED ? kLog2e : factor * kLog2e;
     const int lane = threadIdx.x % 32, row = consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4, column = lane % 4 * 2;
     Ring keys, values;
     u32 phase = 0;
@@ -323,7 +320,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-            scale_scores(scores, p, w, w.first + row, (w.tiles - 1) * TILE_N + column, factor);
+            scale_scores<SCALED>(scores, p, w, w.first + row, (w.tiles - 1) * TILE_N + column, factor);
             hide(scores, p, w.first + row, (w.tiles - 1) * TILE_N + column);
             softmax<true>(scores, rows, scale, correction);
             pack_probabilities(scores, probabilities);
@@ -341,7 +338,7 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-            scale_scores(scores, p, w, w.first + row, j * TILE_N + column, factor);
+            scale_scores<SCALED>(scores, p, w, w.first + row, j * TILE_N + column, factor);
             if (CAUSAL && (j + 1) * TILE_N > hidden) hide(scores, p, w.first + row, j * TILE_N + column);
             softmax<false>(scores, rows, scale, correction);
             wgmma_wait<0>();
@@ -394,7 +391,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         if (threadIdx.x == 0) load_work(s, q, k, v, p);
     } else {
         if constexpr (CONSUMERS > 1 || kResident > 1) registers_raise<CONSUMERS == 3 ? 160 : CONSUMERS == 2 ? 240 : 232>();
-        attend(s, o, p, warpgroup - 1);
+        const float factor = the_scale(p);
+#ifdef MASK_TYPE
+        attend<true>(s, o, p, warpgroup - 1, factor);
+#else
+        if (factor <= 0) {
+            attend<true>(s, o, p, warpgroup - 1, factor);
+        } else {
+            attend<false>(s, o, p, warpgroup - 1, factor);
+        }
+#endif
     }
     tma_store_wait<0>();
 }

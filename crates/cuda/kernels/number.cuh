@@ -32,6 +32,16 @@ DEVICE float tangent(float x) {
 }
 DEVICE double tangent(double x) { return tanh(x); }
 
+// A quotient to a unit of the last place without branches, for divisors of at least the smallest normal number: sums of exponentials, which are often
+// infinite. The compiler's own division takes a long way for these.
+DEVICE float ratio(float x, float y) {
+    float r;
+    asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+    const float q = x * r, rest = fmaf(-q, y, x);
+    return rest - rest == 0 ? fmaf(rest, r, q) : q;
+}
+DEVICE double ratio(double x, double y) { return x / y; }
+
 // What is beyond the largest finite code of a short float.
 enum Overflow { TO_INFINITY, TO_NAN, SATURATE };
 

@@ -5,6 +5,7 @@
 //! from a [`CudaTarget`] on any host; only building them needs a GPU.
 
 pub mod compile;
+pub mod cublas;
 mod device;
 pub mod driver;
 mod emit;

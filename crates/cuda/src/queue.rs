@@ -108,6 +108,11 @@ impl CudaQueue {
         CudaQueue { device: device.clone(), stream, order: Mutex::new(()), state: Mutex::default() }
     }
 
+    /// Its GPU.
+    pub fn device(&self) -> &CudaDevice {
+        &self.device
+    }
+
     /// The stream.
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream

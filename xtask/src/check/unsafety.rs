@@ -72,6 +72,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/tests/rows.rs", "an executor is a promise about tasks and workers"),
     ("crates/cpu/tests/light/mod.rs", "buffers made without an engine"),
     ("crates/cuda/src/compile/nvrtc.rs", "calls NVIDIA's compiler, loaded at run time"),
+    ("crates/cuda/src/cublas.rs", "calls cuBLASLt, loaded at run time, to race against"),
     ("crates/cuda/src/driver/mod.rs", "starts the CUDA driver, loaded at run time"),
     ("crates/cuda/src/driver/context.rs", "contexts of the CUDA driver"),
     ("crates/cuda/src/driver/graph.rs", "graphs of the CUDA driver"),

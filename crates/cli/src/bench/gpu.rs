@@ -1,17 +1,21 @@
 //! Times on a GPU: the median over launches of a graph of executions, over as many copies of the arguments as exceed the second-level cache.
 //!
+//! `--peer cuda` lets cuBLASLt do the products among them, in the same process, with the same numbers and in the same way.
+//!
 //! Neither the host nor warm caches are part of such a time. What the host takes of an execution is the mean over many that are not waited for.
 
 use super::Setup;
 use super::ours::{self, Bound, Inputs, Ours};
-use super::row::{Figures, Row};
+use super::row::{Figures, Row, Theirs};
 use crate::print;
 use crate::problems::Named;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
 use oxidnn_cuda::CudaQueue;
+use oxidnn_cuda::cublas::{Behind, Prepared, Product};
 use oxidnn_runtime::Stream;
-use oxidnn_spec::{Arg, DataType};
+use oxidnn_spec::op::EltwiseAlg;
+use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, PostOp, Problem, Tensor};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -102,29 +106,82 @@ fn one(named: &Named, (threads, stream): (usize, &Stream), bench: &Setup) -> Res
     }
     let bound: Vec<Bound<'_>> = sides.iter().map(Ours::bound).collect();
     let ours = Figures { create_us, ..timed(&bound, stream)? };
-    Ok(Row::new(named, &inputs, threads, bench, (implementation, ours)))
+    let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
+    if bench.races_cuda {
+        let theirs = race(&inputs, copies, stream).map(|figures| Theirs { implementation: "cublasLt".into(), figures });
+        row.peer = Some(theirs.map_err(|e| format!("{e:#}")));
+    }
+    Ok(row)
+}
+
+/// The product as cuBLASLt does it; `None` where it is more than that.
+fn product(problem: &Problem) -> Option<Product> {
+    let Op::Matmul(op) = &problem.op else { return None };
+    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
+    let gelu = |p: &PostOp| matches!(p, PostOp::Eltwise { alg: EltwiseAlg::GeluTanh, .. });
+    let relu = |p: &PostOp| matches!(p, PostOp::Eltwise { alg: EltwiseAlg::Relu, alpha, .. } if alpha.get() == 0.0);
+    let behind = match (&op.bias, &problem.attr.post_ops[..]) {
+        (None, []) => Behind::Nothing,
+        (Some(_), []) => Behind::Bias,
+        (Some(_), [p]) if relu(p) => Behind::BiasRelu,
+        (Some(_), [p]) if gelu(p) => Behind::BiasGelu,
+        _ => return None,
+    };
+    let batch: i64 = dims[..n - 2].iter().product();
+    let whole = |t: &Tensor| t.dims()[..n - 2] == dims[..n - 2] && t.layout.is_dense(false);
+    let column_major = |t: &Tensor| t.blocking().is_some_and(|b| b.strides[n - 1] != 1);
+    let all = [&op.src, &op.weights, &op.dst];
+    (all.iter().all(|t| whole(t)) && !column_major(&op.dst)).then(|| Product {
+        sizes: [dims[n - 2], dims[n - 1], op.src.dims()[n - 1], batch],
+        types: all.map(|t| t.dtype),
+        turned: [column_major(&op.src), column_major(&op.weights)],
+        rounded: problem.attr.fpmath.mode == FpMathMode::Tf32,
+        behind,
+    })
+}
+
+/// cuBLASLt's times, with the same numbers over as many copies.
+fn race(inputs: &Inputs, copies: usize, stream: &Stream) -> Result<Figures> {
+    let queue = queue_of(stream)?;
+    let product = product(&inputs.settled).context("no product of cuBLASLt")?;
+    let bytes = |arg: Arg| {
+        let t = inputs.values.0.iter().find(|(a, _)| *a == arg).map(|(_, t)| &t.bufs[0]);
+        t.map(|b| b.iter().map(Cell::get).collect::<Vec<u8>>()).unwrap_or_default()
+    };
+    let (source, weights) = (bytes(Arg::SRC), bytes(Arg::WEIGHTS));
+    let sides = (0..copies).map(|_| Prepared::new(queue, &product, [&source, &weights])).collect::<Result<Vec<_>, _>>()?;
+    median(sides.len(), &|i| sides[i].run(queue), stream)
+}
+
+fn queue_of(stream: &Stream) -> Result<&CudaQueue> {
+    stream.queue().as_any().downcast_ref::<CudaQueue>().context("a stream that is no GPU's")
 }
 
 fn timed(bound: &[Bound<'_>], stream: &Stream) -> Result<Figures> {
-    let queue = stream.queue().as_any().downcast_ref::<CudaQueue>().context("a stream that is no GPU's")?;
     for b in bound {
         b.once()?;
     }
-    let begin = stream.record()?;
-    for b in bound {
-        b.submit()?;
-    }
-    let end = stream.record()?;
-    stream.wait()?;
+    let figures = median(bound.len(), &|i| bound[i].submit(), stream)?;
     let start = Instant::now();
     for i in 0..SUBMISSIONS {
         bound[i % bound.len()].submit()?;
     }
     let host = start.elapsed().as_secs_f64() / SUBMISSIONS as f64;
     stream.wait()?;
-    let estimate = end.since(&begin)?.as_secs_f64() / bound.len() as f64;
-    let executions = (LONG.as_secs_f64() / estimate.max(1e-9)).clamp(bound.len() as f64, EXECUTIONS) as usize;
-    let graph = queue.capture(|| (0..executions).try_for_each(|i| bound[i % bound.len()].submit()))?;
+    Ok(Figures { average_ms: host * 1e3, ..figures })
+}
+
+/// The median time of an execution, of which there are `copies`, in launches of a graph.
+fn median(copies: usize, submit: &dyn Fn(usize) -> Result<(), Error>, stream: &Stream) -> Result<Figures> {
+    let queue = queue_of(stream)?;
+    submit(0)?;
+    let begin = stream.record()?;
+    (0..copies).try_for_each(submit)?;
+    let end = stream.record()?;
+    stream.wait()?;
+    let estimate = end.since(&begin)?.as_secs_f64() / copies as f64;
+    let executions = (LONG.as_secs_f64() / estimate.max(1e-9)).clamp(copies as f64, EXECUTIONS) as usize;
+    let graph = queue.capture(|| (0..executions).try_for_each(|i| submit(i % copies)))?;
     graph.launch()?;
     stream.wait()?;
     let mut times = Vec::with_capacity(LAUNCHES);
@@ -136,5 +193,5 @@ fn timed(bound: &[Bound<'_>], stream: &Stream) -> Result<Figures> {
         times.push(end.since(&begin)?.as_secs_f64() * 1e3 / executions as f64);
     }
     times.sort_by(f64::total_cmp);
-    Ok(Figures { ms: times[LAUNCHES / 2], average_ms: host * 1e3, create_us: 0.0 })
+    Ok(Figures { ms: times[LAUNCHES / 2], ..Figures::default() })
 }

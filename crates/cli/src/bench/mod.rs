@@ -161,14 +161,21 @@ pub(crate) struct Setup {
     streams: Vec<(usize, Stream)>,
     peaks: Peaks,
     peer: Option<Peer>,
+    /// NVIDIA's libraries are raced instead, on a GPU.
+    races_cuda: bool,
 }
 
 impl Setup {
     /// Streams on these numbers of threads, and the other library.
     pub(crate) fn new(options: Options, peer: Option<&Path>, counts: &[usize]) -> Result<Setup> {
-        let peer = peer.map(load).transpose()?;
+        let gpu = session::engine().kind() == EngineKind::Gpu;
+        let races_cuda = gpu && peer.is_some_and(|p| p == Path::new("cuda"));
+        if gpu && peer.is_some() && !races_cuda {
+            bail!("--peer on a GPU: cuda, for NVIDIA's libraries; another oneDNN library is raced on the processor");
+        }
+        let peer = peer.filter(|_| !races_cuda).map(load).transpose()?;
         let streams = counts.iter().map(|&n| Ok((n, session::stream(Some(n))?))).collect::<Result<_>>()?;
-        Ok(Setup { options, streams, peaks: Peaks::default(), peer })
+        Ok(Setup { options, streams, peaks: Peaks::default(), peer, races_cuda })
     }
 
     /// A stream for every number of threads.

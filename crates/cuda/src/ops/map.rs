@@ -103,6 +103,8 @@ impl<'a> Map<'a> {
         });
         emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
         if let Some((n, names)) = by_channels {
+            // Few elements keep more threads busy than vectors.
+            let n = if count / n < FEW { 2.min(n) } else { n };
             let bits: Vec<String> = names.iter().map(|name| format!("(u64)a.{name}_data")).collect();
             emit.define("VECTOR", n);
             emit.code(&format!(
@@ -143,6 +145,9 @@ fn width(all: &[Neighbours]) -> Option<i64> {
     };
     (size % n == 0 && all[0].layout.dims[last] > 1 && all.iter().all(fits)).then_some(n)
 }
+
+/// Threads below which each makes two channels in place of all that fit a vector.
+const FEW: i64 = 1 << 16;
 
 /// Channels that are moved together, where they lie next to each other in every tensor.
 fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
