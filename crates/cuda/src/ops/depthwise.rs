@@ -1,4 +1,5 @@
-//! `depthwise:generic`: convolutions of as many groups as channels, with channels next to each other: vectors of them at a time.
+//! `depthwise:generic`: convolutions of as many groups as channels, with channels next to each other: vectors of them at a time. `few:generic`: gradients of
+//! sources of few channels.
 
 use super::columns::{self, Matrix, Shape};
 use super::map::Map;
@@ -7,7 +8,7 @@ use super::reductions::aligned;
 use super::rows::{Rows, Stage};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View};
-use crate::program::Program;
+use crate::program::{MapPlace, Program};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
@@ -16,6 +17,10 @@ const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Taps whose sums one launch of the gradient of weights keeps in registers.
 const TAPS: i64 = 9;
+
+/// Channels of a source whose gradient is made element by element, and those of the destination that are read together.
+const FEW: i64 = 8;
+const VECTOR: i64 = 8;
 
 /// Convolution of single channels, in all directions.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
@@ -159,5 +164,63 @@ fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) ->
     if let Some(bias) = problem.op.tensor(Arg::DIFF_BIAS) {
         super::conv::bias_gradient(&mut program, problem, diff_dst, bias)?;
     }
+    Ok(program)
+}
+
+/// The source's gradient of few channels, as of a network's first layer: every element by its own sum over taps and vectors of the destination's channels.
+pub(crate) fn few_channels(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    let (z, attr) = (op.sizes(), &problem.attr);
+    if op.prop != Prop::BackwardData || z.g != 1 || z.ic > FEW || op.weights.dims().len() != op.src.dims().len() {
+        return Err(Skip::Op("anything but gradients of up to 8 channels without groups"));
+    }
+    if !attr.zero_points.is_empty() || !attr.scales.is_empty() {
+        return Err(Skip::Attr("scales or zero points".into()));
+    }
+    let from = &op.dst;
+    let whole = |v: i64| v % VECTOR == 0;
+    let close = from.blocking().is_some_and(|b| {
+        let spaced = (0..from.dims().len()).all(|d| d == 1 || from.dims()[d] == 1 || whole(b.strides[d]));
+        b.is_plain() && b.padded_dims == *from.dims() && b.strides[1] == 1 && whole(b.offset) && spaced
+    });
+    let words = [from.dtype, op.weights.dtype].iter().all(|t| matches!(t.bits(), 16 | 32));
+    if !close || !whole(z.oc) || !words || Real::of(problem) != Real::Single {
+        return Err(Skip::Layout("channels of the destination that are not read in vectors".into()));
+    }
+    aligned(|vectors| if vectors { few(op, problem, &z) } else { super::conv::conv(problem, target) })
+}
+
+fn few(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
+    let n = op.src.dims().len() - 2;
+    let dims = Dims::from_fn(n + 2, |d| if d < n { z.k[3 - n + d] } else if d == n { z.ic } else { z.oc });
+    let filter = Tensor::plain(dims, op.weights.dtype).map_err(|_| OVERFLOW)?;
+    let mut program = Program::default();
+    let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
+    let view = View { place: Place::Scratch(at), ..View::of("filter", Arg::WEIGHTS, &filter) };
+    let mut copy = Map::over(Real::Single, &filter.layout);
+    copy.written(&view)?;
+    copy.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
+    let tap: String = (0..n).map(|d| format!(", p[{d}]")).collect();
+    copy.element = format!(
+        "    const index q[] = {{p[{}], p[{n}]{tap}}};\n    store_code<filter_type>(a.filter_data, filter_at(a, p), weights_code(a, weights_at(a, q)));\n",
+        n + 1
+    );
+    program.launches.push(copy.launch());
+    let mut map = Map::over(Real::Single, &op.src.layout);
+    map.tail(&Tail::of(problem, Arg::DIFF_SRC, &op.src))?;
+    geometry(op, z, &mut map.emit);
+    map.emit.view(&View::of("from", Arg::DIFF_DST, &op.dst))?;
+    map.emit.view(&view)?;
+    map.emit.number("made", z.ic);
+    map.emit.number("given", z.oc);
+    map.element = format!(
+        "    real sum = 0;\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!window(a, p, k, q)) continue;\n        q[1] = 0;\n        \
+         const i64 x0 = from_at(a, q), w0 = ((i64)k * a.made + p[1]) * a.given;\n        for (i64 c = 0; c < a.given; c += {VECTOR}) {{\n            \
+         Vector<from_type, {VECTOR}> x;\n            Vector<filter_type, {VECTOR}> w;\n            x.load(a.from_data, x0 + c);\n            w.load(a.filter_data, w0 + c);\n\
+         #pragma unroll\n            for (int i = 0; i < {VECTOR}; ++i) sum = fma(x.number(i), w.number(i), sum);\n        }}\n    }}\n    finish(a, p, sum);\n"
+    );
+    let mut launch = map.launch();
+    launch.aligned.push(MapPlace::Arg(Arg::DIFF_DST, 0));
+    program.launches.push(launch);
     Ok(program)
 }

@@ -56,6 +56,7 @@ const CONV: &[Row] = &[
     Row { name: "between:sm90", lower: transpose::conv_between },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "depthwise:generic", lower: depthwise::conv },
+    Row { name: "few:generic", lower: depthwise::few_channels },
     Row { name: "tiles:generic", lower: conv::conv },
 ];
 const DECONV: &[Row] = &[
