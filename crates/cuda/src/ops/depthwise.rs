@@ -192,7 +192,15 @@ pub(crate) fn few_channels(problem: &Problem, target: &CudaTarget) -> Result<Pro
 
 fn few(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     let n = op.src.dims().len() - 2;
-    let dims = Dims::from_fn(n + 2, |d| if d < n { z.k[3 - n + d] } else if d == n { z.ic } else { z.oc });
+    let dims = Dims::from_fn(n + 2, |d| {
+        if d < n {
+            z.k[3 - n + d]
+        } else if d == n {
+            z.ic
+        } else {
+            z.oc
+        }
+    });
     let filter = Tensor::plain(dims, op.weights.dtype).map_err(|_| OVERFLOW)?;
     let mut program = Program::default();
     let at = program.book(filter.bytes()).ok_or(OVERFLOW)?;

@@ -170,7 +170,7 @@ pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, 
         if t.is_empty() {
             continue;
         }
-        if let Some(copy) = copied(t, dst, (*axis, first), (&problem.attr, target)) {
+        if let Some(copy) = copied(t, first, problem, target) {
             program.launches.extend(copy.moved(Arg::SRC, MapPlace::Arg(arg, 0)).launches);
             continue;
         }
@@ -197,8 +197,10 @@ pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     Ok(program)
 }
 
-/// The copy of a source to its part of a destination, from `start` on along `axis`, where that is strides alone and changes no number.
-fn copied(src: &Tensor, dst: &Tensor, (axis, start): (usize, i64), (attr, target): (&Attr, &CudaTarget)) -> Option<Program> {
+/// The copy of a source to its part of a destination, from `start` on along the axis, where that is strides alone and changes no number.
+fn copied(src: &Tensor, start: i64, concat: &Problem, target: &CudaTarget) -> Option<Program> {
+    let Op::Concat(Concat { axis, dst, .. }) = &concat.op else { return None };
+    let attr = &concat.attr;
     let strided = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.padded_dims == *t.dims() && b.compensation.is_none());
     if !is_exact(src, dst, attr) || attr.dropout.is_some() || !strided(src) || !strided(dst) || dst.layout.has_runtime() {
         return None;
@@ -206,7 +208,7 @@ fn copied(src: &Tensor, dst: &Tensor, (axis, start): (usize, i64), (attr, target
     let mut part = dst.clone();
     part.layout.dims = *src.dims();
     let b = part.layout.blocking_mut()?;
-    (b.padded_dims, b.offset) = (*src.dims(), b.offset + start * b.strides[axis]);
+    (b.padded_dims, b.offset) = (*src.dims(), b.offset + start * b.strides[*axis]);
     let problem = Problem::new(Reorder { src: src.clone(), dst: part }, Attr::default()).ok()?;
     reorder(&problem, target).ok()
 }

@@ -27,6 +27,12 @@ impl Mark {
     const ATTENTION: Arg = Arg(30_005);
 }
 
+/// Some of the weights that are passed as `arg`.
+struct Weights {
+    arg: Arg,
+    matrix: Tensor,
+}
+
 /// A network in the making.
 struct Net<'a> {
     op: &'a Rnn,
@@ -170,14 +176,8 @@ impl Net<'_> {
     }
 
     /// The launches of a product from `from` by weights, passed as `arg`, to the scratch at `to`.
-    fn product(
-        &self,
-        all: &mut Program,
-        [rows, k]: [i64; 2],
-        from: MapPlace,
-        (arg, weights): (Arg, Tensor),
-        to: usize,
-    ) -> Result<Program, Skip> {
+    fn product(&self, all: &mut Program, [rows, k]: [i64; 2], from: MapPlace, weights: Weights, to: usize) -> Result<Program, Skip> {
+        let Weights { arg, matrix: weights } = weights;
         let columns = weights.dims()[1];
         let (src, dst) = (matrix(self.state, [rows, k], [k, 1], 0)?, matrix(DataType::F32, [rows, columns], [columns, 1], 0)?);
         let problem = Problem::new(Matmul { src, weights, bias: None, dst }, Attr::default()).map_err(|_| OVERFLOW)?;
@@ -202,7 +202,7 @@ impl Net<'_> {
     fn layer(&self, all: &mut Program, b: &Buffers, s: Stack, input: MapPlace) -> Result<(), Skip> {
         let (op, z) = (self.op, &self.z);
         let from = if s.l == 0 { input } else { MapPlace::Scratch(self.state_at(b, Stack { l: s.l - 1, ..s }, 0)?) };
-        let weights = (Arg::WEIGHTS, self.weights(&op.weights_layer, s, [0, z.gates])?);
+        let weights = Weights { arg: Arg::WEIGHTS, matrix: self.weights(&op.weights_layer, s, [0, z.gates])? };
         let inputs = self.product(all, [z.time * z.batch, z.slc], from, weights, b.gates)?;
         all.launches.extend(inputs.launches);
         self.first_states(all, b, s)?;
@@ -299,7 +299,7 @@ impl Net<'_> {
     fn step(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<Program, Skip> {
         let (op, z) = (self.op, &self.z);
         let before = MapPlace::Arg(Mark::BEFORE, 0);
-        let recurrent = |gates| Ok::<_, Skip>((Arg::WEIGHTS_1, self.weights(&op.weights_iter, s, gates)?));
+        let recurrent = |gates| self.weights(&op.weights_iter, s, gates).map(|matrix| Weights { arg: Arg::WEIGHTS_1, matrix });
         let shape = [z.batch, z.sic];
         let mut program = Program::default();
         if self.is_gru() {
@@ -316,7 +316,13 @@ impl Net<'_> {
             let bl = gemm::plain(p)?;
             let offset = bl.offset + s.l * bl.strides[0] + s.d * bl.strides[1];
             let weights = matrix(p.dtype, [z.dhc, z.dic], [bl.strides[2], bl.strides[3]], offset)?;
-            let product = self.product(all, [z.batch, z.dhc], MapPlace::Scratch(b.reset), (Arg::WEIGHTS_3, weights), b.recurrent)?;
+            let product = self.product(
+                all,
+                [z.batch, z.dhc],
+                MapPlace::Scratch(b.reset),
+                Weights { arg: Arg::WEIGHTS_3, matrix: weights },
+                b.recurrent,
+            )?;
             program.launches.extend(product.launches);
             program.launches.push(self.projected(b)?);
         }

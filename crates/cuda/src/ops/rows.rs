@@ -1,6 +1,6 @@
 //! `rows`: kernels whose outputs are made of many terms each.
 
-use super::rows_vector::{self, Input};
+use super::rows_vector::{self, Body, Input};
 use crate::emit::{BLOCK, Emitter, Real, memory_order};
 use crate::program::Launch;
 use oxidnn_spec::Layout;
@@ -119,8 +119,16 @@ impl Rows {
         if let (Some((inputs, dst)), Some(along), false) = (&self.vectors, self.along, self.columns)
             && let Some(shape) = rows_vector::shape(inputs, dst.as_ref(), self.terms, along)
         {
-            let texts = [self.each.as_str(), self.result.as_str()];
-            return rows_vector::launch(self.emit, &shape, (inputs, dst.as_ref()), &self.stages, texts, [self.outputs, self.terms]);
+            let body = Body {
+                inputs,
+                dst: dst.as_ref(),
+                stages: &self.stages,
+                each: &self.each,
+                result: &self.result,
+                outputs: self.outputs,
+                terms: self.terms,
+            };
+            return rows_vector::launch(self.emit, &shape, &body);
         }
         let Rows { mut emit, stages, result, each, outputs, terms, chunk, .. } = self;
         emit.define("STAGES", stages.len().max(1));

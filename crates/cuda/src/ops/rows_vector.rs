@@ -80,15 +80,22 @@ pub(crate) fn shape(inputs: &[Input], dst: Option<&Input>, terms: i64, (along, s
     })
 }
 
-/// The launch: `each` writes an element by `finish`, where there is a destination; `result` is run once a row.
-pub(crate) fn launch(
-    mut emit: Emitter,
-    shape: &Shape,
-    (inputs, dst): (&[Input], Option<&Input>),
-    stages: &[Stage],
-    [each, result]: [&str; 2],
-    [outputs, terms]: [i64; 2],
-) -> Launch {
+/// What is done with rows.
+pub(crate) struct Body<'a> {
+    /// The tensors that move along them, and the one that is written.
+    pub(crate) inputs: &'a [Input],
+    pub(crate) dst: Option<&'a Input>,
+    pub(crate) stages: &'a [Stage],
+    /// Writes an element by `finish`, where there is a destination; run once a row.
+    pub(crate) each: &'a str,
+    pub(crate) result: &'a str,
+    pub(crate) outputs: i64,
+    pub(crate) terms: i64,
+}
+
+/// The launch.
+pub(crate) fn launch(mut emit: Emitter, shape: &Shape, body: &Body<'_>) -> Launch {
+    let Body { inputs, dst, stages, each, result, outputs, terms } = *body;
     let Shape { vector, threads, chunks, along } = *shape;
     for (name, value) in [("THREADS", threads), ("VECTOR", vector), ("CHUNKS", chunks)] {
         emit.option(name, value);

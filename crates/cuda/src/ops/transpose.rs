@@ -80,14 +80,22 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
 }
 
-/// The launches that copy `tensor`, passed as `arg`, to or from the same elements by `other` at `at` in the scratch.
-fn copied((arg, tensor): (Arg, &Tensor), other: &Tensor, at: usize, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
+/// What is passed as `arg`, in another layout in the scratch.
+struct Kept {
+    arg: Arg,
+    tensor: Tensor,
+    at: usize,
+}
+
+/// The launches that copy `tensor`, as it is passed, to or from the same elements in the scratch.
+fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
+    let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
     let op = Reorder { src: src.clone(), dst: dst.clone() };
     let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
     let program = reorder(&problem, target).or_else(|_| super::pointwise::reorder(&problem, target))?;
-    let (own, kept) = if to_scratch { (Arg::SRC, Arg::DST) } else { (Arg::DST, Arg::SRC) };
-    Ok(program.moved(kept, MapPlace::Scratch(at)).moved(own, MapPlace::Arg(arg, 0)))
+    let (own, inside) = if to_scratch { (Arg::SRC, Arg::DST) } else { (Arg::DST, Arg::SRC) };
+    Ok(program.moved(inside, MapPlace::Scratch(*at)).moved(own, MapPlace::Arg(*arg, 0)))
 }
 
 /// Convolution of tensors whose pixels lie next to each other: by the rows for channels next to each other, between copies.
@@ -134,17 +142,19 @@ fn between(problem: &Problem, args: &[Arg], row: crate::row::Lower, target: &Cud
             let n = o.tensor.dims().len();
             let tag: String = std::iter::once('a').chain((2..n).map(|d| (b'a' + d as u8) as char)).chain(['b']).collect();
             o.tensor.layout = Layout::with_tag(*o.tensor.dims(), &tag).map_err(|_| overflow())?;
-            kept.push((arg, o.tensor.clone(), all.book(o.tensor.bytes()).ok_or_else(overflow)?));
+            let at = all.book(o.tensor.bytes()).ok_or_else(overflow)?;
+            kept.push(Kept { arg, tensor: o.tensor.clone(), at });
         }
     }
     let mut program = row(&inner, target)?.shifted(all.scratch);
     let unaligned = conv::conv(problem, target)?;
     all.scratch = program.scratch.max(unaligned.scratch);
     let mut after = Vec::new();
-    for (arg, tensor, at) in kept {
+    for kept in &kept {
+        let Kept { arg, at, .. } = *kept;
         let given = problem.op.tensor(arg).ok_or_else(overflow)?;
         let written = matches!(arg, Arg::DST | Arg::DIFF_SRC);
-        let copy = copied((arg, given), &tensor, at, !written, target)?;
+        let copy = copied(given, kept, !written, target)?;
         if written {
             after.extend(copy.launches)
         } else {

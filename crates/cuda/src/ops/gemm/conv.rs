@@ -32,14 +32,16 @@ pub(super) fn inner_first<T: Copy>(v: [T; 3]) -> [T; 3] {
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
-    Window::new(problem, channels, (op.prop, op.sizes(), true), crate::ops::conv::conv)?.program(target)
+    let otherwise = crate::ops::conv::conv;
+    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise })?.program(target)
 }
 
 /// Deconvolution without groups, channels next to each other.
 pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
     let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
-    Window::new(problem, channels, (op.prop, op.sizes(), false), crate::ops::conv::deconv)?.program(target)
+    let otherwise = crate::ops::conv::deconv;
+    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise })?.program(target)
 }
 
 struct Window<'a> {
@@ -89,14 +91,20 @@ pub(super) fn is_in_reach([start, size, stride, reach, read]: [[i64; 3]; 5], dee
     })
 }
 
-/// The map of a tensor with its channels next to each other, whose pixels are walked: `lower` is where the first tap of the first pixel is.
-pub(super) fn walked(
-    (arg, t): (Arg, &Tensor),
-    sizes: [i64; 3],
-    (size, stride, lower): ([i64; 3], [i64; 3], [i64; 3]),
-    [channels, pixels]: [i64; 2],
-    deep: bool,
-) -> TensorMap {
+/// A walk over the pixels of a tensor of `sizes`: how many are visited and with what strides, and where the first tap of the first one is.
+#[derive(Clone, Copy)]
+pub(super) struct Visits {
+    pub(super) sizes: [i64; 3],
+    pub(super) size: [i64; 3],
+    pub(super) stride: [i64; 3],
+    pub(super) lower: [i64; 3],
+    /// There are three spatial dimensions.
+    pub(super) deep: bool,
+}
+
+/// The map of a tensor with its channels next to each other, whose pixels are walked.
+pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixels]: [i64; 2]) -> TensorMap {
+    let Visits { sizes, size, stride, lower, deep } = *visits;
     let (blocking, bytes) = (t.blocking(), (t.dtype.bits() / 8) as i64);
     let step = |d: usize| blocking.map_or(0, |b| b.strides[d]);
     let (n, c) = (t.dims().len(), t.dims()[1]);
@@ -123,13 +131,27 @@ pub(super) fn walked(
     TensorMap { place, kind: operand_kind(t.dtype), rank, dims, strides, tile, swizzle: Swizzle::Full }
 }
 
+/// A convolution or deconvolution in one direction.
+pub(super) struct Direction {
+    pub(super) prop: Prop,
+    pub(super) sizes: ConvSizes,
+    /// The large grid is the input's: a convolution.
+    pub(super) input_is_large: bool,
+    /// What does the problem where addresses are not aligned.
+    pub(super) otherwise: Lower,
+}
+
+/// What all launches of a problem have in common.
+struct Chosen<'a> {
+    request: &'a Request,
+    choice: &'a Choice,
+    types: [&'static str; 3],
+    weights: MapPlace,
+}
+
 impl<'a> Window<'a> {
-    fn new(
-        problem: &'a Problem,
-        channels: Channels<'a>,
-        (prop, z, input_is_large): (Prop, ConvSizes, bool),
-        otherwise: Lower,
-    ) -> Result<Window<'a>, Skip> {
+    fn new(problem: &'a Problem, channels: Channels<'a>, direction: Direction) -> Result<Window<'a>, Skip> {
+        let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
         let forward = prop.is_forward();
         if !forward && prop != Prop::BackwardData {
             return Err(Skip::Op("gradients of weights"));
@@ -239,8 +261,9 @@ impl<'a> Window<'a> {
         let (weights, b_mn) = self.weights(&mut program, bytes)?;
         let request = Request { b_mn, ..request };
         let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights };
         for walk in &walks {
-            program.launches.push(self.launch(walk, (&request, &choice), [ta, tb, tc], weights, target)?);
+            program.launches.push(self.launch(walk, &chosen, target)?);
         }
         program.unaligned = Some(Box::new(unaligned));
         Ok(program)
@@ -310,16 +333,10 @@ impl<'a> Window<'a> {
         Ok((MapPlace::Scratch(at), false))
     }
 
-    fn launch(
-        &self,
-        walk: &Walk,
-        (chosen, choice): (&Request, &Choice),
-        types: [&str; 3],
-        weights: MapPlace,
-        target: &CudaTarget,
-    ) -> Result<Launch, Skip> {
+    fn launch(&self, walk: &Walk, chosen: &Chosen<'_>, target: &CudaTarget) -> Result<Launch, Skip> {
         let (z, deep) = (&self.z, self.deep());
-        let r = &Request { m: z.mb * walk.size.iter().product::<i64>(), ..*chosen };
+        let Chosen { request, choice, types, weights } = *chosen;
+        let r = &Request { m: z.mb * walk.size.iter().product::<i64>(), ..*request };
         let apart = r.scattered.then_some((walk.size, z.s, walk.residue));
         let declare =
             |emit: &mut Emitter| if self.forward { self.channels.declare(self.problem, apart, emit) } else { Ok(Default::default()) };
@@ -344,7 +361,8 @@ impl<'a> Window<'a> {
         let place = inner_first(std::array::from_fn(|d| spatial[d] * z.s[d]));
         words.extend(place.into_iter().chain([to.strides[0]]).map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of("conv_sm90", words);
-        let source = walked(self.from, self.grids()[0], (walk.size, walk.stride, walk.start), [lanes, choice.shape.m], deep);
+        let visits = Visits { sizes: self.grids()[0], size: walk.size, stride: walk.stride, lower: walk.start, deep };
+        let source = walked(self.from, &visits, [lanes, choice.shape.m]);
         launch.maps = vec![source, self.weights_map(r, weights, choice.shape), self.result_map(r, choice, step)?];
         launch_shape(&mut launch, r, choice, target);
         Ok(launch)

@@ -1,7 +1,7 @@
 //! `weights:sm90`: gradients of weights of convolution and deconvolution on Hopper's tensor cores, of 16-bit types (`kernels/conv_weights_sm90.cu`, and
 //! `gemm_sm90.cu` for one pixel): a product whose K are pixels, in parts that `reduce_parts.cu` adds in order.
 
-use super::conv::{OVERFLOW, inner_first, is_in_reach, walked};
+use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
 use super::shape::{self, Choice, Gradient, Request, Store, ceil};
 use super::{GROUP, check, epilogue, launch_shape, operand, pairs, pixel_step, plain, result, tile_options};
 use crate::CudaTarget;
@@ -9,7 +9,6 @@ use crate::emit::{Place, Real, Tail, View};
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
 use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
-use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
@@ -32,22 +31,19 @@ struct Pass<'a> {
 /// The gradient of a convolution's weights, and of its bias.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
-    lower(problem, (op.prop, op.sizes(), true), [&op.src, &op.weights], crate::ops::conv::conv, target)
+    let otherwise = crate::ops::conv::conv;
+    lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise }, [&op.src, &op.weights], target)
 }
 
 /// The gradient of a deconvolution's weights, and of its bias.
 pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
-    lower(problem, (op.prop, op.sizes(), false), [&op.src, &op.weights], crate::ops::conv::deconv, target)
+    let otherwise = crate::ops::conv::deconv;
+    lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise }, [&op.src, &op.weights], target)
 }
 
-fn lower(
-    problem: &Problem,
-    (prop, z, input_is_large): (Prop, ConvSizes, bool),
-    [src, gradient]: [&Tensor; 2],
-    otherwise: Lower,
-    target: &CudaTarget,
-) -> Result<Program, Skip> {
+fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
+    let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
     if prop != Prop::BackwardWeights {
         return Err(Skip::Op("all but gradients of weights"));
     }
@@ -211,8 +207,8 @@ impl Pass<'_> {
         let right = if pointwise {
             pixels_map(self.large, pixels)?
         } else {
-            let walk = (self.sizes[0], z.s, z.pl.map(|p| -p));
-            walked(self.large, self.sizes[1], walk, [DEPTH, DEPTH], deep)
+            let [size, sizes] = self.sizes;
+            walked(self.large, &Visits { sizes, size, stride: z.s, lower: z.pl.map(|p| -p), deep }, [DEPTH, DEPTH])
         };
         let strides = [(columns * size) as u64, (rows * columns * size) as u64];
         let out = TensorMap::boxes(to, kind, &[columns as u64, rows as u64, g.parts as u64], &strides, &[(128 / size) as u32, 64, 1]);
