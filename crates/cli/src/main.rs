@@ -129,7 +129,8 @@ struct Bench {
     /// The suites of products and reorders of a folder too: its files conv-*.txt, ip-*.txt, matmul-*.txt and reorder-*.txt.
     #[arg(long, value_name = "FOLDER")]
     suites: Option<PathBuf>,
-    /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times.
+    /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times. On a GPU
+    /// `cuda`: products on cuBLASLt.
     #[arg(long, value_name = "LIB", conflicts_with = "csv")]
     peer: Option<PathBuf>,
     /// Take every problem once, and time it from the description to the first result.

@@ -7,7 +7,8 @@
 //
 // ABI
 //   defines      A_TYPE = B_TYPE (T_BF16, T_F16), C_TYPE; HEAD 64 or 128 (smaller heads: zeros beyond the tensor); TILE_N, multiple of 64 with K_MN, else
-//                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K lies as (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add
+//                of 16; CONSUMERS 1 to 3; STAGES; CAUSAL; K_MN 1 if K lies as (head size, keys) with keys contiguous; MASK_TYPE if there is a mask to add;
+//                SCALE_TYPE (else f32) of the scale, DIVIDE 1 if scores are divided by it
 //   parameters   (TensorMap q, TensorMap k, TensorMap v, TensorMap o, AttentionParams), all by value
 //   maps         rank 4, 128-byte swizzle, zeros beyond, strides multiples of 16 bytes; dimensions innermost first:
 //                  q  (head size, queries, heads, batch), box (64, 64 * CONSUMERS, 1, 1)
@@ -26,6 +27,12 @@ constexpr int kResident = CONSUMERS == 1 && kBytesQ + STAGES * kBytesKv <= 56 <<
 // The result goes out through a block of its own, or where that does not fit, through that of Q, which is free for the next queries only then.
 constexpr bool kOwnBlock = 1280 + 2 * kBytesQ + 2 * STAGES * kBytesKv <= 232448;
 constexpr int kBytesQo = kOwnBlock ? 2 * kBytesQ : kBytesQ;
+#ifndef SCALE_TYPE
+#define SCALE_TYPE T_F32
+#endif
+#ifndef DIVIDE
+#define DIVIDE 0
+#endif
 constexpr float kLog2e = 1.4426950408889634f;
 
 using C = Element<C_TYPE>;
@@ -36,9 +43,8 @@ struct AttentionParams {
     int tiles;                 // of queries of a head
     int chunk;                 // heads whose tiles are walked together: their keys and values should fit the second-level cache
     int causal_offset;         // query i sees keys up to i + causal_offset
-    float scale;               // > 0; of scale_at's value where that is not null
-    int divide;                // 1: by scale_at's value
-    const float *scale_at;
+    u64 scale;                 // the bits of the scale, where scale_at is null
+    const Element<SCALE_TYPE>::Raw *scale_at;
     float *log_sum;            // (batch, heads, queries): the logarithm of each softmax's denominator, or null
 #ifdef MASK_TYPE
     const Element<MASK_TYPE>::Raw *mask;
@@ -177,17 +183,39 @@ __device__ __forceinline__ float over_row(float x, bool max) {
     return max ? fmaxf(x, y) : x + y;
 }
 
-// What is added to scores or hides them. `query` is the thread's first row, `key` its first column; `scale` is in units of log 2.
-__device__ __forceinline__ void apply_mask(Acc (&scores)[TILE_N / 2], const AttentionParams &p, const Work &w, int query, int key, float scale) {
+__device__ __forceinline__ float the_scale(const AttentionParams &p) {
+    using S = Element<SCALE_TYPE>;
+    S::Raw raw;
+    if (p.scale_at) {
+        raw = *p.scale_at;
+    } else if constexpr (sizeof(S::Raw) == 4) {
+        raw = __uint_as_float(u32(p.scale));
+    } else {
+        raw = S::Raw(p.scale);
+    }
+    return DIVIDE ? 1.0f / S::load(raw) : S::load(raw);
+}
+
+// Scales scores here where the softmax does not (with a mask, which is added behind the scale, and where the scale is not positive), and adds the mask.
+// `query` is the thread's first row, `key` its first column.
+template <bool SCALED> __device__ __forceinline__ void scale_scores(Acc (&scores)[TILE_N / 2], const AttentionParams &p, const Work &w, int query, int key, float factor) {
 #ifdef MASK_TYPE
     const Element<MASK_TYPE>::Raw *mask = p.mask + w.batch * p.mask_batch + w.head * p.mask_head;
-    float unit = kLog2e / scale;
 #pragma unroll
     for (int i = 0; i < TILE_N / 2; i++) {
         i64 row = min(query + (i & 2) * 4, p.queries - 1), column = min(key + i / 4 * 8 + (i & 1), p.keys - 1);
-        scores[i] += unit * Element<MASK_TYPE>::load(mask[row * p.mask_query + column * p.mask_key]);
+        scores[i] = scores[i] * factor + Element<MASK_TYPE>::load(mask[row * p.mask_query + column * p.mask_key]);
+    }
+#else
+    if constexpr (SCALED) {
+#pragma unroll
+        for (int i = 0; i < TILE_N / 2; i++) scores[i] *= factor;
     }
 #endif
+}
+
+// Hides the keys beyond the last one and those that a query must not see.
+__device__ __forceinline__ void hide(Acc (&scores)[TILE_N / 2], const AttentionParams &p, int query, int key) {
     // The last keys that the thread's two rows see.
     int last = CAUSAL ? min(p.keys - 1, query + p.causal_offset) : p.keys - 1, last8 = CAUSAL ? min(p.keys - 1, query + 8 + p.causal_offset) : p.keys - 1;
 #pragma unroll
@@ -268,10 +296,9 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
     }
 }
 
-__device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer) {
-    float factor = p.scale;
-    if (p.scale_at) factor = p.divide ? p.scale / *p.scale_at : p.scale * *p.scale_at;
-    const float scale = factor * kLog2e;
+template <bool SCALED>
+__device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, const AttentionParams &p, int consumer, float factor) {
+    const float scale = SCALED ? kLog2e : factor * kLog2e;
     const int lane = threadIdx.x % 32, row = consumer * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4, column = lane % 4 * 2;
     Ring keys, values;
     u32 phase = 0;
@@ -293,7 +320,8 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-            apply_mask(scores, p, w, w.first + row, (w.tiles - 1) * TILE_N + column, scale);
+            scale_scores<SCALED>(scores, p, w, w.first + row, (w.tiles - 1) * TILE_N + column, factor);
+            hide(scores, p, w.first + row, (w.tiles - 1) * TILE_N + column);
             softmax<true>(scores, rows, scale, correction);
             pack_probabilities(scores, probabilities);
         }
@@ -310,11 +338,8 @@ __device__ __forceinline__ void attend(const Shared &s, const TensorMap &o, cons
             wgmma_pin(scores);
             release(s.k_empty(keys.stage));
             keys.next();
-#ifdef MASK_TYPE
-            apply_mask(scores, p, w, w.first + row, j * TILE_N + column, scale);
-#else
-            if (CAUSAL && (j + 1) * TILE_N > hidden) apply_mask(scores, p, w, w.first + row, j * TILE_N + column, scale);
-#endif
+            scale_scores<SCALED>(scores, p, w, w.first + row, j * TILE_N + column, factor);
+            if (CAUSAL && (j + 1) * TILE_N > hidden) hide(scores, p, w.first + row, j * TILE_N + column);
             softmax<false>(scores, rows, scale, correction);
             wgmma_wait<0>();
             wgmma_pin(out);
@@ -366,7 +391,16 @@ extern "C" __global__ void __launch_bounds__(kThreads, kResident)
         if (threadIdx.x == 0) load_work(s, q, k, v, p);
     } else {
         if constexpr (CONSUMERS > 1 || kResident > 1) registers_raise<CONSUMERS == 3 ? 160 : CONSUMERS == 2 ? 240 : 232>();
-        attend(s, o, p, warpgroup - 1);
+        const float factor = the_scale(p);
+#ifdef MASK_TYPE
+        attend<true>(s, o, p, warpgroup - 1, factor);
+#else
+        if (factor <= 0) {
+            attend<true>(s, o, p, warpgroup - 1, factor);
+        } else {
+            attend<false>(s, o, p, warpgroup - 1, factor);
+        }
+#endif
     }
     tma_store_wait<0>();
 }

@@ -131,6 +131,12 @@ __device__ __forceinline__ void multiply(Acc (&d)[4], const u32 (&a)[4], u32 b0,
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// Numbers of f32 as the tensor cores read them, rounded to nearest in place of cut off.
+__device__ __forceinline__ void round_fragment(u32 (&r)[4]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r[i]) : "f"(__uint_as_float(r[i])));
+}
+
 // A warp's 64 x 32 of one stage.
 __device__ __forceinline__ void multiply_stage(u32 a, u32 b, int row, int column, Acc (&acc)[4][4][4]) {
 #pragma unroll
@@ -140,6 +146,12 @@ __device__ __forceinline__ void multiply_stage(u32 a, u32 b, int row, int column
         for (int i = 0; i < 4; i++) load_fragment<A_MN>(fa[i], a, row + i * 16, step);
 #pragma unroll
         for (int j = 0; j < 2; j++) load_fragment<B_MN>(fb[j], b, column + j * 16, step);
+#if A_TYPE == T_TF32
+#pragma unroll
+        for (int i = 0; i < 4; i++) round_fragment(fa[i]);
+#pragma unroll
+        for (int j = 0; j < 2; j++) round_fragment(fb[j]);
+#endif
 #pragma unroll
         for (int i = 0; i < 4; i++) {
 #pragma unroll

@@ -31,7 +31,7 @@ template <class T> __device__ __forceinline__ void unpack(uint4 v, float (&x)[8]
 // Weights are read once: they need not stay in the first-level cache.
 __device__ __forceinline__ uint4 load_once(const u16 *p) {
     uint4 v;
-        asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
+    asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
     return v;
 }
 
@@ -40,8 +40,10 @@ extern "C" __global__ void __launch_bounds__(128) gemv(const __grid_constant__ G
     const u16 *w[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) w[c] = p.w + blockIdx.y * p.w_batch + min(column + c, p.n - 1) * p.w_row;
+#if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
     float sum[ROWS][COLUMNS] = {};
     const u16 *a = p.a + blockIdx.y * p.a_batch;
     for (int k0 = lane * 8; k0 < p.k; k0 += 256 * kUnroll) {

@@ -23,6 +23,25 @@ DEVICE int nearest_int(double v) { return v != v ? 0 : __double2int_rn(v); }
 DEVICE i64 nearest_long(float v) { return v != v ? 0 : __float2ll_rn(v); }
 DEVICE i64 nearest_long(double v) { return v != v ? 0 : __double2ll_rn(v); }
 
+// The hyperbolic tangent without branches, to a few units of the last place: by its series near zero, else by 1 - 2 / (e^2x + 1).
+DEVICE float tangent(float x) {
+    const float a = fabsf(x), t = x * x;
+    const float series = fmaf(t, fmaf(t, fmaf(t, fmaf(t, -0.0088632355f, 0.021869488f), -0.053968254f), 0.13333334f), -0.33333334f);
+    const float far = copysignf(1.0f - __fdividef(2.0f, __expf(2.0f * a) + 1.0f), x);
+    return a < 0.4f ? fmaf(x * t, series, x) : far;
+}
+DEVICE double tangent(double x) { return tanh(x); }
+
+// A quotient to a unit of the last place without branches, for divisors of at least the smallest normal number: sums of exponentials, which are often
+// infinite. The compiler's own division takes a long way for these.
+DEVICE float ratio(float x, float y) {
+    float r;
+    asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(y));
+    const float q = x * r, rest = fmaf(-q, y, x);
+    return rest - rest == 0 ? fmaf(rest, r, q) : q;
+}
+DEVICE double ratio(double x, double y) { return x / y; }
+
 // What is beyond the largest finite code of a short float.
 enum Overflow { TO_INFINITY, TO_NAN, SATURATE };
 
@@ -98,9 +117,9 @@ struct Bf16 {
         return w;
     }
 };
-template <int WIDTH, int E, int M, u32 MAX, Overflow BEYOND>
+template <int BITS_OF, int E, int M, u32 MAX, Overflow BEYOND>
 struct Short {
-    enum { BITS = WIDTH, EXPONENT = E, MANTISSA = M, FLOATING = 1 };
+    enum { BITS = BITS_OF, EXPONENT = E, MANTISSA = M, FLOATING = 1 };
     typedef u8 word;
     static DEVICE real decode(word w) { return ShortFloat<E, M, MAX, BEYOND>::decode(w); }
     static DEVICE word encode(real v) { return ShortFloat<E, M, MAX, BEYOND>::encode(narrowed(v)); }
@@ -124,13 +143,13 @@ struct E8m0 {
 };
 
 // Whole numbers saturate; NaN is 0.
-template <int WIDTH, class WORD, int LOW, int HIGH>
+template <int BITS_OF, class WORD, int LOW, int HIGH>
 struct Whole {
-    enum { BITS = WIDTH, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
+    enum { BITS = BITS_OF, EXPONENT = 0, MANTISSA = 0, FLOATING = 0 };
     typedef WORD word;
     static DEVICE real decode(word w) { return (real)whole(w); }
     static DEVICE int whole(word w) {
-        if (WIDTH == 4) return LOW < 0 ? (int)((u32)w << 28) >> 28 : w & 15;
+        if (BITS_OF == 4) return LOW < 0 ? (int)((u32)w << 28) >> 28 : w & 15;
         return LOW < 0 ? (int)(signed char)w : (int)w;
     }
     static DEVICE word encode(real v) { return (word)max(LOW, min(HIGH, nearest_int(v))); }

@@ -21,9 +21,11 @@ DEVICE bool window(const Args& a, const index* p, index k, index* out) {
 #pragma unroll
     for (int d = SPATIAL - 1; d >= 0; --d) {
         const index r = d > 0 ? split(a.kernel[d], k) : k;
-        const index scaled = p[2 + d] + (index)a.padding[d] - r * (index)a.dilation[d], stride = (index)a.stride[d];
-        out[2 + d] = scaled / stride;
-        inside = inside && scaled >= 0 && scaled % stride == 0 && out[2 + d] < (index)a.output[d];
+        index scaled = p[2 + d] + (index)a.padding[d] - r * (index)a.dilation[d];
+        inside = inside && scaled >= 0;
+        if (scaled < 0) scaled = 0;
+        inside = split(a.step[d], scaled) == 0 && inside && scaled < (index)a.output[d];
+        out[2 + d] = scaled;
     }
     return inside;
 }

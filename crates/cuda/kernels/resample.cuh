@@ -23,7 +23,7 @@ DEVICE void reach(const Args& a, int d, i64 i, i64& first, i64& last) {
 }
 
 // The weight of input i in output o.
-DEVICE real weight(const Args& a, int d, i64 o, i64 i) {
+DEVICE real weight_of(const Args& a, int d, i64 o, i64 i) {
     i64 at[2];
     real second;
     taps(a, d, o, at, second);

@@ -11,6 +11,7 @@ struct __align__(16) Vector {
 
     DEVICE void load(const void* data, i64 at) { copy(words, (const typename T::word*)data + at); }
     DEVICE void store(void* data, i64 at) const { copy((typename T::word*)data + at, words); }
+    DEVICE real number(int i) const { return T::decode(words[i]); }
     DEVICE real operator()(const Args&, const index*) const { return T::decode(words[lane]); }
 
     static DEVICE void copy(typename T::word* to, const typename T::word* from) {
@@ -21,9 +22,12 @@ struct __align__(16) Vector {
         } else if (bytes % 8 == 0) {
 #pragma unroll
             for (int i = 0; i < bytes / 8; ++i) ((uint2*)to)[i] = ((const uint2*)from)[i];
-        } else {
+        } else if (bytes % 4 == 0) {
 #pragma unroll
             for (int i = 0; i < bytes / 4; ++i) ((u32*)to)[i] = ((const u32*)from)[i];
+        } else {
+#pragma unroll
+            for (int i = 0; i < N; ++i) to[i] = from[i];
         }
     }
 };

@@ -3,12 +3,13 @@
 use crate::CudaTarget;
 use crate::compile::Loader;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Stream};
-use crate::program::{Launch, MapPlace, Program, TensorMap, Word};
+use crate::program::{Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
 use crate::row::Lower;
 use oxidnn_runtime::{Bound, Ctx, Exec};
 use oxidnn_spec::{Arg, Error, Problem};
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 /// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
 const ON_STACK: usize = 256;
@@ -26,18 +27,49 @@ pub trait Places {
     fn scratch(&self) -> u64;
 }
 
-/// The address of a mapped tensor.
-fn mapped(map: &TensorMap, places: &dyn Places) -> u64 {
-    match map.place {
+/// The address of a place.
+fn located(place: MapPlace, places: &dyn Places) -> u64 {
+    match place {
         MapPlace::Arg(arg, offset) => places.address(arg, 0).unwrap_or(0) + offset,
         MapPlace::Scratch(at) => places.scratch() + at as u64,
+    }
+}
+
+/// Maps as they were last encoded, for these addresses.
+type Encoded = ([u64; MAPS], [EncodedMap; MAPS]);
+
+/// A launch with its function.
+#[derive(Debug)]
+struct Loaded {
+    launch: Launch,
+    function: Function,
+    encoded: Mutex<Option<Encoded>>,
+}
+
+impl Loaded {
+    /// The maps of the launch at its places.
+    fn maps(&self, places: &dyn Places) -> Result<[EncodedMap; MAPS], CudaError> {
+        let mut addresses = [0; MAPS];
+        for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
+            *address = located(map.place, places);
+        }
+        let mut encoded = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, maps)) = encoded.as_ref().filter(|e| e.0 == addresses) {
+            return Ok(*maps);
+        }
+        let mut maps = [EncodedMap::default(); MAPS];
+        for ((to, map), address) in maps.iter_mut().zip(&self.launch.maps).zip(addresses) {
+            *to = EncodedMap::new(map, address)?;
+        }
+        *encoded = Some((addresses, maps));
+        Ok(maps)
     }
 }
 
 /// Launches with their functions.
 #[derive(Debug)]
 pub struct Launches {
-    list: Vec<(Launch, Function)>,
+    list: Vec<Loaded>,
     /// What runs where an address is not aligned.
     unaligned: Option<Box<Launches>>,
 }
@@ -48,7 +80,10 @@ impl Launches {
     /// # Errors
     /// [`CudaError`] where it does not compile or load.
     pub fn load(program: &Program, loader: &Loader) -> Result<Launches, CudaError> {
-        let ready = |launch: &Launch| Ok((launch.clone(), loader.function(&launch.source, launch.shared)?));
+        let ready = |launch: &Launch| {
+            let function = loader.function(&launch.source, launch.shared)?;
+            Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::new(None) })
+        };
         let unaligned = program.unaligned.as_ref().map(|p| Launches::load(p, loader).map(Box::new)).transpose()?;
         Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned })
     }
@@ -71,13 +106,14 @@ impl Launches {
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
     pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
-        let mut maps = self.list.iter().flat_map(|l| &l.0.maps);
-        if let Some(other) = self.unaligned.as_ref().filter(|_| maps.any(|m| !mapped(m, places).is_multiple_of(16))) {
+        let mut aligned = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
+        if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.
             return unsafe { other.run(stream, places) };
         }
         let _current = Current::of(stream.context())?;
-        for (launch, function) in &self.list {
+        for loaded in &self.list {
+            let launch = &loaded.launch;
             let mut small = [0u64; ON_STACK];
             let mut large = Vec::new();
             let words: &mut [u64] = match small.get_mut(..launch.words.len()) {
@@ -96,19 +132,17 @@ impl Launches {
                     Word::Offset { arg, bytes } => places.address(arg, 0).unwrap_or(0) + bytes,
                 };
             }
-            let mut maps = [EncodedMap::default(); MAPS];
+            let mut maps = if launch.maps.is_empty() { [EncodedMap::default(); MAPS] } else { loaded.maps(places)? };
             let mut parameters = [std::ptr::null_mut::<c_void>(); MAPS + 1];
             let count = launch.maps.len().min(MAPS);
-            for (i, map) in launch.maps.iter().take(MAPS).enumerate() {
-                maps[i] = EncodedMap::new(map, mapped(map, places))?;
-            }
             for (parameter, map) in parameters.iter_mut().zip(&mut maps[..count]) {
                 *parameter = std::ptr::from_mut(map).cast();
             }
             parameters[count] = words.as_mut_ptr().cast();
-            let shape = LaunchShape { grid: launch.grid, block: launch.block, cluster: launch.cluster, shared: launch.shared };
+            let Launch { grid, block, cluster, shared, overlaps, .. } = *launch;
+            let shape = LaunchShape { grid, block, cluster, shared, overlaps };
             // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
-            unsafe { function.launch(stream, shape, &mut parameters[..=count])? };
+            unsafe { loaded.function.launch(stream, shape, &mut parameters[..=count])? };
         }
         Ok(())
     }
@@ -191,7 +225,7 @@ impl Exec for Ready {
 
     fn footprint(&self) -> usize {
         match self {
-            Ready::Known(launches) => launches.list.iter().map(|l| l.0.words.len() * size_of::<Word>() + size_of::<Launch>()).sum(),
+            Ready::Known(launches) => launches.list.iter().map(|l| l.launch.words.len() * size_of::<Word>() + size_of::<Launch>()).sum(),
             Ready::Open(open) => size_of_val(&**open),
         }
     }

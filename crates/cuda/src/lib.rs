@@ -5,6 +5,7 @@
 //! from a [`CudaTarget`] on any host; only building them needs a GPU.
 
 pub mod compile;
+pub mod cublas;
 mod device;
 pub mod driver;
 mod emit;
@@ -16,6 +17,6 @@ mod row;
 mod target;
 
 pub use device::{CudaDevice, engine, engines};
-pub use queue::CudaQueue;
+pub use queue::{Captured, CudaQueue};
 pub use row::{Lower, Row, RowPlan};
 pub use target::{CudaTarget, Facts};

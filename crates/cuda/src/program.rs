@@ -90,7 +90,18 @@ pub enum MapTile {
     },
 }
 
-/// What the tensor copy engine (TMA) is to know of a tensor, dimensions innermost first: 128-byte swizzle, zeros beyond it.
+/// How rows of what is copied are mixed in shared memory, so that neither copies nor products meet in a bank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Swizzle {
+    /// Not at all.
+    None,
+    /// Within 64 bytes.
+    Half,
+    /// Within 128 bytes.
+    Full,
+}
+
+/// What the tensor copy engine (TMA) is to know of a tensor, dimensions innermost first; beyond it are zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TensorMap {
     /// Where it lies; the address must be a multiple of 16.
@@ -105,15 +116,23 @@ pub struct TensorMap {
     pub strides: [u64; 4],
     /// What one copy moves.
     pub tile: MapTile,
+    /// How it lies in shared memory.
+    pub swizzle: Swizzle,
 }
 
 impl TensorMap {
-    /// A tensor of three dimensions, moved by boxes.
-    pub fn boxes(place: MapPlace, kind: MapKind, dims: [u64; 3], strides: [u64; 2], tile: [u32; 3]) -> TensorMap {
-        let [x, y, z] = dims;
-        let [w, h, d] = tile;
-        let strides = [strides[0], strides[1], 0, 0];
-        TensorMap { place, kind, rank: 3, dims: [x, y, z, 1, 1], strides, tile: MapTile::Box([w, h, d, 1, 1]) }
+    /// A tensor moved by boxes: three to five sizes and as many of a box, and a stride less.
+    pub fn boxes(place: MapPlace, kind: MapKind, dims: &[u64], strides: &[u64], tile: &[u32]) -> TensorMap {
+        let one = |v: &[u64], i: usize| v.get(i).copied().unwrap_or(1);
+        TensorMap {
+            place,
+            kind,
+            rank: dims.len().clamp(3, 5),
+            dims: std::array::from_fn(|i| one(dims, i)),
+            strides: std::array::from_fn(|i| strides.get(i).copied().unwrap_or(0)),
+            tile: MapTile::Box(std::array::from_fn(|i| tile.get(i).copied().unwrap_or(1))),
+            swizzle: Swizzle::Full,
+        }
     }
 }
 
@@ -137,6 +156,10 @@ pub struct Launch {
     pub maps: Vec<TensorMap>,
     /// Its arguments, the last parameter.
     pub words: Vec<Word>,
+    /// Memory besides that of the maps whose address must be a multiple of 16.
+    pub aligned: Vec<MapPlace>,
+    /// It waits itself for what was launched before, so its blocks may start while that ends.
+    pub overlaps: bool,
     /// Blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
@@ -147,6 +170,13 @@ pub struct Launch {
     pub shared: u32,
 }
 
+impl Launch {
+    /// A launch without maps, clusters and dynamic shared memory.
+    pub fn new(source: Arc<Source>, words: Vec<Word>, grid: [u32; 3], block: u32) -> Launch {
+        Launch { source, maps: Vec::new(), words, aligned: Vec::new(), overlaps: false, grid, block, cluster: 1, shared: 0 }
+    }
+}
+
 /// The launches of an operation, in order.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
@@ -154,7 +184,7 @@ pub struct Program {
     pub launches: Vec<Launch>,
     /// Bytes of scratch that they share.
     pub scratch: usize,
-    /// The launches where the memory of a [`TensorMap`] is not aligned to 16 bytes, which only an execution shows.
+    /// The launches where memory that must be aligned to 16 bytes (that of a [`TensorMap`], [`Launch::aligned`]) is not, which only an execution shows.
     pub unaligned: Option<Box<Program>>,
 }
 
@@ -167,5 +197,48 @@ impl Program {
         let at = self.scratch;
         self.scratch = at.checked_add(bytes)?.checked_next_multiple_of(PART)?;
         Some(at)
+    }
+
+    /// The same launches with every place changed: `arg` of a word or a map, and how far it is inside.
+    fn placed(mut self, arg: impl Fn(Arg, u64) -> MapPlace, scratch: impl Fn(usize) -> usize) -> Program {
+        let place = |p: MapPlace| match p {
+            MapPlace::Arg(a, bytes) => arg(a, bytes),
+            MapPlace::Scratch(at) => MapPlace::Scratch(scratch(at)),
+        };
+        let word = |w: Word| match w {
+            Word::Scratch(at) => Word::Scratch(scratch(at)),
+            Word::Address { arg: a, buffer: 0 } => match arg(a, 0) {
+                MapPlace::Arg(arg, 0) => Word::Address { arg, buffer: 0 },
+                MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+                MapPlace::Scratch(at) => Word::Scratch(at),
+            },
+            Word::Offset { arg: a, bytes } => match arg(a, bytes) {
+                MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+                MapPlace::Scratch(at) => Word::Scratch(at),
+            },
+            other => other,
+        };
+        for launch in &mut self.launches {
+            launch.words.iter_mut().for_each(|w| *w = word(*w));
+            launch.maps.iter_mut().for_each(|m| m.place = place(m.place));
+            launch.aligned.iter_mut().for_each(|p| *p = place(*p));
+        }
+        self
+    }
+
+    /// The launches alone, with the scratch behind the first `bytes` of it.
+    pub fn shifted(self, bytes: usize) -> Program {
+        let scratch = self.scratch + bytes;
+        Program { scratch, unaligned: None, ..self.placed(MapPlace::Arg, |at| at + bytes) }
+    }
+
+    /// The launches with what is passed as `arg` at another place.
+    pub fn moved(self, arg: Arg, to: MapPlace) -> Program {
+        let there = |a, bytes: u64| match to {
+            _ if a != arg => MapPlace::Arg(a, bytes),
+            MapPlace::Arg(other, first) => MapPlace::Arg(other, first + bytes),
+            MapPlace::Scratch(at) => MapPlace::Scratch(at + bytes as usize),
+        };
+        self.placed(there, |at| at)
     }
 }

@@ -1,10 +1,14 @@
 //! `CudaQueue`: a CUDA stream as a queue of the runtime. One of the files with unsafe code.
 //!
 //! Launches go behind each other on the stream; nothing waits for them here. Scratch is one block a stream, which grows where an execution needs more:
-//! the stream's order keeps executions from meeting in it. What a submission holds is let go once its event is reached, when the queue is next asked.
+//! the stream's order keeps executions from meeting in it. What a submission holds is let go once an event behind it is reached, when the queue is next
+//! asked; events are recorded where somebody waits, and every so many submissions.
+//!
+//! Where the stream is being captured into a graph, submissions become nodes of it, and the queue holds what they use (scratch, memory, code) as long as it
+//! lives: a graph is launched no longer than that. Nothing is waited for then, and nothing is copied from or to the host.
 
 use crate::device::CudaDevice;
-use crate::driver::{Block, CudaError, Event, Stream};
+use crate::driver::{Block, CudaError, Event, Graph, Stream};
 use oxidnn_runtime::queue::{Mark, ScratchSource, Ticket};
 use oxidnn_runtime::{Bound, Ctx, Exec, Queue, Region, Submission, Work};
 use oxidnn_spec::Error;
@@ -14,8 +18,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Submissions that may wait before the host does.
+/// Submissions that may wait before the host does, and from one event to the next.
 const WAITING: usize = 1024;
+const EVERY: usize = 32;
 
 thread_local! {
     /// The queue in whose execution this thread is: what the execution submits belongs to it.
@@ -36,21 +41,49 @@ pub struct CudaQueue {
 struct State {
     next: u64,
     scratch: Option<Block>,
+    /// A graph uses the scratch.
+    is_captured: bool,
     pending: VecDeque<Pending>,
+    /// Pending submissions behind the last event.
+    unmarked: usize,
     /// Events to be used again.
     spare: Vec<Arc<Event>>,
+    /// What graphs use.
+    blocks: Vec<Block>,
+    captured: Vec<Box<dyn Any + Send>>,
 }
 
 /// A submission that may not be done.
 struct Pending {
     ticket: Ticket,
-    event: Arc<Event>,
+    /// Behind it, where one was recorded there.
+    event: Option<Arc<Event>>,
     _held: Option<Box<dyn Any + Send>>,
 }
 
 impl std::fmt::Debug for Pending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Pending({:?})", self.ticket)
+    }
+}
+
+/// Executions of a queue as a graph of the driver. Its launches go behind the queue's work; other queues do not wait for them.
+#[derive(Debug)]
+pub struct Captured<'q> {
+    graph: Graph,
+    /// Holds what the graph uses.
+    _queue: &'q CudaQueue,
+}
+
+impl Captured<'_> {
+    /// Puts the graph behind the queue's work.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where the driver fails.
+    pub fn launch(&self) -> Result<(), Error> {
+        // SAFETY: the queue holds memory, scratch and code of what it captured as long as it lives.
+        unsafe { self.graph.launch() }?;
+        Ok(())
     }
 }
 
@@ -75,9 +108,22 @@ impl CudaQueue {
         CudaQueue { device: device.clone(), stream, order: Mutex::new(()), state: Mutex::default() }
     }
 
+    /// Its GPU.
+    pub fn device(&self) -> &CudaDevice {
+        &self.device
+    }
+
     /// The stream.
     pub fn stream(&self) -> &Arc<Stream> {
         &self.stream
+    }
+
+    /// What `work` executes on this queue, as a graph: nothing of it begins now.
+    ///
+    /// # Errors
+    /// Those of `work`; [`Error::Runtime`] where the driver cannot capture it.
+    pub fn capture(&self, work: impl FnOnce() -> Result<(), Error>) -> Result<Captured<'_>, Error> {
+        Ok(Captured { graph: Graph::capture(&self.stream, work)?, _queue: self })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -86,15 +132,23 @@ impl CudaQueue {
 
     /// At least `bytes` of scratch.
     fn scratch(&self, bytes: usize) -> Result<Region<'static>, CudaError> {
-        let mut state = self.lock();
         if bytes == 0 {
             return Ok(Region::empty());
         }
+        let capturing = self.stream.is_capturing()?;
+        let mut state = self.lock();
         if state.scratch.as_ref().is_none_or(|b| b.bytes() < bytes) {
-            // The old block is freed in the stream's order, behind the work that uses it.
-            state.scratch = None;
-            state.scratch = Some(self.device.pool.allocate(bytes.next_power_of_two(), Some(&self.stream))?);
+            // The old block is freed in the stream's order, behind the work that uses it, or lives on for its graphs.
+            let old = state.scratch.take();
+            if std::mem::take(&mut state.is_captured) {
+                state.blocks.extend(old);
+            } else {
+                drop(old);
+            }
+            let stream = Some(&self.stream).filter(|_| !capturing);
+            state.scratch = Some(self.device.pool.allocate(bytes.next_power_of_two(), stream)?);
         }
+        state.is_captured |= capturing;
         Ok(state.scratch.as_ref().map_or(Region::empty(), |b| self.device.region(b)))
     }
 
@@ -108,6 +162,11 @@ impl CudaQueue {
 
     fn copy(&self, from: Region<'_>, to: Region<'_>) -> Result<(), Error> {
         let len = from.len().min(to.len());
+        if (from.bytes().is_some() || to.bytes().is_some()) && self.stream.is_capturing()? {
+            return Err(Error::Runtime(
+                "a copy between host and GPU while the stream is captured into a graph: make it before or after".into(),
+            ));
+        }
         match (from.bytes(), to.bytes()) {
             (Some(bytes), None) => {
                 let mut staged = vec![0; len];
@@ -144,36 +203,75 @@ impl CudaQueue {
     fn reap(&self) -> Result<(), Error> {
         let mut done = Vec::new();
         let mut state = self.lock();
-        while let Some(first) = state.pending.front() {
-            if !first.event.is_done()? {
+        while let Some(marked) = state.pending.iter().position(|p| p.event.is_some()) {
+            let is_done = state.pending[marked].event.as_ref().is_some_and(|e| e.is_done().unwrap_or(true));
+            if !is_done {
                 break;
             }
-            done.extend(state.pending.pop_front());
+            done.extend(state.pending.drain(..=marked));
         }
         drop(state);
-        // What they hold is dropped outside of the lock; an event that nobody waits for is used again.
-        let events: Vec<Arc<Event>> = done.into_iter().map(|p| p.event).filter(|e| Arc::strong_count(e) == 1).collect();
-        self.lock().spare.extend(events);
+        self.let_go(done);
         Ok(())
     }
 
-    /// The end of what was submitted, as an event.
-    fn finish(&self, held: Option<Box<dyn Any + Send>>) -> Result<Ticket, Error> {
-        let mut state = self.lock();
-        state.next += 1;
-        let ticket = Ticket(state.next);
+    /// Drops what submissions hold outside of the lock; an event that nobody waits for is used again.
+    fn let_go(&self, done: Vec<Pending>) {
+        let events: Vec<Arc<Event>> = done.into_iter().filter_map(|p| p.event).filter(|e| Arc::strong_count(e) == 1).collect();
+        if !events.is_empty() {
+            self.lock().spare.extend(events);
+        }
+    }
+
+    /// Puts an event behind all that is pending.
+    fn mark_end(&self, state: &mut State) -> Result<(), CudaError> {
         let event = match state.spare.pop() {
             Some(event) => event,
             None => Arc::new(Event::new(&self.device.context, false)?),
         };
         event.record(&self.stream)?;
-        state.pending.push_back(Pending { ticket, event, _held: held });
+        state.unmarked = 0;
+        if let Some(last) = state.pending.back_mut() {
+            last.event = Some(event);
+        }
+        Ok(())
+    }
+
+    /// Numbers a submission, and keeps what it holds.
+    fn finish(&self, held: Option<Box<dyn Any + Send>>) -> Result<Ticket, Error> {
+        let capturing = self.stream.is_capturing()?;
+        let mut state = self.lock();
+        state.next += 1;
+        let ticket = Ticket(state.next);
+        if capturing {
+            state.captured.extend(held);
+            return Ok(ticket);
+        }
+        state.pending.push_back(Pending { ticket, event: None, _held: held });
+        state.unmarked += 1;
+        if state.unmarked >= EVERY {
+            self.mark_end(&mut state)?;
+        }
         Ok(ticket)
     }
 
-    /// Calls `f` with the first event that is not before `ticket`, where it is not known to be done.
+    /// Calls `f` with an event that is not before `ticket`, where it is not known to be done.
     fn with_event<T>(&self, ticket: Ticket, f: impl FnOnce(&Event) -> Result<T, CudaError>) -> Result<Option<T>, Error> {
-        let found = self.lock().pending.iter().find(|p| p.ticket >= ticket).map(|p| Arc::clone(&p.event));
+        let found = {
+            let mut state = self.lock();
+            if state.pending.back().is_some_and(|last| last.ticket >= ticket && last.event.is_none()) {
+                let marked = state.pending.iter().any(|p| p.ticket >= ticket && p.event.is_some());
+                if !marked {
+                    if self.stream.is_capturing()? {
+                        return Err(Error::Runtime(
+                            "the stream is captured into a graph: what it did before is waited for before or after".into(),
+                        ));
+                    }
+                    self.mark_end(&mut state)?;
+                }
+            }
+            state.pending.iter().find(|p| p.ticket >= ticket && p.event.is_some()).and_then(|p| p.event.clone())
+        };
         Ok(found.map(|event| f(&event)).transpose()?)
     }
 }
@@ -206,8 +304,15 @@ impl Queue for CudaQueue {
     }
 
     fn wait(&self) -> Result<(), Error> {
+        let all = self.lock().next;
         self.stream.synchronise()?;
-        self.reap()
+        let mut state = self.lock();
+        let count = state.pending.iter().take_while(|p| p.ticket.0 <= all).count();
+        let done = state.pending.drain(..count).collect();
+        state.unmarked = state.pending.len().min(state.unmarked);
+        drop(state);
+        self.let_go(done);
+        Ok(())
     }
 
     fn wait_for(&self, other: &Arc<dyn Queue>, ticket: Ticket) -> Result<(), Error> {
@@ -228,17 +333,19 @@ impl Queue for CudaQueue {
     }
 
     fn throttle(&self) {
-        let oldest = {
+        let (count, oldest) = {
             let state = self.lock();
-            (state.pending.len() > WAITING).then(|| state.pending[state.pending.len() - WAITING].ticket)
+            let count = state.pending.len();
+            (count, (count > WAITING).then(|| state.pending[count - WAITING].ticket))
         };
         match oldest {
             Some(ticket) => {
                 let _ = self.wait_until(ticket);
             }
-            None => {
+            None if count >= 2 * EVERY && count % EVERY == 0 => {
                 let _ = self.reap();
             }
+            None => {}
         }
     }
 

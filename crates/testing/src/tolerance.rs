@@ -249,7 +249,13 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         Op::Prelu(p) => a.terms = volume(p.src.dims()) / volume(p.weights.dims()).max(1),
         Op::Sum(s) => a.terms = s.srcs.len() as i64,
         Op::Rnn(r) => rnn(r, &mut a),
-        Op::Sdpa(s) => (a.terms, a.functions) = (s.k.dims()[2] + s.k.dims()[3], 4),
+        Op::Sdpa(s) => {
+            (a.terms, a.functions) = (s.k.dims()[2] + s.k.dims()[3], 4);
+            // The weights of the values may be rounded to the values' type before they are multiplied.
+            if s.v.dtype.digits() < 24 {
+                a.narrow = s.v.dtype.epsilon() / 2.0;
+            }
+        }
         Op::Binary(_) | Op::Shuffle(_) | Op::Concat(_) | Op::Reorder(_) => {}
     }
     for p in &problem.attr.post_ops {

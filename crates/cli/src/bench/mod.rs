@@ -5,6 +5,7 @@
 //! out is a list of [`Row`]s, which [`report`] and [`markdown`] print. `--processes` is another experiment: [`sharing`].
 
 mod first;
+mod gpu;
 mod markdown;
 mod ours;
 mod peaks;
@@ -19,7 +20,7 @@ use crate::{Bench, print, session};
 use anyhow::{Context, Result, bail};
 use oxidnn_cpu::Limit;
 use oxidnn_peer::Peer;
-use oxidnn_runtime::{Stream, threads};
+use oxidnn_runtime::{EngineKind, Stream, threads};
 use oxidnn_spec::Op;
 use oxidnn_spec::op::ConvAlg;
 use peaks::Peaks;
@@ -55,7 +56,14 @@ pub(crate) fn run(args: &Bench) -> Result<ExitCode> {
             if print::is_closed() {
                 return Ok(ExitCode::SUCCESS);
             }
-            let measure = if args.first { first::suite } else { race::suite };
+            let gpu = stream.engine().kind() == EngineKind::Gpu;
+            let measure = if args.first {
+                first::suite
+            } else if gpu {
+                gpu::suite
+            } else {
+                race::suite
+            };
             rows.extend(measure(suite, (*threads, stream), &bench, &progress)?);
         }
         if args.selection.json {
@@ -153,14 +161,21 @@ pub(crate) struct Setup {
     streams: Vec<(usize, Stream)>,
     peaks: Peaks,
     peer: Option<Peer>,
+    /// NVIDIA's libraries are raced instead, on a GPU.
+    races_cuda: bool,
 }
 
 impl Setup {
     /// Streams on these numbers of threads, and the other library.
     pub(crate) fn new(options: Options, peer: Option<&Path>, counts: &[usize]) -> Result<Setup> {
-        let peer = peer.map(load).transpose()?;
+        let gpu = session::engine().kind() == EngineKind::Gpu;
+        let races_cuda = gpu && peer.is_some_and(|p| p == Path::new("cuda"));
+        if gpu && peer.is_some() && !races_cuda {
+            bail!("--peer on a GPU: cuda, for NVIDIA's libraries; another oneDNN library is raced on the processor");
+        }
+        let peer = peer.filter(|_| !races_cuda).map(load).transpose()?;
         let streams = counts.iter().map(|&n| Ok((n, session::stream(Some(n))?))).collect::<Result<_>>()?;
-        Ok(Setup { options, streams, peaks: Peaks::default(), peer })
+        Ok(Setup { options, streams, peaks: Peaks::default(), peer, races_cuda })
     }
 
     /// A stream for every number of threads.

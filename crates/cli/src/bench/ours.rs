@@ -83,6 +83,11 @@ pub(super) struct Bound<'a> {
 }
 
 impl Bound<'_> {
+    /// Executes once, and does not wait.
+    pub(super) fn submit(&self) -> Result<(), Error> {
+        self.ours.primitive.execute(self.ours.stream, &self.args)
+    }
+
     /// Executes once and waits.
     pub(super) fn once(&self) -> Result<(), Error> {
         self.ours.primitive.execute(self.ours.stream, &self.args)?;

@@ -13,17 +13,31 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("sm90.cuh", include_str!("../../kernels/sm90.cuh")),
     ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),
     ("tile_sm90.cuh", include_str!("../../kernels/tile_sm90.cuh")),
+    ("four_bits.cuh", include_str!("../../kernels/four_bits.cuh")),
 ];
 
 /// Kernels, each with a function of the same name, and the generated header that they include.
 const KERNELS: &[(&str, &str, &str)] = &[
     ("map", include_str!("../../kernels/map.cu"), "args.cuh"),
+    ("transpose", include_str!("../../kernels/transpose.cu"), "args.cuh"),
     ("rows", include_str!("../../kernels/rows.cu"), "args.cuh"),
+    ("columns", include_str!("../../kernels/columns.cu"), "args.cuh"),
+    ("rows_vector", include_str!("../../kernels/rows_vector.cu"), "args.cuh"),
     ("products", include_str!("../../kernels/products.cu"), "args.cuh"),
     ("dots", include_str!("../../kernels/dots.cu"), "args.cuh"),
     ("parts", include_str!("../../kernels/parts.cu"), "args.cuh"),
     ("gemm_sm90", include_str!("../../kernels/gemm_sm90.cu"), "epilogue.cuh"),
+    ("gemm_sm80", include_str!("../../kernels/gemm_sm80.cu"), "epilogue.cuh"),
+    ("gemm_w4", include_str!("../../kernels/gemm_w4.cu"), "epilogue.cuh"),
+    ("gemm_w4_sm90", include_str!("../../kernels/gemm_w4_sm90.cu"), "epilogue.cuh"),
+    ("gemv", include_str!("../../kernels/gemv.cu"), "epilogue.cuh"),
+    ("reduce_parts", include_str!("../../kernels/reduce_parts.cu"), "epilogue.cuh"),
     ("conv_sm90", include_str!("../../kernels/conv_sm90.cu"), "epilogue.cuh"),
+    ("conv_weights_sm90", include_str!("../../kernels/conv_weights_sm90.cu"), "epilogue.cuh"),
+    ("conv_window_sm90", include_str!("../../kernels/conv_window_sm90.cu"), "epilogue.cuh"),
+    ("window_pack", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
+    ("window_weights", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
+    ("attention_sm90", include_str!("../../kernels/attention_sm90.cu"), "args.cuh"),
 ];
 
 /// The text of a kernel's file, and the name of the generated header that it includes.

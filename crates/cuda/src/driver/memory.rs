@@ -1,6 +1,6 @@
 //! GPU memory: a pool in stream order with a budget, copies and fills.
 
-use super::{Context, CudaError, Current, Stream, check};
+use super::{Context, CudaError, Current, Relaxed, Stream, check};
 use cudarc::driver::sys::{
     self, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps,
     CUmemoryPool, CUresult,
@@ -53,6 +53,8 @@ impl Pool {
         let mut address = 0;
         if bytes > 0 {
             let _current = Current::of(&self.context)?;
+            // Memory of no stream may be made while the thread captures one into a graph.
+            let _relaxed = Relaxed::new();
             let handle = stream.map_or(self.stream.handle(), |s| s.handle());
             // Whole words around the last byte belong to the block.
             let padded = bytes.checked_next_multiple_of(256).ok_or(CudaError::OutOfMemory { bytes })?;

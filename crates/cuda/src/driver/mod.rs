@@ -3,6 +3,7 @@
 
 mod context;
 mod error;
+mod graph;
 mod memory;
 mod module;
 mod stream;
@@ -10,6 +11,8 @@ mod tensor_map;
 
 pub use context::{Context, Current, count};
 pub use error::CudaError;
+pub use graph::Graph;
+pub(crate) use graph::Relaxed;
 pub use memory::{Block, Pool};
 pub use module::{Function, LaunchShape, Module};
 pub use stream::{Event, Stream};

@@ -83,6 +83,8 @@ pub struct LaunchShape {
     pub cluster: u32,
     /// Bytes of dynamic shared memory.
     pub shared: u32,
+    /// Its blocks may start while what was launched before ends: the kernel waits for that itself.
+    pub overlaps: bool,
 }
 
 impl Function {
@@ -96,11 +98,20 @@ impl Function {
     pub unsafe fn launch(&self, stream: &Stream, shape: LaunchShape, parameters: &mut [*mut c_void]) -> Result<(), CudaError> {
         let _current = Current::of(&self.module.context)?;
         // SAFETY: a plain C structure, for which zeros are the defaults.
-        let mut attribute: CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        attribute.id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-        attribute.value.clusterDim.x = shape.cluster;
-        attribute.value.clusterDim.y = 1;
-        attribute.value.clusterDim.z = 1;
+        let mut attributes: [CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
+        let mut count = 0;
+        if shape.cluster > 1 {
+            attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+            attributes[count].value.clusterDim.x = shape.cluster;
+            attributes[count].value.clusterDim.y = 1;
+            attributes[count].value.clusterDim.z = 1;
+            count += 1;
+        }
+        if shape.overlaps {
+            attributes[count].id = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            attributes[count].value.programmaticStreamSerializationAllowed = 1;
+            count += 1;
+        }
         let [x, y, z] = shape.grid;
         let config = CUlaunchConfig {
             gridDimX: x,
@@ -111,8 +122,8 @@ impl Function {
             blockDimZ: 1,
             sharedMemBytes: shape.shared,
             hStream: stream.handle(),
-            attrs: &raw mut attribute,
-            numAttrs: u32::from(shape.cluster > 1),
+            attrs: attributes.as_mut_ptr(),
+            numAttrs: count as u32,
         };
         // SAFETY: reads the configuration and the parameters, whose fit is the caller's promise.
         let status = unsafe { sys::cuLaunchKernelEx(&raw const config, self.raw, parameters.as_mut_ptr(), std::ptr::null_mut()) };

@@ -1,7 +1,7 @@
 //! Descriptions of tensors for the tensor copy engine (TMA).
 
 use super::{CudaError, check};
-use crate::program::{MapKind, MapTile, TensorMap};
+use crate::program::{MapKind, MapTile, Swizzle, TensorMap};
 use cudarc::driver::sys::{
     self, CUtensorMap, CUtensorMapDataType as Kind, CUtensorMapFloatOOBfill, CUtensorMapInterleave, CUtensorMapL2promotion,
     CUtensorMapSwizzle,
@@ -29,7 +29,12 @@ impl EncodedMap {
         let mut encoded = EncodedMap::default();
         let to = std::ptr::from_mut(&mut encoded).cast::<CUtensorMap>();
         let (rank, address) = (map.rank.clamp(3, 5) as u32, std::ptr::with_exposed_provenance_mut(address as usize));
-        let (plain, swizzle) = (CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE, CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B);
+        let plain = CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE;
+        let swizzle = match map.swizzle {
+            Swizzle::None => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+            Swizzle::Half => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
+            Swizzle::Full => CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        };
         let promotion = CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
         let zeros = CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
         let (dims, strides) = (map.dims.as_ptr(), map.strides.as_ptr());

@@ -87,6 +87,14 @@ pub(crate) fn type_name(dtype: DataType) -> &'static str {
     }
 }
 
+/// The launch of a kernel that has all of its arguments itself, over `items` items, one a thread; it waits for what was launched before.
+pub(crate) fn bare(file: &'static str, options: &[(&str, &str)], words: Vec<Word>, items: i64) -> Launch {
+    let options: String = options.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
+    let source = Arc::new(Source { file, options: Arc::from(options), header: Arc::from("") });
+    let blocks = (items.max(1) as u64).div_ceil(u64::from(BLOCK)) as u32;
+    Launch { overlaps: true, ..Launch::new(source, words, [blocks, 1, 1], BLOCK) }
+}
+
 /// The header of one kernel in the making.
 pub(crate) struct Emitter {
     real: Real,
@@ -193,7 +201,7 @@ impl Emitter {
     pub(crate) fn launch_blocks(self, file: &'static str, grid: [u32; 3]) -> Launch {
         let header = self.header();
         let source = Arc::new(Source { file, options: Arc::from(self.options), header: Arc::from(header) });
-        Launch { source, maps: Vec::new(), words: self.words, grid, block: BLOCK, cluster: 1, shared: 0 }
+        Launch::new(source, self.words, grid, BLOCK)
     }
 
     /// A launch of a kernel that has a structure of arguments of its own, `before`, with this header's behind it as `Epilogue`.
@@ -204,7 +212,7 @@ impl Emitter {
         let header = format!("#pragma once\n#include \"types.cuh\"\n{}using Epilogue = Args;\n", self.header());
         let source = Arc::new(Source { file, options: Arc::from(self.options), header: Arc::from(header) });
         let words = before.into_iter().chain(self.words).collect();
-        Launch { source, maps: Vec::new(), words, grid: [1; 3], block: BLOCK, cluster: 1, shared: 0 }
+        Launch::new(source, words, [1; 3], BLOCK)
     }
 
     fn header(&self) -> String {

@@ -4,7 +4,7 @@
 
 use oxidnn_expr::Num;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 thread_local! {
@@ -16,6 +16,10 @@ thread_local! {
 struct Tape {
     text: String,
     known: HashMap<String, u32>,
+    /// Numbers that are one and more because they are sums of one and exponentials.
+    sums_of_exponentials: HashSet<u32>,
+    exponentials: HashSet<u32>,
+    ones: HashSet<u32>,
 }
 
 /// The name of a recorded number.
@@ -29,7 +33,7 @@ pub(crate) struct Condition(u32);
 fn record(kind: &str, value: String) -> u32 {
     TAPE.with_borrow_mut(|tape| {
         let next = tape.known.len() as u32;
-        let Tape { text, known } = tape;
+        let Tape { text, known, .. } = tape;
         *known.entry(format!("{kind} {value}")).or_insert_with_key(|_| {
             let _ = writeln!(text, "    const {kind} t{next} = {value};");
             next
@@ -69,10 +73,21 @@ pub(crate) fn function(name: &str, arity: usize, formula: impl FnOnce(&[Symbol])
 impl Num for Symbol {
     type Mask = Condition;
     fn constant(v: f64) -> Symbol {
-        number(literal(v))
+        let made = number(literal(v));
+        if v == 1.0 {
+            TAPE.with_borrow_mut(|tape| tape.ones.insert(made.0));
+        }
+        made
     }
     fn add(self, o: Symbol) -> Symbol {
-        number(format!("t{} + t{}", self.0, o.0))
+        let made = number(format!("t{} + t{}", self.0, o.0));
+        TAPE.with_borrow_mut(|tape| {
+            let grown = |x: Symbol, one: Symbol| tape.exponentials.contains(&x.0) && tape.ones.contains(&one.0);
+            if grown(self, o) || grown(o, self) {
+                tape.sums_of_exponentials.insert(made.0);
+            }
+        });
+        made
     }
     fn sub(self, o: Symbol) -> Symbol {
         number(format!("t{} - t{}", self.0, o.0))
@@ -81,7 +96,11 @@ impl Num for Symbol {
         number(format!("t{} * t{}", self.0, o.0))
     }
     fn div(self, o: Symbol) -> Symbol {
-        number(format!("t{} / t{}", self.0, o.0))
+        // Both divisions are right; one of them is made for these divisors.
+        match TAPE.with_borrow(|tape| tape.sums_of_exponentials.contains(&o.0)) {
+            true => number(format!("ratio(t{}, t{})", self.0, o.0)),
+            false => number(format!("t{} / t{}", self.0, o.0)),
+        }
     }
     fn mul_add(self, a: Symbol, b: Symbol) -> Symbol {
         number(format!("fma(t{}, t{}, t{})", self.0, a.0, b.0))
@@ -104,7 +123,9 @@ impl Num for Symbol {
         number(format!("sqrt(t{})", self.0))
     }
     fn exp(self) -> Symbol {
-        number(format!("exp(t{})", self.0))
+        let made = number(format!("exp(t{})", self.0));
+        TAPE.with_borrow_mut(|tape| tape.exponentials.insert(made.0));
+        made
     }
     fn ln(self) -> Symbol {
         number(format!("log(t{})", self.0))
@@ -116,7 +137,7 @@ impl Num for Symbol {
         number(format!("log1p(t{})", self.0))
     }
     fn tanh(self) -> Symbol {
-        number(format!("tanh(t{})", self.0))
+        number(format!("tangent(t{})", self.0))
     }
     fn erf(self) -> Symbol {
         number(format!("erf(t{})", self.0))

@@ -5,7 +5,7 @@
 use crate::emit::{Emitter, Real, Tail, View};
 use crate::program::{Launch, Program};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Format, Layout, MAX_NDIMS, Problem, Tensor};
 use std::sync::Arc;
 
 /// A kernel over the positions of the destination in the making.
@@ -18,6 +18,14 @@ pub(crate) struct Map<'a> {
     dst: &'a Layout,
     /// The tensors that are read, and the destination first, where the elements are only read by position and only written by `finish`.
     vectors: Option<Vec<Neighbours>>,
+    lanes: Option<Lanes>,
+}
+
+/// An element's code as a template of how many neighbouring channels it makes.
+struct Lanes {
+    code: String,
+    /// How many channels lie next to each other, in the tensors of these names.
+    together: Option<(i64, Vec<String>)>,
 }
 
 /// What a vector of a tensor's elements depends on.
@@ -32,7 +40,7 @@ impl<'a> Map<'a> {
     pub(crate) fn over(real: Real, dst: &'a Layout) -> Map<'a> {
         let dims = dst.blocking().map_or(dst.dims, |b| b.padded_dims);
         let emit = Emitter::new(real, dims.volume().unwrap_or(i64::MAX));
-        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None }
+        Map { emit, element: String::new(), clear: String::new(), dst, vectors: None, lanes: None }
     }
 
     /// Declares the result's tail and the tensors that are read, for an element that reads them as `name(a, p)` and writes by `finish(a, p, value)`, or
@@ -46,6 +54,14 @@ impl<'a> Map<'a> {
         }
         self.vectors = Some(all);
         Ok(())
+    }
+
+    /// Makes `LANES` neighbouring channels at a time by the statements of `code`, at whose position the first of them is: as many as all tensors of `all`, named as
+    /// their views, have next to each other, else one. The statements end with what `finish_lanes` writes.
+    pub(crate) fn lanes(&mut self, code: &str, all: &[(&str, &Tensor)]) {
+        let names = all.iter().map(|t| t.0.to_owned()).collect();
+        let together = channels(all.iter().map(|t| t.1)).map(|n| (n, names));
+        self.lanes = Some(Lanes { code: code.to_owned(), together });
     }
 
     /// Declares the result's tail, whose destination is this traversal's.
@@ -69,12 +85,34 @@ impl<'a> Map<'a> {
 
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
-        let Map { mut emit, element, clear, dst, vectors } = self;
+        let Map { mut emit, mut element, clear, dst, vectors, lanes } = self;
         let count = emit.destination(dst);
         emit.number("count", count);
         let vector = vectors.and_then(|all| Some((width(&all)?, all)));
         emit.code(&format!("DEVICE void clear(const Args& a, const index* p) {{\n{clear}}}\n"));
+        let by_channels = lanes.and_then(|Lanes { code, together }| {
+            emit.code(&format!(
+                "template <int LANES>\nDEVICE void finish_lanes(const Args& a, const index* p, const real (&v)[LANES]) {{\n    index q[RANK];\n    \
+                 for (int d = 0; d < RANK; ++d) q[d] = p[d];\n    const i64 at = dst_at(a, p);\n    Vector<dst_type, LANES> out;\n#pragma unroll\n    \
+                 for (int i = 0; i < LANES; ++i) {{\n        q[1] = p[1] + i;\n        out.words[i] = dst_type::encode(rounded(a, q, at + i, value(a, q, at + i, v[i])));\n    }}\n    \
+                 out.store(a.dst_data, at);\n}}\n\
+                 template <int LANES>\nDEVICE void channels(const Args& a, const index* p) {{\n{code}}}\n"
+            ));
+            element = "    channels<1>(a, p);\n".into();
+            together
+        });
         emit.code(&format!("DEVICE void element(const Args& a, const index* p) {{\n{element}}}\n"));
+        if let Some((n, names)) = by_channels {
+            // Few elements keep more threads busy than vectors.
+            let n = if count / n < FEW { 2.min(n) } else { n };
+            let bits: Vec<String> = names.iter().map(|name| format!("(u64)a.{name}_data")).collect();
+            emit.define("VECTOR", n);
+            emit.code(&format!(
+                "DEVICE bool aligned(const Args& a) {{ return (({}) & 15) == 0; }}\nDEVICE void vector(const Args& a, index* p) {{ channels<{n}>(a, p); }}\n",
+                bits.join(" | ")
+            ));
+            return emit.launch("map", count / n);
+        }
         match vector {
             None => emit.launch("map", count),
             Some((n, all)) => {
@@ -106,6 +144,31 @@ fn width(all: &[Neighbours]) -> Option<i64> {
         })
     };
     (size % n == 0 && all[0].layout.dims[last] > 1 && all.iter().all(fits)).then_some(n)
+}
+
+/// Threads below which each makes two channels in place of all that fit a vector.
+const FEW: i64 = 1 << 16;
+
+/// Channels that are moved together, where they lie next to each other in every tensor.
+fn channels<'t>(all: impl Iterator<Item = &'t Tensor> + Clone) -> Option<i64> {
+    let bytes = all.clone().filter(|t| t.dims().len() > 1).map(|t| t.dtype.bits() as i64 / 8).filter(|&b| b > 0).min()?;
+    let n = (16 / bytes).clamp(4, 8);
+    let fits = |t: &Tensor| {
+        t.blocking().is_some_and(|b| {
+            // What goes by channel has no other dimension.
+            if t.dims().len() == 1 {
+                return b.is_plain() && b.strides[0] == 1 && t.dims()[0] % n == 0 && b.offset % n == 0 && t.dtype.bits() >= 8;
+            }
+            let others = (0..t.dims().len()).filter(|&d| d != 1 && t.dims()[d] != 1);
+            let plain = b.is_plain() && b.padded_dims == *t.dims() && t.dtype.bits() >= 8;
+            plain
+                && b.strides[1] == 1
+                && t.dims()[1] % n == 0
+                && b.offset % n == 0
+                && others.clone().all(|d| b.strides[d] % n == 0 && b.strides[d] > 0)
+        })
+    };
+    all.clone().all(fits).then_some(n)
 }
 
 /// `aligned(a)` and `vector(a, p)`: the element's statements for `n` neighbours, with vectors in place of the tensors' accessors.

@@ -1,7 +1,10 @@
 //! The implementation rows of every operation: one table per operation, best first.
 
+mod attention;
+mod columns;
 mod compensation;
 mod conv;
+mod depthwise;
 mod gemm;
 mod map;
 mod matmul;
@@ -9,8 +12,11 @@ mod norm;
 mod pointwise;
 mod products;
 mod reductions;
+mod rnn;
 mod rows;
+mod rows_vector;
 mod sdpa;
+mod transpose;
 mod windows;
 mod zero;
 
@@ -21,23 +27,45 @@ const POINTWISE: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }
 const PRELU: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
 const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }];
 const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
-const REORDER: &[Row] = &[Row { name: "map:generic", lower: pointwise::reorder }];
+const REORDER: &[Row] =
+    &[Row { name: "transpose:generic", lower: transpose::reorder }, Row { name: "map:generic", lower: pointwise::reorder }];
 const REDUCTION: &[Row] = &[Row { name: "rows:generic", lower: reductions::reduction }];
 const SOFTMAX: &[Row] = &[Row { name: "rows:generic", lower: reductions::softmax }];
 const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
 const POOL: &[Row] = &[Row { name: "windows:generic", lower: windows::pool }];
 const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resampling }];
 const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
-const MATMUL: &[Row] = &[Row { name: "gemm:sm90", lower: gemm::matmul }, Row { name: "tiles:generic", lower: matmul::matmul }];
-const INNER_PRODUCT: &[Row] =
-    &[Row { name: "gemm:sm90", lower: gemm::inner_product }, Row { name: "tiles:generic", lower: matmul::inner_product }];
+const MATMUL: &[Row] = &[
+    Row { name: "gemv:sm80", lower: gemm::matmul_rows },
+    Row { name: "w4:sm90", lower: gemm::four_bits },
+    Row { name: "gemm:sm90", lower: gemm::matmul },
+    Row { name: "gemm:sm80", lower: gemm::matmul_mma },
+    Row { name: "tiles:generic", lower: matmul::matmul },
+];
+const INNER_PRODUCT: &[Row] = &[
+    Row { name: "gemv:sm80", lower: gemm::inner_rows },
+    Row { name: "gemm:sm90", lower: gemm::inner_product },
+    Row { name: "gemm:sm80", lower: gemm::inner_mma },
+    Row { name: "tiles:generic", lower: matmul::inner_product },
+];
 const CONV: &[Row] = &[
     Row { name: "gemm:sm90", lower: gemm::pointwise_conv },
+    Row { name: "stem:sm90", lower: gemm::stem::conv },
     Row { name: "window:sm90", lower: gemm::conv },
+    Row { name: "weights:sm90", lower: gemm::weights::conv },
+    Row { name: "between:sm90", lower: transpose::conv_between },
+    Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
+    Row { name: "depthwise:generic", lower: depthwise::conv },
+    Row { name: "few:generic", lower: depthwise::few_channels },
     Row { name: "tiles:generic", lower: conv::conv },
 ];
-const DECONV: &[Row] = &[Row { name: "tiles:generic", lower: conv::deconv }];
-const SDPA: &[Row] = &[Row { name: "tiles:generic", lower: sdpa::lower }];
+const DECONV: &[Row] = &[
+    Row { name: "window:sm90", lower: gemm::deconv },
+    Row { name: "weights:sm90", lower: gemm::weights::deconv },
+    Row { name: "tiles:generic", lower: conv::deconv },
+];
+const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::forward }];
+const SDPA: &[Row] = &[Row { name: "attention:sm90", lower: attention::lower }, Row { name: "tiles:generic", lower: sdpa::lower }];
 
 /// The rows of an operation, best first.
 pub fn rows(op: &Op) -> &'static [Row] {
@@ -58,6 +86,6 @@ pub fn rows(op: &Op) -> &'static [Row] {
         Op::Conv(_) => CONV,
         Op::Deconv(_) => DECONV,
         Op::Sdpa(_) => SDPA,
-        Op::Rnn(_) => &[],
+        Op::Rnn(_) => RNN,
     }
 }

@@ -3,16 +3,19 @@
 //! Statistics of layer and group normalisation belong to rows that one block reads, reduces and writes. Those of batch normalisation belong to
 //! channels: their sums are made in parts, put together, and applied element by element.
 
+use super::columns::{self, Matrix, Shape};
 use super::map::Map;
 use super::pointwise::tensor;
+use super::reductions::aligned;
 use super::rows::{Rows, Stage};
+use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_order};
 use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{NormFlags, Prop};
-use oxidnn_spec::{Arg, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -36,17 +39,23 @@ struct Norm<'a> {
     flags: NormFlags,
     epsilon: f64,
     src: &'a Tensor,
+    /// Neighbours may be read together, by this GPU.
+    vectors: Option<&'a CudaTarget>,
 }
 
 /// Batch, layer and group normalisation.
-pub(crate) fn lower(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| lower_by(problem, vectors.then_some(target)))
+}
+
+fn lower_by(problem: &Problem, vectors: Option<&CudaTarget>) -> Result<Program, Skip> {
     let (share, prop, flags, epsilon, src) = match &problem.op {
         Op::BatchNorm(op) => (Share::Channel, op.prop, op.flags, op.epsilon, &op.src),
         Op::LayerNorm(op) => (Share::Row, op.prop, op.flags, op.epsilon, &op.src),
         Op::GroupNorm(op) => (Share::Group((op.src.dims()[1] / op.groups.max(1)).max(1)), op.prop, op.flags, op.epsilon, &op.src),
         _ => return Err(Skip::Op("anything but normalisations")),
     };
-    let norm = Norm { problem, real: Real::of(problem), share, prop, flags, epsilon: f64::from(epsilon.get()), src };
+    let norm = Norm { problem, real: Real::of(problem), share, prop, flags, epsilon: f64::from(epsilon.get()), src, vectors };
     let mut program = Program::default();
     if src.is_empty() {
         for arg in [Arg::DIFF_SCALE, Arg::DIFF_SHIFT] {
@@ -104,7 +113,12 @@ impl Norm<'_> {
                 emit.code(&format!(
                     "DEVICE void row_term(const Args& a, index r, index* p) {{\n    inner(a, r, p);\n    p[1] += p[{n}] * {channels};\n}}\n"
                 ));
-                Rows::with(emit, [outputs, terms], false)
+                let rows = Rows::with(emit, [outputs, terms], false);
+                let along = inner.iter().rev().find(|&&d| sizes[d] > 1).filter(|&&d| d != 1);
+                match along {
+                    Some(&d) => rows.along(d, sizes[d]),
+                    None => rows,
+                }
             }
         }
     }
@@ -155,6 +169,7 @@ impl Norm<'_> {
             }
             let inverse = format!("(real)1 / sqrt(s[{variance}] + {})", literal(self.epsilon));
             rows.each = self.applied(&mut rows.emit, mean, &inverse)?;
+            self.vectorise(&mut rows, &[("src", Arg::SRC)], Arg::DST, dst)?;
             program.launches.push(rows.launch());
             zero::padding(program, Arg::DST, dst)?;
         }
@@ -163,6 +178,27 @@ impl Norm<'_> {
                 zero::padding(program, arg, t)?;
             }
         }
+        Ok(())
+    }
+
+    /// Lets neighbours of a row be read together: the tensors of `data`, kept, and scale and shift where they go along the row.
+    fn vectorise(&self, rows: &mut Rows, data: &[(&str, Arg)], arg: Arg, dst: &Tensor) -> Result<(), Skip> {
+        let whole = self.tensor(Arg::WORKSPACE).is_none() && self.tensor(Arg::SRC_1).is_none() && self.tensor(Arg::DIFF_SRC_1).is_none();
+        if self.vectors.is_none() || !whole {
+            return Ok(());
+        }
+        let mut inputs = Vec::new();
+        for (name, arg) in data {
+            inputs.push(Input::of(&View::of(name, *arg, tensor(self.problem, *arg)?), 0, true));
+        }
+        if self.share == Share::Row {
+            for (name, arg, used) in [("scale", Arg::SCALE, self.flags.use_scale), ("shift", Arg::SHIFT, self.flags.use_shift)] {
+                if let Some(t) = self.tensor(arg).filter(|_| used) {
+                    inputs.push(Input::of(&View::of(name, arg, t), self.channel(), false));
+                }
+            }
+        }
+        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)));
         Ok(())
     }
 
@@ -225,34 +261,123 @@ impl Norm<'_> {
     /// Means and variances of channels from sums in parts, then the elements.
     fn batch_forward(&self, program: &mut Program, dst: &Tensor) -> Result<(), Skip> {
         let channels = Tensor::plain([self.src.dims()[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
-        let mut view = [("computed_mean", 0), ("computed_variance", 0)];
-        for i in 0..2 {
-            view[i].1 = program.book(channels.bytes()).ok_or(OVERFLOW)?;
-            let known = &view[..i];
-            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
-                emit.view(&View::of("src", Arg::SRC, self.src))?;
-                known.iter().try_for_each(|(name, at)| emit.view(&scratch(name, *at, &channels)))
-            };
-            let mean = if i == 0 { "(real)0" } else { "computed_mean(a, p + 1)" };
-            let term = if i == 0 { "src(a, p)".to_owned() } else { format!("(src(a, p) - {mean}) * (src(a, p) - {mean})") };
-            let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
-            self.channel_sum(program, 1, &term, declare, |emit| {
-                let (name, arg) = if i == 0 { ("mean", Arg::MEAN) } else { ("variance", Arg::VARIANCE) };
-                emit.real_number("count_of_terms", n as f64);
-                emit.view(&scratch("kept", view[i].1, &channels))?;
-                let also =
-                    if self.input(emit, name, arg)? { format!("    {name}_store(a, {name}_at(a, p + 1), v);\n") } else { String::new() };
-                Ok(format!("    const real v = s[0] / (real)a.count_of_terms;\n    kept_store(a, kept_at(a, p + 1), v);\n{also}"))
-            })?;
+        let mut view = [("computed_mean", 0), ("computed_inverse", 0)];
+        for (_, at) in &mut view {
+            *at = program.book(channels.bytes()).ok_or(OVERFLOW)?;
+        }
+        let places = view.map(|v| v.1);
+        if !self.moments(program, places, &channels)? {
+            self.two_sums(program, places, &channels)?;
         }
         let mut map = Map::over(self.real, &dst.layout);
         map.tail(&Tail::of(self.problem, Arg::DST, dst))?;
         for (name, at) in view {
             map.emit.view(&scratch(name, at, &channels))?;
         }
-        let inverse = format!("(real)1 / sqrt(computed_variance(a, q) + {})", literal(self.epsilon));
-        map.element = self.applied(&mut map.emit, "computed_mean(a, q)", &inverse)?;
+        map.element = self.applied(&mut map.emit, "computed_mean(a, q)", "computed_inverse(a, q)")?;
+        if self.by_lanes() {
+            let (mut loads, mut value) = (String::new(), "(x.number(i) - mean.number(i)) * inverse.number(i)".to_owned());
+            let mut all = vec![("src", self.src), ("dst", dst)];
+            for (name, arg, used, sign) in
+                [("scale", Arg::SCALE, self.flags.use_scale, "*"), ("shift", Arg::SHIFT, self.flags.use_shift, "+")]
+            {
+                if let Some(t) = self.tensor(arg).filter(|_| used) {
+                    loads +=
+                        &format!("    Vector<{name}_type, LANES> own_{name};\n    own_{name}.load(a.{name}_data, {name}_at(a, p + 1));\n");
+                    value += &format!(" {sign} own_{name}.number(i)");
+                    all.push((name, t));
+                }
+            }
+            let relu = if self.flags.fuse_relu { "        v[i] = !(v[i] <= 0) ? v[i] : (real)0;\n" } else { "" };
+            let code = format!(
+                "    Vector<src_type, LANES> x;\n    x.load(a.src_data, src_at(a, p));\n    Vector<computed_mean_type, LANES> mean, inverse;\n    \
+                 mean.load(a.computed_mean_data, p[1]);\n    inverse.load(a.computed_inverse_data, p[1]);\n{loads}    real v[LANES];\n#pragma unroll\n    \
+                 for (int i = 0; i < LANES; ++i) {{\n        v[i] = {value};\n{relu}    }}\n    finish_lanes<LANES>(a, p, v);\n"
+            );
+            map.lanes(&code, &all);
+        }
         program.launches.push(map.launch());
+        Ok(())
+    }
+
+    /// Whether elements are made by vectors of channels: nothing is kept or added besides, and no scale is applied.
+    fn by_lanes(&self) -> bool {
+        let none = |arg| self.tensor(arg).is_none();
+        self.vectors.is_some()
+            && self.real == Real::Single
+            && [Arg::WORKSPACE, Arg::SRC_1, Arg::DIFF_SRC_1].into_iter().all(none)
+            && !self.problem.attr.scales.contains_key(&Arg::SRC)
+    }
+
+    /// Statements that store the mean and the variance `s[0]` and `s[1]` of a channel where they are asked for, and what elements are made with.
+    fn keep_moments(&self, emit: &mut Emitter, places: [usize; 2], channels: &Tensor) -> Result<String, Skip> {
+        emit.view(&scratch("kept_mean", places[0], channels))?;
+        emit.view(&scratch("kept_inverse", places[1], channels))?;
+        let mut text = format!(
+            "    kept_mean_store(a, kept_mean_at(a, p + 1), s[0]);\n    \
+             kept_inverse_store(a, kept_inverse_at(a, p + 1), (real)1 / sqrt(s[1] + {}));\n",
+            literal(self.epsilon)
+        );
+        for (i, (name, arg)) in [("mean", Arg::MEAN), ("variance", Arg::VARIANCE)].into_iter().enumerate() {
+            if self.input(emit, name, arg)? {
+                text += &format!("    {name}_store(a, {name}_at(a, p + 1), s[{i}]);\n");
+            }
+        }
+        Ok(text)
+    }
+
+    /// Means and variances of channels that lie next to each other in one pass; false where they do not.
+    fn moments(&self, program: &mut Program, places: [usize; 2], channels: &Tensor) -> Result<bool, Skip> {
+        let count = channels.dims()[0];
+        let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
+        let Some(target) = self.vectors else { return Ok(false) };
+        let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(false) };
+        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target) else { return Ok(false) };
+        let at = columns::book(program, &shape, 2, self.real)?;
+        let terms = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
+        program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], terms, None, at));
+        let partial = Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?;
+        let mut rows = Rows::over(self.real, &partial, |d| d == 1);
+        for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
+            rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
+        }
+        let counts = shape.counts();
+        for (name, value) in [("parts", shape.parts), ("rows_of_part", counts[0]), ("rows_of_last", counts[1])] {
+            rows.emit.number(name, value);
+        }
+        rows.emit.real_number("count_of_terms", n as f64);
+        let own = "(real)(p[0] + 1 < a.parts ? a.rows_of_part : a.rows_of_last)";
+        let close = "x / (real)a.count_of_terms";
+        let apart = "(part_mean(a, p) - s[0])";
+        rows.stages = vec![
+            Stage::sum(format!("{own} * part_mean(a, p)"), close),
+            Stage::sum(format!("part_square(a, p) + {own} * {apart} * {apart}"), close),
+        ];
+        rows.result = self.keep_moments(&mut rows.emit, places, channels)?;
+        program.launches.push(rows.launch());
+        Ok(true)
+    }
+
+    /// The same in two passes: means, then squared differences from them.
+    fn two_sums(&self, program: &mut Program, places: [usize; 2], channels: &Tensor) -> Result<(), Skip> {
+        let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
+        for i in 0..2 {
+            let declare = |emit: &mut Emitter| -> Result<(), Skip> {
+                emit.view(&View::of("src", Arg::SRC, self.src))?;
+                if i == 1 { emit.view(&scratch("computed_mean", places[0], channels)) } else { Ok(()) }
+            };
+            let term = if i == 0 { "src(a, p)" } else { "(src(a, p) - computed_mean(a, p + 1)) * (src(a, p) - computed_mean(a, p + 1))" };
+            self.channel_sum(program, 1, term, declare, |emit| {
+                emit.real_number("count_of_terms", n as f64);
+                let value = "    const real v = s[0] / (real)a.count_of_terms;\n";
+                emit.view(&scratch("kept", places[i], channels))?;
+                let (name, arg) = if i == 0 { ("mean", Arg::MEAN) } else { ("variance", Arg::VARIANCE) };
+                let also =
+                    if self.input(emit, name, arg)? { format!("    {name}_store(a, {name}_at(a, p + 1), v);\n") } else { String::new() };
+                let kept = if i == 0 { "v".to_owned() } else { format!("(real)1 / sqrt(v + {})", literal(self.epsilon)) };
+                Ok(format!("{value}    kept_store(a, kept_at(a, p + 1), {kept});\n{also}"))
+            })?;
+        }
         Ok(())
     }
 
@@ -279,12 +404,67 @@ impl Norm<'_> {
         rows.stages = vec![Stage::sum(term, "x")];
         rows.result = "    partial_store(a, o, s[0]);\n".into();
         program.launches.push(rows.launch());
-        let mut rows = Rows::over(self.real, &partial.layout, |d| d == 1);
-        rows.emit.view(&scratch("partial", at, &partial))?;
+        self.add_parts(program, &scratch("partial", at, &partial), result)
+    }
+
+    /// Appends the launch that adds the parts of sums by channel.
+    fn add_parts(
+        &self,
+        program: &mut Program,
+        partial: &View<'_>,
+        result: impl FnOnce(&mut Emitter) -> Result<String, Skip>,
+    ) -> Result<(), Skip> {
+        let mut rows = Rows::over(self.real, partial.layout, |d| d == 1);
+        rows.emit.view(partial)?;
         rows.stages = vec![Stage::sum("partial(a, p)", "x")];
         rows.result = result(&mut rows.emit)?;
         program.launches.push(rows.launch());
         Ok(())
+    }
+
+    /// Both sums of the gradients of scale and shift in one pass down the channels, into parts in the scratch; `None` where channels do not lie next to
+    /// each other.
+    fn gradient_parts(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
+        let Some(target) = self.vectors.filter(|_| self.tensor(Arg::WORKSPACE).is_none() && self.real == Real::Single) else {
+            return Ok(None);
+        };
+        let channel = self.channel();
+        let count = self.src.dims()[channel];
+        let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
+        let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
+        let matrices = [Matrix::of("src", Arg::SRC, self.src, channel), Matrix::of("diff_dst", Arg::DIFF_DST, diff_dst, channel)];
+        let [Some(x), Some(dd)] = matrices else { return Ok(None) };
+        let Some(shape) = Shape::of(&[x, dd], [n, count], self.real, target) else { return Ok(None) };
+        let by_row = self.share == Share::Row;
+        // The numbers of a row are found by its number where all lie in that order.
+        let in_order = |t: Option<&Tensor>| t.is_none_or(|t| Layout::plain(*t.dims()).is_ok_and(|plain| plain == t.layout));
+        let ordered = [self.tensor(Arg::MEAN), self.tensor(Arg::VARIANCE), Some(self.src)].into_iter().all(in_order);
+        if self.share != Share::Channel && !(by_row && ordered) {
+            return Ok(None);
+        }
+        let mut emit = Emitter::new(self.real, n);
+        let (mean, inverse) = self.given(&mut emit)?;
+        let terms = if by_row {
+            let here = |text: &str| text.replace("mean(a, q)", "mean_load(a, r)").replace("variance(a, q)", "variance_load(a, r)");
+            format!(
+                "    DEVICE void begin(const Args&, i64) {{}}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[2][VECTOR]) {{\n        real x[VECTOR];\n        \
+                 src_vector(a, r, c, x);\n        diff_dst_vector(a, r, c, t[1]);\n        const real m = {}, s = {};\n#pragma unroll\n        \
+                 for (int v = 0; v < VECTOR; ++v) t[0][v] = t[1][v] * (x[v] - m) * s;\n    }}\n",
+                here(&mean),
+                here(&inverse)
+            )
+        } else {
+            format!(
+                "    real m[VECTOR], s[VECTOR];\n    DEVICE void begin(const Args& a, i64 c) {{\n#pragma unroll\n        for (int v = 0; v < VECTOR; ++v) {{\n            \
+                 const index q[] = {{(index)(c + v)}};\n            m[v] = {mean}, s[v] = {inverse};\n        }}\n    }}\n    \
+                 DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[2][VECTOR]) {{\n        real x[VECTOR];\n        \
+                 src_vector(a, r, c, x);\n        diff_dst_vector(a, r, c, t[1]);\n#pragma unroll\n        \
+                 for (int v = 0; v < VECTOR; ++v) t[0][v] = t[1][v] * (x[v] - m[v]) * s[v];\n    }}\n"
+            )
+        };
+        let at = columns::book(program, &shape, 2, self.real)?;
+        program.launches.push(shape.launch(emit, &[x, dd], &terms, Some(2), at));
+        Ok(Some((at, Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?)))
     }
 
     /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
@@ -296,6 +476,7 @@ impl Norm<'_> {
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
         let mut kept = [0; 2];
+        let parts = if batch || wanted.iter().any(Option::is_some) { self.gradient_parts(program)? } else { None };
         for (i, (name, arg)) in [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)].into_iter().enumerate() {
             if wanted[i].is_none() && !batch {
                 continue;
@@ -309,7 +490,7 @@ impl Norm<'_> {
                 Ok(())
             };
             term.push_str("summand(a, p)");
-            self.channel_sum(program, self.channel(), &term, declare, |emit| {
+            let result = |emit: &mut Emitter| {
                 emit.view(&scratch("kept", kept[i], &sums))?;
                 let mut text = String::from("    kept_store(a, kept_at(a, p + 1), s[0]);\n");
                 if let Some(t) = wanted[i] {
@@ -317,7 +498,11 @@ impl Norm<'_> {
                     text += &format!("    {name}_store(a, {name}_at(a, p + 1), s[0]);\n");
                 }
                 Ok(text)
-            })?;
+            };
+            match &parts {
+                Some((at, layout)) => self.add_parts(program, &columns::part_view("partial", *at, i as i64, layout, self.real), result)?,
+                None => self.channel_sum(program, self.channel(), &term, declare, result)?,
+            }
         }
         for (t, arg) in wanted.iter().zip([Arg::DIFF_SCALE, Arg::DIFF_SHIFT]) {
             if let Some(t) = t {
@@ -395,6 +580,24 @@ impl Norm<'_> {
         }
         let means = means.as_ref().map(|m| [m[0].as_str(), m[1].as_str()]);
         map.element = self.gradients(&mut map.emit, [&mean, &inverse], means, &scale)?;
+        if self.by_lanes() && sums.is_some() && self.share == Share::Channel {
+            let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
+            let mut all = vec![("src", self.src), ("diff_dst", diff_dst), ("dst", diff_src)];
+            let (mut loads, mut g) = (String::new(), "");
+            if let Some(t) = self.tensor(Arg::SCALE).filter(|_| self.flags.use_scale) {
+                loads.push_str("    Vector<scale_type, LANES> own_scale;\n    own_scale.load(a.scale_data, scale_at(a, p + 1));\n");
+                g = " * own_scale.number(i)";
+                all.push(("scale", t));
+            }
+            let code = format!(
+                "    Vector<src_type, LANES> x;\n    x.load(a.src_data, src_at(a, p));\n    Vector<diff_dst_type, LANES> d;\n    d.load(a.diff_dst_data, diff_dst_at(a, p));\n    \
+                 Vector<sum_g_type, LANES> g, gx;\n    g.load(a.sum_g_data, p[1]);\n    gx.load(a.sum_gx_data, p[1]);\n{loads}    const real part = (real)1 / (real)a.count_of_terms;\n    \
+                 real v[LANES];\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) {{\n        const index q[] = {{p[1] + i}};\n        const real inverse = {inverse};\n        \
+                 const real normal = (x.number(i) - {mean}) * inverse;\n        \
+                 v[i] = (d.number(i) - (g.number(i) + normal * gx.number(i)) * part){g} * inverse;\n    }}\n    finish_lanes<LANES>(a, p, v);\n"
+            );
+            map.lanes(&code, &all);
+        }
         program.launches.push(map.launch());
         Ok(())
     }
@@ -405,14 +608,24 @@ impl Norm<'_> {
         rows.emit.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
         let (mean, inverse) = self.gradient(&mut rows.emit)?;
         let scale = self.scale(&mut rows.emit)?;
-        rows.emit.code(&format!(
-            "DEVICE real scaled(const Args& a, const index* p) {{ return gradient(a, p){scale}; }}\n\
-             DEVICE real normal(const Args& a, const index* p) {{\n{}    return (src(a, p) - {mean}) * ({inverse});\n}}\n",
-            self.stat()
-        ));
         let mean_g = if self.flags.rms { "(real)0" } else { "x / (real)a.terms" };
-        rows.stages = vec![Stage::sum("scaled(a, p)", mean_g), Stage::sum("scaled(a, p) * normal(a, p)", "x / (real)a.terms")];
         rows.each = self.gradients(&mut rows.emit, [&mean, &inverse], Some(["s[0]", "s[1]"]), &scale)?;
+        let mut normal = "normal(a, p)".to_owned();
+        let mut dd = "gradient(a, p)";
+        if self.share == Share::Row && self.tensor(Arg::WORKSPACE).is_none() {
+            // A row's own statistics are at its position.
+            let here = |text: &str| text.replace("(a, q)", "(a, p)");
+            normal = format!("((src(a, p) - {}) * ({}))", here(&mean), here(&inverse));
+            dd = "diff_dst(a, p)";
+            rows.each = rows.each.replace("gradient(a, p)", dd);
+            self.vectorise(&mut rows, &[("src", Arg::SRC), ("diff_dst", Arg::DIFF_DST)], Arg::DIFF_SRC, diff_src)?;
+        } else {
+            let stat = self.stat();
+            rows.emit.code(&format!(
+                "DEVICE real normal(const Args& a, const index* p) {{\n{stat}    return (src(a, p) - {mean}) * ({inverse});\n}}\n"
+            ));
+        }
+        rows.stages = vec![Stage::sum(format!("{dd}{scale}"), mean_g), Stage::sum(format!("{dd}{scale} * {normal}"), "x / (real)a.terms")];
         program.launches.push(rows.launch());
         Ok(())
     }

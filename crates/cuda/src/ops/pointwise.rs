@@ -3,10 +3,10 @@
 use super::map::{Map, flattened};
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
-use crate::program::Program;
+use crate::program::{MapPlace, Program};
 use oxidnn_expr::{binary, eltwise, quant};
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{Binary, Concat, Eltwise, Prelu, Shuffle, Sum};
+use oxidnn_spec::op::{Binary, Concat, Eltwise, Prelu, Reorder, Shuffle, Sum};
 use oxidnn_spec::{Arg, Attr, Format, Op, Problem, RnnQuant, Tensor};
 
 /// Sources that one launch of a sum adds.
@@ -160,7 +160,7 @@ pub(crate) fn shuffle(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
 }
 
 /// Concatenation: a launch a source over the source's positions, and one that zeroes the destination's padding.
-pub(crate) fn concat(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+pub(crate) fn concat(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Concat(Concat { axis, srcs, dst }) = &problem.op else { return Err(Skip::Op("anything but concatenations")) };
     let mut program = Program::default();
     let mut start = 0;
@@ -168,6 +168,10 @@ pub(crate) fn concat(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip>
         let (arg, first) = (Arg::multiple_src(i), start);
         start += t.dims()[*axis];
         if t.is_empty() {
+            continue;
+        }
+        if let Some(copy) = copied(t, first, problem, target) {
+            program.launches.extend(copy.moved(Arg::SRC, MapPlace::Arg(arg, 0)).launches);
             continue;
         }
         // Positions are those of the source, without its padding, in the destination's order.
@@ -191,6 +195,22 @@ pub(crate) fn concat(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip>
         program.launches.push(map.launch());
     }
     Ok(program)
+}
+
+/// The copy of a source to its part of a destination, from `start` on along the axis, where that is strides alone and changes no number.
+fn copied(src: &Tensor, start: i64, concat: &Problem, target: &CudaTarget) -> Option<Program> {
+    let Op::Concat(Concat { axis, dst, .. }) = &concat.op else { return None };
+    let attr = &concat.attr;
+    let strided = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.padded_dims == *t.dims() && b.compensation.is_none());
+    if !is_exact(src, dst, attr) || attr.dropout.is_some() || !strided(src) || !strided(dst) || dst.layout.has_runtime() {
+        return None;
+    }
+    let mut part = dst.clone();
+    part.layout.dims = *src.dims();
+    let b = part.layout.blocking_mut()?;
+    (b.padded_dims, b.offset) = (*src.dims(), b.offset + start * b.strides[*axis]);
+    let problem = Problem::new(Reorder { src: src.clone(), dst: part }, Attr::default()).ok()?;
+    reorder(&problem, target).ok()
 }
 
 /// Reorders between dense layouts.

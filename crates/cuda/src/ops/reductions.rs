@@ -1,18 +1,56 @@
 //! Reduction, softmax, and the gradient of prelu's weights: rows of terms.
 
+use super::columns::{self, Matrix, Shape};
 use super::map::Map;
 use super::pointwise::tensor;
 use super::rows::{Rows, Stage};
+use super::rows_vector::Input;
 use super::zero;
 use crate::CudaTarget;
-use crate::emit::{Factor, Real, Tail, View, literal};
+use crate::emit::{Emitter, Factor, Real, Tail, View, literal};
 use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Prelu, Reduction, ReductionAlg, Softmax, SoftmaxAlg};
-use oxidnn_spec::{Arg, Op, Problem};
+use oxidnn_spec::{Arg, Layout, Op, Problem};
 
 /// Reduction over every dimension that the destination has as 1.
-pub(crate) fn reduction(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+pub(crate) fn reduction(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| match down_columns(problem, target)? {
+        Some(program) if vectors => Ok(program),
+        _ => reduction_by(problem, vectors),
+    })
+}
+
+/// Sums and means of columns that are neighbours in memory, in parts; `None` where they are not.
+fn down_columns(problem: &Problem, target: &CudaTarget) -> Result<Option<Program>, Skip> {
+    let Op::Reduction(op) = &problem.op else { return Ok(None) };
+    let (src, dst) = (op.src.dims(), op.dst.dims());
+    let kept: Vec<usize> = (0..src.len()).filter(|&d| dst[d] != 1).collect();
+    let (&[channel], ReductionAlg::Sum | ReductionAlg::Mean) = (&kept[..], op.alg) else { return Ok(None) };
+    let real = Real::of(problem);
+    let rows = src.volume().unwrap_or(0) / src[channel].max(1);
+    let Some(matrix) = Matrix::of("src", Arg::SRC, &op.src, channel).filter(|_| !op.src.is_empty()) else { return Ok(None) };
+    let Some(shape) = Shape::of(&[matrix], [rows, src[channel]], real, target) else { return Ok(None) };
+    let mut program = Program::default();
+    let at = columns::book(&mut program, &shape, 1, real)?;
+    let terms = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
+    program.launches.push(shape.launch(Emitter::new(real, rows), &[matrix], terms, Some(1), at));
+    let partial = Layout::plain([shape.parts, src[channel]].into()).map_err(|_| Skip::Shape("sizes that overflow"))?;
+    let mut last = Rows::over(real, &partial, |d| d == 1);
+    last.emit.view(&columns::part_view("partial", at, 0, &partial, real))?;
+    // The destination's own positions.
+    let own: Vec<String> = (0..dst.len()).map(|d| if d == channel { "p[1]".into() } else { "0".to_owned() }).collect();
+    let tail = Tail::of(problem, Arg::DST, &op.dst);
+    last.emit.tail(&tail)?;
+    last.emit.number("count", if op.alg == ReductionAlg::Mean { rows } else { 1 });
+    last.stages = vec![Stage::sum("partial(a, p)", "x / (real)a.count")];
+    last.result = format!("    const index q[] = {{{}}};\n    finish(a, q, s[0]);\n", own.join(", "));
+    program.launches.push(last.launch());
+    zero::padding(&mut program, Arg::DST, &op.dst)?;
+    Ok(Some(program))
+}
+
+fn reduction_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Reduction(op) = &problem.op else { return Err(Skip::Op("anything but reductions")) };
     if op.src.is_empty() {
         return Ok(Program::default());
@@ -21,6 +59,9 @@ pub(crate) fn reduction(problem: &Problem, _: &CudaTarget) -> Result<Program, Sk
     rows.emit.view(&View::of("src", Arg::SRC, &op.src))?;
     rows.emit.tail(&Tail::of(problem, Arg::DST, &op.dst))?;
     rows.stages.push(stage(op));
+    if vectors {
+        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, &op.src), 0, true)], None);
+    }
     // Reduced dimensions of the position are 0 here.
     rows.result = "    finish(a, p, s[0]);\n".into();
     let mut program = Program { launches: vec![rows.launch()], ..Program::default() };
@@ -49,6 +90,21 @@ fn stage(op: &Reduction) -> Stage {
 
 /// Softmax and its logarithm along an axis, forward and backward.
 pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    aligned(|vectors| softmax_by(problem, vectors))
+}
+
+/// The program with vectors, and the one without for memory that is not aligned.
+pub(crate) fn aligned(make: impl Fn(bool) -> Result<Program, Skip>) -> Result<Program, Skip> {
+    let mut program = make(true)?;
+    if program.launches.iter().any(|l| !l.aligned.is_empty() || !l.maps.is_empty()) {
+        let plain = make(false)?;
+        program.scratch = program.scratch.max(plain.scratch);
+        program.unaligned = Some(Box::new(plain));
+    }
+    Ok(program)
+}
+
+fn softmax_by(problem: &Problem, vectors: bool) -> Result<Program, Skip> {
     let Op::Softmax(op) = &problem.op else { return Err(Skip::Op("anything but softmax")) };
     let (arg, dst) = if op.prop.is_forward() { (Arg::DST, &op.dst) } else { (Arg::DIFF_SRC, tensor(problem, Arg::DIFF_SRC)?) };
     let mut rows = Rows::over(Real::of(problem), &dst.layout, |d| d != op.axis);
@@ -57,6 +113,14 @@ pub(crate) fn softmax(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         forward(op, problem, &mut rows)?
     } else {
         backward(op, problem, &mut rows)?
+    }
+    if vectors {
+        let mut inputs = vec![];
+        for (name, arg) in if op.prop.is_forward() { &[("src", Arg::SRC)][..] } else { &[("data", Arg::DST), ("diff_dst", Arg::DIFF_DST)] }
+        {
+            inputs.push(Input::of(&View::of(name, *arg, tensor(problem, *arg)?), 0, true));
+        }
+        rows.vectorised(inputs, Some(Input::of(&View::of("dst", arg, dst), 0, false)));
     }
     let mut program = Program::default();
     if !dst.is_empty() {

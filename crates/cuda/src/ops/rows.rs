@@ -1,5 +1,6 @@
 //! `rows`: kernels whose outputs are made of many terms each.
 
+use super::rows_vector::{self, Body, Input};
 use crate::emit::{BLOCK, Emitter, Real, memory_order};
 use crate::program::Launch;
 use oxidnn_spec::Layout;
@@ -38,6 +39,10 @@ pub(crate) struct Rows {
     chunk: i64,
     /// Neighbouring outputs lie next to each other in memory, neighbouring terms do not.
     columns: bool,
+    /// The fastest dimension of the terms, and its size.
+    along: Option<(usize, i64)>,
+    /// The tensors that move along the terms, and the one that `each` writes, where these are all and are used by their accessors and `finish` alone.
+    vectors: Option<(Vec<Input>, Option<Input>)>,
 }
 
 impl Rows {
@@ -54,12 +59,35 @@ impl Rows {
         emit.traversal("output", dims, &outer);
         emit.traversal("row_term", dims, &inner);
         let columns = fastest.is_some_and(|&d| kept(d));
-        Rows { emit, stages: Vec::new(), result: String::new(), each: String::new(), outputs, terms, chunk: terms, columns }
+        let along = inner.iter().rev().find(|&&d| dims[d] > 1).map(|&d| (d, dims[d]));
+        Rows { along, ..Rows::with(emit, [outputs, terms], columns) }
     }
 
     /// Rows whose positions the caller declares as `output` and `row_term`.
     pub(crate) fn with(emit: Emitter, [outputs, terms]: [i64; 2], columns: bool) -> Rows {
-        Rows { emit, stages: Vec::new(), result: String::new(), each: String::new(), outputs, terms, chunk: terms, columns }
+        Rows {
+            emit,
+            stages: Vec::new(),
+            result: String::new(),
+            each: String::new(),
+            outputs,
+            terms,
+            chunk: terms,
+            columns,
+            along: None,
+            vectors: None,
+        }
+    }
+
+    /// The fastest dimension of the terms has so many positions.
+    pub(crate) fn along(mut self, dimension: usize, size: i64) -> Rows {
+        self.along = Some((dimension, size));
+        self
+    }
+
+    /// Lets neighbouring terms be read together: these tensors, and the one that is written, are all that moves along the terms.
+    pub(crate) fn vectorised(&mut self, inputs: Vec<Input>, dst: Option<Input>) {
+        self.vectors = Some((inputs, dst));
     }
 
     /// Sums by the index along `channel`, the terms of each split into parts. Output `o` is part `o / channels` of channel `o % channels`.
@@ -88,6 +116,20 @@ impl Rows {
     /// The launch.
     pub(crate) fn launch(self) -> Launch {
         let width = self.width();
+        if let (Some((inputs, dst)), Some(along), false) = (&self.vectors, self.along, self.columns)
+            && let Some(shape) = rows_vector::shape(inputs, dst.as_ref(), self.terms, along)
+        {
+            let body = Body {
+                inputs,
+                dst: dst.as_ref(),
+                stages: &self.stages,
+                each: &self.each,
+                result: &self.result,
+                outputs: self.outputs,
+                terms: self.terms,
+            };
+            return rows_vector::launch(self.emit, &shape, &body);
+        }
         let Rows { mut emit, stages, result, each, outputs, terms, chunk, .. } = self;
         emit.define("STAGES", stages.len().max(1));
         for (name, value) in [("width", width), ("outputs", outputs), ("terms", terms), ("chunk", chunk)] {

@@ -31,6 +31,7 @@ fn geometry(op: &Pool, emit: &mut Emitter) {
     emit.sizes("kernel", &op.kernel);
     emit.number("taps", op.kernel.volume().unwrap_or(0));
     emit.numbers("stride", &window.strides);
+    emit.sizes("step", &window.strides);
     emit.numbers("padding", &window.padding_l);
     let distances: Vec<i64> = window.dilations.iter().map(|d| d + 1).collect();
     emit.numbers("dilation", &distances);
@@ -45,40 +46,54 @@ fn geometry(op: &Pool, emit: &mut Emitter) {
 fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
     if op.alg != PoolAlg::Max {
-        map.element.push_str(
-            "    real sum = 0;\n    for (index k = 0; k < (index)a.taps; ++k) {\n        index q[RANK];\n        \
-             if (tap(a, p, k, q)) sum += src(a, q);\n    }\n    finish(a, p, sum / divisor(a, p));\n",
+        map.lanes(
+            "    real sum[LANES] = {};\n    for (index k = 0; k < (index)a.taps; ++k) {\n        index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        \
+             Vector<src_type, LANES> x;\n        x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) sum[i] += src_type::decode(x.words[i]);\n    }\n    \
+             const real by = divisor(a, p);\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) sum[i] = sum[i] / by;\n    finish_lanes<LANES>(a, p, sum);\n",
+            &[("src", &op.src), ("dst", &op.dst)],
         );
         return Ok(());
     }
+    let mut all = vec![("src", &op.src), ("dst", &op.dst)];
     let keep = match &op.workspace {
         Some(ws) => {
             map.written(&View::of("ws", Arg::WORKSPACE, ws))?;
-            "    ws_store(a, ws_at(a, p), (real)chosen);\n"
+            all.push(("ws", ws));
+            "    Vector<ws_type, LANES> kept;\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) kept.words[i] = ws_type::encode((real)chosen[i]);\n    \
+             kept.store(a.ws_data, ws_at(a, p));\n"
         }
         None => "",
     };
-    map.element = format!(
-        "    real best = {};\n    index chosen = 0;\n    bool any = false;\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        \
-         index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        const real x = src(a, q);\n        \
-         if (!any || x > best || (best != best && x == x)) best = x, chosen = k;\n        any = true;\n    }}\n{keep}    finish(a, p, best);\n",
+    let code = format!(
+        "    real best[LANES];\n    index chosen[LANES] = {{}};\n    bool any = false;\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) best[i] = {};\n    \
+         for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        Vector<src_type, LANES> taken;\n        \
+         taken.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) {{\n            const real x = src_type::decode(taken.words[i]);\n            \
+         if (!any || x > best[i] || (best[i] != best[i] && x == x)) best[i] = x, chosen[i] = k;\n        }}\n        any = true;\n    }}\n{keep}    finish_lanes<LANES>(a, p, best);\n",
         literal(number::lowest(op.src.dtype))
     );
+    map.lanes(&code, &all);
     Ok(())
 }
 
 fn pool_backward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("diff_dst", Arg::DIFF_DST, &op.dst))?;
+    let mut all = vec![("diff_dst", &op.dst), ("dst", &op.src)];
     let part = match &op.workspace {
         Some(ws) => {
             map.emit.view(&View::of("ws", Arg::WORKSPACE, ws))?;
-            "if (window(a, p, k, q) && (index)ws(a, q) == k) sum += diff_dst(a, q);"
+            all.push(("ws", ws));
+            "        Vector<ws_type, LANES> kept;\n        kept.load(a.ws_data, ws_at(a, q));\n#pragma unroll\n        \
+             for (int i = 0; i < LANES; ++i) if ((index)ws_type::decode(kept.words[i]) == k) sum[i] += diff_dst_type::decode(x.words[i]);\n"
         }
-        None => "if (window(a, p, k, q)) sum += diff_dst(a, q) / divisor(a, q);",
+        None => {
+            "        const real by = divisor(a, q);\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) sum[i] += diff_dst_type::decode(x.words[i]) / by;\n"
+        }
     };
-    map.element = format!(
-        "    real sum = 0;\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        {part}\n    }}\n    finish(a, p, sum);\n"
+    let code = format!(
+        "    real sum[LANES] = {{}};\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!window(a, p, k, q)) continue;\n        \
+         Vector<diff_dst_type, LANES> x;\n        x.load(a.diff_dst_data, diff_dst_at(a, q));\n{part}    }}\n    finish_lanes<LANES>(a, p, sum);\n"
     );
+    map.lanes(&code, &all);
     Ok(())
 }
 
@@ -111,16 +126,19 @@ pub(crate) fn resampling(problem: &Problem, _: &CudaTarget) -> Result<Program, S
             open += &format!(
                 "    i64 first{d}, last{d};\n    reach(a, {d}, p[{at}], first{d}, last{d});\n    \
                  for (i64 o{d} = first{d}; o{d} <= last{d}; ++o{d}) {{\n    q[{at}] = (index)o{d};\n    \
-                 const real w{d} = weight(a, {d}, o{d}, p[{at}]);\n    if (w{d} == 0) continue;\n"
+                 const real w{d} = weight_of(a, {d}, o{d}, p[{at}]);\n    if (w{d} == 0) continue;\n"
             );
         }
         close.push_str("    }\n");
     }
     let weight: Vec<String> = (0..spatial).map(|d| format!("w{d}")).collect();
     let weight = if weight.is_empty() { "(real)1".to_owned() } else { weight.join(" * ") };
-    map.element = format!(
-        "    real sum = 0;\n    index q[RANK] = {{p[0], p[1]}};\n{open}    sum += {weight} * from(a, q);\n{close}    finish(a, p, sum);\n"
+    let code = format!(
+        "    real sum[LANES] = {{}};\n    index q[RANK] = {{p[0], p[1]}};\n{open}    const real weight = {weight};\n    Vector<from_type, LANES> x;\n    \
+         x.load(a.from_data, from_at(a, q));\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) sum[i] += weight * from_type::decode(x.words[i]);\n{close}    \
+         finish_lanes<LANES>(a, p, sum);\n"
     );
+    map.lanes(&code, &[("from", from.1), ("dst", to.1)]);
     Ok(map.program())
 }
 

@@ -1,116 +1,327 @@
-//! `window:sm90`: forward convolution on Hopper's tensor cores (`kernels/conv_sm90.cu`). TMA gathers the pixels under each element of the kernel.
+//! `window:sm90`: convolution and deconvolution, forward and by data, on Hopper's tensor cores (`kernels/conv_sm90.cu`). TMA gathers the pixels under
+//! each element of the kernel.
+//!
+//! A kernel relates a small grid of pixels to a large one: `large = small * stride - padding + k * dilation`. What reads the large grid walks it with the
+//! convolution's strides. What reads the small one is a walk for each residue of the large grid's pixels by the strides: those are reached by every
+//! stride-th element of the kernel only, and lie apart.
 
-use super::Store;
-use super::shape::{self, Request};
+use super::shape::{self, Choice, Request, Store, ceil};
 use super::{
-    GROUP, check, clusters, declare_conv, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options,
+    Channels, GROUP, check, clusters, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options,
 };
 use crate::CudaTarget;
 use crate::emit::{Emitter, Place, Real, View};
 use crate::ops::map::Map;
-use crate::program::{Launch, MapKind, MapPlace, MapTile, Program, TensorMap, Word};
+use crate::program::{Launch, MapKind, MapPlace, MapTile, Program, Swizzle, TensorMap, Word};
+use crate::row::Lower;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{Conv, ConvSizes};
-use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
+use oxidnn_spec::op::ConvSizes;
+use oxidnn_spec::{Arg, Blocking, Layout, Op, Problem, Prop, Tensor};
 
-const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
+/// Launches of one pass at most.
+const WALKS: usize = 27;
+
+pub(super) const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
 /// Spatial numbers innermost first, as the copy engine and the kernel have them.
-fn inner_first<T: Copy>(v: [T; 3]) -> [T; 3] {
+pub(super) fn inner_first<T: Copy>(v: [T; 3]) -> [T; 3] {
     [v[2], v[1], v[0]]
 }
 
-/// Forward convolution without groups, channels next to each other.
+/// Convolution without groups, channels next to each other.
 pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
-    check(problem, target)?;
-    let z = op.sizes();
-    if !op.prop.is_forward() {
-        return Err(Skip::Op("backward passes"));
-    }
-    if z.g != 1 || op.weights.dims().len() != op.src.dims().len() {
-        return Err(Skip::Shape("groups"));
-    }
-    let size = (op.src.dtype.bits() / 8) as i64;
-    let reach: [i64; 3] = std::array::from_fn(|d| (z.k[d] - 1) * z.d[d]);
-    let (corner, offset) = if z.i[0] > 1 || z.k[0] > 1 || z.o[0] > 1 { (15, 31) } else { (127, 255) };
-    let upper: [i64; 3] = std::array::from_fn(|d| -z.pl[d] + (z.o[d] - 1) * z.s[d] - (z.i[d] - 1));
-    let far = (0..3).any(|d| z.pl[d] > corner || upper[d].abs() > corner || reach[d] > offset || z.s[d] > 8);
-    if far || op.dst.is_empty() || op.src.is_empty() {
-        return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
-    }
-    let (src, dst) = (plain(&op.src)?, plain(&op.dst)?);
-    let close = |t: &Tensor, b: &oxidnn_spec::Blocking| {
-        let whole = |v: i64| v * (t.dtype.bits() / 8) as i64 % 16 == 0;
-        b.strides[1] == 1 && whole(b.offset) && b.strides.iter().enumerate().all(|(d, &s)| d == 1 || t.dims()[d] == 1 || whole(s) && s > 0)
-    };
-    if !close(&op.src, src) || z.ic * size % 16 != 0 || dst.strides[1] != 1 {
-        return Err(Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into()));
-    }
-    let step = pixel_step(&op.dst, dst).ok_or_else(|| Skip::Layout("pixels that are not evenly spaced".into()))?;
-    Window { op, problem, z, upper, step }.program(target)
+    let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
+    let otherwise = crate::ops::conv::conv;
+    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise })?.program(target)
+}
+
+/// Deconvolution without groups, channels next to each other.
+pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
+    let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
+    let otherwise = crate::ops::conv::deconv;
+    Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise })?.program(target)
 }
 
 struct Window<'a> {
-    op: &'a Conv,
     problem: &'a Problem,
+    channels: Channels<'a>,
     z: ConvSizes,
-    /// Upper corner of the box that the first element of the kernel visits.
-    upper: [i64; 3],
-    /// Elements from one pixel of the result to the next.
-    step: i64,
+    forward: bool,
+    /// What is read lies on the large grid.
+    from_large: bool,
+    from: (Arg, &'a Tensor),
+    to: (Arg, &'a Tensor),
+    /// Channels that are summed over, and that come out.
+    given: i64,
+    made: i64,
+    otherwise: Lower,
 }
 
-impl Window<'_> {
-    fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
-        let (op, z) = (self.op, &self.z);
-        let mode = self.problem.attr.fpmath.mode;
-        let (ta, tb, tc) = (operand(op.src.dtype, mode), operand(op.weights.dtype, mode), result(op.dst.dtype));
-        let (Some(ta), Some(tb), Some(tc)) = (ta, tb, tc) else {
-            return Err(Skip::DataType(format!("{}:{}:{}", op.src.dtype, op.weights.dtype, op.dst.dtype)));
-        };
-        let bytes = (op.src.dtype.bits() / 8) as i64;
-        if ta != tb && bytes != 1 || (op.src.dtype.is_f8() != op.weights.dtype.is_f8()) {
-            return Err(Skip::DataType(format!("{} by {}", op.src.dtype, op.weights.dtype)));
+/// The pixels of one launch, by D, H, W.
+struct Walk {
+    /// Pixels that are made; what is stepped over in what is read; where the first pixel's first tap is.
+    size: [i64; 3],
+    stride: [i64; 3],
+    start: [i64; 3],
+    /// Taps that are visited, the first of them and the step to the next in the kernel, and pixels from one to the next.
+    taps: [i64; 3],
+    first: [i64; 3],
+    step: [i64; 3],
+    offset: [i64; 3],
+    /// Made pixels are those at these positions by the convolution's strides; all where there is but one walk.
+    residue: [i64; 3],
+    /// No tap reaches them.
+    empty: bool,
+}
+
+/// Whether what TMA walks has its pixels at legal places.
+fn is_close(t: &Tensor, b: &Blocking) -> bool {
+    let whole = |v: i64| v * (t.dtype.bits() / 8) as i64 % 16 == 0;
+    b.strides[1] == 1 && whole(b.offset) && b.strides.iter().enumerate().all(|(d, &s)| d == 1 || t.dims()[d] == 1 || whole(s) && s > 0)
+}
+
+/// Whether TMA's boxes of pixels reach as far as a walk does: where it begins, where it ends before the tensor's last pixel, taps, and steps.
+pub(super) fn is_in_reach([start, size, stride, reach, read]: [[i64; 3]; 5], deep: bool) -> bool {
+    let (corner, offset) = if deep { (15, 31) } else { (127, 255) };
+    (0..3).all(|d| {
+        let upper = start[d] + (size[d] - 1) * stride[d] - (read[d] - 1);
+        start[d].abs() <= corner && upper.abs() <= corner && reach[d] <= offset && stride[d] <= 8
+    })
+}
+
+/// A walk over the pixels of a tensor of `sizes`: how many are visited and with what strides, and where the first tap of the first one is.
+#[derive(Clone, Copy)]
+pub(super) struct Visits {
+    pub(super) sizes: [i64; 3],
+    pub(super) size: [i64; 3],
+    pub(super) stride: [i64; 3],
+    pub(super) lower: [i64; 3],
+    /// There are three spatial dimensions.
+    pub(super) deep: bool,
+}
+
+/// The map of a tensor with its channels next to each other, whose pixels are walked.
+pub(super) fn walked((arg, t): (Arg, &Tensor), visits: &Visits, [channels, pixels]: [i64; 2]) -> TensorMap {
+    let Visits { sizes, size, stride, lower, deep } = *visits;
+    let (blocking, bytes) = (t.blocking(), (t.dtype.bits() / 8) as i64);
+    let step = |d: usize| blocking.map_or(0, |b| b.strides[d]);
+    let (n, c) = (t.dims().len(), t.dims()[1]);
+    // Elements from one position to the next of W, H, D; where a tensor has no such dimension, past all that is inside of it.
+    let spatial: [i64; 3] = std::array::from_fn(|i| if i + 2 < n && t.dims()[n - 1 - i] != 1 { step(n - 1 - i) } else { 0 });
+    let inner = inner_first(sizes);
+    let (mut strides, mut last) = ([0u64; 4], c);
+    for i in 0..3 {
+        let step = if spatial[i] > 0 { spatial[i] } else { last };
+        strides[i] = (step * bytes) as u64;
+        last = step * inner[i];
+    }
+    let batch = if t.dims()[0] > 1 { step(0) } else { last };
+    let ([w, h, d], [sw, sh, sd]) = (inner.map(|v| v as u64), inner_first(stride).map(|v| v as u32));
+    let mb = t.dims()[0] as u64;
+    let (rank, dims, steps) =
+        if deep { (5, [c as u64, w, h, d, mb], [1, sw, sh, sd, 1]) } else { (4, [c as u64, w, h, mb, 1], [1, sw, sh, 1, 1]) };
+    strides[rank - 2] = (batch * bytes) as u64;
+    let upper: [i64; 3] = std::array::from_fn(|d| lower[d] + (size[d] - 1) * stride[d] - (sizes[d] - 1));
+    let narrow = |v: [i64; 3]| inner_first(v).map(|x| x as i32);
+    let offset = blocking.map_or(0, |b| b.offset);
+    let tile = MapTile::Window { lower: narrow(lower), upper: narrow(upper), channels: channels as u32, pixels: pixels as u32, steps };
+    let place = MapPlace::Arg(arg, (offset * bytes) as u64);
+    TensorMap { place, kind: operand_kind(t.dtype), rank, dims, strides, tile, swizzle: Swizzle::Full }
+}
+
+/// A convolution or deconvolution in one direction.
+pub(super) struct Direction {
+    pub(super) prop: Prop,
+    pub(super) sizes: ConvSizes,
+    /// The large grid is the input's: a convolution.
+    pub(super) input_is_large: bool,
+    /// What does the problem where addresses are not aligned.
+    pub(super) otherwise: Lower,
+}
+
+/// What all launches of a problem have in common.
+struct Chosen<'a> {
+    request: &'a Request,
+    choice: &'a Choice,
+    types: [&'static str; 3],
+    weights: MapPlace,
+}
+
+impl<'a> Window<'a> {
+    fn new(problem: &'a Problem, channels: Channels<'a>, direction: Direction) -> Result<Window<'a>, Skip> {
+        let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
+        let forward = prop.is_forward();
+        if !forward && prop != Prop::BackwardData {
+            return Err(Skip::Op("gradients of weights"));
         }
-        let pixels = z.mb * z.o.iter().product::<i64>();
-        let taps: i64 = z.k.iter().product();
-        let result_bytes = (op.dst.dtype.bits() / 8) as i64;
-        let lanes = 128 / bytes;
-        let aligned = self.step * result_bytes % 16 == 0 && z.oc * result_bytes % 16 == 0;
+        if z.g != 1 || channels.weights.dims().len() != channels.src.dims().len() {
+            return Err(Skip::Shape("groups"));
+        }
+        let (src, dst) = (channels.src, channels.dst);
+        let (from, to) = if forward { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
+        let (given, made) = if forward { (z.ic, z.oc) } else { (z.oc, z.ic) };
+        if from.1.is_empty() || to.1.is_empty() || channels.weights.is_empty() {
+            return Err(Skip::Shape("no elements"));
+        }
+        Ok(Window { problem, channels, z, forward, from_large: forward == input_is_large, from, to, given, made, otherwise })
+    }
+
+    /// The sizes of what is read and of what is made.
+    fn grids(&self) -> [[i64; 3]; 2] {
+        if self.forward { [self.z.i, self.z.o] } else { [self.z.o, self.z.i] }
+    }
+
+    /// The walks that make all pixels.
+    fn walks(&self) -> Vec<Walk> {
+        let (z, [_, to]) = (&self.z, self.grids());
+        if self.from_large {
+            let (start, zeros) = (z.pl.map(|p| -p), [0; 3]);
+            return vec![Walk {
+                size: to,
+                stride: z.s,
+                start,
+                taps: z.k,
+                first: zeros,
+                step: [1; 3],
+                offset: z.d,
+                residue: zeros,
+                empty: false,
+            }];
+        }
+        let mut all = Vec::new();
+        for i in 0..z.s.iter().product() {
+            let residue = [i / (z.s[1] * z.s[2]), i / z.s[2] % z.s[1], i % z.s[2]];
+            let size: [i64; 3] = std::array::from_fn(|d| ceil((to[d] - residue[d]).max(0), z.s[d]));
+            if size.iter().all(|&n| n > 0) {
+                all.push(self.residue_walk(residue, size));
+            }
+        }
+        all
+    }
+
+    fn residue_walk(&self, residue: [i64; 3], size: [i64; 3]) -> Walk {
+        let z = &self.z;
+        let mut w =
+            Walk { size, stride: [1; 3], start: [0; 3], taps: [1; 3], first: [0; 3], step: [-1; 3], offset: [1; 3], residue, empty: false };
+        for (d, &own) in residue.iter().enumerate() {
+            // From the last tap on, whose pixel comes first.
+            let mine: Vec<i64> = (0..z.k[d]).rev().filter(|t| (own + z.pl[d] - t * z.d[d]) % z.s[d] == 0).collect();
+            let Some(&last) = mine.first() else {
+                w.empty = true;
+                continue;
+            };
+            (w.taps[d], w.first[d]) = (mine.len() as i64, last);
+            w.start[d] = (own + z.pl[d] - last * z.d[d]).div_euclid(z.s[d]);
+            if let Some(next) = mine.get(1) {
+                (w.step[d], w.offset[d]) = (next - last, (last - next) * z.d[d] / z.s[d]);
+            }
+        }
+        if w.empty {
+            (w.taps, w.first, w.start) = ([1; 3], [0; 3], [0; 3]);
+        }
+        w
+    }
+
+    fn deep(&self) -> bool {
+        self.z.i[0] > 1 || self.z.k[0] > 1 || self.z.o[0] > 1
+    }
+
+    fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
+        check(self.problem, target)?;
+        let mode = self.problem.attr.fpmath.mode;
+        let (from, to, weights) = (self.from.1, self.to.1, self.channels.weights);
+        let (ta, tb, tc) = (operand(from.dtype, mode), operand(weights.dtype, mode), result(to.dtype));
+        let (Some(ta), Some(tb), Some(tc)) = (ta, tb, tc) else {
+            return Err(Skip::DataType(format!("{}:{}:{}", from.dtype, weights.dtype, to.dtype)));
+        };
+        let bytes = (from.dtype.bits() / 8) as i64;
+        if ta != tb && bytes != 1 || from.dtype.is_f8() != weights.dtype.is_f8() {
+            return Err(Skip::DataType(format!("{} by {}", from.dtype, weights.dtype)));
+        }
+        let (from_layout, to_layout) = (plain(from)?, plain(to)?);
+        if !is_close(from, from_layout) || self.given * bytes % 16 != 0 || to_layout.strides[1] != 1 {
+            return Err(Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into()));
+        }
+        let walks = self.walks();
+        if walks.len() > WALKS {
+            return Err(Skip::Shape("strides that leave many residues"));
+        }
+        let read = self.grids()[0];
+        let near =
+            |w: &Walk| is_in_reach([w.start, w.size, w.stride, std::array::from_fn(|d| (w.taps[d] - 1) * w.offset[d]), read], self.deep());
+        if !walks.iter().all(near) {
+            return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
+        }
+        let request = self.request(&walks, bytes, to_layout)?;
+        let mut program = Program::default();
+        let unaligned = (self.otherwise)(self.problem, target)?;
+        program.scratch = unaligned.scratch;
+        let (weights, b_mn) = self.weights(&mut program, bytes)?;
+        let request = Request { b_mn, ..request };
+        let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights };
+        for walk in &walks {
+            program.launches.push(self.launch(walk, &chosen, target)?);
+        }
+        program.unaligned = Some(Box::new(unaligned));
+        Ok(program)
+    }
+
+    /// The product of the walk with most taps.
+    fn request(&self, walks: &[Walk], bytes: i64, to: &Blocking) -> Result<Request, Skip> {
+        let result_bytes = (self.to.1.dtype.bits() / 8) as i64;
+        let scattered = walks.len() > 1;
+        let whole = |v: i64| v * result_bytes % 16 == 0;
+        let step = pixel_step(self.to.1, to, 0);
+        if !scattered && step.is_none() {
+            return Err(Skip::Layout("pixels that are not evenly spaced".into()));
+        }
+        let spaced = |d: usize| d == 1 || self.to.1.dims()[d] == 1 || whole(to.strides[d]);
+        if scattered && !(whole(self.made) && whole(to.offset) && (0..self.to.1.dims().len()).all(spaced)) {
+            return Err(Skip::Layout("pixels that are not 16-byte aligned".into()));
+        }
+        let most = walks.iter().max_by_key(|w| w.taps.iter().product::<i64>()).ok_or(Skip::Shape("no pixels"))?;
+        let pixels = self.z.mb * most.size.iter().product::<i64>();
         if pixels > i64::from(i32::MAX) / 2 {
             return Err(Skip::Shape("very many pixels"));
         }
-        let request = Request {
+        let lanes = 128 / bytes;
+        Ok(Request {
             m: pixels,
-            n: z.oc,
-            k: taps * super::ceil(z.ic, lanes) * lanes,
+            n: self.made,
+            k: most.taps.iter().product::<i64>() * ceil(self.given, lanes) * lanes,
             batch: 1,
             bytes,
             result_bytes,
             a_mn: false,
             b_mn: false,
             swapped: false,
-            promote: op.src.dtype.is_f8(),
-            aligned,
+            promote: self.from.1.dtype.is_f8(),
+            aligned: step.is_some_and(whole) && whole(self.made) && whole(to.offset),
             window: true,
-        };
-        let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
-        let unaligned = crate::ops::conv::conv(self.problem, target)?;
-        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
-        let weights = self.weights(&mut program)?;
-        program.launches.push(self.launch(&request, &choice, [ta, tb, tc], weights, target)?);
-        program.unaligned = Some(Box::new(unaligned));
-        Ok(program)
+            undivided: !self.from_large,
+            scattered,
+        })
     }
 
-    /// Where the weights lie by output channels, elements of the kernel and input channels: where they are given so, there; else a copy in scratch.
-    fn weights(&self, program: &mut Program) -> Result<MapPlace, Skip> {
-        let (t, n) = (&self.op.weights, self.op.weights.dims().len());
-        let order: String = std::iter::once('a').chain((2..n).map(|d| (b'a' + d as u8) as char)).chain(['b']).collect();
-        let wanted = Layout::with_tag(*t.dims(), &order).map_err(|_| OVERFLOW)?;
+    /// Where the weights lie, and whether the channels that come out are next to each other there instead of those that are summed over: as they
+    /// are given where the kernel reads that, else a copy in scratch.
+    fn weights(&self, program: &mut Program, bytes: i64) -> Result<(MapPlace, bool), Skip> {
+        let t = self.channels.weights;
+        let (given, made) = if self.forward { ('b', 'a') } else { ('a', 'b') };
+        let order = |outer: char, inner: char| {
+            let taps = (2..t.dims().len()).map(|d| (b'a' + d as u8) as char);
+            let tag: String = std::iter::once(outer).chain(taps).chain([inner]).collect();
+            Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)
+        };
+        let wanted = order(made, given)?;
         if t.layout == wanted {
-            return Ok(MapPlace::Arg(Arg::WEIGHTS, 0));
+            return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), false));
+        }
+        if bytes == 2 && self.made * bytes % 16 == 0 && t.layout == order(given, made)? {
+            return Ok((MapPlace::Arg(Arg::WEIGHTS, 0), true));
         }
         let copy = Tensor { dtype: t.dtype, layout: wanted };
         let at = program.book(copy.bytes()).ok_or(OVERFLOW)?;
@@ -119,84 +330,61 @@ impl Window<'_> {
         map.emit.view(&View::of("src", Arg::WEIGHTS, t))?;
         map.element.push_str("    store_code<dst_type>(a.dst_data, dst_at(a, p), src_code(a, src_at(a, p)));\n");
         program.launches.push(map.launch());
-        Ok(MapPlace::Scratch(at))
+        Ok((MapPlace::Scratch(at), false))
     }
 
-    fn launch(
-        &self,
-        r: &Request,
-        choice: &shape::Choice,
-        types: [&str; 3],
-        weights: MapPlace,
-        target: &CudaTarget,
-    ) -> Result<Launch, Skip> {
-        let (op, z, shape) = (self.op, &self.z, choice.shape);
-        let declare = |emit: &mut Emitter| declare_conv(op, self.problem, emit);
-        let mut emit = epilogue(self.problem, Arg::DST, &declare)?;
+    fn launch(&self, walk: &Walk, chosen: &Chosen<'_>, target: &CudaTarget) -> Result<Launch, Skip> {
+        let (z, deep) = (&self.z, self.deep());
+        let Chosen { request, choice, types, weights } = *chosen;
+        let r = &Request { m: z.mb * walk.size.iter().product::<i64>(), ..*request };
+        let apart = r.scattered.then_some((walk.size, z.s, walk.residue));
+        let declare =
+            |emit: &mut Emitter| if self.forward { self.channels.declare(self.problem, apart, emit) } else { Ok(Default::default()) };
+        let mut emit = epilogue(self.problem, self.to.0, &declare)?;
         tile_options(&mut emit, types, r, choice);
-        let deep = z.i[0] > 1 || z.k[0] > 1 || z.o[0] > 1;
         emit.option("SPATIAL", if deep { 3 } else { 2 });
+        emit.option("NO_TAPS", i32::from(walk.empty));
         let lanes = 128 / r.bytes;
         let [down, across] = clusters(r, choice);
-        let mut ints = vec![r.m, r.n, super::ceil(z.ic, lanes)];
-        for v in [z.k, [0; 3], [1; 3], z.d, z.k, z.o, z.s, z.pl.map(|p| -p)] {
+        let mut ints = vec![r.m, r.n, ceil(self.given, lanes)];
+        for v in [walk.taps, walk.first, walk.step, walk.offset, z.k, walk.size, walk.stride, walk.start] {
             ints.extend(inner_first(v));
         }
         ints.extend([down, across, 1, GROUP]);
         let mut words = pairs(&ints);
-        let offset = op.dst.blocking().map_or(0, |b| b.offset);
-        words.push(Word::Offset { arg: Arg::DST, bytes: (offset * r.result_bytes) as u64 });
-        words.extend([self.step, 1, 0, 0, 0, 0, 0].map(|v| Word::Value(v as u64)));
+        let (to, n) = (plain(self.to.1)?, self.to.1.dims().len());
+        let spatial: [i64; 3] = std::array::from_fn(|d| if d + n >= 5 { to.strides[d + n - 3] } else { 0 });
+        let residue: i64 = (0..3).map(|d| walk.residue[d] * spatial[d]).sum();
+        words.push(Word::Offset { arg: self.to.0, bytes: ((to.offset + residue) * r.result_bytes) as u64 });
+        let step = pixel_step(self.to.1, to, 0).unwrap_or(0);
+        words.extend([step, 1, 0].map(|v| Word::Value(v as u64)));
+        let place = inner_first(std::array::from_fn(|d| spatial[d] * z.s[d]));
+        words.extend(place.into_iter().chain([to.strides[0]]).map(|v| Word::Value(v as u64)));
         let mut launch = emit.epilogue_of("conv_sm90", words);
-        launch.maps = vec![self.source_map(deep, r, shape.m), self.weights_map(r, weights, shape), self.result_map(r, choice, offset)];
+        let visits = Visits { sizes: self.grids()[0], size: walk.size, stride: walk.stride, lower: walk.start, deep };
+        let source = walked(self.from, &visits, [lanes, choice.shape.m]);
+        launch.maps = vec![source, self.weights_map(r, weights, choice.shape), self.result_map(r, choice, step)?];
         launch_shape(&mut launch, r, choice, target);
         Ok(launch)
     }
 
-    fn source_map(&self, deep: bool, r: &Request, pixels: i64) -> TensorMap {
-        let (t, z) = (&self.op.src, &self.z);
-        let blocking = t.blocking();
-        let stride = |d: usize| blocking.map_or(0, |b| b.strides[d]);
-        let n = t.dims().len();
-        // Elements from one position to the next of W, H, D; where a tensor has no such dimension, past all that is inside of it.
-        let spatial: [i64; 3] = std::array::from_fn(|i| if i + 2 < n && t.dims()[n - 1 - i] != 1 { stride(n - 1 - i) } else { 0 });
-        let sizes = inner_first(z.i);
-        let (mut strides, mut last) = ([0u64; 4], z.ic);
-        for i in 0..3 {
-            let step = if spatial[i] > 0 { spatial[i] } else { last };
-            strides[i] = (step * r.bytes) as u64;
-            last = step * sizes[i];
-        }
-        let batch = if t.dims()[0] > 1 { stride(0) } else { last };
-        let ([w, h, d], [sw, sh, sd]) = (sizes.map(|v| v as u64), inner_first(z.s).map(|v| v as u32));
-        let (c, mb) = (z.ic as u64, z.mb as u64);
-        let narrow = |v: [i64; 3]| inner_first(v).map(|x| x as i32);
-        let (rank, dims, steps) = if deep { (5, [c, w, h, d, mb], [1, sw, sh, sd, 1]) } else { (4, [c, w, h, mb, 1], [1, sw, sh, 1, 1]) };
-        strides[rank - 2] = (batch * r.bytes) as u64;
-        let offset = blocking.map_or(0, |b| b.offset);
-        let lower = narrow(z.pl.map(|p| -p));
-        let tile = MapTile::Window { lower, upper: narrow(self.upper), channels: (128 / r.bytes) as u32, pixels: pixels as u32, steps };
-        let place = MapPlace::Arg(Arg::SRC, (offset * r.bytes) as u64);
-        TensorMap { place, kind: operand_kind(t.dtype), rank, dims, strides, tile }
-    }
-
     fn weights_map(&self, r: &Request, place: MapPlace, shape: shape::Shape) -> TensorMap {
-        let z = &self.z;
-        let taps: i64 = z.k.iter().product();
-        let dims = [z.ic as u64, taps as u64, z.oc as u64];
-        let strides = [(z.ic * r.bytes) as u64, (z.ic * taps * r.bytes) as u64];
-        let tile = [(128 / r.bytes) as u32, 1, (shape.n / shape.cluster[0]) as u32];
-        TensorMap::boxes(place, operand_kind(self.op.weights.dtype), dims, strides, tile)
+        let taps: i64 = self.z.k.iter().product();
+        let (inner, outer) = if r.b_mn { (self.made, self.given) } else { (self.given, self.made) };
+        let strides = [(inner * r.bytes) as u64, (inner * taps * r.bytes) as u64];
+        let tile = if r.b_mn { [64, 1, (128 / r.bytes) as u32] } else { [(128 / r.bytes) as u32, 1, (shape.n / shape.cluster[0]) as u32] };
+        TensorMap::boxes(place, operand_kind(self.channels.weights.dtype), &[inner as u64, taps as u64, outer as u64], &strides, &tile)
     }
 
-    fn result_map(&self, r: &Request, choice: &shape::Choice, offset: i64) -> TensorMap {
+    fn result_map(&self, r: &Request, choice: &Choice, step: i64) -> Result<TensorMap, Skip> {
         let size = r.result_bytes;
-        let kind = MapKind::of(self.op.dst.dtype);
+        let kind = MapKind::of(self.to.1.dtype);
         let tile = [(128 / size) as u32, 64, 1];
-        if choice.store == Store::Direct {
-            return TensorMap::boxes(MapPlace::Arg(Arg::DST, 0), kind, [(16 / size) as u64, 1, 1], [16, 16], tile);
+        if choice.store != Store::Tma {
+            return Ok(TensorMap::boxes(MapPlace::Arg(self.to.0, 0), kind, &[(16 / size) as u64, 1, 1], &[16, 16], &tile));
         }
-        let strides = [(self.step * size) as u64, (self.step * r.m * size) as u64];
-        TensorMap::boxes(MapPlace::Arg(Arg::DST, (offset * size) as u64), kind, [r.n as u64, r.m as u64, 1], strides, tile)
+        let place = MapPlace::Arg(self.to.0, (plain(self.to.1)?.offset * size) as u64);
+        let strides = [(step * size) as u64, (step * r.m * size) as u64];
+        Ok(TensorMap::boxes(place, kind, &[r.n as u64, r.m as u64, 1], &strides, &tile))
     }
 }

@@ -1,16 +1,20 @@
 //! `gemm:sm90`: products on Hopper's tensor cores (`kernels/gemm_sm90.cu`), of matrices that TMA can read.
 
 mod conv;
+mod rows;
 pub(super) mod shape;
+pub(super) mod stem;
+pub(super) mod weights;
 
-pub(crate) use conv::conv;
+pub(crate) use conv::{conv, deconv};
+pub(crate) use rows::four_bits;
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View};
 use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
-use oxidnn_spec::op::{Conv, InnerProduct, Matmul};
+use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
 use shape::{Choice, Request, Store, ceil};
 
@@ -18,7 +22,7 @@ use shape::{Choice, Request, Store, ceil};
 const GROUP: i64 = 8;
 
 /// The expressions of a result's scale and bias, behind the sum.
-type Declared = Result<[String; 2], Skip>;
+type Declared = [String; 2];
 
 /// A matrix in memory, or a batch of them; strides in elements.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +51,7 @@ struct Gemm<'a> {
     /// What does the problem where addresses are not aligned.
     otherwise: Lower,
     /// Declares `place(e, batch, row, column, p)`, the position of an element, and gives the expressions of its scale and bias.
-    declare: &'a (dyn Fn(&mut Emitter) -> Declared + 'a),
+    declare: &'a (dyn Fn(&mut Emitter) -> Result<Declared, Skip> + 'a),
 }
 
 /// The batch dimensions of a tensor as one: its size and stride; `None` where they are not evenly spaced.
@@ -64,7 +68,7 @@ fn batches(t: &Tensor, b: &Blocking) -> Option<(i64, i64)> {
     Some(merged.unwrap_or((1, 0)))
 }
 
-fn plain(t: &Tensor) -> Result<&Blocking, Skip> {
+pub(super) fn plain(t: &Tensor) -> Result<&Blocking, Skip> {
     let strided = |b: &&Blocking| b.is_plain() && b.padded_dims == *t.dims() && b.compensation.is_none();
     t.blocking().filter(strided).ok_or_else(|| Skip::Layout("that is not strides alone".into()))
 }
@@ -81,10 +85,28 @@ fn matrix(arg: Arg, t: &Tensor, transposed: bool) -> Result<Matrix, Skip> {
     Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches, batch_stride })
 }
 
+/// What is done with a product: one of the kernels for it.
+type Way<'a> = &'a dyn Fn(&Gemm<'_>) -> Result<Program, Skip>;
+
 /// Matmul.
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    hopper(target)?;
+    matrices(problem, &|gemm| gemm.program(target))
+}
+
+/// Matmul of few rows.
+pub(crate) fn matmul_rows(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    matrices(problem, &|gemm| gemm.few_rows(target))
+}
+
+/// Matmul by the instructions that all GPUs with tensor cores have.
+pub(crate) fn matmul_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    matrices(problem, &|gemm| gemm.mma(target))
+}
+
+fn matrices(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
-    check(problem, target)?;
+    check_attributes(problem)?;
     let dims = op.dst.dims();
     let n = dims.len();
     let scales = [
@@ -94,7 +116,7 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     if scales[0].varies(n - 1) || scales[1].varies(n - 2) {
         return Err(Skip::Attr("scales that differ along K".into()));
     }
-    let declare = |emit: &mut Emitter| declare_matmul(op, scales, emit);
+    let declare = |emit: &mut Emitter| declare_matmul(op, &scales, emit);
     let gemm = Gemm {
         problem,
         m: dims[n - 2],
@@ -115,10 +137,10 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     {
         return Err(Skip::Shape("batches that are broadcast in part"));
     }
-    gemm.program(target)
+    way(&gemm)
 }
 
-fn declare_matmul(op: &Matmul, scales: [Factor<'_>; 2], emit: &mut Emitter) -> Declared {
+fn declare_matmul(op: &Matmul, scales: &[Factor<'_>], emit: &mut Emitter) -> Result<Declared, Skip> {
     let dims = op.dst.dims();
     let n = dims.len();
     emit.define("RANK", n);
@@ -140,13 +162,25 @@ fn declare_matmul(op: &Matmul, scales: [Factor<'_>; 2], emit: &mut Emitter) -> D
     Ok([factors.iter().map(|f| format!(" * {f}")).collect(), bias])
 }
 
-/// Inner product forward, where the summed dimensions of source and weights lie alike without holes.
+/// Inner product in all directions, where the summed dimensions of source and weights lie alike without holes.
 pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    hopper(target)?;
+    inner_matrices(problem, &|gemm| gemm.program(target))
+}
+
+/// Inner product of few rows.
+pub(crate) fn inner_rows(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    inner_matrices(problem, &|gemm| gemm.few_rows(target))
+}
+
+/// Inner product by the instructions that all GPUs with tensor cores have.
+pub(crate) fn inner_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    inner_matrices(problem, &|gemm| gemm.mma(target))
+}
+
+fn inner_matrices(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     let Op::InnerProduct(op) = &problem.op else { return Err(Skip::Op("anything but inner products")) };
-    if !op.prop.is_forward() || op.prop == Prop::Backward {
-        return Err(Skip::Op("backward passes"));
-    }
-    check(problem, target)?;
+    check_attributes(problem)?;
     let (src, weights, dst) = (plain(&op.src)?, plain(&op.weights)?, plain(&op.dst)?);
     let dims = op.src.dims();
     let k: i64 = dims[1..].iter().product();
@@ -155,32 +189,53 @@ pub(crate) fn inner_product(problem: &Problem, target: &CudaTarget) -> Result<Pr
     if !alike || reach != k - 1 {
         return Err(Skip::Layout("channels of source and weights in different orders or with holes".into()));
     }
-    let whole = |arg, t: &Tensor, b: &Blocking| Matrix {
+    let (rows, columns) = (op.dst.dims()[0], op.dst.dims()[1]);
+    let whole = |arg, t: &Tensor, b: &Blocking, inner: i64| Matrix {
         arg,
         dtype: t.dtype,
         offset: b.offset,
         outer: b.strides[0],
-        inner: 1,
+        inner,
         batches: 1,
         batch_stride: 0,
     };
-    let declare = |emit: &mut Emitter| declare_inner(op, problem, emit);
-    let gemm = Gemm {
-        problem,
-        m: op.dst.dims()[0],
-        n: op.dst.dims()[1],
-        k,
-        batch: 1,
-        a: whole(Arg::SRC, &op.src, src),
-        b: whole(Arg::WEIGHTS, &op.weights, weights),
-        c: Matrix { inner: dst.strides[1], ..whole(Arg::DST, &op.dst, dst) },
-        otherwise: super::matmul::inner_product,
-        declare: &declare,
-    };
-    gemm.program(target)
+    let turned = |x: Matrix| Matrix { outer: x.inner, inner: x.outer, ..x };
+    let forward = op.prop.is_forward();
+    let declare = |emit: &mut Emitter| if forward { declare_inner(op, problem, emit) } else { Ok(Declared::default()) };
+    let otherwise = super::matmul::inner_product;
+    let product = |[m, n, k]: [i64; 3], [a, b, c]: [Matrix; 3]| Gemm { problem, m, n, k, batch: 1, a, b, c, otherwise, declare: &declare };
+    match op.prop {
+        Prop::BackwardData => way(&product(
+            [rows, k, columns],
+            [
+                whole(Arg::DIFF_DST, &op.dst, dst, dst.strides[1]),
+                turned(whole(Arg::WEIGHTS, &op.weights, weights, 1)),
+                whole(Arg::DIFF_SRC, &op.src, src, 1),
+            ],
+        )),
+        Prop::BackwardWeights => {
+            let mut program = way(&product(
+                [columns, k, rows],
+                [
+                    turned(whole(Arg::DIFF_DST, &op.dst, dst, dst.strides[1])),
+                    turned(whole(Arg::SRC, &op.src, src, 1)),
+                    whole(Arg::DIFF_WEIGHTS, &op.weights, weights, 1),
+                ],
+            ))?;
+            if let Some(bias) = problem.op.tensor(Arg::DIFF_BIAS) {
+                super::conv::bias_gradient(&mut program, problem, &op.dst, bias)?;
+            }
+            Ok(program)
+        }
+        _ if forward => way(&product(
+            [rows, columns, k],
+            [whole(Arg::SRC, &op.src, src, 1), whole(Arg::WEIGHTS, &op.weights, weights, 1), whole(Arg::DST, &op.dst, dst, dst.strides[1])],
+        )),
+        _ => Err(Skip::Op("a pass that is none of three")),
+    }
 }
 
-fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Declared {
+fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
     emit.define("RANK", 2);
     emit.code("DEVICE void place(const Args& a, int batch, int row, int column, index* p) { p[0] = row, p[1] = column; }\n");
     let n = op.src.dims().len();
@@ -213,105 +268,176 @@ fn declare_inner(op: &InnerProduct, problem: &Problem, emit: &mut Emitter) -> De
     Ok([factors, bias])
 }
 
-/// Forward 1x1 convolution of channels that lie next to each other, without strides, padding and groups: pixels by channels.
+/// 1x1 convolution without strides, padding and groups, forward and by data: pixels by channels where channels lie next to each other, and for each
+/// image channels by pixels where pixels do.
 pub(crate) fn pointwise_conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    hopper(target)?;
+    pixels(problem, &|gemm| gemm.program(target))
+}
+
+/// The same by the instructions that all GPUs with tensor cores have.
+pub(crate) fn pointwise_conv_mma(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    pixels(problem, &|gemm| gemm.mma(target))
+}
+
+fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
-    check(problem, target)?;
+    check_attributes(problem)?;
     let z = op.sizes();
-    if !op.prop.is_forward() {
-        return Err(Skip::Op("backward passes"));
+    if op.prop == Prop::BackwardWeights {
+        return Err(Skip::Op("gradients of weights"));
     }
     if z.g != 1 || z.k != [1; 3] || z.s != [1; 3] || z.pl != [0; 3] || z.i != z.o {
         return Err(Skip::Shape("a window of more than one pixel, strides, padding or groups"));
     }
-    let (src, weights, dst) = (plain(&op.src)?, plain(&op.weights)?, plain(&op.dst)?);
-    let grouped = usize::from(op.weights.dims().len() > op.src.dims().len());
-    let pixels = z.mb * z.i.iter().product::<i64>();
-    let matrix = |arg, t: &Tensor, b: &Blocking, channels: i64| {
-        let step = pixel_step(t, b).filter(|_| b.strides[1] == 1 || channels == 1);
-        let step = step.ok_or_else(|| Skip::Layout("pixels that are not evenly spaced, or channels apart".into()))?;
-        Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: step, inner: 1, batches: 1, batch_stride: 0 })
+    let forward = op.prop.is_forward();
+    let (from, to) =
+        if forward { ((Arg::SRC, &op.src), (Arg::DST, &op.dst)) } else { ((Arg::DIFF_DST, &op.dst), (Arg::DIFF_SRC, &op.src)) };
+    let (given, made) = if forward { (z.ic, z.oc) } else { (z.oc, z.ic) };
+    let (read, written, weights) = (plain(from.1)?, plain(to.1)?, plain(&op.weights)?);
+    let channel = usize::from(op.weights.dims().len() > op.src.dims().len());
+    let (oc, ic) = (weights.strides[channel], weights.strides[channel + 1]);
+    let (outer, inner) = if forward { (oc, ic) } else { (ic, oc) };
+    let one = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches: 1, batch_stride: 0 };
+    let filter = one(Arg::WEIGHTS, &op.weights, weights);
+    let image = z.i.iter().product::<i64>();
+    let is_last = |b: &Blocking, channels: i64| b.strides[1] == 1 || channels == 1;
+    let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
+    let planar = !(is_last(read, given) && is_last(written, made));
+    let declare = |emit: &mut Emitter| match (forward, planar) {
+        (false, _) => Ok(Declared::default()),
+        (true, false) => channels.declare(problem, None, emit),
+        (true, true) => channels.declare_planar(problem, emit),
     };
-    let declare = |emit: &mut Emitter| declare_conv(op, problem, emit);
-    let gemm = Gemm {
-        problem,
-        m: pixels,
-        n: z.oc,
-        k: z.ic,
-        batch: 1,
-        a: matrix(Arg::SRC, &op.src, src, z.ic)?,
-        b: Matrix {
-            arg: Arg::WEIGHTS,
-            dtype: op.weights.dtype,
-            offset: weights.offset,
-            outer: weights.strides[grouped],
-            inner: weights.strides[grouped + 1],
-            batches: 1,
-            batch_stride: 0,
-        },
-        c: matrix(Arg::DST, &op.dst, dst, z.oc)?,
-        otherwise: super::conv::conv,
-        declare: &declare,
+    let gemm = if planar {
+        let matrix = |(arg, t): (Arg, &Tensor), b: &Blocking| {
+            // Pixels of an image are a run in both, and channels lie anywhere.
+            let step = pixel_step(t, b, 2).filter(|&step| step == 1);
+            step.ok_or_else(|| Skip::Layout("neither channels nor pixels that are next to each other".into()))?;
+            let batches = t.dims()[0];
+            Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: 1, inner: b.strides[1], batches, batch_stride: b.strides[0] })
+        };
+        let (b, c) = (matrix(from, read)?, matrix(to, written)?);
+        let c = Matrix { outer: c.inner, inner: 1, ..c };
+        Gemm { problem, m: made, n: image, k: given, batch: z.mb, a: filter, b, c, otherwise: super::conv::conv, declare: &declare }
+    } else {
+        let matrix = |(arg, t): (Arg, &Tensor), b: &Blocking| {
+            let step = pixel_step(t, b, 0).ok_or_else(|| Skip::Layout("pixels that are not evenly spaced".into()))?;
+            Ok(Matrix { arg, dtype: t.dtype, offset: b.offset, outer: step, inner: 1, batches: 1, batch_stride: 0 })
+        };
+        let (a, c) = (matrix(from, read)?, matrix(to, written)?);
+        Gemm { problem, m: z.mb * image, n: made, k: given, batch: 1, a, b: filter, c, otherwise: super::conv::conv, declare: &declare }
     };
-    gemm.program(target)
+    way(&gemm)
 }
 
-/// The elements from one pixel to the next, over images too.
-fn pixel_step(t: &Tensor, b: &Blocking) -> Option<i64> {
+/// The elements from one pixel to the next, over all dimensions from `first` on but that of channels.
+fn pixel_step(t: &Tensor, b: &Blocking, first: usize) -> Option<i64> {
     let mut merged: Option<(i64, i64)> = None;
-    for d in (0..t.dims().len()).rev().filter(|&d| d != 1 && t.dims()[d] != 1) {
+    for d in (first..t.dims().len()).rev().filter(|&d| d != 1 && t.dims()[d] != 1) {
         merged = Some(match merged {
             None => (t.dims()[d], b.strides[d]),
             Some((size, step)) if b.strides[d] == size * step => (size * t.dims()[d], step),
             Some(_) => return None,
         });
     }
-    Some(merged.map_or(t.dims()[1], |m| m.1))
+    Some(merged.map_or(if first == 0 { t.dims()[1] } else { 1 }, |m| m.1))
 }
 
-fn declare_conv(op: &Conv, problem: &Problem, emit: &mut Emitter) -> Declared {
-    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
-    emit.define("RANK", n);
-    let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
-    emit.traversal("pixel", dims, &order);
-    emit.code(
-        "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, row, p);\n    p[1] = column;\n}\n",
-    );
-    let mut factors = String::new();
-    let (src, weights) = (
-        Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
-        Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
-    );
-    if src.quant.is_some() {
-        emit.factor(&src);
-        emit.code(&format!(
-            "DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"
-        ));
-        factors.push_str(" * source_scale(a)");
-    }
-    if weights.quant.is_some() {
-        emit.factor(&weights);
-        let (rank, group) = (op.weights.dims().len(), if op.weights.dims().len() > n { "0, " } else { "" });
-        emit.code(&format!(
-            "DEVICE real channel_scale(const Args& a, index c) {{\n    const index w[{rank}] = {{{group}c}};\n    return weights_scale(a, w);\n}}\n"
-        ));
-        factors.push_str(" * channel_scale(a, p[1])");
-    }
-    let bias = match &op.bias {
-        Some(bias) => {
-            emit.view(&View::of("bias", Arg::BIAS, bias))?;
-            " + bias(a, p + 1)".to_owned()
+/// The tensors of a convolution or deconvolution.
+#[derive(Clone, Copy, Debug)]
+struct Channels<'a> {
+    src: &'a Tensor,
+    weights: &'a Tensor,
+    bias: Option<&'a Tensor>,
+    dst: &'a Tensor,
+}
+
+/// Pixels of the destination that lie apart: their sizes, strides and first ones by D, H, W.
+type Apart = ([i64; 3], [i64; 3], [i64; 3]);
+
+impl Channels<'_> {
+    /// Declares the place of a row, a pixel of the destination, and a column, a channel; gives scales and bias.
+    fn declare(&self, problem: &Problem, apart: Option<Apart>, emit: &mut Emitter) -> Result<Declared, Skip> {
+        let (dims, n) = (self.dst.dims(), self.dst.dims().len());
+        let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
+        let mut moved = String::new();
+        match apart {
+            None => emit.traversal("pixel", dims, &order),
+            Some((sizes, steps, first)) => {
+                let own = |v: [i64; 3]| v[5 - n..].to_vec();
+                let walked: Vec<i64> = dims[..2].iter().copied().chain(own(sizes)).collect();
+                emit.traversal("pixel", &walked, &order);
+                emit.numbers("pixel_step", &own(steps));
+                emit.numbers("pixel_first", &own(first));
+                moved =
+                    format!("    for (int d = 2; d < {n}; ++d) p[d] = p[d] * (index)a.pixel_step[d - 2] + (index)a.pixel_first[d - 2];\n");
+            }
         }
-        None => String::new(),
-    };
-    Ok([factors, bias])
+        emit.code(&format!(
+            "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {{\n    pixel(a, row, p);\n{moved}    p[1] = column;\n}}\n"
+        ));
+        self.factors(problem, emit)
+    }
+
+    /// The same of rows that are channels and columns that are pixels of the image `batch`.
+    fn declare_planar(&self, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
+        let (dims, n) = (self.dst.dims(), self.dst.dims().len());
+        emit.traversal("pixel", dims, &(2..n).collect::<Vec<_>>());
+        emit.code(
+            "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, column, p);\n    p[0] = batch, p[1] = row;\n}\n",
+        );
+        self.factors(problem, emit)
+    }
+
+    /// The expressions of scales and bias at the position `p`.
+    fn factors(&self, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
+        let n = self.dst.dims().len();
+        emit.define("RANK", n);
+        let mut factors = String::new();
+        let (src, weights) = (
+            Factor::scale("src_scale", &problem.attr, Arg::SRC, self.src.dims()),
+            Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, self.weights.dims()),
+        );
+        if src.quant.is_some() {
+            emit.factor(&src);
+            emit.code(&format!(
+                "DEVICE real source_scale(const Args& a) {{\n    const index zeros[{n}] = {{}};\n    return src_scale(a, zeros);\n}}\n"
+            ));
+            factors.push_str(" * source_scale(a)");
+        }
+        if weights.quant.is_some() {
+            emit.factor(&weights);
+            let (rank, group) = (self.weights.dims().len(), if self.weights.dims().len() > n { "0, " } else { "" });
+            emit.code(&format!(
+                "DEVICE real channel_scale(const Args& a, index c) {{\n    const index w[{rank}] = {{{group}c}};\n    return weights_scale(a, w);\n}}\n"
+            ));
+            factors.push_str(" * channel_scale(a, p[1])");
+        }
+        let bias = match self.bias {
+            Some(bias) => {
+                emit.view(&View::of("bias", Arg::BIAS, bias))?;
+                " + bias(a, p + 1)".to_owned()
+            }
+            None => String::new(),
+        };
+        Ok([factors, bias])
+    }
+}
+
+/// Kernels of Hopper run there only.
+pub(super) fn hopper(target: &CudaTarget) -> Result<(), Skip> {
+    if target.facts.sm == 90 { Ok(()) } else { Err(Skip::Isa("sm_90a")) }
+}
+
+/// What no convolution on Hopper's tensor cores does.
+fn check(problem: &Problem, target: &CudaTarget) -> Result<(), Skip> {
+    hopper(target)?;
+    check_attributes(problem)
 }
 
 /// What no product on the tensor cores does.
-fn check(problem: &Problem, target: &CudaTarget) -> Result<(), Skip> {
-    if target.facts.sm != 90 {
-        return Err(Skip::Isa("sm_90a"));
-    }
+fn check_attributes(problem: &Problem) -> Result<(), Skip> {
     let attr = &problem.attr;
     if !attr.zero_points.keys().all(|&arg| arg == Arg::DST) {
         return Err(Skip::Attr("zero points of operands".into()));
@@ -388,18 +514,19 @@ impl Matrix {
         let (dims, tile_box) = if mn { ([rows, k, self.batches], [64, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
         let place = MapPlace::Arg(self.arg, (self.offset * size) as u64);
         let strides = [(lead * size) as u64, (batch * size) as u64];
-        TensorMap::boxes(place, operand_kind(self.dtype), dims.map(|d| d as u64), strides, tile_box.map(|d| d as u32))
+        TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32))
     }
 }
 
 impl Gemm<'_> {
-    fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
+    /// The kernels' names of the types, of sizes that they count; `alike`: where both operands have one type, bytes aside.
+    fn types(&self, alike: bool) -> Result<[&'static str; 3], Skip> {
         let mode = self.problem.attr.fpmath.mode;
         let types = || Skip::DataType(format!("{}:{}:{}", self.a.dtype, self.b.dtype, self.c.dtype));
         let names = [operand(self.a.dtype, mode), operand(self.b.dtype, mode)];
         let ([Some(ta), Some(tb)], Some(tc)) = (names, result(self.c.dtype)) else { return Err(types()) };
         let bytes_only = |t: &str| matches!(t, "T_S8" | "T_U8");
-        if ta != tb && !(bytes_only(ta) && bytes_only(tb)) {
+        if alike && ta != tb && !(bytes_only(ta) && bytes_only(tb)) {
             return Err(types());
         }
         if [self.m, self.n, self.k, self.batch].iter().any(|&d| d < 1 || d > i64::from(i32::MAX) / 2)
@@ -407,6 +534,11 @@ impl Gemm<'_> {
         {
             return Err(Skip::Shape("empty or very large matrices"));
         }
+        Ok([ta, tb, tc])
+    }
+
+    fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
+        let [ta, tb, tc] = self.types(true)?;
         let misaligned = || Skip::Layout("rows that are not 16-byte aligned and contiguous".into());
         let a_mn = self.a.direction(self.m, self.k).ok_or_else(misaligned)?;
         let b_mn = self.b.direction(self.n, self.k).ok_or_else(misaligned)?;
@@ -432,6 +564,8 @@ impl Gemm<'_> {
             promote: self.a.dtype.is_f8(),
             aligned,
             window: false,
+            undivided: false,
+            scattered: false,
         };
         let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
@@ -478,7 +612,7 @@ impl Gemm<'_> {
         let dims = if direct { [16 / size, 1, 1] } else { [self.n, self.m, self.batch] };
         let place = MapPlace::Arg(self.c.arg, if direct { 0 } else { (self.c.offset * size) as u64 });
         let strides = [(row * size) as u64, (batch * size) as u64];
-        TensorMap::boxes(place, MapKind::of(self.c.dtype), dims.map(|d| d as u64), strides, tile.map(|d| d as u32))
+        TensorMap::boxes(place, MapKind::of(self.c.dtype), &dims.map(|d| d as u64), &strides, &tile.map(|d| d as u32))
     }
 }
 
@@ -493,7 +627,7 @@ fn tile_options(emit: &mut Emitter, types: [&str; 3], r: &Request, choice: &Choi
     for (name, value) in ["A_TYPE", "B_TYPE", "C_TYPE"].into_iter().zip(types) {
         emit.option(name, value);
     }
-    emit.option("STORE", ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED"][choice.store as usize]);
+    emit.option("STORE", ["STORE_DIRECT", "STORE_TMA", "STORE_TMA_TRANSPOSED", "STORE_ROWS"][choice.store as usize]);
     for (name, value) in [
         ("A_MN", i64::from(r.a_mn)),
         ("B_MN", i64::from(r.b_mn)),
@@ -522,6 +656,7 @@ fn launch_shape(launch: &mut Launch, r: &Request, choice: &Choice, target: &Cuda
     launch.block = 128 * (1 + shape.consumers as u32);
     launch.cluster = (size * shape.split) as u32;
     launch.shared = (1024 + choice.stages * (shape.m + shape.n) * 128 + chunks + 16 * choice.stages) as u32;
+    launch.overlaps = true;
 }
 
 /// Clusters of tiles along both dimensions.
@@ -531,13 +666,13 @@ fn clusters(r: &Request, choice: &Choice) -> [i64; 2] {
 }
 
 /// 32-bit numbers of a kernel's arguments, two a word.
-fn pairs(ints: &[i64]) -> Vec<Word> {
+pub(super) fn pairs(ints: &[i64]) -> Vec<Word> {
     ints.chunks(2).map(|p| Word::Value(u64::from(p[0] as u32) | u64::from(p.get(1).map_or(0, |&v| v as u32)) << 32)).collect()
 }
 
 /// The header `epilogue.cuh` of the result `arg`: scales, bias, post-ops and quantisation of an element. `declare` declares the place of an element and
 /// gives the expressions of its scale and bias.
-fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Declared) -> Result<Emitter, Skip> {
+fn epilogue(problem: &Problem, arg: Arg, declare: &dyn Fn(&mut Emitter) -> Result<Declared, Skip>) -> Result<Emitter, Skip> {
     let tensor = problem.op.tensor(arg).ok_or(Skip::Op("a problem without a result"))?;
     let mut emit = Emitter::new(Real::Single, 1);
     let [scale, bias] = declare(&mut emit)?;

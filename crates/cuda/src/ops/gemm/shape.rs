@@ -96,6 +96,10 @@ pub(crate) struct Request {
     pub(crate) aligned: bool,
     /// Rows are the pixels of a window, which blocks of a cluster do not share.
     pub(crate) window: bool,
+    /// Blocks of a cluster do not divide K.
+    pub(crate) undivided: bool,
+    /// Rows of the result lie anywhere.
+    pub(crate) scattered: bool,
 }
 
 /// How the result goes out.
@@ -104,6 +108,7 @@ pub(crate) enum Store {
     Direct,
     Tma,
     Transposed,
+    Rows,
 }
 
 /// A shape with what follows from it.
@@ -133,6 +138,12 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
             return None;
         }
         if r.aligned && r.result_bytes == 2 { Store::Transposed } else { Store::Direct }
+    } else if r.scattered {
+        // Wider tiles have no registers for the addresses of rows.
+        if !(64..=128).contains(&n) {
+            return None;
+        }
+        Store::Rows
     } else {
         if n < 64 {
             return None;
@@ -141,7 +152,7 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
     };
     let fits = (!r.b_mn || n % (64 * cluster[0]) == 0) && (!r.a_mn || m % (64 * cluster[1]) == 0);
     let k_stages = ceil(r.k, 128 / r.bytes);
-    if r.window && cluster[1] > 1 {
+    if r.window && cluster[1] > 1 || r.undivided && split > 1 {
         return None;
     }
     if !fits || k_stages < split || (r.promote && m * n / (128 * consumers) > 96) {
@@ -182,6 +193,52 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // The larger of the two, and a little of the smaller.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
+}
+
+/// A tile of a gradient of weights, whose K are pixels in parts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Gradient {
+    pub(crate) shape: Shape,
+    pub(crate) stages: i64,
+    pub(crate) parts: i64,
+    seconds: f64,
+}
+
+/// Shapes of `conv_weights_sm90.cu`, and the bytes of K of a stage's rows.
+const GRADIENTS: &[Shape] = &[
+    shape(64, 192, 1, [1, 1], 1),
+    shape(64, 64, 1, [1, 1], 1),
+    shape(64, 128, 1, [1, 1], 1),
+    shape(64, 256, 1, [1, 1], 1),
+    shape(128, 64, 2, [1, 1], 1),
+    shape(128, 128, 2, [1, 1], 1),
+    shape(128, 256, 2, [1, 1], 1),
+    shape(128, 192, 2, [1, 1], 1),
+    shape(256, 128, 2, [1, 1], 1),
+    shape(192, 128, 3, [1, 1], 1),
+    shape(256, 64, 2, [1, 1], 1),
+];
+
+/// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 64 a stage.
+pub(crate) fn gradient([m, n, pixels]: [i64; 3], facts: &Facts) -> Option<Gradient> {
+    let (units, k_stages) = (i64::from(facts.multiprocessors), ceil(pixels, 64));
+    let candidate = |&shape: &Shape, waves: i64| {
+        let tiles = ceil(m, shape.m) * ceil(n, shape.n);
+        let parts = (waves * units / tiles.max(1)).min(k_stages / 8).max(1);
+        let room = i64::from(facts.shared_memory) - 1280 - shape.consumers * 16_384;
+        let stages = (room / ((shape.m + shape.n) * 128)).min(8);
+        let (fm, fn_) = (shape.m as f64, shape.n as f64);
+        let stage = ((fm + fn_) * 128.0 / 56.0).max(fm * fn_ / 32.0 * 1.05);
+        let added = if parts > 1 { 4000.0 + (m * n * parts) as f64 * 8.0 / 2000.0 } else { 0.0 };
+        let waves = ceil(tiles * parts, units) as f64;
+        let cycles = waves * (ceil(k_stages, parts) as f64 * stage + fm * fn_ / 16.0) + 3000.0 + added;
+        Gradient { shape, stages, parts, seconds: cycles / (f64::from(facts.clock) * 1e3 * CLOCK) }
+    };
+    GRADIENTS
+        .iter()
+        .flat_map(|s| [candidate(s, 1), candidate(s, 2)])
+        .filter(|g| g.stages >= 2)
+        .min_by(|a, b| a.seconds.total_cmp(&b.seconds))
 }
 
 #[cfg(test)]

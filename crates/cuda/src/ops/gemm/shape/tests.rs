@@ -14,6 +14,8 @@ fn request(m: i64, n: i64, k: i64) -> Request {
         promote: false,
         aligned: true,
         window: false,
+        undivided: false,
+        scattered: false,
     }
 }
 

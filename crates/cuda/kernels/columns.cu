@@ -1,0 +1,101 @@
+// Sums down the columns of matrices whose columns are neighbours in memory: VECTOR columns a thread, LANES threads next to each other, the others of the
+// block go down the rows. Rows are divided in parts (blockIdx.y); what a part gives goes to `partial`, one row for each sum and part.
+//
+// The header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` gives their terms of row r. With MOMENTS there
+// is one term, and the two numbers of a part are its mean and its sum of squared differences from that: every thread adds differences from its own
+// first term, so that no large numbers cancel.
+#include "args.cuh"
+
+#define DOWN (256 / LANES)
+
+// The sum over the threads of each column, in all threads.
+DEVICE void summed(real (*tree)[VECTOR + 1], real (&x)[VECTOR]) {
+    const int lane = threadIdx.x % LANES, down = threadIdx.x / LANES;
+    __syncthreads();
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) tree[threadIdx.x][v] = x[v];
+    __syncthreads();
+    for (int half = DOWN / 2; half > 0; half /= 2) {
+        if (down < half) {
+#pragma unroll
+            for (int v = 0; v < VECTOR; ++v) tree[threadIdx.x][v] += tree[threadIdx.x + half * LANES][v];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) x[v] = tree[lane][v];
+}
+
+DEVICE void keep(const Args& a, int sum, i64 c, const real (&x)[VECTOR]) {
+    if (threadIdx.x >= LANES || c >= a.columns) return;
+    real* to = a.partial + ((i64)sum * gridDim.y + blockIdx.y) * a.columns + c;
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) to[v] = x[v];
+}
+
+extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant__ Args a) {
+    __shared__ real tree[256][VECTOR + 1];
+    const i64 c = ((i64)blockIdx.x * LANES + threadIdx.x % LANES) * VECTOR;
+    const i64 begin = blockIdx.y * a.chunk, end = min(begin + a.chunk, a.rows);
+    const bool inside = c < a.columns;
+    Terms terms;
+    if (inside) terms.begin(a, c);
+#ifdef MOMENTS
+    real first[VECTOR] = {}, sum[VECTOR] = {}, square[VECTOR] = {};
+    i64 r = begin + threadIdx.x / LANES;
+    const i64 count = inside && r < end ? (end - r + DOWN - 1) / DOWN : 0;
+    if (count > 0) {
+        real t[1][VECTOR];
+        terms.at(a, r, c, t);
+#pragma unroll
+        for (int v = 0; v < VECTOR; ++v) first[v] = t[0][v];
+#pragma unroll 4
+        for (r += DOWN; r < end; r += DOWN) {
+            terms.at(a, r, c, t);
+#pragma unroll
+            for (int v = 0; v < VECTOR; ++v) {
+                const real d = t[0][v] - first[v];
+                sum[v] += d;
+                square[v] = fma(d, d, square[v]);
+            }
+        }
+    }
+    const real all = (real)(end - begin), own = (real)count;
+    real mean[VECTOR], total[VECTOR];
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) {
+        square[v] = count > 0 ? max(square[v] - sum[v] * (sum[v] / own), (real)0) : (real)0;
+        first[v] += count > 0 ? sum[v] / own : (real)0;
+        mean[v] = own * first[v];
+    }
+    summed(tree, mean);
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v) {
+        mean[v] = mean[v] / all;
+        const real d = first[v] - mean[v];
+        total[v] = square[v] + own * d * d;
+    }
+    summed(tree, total);
+    keep(a, 0, c, mean);
+    keep(a, 1, c, total);
+#else
+    real sums[SUMS][VECTOR] = {};
+    if (inside) {
+#pragma unroll 4
+        for (i64 r = begin + threadIdx.x / LANES; r < end; r += DOWN) {
+            real t[SUMS][VECTOR];
+            terms.at(a, r, c, t);
+#pragma unroll
+            for (int s = 0; s < SUMS; ++s) {
+#pragma unroll
+                for (int v = 0; v < VECTOR; ++v) sums[s][v] += t[s][v];
+            }
+        }
+    }
+#pragma unroll
+    for (int s = 0; s < SUMS; ++s) {
+        summed(tree, sums[s]);
+        keep(a, s, c, sums[s]);
+    }
+#endif
+}

@@ -1,0 +1,233 @@
+//! `attention:sm90`: scaled dot-product attention in one pass on Hopper's tensor cores (`kernels/attention_sm90.cu`), of 16-bit types and heads of up to 128.
+
+use super::gemm::{hopper, pairs, plain};
+use crate::emit::bare;
+use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
+use crate::{CudaTarget, Facts};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
+use oxidnn_spec::{Arg, DataType, Format, Op, Problem, Tensor};
+
+/// Bytes of keys and values that the second-level cache should keep while tiles of queries go over them, and up to how many tiles each multiprocessor gets
+/// the order of tiles matters.
+const CACHED: i64 = 24_000_000;
+const UNEVEN: i64 = 16;
+
+/// A tensor's four dimensions as the kernel counts them, innermost first: sizes and strides.
+#[derive(Clone, Copy)]
+struct Four {
+    arg: Arg,
+    dtype: DataType,
+    offset: i64,
+    sizes: [i64; 4],
+    strides: [i64; 4],
+}
+
+impl Four {
+    /// The tensor's last dimension innermost, or with `turned` the one before it.
+    fn of(arg: Arg, t: &Tensor, turned: bool) -> Result<Four, Skip> {
+        let (b, d) = (plain(t)?, t.dims());
+        let order = if turned { [2, 3, 1, 0] } else { [3, 2, 1, 0] };
+        Ok(Four { arg, dtype: t.dtype, offset: b.offset, sizes: order.map(|i| d[i]), strides: order.map(|i| b.strides[i]) })
+    }
+
+    /// Heads of groups of `share` as the queries of one head each.
+    fn grouped(self, share: i64) -> Four {
+        let ([d, _, heads, batch], [inner, _, head, outer]) = (self.sizes, self.strides);
+        Four { sizes: [d, share, heads / share, batch], strides: [inner, head, head * share, outer], ..self }
+    }
+
+    /// The map of boxes of 64 of the innermost dimension by `rows`; an error where TMA cannot read it.
+    fn map(&self, box_of: [i64; 2]) -> Result<TensorMap, Skip> {
+        let bytes = (self.dtype.bits() / 8) as i64;
+        let mut strides = [0u64; 3];
+        let mut last = self.sizes[0] * bytes;
+        for (i, to) in strides.iter_mut().enumerate() {
+            let own = self.strides[i + 1] * bytes;
+            if self.sizes[i + 1] > 1 && (own % 16 != 0 || own <= 0) {
+                return Err(Skip::Layout("rows that are not 16-byte aligned".into()));
+            }
+            let step = if self.sizes[i + 1] > 1 { own } else { (last + 15) / 16 * 16 };
+            (*to, last) = (step as u64, step * self.sizes[i + 1]);
+        }
+        if self.strides[0] != 1 && self.sizes[0] != 1 || self.offset * bytes % 16 != 0 {
+            return Err(Skip::Layout("elements that are not next to each other".into()));
+        }
+        let place = MapPlace::Arg(self.arg, (self.offset * bytes) as u64);
+        let tile = [box_of[0] as u32, box_of[1] as u32, 1, 1];
+        Ok(TensorMap::boxes(place, MapKind::of(self.dtype), &self.sizes.map(|v| v as u64), &strides, &tile))
+    }
+}
+
+/// Attention as the kernel sees it.
+struct Attention<'a> {
+    op: &'a Sdpa,
+    q: Four,
+    o: Four,
+    head: i64,
+    causal: Option<i64>,
+    keys: i64,
+    /// Query heads of a head of keys.
+    share: i64,
+    /// Warpgroups that multiply, keys of a tile, stages.
+    consumers: i64,
+    tile: i64,
+    stages: i64,
+}
+
+/// Attention without scores in memory.
+pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    hopper(target)?;
+    let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
+    if crate::row::has_runtime(problem) {
+        return Err(Skip::Shape("sizes that an execution gives"));
+    }
+    let types = [op.q.dtype, op.k.dtype, op.v.dtype];
+    if types.iter().any(|&t| t != types[0]) || types[0].bits() != 16 || op.dst.dtype.bits() != 16 {
+        return Err(Skip::DataType(format!("{}:{}:{}:{}", types[0], types[1], types[2], op.dst.dtype)));
+    }
+    let tail = crate::emit::Tail::of(problem, Arg::DST, &op.dst);
+    if !tail.is_plain() || !problem.attr.scales.is_empty() || !problem.attr.zero_points.is_empty() {
+        return Err(Skip::Attr("scales, zero points or post-ops".into()));
+    }
+    let (qd, kd, vd) = (op.q.dims(), op.k.dims(), op.v.dims());
+    let head = qd[3].max(vd[3]);
+    let positive = [&op.q, &op.k, &op.v, &op.dst].iter().all(|t| !t.is_empty());
+    if head > 128 || !positive || qd.iter().chain(kd.iter()).any(|&d| d > 1 << 24) || qd[0] * qd[1] > 1 << 24 {
+        return Err(Skip::Shape("heads of more than 128, or no elements"));
+    }
+    let launch = Attention::of(op)?.launch(&target.facts)?;
+    let unaligned = super::sdpa::lower(problem, target)?;
+    let scratch = unaligned.scratch;
+    Ok(Program { launches: vec![launch], scratch, unaligned: Some(Box::new(unaligned)) })
+}
+
+impl<'a> Attention<'a> {
+    fn of(op: &'a Sdpa) -> Result<Attention<'a>, Skip> {
+        let (queries, heads, keys) = (op.q.dims()[2], op.q.dims()[1], op.k.dims()[3]);
+        let head = if op.q.dims()[3].max(op.v.dims()[3]) > 64 { 128 } else { 64 };
+        let mut share = heads / op.k.dims()[1];
+        let causal = match op.mask_kind {
+            SdpaMask::CausalTopLeft => Some(0),
+            // A single query is the last one: it sees all keys.
+            SdpaMask::CausalBottomRight if queries > 1 => Some(keys - queries),
+            _ => None,
+        };
+        let (mut q, mut o) = (Four::of(Arg::SRC, &op.q, false)?, Four::of(Arg::DST, &op.dst, false)?);
+        if queries == 1 && share > 1 && causal.is_none() && op.mask_kind != SdpaMask::Buffer {
+            (q, o, share) = (q.grouped(share), o.grouped(share), 1);
+        }
+        // A mask's elements want registers of their own.
+        let masked = op.mask_kind == SdpaMask::Buffer;
+        let [consumers, tile, stages] = match (q.sizes[1], head, causal) {
+            (..=64, ..) if masked => [1, 64, 3],
+            _ if masked => [2, 64, 3],
+            (..=64, ..) => [1, 128, 3],
+            (_, 64, None) => [3, 128, 3],
+            _ => [2, 128, 2],
+        };
+        Ok(Attention { op, q, o, head, causal, keys, share, consumers, tile, stages })
+    }
+
+    fn launch(&self, facts: &Facts) -> Result<Launch, Skip> {
+        let (op, head, rows) = (self.op, self.head, 64 * self.consumers);
+        let [_, queries, heads, batch] = self.q.sizes;
+        let tiles = queries / rows + i64::from(queries % rows != 0);
+        let turned = plain(&op.k)?.strides[3] != 1 && op.k.dims()[3] != 1;
+        let name = |t: DataType| match t {
+            DataType::F16 => Ok("T_F16"),
+            DataType::Bf16 => Ok("T_BF16"),
+            DataType::F32 => Ok("T_F32"),
+            _ => Err(Skip::DataType(t.to_string())),
+        };
+        let numbers = [
+            ("HEAD", head),
+            ("TILE_N", self.tile),
+            ("CONSUMERS", self.consumers),
+            ("STAGES", self.stages),
+            ("CAUSAL", i64::from(self.causal.is_some())),
+            ("K_MN", i64::from(!turned)),
+            ("DIVIDE", i64::from(op.scale_kind == SdpaScale::Divide)),
+        ];
+        let numbers = numbers.map(|(n, v)| (n, v.to_string()));
+        let mut options: Vec<(&str, &str)> = numbers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        options.extend([("A_TYPE", name(op.q.dtype)?), ("B_TYPE", name(op.q.dtype)?), ("C_TYPE", name(op.dst.dtype)?)]);
+        let chunk = self.chunk([tiles, heads * batch, rows], facts);
+        let mut words = pairs(&[queries, self.keys, heads, batch, self.share, tiles, chunk, self.causal.unwrap_or(0)]);
+        let scale = op.scale.as_ref().filter(|_| op.scale_kind != SdpaScale::None);
+        match scale {
+            None => words.extend([Word::Value(u64::from(1f32.to_bits())), Word::Value(0)]),
+            Some(t) => {
+                options.push(("SCALE_TYPE", name(t.dtype)?));
+                let offset = t.blocking().map_or(0, |b| b.offset) * (t.dtype.bits() / 8) as i64;
+                match t.layout.format {
+                    Format::HostScalar => words.extend([Word::HostScalar(Arg::SCALE), Word::Value(0)]),
+                    _ => words.extend([Word::Value(0), Word::Offset { arg: Arg::SCALE, bytes: offset as u64 }]),
+                }
+            }
+        }
+        words.push(Word::Value(0));
+        if let (Some(t), SdpaMask::Buffer) = (&op.mask, op.mask_kind) {
+            let b = plain(t)?;
+            options.push(("MASK_TYPE", name(t.dtype)?));
+            words.push(Word::Offset { arg: Arg::SRC_3, bytes: (b.offset * (t.dtype.bits() / 8) as i64) as u64 });
+            words.extend((0..4).map(|d| Word::Value(if t.dims()[d] == 1 { 0 } else { b.strides[d] as u64 })));
+        }
+        let mut launch = bare("attention_sm90", &options, words, 1);
+        let (key, value) = (Four::of(Arg::SRC_1, &op.k, turned)?, Four::of(Arg::SRC_2, &op.v, false)?);
+        launch.maps = vec![
+            self.q.map([64, rows])?,
+            key.map([64, if turned { self.tile } else { head }])?,
+            value.map([64, self.tile])?,
+            self.o.map([64, 64])?,
+        ];
+        let (own, stages) = (head * 2 * rows, self.stages * head * 2 * self.tile);
+        let shared = 1280 + 2 * own + 2 * stages;
+        let resident = if self.consumers == 1 && own + stages <= 56 << 10 { 2 } else { 1 };
+        launch.shared = (if shared > i64::from(facts.shared_memory) { shared - own } else { shared }) as u32;
+        launch.grid = [(tiles * heads * batch).min(i64::from(facts.multiprocessors) * resident) as u32, 1, 1];
+        launch.block = 128 * (1 + self.consumers as u32);
+        Ok(launch)
+    }
+
+    /// Heads whose tiles are walked together: few, for the second-level cache, but so that a causal mask's uneven tiles spread over the multiprocessors.
+    fn chunk(&self, [tiles, heads, rows]: [i64; 3], facts: &Facts) -> i64 {
+        let fits = ((CACHED / (self.keys * self.q.sizes[0] * 4).max(1)).max(1) * self.share).min(heads);
+        let units = i64::from(facts.multiprocessors);
+        if self.causal.is_none() || tiles * heads > UNEVEN * units {
+            return fits;
+        }
+        let mut best: Option<(f64, i64)> = None;
+        let mut chunk = 1;
+        loop {
+            chunk = chunk.min(heads);
+            let uneven = self.unevenness([tiles, heads, rows], chunk, units as usize);
+            if best.is_none_or(|(least, _)| uneven < least - 0.02) {
+                best = Some((uneven, chunk));
+            }
+            if chunk == heads {
+                return best.map_or(fits, |b| b.1);
+            }
+            chunk *= 2;
+        }
+    }
+
+    /// The work of the busiest multiprocessor over that of the mean, in tiles of keys.
+    fn unevenness(&self, [tiles, heads, rows]: [i64; 3], chunk: i64, units: usize) -> f64 {
+        let mut load = vec![0.0f64; units];
+        let mut i = 0;
+        for base in (0..heads).step_by(chunk as usize) {
+            for row in (0..tiles).rev() {
+                let seen = ((row + 1) * rows).min(self.keys);
+                let work = (seen / self.tile + i64::from(seen % self.tile != 0)) as f64 + 1.5;
+                for _ in 0..chunk.min(heads - base) {
+                    let (round, at) = (i / units, i % units);
+                    load[if round % 2 == 1 { at } else { units - 1 - at }] += work;
+                    i += 1;
+                }
+            }
+        }
+        let all: f64 = load.iter().sum();
+        load.iter().fold(0.0, |a: f64, &b| a.max(b)) / (all / units as f64)
+    }
+}

@@ -1,0 +1,123 @@
+//! Sums down columns that are neighbours in memory (`kernels/columns.cu`): channels of tensors that have them last, columns of matrices.
+
+use crate::CudaTarget;
+use crate::emit::{Emitter, Place, Real, View, memory_order};
+use crate::program::{Launch, MapPlace, Program, Word};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::{Arg, DataType, Layout, Tensor};
+
+/// Rows that a thread of a part adds at least, and blocks of a multiprocessor.
+const ROWS: i64 = 8;
+const BLOCKS: i64 = 8;
+
+/// A matrix in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Matrix<'a> {
+    pub(crate) name: &'a str,
+    arg: Arg,
+    dtype: DataType,
+    offset: i64,
+    /// Elements from one row to the next.
+    step: i64,
+}
+
+impl<'a> Matrix<'a> {
+    /// The tensor as rows by the index along `channel`, which is its fastest dimension: `None` where its rows are not evenly spaced.
+    pub(crate) fn of(name: &'a str, arg: Arg, t: &Tensor, channel: usize) -> Option<Matrix<'a>> {
+        let b = t.blocking().filter(|b| b.is_plain() && b.padded_dims == *t.dims())?;
+        if b.strides[channel] != 1 || t.dtype.bits() < 8 {
+            return None;
+        }
+        let mut merged: Option<(i64, i64)> = None;
+        for d in memory_order(&t.layout).into_iter().rev().filter(|&d| d != channel && t.dims()[d] != 1) {
+            merged = Some(match merged {
+                None => (t.dims()[d], b.strides[d]),
+                Some((size, step)) if b.strides[d] == size * step => (size * t.dims()[d], step),
+                Some(_) => return None,
+            });
+        }
+        Some(Matrix { name, arg, dtype: t.dtype, offset: b.offset, step: merged.map_or(t.dims()[channel], |m| m.1) })
+    }
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    rows: i64,
+    columns: i64,
+    pub(crate) vector: i64,
+    lanes: i64,
+    pub(crate) parts: i64,
+    chunk: i64,
+}
+
+impl Shape {
+    /// For all of these matrices together; `None` where they are not read in vectors.
+    pub(crate) fn of(all: &[Matrix<'_>], [rows, columns]: [i64; 2], real: Real, target: &CudaTarget) -> Option<Shape> {
+        let least = all.iter().map(|m| m.dtype.bits() as i64 / 8).min()?;
+        let vector = if real == Real::Double { 2 } else { (16 / least).clamp(1, 8) };
+        let fits = |m: &Matrix<'_>| m.offset % vector == 0 && m.step % vector == 0 && vector * (m.dtype.bits() as i64 / 8) >= 4;
+        if columns % vector != 0 || rows < 1 || columns < 1 || !all.iter().all(fits) {
+            return None;
+        }
+        let lanes = ((columns / vector) as u64).next_power_of_two().min(32) as i64;
+        let down = 256 / lanes;
+        let across = columns / (vector * lanes) + i64::from(columns % (vector * lanes) != 0);
+        let wanted = (BLOCKS * i64::from(target.facts.multiprocessors) / across).max(1);
+        let parts = wanted.min((rows / (ROWS * down)).max(1)).min(4096);
+        let chunk = rows / parts + i64::from(rows % parts != 0);
+        let parts = rows / chunk + i64::from(rows % chunk != 0);
+        Some(Shape { rows, columns, vector, lanes, parts, chunk })
+    }
+
+    /// Rows of a part, all but the last one's, and of the last one.
+    pub(crate) fn counts(&self) -> [i64; 2] {
+        [self.chunk, self.rows - (self.parts - 1) * self.chunk]
+    }
+
+    /// The numbers of all parts, a tensor of sums by parts by columns.
+    pub(crate) fn partial(&self, sums: i64, real: Real) -> Result<Tensor, Skip> {
+        Tensor::plain([sums, self.parts, self.columns], real.dtype()).map_err(|_| Skip::Shape("sizes that overflow"))
+    }
+
+    /// The launch into the scratch at `partial`. `terms` are the members of `struct Terms`; the matrices' vectors are there as `name.load(a, r, c)`.
+    pub(crate) fn launch(&self, mut emit: Emitter, all: &[Matrix<'_>], terms: &str, sums: Option<i64>, partial: usize) -> Launch {
+        for (name, value) in [("VECTOR", self.vector), ("LANES", self.lanes), ("SUMS", sums.unwrap_or(1))] {
+            emit.option(name, value);
+        }
+        if sums.is_none() {
+            emit.option("MOMENTS", 1);
+        }
+        emit.word("real* partial", Word::Scratch(partial));
+        for (name, value) in [("rows", self.rows), ("columns", self.columns), ("chunk", self.chunk)] {
+            emit.number(name, value);
+        }
+        for m in all {
+            let (name, dtype) = (m.name, crate::emit::type_name(m.dtype));
+            emit.word(&format!("const void* {name}_rows"), Word::Address { arg: m.arg, buffer: 0 });
+            emit.number(&format!("{name}_step"), m.step);
+            emit.number(&format!("{name}_offset"), m.offset);
+            emit.code(&format!(
+                "DEVICE void {name}_vector(const Args& a, i64 r, i64 c, real (&x)[VECTOR]) {{\n    Vector<{dtype}, VECTOR> v;\n    \
+                 v.load(a.{name}_rows, a.{name}_offset + r * a.{name}_step + c);\n#pragma unroll\n    for (int i = 0; i < VECTOR; ++i) x[i] = {dtype}::decode(v.words[i]);\n}}\n"
+            ));
+        }
+        emit.code(&format!("struct Terms {{\n{terms}}};\n"));
+        let across = self.columns / (self.vector * self.lanes) + i64::from(self.columns % (self.vector * self.lanes) != 0);
+        let mut launch = emit.launch_blocks("columns", [across as u32, self.parts as u32, 1]);
+        launch.aligned = all.iter().map(|m| MapPlace::Arg(m.arg, 0)).collect();
+        launch
+    }
+}
+
+/// A view of one of the sums of the parts, as parts by columns.
+pub(crate) fn part_view<'a>(name: &'a str, at: usize, sum: i64, layout: &'a Layout, real: Real) -> View<'a> {
+    let (parts, columns) = (layout.dims[0], layout.dims[1]);
+    let bytes = if real == Real::Double { 8 } else { 4 };
+    View { name, place: Place::Scratch(at + (sum * parts * columns * bytes) as usize), dtype: real.dtype(), layout, padded: false }
+}
+
+/// Books the numbers of all parts.
+pub(crate) fn book(program: &mut Program, shape: &Shape, sums: i64, real: Real) -> Result<usize, Skip> {
+    program.book(shape.partial(sums, real)?.bytes()).ok_or(Skip::Shape("sizes that overflow"))
+}

@@ -1,0 +1,246 @@
+//! `weights:sm90`: gradients of weights of convolution and deconvolution on Hopper's tensor cores, of 16-bit types (`kernels/conv_weights_sm90.cu`, and
+//! `gemm_sm90.cu` for one pixel): a product whose K are pixels, in parts that `reduce_parts.cu` adds in order.
+
+use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
+use super::shape::{self, Choice, Gradient, Request, Store, ceil};
+use super::{GROUP, check, epilogue, launch_shape, operand, pairs, pixel_step, plain, result, tile_options};
+use crate::CudaTarget;
+use crate::emit::{Place, Real, Tail, View};
+use crate::ops::map::Map;
+use crate::ops::pointwise::tensor;
+use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::ConvSizes;
+use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
+
+/// Pixels of a stage, and channels that are gathered together.
+const DEPTH: i64 = 64;
+
+struct Pass<'a> {
+    problem: &'a Problem,
+    z: ConvSizes,
+    /// The tensor on the small grid, whose channels are the product's rows, and the one on the large grid, whose channels and taps are its columns.
+    small: (Arg, &'a Tensor),
+    large: (Arg, &'a Tensor),
+    sizes: [[i64; 3]; 2],
+    gradient: &'a Tensor,
+    /// The rows are the first dimension of the weights.
+    rows_first: bool,
+}
+
+/// The gradient of a convolution's weights, and of its bias.
+pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    let otherwise = crate::ops::conv::conv;
+    lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: true, otherwise }, [&op.src, &op.weights], target)
+}
+
+/// The gradient of a deconvolution's weights, and of its bias.
+pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Deconv(op) = &problem.op else { return Err(Skip::Op("anything but deconvolutions")) };
+    let otherwise = crate::ops::conv::deconv;
+    lower(problem, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise }, [&op.src, &op.weights], target)
+}
+
+fn lower(problem: &Problem, direction: Direction, [src, gradient]: [&Tensor; 2], target: &CudaTarget) -> Result<Program, Skip> {
+    let Direction { prop, sizes: z, input_is_large, otherwise } = direction;
+    if prop != Prop::BackwardWeights {
+        return Err(Skip::Op("all but gradients of weights"));
+    }
+    check(problem, target)?;
+    let diff_dst = tensor(problem, Arg::DIFF_DST)?;
+    let (input, output) = ((Arg::SRC, src), (Arg::DIFF_DST, diff_dst));
+    let (small, large) = if input_is_large { (output, input) } else { (input, output) };
+    let sizes = if input_is_large { [z.o, z.i] } else { [z.i, z.o] };
+    let pass = Pass { problem, z, small, large, sizes, gradient, rows_first: input_is_large };
+    let unaligned = otherwise(problem, target)?;
+    let mut program = pass.program(unaligned.scratch, target)?;
+    if let Some(bias) = problem.op.tensor(Arg::DIFF_BIAS) {
+        crate::ops::conv::bias_gradient(&mut program, problem, diff_dst, bias)?;
+    }
+    program.unaligned = Some(Box::new(unaligned));
+    Ok(program)
+}
+
+impl Pass<'_> {
+    fn is_pointwise(&self) -> bool {
+        let z = &self.z;
+        z.k == [1; 3] && z.s == [1; 3] && z.pl == [0; 3] && self.sizes[0] == self.sizes[1]
+    }
+
+    fn deep(&self) -> bool {
+        self.sizes[0][0] > 1 || self.sizes[1][0] > 1 || self.z.k[0] > 1
+    }
+
+    fn program(&self, scratch: usize, target: &CudaTarget) -> Result<Program, Skip> {
+        let (small, large, z) = (self.small.1, self.large.1, &self.z);
+        let names = [small, large].map(|t| operand(t.dtype, self.problem.attr.fpmath.mode));
+        let ([Some(ta), Some(tb)], Some(tc)) = (names, result(self.gradient.dtype)) else { return Err(self.types()) };
+        if ta != tb || small.dtype.bits() != 16 {
+            return Err(self.types());
+        }
+        if z.g != 1 || self.gradient.dims().len() != small.dims().len() || [small, large, self.gradient].iter().any(|t| t.is_empty()) {
+            return Err(Skip::Shape("groups, or no elements"));
+        }
+        if !Tail::of(self.problem, Arg::DIFF_WEIGHTS, self.gradient).is_plain() {
+            return Err(Skip::Attr("scales of gradients".into()));
+        }
+        let (rows, channels) = (small.dims()[1], large.dims()[1]);
+        let taps: i64 = z.k.iter().product();
+        let pixels = small.dims()[0] * self.sizes[0].iter().product::<i64>();
+        self.is_readable([rows, channels])?;
+        let columns = taps * channels;
+        if [rows, columns, pixels].iter().any(|&n| n > i64::from(i32::MAX) / 2) {
+            return Err(Skip::Shape("very large tensors"));
+        }
+        let g = shape::gradient([rows, columns, pixels], &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let mut program = Program { scratch, ..Program::default() };
+        let (to, copied) = self.destination(&mut program)?;
+        if g.parts == 1 {
+            program.launches.push(self.product(&g, [rows, columns, pixels], [ta, tb, tc], to, target)?);
+        } else {
+            let bytes = rows.checked_mul(columns).and_then(|n| n.checked_mul(4 * g.parts)).and_then(|b| usize::try_from(b).ok());
+            let at = bytes.and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
+            program.launches.push(self.product(&g, [rows, columns, pixels], [ta, tb, "T_F32"], MapPlace::Scratch(at), target)?);
+            program.launches.push(self.add(g.parts, [rows, columns], tc, (at, to))?);
+        }
+        program.launches.extend(copied);
+        Ok(program)
+    }
+
+    fn types(&self) -> Skip {
+        Skip::DataType(format!("{}:{}:{}", self.small.1.dtype, self.large.1.dtype, self.gradient.dtype))
+    }
+
+    /// Whether TMA reads both tensors.
+    fn is_readable(&self, [rows, channels]: [i64; 2]) -> Result<(), Skip> {
+        let (small, large, z) = (self.small.1, self.large.1, &self.z);
+        let whole = |v: i64| v * 2 % 16 == 0;
+        let (s, l) = (plain(small)?, plain(large)?);
+        let step = pixel_step(small, s, 0);
+        let spaced = |t: &Tensor, d: usize, stride: i64| d == 1 || t.dims()[d] == 1 || whole(stride) && stride > 0;
+        let apart = || Skip::Layout("channels that are not next to each other, or pixels that are not 16-byte aligned".into());
+        let close = s.strides[1] == 1 && l.strides[1] == 1 && whole(s.offset) && whole(l.offset) && whole(rows) && whole(channels);
+        if !close || !step.is_some_and(whole) || !l.strides.iter().enumerate().all(|(d, &st)| spaced(large, d, st)) {
+            return Err(apart());
+        }
+        if self.is_pointwise() {
+            return if pixel_step(large, l, 0).is_some_and(whole) { Ok(()) } else { Err(apart()) };
+        }
+        if channels % DEPTH != 0 {
+            return Err(Skip::Shape("channels that are no multiple of 64"));
+        }
+        let reach = std::array::from_fn(|d| (z.k[d] - 1) * z.d[d]);
+        if !is_in_reach([z.pl.map(|p| -p), self.sizes[0], z.s, reach, self.sizes[1]], self.deep()) {
+            return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
+        }
+        Ok(())
+    }
+
+    /// Where the gradient goes by rows, taps and channels: where it lies so, there; else to scratch, from where the launches copy it.
+    fn destination(&self, program: &mut Program) -> Result<(MapPlace, Vec<Launch>), Skip> {
+        let (t, n) = (self.gradient, self.gradient.dims().len());
+        let (outer, inner) = if self.rows_first { ('a', 'b') } else { ('b', 'a') };
+        let tag: String = std::iter::once(outer).chain((2..n).map(|d| (b'a' + d as u8) as char)).chain([inner]).collect();
+        let wanted = Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)?;
+        if t.layout == wanted {
+            return Ok((MapPlace::Arg(Arg::DIFF_WEIGHTS, 0), Vec::new()));
+        }
+        let kept = Tensor { dtype: t.dtype, layout: wanted };
+        let at = program.book(kept.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &t.layout);
+        map.written(&View::of("dst", Arg::DIFF_WEIGHTS, t))?;
+        map.emit.view(&View { place: Place::Scratch(at), ..View::of("src", Arg::DIFF_WEIGHTS, &kept) })?;
+        map.element.push_str("    store_code<dst_type>(a.dst_data, dst_at(a, p), src_code(a, src_at(a, p)));\n");
+        Ok((MapPlace::Scratch(at), vec![map.launch()]))
+    }
+
+    fn product(
+        &self,
+        g: &Gradient,
+        [rows, columns, pixels]: [i64; 3],
+        types: [&str; 3],
+        to: MapPlace,
+        target: &CudaTarget,
+    ) -> Result<Launch, Skip> {
+        let (z, pointwise, deep) = (&self.z, self.is_pointwise(), self.deep());
+        let kind = if types[2] == "T_F32" { MapKind::Single } else { MapKind::of(self.gradient.dtype) };
+        let size = if kind == MapKind::Single { 4 } else { (self.gradient.dtype.bits() / 8) as i64 };
+        let r = Request {
+            m: rows,
+            n: columns,
+            k: pixels,
+            batch: g.parts,
+            bytes: 2,
+            result_bytes: size,
+            a_mn: true,
+            b_mn: true,
+            swapped: false,
+            promote: false,
+            aligned: columns * size % 16 == 0,
+            window: true,
+            undivided: true,
+            scattered: false,
+        };
+        let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };
+        let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
+        tile_options(&mut emit, types, &r, &choice);
+        let (down, across, stages) = (ceil(rows, g.shape.m), ceil(columns, g.shape.n), ceil(ceil(pixels, DEPTH), g.parts));
+        let mut ints;
+        if pointwise {
+            ints = vec![rows, columns, stages, g.parts, down, across, g.parts, GROUP, 1, 1, 1, 1];
+        } else {
+            emit.option("SPATIAL", if deep { 3 } else { 2 });
+            ints = vec![rows, columns, stages, self.large.1.dims()[1] / DEPTH];
+            for v in [z.k, z.d, self.sizes[0], z.s, z.pl.map(|p| -p)] {
+                ints.extend(inner_first(v));
+            }
+            ints.extend([down, across, g.parts, GROUP]);
+        }
+        let mut words = pairs(&ints);
+        words.push(match to {
+            MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+            MapPlace::Scratch(at) => Word::Scratch(at),
+        });
+        words.extend([columns, 1, rows * columns].map(|v| Word::Value(v as u64)));
+        let mut launch = emit.epilogue_of(if pointwise { "gemm_sm90" } else { "conv_weights_sm90" }, words);
+        let right = if pointwise {
+            pixels_map(self.large, pixels)?
+        } else {
+            let [size, sizes] = self.sizes;
+            walked(self.large, &Visits { sizes, size, stride: z.s, lower: z.pl.map(|p| -p), deep }, [DEPTH, DEPTH])
+        };
+        let strides = [(columns * size) as u64, (rows * columns * size) as u64];
+        let out = TensorMap::boxes(to, kind, &[columns as u64, rows as u64, g.parts as u64], &strides, &[(128 / size) as u32, 64, 1]);
+        launch.maps = vec![pixels_map(self.small, pixels)?, right, out];
+        launch_shape(&mut launch, &r, &choice, target);
+        Ok(launch)
+    }
+
+    /// The launch that adds the parts.
+    fn add(&self, parts: i64, [rows, columns]: [i64; 2], name: &str, (from, to): (usize, MapPlace)) -> Result<Launch, Skip> {
+        let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
+        emit.option("C_TYPE", name);
+        let mut words = vec![Word::Scratch(from)];
+        words.extend(pairs(&[parts, rows, columns, 0]));
+        words.push(match to {
+            MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+            MapPlace::Scratch(at) => Word::Scratch(at),
+        });
+        words.extend([columns, 1].map(|v| Word::Value(v as u64)));
+        let mut launch = emit.epilogue_of("reduce_parts", words);
+        launch.grid = [ceil(rows * columns, 128) as u32, 1, 1];
+        launch.overlaps = true;
+        Ok(launch)
+    }
+}
+
+/// The map of a tensor as pixels by channels, 64 of both at a time.
+fn pixels_map((arg, t): (Arg, &Tensor), pixels: i64) -> Result<TensorMap, Skip> {
+    let b = plain(t)?;
+    let step = pixel_step(t, b, 0).ok_or(OVERFLOW)?;
+    let strides = [(step * 2) as u64, (step * pixels * 2) as u64];
+    let dims = [t.dims()[1] as u64, pixels as u64, 1];
+    let place = MapPlace::Arg(arg, (b.offset * 2) as u64);
+    Ok(TensorMap::boxes(place, MapKind::of(t.dtype), &dims, &strides, &[DEPTH as u32, DEPTH as u32, 1]))
+}

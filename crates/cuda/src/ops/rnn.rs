@@ -1,0 +1,486 @@
+//! Recurrent networks forward, of floats: the products of all inputs of a layer at once, then step by step a product of the state and a pointwise launch.
+//!
+//! A step's launches are made once a layer and direction, over stand-ins for what changes from step to step ([`Mark`]), which are moved to their places.
+
+use super::map::Map;
+use super::reductions::aligned;
+use super::{gemm, matmul};
+use crate::CudaTarget;
+use crate::emit::{Place, Real, View};
+use crate::program::{MapPlace, Program, Word};
+use crate::row::Lower;
+use oxidnn_expr::eltwise;
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{EltwiseAlg, Matmul, Rnn, RnnActivation, RnnCell, RnnDirection, RnnSizes};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, RnnQuant, Tensor};
+
+const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
+
+/// Stands for the sums of a step's inputs, its state before and after, its rows of the workspace and of the attention.
+struct Mark;
+
+impl Mark {
+    const GATES: Arg = Arg(30_001);
+    const BEFORE: Arg = Arg(30_002);
+    const AFTER: Arg = Arg(30_003);
+    const KEPT: Arg = Arg(30_004);
+    const ATTENTION: Arg = Arg(30_005);
+}
+
+/// Some of the weights that are passed as `arg`.
+struct Weights {
+    arg: Arg,
+    matrix: Tensor,
+}
+
+/// A network in the making.
+struct Net<'a> {
+    op: &'a Rnn,
+    z: RnnSizes,
+    /// The type of states.
+    state: DataType,
+    /// The rows that make products, best first.
+    rows: &'a [Lower],
+    target: &'a CudaTarget,
+}
+
+/// A layer of a direction.
+#[derive(Clone, Copy)]
+struct Stack {
+    l: i64,
+    d: i64,
+}
+
+/// Buffers of all steps in the scratch.
+struct Buffers {
+    gates: usize,
+    recurrent: usize,
+    candidate: usize,
+    reset: usize,
+    cell: usize,
+    first: usize,
+    /// The states of all steps, by direction, of a layer and the one below.
+    sequences: [usize; 2],
+}
+
+/// Forward passes.
+pub(crate) fn forward(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but recurrent networks")) };
+    if !op.prop.is_forward() {
+        return Err(Skip::Op("gradients of recurrent networks"));
+    }
+    let z = op.sizes().ok_or(OVERFLOW)?;
+    let state = op.src_layer.dtype;
+    let alike = [op.weights_layer.dtype, op.weights_iter.dtype].iter().all(|&t| t == state);
+    if !alike || !matches!(state, DataType::F32 | DataType::Bf16 | DataType::F16) {
+        return Err(Skip::DataType(format!("{} by {}", state, op.weights_layer.dtype)));
+    }
+    if problem.attr.rnn != RnnQuant::default() || crate::row::has_runtime(problem) {
+        return Err(Skip::Attr("quantised or linear cells, or sizes that an execution gives".into()));
+    }
+    let sizes = [z.layers, z.directions, z.time, z.batch, z.slc, z.sic, z.dhc, z.dic];
+    if sizes.iter().any(|&n| n < 1) || z.dic > z.gates * z.dhc || z.layers > 1 && z.slc != z.dic || z.time > 1 && z.sic != z.dic {
+        return Err(Skip::Shape("no elements, or layers of different widths"));
+    }
+    aligned(|vectors| {
+        let fast: &[Lower] = &[gemm::matmul_rows, gemm::matmul, gemm::matmul_mma, matmul::matmul];
+        let rows = if vectors { fast } else { &fast[3..] };
+        Net { op, z, state, rows, target }.program()
+    })
+}
+
+/// A matrix of `dims` with these strides, so many elements into its memory.
+fn matrix(dtype: DataType, dims: [i64; 2], strides: [i64; 2], offset: i64) -> Result<Tensor, Skip> {
+    let mut t = Tensor::plain(dims, dtype).map_err(|_| OVERFLOW)?;
+    let b = t.layout.blocking_mut().ok_or(OVERFLOW)?;
+    (b.strides, b.offset) = (strides.into(), offset);
+    Ok(t)
+}
+
+fn bytes(dtype: DataType, elements: i64) -> Result<usize, Skip> {
+    usize::try_from(elements).ok().and_then(|n| n.checked_mul(dtype.bits() / 8)).ok_or(OVERFLOW)
+}
+
+impl Net<'_> {
+    fn is_lbr(&self) -> bool {
+        matches!(self.op.cell, RnnCell::LbrGru | RnnCell::LbrAugru)
+    }
+
+    fn is_gru(&self) -> bool {
+        matches!(self.op.cell, RnnCell::Gru | RnnCell::Augru)
+    }
+
+    fn book(&self, program: &mut Program, dtype: DataType, elements: i64) -> Result<usize, Skip> {
+        program.book(bytes(dtype, elements)?).ok_or(OVERFLOW)
+    }
+
+    fn program(&self) -> Result<Program, Skip> {
+        let z = &self.z;
+        let mut all = Program::default();
+        let sequence = z.directions * z.time * z.batch * z.dic;
+        let b = Buffers {
+            gates: self.book(&mut all, DataType::F32, z.time * z.batch * z.gates * z.dhc)?,
+            recurrent: self.book(&mut all, DataType::F32, z.batch * z.gates * z.dhc)?,
+            candidate: self.book(&mut all, DataType::F32, z.batch * z.dhc)?,
+            reset: self.book(&mut all, self.state, z.batch * z.dhc)?,
+            cell: self.book(&mut all, DataType::F32, z.batch * z.dhc)?,
+            first: self.book(&mut all, self.state, z.batch * z.sic)?,
+            sequences: [self.book(&mut all, self.state, sequence)?, self.book(&mut all, self.state, sequence)?],
+        };
+        let input = self.input(&mut all)?;
+        for l in 0..z.layers {
+            for d in 0..z.directions {
+                self.layer(&mut all, &b, Stack { l, d }, input)?;
+            }
+        }
+        self.result(&mut all, &b)?;
+        Ok(all)
+    }
+
+    /// Where the source lies row by row: where it is given so, there; else in a copy.
+    fn input(&self, all: &mut Program) -> Result<MapPlace, Skip> {
+        let src = &self.op.src_layer;
+        let plain = Tensor::plain(*src.dims(), src.dtype).map_err(|_| OVERFLOW)?;
+        if plain.layout == src.layout {
+            return Ok(MapPlace::Arg(Arg::SRC, 0));
+        }
+        let at = all.book(plain.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &plain.layout);
+        map.written(&View { place: Place::Scratch(at), ..View::of("to", Arg::SRC, &plain) })?;
+        map.emit.view(&View::of("src", Arg::SRC, src))?;
+        map.element.push_str("    store_code<to_type>(a.to_data, to_at(a, p), src_code(a, src_at(a, p)));\n");
+        all.launches.push(map.launch());
+        Ok(MapPlace::Scratch(at))
+    }
+
+    /// The place of the state of direction `d` at time `t`.
+    fn state_at(&self, b: &Buffers, s: Stack, t: i64) -> Result<usize, Skip> {
+        let z = &self.z;
+        Ok(b.sequences[(s.l % 2) as usize] + bytes(self.state, ((s.d * z.time + t) * z.batch) * z.dic)?)
+    }
+
+    /// The time of a step.
+    fn time(&self, d: i64, step: i64) -> i64 {
+        let back = d == 1 || self.op.direction == RnnDirection::Right2Left;
+        if back { self.z.time - 1 - step } else { step }
+    }
+
+    /// The weights of some gates as a matrix of inputs by columns.
+    fn weights(&self, t: &Tensor, s: Stack, [first, gates]: [i64; 2]) -> Result<Tensor, Skip> {
+        let b = gemm::plain(t)?;
+        let (dims, st) = (t.dims(), &b.strides);
+        if gates > 1 && st[3] != dims[4] * st[4] {
+            return Err(Skip::Layout("gates of weights that are not evenly spaced".into()));
+        }
+        matrix(t.dtype, [dims[2], gates * dims[4]], [st[2], st[4]], b.offset + s.l * st[0] + s.d * st[1] + first * st[3])
+    }
+
+    /// The launches of a product from `from` by weights, passed as `arg`, to the scratch at `to`.
+    fn product(&self, all: &mut Program, [rows, k]: [i64; 2], from: MapPlace, weights: Weights, to: usize) -> Result<Program, Skip> {
+        let Weights { arg, matrix: weights } = weights;
+        let columns = weights.dims()[1];
+        let (src, dst) = (matrix(self.state, [rows, k], [k, 1], 0)?, matrix(DataType::F32, [rows, columns], [columns, 1], 0)?);
+        let problem = Problem::new(Matmul { src, weights, bias: None, dst }, Attr::default()).map_err(|_| OVERFLOW)?;
+        let mut last = OVERFLOW;
+        for row in self.rows {
+            match row(&problem, self.target) {
+                Ok(program) => {
+                    let program = program.shifted(all.scratch);
+                    all.scratch = program.scratch;
+                    return Ok(program
+                        .moved(Arg::DST, MapPlace::Scratch(to))
+                        .moved(Arg::WEIGHTS, MapPlace::Arg(arg, 0))
+                        .moved(Arg::SRC, from));
+                }
+                Err(why) => last = why,
+            }
+        }
+        Err(last)
+    }
+
+    /// All steps of a layer in one direction.
+    fn layer(&self, all: &mut Program, b: &Buffers, s: Stack, input: MapPlace) -> Result<(), Skip> {
+        let (op, z) = (self.op, &self.z);
+        let from = if s.l == 0 { input } else { MapPlace::Scratch(self.state_at(b, Stack { l: s.l - 1, ..s }, 0)?) };
+        let weights = Weights { arg: Arg::WEIGHTS, matrix: self.weights(&op.weights_layer, s, [0, z.gates])? };
+        let inputs = self.product(all, [z.time * z.batch, z.slc], from, weights, b.gates)?;
+        all.launches.extend(inputs.launches);
+        self.first_states(all, b, s)?;
+        let step = self.step(all, b, s)?;
+        let row = op.workspace_row().unwrap_or(0) * 4 * z.batch;
+        for i in 0..z.time {
+            let t = self.time(s.d, i);
+            let before = if i == 0 { b.first } else { self.state_at(b, s, self.time(s.d, i - 1))? };
+            let attention = match &op.attention {
+                Some(a) => bytes(a.dtype, t * gemm::plain(a)?.strides[0])? as u64,
+                None => 0,
+            };
+            let kept = ((s.l * z.directions + s.d) * z.time + t) * row;
+            let here = step
+                .clone()
+                .moved(Mark::GATES, MapPlace::Scratch(b.gates + bytes(DataType::F32, t * z.batch * z.gates * z.dhc)?))
+                .moved(Mark::BEFORE, MapPlace::Scratch(before))
+                .moved(Mark::AFTER, MapPlace::Scratch(self.state_at(b, s, t)?))
+                .moved(Mark::ATTENTION, MapPlace::Arg(Arg::SRC_3, attention))
+                .moved(Mark::KEPT, MapPlace::Arg(Arg::WORKSPACE, kept as u64));
+            all.launches.extend(here.launches);
+        }
+        self.last_states(all, b, s)
+    }
+
+    /// The states that the first step begins from.
+    fn first_states(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<(), Skip> {
+        let z = &self.z;
+        for (at, dtype, channels, given, arg) in
+            [(b.first, self.state, z.sic, &self.op.src_iter, Arg::SRC_1), (b.cell, DataType::F32, z.dhc, &self.op.src_iter_c, Arg::SRC_2)]
+        {
+            let own = Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW)?;
+            let mut map = Map::over(Real::Single, &own.layout);
+            map.written(&View { place: Place::Scratch(at), ..View::of("to", arg, &own) })?;
+            let value = match given {
+                Some(t) => {
+                    map.emit.view(&View::of("given", arg, t))?;
+                    map.emit.numbers("stack", &[s.l, s.d]);
+                    map.element.push_str("    const index q[] = {(index)a.stack[0], (index)a.stack[1], p[0], p[1]};\n");
+                    "given(a, q)"
+                }
+                None => "(real)0",
+            };
+            map.element += &format!("    to_store(a, to_at(a, p), {value});\n");
+            all.launches.push(map.launch());
+        }
+        Ok(())
+    }
+
+    /// The states that the last step leaves, where they are asked for.
+    fn last_states(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<(), Skip> {
+        let z = &self.z;
+        let last = self.state_at(b, s, self.time(s.d, z.time - 1))?;
+        for (at, dtype, channels, wanted, arg) in
+            [(last, self.state, z.dic, &self.op.dst_iter, Arg::DST_1), (b.cell, DataType::F32, z.dhc, &self.op.dst_iter_c, Arg::DST_2)]
+        {
+            let Some(t) = wanted else { continue };
+            let own = Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW)?;
+            let mut map = Map::over(Real::Single, &own.layout);
+            map.emit.view(&View { place: Place::Scratch(at), ..View::of("from", arg, &own) })?;
+            map.emit.view(&View::of("given", arg, t))?;
+            map.emit.numbers("stack", &[s.l, s.d]);
+            map.element.push_str(
+                "    const index q[] = {(index)a.stack[0], (index)a.stack[1], p[0], p[1]};\n    given_store(a, given_at(a, q), from(a, p));\n",
+            );
+            all.launches.push(map.launch());
+            if s.l + 1 == z.layers && s.d + 1 == z.directions {
+                super::zero::padding(all, arg, t)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The destination of the last layer's states.
+    fn result(&self, all: &mut Program, b: &Buffers) -> Result<(), Skip> {
+        let (z, dst) = (&self.z, &self.op.dst_layer);
+        let own = Tensor::plain([z.directions, z.time, z.batch, z.dic], self.state).map_err(|_| OVERFLOW)?;
+        let at = b.sequences[((z.layers - 1) % 2) as usize];
+        let mut map = Map::over(Real::Single, &dst.layout);
+        map.written(&View::of("dst", Arg::DST, dst))?;
+        map.emit.view(&View { place: Place::Scratch(at), ..View::of("from", Arg::DST, &own) })?;
+        map.emit.sizes("width", &[z.dic]);
+        let value = if self.op.direction == RnnDirection::BidirectionalSum {
+            "    const index q[] = {0, p[0], p[1], p[2]}, r[] = {1, p[0], p[1], p[2]};\n    const real v = from(a, q) + from(a, r);\n"
+        } else {
+            "    index d = p[2];\n    const index c = split(a.width[0], d), q[] = {d, p[0], p[1], c};\n    const real v = from(a, q);\n"
+        };
+        map.element = format!("{value}    dst_store(a, dst_at(a, p), v);\n");
+        all.launches.push(map.launch());
+        Ok(())
+    }
+
+    /// The launches of a step, over the stand-ins.
+    fn step(&self, all: &mut Program, b: &Buffers, s: Stack) -> Result<Program, Skip> {
+        let (op, z) = (self.op, &self.z);
+        let before = MapPlace::Arg(Mark::BEFORE, 0);
+        let recurrent = |gates| self.weights(&op.weights_iter, s, gates).map(|matrix| Weights { arg: Arg::WEIGHTS_1, matrix });
+        let shape = [z.batch, z.sic];
+        let mut program = Program::default();
+        if self.is_gru() {
+            program.launches.extend(self.product(all, shape, before, recurrent([0, 2])?, b.recurrent)?.launches);
+            program.launches.push(self.pointwise(b, s, self.reset_code(), 2)?);
+            let reset = MapPlace::Scratch(b.reset);
+            let product = self.product(all, [z.batch, z.dhc], reset, recurrent([2, 1])?, b.candidate)?;
+            program.launches.extend(product.launches);
+        } else {
+            program.launches.extend(self.product(all, shape, before, recurrent([0, z.gates])?, b.recurrent)?.launches);
+        }
+        program.launches.push(self.pointwise(b, s, self.cell_code(), if self.is_gru() { 2 } else { z.gates })?);
+        if let Some(p) = &op.weights_projection {
+            let bl = gemm::plain(p)?;
+            let offset = bl.offset + s.l * bl.strides[0] + s.d * bl.strides[1];
+            let weights = matrix(p.dtype, [z.dhc, z.dic], [bl.strides[2], bl.strides[3]], offset)?;
+            let product = self.product(
+                all,
+                [z.batch, z.dhc],
+                MapPlace::Scratch(b.reset),
+                Weights { arg: Arg::WEIGHTS_3, matrix: weights },
+                b.recurrent,
+            )?;
+            program.launches.extend(product.launches);
+            program.launches.push(self.projected(b)?);
+        }
+        Ok(program)
+    }
+
+    /// The state that a projection gives, from its sums.
+    fn projected(&self, b: &Buffers) -> Result<crate::program::Launch, Skip> {
+        let z = &self.z;
+        let sums = Tensor::plain([z.batch, z.dic], DataType::F32).map_err(|_| OVERFLOW)?;
+        let after = Tensor::plain([z.batch, z.dic], self.state).map_err(|_| OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &after.layout);
+        map.written(&View::of("after", Mark::AFTER, &after))?;
+        map.emit.view(&View { place: Place::Scratch(b.recurrent), ..View::of("sums", Arg::DST, &sums) })?;
+        map.element.push_str("    after_store(a, after_at(a, p), sums(a, p));\n");
+        if self.op.workspace.is_some() {
+            self.keeper(&mut map);
+            map.element += &format!("    kept(a, p[0])[{} + p[1]] = after(a, p);\n", z.gates * z.dhc);
+        }
+        Ok(map.launch())
+    }
+
+    /// Declares the rows of the workspace.
+    fn keeper(&self, map: &mut Map<'_>) {
+        map.emit.word("float* workspace", Word::Address { arg: Mark::KEPT, buffer: 0 });
+        map.emit.number("workspace_row", self.op.workspace_row().unwrap_or(0));
+        map.emit.code("DEVICE float* kept(const Args& a, index n) { return a.workspace + (i64)n * a.workspace_row; }\n");
+    }
+
+    /// A launch over samples and channels of a cell.
+    fn pointwise(&self, b: &Buffers, s: Stack, code: String, recurrent: i64) -> Result<crate::program::Launch, Skip> {
+        let (op, z) = (self.op, &self.z);
+        let f32_of = |dims: [i64; 3]| Tensor::plain(dims, DataType::F32).map_err(|_| OVERFLOW);
+        let own = |dtype, channels| Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW);
+        let gates = f32_of([z.batch, z.gates, z.dhc])?;
+        let sums = f32_of([z.batch, recurrent, z.dhc])?;
+        let (cells, states, before) = (own(DataType::F32, z.dhc)?, own(self.state, z.dhc)?, own(self.state, z.sic)?);
+        let mut map = Map::over(Real::Single, &cells.layout);
+        let scratch = |name, at, t| View { place: Place::Scratch(at), ..View::of(name, Arg::DST, t) };
+        map.emit.view(&View::of("gates", Mark::GATES, &gates))?;
+        map.emit.view(&scratch("recurrent", b.recurrent, &sums))?;
+        map.emit.view(&scratch("candidate", b.candidate, &cells))?;
+        map.emit.view(&scratch("cell", b.cell, &cells))?;
+        map.emit.view(&scratch("reset_state", b.reset, &states))?;
+        map.emit.view(&View::of("before", Mark::BEFORE, &before))?;
+        let after =
+            if op.weights_projection.is_some() { scratch("after", b.reset, &states) } else { View::of("after", Mark::AFTER, &states) };
+        map.emit.view(&after)?;
+        map.emit.numbers("stack", &[s.l, s.d]);
+        match &op.bias {
+            Some(t) => {
+                map.emit.view(&View::of("bias", Arg::BIAS, t))?;
+                map.emit.code(
+                    "DEVICE real bias_of(const Args& a, index g, index c) {\n    const index q[] = {(index)a.stack[0], (index)a.stack[1], g, c};\n    return bias(a, q);\n}\n",
+                );
+            }
+            None => map.emit.code("DEVICE real bias_of(const Args&, index, index) { return 0; }\n"),
+        }
+        match &op.weights_peephole {
+            Some(t) => {
+                map.emit.view(&View::of("peephole", Arg::WEIGHTS_2, t))?;
+                map.emit.code(
+                    "DEVICE real peephole_of(const Args& a, index g, index c) {\n    const index q[] = {(index)a.stack[0], (index)a.stack[1], g, c};\n    return peephole(a, q);\n}\n",
+                );
+            }
+            None => map.emit.code("DEVICE real peephole_of(const Args&, index, index) { return 0; }\n"),
+        }
+        let activation = match (op.cell, op.activation) {
+            (RnnCell::Vanilla, RnnActivation::Relu) => EltwiseAlg::Relu,
+            (RnnCell::Vanilla, RnnActivation::Logistic) => EltwiseAlg::Logistic,
+            _ => EltwiseAlg::Tanh,
+        };
+        map.emit.formula("logistic", 1, |x| eltwise::forward(EltwiseAlg::Logistic, 0.0, 0.0, x[0]));
+        map.emit.formula("activation", 1, |x| eltwise::forward(activation, op.alpha.get(), 0.0, x[0]));
+        let cell_type = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
+        map.emit.code(&format!("typedef {} cell_state;\n", crate::emit::type_name(cell_type)));
+        let attention = op.attention.as_ref().filter(|_| op.cell.is_augru());
+        let attention =
+            attention.map(|t| gemm::plain(t).and_then(|b| matrix(t.dtype, [z.batch, 1], [b.strides[1], 0], b.offset))).transpose()?;
+        match &attention {
+            Some(t) => {
+                map.emit.view(&View::of("attention", Mark::ATTENTION, t))?;
+                map.emit.code(
+                    "DEVICE real attention_of(const Args& a, index n) {\n    const index q[] = {n, 0};\n    return attention(a, q);\n}\n",
+                );
+            }
+            None => map.emit.code("DEVICE real attention_of(const Args&, index) { return 0; }\n"),
+        }
+        if op.workspace.is_some() {
+            self.keeper(&mut map);
+        }
+        map.element = format!(
+            "    const index n = p[0], c = p[1];\n    auto at = [&](index g) {{ const index q[] = {{n, g, c}}; return gates_at(a, q); }};\n    \
+             auto input = [&](index g) -> real {{ return gates_load(a, at(g)) + bias_of(a, g, c); }};\n    \
+             auto state = [&](index g) -> real {{ const index q[] = {{n, g, c}}; return recurrent(a, q); }};\n{code}"
+        );
+        Ok(map.launch())
+    }
+
+    /// Update and reset of a GRU, which take the places of their sums, and the state that is reset.
+    fn reset_code(&self) -> String {
+        "    const real update = logistic(input(0) + state(0)), reset = logistic(input(1) + state(1));\n    gates_store(a, at(0), update);\n    \
+         gates_store(a, at(1), reset);\n    reset_state_store(a, reset_state_at(a, p), reset * before(a, p));\n"
+            .into()
+    }
+
+    /// What ends a step.
+    fn cell_code(&self) -> String {
+        let (op, z) = (self.op, &self.z);
+        let attention = |code: &str| format!("    const real keep = (real)1 - attention_of(a, n);\n{code}");
+        let (code, values): (String, &[&str]) = match op.cell {
+            RnnCell::Vanilla => (
+                "    const real sum = input(0) + state(0);\n    after_store(a, after_at(a, p), activation(sum));\n".into(),
+                &["sum"],
+            ),
+            RnnCell::Lstm => (
+                "    const i64 own = cell_at(a, p);\n    const real old = cell_load(a, own);\n    \
+                 const real in = logistic(input(0) + state(0) + peephole_of(a, 0, c) * old), forget = logistic(input(1) + state(1) + peephole_of(a, 1, c) * old);\n    \
+                 const real fresh = activation(input(2) + state(2));\n    const real now = cell_state::decode(cell_state::encode(forget * old + in * fresh));\n    \
+                 const real out = logistic(input(3) + state(3) + peephole_of(a, 2, c) * now);\n    cell_store(a, own, now);\n    \
+                 after_store(a, after_at(a, p), out * activation(now));\n"
+                    .into(),
+                &["in", "forget", "fresh", "out"],
+            ),
+            RnnCell::Gru | RnnCell::Augru => (
+                attention(
+                    "    const real update = gates_load(a, at(0)), reset = gates_load(a, at(1)), fresh = activation(input(2) + candidate(a, p));\n    \
+                     after_store(a, after_at(a, p), keep * update * before(a, p) + ((real)1 - keep * update) * fresh);\n",
+                ),
+                &["update", "reset", "fresh"],
+            ),
+            RnnCell::LbrGru | RnnCell::LbrAugru => (
+                attention(
+                    "    const real update = logistic(input(0) + state(0)), reset = logistic(input(1) + state(1));\n    \
+                     const real extra = state(2) + bias_of(a, 3, c), fresh = activation(input(2) + reset * extra);\n    \
+                     after_store(a, after_at(a, p), keep * update * before(a, p) + ((real)1 - keep * update) * fresh);\n",
+                ),
+                &["update", "reset", "fresh"],
+            ),
+        };
+        if op.workspace.is_none() {
+            return code;
+        }
+        let gates: String = values.iter().enumerate().map(|(g, v)| format!("    row[{} + c] = {v};\n", g as i64 * z.dhc)).collect();
+        let (mut field, mut rest) = (z.gates * z.dhc, String::new());
+        if op.weights_projection.is_none() {
+            rest += &format!("    row[{field} + c] = after(a, p);\n");
+        }
+        field += z.dic;
+        if op.cell == RnnCell::Lstm {
+            rest += &format!("    row[{field} + c] = now;\n");
+            field += z.dhc;
+        }
+        if self.is_lbr() {
+            rest += &format!("    row[{field} + c] = extra;\n");
+        } else if op.weights_projection.is_some() {
+            rest += &format!("    row[{field} + c] = after(a, p);\n");
+        }
+        format!("{code}    float* row = kept(a, n);\n{gates}{rest}")
+    }
+}

@@ -1,0 +1,169 @@
+//! `transpose`: reorders that only move elements, contiguous along another loop before than afterwards; and convolutions of pixels next to each other, between
+//! two of these.
+
+use super::map::flattened;
+use super::{conv, gemm};
+use crate::CudaTarget;
+use crate::emit::{Emitter, Real};
+use crate::program::{MapPlace, Program, Word};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Attr, Layout, Op, PostOp, Problem, Prop, Tensor};
+
+/// Rows and columns of a tile, and the least of both for which tiles are worth it.
+const TILE: i64 = 64;
+const LEAST: i64 = 4;
+
+/// Reorders between dense layouts of the same type, without scales and post-ops.
+pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Reorder(whole) = &problem.op else { return Err(Skip::Op("anything but reorders")) };
+    let compensated = whole.dst.blocking().is_some_and(|b| b.compensation.is_some());
+    if problem.attr != (Attr { scratchpad: problem.attr.scratchpad, ..Attr::default() })
+        || whole.src.dtype != whole.dst.dtype
+        || compensated
+    {
+        return Err(Skip::Attr("that change numbers".into()));
+    }
+    let unit = match whole.src.dtype.bits() {
+        8 => "u8",
+        16 => "u16",
+        32 => "u32",
+        64 => "u64",
+        _ => return Err(Skip::DataType(whole.src.dtype.to_string())),
+    };
+    let flat = flattened(problem, Arg::DST).ok_or_else(|| Skip::Layout("without common loops".into()))?;
+    let Op::Reorder(op) = &flat.op else { return Err(Skip::Op("anything but reorders")) };
+    let (Some(src), Some(dst)) = (op.src.blocking(), op.dst.blocking()) else { return Err(Skip::Layout("without strides".into())) };
+    let (dims, n) = (op.dst.dims(), op.dst.dims().len());
+    let (Some(row), Some(column)) = (n.checked_sub(1), (0..n).find(|&d| src.strides[d] == 1 && dims[d] > 1)) else {
+        return Err(Skip::Layout("that is contiguous nowhere".into()));
+    };
+    if row == column || dst.strides[row] != 1 || dims[row] < LEAST || dims[column] < LEAST {
+        return Err(Skip::Layout("that stays contiguous along its loop, or has short ones".into()));
+    }
+    let lanes = 128 / whole.src.dtype.bits() as i64;
+    let others: Vec<usize> = (0..n).filter(|&d| d != row && d != column).collect();
+    let whole_words = |v: i64| v % lanes == 0;
+    let vectors = [dims[row], dims[column], src.strides[row], dst.strides[column], src.offset, dst.offset].into_iter().all(whole_words)
+        && others.iter().all(|&d| whole_words(src.strides[d]) && whole_words(dst.strides[d]));
+    let mut emit = Emitter::new(Real::Single, dims.volume().unwrap_or(i64::MAX));
+    emit.define("UNIT", unit);
+    emit.define("LANES", lanes);
+    emit.word("void* src_data", Word::Address { arg: Arg::SRC, buffer: 0 });
+    emit.word("void* dst_data", Word::Address { arg: Arg::DST, buffer: 0 });
+    let tiles = |d: usize| dims[d] / TILE + i64::from(dims[d] % TILE != 0);
+    let batches: i64 = others.iter().map(|&d| dims[d]).product();
+    for (name, value) in [
+        ("rows", dims[row]),
+        ("columns", dims[column]),
+        ("src_row", src.strides[row]),
+        ("dst_row", dst.strides[column]),
+        ("src_origin", src.offset),
+        ("dst_origin", dst.offset),
+        ("tiles_r", tiles(row)),
+        ("tiles_c", tiles(column)),
+        ("batches", batches),
+        ("vectors", i64::from(vectors)),
+    ] {
+        emit.number(name, value);
+    }
+    let pick = |f: &dyn Fn(usize) -> i64| others.iter().map(|&d| f(d)).collect::<Vec<_>>();
+    emit.sizes("loop", &pick(&|d| dims[d]));
+    emit.numbers("src_loop", &pick(&|d| src.strides[d]));
+    emit.numbers("dst_loop", &pick(&|d| dst.strides[d]));
+    let steps: String = (0..others.len())
+        .rev()
+        .map(|i| format!("    r = split(a.loop[{i}], b), from += (i64)r * a.src_loop[{i}], to += (i64)r * a.dst_loop[{i}];\n"))
+        .collect();
+    emit.code(&format!("DEVICE void bases(const Args& a, index b, i64& from, i64& to) {{\n    index r;\n{steps}}}\n"));
+    let blocks = (tiles(row) * tiles(column) * batches).clamp(1, 1 << 20) as u32;
+    Ok(Program { launches: vec![emit.launch_blocks("transpose", [blocks, 1, 1])], ..Program::default() })
+}
+
+/// What is passed as `arg`, in another layout in the scratch.
+struct Kept {
+    arg: Arg,
+    tensor: Tensor,
+    at: usize,
+}
+
+/// The launches that copy `tensor`, as it is passed, to or from the same elements in the scratch.
+fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
+    let Kept { arg, tensor: other, at } = kept;
+    let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
+    let op = Reorder { src: src.clone(), dst: dst.clone() };
+    let problem = Problem::new(op, Attr::default()).map_err(|_| Skip::Layout("that is not reordered".into()))?;
+    let program = reorder(&problem, target).or_else(|_| super::pointwise::reorder(&problem, target))?;
+    let (own, inside) = if to_scratch { (Arg::SRC, Arg::DST) } else { (Arg::DST, Arg::SRC) };
+    Ok(program.moved(inside, MapPlace::Scratch(*at)).moved(own, MapPlace::Arg(*arg, 0)))
+}
+
+/// Convolution of tensors whose pixels lie next to each other: by the rows for channels next to each other, between copies.
+pub(crate) fn conv_between(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    gemm::hopper(target)?;
+    if crate::row::has_runtime(problem) || op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
+        return Err(Skip::Shape("groups, or sizes that an execution gives"));
+    }
+    if problem.attr.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. })) {
+        return Err(Skip::Attr("a sum with what is there".into()));
+    }
+    let (src, dst) = match op.prop {
+        Prop::BackwardData => (Arg::DIFF_SRC, Arg::DIFF_DST),
+        Prop::BackwardWeights => (Arg::SRC, Arg::DIFF_DST),
+        _ => (Arg::SRC, Arg::DST),
+    };
+    let apart = |t: &Tensor| t.blocking().is_some_and(|b| b.is_plain() && b.strides[1] != 1 && t.dims()[1] > 1);
+    let moved: Vec<Arg> = [src, dst].into_iter().filter(|&arg| problem.op.tensor(arg).is_some_and(apart)).collect();
+    // A first layer reads any order.
+    let alone: Vec<Arg> = moved.iter().copied().filter(|&arg| arg == Arg::DST).collect();
+    let mut last = Skip::Layout("channels that are next to each other already".into());
+    for (args, rows) in [
+        (&alone, &[gemm::stem::conv as crate::row::Lower][..]),
+        (&moved, &[gemm::pointwise_conv, gemm::stem::conv, gemm::conv, gemm::weights::conv][..]),
+    ] {
+        for row in rows.iter().filter(|_| !args.is_empty()) {
+            match between(problem, args, *row, target) {
+                Ok(program) => return Ok(program),
+                Err(why) => last = why,
+            }
+        }
+    }
+    Err(last)
+}
+
+fn between(problem: &Problem, args: &[Arg], row: crate::row::Lower, target: &CudaTarget) -> Result<Program, Skip> {
+    let overflow = || Skip::Shape("sizes that overflow");
+    let mut inner = problem.clone();
+    let mut kept = Vec::new();
+    let mut all = Program::default();
+    for o in inner.op.operands_mut() {
+        if let Some(&arg) = args.iter().find(|&&arg| arg == o.arg) {
+            let n = o.tensor.dims().len();
+            let tag: String = std::iter::once('a').chain((2..n).map(|d| (b'a' + d as u8) as char)).chain(['b']).collect();
+            o.tensor.layout = Layout::with_tag(*o.tensor.dims(), &tag).map_err(|_| overflow())?;
+            let at = all.book(o.tensor.bytes()).ok_or_else(overflow)?;
+            kept.push(Kept { arg, tensor: o.tensor.clone(), at });
+        }
+    }
+    let mut program = row(&inner, target)?.shifted(all.scratch);
+    let unaligned = conv::conv(problem, target)?;
+    all.scratch = program.scratch.max(unaligned.scratch);
+    let mut after = Vec::new();
+    for kept in &kept {
+        let Kept { arg, at, .. } = *kept;
+        let given = problem.op.tensor(arg).ok_or_else(overflow)?;
+        let written = matches!(arg, Arg::DST | Arg::DIFF_SRC);
+        let copy = copied(given, kept, !written, target)?;
+        if written {
+            after.extend(copy.launches)
+        } else {
+            all.launches.extend(copy.launches)
+        }
+        program = program.moved(arg, MapPlace::Scratch(at));
+    }
+    all.launches.extend(program.launches);
+    all.launches.extend(after);
+    all.unaligned = Some(Box::new(unaligned));
+    Ok(all)
+}

@@ -1,0 +1,134 @@
+//! The kernels on tensor cores, without a GPU: which lines of `tests/gpu/tensor-cores.txt` they take on a described H200, and what the compiler made of them.
+
+mod common;
+
+use oxidnn_cuda::program::{Program, Source};
+use oxidnn_cuda::{CudaTarget, Facts, compile, ops};
+use oxidnn_spec::text::{self, Settings};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Instructions that must be in the code of a file: one word of each list.
+const MEANT: &[(&str, &[&str])] = &[
+    ("gemm_sm90", &["HGMMA QGMMA IGMMA", "UTMALDG"]),
+    ("conv_sm90", &["HGMMA QGMMA IGMMA", "UTMALDG"]),
+    ("conv_weights_sm90", &["HGMMA", "UTMALDG"]),
+    ("conv_window_sm90", &["HGMMA", "UTMALDG", "UTMASTG"]),
+    ("attention_sm90", &["HGMMA", "UTMALDG", "UTMASTG"]),
+    ("gemm_w4_sm90", &["HGMMA", "UTMALDG"]),
+    ("gemm_w4", &["HMMA"]),
+    ("gemm_sm80", &["HMMA IMMA QMMA"]),
+    ("gemv", &["LDG"]),
+    ("reduce_parts", &["LDG"]),
+];
+
+/// Each line with its problem's first plan.
+fn plans(facts: Facts) -> Vec<(String, &'static str, Program)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gpu/tensor-cores.txt");
+    let lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let (target, mut settings, mut all) = (CudaTarget::described(facts), Settings::default(), Vec::new());
+    for line in lines.lines() {
+        for case in text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}")) {
+            let mut refused = String::new();
+            for row in ops::rows(&case.problem.op) {
+                match row.plan(&case.problem, &target) {
+                    Ok(plan) => {
+                        all.push((format!("{line}{refused}"), row.name, plan.program().clone()));
+                        break;
+                    }
+                    Err(why) => {
+                        let _ = write!(refused, "\n  {}: {why:?}", row.name);
+                    }
+                }
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn lines_of_tensor_cores_are_theirs() {
+    let (mut wrong, mut rows) = (Vec::new(), BTreeMap::<&str, usize>::new());
+    for (line, row, _) in plans(Facts::H200) {
+        *rows.entry(row).or_default() += 1;
+        if row.ends_with(":generic") {
+            wrong.push(format!("{row}: {line}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for row in ["gemm:sm90", "gemm:sm80", "gemv:sm80", "w4:sm90", "window:sm90", "weights:sm90", "stem:sm90", "attention:sm90"] {
+        assert!(rows.get(row).is_some_and(|&n| n >= 3), "{row}: {rows:?}");
+    }
+}
+
+#[test]
+fn older_gpus_get_products_on_their_tensor_cores() {
+    let plans = plans(Facts::A100);
+    let mma = plans.iter().filter(|p| p.1 == "gemm:sm80").count();
+    assert!(mma >= 25, "{mma}");
+    assert!(plans.iter().all(|p| !p.1.ends_with(":sm90")));
+}
+
+/// Registers and bytes of local memory and stack, and the words of instructions.
+fn facts(tools: &Path, cubin: &[u8], name: &str) -> ([u64; 3], HashSet<String>) {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.cubin"));
+    std::fs::write(&file, cubin).unwrap();
+    let run = |flag: &str| {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let bin = tools.join("bin");
+        let out =
+            Command::new(bin.join("cuobjdump")).env("PATH", format!("{}:{path}", bin.display())).arg(flag).arg(&file).output().unwrap();
+        assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8_lossy(&out.stdout).into_owned()
+    };
+    let usage = run("--dump-resource-usage");
+    let number = |word: &str| {
+        let all = usage.split(word).skip(1).filter_map(|t| t.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok());
+        all.max().unwrap_or_else(|| panic!("{name}: no {word} in {usage}"))
+    };
+    let numbers = ["REG:", "LOCAL:", "STACK:"].map(number);
+    let words = run("--dump-sass").split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect();
+    let _ = std::fs::remove_file(&file);
+    (numbers, words)
+}
+
+/// Kernels by file, each variant once, in the order of the lines.
+fn kernels() -> Vec<(String, Arc<Source>)> {
+    let mut known = HashSet::new();
+    let all = plans(Facts::H200).into_iter().flat_map(|(line, _, p)| p.launches.into_iter().map(move |l| (line.clone(), l.source)));
+    all.filter(|(_, s)| MEANT.iter().any(|m| m.0 == s.file) && known.insert(Arc::clone(s))).collect()
+}
+
+#[test]
+fn the_compiler_keeps_sums_in_registers_and_uses_the_instructions_that_are_meant() {
+    let Some(tools) = common::nvrtc() else { return };
+    let only = std::env::var("OXIDNN_KERNELS").ok();
+    // A few variants of each file; all of those that the variable names.
+    let (mut seen, mut wrong) = (BTreeMap::<&str, usize>::new(), Vec::new());
+    for (i, (line, source)) in kernels().iter().enumerate() {
+        let count = seen.entry(source.file).or_default();
+        *count += 1;
+        match &only {
+            Some(files) if !files.split(',').any(|f| f == source.file || f == "all") => continue,
+            None if *count > 3 => continue,
+            _ => {}
+        }
+        match compile::compile(source, &Facts::H200.architecture()) {
+            Err(e) => wrong.push(format!("{line}\n{e}")),
+            Ok(cubin) => {
+                let ([registers, local, stack], words) = facts(tools, &cubin, &format!("{}-{i}", source.file));
+                eprintln!("{} {registers} registers, {local} + {stack} bytes: {line}", source.file);
+                let lists = MEANT.iter().find(|m| m.0 == source.file).map_or(&[][..], |m| m.1);
+                let missing = lists.iter().filter(|list| !list.split(' ').any(|word| words.contains(word)));
+                wrong.extend(missing.map(|list| format!("{line}\n  {}: no {list}", source.file)));
+                if local + stack > 0 {
+                    wrong.push(format!("{line}\n  {}: {local} + {stack} bytes of local memory, {registers} registers", source.file));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
