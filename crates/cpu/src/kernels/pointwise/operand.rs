@@ -83,6 +83,16 @@ impl Memory<'_> {
         match (joined, inner) {
             (true, _) => self.read(simd, at, inner, out),
             (_, 0) if outer == 0 => self.read(simd, at, 0, out),
+            // The same row again and again: twice as many from time to time.
+            (_, 1) if outer == 0 => {
+                self.read(simd, at, 1, &mut out[..chunk.run]);
+                let mut done = chunk.run;
+                while done < out.len() {
+                    let more = done.min(out.len() - done);
+                    out.copy_within(..more, done);
+                    done += more;
+                }
+            }
             // A tile of a transposition: what is contiguous goes across the rows.
             _ if outer == 1 && inner > 1 => {
                 let mut column = [0.0; CHUNK];
