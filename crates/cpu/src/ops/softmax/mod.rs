@@ -44,7 +44,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
 }
 
-/// Folds the maximum, then the sum of exponentials, then normalises. Exponentials are kept in a destination of `f32`.
+/// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are kept in a destination of `f32`.
 fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let log = op.alg == SoftmaxAlg::Log;
     let zeros = op.alg == SoftmaxAlg::InfAsZero;
@@ -74,15 +74,20 @@ fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         b.store(0, dst);
     }
     b.fold(0, FoldOp::Sum, sum);
-    if log || zeros {
-        b.stage(Over::Kept);
+    b.stage(Over::Kept);
+    if log {
         b.load(0, sum);
-        match log {
-            true => b.forward(0, EltwiseAlg::Log, 0.0, 0.0),
-            false => b.forward(0, EltwiseAlg::Clip, f32::MIN_POSITIVE, f32::INFINITY),
+        b.forward(0, EltwiseAlg::Log, 0.0, 0.0);
+    } else {
+        b.load(1, sum);
+        if zeros {
+            b.forward(1, EltwiseAlg::Clip, f32::MIN_POSITIVE, f32::INFINITY);
         }
-        b.store(0, sum);
+        b.copy(0, 1);
+        b.forward(0, EltwiseAlg::Clip, 1.0, 1.0);
+        b.both(0, BinaryAlg::Div);
     }
+    b.store(0, sum);
     b.stage(Over::All);
     if keep {
         b.load_argument(0, Arg::DST)?;
@@ -93,7 +98,7 @@ fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     if !keep && !log {
         b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
     }
-    b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Div }, sum);
+    b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Mul }, sum);
     b.scale(0, Arg::SRC)?;
     b.result(Arg::DST)?;
     b.finish()
