@@ -158,6 +158,16 @@ struct Chain {
     folded: bool,
     /// Positions of a task.
     grain: i64,
+    rows: Option<OwnRows>,
+}
+
+/// Rows of the workers' own in scratch: the operand that they are, where they begin, and their size.
+#[derive(Clone, Copy, Debug)]
+struct OwnRows {
+    operand: usize,
+    start: usize,
+    bytes: usize,
+    workers: usize,
 }
 
 /// How a group is run.
@@ -187,7 +197,9 @@ impl Program {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            Ok((Program::new(pipeline, isa)?, scratch))
+            let mut program = Program::new(pipeline, isa)?;
+            let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+            Ok((program, bytes))
         })
     }
 
@@ -222,6 +234,21 @@ impl Program {
         let several = pipeline.groups.len() > 1;
         let groups: Result<_, Skip> = pipeline.groups.iter().map(|group| Made::new(group, isa, several)).collect();
         Ok(Program { groups: groups?, pipeline })
+    }
+
+    /// Books a row of numbers for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
+    fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
+        let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
+        let Some(operand) = operands.iter().position(|o| o.source == Source::Row) else { return Some(scratch) };
+        let bytes = usize::try_from(grid.reduced.volume()).ok()?.checked_mul(4)?.checked_next_multiple_of(64)?;
+        let start = scratch.checked_next_multiple_of(64)?;
+        let rows = OwnRows { operand, start, bytes, workers: workers.max(1) };
+        self.groups.iter_mut().for_each(|made| {
+            if let Made::Chain(chain) = made {
+                chain.rows = Some(rows);
+            }
+        });
+        bytes.checked_mul(rows.workers)?.checked_add(start)
     }
 
     /// All kernels.
@@ -301,6 +328,7 @@ impl Chain {
             let way = match (operand.source, nest.step(i)) {
                 (Source::Table(_), Some(0)) if !shared => Way::Made,
                 (Source::Table(_), _) if !shared => return Err(Skip::Layout("a table along a row".into())),
+                (Source::Row, _) if shared => return Err(Skip::Op("several passes over a row")),
                 (_, Some(0)) => Way::Still,
                 (_, Some(1)) => Way::Moves,
                 _ => return Err(Skip::Layout("operands that lie apart along a row".into())),
@@ -329,22 +357,30 @@ impl Chain {
         // Rows that are written out are never cut.
         let grain = if rows == Rows::Any { GRAIN } else { GRAIN / run * run };
         let from = (0..operands.len()).map(Origin::Operand).collect();
-        Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain })
+        Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None })
     }
 
     fn run<'a>(&self, group: &Group, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<(), Error> {
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
         let bound = group.bind(ctx, tables)?;
-        let call = |chunks: &Chunks<'_>| self.call.run(&bound.memory, None, chunks);
         if !self.folded {
-            split(ctx.executor(), grid.kept.volume(), self.grain, &|range| grid.kept.repeated(range, call));
+            split(ctx.executor(), grid.kept.volume(), self.grain, &|range| {
+                grid.kept.repeated(range, |chunks| self.call.run(&bound.memory, None, chunks));
+            });
             return Ok(());
         }
         let run = grid.reduced.volume() as usize;
-        split(ctx.executor(), grid.kept.volume(), grid.block, &|range| {
-            grid.kept.runs(range, i64::MAX as usize, |kept| {
+        let (kept, executor) = (grid.kept.volume(), ctx.executor());
+        let workers = self.rows.map_or(usize::MAX, |rows| rows.workers).min(executor.threads());
+        executor.run(workers, ((kept + grid.block - 1) / grid.block) as usize, &|worker, task| {
+            let mut memory = bound.memory;
+            if let Some(OwnRows { operand, start, bytes, .. }) = self.rows {
+                memory[operand].buf = ctx.scratch_buf().part(start + worker * bytes, bytes);
+            }
+            let first = task as i64 * grid.block;
+            grid.kept.runs(first..(first + grid.block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                call(&Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
+                self.call.run(&memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
             });
         });
         Ok(())

@@ -184,6 +184,7 @@ impl Group {
             let buf = match o.source {
                 Source::Argument(arg) => ctx.buf(arg)?,
                 Source::Table(at) => tables.part(4 * at, tables.len() - 4 * at),
+                Source::Row => Buf::empty(),
             };
             *m = Memory { buf, kind: o.kind };
         }

@@ -95,6 +95,8 @@ pub(super) enum Source {
     Argument(Arg),
     /// Scratch, from this number on.
     Table(usize),
+    /// A row of numbers, one for each reduced position, that each worker has for itself: what one stage leaves to the next of the same row.
+    Row,
 }
 
 #[derive(Clone, Debug)]
@@ -348,6 +350,20 @@ impl<'p> Builder<'p> {
         }
         let place = Some(Place::strided(strides));
         self.put(Operand { source: Source::Table(table.at), kind: Kind::Number(DataType::F32), place })
+    }
+
+    /// A row of numbers of the worker's own as operand of the group, for kernels that do all stages on a row.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many operands.
+    pub fn row(&mut self) -> Result<usize, Skip> {
+        let kept = self.groups.last().map_or(0, |g| g.kept);
+        let (mut strides, mut stride) = (Dims::filled(self.space.len(), 0), 1i64);
+        for d in (0..self.space.len()).rev().filter(|d| kept >> d & 1 == 0) {
+            strides[d] = stride;
+            stride = stride.checked_mul(self.space[d]).ok_or(Skip::Shape("too many elements"))?;
+        }
+        self.put(Operand { source: Source::Row, kind: Kind::Number(DataType::F32), place: Some(Place::strided(strides)) })
     }
 
     fn push(&mut self, step: Step) {

@@ -18,7 +18,10 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 ];
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan(problem, target, pipeline)
+    Program::plan(problem, target, |problem| match &problem.op {
+        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, true),
+        _ => pipeline(problem),
+    })
 }
 
 fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -38,23 +41,29 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     match &problem.op {
-        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem),
+        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, false),
         Op::Softmax(op) => backward(op, problem),
         _ => Err(Skip::Op("another operation than softmax")),
     }
 }
 
-/// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are kept in a destination of `f32`.
-fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+/// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are kept in a destination of `f32`, else in a row of
+/// the worker's own where all stages go over a row (`by_row`).
+fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, usize), Skip> {
     let log = op.alg == SoftmaxAlg::Log;
     let zeros = op.alg == SoftmaxAlg::InfAsZero;
-    let keep = !log && op.dst.dtype == DataType::F32 && !problem.attr.reads_dst();
+    let in_dst = op.dst.dtype == DataType::F32 && !problem.attr.reads_dst();
     let mut b = Builder::new(problem, op.dst.dims(), None)?;
     let kept = b.all() & !(1 << op.axis);
     b.group(kept);
     let src = b.argument(Arg::SRC)?;
     let (largest, sum) = (b.table(kept)?, b.table(kept)?);
     let (largest, sum) = (b.bind(&largest)?, b.bind(&sum)?);
+    let kept_in = match () {
+        () if log || !in_dst && !by_row => None,
+        () if in_dst => Some(b.argument(Arg::DST)?),
+        () => Some(b.row()?),
+    };
     b.stage(Over::All);
     b.load(0, src);
     b.fold(0, FoldOp::Max, largest);
@@ -69,9 +78,8 @@ fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.load(0, src);
     b.with(0, BinaryAlg::Sub, largest);
     b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
-    if keep {
-        let dst = b.argument(Arg::DST)?;
-        b.store(0, dst);
+    if let Some(exponentials) = kept_in {
+        b.store(0, exponentials);
     }
     b.fold(0, FoldOp::Sum, sum);
     b.stage(Over::Kept);
@@ -89,13 +97,14 @@ fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     }
     b.store(0, sum);
     b.stage(Over::All);
-    if keep {
-        b.load_argument(0, Arg::DST)?;
-    } else {
-        b.load(0, src);
-        b.with(0, BinaryAlg::Sub, largest);
+    match kept_in {
+        Some(exponentials) => b.load(0, exponentials),
+        None => {
+            b.load(0, src);
+            b.with(0, BinaryAlg::Sub, largest);
+        }
     }
-    if !keep && !log {
+    if kept_in.is_none() && !log {
         b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
     }
     b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Mul }, sum);

@@ -2,7 +2,7 @@
 
 use super::super::fold;
 use super::super::pipeline::{Folded, Group, Lines, Visit, Work};
-use super::super::program::{FOLDS, Over, Stage};
+use super::super::program::{FOLDS, Over, Source, Stage};
 use super::super::{CHUNK, Chunks, Kind, Nest, OPERANDS};
 use super::{Call, MOST, Origin, Part, Rows, Spec, Step, Way, check_formulas, element};
 use crate::kernels::multiversion::Simd;
@@ -60,6 +60,9 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
     let mut part = Part { over: Over::All, ..Part::of(stage) };
     let mut operands: Vec<(Elem, Way)> = Vec::new();
     for &i in &used {
+        if group.operands[i].source == Source::Row {
+            return Err(Skip::Shape("rows that are not one run"));
+        }
         let way = way(i, along, across)?;
         if way != Way::Moves && part.writes(i) {
             return Err(Skip::Layout("a result that stands still along a row".into()));
