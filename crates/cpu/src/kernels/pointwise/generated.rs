@@ -147,6 +147,14 @@ enum Origin {
     Operand(usize),
     /// What a stage folds: a number for each kept position of a call, in this register.
     Total(usize),
+    /// An operand of single bits, a byte for each of which is made before the call.
+    Bits(usize),
+}
+
+/// What a call works on besides the operands of its group.
+struct Own<'o> {
+    totals: &'o mut Registers,
+    bits: &'o mut [u8],
 }
 
 /// All stages of a group on a row in one kernel: one stage element by element, whose rows are the innermost loop, or stages that fold rows. What
@@ -396,7 +404,7 @@ impl Call {
     ///
     /// # Panics
     /// When an element lies outside its buffer, when there is no code, or no room for what is folded.
-    fn run(&self, memory: &[Memory<'_>; OPERANDS], mut totals: Option<&mut Registers>, chunks: &Chunks<'_>) {
+    fn run(&self, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
         let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
         let (run, together) = (chunk.run, lanes * self.spec.together(self.isa));
         let mut args = Args {
@@ -415,10 +423,17 @@ impl Call {
             let i = match self.from[i] {
                 Origin::Operand(i) => i,
                 Origin::Total(register) => {
-                    let Some(total) = totals.as_mut().and_then(|t| t.get_mut(register)) else { panic!("nothing to fold into") };
+                    let Some(total) = own.as_mut().and_then(|own| own.totals.get_mut(register)) else { panic!("nothing to fold into") };
                     let (numbers, row) = if way == Way::Still { (chunk.rows, size) } else { (run, 0) };
                     assert!(numbers <= total.len() && chunks.count == 1, "{numbers} numbers to fold, {} times", chunks.count);
                     (args.at[slot], args.row[slot]) = (total.as_mut_ptr().cast(), row);
+                    continue;
+                }
+                Origin::Bits(_) => {
+                    let Some(own) = own.as_mut() else { panic!("no room for bits") };
+                    let room = run.checked_mul(chunk.rows).is_some_and(|n| n <= own.bits.len());
+                    assert!(room && chunks.count == 1, "{} rows of {run} bits, {} times", chunk.rows, chunks.count);
+                    (args.at[slot], args.row[slot]) = (own.bits.as_mut_ptr(), run);
                     continue;
                 }
             };

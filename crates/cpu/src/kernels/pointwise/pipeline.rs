@@ -21,7 +21,7 @@ use std::ops::Range;
 const ENOUGH_TASKS: i64 = 16;
 /// The largest number of segments of the reduced positions.
 const SEGMENTS: i64 = 64;
-/// Kept positions of a task at least, where neighbours lie in one cache line.
+/// Kept positions of a task at least, where so many are neighbours.
 const COLUMNS: i64 = 64;
 /// Rows that are folded side by side at most.
 const ROWS: usize = 64;
@@ -117,11 +117,12 @@ impl Grid {
         if whole || volume <= 2 * GRAIN {
             return Some(grid);
         }
-        grid.block = (GRAIN / r).max(if columns { COLUMNS } else { 1 }).min(k);
+        // Neighbours that a block of the layout ends are whole cache lines by themselves.
+        grid.block = (GRAIN / r).max(if columns { COLUMNS.min(k_size) } else { 1 }).min(k);
         let blocks = (k + grid.block - 1) / grid.block;
         if blocks < ENOUGH_TASKS && r > 1 {
             if columns {
-                grid.block = grid.block.max(k.min(CHUNK as i64));
+                grid.block = grid.block.max(k_size.min(CHUNK as i64));
             }
             grid.segment = (GRAIN / grid.block).max(r / SEGMENTS + 1).min(r);
         }
@@ -135,6 +136,12 @@ impl Grid {
 
     pub(super) fn segments(&self) -> i64 {
         (self.reduced.volume() + self.segment - 1) / self.segment
+    }
+
+    /// What a segment folds in one of its folds, by kept positions.
+    fn partial<'a>(&self, partials: Buf<'a>, fold: usize, segment: i64) -> Buf<'a> {
+        let kept = self.kept.volume() as usize;
+        partials.part(4 * (fold * self.segments() as usize + segment as usize) * kept, 4 * kept)
     }
 
     /// Numbers of scratch for what segments fold.
@@ -238,42 +245,45 @@ impl Group {
             });
             return Ok(());
         }
-        for index in 0..self.stages.len() {
-            self.segmented(ctx, (grid, &bound), index, partials, execute);
+        // Few workers take blocks through all stages, so that what one stage has read is near for the next. Segments are the same.
+        let (executor, blocks) = (ctx.executor(), (kept + grid.block - 1) / grid.block);
+        if executor.threads() as i64 <= blocks {
+            executor.run(executor.threads(), blocks as usize, &|_, block| {
+                let mut lines = Lines::new();
+                let range = block as i64 * grid.block..((block as i64 + 1) * grid.block).min(kept);
+                for (index, stage) in self.stages.iter().enumerate() {
+                    for segment in 0..stage.segments(grid) {
+                        self.segment((grid, &bound), (index, segment), (range.clone(), partials), (execute, &mut lines));
+                    }
+                    stage.join((grid, &bound), range.clone(), partials);
+                }
+            });
+            return Ok(());
+        }
+        for (index, stage) in self.stages.iter().enumerate() {
+            executor.run(executor.threads(), (blocks * stage.segments(grid)) as usize, &|_, task| {
+                let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
+                let range = block * grid.block..((block + 1) * grid.block).min(kept);
+                self.segment((grid, &bound), (index, segment), (range, partials), (execute, &mut Lines::new()));
+            });
+            stage.join((grid, &bound), 0..kept, partials);
         }
         Ok(())
     }
 
-    /// Runs one stage with its reduced positions in segments, then puts together what they have folded.
-    fn segmented(&self, ctx: &Ctx<'_>, (grid, bound): (&Grid, &Bound<'_>), index: usize, partials: Buf<'_>, execute: &Execute<'_>) {
-        let (kept, reduced, stage) = (grid.kept.volume(), grid.reduced.volume(), &self.stages[index]);
-        let segments = if stage.over == Over::Kept { 1 } else { grid.segments() };
-        let blocks = (kept + grid.block - 1) / grid.block;
-        let part = |fold: usize, segment: i64| {
-            partials.part(4 * (fold * grid.segments() as usize + segment as usize) * kept as usize, 4 * kept as usize)
-        };
-        ctx.executor().run(ctx.executor().threads(), (blocks * segments) as usize, &|_, task| {
-            let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
-            let (k, r) = (block * grid.block, segment * grid.segment);
-            let totals = std::array::from_fn(|f| Memory { buf: part(f, segment), kind: Kind::Number(DataType::F32) });
-            let bound = Bound { memory: bound.memory, totals };
-            let (kept, reduced) = (k..(k + grid.block).min(kept), r..(r + grid.segment).min(reduced));
-            execute(&Work { stage: index, grid, bound: &bound, kept, reduced }, &mut Lines::new());
-        });
-        for (i, f) in stage.folds.iter().enumerate() {
-            let (mut all, mut numbers) = ([0.0; CHUNK], [0.0; CHUNK]);
-            for first in (0..kept as usize).step_by(CHUNK) {
-                let n = CHUNK.min(kept as usize - first);
-                let (all, numbers) = (&mut all[..n], &mut numbers[..n]);
-                all.fill(f.op.neutral());
-                for segment in 0..segments {
-                    part(i, segment).read(first, numbers);
-                    all.iter_mut().zip(&*numbers).for_each(|(a, b)| *a = f.op.apply(*a, f64::from(*b)));
-                }
-                numbers.iter_mut().zip(&*all).for_each(|(b, a)| *b = *a as f32);
-                bound.memory[f.operand].buf.write(first, numbers);
-            }
-        }
+    /// Runs a segment of the reduced positions of a stage for some kept ones.
+    fn segment(
+        &self,
+        (grid, bound): (&Grid, &Bound<'_>),
+        (stage, segment): (usize, i64),
+        (kept, partials): (Range<i64>, Buf<'_>),
+        (execute, lines): (&Execute<'_>, &mut Lines),
+    ) {
+        let totals = std::array::from_fn(|f| Memory { buf: grid.partial(partials, f, segment), kind: Kind::Number(DataType::F32) });
+        let bound = Bound { memory: bound.memory, totals };
+        let start = segment * grid.segment;
+        let reduced = start..(start + grid.segment).min(grid.reduced.volume());
+        execute(&Work { stage, grid, bound: &bound, kept, reduced }, lines);
     }
 }
 
@@ -284,6 +294,32 @@ impl Stage {
     /// Whether it visits kept positions only.
     pub(super) fn by_kept(&self, grid: &Grid) -> bool {
         self.over == Over::Kept || grid.reduced.volume() == 1
+    }
+
+    /// Segments of the positions that it visits.
+    fn segments(&self, grid: &Grid) -> i64 {
+        if self.over == Over::Kept { 1 } else { grid.segments() }
+    }
+
+    /// Puts together what segments have folded for some kept positions.
+    fn join(&self, (grid, bound): (&Grid, &Bound<'_>), kept: Range<i64>, partials: Buf<'_>) {
+        for (i, f) in self.folds.iter().enumerate() {
+            grid.kept.runs(kept.clone(), CHUNK, |run| {
+                let (at, step) = (run.at[f.operand] as usize, run.strides[f.operand] as usize);
+                let (mut all, mut numbers) = ([f.op.neutral(); CHUNK], [0.0; CHUNK]);
+                let (all, numbers) = (&mut all[..run.len], &mut numbers[..run.len]);
+                for segment in 0..self.segments(grid) {
+                    let part = grid.partial(partials, i, segment);
+                    match step {
+                        1 => part.read(at, numbers),
+                        _ => numbers.iter_mut().enumerate().for_each(|(k, n)| *n = part.get(at + k * step)),
+                    }
+                    all.iter_mut().zip(&*numbers).for_each(|(a, b)| *a = f.op.apply(*a, f64::from(*b)));
+                }
+                let to = bound.memory[f.operand].buf;
+                all.iter().enumerate().for_each(|(k, a)| to.set(at + k * step, *a as f32));
+            });
+        }
     }
 
     /// Begins to fold for `n` kept positions.
