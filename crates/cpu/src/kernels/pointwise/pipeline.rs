@@ -306,7 +306,7 @@ impl Stage {
         for (i, f) in self.folds.iter().enumerate() {
             grid.kept.runs(kept.clone(), CHUNK, |run| {
                 let (at, step) = (run.at[f.operand] as usize, run.strides[f.operand] as usize);
-                let (mut all, mut numbers) = ([f.op.neutral(); CHUNK], [0.0; CHUNK]);
+                let (mut all, mut numbers) = ([f.op.neutral(); CHUNK], [0.0f32; CHUNK]);
                 let (all, numbers) = (&mut all[..run.len], &mut numbers[..run.len]);
                 for segment in 0..self.segments(grid) {
                     let part = grid.partial(partials, i, segment);
