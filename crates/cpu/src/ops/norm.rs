@@ -74,17 +74,20 @@ impl Norm<'_> {
         Ok(Stats { mean, inverse: b.bind(&tables[1])? })
     }
 
-    /// Computes the reciprocals of given statistics.
+    /// Computes the reciprocals of given statistics, times the scale forward where that goes by the same dimensions.
     fn given(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
         let variance = b.argument_by(Arg::VARIANCE, self.kept)?;
         b.stage(Over::Kept);
         b.load(0, variance);
         self.invert(b);
+        if self.is_shared() && self.prop.is_forward() {
+            self.scaled(b)?;
+        }
         b.store(0, stats.inverse);
         Ok(())
     }
 
-    /// Computes statistics of the source, for the arguments too where they are.
+    /// Computes statistics of the source, for the arguments too where they are; reciprocals as [`Norm::given`].
     fn computed(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
         let count = b.count(b.all() & !self.kept) as f32;
         if let Some(mean) = stats.mean {
@@ -109,6 +112,9 @@ impl Norm<'_> {
         b.divide(0, count);
         self.keep(b, Arg::VARIANCE)?;
         self.invert(b);
+        if self.is_shared() {
+            self.scaled(b)?;
+        }
         b.store(0, stats.inverse);
         Ok(())
     }
@@ -160,7 +166,8 @@ impl Norm<'_> {
             b.with(0, BinaryAlg::Sub, mean);
         }
         b.with(0, BinaryAlg::Mul, stats.inverse);
-        for (used, arg, alg) in [(self.flags.use_scale, Arg::SCALE, BinaryAlg::Mul), (self.flags.use_shift, Arg::SHIFT, BinaryAlg::Add)] {
+        let scale = self.flags.use_scale && !self.is_shared();
+        for (used, arg, alg) in [(scale, Arg::SCALE, BinaryAlg::Mul), (self.flags.use_shift, Arg::SHIFT, BinaryAlg::Add)] {
             if used {
                 let operand = b.argument_by(arg, self.channel)?;
                 b.with(0, alg, operand);
@@ -185,19 +192,27 @@ impl Norm<'_> {
         Ok(())
     }
 
-    /// `r[1]` becomes the normalised source; uses `r[2]`.
-    fn normal(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
+    /// `r[1]` becomes the distance of the source from its mean; uses `r[2]`.
+    fn distance(&self, b: &mut Builder<'_>, stats: Stats) -> Result<(), Skip> {
         b.load_argument(1, Arg::SRC)?;
         if let Some(mean) = stats.mean {
             b.with(1, BinaryAlg::Sub, mean);
         }
-        b.with(1, BinaryAlg::Mul, stats.inverse);
         Ok(())
     }
 
-    /// Folds `r[0]` (the gradient) and its product with the normalised source.
+    /// Whether scale and shift go by the dimensions that have statistics of their own.
+    fn is_shared(&self) -> bool {
+        self.kept == self.channel
+    }
+
+    /// Folds `r[0]` (the gradient) and its product with the normalised source; where factors are the same for all that is folded, with the
+    /// distance from the mean.
     fn sums(&self, b: &mut Builder<'_>, stats: Stats, sums: [usize; 2]) -> Result<(), Skip> {
-        self.normal(b, stats)?;
+        self.distance(b, stats)?;
+        if !self.is_shared() {
+            b.with(1, BinaryAlg::Mul, stats.inverse);
+        }
         b.copy(2, 0);
         b.both(1, BinaryAlg::Mul);
         b.fold(0, FoldOp::Sum, sums[0]);
@@ -209,7 +224,7 @@ impl Norm<'_> {
     /// `diff_src = (g - mean(g) - x mean(g x)) / sigma`; without the means where statistics are constants, without the first for RMS.
     fn backward(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
         let learnt = self.prop == Prop::Backward && (self.has(Arg::DIFF_SCALE) || self.has(Arg::DIFF_SHIFT));
-        let shared = self.kept == self.channel;
+        let shared = self.is_shared();
         let tables = [b.table(self.kept)?, b.table(self.kept)?];
         b.group(self.kept);
         b.argument(Arg::SRC)?;
@@ -235,7 +250,7 @@ impl Norm<'_> {
     /// The gradient of the source, and those of scale and shift where they come of the same sums (`learnt`). A scale by kept dimensions is
     /// a factor of the whole; another one goes into the sums.
     fn data(&self, b: &mut Builder<'_>, tables: &[Table; 2], learnt: bool) -> Result<(), Skip> {
-        let (constant, shared) = (self.flags.use_global_stats, self.kept == self.channel);
+        let (constant, shared) = (self.flags.use_global_stats, self.is_shared());
         let stats = self.stats(b, tables)?;
         let sums = [b.table(self.kept)?, b.table(self.kept)?];
         let sums = [b.bind(&sums[0])?, b.bind(&sums[1])?];
@@ -247,6 +262,11 @@ impl Norm<'_> {
             }
             self.sums(b, stats, sums)?;
             b.stage(Over::Kept);
+            if shared {
+                b.load(0, sums[1]);
+                b.with(0, BinaryAlg::Mul, stats.inverse);
+                b.store(0, sums[1]);
+            }
             if learnt {
                 self.parameters(b, sums)?;
             }
@@ -254,8 +274,17 @@ impl Norm<'_> {
             for s in sums {
                 b.load(0, s);
                 b.forward(0, EltwiseAlg::Linear, count, 0.0);
+                if shared && s == sums[1] {
+                    b.with(0, BinaryAlg::Mul, stats.inverse);
+                }
                 b.store(0, s);
             }
+        }
+        if shared && self.flags.use_scale {
+            b.stage(Over::Kept);
+            b.load(0, stats.inverse);
+            self.scaled(b)?;
+            b.store(0, stats.inverse);
         }
         b.stage(Over::All);
         self.gradient(b)?;
@@ -271,12 +300,12 @@ impl Norm<'_> {
             if !self.flags.rms {
                 b.with(0, BinaryAlg::Sub, sums[0]);
             }
-            self.normal(b, stats)?;
+            self.distance(b, stats)?;
+            if !shared {
+                b.with(1, BinaryAlg::Mul, stats.inverse);
+            }
             b.with(1, BinaryAlg::Mul, sums[1]);
             b.both(0, BinaryAlg::Sub);
-        }
-        if shared {
-            self.scaled(b)?;
         }
         b.with(0, BinaryAlg::Mul, stats.inverse);
         b.result(Arg::DIFF_SRC)

@@ -1,39 +1,41 @@
 //! Programs as generated code: the steps of stages on vectors in registers, from loads to stores.
 //!
-//! The programs are those of [`Builder`](super::Builder): either one stage element by element, whose rows are the innermost loop, or the
-//! stages of a group that folds rows. Operands must either stand still along a row, and are then read once for it, or lie closest there. What
-//! a stage has folded stays in registers, so tables take no memory. Code depends on the steps, on the types, and on which operands move,
-//! never on sizes. A call makes rows; each stage makes vectors four at a time where steps are short, so that a loop costs little beside them,
-//! then one by one, then what is left of a row under a mask.
+//! The programs are those of [`Builder`](super::Builder). Where the stages of a group go through rows that are one run each, all of them on a
+//! row are one kernel, and what they fold stays in registers ([`Chain`]). Otherwise each stage is a kernel of its own over the chunks that its
+//! grid gives it ([`stages`]): along the reduced positions, or down the columns of kept ones, where what is folded and what stands still from
+//! row to row stay in registers. Code depends on the steps, on the types, and on which operands move, never on sizes.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
+
+mod stages;
+mod write;
 
 use super::fold::FoldOp;
 use super::formula::Unary;
 use super::operand::Kind;
-use super::pipeline::{Bound, Group, Pipeline};
-use super::program::{Over, REGISTERS, Source, Stage, Step};
-use super::{Chunk, Chunks, GRAIN, OPERANDS, split};
+use super::pipeline::{Group, Pipeline, Registers};
+use super::program::{Operand, Over, Source, Stage, Step};
+use super::{Chunk, Chunks, GRAIN, Memory, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::code::{Kernels, Key, elem};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::tile::value::{Value, formula, has_power, is_short};
+use crate::kernels::tile::value::{has_power, is_short};
 use crate::row::{Kernel, RowPlan};
-use oxidnn_expr::{Num, binary, eltwise};
-use oxidnn_jit::ir::{Addr, Binary, Compare, Elem, Int, Pred, Val};
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
-use oxidnn_runtime::{Ctx, Plan, Skip};
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::op::EltwiseAlg;
 use oxidnn_spec::{Error, Problem};
-use std::mem::offset_of;
 use std::sync::OnceLock;
 
 #[cfg(test)]
 mod tests;
 
-/// Most operands in memory: their addresses stay in registers.
-const MOST: usize = 6;
+/// Most operands in memory.
+const MOST: usize = 10;
+/// Most operands of all stages on a row: their addresses stay in registers.
+const ADDRESSES: usize = 6;
 /// Most steps of a stage whose vectors are made together.
 const SHORT: usize = 6;
 /// Vectors that are made at a time.
@@ -59,6 +61,8 @@ enum Rows {
         /// Whether there are numbers behind them.
         left: bool,
     },
+    /// As long as the call says, gone through down the columns: some vectors of all rows, then the next ones.
+    Down,
 }
 
 impl Rows {
@@ -86,6 +90,8 @@ enum Way {
     Still,
     /// One number for all that a stage has made, in no memory.
     Made,
+    /// An element for each position of a row, the same in all rows; read once down the columns.
+    Column,
 }
 
 /// Arguments of a kernel.
@@ -120,48 +126,198 @@ impl Key for Spec {
 
     fn function(&self, isa: Isa) -> Function {
         let mut f = Function::new(isa);
-        Writer::new(self).write(&mut f);
+        write::Writer::new(self).write(&mut f);
         f
     }
 }
 
-/// A pipeline of one stage, or of one group that folds rows, generated.
+/// A kernel, and where its operands come from.
 #[derive(Debug)]
-pub struct Program {
-    pipeline: Pipeline,
-    isa: Isa,
-    /// Rows are the reduced positions, not the innermost loop of the kept ones.
-    folded: bool,
+struct Call {
     spec: Spec,
-    /// Positions of a task.
-    grain: i64,
+    isa: Isa,
+    from: Vec<Origin>,
     code: OnceLock<Entry<Args>>,
 }
 
+/// What an operand of a kernel is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Origin {
+    /// An operand of the group.
+    Operand(usize),
+    /// What a stage folds: a number for each kept position of a call, in this register.
+    Total(usize),
+    /// An operand of single bits, a byte for each of which is made before the call.
+    Bits(usize),
+}
+
+/// What a call works on besides the operands of its group.
+struct Own<'o> {
+    totals: &'o mut Registers,
+    bits: &'o mut [u8],
+}
+
+/// All stages of a group on a row in one kernel: one stage element by element, whose rows are the innermost loop, or stages that fold rows. What
+/// they have folded is in no memory.
+#[derive(Debug)]
+struct Chain {
+    call: Call,
+    /// Rows are the reduced positions, not the innermost loop of the kept ones.
+    folded: bool,
+    /// Positions of a task.
+    grain: i64,
+    rows: Option<OwnRows>,
+}
+
+/// Rows of the workers' own in scratch: the operand that they are, where they begin, and their size.
+#[derive(Clone, Copy, Debug)]
+struct OwnRows {
+    operand: usize,
+    start: usize,
+    bytes: usize,
+    workers: usize,
+}
+
+/// How a group is run.
+#[derive(Debug)]
+enum Made {
+    Chain(Chain),
+    /// A kernel for each stage; `None` for those that are interpreted.
+    Stages(Vec<Option<Call>>),
+}
+
+/// A pipeline, generated.
+#[derive(Debug)]
+pub struct Program {
+    pipeline: Pipeline,
+    groups: Vec<Made>,
+}
+
+/// What makes a pipeline of a problem with its layouts resolved, with the bytes of scratch that it needs.
+type Make = fn(&Problem) -> Result<(Pipeline, usize), Skip>;
+
 impl Program {
-    /// The plan of the generated pipeline that `make` makes of the problem with its layouts resolved.
+    /// The plan of the pipeline that `make` makes, in one kernel.
     ///
     /// # Errors
     /// What `make` or [`Program::new`] declines.
-    pub fn plan(
-        problem: &Problem,
-        target: &CpuTarget,
-        make: impl FnOnce(&Problem) -> Result<(Pipeline, usize), Skip>,
-    ) -> Result<Box<dyn Plan>, Skip> {
+    pub fn plan(problem: &Problem, target: &CpuTarget, make: Make) -> Result<Box<dyn Plan>, Skip> {
         let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
         RowPlan::resolved(problem, target, |problem| {
             let (pipeline, scratch) = make(problem)?;
-            Ok((Program::new(pipeline, isa)?, scratch))
+            let mut program = Program::new(pipeline, isa)?;
+            let bytes = program.give_rows(scratch, target.threads).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+            Ok((program, bytes))
         })
     }
 
-    /// The pipeline as generated code.
+    /// The plan of the pipeline that `make` makes, in as many kernels as it needs.
+    ///
+    /// # Errors
+    /// What `make` or [`Program::in_stages`] declines.
+    pub fn plan_in_stages(problem: &Problem, target: &CpuTarget, make: Make) -> Result<Box<dyn Plan>, Skip> {
+        let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+        RowPlan::resolved(problem, target, |problem| {
+            let (pipeline, scratch) = make(problem)?;
+            Ok((Program::in_stages(pipeline, isa)?, scratch))
+        })
+    }
+
+    /// The pipeline in one kernel.
     ///
     /// # Errors
     /// [`Skip`] for several groups, for rows that are not one run or are folded in parts, for types and formulas that generated code does
     /// not know, and for operands that neither stand still nor lie closest along a row.
     pub fn new(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
         let [group] = &pipeline.groups[..] else { return Err(Skip::Op("several passes")) };
+        let chain = Chain::new(group, isa, false)?;
+        Ok(Program { pipeline, groups: vec![Made::Chain(chain)] })
+    }
+
+    /// The pipeline in a kernel for each group where that can be, else for each stage.
+    ///
+    /// # Errors
+    /// [`Skip`] where a stage over all positions that does arithmetic cannot be generated.
+    pub fn in_stages(pipeline: Pipeline, isa: Isa) -> Result<Program, Skip> {
+        let several = pipeline.groups.len() > 1;
+        let groups: Result<_, Skip> = pipeline.groups.iter().map(|group| Made::new(group, isa, several)).collect();
+        Ok(Program { groups: groups?, pipeline })
+    }
+
+    /// Books a row of numbers for each worker behind `scratch` bytes, where stages leave such rows to each other; the bytes of all.
+    fn give_rows(&mut self, scratch: usize, workers: usize) -> Option<usize> {
+        let [Group { operands, grid: Some(grid), .. }] = &self.pipeline.groups[..] else { return Some(scratch) };
+        let Some(operand) = operands.iter().position(|o| o.source == Source::Row) else { return Some(scratch) };
+        let bytes = usize::try_from(grid.reduced.volume()).ok()?.checked_mul(4)?.checked_next_multiple_of(64)?;
+        let start = scratch.checked_next_multiple_of(64)?;
+        let rows = OwnRows { operand, start, bytes, workers: workers.max(1) };
+        self.groups.iter_mut().for_each(|made| {
+            if let Made::Chain(chain) = made {
+                chain.rows = Some(rows);
+            }
+        });
+        bytes.checked_mul(rows.workers)?.checked_add(start)
+    }
+
+    /// All kernels.
+    fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.groups.iter().flat_map(|group| {
+            let (chain, stages): (_, &[Option<Call>]) = match group {
+                Made::Chain(chain) => (Some(&chain.call), &[]),
+                Made::Stages(calls) => (None, calls),
+            };
+            chain.into_iter().chain(stages.iter().flatten())
+        })
+    }
+}
+
+impl Made {
+    /// The kernels of a group, whose tables other groups use where there are several.
+    fn new(group: &Group, isa: Isa, several: bool) -> Result<Made, Skip> {
+        if let Ok(chain) = Chain::new(group, isa, several) {
+            return Ok(Made::Chain(chain));
+        }
+        stages::calls(group, isa).map(Made::Stages)
+    }
+}
+
+impl Kernel for Program {
+    fn prepare(&self) -> Result<(), Error> {
+        self.calls().filter(|call| call.code.get().is_none()).try_for_each(|call| {
+            let _ = call.code.set(PROGRAMS.get(call.isa, &call.spec)?);
+            Ok(())
+        })
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+        if self.calls().any(|call| call.code.get().is_none()) {
+            return Err(Error::Runtime("code that was not prepared".into()));
+        }
+        let space = self.pipeline.space(ctx);
+        self.pipeline.around(ctx, |index, group| match &self.groups[index] {
+            Made::Chain(chain) => chain.run(group, ctx, space[0]),
+            Made::Stages(calls) => stages::run(group, calls, (simd, ctx), space),
+        })
+    }
+}
+
+/// The element that a kernel knows an operand by.
+fn element(operand: &Operand) -> Result<Elem, Skip> {
+    let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
+    elem(dtype).filter(|e| *e != Elem::I32).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
+}
+
+/// Checks the formulas of some stages.
+fn check_formulas<'s>(stages: impl IntoIterator<Item = &'s Part>) -> Result<(), Skip> {
+    match stages.into_iter().flat_map(|s| &s.steps).find_map(unknown) {
+        Some(f) => Err(Skip::Attr(format!("a power of {}", f.beta))),
+        None => Ok(()),
+    }
+}
+
+impl Chain {
+    /// The kernel of a group; what its stages fold is in memory where other groups use it.
+    fn new(group: &Group, isa: Isa, shared: bool) -> Result<Chain, Skip> {
         let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
         let folded = grid.reduced.volume() != 1;
         if !folded && (group.stages.len() != 1 || !group.stages[0].folds.is_empty()) {
@@ -171,27 +327,28 @@ impl Program {
             return Err(Skip::Shape("rows that are not one run"));
         }
         let nest = if folded { &grid.reduced } else { &grid.kept };
-        let stages: Vec<Part> = group.stages.iter().map(Part::of).collect();
-        if let Some(f) = stages.iter().flat_map(|s| &s.steps).find_map(unknown) {
-            return Err(Skip::Attr(format!("a power of {}", f.beta)));
-        }
+        // Without reduced positions, all are kept ones, and rows are made of these.
+        let over = |part: Part| if folded { part } else { Part { over: Over::All, ..part } };
+        let stages: Vec<Part> = group.stages.iter().map(Part::of).map(over).collect();
+        check_formulas(&stages)?;
         let mut operands = Vec::new();
         for (i, operand) in group.operands.iter().enumerate() {
             let way = match (operand.source, nest.step(i)) {
-                (Source::Table(_), Some(0)) => Way::Made,
-                (Source::Argument(_), Some(0)) => Way::Still,
-                (Source::Argument(_), Some(1)) => Way::Moves,
+                (Source::Table(_), Some(0)) if !shared => Way::Made,
+                (Source::Table(_), _) if !shared => return Err(Skip::Layout("a table along a row".into())),
+                (Source::Row, _) if shared => return Err(Skip::Op("several passes over a row")),
+                (_, Some(0)) => Way::Still,
+                (_, Some(1)) => Way::Moves,
                 _ => return Err(Skip::Layout("operands that lie apart along a row".into())),
             };
-            let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
-            let elem = elem(dtype).filter(|e| *e != Elem::I32).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))?;
+            let elem = element(operand)?;
             if way != Way::Moves && stages.iter().any(|s| s.over == Over::All && s.writes(i)) {
                 return Err(Skip::Layout("a result that stands still along a row".into()));
             }
             operands.push((elem, way));
         }
-        if operands.iter().filter(|o| o.1 != Way::Made).count() > MOST || operands.len() > OPERANDS {
-            return Err(Skip::Attr(format!("more than {MOST} tensors")));
+        if operands.iter().filter(|o| o.1 != Way::Made).count() > ADDRESSES || operands.len() > OPERANDS {
+            return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
         }
         let run = nest.innermost(0).0;
         let several = nest.run().filter(|run| !folded && *run < nest.volume());
@@ -207,37 +364,49 @@ impl Program {
         }
         // Rows that are written out are never cut.
         let grain = if rows == Rows::Any { GRAIN } else { GRAIN / run * run };
-        Ok(Program { spec: Spec { stages, operands, rows }, folded, pipeline, isa, grain, code: OnceLock::new() })
+        let from = (0..operands.len()).map(Origin::Operand).collect();
+        Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None })
     }
 
-    fn group(&self, group: &Group, ctx: &Ctx<'_>) -> Result<(), Error> {
-        let (Some(code), Some(grid)) = (self.code.get(), &group.grid) else {
-            return Err(Error::Runtime("code that was not prepared".into()));
-        };
-        let bound = group.bind(ctx, ctx.scratch_buf())?;
+    fn run<'a>(&self, group: &Group, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<(), Error> {
+        let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
+        let bound = group.bind(ctx, tables)?;
         if !self.folded {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| {
-                grid.kept.repeated(range, |chunks| self.chunks(code, &bound, chunks));
+                grid.kept.repeated(range, |chunks| self.call.run(&bound.memory, None, chunks));
             });
             return Ok(());
         }
         let run = grid.reduced.volume() as usize;
-        split(ctx.executor(), grid.kept.volume(), grid.block, &|range| {
-            grid.kept.runs(range, i64::MAX as usize, |kept| {
+        let (kept, executor) = (grid.kept.volume(), ctx.executor());
+        let workers = self.rows.map_or(usize::MAX, |rows| rows.workers).min(executor.threads());
+        executor.run(workers, ((kept + grid.block - 1) / grid.block) as usize, &|worker, task| {
+            let mut memory = bound.memory;
+            if let Some(OwnRows { operand, start, bytes, .. }) = self.rows {
+                memory[operand].buf = ctx.scratch_buf().part(start + worker * bytes, bytes);
+            }
+            let first = task as i64 * grid.block;
+            grid.kept.runs(first..(first + grid.block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                self.chunks(code, &bound, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
+                self.call.run(&memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
             });
         });
         Ok(())
     }
+}
 
-    /// Runs chunks.
+impl Call {
+    fn new(spec: Spec, isa: Isa, from: Vec<Origin>) -> Call {
+        Call { spec, isa, from, code: OnceLock::new() }
+    }
+
+    /// Runs chunks, single ones where something is folded into `totals`.
     ///
     /// # Panics
-    /// When an element lies outside its buffer.
-    fn chunks(&self, code: &Entry<Args>, bound: &Bound, chunks: &Chunks<'_>) {
+    /// When an element lies outside its buffer, when there is no code, or no room for what is folded.
+    fn run(&self, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
         let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
-        let (run, together) = (chunk.run, lanes * TOGETHER);
+        let (run, together) = (chunk.run, lanes * self.spec.together(self.isa));
         let mut args = Args {
             planes: chunks.count,
             rows: chunk.rows,
@@ -250,34 +419,43 @@ impl Program {
             plane: [0; MOST],
         };
         for (slot, (i, (elem, way))) in self.spec.placed().enumerate() {
-            let (buf, size) = (bound.memory[i].buf, elem.bytes());
+            let size = elem.bytes();
+            let i = match self.from[i] {
+                Origin::Operand(i) => i,
+                Origin::Total(register) => {
+                    let Some(total) = own.as_mut().and_then(|own| own.totals.get_mut(register)) else { panic!("nothing to fold into") };
+                    let (numbers, row) = if way == Way::Still { (chunk.rows, size) } else { (run, 0) };
+                    assert!(numbers <= total.len() && chunks.count == 1, "{numbers} numbers to fold, {} times", chunks.count);
+                    (args.at[slot], args.row[slot]) = (total.as_mut_ptr().cast(), row);
+                    continue;
+                }
+                Origin::Bits(_) => {
+                    let Some(own) = own.as_mut() else { panic!("no room for bits") };
+                    let room = run.checked_mul(chunk.rows).is_some_and(|n| n <= own.bits.len());
+                    assert!(room && chunks.count == 1, "{} rows of {run} bits, {} times", chunk.rows, chunks.count);
+                    (args.at[slot], args.row[slot]) = (own.bits.as_mut_ptr(), run);
+                    continue;
+                }
+            };
+            let buf = memory[i].buf;
             let (at, row, plane) = (chunk.at[i] as usize, chunk.outer[i] as usize, chunks.strides[i] as usize);
             let before = row.checked_mul(chunk.rows - 1).zip(plane.checked_mul(chunks.count - 1));
             let last = before
-                .and_then(|(rows, planes)| rows.checked_add(planes)?.checked_add(at)?.checked_add(if way == Way::Moves { run } else { 1 }));
+                .and_then(|(rows, planes)| rows.checked_add(planes)?.checked_add(at)?.checked_add(if way == Way::Still { 1 } else { run }));
             let end = last.and_then(|n| n.checked_mul(size));
             assert!(end.is_some_and(|end| end <= buf.len()), "element {last:?} of a buffer of {} bytes", buf.len());
+            assert!(way != Way::Column || row == 0, "a column that moves {row} from row to row");
             (args.at[slot], args.row[slot]) = (buf.as_ptr().wrapping_add(at * size), row * size);
             args.plane[slot] = plane.wrapping_sub(row.wrapping_mul(chunk.rows)).wrapping_mul(size);
         }
         if let Rows::Few { vectors, left } = self.spec.rows {
             assert!(usize::from(vectors) == run / lanes && left == (run % lanes > 0), "a row of {run}");
         }
-        // SAFETY: the elements of all rows lie in the buffers, as was checked; buffers are valid by the promise of `Buf::new`.
+        assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
+        let Some(code) = self.code.get() else { panic!("code that was not prepared") };
+        // SAFETY: the elements of all rows lie in the buffers, and what is folded in the totals, as was checked; buffers are valid by the promise
+        // of `Buf::new`.
         unsafe { code.call(&args) }
-    }
-}
-
-impl Kernel for Program {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.code.get().is_none() {
-            let _ = self.code.set(PROGRAMS.get(self.isa, &self.spec)?);
-        }
-        Ok(())
-    }
-
-    fn run(&self, _: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        self.pipeline.around(ctx, |group| self.group(group, ctx))
     }
 }
 
@@ -292,6 +470,18 @@ impl Spec {
     /// The operands in memory.
     fn placed(&self) -> impl Iterator<Item = (usize, (Elem, Way))> + '_ {
         self.operands.iter().copied().enumerate().filter(|o| o.1.1 != Way::Made)
+    }
+
+    /// Vectors of columns that are made at a time: for sums and numbers by column there are registers.
+    fn columns_together(&self, isa: Isa) -> usize {
+        let lines = self.operands.iter().filter(|o| o.1 == Way::Column).count() + self.stages.iter().map(|s| s.folds.len()).sum::<usize>();
+        let long = self.stages.iter().any(Part::is_long);
+        if long { 1 } else { (isa.simd_registers() / 2 / lines.max(1)).clamp(1, TOGETHER) }
+    }
+
+    /// Vectors of a row that the call counts together.
+    fn together(&self, isa: Isa) -> usize {
+        if self.rows == Rows::Down { self.columns_together(isa) } else { TOGETHER }
     }
 
     /// Whether an operand is only read.
@@ -318,263 +508,11 @@ impl Part {
 
     /// Vectors made at a time.
     fn together(&self) -> usize {
-        let long = |step: &Step| matches!(step, Step::Forward { f, .. } | Step::Backward(f) if !is_short(f.alg));
-        if self.steps.len() > SHORT || self.steps.iter().any(long) { 1 } else { TOGETHER }
-    }
-}
-
-/// The vectors of a program's registers.
-type Registers = [Option<Val>; REGISTERS];
-
-/// Where vectors are made.
-struct Place {
-    /// Elements of the row before, and vectors after those; `None` for what is made once a row.
-    at: Option<(Int, usize)>,
-    mask: Option<Pred>,
-}
-
-/// What writes a kernel: the addresses of the operands' row, and what operands are that stand still.
-struct Writer<'s> {
-    spec: &'s Spec,
-    at: Vec<Option<Int>>,
-    still: Vec<Option<Val>>,
-}
-
-fn field(f: &mut Function, args: Int, offset: usize) -> Int {
-    f.load_int(args.at(offset as i32))
-}
-
-impl<'s> Writer<'s> {
-    fn new(spec: &'s Spec) -> Writer<'s> {
-        Writer { spec, at: vec![None; spec.operands.len()], still: vec![None; spec.operands.len()] }
+        if self.steps.len() > SHORT || self.is_long() { 1 } else { TOGETHER }
     }
 
-    fn write(&mut self, f: &mut Function) {
-        let (args, spec) = (f.arguments(), self.spec);
-        for (slot, (i, _)) in spec.placed().enumerate() {
-            self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
-        }
-        let few = match spec.rows {
-            Rows::Few { vectors, left } => {
-                let mask = left.then(|| {
-                    let left = field(f, args, offset_of!(Args, left));
-                    f.first_lanes(left)
-                });
-                Some((f.int(0), usize::from(vectors), mask))
-            }
-            Rows::Any => None,
-        };
-        let planes = field(f, args, offset_of!(Args, planes));
-        f.repeat_some(planes, |f| {
-            let rows = field(f, args, offset_of!(Args, rows));
-            f.repeat_some(rows, |f| {
-                self.row(f, args, few);
-                self.go_on(f, args, offset_of!(Args, row));
-            });
-            self.go_on(f, args, offset_of!(Args, plane));
-        });
+    /// Whether it has a formula of many instructions.
+    fn is_long(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Forward { f, .. } | Step::Backward(f) if !is_short(f.alg)))
     }
-
-    /// Moves all operands by distances among the arguments.
-    fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
-        for (slot, (i, _)) in self.spec.placed().enumerate() {
-            let distance = field(f, args, distances + size_of::<usize>() * slot);
-            self.at[i].iter().for_each(|at| f.add(*at, distance));
-        }
-    }
-
-    /// All stages on a row; `few` are a zero, its vectors and the mask of what is left, where it is written out.
-    fn row(&mut self, f: &mut Function, args: Int, few: Option<(Int, usize, Option<Pred>)>) {
-        let spec = self.spec;
-        for (i, (elem, way)) in spec.placed() {
-            if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
-                self.still[i] = Some(f.splat_as(elem, at.at(0)));
-            }
-        }
-        for stage in &spec.stages {
-            match (stage.over, few) {
-                (Over::All, None) => self.stage(f, args, stage),
-                (Over::All, Some((zero, vectors, mask))) => {
-                    let whole = (0..vectors).map(|vector| Place { at: Some((zero, vector)), mask: None });
-                    let left = mask.map(|mask| Place { at: Some((zero, vectors)), mask: Some(mask) });
-                    whole.chain(left).for_each(|place| self.vector(f, stage, &place, &[]));
-                }
-                (Over::Kept, _) => {
-                    let mut r: Registers = [None; REGISTERS];
-                    stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None }));
-                }
-            }
-        }
-    }
-
-    /// A stage over the elements of a row.
-    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part) {
-        let lanes = f.isa().width().lanes();
-        let together = stage.together();
-        // One vector of what has been folded for each that is made at a time, so that one need not wait for the other.
-        let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..together).map(|_| neutral(f, fold.1)).collect()).collect();
-        totals.iter().flatten().for_each(|total| f.pin(*total));
-        let index = f.int(0);
-        if together > 1 {
-            let count = field(f, args, offset_of!(Args, together));
-            f.repeat(count, |f| {
-                (0..together).for_each(|vector| self.vector(f, stage, &Place { at: Some((index, vector)), mask: None }, &totals));
-                f.add(index, (together * lanes) as i32);
-            });
-        }
-        let count = field(f, args, if together > 1 { offset_of!(Args, single) } else { offset_of!(Args, vectors) });
-        f.repeat(count, |f| {
-            self.vector(f, stage, &Place { at: Some((index, 0)), mask: None }, &totals);
-            f.add(index, lanes as i32);
-        });
-        let left = field(f, args, offset_of!(Args, left));
-        f.when(Compare::Gt, left, 0, |f| {
-            let mask = f.first_lanes(left);
-            self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask) }, &totals);
-        });
-        for ((_, op, operand), totals) in stage.folds.iter().zip(&totals) {
-            let total = across(f, *op, totals);
-            self.keep(f, *operand, total);
-        }
-    }
-
-    /// The steps on one vector of a row.
-    fn vector(&mut self, f: &mut Function, stage: &Part, place: &Place, totals: &[Vec<Val>]) {
-        let mut r: Registers = [None; REGISTERS];
-        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, place));
-        for ((register, op, _), totals) in stage.folds.iter().zip(totals) {
-            let x = get(f, &r, *register);
-            let x = match place.mask {
-                Some(mask) => {
-                    let nothing = neutral(f, *op);
-                    f.select(mask, x, nothing)
-                }
-                None => x,
-            };
-            let total = totals[place.at.map_or(0, |at| at.1)];
-            let sum = fold(f, *op, x, total);
-            f.assign(total, sum);
-        }
-    }
-
-    /// The address of an operand's vector, of its one element where it stands still.
-    fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
-        let size = self.spec.operands[operand].0.bytes();
-        let at = self.at[operand]?;
-        Some(match place.at {
-            Some((index, vector)) => at.indexed(index, size as u8, (vector * f.isa().width().lanes() * size) as i32),
-            None => at.at(0),
-        })
-    }
-
-    fn load(&self, f: &mut Function, operand: usize, place: &Place) -> Val {
-        let (elem, way) = self.spec.operands[operand];
-        match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
-            (Some(still), ..) => still,
-            (None, Some(at), _) if way == Way::Moves => f.load_as(elem, at, place.mask),
-            (None, _, Some(at)) => f.splat_as(elem, at.at(0)),
-            _ => f.zero(f.isa().width()),
-        }
-    }
-
-    /// Keeps a number that is the same in all lanes as the operand's for the row, and stores it where the operand is in memory.
-    fn keep(&mut self, f: &mut Function, operand: usize, x: Val) {
-        if let Some(at) = self.at[operand] {
-            let one = f.int(1);
-            let mask = f.first_lanes(one);
-            f.store_as(self.spec.operands[operand].0, at.at(0), x, Some(mask));
-        } else {
-            self.still[operand] = Some(x);
-        }
-    }
-
-    fn step(&mut self, f: &mut Function, step: &Step, r: &mut Registers, place: &Place) {
-        match *step {
-            Step::Load { to, operand } => r[to] = Some(self.load(f, operand, place)),
-            Step::Store { from, operand } => {
-                let x = get(f, r, from);
-                match (place.at, self.address(f, operand, place)) {
-                    (Some(_), Some(at)) => f.store_as(self.spec.operands[operand].0, at, x, place.mask),
-                    _ => self.keep(f, operand, x),
-                }
-            }
-            Step::Copy { to, from } => r[to] = r[from],
-            // Of two operands the second is taken where one is NaN.
-            Step::Forward { at, f: Unary { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } } if alpha.get() == 0.0 => {
-                let (zero, x) = (f.zero(f.isa().width()), get(f, r, at));
-                r[at] = Some(f.binary(Binary::MaxF32, zero, x));
-            }
-            Step::Forward { at, f: Unary { alg, alpha, beta } } => {
-                let x = get(f, r, at);
-                r[at] = Some(formula(f, |v| eltwise::forward(alg, alpha.get(), beta.get(), v.value(x))));
-            }
-            Step::Backward(Unary { alg, alpha, beta }) => {
-                let (dd, x) = (get(f, r, 0), get(f, r, 1));
-                r[0] = Some(formula(f, |v| eltwise::backward(alg, alpha.get(), beta.get(), v.value(dd), v.value(x))));
-            }
-            Step::Both { at, alg } => {
-                let (x, y) = (get(f, r, at), get(f, r, at + 1));
-                let z = if alg == BinaryAlg::Select { Some(get(f, r, at + 2)) } else { None };
-                r[at] = Some(formula(f, |v| {
-                    let condition = z.map_or(Value::constant(0.0), |z| v.value(z));
-                    binary::apply(alg, v.value(x), v.value(y), condition)
-                }));
-            }
-            Step::With { at, alg, operand } => {
-                let (x, y) = (get(f, r, at), self.load(f, operand, place));
-                r[at] = Some(formula(f, |v| binary::apply(alg, v.value(x), v.value(y), Value::constant(1.0))));
-            }
-            Step::Prelu => {
-                let (x, y) = (get(f, r, 0), get(f, r, 1));
-                r[0] = Some(formula(f, |v| binary::prelu(v.value(x), v.value(y))));
-            }
-            Step::Accumulate { scale, zero_point } => {
-                let (x, y) = (get(f, r, 0), get(f, r, 1));
-                let (scale, zero_point) = (f64::from(scale.get()), f64::from(zero_point.get()));
-                r[0] = Some(formula(f, |v| {
-                    let y = if zero_point == 0.0 { v.value(y) } else { v.value(y).sub(Value::constant(zero_point)) };
-                    if scale == 1.0 { v.value(x).add(y) } else { y.mul_add(Value::constant(scale), v.value(x)) }
-                }));
-            }
-        }
-    }
-}
-
-/// A register; zeros where nothing has been loaded.
-fn get(f: &mut Function, r: &Registers, i: usize) -> Val {
-    r.get(i).copied().flatten().unwrap_or_else(|| f.zero(f.isa().width()))
-}
-
-fn neutral(f: &mut Function, op: FoldOp) -> Val {
-    f.splat_f32(f.isa().width(), op.neutral() as f32)
-}
-
-/// Two vectors folded: the second, which is never NaN by itself, where the first is NaN and `op` leaves those out.
-fn fold(f: &mut Function, op: FoldOp, x: Val, total: Val) -> Val {
-    let op = match op {
-        FoldOp::Sum => Binary::AddF32,
-        FoldOp::Mul => Binary::MulF32,
-        FoldOp::Max => Binary::MaxF32,
-        FoldOp::Min => Binary::MinF32,
-    };
-    f.binary(op, x, total)
-}
-
-/// All lanes of some vectors folded, in all lanes: halves are exchanged, then quarters, and so on.
-fn across(f: &mut Function, op: FoldOp, totals: &[Val]) -> Val {
-    let mut total = totals[0];
-    for other in &totals[1..] {
-        total = fold(f, op, *other, total);
-    }
-    let lanes = f.isa().width().lanes() as u32;
-    let mut distance = lanes / 2;
-    while distance > 0 {
-        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
-        let at = f.constant(&bytes);
-        let from = f.load(f.isa().width(), at);
-        let exchanged = f.binary(Binary::Lookup32, from, total);
-        total = fold(f, op, exchanged, total);
-        distance /= 2;
-    }
-    total
 }

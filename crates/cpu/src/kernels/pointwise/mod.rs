@@ -15,6 +15,7 @@ mod operand;
 mod pipeline;
 mod planes;
 mod program;
+mod results;
 
 pub use copy::Copies;
 pub use fold::FoldOp;
@@ -24,6 +25,7 @@ pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};
 pub use program::{Builder, Over, Split, Table};
+pub use results::{Results, Stores};
 
 use oxidnn_runtime::Executor;
 

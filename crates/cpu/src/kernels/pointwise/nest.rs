@@ -287,9 +287,16 @@ impl Nest {
         });
     }
 
-    /// How far operand `t` moves in the innermost loop, where that is the same for all boxes.
+    /// Whether operand `t` is at the same place at all positions of a box.
+    pub fn stands_still(&self, t: usize) -> bool {
+        let mut parts = self.first.iter().chain(&self.more);
+        parts.all(|p| p.at[t] == 0 && p.loops[..p.len].iter().all(|l| l.strides[t] == 0))
+    }
+
+    /// How far operand `t` moves in the innermost loop, where that is the same for all boxes of several positions.
     pub fn step(&self, t: usize) -> Option<i64> {
-        let mut steps = self.first.iter().chain(&self.more).map(|p| p.loops[p.len - 1].strides[t]);
+        let parts = self.first.iter().chain(&self.more).filter(|p| p.volume > 1);
+        let mut steps = parts.map(|p| p.loops[p.len - 1].strides[t]);
         let first = steps.next().unwrap_or(0);
         steps.all(|s| s == first).then_some(first)
     }

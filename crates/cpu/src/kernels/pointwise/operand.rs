@@ -83,6 +83,16 @@ impl Memory<'_> {
         match (joined, inner) {
             (true, _) => self.read(simd, at, inner, out),
             (_, 0) if outer == 0 => self.read(simd, at, 0, out),
+            // The same row again and again: twice as many from time to time.
+            (_, 1) if outer == 0 => {
+                self.read(simd, at, 1, &mut out[..chunk.run]);
+                let mut done = chunk.run;
+                while done < out.len() {
+                    let more = done.min(out.len() - done);
+                    out.copy_within(..more, done);
+                    done += more;
+                }
+            }
             // A tile of a transposition: what is contiguous goes across the rows.
             _ if outer == 1 && inner > 1 => {
                 let mut column = [0.0; CHUNK];
@@ -127,11 +137,7 @@ impl Memory<'_> {
     /// Reads at most [`CHUNK`] elements from element `at` on, `stride` apart.
     pub fn read(&self, simd: Simd, at: usize, stride: usize, out: &mut [f32]) {
         let Kind::Number(dtype) = self.kind else {
-            for (i, o) in out.iter_mut().enumerate() {
-                let bit = at + i * stride;
-                *o = f32::from(self.buf.get::<u8>(bit / 8) >> (bit % 8) & 1);
-            }
-            return;
+            return if stride == 1 { self.read_bits(at, out) } else { self.read_apart(at, stride, out) };
         };
         let (size, n) = (dtype.bits() / 8, out.len());
         debug_assert!(size <= 4, "{dtype} through f32");
@@ -156,12 +162,7 @@ impl Memory<'_> {
     /// Writes at most [`CHUNK`] elements from element `at` on, `stride` apart.
     pub fn write(&self, simd: Simd, at: usize, stride: usize, values: &[f32]) {
         let Kind::Number(dtype) = self.kind else {
-            for (i, v) in values.iter().enumerate() {
-                let (byte, bit) = ((at + i * stride) / 8, 1 << ((at + i * stride) % 8));
-                let old = self.buf.get::<u8>(byte);
-                self.buf.set(byte, if *v > 0.0 { old | bit } else { old & !bit });
-            }
-            return;
+            return if stride == 1 { self.write_bits(at, values) } else { self.write_apart(at, stride, values) };
         };
         let (size, n) = (dtype.bits() / 8, values.len());
         debug_assert!(size <= 4, "{dtype} through f32");
@@ -176,6 +177,49 @@ impl Memory<'_> {
             _ if n * size <= SMALL => self.write_through::<SMALL>(simd, (dtype, size), (at, stride), values),
             _ => self.write_through::<LARGE>(simd, (dtype, size), (at, stride), values),
         }
+    }
+
+    /// Reads single bits.
+    fn read_apart(&self, at: usize, stride: usize, out: &mut [f32]) {
+        for (i, o) in out.iter_mut().enumerate() {
+            let bit = at + i * stride;
+            *o = f32::from(self.buf.get::<u8>(bit / 8) >> (bit % 8) & 1);
+        }
+    }
+
+    /// Writes single bits.
+    fn write_apart(&self, at: usize, stride: usize, values: &[f32]) {
+        for (i, v) in values.iter().enumerate() {
+            let (byte, bit) = ((at + i * stride) / 8, 1 << ((at + i * stride) % 8));
+            let old = self.buf.get::<u8>(byte);
+            self.buf.set(byte, if *v > 0.0 { old | bit } else { old & !bit });
+        }
+    }
+
+    /// Reads bits that follow each other: eight of a byte at a time.
+    fn read_bits(&self, at: usize, out: &mut [f32]) {
+        let (first, rest) = out.split_at_mut((at.next_multiple_of(8) - at).min(out.len()));
+        let (whole, last) = rest.as_chunks_mut::<8>();
+        let byte = (at + first.len()) / 8;
+        self.read_apart(at, 1, first);
+        for (i, eight) in whole.iter_mut().enumerate() {
+            let bits = self.buf.get::<u8>(byte + i);
+            *eight = std::array::from_fn(|bit| f32::from(bits >> bit & 1));
+        }
+        self.read_apart((byte + whole.len()) * 8, 1, last);
+    }
+
+    /// Writes bits that follow each other; those of bytes that are shared with others are left.
+    fn write_bits(&self, at: usize, values: &[f32]) {
+        let (first, rest) = values.split_at((at.next_multiple_of(8) - at).min(values.len()));
+        let (whole, last) = rest.as_chunks::<8>();
+        let byte = (at + first.len()) / 8;
+        self.write_apart(at, 1, first);
+        for (i, eight) in whole.iter().enumerate() {
+            let bits = eight.iter().enumerate().fold(0, |bits, (bit, v)| bits | u8::from(*v > 0.0) << bit);
+            self.buf.set(byte + i, bits);
+        }
+        self.write_apart((byte + whole.len()) * 8, 1, last);
     }
 
     /// Reads elements of `size` bytes by way of a buffer of `N` bytes.

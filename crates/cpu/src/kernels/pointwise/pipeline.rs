@@ -21,7 +21,7 @@ use std::ops::Range;
 const ENOUGH_TASKS: i64 = 16;
 /// The largest number of segments of the reduced positions.
 const SEGMENTS: i64 = 64;
-/// Kept positions of a task at least, where neighbours lie in one cache line.
+/// Kept positions of a task at least, where so many are neighbours.
 const COLUMNS: i64 = 64;
 /// Rows that are folded side by side at most.
 const ROWS: usize = 64;
@@ -61,12 +61,26 @@ pub(super) struct Grid {
     pub(super) kept: Nest,
     pub(super) reduced: Nest,
     /// Chunks run along the kept positions, not along the reduced ones.
-    columns: bool,
+    pub(super) columns: bool,
     /// Kept positions of a task.
     pub(super) block: i64,
     /// Reduced positions of a task.
     segment: i64,
 }
+
+/// What a task does of a stage.
+pub(super) struct Work<'w> {
+    /// The stage's number in its group.
+    pub(super) stage: usize,
+    pub(super) grid: &'w Grid,
+    pub(super) bound: &'w Bound<'w>,
+    /// Kept and reduced positions.
+    pub(super) kept: Range<i64>,
+    pub(super) reduced: Range<i64>,
+}
+
+/// What has been folded of the registers of a stage.
+pub(super) type Folded = [Totals; FOLDS];
 
 /// The memory that a stage works on.
 pub(super) struct Bound<'a> {
@@ -103,9 +117,13 @@ impl Grid {
         if whole || volume <= 2 * GRAIN {
             return Some(grid);
         }
-        grid.block = (GRAIN / r).max(if columns { COLUMNS } else { 1 }).min(k);
+        // Neighbours that a block of the layout ends are whole cache lines by themselves.
+        grid.block = (GRAIN / r).max(if columns { COLUMNS.min(k_size) } else { 1 }).min(k);
         let blocks = (k + grid.block - 1) / grid.block;
         if blocks < ENOUGH_TASKS && r > 1 {
+            if columns {
+                grid.block = grid.block.max(k_size.min(CHUNK as i64));
+            }
             grid.segment = (GRAIN / grid.block).max(r / SEGMENTS + 1).min(r);
         }
         Some(grid)
@@ -120,18 +138,29 @@ impl Grid {
         (self.reduced.volume() + self.segment - 1) / self.segment
     }
 
+    /// What a segment folds in one of its folds, by kept positions.
+    fn partial<'a>(&self, partials: Buf<'a>, fold: usize, segment: i64) -> Buf<'a> {
+        let kept = self.kept.volume() as usize;
+        partials.part(4 * (fold * self.segments() as usize + segment as usize) * kept, 4 * kept)
+    }
+
     /// Numbers of scratch for what segments fold.
     pub(super) fn partials(&self) -> usize {
         if self.segments() > 1 { FOLDS * (self.segments() * self.kept.volume()) as usize } else { 0 }
     }
 
     /// Calls `chunk` for every chunk of a stage over all positions in the ranges; `fresh` before and `done` after those of the same kept positions.
-    fn each(&self, kept: Range<i64>, reduced: Range<i64>, mut f: impl FnMut(Visit<'_>)) {
-        let inner = self.reduced.innermost(0).0.max(1) as usize;
-        let limit = if self.columns { CHUNK } else { (CHUNK / inner.min(CHUNK)).clamp(1, ROWS) };
+    /// At most so many kept positions are taken together, and with these as many reduced ones as the function says.
+    pub(super) fn each(
+        &self,
+        kept: Range<i64>,
+        reduced: Range<i64>,
+        (limit, with): (usize, impl Fn(usize) -> usize),
+        mut f: impl FnMut(Visit<'_>),
+    ) {
         self.kept.runs(kept, limit, |k| {
             f(Visit::Fresh(k.len));
-            self.reduced.runs(reduced.clone(), CHUNK / k.len, |r| {
+            self.reduced.runs(reduced.clone(), with(k.len), |r| {
                 let at = std::array::from_fn(|t| k.at[t] + r.at[t]);
                 f(Visit::Chunk(&if self.columns {
                     Chunk { at, run: k.len, inner: k.strides, rows: r.len, outer: r.strides }
@@ -144,9 +173,13 @@ impl Grid {
     }
 }
 
-enum Visit<'a> {
+/// What [`Grid::each`] finds.
+pub(super) enum Visit<'a> {
+    /// So many kept positions begin.
     Fresh(usize),
+    /// Some of their reduced positions.
     Chunk(&'a Chunk<'a>),
+    /// The kept positions, whose reduced ones were all visited.
     Done(&'a Chunk<'a>),
 }
 
@@ -158,6 +191,7 @@ impl Group {
             let buf = match o.source {
                 Source::Argument(arg) => ctx.buf(arg)?,
                 Source::Table(at) => tables.part(4 * at, tables.len() - 4 * at),
+                Source::Row => Buf::empty(),
             };
             *m = Memory { buf, kind: o.kind };
         }
@@ -185,7 +219,8 @@ impl Group {
             .ok_or_else(|| Error::Runtime("blocks of the arguments do not nest".into()))
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, tables: Buf, partials: Buf) -> Result<(), Error> {
+    /// Runs all stages, each in tasks that `execute` does.
+    pub(super) fn run<'a>(&self, ctx: &Ctx<'a>, [tables, partials]: [Buf<'a>; 2], execute: &Execute<'_>) -> Result<(), Error> {
         let bound = self.bind(ctx, tables)?;
         let late;
         let grid = match &self.grid {
@@ -198,53 +233,118 @@ impl Group {
         let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
         if grid.segments() <= 1 {
             split(ctx.executor(), kept, grid.block, &|range| {
-                let mut registers = Lines::new();
-                for stage in &self.stages {
+                let mut lines = Lines::new();
+                for (index, stage) in self.stages.iter().enumerate() {
                     let mut totals = [Memory::default(); FOLDS];
                     for (t, f) in totals.iter_mut().zip(&stage.folds) {
                         *t = bound.memory[f.operand];
                     }
                     let bound = Bound { memory: bound.memory, totals };
-                    stage.run(simd, grid, &bound, (range.clone(), 0..reduced), &mut registers.0);
+                    execute(&Work { stage: index, grid, bound: &bound, kept: range.clone(), reduced: 0..reduced }, &mut lines);
                 }
             });
             return Ok(());
         }
-        for stage in &self.stages {
-            self.segmented(simd, ctx, grid, &bound, stage, partials);
+        // Few workers take blocks through all stages, so that what one stage has read is near for the next. Segments are the same.
+        let (executor, blocks) = (ctx.executor(), (kept + grid.block - 1) / grid.block);
+        if executor.threads() as i64 <= blocks {
+            executor.run(executor.threads(), blocks as usize, &|_, block| {
+                let mut lines = Lines::new();
+                let range = block as i64 * grid.block..((block as i64 + 1) * grid.block).min(kept);
+                for (index, stage) in self.stages.iter().enumerate() {
+                    for segment in 0..stage.segments(grid) {
+                        self.segment((grid, &bound), (index, segment), (range.clone(), partials), (execute, &mut lines));
+                    }
+                    stage.join((grid, &bound), range.clone(), partials);
+                }
+            });
+            return Ok(());
+        }
+        for (index, stage) in self.stages.iter().enumerate() {
+            executor.run(executor.threads(), (blocks * stage.segments(grid)) as usize, &|_, task| {
+                let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
+                let range = block * grid.block..((block + 1) * grid.block).min(kept);
+                self.segment((grid, &bound), (index, segment), (range, partials), (execute, &mut Lines::new()));
+            });
+            stage.join((grid, &bound), 0..kept, partials);
         }
         Ok(())
     }
 
-    /// Runs one stage with its reduced positions in segments, then puts together what they have folded.
-    fn segmented(&self, simd: Simd, ctx: &Ctx<'_>, grid: &Grid, bound: &Bound, stage: &Stage, partials: Buf) {
-        let (kept, reduced) = (grid.kept.volume(), grid.reduced.volume());
-        let segments = if stage.over == Over::Kept { 1 } else { grid.segments() };
-        let blocks = (kept + grid.block - 1) / grid.block;
-        let part = |fold: usize, segment: i64| {
-            partials.part(4 * (fold * grid.segments() as usize + segment as usize) * kept as usize, 4 * kept as usize)
-        };
-        ctx.executor().run(ctx.executor().threads(), (blocks * segments) as usize, &|_, task| {
-            let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
-            let (k, r) = (block * grid.block, segment * grid.segment);
-            let totals = std::array::from_fn(|f| Memory { buf: part(f, segment), kind: Kind::Number(DataType::F32) });
-            let bound = Bound { memory: bound.memory, totals };
-            let range = (k..(k + grid.block).min(kept), r..(r + grid.segment).min(reduced));
-            stage.run(simd, grid, &bound, range, &mut Lines::new().0);
-        });
-        for (i, f) in stage.folds.iter().enumerate() {
-            for k in 0..kept as usize {
-                let all = (0..segments).map(|s| f64::from(part(i, s).get::<f32>(k)));
-                bound.memory[f.operand].buf.set(k, all.fold(f.op.neutral(), |a, b| f.op.apply(a, b)) as f32);
-            }
-        }
+    /// Runs a segment of the reduced positions of a stage for some kept ones.
+    fn segment(
+        &self,
+        (grid, bound): (&Grid, &Bound<'_>),
+        (stage, segment): (usize, i64),
+        (kept, partials): (Range<i64>, Buf<'_>),
+        (execute, lines): (&Execute<'_>, &mut Lines),
+    ) {
+        let totals = std::array::from_fn(|f| Memory { buf: grid.partial(partials, f, segment), kind: Kind::Number(DataType::F32) });
+        let bound = Bound { memory: bound.memory, totals };
+        let start = segment * grid.segment;
+        let reduced = start..(start + grid.segment).min(grid.reduced.volume());
+        execute(&Work { stage, grid, bound: &bound, kept, reduced }, lines);
     }
 }
 
+/// Does what a task does of a stage; registers are lent to it.
+pub(super) type Execute<'e> = dyn Fn(&Work<'_>, &mut Lines) + Sync + 'e;
+
 impl Stage {
-    fn run(&self, simd: Simd, grid: &Grid, bound: &Bound, (kept, reduced): (Range<i64>, Range<i64>), registers: &mut Registers) {
-        if self.over == Over::Kept || grid.reduced.volume() == 1 {
-            grid.kept.walk(kept, |chunk| {
+    /// Whether it visits kept positions only.
+    pub(super) fn by_kept(&self, grid: &Grid) -> bool {
+        self.over == Over::Kept || grid.reduced.volume() == 1
+    }
+
+    /// Segments of the positions that it visits.
+    fn segments(&self, grid: &Grid) -> i64 {
+        if self.over == Over::Kept { 1 } else { grid.segments() }
+    }
+
+    /// Puts together what segments have folded for some kept positions.
+    fn join(&self, (grid, bound): (&Grid, &Bound<'_>), kept: Range<i64>, partials: Buf<'_>) {
+        for (i, f) in self.folds.iter().enumerate() {
+            grid.kept.runs(kept.clone(), CHUNK, |run| {
+                let (at, step) = (run.at[f.operand] as usize, run.strides[f.operand] as usize);
+                let (mut all, mut numbers) = ([f.op.neutral(); CHUNK], [0.0f32; CHUNK]);
+                let (all, numbers) = (&mut all[..run.len], &mut numbers[..run.len]);
+                for segment in 0..self.segments(grid) {
+                    let part = grid.partial(partials, i, segment);
+                    match step {
+                        1 => part.read(at, numbers),
+                        _ => numbers.iter_mut().enumerate().for_each(|(k, n)| *n = part.get(at + k * step)),
+                    }
+                    all.iter_mut().zip(&*numbers).for_each(|(a, b)| *a = f.op.apply(*a, f64::from(*b)));
+                }
+                let to = bound.memory[f.operand].buf;
+                all.iter().enumerate().for_each(|(k, a)| to.set(at + k * step, *a as f32));
+            });
+        }
+    }
+
+    /// Begins to fold for `n` kept positions.
+    pub(super) fn begin(&self, folded: &mut Folded, n: usize) {
+        for (f, total) in self.folds.iter().zip(folded) {
+            total[..n].fill(f.op.neutral());
+        }
+    }
+
+    /// Stores what has been folded for the kept positions of a chunk.
+    pub(super) fn end(&self, simd: Simd, bound: &Bound<'_>, chunk: &Chunk<'_>, folded: &Folded) {
+        for ((f, total), to) in self.folds.iter().zip(folded).zip(&bound.totals) {
+            let mut values = [0.0; CHUNK];
+            for (v, t) in values.iter_mut().zip(&total[..chunk.positions()]) {
+                *v = *t as f32;
+            }
+            to.store(simd, chunk, f.operand, &values);
+        }
+    }
+
+    /// Interprets the stage.
+    pub(super) fn run(&self, simd: Simd, work: &Work<'_>, lines: &mut Lines) {
+        let (grid, bound, registers) = (work.grid, work.bound, &mut lines.0);
+        if self.by_kept(grid) {
+            grid.kept.walk(work.kept.clone(), |chunk| {
                 self.program(simd, &bound.memory, chunk, registers);
                 for (f, to) in self.folds.iter().zip(&bound.totals) {
                     to.store(simd, chunk, f.operand, &registers[f.register]);
@@ -252,33 +352,23 @@ impl Stage {
             });
             return;
         }
-        let mut totals: [Totals; FOLDS] = [[0.0; CHUNK]; FOLDS];
-        grid.each(kept, reduced, |visit| match visit {
-            Visit::Fresh(n) => {
-                for (f, total) in self.folds.iter().zip(&mut totals) {
-                    total[..n].fill(f.op.neutral());
-                }
-            }
+        let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
+        let inner = grid.reduced.innermost(0).0.max(1) as usize;
+        let limit = if grid.columns { CHUNK } else { (CHUNK / inner.min(CHUNK)).clamp(1, ROWS) };
+        grid.each(work.kept.clone(), work.reduced.clone(), (limit, |kept| CHUNK / kept), |visit| match visit {
+            Visit::Fresh(n) => self.begin(&mut folded, n),
             Visit::Chunk(chunk) => {
                 self.program(simd, &bound.memory, chunk, registers);
-                for (f, total) in self.folds.iter().zip(&mut totals) {
+                for (f, total) in self.folds.iter().zip(&mut folded) {
                     let x = &mut registers[f.register][..chunk.positions()];
                     if grid.columns { fold::columns(simd, f.op, x, chunk.run, total) } else { fold::rows(simd, f.op, x, chunk.run, total) }
                 }
             }
-            Visit::Done(chunk) => {
-                for ((f, total), to) in self.folds.iter().zip(&totals).zip(&bound.totals) {
-                    let mut values = [0.0; CHUNK];
-                    for (v, t) in values.iter_mut().zip(&total[..chunk.positions()]) {
-                        *v = *t as f32;
-                    }
-                    to.store(simd, chunk, f.operand, &values);
-                }
-            }
+            Visit::Done(chunk) => self.end(simd, bound, chunk, &folded),
         });
     }
 
-    pub(super) fn program(&self, simd: Simd, memory: &[Memory; OPERANDS], chunk: &Chunk<'_>, registers: &mut Registers) {
+    pub(super) fn program(&self, simd: Simd, memory: &[Memory<'_>; OPERANDS], chunk: &Chunk<'_>, registers: &mut Registers) {
         let n = chunk.positions();
         for step in &self.steps {
             match *step {
@@ -336,13 +426,19 @@ impl Pipeline {
         Some(self)
     }
 
-    /// What comes before and after the groups, each of which `run` runs.
-    pub(super) fn around(&self, ctx: &Ctx<'_>, run: impl Fn(&Group) -> Result<(), Error>) -> Result<(), Error> {
+    /// The memory of tables, and that of what segments fold.
+    pub(super) fn space<'a>(&self, ctx: &Ctx<'a>) -> [Buf<'a>; 2] {
+        let tables = 4 * self.tables;
+        [ctx.scratch_buf().part(0, tables), ctx.scratch_buf().part(tables, ctx.scratch.len() - tables)]
+    }
+
+    /// What comes before and after the groups, each of which, with its number, `run` runs.
+    pub(super) fn around(&self, ctx: &Ctx<'_>, mut run: impl FnMut(usize, &Group) -> Result<(), Error>) -> Result<(), Error> {
         for (arg, start) in &self.cleared {
             let buf = ctx.buf(*arg)?;
             buf.part(*start, buf.len() - start).fill(0);
         }
-        self.groups.iter().try_for_each(run)?;
+        self.groups.iter().enumerate().try_for_each(|(index, group)| run(index, group))?;
         for Padding { arg, dtype, nest } in &self.padding {
             zero(ctx, ctx.buf(*arg)?, dtype.bits(), nest);
         }
@@ -352,14 +448,13 @@ impl Pipeline {
 
 impl Kernel for Pipeline {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        let tables = ctx.scratch_buf().part(0, 4 * self.tables);
-        let partials = ctx.scratch_buf().part(4 * self.tables, ctx.scratch.len() - 4 * self.tables);
-        self.around(ctx, |group| group.run(simd, ctx, tables, partials))
+        let space = self.space(ctx);
+        self.around(ctx, |_, group| group.run(ctx, space, &|work, lines| group.stages[work.stage].run(simd, work, lines)))
     }
 }
 
 /// Makes all bits of the elements of `bits` at the positions of `nest`, whose only operand `buf` is, zeros.
-pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf, bits: usize, nest: &Nest) {
+pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf<'_>, bits: usize, nest: &Nest) {
     let grain = if bits >= 8 { GRAIN } else { i64::MAX };
     split(ctx.executor(), nest.volume(), grain, &|range| {
         nest.walk(range, |chunk| match bits {
@@ -372,12 +467,21 @@ pub(super) fn zero(ctx: &Ctx<'_>, buf: Buf, bits: usize, nest: &Nest) {
     });
 }
 
-fn zeros<T: Element>(buf: Buf, chunk: &Chunk<'_>) {
+fn zeros<T: Element>(buf: Buf<'_>, chunk: &Chunk<'_>) {
     if chunk.inner[0] != 1 {
         return each(chunk, |at| buf.set(at, T::zeroed()));
     }
     let (start, row) = (chunk.at[0] as usize, chunk.outer[0] as usize);
-    (0..chunk.rows).for_each(|r| buf.part((start + r * row) * size_of::<T>(), chunk.run * size_of::<T>()).fill(0));
+    // Ends of blocks are short: they are written without a call.
+    macro_rules! short {
+        ($($n:literal)*) => {
+            match chunk.run {
+                $($n => (0..chunk.rows).for_each(|r| buf.write(start + r * row, &[T::zeroed(); $n])),)*
+                _ => (0..chunk.rows).for_each(|r| buf.part((start + r * row) * size_of::<T>(), chunk.run * size_of::<T>()).fill(0)),
+            }
+        };
+    }
+    short!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
 }
 
 /// Calls `f` with the place of every element of a chunk's first operand.

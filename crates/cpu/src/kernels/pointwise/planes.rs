@@ -14,12 +14,16 @@ use crate::row::Kernel;
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::{Arg, Dims, Error, Tensor};
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// Bytes of a plane that should stay in the cache.
 const CACHED: i64 = 256 * 1024;
 
 /// A formula over planes.
 pub trait Window: Debug + Send + Sync + 'static {
+    /// Whether planes of one number a window position, one behind the other, may be computed together: as planes of one more dimension.
+    const TOGETHER: bool = false;
+
     /// Makes the planes of the results. `run` numbers belong to each window position.
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>);
 }
@@ -76,9 +80,14 @@ pub struct Windows<W> {
     plane: usize,
     volume: usize,
     run: usize,
+    /// Kept positions whose planes are computed together, one behind the other, where runs are single positions.
+    planes: usize,
     block: i64,
     workers: usize,
 }
+
+/// Numbers of planes that are computed together.
+const TOGETHER: usize = 4096;
 
 /// Row-major positions of the dimensions that are not kept.
 fn plane_of(dims: &Dims, kept: u32) -> (Place, i64) {
@@ -112,7 +121,19 @@ impl Side {
         });
     }
 
-    fn load(&self, simd: Simd, memory: Memory, k: &Run<'_>, plane: &mut [f32]) {
+    /// Whether the planes of a run are one run of the tensor.
+    fn is_joined(&self, k: &Run<'_>) -> bool {
+        k.strides[self.operand] == self.volume as i64 && one_run(&self.nest, [0, 1], self.volume)
+    }
+
+    /// Loads the planes of a run that is one of the tensor.
+    fn load_joined(&self, simd: Simd, memory: Memory<'_>, k: &Run<'_>, planes: &mut [f32]) {
+        for (at, piece) in (k.at[self.operand] as usize..).step_by(CHUNK).zip(planes.chunks_mut(CHUNK)) {
+            memory.read(simd, at, 1, piece);
+        }
+    }
+
+    fn load(&self, simd: Simd, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32]) {
         let mut block = [0.0; CHUNK];
         self.each(k, |chunk, at, step| {
             if step == k.len || chunk.positions() == k.len {
@@ -125,13 +146,18 @@ impl Side {
         });
     }
 
-    fn store(&self, simd: Simd, memory: Memory, k: &Run<'_>, plane: &[f32]) {
+    fn store(&self, simd: Simd, memory: Memory<'_>, k: &Run<'_>, plane: &[f32]) {
         let mut block = [0.0; CHUNK];
         self.each(k, |chunk, at, step| {
             collect(&mut block, plane, (chunk.positions() / k.len, k.len), (at, step));
             memory.store(simd, chunk, 0, &block);
         });
     }
+}
+
+/// Whether a nest of `volume` positions is one run of two operands.
+fn one_run(nest: &Nest, operands: [usize; 2], volume: usize) -> bool {
+    nest.run() == Some(volume as i64) && operands.iter().all(|t| nest.step(*t) == Some(1))
 }
 
 /// `rows` rows of `run` numbers of a plane, `step` apart, put together.
@@ -188,8 +214,9 @@ impl<W: Window> Windows<W> {
         let largest = inputs.iter().map(|i| i.volume).max().unwrap_or(0).max(volume).max(1) as i64;
         let (inner, stride) = kept_nest.innermost(0);
         let run = if stride == 1 { (CACHED / (4 * largest) / 16 * 16).clamp(16, 64).min(inner.max(1)) } else { 1 };
+        let planes = if W::TOGETHER && run == 1 { (TOGETHER / largest as usize).clamp(1, CHUNK) } else { 1 };
         let block = (GRAIN / largest / run).max(1) * run;
-        let each = numbers.checked_mul(run as usize).and_then(|n| n.checked_next_multiple_of(16));
+        let each = numbers.checked_mul(run as usize * planes).and_then(|n| n.checked_next_multiple_of(16));
         let bytes = each.and_then(|n| n.checked_mul(sides.workers.max(1))).and_then(|n| booked(&[n])).ok_or_else(too_large)?;
         let tail = Group { space, operands, stages: Vec::new(), grid: None };
         let windows = Windows {
@@ -205,13 +232,44 @@ impl<W: Window> Windows<W> {
             plane: places.len() - 1,
             volume,
             run: run as usize,
+            planes,
             block,
             workers: sides.workers.max(1),
         };
         Ok((windows, bytes))
     }
 
-    fn store(&self, simd: Simd, bound: &Bound, k: &Run<'_>, plane: &[f32], registers: &mut Registers) {
+    /// Calls `f` for every run of kept positions with planes of its own, of `volume` window positions, and where these are.
+    fn each(&self, k: &Run<'_>, volume: usize, mut f: impl FnMut(&Run<'_>, Range<usize>)) {
+        if self.planes == 1 {
+            return f(k, 0..volume * k.len);
+        }
+        let mut one = Run { len: 1, ..*k };
+        for plane in 0..k.len {
+            f(&one, plane * volume..(plane + 1) * volume);
+            one.at.iter_mut().zip(k.strides).for_each(|(at, stride)| *at += stride);
+        }
+    }
+
+    /// Whether the planes of a run of results are one run of the destination, which nothing else goes by.
+    fn is_joined(&self, k: &Run<'_>) -> bool {
+        let alone = self.tail.operands.len() == 1 && k.strides[0] == self.volume as i64;
+        alone && one_run(&self.reduced, [0, self.plane], self.volume)
+    }
+
+    /// Stores the planes of a run that is one of the destination.
+    fn store_joined(&self, simd: Simd, bound: &Bound<'_>, k: &Run<'_>, planes: &[f32], registers: &mut Registers) {
+        let one: [i64; OPERANDS] = std::array::from_fn(|t| i64::from(t == 0));
+        let mut chunk = Chunk { at: k.at, run: 0, rows: 1, inner: &one, outer: &one };
+        for piece in planes.chunks(CHUNK) {
+            chunk.run = piece.len();
+            registers[0][..piece.len()].copy_from_slice(piece);
+            self.stage.program(simd, &bound.memory, &chunk, registers);
+            chunk.at[0] += piece.len() as i64;
+        }
+    }
+
+    fn store(&self, simd: Simd, bound: &Bound<'_>, k: &Run<'_>, plane: &[f32], registers: &mut Registers) {
         self.reduced.runs(0..self.reduced.volume(), CHUNK / k.len, |r| {
             let at = std::array::from_fn(|t| k.at[t] + r.at[t]);
             let chunk = chunk(at, (k.len, k.strides), (r.len, r.strides));
@@ -230,14 +288,14 @@ impl<W: Window> Kernel for Windows<W> {
             *m = Memory { buf: ctx.buf(side.arg)?, kind: side.kind };
         }
         let sizes = self.inputs.iter().map(|i| i.volume).sum::<usize>() + self.volume + self.extra;
-        let each = ((sizes + 3 * 16) * self.run).next_multiple_of(16);
+        let each = ((sizes + 3 * 16) * self.run * self.planes).next_multiple_of(16);
         let kept = self.kept.volume();
         let tasks = ((kept + self.block - 1) / self.block) as usize;
         let part = &mut scratch.take(each * self.workers)?;
         part.work(ctx.executor(), self.workers, tasks, &|task, planes| {
             let mut registers = Lines::new();
             let start = task as i64 * self.block;
-            self.kept.runs(start..(start + self.block).min(kept), self.run, |k| {
+            self.kept.runs(start..(start + self.block).min(kept), self.run * self.planes, |k| {
                 let mut rest = &mut planes[..];
                 let mut cut = |volume: usize| {
                     let (plane, behind) = std::mem::take(&mut rest).split_at_mut(volume * k.len);
@@ -247,15 +305,24 @@ impl<W: Window> Kernel for Windows<W> {
                 let mut inputs: [&[f32]; 2] = [&[]; 2];
                 for ((plane, side), memory) in inputs.iter_mut().zip(&self.inputs).zip(&memory) {
                     let loaded = cut(side.volume);
-                    side.load(simd, *memory, k, loaded);
+                    if self.planes > 1 && side.is_joined(k) {
+                        side.load_joined(simd, *memory, k, loaded);
+                    } else {
+                        self.each(k, side.volume, |k, at| side.load(simd, *memory, k, &mut loaded[at]));
+                    }
                     *plane = loaded;
                 }
                 let (result, extra) = (cut(self.volume), cut(self.extra));
-                self.window.compute(simd, k.len, Planes { inputs, result: &mut *result, extra: &mut *extra });
+                let run = if self.planes > 1 { 1 } else { k.len };
+                self.window.compute(simd, run, Planes { inputs, result: &mut *result, extra: &mut *extra });
                 if let Some(second) = &self.second {
-                    second.store(simd, memory[self.inputs.len()], k, extra);
+                    self.each(k, second.volume, |k, at| second.store(simd, memory[self.inputs.len()], k, &extra[at]));
                 }
-                self.store(simd, &bound, k, result, &mut registers.0);
+                if self.planes > 1 && self.is_joined(k) {
+                    self.store_joined(simd, &bound, k, result, &mut registers.0);
+                } else {
+                    self.each(k, self.volume, |k, at| self.store(simd, &bound, k, &result[at], &mut registers.0));
+                }
             });
         });
         for Padding { arg, dtype, nest } in &self.padding {

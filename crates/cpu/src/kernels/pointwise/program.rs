@@ -13,6 +13,7 @@ use super::{Nest, OPERANDS, Place};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use oxidnn_spec::{Arg, DataType, Dims, Layout, PostOp, Problem, Quant, QuantMode, Real, Rounding, Tensor};
+use std::cmp::Ordering;
 
 /// Registers of a program.
 pub(super) const REGISTERS: usize = 4;
@@ -41,6 +42,26 @@ pub(super) enum Step {
     Prelu,
     /// `r[0] += scale * (r[1] - zero_point)`.
     Accumulate { scale: Real, zero_point: Real },
+}
+
+impl Step {
+    /// The operand that it loads or stores.
+    pub(super) fn operand(&self) -> Option<usize> {
+        match *self {
+            Step::Load { operand, .. } | Step::Store { operand, .. } | Step::With { operand, .. } => Some(operand),
+            _ => None,
+        }
+    }
+
+    /// The same with another number of its operand.
+    pub(super) fn with_operand(self, number: impl Fn(usize) -> usize) -> Step {
+        match self {
+            Step::Load { to, operand } => Step::Load { to, operand: number(operand) },
+            Step::Store { from, operand } => Step::Store { from, operand: number(operand) },
+            Step::With { at, alg, operand } => Step::With { at, alg, operand: number(operand) },
+            other => other,
+        }
+    }
 }
 
 /// A register folded over the reduced positions into an operand.
@@ -74,6 +95,8 @@ pub(super) enum Source {
     Argument(Arg),
     /// Scratch, from this number on.
     Table(usize),
+    /// A row of numbers, one for each reduced position, that each worker has for itself: what one stage leaves to the next of the same row.
+    Row,
 }
 
 #[derive(Clone, Debug)]
@@ -88,7 +111,7 @@ pub(super) struct Operand {
 #[derive(Clone, Debug)]
 pub struct Table {
     at: usize,
-    place: Place,
+    strides: Dims,
 }
 
 /// A dimension of the tensors that the positions have as two: `(dimension, size of the outer)`.
@@ -104,6 +127,8 @@ pub struct Builder<'p> {
     tables: usize,
     padding: Vec<Padding>,
     cleared: Vec<(Arg, usize)>,
+    /// Whether groups may write to the padded areas of their results.
+    spreads: bool,
 }
 
 #[derive(Debug)]
@@ -129,7 +154,7 @@ impl<'p> Builder<'p> {
         }
         let space = split_dims(dims, dims, split);
         let space = space.ok_or(Skip::Shape("more dimensions than loops"))?;
-        Ok(Builder { problem, space, split, groups: Vec::new(), tables: 0, padding: Vec::new(), cleared: Vec::new() })
+        Ok(Builder { problem, space, split, groups: Vec::new(), tables: 0, padding: Vec::new(), cleared: Vec::new(), spreads: false })
     }
 
     /// A pipeline of one stage over the positions of `result`, whose memory leads.
@@ -139,6 +164,7 @@ impl<'p> Builder<'p> {
     pub fn elementwise(problem: &'p Problem, result: Arg) -> Result<Builder<'p>, Skip> {
         let dims = *problem.tensor(result).ok_or(Skip::Op("without a result"))?.dims();
         let mut b = Builder::new(problem, &dims, None)?;
+        b.spreads = true;
         b.group(b.all());
         b.stage(Over::All);
         b.argument(result)?;
@@ -173,6 +199,21 @@ impl<'p> Builder<'p> {
     /// Takes the positions of tensors of `dims` from here on.
     pub fn positions(&mut self, dims: &Dims) {
         self.space = *dims;
+    }
+
+    /// Takes the positions of tensors of `dims`, one dimension split in two, from here on.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many dimensions.
+    pub fn split_positions(&mut self, dims: &Dims, split: (usize, i64)) -> Result<(), Skip> {
+        self.space = split_dims(dims, dims, Some(split)).ok_or(Skip::Shape("more dimensions than loops"))?;
+        self.split = Some(split);
+        Ok(())
+    }
+
+    /// Takes the positions of tensors of `dims`, none of which is split, from here on.
+    pub fn whole_positions(&mut self, dims: &Dims) {
+        (self.space, self.split) = (*dims, None);
     }
 
     /// Begins a group that keeps the dimensions in `kept`. Its first operand leads: loops run in the order of its memory.
@@ -291,15 +332,38 @@ impl<'p> Builder<'p> {
         let at = self.tables;
         self.tables =
             usize::try_from(stride).ok().and_then(|n| at.checked_add(n.next_multiple_of(16))).ok_or(Skip::Shape("too many elements"))?;
-        Ok(Table { at, place: Place::strided(strides) })
+        Ok(Table { at, strides })
     }
 
-    /// A table as operand of the group.
+    /// A table as operand of the group, one perhaps that was made when no dimension was split.
     ///
     /// # Errors
     /// [`Skip`] for too many operands.
     pub fn bind(&mut self, table: &Table) -> Result<usize, Skip> {
-        self.put(Operand { source: Source::Table(table.at), kind: Kind::Number(DataType::F32), place: Some(table.place.clone()) })
+        let mut strides = table.strides;
+        if let Some((at, _)) = self.split.filter(|_| strides.len() < self.space.len()) {
+            strides = Dims::from_fn(self.space.len(), |d| match d.cmp(&at) {
+                Ordering::Less => table.strides[d],
+                Ordering::Equal => table.strides[at] * self.space[at + 1],
+                Ordering::Greater => table.strides[d - 1],
+            });
+        }
+        let place = Some(Place::strided(strides));
+        self.put(Operand { source: Source::Table(table.at), kind: Kind::Number(DataType::F32), place })
+    }
+
+    /// A row of numbers of the worker's own as operand of the group, for kernels that do all stages on a row.
+    ///
+    /// # Errors
+    /// [`Skip`] for too many operands.
+    pub fn row(&mut self) -> Result<usize, Skip> {
+        let kept = self.groups.last().map_or(0, |g| g.kept);
+        let (mut strides, mut stride) = (Dims::filled(self.space.len(), 0), 1i64);
+        for d in (0..self.space.len()).rev().filter(|d| kept >> d & 1 == 0) {
+            strides[d] = stride;
+            stride = stride.checked_mul(self.space[d]).ok_or(Skip::Shape("too many elements"))?;
+        }
+        self.put(Operand { source: Source::Row, kind: Kind::Number(DataType::F32), place: Some(Place::strided(strides)) })
     }
 
     fn push(&mut self, step: Step) {
@@ -514,8 +578,11 @@ impl<'p> Builder<'p> {
     /// [`Skip`] for operands whose blocks do not nest, and for positions that fold nothing.
     pub fn finish(self) -> Result<(Pipeline, usize), Skip> {
         let (mut groups, mut partials) = (Vec::new(), 0);
-        for Draft { kept, space, operands, stages } in self.groups {
-            let places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
+        for Draft { kept, mut space, operands, stages } in self.groups {
+            let mut places: Option<Vec<Place>> = operands.iter().map(|o| o.place.clone()).collect();
+            if let Some(places) = places.as_mut().filter(|_| self.spreads && (0..space.len()).all(|d| kept >> d & 1 == 1)) {
+                spread(&mut space, places);
+            }
             let whole = whole(&operands, &stages);
             let grid = match places {
                 None => None,
@@ -534,6 +601,29 @@ impl<'p> Builder<'p> {
         }
         let numbers = partials.checked_add(self.tables).and_then(|n| n.checked_mul(4)).ok_or(Skip::Shape("too many elements"))?;
         Ok((Pipeline { groups, padding: self.padding, cleared: self.cleared, tables: self.tables }, numbers))
+    }
+}
+
+/// Makes the positions of padded areas, which are zeroed at the end, positions of the space, where all operands have them: tensors with blocks are
+/// whole runs of memory then.
+fn spread(space: &mut Dims, places: &mut [Place]) {
+    for d in (0..space.len()).filter(|d| space[*d] > 1).collect::<Vec<_>>() {
+        let sizes = places.iter().filter_map(|place| match place {
+            Place::Tensor(dims, _) if dims[d] == 1 => None,
+            Place::Tensor(_, blocking) => Some(blocking.padded_dims[d]),
+            Place::Table { strides, .. } => (strides[d] != 0).then_some(space[d]),
+        });
+        let (least, most) = sizes.fold((i64::MAX, 0), |(least, most), size| (size.min(least), size.max(most)));
+        if least != most || most == space[d] {
+            continue;
+        }
+        space[d] = most;
+        for place in places.iter_mut() {
+            match place {
+                Place::Tensor(dims, _) if dims[d] > 1 => dims[d] = most,
+                _ => {}
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Batch normalisation: statistics by channel.
 
 use crate::kernels::dense;
+use crate::kernels::pointwise::{Pipeline, Program};
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
 use crate::{CpuTarget, RowPlan};
@@ -11,6 +12,7 @@ use oxidnn_spec::{Op, Problem};
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "columns:jit", plan: generated_plan },
+    Impl { name: "stages:jit", plan: stages_plan },
     Impl { name: "dense:portable", plan: dense_plan },
     Impl { name: "folds:portable", plan },
     fallback::ROW,
@@ -32,22 +34,26 @@ fn dense(problem: &Problem, target: &CpuTarget, jit: Option<Isa>) -> Result<Box<
     })
 }
 
+fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
+}
+
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::BatchNorm(op) => {
-            let norm = Norm {
-                problem,
-                prop: op.prop,
-                flags: op.flags,
-                epsilon: op.epsilon.get(),
-                src: &op.src,
-                split: None,
-                kept: 0b10,
-                channel: 0b10,
-                workspace: op.workspace.is_some(),
-            };
-            norm.pipeline()
-        }
-        _ => Err(Skip::Op("another operation than batch normalisation")),
-    })
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::BatchNorm(op) = &problem.op else { return Err(Skip::Op("another operation than batch normalisation")) };
+    let norm = Norm {
+        problem,
+        prop: op.prop,
+        flags: op.flags,
+        epsilon: op.epsilon.get(),
+        src: &op.src,
+        split: None,
+        kept: 0b10,
+        channel: 0b10,
+        workspace: op.workspace.is_some(),
+    };
+    norm.pipeline()
 }

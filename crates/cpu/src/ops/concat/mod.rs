@@ -1,6 +1,6 @@
 //! Concatenation: each source goes to its part of the destination.
 
-use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline};
+use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -8,8 +8,12 @@ use oxidnn_spec::op::Concat;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "runs:portable", plan: copy }, Impl { name: "chunks:portable", plan: convert }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl { name: "runs:portable", plan: copy },
+    Impl { name: "chunks:jit", plan: generated },
+    Impl { name: "chunks:portable", plan: convert },
+    fallback::ROW,
+];
 
 fn concat(problem: &Problem) -> Result<&Concat, Skip> {
     match &problem.op {
@@ -22,8 +26,12 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| copies(concat(problem)?, problem))
 }
 
+fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, arithmetic)
+}
+
 fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| arithmetic(concat(problem)?, problem))
+    RowPlan::resolved(problem, target, arithmetic)
 }
 
 /// The part of the destination that each source goes to; `None` for empty sources.
@@ -38,7 +46,8 @@ fn parts(op: &Concat) -> Result<Vec<Option<Layout>>, Skip> {
     op.srcs.iter().map(&mut part).collect()
 }
 
-fn arithmetic(op: &Concat, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let op = concat(problem)?;
     if !problem.attr.post_ops.is_empty() {
         return Err(Skip::Attr("post-ops".into()));
     }

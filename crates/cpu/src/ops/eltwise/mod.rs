@@ -11,7 +11,7 @@ pub const IMPLS: &[Impl<CpuTarget>] =
     &[Impl { name: "chunks:jit", plan: generated }, Impl { name: "chunks:portable", plan }, fallback::ROW];
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan(problem, target, pipeline)
+    Program::plan_in_stages(problem, target, pipeline)
 }
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -1,5 +1,8 @@
 //! Group normalisation: statistics by batch item and group of channels.
 
+mod columns;
+
+use crate::kernels::pointwise::{Pipeline, Program};
 use crate::ops::fallback;
 use crate::ops::norm::Norm;
 use crate::{CpuTarget, RowPlan};
@@ -7,24 +10,32 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "folds:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "stages:jit", plan: stages_plan }, Impl { name: "folds:portable", plan }, fallback::ROW];
+
+fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::GroupNorm(op) => {
-            let norm = Norm {
-                problem,
-                prop: op.prop,
-                flags: op.flags,
-                epsilon: op.epsilon.get(),
-                src: &op.src,
-                split: Some((1, op.groups)),
-                kept: 0b011,
-                channel: 0b110,
-                workspace: false,
-            };
-            norm.pipeline()
-        }
-        _ => Err(Skip::Op("another operation than group normalisation")),
-    })
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+    let Op::GroupNorm(op) = &problem.op else { return Err(Skip::Op("another operation than group normalisation")) };
+    if columns::suits(op) {
+        return columns::pipeline(op, problem);
+    }
+    let norm = Norm {
+        problem,
+        prop: op.prop,
+        flags: op.flags,
+        epsilon: op.epsilon.get(),
+        src: &op.src,
+        split: Some((1, op.groups)),
+        kept: 0b011,
+        channel: 0b110,
+        workspace: false,
+    };
+    norm.pipeline()
 }

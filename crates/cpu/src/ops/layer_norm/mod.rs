@@ -12,12 +12,17 @@ use oxidnn_spec::{Op, Problem};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "rows:jit", plan: generated },
     Impl { name: "dense:portable", plan: dense_plan },
+    Impl { name: "stages:jit", plan: stages_plan },
     Impl { name: "folds:portable", plan },
     fallback::ROW,
 ];
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan(problem, target, pipeline)
+}
+
+fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
 }
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -104,7 +104,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     RowPlan::resolved(problem, target, |problem| {
         let Op::Pool(op) = &problem.op else { return Err(Skip::Op("another operation than pooling")) };
         support::dense(problem)?;
-        let kernel = Direct::new(op, &problem.attr, (target.threads, jit))?;
+        let made = |isa| Direct::new(op, &problem.attr, (target.threads, isa));
+        // Blocks of half a vector are whole ones of half the width.
+        let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
         let planes = kernel.planes.as_ref().map_or(Some([0; 2]), Planes::scratch);
         let scratch = kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(n, [own, code])| booked(&[n, own, code]));
         Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))

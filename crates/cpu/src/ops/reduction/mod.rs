@@ -1,24 +1,27 @@
 //! Reductions.
 
-use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline};
+use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::{EltwiseAlg, Reduction, ReductionAlg};
+use oxidnn_spec::op::{EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "folds:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "stages:jit", plan: stages_plan }, Impl { name: "folds:portable", plan }, fallback::ROW];
 
-fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Reduction(op) => pipeline(op, problem),
-        _ => Err(Skip::Op("another operation than reduction")),
-    })
+fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
 }
 
-fn pipeline(op: &Reduction, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, pipeline)
+}
+
+fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     use ReductionAlg::*;
+    let Op::Reduction(op) = &problem.op else { return Err(Skip::Op("another operation than reduction")) };
     let (dims, (p, eps)) = (op.src.dims(), (op.p.get(), op.eps.get()));
     let mut b = Builder::new(problem, dims, None)?;
     let kept = (0..dims.len()).filter(|&d| op.dst.dims()[d] == dims[d]).map(|d| 1 << d).sum();

@@ -1,5 +1,7 @@
 //! Resampling.
 
+mod lines;
+
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
 use crate::ops::fallback;
@@ -7,9 +9,11 @@ use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{Resampling, ResamplingAlg};
 use oxidnn_spec::{Arg, Op, Problem};
+use std::ops::Range;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "planes:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "lines:portable", plan: lines::plan }, Impl { name: "planes:portable", plan }, fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
@@ -21,7 +25,9 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Windows<Interpolation>, usize), Skip> {
     let forward = op.prop.is_forward();
     let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
-    let sides = Sides { inputs: &[input], second: None, extra: 0, workers: target.threads };
+    // A line of inputs.
+    let extra = op.spatial().0[2];
+    let sides = Sides { inputs: &[input], second: None, extra, workers: target.threads };
     Windows::new(Builder::new(problem, dims, None)?, result, 0b11, Interpolation::new(op)?, sides)
 }
 
@@ -59,6 +65,20 @@ impl Axis {
         Walk { axis: self, whole: at.div_euclid(of) as i64, rest: at.rem_euclid(of) as i64, step }
     }
 
+    /// The outputs that input `i` is a tap of, with its weights there.
+    fn outputs_of(self, i: i64) -> impl Iterator<Item = (i64, f32)> {
+        // Of output `o`, the whole number is at least `i - 1`, or at least `i` where there is one tap, from here on.
+        let nearest = self.alg == ResamplingAlg::Nearest;
+        let (half, least) = if nearest { (0, i) } else { (self.outputs, i - 1) };
+        let above = i128::from(least) * i128::from(2 * self.outputs) + i128::from(half) - i128::from(self.inputs);
+        let first =
+            (above + i128::from(2 * self.inputs) - 1).div_euclid(i128::from(2 * self.inputs)).clamp(0, i128::from(self.outputs)) as i64;
+        let weight = move |taps: Taps| taps.iter().filter(|t| t.0 as i64 == i).map(|t| t.1).sum::<f32>();
+        let near = move |taps: &Taps| taps[0].0 as i64 <= i;
+        let outputs = (first..self.outputs).zip(self.from(first)).take_while(move |(_, taps)| near(taps));
+        outputs.map(move |(o, taps)| (o, weight(taps))).filter(|(_, weight)| *weight != 0.0)
+    }
+
     fn all(self) -> impl Iterator<Item = Taps> {
         self.from(0).take(self.outputs as usize)
     }
@@ -91,6 +111,11 @@ struct Interpolation {
 }
 
 impl Interpolation {
+    /// Positions of a plane by the sizes of its dimensions.
+    fn volume(&self, size: impl Fn(&Axis) -> i64) -> usize {
+        self.axes.iter().map(size).product::<i64>() as usize
+    }
+
     fn new(op: &Resampling) -> Result<Interpolation, Skip> {
         let (inputs, outputs) = op.spatial();
         if inputs.into_iter().chain(outputs).any(|n| n > i64::MAX / 8) {
@@ -102,19 +127,31 @@ impl Interpolation {
 }
 
 impl Window for Interpolation {
+    const TOGETHER: bool = true;
+
     fn compute(&self, simd: Simd, run: usize, planes: Planes<'_>) {
-        let Planes { inputs: [input, _], result, .. } = planes;
-        result.fill(0.0);
+        let Planes { inputs: [input, _], result, extra } = planes;
         let [depth, height, width] = self.axes;
+        if !self.forward {
+            result.fill(0.0);
+        }
+        let (volume, outputs) = (self.volume(|a| a.inputs) * run, self.volume(|a| a.outputs) * run);
+        let (from, to) = if self.forward { (volume, outputs) } else { (outputs, volume) };
+        let line = &mut extra[..width.inputs as usize * run];
         let mut block = [[(0, 0.0); 2]; BLOCK];
         for first in (0..width.outputs).step_by(BLOCK) {
             let count = block.iter_mut().zip(width.from(first)).map(|(to, taps)| *to = taps).take((width.outputs - first) as usize).count();
-            for (od, d) in depth.all().enumerate() {
-                for (oh, h) in height.all().enumerate() {
-                    let out = (od * height.outputs as usize + oh) * width.outputs as usize + first as usize;
-                    for (corner, weight) in corners(&d, &h).into_iter().filter(|c| c.1 != 0.0) {
-                        let inp = (corner[0] * height.inputs as usize + corner[1]) * width.inputs as usize;
-                        simd.run(Line { forward: self.forward, run, out, inp, weight, taps: &block[..count], input, result });
+            let ends = [block[0], block[count.saturating_sub(1)]]
+                .map(|taps| if width.alg == ResamplingAlg::Nearest { [taps[0].0; 2] } else { taps.map(|t| t.0) });
+            let span = ends[0][0] * run..(ends[1][1] + 1) * run;
+            for (input, result) in input.chunks_exact(from).zip(result.chunks_exact_mut(to)) {
+                for (od, d) in depth.all().enumerate() {
+                    for (oh, h) in height.all().enumerate() {
+                        let out = ((od * height.outputs as usize + oh) * width.outputs as usize + first as usize) * run;
+                        let inputs = corners(&d, &h).map(|(c, weight)| ((c[0] * height.inputs as usize + c[1]) * line.len(), weight));
+                        let (taps, nearest) = (&block[..count], width.alg == ResamplingAlg::Nearest);
+                        let span = span.clone();
+                        simd.run(Line { forward: self.forward, nearest, run, out, inputs, taps, span, input, result, line });
                     }
                 }
             }
@@ -127,31 +164,75 @@ fn corners(d: &Taps, h: &Taps) -> [([usize; 2], f32); 4] {
     std::array::from_fn(|i| ([d[i / 2].0, h[i % 2].0], d[i / 2].1 * h[i % 2].1))
 }
 
-/// A line of inputs, from position `inp` on, is added to the outputs from `out` on; backward the other way round.
+/// Some outputs of a line, from number `out` on: the lines of inputs around it become one, whose taps are added. Backward the other way round.
 struct Line<'a> {
     forward: bool,
+    nearest: bool,
     run: usize,
     out: usize,
-    inp: usize,
-    weight: f32,
+    /// Where lines of inputs begin, with their weights.
+    inputs: [(usize, f32); 4],
     taps: &'a [Taps],
+    /// The numbers of a line that taps are of.
+    span: Range<usize>,
     input: &'a [f32],
     result: &'a mut [f32],
+    line: &'a mut [f32],
 }
 
 impl Body for Line<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Line { forward, run, out, inp, weight, taps, input, result } = self;
-        for (ow, taps) in taps.iter().enumerate() {
-            for (iw, w) in taps.iter().filter(|t| t.1 != 0.0) {
-                let (out, inp) = ((out + ow) * run, (inp + iw) * run);
-                let (to, from) = if forward { (out, inp) } else { (inp, out) };
-                for (r, x) in result[to..to + run].iter_mut().zip(&input[from..from + run]) {
-                    *r += weight * w * x;
+        match self.run {
+            1 => self.go::<1>(),
+            16 => self.go::<16>(),
+            _ => self.go::<0>(),
+        }
+    }
+}
+
+impl Line<'_> {
+    /// All of it, for runs of `RUN` numbers, or of any number where that is 0.
+    #[inline(always)]
+    fn go<const RUN: usize>(self) {
+        let run = if RUN == 0 { self.run } else { RUN };
+        let Line { forward, nearest, out, inputs, taps, span, input, result, line, .. } = self;
+        let (line, start, width) = (&mut line[span.clone()], span.start, span.len());
+        if forward {
+            let line = match inputs.iter().skip(1).any(|i| i.1 != 0.0) {
+                true => {
+                    let (first, weight) = inputs[0];
+                    line.iter_mut().zip(&input[first + start..]).for_each(|(l, x)| *l = weight * x);
+                    for (first, weight) in inputs.into_iter().skip(1).filter(|i| i.1 != 0.0) {
+                        line.iter_mut().zip(&input[first + start..]).for_each(|(l, x)| *l += weight * x);
+                    }
+                    &*line
+                }
+                false => &input[inputs[0].0 + start..][..width],
+            };
+            let result = &mut result[out..][..taps.len() * run];
+            for (to, [(a, u), (b, v)]) in result.chunks_exact_mut(run).zip(taps) {
+                let x = &line[a * run - start..][..run];
+                if nearest {
+                    to.copy_from_slice(x);
+                } else if *v == 0.0 {
+                    to.iter_mut().zip(x).for_each(|(t, x)| *t = u * x);
+                } else {
+                    let y = &line[b * run - start..][..run];
+                    to.iter_mut().zip(x).zip(y).for_each(|((t, x), y)| *t = u * x + v * y);
                 }
             }
+            return;
+        }
+        line.fill(0.0);
+        for (from, taps) in input[out..][..taps.len() * run].chunks_exact(run).zip(taps) {
+            for (at, weight) in taps.iter().filter(|t| t.1 != 0.0) {
+                line[at * run - start..][..run].iter_mut().zip(from).for_each(|(l, x)| *l += weight * x);
+            }
+        }
+        for (first, weight) in inputs.into_iter().filter(|i| i.1 != 0.0) {
+            result[first + start..][..width].iter_mut().zip(&*line).for_each(|(r, l)| *r += weight * l);
         }
     }
 }

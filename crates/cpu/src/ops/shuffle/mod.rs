@@ -1,14 +1,29 @@
 //! Channel shuffle: the axis as rows and columns, transposed.
 
+mod gathered;
+
 use crate::kernels::pointwise::Copies;
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
+use gathered::Gathered;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Shuffle;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "tiles:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl { name: "rows:portable", plan: gathered }, Impl { name: "tiles:portable", plan }, fallback::ROW];
+
+fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let Op::Shuffle(op) = &problem.op else { return Err(Skip::Op("another operation than shuffle")) };
+        let (args, tensors, rows) = match op.prop.is_forward() {
+            true => ([Arg::DST, Arg::SRC], [&op.dst, &op.src], op.src.dims()[op.axis] / op.group_size),
+            false => ([Arg::DIFF_SRC, Arg::DIFF_DST], [&op.src, &op.dst], op.group_size),
+        };
+        Ok((Gathered::new(args, tensors, op.axis, rows)?, 0))
+    })
+}
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

@@ -12,12 +12,20 @@ use oxidnn_spec::{Arg, DataType, Op, Problem};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl { name: "rows:jit", plan: generated },
     Impl { name: "dense:portable", plan: dense_plan },
+    Impl { name: "stages:jit", plan: stages_plan },
     Impl { name: "rows:portable", plan },
     fallback::ROW,
 ];
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    Program::plan(problem, target, pipeline)
+    Program::plan(problem, target, |problem| match &problem.op {
+        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, true),
+        _ => pipeline(problem),
+    })
+}
+
+fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    Program::plan_in_stages(problem, target, pipeline)
 }
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -33,23 +41,29 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     match &problem.op {
-        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem),
+        Op::Softmax(op) if op.prop.is_forward() => forward(op, problem, false),
         Op::Softmax(op) => backward(op, problem),
         _ => Err(Skip::Op("another operation than softmax")),
     }
 }
 
-/// Folds the maximum, then the sum of exponentials, then normalises. Exponentials are kept in a destination of `f32`.
-fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
+/// Folds the maximum, then the sum of exponentials, then multiplies by its reciprocal. Exponentials are kept in a destination of `f32`, else in a row of
+/// the worker's own where all stages go over a row (`by_row`).
+fn forward(op: &Softmax, problem: &Problem, by_row: bool) -> Result<(Pipeline, usize), Skip> {
     let log = op.alg == SoftmaxAlg::Log;
     let zeros = op.alg == SoftmaxAlg::InfAsZero;
-    let keep = !log && op.dst.dtype == DataType::F32 && !problem.attr.reads_dst();
+    let in_dst = op.dst.dtype == DataType::F32 && !problem.attr.reads_dst();
     let mut b = Builder::new(problem, op.dst.dims(), None)?;
     let kept = b.all() & !(1 << op.axis);
     b.group(kept);
     let src = b.argument(Arg::SRC)?;
     let (largest, sum) = (b.table(kept)?, b.table(kept)?);
     let (largest, sum) = (b.bind(&largest)?, b.bind(&sum)?);
+    let kept_in = match () {
+        () if log || !in_dst && !by_row => None,
+        () if in_dst => Some(b.argument(Arg::DST)?),
+        () => Some(b.row()?),
+    };
     b.stage(Over::All);
     b.load(0, src);
     b.fold(0, FoldOp::Max, largest);
@@ -64,31 +78,36 @@ fn forward(op: &Softmax, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.load(0, src);
     b.with(0, BinaryAlg::Sub, largest);
     b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
-    if keep {
-        let dst = b.argument(Arg::DST)?;
-        b.store(0, dst);
+    if let Some(exponentials) = kept_in {
+        b.store(0, exponentials);
     }
     b.fold(0, FoldOp::Sum, sum);
-    if log || zeros {
-        b.stage(Over::Kept);
+    b.stage(Over::Kept);
+    if log {
         b.load(0, sum);
-        match log {
-            true => b.forward(0, EltwiseAlg::Log, 0.0, 0.0),
-            false => b.forward(0, EltwiseAlg::Clip, f32::MIN_POSITIVE, f32::INFINITY),
-        }
-        b.store(0, sum);
-    }
-    b.stage(Over::All);
-    if keep {
-        b.load_argument(0, Arg::DST)?;
+        b.forward(0, EltwiseAlg::Log, 0.0, 0.0);
     } else {
-        b.load(0, src);
-        b.with(0, BinaryAlg::Sub, largest);
+        b.load(1, sum);
+        if zeros {
+            b.forward(1, EltwiseAlg::Clip, f32::MIN_POSITIVE, f32::INFINITY);
+        }
+        b.copy(0, 1);
+        b.forward(0, EltwiseAlg::Clip, 1.0, 1.0);
+        b.both(0, BinaryAlg::Div);
     }
-    if !keep && !log {
+    b.store(0, sum);
+    b.stage(Over::All);
+    match kept_in {
+        Some(exponentials) => b.load(0, exponentials),
+        None => {
+            b.load(0, src);
+            b.with(0, BinaryAlg::Sub, largest);
+        }
+    }
+    if kept_in.is_none() && !log {
         b.forward(0, EltwiseAlg::Exp, 0.0, 0.0);
     }
-    b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Div }, sum);
+    b.with(0, if log { BinaryAlg::Sub } else { BinaryAlg::Mul }, sum);
     b.scale(0, Arg::SRC)?;
     b.result(Arg::DST)?;
     b.finish()

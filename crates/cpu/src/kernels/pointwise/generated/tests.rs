@@ -3,6 +3,7 @@ use super::*;
 use crate::Isa as Portable;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{Bound as Argument, Buf, Region};
+use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::text::{Settings, parse_line};
 use oxidnn_spec::{Arg, Use};
 use std::sync::Arc;
@@ -19,14 +20,19 @@ fn problem(line: &str) -> Problem {
     problem
 }
 
-/// A program over tensors of `line` as `stages` writes it, dimension 0 kept.
-fn program(line: &str, target: &CpuTarget, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip>) -> Result<(Program, usize), Skip> {
+/// A pipeline over tensors of `line` as `stages` writes it, dimension 0 kept.
+fn pipeline(line: &str, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip>) -> Result<(Pipeline, usize), Skip> {
     let problem = problem(line);
     let dims = *problem.tensor(Arg::DST).unwrap().dims();
     let mut b = Builder::new(&problem, &dims, None)?;
     b.group(0b01);
     stages(&mut b)?;
-    let (pipeline, scratch) = b.finish()?;
+    b.finish()
+}
+
+/// The same in one kernel.
+fn program(line: &str, target: &CpuTarget, stages: impl FnOnce(&mut Builder<'_>) -> Result<(), Skip>) -> Result<(Program, usize), Skip> {
+    let (pipeline, scratch) = pipeline(line, stages)?;
     Ok((Program::new(pipeline, target.jit.unwrap())?, scratch))
 }
 
@@ -83,8 +89,9 @@ fn folded_rows_make_operands_of_their_own() {
         for (rows, width) in [(1, 16), (3, 37), (7, 200), (2, 1024)] {
             let line = format!("--eltwise --dir=FWD_I --tag=ab --alg=relu {rows}x{width}");
             let (made, scratch) = program(&line, &target, stages).unwrap();
-            assert!(made.folded);
-            let ways: Vec<Way> = made.spec.operands.iter().map(|o| o.1).collect();
+            let Made::Chain(chain) = &made.groups[0] else { panic!("not one kernel") };
+            assert!(chain.folded);
+            let ways: Vec<Way> = chain.call.spec.operands.iter().map(|o| o.1).collect();
             assert_eq!(ways, [Way::Moves, Way::Made, Way::Made, Way::Moves], "{rows}x{width}");
             let mut src: Vec<f32> = (0..rows * width).map(|i| ((i * 29 + i / 17) % 23) as f32).collect();
             let want: Vec<f32> = src
@@ -102,9 +109,57 @@ fn folded_rows_make_operands_of_their_own() {
 }
 
 #[test]
+fn stages_are_kernels_of_their_own_where_rows_are_not_one_run() {
+    for target in targets() {
+        // Columns, rows of fewer numbers than a vector, blocks of channels with a tail, and rows that are folded in segments.
+        for (tag, dims, forms) in [
+            ("ba", [70, 9], [Rows::Down, Rows::Any]),
+            ("ba", [3, 5000], [Rows::Down, Rows::Any]),
+            ("ab", [40, 3], [Rows::Any; 2]),
+            ("aB16b", [37, 40], [Rows::Any; 2]),
+            ("Ab16a", [37, 40], [Rows::Down, Rows::Any]),
+            ("ab", [2, 200_000], [Rows::Any; 2]),
+        ] {
+            let [rows, width] = dims;
+            let line = format!("--eltwise --dir=FWD_I --tag={tag} --alg=relu {rows}x{width}");
+            let (pipeline, scratch) = pipeline(&line, stages).unwrap();
+            let made = Program::in_stages(pipeline, target.jit.unwrap()).unwrap();
+            let Made::Stages(calls) = &made.groups[0] else { panic!("{line}: one kernel") };
+            let specs: Vec<Rows> = calls.iter().flatten().map(|call| call.spec.rows).collect();
+            assert_eq!(specs, [forms[0], forms[0], forms[1], forms[0]], "{line}");
+            let tensor = problem(&line).tensor(Arg::SRC).unwrap();
+            let blocking = tensor.blocking().unwrap();
+            let at = |row: usize, column: usize| blocking.offset_of(&[row as i64, column as i64]) as usize;
+            let mut src = vec![0.0; tensor.bytes() / 4];
+            // Powers of two differ by whole ones: sums are exact in any order.
+            (0..rows * width).for_each(|i| src[at(i / width, i % width)] = ((i * 29 + i / 17) % 2) as f32 * 4.0);
+            let got = run(made, (problem(&line), &target), scratch, &mut src);
+            for row in 0..rows {
+                let values: Vec<f32> = (0..width).map(|column| src[at(row, column)]).collect();
+                let largest = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let sum: f32 = values.iter().map(|x| x - largest).sum();
+                for (column, x) in values.iter().enumerate() {
+                    let want = (x - largest) / (0.5 * sum);
+                    let got = got[at(row, column)];
+                    assert!(got == want || got.is_nan() && want.is_nan(), "{line} at {row}, {column}: {got}, not {want}");
+                }
+            }
+        }
+    }
+}
+
+/// The key of the one kernel of a program.
+fn spec_of(program: &Program) -> Spec {
+    let mut calls = program.calls();
+    let first = calls.next().unwrap().spec.clone();
+    assert!(calls.next().is_none());
+    first
+}
+
+#[test]
 fn code_does_not_depend_on_sizes() {
     for target in targets() {
-        let spec = |line: &str| program(line, &target, stages).unwrap().0.spec;
+        let spec = |line: &str| spec_of(&program(line, &target, stages).unwrap().0);
         assert_eq!(spec("--eltwise --tag=ab 4x64"), spec("--eltwise --tag=ab 900x1003"));
     }
 }
@@ -212,7 +267,7 @@ fn short_rows_are_written_out() {
     assert_eq!(rows(2 * lanes + 3), Rows::Few { vectors: 2, left: true });
     assert_eq!([rows(4 * lanes + 1), rows(1 << 40)], [Rows::Any; 2]);
     // Code for rows of 16 numbers serves all numbers of rows, and their distances.
-    let spec = |line: &str| program_of_copy(line, &target).spec;
+    let spec = |line: &str| spec_of(&program_of_copy(line, &target));
     assert_eq!(spec("--reorder --stag=aBcd16b --dtag=acdb 2x32x3x5"), spec("--reorder --stag=aBcd16b --dtag=acdb 7x256x9x9"));
     assert_eq!(spec("--reorder --sdt=u8 --ddt=u8 --stag=aBcd16b --dtag=acdb 2x32x3x5").operands[0].0, Elem::F32, "in words");
 }

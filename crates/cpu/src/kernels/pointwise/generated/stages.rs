@@ -1,0 +1,156 @@
+//! Stages as kernels of their own, over the chunks of their group's grid.
+
+use super::super::fold;
+use super::super::pipeline::{Folded, Group, Lines, Visit, Work};
+use super::super::program::{FOLDS, Over, Source, Stage};
+use super::super::{CHUNK, Chunk, Chunks, Kind, Nest, OPERANDS};
+use super::{Call, MOST, Origin, Own, Part, Rows, Spec, Step, Way, check_formulas, element};
+use crate::kernels::multiversion::Simd;
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_spec::Error;
+
+/// Positions of a call: what its columns share from vector to vector is in the first cache.
+const NEAR: usize = 8192;
+/// Rows of a call: as many numbers are added in f32.
+const ROWS: usize = 1024;
+
+/// The kernels of the stages of a group; `None` for stages over kept positions, and those with bits, that are interpreted.
+///
+/// # Errors
+/// [`Skip`] where another stage cannot be generated.
+pub(super) fn calls(group: &Group, isa: Isa) -> Result<Vec<Option<Call>>, Skip> {
+    let bits = |stage: &Stage| stage.steps.iter().filter_map(Step::operand).any(|i| group.operands[i].kind == Kind::Bits);
+    let call = |stage: &Stage| match call(stage, group, isa) {
+        Err(skip) if stage.over == Over::All && !bits(stage) => Err(skip),
+        call => Ok(call.ok()),
+    };
+    group.stages.iter().map(call).collect()
+}
+
+/// How operand `i` goes along the positions of `along`, and along those of `across`, where these are rows.
+fn way(i: usize, along: &Nest, across: Option<&Nest>) -> Result<Way, Skip> {
+    match along.step(i) {
+        Some(0) => Ok(Way::Still),
+        Some(1) if across.is_some_and(|nest| nest.stands_still(i)) => Ok(Way::Column),
+        Some(1) => Ok(Way::Moves),
+        _ => Err(Skip::Layout("operands that lie apart along a row".into())),
+    }
+}
+
+fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
+    let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
+    let by_kept = stage.by_kept(grid);
+    if by_kept && !stage.folds.is_empty() {
+        return Err(Skip::Shape("rows of one element"));
+    }
+    let down = !by_kept && grid.columns;
+    let (along, across) = if by_kept || down { (&grid.kept, down.then_some(&grid.reduced)) } else { (&grid.reduced, None) };
+    let mut used: Vec<usize> = Vec::new();
+    for i in stage.steps.iter().filter_map(Step::operand) {
+        if !used.contains(&i) {
+            used.push(i);
+        }
+    }
+    if used.len() + stage.folds.len() > MOST {
+        return Err(Skip::Attr(format!("more than {MOST} tensors")));
+    }
+    // Kept positions make rows of the kernel: it goes over all of these.
+    let mut part = Part { over: Over::All, ..Part::of(stage) };
+    let mut operands: Vec<(Elem, Way)> = Vec::new();
+    let mut from: Vec<Origin> = Vec::new();
+    for &i in &used {
+        if group.operands[i].kind == Kind::Bits {
+            if by_kept || part.writes(i) {
+                return Err(Skip::DataType("bits".into()));
+            }
+            operands.push((Elem::U8, Way::Moves));
+            from.push(Origin::Bits(i));
+            continue;
+        }
+        if group.operands[i].source == Source::Row {
+            return Err(Skip::Shape("rows that are not one run"));
+        }
+        let way = way(i, along, across)?;
+        if way != Way::Moves && part.writes(i) {
+            return Err(Skip::Layout("a result that stands still along a row".into()));
+        }
+        operands.push((element(&group.operands[i])?, way));
+        from.push(Origin::Operand(i));
+    }
+    let number = |i: usize| used.iter().position(|u| *u == i).unwrap_or(i);
+    part.steps.iter_mut().for_each(|step| *step = step.with_operand(number));
+    for (i, fold) in part.folds.iter_mut().enumerate() {
+        fold.2 = operands.len();
+        operands.push((Elem::F32, if down { Way::Moves } else { Way::Still }));
+        from.push(Origin::Total(i));
+    }
+    let stages = vec![part];
+    check_formulas(&stages)?;
+    // Rows of half a vector are whole ones of half the width, which need no mask.
+    let isa = if along.run() == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
+    Ok(Call::new(Spec { stages, operands, rows: if down { Rows::Down } else { Rows::Any } }, isa, from))
+}
+
+/// Runs a group whose stages have these kernels.
+pub(super) fn run<'a>(group: &Group, calls: &[Option<Call>], (simd, ctx): (Simd, &Ctx<'a>), space: [Buf<'a>; 2]) -> Result<(), Error> {
+    group.run(ctx, space, &|work, lines| match &calls[work.stage] {
+        Some(call) => stage(call, &group.stages[work.stage], simd, work, lines),
+        None => group.stages[work.stage].run(simd, work, lines),
+    })
+}
+
+/// Makes a byte of each bit of operand `t` of a chunk, row by row.
+fn spread(buf: Buf<'_>, chunk: &Chunk<'_>, t: usize, bytes: &mut [u8]) {
+    let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
+    let mut run = |first: usize, (at, n): (usize, usize), step: usize| {
+        let mut i = 0;
+        while i < n {
+            let (bits, count) = (buf.get::<u8>((at + i) / 8) >> ((at + i) % 8), (8 - (at + i) % 8).min(n - i));
+            (0..count).for_each(|k| bytes[first + (i + k) * step] = bits >> k & 1);
+            i += count;
+        }
+    };
+    match (inner, outer) {
+        (1, _) => (0..chunk.rows).for_each(|r| run(r * chunk.run, (at + r * outer, chunk.run), 1)),
+        (_, 1) => (0..chunk.run).for_each(|j| run(j, (at + j * inner, chunk.rows), chunk.run)),
+        _ => (0..chunk.positions()).for_each(|i| run(i, (at + i / chunk.run * outer + i % chunk.run * inner, 1), 1)),
+    }
+}
+
+fn stage(call: &Call, stage: &Stage, simd: Simd, work: &Work<'_>, lines: &mut Lines) {
+    let (grid, memory) = (work.grid, &work.bound.memory);
+    if stage.by_kept(grid) {
+        return grid.kept.repeated(work.kept.clone(), |chunks| call.run(memory, None, chunks));
+    }
+    let narrow = call.isa.width().lanes() * call.spec.together(call.isa);
+    let of_bits = call.from.iter().find_map(|from| if let Origin::Bits(i) = from { Some(*i) } else { None });
+    let limit = |kept: usize| match grid.columns {
+        _ if of_bits.is_some() => NEAR / kept,
+        true if kept <= narrow => ROWS,
+        true => (NEAR / kept).max(16),
+        false => NEAR,
+    };
+    let mut bytes = of_bits.map(|_| [0; NEAR]);
+    let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
+    let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
+    grid.each(work.kept.clone(), work.reduced.clone(), (CHUNK, limit), |visit| match visit {
+        Visit::Fresh(n) => stage.begin(&mut folded, n),
+        Visit::Chunk(chunk) => {
+            if let Some(i) = of_bits {
+                spread(memory[i].buf, chunk, i, bits);
+            }
+            call.run(
+                memory,
+                Some(Own { totals: &mut lines.0, bits: &mut *bits }),
+                &Chunks { chunk: *chunk, count: 1, strides: &[0; OPERANDS] },
+            );
+            let n = if grid.columns { chunk.run } else { chunk.rows };
+            for (i, (f, total)) in stage.folds.iter().zip(&mut folded).enumerate() {
+                fold::columns(simd, f.op, &mut lines.0[i][..n], n, total);
+            }
+        }
+        Visit::Done(chunk) => stage.end(simd, work.bound, chunk, &folded),
+    });
+}

@@ -1,0 +1,385 @@
+//! The code of a program: rows, stages, steps.
+
+use super::super::fold::FoldOp;
+use super::super::formula::Unary;
+use super::super::program::{Over, REGISTERS, Step};
+use super::{Args, Part, Rows, Spec, Way};
+use crate::kernels::tile::value::{Value, formula};
+use oxidnn_expr::{Num, binary, eltwise};
+use oxidnn_jit::Function;
+use oxidnn_jit::ir::{Addr, Binary, Compare, Int, Pred, Val};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+use std::mem::offset_of;
+
+/// Rows of one vector that are folded apart: a power of two.
+const APART: usize = 4;
+
+/// The vectors of a program's registers.
+type Registers = [Option<Val>; REGISTERS];
+
+/// Where vectors are made.
+struct Place {
+    /// Elements of the row before, and vectors after those; `None` for what is made once a row.
+    at: Option<(Int, usize)>,
+    mask: Option<Pred>,
+    /// Which of the vectors that are folded apart it goes to.
+    total: usize,
+}
+
+/// What writes a kernel: the addresses of the operands' row, and what operands are that stand still.
+pub(super) struct Writer<'s> {
+    spec: &'s Spec,
+    at: Vec<Option<Int>>,
+    still: Vec<Option<Val>>,
+    /// The vectors of columns of operands that are the same in all rows.
+    columns: Vec<Vec<Val>>,
+}
+
+fn field(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+impl<'s> Writer<'s> {
+    /// The writer of a kernel.
+    pub(super) fn new(spec: &'s Spec) -> Writer<'s> {
+        Writer {
+            spec,
+            at: vec![None; spec.operands.len()],
+            still: vec![None; spec.operands.len()],
+            columns: vec![Vec::new(); spec.operands.len()],
+        }
+    }
+
+    /// Writes it.
+    pub(super) fn write(&mut self, f: &mut Function) {
+        let (args, spec) = (f.arguments(), self.spec);
+        if spec.rows == Rows::Down {
+            return self.down(f, args);
+        }
+        for (slot, (i, _)) in spec.placed().enumerate() {
+            self.at[i] = Some(field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot));
+        }
+        let few = match spec.rows {
+            Rows::Few { vectors, left } => {
+                let mask = left.then(|| {
+                    let left = field(f, args, offset_of!(Args, left));
+                    f.first_lanes(left)
+                });
+                Some((f.int(0), usize::from(vectors), mask))
+            }
+            Rows::Any | Rows::Down => None,
+        };
+        let planes = field(f, args, offset_of!(Args, planes));
+        f.repeat_some(planes, |f| {
+            let rows = field(f, args, offset_of!(Args, rows));
+            f.repeat_some(rows, |f| {
+                self.row(f, args, few);
+                self.go_on(f, args, offset_of!(Args, row));
+            });
+            self.go_on(f, args, offset_of!(Args, plane));
+        });
+    }
+
+    /// The columns of all rows, some vectors at a time.
+    fn down(&mut self, f: &mut Function, args: Int) {
+        let (together, lanes) = (self.spec.columns_together(f.isa()), f.isa().width().lanes());
+        let index = f.int(0);
+        if together > 1 {
+            let count = field(f, args, offset_of!(Args, together));
+            f.repeat(count, |f| {
+                self.columns(f, args, index, (together, None));
+                f.add(index, (together * lanes) as i32);
+            });
+        }
+        let count = field(f, args, if together > 1 { offset_of!(Args, single) } else { offset_of!(Args, vectors) });
+        f.repeat(count, |f| {
+            self.columns(f, args, index, (1, None));
+            f.add(index, lanes as i32);
+        });
+        let left = field(f, args, offset_of!(Args, left));
+        f.when(Compare::Gt, left, 0, |f| {
+            let mask = f.first_lanes(left);
+            self.columns(f, args, index, (1, Some(mask)));
+        });
+    }
+
+    /// All rows of some vectors of columns, the first of which begin at an index. What stands still from row to row is loaded before them, what
+    /// is folded is stored behind them.
+    fn columns(&mut self, f: &mut Function, args: Int, index: Int, (vectors, mask): (usize, Option<Pred>)) {
+        let (spec, width) = (self.spec, f.isa().width());
+        let Some(stage) = spec.stages.first() else { return };
+        let slot = |f: &mut Function, slot: usize| field(f, args, offset_of!(Args, at) + size_of::<usize>() * slot);
+        // Rows of one vector are folded apart, so that one need not wait for the other.
+        let lines = spec.operands.iter().filter(|o| o.1 == Way::Column).count();
+        let room = f.isa().simd_registers().saturating_sub(lines + 6) / stage.folds.len().max(1);
+        let apart = if vectors == 1 && !stage.is_long() { room.clamp(1, APART) } else { 1 };
+        let apart = if apart < APART { 1 } else { apart };
+        let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..vectors.max(apart)).map(|_| neutral(f, fold.1)).collect()).collect();
+        totals.iter().flatten().for_each(|total| f.pin(*total));
+        let folded = |i: usize| stage.folds.iter().position(|fold| fold.2 == i);
+        let (mut moving, mut ends) = (Vec::new(), Vec::new());
+        for (at, (i, (elem, way))) in spec.placed().enumerate() {
+            if let Some(fold) = folded(i) {
+                ends.push((at, fold));
+                continue;
+            }
+            let base = slot(f, at);
+            self.at[i] = None;
+            self.columns[i].clear();
+            match way {
+                Way::Column => {
+                    for v in 0..vectors {
+                        let x = f.load_as(elem, base.indexed(index, elem.bytes() as u8, (v * width.lanes() * elem.bytes()) as i32), mask);
+                        f.pin(x);
+                        self.columns[i].push(x);
+                    }
+                }
+                Way::Moves => {
+                    let first = f.address(base.indexed(index, elem.bytes() as u8, 0));
+                    self.at[i] = Some(first);
+                    moving.push((at, first));
+                }
+                Way::Still | Way::Made => {
+                    self.at[i] = Some(base);
+                    moving.push((at, base));
+                }
+            }
+        }
+        let moving: Vec<[Int; 2]> =
+            moving.into_iter().map(|(at, address)| [address, field(f, args, offset_of!(Args, row) + size_of::<usize>() * at)]).collect();
+        let (zero, rows) = (f.int(0), field(f, args, offset_of!(Args, rows)));
+        let mut row = |f: &mut Function, first: usize| {
+            (0..vectors).for_each(|v| self.vector(f, stage, &Place { at: Some((zero, v)), mask, total: first + v }, &totals));
+            moving.iter().for_each(|[address, distance]| f.add(*address, *distance));
+        };
+        if apart > 1 {
+            let times = f.copy(rows);
+            f.shr(times, APART.ilog2() as u8);
+            f.repeat(times, |f| (0..apart).for_each(|first| row(f, first)));
+            f.and(rows, APART as i32 - 1);
+        }
+        f.repeat(rows, |f| row(f, 0));
+        for (at, fold) in ends {
+            let base = slot(f, at);
+            let (op, totals) = (stage.folds[fold].1, &totals[fold]);
+            for other in totals.iter().skip(vectors) {
+                let sum = self::fold(f, op, *other, totals[0]);
+                f.assign(totals[0], sum);
+            }
+            for (v, total) in totals.iter().take(vectors).enumerate() {
+                let to = base.indexed(index, 4, (v * width.bytes()) as i32);
+                match mask {
+                    Some(mask) => f.store_masked(to, *total, mask),
+                    None => f.store(to, *total),
+                }
+            }
+        }
+    }
+
+    /// Moves all operands by distances among the arguments.
+    fn go_on(&self, f: &mut Function, args: Int, distances: usize) {
+        for (slot, (i, _)) in self.spec.placed().enumerate() {
+            let distance = field(f, args, distances + size_of::<usize>() * slot);
+            self.at[i].iter().for_each(|at| f.add(*at, distance));
+        }
+    }
+
+    /// All stages on a row; `few` are a zero, its vectors and the mask of what is left, where it is written out.
+    fn row(&mut self, f: &mut Function, args: Int, few: Option<(Int, usize, Option<Pred>)>) {
+        let spec = self.spec;
+        for (i, (elem, way)) in spec.placed() {
+            if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
+                self.still[i] = Some(f.splat_as(elem, at.at(0)));
+            }
+        }
+        for stage in &spec.stages {
+            match (stage.over, few) {
+                (Over::All, None) => self.stage(f, args, stage),
+                (Over::All, Some((zero, vectors, mask))) => {
+                    let whole = (0..vectors).map(|vector| Place { at: Some((zero, vector)), mask: None, total: vector });
+                    let left = mask.map(|mask| Place { at: Some((zero, vectors)), mask: Some(mask), total: 0 });
+                    whole.chain(left).for_each(|place| self.vector(f, stage, &place, &[]));
+                }
+                (Over::Kept, _) => {
+                    let mut r: Registers = [None; REGISTERS];
+                    stage.steps.iter().for_each(|step| self.step(f, step, &mut r, &Place { at: None, mask: None, total: 0 }));
+                }
+            }
+        }
+    }
+
+    /// A stage over the elements of a row.
+    fn stage(&mut self, f: &mut Function, args: Int, stage: &Part) {
+        let lanes = f.isa().width().lanes();
+        let together = stage.together();
+        // One vector of what has been folded for each that is made at a time, so that one need not wait for the other.
+        let totals: Vec<Vec<Val>> = stage.folds.iter().map(|fold| (0..together).map(|_| neutral(f, fold.1)).collect()).collect();
+        totals.iter().flatten().for_each(|total| f.pin(*total));
+        let index = f.int(0);
+        if together > 1 {
+            let count = field(f, args, offset_of!(Args, together));
+            f.repeat(count, |f| {
+                (0..together)
+                    .for_each(|vector| self.vector(f, stage, &Place { at: Some((index, vector)), mask: None, total: vector }, &totals));
+                f.add(index, (together * lanes) as i32);
+            });
+        }
+        let count = field(f, args, if together > 1 { offset_of!(Args, single) } else { offset_of!(Args, vectors) });
+        f.repeat(count, |f| {
+            self.vector(f, stage, &Place { at: Some((index, 0)), mask: None, total: 0 }, &totals);
+            f.add(index, lanes as i32);
+        });
+        let left = field(f, args, offset_of!(Args, left));
+        f.when(Compare::Gt, left, 0, |f| {
+            let mask = f.first_lanes(left);
+            self.vector(f, stage, &Place { at: Some((index, 0)), mask: Some(mask), total: 0 }, &totals);
+        });
+        for ((_, op, operand), totals) in stage.folds.iter().zip(&totals) {
+            let total = across(f, *op, totals);
+            self.keep(f, *operand, total);
+        }
+    }
+
+    /// The steps on one vector of a row.
+    fn vector(&mut self, f: &mut Function, stage: &Part, place: &Place, totals: &[Vec<Val>]) {
+        let mut r: Registers = [None; REGISTERS];
+        stage.steps.iter().for_each(|step| self.step(f, step, &mut r, place));
+        for ((register, op, _), totals) in stage.folds.iter().zip(totals) {
+            let x = get(f, &r, *register);
+            let x = match place.mask {
+                Some(mask) => {
+                    let nothing = neutral(f, *op);
+                    f.select(mask, x, nothing)
+                }
+                None => x,
+            };
+            let total = totals[place.total];
+            let sum = fold(f, *op, x, total);
+            f.assign(total, sum);
+        }
+    }
+
+    /// The address of an operand's vector, of its one element where it stands still.
+    fn address(&self, f: &Function, operand: usize, place: &Place) -> Option<Addr> {
+        let size = self.spec.operands[operand].0.bytes();
+        let at = self.at[operand]?;
+        Some(match place.at {
+            Some((index, vector)) => at.indexed(index, size as u8, (vector * f.isa().width().lanes() * size) as i32),
+            None => at.at(0),
+        })
+    }
+
+    fn load(&self, f: &mut Function, operand: usize, place: &Place) -> Val {
+        let (elem, way) = self.spec.operands[operand];
+        if let Some(column) = place.at.and_then(|at| self.columns[operand].get(at.1)) {
+            return *column;
+        }
+        match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
+            (Some(still), ..) => still,
+            (None, Some(at), _) if way == Way::Moves => f.load_as(elem, at, place.mask),
+            (None, _, Some(at)) => f.splat_as(elem, at.at(0)),
+            _ => f.zero(f.isa().width()),
+        }
+    }
+
+    /// Keeps a number that is the same in all lanes as the operand's for the row, and stores it where the operand is in memory.
+    fn keep(&mut self, f: &mut Function, operand: usize, x: Val) {
+        if let Some(at) = self.at[operand] {
+            let one = f.int(1);
+            let mask = f.first_lanes(one);
+            f.store_as(self.spec.operands[operand].0, at.at(0), x, Some(mask));
+        } else {
+            self.still[operand] = Some(x);
+        }
+    }
+
+    fn step(&mut self, f: &mut Function, step: &Step, r: &mut Registers, place: &Place) {
+        match *step {
+            Step::Load { to, operand } => r[to] = Some(self.load(f, operand, place)),
+            Step::Store { from, operand } => {
+                let x = get(f, r, from);
+                match (place.at, self.address(f, operand, place)) {
+                    (Some(_), Some(at)) => f.store_as(self.spec.operands[operand].0, at, x, place.mask),
+                    _ => self.keep(f, operand, x),
+                }
+            }
+            Step::Copy { to, from } => r[to] = r[from],
+            // Of two operands the second is taken where one is NaN.
+            Step::Forward { at, f: Unary { alg: EltwiseAlg::Relu | EltwiseAlg::ReluDst, alpha, .. } } if alpha.get() == 0.0 => {
+                let (zero, x) = (f.zero(f.isa().width()), get(f, r, at));
+                r[at] = Some(f.binary(Binary::MaxF32, zero, x));
+            }
+            Step::Forward { at, f: Unary { alg, alpha, beta } } => {
+                let x = get(f, r, at);
+                r[at] = Some(formula(f, |v| eltwise::forward(alg, alpha.get(), beta.get(), v.value(x))));
+            }
+            Step::Backward(Unary { alg, alpha, beta }) => {
+                let (dd, x) = (get(f, r, 0), get(f, r, 1));
+                r[0] = Some(formula(f, |v| eltwise::backward(alg, alpha.get(), beta.get(), v.value(dd), v.value(x))));
+            }
+            Step::Both { at, alg } => {
+                let (x, y) = (get(f, r, at), get(f, r, at + 1));
+                let z = if alg == BinaryAlg::Select { Some(get(f, r, at + 2)) } else { None };
+                r[at] = Some(formula(f, |v| {
+                    let condition = z.map_or(Value::constant(0.0), |z| v.value(z));
+                    binary::apply(alg, v.value(x), v.value(y), condition)
+                }));
+            }
+            Step::With { at, alg, operand } => {
+                let (x, y) = (get(f, r, at), self.load(f, operand, place));
+                r[at] = Some(formula(f, |v| binary::apply(alg, v.value(x), v.value(y), Value::constant(1.0))));
+            }
+            Step::Prelu => {
+                let (x, y) = (get(f, r, 0), get(f, r, 1));
+                r[0] = Some(formula(f, |v| binary::prelu(v.value(x), v.value(y))));
+            }
+            Step::Accumulate { scale, zero_point } => {
+                let (x, y) = (get(f, r, 0), get(f, r, 1));
+                let (scale, zero_point) = (f64::from(scale.get()), f64::from(zero_point.get()));
+                r[0] = Some(formula(f, |v| {
+                    let y = if zero_point == 0.0 { v.value(y) } else { v.value(y).sub(Value::constant(zero_point)) };
+                    if scale == 1.0 { v.value(x).add(y) } else { y.mul_add(Value::constant(scale), v.value(x)) }
+                }));
+            }
+        }
+    }
+}
+
+/// A register; zeros where nothing has been loaded.
+fn get(f: &mut Function, r: &Registers, i: usize) -> Val {
+    r.get(i).copied().flatten().unwrap_or_else(|| f.zero(f.isa().width()))
+}
+
+fn neutral(f: &mut Function, op: FoldOp) -> Val {
+    f.splat_f32(f.isa().width(), op.neutral() as f32)
+}
+
+/// Two vectors folded: the second, which is never NaN by itself, where the first is NaN and `op` leaves those out.
+fn fold(f: &mut Function, op: FoldOp, x: Val, total: Val) -> Val {
+    let op = match op {
+        FoldOp::Sum => Binary::AddF32,
+        FoldOp::Mul => Binary::MulF32,
+        FoldOp::Max => Binary::MaxF32,
+        FoldOp::Min => Binary::MinF32,
+    };
+    f.binary(op, x, total)
+}
+
+/// All lanes of some vectors folded, in all lanes: halves are exchanged, then quarters, and so on.
+fn across(f: &mut Function, op: FoldOp, totals: &[Val]) -> Val {
+    let mut total = totals[0];
+    for other in &totals[1..] {
+        total = fold(f, op, *other, total);
+    }
+    let lanes = f.isa().width().lanes() as u32;
+    let mut distance = lanes / 2;
+    while distance > 0 {
+        let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (lane ^ distance).to_le_bytes()).collect();
+        let at = f.constant(&bytes);
+        let from = f.load(f.isa().width(), at);
+        let exchanged = f.binary(Binary::Lookup32, from, total);
+        total = fold(f, op, exchanged, total);
+        distance /= 2;
+    }
+    total
+}
