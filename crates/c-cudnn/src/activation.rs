@@ -7,9 +7,9 @@ use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
 use crate::tensor::TensorDesc;
 use crate::values;
-use oxidnn_spec::op::{Diff, Eltwise, Prop};
 use oxidnn_spec::Arg;
 use oxidnn_spec::op::EltwiseAlg;
+use oxidnn_spec::op::{Diff, Eltwise, Prop};
 
 /// What `cudnnActivationDescriptor_t` points to.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use crate::pointers::{Data, memory_over};
 use crate::status::Failure;
 use oxidnn_runtime::{self as runtime, cache, fork};
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Prop, Reorder, support};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Layout, PostOp, Problem, Real, ScratchpadMode, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Real, ScratchpadMode, Tensor, Use};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -47,6 +47,12 @@ impl Blend {
     /// `BAD_PARAM_NULL_POINTER`.
     pub(crate) fn read(alpha: Data, beta: Data, dtype: DataType) -> Result<Blend, Failure> {
         Ok(Blend { alpha: factor("alpha", alpha, dtype)?, beta: factor("beta", beta, dtype)? })
+    }
+
+    /// The same for a tensor of `dtype`: in single precision but for doubles.
+    pub(crate) fn rounded(self, dtype: DataType) -> Blend {
+        let round = |v: f64| if dtype == DataType::F64 { v } else { f64::from(v as f32) };
+        Blend { alpha: round(self.alpha), beta: round(self.beta) }
     }
 
     /// True where both are numbers of single precision, as parameters of post-ops are.
@@ -175,10 +181,11 @@ impl Job {
         handle.combine((&tensor, Place::Own(temporary)), (&tensor, target), blend)
     }
 
-    /// The argument of the first result.
+    /// The argument of the result: the destination, else the first gradient.
     fn result(&self) -> Result<Arg, Failure> {
-        let out = self.op.operands().into_iter().find(|o| o.usage == oxidnn_spec::Use::Out).map(|o| o.arg);
-        out.ok_or_else(|| Failure::unsupported("an operation without result"))
+        let out: Vec<Arg> = self.op.operands().into_iter().filter(|o| o.usage == Use::Out).map(|o| o.arg).collect();
+        let found = out.iter().find(|a| **a == Arg::DST).or(out.first());
+        found.copied().ok_or_else(|| Failure::unsupported("an operation without result"))
     }
 
     /// Whether post-ops can do what `blend` says, for this operation in this pass.
@@ -250,6 +257,13 @@ impl Handle {
             return Job { blend, ..job }.run(self);
         }
         let (wide, beta) = (dst.dtype == DataType::F64, blend.beta);
+        if wide != (src.dtype == DataType::F64) {
+            // Products of doubles are of doubles only.
+            let alike = Tensor::plain(*from.0.dims(), dst.dtype)?;
+            let copy = self.temporary(&alike)?;
+            self.combine(from, (&alike, copy.view(alike.clone())?.into()), Blend::PLAIN)?;
+            return self.combine((&alike, copy.into()), to, blend);
+        }
         let mut place = to.1;
         let single = Blend { alpha: 1.0, beta }.is_single();
         if !single {
@@ -300,15 +314,6 @@ pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> 
     };
     let strides = Dims::from_fn(dims.len(), |d| if tensor.dims()[d] == 1 && dims[d] != 1 { 0 } else { b.strides[d] });
     Ok(Tensor::with_strides(*dims, tensor.dtype, Some(strides))?)
-}
-
-/// The same elements described with other sizes.
-///
-/// # Errors
-/// `NOT_SUPPORTED_LAYOUT` where they do not lie so.
-pub(crate) fn reshaped(tensor: &Tensor, dims: &[i64]) -> Result<Tensor, Failure> {
-    let layout: Layout = tensor.layout.reshape(dims).map_err(|e| Failure::new(crate::enums::CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, e))?;
-    Ok(Tensor { dtype: tensor.dtype, layout })
 }
 
 type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>>;

@@ -83,7 +83,8 @@ impl Filter {
             return Err(Failure::unsupported("groups of filters of vectors of channels"));
         };
         let n = self.dims.len() + 1;
-        let pick = |list: &Dims, first: i64, second: i64| Dims::from_fn(n, |d| [first, second].get(d).copied().unwrap_or_else(|| list[d - 1]));
+        let pick =
+            |list: &Dims, first: i64, second: i64| Dims::from_fn(n, |d| [first, second].get(d).copied().unwrap_or_else(|| list[d - 1]));
         let dims = pick(&self.dims, groups, k / groups);
         let strides = pick(&b.strides, b.strides[0] * (k / groups), b.strides[0]);
         Ok(Tensor::with_strides(dims, self.tensor.dtype, Some(strides))?)
@@ -186,4 +187,3 @@ pub extern "C" fn cudnnGetFilterNdDescriptor(
 pub extern "C" fn cudnnGetFilterSizeInBytes(desc: In<'_, FilterDesc>, size: Out<'_, usize>) -> Status {
     guard("cudnnGetFilterSizeInBytes", || size.set("size", desc.filter("filterDesc")?.tensor.bytes()))
 }
-

@@ -41,6 +41,11 @@ impl<'a, T> In<'a, T> {
     pub fn optional(&self) -> Option<&'a T> {
         self.0
     }
+
+    /// The pointer, to be handed back.
+    pub fn address(&self) -> Data {
+        Data(self.0.map_or(std::ptr::null_mut(), |object| std::ptr::from_ref(object).cast_mut().cast()))
+    }
 }
 
 impl<'a, T> From<Option<&'a T>> for In<'a, T> {

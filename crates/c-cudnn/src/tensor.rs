@@ -114,7 +114,10 @@ impl Described {
         let mut last = 0i64;
         for (d, (&size, &stride)) in self.dims.iter().zip(self.strides.iter()).enumerate() {
             let size = if d == 1 { size / v } else { size };
-            last = (size - 1).checked_mul(stride).and_then(|n| last.checked_add(n)).ok_or_else(|| Failure::unsupported("a tensor of so many bytes"))?;
+            last = (size - 1)
+                .checked_mul(stride)
+                .and_then(|n| last.checked_add(n))
+                .ok_or_else(|| Failure::unsupported("a tensor of so many bytes"))?;
         }
         let elements = usize::try_from((last + 1).saturating_mul(v)).unwrap_or(usize::MAX);
         let bits = match self.number {
@@ -175,6 +178,19 @@ pub(crate) fn strides_of(format: i32, number: i32, dims: &Dims) -> Result<Dims, 
         step = step.checked_mul(size.max(1)).ok_or_else(|| Failure::unsupported("a tensor of so many elements"))?;
     }
     Ok(strides)
+}
+
+/// Whether all elements of a sample are next to each other.
+pub(crate) fn is_row(tensor: &Tensor) -> bool {
+    let Some(b) = tensor.blocking() else { return false };
+    let mut inner: Vec<(i64, i64)> = b.strides.iter().copied().zip(tensor.dims().iter().copied()).skip(1).filter(|d| d.1 > 1).collect();
+    inner.sort_unstable();
+    let mut step = 1;
+    inner.into_iter().all(|(stride, size)| {
+        let fits = stride == step;
+        step *= size;
+        fits
+    })
 }
 
 /// A list of the caller's as dimensions.

@@ -15,83 +15,6 @@ macro_rules! unbuilt {
 }
 
 unbuilt! {
-    cudnnInitTransformDest
-    cudnnCreateTensorTransformDescriptor
-    cudnnSetTensorTransformDescriptor
-    cudnnGetTensorTransformDescriptor
-    cudnnDestroyTensorTransformDescriptor
-    cudnnTransformTensor
-    cudnnTransformTensorEx
-    cudnnAddTensor
-    cudnnCreateOpTensorDescriptor
-    cudnnSetOpTensorDescriptor
-    cudnnGetOpTensorDescriptor
-    cudnnDestroyOpTensorDescriptor
-    cudnnOpTensor
-    cudnnCreateReduceTensorDescriptor
-    cudnnSetReduceTensorDescriptor
-    cudnnGetReduceTensorDescriptor
-    cudnnDestroyReduceTensorDescriptor
-    cudnnGetReductionIndicesSize
-    cudnnGetReductionWorkspaceSize
-    cudnnReduceTensor
-    cudnnSetTensor
-    cudnnScaleTensor
-    cudnnTransformFilter
-    cudnnSoftmaxForward
-    cudnnCreatePoolingDescriptor
-    cudnnSetPooling2dDescriptor
-    cudnnGetPooling2dDescriptor
-    cudnnSetPoolingNdDescriptor
-    cudnnGetPoolingNdDescriptor
-    cudnnGetPoolingNdForwardOutputDim
-    cudnnGetPooling2dForwardOutputDim
-    cudnnDestroyPoolingDescriptor
-    cudnnPoolingForward
-    cudnnCreateLRNDescriptor
-    cudnnSetLRNDescriptor
-    cudnnGetLRNDescriptor
-    cudnnDestroyLRNDescriptor
-    cudnnLRNCrossChannelForward
-    cudnnDivisiveNormalizationForward
-    cudnnDeriveBNTensorDescriptor
-    cudnnBatchNormalizationForwardInference
-    cudnnDeriveNormTensorDescriptor
-    cudnnNormalizationForwardInference
-    cudnnCreateSpatialTransformerDescriptor
-    cudnnSetSpatialTransformerNdDescriptor
-    cudnnDestroySpatialTransformerDescriptor
-    cudnnSpatialTfGridGeneratorForward
-    cudnnSpatialTfSamplerForward
-    cudnnCreateDropoutDescriptor
-    cudnnDestroyDropoutDescriptor
-    cudnnDropoutGetStatesSize
-    cudnnDropoutGetReserveSpaceSize
-    cudnnSetDropoutDescriptor
-    cudnnRestoreDropoutDescriptor
-    cudnnGetDropoutDescriptor
-    cudnnDropoutForward
-    cudnnSoftmaxBackward
-    cudnnPoolingBackward
-    cudnnLRNCrossChannelBackward
-    cudnnDivisiveNormalizationBackward
-    cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize
-    cudnnGetBatchNormalizationBackwardExWorkspaceSize
-    cudnnGetBatchNormalizationTrainingExReserveSpaceSize
-    cudnnBatchNormalizationForwardTraining
-    cudnnBatchNormalizationForwardTrainingEx
-    cudnnBatchNormalizationBackward
-    cudnnBatchNormalizationBackwardEx
-    cudnnGetNormalizationForwardTrainingWorkspaceSize
-    cudnnGetNormalizationBackwardWorkspaceSize
-    cudnnGetNormalizationTrainingReserveSpaceSize
-    cudnnNormalizationForwardTraining
-    cudnnNormalizationBackward
-    cudnnSpatialTfGridGeneratorBackward
-    cudnnSpatialTfSamplerBackward
-    cudnnDropoutBackward
-    cudnnIm2Col
-    cudnnReorderFilterAndBias
     cudnnGetFoldedConvBackwardDataDescriptors
     cudnnCreateFusedOpsConstParamPack
     cudnnDestroyFusedOpsConstParamPack
@@ -105,23 +28,6 @@ unbuilt! {
     cudnnDestroyFusedOpsPlan
     cudnnMakeFusedOpsPlan
     cudnnFusedOpsExecute
-    cudnnCreateRNNDescriptor
-    cudnnDestroyRNNDescriptor
-    cudnnSetRNNDescriptor_v8
-    cudnnGetRNNDescriptor_v8
-    cudnnRNNSetClip_v8
-    cudnnRNNSetClip_v9
-    cudnnRNNGetClip_v8
-    cudnnRNNGetClip_v9
-    cudnnBuildRNNDynamic
-    cudnnGetRNNTempSpaceSizes
-    cudnnGetRNNWeightSpaceSize
-    cudnnGetRNNWeightParams
-    cudnnCreateRNNDataDescriptor
-    cudnnDestroyRNNDataDescriptor
-    cudnnSetRNNDataDescriptor
-    cudnnGetRNNDataDescriptor
-    cudnnRNNForward
     cudnnCreateSeqDataDescriptor
     cudnnDestroySeqDataDescriptor
     cudnnSetSeqDataDescriptor
@@ -133,28 +39,8 @@ unbuilt! {
     cudnnGetMultiHeadAttnBuffers
     cudnnGetMultiHeadAttnWeights
     cudnnMultiHeadAttnForward
-    cudnnRNNBackwardData_v8
-    cudnnRNNBackwardWeights_v8
     cudnnMultiHeadAttnBackwardData
     cudnnMultiHeadAttnBackwardWeights
-    cudnnCreateCTCLossDescriptor
-    cudnnSetCTCLossDescriptor
-    cudnnSetCTCLossDescriptorEx
-    cudnnSetCTCLossDescriptor_v8
-    cudnnSetCTCLossDescriptor_v9
-    cudnnGetCTCLossDescriptor
-    cudnnGetCTCLossDescriptorEx
-    cudnnGetCTCLossDescriptor_v8
-    cudnnGetCTCLossDescriptor_v9
-    cudnnDestroyCTCLossDescriptor
-    cudnnCTCLoss
-    cudnnCTCLoss_v8
-    cudnnGetCTCLossWorkspaceSize
-    cudnnGetCTCLossWorkspaceSize_v8
-    cudnnCausalConv1dForward
-    cudnnCausalConv1dBackward
-    cudnnCausalConv1dNwhForward
-    cudnnCausalConv1dNwhBackward
     cudnnB2BCausalConv1dForward
     cudnnB2BCausalConv1dBackward
     cudnnFFTCausalConv1dForward

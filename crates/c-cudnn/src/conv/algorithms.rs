@@ -72,7 +72,10 @@ impl Request {
     pub(crate) fn how(&self, number: i32) -> Result<How, Failure> {
         match table(self.pass).iter().find(|a| a.0 == number) {
             Some((_, Some(how))) => Ok(*how),
-            Some(_) => Err(Failure::unsupported(format_args!("{}: oxidnn has no convolution by Fourier's transform", name(kind(self.pass), number)))),
+            Some(_) => Err(Failure::unsupported(format_args!(
+                "{}: oxidnn has no convolution by Fourier's transform",
+                name(kind(self.pass), number)
+            ))),
             None => {
                 values::check("algo", kind(self.pass), number)?;
                 Err(Failure::invalid("algo", name(kind(self.pass), number), "an algorithm, not their number"))

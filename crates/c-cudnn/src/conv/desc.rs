@@ -79,17 +79,25 @@ impl ConvDesc {
     pub(crate) fn window(&self, spatial: usize) -> Result<Window, Failure> {
         let g = self.geometry()?;
         if g.padding.len() != spatial {
-            return Err(Failure::invalid("convDesc", format_args!("{} spatial dimensions", g.padding.len()), format_args!("{spatial} as the tensors")));
+            return Err(Failure::invalid(
+                "convDesc",
+                format_args!("{} spatial dimensions", g.padding.len()),
+                format_args!("{spatial} as the tensors"),
+            ));
         }
         let dilations = Dims::from_fn(spatial, |d| g.dilations[d] - 1);
         Ok(Window { strides: g.strides, dilations, padding_l: g.padding, padding_r: g.padding })
     }
 
     /// Sizes of the result for a source and a filter.
-    fn output(&self, src: &Tensor, filter: &Dims) -> Result<Dims, Failure> {
+    pub(super) fn output(&self, src: &Tensor, filter: &Dims) -> Result<Dims, Failure> {
         let s = src.dims();
         if s.len() != filter.len() || s.len() < 3 {
-            return Err(Failure::shape("filterDesc", format_args!("{} dimensions", filter.len()), format_args!("{} as the input, at least 3", s.len())));
+            return Err(Failure::shape(
+                "filterDesc",
+                format_args!("{} dimensions", filter.len()),
+                format_args!("{} as the input, at least 3", s.len()),
+            ));
         }
         if s[1] != filter[1] * self.groups {
             let wanted = format_args!("{} groups of the filter's {}", self.groups, filter[1]);

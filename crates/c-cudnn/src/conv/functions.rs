@@ -13,7 +13,13 @@ use crate::status::{Failure, Status, guard};
 use crate::tensor::TensorDesc;
 
 /// The request of a pass.
-fn request(pass: Pass, src: In<'_, TensorDesc>, filter: In<'_, FilterDesc>, dst: In<'_, TensorDesc>, conv: In<'_, ConvDesc>) -> Result<Request, Failure> {
+fn request(
+    pass: Pass,
+    src: In<'_, TensorDesc>,
+    filter: In<'_, FilterDesc>,
+    dst: In<'_, TensorDesc>,
+    conv: In<'_, ConvDesc>,
+) -> Result<Request, Failure> {
     let names = match pass {
         Pass::Forward => ["xDesc", "wDesc", "yDesc"],
         Pass::Data => ["dxDesc", "wDesc", "dyDesc"],

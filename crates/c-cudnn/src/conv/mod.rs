@@ -2,6 +2,7 @@
 
 mod algorithms;
 mod bias;
+mod columns;
 mod desc;
 mod flip;
 mod functions;
@@ -9,7 +10,7 @@ mod perf;
 mod request;
 
 pub use bias::*;
+pub use columns::*;
 pub use desc::*;
 pub use functions::*;
 pub use perf::*;
-

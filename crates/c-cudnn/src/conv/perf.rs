@@ -80,7 +80,8 @@ pub(super) fn measured_apart(request: &Request, handle: &Handle, list: List<'_>)
     };
     let [src, weights, dst] = request.bytes();
     let (src, weights, dst) = (memory(src)?, memory(weights)?, memory(dst)?);
-    let wanted = table(request.pass).iter().filter_map(|&(algo, _)| request.how(algo).and_then(|how| request.workspace(handle.engine(), how)).ok());
+    let wanted =
+        table(request.pass).iter().filter_map(|&(algo, _)| request.how(algo).and_then(|how| request.workspace(handle.engine(), how)).ok());
     let bytes = wanted.max().unwrap_or(0);
     let scratch = memory(bytes)?;
     let places = Places { src: Data::of(&src), weights: Data::of(&weights), dst: Data::of(&dst) };

@@ -105,7 +105,9 @@ impl Toolchain {
             for line in text.lines().filter(|l| !l.trim_start().starts_with(['*', '/'])) {
                 let Some((_, rest)) = line.split_once("cudnn").filter(|_| !line.contains("typedef")) else { continue };
                 let name: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                if rest[name.len()..].starts_with('(') && line.split('(').next().is_some_and(|l| l.trim_start() == format!("cudnn{name}") || l.contains("CUDNNWINAPI")) {
+                if rest[name.len()..].starts_with('(')
+                    && line.split('(').next().is_some_and(|l| l.trim_start() == format!("cudnn{name}") || l.contains("CUDNNWINAPI"))
+                {
                     all.push(format!("cudnn{name}"));
                 }
             }
@@ -161,7 +163,8 @@ fn packages(folder: &Path) -> Result<Vec<PathBuf>, String> {
                 String::from_utf8_lossy(&fetched.stderr).trim()
             ));
         };
-        let unpack = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); z.extractall('.', [n for n in z.namelist() if '/include/' in n])";
+        let unpack =
+            "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); z.extractall('.', [n for n in z.namelist() if '/include/' in n])";
         succeed(Command::new("python3").args(["-c", unpack]).arg(&wheel).current_dir(folder));
         std::fs::remove_file(&wheel).map_err(|e| e.to_string())?;
     }
