@@ -3,7 +3,7 @@
 use crate::enums::*;
 use crate::exec::{Blend, Job};
 use crate::handle::Handle;
-use crate::pointers::Data;
+use crate::pointers::{Data, Out};
 use crate::reduce::sum_to;
 use crate::status::{Failure, Status, guard};
 use crate::values;
@@ -88,6 +88,48 @@ impl Causal {
         let sums = Tensor::plain([1, self.data.dims()[1], 1], dtype)?;
         sum_to(handle, (data, given_dy), (&sums, dbias.some("dbias")?), add)?;
         Ok(handle.stream().wait()?)
+    }
+}
+
+/// The same with the taps of a filter from now into the past, as the functions by Fourier's transform have them. The sums are the same, so they are
+/// computed as such: with padding behind, the gradient of a convolution walks into the past.
+struct Reversed(Causal);
+
+impl Reversed {
+    fn new(sizes: [i32; 4], dtype: i32) -> Result<Reversed, Failure> {
+        Ok(Reversed(Causal::new(sizes, dtype, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false)?))
+    }
+
+    fn conv(&self, prop: Prop) -> Conv {
+        let mut conv = self.0.conv(prop, self.0.weights.clone(), None);
+        std::mem::swap(&mut conv.window.padding_l, &mut conv.window.padding_r);
+        conv
+    }
+
+    fn forward(&self, [x, weight, y]: [Data; 3]) -> Result<(), Failure> {
+        let job = Job::new(self.conv(Prop::BackwardData)).arg(Arg::DIFF_DST, x.some("x")?).arg(Arg::WEIGHTS, weight.some("weight")?);
+        job.arg(Arg::DIFF_SRC, y.some("y")?).run(handle()?)
+    }
+
+    fn backward(&self, [x, weight, dy]: [Data; 3], [dx, dweight]: [Data; 2]) -> Result<(), Failure> {
+        let dy = dy.some("dy")?;
+        let job = Job::new(self.conv(Prop::ForwardInference)).arg(Arg::SRC, dy).arg(Arg::WEIGHTS, weight.some("weight")?);
+        job.arg(Arg::DST, dx.some("dx")?).run(handle()?)?;
+        let job = Job::new(self.conv(Prop::BackwardWeights)).arg(Arg::SRC, dy).arg(Arg::DIFF_DST, x.some("x")?);
+        job.arg(Arg::DIFF_WEIGHTS, dweight.some("dweight")?).run(handle()?)
+    }
+
+    /// What the long path keeps for its gradients: source and filter, one behind the other.
+    fn kept(&self) -> usize {
+        self.0.data.bytes() + self.0.weights.bytes()
+    }
+
+    /// The places of both.
+    fn reserve(&self, data: Data, bytes: usize) -> Result<[Data; 2], Failure> {
+        match bytes >= self.kept() {
+            true => Ok([data.some("reserveSpace")?, data.behind(self.0.data.bytes())]),
+            false => Err(Failure::small("reserveSpaceSizeInBytes", bytes, self.kept())),
+        }
     }
 }
 
@@ -180,5 +222,109 @@ pub extern "C" fn cudnnCausalConv1dNwhBackward(
     guard("cudnnCausalConv1dNwhBackward", || {
         let causal = Causal::new([batch, dim, seq_len, kernel_size], data_type, activation, true)?;
         causal.backward([x, weight, bias], dy, [dx, dweight, dbias], dw_data_type)
+    })
+}
+
+/// `cudnnFFTCausalConv1dForward`: sums of products, for kernels of any size.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnFFTCausalConv1dForward(
+    _stream: Data,
+    x: Data,
+    weight: Data,
+    y: Data,
+    batch: i32,
+    dim: i32,
+    seq_len: i32,
+    kernel_size: i32,
+    data_type: i32,
+) -> Status {
+    guard("cudnnFFTCausalConv1dForward", || Reversed::new([batch, dim, seq_len, kernel_size], data_type)?.forward([x, weight, y]))
+}
+
+/// `cudnnFFTCausalConv1dBackward`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnFFTCausalConv1dBackward(
+    _stream: Data,
+    x: Data,
+    weight: Data,
+    dy: Data,
+    dx: Data,
+    dweight: Data,
+    batch: i32,
+    dim: i32,
+    seq_len: i32,
+    kernel_size: i32,
+    data_type: i32,
+) -> Status {
+    guard("cudnnFFTCausalConv1dBackward", || {
+        Reversed::new([batch, dim, seq_len, kernel_size], data_type)?.backward([x, weight, dy], [dx, dweight])
+    })
+}
+
+/// `cudnnLongFFTCausalConv1dGetBufferSizes`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnLongFFTCausalConv1dGetBufferSizes(
+    batch: i32,
+    dim: i32,
+    seq_len: i32,
+    kernel_size: i32,
+    data_type: i32,
+    workspace_size_in_bytes: Out<'_, usize>,
+    reserve_space_size_in_bytes: Out<'_, usize>,
+) -> Status {
+    guard("cudnnLongFFTCausalConv1dGetBufferSizes", || {
+        let causal = Reversed::new([batch, dim, seq_len, kernel_size], data_type)?;
+        workspace_size_in_bytes.set("workspaceSizeInBytes", 0)?;
+        reserve_space_size_in_bytes.set("reserveSpaceSizeInBytes", causal.kept())
+    })
+}
+
+/// `cudnnLongFFTCausalConv1dForward`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnLongFFTCausalConv1dForward(
+    _stream: Data,
+    x: Data,
+    weight: Data,
+    y: Data,
+    batch: i32,
+    dim: i32,
+    seq_len: i32,
+    kernel_size: i32,
+    data_type: i32,
+    _workspace: Data,
+    _workspace_size_in_bytes: usize,
+    reserve_space: Data,
+    reserve_space_size_in_bytes: usize,
+) -> Status {
+    guard("cudnnLongFFTCausalConv1dForward", || {
+        let causal = Reversed::new([batch, dim, seq_len, kernel_size], data_type)?;
+        let kept = causal.reserve(reserve_space, reserve_space_size_in_bytes)?;
+        causal.forward([x, weight, y])?;
+        let parts = [(&causal.0.data, x, kept[0]), (&causal.0.weights, weight, kept[1])];
+        parts.into_iter().try_for_each(|(tensor, from, to)| handle()?.combine((tensor, from.into()), (tensor, to.into()), Blend::PLAIN))
+    })
+}
+
+/// `cudnnLongFFTCausalConv1dBackward`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnLongFFTCausalConv1dBackward(
+    _stream: Data,
+    dy: Data,
+    dx: Data,
+    dweight: Data,
+    batch: i32,
+    dim: i32,
+    seq_len: i32,
+    kernel_size: i32,
+    data_type: i32,
+    _workspace: Data,
+    _workspace_size_in_bytes: usize,
+    reserve_space: Data,
+    reserve_space_size_in_bytes: usize,
+) -> Status {
+    guard("cudnnLongFFTCausalConv1dBackward", || {
+        let causal = Reversed::new([batch, dim, seq_len, kernel_size], data_type)?;
+        let [x, weight] = causal.reserve(reserve_space, reserve_space_size_in_bytes)?;
+        causal.backward([x, weight, dy], [dx, dweight])
     })
 }

@@ -43,11 +43,6 @@ unbuilt! {
     cudnnMultiHeadAttnBackwardWeights
     cudnnB2BCausalConv1dForward
     cudnnB2BCausalConv1dBackward
-    cudnnFFTCausalConv1dForward
-    cudnnFFTCausalConv1dBackward
-    cudnnLongFFTCausalConv1dGetBufferSizes
-    cudnnLongFFTCausalConv1dForward
-    cudnnLongFFTCausalConv1dBackward
     cudnnGnnAggSimpleForward
     cudnnGnnAggSimpleBackward
 }

@@ -4,6 +4,7 @@ use super::ConvDesc;
 use crate::exec::Blend;
 use crate::filter::FilterDesc;
 use crate::handle::Handle;
+use crate::loops::view::positions;
 use crate::pointers::{Data, In};
 use crate::status::{Failure, Status, guard};
 use crate::tensor::TensorDesc;
@@ -25,7 +26,7 @@ pub extern "C" fn cudnnIm2Col(
         let (filter, conv) = (w_desc.filter("wDesc")?, conv_desc.get("convDesc")?);
         let dims = conv.output(src, &filter.dims)?;
         let (window, n) = (conv.window(src.dims().len() - 2)?, src.dims().len());
-        let to = col_buffer.some("colBuffer")?;
+        let (to, source) = (col_buffer.some("colBuffer")?, x.some("x")?);
         let (channels, places) = (src.dims()[1], dims[0] * dims[2..].iter().product::<i64>());
         let taps: i64 = filter.dims[2..].iter().product();
         let strides = src.blocking().filter(|b| b.is_plain()).map(|b| b.strides);
@@ -51,17 +52,27 @@ pub extern "C" fn cudnnIm2Col(
             if count.iter().any(|&c| c < 1) {
                 continue;
             }
-            let step = Dims::from_fn(n, |d| if d < 2 { strides[d] } else { strides[d] * window.strides[d - 2] });
-            let seen = Tensor::with_strides(count, src.dtype, Some(step))?;
             let mut row = Dims::filled(n, 1);
-            for d in (2..n).rev() {
-                row[d] = if d + 1 < n { row[d + 1] * dims[d + 1] } else { 1 };
+            for d in (2..n - 1).rev() {
+                row[d] = row[d + 1] * dims[d + 1];
             }
             (row[0], row[1]) = (dims[2..].iter().product(), taps * places);
             let offset: i64 = tap * places + (2..n).map(|d| first[d] * row[d]).sum::<i64>();
-            let column = Tensor::with_strides(count, src.dtype, Some(row))?;
-            let source = x.some("x")?.behind(bytes(from));
-            handle.combine((&seen, source.into()), (&column, to.behind(bytes(offset)).into()), Blend::PLAIN)?;
+            // Line by line: planes that are read with a stride may overlap in what lies between their elements.
+            let line = Dims::from([count[0], count[1], count[n - 1]]);
+            let step = [strides[0], strides[1], strides[n - 1] * window.strides[n - 3]];
+            let seen = Tensor::with_strides(line, src.dtype, Some(step.into()))?;
+            let column = Tensor::with_strides(line, src.dtype, Some([row[0], row[1], 1].into()))?;
+            let mut result = Ok(());
+            positions(&count[2..n - 1], |at| {
+                let sum = |f: &dyn Fn(usize) -> i64| at.iter().enumerate().map(|(i, p)| p * f(i)).sum::<i64>();
+                let (there, here) = (from + sum(&|i| strides[i + 2] * window.strides[i]), offset + sum(&|i| row[i + 2]));
+                if result.is_ok() {
+                    let places = (source.behind(bytes(there)), to.behind(bytes(here)));
+                    result = handle.combine((&seen, places.0.into()), (&column, places.1.into()), Blend::PLAIN);
+                }
+            });
+            result?;
         }
         Ok(())
     })

@@ -155,4 +155,47 @@ void causal() {
     }
 }
 Area c("causal", causal);
+
+// Filters whose first tap is now.
+void reversed() {
+    for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE}) {
+        const int N = 2, C = 3, L = 8, K = 8;
+        Buffer x(type, N * C * L), w(type, C * K), y(type, x.size()), dy(type, x.size()), dx(type, x.size()), dw(type, w.size());
+        x.random(1), w.random(2), dy.random(3);
+        auto value = [&](size_t row, int t) {
+            double s = 0;
+            for (int j = 0; j < K && j <= t; j++) s += x.get(row * L + t - j) * w.get(row % C * K + j);
+            return s;
+        };
+        auto loss = [&] {
+            double all = 0;
+            for (size_t i = 0; i < x.size(); i++) all += value(i / L, int(i % L)) * dy.get(i);
+            return all;
+        };
+        size_t space = 1, kept = 0;
+        OK(cudnnLongFFTCausalConv1dGetBufferSizes(N, C, L, K, type, &space, &kept));
+        CHECK(space == 0);
+        Workspace reserve(kept);
+        for (bool longer : {false, true}) {
+            y.fill(NAN), dx.fill(NAN), dw.fill(NAN);
+            if (longer) {
+                OK(cudnnLongFFTCausalConv1dForward(nullptr, x.data(), w.data(), y.data(), N, C, L, K, type, nullptr, 0, reserve.data(), kept));
+                OK(cudnnLongFFTCausalConv1dBackward(nullptr, dy.data(), dx.data(), dw.data(), N, C, L, K, type, nullptr, 0, reserve.data(), kept));
+                IS(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT, cudnnLongFFTCausalConv1dForward(nullptr, x.data(), w.data(), y.data(), N, C, L, K, type, nullptr, 0,
+                                                                                            reserve.data(), kept - 1));
+            } else {
+                OK(cudnnFFTCausalConv1dForward(nullptr, x.data(), w.data(), y.data(), N, C, L, K, type));
+                OK(cudnnFFTCausalConv1dBackward(nullptr, x.data(), w.data(), dy.data(), dx.data(), dw.data(), N, C, L, K, type));
+            }
+            bool right = true;
+            for (size_t i = 0; i < y.size(); i++) right = right && close(y.get(i), value(i / L, int(i % L)), type, K);
+            CHECK(right);
+            if (type == CUDNN_DATA_DOUBLE) {
+                compare_gradient(dx, x, loss, "gradient of a reversed causal convolution");
+                compare_gradient(dw, w, loss, "gradient of its weights");
+            }
+        }
+    }
+}
+Area d("reversed", reversed);
 } // namespace
