@@ -119,7 +119,7 @@ impl Described {
                 .and_then(|n| last.checked_add(n))
                 .ok_or_else(|| Failure::unsupported("a tensor of so many bytes"))?;
         }
-        let elements = usize::try_from((last + 1).saturating_mul(v)).unwrap_or(usize::MAX);
+        let elements = usize::try_from(last.saturating_add(1).saturating_mul(v)).unwrap_or(usize::MAX);
         let bits = match self.number {
             CUDNN_DATA_COMPLEX_FP32 => 64,
             CUDNN_DATA_COMPLEX_FP64 => 128,

@@ -1,5 +1,6 @@
 //! Descriptors of sequences.
 
+use super::desc::MOST_NUMBERS;
 use crate::enums::*;
 use crate::pointers::{self, Array, ArrayMut, Data, In, InOut, New, Out, Owned, host_bytes};
 use crate::status::{Failure, Status, guard};
@@ -80,6 +81,10 @@ pub extern "C" fn cudnnSetRNNDataDescriptor(
         }
         if layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED && lengths.windows(2).any(|w| w[0] < w[1]) {
             return Err(Failure::invalid("seqLengthArray", "lengths that grow", "the longest sequence first, in packed layout"));
+        }
+        let volume = [max_seq_length, batch_size, vector_size].into_iter().map(i128::from).product::<i128>();
+        if volume > MOST_NUMBERS {
+            return Err(Failure::unsupported(format_args!("sequences of {volume} numbers, more than 2^48")));
         }
         let bytes = dtype.bytes(1).unwrap_or(0);
         let fill = (!padding_fill.is_null()).then(|| host_bytes(padding_fill, bytes).to_vec());

@@ -53,6 +53,11 @@ impl Default for Clip {
     }
 }
 
+/// Weights that a network has at most, and numbers that a call works on.
+pub(super) const MOST_NUMBERS: i128 = 1 << 48;
+/// Layers that a network has at most.
+const MOST_LAYERS: i64 = 1 << 12;
+
 impl Owned for RnnDesc {}
 
 impl RnnDesc {
@@ -110,6 +115,17 @@ impl Network {
     /// Channels that a layer gives.
     pub(crate) fn outputs(&self) -> i64 {
         self.projected * self.directions()
+    }
+
+    /// Refuses networks whose sizes in bytes are no numbers of 64 bits.
+    fn check_size(&self) -> Result<(), Failure> {
+        let wide = |n: i64| i128::from(n);
+        let columns = wide(self.input.max(self.outputs())) + wide(self.projected) + wide(self.hidden) + 2;
+        let numbers = wide(self.layers) * wide(self.directions()) * wide(self.gates()) * wide(self.hidden) * columns;
+        match numbers <= MOST_NUMBERS && self.layers <= MOST_LAYERS {
+            true => Ok(()),
+            false => Err(Failure::unsupported(format_args!("networks of more than {MOST_LAYERS} layers or 2^48 weights"))),
+        }
     }
 
     /// Whether the state of an LSTM is projected.
@@ -193,6 +209,7 @@ pub extern "C" fn cudnnSetRNNDescriptor_v8(
             dropout_at: dropout_desc.address(),
             flags: aux_flags,
         };
+        network.check_size()?;
         rnn_desc.get("rnnDesc")?.set = Some(network);
         Ok(())
     })

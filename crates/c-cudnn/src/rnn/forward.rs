@@ -1,7 +1,7 @@
 //! The forward pass.
 
 use super::data::Sequences;
-use super::desc::Network;
+use super::desc::{MOST_NUMBERS, Network};
 use super::layer::{Exchange, States, Step, Weights, copy, numbers};
 use super::plan::{Plan, Reserve, packed};
 use crate::enums::*;
@@ -162,6 +162,11 @@ impl<'a> Call<'a> {
 /// # Errors
 /// For networks that are none.
 pub(super) fn layout(network: &Network, plan: &Plan) -> Result<Reserve, Failure> {
+    let wide = |n: i64| i128::from(n);
+    let columns = wide(network.input) + 2 * wide(network.outputs()) + 10 * wide(network.hidden);
+    if wide(plan.rows) * wide(network.layers) * columns > MOST_NUMBERS {
+        return Err(Failure::unsupported("a network over so many steps that it keeps more than 2^48 numbers"));
+    }
     Reserve::new(network, plan, numbers(network.numbers()), |layer, segment| {
         let step = Step { network, layer, direction: 0, segment: *segment };
         let problem = Problem::new(step.op(Prop::ForwardTraining)?, Attr::default())?;

@@ -87,7 +87,11 @@ pub extern "C" fn cudnnGetRNNTempSpaceSizes(
         let training = values::check("fwdMode", "cudnnForwardMode_t", fwd_mode)? == CUDNN_FWD_MODE_TRAINING;
         let network = rnn_desc.get("rnnDesc")?.computable()?;
         handle.get("handle")?;
-        let plan = Plan::new(x_desc.get("xDesc")?.sequences("xDesc")?)?;
+        let x = x_desc.get("xDesc")?.sequences("xDesc")?;
+        if x.channels != network.input {
+            return Err(Failure::shape("xDesc", format_args!("vectors of {}", x.channels), network.input));
+        }
+        let plan = Plan::new(x)?;
         work_space_size.set_optional(0);
         reserve_space_size.set_optional(if training { layout(network, &plan)?.bytes } else { 0 });
         Ok(())

@@ -30,17 +30,21 @@ impl Network {
         self.gates() * self.hidden * (self.inputs(layer) + self.projected) + projection
     }
 
+    /// Numbers of the matrices of the first layers.
+    fn matrices_before(&self, layers: i64) -> i64 {
+        let first = if layers > 0 { self.matrices(0) } else { 0 };
+        (first + (layers - 1).max(0) * self.matrices(1)) * self.directions()
+    }
+
     /// Numbers in the weight space.
     pub(super) fn numbers(&self) -> i64 {
         let biases = self.has_biases().iter().filter(|b| **b).count() as i64 * self.gates() * self.hidden;
-        let all: i64 = (0..self.layers).map(|layer| self.matrices(layer) * self.directions()).sum();
-        all + biases * self.layers * self.directions()
+        self.matrices_before(self.layers) + biases * self.layers * self.directions()
     }
 
     /// Where the weights of a layer in a direction are.
     pub(super) fn place(&self, layer: i64, direction: i64) -> Place {
-        let before: i64 = (0..layer).map(|l| self.matrices(l) * self.directions()).sum();
-        let all: i64 = (0..self.layers).map(|l| self.matrices(l) * self.directions()).sum();
+        let (before, all) = (self.matrices_before(layer), self.matrices_before(self.layers));
         let (input, vector) = (before + direction * self.matrices(layer), self.gates() * self.hidden);
         let state = input + vector * self.inputs(layer);
         let has = self.has_biases();
