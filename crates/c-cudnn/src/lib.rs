@@ -1,0 +1,17 @@
+//! `libcudnn.so.9`: cuDNN's C interface over oxidnn, so that programs written for cuDNN run on it unchanged.
+//!
+//! Each exported function has argument types of [`pointers`], which are pointers for C and checked values for Rust, and a body under
+//! [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses with a text that `cudnnGetLastErrorString` tells; a panic
+//! becomes `CUDNN_STATUS_INTERNAL_ERROR`. What a primitive of oxidnn computes is computed by it.
+
+#![allow(non_snake_case, reason = "exported functions have cuDNN's names")]
+
+pub mod backend;
+pub mod enums;
+pub mod handle;
+pub mod logging;
+pub mod pointers;
+pub mod status;
+pub mod unbuilt;
+pub mod values;
+pub mod version;
