@@ -4,14 +4,20 @@
 //! [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses with a text that `cudnnGetLastErrorString` tells; a panic
 //! becomes `CUDNN_STATUS_INTERNAL_ERROR`. What a primitive of oxidnn computes is computed by it.
 
-#![allow(non_snake_case, reason = "exported functions have cuDNN's names")]
+#![allow(non_snake_case, non_upper_case_globals, reason = "exported functions and enumerators have cuDNN's names")]
 
+pub mod activation;
 pub mod backend;
+pub mod conv;
 pub mod enums;
+mod exec;
+pub mod filter;
 pub mod handle;
 pub mod logging;
 pub mod pointers;
+mod reduce;
 pub mod status;
+pub mod tensor;
 pub mod unbuilt;
 pub mod values;
 pub mod version;

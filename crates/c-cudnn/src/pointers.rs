@@ -17,9 +17,16 @@ use std::mem::MaybeUninit;
 pub trait Owned: Send + Sync + Sized {}
 
 /// `const T *`, or the handle of an object: one that is read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct In<'a, T>(Option<&'a T>);
+
+impl<T> Clone for In<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for In<'_, T> {}
 
 impl<'a, T> In<'a, T> {
     /// The object.

@@ -15,15 +15,6 @@ macro_rules! unbuilt {
 }
 
 unbuilt! {
-    cudnnCreateTensorDescriptor
-    cudnnSetTensor4dDescriptor
-    cudnnSetTensor4dDescriptorEx
-    cudnnGetTensor4dDescriptor
-    cudnnSetTensorNdDescriptor
-    cudnnSetTensorNdDescriptorEx
-    cudnnGetTensorNdDescriptor
-    cudnnGetTensorSizeInBytes
-    cudnnDestroyTensorDescriptor
     cudnnInitTransformDest
     cudnnCreateTensorTransformDescriptor
     cudnnSetTensorTransformDescriptor
@@ -46,14 +37,7 @@ unbuilt! {
     cudnnReduceTensor
     cudnnSetTensor
     cudnnScaleTensor
-    cudnnCreateFilterDescriptor
-    cudnnSetFilter4dDescriptor
-    cudnnGetFilter4dDescriptor
-    cudnnSetFilterNdDescriptor
-    cudnnGetFilterNdDescriptor
-    cudnnGetFilterSizeInBytes
     cudnnTransformFilter
-    cudnnDestroyFilterDescriptor
     cudnnSoftmaxForward
     cudnnCreatePoolingDescriptor
     cudnnSetPooling2dDescriptor
@@ -64,13 +48,6 @@ unbuilt! {
     cudnnGetPooling2dForwardOutputDim
     cudnnDestroyPoolingDescriptor
     cudnnPoolingForward
-    cudnnCreateActivationDescriptor
-    cudnnSetActivationDescriptor
-    cudnnGetActivationDescriptor
-    cudnnSetActivationDescriptorSwishBeta
-    cudnnGetActivationDescriptorSwishBeta
-    cudnnDestroyActivationDescriptor
-    cudnnActivationForward
     cudnnCreateLRNDescriptor
     cudnnSetLRNDescriptor
     cudnnGetLRNDescriptor
@@ -96,7 +73,6 @@ unbuilt! {
     cudnnDropoutForward
     cudnnSoftmaxBackward
     cudnnPoolingBackward
-    cudnnActivationBackward
     cudnnLRNCrossChannelBackward
     cudnnDivisiveNormalizationBackward
     cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize
@@ -114,43 +90,9 @@ unbuilt! {
     cudnnSpatialTfGridGeneratorBackward
     cudnnSpatialTfSamplerBackward
     cudnnDropoutBackward
-    cudnnCreateConvolutionDescriptor
-    cudnnDestroyConvolutionDescriptor
-    cudnnSetConvolutionMathType
-    cudnnGetConvolutionMathType
-    cudnnSetConvolutionGroupCount
-    cudnnGetConvolutionGroupCount
-    cudnnSetConvolutionReorderType
-    cudnnGetConvolutionReorderType
-    cudnnSetConvolution2dDescriptor
-    cudnnGetConvolution2dDescriptor
-    cudnnSetConvolutionNdDescriptor
-    cudnnGetConvolutionNdDescriptor
-    cudnnGetConvolution2dForwardOutputDim
-    cudnnGetConvolutionNdForwardOutputDim
-    cudnnGetConvolutionForwardAlgorithmMaxCount
-    cudnnGetConvolutionForwardAlgorithm_v7
-    cudnnFindConvolutionForwardAlgorithm
-    cudnnFindConvolutionForwardAlgorithmEx
     cudnnIm2Col
     cudnnReorderFilterAndBias
-    cudnnGetConvolutionForwardWorkspaceSize
-    cudnnConvolutionForward
-    cudnnConvolutionBiasActivationForward
-    cudnnGetConvolutionBackwardDataAlgorithmMaxCount
-    cudnnFindConvolutionBackwardDataAlgorithm
-    cudnnFindConvolutionBackwardDataAlgorithmEx
-    cudnnGetConvolutionBackwardDataAlgorithm_v7
-    cudnnGetConvolutionBackwardDataWorkspaceSize
-    cudnnConvolutionBackwardData
     cudnnGetFoldedConvBackwardDataDescriptors
-    cudnnGetConvolutionBackwardFilterAlgorithmMaxCount
-    cudnnFindConvolutionBackwardFilterAlgorithm
-    cudnnFindConvolutionBackwardFilterAlgorithmEx
-    cudnnGetConvolutionBackwardFilterAlgorithm_v7
-    cudnnGetConvolutionBackwardFilterWorkspaceSize
-    cudnnConvolutionBackwardFilter
-    cudnnConvolutionBackwardBias
     cudnnCreateFusedOpsConstParamPack
     cudnnDestroyFusedOpsConstParamPack
     cudnnSetFusedOpsConstParamPackAttribute
