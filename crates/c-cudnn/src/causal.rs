@@ -86,7 +86,7 @@ impl Causal {
         let job = Job::new(op).arg(Arg::SRC, given[0]).arg(Arg::DIFF_DST, given_dy).arg(Arg::DIFF_WEIGHTS, dweight.some("dweight")?);
         job.blend(add).run(handle)?;
         let sums = Tensor::plain([1, self.data.dims()[1], 1], dtype)?;
-        sum_to(handle, (data, given_dy), (&sums, dbias.some("dbias")?), add)?;
+        sum_to(handle, (data, given_dy).into(), (&sums, dbias.some("dbias")?).into(), add)?;
         Ok(handle.stream().wait()?)
     }
 }

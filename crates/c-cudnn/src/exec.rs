@@ -78,6 +78,19 @@ pub(crate) fn factor(name: &str, value: Data, dtype: DataType) -> Result<f64, Fa
     if dtype == DataType::F64 { value.read(name) } else { value.read::<f32>(name).map(f64::from) }
 }
 
+/// A tensor and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Located<'a, P = Data> {
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) at: P,
+}
+
+impl<'a, P> From<(&'a Tensor, P)> for Located<'a, P> {
+    fn from((tensor, at): (&'a Tensor, P)) -> Located<'a, P> {
+        Located { tensor, at }
+    }
+}
+
 /// A buffer of the caller's for the time of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Workspace {

@@ -1,7 +1,7 @@
 //! Reductions of tensors.
 
 use crate::enums::*;
-use crate::exec::{Blend, Job, Place};
+use crate::exec::{Blend, Job, Located, Place};
 use crate::handle::Handle;
 use crate::loops::argmax;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
@@ -16,18 +16,18 @@ use oxidnn_spec::{Arg, Real, Tensor};
 ///
 /// # Errors
 /// Where sizes do not fit.
-pub(crate) fn sum_to(handle: &Handle, from: (&Tensor, Data), to: (&Tensor, Data), blend: Blend) -> Result<(), Failure> {
-    reduce(handle, ReductionAlg::Sum, (from.0, from.1.into()), (to, blend))
+pub(crate) fn sum_to(handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
+    reduce(handle, ReductionAlg::Sum, (from.tensor, Place::At(from.at)).into(), to, blend)
 }
 
 /// A reduction, or a copy where there is nothing to reduce.
-fn reduce(handle: &Handle, alg: ReductionAlg, from: (&Tensor, Place), (to, blend): ((&Tensor, Data), Blend)) -> Result<(), Failure> {
-    if from.0.dims() == to.0.dims() {
-        return handle.combine(from, (to.0, to.1.into()), blend);
+fn reduce(handle: &Handle, alg: ReductionAlg, from: Located<'_, Place>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
+    if from.tensor.dims() == to.tensor.dims() {
+        return handle.combine((from.tensor, from.at), (to.tensor, to.at.into()), blend);
     }
     let p = if alg == ReductionAlg::NormLpSum { 2.0 } else { 1.0 };
-    let op = Reduction { alg, src: from.0.clone(), dst: to.0.clone(), p: Real::new(p), eps: Real::new(0.0) };
-    Job::new(op).arg(Arg::SRC, from.1).arg(Arg::DST, to.1).blend(blend).run(handle)
+    let op = Reduction { alg, src: from.tensor.clone(), dst: to.tensor.clone(), p: Real::new(p), eps: Real::new(0.0) };
+    Job::new(op).arg(Arg::SRC, from.at).arg(Arg::DST, to.at).blend(blend).run(handle)
 }
 
 /// What `cudnnReduceTensorDescriptor_t` points to.
@@ -176,7 +176,7 @@ pub extern "C" fn cudnnReduceTensor(
         if need > 0 {
             let extremum = if op == CUDNN_REDUCE_TENSOR_MIN { argmax::Extremum::Least } else { argmax::Extremum::Greatest };
             let extremum = if op == CUDNN_REDUCE_TENSOR_AMAX { argmax::Extremum::Farthest } else { extremum };
-            argmax::indices(handle, extremum, (src, a), (dst, indices.some("indices")?))?;
+            argmax::indices(handle, extremum, (src, a).into(), (dst, indices.some("indices")?).into())?;
         }
         let (alg, place) = match op {
             CUDNN_REDUCE_TENSOR_ADD => (ReductionAlg::Sum, a.into()),
@@ -190,7 +190,7 @@ pub extern "C" fn cudnnReduceTensor(
             CUDNN_REDUCE_TENSOR_NORM2 => (ReductionAlg::NormLpSum, a.into()),
             _ => (ReductionAlg::Mul, without_zeros(handle, src, a)?),
         };
-        reduce(handle, alg, (src, place), ((dst, c), blend))
+        reduce(handle, alg, (src, place).into(), (dst, c).into(), blend)
     })
 }
 

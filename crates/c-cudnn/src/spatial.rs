@@ -49,7 +49,8 @@ fn points(handle: &Handle, dtype: DataType, [h, w]: [i64; 2]) -> Result<Memory<'
 }
 
 /// `dst = src x weights`, batches of matrices.
-fn multiply(handle: &Handle, src: (Tensor, Place), weights: (Tensor, Place), dst: (Tensor, Data)) -> Result<(), Failure> {
+fn multiply(handle: &Handle, operands: [(Tensor, Place); 2], dst: (Tensor, Data)) -> Result<(), Failure> {
+    let [src, weights] = operands;
     let op = Matmul { src: src.0, weights: weights.0, bias: None, dst: dst.0 };
     Job::new(op).arg(Arg::SRC, src.1).arg(Arg::WEIGHTS, weights.1).arg(Arg::DST, dst.1).run(handle)
 }
@@ -107,7 +108,7 @@ pub extern "C" fn cudnnSpatialTfGridGeneratorForward(
         // Rows of theta are columns of the product.
         let turned = Tensor::with_strides([d[0], 3, 2], dtype, Some(Dims::from([6, 1, 3])))?;
         let result = Tensor::plain([d[0], size[0] * size[1], 2], dtype)?;
-        multiply(handle, (base.tensor().clone(), base.into()), (turned, theta.some("theta")?.into()), (result, grid.some("grid")?))
+        multiply(handle, [(base.tensor().clone(), base.into()), (turned, theta.some("theta")?.into())], (result, grid.some("grid")?))
     })
 }
 
@@ -126,7 +127,7 @@ pub extern "C" fn cudnnSpatialTfGridGeneratorBackward(
         let count = size[0] * size[1];
         let turned = Tensor::with_strides([d[0], 2, count], dtype, Some(Dims::from([2 * count, 1, 2])))?;
         let result = Tensor::plain([d[0], 2, 3], dtype)?;
-        multiply(handle, (turned, dgrid.some("dgrid")?.into()), (base.tensor().clone(), base.into()), (result, dtheta.some("dtheta")?))
+        multiply(handle, [(turned, dgrid.some("dgrid")?.into()), (base.tensor().clone(), base.into())], (result, dtheta.some("dtheta")?))
     })
 }
 
@@ -175,6 +176,7 @@ pub extern "C" fn cudnnSpatialTfSamplerBackward(
         let (x_tensor, dx_tensor, points) = (x_desc.tensor("xDesc")?, dx_desc.tensor("dxDesc")?, desc.grid()?);
         let blends = [Blend::read(alpha, beta, dx_tensor.dtype)?, Blend::read(alpha_dgrid, beta_dgrid, points.dtype)?];
         let sampler = sampler::Sampler { handle, x: (x_tensor, x.some("x")?), grid: (&points, grid.some("grid")?) };
-        sampler.backward((dy_desc.tensor("dyDesc")?, dy.some("dy")?), (dx_tensor, dx.some("dx")?), dgrid.some("dgrid")?, blends)
+        let (dy, dx) = ((dy_desc.tensor("dyDesc")?, dy.some("dy")?), (dx_tensor, dx.some("dx")?));
+        sampler.backward(dy.into(), dx.into(), dgrid.some("dgrid")?, blends)
     })
 }

@@ -1,6 +1,6 @@
 //! Transforms of tensors that pad and crop.
 
-use crate::exec::Blend;
+use crate::exec::{Blend, Located};
 use crate::filter::FilterDesc;
 use crate::handle::Handle;
 use crate::pointers::{self, Array, ArrayMut, Data, In, InOut, New, Out, Owned};
@@ -51,10 +51,10 @@ impl Transform {
     }
 
     /// `to = alpha * padded(from) + beta * to`.
-    fn run(&self, handle: &Handle, from: (&Tensor, Data), to: (&Tensor, Data), blend: Blend) -> Result<(), Failure> {
-        let (src, wanted) = (from.0.dims(), self.result(from.0.dims())?);
-        if *to.0.dims() != wanted {
-            return Err(Failure::shape("destDesc", to.0.dims(), wanted));
+    fn run(&self, handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
+        let (src, wanted) = (from.tensor.dims(), self.result(from.tensor.dims())?);
+        if *to.tensor.dims() != wanted {
+            return Err(Failure::shape("destDesc", to.tensor.dims(), wanted));
         }
         let n = src.len();
         let crop = |pad: &[i32], d: usize| i64::from(-pad[d].min(0));
@@ -64,17 +64,17 @@ impl Transform {
         let part = |tensor: &Tensor, offsets: &Dims| -> Result<Tensor, Failure> {
             Ok(Tensor { dtype: tensor.dtype, layout: tensor.layout.submemory(&kept, offsets)? })
         };
-        let (inner, outer) = (part(from.0, &first)?, part(to.0, &place)?);
+        let (inner, outer) = (part(from.tensor, &first)?, part(to.tensor, &place)?);
         if kept == wanted {
-            return handle.combine((&inner, from.1.into()), (&outer, to.1.into()), blend);
+            return handle.combine((&inner, from.at.into()), (&outer, to.at.into()), blend);
         }
         if blend.beta == 0.0 {
-            let zero = handle.scalar(to.0.dtype, n, 0.0)?;
-            handle.combine((&zero.0, zero.1.into()), (to.0, to.1.into()), Blend::PLAIN)?;
+            let zero = handle.scalar(to.tensor.dtype, n, 0.0)?;
+            handle.combine((&zero.0, zero.1.into()), (to.tensor, to.at.into()), Blend::PLAIN)?;
         } else if blend.beta != 1.0 {
-            handle.scale((to.0, to.1.into()), blend.beta)?;
+            handle.scale((to.tensor, to.at.into()), blend.beta)?;
         }
-        handle.combine((&inner, from.1.into()), (&outer, to.1.into()), Blend { alpha: blend.alpha, beta: 1.0 })
+        handle.combine((&inner, from.at.into()), (&outer, to.at.into()), Blend { alpha: blend.alpha, beta: 1.0 })
     }
 }
 
@@ -172,7 +172,7 @@ pub extern "C" fn cudnnTransformTensorEx(
     guard("cudnnTransformTensorEx", || {
         let (src, dst) = (src_desc.tensor("srcDesc")?, dest_desc.tensor("destDesc")?);
         let (blend, transform) = (Blend::read(alpha, beta, dst.dtype)?, trans_desc.get("transDesc")?.get()?);
-        transform.run(handle.get("handle")?, (src, src_data.some("srcData")?), (dst, dest_data.some("destData")?), blend)
+        transform.run(handle.get("handle")?, (src, src_data.some("srcData")?).into(), (dst, dest_data.some("destData")?).into(), blend)
     })
 }
 
@@ -191,6 +191,6 @@ pub extern "C" fn cudnnTransformFilter(
     guard("cudnnTransformFilter", || {
         let (src, dst) = (&src_desc.filter("srcDesc")?.tensor, &dest_desc.filter("destDesc")?.tensor);
         let (blend, transform) = (Blend::read(alpha, beta, dst.dtype)?, trans_desc.get("transDesc")?.get()?);
-        transform.run(handle.get("handle")?, (src, src_data.some("srcData")?), (dst, dest_data.some("destData")?), blend)
+        transform.run(handle.get("handle")?, (src, src_data.some("srcData")?).into(), (dst, dest_data.some("destData")?).into(), blend)
     })
 }

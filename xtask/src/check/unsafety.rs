@@ -93,6 +93,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// Attributes that give a symbol its name, which a face's functions have: the name is what may clash, not the function's code.
 const EXPORT: [&str; 2] = ["no_mangle", "export_name"];
+/// Where these attributes may be: the sources of the C interfaces.
+const FACES: [&str; 3] = ["crates/c-dnnl/src/", "crates/c-cudnn/src/", "crates/c-cudart/src/"];
 
 /// Unsafe code is in the files named and in no other, and the crates without any forbid it.
 pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
@@ -109,7 +111,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
 fn file_rule(file: &str, text: &str) -> Option<String> {
     let code = code::blanked(text);
     let words = code::words(&code);
-    let exports = file.starts_with("crates/c-dnnl/src/");
+    let exports = FACES.iter().any(|face| file.starts_with(face));
     let is_export = |i: usize| exports && i > 0 && words[i - 1].text == "[" && words.get(i + 2).is_some_and(|w| EXPORT.contains(&w.text));
     let has = words.iter().enumerate().any(|(i, w)| w.text == "unsafe" && !is_export(i));
     let named = FILES.iter().any(|(name, _)| *name == file);

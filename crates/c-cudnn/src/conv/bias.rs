@@ -75,6 +75,6 @@ pub extern "C" fn cudnnConvolutionBackwardBias(
     guard("cudnnConvolutionBackwardBias", || {
         let (src, dst) = (dy_desc.tensor("dyDesc")?, db_desc.tensor("dbDesc")?);
         let blend = Blend::read(alpha, beta, dst.dtype)?;
-        sum_to(handle.get("handle")?, (src, dy.some("dy")?), (dst, db.some("db")?), blend)
+        sum_to(handle.get("handle")?, (src, dy.some("dy")?).into(), (dst, db.some("db")?).into(), blend)
     })
 }

@@ -1,10 +1,9 @@
 //! Where extrema are.
 
 use super::view::{View, positions};
+use crate::exec::Located;
 use crate::handle::Handle;
-use crate::pointers::Data;
 use crate::status::Failure;
-use oxidnn_spec::Tensor;
 
 /// Which element.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,9 +16,9 @@ pub(crate) enum Extremum {
 
 /// For each element of `to`, row-major: the number, among the elements that are reduced to it, of the first extremum, row-major over the reduced
 /// dimensions.
-pub(crate) fn indices(handle: &Handle, extremum: Extremum, from: (&Tensor, Data), to: (&Tensor, Data)) -> Result<(), Failure> {
-    let view = View::new(handle, from.0, from.1)?;
-    let (src, dst) = (*from.0.dims(), *to.0.dims());
+pub(crate) fn indices(handle: &Handle, extremum: Extremum, from: Located<'_>, to: Located<'_>) -> Result<(), Failure> {
+    let view = View::new(handle, from.tensor, from.at)?;
+    let (src, dst) = (*from.tensor.dims(), *to.tensor.dims());
     let fits = src.len() == dst.len() && src.iter().zip(dst.iter()).all(|(s, d)| *d == 1 || s == d);
     if !fits {
         return Err(Failure::shape("cDesc", dst, format_args!("each size 1 or that of {src}")));
@@ -40,7 +39,7 @@ pub(crate) fn indices(handle: &Handle, extremum: Extremum, from: (&Tensor, Data)
             number += 1;
         });
         if failed.is_ok() {
-            failed = to.1.behind(element * size_of::<u32>()).write("indices", index);
+            failed = to.at.behind(element * size_of::<u32>()).write("indices", index);
         }
         element += 1;
     });

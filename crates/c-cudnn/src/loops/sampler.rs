@@ -1,7 +1,7 @@
 //! Bilinear samples at the points of a grid, zero outside of the image, and their gradients. Resampling, the primitive, has no points of its own.
 
 use super::view::{View, positions};
-use crate::exec::Blend;
+use crate::exec::{Blend, Located};
 use crate::handle::Handle;
 use crate::pointers::Data;
 use crate::status::Failure;
@@ -78,13 +78,13 @@ impl Sampler<'_> {
     }
 
     /// The gradients of image and grid.
-    pub(crate) fn backward(&self, dy: (&Tensor, Data), dx: (&Tensor, Data), dgrid: Data, blends: [Blend; 2]) -> Result<(), Failure> {
-        let (dims, image) = self.sizes(dy.0)?;
-        if dx.0.dims() != self.x.0.dims() {
-            return Err(Failure::shape("dxDesc", dx.0.dims(), format_args!("{} as xDesc", self.x.0.dims())));
+    pub(crate) fn backward(&self, dy: Located<'_>, dx: Located<'_>, dgrid: Data, blends: [Blend; 2]) -> Result<(), Failure> {
+        let (dims, image) = self.sizes(dy.tensor)?;
+        if dx.tensor.dims() != self.x.0.dims() {
+            return Err(Failure::shape("dxDesc", dx.tensor.dims(), format_args!("{} as xDesc", self.x.0.dims())));
         }
         let (x, grid) = (View::new(self.handle, self.x.0, self.x.1)?, View::new(self.handle, self.grid.0, self.grid.1)?);
-        let (dy, dx) = (View::new(self.handle, dy.0, dy.1)?, View::new(self.handle, dx.0, dx.1)?);
+        let (dy, dx) = (View::new(self.handle, dy.tensor, dy.at)?, View::new(self.handle, dx.tensor, dx.at)?);
         let dgrid = View::new(self.handle, self.grid.0, dgrid)?;
         let mut sums = vec![0.0; (dims[0] * dims[1] * image[0] * image[1]) as usize];
         positions(&[dims[0], dims[2], dims[3]], |at| {

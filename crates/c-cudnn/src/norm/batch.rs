@@ -1,6 +1,6 @@
 //! Batch normalisation.
 
-use super::run::{Fused, Given, Gradients, Norm, Statistics, given};
+use super::run::{Fused, Given, Gradients, Norm, Statistics, Training, given};
 use crate::activation::ActivationDesc;
 use crate::enums::*;
 use crate::exec::Blend;
@@ -185,7 +185,8 @@ pub extern "C" fn cudnnBatchNormalizationForwardTraining(
             saved_mean: result_save_mean,
             saved_inverse: result_save_inv_variance,
         };
-        norm.training(([x, y], None), [bn_scale, bn_bias], told, ((Data::NULL, 0), Blend::read(alpha, beta, y.0.dtype)?))
+        let blend = Blend::read(alpha, beta, y.0.dtype)?;
+        norm.training(Training { x, y, z: None, reserve: (Data::NULL, 0), blend }, [bn_scale, bn_bias], told)
     })
 }
 
@@ -230,7 +231,8 @@ pub extern "C" fn cudnnBatchNormalizationForwardTrainingEx(
             saved_inverse: result_save_inv_variance,
         };
         let (reserve, blend) = ((reserve_space, reserve_space_size_in_bytes), Blend::read(alpha, beta, y.0.dtype)?);
-        norm.training(([x, y], second(fused, z_desc, z_data, "zDesc")?), [bn_scale, bn_bias], told, (reserve, blend))
+        let z = second(fused, z_desc, z_data, "zDesc")?;
+        norm.training(Training { x, y, z, reserve, blend }, [bn_scale, bn_bias], told)
     })
 }
 

@@ -1,7 +1,7 @@
 //! `cudnnNormalization*`: batch normalisation with descriptions of parameters and statistics of their own.
 
 use super::batch::{checked_epsilon, derive, second};
-use super::run::{Fused, Gradients, Norm, Statistics, given};
+use super::run::{Fused, Gradients, Norm, Statistics, Training, given};
 use crate::activation::ActivationDesc;
 use crate::enums::*;
 use crate::exec::Blend;
@@ -217,7 +217,8 @@ pub extern "C" fn cudnnNormalizationForwardTraining(
             saved_inverse: result_save_inv_variance,
         };
         let (reserve, blend) = ((reserve_space, reserve_space_size_in_bytes), Blend::read(alpha, beta, y.0.dtype)?);
-        norm.training(([x, y], second(norm.fused, z_desc, z_data, "zDesc")?), [norm_scale, norm_bias], told, (reserve, blend))
+        let z = second(norm.fused, z_desc, z_data, "zDesc")?;
+        norm.training(Training { x, y, z, reserve, blend }, [norm_scale, norm_bias], told)
     })
 }
 

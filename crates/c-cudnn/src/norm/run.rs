@@ -66,6 +66,16 @@ pub(super) struct Statistics {
     pub(super) saved_inverse: Data,
 }
 
+/// The tensors of a training pass: source, result, what is added, and what is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Training<'a> {
+    pub(super) x: Given<'a>,
+    pub(super) y: Given<'a>,
+    pub(super) z: Option<Given<'a>>,
+    pub(super) reserve: (Data, usize),
+    pub(super) blend: Blend,
+}
+
 /// What backward passes are given and give.
 pub(super) struct Gradients<'a> {
     pub(super) x: Given<'a>,
@@ -189,15 +199,8 @@ impl Norm<'_> {
     }
 
     /// With the statistics of the batch, which are told.
-    pub(super) fn training(
-        &self,
-        tensors: ([Given<'_>; 2], Option<Given<'_>>),
-        params: [Data; 2],
-        told: Statistics,
-        kept: ((Data, usize), Blend),
-    ) -> Result<(), Failure> {
-        let ([x, y], z) = tensors;
-        let (reserve, blend) = kept;
+    pub(super) fn training(&self, training: Training<'_>, params: [Data; 2], told: Statistics) -> Result<(), Failure> {
+        let Training { x, y, z, reserve, blend } = training;
         let width = self.width(x.0)?;
         let seen = self.seen(x.0)?;
         let mut op = BatchNorm::forward(Prop::ForwardTraining, self.flags(), self.epsilon as f32, seen.clone(), self.seen(y.0)?);

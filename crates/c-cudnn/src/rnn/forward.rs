@@ -92,7 +92,7 @@ impl<'a> Call<'a> {
                 self.hand_on(base, layer, training)?;
             }
             for direction in 0..self.network.directions() {
-                self.walk(base, prop, (layer, direction), space, ends)?;
+                self.walk(base, prop, [layer, direction], space, ends)?;
             }
         }
         let last = self.network.layers as usize - 1;
@@ -128,7 +128,8 @@ impl<'a> Call<'a> {
     }
 
     /// One layer in one direction: segment after segment, states handed on.
-    fn walk(&self, base: Data, prop: Prop, at: (i64, i64), space: Data, ends: Ends) -> Result<(), Failure> {
+    fn walk(&self, base: Data, prop: Prop, layer: [i64; 2], space: Data, ends: Ends) -> Result<(), Failure> {
+        let at = (layer[0], layer[1]);
         let weights = Weights::new(self.handle, self.network, space, at)?;
         let index = at.0 * self.network.directions() + at.1;
         let order = self.plan.walk(at.1 == 1);
