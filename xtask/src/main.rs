@@ -31,7 +31,7 @@ enum Command {
     Readme,
     /// Counts lines of code by crate.
     Lines,
-    /// Compares the C library with the headers of PyPI's `onednn-devel`: symbols, types, numbers.
+    /// Compares the C libraries with the headers of PyPI's `onednn-devel` and `nvidia-cudnn-cu13`: symbols, types, numbers.
     Abi,
     /// Lays the C library out as a package with headers, pkg-config and CMake files, and proves that programs find it.
     Dist {

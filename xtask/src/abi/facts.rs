@@ -4,10 +4,10 @@ use super::headers::{Headers, output, run};
 use anyhow::{Context, Result, bail};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-/// The headers whose declarations the library exports.
+/// The headers whose declarations `libdnnl.so.3` exports.
 const HEADERS: [&str; 5] = ["dnnl.h", "dnnl_debug.h", "dnnl_threadpool.h", "oneapi/dnnl/dnnl_graph.h", "oneapi/dnnl/dnnl_ukernel.h"];
 /// Declarations that a default build of oneDNN hides.
 const EXPERIMENTS: [&str; 3] = ["DNNL_EXPERIMENTAL_UKERNEL", "DNNL_EXPERIMENTAL_PROFILING", "DNNL_EXPERIMENTAL_GROUPED_MEMORY=1"];
@@ -42,15 +42,24 @@ pub(super) struct Facts {
 }
 
 /// Where the compiler looks and writes.
-pub(super) struct Probe<'a> {
-    pub(super) headers: &'a Headers,
-    /// Our own header, whose functions are exported too.
-    pub(super) own: PathBuf,
+pub(super) struct Probe {
+    /// Include folders.
+    pub(super) include: Vec<PathBuf>,
+    /// Headers, in their order.
+    pub(super) headers: Vec<PathBuf>,
+    /// How names of functions begin.
+    pub(super) beginnings: &'static [&'static str],
     /// A folder for the program.
     pub(super) folder: PathBuf,
 }
 
-impl Probe<'_> {
+impl Probe {
+    /// A probe of oneDNN's headers, and of our own, whose functions are exported too.
+    pub(super) fn onednn(headers: &Headers, own: PathBuf, folder: PathBuf) -> Probe {
+        let headers_of_library = HEADERS.iter().map(PathBuf::from).chain([own]).collect();
+        Probe { include: vec![headers.include.clone()], headers: headers_of_library, beginnings: &["dnnl_", "oxidnn_"], folder }
+    }
+
     /// Asks the compiler for all functions and enumerators, and for the given constants and fields of records.
     ///
     /// # Errors
@@ -59,10 +68,10 @@ impl Probe<'_> {
         std::fs::create_dir_all(&self.folder)?;
         let text = self.preprocessed()?;
         let mut lines = String::new();
-        for name in functions(&text) {
+        for name in functions(&text, self.beginnings) {
             writeln!(lines, "    FUNCTION({name})")?;
         }
-        for (kind, name) in enumerators(&text) {
+        for (kind, name) in enumerators(&text).into_iter().filter(|e| self.beginnings.iter().any(|b| e.0.starts_with(b))) {
             writeln!(lines, "    ENUMERATOR({kind}, {name})")?;
         }
         for name in constants {
@@ -83,18 +92,20 @@ impl Probe<'_> {
 
     fn compiler(&self) -> Command {
         let mut compiler = Command::new(std::env::var_os("CXX").unwrap_or_else(|| "g++".into()));
-        compiler.arg("-I").arg(&self.headers.include).arg(format!("-DOXIDNN_HEADER=\"{}\"", self.own.display()));
+        for folder in &self.include {
+            compiler.arg("-isystem").arg(folder);
+        }
+        compiler.arg("-Wno-deprecated-declarations").arg("-I").arg(&self.folder);
         compiler.args(EXPERIMENTS.iter().map(|e| format!("-D{e}")));
         compiler
     }
 
     /// The headers' own text after the preprocessor.
     fn preprocessed(&self) -> Result<String> {
-        let source = self.folder.join("declarations.cpp");
-        let own = [self.own.as_path()];
-        let names = HEADERS.iter().map(Path::new).chain(own).map(|h| format!("#include \"{}\"\n", h.display()));
+        let source = self.folder.join("declarations.hpp");
+        let names = self.headers.iter().map(|h| format!("#include \"{}\"\n", h.display()));
         std::fs::write(&source, names.collect::<String>())?;
-        output(self.compiler().args(["-std=c++17", "-E", "-P"]).arg(&source))
+        output(self.compiler().args(["-std=c++17", "-E", "-P", "-x", "c++"]).arg(&source))
     }
 }
 
@@ -125,13 +136,13 @@ fn parse_type(text: &str) -> Result<Type> {
     Ok(Type { passed: next()?, pointed: next()?, written: next()? })
 }
 
-/// Names of all functions that begin with `dnnl_` or `oxidnn_`: an identifier before a parenthesis, at the top level.
-fn functions(text: &str) -> BTreeSet<&str> {
+/// Names of all functions with these beginnings: an identifier before a parenthesis, at the top level.
+fn functions<'a>(text: &'a str, beginnings: &'a [&str]) -> BTreeSet<&'a str> {
     let called = |at: usize| {
         let name = &text[at..at + word_len(&text[at..])];
         text[at + name.len()..].trim_start().starts_with('(').then_some(name)
     };
-    words(text, "dnnl_").chain(words(text, "oxidnn_")).filter_map(called).collect()
+    beginnings.iter().flat_map(|beginning| words(text, beginning)).filter_map(called).collect()
 }
 
 /// Every enumerator with the name of its type.
@@ -140,7 +151,7 @@ fn enumerators(text: &str) -> Vec<(&str, &str)> {
     for part in text.split("typedef enum").skip(1) {
         let Some((body, rest)) = part.split_once('{').and_then(|(_, p)| p.split_once('}')) else { continue };
         let Some((kind, _)) = rest.split_once(';') else { continue };
-        let names = body.split(',').filter_map(|e| e.split('=').next()).map(str::trim).filter(|n| !n.is_empty());
+        let names = body.split(',').filter_map(|e| e.split('=').next()?.split_whitespace().next());
         all.extend(names.map(|n| (kind.trim(), n)));
     }
     all

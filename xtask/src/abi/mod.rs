@@ -1,6 +1,7 @@
-//! The C interface against oneDNN's headers: what a compiler reads in `onednn-devel` is compared with what the library exports, with the
-//! types in its source, and with the tables of `oxidnn-c-common`. Anything that differs is a line, and any line fails.
+//! The C interfaces against the headers: what a compiler reads in `onednn-devel` is compared with what the library exports, with the
+//! types in its source, and with the tables of `oxidnn-c-common`; and so is cuDNN's (`cudnn`). Anything that differs is a line, and any line fails.
 
+mod cudnn;
 mod exports;
 mod facts;
 pub(crate) mod headers;
@@ -53,16 +54,21 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "constants", compare: |i| values::constants(&i.facts) },
 ];
 
-/// Builds the library and compares.
+/// Builds the libraries and compares.
 ///
 /// # Errors
 /// The differences, or what is missing to find them.
 pub(crate) fn run_all(tree: &Tree) -> Result<()> {
+    onednn(tree)?;
+    cudnn::run(tree)
+}
+
+fn onednn(tree: &Tree) -> Result<()> {
     let headers = Headers::find(tree)?;
-    let probe = Probe { headers: &headers, own: tree.root().join(HEADER), folder: tree.root().join("target/abi") };
+    let probe = Probe::onednn(&headers, tree.root().join(HEADER), tree.root().join("target/abi"));
     let interface = Interface {
         facts: probe.facts(&values::constant_names(), &values::fields())?,
-        source: source(tree)?,
+        source: source(tree, SOURCE)?,
         exported: exports::exports(&dist::build(tree, false)?)?,
         listed: exports::listed(&tree.read(SYMBOLS)?),
     };
@@ -79,10 +85,10 @@ pub(crate) fn run_all(tree: &Tree) -> Result<()> {
     bail!("{}\nxtask abi: {} found, against {}", wrong.join("\n"), wrong.len(), headers.include.display())
 }
 
-/// Every exported function of the crate's source.
-fn source(tree: &Tree) -> Result<BTreeMap<String, Function>> {
+/// Every exported function of a crate's source.
+fn source(tree: &Tree, folder: &str) -> Result<BTreeMap<String, Function>> {
     let mut all = BTreeMap::new();
-    for (file, text) in tree.rust()?.iter().filter(|(file, _)| file.starts_with(SOURCE)) {
+    for (file, text) in tree.rust()?.iter().filter(|(file, _)| file.starts_with(folder)) {
         all.extend(rust::functions(file, text)?);
     }
     Ok(all)

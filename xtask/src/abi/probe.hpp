@@ -1,4 +1,4 @@
-// Prints what a compiler makes of oneDNN's headers: functions with their types, enumerators, constants, records. The lines that call these
+// Prints what a compiler makes of headers: functions with their types, enumerators, constants, records. The lines that call these
 // functions are generated.
 #include <cstddef>
 #include <cstdio>
@@ -7,14 +7,7 @@
 #include <type_traits>
 #include <typeinfo>
 
-#include "dnnl.h"
-#include "dnnl_debug.h"
-#include "dnnl_threadpool.h"
-#include "oneapi/dnnl/dnnl_graph.h"
-#include "oneapi/dnnl/dnnl_ukernel.h"
-#ifdef OXIDNN_HEADER
-#include OXIDNN_HEADER
-#endif
+#include "declarations.hpp"
 
 // The type as written, without the constness of values.
 template <typename T>

@@ -12,6 +12,7 @@ const SCALARS: &[(&str, &str)] = &[
     ("bool", "b8"),
     ("c_char", "i8"),
     ("f32", "f32"),
+    ("f64", "f64"),
     ("i16", "i16"),
     ("i32", "i32"),
     ("i64", "i64"),
@@ -65,9 +66,10 @@ fn alias(line: &str) -> Option<(&str, &str)> {
     Some((name_of(name.trim()), meaning.trim().strip_suffix(';')?))
 }
 
-/// A type's name without what it is of.
+/// A type's name without the module that it is in and what it is of.
 fn name_of(text: &str) -> &str {
-    text.split('<').next().unwrap_or_default()
+    let name = text.split('<').next().unwrap_or_default();
+    name.rsplit("::").next().unwrap_or_default()
 }
 
 fn rust_type(text: &str) -> Result<Type> {
@@ -86,8 +88,8 @@ fn rust_type(text: &str) -> Result<Type> {
     Ok(Type { passed: "p".into(), pointed: pointed.unwrap_or_default(), written })
 }
 
-/// The face's argument types: an address each.
-const WRAPPERS: &[&str] = &["In", "InOut", "Out", "New", "NewArray", "Handle", "Array", "ArrayMut", "Text", "Data"];
+/// The faces' argument types: an address each.
+const WRAPPERS: &[&str] = &["In", "InOut", "Out", "New", "NewArray", "Handle", "Array", "ArrayMut", "Text", "Data", "Callback"];
 
 /// Text up to the parenthesis that closes, and what follows it.
 fn until_closed(text: &str) -> (&str, &str) {

@@ -8,7 +8,7 @@ use anyhow::Result;
 mod tests;
 
 /// Crates that may have unsafe code, in the files below; every other one forbids it in its root.
-const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl"];
+const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl", "c-cudnn"];
 
 /// The files with unsafe code, tests and examples included, and what for.
 const FILES: &[(&str, &str)] = &[
@@ -36,6 +36,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/c-dnnl/src/stack.rs", "asks for the bounds of a stack, and lends values to a thread that is waited for"),
     ("crates/c-dnnl/src/threadpool/iface.rs", "calls virtual functions of the caller's thread pool"),
     ("crates/c-dnnl/src/handle.rs", "what C passes: pointers to objects, results, arrays, text and data"),
+    ("crates/c-cudnn/src/pointers.rs", "what C passes: pointers to objects, results, arrays, text and data"),
     ("crates/cpu/src/kernels/amx/block.rs", "runs kernels for tiles of AMX within bounds that were checked"),
     ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),
     ("crates/cpu/src/kernels/tile/mod.rs", "runs generated tiles within bounds that were checked"),
@@ -94,6 +95,8 @@ const FILES: &[(&str, &str)] = &[
 
 /// Attributes that give a symbol its name, which a face's functions have: the name is what may clash, not the function's code.
 const EXPORT: [&str; 2] = ["no_mangle", "export_name"];
+/// Where these attributes may be: the sources of the C interfaces.
+const FACES: [&str; 3] = ["crates/c-dnnl/src/", "crates/c-cudnn/src/", "crates/c-cudart/src/"];
 
 /// Unsafe code is in the files named and in no other, and the crates without any forbid it.
 pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
@@ -110,7 +113,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
 fn file_rule(file: &str, text: &str) -> Option<String> {
     let code = code::blanked(text);
     let words = code::words(&code);
-    let exports = file.starts_with("crates/c-dnnl/src/");
+    let exports = FACES.iter().any(|face| file.starts_with(face));
     let is_export = |i: usize| exports && i > 0 && words[i - 1].text == "[" && words.get(i + 2).is_some_and(|w| EXPORT.contains(&w.text));
     let has = words.iter().enumerate().any(|(i, w)| w.text == "unsafe" && !is_export(i));
     let named = FILES.iter().any(|(name, _)| *name == file);

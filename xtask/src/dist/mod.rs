@@ -58,19 +58,24 @@ pub(crate) fn dist(tree: &Tree, out: &Path) -> Result<()> {
 
 /// Builds the library; where cargo says that it is, which its settings and the environment decide.
 pub(crate) fn build(tree: &Tree, release: bool) -> Result<PathBuf> {
+    build_of(tree, release, [PACKAGE, LIBRARY])
+}
+
+/// As [`build`], of the library in a file that cargo makes of a package.
+pub(crate) fn build_of(tree: &Tree, release: bool, [package, library]: [&str; 2]) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if release { "release" } else { "dev" };
-    let arguments = ["build", "--package", PACKAGE, "--profile", profile, "--message-format", "json-render-diagnostics"];
+    let arguments = ["build", "--package", package, "--profile", profile, "--message-format", "json-render-diagnostics"];
     let messages = output(Command::new(cargo).args(arguments).current_dir(tree.root()))?;
-    built(&messages).with_context(|| format!("cargo built {PACKAGE} and named no {LIBRARY}"))
+    built(&messages, library).with_context(|| format!("cargo built {package} and named no {library}"))
 }
 
 /// The library among the files of cargo's messages.
-fn built(messages: &str) -> Option<PathBuf> {
+fn built(messages: &str, library: &str) -> Option<PathBuf> {
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let files = messages.filter_map(|m| m["filenames"].as_array().cloned()).flatten();
     let mut paths = files.filter_map(|f| f.as_str().map(PathBuf::from));
-    paths.rfind(|path| path.file_name().is_some_and(|name| name == LIBRARY))
+    paths.rfind(|path| path.file_name().is_some_and(|name| name == library))
 }
 
 /// What was laid out.

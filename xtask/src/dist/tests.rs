@@ -36,6 +36,6 @@ fn the_library_is_where_cargo_says() {
 not a message
 {"reason":"compiler-artifact","filenames":["/elsewhere/debug/libdnnl.so","/elsewhere/debug/libdnnl.a"]}
 {"reason":"build-finished","success":true}"#;
-    assert_eq!(built(messages), Some(PathBuf::from("/elsewhere/debug/libdnnl.so")));
-    assert_eq!(built("{}"), None);
+    assert_eq!(built(messages, LIBRARY), Some(PathBuf::from("/elsewhere/debug/libdnnl.so")));
+    assert_eq!(built("{}", LIBRARY), None);
 }

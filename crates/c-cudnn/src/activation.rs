@@ -1,0 +1,190 @@
+//! Activations.
+
+use crate::enums::*;
+use crate::exec::{Blend, Job};
+use crate::handle::Handle;
+use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
+use crate::status::{Failure, Status, guard};
+use crate::tensor::TensorDesc;
+use crate::values;
+use oxidnn_spec::Arg;
+use oxidnn_spec::op::EltwiseAlg;
+use oxidnn_spec::op::{Diff, Eltwise, Prop};
+
+/// What `cudnnActivationDescriptor_t` points to.
+#[derive(Clone, Debug)]
+pub struct ActivationDesc {
+    /// `cudnnActivationMode_t`, once it is set.
+    mode: Option<i32>,
+    nan: i32,
+    coefficient: f64,
+    swish: f64,
+}
+
+impl Owned for ActivationDesc {}
+
+impl Default for ActivationDesc {
+    fn default() -> ActivationDesc {
+        ActivationDesc { mode: None, nan: CUDNN_NOT_PROPAGATE_NAN, coefficient: 0.0, swish: 1.0 }
+    }
+}
+
+impl ActivationDesc {
+    /// `cudnnActivationMode_t`.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` where it was never set.
+    pub(crate) fn mode(&self) -> Result<i32, Failure> {
+        self.mode.ok_or_else(|| Failure::invalid("activationDesc", "a descriptor that was never set", "one that describes an activation"))
+    }
+
+    /// True where nothing is done.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.mode == Some(CUDNN_ACTIVATION_IDENTITY)
+    }
+
+    /// The function with its two parameters.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` where it was never set.
+    pub(crate) fn function(&self) -> Result<(EltwiseAlg, [f32; 2]), Failure> {
+        let c = self.coefficient as f32;
+        Ok(match self.mode()? {
+            CUDNN_ACTIVATION_SIGMOID => (EltwiseAlg::Logistic, [0.0, 0.0]),
+            CUDNN_ACTIVATION_RELU => (EltwiseAlg::Relu, [0.0, 0.0]),
+            CUDNN_ACTIVATION_TANH => (EltwiseAlg::Tanh, [0.0, 0.0]),
+            CUDNN_ACTIVATION_CLIPPED_RELU => (EltwiseAlg::ClipV2, [0.0, c]),
+            CUDNN_ACTIVATION_ELU => (EltwiseAlg::Elu, [c, 0.0]),
+            CUDNN_ACTIVATION_SWISH => (EltwiseAlg::Swish, [self.swish as f32, 0.0]),
+            _ => (EltwiseAlg::Linear, [1.0, 0.0]),
+        })
+    }
+
+    /// The function whose gradient is computed, and whether from the result: programs that compute in place have nothing else left.
+    fn gradient(&self) -> Result<(EltwiseAlg, [f32; 2], bool), Failure> {
+        let (alg, parameters) = self.function()?;
+        let by_result = match alg {
+            EltwiseAlg::Logistic => Some(EltwiseAlg::LogisticDst),
+            EltwiseAlg::Tanh => Some(EltwiseAlg::TanhDst),
+            EltwiseAlg::Relu => Some(EltwiseAlg::ReluDst),
+            EltwiseAlg::ClipV2 => Some(EltwiseAlg::ClipV2Dst),
+            EltwiseAlg::Elu if parameters[0] >= 0.0 => Some(EltwiseAlg::EluDst),
+            _ => None,
+        };
+        Ok((by_result.unwrap_or(alg), parameters, by_result.is_some()))
+    }
+}
+
+/// `cudnnCreateActivationDescriptor`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnCreateActivationDescriptor(desc: New<'_, ActivationDesc>) -> Status {
+    guard("cudnnCreateActivationDescriptor", || desc.own("activationDesc", || Ok(ActivationDesc::default())))
+}
+
+/// `cudnnDestroyActivationDescriptor`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnDestroyActivationDescriptor(desc: pointers::Handle<ActivationDesc>) -> Status {
+    guard("cudnnDestroyActivationDescriptor", || {
+        desc.destroy();
+        Ok(())
+    })
+}
+
+/// `cudnnSetActivationDescriptor`. What is no number comes out as none whatever `nan` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnSetActivationDescriptor(desc: InOut<'_, ActivationDesc>, mode: i32, nan: i32, coefficient: f64) -> Status {
+    guard("cudnnSetActivationDescriptor", || {
+        let desc = desc.get("activationDesc")?;
+        let mode = values::check("mode", "cudnnActivationMode_t", mode)?;
+        let nan = values::check("reluNanOpt", "cudnnNanPropagation_t", nan)?;
+        if mode == CUDNN_ACTIVATION_CLIPPED_RELU && (coefficient < 0.0 || coefficient.is_nan()) {
+            return Err(Failure::invalid("coef", coefficient, "a ceiling of at least 0"));
+        }
+        *desc = ActivationDesc { mode: Some(mode), nan, coefficient, swish: desc.swish };
+        Ok(())
+    })
+}
+
+/// `cudnnGetActivationDescriptor`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetActivationDescriptor(
+    desc: In<'_, ActivationDesc>,
+    mode: Out<'_, i32>,
+    nan: Out<'_, i32>,
+    coefficient: Out<'_, f64>,
+) -> Status {
+    guard("cudnnGetActivationDescriptor", || {
+        let desc = desc.get("activationDesc")?;
+        mode.set_optional(desc.mode()?);
+        nan.set_optional(desc.nan);
+        coefficient.set_optional(desc.coefficient);
+        Ok(())
+    })
+}
+
+/// `cudnnSetActivationDescriptorSwishBeta`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnSetActivationDescriptorSwishBeta(desc: InOut<'_, ActivationDesc>, beta: f64) -> Status {
+    guard("cudnnSetActivationDescriptorSwishBeta", || {
+        desc.get("activationDesc")?.swish = beta;
+        Ok(())
+    })
+}
+
+/// `cudnnGetActivationDescriptorSwishBeta`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetActivationDescriptorSwishBeta(desc: In<'_, ActivationDesc>, beta: Out<'_, f64>) -> Status {
+    guard("cudnnGetActivationDescriptorSwishBeta", || beta.set("swish_beta", desc.get("activationDesc")?.swish))
+}
+
+/// `cudnnActivationForward`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnActivationForward(
+    handle: In<'_, Handle>,
+    desc: In<'_, ActivationDesc>,
+    alpha: Data,
+    x_desc: In<'_, TensorDesc>,
+    x: Data,
+    beta: Data,
+    y_desc: In<'_, TensorDesc>,
+    y: Data,
+) -> Status {
+    guard("cudnnActivationForward", || {
+        let (alg, parameters) = desc.get("activationDesc")?.function()?;
+        let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
+        let blend = Blend::read(alpha, beta, dst.dtype)?;
+        let op = Eltwise::forward(Prop::ForwardInference, alg, parameters, src.clone(), dst.clone());
+        let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
+        job.blend(blend).run(handle.get("handle")?)
+    })
+}
+
+/// `cudnnActivationBackward`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnActivationBackward(
+    handle: In<'_, Handle>,
+    desc: In<'_, ActivationDesc>,
+    alpha: Data,
+    y_desc: In<'_, TensorDesc>,
+    y: Data,
+    dy_desc: In<'_, TensorDesc>,
+    dy: Data,
+    x_desc: In<'_, TensorDesc>,
+    x: Data,
+    beta: Data,
+    dx_desc: In<'_, TensorDesc>,
+    dx: Data,
+) -> Status {
+    guard("cudnnActivationBackward", || {
+        let (alg, parameters, by_result) = desc.get("activationDesc")?.gradient()?;
+        let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);
+        let blend = Blend::read(alpha, beta, wanted.dtype)?;
+        let (tensor, arg, data) = match by_result {
+            true => (y_desc.tensor("yDesc")?, Arg::DST, y.some("y")?),
+            false => (x_desc.tensor("xDesc")?, Arg::SRC, x.some("x")?),
+        };
+        let op = Eltwise::backward(alg, parameters, tensor.clone(), Diff { src: wanted.clone(), dst: given.clone() });
+        let job = Job::new(op).arg(arg, data).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
+        job.blend(blend).run(handle.get("handle")?)
+    })
+}

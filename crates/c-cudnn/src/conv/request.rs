@@ -1,0 +1,183 @@
+//! What a convolution is asked for, and how it is run.
+
+use super::ConvDesc;
+use super::algorithms::How;
+use super::flip::{flip, taps};
+use crate::enums::*;
+use crate::exec::{Blend, Job, Made, Workspace, primitive};
+use crate::filter::Filter;
+use crate::handle::Handle;
+use crate::pointers::Data;
+use crate::status::Failure;
+use oxidnn_runtime as runtime;
+use oxidnn_spec::op::{Conv, ConvAlg, Prop, Window};
+use oxidnn_spec::{Arg, Attr, FpMath, FpMathMode, ScratchpadMode, Tensor};
+use std::sync::Arc;
+
+/// Which of the three.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pass {
+    Forward,
+    Data,
+    Filter,
+}
+
+impl Pass {
+    fn prop(self) -> Prop {
+        match self {
+            Pass::Forward => Prop::ForwardInference,
+            Pass::Data => Prop::BackwardData,
+            Pass::Filter => Prop::BackwardWeights,
+        }
+    }
+
+    /// Arguments of source, weights and destination.
+    fn args(self) -> [Arg; 3] {
+        match self {
+            Pass::Forward => [Arg::SRC, Arg::WEIGHTS, Arg::DST],
+            Pass::Data => [Arg::DIFF_SRC, Arg::WEIGHTS, Arg::DIFF_DST],
+            Pass::Filter => [Arg::SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST],
+        }
+    }
+}
+
+/// A convolution in one of its passes.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) pass: Pass,
+    src: Tensor,
+    weights: Tensor,
+    dst: Tensor,
+    window: Window,
+    filter: Filter,
+    /// The filter is turned around.
+    flips: bool,
+    math: i32,
+}
+
+/// Where a call's tensors are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    pub(crate) src: Data,
+    pub(crate) weights: Data,
+    pub(crate) dst: Data,
+}
+
+/// What a call gives besides tensors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) how: How,
+    pub(crate) workspace: Workspace,
+    pub(crate) blend: Blend,
+}
+
+impl Request {
+    /// A request of descriptors: source (or its gradient), filter, destination.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` for what does not fit.
+    pub(crate) fn new(pass: Pass, [src, dst]: [&Tensor; 2], filter: &Filter, conv: &ConvDesc) -> Result<Request, Failure> {
+        let rank = src.dims().len();
+        if rank < 3 || dst.dims().len() != rank || filter.dims.len() != rank {
+            let got = format_args!("tensors of {rank} and {} dimensions, a filter of {}", dst.dims().len(), filter.dims.len());
+            return Err(Failure::shape("descriptors", got, "3 to 5, all alike"));
+        }
+        let (weights, window) = (filter.grouped(conv.groups())?, conv.window(rank - 2)?);
+        let flips = conv.flips()? && taps(filter) > 1;
+        Ok(Request { pass, src: src.clone(), weights, dst: dst.clone(), window, filter: filter.clone(), flips, math: conv.math() })
+    }
+
+    /// `cudnnMathType_t` that was asked for.
+    pub(crate) fn math(&self) -> i32 {
+        self.math
+    }
+
+    /// Bytes of source, filter and destination.
+    pub(crate) fn bytes(&self) -> [usize; 3] {
+        [self.src.bytes(), self.filter.tensor.bytes(), self.dst.bytes()]
+    }
+
+    /// The type that scaling factors are of.
+    pub(crate) fn dtype(&self) -> oxidnn_spec::DataType {
+        self.dst.dtype
+    }
+
+    /// The operation, computed by `alg`.
+    pub(crate) fn op(&self, alg: ConvAlg) -> Conv {
+        Conv::new(self.pass.prop(), alg, [self.src.clone(), self.weights.clone(), self.dst.clone()], None, self.window.clone())
+    }
+
+    /// Attributes, without post-ops.
+    pub(crate) fn attr(&self) -> Attr {
+        let mode = if self.math == CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION { FpMathMode::F16 } else { FpMathMode::Strict };
+        Attr { fpmath: FpMath { mode, apply_to_int: false }, ..Attr::default() }
+    }
+
+    /// The primitive that `how` means.
+    ///
+    /// # Errors
+    /// `NOT_SUPPORTED` where there is none.
+    pub(crate) fn made(&self, engine: &runtime::Engine, how: How) -> Result<Arc<Made>, Failure> {
+        let scratchpad = if how.own { ScratchpadMode::User } else { ScratchpadMode::Library };
+        let made = primitive(engine, self.op(how.alg).into(), Attr { scratchpad, ..self.attr() })?;
+        if how.alg == ConvAlg::Winograd && !made.name().contains("winograd") {
+            return Err(Failure::unsupported(format_args!("Winograd's algorithm for this convolution: {} would compute it", made.name())));
+        }
+        Ok(made)
+    }
+
+    /// Bytes of workspace that a call takes: scratch of the primitive, and the filter turned around.
+    ///
+    /// # Errors
+    /// As [`Request::made`].
+    pub(crate) fn workspace(&self, engine: &runtime::Engine, how: How) -> Result<usize, Failure> {
+        let made = self.made(engine, how)?;
+        if !how.own {
+            return Ok(0);
+        }
+        let flipped = if self.flips { self.filter.tensor.bytes() + (runtime::ALIGNMENT - 1) } else { 0 };
+        Ok(made.scratch_bytes() + flipped)
+    }
+
+    /// Computes. `extend` adds a call's bias and post-ops.
+    ///
+    /// # Errors
+    /// For a workspace that is too small, and what the runtime reports.
+    pub(crate) fn run(&self, handle: &Handle, places: Places, settings: Settings, extend: impl FnOnce(Job) -> Job) -> Result<(), Failure> {
+        let Settings { how, workspace, blend } = settings;
+        let need = self.workspace(handle.engine(), how)?;
+        if workspace.bytes < need {
+            return Err(Failure::small("workSpaceSizeInBytes", workspace.bytes, need));
+        }
+        let scratch = self.made(handle.engine(), how)?.scratch_bytes();
+        let own = if need > 0 { workspace.data.some("workSpace")? } else { Data::NULL };
+        let leased = if self.flips && !how.own { Some(handle.temporary(&self.filter.tensor)?) } else { None };
+        let flipped = match &leased {
+            Some(memory) => Data::of(memory),
+            None => aligned(own.behind(scratch)),
+        };
+        let weights = if self.flips { flipped } else { places.weights };
+        if self.flips && self.pass != Pass::Filter {
+            flip(handle, &self.filter, [places.weights, flipped], Blend::PLAIN)?;
+        }
+        let turned_back = self.flips && self.pass == Pass::Filter;
+        let [src, wei, dst] = self.pass.args();
+        let job = Job::new(self.op(how.alg)).attr(self.attr()).arg(src, places.src).arg(wei, weights).arg(dst, places.dst);
+        let job = job.blend(if turned_back { Blend::PLAIN } else { blend });
+        let job = job.scratch(how.own.then_some(Workspace { data: own, bytes: scratch }));
+        extend(job).run(handle)?;
+        if turned_back {
+            flip(handle, &self.filter, [flipped, places.weights], blend)?;
+        }
+        match leased {
+            // Work that reads it may still be under way.
+            Some(_) if !handle.stream().is_synchronous() => Ok(handle.stream().wait()?),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The next address that is a multiple of the alignment of memory.
+fn aligned(data: Data) -> Data {
+    data.behind(data.number().next_multiple_of(runtime::ALIGNMENT) - data.number())
+}

@@ -1,0 +1,113 @@
+//! Enumerators of `cudnn_ops.h`.
+
+use super::enumerators;
+
+enumerators! {
+    cudnnDeterminism_t {
+        CUDNN_NON_DETERMINISTIC = 0,
+        CUDNN_DETERMINISTIC = 1,
+    }
+    cudnnFoldingDirection_t {
+        CUDNN_TRANSFORM_FOLD = 0,
+        CUDNN_TRANSFORM_UNFOLD = 1,
+    }
+    cudnnOpTensorOp_t {
+        CUDNN_OP_TENSOR_ADD = 0,
+        CUDNN_OP_TENSOR_MUL = 1,
+        CUDNN_OP_TENSOR_MIN = 2,
+        CUDNN_OP_TENSOR_MAX = 3,
+        CUDNN_OP_TENSOR_SQRT = 4,
+        CUDNN_OP_TENSOR_NOT = 5,
+    }
+    cudnnReduceTensorIndices_t {
+        CUDNN_REDUCE_TENSOR_NO_INDICES = 0,
+        CUDNN_REDUCE_TENSOR_FLATTENED_INDICES = 1,
+    }
+    cudnnIndicesType_t {
+        CUDNN_32BIT_INDICES = 0,
+        CUDNN_64BIT_INDICES = 1,
+        CUDNN_16BIT_INDICES = 2,
+        CUDNN_8BIT_INDICES = 3,
+    }
+    cudnnSoftmaxAlgorithm_t {
+        CUDNN_SOFTMAX_FAST = 0,
+        CUDNN_SOFTMAX_ACCURATE = 1,
+        CUDNN_SOFTMAX_LOG = 2,
+    }
+    cudnnSoftmaxMode_t {
+        CUDNN_SOFTMAX_MODE_INSTANCE = 0,
+        CUDNN_SOFTMAX_MODE_CHANNEL = 1,
+    }
+    cudnnPoolingMode_t {
+        CUDNN_POOLING_MAX = 0,
+        CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING = 1,
+        CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING = 2,
+        CUDNN_POOLING_MAX_DETERMINISTIC = 3,
+    }
+    cudnnLRNMode_t {
+        CUDNN_LRN_CROSS_CHANNEL_DIM1 = 0,
+    }
+    cudnnDivNormMode_t {
+        CUDNN_DIVNORM_PRECOMPUTED_MEANS = 0,
+    }
+    cudnnBatchNormMode_t {
+        CUDNN_BATCHNORM_PER_ACTIVATION = 0,
+        CUDNN_BATCHNORM_SPATIAL = 1,
+        CUDNN_BATCHNORM_SPATIAL_PERSISTENT = 2,
+    }
+    cudnnBatchNormOps_t {
+        CUDNN_BATCHNORM_OPS_BN = 0,
+        CUDNN_BATCHNORM_OPS_BN_ACTIVATION = 1,
+        CUDNN_BATCHNORM_OPS_BN_ADD_ACTIVATION = 2,
+    }
+    cudnnNormMode_t {
+        CUDNN_NORM_PER_ACTIVATION = 0,
+        CUDNN_NORM_PER_CHANNEL = 1,
+    }
+    cudnnNormAlgo_t {
+        CUDNN_NORM_ALGO_STANDARD = 0,
+        CUDNN_NORM_ALGO_PERSIST = 1,
+    }
+    cudnnNormOps_t {
+        CUDNN_NORM_OPS_NORM = 0,
+        CUDNN_NORM_OPS_NORM_ACTIVATION = 1,
+        CUDNN_NORM_OPS_NORM_ADD_ACTIVATION = 2,
+    }
+    cudnnSamplerType_t {
+        CUDNN_SAMPLER_BILINEAR = 0,
+    }
+    cudnnConvolutionFwdAlgo_t {
+        CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM = 0,
+        CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM = 1,
+        CUDNN_CONVOLUTION_FWD_ALGO_GEMM = 2,
+        CUDNN_CONVOLUTION_FWD_ALGO_DIRECT = 3,
+        CUDNN_CONVOLUTION_FWD_ALGO_FFT = 4,
+        CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING = 5,
+        CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
+        CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED = 7,
+        CUDNN_CONVOLUTION_FWD_ALGO_COUNT = 8,
+    }
+    cudnnConvolutionBwdFilterAlgo_t {
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 = 0,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 = 1,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT = 2,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3 = 3,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD = 4,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED = 5,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING = 6,
+        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT = 7,
+    }
+    cudnnConvolutionBwdDataAlgo_t {
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 = 0,
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_1 = 1,
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT = 2,
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING = 3,
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD = 4,
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED = 5,
+        CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT = 6,
+    }
+    cudnnCTCLossAlgo_t {
+        CUDNN_CTC_LOSS_ALGO_DETERMINISTIC = 0,
+        CUDNN_CTC_LOSS_ALGO_NON_DETERMINISTIC = 1,
+    }
+}

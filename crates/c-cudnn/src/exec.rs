@@ -1,0 +1,369 @@
+//! Executions: an operation on the caller's memory becomes a primitive, which is made once, and its result meets what is in its place.
+
+use crate::handle::Handle;
+use crate::pointers::{Data, memory_over};
+use crate::status::Failure;
+use oxidnn_runtime::{self as runtime, cache, fork};
+use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Prop, Reorder, support};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Real, ScratchpadMode, Tensor, Use};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+/// The memory of an argument.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// The caller's.
+    At(Data),
+    /// The library's own, for as long as the work takes.
+    Own(runtime::Memory<'static>),
+}
+
+impl From<Data> for Place {
+    fn from(data: Data) -> Place {
+        Place::At(data)
+    }
+}
+
+impl From<runtime::Memory<'static>> for Place {
+    fn from(memory: runtime::Memory<'static>) -> Place {
+        Place::Own(memory)
+    }
+}
+
+/// How a result meets what is in its place: `alpha * result + beta * before`. With a `beta` of 0 what was before is not read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Blend {
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+}
+
+impl Blend {
+    /// The result itself.
+    pub(crate) const PLAIN: Blend = Blend { alpha: 1.0, beta: 0.0 };
+
+    /// What the caller's scaling factors say: doubles for tensors of doubles, floats for all others.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub(crate) fn read(alpha: Data, beta: Data, dtype: DataType) -> Result<Blend, Failure> {
+        Ok(Blend { alpha: factor("alpha", alpha, dtype)?, beta: factor("beta", beta, dtype)? })
+    }
+
+    /// The same for a tensor of `dtype`: in single precision but for doubles.
+    pub(crate) fn rounded(self, dtype: DataType) -> Blend {
+        let round = |v: f64| if dtype == DataType::F64 { v } else { f64::from(v as f32) };
+        Blend { alpha: round(self.alpha), beta: round(self.beta) }
+    }
+
+    /// True where both are numbers of single precision, as parameters of post-ops are.
+    fn is_single(self) -> bool {
+        let single = |v: f64| f64::from(v as f32) == v || v.is_nan();
+        single(self.alpha) && single(self.beta)
+    }
+
+    /// The post-ops that do it.
+    fn post_ops(self) -> impl Iterator<Item = PostOp> {
+        let (alpha, beta) = (Real::new(self.alpha as f32), Real::new(self.beta as f32));
+        let scaled = (self.alpha != 1.0).then_some(PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha, beta: Real::new(0.0) });
+        let added = (self.beta != 0.0).then_some(PostOp::Sum { scale: beta, zero_point: 0, dtype: None });
+        scaled.into_iter().chain(added)
+    }
+}
+
+/// A scaling factor: a double for tensors of doubles, a float for all others.
+///
+/// # Errors
+/// `BAD_PARAM_NULL_POINTER`.
+pub(crate) fn factor(name: &str, value: Data, dtype: DataType) -> Result<f64, Failure> {
+    if dtype == DataType::F64 { value.read(name) } else { value.read::<f32>(name).map(f64::from) }
+}
+
+/// A tensor and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Located<'a, P = Data> {
+    pub(crate) tensor: &'a Tensor,
+    pub(crate) at: P,
+}
+
+impl<'a, P> From<(&'a Tensor, P)> for Located<'a, P> {
+    fn from((tensor, at): (&'a Tensor, P)) -> Located<'a, P> {
+        Located { tensor, at }
+    }
+}
+
+/// A buffer of the caller's for the time of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Workspace {
+    pub(crate) data: Data,
+    pub(crate) bytes: usize,
+}
+
+/// A primitive for a request, and whether it wants room on the stack.
+pub(crate) struct Made(runtime::Primitive);
+
+impl Made {
+    /// Bytes of scratch that the caller provides, slack for alignment included.
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        self.0.desc().scratchpad().map_or(0, |t| t.bytes())
+    }
+
+    /// Name of the implementation.
+    pub(crate) fn name(&self) -> &'static str {
+        self.0.desc().impl_name()
+    }
+}
+
+/// One operation on memory.
+pub(crate) struct Job {
+    op: Op,
+    attr: Attr,
+    args: Vec<(Arg, Place)>,
+    blend: Blend,
+    scratch: Option<Workspace>,
+}
+
+impl Job {
+    /// `op`, its memory to be told.
+    pub(crate) fn new(op: impl Into<Op>) -> Job {
+        Job { op: op.into(), attr: Attr::default(), args: Vec::with_capacity(8), blend: Blend::PLAIN, scratch: None }
+    }
+
+    /// The memory of an argument.
+    pub(crate) fn arg(mut self, arg: Arg, place: impl Into<Place>) -> Job {
+        self.args.push((arg, place.into()));
+        self
+    }
+
+    /// The memory of an argument that need not be there.
+    pub(crate) fn arg_if(self, arg: Arg, place: Option<impl Into<Place>>) -> Job {
+        match place {
+            Some(place) => self.arg(arg, place),
+            None => self,
+        }
+    }
+
+    /// Attributes.
+    pub(crate) fn attr(self, attr: Attr) -> Job {
+        Job { attr, ..self }
+    }
+
+    /// A post-op.
+    pub(crate) fn post_op(mut self, post_op: PostOp) -> Job {
+        self.attr.post_ops.push(post_op);
+        self
+    }
+
+    /// An activation of the result.
+    pub(crate) fn eltwise(self, alg: EltwiseAlg, alpha: f64, beta: f64) -> Job {
+        self.post_op(PostOp::Eltwise { alg, alpha: Real::new(alpha as f32), beta: Real::new(beta as f32) })
+    }
+
+    /// How the first result meets what is in its place.
+    pub(crate) fn blend(self, blend: Blend) -> Job {
+        Job { blend, ..self }
+    }
+
+    /// Scratch of the caller's.
+    pub(crate) fn scratch(self, scratch: Option<Workspace>) -> Job {
+        Job { scratch, ..self }
+    }
+
+    /// Computes.
+    ///
+    /// # Errors
+    /// What the runtime reports, with the problem line.
+    pub(crate) fn run(mut self, handle: &Handle) -> Result<(), Failure> {
+        if self.scratch.is_some() {
+            self.attr.scratchpad = ScratchpadMode::User;
+        }
+        let blend = self.blend;
+        if blend == Blend::PLAIN {
+            return self.execute(handle);
+        }
+        if blend.is_single() && self.folds() {
+            self.attr.post_ops.extend(blend.post_ops());
+            return self.execute(handle);
+        }
+        let result = self.result()?;
+        let tensor = self.op.tensor(result).cloned().ok_or_else(|| Failure::unsupported("a result without a description"))?;
+        let temporary = handle.temporary(&tensor)?;
+        let own = temporary.view(tensor.clone())?;
+        let target = self.args.iter_mut().find(|a| a.0 == result).map(|a| std::mem::replace(&mut a.1, Place::Own(own)));
+        self.execute(handle)?;
+        let target = target.ok_or_else(|| Failure::null(result))?;
+        handle.combine((&tensor, Place::Own(temporary)), (&tensor, target), blend)
+    }
+
+    /// The argument of the result: the destination, else the first gradient.
+    fn result(&self) -> Result<Arg, Failure> {
+        let out: Vec<Arg> = self.op.operands().into_iter().filter(|o| o.usage == Use::Out).map(|o| o.arg).collect();
+        let found = out.iter().find(|a| **a == Arg::DST).or(out.first());
+        found.copied().ok_or_else(|| Failure::unsupported("an operation without result"))
+    }
+
+    /// Whether post-ops can do what `blend` says, for this operation in this pass.
+    fn folds(&self) -> bool {
+        let forward = self.op.prop().is_none_or(Prop::is_forward);
+        let rules = support().iter().find(|s| s.kind == self.op.kind()).map(|s| s.attr.post_ops);
+        let Some(rules) = rules.filter(|_| forward) else { return false };
+        (self.blend.alpha == 1.0 || rules.eltwise) && (self.blend.beta == 0.0 || rules.sum)
+    }
+
+    fn execute(self, handle: &Handle) -> Result<(), Failure> {
+        let made = primitive(handle.engine(), self.op, self.attr)?;
+        let desc = made.0.desc();
+        let mut memories = Vec::with_capacity(self.args.len() + 1);
+        for (arg, place) in self.args {
+            let memory = match place {
+                Place::Own(memory) => memory,
+                Place::At(data) => {
+                    // An argument that this primitive does not have is not looked at.
+                    let Some(tensor) = desc.tensor(arg) else { continue };
+                    memory_over(handle.engine(), tensor.clone(), data)?
+                }
+            };
+            memories.push((arg, memory));
+        }
+        if let Some(scratch) = self.scratch {
+            let need = made.scratch_bytes();
+            if scratch.bytes < need {
+                return Err(Failure::small("workSpaceSizeInBytes", scratch.bytes, need));
+            }
+            if need > 0 {
+                let tensor = Tensor::plain([need as i64], DataType::U8)?;
+                memories.push((Arg::SCRATCHPAD, memory_over(handle.engine(), tensor, scratch.data.some("workSpace")?)?));
+            }
+        }
+        let args: Vec<(Arg, &runtime::Memory<'_>)> = memories.iter().map(|(arg, memory)| (*arg, memory)).collect();
+        Ok(made.0.execute_bytes(handle.stream(), &args)?)
+    }
+}
+
+impl Handle {
+    /// Memory like `tensor` for the time of some work, contents undefined.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn temporary(&self, tensor: &Tensor) -> Result<runtime::Memory<'static>, Failure> {
+        Ok(runtime::Memory::scratch(self.engine(), tensor.bytes().max(1))?.view(tensor.clone())?)
+    }
+
+    /// A number as a tensor of `rank` dimensions of 1.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn scalar(&self, dtype: DataType, rank: usize, value: f64) -> Result<(Tensor, runtime::Memory<'static>), Failure> {
+        let tensor = Tensor::plain(Dims::filled(rank, 1), dtype)?;
+        let memory = runtime::Memory::new(self.engine(), tensor.clone())?;
+        memory.write_f64(&[value])?;
+        Ok((tensor, memory))
+    }
+
+    /// `to = alpha * from + beta * to`, `from` repeated along dimensions in which it has 1 element.
+    ///
+    /// # Errors
+    /// Of the execution.
+    pub(crate) fn combine(&self, from: (&Tensor, Place), to: (&Tensor, Place), blend: Blend) -> Result<(), Failure> {
+        let (src, dst) = (repeated(from.0, to.0.dims())?, to.0.clone());
+        if blend.alpha == 1.0 && blend.is_single() {
+            let job = Job::new(Reorder { src, dst }).arg(Arg::SRC, from.1).arg(Arg::DST, to.1);
+            return Job { blend, ..job }.run(self);
+        }
+        let (wide, beta) = (dst.dtype == DataType::F64, blend.beta);
+        if wide != (src.dtype == DataType::F64) {
+            // Products of doubles are of doubles only.
+            let alike = Tensor::plain(*from.0.dims(), dst.dtype)?;
+            let copy = self.temporary(&alike)?;
+            self.combine(from, (&alike, copy.view(alike.clone())?.into()), Blend::PLAIN)?;
+            return self.combine((&alike, copy.into()), to, blend);
+        }
+        let mut place = to.1;
+        let single = Blend { alpha: 1.0, beta }.is_single();
+        if !single {
+            place = self.scale((&dst, place), beta)?;
+        }
+        let (factor, value) = self.scalar(if wide { DataType::F64 } else { DataType::F32 }, dst.dims().len(), blend.alpha)?;
+        let op = Binary { alg: BinaryAlg::Mul, src0: src, src1: factor, src2: None, dst };
+        let blend = Blend { alpha: 1.0, beta: if single { beta } else { 1.0 } };
+        Job::new(op).arg(Arg::SRC, from.1).arg(Arg::SRC_1, value).arg(Arg::DST, place).blend(blend).run(self)
+    }
+
+    /// `at = factor * at`; gives the place back.
+    ///
+    /// # Errors
+    /// Of the execution.
+    pub(crate) fn scale(&self, at: (&Tensor, Place), factor: f64) -> Result<Place, Failure> {
+        let (tensor, place) = at;
+        let (source, again) = match place {
+            Place::At(data) => (Place::At(data), Place::At(data)),
+            Place::Own(memory) => (Place::Own(memory.view(tensor.clone())?), Place::Own(memory)),
+        };
+        let wide = if tensor.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
+        let (one, value) = self.scalar(wide, tensor.dims().len(), factor)?;
+        let op = Binary { alg: BinaryAlg::Mul, src0: tensor.clone(), src1: one, src2: None, dst: tensor.clone() };
+        let target = match &again {
+            Place::At(data) => Place::At(*data),
+            Place::Own(memory) => Place::Own(memory.view(tensor.clone())?),
+        };
+        Job::new(op).arg(Arg::SRC, source).arg(Arg::SRC_1, value).arg(Arg::DST, target).run(self)?;
+        Ok(again)
+    }
+}
+
+/// `tensor` seen as one of `dims`: what has one element along a dimension is repeated.
+///
+/// # Errors
+/// `BAD_PARAM_SHAPE_MISMATCH` where a size is neither 1 nor the one wanted; `NOT_SUPPORTED` for vectors of channels that are to be repeated.
+pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> {
+    if tensor.dims() == dims {
+        return Ok(tensor.clone());
+    }
+    let fits = tensor.dims().len() == dims.len() && tensor.dims().iter().zip(dims.iter()).all(|(a, b)| *a == 1 || a == b);
+    if !fits {
+        return Err(Failure::shape("dimensions", tensor.dims(), format_args!("each 1 or that of {dims}")));
+    }
+    let Some(b) = tensor.blocking().filter(|b| b.is_plain()) else {
+        return Err(Failure::unsupported("a tensor of vectors of channels that is repeated"));
+    };
+    let strides = Dims::from_fn(dims.len(), |d| if tensor.dims()[d] == 1 && dims[d] != 1 { 0 } else { b.strides[d] });
+    Ok(Tensor::with_strides(*dims, tensor.dtype, Some(strides))?)
+}
+
+type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>>;
+
+/// Two generations: what is asked for again moves to the young one, and when that is full, the old one is forgotten.
+#[derive(Default)]
+struct Generations {
+    young: Requests,
+    old: Requests,
+}
+
+/// The primitive for a request: made now, or known. The capacity is the primitive cache's.
+///
+/// # Errors
+/// Of the problem, with its line, and where nothing implements it.
+pub(crate) fn primitive(engine: &runtime::Engine, op: Op, attr: Attr) -> Result<Arc<Made>, Failure> {
+    static KNOWN: LazyLock<Mutex<Generations>> = LazyLock::new(Mutex::default);
+    let request = (engine.id(), op, attr);
+    let capacity = cache::capacity();
+    {
+        let mut known = fork::lock(&KNOWN);
+        if let Some(made) = known.young.get(&request) {
+            return Ok(made.clone());
+        }
+        if let Some((request, made)) = known.old.remove_entry(&request) {
+            known.young.insert(request, made.clone());
+            return Ok(made);
+        }
+    }
+    let problem = Problem::new(request.1.clone(), request.2.clone())?;
+    let made = Arc::new(Made(runtime::PrimitiveDesc::new(engine, problem)?.create()?));
+    if capacity > 0 {
+        let mut known = fork::lock(&KNOWN);
+        if known.young.len() >= capacity.div_ceil(2) {
+            known.old = std::mem::take(&mut known.young);
+        }
+        known.young.insert(request, made.clone());
+    }
+    Ok(made)
+}

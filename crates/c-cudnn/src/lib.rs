@@ -1,0 +1,35 @@
+//! `libcudnn.so.9`: cuDNN's C interface over oxidnn, so that programs written for cuDNN run on it unchanged.
+//!
+//! Each exported function has argument types of [`pointers`], which are pointers for C and checked values for Rust, and a body under
+//! [`status::guard`]: it maps numbers, calls the runtime, and turns errors into statuses with a text that `cudnnGetLastErrorString` tells; a panic
+//! becomes `CUDNN_STATUS_INTERNAL_ERROR`. What a primitive of oxidnn computes is computed by it.
+
+#![allow(non_snake_case, non_upper_case_globals, reason = "exported functions and enumerators have cuDNN's names")]
+
+pub mod activation;
+pub mod backend;
+pub mod causal;
+pub mod conv;
+pub mod ctc;
+pub mod dropout;
+pub mod enums;
+mod exec;
+pub mod filter;
+pub mod handle;
+pub mod logging;
+mod loops;
+pub mod lrn;
+pub mod norm;
+pub mod pointers;
+pub mod pointwise;
+pub mod pooling;
+pub mod reduce;
+pub mod rnn;
+pub mod softmax;
+pub mod spatial;
+pub mod status;
+pub mod tensor;
+pub mod transform;
+pub mod unbuilt;
+pub mod values;
+pub mod version;

@@ -1,0 +1,303 @@
+//! What C passes: pointers to objects, to places for results, to arrays, to text, to tensors' data. **The only file of this crate, beside the
+//! backend's, that dereferences them.**
+//!
+//! Each type is a pointer for C and nothing else (`repr(transparent)`). Those that are references in Rust (`In`, `InOut`, `Out`) may be made anywhere;
+//! the others have no constructor outside of this file, so that a value in the hands of a body came from a C caller, who promised by calling that what
+//! cuDNN's documentation says of the pointer holds. That promise is what every `SAFETY` line here rests on: an address that is not null is valid,
+//! aligned and initialised for what the parameter is declared to be, for the time of the call.
+
+use crate::status::Failure;
+use oxidnn_runtime as runtime;
+use oxidnn_spec::{Error, Tensor};
+use std::ffi::c_char;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+
+/// A type whose objects C holds as boxes.
+pub trait Owned: Send + Sync + Sized {}
+
+/// `const T *`, or the handle of an object: one that is read.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct In<'a, T>(Option<&'a T>);
+
+impl<T> Clone for In<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for In<'_, T> {}
+
+impl<'a, T> In<'a, T> {
+    /// The object.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn get(&self, name: &str) -> Result<&'a T, Failure> {
+        self.0.ok_or_else(|| Failure::null(name))
+    }
+
+    /// The object, if the pointer is not null.
+    pub fn optional(&self) -> Option<&'a T> {
+        self.0
+    }
+
+    /// The pointer, to be handed back.
+    pub fn address(&self) -> Data {
+        Data(self.0.map_or(std::ptr::null_mut(), |object| std::ptr::from_ref(object).cast_mut().cast()))
+    }
+}
+
+impl<'a, T> From<Option<&'a T>> for In<'a, T> {
+    fn from(v: Option<&'a T>) -> In<'a, T> {
+        In(v)
+    }
+}
+
+impl<'a, T> From<&'a T> for In<'a, T> {
+    fn from(v: &'a T) -> In<'a, T> {
+        In(Some(v))
+    }
+}
+
+/// The handle of an object that is changed.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct InOut<'a, T>(Option<&'a mut T>);
+
+impl<'a, T> InOut<'a, T> {
+    /// The object.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn get(self, name: &str) -> Result<&'a mut T, Failure> {
+        self.0.ok_or_else(|| Failure::null(name))
+    }
+}
+
+/// `T *`: a place for a result.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Out<'a, T>(Option<&'a mut MaybeUninit<T>>);
+
+impl<T> Out<'_, T> {
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn set(self, name: &str, value: T) -> Result<(), Failure> {
+        self.0.ok_or_else(|| Failure::null(name))?.write(value);
+        Ok(())
+    }
+
+    /// Writes the result if there is a place for it.
+    pub fn set_optional(self, value: T) {
+        if let Some(place) = self.0 {
+            place.write(value);
+        }
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// `T **`: a place for a handle.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct New<'a, T>(Out<'a, *const T>);
+
+impl<T: Owned> New<'_, T> {
+    /// Gives the object to the caller, who destroys it.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn own(self, name: &str, make: impl FnOnce() -> Result<T, Failure>) -> Result<(), Failure> {
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        self.0.set(name, Box::into_raw(Box::new(make()?)))
+    }
+}
+
+/// The handle of an object that the caller gives back.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Handle<T>(*mut T);
+
+impl<T: Owned> Handle<T> {
+    /// Ends the object; null is legal.
+    pub fn destroy(self) {
+        if !self.0.is_null() {
+            // SAFETY: objects of `Owned` types reach C as handles only through `New::own`, and the caller gives each back once.
+            drop(unsafe { Box::from_raw(self.0) });
+        }
+    }
+}
+
+/// `const T *`: an array, whose length another parameter says.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Array<'a, T>(*const T, PhantomData<&'a T>);
+
+impl<'a, T> Array<'a, T> {
+    /// The `len` elements.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER` where elements are expected.
+    pub fn slice(&self, name: &str, len: usize) -> Result<&'a [T], Failure> {
+        match self.optional(len) {
+            Some(elements) => Ok(elements),
+            None if len == 0 => Ok(&[]),
+            None => Err(Failure::null(name)),
+        }
+    }
+
+    /// The `len` elements, if the pointer is not null.
+    pub fn optional(&self, len: usize) -> Option<&'a [T]> {
+        // SAFETY: the caller promised an array of the length that another parameter says.
+        (!self.0.is_null()).then(|| unsafe { std::slice::from_raw_parts(self.0, len) })
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+/// `T *`: an array that is written, whose length another parameter says.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct ArrayMut<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<T: Copy> ArrayMut<'_, T> {
+    /// Copies `elements` to the beginning of the array, which may be uninitialised.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER` where there are elements.
+    pub fn fill(self, name: &str, elements: &[T]) -> Result<(), Failure> {
+        if elements.is_empty() {
+            return Ok(());
+        }
+        if self.0.is_null() {
+            return Err(Failure::null(name));
+        }
+        // SAFETY: the caller promised room for as many elements as the function is documented to write.
+        unsafe { std::ptr::copy_nonoverlapping(elements.as_ptr(), self.0, elements.len()) };
+        Ok(())
+    }
+
+    /// As [`ArrayMut::fill`], where there is an array.
+    pub fn fill_optional(self, elements: &[T]) {
+        if !self.0.is_null() {
+            let _ = self.fill("", elements);
+        }
+    }
+
+    /// True where the pointer is null.
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl ArrayMut<'_, c_char> {
+    /// Writes text and its closing zero into `room` bytes, as much of it as they take.
+    pub fn write_text(self, text: &str, room: usize) {
+        let Some(room) = room.checked_sub(1) else { return };
+        let end = (0..=text.len().min(room)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let bytes: Vec<c_char> = text.bytes().take(end).chain([0]).map(|b| b as c_char).collect();
+        self.fill_optional(&bytes);
+    }
+}
+
+/// `void *`: the address of a tensor's data, of a workspace, or of a value whose type another parameter says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Data(*mut u8);
+
+// SAFETY: an address; what is done with it is between the caller and the execution, see `memory_over`.
+unsafe impl Send for Data {}
+// SAFETY: as above.
+unsafe impl Sync for Data {}
+
+impl Data {
+    /// The null address.
+    pub const NULL: Data = Data(std::ptr::null_mut());
+
+    /// True where the pointer is null.
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// The address, which must not be null.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn some(self, name: &str) -> Result<Data, Failure> {
+        if self.is_null() { Err(Failure::null(name)) } else { Ok(self) }
+    }
+
+    /// The address `bytes` behind this one.
+    pub fn behind(self, bytes: usize) -> Data {
+        Data(self.0.wrapping_add(bytes))
+    }
+
+    /// The number of the address.
+    pub fn number(self) -> usize {
+        self.0.addr()
+    }
+
+    /// The address.
+    pub fn address(self) -> *mut u8 {
+        self.0
+    }
+
+    /// The first byte of memory of the library's own, which must live as long as what it is given to.
+    pub(crate) fn of(memory: &runtime::Memory<'static>) -> Data {
+        Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
+    }
+
+    /// The value of host memory behind the address, which need not be aligned.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn read<T: bytemuck::AnyBitPattern>(self, name: &str) -> Result<T, Failure> {
+        self.some(name)?;
+        // SAFETY: the caller promised a value of the type that another parameter says, in the host's memory.
+        Ok(unsafe { self.0.cast::<T>().read_unaligned() })
+    }
+
+    /// Puts a value into host memory behind the address, which need not be aligned.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub fn write<T: bytemuck::NoUninit>(self, name: &str, value: T) -> Result<(), Failure> {
+        self.some(name)?;
+        // SAFETY: the caller promised a place for a value of the type that another parameter says, in the host's memory.
+        unsafe { self.0.cast::<T>().write_unaligned(value) };
+        Ok(())
+    }
+}
+
+/// Memory over an address that a C caller gave, or of memory that lives longer.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] for descriptions that memory cannot have.
+pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: Data) -> Result<runtime::Memory<'static>, Error> {
+    // SAFETY: the caller promised that the address serves the tensor until the work submitted with it is done, and that calls which share it do not
+    // conflict.
+    unsafe { runtime::Memory::from_raw(engine, tensor, &[data.0]) }
+}
+
+/// The `bytes` of host memory at an address that a C caller gave.
+pub(crate) fn host_bytes<'a>(data: Data, bytes: usize) -> &'a [u8] {
+    // SAFETY: the caller promised as many bytes as the tensor's description says, which nobody writes meanwhile.
+    if data.is_null() || bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data.0, bytes) } }
+}
+
+/// As [`host_bytes`], to write: they are those of one output, of which there is one slice at a time.
+pub(crate) fn host_bytes_mut<'a>(data: Data, bytes: usize) -> &'a mut [u8] {
+    // SAFETY: the caller promised as many bytes as the tensor's description says, which nobody else uses meanwhile.
+    if data.is_null() || bytes == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(data.0, bytes) } }
+}

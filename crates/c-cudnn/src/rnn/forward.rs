@@ -1,0 +1,176 @@
+//! The forward pass.
+
+use super::data::Sequences;
+use super::desc::{MOST_NUMBERS, Network};
+use super::layer::{Exchange, States, Step, Weights, copy, numbers};
+use super::plan::{Plan, Reserve, packed};
+use crate::enums::*;
+use crate::exec::{Blend, Job};
+use crate::handle::Handle;
+use crate::pointers::Data;
+use crate::status::Failure;
+use oxidnn_runtime::Memory;
+use oxidnn_spec::op::{Eltwise, EltwiseAlg, Prop};
+use oxidnn_spec::{Arg, Attr, DataType, Dropout, Problem, Tensor};
+
+/// What all passes are given.
+pub(super) struct Call<'a> {
+    pub(super) handle: &'a Handle,
+    pub(super) network: &'a Network,
+    pub(super) x: &'a Sequences,
+    pub(super) y: &'a Sequences,
+    pub(super) plan: Plan,
+    pub(super) reserve: Reserve,
+}
+
+/// The caller's states before and after.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    pub(super) hx: Data,
+    pub(super) hy: Data,
+    pub(super) cx: Data,
+    pub(super) cy: Data,
+}
+
+impl<'a> Call<'a> {
+    /// # Errors
+    /// `BAD_PARAM` where data do not fit the network.
+    pub(super) fn new(handle: &'a Handle, network: &'a Network, [x, y]: [&'a Sequences; 2]) -> Result<Call<'a>, Failure> {
+        let alike = x.lengths == y.lengths && x.steps == y.steps && x.dtype == y.dtype;
+        if !alike {
+            return Err(Failure::shape("yDesc", "other lengths or another type", "those of xDesc"));
+        }
+        if x.channels != network.input || y.channels != network.outputs() {
+            let got = format_args!("vectors of {} and {}", x.channels, y.channels);
+            return Err(Failure::shape("xDesc and yDesc", got, format_args!("{} and {}", network.input, network.outputs())));
+        }
+        let plan = Plan::new(x)?;
+        let reserve = layout(network, &plan)?;
+        Ok(Call { handle, network, x, y, plan, reserve })
+    }
+
+    /// The caller's rows and packed ones.
+    pub(super) fn exchange(&self, sequences: &'a Sequences) -> Exchange<'_> {
+        Exchange { handle: self.handle, sequences, plan: &self.plan }
+    }
+
+    /// States of the caller with so many channels.
+    pub(super) fn states(&self, data: Data, channels: i64) -> States<'_> {
+        States { handle: self.handle, plan: &self.plan, dtype: self.x.dtype, channels, data }
+    }
+
+    /// The weight space in single precision, and what holds it where it is a copy.
+    pub(super) fn weights(&self, data: Data) -> Result<(Data, Option<Memory<'static>>), Failure> {
+        if self.network.dtype == DataType::F32 {
+            return Ok((data, None));
+        }
+        let of = |dtype| Tensor::plain([self.network.numbers()], dtype);
+        let (theirs, ours) = (of(self.network.dtype)?, of(DataType::F32)?);
+        let memory = Memory::new(self.handle.engine(), ours.clone())?;
+        self.handle.combine((&theirs, data.into()), (&ours, memory.view(ours.clone())?.into()), Blend::PLAIN)?;
+        Ok((Data::of(&memory), Some(memory)))
+    }
+
+    /// The index of what is kept of a layer, direction and segment.
+    pub(super) fn kept(&self, (layer, direction): (i64, i64), segment: usize) -> usize {
+        (layer * self.network.directions() + direction) as usize * self.plan.segments.len() + segment
+    }
+
+    /// Recurrent state and cell: their channels, and the indices of their states before and after.
+    pub(super) fn sides(&self) -> [(i64, usize, usize); 2] {
+        let cell = if self.network.cell == CUDNN_LSTM { self.network.hidden } else { 0 };
+        [(self.network.projected, 0, 1), (cell, 2, 3)]
+    }
+
+    /// Computes into `base`, which has the parts of the reserve space.
+    pub(super) fn forward(&self, base: Data, training: bool, weights: Data, [x, y]: [Data; 2], ends: Ends) -> Result<(), Failure> {
+        let (space, held) = self.weights(weights)?;
+        self.exchange(self.x).gather(x, base.behind(self.reserve.inputs[0]))?;
+        let prop = if training { Prop::ForwardTraining } else { Prop::ForwardInference };
+        for layer in 0..self.network.layers {
+            if layer > 0 {
+                self.hand_on(base, layer, training)?;
+            }
+            for direction in 0..self.network.directions() {
+                self.walk(base, prop, [layer, direction], space, ends)?;
+            }
+        }
+        let last = self.network.layers as usize - 1;
+        self.exchange(self.y).scatter(base.behind(self.reserve.outputs[last]), y)?;
+        self.finish(held)
+    }
+
+    /// Memory of this call may go once the work is done.
+    pub(super) fn finish<T>(&self, held: T) -> Result<(), Failure> {
+        if !self.handle.stream().is_synchronous() {
+            self.handle.stream().wait()?;
+        }
+        drop(held);
+        Ok(())
+    }
+
+    /// What a layer gave becomes what the next one reads, perhaps with dropout.
+    fn hand_on(&self, base: Data, layer: i64, training: bool) -> Result<(), Failure> {
+        let l = layer as usize;
+        let (from, to) = (base.behind(self.reserve.outputs[l - 1]), base.behind(self.reserve.inputs[l]));
+        let rows = packed(self.plan.rows, self.network.inputs(layer))?;
+        let Some(dropout) = self.network.dropout.filter(|d| training && d.probability > 0.0) else {
+            return copy(self.handle, [from, to], self.plan.rows * self.network.inputs(layer), Blend::PLAIN);
+        };
+        let (seed, offset) = dropout.draw(self.handle)?;
+        let mask = Tensor { dtype: DataType::U8, layout: rows.layout.clone() };
+        let op = Eltwise::forward(Prop::ForwardTraining, EltwiseAlg::Linear, [1.0, 0.0], rows.clone(), rows);
+        let dropping = Dropout { mask: Some(mask), seed_dtype: DataType::S64, use_offset: true, use_host_scalars: true };
+        let job = Job::new(op).attr(Attr { dropout: Some(dropping), ..Attr::default() }).arg(Arg::SRC, from).arg(Arg::DST, to);
+        let job = job.arg(Arg::DROPOUT_MASK, base.behind(self.reserve.masks[l])).arg(Arg::DROPOUT_SEED, Memory::host_scalar(seed)?);
+        let job = job.arg(Arg::DROPOUT_OFFSET, Memory::host_scalar(offset)?);
+        job.arg(Arg::DROPOUT_PROBABILITY, Memory::host_scalar(dropout.probability)?).run(self.handle)
+    }
+
+    /// One layer in one direction: segment after segment, states handed on.
+    fn walk(&self, base: Data, prop: Prop, layer: [i64; 2], space: Data, ends: Ends) -> Result<(), Failure> {
+        let at = (layer[0], layer[1]);
+        let weights = Weights::new(self.handle, self.network, space, at)?;
+        let index = at.0 * self.network.directions() + at.1;
+        let order = self.plan.walk(at.1 == 1);
+        let l = at.0 as usize;
+        let data = [base.behind(self.reserve.inputs[l]), base.behind(self.reserve.outputs[l])];
+        for (k, &j) in order.iter().enumerate() {
+            let segment = self.plan.segments[j];
+            let kept = self.reserve.kept[self.kept(at, j)];
+            let before = k.checked_sub(1).map(|k| order[k]);
+            let alive = before.map_or(0, |p| self.plan.segments[p].samples.min(segment.samples));
+            for ((channels, start, end), given) in self.sides().into_iter().zip([ends.hx, ends.cx]) {
+                if let Some(p) = before {
+                    let from = base.behind(self.reserve.kept[self.kept(at, p)].states[end]);
+                    copy(self.handle, [from, base.behind(kept.states[start])], alive * channels, Blend::PLAIN)?;
+                }
+                self.states(given, channels).exchange(index, (alive, segment.samples), base.behind(kept.states[start]), false)?;
+            }
+            let step = Step { network: self.network, layer: at.0, direction: at.1, segment };
+            step.job(step.op(prop)?, data, &weights, (base, &kept)).run(self.handle)?;
+            let next = order.get(k + 1).map_or(0, |&n| self.plan.segments[n].samples);
+            for ((channels, _, end), given) in self.sides().into_iter().zip([ends.hy, ends.cy]) {
+                self.states(given, channels).exchange(index, (next, segment.samples), base.behind(kept.states[end]), true)?;
+            }
+        }
+        self.finish(weights)
+    }
+}
+
+/// Where a network over sequences keeps what.
+///
+/// # Errors
+/// For networks that are none.
+pub(super) fn layout(network: &Network, plan: &Plan) -> Result<Reserve, Failure> {
+    let wide = |n: i64| i128::from(n);
+    let columns = wide(network.input) + 2 * wide(network.outputs()) + 10 * wide(network.hidden);
+    if wide(plan.rows) * wide(network.layers) * columns > MOST_NUMBERS {
+        return Err(Failure::unsupported("a network over so many steps that it keeps more than 2^48 numbers"));
+    }
+    Reserve::new(network, plan, numbers(network.numbers()), |layer, segment| {
+        let step = Step { network, layer, direction: 0, segment: *segment };
+        let problem = Problem::new(step.op(Prop::ForwardTraining)?, Attr::default())?;
+        Ok(problem.op.workspace().map_or(0, Tensor::bytes))
+    })
+}

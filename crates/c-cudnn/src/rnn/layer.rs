@@ -1,0 +1,323 @@
+//! One layer in one direction over one segment: the primitive and its memory; and copies between the caller's layouts and packed rows.
+
+use super::data::Sequences;
+use super::desc::Network;
+use super::plan::{Kept, Plan, Segment};
+use crate::enums::*;
+use crate::exec::{Blend, Job, repeated};
+use crate::handle::Handle;
+use crate::pointers::Data;
+use crate::status::Failure;
+use oxidnn_runtime::Memory;
+use oxidnn_spec::op::{Prop, Reorder, Rnn, RnnActivation, RnnCell, RnnDirection};
+use oxidnn_spec::{Arg, DataType, Dims, Real, Tensor};
+
+/// Bytes of so many numbers of single precision.
+pub(super) fn numbers(n: i64) -> usize {
+    n as usize * size_of::<f32>()
+}
+
+/// `to = blend(from, to)` of numbers of single precision in a row.
+pub(super) fn copy(handle: &Handle, [from, to]: [Data; 2], count: i64, blend: Blend) -> Result<(), Failure> {
+    if count == 0 {
+        return Ok(());
+    }
+    let row = Tensor::plain([count], DataType::F32)?;
+    handle.combine((&row, from.into()), (&row, to.into()), blend)
+}
+
+/// Fills `tensor` with the number whose bytes are given.
+pub(super) fn fill(handle: &Handle, (tensor, to): (&Tensor, Data), value: &[u8]) -> Result<(), Failure> {
+    let one = Tensor::plain(Dims::filled(tensor.dims().len(), 1), tensor.dtype)?;
+    let memory = Memory::new(handle.engine(), one.clone())?;
+    let mut mapped = memory.map_mut(0)?;
+    mapped[..value.len()].copy_from_slice(value);
+    mapped.unmap()?;
+    let seen = repeated(&one, tensor.dims())?;
+    Job::new(Reorder { src: seen.clone(), dst: tensor.clone() }).arg(Arg::SRC, memory.view(seen)?).arg(Arg::DST, to).run(handle)
+}
+
+/// Zeros, in a row.
+pub(super) fn zero(handle: &Handle, to: Data, count: i64) -> Result<(), Failure> {
+    if count == 0 { Ok(()) } else { fill(handle, (&Tensor::plain([count], DataType::F32)?, to), &0f32.to_le_bytes()) }
+}
+
+/// The caller's sequences and packed rows, between which rows are moved.
+pub(super) struct Exchange<'a> {
+    pub(super) handle: &'a Handle,
+    pub(super) sequences: &'a Sequences,
+    pub(super) plan: &'a Plan,
+}
+
+impl Exchange<'_> {
+    /// Distances of steps and samples in the caller's memory, in elements.
+    fn strides(&self) -> [i64; 2] {
+        let s = self.sequences;
+        match s.layout {
+            CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED => [s.channels, s.steps * s.channels],
+            _ => [s.batch * s.channels, s.channels],
+        }
+    }
+
+    fn at(&self, data: Data, elements: i64) -> Data {
+        data.behind(self.sequences.dtype.bytes(elements as usize).unwrap_or(0))
+    }
+
+    /// Calls `f` with parts that correspond: of the caller's memory, and of packed rows.
+    fn parts(
+        &self,
+        user: Data,
+        packed: Data,
+        mut f: impl FnMut((Tensor, Data), (Tensor, Data)) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (c, dtype) = (self.sequences.channels, self.sequences.dtype);
+        if self.sequences.layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED {
+            let rows = [self.plan.rows, c];
+            return f((Tensor::plain(rows, dtype)?, user), (Tensor::plain(rows, DataType::F32)?, packed));
+        }
+        let [step, sample] = self.strides();
+        for segment in &self.plan.segments {
+            let whole = self.plan.is_sorted();
+            let (count, width) = if whole { (1, segment.samples) } else { (segment.samples, 1) };
+            for rank in 0..count {
+                let dims = [segment.steps, width, c];
+                let first = if whole { 0 } else { self.plan.order[rank as usize] as i64 };
+                let theirs = Tensor::with_strides(dims, dtype, Some(Dims::from([step, sample, 1])))?;
+                let ours = Tensor::with_strides(dims, DataType::F32, Some(Dims::from([segment.samples * c, c, 1])))?;
+                let place = self.at(user, segment.start * step + first * sample);
+                f((theirs, place), (ours, packed.behind(numbers((segment.row + rank) * c))))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The caller's rows as packed ones.
+    pub(super) fn gather(&self, user: Data, packed: Data) -> Result<(), Failure> {
+        self.parts(user, packed, |theirs, ours| self.handle.combine((&theirs.0, theirs.1.into()), (&ours.0, ours.1.into()), Blend::PLAIN))
+    }
+
+    /// Packed rows as the caller wants them, and the filling behind the ends of sequences.
+    pub(super) fn scatter(&self, packed: Data, user: Data) -> Result<(), Failure> {
+        self.parts(user, packed, |theirs, ours| self.handle.combine((&ours.0, ours.1.into()), (&theirs.0, theirs.1.into()), Blend::PLAIN))?;
+        let s = self.sequences;
+        let Some(value) = s.fill.as_deref().filter(|_| s.layout != CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED) else { return Ok(()) };
+        let [step, sample] = self.strides();
+        for (n, &length) in s.lengths.iter().enumerate().filter(|(_, l)| i64::from(**l) < s.steps) {
+            let length = i64::from(length);
+            let behind = Tensor::with_strides([s.steps - length, s.channels], s.dtype, Some(Dims::from([step, 1])))?;
+            fill(self.handle, (&behind, self.at(user, length * step + n as i64 * sample)), value)?;
+        }
+        Ok(())
+    }
+}
+
+/// States of the caller, layers and directions x samples x channels, of its type; null for zeros.
+#[derive(Clone, Copy)]
+pub(super) struct States<'a> {
+    pub(super) handle: &'a Handle,
+    pub(super) plan: &'a Plan,
+    pub(super) dtype: DataType,
+    pub(super) channels: i64,
+    pub(super) data: Data,
+}
+
+impl States<'_> {
+    /// Moves the rows `from..to`, in order of length, of a layer and direction: to `rows`, or from there.
+    pub(super) fn exchange(&self, index: i64, (from, to): (i64, i64), rows: Data, out: bool) -> Result<(), Failure> {
+        if from >= to || self.channels == 0 || self.data.is_null() && out {
+            return Ok(());
+        }
+        let place = rows.behind(numbers(from * self.channels));
+        if self.data.is_null() {
+            return zero(self.handle, place, (to - from) * self.channels);
+        }
+        let sorted = self.plan.is_sorted();
+        for rank in from..if sorted { from + 1 } else { to } {
+            let count = if sorted { to - from } else { 1 };
+            let sample = self.plan.order[rank as usize] as i64;
+            let row = index * self.plan.batch + sample;
+            let theirs = self.data.behind(self.dtype.bytes((row * self.channels) as usize).unwrap_or(0));
+            let ours = rows.behind(numbers(rank * self.channels));
+            let of = |dtype| Tensor::plain([count * self.channels], dtype);
+            let (user, packed) = ((of(self.dtype)?, theirs), (of(DataType::F32)?, ours));
+            let (src, dst) = if out { (packed, user) } else { (user, packed) };
+            self.handle.combine((&src.0, src.1.into()), (&dst.0, dst.1.into()), Blend::PLAIN)?;
+        }
+        Ok(())
+    }
+}
+
+/// Weights of one layer in one direction as the primitive wants them, or their gradients.
+pub(super) struct Weights {
+    pub(super) input: Data,
+    pub(super) state: Data,
+    pub(super) projection: Data,
+    pub(super) bias: Option<Data>,
+    /// Gates that were brought into the primitive's order, and biases that were added.
+    _own: Vec<Memory<'static>>,
+}
+
+/// The primitive's gates of a GRU (update, reset, new) by cuDNN's numbers (reset, update, new).
+const GRU: [i64; 3] = [1, 0, 2];
+
+/// Which biases of the primitive a bias of cuDNN's is part of.
+fn bias_slots(network: &Network) -> Vec<(usize, i64, i64)> {
+    let gates = network.gates();
+    let slot = |side: usize, gate: i64| match network.cell {
+        CUDNN_GRU if gate == 2 => 2 + side as i64,
+        CUDNN_GRU => GRU[gate as usize],
+        _ => gate,
+    };
+    (0..2).flat_map(|side| (0..gates).map(move |gate| (side, gate, slot(side, gate)))).collect()
+}
+
+/// Biases of the primitive.
+fn bias_gates(network: &Network) -> i64 {
+    if network.cell == CUDNN_GRU { 4 } else { network.gates() }
+}
+
+impl Weights {
+    /// Those of a weight space of single precision.
+    pub(super) fn new(handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<Weights, Failure> {
+        let place = network.place(layer, direction);
+        let weights = Weights::blank(handle, network, base, (layer, direction))?;
+        if network.cell == CUDNN_GRU {
+            for (at, to, channels) in [(place.input, weights.input, network.inputs(layer)), (place.state, weights.state, network.projected)]
+            {
+                let matrix = network.hidden * channels;
+                for (gate, slot) in GRU.iter().enumerate() {
+                    let pair = [base.behind(numbers(at + gate as i64 * matrix)), to.behind(numbers(slot * matrix))];
+                    copy(handle, pair, matrix, Blend::PLAIN)?;
+                }
+            }
+        }
+        if let Some(bias) = weights.bias {
+            for (side, gate, slot) in bias_slots(network) {
+                let Some(at) = place.biases[side] else { continue };
+                let pair = [base.behind(numbers(at + gate * network.hidden)), bias.behind(numbers(slot * network.hidden))];
+                copy(handle, pair, network.hidden, Blend { alpha: 1.0, beta: 1.0 })?;
+            }
+        }
+        Ok(weights)
+    }
+
+    /// Places for weights whose gates the primitive has in another order, and for biases: zeros. The others are those of the weight space.
+    fn blank(handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<Weights, Failure> {
+        let place = network.place(layer, direction);
+        let mut own = Vec::new();
+        let mut room = |count: i64| -> Result<Data, Failure> {
+            let memory = Memory::new(handle.engine(), Tensor::plain([count], DataType::F32)?)?;
+            own.push(memory);
+            Ok(own.last().map_or(Data::NULL, Data::of))
+        };
+        let vector = network.gates() * network.hidden;
+        let turned = network.cell == CUDNN_GRU;
+        let at = |n: i64| base.behind(numbers(n));
+        let input = if turned { room(vector * network.inputs(layer))? } else { at(place.input) };
+        let state = if turned { room(vector * network.projected)? } else { at(place.state) };
+        let biased = network.bias != CUDNN_RNN_NO_BIAS;
+        let bias = if biased { Some(room(bias_gates(network) * network.hidden)?) } else { None };
+        Ok(Weights { input, state, projection: at(place.projection), bias, _own: own })
+    }
+
+    /// Places for gradients, which `base` has zeros for.
+    pub(super) fn gradients(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
+        Weights::blank(handle, network, base, at)
+    }
+
+    /// Puts gradients that are in places of their own into the weight space.
+    pub(super) fn put(&self, handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<(), Failure> {
+        let place = network.place(layer, direction);
+        if network.cell == CUDNN_GRU {
+            for (at, from, channels) in [(place.input, self.input, network.inputs(layer)), (place.state, self.state, network.projected)] {
+                let matrix = network.hidden * channels;
+                for (gate, slot) in GRU.iter().enumerate() {
+                    let pair = [from.behind(numbers(slot * matrix)), base.behind(numbers(at + gate as i64 * matrix))];
+                    copy(handle, pair, matrix, Blend::PLAIN)?;
+                }
+            }
+        }
+        for (side, gate, slot) in bias_slots(network) {
+            let (Some(at), Some(bias)) = (place.biases[side], self.bias) else { continue };
+            let pair = [bias.behind(numbers(slot * network.hidden)), base.behind(numbers(at + gate * network.hidden))];
+            copy(handle, pair, network.hidden, Blend::PLAIN)?;
+        }
+        Ok(())
+    }
+}
+
+/// One layer in one direction over one segment.
+pub(super) struct Step<'a> {
+    pub(super) network: &'a Network,
+    pub(super) layer: i64,
+    pub(super) direction: i64,
+    pub(super) segment: Segment,
+}
+
+impl Step<'_> {
+    /// Rows of the segment among packed rows of `channels`: `width` of them from `first` on.
+    fn rows(&self, channels: i64, width: i64) -> Result<Tensor, Failure> {
+        let Segment { steps, samples, .. } = self.segment;
+        Ok(Tensor::with_strides([steps, samples, width], DataType::F32, Some(Dims::from([samples * channels, channels, 1])))?)
+    }
+
+    /// Where these begin.
+    pub(super) fn row(&self, packed: Data, channels: i64, first: i64) -> Data {
+        packed.behind(numbers(self.segment.row * channels + first))
+    }
+
+    /// The operation in a forward pass.
+    pub(super) fn op(&self, prop: Prop) -> Result<Rnn, Failure> {
+        let Step { network, layer, segment, .. } = *self;
+        let Network { hidden, projected, .. } = *network;
+        let (inputs, gates) = (network.inputs(layer), network.gates());
+        let lstm = network.cell == CUDNN_LSTM;
+        let state = |channels: i64| Tensor::plain([1, 1, segment.samples, channels], DataType::F32);
+        let matrix = |from: i64| {
+            let strides = [gates * hidden * from, gates * hidden * from, 1, hidden * from, from];
+            Tensor::with_strides([1, 1, from, gates, hidden], DataType::F32, Some(strides.into()))
+        };
+        let projection = [projected * hidden, projected * hidden, 1, hidden];
+        let project = || Tensor::with_strides([1, 1, hidden, projected], DataType::F32, Some(projection.into()));
+        let cell = match network.cell {
+            CUDNN_LSTM => RnnCell::Lstm,
+            CUDNN_GRU => RnnCell::LbrGru,
+            _ => RnnCell::Vanilla,
+        };
+        let bias = (network.bias != CUDNN_RNN_NO_BIAS).then(|| Tensor::plain([1, 1, bias_gates(network), hidden], DataType::F32));
+        Ok(Rnn {
+            prop,
+            cell,
+            activation: if network.cell == CUDNN_RNN_RELU { RnnActivation::Relu } else { RnnActivation::Tanh },
+            alpha: Real::new(0.0),
+            direction: if self.direction == 0 { RnnDirection::Left2Right } else { RnnDirection::Right2Left },
+            diff_weights_overwrite: false,
+            src_layer: self.rows(inputs, inputs)?,
+            src_iter: Some(state(projected)?),
+            src_iter_c: if lstm { Some(state(hidden)?) } else { None },
+            attention: None,
+            weights_layer: matrix(inputs)?,
+            weights_iter: matrix(projected)?,
+            weights_peephole: None,
+            weights_projection: if network.projects() { Some(project()?) } else { None },
+            bias: bias.transpose()?,
+            dst_layer: self.rows(network.outputs(), projected)?,
+            dst_iter: Some(state(projected)?),
+            dst_iter_c: if lstm { Some(state(hidden)?) } else { None },
+            diff: None,
+            workspace: None,
+        })
+    }
+
+    /// The arguments that both passes have: data, states and weights, in buffers whose beginning is `base`.
+    pub(super) fn job(&self, op: Rnn, [inputs, outputs]: [Data; 2], weights: &Weights, (base, kept): (Data, &Kept)) -> Job {
+        let (network, lstm) = (self.network, self.network.cell == CUDNN_LSTM);
+        let state = |i: usize| base.behind(kept.states[i]);
+        let channels = network.inputs(self.layer);
+        let job = Job::new(op).arg(Arg::SRC, self.row(inputs, channels, 0)).arg(Arg::SRC_1, state(0));
+        let job = job.arg_if(Arg::SRC_2, lstm.then(|| state(2))).arg(Arg::WEIGHTS, weights.input).arg(Arg::WEIGHTS_1, weights.state);
+        let job = job.arg_if(Arg::WEIGHTS_3, network.projects().then_some(weights.projection)).arg_if(Arg::BIAS, weights.bias);
+        let job = job.arg(Arg::DST, self.row(outputs, network.outputs(), self.direction * network.projected)).arg(Arg::DST_1, state(1));
+        job.arg_if(Arg::DST_2, lstm.then(|| state(3))).arg(Arg::WORKSPACE, base.behind(kept.workspace))
+    }
+}

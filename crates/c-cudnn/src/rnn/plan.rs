@@ -1,0 +1,137 @@
+//! Which samples are alive when, and where a call keeps what.
+
+use super::data::Sequences;
+use super::desc::Network;
+use crate::enums::*;
+use crate::status::Failure;
+use oxidnn_spec::{DataType, Tensor};
+
+/// Steps in which the same samples are alive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Segment {
+    /// The first step, and how many there are.
+    pub(super) start: i64,
+    pub(super) steps: i64,
+    /// Samples alive: the first ones, in order of length.
+    pub(super) samples: i64,
+    /// Rows before it in packed layout.
+    pub(super) row: i64,
+}
+
+/// The segments of some sequences, and the order of samples in which each is a prefix.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) segments: Vec<Segment>,
+    /// Samples, the longest first.
+    pub(super) order: Vec<usize>,
+    pub(super) batch: i64,
+    /// Rows in packed layout.
+    pub(super) rows: i64,
+}
+
+impl Plan {
+    /// # Errors
+    /// `BAD_PARAM` for empty sequences.
+    pub(super) fn new(sequences: &Sequences) -> Result<Plan, Failure> {
+        let lengths: Vec<i64> = sequences.lengths.iter().map(|&l| i64::from(l)).collect();
+        if let Some(n) = lengths.iter().position(|&l| l == 0) {
+            return Err(Failure::invalid("seqLengthArray", format_args!("0 for sample {n}"), "at least 1 step to compute"));
+        }
+        let mut order: Vec<usize> = (0..lengths.len()).collect();
+        order.sort_by_key(|&n| -lengths[n]);
+        let (mut segments, mut start, mut row) = (Vec::new(), 0, 0);
+        for samples in (1..=order.len()).rev() {
+            let end = lengths[order[samples - 1]];
+            if end > start {
+                let segment = Segment { start, steps: end - start, samples: samples as i64, row };
+                row += segment.steps * segment.samples;
+                start = end;
+                segments.push(segment);
+            }
+        }
+        Ok(Plan { segments, order, batch: sequences.batch, rows: row })
+    }
+
+    /// Whether samples come in order of length.
+    pub(super) fn is_sorted(&self) -> bool {
+        self.order.iter().enumerate().all(|(i, &n)| i == n)
+    }
+
+    /// The segments in the order in which a direction walks through time.
+    pub(super) fn walk(&self, reverse: bool) -> Vec<usize> {
+        let forward = 0..self.segments.len();
+        if reverse { forward.rev().collect() } else { forward.collect() }
+    }
+}
+
+/// Where the parts of the reserve space begin, in bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Reserve {
+    /// What layers read: packed rows of single precision.
+    pub(super) inputs: Vec<usize>,
+    /// What they give.
+    pub(super) outputs: Vec<usize>,
+    /// What dropout let through to a layer.
+    pub(super) masks: Vec<usize>,
+    /// By layer, direction and segment: what the primitive keeps, and states before and after.
+    pub(super) kept: Vec<Kept>,
+    /// Gradients of the weight space, in single precision.
+    pub(super) weights: usize,
+    pub(super) bytes: usize,
+}
+
+/// What is kept of one primitive.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Kept {
+    pub(super) workspace: usize,
+    /// Recurrent states before and after, cells before and after.
+    pub(super) states: [usize; 4],
+}
+
+/// Hands out parts of a buffer, one after the other.
+struct Parts(usize);
+
+impl Parts {
+    fn take(&mut self, bytes: usize) -> usize {
+        let at = self.0;
+        self.0 = (self.0 + bytes).next_multiple_of(64);
+        at
+    }
+}
+
+impl Reserve {
+    /// The parts for a network over sequences; `workspace` says what the primitive of a layer and segment keeps, in bytes.
+    ///
+    /// # Errors
+    /// As `workspace`.
+    pub(super) fn new(
+        network: &Network,
+        plan: &Plan,
+        weights: usize,
+        workspace: impl Fn(i64, &Segment) -> Result<usize, Failure>,
+    ) -> Result<Reserve, Failure> {
+        let mut parts = Parts(0);
+        let numbers = |n: i64| n as usize * size_of::<f32>();
+        let (mut inputs, mut outputs, mut masks, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for layer in 0..network.layers {
+            inputs.push(parts.take(numbers(plan.rows * network.inputs(layer))));
+            outputs.push(parts.take(numbers(plan.rows * network.outputs())));
+            masks.push(if layer > 0 { parts.take((plan.rows * network.inputs(layer)) as usize) } else { 0 });
+            for _ in 0..network.directions() {
+                for segment in &plan.segments {
+                    let cell = if network.cell == CUDNN_LSTM { network.hidden } else { 0 };
+                    let state = |parts: &mut Parts, channels: i64| parts.take(numbers(segment.samples * channels));
+                    let states = [network.projected, network.projected, cell, cell].map(|channels| state(&mut parts, channels));
+                    kept.push(Kept { workspace: parts.take(workspace(layer, segment)?), states });
+                }
+            }
+        }
+        let weights = parts.take(weights);
+        Ok(Reserve { inputs, outputs, masks, kept, weights, bytes: parts.0 + 63 })
+    }
+}
+
+/// Packed rows of single precision.
+pub(super) fn packed(rows: i64, channels: i64) -> Result<Tensor, Failure> {
+    Ok(Tensor::plain([rows, channels], DataType::F32)?)
+}

@@ -1,0 +1,128 @@
+//! Statuses: what a body answers, the guard around it, and what is remembered of the last error of a thread.
+
+use crate::enums::*;
+use crate::logging;
+use oxidnn_spec::Error;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+#[cfg(test)]
+mod tests;
+
+/// `cudnnStatus_t`: one of the enumerators `CUDNN_STATUS_*`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct Status(pub i32);
+
+impl Status {
+    /// `CUDNN_STATUS_SUCCESS`.
+    pub const SUCCESS: Status = Status(CUDNN_STATUS_SUCCESS);
+    /// `CUDNN_STATUS_BAD_PARAM`.
+    pub const BAD_PARAM: Status = Status(CUDNN_STATUS_BAD_PARAM);
+    /// `CUDNN_STATUS_NOT_SUPPORTED`.
+    pub const NOT_SUPPORTED: Status = Status(CUDNN_STATUS_NOT_SUPPORTED);
+
+    /// The enumerator, `CUDNN_STATUS_UNRECOGNIZED` for numbers that are none.
+    pub fn name(self) -> &'static str {
+        all().find(|e| e.0 == "cudnnStatus_t" && e.2 == self.0).map_or("CUDNN_STATUS_UNRECOGNIZED", |e| e.1)
+    }
+}
+
+/// A status other than success, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What the function returns.
+    pub status: Status,
+    /// What was wrong, and what would be right.
+    pub message: String,
+}
+
+impl Failure {
+    /// A status with its reason.
+    pub fn new(status: i32, message: impl Display) -> Failure {
+        Failure { status: Status(status), message: message.to_string() }
+    }
+
+    /// `BAD_PARAM`: the parameter, what it was, what it must be.
+    pub fn invalid(name: impl Display, got: impl Display, expected: impl Display) -> Failure {
+        Failure::new(CUDNN_STATUS_BAD_PARAM, format_args!("{name}: got {got}, expected {expected}"))
+    }
+
+    /// `BAD_PARAM_NULL_POINTER` for a null where none is allowed.
+    pub fn null(name: impl Display) -> Failure {
+        Failure::new(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, format_args!("{name}: got a null pointer, expected an address"))
+    }
+
+    /// `BAD_PARAM_SHAPE_MISMATCH`: sizes that do not fit each other.
+    pub fn shape(name: impl Display, got: impl Display, expected: impl Display) -> Failure {
+        Failure::new(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH, format_args!("{name}: got {got}, expected {expected}"))
+    }
+
+    /// `BAD_PARAM_SIZE_INSUFFICIENT`: a buffer that is too small.
+    pub fn small(name: impl Display, got: usize, needed: usize) -> Failure {
+        Failure::new(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT, format_args!("{name}: got {got} bytes, needed {needed}"))
+    }
+
+    /// `NOT_SUPPORTED`: what is not.
+    pub fn unsupported(what: impl Display) -> Failure {
+        Failure::new(CUDNN_STATUS_NOT_SUPPORTED, format_args!("not supported: {what}"))
+    }
+
+    /// The same failure, with what it happened in.
+    pub fn within(self, what: impl Display) -> Failure {
+        Failure { message: format!("{what}: {}", self.message), ..self }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        let status = match &error {
+            Error::InvalidArguments(_) => CUDNN_STATUS_BAD_PARAM,
+            Error::Unimplemented(_) | Error::LastImplReached => CUDNN_STATUS_NOT_SUPPORTED,
+            Error::OutOfMemory { .. } => CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED,
+            Error::Runtime(_) => CUDNN_STATUS_EXECUTION_FAILED,
+        };
+        Failure::new(status, error)
+    }
+}
+
+thread_local! {
+    /// What [`take_last_error`] tells.
+    static LAST: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// The message of the thread's last failure, which is forgotten with that.
+pub fn take_last_error() -> String {
+    LAST.take()
+}
+
+/// The status of `body`, which `function` consists of.
+pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
+    match caught(body) {
+        Ok(()) => Status::SUCCESS,
+        Err(failure) => {
+            let text = format!("{function}: {}: {}", failure.status.name(), failure.message);
+            logging::failed(function, failure.status, &text);
+            LAST.set(text);
+            failure.status
+        }
+    }
+}
+
+/// The result of `body`, for functions that return no status; `otherwise` where it panics.
+pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() -> T) -> T {
+    let mut result = otherwise;
+    guard(function, || {
+        result = body();
+        Ok(())
+    });
+    result
+}
+
+fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        Err(Failure::new(CUDNN_STATUS_INTERNAL_ERROR, format_args!("a panic, which is a defect of oxidnn: {}", text.unwrap_or("no text"))))
+    })
+}

@@ -1,0 +1,109 @@
+// Versions, errors, handles, descriptors.
+#include "check.hpp"
+
+namespace {
+void basics() {
+    CHECK(cudnnGetVersion() == 92700 && cudnnGetMaxDeviceVersion() > 0 && cudnnGetCudartVersion() >= 13000);
+    int major = 0, minor = 0, patch = -1;
+    OK(cudnnGetProperty(MAJOR_VERSION, &major));
+    OK(cudnnGetProperty(MINOR_VERSION, &minor));
+    OK(cudnnGetProperty(PATCH_LEVEL, &patch));
+    CHECK(major == 9 && minor == 27 && patch == 0);
+    OK(cudnnGraphVersionCheck());
+    OK(cudnnOpsVersionCheck());
+    OK(cudnnCnnVersionCheck());
+    OK(cudnnAdvVersionCheck());
+    OK(cudnnSubquadraticOpsVersionCheck());
+    CHECK(std::string(cudnnGetErrorString(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH)) == "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH");
+    IS(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, cudnnCreate(nullptr));
+    CHECK(last_error().find("cudnnCreate") == 0);
+    CHECK(last_error().empty());
+    cudnnHandle_t h = nullptr;
+    OK(cudnnCreate(&h));
+    cudaStream_t stream = reinterpret_cast<cudaStream_t>(2), got = nullptr;
+    OK(cudnnSetStream(h, stream));
+    OK(cudnnGetStream(h, &got));
+    CHECK(got == stream);
+    cudnnStatus_t status = CUDNN_STATUS_INTERNAL_ERROR;
+    OK(cudnnQueryRuntimeError(h, &status, CUDNN_ERRQUERY_BLOCKING, nullptr));
+    CHECK(status == CUDNN_STATUS_SUCCESS);
+    OK(cudnnDestroy(h));
+    OK(cudnnDestroy(nullptr));
+    // A tiny buffer takes the beginning of the text, and its end.
+    cudnnCreate(nullptr);
+    char tiny[6] = "xxxxx";
+    cudnnGetLastErrorString(tiny, sizeof tiny);
+    CHECK(std::string(tiny) == "cudnn");
+}
+Area a("basics", basics);
+
+int told = 0;
+void listener(cudnnSeverity_t severity, void *user, const cudnnDebug_t *debug, const char *text) {
+    told++;
+    CHECK(severity == CUDNN_SEV_ERROR && user == &told && debug->cudnnStatus == CUDNN_STATUS_BAD_PARAM_NULL_POINTER && std::strlen(text) > 10);
+}
+
+void callback() {
+    OK(cudnnSetCallback(1u << CUDNN_SEV_ERROR, &told, listener));
+    unsigned mask = 0;
+    void *user = nullptr;
+    cudnnCallback_t function = nullptr;
+    OK(cudnnGetCallback(&mask, &user, &function));
+    CHECK(mask == 1u << CUDNN_SEV_ERROR && user == &told && function == listener);
+    cudnnCreate(nullptr);
+    CHECK(told == 1);
+    OK(cudnnSetCallback(0, nullptr, nullptr));
+    cudnnCreate(nullptr);
+    CHECK(told == 1);
+}
+Area b("callback", callback);
+
+void descriptors() {
+    cudnnTensorDescriptor_t t = nullptr;
+    OK(cudnnCreateTensorDescriptor(&t));
+    OK(cudnnSetTensor4dDescriptor(t, CUDNN_TENSOR_NHWC, CUDNN_DATA_HALF, 2, 3, 4, 5));
+    cudnnDataType_t type;
+    int v[8], n = 0, dims[8], strides[8];
+    OK(cudnnGetTensor4dDescriptor(t, &type, v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6, v + 7));
+    const int wanted[8] = {2, 3, 4, 5, 60, 1, 15, 3};
+    CHECK(type == CUDNN_DATA_HALF && std::memcmp(v, wanted, sizeof v) == 0);
+    OK(cudnnGetTensorNdDescriptor(t, 2, &type, &n, dims, strides));
+    CHECK(n == 4 && dims[0] == 2 && dims[1] == 3 && strides[0] == 60 && strides[1] == 1);
+    size_t size = 0;
+    OK(cudnnGetTensorSizeInBytes(t, &size));
+    CHECK(size == 240);
+    OK(cudnnSetTensor4dDescriptorEx(t, CUDNN_DATA_FLOAT, 1, 2, 3, 4, 100, 50, 10, 2));
+    OK(cudnnGetTensorSizeInBytes(t, &size));
+    CHECK(size == 4 * (50 + 20 + 6 + 1));
+    OK(cudnnSetTensor4dDescriptor(t, CUDNN_TENSOR_NCHW_VECT_C, CUDNN_DATA_INT8x4, 1, 16, 5, 5));
+    OK(cudnnGetTensorNdDescriptor(t, 8, &type, &n, dims, strides));
+    CHECK(dims[1] == 16 && strides[0] == 100 && strides[1] == 25 && strides[2] == 5);
+    OK(cudnnGetTensorSizeInBytes(t, &size));
+    CHECK(size == 400);
+    IS(CUDNN_STATUS_BAD_PARAM, cudnnSetTensor4dDescriptor(t, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 0, 1, 1, 1));
+    IS(CUDNN_STATUS_BAD_PARAM, cudnnSetTensor4dDescriptor(t, CUDNN_TENSOR_NCHW, cudnnDataType_t(99), 1, 1, 1, 1));
+    IS(CUDNN_STATUS_BAD_PARAM, cudnnSetTensor4dDescriptor(t, cudnnTensorFormat_t(9), CUDNN_DATA_FLOAT, 1, 1, 1, 1));
+    IS(CUDNN_STATUS_BAD_PARAM, cudnnSetTensorNdDescriptor(t, CUDNN_DATA_FLOAT, 9, dims, strides));
+    OK(cudnnDestroyTensorDescriptor(t));
+    cudnnFilterDescriptor_t f = nullptr;
+    OK(cudnnCreateFilterDescriptor(&f));
+    OK(cudnnSetFilter4dDescriptor(f, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NHWC, 4, 3, 2, 1));
+    cudnnTensorFormat_t format;
+    OK(cudnnGetFilter4dDescriptor(f, &type, &format, v, v + 1, v + 2, v + 3));
+    CHECK(format == CUDNN_TENSOR_NHWC && v[0] == 4 && v[1] == 3 && v[2] == 2 && v[3] == 1);
+    OK(cudnnGetFilterNdDescriptor(f, 4, &type, &format, &n, dims));
+    OK(cudnnGetFilterSizeInBytes(f, &size));
+    CHECK(n == 4 && dims[3] == 1 && size == 96);
+    OK(cudnnDestroyFilterDescriptor(f));
+}
+Area c("descriptors", descriptors);
+
+void engine() {
+    std::printf("version %zu\n", cudnnGetVersion());
+    cudnnHandle_t h = nullptr;
+    auto status = cudnnCreate(&h);
+    std::printf("%s %s\n", cudnnGetErrorString(status), last_error().c_str());
+    CHECK(true);
+}
+Area d("engine", engine, true);
+} // namespace
