@@ -156,7 +156,8 @@ fn hand_over(row: &Row, objects: &[Arc<Frozen>], elements: Data) -> Result<(), F
     for (frozen, at) in objects.iter().zip(addresses(places)) {
         let object = find(row.name, at)?;
         if object.descriptor.id != frozen.descriptor.id {
-            let what = format_args!("{}: got a descriptor of type {}, expected {}", row.name, object.descriptor.name, frozen.descriptor.name);
+            let what =
+                format_args!("{}: got a descriptor of type {}, expected {}", row.name, object.descriptor.name, frozen.descriptor.name);
             return Err(Failure::new(CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, what));
         }
         *object.lock() = State::Done(frozen.clone());

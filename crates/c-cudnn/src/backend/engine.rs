@@ -17,11 +17,7 @@ use std::sync::Arc;
 pub(crate) const COUNT: i64 = STYLES.len() as i64;
 
 /// The engines by their global index.
-const STYLES: [Style; 3] = [
-    Style { fuse: true, pack: true },
-    Style { fuse: false, pack: true },
-    Style { fuse: false, pack: false },
-];
+const STYLES: [Style; 3] = [Style { fuse: true, pack: true }, Style { fuse: false, pack: true }, Style { fuse: false, pack: false }];
 
 /// A way to compute a graph.
 #[derive(Clone, Debug)]
@@ -81,8 +77,7 @@ fn configuration(graph: &Arc<Frozen>, body: &Arc<Graph>, index: i64) -> Result<A
     let engine = Engine::new(body.clone(), index)?;
     let objects = |o: &Arc<Frozen>| Typed { kind: Type::BackendDescriptor, value: Value::Objects(vec![o.clone()]) };
     let int = |v: i64| Typed { kind: Type::Int64, value: Value::Ints(vec![v]) };
-    let values =
-        Values::from([(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, objects(graph)), (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, int(index))]);
+    let values = Values::from([(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, objects(graph)), (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, int(index))]);
     let made = frozen(kind::ENGINE, values, Body::Engine(engine.clone()))?;
     let values = Values::from([(CUDNN_ATTR_ENGINECFG_ENGINE, objects(&made))]);
     frozen(kind::ENGINECFG, values, Body::Config(Config { engine }))

@@ -105,7 +105,9 @@ impl Graph {
     pub(crate) fn check_sources(&self) -> Result<(), Failure> {
         let written = |uid: &i64| self.nodes.iter().any(|n| n.writes.contains(uid));
         match self.nodes.iter().flat_map(|n| &n.reads).find(|uid| self.tensors[uid].is_virtual && !written(uid)) {
-            Some(uid) => Err(Failure::invalid("OPERATIONGRAPH_OPS", format_args!("the virtual tensor {uid} that no operation writes"), "a source")),
+            Some(uid) => {
+                Err(Failure::invalid("OPERATIONGRAPH_OPS", format_args!("the virtual tensor {uid} that no operation writes"), "a source"))
+            }
             None => Ok(()),
         }
     }

@@ -67,7 +67,8 @@ pub(crate) fn read_plan(text: &[u8]) -> Result<Arc<Frozen>, Failure> {
     let version = json.get("oxidnn_plan").and_then(Json::as_u64).ok_or_else(|| malformed("no field oxidnn_plan"))?;
     let library = json.get("library").and_then(Json::as_str).unwrap_or("none");
     if version != SCHEMA || library != env!("CARGO_PKG_VERSION") {
-        let what = format_args!("a plan of form {version} by oxidnn {library}; this is form {SCHEMA} by oxidnn {}", env!("CARGO_PKG_VERSION"));
+        let what =
+            format_args!("a plan of form {version} by oxidnn {library}; this is form {SCHEMA} by oxidnn {}", env!("CARGO_PKG_VERSION"));
         return Err(Failure::new(CUDNN_STATUS_SERIALIZATION_VERSION_MISMATCH, what));
     }
     let list = json.get("operations").and_then(Json::as_array).ok_or_else(|| malformed("no operations"))?;
@@ -76,7 +77,8 @@ pub(crate) fn read_plan(text: &[u8]) -> Result<Arc<Frozen>, Failure> {
     let index = json.get("engine").and_then(Json::as_i64).ok_or_else(|| malformed("no engine"))?;
     let list = |objects: Vec<Arc<Frozen>>| Typed { kind: Type::BackendDescriptor, value: Value::Objects(objects) };
     let graph = Arc::new(Graph::new(&ops, sizes_change)?);
-    let whole = engine::frozen(kind::OPERATIONGRAPH, Values::from([(CUDNN_ATTR_OPERATIONGRAPH_OPS, list(ops))]), Body::Graph(graph.clone()))?;
+    let whole =
+        engine::frozen(kind::OPERATIONGRAPH, Values::from([(CUDNN_ATTR_OPERATIONGRAPH_OPS, list(ops))]), Body::Graph(graph.clone()))?;
     let engine = Engine::new(graph, index)?;
     let number = Typed { kind: Type::Int64, value: Value::Ints(vec![index]) };
     let values = Values::from([(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, list(vec![whole])), (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, number)]);
@@ -94,7 +96,8 @@ fn read_object(json: &Json, depth: usize) -> Result<Arc<Frozen>, Failure> {
     for (name, value) in json.get("attributes").and_then(Json::as_object).ok_or_else(|| malformed("no attributes"))? {
         let row = name.parse().ok().and_then(|id| descriptor.row(id)).ok_or_else(|| malformed("an unknown attribute"))?;
         let number = value.get(0).and_then(Json::as_i64).and_then(|v| i32::try_from(v).ok());
-        let kind = number.and_then(Type::of).filter(|k| row.types.contains(k)).ok_or_else(|| malformed("a type of elements that does not fit"))?;
+        let kind =
+            number.and_then(Type::of).filter(|k| row.types.contains(k)).ok_or_else(|| malformed("a type of elements that does not fit"))?;
         let elements = value.get(1).and_then(Json::as_array).ok_or_else(|| malformed("no elements"))?;
         if elements.len() > row.count.most() && kind != Type::VoidPtr {
             return Err(malformed("too many elements"));
@@ -148,7 +151,11 @@ pub(crate) fn check_device(text: &[u8]) -> Result<(), Failure> {
     let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
     let json: Option<Json> = serde_json::from_slice(&text[..end]).ok();
     let known = json.and_then(|j| j.get("oxidnn_device").and_then(Json::as_u64)) == Some(SCHEMA);
-    if known { Ok(()) } else { Err(Failure::invalid("DEVICEPROP_JSON_REPRESENTATION", "other text", "what a descriptor of a device tells")) }
+    if known {
+        Ok(())
+    } else {
+        Err(Failure::invalid("DEVICEPROP_JSON_REPRESENTATION", "other text", "what a descriptor of a device tells"))
+    }
 }
 
 /// What a kernel cache tells of itself: the process has one cache of programs, and code is made anew elsewhere.

@@ -113,7 +113,8 @@ impl Plan {
 fn resized(graph: &Graph, overrides: &BTreeMap<i64, Sizes>) -> Result<Graph, Failure> {
     let mut changed = BTreeMap::new();
     for (&uid, sizes) in overrides {
-        let tensor = graph.tensors.get(&uid).ok_or_else(|| Failure::invalid("VARIANT_PACK_OVERRIDE_UNIQUE_IDS", uid, "a tensor of the graph"))?;
+        let tensor =
+            graph.tensors.get(&uid).ok_or_else(|| Failure::invalid("VARIANT_PACK_OVERRIDE_UNIQUE_IDS", uid, "a tensor of the graph"))?;
         let positive = sizes.dims.iter().all(|&d| d > 0) && sizes.strides.iter().all(|&s| s >= 0);
         if !positive || sizes.dims.len() != sizes.strides.len() || sizes.dims.len() != tensor.dims.len() {
             let expected = format_args!("{} sizes of at least 1 and as many strides", tensor.dims.len());

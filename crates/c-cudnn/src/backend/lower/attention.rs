@@ -77,7 +77,8 @@ pub(super) fn softmax(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
 /// `row + lengths + shift` compared with the column, or `column + bound - lengths` with the row: where that does not hold there is another value.
 pub(super) fn band_mask(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     let x = l.read(op, CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_XDESC)?;
-    if op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_QDESC) || op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_KVDESC) {
+    if op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_QDESC) || op.has(CUDNN_ATTR_OPERATION_DIAGONAL_BAND_MASK_CU_SEQ_LEN_KVDESC)
+    {
         return Err(unsupported("sequences that lie one behind the other (CU_SEQ_LEN): pad them, and give sequence lengths"));
     }
     let n = x.rank();
@@ -161,8 +162,14 @@ fn refused(op: &Frozen, list: &[(i32, &str)]) -> Result<(), Failure> {
 
 const FORWARD_REFUSED: &[(i32, &str)] = &[
     (CUDNN_ATTR_OPERATION_SDPA_FWD_BLOCK_MASK_DESC, "BLOCK_MASK: cuDNN does not say which bits of it are which blocks"),
-    (CUDNN_ATTR_OPERATION_SDPA_FWD_CU_SEQ_LEN_QDESC, "sequences that lie one behind the other (CU_SEQ_LEN): pad them, and give sequence lengths"),
-    (CUDNN_ATTR_OPERATION_SDPA_FWD_CU_SEQ_LEN_KVDESC, "sequences that lie one behind the other (CU_SEQ_LEN): pad them, and give sequence lengths"),
+    (
+        CUDNN_ATTR_OPERATION_SDPA_FWD_CU_SEQ_LEN_QDESC,
+        "sequences that lie one behind the other (CU_SEQ_LEN): pad them, and give sequence lengths",
+    ),
+    (
+        CUDNN_ATTR_OPERATION_SDPA_FWD_CU_SEQ_LEN_KVDESC,
+        "sequences that lie one behind the other (CU_SEQ_LEN): pad them, and give sequence lengths",
+    ),
 ];
 
 pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {

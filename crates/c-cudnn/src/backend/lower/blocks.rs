@@ -5,8 +5,8 @@ use super::{Lowering, misfit, unsupported};
 use crate::backend::object::Frozen;
 use crate::enums::*;
 use crate::status::Failure;
-use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, DataType, Dims, Quant, QuantMode, Tensor};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
+use oxidnn_spec::{DataType, Dims, Tensor};
 
 /// The dimension that blocks lie along: the last of which there are fewer scales than elements.
 fn direction(x: &Val, scale: &Val, block: i64) -> Result<usize, Failure> {
@@ -113,6 +113,26 @@ fn flat(scale: &Val) -> [i64; 3] {
     [d[0], d[1] * d[2] * d[3], d[4] * d[5]]
 }
 
+/// Largest finite numbers of types of few bits, and the powers of two at or below them.
+const LARGEST: [(DataType, f64, f64); 4] =
+    [(DataType::F8E4m3, 448.0, 256.0), (DataType::F8E5m2, 57344.0, 32768.0), (DataType::F4E2m1, 6.0, 4.0), (DataType::S8, 127.0, 64.0)];
+
+/// The scales of blocks whose largest numbers are these: quotients of powers of two, or of the numbers themselves, where 0 has the scale 1.
+fn scales(l: &mut Lowering<'_>, largest: &Val, dtype: DataType, scale: DataType) -> Result<Val, Failure> {
+    let known = LARGEST.iter().find(|r| r.0 == dtype);
+    let &(_, top, power) = known.ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))?;
+    if scale == DataType::E8m0 {
+        let rounded = l.cast(largest, scale)?;
+        let rounded = l.real(&rounded)?;
+        let quotient = l.scaled(&rounded, 1.0 / power)?;
+        return l.cast(&quotient, scale);
+    }
+    let some = l.with_number(BinaryAlg::Ne, largest, 0.0)?;
+    let quotient = l.scaled(largest, 1.0 / top)?;
+    let quotient = l.select_or(&some, &quotient, 1.0)?;
+    l.cast(&quotient, scale)
+}
+
 pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     l.precision(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_MATH_PREC);
     let x = l.read(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_XDESC)?;
@@ -121,22 +141,28 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let block = op.int(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_BLOCK_SIZE).unwrap_or(0);
     let d = direction(&x, &scale, block)?;
     let n = x.rank();
-    if d + 2 < n || x.dims()[d] % block != 0 {
-        return Err(unsupported(format_args!("blocks along dimension {d} of {}: they lie along one of the last two, and are whole", x.dims())));
+    if x.dims()[d] % block != 0 {
+        return Err(misfit("XDESC", x.dims(), format_args!("whole blocks of {block}")));
     }
-    let mode = match (scale.dtype(), block) {
-        (DataType::E8m0, 32) => QuantMode::DynamicMx,
-        (DataType::F8E4m3, 16) => QuantMode::DynamicFp,
-        (dtype, _) => return Err(unsupported(format_args!("blocks of {block} with scales of {dtype}: 32 with e8m0, 16 with f8_e4m3"))),
+    let count = x.dims()[d] / block;
+    let sized = |v: &Val, blocks: i64, each: i64| {
+        let mut dims = v.dims().to_vec();
+        dims[d] = blocks;
+        dims.insert(d + 1, each);
+        dims
     };
-    let groups = Dims::from_fn(2, |i| if n - 2 + i == d { block } else { 1 });
-    let quant = Quant { mask: (1 << n) - 1, groups, dtype: scale.dtype(), on_host: false, mode };
-    let made = l.temp(Tensor::plain(quant.dims(x.dims()), scale.dtype())?);
-    let x = l.real(&x)?;
-    let mut attr = l.attr();
-    attr.scales.insert(Arg::DST, quant);
-    let problem = Reorder { src: x.tensor.clone(), dst: y.tensor.clone() };
-    l.step_with(problem, attr, &[(Arg::SRC, &x), (Arg::DST, &y), (Arg::scale(Arg::DST), &made)])?;
+    let (wide, narrow) = (sized(&x, count, block), sized(&x, count, 1));
+    let x = l.reshaped(&x, &wide)?;
+    let size = l.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
+    let largest = l.reduced(ReductionAlg::Max, &size, &narrow)?;
+    let made = scales(l, &largest, y.dtype(), scale.dtype())?;
+    let divisor = l.real(&made)?;
+    let small = l.div(&x, &divisor)?;
+    let small = l.reshaped(&small, y.dims())?;
+    l.reorder(&small, &y)?;
+    let mut dims = y.dims().to_vec();
+    dims[d] = count;
+    let made = l.reshaped(&made, &dims)?;
     let rows = other(n, d);
     if !is_tiled(l, op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_SCALE_DESC) {
         let part = if scale.dims() == made.dims() { scale } else { scale.part(made.dims(), &Dims::filled(n, 0))? };

@@ -254,7 +254,11 @@ impl Lowering<'_> {
         let Some((arg, _, v)) = written else { return false };
         let temporary = matches!(value.spot, Spot::Temp(_)) && !self.values.values().any(|v| v.spot == value.spot);
         let alone = last.bindings.iter().all(|(_, usage, v)| v.spot != output.spot && (*usage == Use::Out || v.spot != value.spot));
-        if !temporary || !alone || v.tensor != value.tensor || last.bindings.iter().filter(|b| b.1 == Use::Out && b.0 != Arg::SCRATCHPAD).count() != 1 {
+        if !temporary
+            || !alone
+            || v.tensor != value.tensor
+            || last.bindings.iter().filter(|b| b.1 == Use::Out && b.0 != Arg::SCRATCHPAD).count() != 1
+        {
             return false;
         }
         let arg = *arg;

@@ -43,7 +43,8 @@ pub(super) fn chain(l: &mut Lowering<'_>, first: usize) -> Result<usize, Failure
         }
     }
     let written_before = |uid: &i64| !graph.nodes[first..].iter().any(|n| n.writes.contains(uid));
-    let known = links.iter().take_while(|(node, _)| node.reads.iter().all(|uid| written_before(uid) || uid_of_chain(&links, head, *uid))).count();
+    let known =
+        links.iter().take_while(|(node, _)| node.reads.iter().all(|uid| written_before(uid) || uid_of_chain(&links, head, *uid))).count();
     links.truncate(known);
     while !links.is_empty() {
         let steps = l.steps.len();
@@ -87,7 +88,12 @@ fn link(l: &Lowering<'_>, node: &Node, at: i64) -> Option<Link> {
     if let Some(alg) = binary(mode(op)) {
         let plain = factor(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2) == 1.0;
         let arithmetic = mode(op) < CUDNN_POINTWISE_CMP_EQ;
-        return (plain && arithmetic).then_some(Link { scale, function: None, binary: Some((alg, CUDNN_ATTR_OPERATION_POINTWISE_BDESC)), output });
+        return (plain && arithmetic).then_some(Link {
+            scale,
+            function: None,
+            binary: Some((alg, CUDNN_ATTR_OPERATION_POINTWISE_BDESC)),
+            output,
+        });
     }
     let function = function(parameters, mode(op))?;
     Some(Link { scale, function: Some(function), binary: None, output })

@@ -215,7 +215,10 @@ impl Lowering<'_> {
             return Ok(known.clone());
         }
         if tensor.is_ragged {
-            return Err(unsupported(format_args!("the tensor {} is ragged (RAGGED_OFFSET_DESC): pad it, and give sequence lengths", tensor.uid)));
+            return Err(unsupported(format_args!(
+                "the tensor {} is ragged (RAGGED_OFFSET_DESC): pad it, and give sequence lengths",
+                tensor.uid
+            )));
         }
         if !matches!(tensor.reordering as i32, CUDNN_TENSOR_REORDERING_NONE | CUDNN_TENSOR_REORDERING_F8_128x4) {
             return Err(unsupported(format_args!("the tensor {} in the order of another engine (REORDERING_MODE)", tensor.uid)));

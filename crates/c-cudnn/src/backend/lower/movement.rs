@@ -81,6 +81,9 @@ pub(super) fn concat(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     for (i, input) in op.objects(CUDNN_ATTR_OPERATION_CONCAT_INPUT_DESCS).iter().enumerate() {
         let uid = input.as_tensor().map(|t| t.uid).unwrap_or(-1);
         let tensor = l.graph.tensors.get(&uid).cloned().ok_or_else(|| unsupported("an input that the graph does not know"))?;
+        if tensor.is_bits() {
+            return Err(unsupported("joining truth values of a bit each (BOOLEAN): use BYTE_BOOLEAN"));
+        }
         let x = l.value(&tensor)?;
         let size = x.dims().get(axis).copied().unwrap_or(0);
         if at + size > y.dims()[axis] {

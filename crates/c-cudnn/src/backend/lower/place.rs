@@ -1,7 +1,7 @@
 //! Where intermediate results lie: one block for all, in which those that are not needed at the same time lie in the same bytes.
 
-use super::value::{Spot, Val};
 use super::Lowering;
+use super::value::{Spot, Val};
 use crate::backend::program::{Binding, Place, Program, Step};
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;

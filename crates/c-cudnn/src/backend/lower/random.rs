@@ -40,8 +40,7 @@ impl Lowering<'_> {
         let mut attr = self.attr();
         attr.dropout =
             Some(Dropout { mask: Some(mask.tensor.clone()), seed_dtype: DataType::S64, use_offset: true, use_host_scalars: false });
-        let problem =
-            Eltwise::forward(Prop::ForwardInference, EltwiseAlg::Linear, [1.0, 0.0], zero.tensor.clone(), waste.tensor.clone());
+        let problem = Eltwise::forward(Prop::ForwardInference, EltwiseAlg::Linear, [1.0, 0.0], zero.tensor.clone(), waste.tensor.clone());
         let args = [
             (Arg::SRC, &zero),
             (Arg::DST, &waste),

@@ -111,13 +111,8 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
         l.real = DataType::F64;
     }
     if let Some(alg) = interpolation(&parameters, x.dims(), y.dims())? {
-        let problem = |y: &Val| Resampling {
-            prop: Prop::ForwardInference,
-            alg,
-            src: x.tensor.clone(),
-            dst: y.tensor.clone(),
-            factors: Vec::new(),
-        };
+        let problem =
+            |y: &Val| Resampling { prop: Prop::ForwardInference, alg, src: x.tensor.clone(), dst: y.tensor.clone(), factors: Vec::new() };
         return l.step(problem(&y), &[(Arg::SRC, &x), (Arg::DST, &y)]);
     }
     let pooling = Pooling::of(&parameters)?;
@@ -167,14 +162,17 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
         l.real = DataType::F64;
     }
     if let Some(alg) = interpolation(&parameters, dx.dims(), dy.dims())? {
-        let problem =
-            Resampling { prop: Prop::BackwardData, alg, src: dx.tensor.clone(), dst: dy.tensor.clone(), factors: Vec::new() };
+        let problem = Resampling { prop: Prop::BackwardData, alg, src: dx.tensor.clone(), dst: dy.tensor.clone(), factors: Vec::new() };
         return l.step(problem, &[(Arg::DIFF_DST, &dy), (Arg::DIFF_SRC, &dx)]);
     }
     let pooling = Pooling::of(&parameters)?;
     let floating = matches!(dy.dtype(), DataType::F32 | DataType::F64 | DataType::F16 | DataType::Bf16);
     let dy = if floating { dy } else { l.real(&dy)? };
-    let to = if dx.dtype() == dy.dtype() { dx.clone() } else { l.temp(Tensor { dtype: dy.dtype(), layout: dx.tensor.layout.resized(*dx.dims()) }) };
+    let to = if dx.dtype() == dy.dtype() {
+        dx.clone()
+    } else {
+        l.temp(Tensor { dtype: dy.dtype(), layout: dx.tensor.layout.resized(*dx.dims()) })
+    };
     let tensors = [to.tensor.clone(), dy.tensor.clone()];
     let problem = Pool::new(Prop::BackwardData, pooling.alg, tensors, pooling.kernel, pooling.window.clone());
     if pooling.alg == PoolAlg::Max {

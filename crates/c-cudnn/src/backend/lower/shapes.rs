@@ -63,7 +63,15 @@ fn result(graph: &Graph, node: &Node, changed: &BTreeMap<i64, Arc<TensorDesc>>) 
             if n < 2 || b.len() != n {
                 return Err(impossible(node));
             }
-            Ok(Dims::from_fn(n, |d| if d + 1 == n { b[d] } else if d + 2 == n { a[d] } else { a[d].max(b[d]) }))
+            Ok(Dims::from_fn(n, |d| {
+                if d + 1 == n {
+                    b[d]
+                } else if d + 2 == n {
+                    a[d]
+                } else {
+                    a[d].max(b[d])
+                }
+            }))
         }
         kind::OPERATION_REDUCTION => {
             let x = tensor(CUDNN_ATTR_OPERATION_REDUCTION_XDESC)?;
@@ -75,7 +83,15 @@ fn result(graph: &Graph, node: &Node, changed: &BTreeMap<i64, Arc<TensorDesc>>) 
             let parameters = node.op.object(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC).ok_or_else(|| impossible(node))?;
             let spatial = x.get(2..).zip(w.get(2..)).and_then(|(x, w)| Slide::of(parameters).ok()?.window.output(x, w));
             let spatial = spatial.ok_or_else(|| impossible(node))?;
-            Ok(Dims::from_fn(x.len(), |d| if d == 0 { x[0] } else if d == 1 { w[0] } else { spatial[d - 2] }))
+            Ok(Dims::from_fn(x.len(), |d| {
+                if d == 0 {
+                    x[0]
+                } else if d == 1 {
+                    w[0]
+                } else {
+                    spatial[d - 2]
+                }
+            }))
         }
         kind::SOFTMAX | kind::NORM_FORWARD => node.reads.first().and_then(|&uid| dims(uid)).ok_or_else(|| impossible(node)),
         _ => Err(impossible(node)),

@@ -28,7 +28,8 @@ pub(super) fn finalize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let training = op.int(CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE) == Some(i64::from(CUDNN_BN_FINALIZE_STATISTICS_TRAINING));
     let (mean, variance) = if training {
         let count = l.read(op, CUDNN_ATTR_OPERATION_BN_FINALIZE_ACCUM_COUNT_DESC)?;
-        let (sum, squares) = (l.read(op, CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SUM_DESC)?, l.read(op, CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SQ_SUM_DESC)?);
+        let (sum, squares) =
+            (l.read(op, CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SUM_DESC)?, l.read(op, CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SQ_SUM_DESC)?);
         let mean = l.div(&sum, &count)?;
         let square = l.mul(&mean, &mean)?;
         let squares = l.div(&squares, &count)?;

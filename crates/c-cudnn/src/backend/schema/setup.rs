@@ -1,7 +1,7 @@
 //! Attributes of parameters, tensors, graphs, engines and plans.
 
+use super::{Count::*, Descriptor, Need::*, Of::*, REAL, Row, SIZES, Type::*, row};
 use crate::enums::*;
-use super::{Count::*, Descriptor, Need::*, Of::*, REAL, SIZES, Type::*, row, Row};
 
 pub(super) static DESCRIPTORS: &[Descriptor] = &[
     Descriptor { id: 0, name: "POINTWISE", rows: POINTWISE },
@@ -183,7 +183,14 @@ const VARIANT_PACK: &[Row] = &[
 
 const KERNEL_CACHE: &[Row] = &[
     row(CUDNN_ATTR_KERNEL_CACHE_OPERATION_GRAPH, "KERNEL_CACHE_OPERATION_GRAPH", &[BackendDescriptor], One, Optional, Descriptor(15)),
-    row(CUDNN_ATTR_KERNEL_CACHE_IS_ENGINECFG_KERNEL_CACHED, "KERNEL_CACHE_IS_ENGINECFG_KERNEL_CACHED", &[BackendDescriptor], One, ReadOnly, Descriptor(3)),
+    row(
+        CUDNN_ATTR_KERNEL_CACHE_IS_ENGINECFG_KERNEL_CACHED,
+        "KERNEL_CACHE_IS_ENGINECFG_KERNEL_CACHED",
+        &[BackendDescriptor],
+        One,
+        ReadOnly,
+        Descriptor(3),
+    ),
     row(CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION, "KERNEL_CACHE_JSON_REPRESENTATION", &[Char], Many, Optional, Value),
     row(CUDNN_ATTR_KERNEL_CACHE_REVISION, "KERNEL_CACHE_REVISION", &[Int64], One, ReadOnly, Value),
     row(CUDNN_ATTR_KERNEL_CACHE_ENTRY_COUNT, "KERNEL_CACHE_ENTRY_COUNT", &[Int64], One, ReadOnly, Value),
