@@ -65,7 +65,7 @@ impl Graph {
         }
         let nodes: Vec<Node> = ops.iter().map(Node::new).collect();
         let mut tensors: BTreeMap<i64, Arc<TensorDesc>> = BTreeMap::new();
-        for tensor in ops.iter().flat_map(|op| tensors_of(op)) {
+        for tensor in ops.iter().flat_map(tensors_of) {
             let known = tensors.entry(tensor.uid).or_insert_with(|| tensor.clone());
             if known != tensor {
                 let got = format_args!("two tensors of the unique id {}, {known:?} and {tensor:?}", tensor.uid);

@@ -48,7 +48,7 @@ impl Pack {
         }
         let changed = ints(values, CUDNN_ATTR_VARIANT_PACK_OVERRIDE_UNIQUE_IDS);
         let (dims, strides) = (list(CUDNN_ATTR_VARIANT_PACK_OVERRIDE_SHAPES), list(CUDNN_ATTR_VARIANT_PACK_OVERRIDE_STRIDES));
-        let (dims, strides) = (lists(&dims, changed.len())?, lists(&strides, changed.len())?);
+        let (dims, strides) = (lists(dims, changed.len())?, lists(strides, changed.len())?);
         let overrides = changed.iter().zip(dims).zip(strides).map(|((&uid, d), s)| (uid, Sizes { dims: d, strides: s })).collect();
         let workspace = list(CUDNN_ATTR_VARIANT_PACK_WORKSPACE).first().copied().unwrap_or(Data::NULL);
         Ok(Pack { addresses, workspace, overrides })
@@ -71,7 +71,7 @@ fn lists(at: &[Data], count: usize) -> Result<Vec<Dims>, Failure> {
     let words: Vec<usize> = host_bytes(first, count * 24).as_chunks::<8>().0.iter().map(|w| usize::from_le_bytes(*w)).collect();
     let one = |vector: &[usize; 3]| {
         let bytes = vector[1].wrapping_sub(vector[0]);
-        if bytes > 12 * 8 || bytes % 8 != 0 {
+        if bytes > 12 * 8 || !bytes.is_multiple_of(8) {
             return Err(Failure::invalid(NAME, format_args!("a list of {bytes} bytes"), "at most 12 numbers"));
         }
         numbers(Data::NULL.behind(vector[0]), bytes / 8)

@@ -1,7 +1,7 @@
 //! Arithmetic over tensors as problems: what the rules of the operations are written in.
 
 use super::value::{Spot, Val};
-use super::{Draft, Lowering, misfit};
+use super::{Draft, Lowering, misfit, unsupported};
 use crate::status::Failure;
 use oxidnn_runtime::{Memory, PrimitiveDesc};
 use oxidnn_spec::op::{Binary, BinaryAlg, Eltwise, EltwiseAlg, Matmul, Prop, Reduction, ReductionAlg};
@@ -9,6 +9,9 @@ use oxidnn_spec::{Arg, DataType, Dims, Op, Problem, Real, Tensor, Use};
 
 /// Types that functions of two tensors take beside f64, which goes with itself only.
 const TAKEN: [DataType; 6] = [DataType::F32, DataType::Bf16, DataType::F16, DataType::S32, DataType::S8, DataType::U8];
+
+/// Elements of the longest constant.
+const LONGEST: i64 = 1 << 26;
 
 /// Sizes that two tensors make together.
 fn joined(a: &Dims, b: &Dims) -> Result<Dims, Failure> {
@@ -22,6 +25,9 @@ fn joined(a: &Dims, b: &Dims) -> Result<Dims, Failure> {
 impl Lowering<'_> {
     /// Numbers of the program's own, row-major.
     pub(super) fn constant(&mut self, tensor: Tensor, value: impl FnMut(usize) -> f64) -> Result<Val, Failure> {
+        if tensor.layout.elements().is_none_or(|n| n > LONGEST) {
+            return Err(unsupported(format_args!("a dimension of more than {LONGEST} indices that are numbers")));
+        }
         let memory = Memory::new(self.engine, tensor.clone())?;
         memory.write_with(value)?;
         self.constants.push(memory);

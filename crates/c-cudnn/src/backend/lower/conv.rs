@@ -70,6 +70,9 @@ pub(super) fn grouped(l: &mut Lowering<'_>, w: &Val, channels: i64) -> Result<Va
     if dims.len() == w.rank() { Ok(w.clone()) } else { l.reshaped(w, &dims) }
 }
 
+/// Elements of the widest filter that is turned round: each is a step.
+const WIDEST: i64 = 1024;
+
 /// A copy of a filter with its spatial dimensions turned round, in row-major order.
 pub(super) fn flipped(l: &mut Lowering<'_>, w: &Val, spatial: usize) -> Result<Val, Failure> {
     let mut from = w.clone();
@@ -78,6 +81,9 @@ pub(super) fn flipped(l: &mut Lowering<'_>, w: &Val, spatial: usize) -> Result<V
         let size = w.dims()[d];
         if size == 1 {
             continue;
+        }
+        if size > WIDEST {
+            return Err(unsupported(format_args!("a filter of {size} elements turned round: at most {WIDEST}")));
         }
         let to = l.temp(Tensor::plain(*w.dims(), w.dtype())?);
         for i in 0..size {

@@ -20,6 +20,13 @@ fn members(l: &mut Lowering<'_>, tokens: i64, experts: i64, expert: i64, first: 
     l.mul(&from, &until)
 }
 
+/// Most experts: each is a few steps.
+const EXPERTS: i64 = 4096;
+
+fn few(experts: i64) -> Result<(), Failure> {
+    if experts <= EXPERTS { Ok(()) } else { Err(unsupported(format_args!("{experts} experts: at most {EXPERTS}"))) }
+}
+
 fn three(values: &[&Val]) -> Result<(), Failure> {
     match values.iter().find(|v| v.rank() != 3) {
         Some(v) => Err(misfit("tensor", v.dims(), "three dimensions")),
@@ -38,6 +45,7 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     let output = l.output(op, CUDNN_ATTR_OPERATION_MOE_GROUPED_MATMUL_OUTPUT_DESC)?;
     three(&[&tokens, &weights, &first, &output])?;
     let (count, experts) = (tokens.dims()[1], weights.dims()[0]);
+    few(experts)?;
     let first = l.real(&first)?;
     let mut sum = l.number(0.0)?;
     for expert in 0..experts {
@@ -57,6 +65,7 @@ pub(super) fn backward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let output = l.output(op, CUDNN_ATTR_OPERATION_MOE_GROUPED_MATMUL_BWD_DWEIGHT_DESC)?;
     three(&[&tokens, &gradient, &first, &output])?;
     let (count, experts) = (tokens.dims()[1], output.dims()[0]);
+    few(experts)?;
     let first = l.real(&first)?;
     for expert in 0..experts {
         let mine = members(l, count, experts, expert, &first)?;

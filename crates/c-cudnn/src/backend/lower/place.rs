@@ -1,7 +1,7 @@
 //! Where intermediate results lie: one block for all, in which those that are not needed at the same time lie in the same bytes.
 
-use super::Lowering;
 use super::value::{Spot, Val};
+use super::{Lowering, unsupported};
 use crate::backend::program::{Binding, Place, Program, Step};
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;
@@ -18,6 +18,9 @@ struct Life {
 pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
     let lives = lives(&l);
     let (offsets, scratch) = offsets(&lives, &l.temps);
+    if scratch > LARGEST {
+        return Err(unsupported("intermediate results that take more bytes than any machine has"));
+    }
     let place = |v: &Val| match v.spot {
         Spot::User(i) => Place::User(i),
         Spot::Constant(i) => Place::Constant(i),
@@ -28,6 +31,14 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
         Step { bindings: bindings.collect(), primitive: draft.primitive }
     });
     Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, scratch, fused: l.fused })
+}
+
+/// Bytes of the largest workspace.
+const LARGEST: usize = 1 << 60;
+
+/// The bytes that an intermediate result takes, whole lines of memory.
+fn room(bytes: usize) -> usize {
+    bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(LARGEST).max(ALIGNMENT)
 }
 
 /// The lives of all that is used, in the order of their first steps.
@@ -51,18 +62,18 @@ fn offsets(lives: &[Life], sizes: &[usize]) -> (Vec<usize>, usize) {
     let mut placed: Vec<Life> = Vec::new();
     let mut end = 0;
     for life in lives {
-        let bytes = sizes[life.temp].next_multiple_of(ALIGNMENT).max(ALIGNMENT);
+        let bytes = room(sizes[life.temp]);
         placed.retain(|p| p.last >= life.first);
         placed.sort_by_key(|p| offsets[p.temp]);
-        let mut at = 0;
+        let mut at = 0usize;
         for p in &placed {
-            if offsets[p.temp] >= at + bytes {
+            if offsets[p.temp] >= at.saturating_add(bytes) {
                 break;
             }
-            at = at.max(offsets[p.temp] + sizes[p.temp].next_multiple_of(ALIGNMENT).max(ALIGNMENT));
+            at = at.max(room(sizes[p.temp]).saturating_add(offsets[p.temp]));
         }
         offsets[life.temp] = at;
-        end = end.max(at + bytes);
+        end = end.max(at.saturating_add(bytes));
         placed.push(*life);
     }
     (offsets, end)

@@ -124,7 +124,7 @@ impl Lowering<'_> {
         let series = |from: u32| -> Vec<f64> {
             let term = |i: u32| {
                 let factorial: f64 = (1..=2 * i + from).map(f64::from).product();
-                if i % 2 == 0 { 1.0 / factorial } else { -1.0 / factorial }
+                if i.is_multiple_of(2) { 1.0 / factorial } else { -1.0 / factorial }
             };
             (0..9).rev().map(term).collect()
         };

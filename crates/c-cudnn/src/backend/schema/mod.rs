@@ -9,6 +9,7 @@ mod tests;
 
 /// Type of an attribute's elements, with its number in the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::enum_variant_names, reason = "the interface's names")]
 pub(crate) enum Type {
     Handle = 0,
     DataType = 1,
@@ -187,8 +188,27 @@ pub(crate) struct Row {
 const REAL: &[Type] = &[Float, Double];
 const SIZES: &[Type] = &[Int64, Fraction];
 
-const fn row(id: i32, name: &'static str, types: &'static [Type], count: Count, need: Need, of: Of) -> Row {
-    Row { id, name, types, count, need, of }
+/// An attribute of one element that may be set.
+const fn row(id: i32, name: &'static str, types: &'static [Type], of: Of) -> Row {
+    Row { id, name, types, count: Count::One, need: Need::Optional, of }
+}
+
+impl Row {
+    const fn required(self) -> Row {
+        Row { need: Need::Required, ..self }
+    }
+
+    const fn read_only(self) -> Row {
+        Row { need: Need::ReadOnly, ..self }
+    }
+
+    const fn many(self) -> Row {
+        Row { count: Count::Many, ..self }
+    }
+
+    const fn dims(self) -> Row {
+        Row { count: Count::Dims, ..self }
+    }
 }
 
 /// A type of descriptors.
