@@ -112,4 +112,9 @@ unsupported! {
     cudaUserObjectCreate
     cudaUserObjectRelease
     cudaLaunchKernel
+    cudaLaunchKernelExC
+    cudaKernelSetAttributeForDevice
+    cudaLibraryGetKernel
+    cudaLibraryLoadData
+    cudaLibraryUnload
 }

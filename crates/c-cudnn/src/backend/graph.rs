@@ -36,6 +36,13 @@ impl Node {
             for inner in op.objects(row.id).iter().filter_map(|o| o.as_graph()) {
                 reads.extend(inner.outer_reads(op));
             }
+            // An operation within the operation reads and writes what is not between the two.
+            for inner in op.objects(row.id).iter().filter(|o| o.descriptor.is_operation()) {
+                let outside = |uid: &i64| tensors_of(inner).any(|t| t.uid == *uid && !t.is_virtual);
+                let node = Node::new(inner);
+                reads.extend(node.reads.into_iter().filter(outside));
+                writes.extend(node.writes.into_iter().filter(outside));
+            }
             let uids = op.objects(row.id).iter().filter_map(|o| o.as_tensor()).map(|t| t.uid);
             match row.of {
                 Of::Input => reads.extend(uids),
@@ -118,10 +125,12 @@ impl Graph {
     }
 }
 
-/// Tensors of an operation, and of a graph that it has of its own.
-fn tensors_of(op: &Arc<Frozen>) -> impl Iterator<Item = &Arc<TensorDesc>> {
+/// Tensors of an operation, and of a graph or an operation that it has of its own.
+fn tensors_of(op: &Arc<Frozen>) -> Box<dyn Iterator<Item = &Arc<TensorDesc>> + '_> {
     let held = || op.descriptor.rows.iter().flat_map(|r| op.objects(r.id));
-    held().filter_map(|o| o.as_tensor()).chain(held().filter_map(|o| o.as_graph()).flat_map(|g| g.tensors.values()))
+    let graphs = held().filter_map(|o| o.as_graph()).flat_map(|g| g.tensors.values());
+    let within = held().filter(|o| o.descriptor.is_operation()).flat_map(tensors_of);
+    Box::new(held().filter_map(|o| o.as_tensor()).chain(graphs).chain(within))
 }
 
 /// The operations so that each comes behind those that write what it reads, else in the order given.

@@ -108,7 +108,11 @@ impl TensorDesc {
     /// `NOT_SUPPORTED_DATA_TYPE`, `BAD_PARAM` for elements that lie on each other.
     pub(crate) fn tensor(&self) -> Result<Tensor, Failure> {
         let dtype = self.real_type()?;
-        let Some((d, count)) = self.vector else { return Ok(Tensor::with_strides(self.dims, dtype, Some(self.strides))?) };
+        let Some((d, count)) = self.vector else {
+            let strided = Tensor::with_strides(self.dims, dtype, Some(self.strides));
+            // Where a virtual tensor lies is nobody's business, and cudnn-frontend gives some strides that cannot be.
+            return Ok(if self.is_virtual { strided.or_else(|_| Tensor::plain(self.dims, dtype))? } else { strided? });
+        };
         let large = || Failure::invalid("tensor", self.dims, "sizes that 64 bits hold");
         let mut dims = self.dims;
         dims[d] = dims[d].checked_mul(count).ok_or_else(large)?;

@@ -55,21 +55,27 @@ impl Lowering<'_> {
     }
 }
 
-pub(super) fn softmax(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
-    let x = l.read(op, CUDNN_ATTR_OPERATION_SOFTMAX_XDESC)?;
-    let sink = l.maybe(op, CUDNN_ATTR_OPERATION_SOFTMAX_SINK_DESC)?;
-    let rows = l.rows(&x, sink.as_ref())?;
+/// Writes what of a softmax the operation tells: maxima, sums, and the logarithms of sums.
+fn tell(l: &mut Lowering<'_>, op: &Frozen, rows: &Rows) -> Result<(), Failure> {
     for (value, id) in [(&rows.max, CUDNN_ATTR_OPERATION_SOFTMAX_MAX_DESC), (&rows.sum, CUDNN_ATTR_OPERATION_SOFTMAX_SUM_EXP_DESC)] {
         if let Some(output) = l.wanted(op, id)? {
             l.reorder(value, &output)?;
         }
     }
     if let Some(output) = l.wanted(op, CUDNN_ATTR_OPERATION_SOFTMAX_STATS_DESC)? {
-        let stats = l.row_statistics(&rows)?;
+        let stats = l.row_statistics(rows)?;
         let base = if op.flag(CUDNN_ATTR_OPERATION_SOFTMAX_STATS_LOG2) { std::f64::consts::LOG2_E } else { 1.0 };
         let stats = l.scaled(&stats, base)?;
         l.reorder(&stats, &output)?;
     }
+    Ok(())
+}
+
+pub(super) fn softmax(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
+    let x = l.read(op, CUDNN_ATTR_OPERATION_SOFTMAX_XDESC)?;
+    let sink = l.maybe(op, CUDNN_ATTR_OPERATION_SOFTMAX_SINK_DESC)?;
+    let rows = l.rows(&x, sink.as_ref())?;
+    tell(l, op, &rows)?;
     let y = l.output(op, CUDNN_ATTR_OPERATION_SOFTMAX_YDESC)?;
     l.store(&rows.result, &y)
 }
@@ -190,9 +196,16 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     scores = changed(l, op, scores)?;
     let lengths = [l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_QDESC)?, l.maybe(op, CUDNN_ATTR_OPERATION_SDPA_FWD_SEQ_LEN_KVDESC)?];
     scores = padded(l, &scores, &lengths)?;
-    let rows = l.rows(&scores, None)?;
     let described = op.object(CUDNN_ATTR_OPERATION_SDPA_FWD_SOFTMAX_DESC).cloned();
-    let log2 = described.is_some_and(|s| s.flag(CUDNN_ATTR_OPERATION_SOFTMAX_STATS_LOG2));
+    let log2 = described.as_ref().is_some_and(|s| s.flag(CUDNN_ATTR_OPERATION_SOFTMAX_STATS_LOG2));
+    let sink = match &described {
+        Some(softmax) => l.maybe(softmax, CUDNN_ATTR_OPERATION_SOFTMAX_SINK_DESC)?,
+        None => None,
+    };
+    let rows = l.rows(&scores, sink.as_ref())?;
+    if let Some(softmax) = &described {
+        tell(l, softmax, &rows)?;
+    }
     if let Some(output) = l.wanted(op, CUDNN_ATTR_OPERATION_SDPA_FWD_STATSDESC)? {
         let stats = l.row_statistics(&rows)?;
         let stats = l.scaled(&stats, if log2 { std::f64::consts::LOG2_E } else { 1.0 })?;

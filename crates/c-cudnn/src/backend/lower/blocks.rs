@@ -117,10 +117,14 @@ fn flat(scale: &Val) -> [i64; 3] {
 const LARGEST: [(DataType, f64, f64); 4] =
     [(DataType::F8E4m3, 448.0, 256.0), (DataType::F8E5m2, 57344.0, 32768.0), (DataType::F4E2m1, 6.0, 4.0), (DataType::S8, 127.0, 64.0)];
 
+/// The row of a type.
+fn known(dtype: DataType) -> Result<(DataType, f64, f64), Failure> {
+    LARGEST.iter().find(|r| r.0 == dtype).copied().ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))
+}
+
 /// The scales of blocks whose largest numbers are these: quotients of powers of two, or of the numbers themselves, where 0 has the scale 1.
 fn scales(l: &mut Lowering<'_>, largest: &Val, dtype: DataType, scale: DataType) -> Result<Val, Failure> {
-    let known = LARGEST.iter().find(|r| r.0 == dtype);
-    let &(_, top, power) = known.ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))?;
+    let (_, top, power) = known(dtype)?;
     if scale == DataType::E8m0 {
         let rounded = l.cast(largest, scale)?;
         let rounded = l.real(&rounded)?;
@@ -158,6 +162,10 @@ pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure>
     let made = scales(l, &largest, y.dtype(), scale.dtype())?;
     let divisor = l.real(&made)?;
     let small = l.div(&x, &divisor)?;
+    // The scale may be the power of two below what the largest number needs: that one is cut.
+    let (_, top, _) = known(y.dtype())?;
+    let small = l.with_number(BinaryAlg::Min, &small, top)?;
+    let small = l.with_number(BinaryAlg::Max, &small, -top)?;
     let small = l.reshaped(&small, y.dims())?;
     l.reorder(&small, &y)?;
     let mut dims = y.dims().to_vec();

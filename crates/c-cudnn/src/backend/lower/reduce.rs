@@ -18,11 +18,27 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
     l.precision(&parameters, CUDNN_ATTR_REDUCTION_COMP_TYPE);
     let (x, output) = (l.read(op, CUDNN_ATTR_OPERATION_REDUCTION_XDESC)?, l.output(op, CUDNN_ATTR_OPERATION_REDUCTION_YDESC)?);
     let dims = *output.dims();
-    let fits = dims.len() == x.rank() && dims.iter().zip(x.dims().iter()).all(|(&y, &x)| y == 1 || y == x);
+    let fits = dims.len() == x.rank() && dims.iter().zip(x.dims().iter()).all(|(&y, &x)| y >= 1 && x % y == 0);
     if !fits {
-        return Err(misfit("YDESC", dims, format_args!("sizes of 1 or those of {}", x.dims())));
+        return Err(misfit("YDESC", dims, format_args!("sizes that divide those of {}", x.dims())));
     }
-    let y = reduce(l, parameters.int(CUDNN_ATTR_REDUCTION_OPERATOR).unwrap_or(0) as i32, &x, &dims)?;
+    // Neighbours are reduced to each of several: they are a dimension of their own.
+    let (mut split, mut to) = (Vec::new(), Vec::new());
+    for (&y, &x) in dims.iter().zip(x.dims().iter()) {
+        if y == 1 || y == x {
+            split.push(x);
+            to.push(y);
+        } else {
+            split.extend([y, x / y]);
+            to.extend([y, 1]);
+        }
+    }
+    if split.len() > oxidnn_spec::MAX_NDIMS {
+        return Err(unsupported("a reduction of so many dimensions to several each"));
+    }
+    let x = l.reshaped(&x, &split)?;
+    let y = reduce(l, parameters.int(CUDNN_ATTR_REDUCTION_OPERATOR).unwrap_or(0) as i32, &x, &to)?;
+    let y = l.reshaped(&y, &dims)?;
     l.store(&y, &output)
 }
 
