@@ -106,7 +106,7 @@ fn library(name: &str, folder: &Path) -> Result<PathBuf, String> {
     let built = name.split(".so").next().unwrap_or(name).to_string() + ".so";
     let places = test.ancestors().skip(1).take(2).map(|p| p.join(&built));
     let found = places.into_iter().find(|p| p.is_file());
-    let found = found.ok_or_else(|| format!("no {built} beside the test: cargo build -p oxidnn-c-cudart makes it"))?;
+    let found = found.ok_or_else(|| format!("no {built} beside the test"))?;
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
     let link = folder.join(name);
     if std::fs::read_link(&link).ok().as_ref() != Some(&found) {

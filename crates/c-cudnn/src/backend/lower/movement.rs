@@ -15,8 +15,8 @@ pub(super) fn reshape(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     }
     let view_only = op.int(CUDNN_ATTR_OPERATION_RESHAPE_MODE) != Some(i64::from(CUDNN_RESHAPE_LOGICAL));
     let both_dense = x.tensor.layout.is_dense(false) && y.tensor.layout.is_dense(false);
-    if view_only && both_dense && x.dtype() == y.dtype() {
-        // The same memory with other sizes and strides.
+    if view_only && both_dense {
+        // The same elements in the order of memory, with other sizes and strides.
         let count = elements(&x).unwrap_or(0);
         let (flat_x, flat_y) = (flat(&x, count)?, flat(&y, count)?);
         return l.reorder(&flat_x, &flat_y);
