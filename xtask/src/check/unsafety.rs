@@ -8,7 +8,7 @@ use anyhow::Result;
 mod tests;
 
 /// Crates that may have unsafe code, in the files below; every other one forbids it in its root.
-const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl", "c-cudnn"];
+const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl", "c-cudnn", "c-cudart"];
 
 /// The files with unsafe code, tests and examples included, and what for.
 const FILES: &[(&str, &str)] = &[
@@ -37,6 +37,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/c-dnnl/src/threadpool/iface.rs", "calls virtual functions of the caller's thread pool"),
     ("crates/c-dnnl/src/handle.rs", "what C passes: pointers to objects, results, arrays, text and data"),
     ("crates/c-cudnn/src/pointers.rs", "what C passes: pointers to objects, results, arrays, text and data"),
+    ("crates/c-cudart/src/memory.rs", "memory of the host's in the place of a device's"),
     ("crates/cpu/src/kernels/amx/block.rs", "runs kernels for tiles of AMX within bounds that were checked"),
     ("crates/cpu/src/kernels/code.rs", "says what type of function generated code is"),
     ("crates/cpu/src/kernels/tile/mod.rs", "runs generated tiles within bounds that were checked"),

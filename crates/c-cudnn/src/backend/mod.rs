@@ -1,27 +1,150 @@
-//! The backend interface (graphs of operations): not built yet.
+//! The backend interface: graphs of operations, engines, plans and their execution, by descriptors with attributes.
+//!
+//! [`schema`] says as data what every descriptor has; [`attributes`] sets and gets by it; [`finalize`] checks; [`graph`] orders operations; [`lower`]
+//! makes primitives of them, and [`plan`] runs these. Nothing here computes.
 
+mod attributes;
+mod engine;
+mod finalize;
+mod graph;
+mod json;
+mod lower;
+mod object;
+mod pack;
+mod plan;
+mod program;
+mod schema;
+mod tensor;
+
+use crate::enums::*;
+use crate::handle::Handle;
+use crate::pointers::{Data, In, Out};
 use crate::status::{Failure, Status, guard};
+use attributes::Asked;
+use object::Body;
+use pack::Pack;
+use plan::Plan;
+use std::sync::Arc;
 
-/// Writes functions that are not supported.
-macro_rules! unbuilt {
-    ($($name:ident)*) => {
-        $(#[doc = concat!("`", stringify!($name), "`: not supported.")]
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $name() -> Status {
-            guard(stringify!($name), || Err(Failure::unsupported(concat!("oxidnn does not have ", stringify!($name)))))
-        })*
-    };
+/// `cudnnBackendCreateDescriptor`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendCreateDescriptor(descriptor_type: i32, descriptor: Out<'_, Data>) -> Status {
+    guard("cudnnBackendCreateDescriptor", || {
+        if descriptor.is_null() {
+            return Err(Failure::null("descriptor"));
+        }
+        descriptor.set("descriptor", object::create(descriptor_type)?)
+    })
 }
 
-unbuilt! {
-    cudnnBackendCreateDescriptor
-    cudnnBackendDestroyDescriptor
-    cudnnBackendInitialize
-    cudnnBackendFinalize
-    cudnnBackendSetAttribute
-    cudnnBackendGetAttribute
-    cudnnGetExecutionPlanWorkspaceSize
-    cudnnBackendExecute
-    cudnnBackendPopulateCudaGraph
-    cudnnBackendUpdateCudaGraph
+/// `cudnnBackendDestroyDescriptor`: null is legal. Descriptors that were set as attributes of others stay what they are there.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendDestroyDescriptor(descriptor: Data) -> Status {
+    guard("cudnnBackendDestroyDescriptor", || object::destroy(descriptor))
+}
+
+/// `cudnnBackendInitialize`: descriptors are initialised when they are created.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendInitialize(descriptor: Data) -> Status {
+    guard("cudnnBackendInitialize", || object::find("descriptor", descriptor).map(drop))
+}
+
+/// `cudnnBackendFinalize`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendFinalize(descriptor: Data) -> Status {
+    guard("cudnnBackendFinalize", || {
+        let object = object::find("descriptor", descriptor)?;
+        finalize::finalize(&object).map_err(|e| e.within(object.descriptor.name))
+    })
+}
+
+/// `cudnnBackendSetAttribute`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendSetAttribute(descriptor: Data, name: i32, kind: i32, count: i64, elements: Data) -> Status {
+    guard("cudnnBackendSetAttribute", || {
+        let object = object::find("descriptor", descriptor)?;
+        attributes::set(&object, Asked { name, kind, count }, elements).map_err(|e| e.within(object.descriptor.name))
+    })
+}
+
+/// `cudnnBackendGetAttribute`.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "cuDNN's interface")]
+pub extern "C" fn cudnnBackendGetAttribute(
+    descriptor: Data,
+    name: i32,
+    kind: i32,
+    requested: i64,
+    count: Out<'_, i64>,
+    elements: Data,
+) -> Status {
+    guard("cudnnBackendGetAttribute", || {
+        let object = object::find("descriptor", descriptor)?;
+        attributes::get(&object, Asked { name, kind, count: requested }, count, elements).map_err(|e| e.within(object.descriptor.name))
+    })
+}
+
+/// The plan and the pack that a program means.
+fn bound(plan: Data, pack: Data) -> Result<(Arc<Plan>, Arc<Pack>), Failure> {
+    let wrong = |name: &str| {
+        let what = format_args!("{name}: got a descriptor of another type");
+        Failure::new(CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, what)
+    };
+    let plan = match &object::find("executionPlan", plan)?.frozen()?.body {
+        Body::Plan(plan) => plan.clone(),
+        _ => return Err(wrong("executionPlan")),
+    };
+    let pack = match &object::find("variantPack", pack)?.frozen()?.body {
+        Body::Pack(pack) => pack.clone(),
+        _ => return Err(wrong("variantPack")),
+    };
+    Ok((plan, pack))
+}
+
+/// `cudnnGetExecutionPlanWorkspaceSize`: for the sizes that the pack gives.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnGetExecutionPlanWorkspaceSize(handle: In<'_, Handle>, plan: Data, pack: Data, bytes: Out<'_, usize>) -> Status {
+    guard("cudnnGetExecutionPlanWorkspaceSize", || {
+        handle.get("handle")?;
+        let (plan, pack) = bound(plan, pack)?;
+        bytes.set("workspaceSizeInBytes", plan.program(&pack)?.workspace() as usize)
+    })
+}
+
+/// `cudnnBackendExecute`: any number of threads may execute one plan at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendExecute(handle: In<'_, Handle>, plan: Data, pack: Data) -> Status {
+    guard("cudnnBackendExecute", || {
+        let handle = handle.get("handle")?;
+        let (plan, pack) = bound(plan, pack)?;
+        plan.run(handle.stream(), &pack)
+    })
+}
+
+/// Why no node of a CUDA graph is made.
+fn no_cuda_graph() -> Result<(), Failure> {
+    let what = "the CPU engine computes on the host and has no kernels that a CUDA graph could hold: call cudnnBackendExecute";
+    Err(Failure::new(CUDNN_STATUS_NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API, what))
+}
+
+/// `cudnnBackendPopulateCudaGraph`: not on the CPU engine.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendPopulateCudaGraph(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Status {
+    guard("cudnnBackendPopulateCudaGraph", || {
+        handle.get("handle")?;
+        bound(plan, pack)?;
+        graph.some("graph")?;
+        no_cuda_graph()
+    })
+}
+
+/// `cudnnBackendUpdateCudaGraph`: not on the CPU engine.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudnnBackendUpdateCudaGraph(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Status {
+    guard("cudnnBackendUpdateCudaGraph", || {
+        handle.get("handle")?;
+        bound(plan, pack)?;
+        graph.some("graph")?;
+        no_cuda_graph()
+    })
 }

@@ -1,0 +1,190 @@
+//! Memory: blocks of the host's, which a register knows by their addresses. **The only unsafe code of this crate.**
+
+use crate::error::{Error, guard};
+use crate::pointers::Out;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// An address that C passes.
+pub type Address = *mut c_void;
+
+/// What `cudaMalloc` promises of addresses.
+const ALIGNMENT: usize = 256;
+
+/// Bytes of the blocks that are there, by their addresses.
+static BLOCKS: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+fn blocks() -> MutexGuard<'static, BTreeMap<usize, usize>> {
+    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn layout(bytes: usize) -> Result<Layout, Error> {
+    Layout::from_size_align(bytes.max(1), ALIGNMENT).map_err(|_| Error::MEMORY_ALLOCATION)
+}
+
+/// A block of `bytes`; null where none are asked for.
+fn allocate(place: Out<'_, Address>, bytes: usize) -> Error {
+    guard(|| {
+        if bytes == 0 {
+            return place.set(std::ptr::null_mut());
+        }
+        let layout = layout(bytes)?;
+        // SAFETY: the layout has at least one byte.
+        let block = unsafe { alloc_zeroed(layout) };
+        if block.is_null() {
+            return Err(Error::MEMORY_ALLOCATION);
+        }
+        blocks().insert(block.addr(), bytes);
+        place.set(block.cast())
+    })
+}
+
+/// Gives back a block; null is legal.
+fn release(block: Address) -> Error {
+    guard(|| {
+        if block.is_null() {
+            return Ok(());
+        }
+        let bytes = blocks().remove(&block.addr()).ok_or(Error::INVALID_VALUE)?;
+        let layout = layout(bytes)?;
+        // SAFETY: the register held the block, so it was allocated here with this layout and not given back yet.
+        unsafe { dealloc(block.cast(), layout) };
+        Ok(())
+    })
+}
+
+/// Copies bytes, which may overlap.
+fn copy(to: Address, from: *const c_void, bytes: usize) -> Error {
+    guard(|| {
+        if bytes == 0 {
+            return Ok(());
+        }
+        if to.is_null() || from.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        // SAFETY: the caller of C's function promised that both addresses are valid for as many bytes.
+        unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), bytes) };
+        Ok(())
+    })
+}
+
+fn fill(to: Address, value: i32, bytes: usize) -> Error {
+    guard(|| {
+        if bytes == 0 {
+            return Ok(());
+        }
+        if to.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        // SAFETY: the caller of C's function promised that the address is valid for as many bytes.
+        unsafe { std::ptr::write_bytes(to.cast::<u8>(), value as u8, bytes) };
+        Ok(())
+    })
+}
+
+/// `cudaMalloc`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMalloc(place: Out<'_, Address>, bytes: usize) -> Error {
+    allocate(place, bytes)
+}
+
+/// `cudaMallocManaged`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMallocManaged(place: Out<'_, Address>, bytes: usize, _flags: u32) -> Error {
+    allocate(place, bytes)
+}
+
+/// `cudaMallocHost`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMallocHost(place: Out<'_, Address>, bytes: usize) -> Error {
+    allocate(place, bytes)
+}
+
+/// `cudaHostAlloc`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaHostAlloc(place: Out<'_, Address>, bytes: usize, _flags: u32) -> Error {
+    allocate(place, bytes)
+}
+
+/// `cudaMallocAsync`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMallocAsync(place: Out<'_, Address>, bytes: usize, _stream: Address) -> Error {
+    allocate(place, bytes)
+}
+
+/// `cudaFree`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFree(block: Address) -> Error {
+    release(block)
+}
+
+/// `cudaFreeHost`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFreeHost(block: Address) -> Error {
+    release(block)
+}
+
+/// `cudaFreeAsync`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaFreeAsync(block: Address, _stream: Address) -> Error {
+    release(block)
+}
+
+/// `cudaMemcpy`, whatever the direction.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemcpy(to: Address, from: *const c_void, bytes: usize, _kind: i32) -> Error {
+    copy(to, from, bytes)
+}
+
+/// `cudaMemcpyAsync`: done on return.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemcpyAsync(to: Address, from: *const c_void, bytes: usize, _kind: i32, _stream: Address) -> Error {
+    copy(to, from, bytes)
+}
+
+/// `cudaMemset`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemset(to: Address, value: i32, bytes: usize) -> Error {
+    fill(to, value, bytes)
+}
+
+/// `cudaMemsetAsync`: done on return.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemsetAsync(to: Address, value: i32, bytes: usize, _stream: Address) -> Error {
+    fill(to, value, bytes)
+}
+
+/// `struct cudaPointerAttributes`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PointerAttributes {
+    kind: i32,
+    device: i32,
+    device_pointer: Address,
+    host_pointer: Address,
+    reserved: [i64; 8],
+}
+
+/// `cudaPointerGetAttributes`: managed memory within a block, else unregistered.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaPointerGetAttributes(attributes: Out<'_, PointerAttributes>, at: Address) -> Error {
+    guard(|| {
+        let inside = blocks().range(..=at.addr()).next_back().is_some_and(|(start, bytes)| at.addr() < start + bytes);
+        let (kind, device) = if inside { (3, 0) } else { (0, -2) };
+        let device_pointer = if inside { at } else { std::ptr::null_mut() };
+        attributes.set(PointerAttributes { kind, device, device_pointer, host_pointer: at, reserved: [0; 8] })
+    })
+}
+
+/// `cudaMemGetInfo`: what is free is not known, so that all of a terabyte is.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaMemGetInfo(free: Out<'_, usize>, total: Out<'_, usize>) -> Error {
+    guard(|| {
+        const ALL: usize = 1 << 40;
+        let used: usize = blocks().values().sum();
+        free.set(ALL.saturating_sub(used))?;
+        total.set(ALL)
+    })
+}

@@ -1,0 +1,164 @@
+//! Graphs, plans and the device as text, and back.
+
+use super::engine::{self, Config, Engine};
+use super::finalize::complete;
+use super::graph::{Graph, Node};
+use super::object::{Body, Frozen, Typed, Value, Values};
+use super::schema::{self, Type, kind};
+use crate::enums::*;
+use crate::pointers::Data;
+use crate::status::Failure;
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+
+/// The version of the text's form.
+const SCHEMA: u64 = 1;
+
+/// What an engine's program depends on, and nothing else.
+pub(crate) fn key(engine: &Engine) -> String {
+    let tensors: Vec<_> = engine.graph.tensors.values().map(|t| format!("{t:?}")).collect();
+    let ops: Vec<Json> = engine.graph.nodes.iter().map(|n| object(&n.op)).collect();
+    format!("{} {} {}", engine.index, Json::Array(ops), tensors.join(";"))
+}
+
+/// A plan: versions, the graph, the engine and its knobs, of which there are none.
+pub(crate) fn plan(engine: &Engine) -> String {
+    let ops: Vec<Json> = engine.graph.nodes.iter().map(|n: &Node| object(&n.op)).collect();
+    json!({
+        "oxidnn_plan": SCHEMA,
+        "library": env!("CARGO_PKG_VERSION"),
+        "engine": engine.index,
+        "knobs": [],
+        "sizes_change": engine.graph.sizes_change,
+        "operations": ops,
+    })
+    .to_string()
+}
+
+/// A descriptor with all that it holds: its type, and its attributes by number with the type of their elements.
+fn object(frozen: &Frozen) -> Json {
+    let mut attributes = Map::new();
+    for (id, typed) in &frozen.values {
+        let elements = match (&typed.value, &frozen.body) {
+            (Value::Addresses(_), Body::Tensor(t)) => json!(t.constant),
+            (Value::Addresses(_), _) => continue,
+            (Value::Ints(v), _) => json!(v),
+            (Value::Reals(v), _) => Json::Array(v.iter().map(|v| json!(v.to_bits())).collect()),
+            (Value::Fractions(v), _) => json!(v),
+            (Value::Bytes(v), _) => json!(v),
+            (Value::Objects(v), _) => Json::Array(v.iter().map(|o| object(o)).collect()),
+        };
+        attributes.insert(id.to_string(), json!([typed.kind as i32, elements]));
+    }
+    json!({ "type": frozen.descriptor.id, "attributes": attributes })
+}
+
+fn malformed(what: &str) -> Failure {
+    Failure::invalid("EXECUTION_PLAN_JSON_REPRESENTATION", what, "the text of a plan of this library")
+}
+
+/// The configuration of the plan that the text tells.
+///
+/// # Errors
+/// `BAD_PARAM` for what is no plan, `SERIALIZATION_VERSION_MISMATCH` for one of another version.
+pub(crate) fn read_plan(text: &[u8]) -> Result<Arc<Frozen>, Failure> {
+    let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+    let json: Json = serde_json::from_slice(&text[..end]).map_err(|e| malformed(&e.to_string()))?;
+    let version = json.get("oxidnn_plan").and_then(Json::as_u64).ok_or_else(|| malformed("no field oxidnn_plan"))?;
+    let library = json.get("library").and_then(Json::as_str).unwrap_or("none");
+    if version != SCHEMA || library != env!("CARGO_PKG_VERSION") {
+        let what =
+            format_args!("a plan of form {version} by oxidnn {library}; this is form {SCHEMA} by oxidnn {}", env!("CARGO_PKG_VERSION"));
+        return Err(Failure::new(CUDNN_STATUS_SERIALIZATION_VERSION_MISMATCH, what));
+    }
+    let list = json.get("operations").and_then(Json::as_array).ok_or_else(|| malformed("no operations"))?;
+    let ops = list.iter().map(|j| read_object(j, 0)).collect::<Result<Vec<_>, Failure>>()?;
+    let sizes_change = json.get("sizes_change").and_then(Json::as_bool).unwrap_or(false);
+    let index = json.get("engine").and_then(Json::as_i64).ok_or_else(|| malformed("no engine"))?;
+    let list = |objects: Vec<Arc<Frozen>>| Typed { kind: Type::BackendDescriptor, value: Value::Objects(objects) };
+    let graph = Arc::new(Graph::new(&ops, sizes_change)?);
+    let whole =
+        engine::frozen(kind::OPERATIONGRAPH, Values::from([(CUDNN_ATTR_OPERATIONGRAPH_OPS, list(ops))]), Body::Graph(graph.clone()))?;
+    let engine = Engine::new(graph, index)?;
+    let number = Typed { kind: Type::Int64, value: Value::Ints(vec![index]) };
+    let values = Values::from([(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, list(vec![whole])), (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, number)]);
+    let made = engine::frozen(kind::ENGINE, values, Body::Engine(engine.clone()))?;
+    engine::frozen(kind::ENGINECFG, Values::from([(CUDNN_ATTR_ENGINECFG_ENGINE, list(vec![made]))]), Body::Config(Config { engine }))
+}
+
+/// Descriptors hold descriptors, but not without end.
+const DEEPEST: usize = 8;
+
+fn read_object(json: &Json, depth: usize) -> Result<Arc<Frozen>, Failure> {
+    let id = json.get("type").and_then(Json::as_i64).and_then(|v| i32::try_from(v).ok());
+    let descriptor = id.and_then(schema::descriptor).filter(|_| depth < DEEPEST).ok_or_else(|| malformed("a descriptor without a type"))?;
+    let mut values = Values::new();
+    for (name, value) in json.get("attributes").and_then(Json::as_object).ok_or_else(|| malformed("no attributes"))? {
+        let row = name.parse().ok().and_then(|id| descriptor.row(id)).ok_or_else(|| malformed("an unknown attribute"))?;
+        let number = value.get(0).and_then(Json::as_i64).and_then(|v| i32::try_from(v).ok());
+        let kind =
+            number.and_then(Type::of).filter(|k| row.types.contains(k)).ok_or_else(|| malformed("a type of elements that does not fit"))?;
+        let elements = value.get(1).and_then(Json::as_array).ok_or_else(|| malformed("no elements"))?;
+        if elements.len() > row.count.most() && kind != Type::VoidPtr {
+            return Err(malformed("too many elements"));
+        }
+        values.insert(row.id, Typed { kind, value: read_elements(kind, elements, depth)? });
+    }
+    let mut frozen = Frozen { descriptor, values, body: Body::Values };
+    complete(&mut frozen)?;
+    Ok(Arc::new(frozen))
+}
+
+fn read_elements(kind: Type, elements: &[Json], depth: usize) -> Result<Value, Failure> {
+    let wrong = || malformed("an element of another type");
+    let int = |j: &Json| j.as_i64().filter(|v| kind.means(*v)).ok_or_else(wrong);
+    let byte = |j: &Json| j.as_u64().and_then(|v| u8::try_from(v).ok()).ok_or_else(wrong);
+    Ok(match kind {
+        Type::Float | Type::Double => {
+            Value::Reals(elements.iter().map(|j| j.as_u64().map(f64::from_bits).ok_or_else(wrong)).collect::<Result<_, _>>()?)
+        }
+        Type::Char | Type::VoidPtr => Value::Bytes(elements.iter().map(byte).collect::<Result<_, _>>()?),
+        Type::Handle => Value::Addresses(vec![Data::NULL]),
+        Type::BackendDescriptor => {
+            let objects: Vec<Arc<Frozen>> = elements.iter().map(|j| read_object(j, depth + 1)).collect::<Result<_, _>>()?;
+            Value::Objects(objects)
+        }
+        Type::Fraction => {
+            let pair = |j: &Json| match (j.get(0).and_then(Json::as_i64), j.get(1).and_then(Json::as_i64)) {
+                (Some(a), Some(b)) => Ok([a, b]),
+                _ => Err(wrong()),
+            };
+            Value::Fractions(elements.iter().map(pair).collect::<Result<_, _>>()?)
+        }
+        _ => Value::Ints(elements.iter().map(int).collect::<Result<_, _>>()?),
+    })
+}
+
+/// The device that plans are made for.
+///
+/// # Errors
+/// `NOT_SUPPORTED` where the environment asks for an engine that is not there.
+pub(crate) fn device() -> Result<String, Failure> {
+    let engine = crate::handle::engine()?;
+    Ok(json!({ "oxidnn_device": SCHEMA, "kind": engine.kind().to_string(), "name": engine.device().name() }).to_string())
+}
+
+/// Checks that the text is one of [`device`]'s: plans may be made for another processor of the kind, and are then made anew there.
+///
+/// # Errors
+/// `BAD_PARAM`.
+pub(crate) fn check_device(text: &[u8]) -> Result<(), Failure> {
+    let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+    let json: Option<Json> = serde_json::from_slice(&text[..end]).ok();
+    let known = json.and_then(|j| j.get("oxidnn_device").and_then(Json::as_u64)) == Some(SCHEMA);
+    if known {
+        Ok(())
+    } else {
+        Err(Failure::invalid("DEVICEPROP_JSON_REPRESENTATION", "other text", "what a descriptor of a device tells"))
+    }
+}
+
+/// What a kernel cache tells of itself: the process has one cache of programs, and code is made anew elsewhere.
+pub(crate) fn kernel_cache() -> String {
+    json!({ "oxidnn_kernel_cache": SCHEMA, "library": env!("CARGO_PKG_VERSION") }).to_string()
+}

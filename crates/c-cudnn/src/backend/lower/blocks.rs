@@ -1,0 +1,191 @@
+//! Numbers of few bits with a scale for every block of them.
+
+use super::value::Val;
+use super::{Lowering, misfit, unsupported};
+use crate::backend::object::Frozen;
+use crate::enums::*;
+use crate::status::Failure;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
+use oxidnn_spec::{DataType, Dims, Tensor};
+
+/// The dimension that blocks lie along: the last of which there are fewer scales than elements.
+fn direction(x: &Val, scale: &Val, block: i64) -> Result<usize, Failure> {
+    let along = |d: &usize| scale.dims()[*d] < x.dims()[*d] && scale.dims()[*d].saturating_mul(block) >= x.dims()[*d];
+    let found = (scale.rank() == x.rank()).then(|| (0..x.rank()).rev().find(along)).flatten();
+    let found = found.or_else(|| (scale.dims() == x.dims() && block == 1).then(|| x.rank() - 1));
+    found.ok_or_else(|| misfit("SCALE_DESC", scale.dims(), format_args!("{} with a scale for {block} elements of one dimension", x.dims())))
+}
+
+/// Scales as they lie: row-major as their strides say, or in tiles of 128 x 4, of which every 32nd row is a neighbour.
+fn tiled(scale: &Val, rows: usize, columns: usize, is_tiled: bool) -> Result<Val, Failure> {
+    if !is_tiled {
+        return Ok(scale.clone());
+    }
+    let dims = *scale.dims();
+    let (m, k) = (dims[rows], dims[columns]);
+    if m % 128 != 0 || k % 4 != 0 {
+        return Err(misfit("SCALE_DESC", dims, "multiples of 128 rows and 4 columns in the order F8_128x4"));
+    }
+    let batch: i64 = dims.iter().enumerate().filter(|(d, _)| *d != rows && *d != columns).map(|(_, &v)| v).product();
+    // Batches of tiles, rows by 128, by 32 and one by one, columns by 4 and one by one.
+    let strides = Dims::from([m * k, k / 4 * 512, 4, 16, 512, 1]);
+    let tensor = Tensor::with_strides(Dims::from([batch, m / 128, 4, 32, k / 4, 4]), scale.dtype(), Some(strides))?;
+    Ok(Val { tensor, ..scale.clone() })
+}
+
+fn is_tiled(l: &Lowering<'_>, op: &Frozen, id: i32) -> bool {
+    l.described(op, id).is_some_and(|t| t.reordering == i64::from(CUDNN_TENSOR_REORDERING_F8_128x4))
+}
+
+/// The other dimension of the tiles: the last but those that blocks lie along.
+fn other(rank: usize, along: usize) -> usize {
+    (0..rank).rev().find(|&d| d != along).unwrap_or(0)
+}
+
+pub(super) fn dequantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
+    if op.flag(CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_NEG_SCALE) {
+        return Err(unsupported("NEG_SCALE: cuDNN does not say what it means"));
+    }
+    l.precision(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_MATH_PREC);
+    let x = l.read(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_XDESC)?;
+    let scale = l.read(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_SCALE_DESC)?;
+    let y = l.output(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_YDESC)?;
+    let block = op.int(CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_BLOCK_SIZE).unwrap_or(0);
+    let d = direction(&x, &scale, block)?;
+    let rows = other(x.rank(), d);
+    let tiles = is_tiled(l, op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_DEQUANTIZE_SCALE_DESC);
+    let dims = *scale.dims();
+    let scale = tiled(&scale, rows, d, tiles)?;
+    let scale = l.real(&scale)?;
+    let mut scale = if tiles { untile(l, &scale, &dims, rows, d)? } else { scale };
+    // What tiles have beyond the tensor is not looked at.
+    let needed = (x.dims()[d] - 1) / block + 1;
+    for (at, size) in [(d, needed), (rows, x.dims()[rows])] {
+        if at != d || scale.dims()[at] > size {
+            scale = scale.along(at, 0, size.min(scale.dims()[at]))?;
+        }
+    }
+    let x = l.real(&x)?;
+    let product = if x.dims()[d] % block == 0 {
+        let split = |v: &Val, size: i64| {
+            let mut dims = v.dims().to_vec();
+            dims[d] = needed;
+            dims.insert(d + 1, size);
+            dims
+        };
+        let (wide, narrow) = (split(&x, block), split(&scale, 1));
+        let (x, scale) = (l.reshaped(&x, &wide)?, l.reshaped(&scale, &narrow)?);
+        let product = l.mul(&x, &scale)?;
+        l.reshaped(&product, y.dims())?
+    } else {
+        return Err(misfit("XDESC", x.dims(), format_args!("whole blocks of {block}")));
+    };
+    l.store(&product, &y)
+}
+
+/// Scales in tiles as a tensor of the sizes that were declared.
+fn untile(l: &mut Lowering<'_>, scale: &Val, dims: &Dims, rows: usize, columns: usize) -> Result<Val, Failure> {
+    let plain = l.reshaped(scale, &flat(scale))?;
+    let batch: Vec<i64> = dims.iter().enumerate().filter(|(d, _)| *d != rows && *d != columns).map(|(_, &v)| v).collect();
+    let mut shape = batch.clone();
+    shape.extend([dims[rows], dims[columns]]);
+    let plain = l.reshaped(&plain, &shape)?;
+    // From batches, rows, columns to the declared order.
+    let n = dims.len();
+    let mut order = vec![0; n];
+    let mut next = 0;
+    for (d, place) in order.iter_mut().enumerate() {
+        *place = if d == rows {
+            n - 2
+        } else if d == columns {
+            n - 1
+        } else {
+            next += 1;
+            next - 1
+        };
+    }
+    plain.permuted(&order)
+}
+
+/// Rows and columns of all tiles together.
+fn flat(scale: &Val) -> [i64; 3] {
+    let d = scale.dims();
+    [d[0], d[1] * d[2] * d[3], d[4] * d[5]]
+}
+
+/// Largest finite numbers of types of few bits, and the powers of two at or below them.
+const LARGEST: [(DataType, f64, f64); 4] =
+    [(DataType::F8E4m3, 448.0, 256.0), (DataType::F8E5m2, 57344.0, 32768.0), (DataType::F4E2m1, 6.0, 4.0), (DataType::S8, 127.0, 64.0)];
+
+/// The row of a type.
+fn known(dtype: DataType) -> Result<(DataType, f64, f64), Failure> {
+    LARGEST.iter().find(|r| r.0 == dtype).copied().ok_or_else(|| unsupported(format_args!("scales of blocks of {dtype}")))
+}
+
+/// The scales of blocks whose largest numbers are these: quotients of powers of two, or of the numbers themselves, where 0 has the scale 1.
+fn scales(l: &mut Lowering<'_>, largest: &Val, dtype: DataType, scale: DataType) -> Result<Val, Failure> {
+    let (_, top, power) = known(dtype)?;
+    if scale == DataType::E8m0 {
+        let rounded = l.cast(largest, scale)?;
+        let rounded = l.real(&rounded)?;
+        let quotient = l.scaled(&rounded, 1.0 / power)?;
+        return l.cast(&quotient, scale);
+    }
+    let some = l.with_number(BinaryAlg::Ne, largest, 0.0)?;
+    let quotient = l.scaled(largest, 1.0 / top)?;
+    let quotient = l.select_or(&some, &quotient, 1.0)?;
+    l.cast(&quotient, scale)
+}
+
+pub(super) fn quantize(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
+    l.precision(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_MATH_PREC);
+    let x = l.read(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_XDESC)?;
+    let y = l.output(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_YDESC)?;
+    let scale = l.output(op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_SCALE_DESC)?;
+    let block = op.int(CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_BLOCK_SIZE).unwrap_or(0);
+    let d = direction(&x, &scale, block)?;
+    let n = x.rank();
+    if x.dims()[d] % block != 0 {
+        return Err(misfit("XDESC", x.dims(), format_args!("whole blocks of {block}")));
+    }
+    let count = x.dims()[d] / block;
+    let sized = |v: &Val, blocks: i64, each: i64| {
+        let mut dims = v.dims().to_vec();
+        dims[d] = blocks;
+        dims.insert(d + 1, each);
+        dims
+    };
+    let (wide, narrow) = (sized(&x, count, block), sized(&x, count, 1));
+    let x = l.reshaped(&x, &wide)?;
+    let size = l.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
+    let largest = l.reduced(ReductionAlg::Max, &size, &narrow)?;
+    let made = scales(l, &largest, y.dtype(), scale.dtype())?;
+    let divisor = l.real(&made)?;
+    let small = l.div(&x, &divisor)?;
+    // The scale may be the power of two below what the largest number needs: that one is cut.
+    let (_, top, _) = known(y.dtype())?;
+    let small = l.with_number(BinaryAlg::Min, &small, top)?;
+    let small = l.with_number(BinaryAlg::Max, &small, -top)?;
+    let small = l.reshaped(&small, y.dims())?;
+    l.reorder(&small, &y)?;
+    let mut dims = y.dims().to_vec();
+    dims[d] = count;
+    let made = l.reshaped(&made, &dims)?;
+    let rows = other(n, d);
+    if !is_tiled(l, op, CUDNN_ATTR_OPERATION_BLOCK_SCALE_QUANTIZE_SCALE_DESC) {
+        let part = if scale.dims() == made.dims() { scale } else { scale.part(made.dims(), &Dims::filled(n, 0))? };
+        return l.reorder(&made, &part);
+    }
+    // Whole tiles: what is beyond the tensor is 1.
+    let padded = l.temp(Tensor::plain(*scale.dims(), scale.dtype())?);
+    let one = l.constant(Tensor::plain([1], scale.dtype())?, |_| 1.0)?;
+    l.reorder(&one.spread(scale.dims())?, &padded)?;
+    l.reorder(&made, &padded.part(made.dims(), &Dims::filled(n, 0))?)?;
+    let batches: Vec<usize> = (0..n).filter(|&i| i != rows && i != d).collect();
+    let mut order = batches;
+    order.extend([rows, d]);
+    let sorted = padded.permuted(&order)?;
+    let tiles = tiled(&scale, rows, d, true)?;
+    let sorted = l.reshaped(&sorted, tiles.dims())?;
+    l.reorder(&sorted, &tiles)
+}

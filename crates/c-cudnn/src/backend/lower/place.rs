@@ -1,0 +1,80 @@
+//! Where intermediate results lie: one block for all, in which those that are not needed at the same time lie in the same bytes.
+
+use super::value::{Spot, Val};
+use super::{Lowering, unsupported};
+use crate::backend::program::{Binding, Place, Program, Step};
+use crate::status::Failure;
+use oxidnn_runtime::ALIGNMENT;
+
+/// The steps from the first to the last that use an intermediate result.
+#[derive(Clone, Copy)]
+struct Life {
+    temp: usize,
+    first: usize,
+    last: usize,
+}
+
+/// The finished program.
+pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
+    let lives = lives(&l);
+    let (offsets, scratch) = offsets(&lives, &l.temps);
+    if scratch > LARGEST {
+        return Err(unsupported("intermediate results that take more bytes than any machine has"));
+    }
+    let place = |v: &Val| match v.spot {
+        Spot::User(i) => Place::User(i),
+        Spot::Constant(i) => Place::Constant(i),
+        Spot::Temp(i) => Place::Workspace(offsets[i]),
+    };
+    let steps = l.steps.into_iter().map(|draft| {
+        let bindings = draft.bindings.into_iter().map(|(arg, _, v)| Binding { arg, place: place(&v), tensor: v.tensor });
+        Step { bindings: bindings.collect(), primitive: draft.primitive }
+    });
+    Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, scratch, fused: l.fused })
+}
+
+/// Bytes of the largest workspace.
+const LARGEST: usize = 1 << 60;
+
+/// The bytes that an intermediate result takes, whole lines of memory.
+fn room(bytes: usize) -> usize {
+    bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(LARGEST).max(ALIGNMENT)
+}
+
+/// The lives of all that is used, in the order of their first steps.
+fn lives(l: &Lowering<'_>) -> Vec<Life> {
+    let mut all: Vec<Option<Life>> = vec![None; l.temps.len()];
+    for (at, draft) in l.steps.iter().enumerate() {
+        for (_, _, value) in &draft.bindings {
+            if let Spot::Temp(temp) = value.spot {
+                all[temp].get_or_insert(Life { temp, first: at, last: at }).last = at;
+            }
+        }
+    }
+    let mut lives: Vec<Life> = all.into_iter().flatten().collect();
+    lives.sort_by_key(|life| life.first);
+    lives
+}
+
+/// The first byte of each intermediate result, and how many bytes there are: each lies in the first gap between those that live with it.
+fn offsets(lives: &[Life], sizes: &[usize]) -> (Vec<usize>, usize) {
+    let mut offsets = vec![0; sizes.len()];
+    let mut placed: Vec<Life> = Vec::new();
+    let mut end = 0;
+    for life in lives {
+        let bytes = room(sizes[life.temp]);
+        placed.retain(|p| p.last >= life.first);
+        placed.sort_by_key(|p| offsets[p.temp]);
+        let mut at = 0usize;
+        for p in &placed {
+            if offsets[p.temp] >= at.saturating_add(bytes) {
+                break;
+            }
+            at = at.max(room(sizes[p.temp]).saturating_add(offsets[p.temp]));
+        }
+        offsets[life.temp] = at;
+        end = end.max(at.saturating_add(bytes));
+        placed.push(*life);
+    }
+    (offsets, end)
+}

@@ -1,0 +1,276 @@
+//! Functions that no primitive computes, of those that there are: rounding down, remainders, powers, trigonometry, the error function; and truth values
+//! that take a bit each.
+
+use super::value::Val;
+use super::{Lowering, unsupported};
+use crate::status::Failure;
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
+use oxidnn_spec::{DataType, Dims, Tensor};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
+
+/// Whole numbers from here on have no neighbours between them in f64.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+impl Lowering<'_> {
+    /// The nearest whole number, ties to even; what is beyond all fractions stays.
+    fn rounded(&mut self, x: &Val) -> Result<Val, Failure> {
+        if self.real == DataType::F32 {
+            return self.one(EltwiseAlg::Round, [0.0; 2], x);
+        }
+        let size = self.one(EltwiseAlg::Abs, [0.0; 2], x)?;
+        let fractional = self.with_number(BinaryAlg::Lt, &size, WHOLE)?;
+        let held = self.select_or(&fractional, x, 0.0)?;
+        let whole = self.cast(&held, DataType::S64)?;
+        let back = self.cast(&whole, DataType::F64)?;
+        self.select(&fractional, &back, x)
+    }
+
+    /// The largest whole number that is not above.
+    pub(super) fn floor(&mut self, x: &Val) -> Result<Val, Failure> {
+        let x = self.real(x)?;
+        let near = self.rounded(&x)?;
+        let above = self.two(BinaryAlg::Gt, &near, &x)?;
+        self.sub(&near, &above)
+    }
+
+    /// `f` computed in f64, its result in the type that is computed in.
+    fn wide(&mut self, f: impl FnOnce(&mut Self) -> Result<Val, Failure>) -> Result<Val, Failure> {
+        let narrow = std::mem::replace(&mut self.real, DataType::F64);
+        let result = f(self);
+        self.real = narrow;
+        let result = result?;
+        self.real(&result)
+    }
+
+    /// `x - q b` with the quotient `q` rounded down, or towards zero.
+    pub(super) fn remainder(&mut self, x: &Val, b: &Val, floored: bool) -> Result<Val, Failure> {
+        let (x, b) = (x.clone(), b.clone());
+        self.wide(|l| {
+            let (x, b) = (l.real(&x)?, l.real(&b)?);
+            let quotient = l.div(&x, &b)?;
+            let mut whole = l.floor(&quotient)?;
+            if !floored {
+                let negative = l.with_number(BinaryAlg::Lt, &quotient, 0.0)?;
+                let fraction = l.two(BinaryAlg::Ne, &whole, &quotient)?;
+                let up = l.mul(&negative, &fraction)?;
+                whole = l.add(&whole, &up)?;
+            }
+            let product = l.mul(&whole, &b)?;
+            l.sub(&x, &product)
+        })
+    }
+
+    /// `x` to the power of `b`: by logarithms of its size, and the sign where the exponent is whole.
+    pub(super) fn power_of(&mut self, x: &Val, b: &Val) -> Result<Val, Failure> {
+        let (x, b) = (x.clone(), b.clone());
+        self.wide(|l| {
+            let (x, b) = (l.real(&x)?, l.real(&b)?);
+            let size = l.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
+            let log = l.one(EltwiseAlg::Log, [0.0; 2], &size)?;
+            let exponent = l.mul(&b, &log)?;
+            let size = l.one(EltwiseAlg::Exp, [0.0; 2], &exponent)?;
+            let floor = l.floor(&b)?;
+            let whole = l.two(BinaryAlg::Eq, &floor, &b)?;
+            let half = l.with_number(BinaryAlg::Mul, &b, 0.5)?;
+            let floor = l.floor(&half)?;
+            let odd = l.two(BinaryAlg::Ne, &floor, &half)?;
+            // 1 or -1 of a whole exponent, no number of another.
+            let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &odd)?;
+            let sign = l.select_or(&whole, &sign, f64::NAN)?;
+            let negative = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
+            let signed = l.mul(&size, &sign)?;
+            let power = l.select(&negative, &signed, &size)?;
+            // Anything to the power of 0 is 1, and so is 1 to the power of anything.
+            let (zeroth, unit) = (l.with_number(BinaryAlg::Eq, &b, 0.0)?, l.with_number(BinaryAlg::Eq, &x, 1.0)?);
+            let always = l.two(BinaryAlg::Max, &zeroth, &unit)?;
+            let one = l.number(1.0)?;
+            l.select(&always, &one, &power)
+        })
+    }
+
+    /// A polynomial, coefficients from the highest power down.
+    fn polynomial(&mut self, x: &Val, coefficients: &[f64]) -> Result<Val, Failure> {
+        let (first, rest) = coefficients.split_first().ok_or_else(|| unsupported("a polynomial without coefficients"))?;
+        let mut sum = self.with_number(BinaryAlg::Mul, x, 0.0)?;
+        sum = self.with_number(BinaryAlg::Add, &sum, *first)?;
+        for &c in rest {
+            let product = self.mul(&sum, x)?;
+            sum = self.with_number(BinaryAlg::Add, &product, c)?;
+        }
+        Ok(sum)
+    }
+
+    /// Sine and cosine: of the distance to the nearest multiple of a quarter turn by their series, then by the quarter.
+    pub(super) fn circle(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
+        let narrow = std::mem::replace(&mut self.real, DataType::F64);
+        let made = self.circle_wide(x);
+        self.real = narrow;
+        let (sin, cos) = made?;
+        Ok((self.real(&sin)?, self.real(&cos)?))
+    }
+
+    fn circle_wide(&mut self, x: &Val) -> Result<(Val, Val), Failure> {
+        // A quarter turn in two parts, the first of which has few bits, so that its multiples are exact.
+        const HIGH: f64 = 1.570_796_326_734_125_6;
+        const LOW: f64 = 6.077_100_506_506_192e-11;
+        let x = self.real(x)?;
+        let turns = self.with_number(BinaryAlg::Mul, &x, 1.0 / FRAC_PI_2)?;
+        let quarter = self.rounded(&turns)?;
+        let high = self.with_number(BinaryAlg::Mul, &quarter, HIGH)?;
+        let low = self.with_number(BinaryAlg::Mul, &quarter, LOW)?;
+        let rest = self.sub(&x, &high)?;
+        let rest = self.sub(&rest, &low)?;
+        let square = self.mul(&rest, &rest)?;
+        let series = |from: u32| -> Vec<f64> {
+            let term = |i: u32| {
+                let factorial: f64 = (1..=2 * i + from).map(f64::from).product();
+                if i.is_multiple_of(2) { 1.0 / factorial } else { -1.0 / factorial }
+            };
+            (0..9).rev().map(term).collect()
+        };
+        let sin = self.polynomial(&square, &series(1))?;
+        let sin = self.mul(&sin, &rest)?;
+        let cos = self.polynomial(&square, &series(0))?;
+        // The quarter, 0 to 3.
+        let fourth = self.with_number(BinaryAlg::Mul, &quarter, 0.25)?;
+        let floor = self.floor(&fourth)?;
+        let whole = self.with_number(BinaryAlg::Mul, &floor, 4.0)?;
+        let quarter = self.sub(&quarter, &whole)?;
+        let first = self.with_number(BinaryAlg::Eq, &quarter, 1.0)?;
+        let third = self.with_number(BinaryAlg::Eq, &quarter, 3.0)?;
+        let swapped = self.add(&first, &third)?;
+        let upper = self.with_number(BinaryAlg::Ge, &quarter, 2.0)?;
+        let middle = self.with_number(BinaryAlg::Sub, &quarter, 1.5)?;
+        let middle = self.one(EltwiseAlg::Abs, [0.0; 2], &middle)?;
+        let middle = self.with_number(BinaryAlg::Lt, &middle, 1.0)?;
+        let (a, b) = (self.select(&swapped, &cos, &sin)?, self.select(&swapped, &sin, &cos)?);
+        let sign = self.one(EltwiseAlg::Linear, [-2.0, 1.0], &upper)?;
+        let sin = self.mul(&a, &sign)?;
+        let sign = self.one(EltwiseAlg::Linear, [-2.0, 1.0], &middle)?;
+        let cos = self.mul(&b, &sign)?;
+        Ok((sin, cos))
+    }
+
+    /// The angle of the point (`x`, `y`): the series of a slope below the tangent of an eighth turn's half, then by octants.
+    pub(super) fn arc_tangent(&mut self, y: &Val, x: &Val) -> Result<Val, Failure> {
+        let (y, x) = (y.clone(), x.clone());
+        self.wide(|l| {
+            let (y, x) = (l.real(&y)?, l.real(&x)?);
+            let (ay, ax) = (l.one(EltwiseAlg::Abs, [0.0; 2], &y)?, l.one(EltwiseAlg::Abs, [0.0; 2], &x)?);
+            let steep = l.two(BinaryAlg::Gt, &ay, &ax)?;
+            let (low, high) = (l.two(BinaryAlg::Min, &ay, &ax)?, l.two(BinaryAlg::Max, &ay, &ax)?);
+            let zero = l.with_number(BinaryAlg::Eq, &high, 0.0)?;
+            let equal = l.two(BinaryAlg::Eq, &low, &high)?;
+            let slope = l.div(&low, &high)?;
+            // Equal legs, infinite ones too, have the slope 1; two that are 0 have 0.
+            let one = l.number(1.0)?;
+            let slope = l.select(&equal, &one, &slope)?;
+            let none = l.number(0.0)?;
+            let slope = l.select(&zero, &none, &slope)?;
+            let wide = l.with_number(BinaryAlg::Gt, &slope, (FRAC_PI_4 / 2.0).tan())?;
+            let (less, more) = (l.with_number(BinaryAlg::Sub, &slope, 1.0)?, l.with_number(BinaryAlg::Add, &slope, 1.0)?);
+            let turned = l.div(&less, &more)?;
+            let t = l.select(&wide, &turned, &slope)?;
+            let square = l.mul(&t, &t)?;
+            let series: Vec<f64> = (0..20).rev().map(|i| f64::from(if i % 2 == 0 { 1 } else { -1 }) / f64::from(2 * i + 1)).collect();
+            let angle = l.polynomial(&square, &series)?;
+            let angle = l.mul(&angle, &t)?;
+            let eighth = l.with_number(BinaryAlg::Mul, &wide, FRAC_PI_4)?;
+            let angle = l.add(&angle, &eighth)?;
+            let other = l.one(EltwiseAlg::Linear, [-1.0, 0.0], &angle)?;
+            let other = l.with_number(BinaryAlg::Add, &other, FRAC_PI_2)?;
+            let angle = l.select(&steep, &other, &angle)?;
+            let left = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
+            let other = l.one(EltwiseAlg::Linear, [-1.0, 0.0], &angle)?;
+            let other = l.with_number(BinaryAlg::Add, &other, PI)?;
+            let angle = l.select(&left, &other, &angle)?;
+            let below = l.with_number(BinaryAlg::Lt, &y, 0.0)?;
+            let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &below)?;
+            l.mul(&angle, &sign)
+        })
+    }
+
+    /// The error function: its series near 0, else of the Gaussian error linear unit, which has it as a factor.
+    pub(super) fn erf(&mut self, x: &Val) -> Result<Val, Failure> {
+        let x = x.clone();
+        self.wide(|l| {
+            let x = l.real(&x)?;
+            let size = l.one(EltwiseAlg::Abs, [0.0; 2], &x)?;
+            let near = l.with_number(BinaryAlg::Lt, &size, 1.0)?;
+            let inside = l.select_or(&near, &x, 0.0)?;
+            let square = l.mul(&inside, &inside)?;
+            let term = |i: i32| {
+                let factorial: f64 = (1..=i).map(f64::from).product();
+                2.0 / PI.sqrt() * f64::from(if i % 2 == 0 { 1 } else { -1 }) / (factorial * f64::from(2 * i + 1))
+            };
+            let series: Vec<f64> = (0..18).rev().map(term).collect();
+            let small = l.polynomial(&square, &series)?;
+            let small = l.mul(&small, &inside)?;
+            // Beyond 6 it is 1 to the last bit.
+            let far = l.with_number(BinaryAlg::Min, &size, 6.0)?;
+            let far = l.with_number(BinaryAlg::Max, &far, 1.0)?;
+            let scaled = l.with_number(BinaryAlg::Mul, &far, std::f64::consts::SQRT_2)?;
+            let unit = l.one(EltwiseAlg::GeluErf, [0.0; 2], &scaled)?;
+            let ratio = l.div(&unit, &scaled)?;
+            let large = l.one(EltwiseAlg::Linear, [2.0, -1.0], &ratio)?;
+            let negative = l.with_number(BinaryAlg::Lt, &x, 0.0)?;
+            let sign = l.one(EltwiseAlg::Linear, [-2.0, 1.0], &negative)?;
+            let large = l.mul(&large, &sign)?;
+            let value = l.select(&near, &small, &large)?;
+            let number = l.two(BinaryAlg::Eq, &x, &x)?;
+            l.select(&number, &value, &x)
+        })
+    }
+
+    /// The bytes behind truth values of a bit each: they lie without holes, bit `i % 8` of byte `i / 8`.
+    fn bytes_of_bits(value: &Val) -> Result<(Val, i64), Failure> {
+        let count = value.tensor.layout.elements().unwrap_or(0);
+        let dense = value.tensor.layout.is_dense(false) && value.tensor.layout.is_row_major();
+        if !dense {
+            return Err(unsupported("truth values of a bit each (BOOLEAN) that are not row-major: use BYTE_BOOLEAN"));
+        }
+        let bytes = count / 8 + i64::from(count % 8 != 0);
+        Ok((Val { tensor: Tensor::plain([bytes], DataType::U8)?, ..value.clone() }, bytes))
+    }
+
+    /// Truth values of a bit each as bytes of 0 and 1.
+    pub(super) fn unpack_bits(&mut self, value: &Val) -> Result<Val, Failure> {
+        let (packed, bytes) = Self::bytes_of_bits(value)?;
+        let dims = Dims::from([bytes, 8]);
+        let all = self.temp(Tensor::plain(dims, DataType::U8)?);
+        let narrow = std::mem::replace(&mut self.real, DataType::F32);
+        let mut rest = self.real(&packed.with(packed.tensor.layout.reshape(&[bytes, 1])?))?;
+        for bit in (0..8).rev() {
+            let weight = f64::from(1 << bit);
+            let set = self.with_number(BinaryAlg::Ge, &rest, weight)?;
+            self.reorder(&set, &all.along(1, bit, 1)?)?;
+            let taken = self.with_number(BinaryAlg::Mul, &set, weight)?;
+            rest = self.sub(&rest, &taken)?;
+        }
+        self.real = narrow;
+        let count = value.tensor.layout.elements().unwrap_or(0);
+        let flat = all.with(all.tensor.layout.reshape(&[bytes * 8])?).along(0, 0, count)?;
+        Ok(flat.with(flat.tensor.layout.reshape(value.dims())?))
+    }
+
+    /// Bytes of 0 and 1 as truth values of a bit each.
+    pub(super) fn pack_bits(&mut self, from: &Val, to: &Val) -> Result<(), Failure> {
+        let (packed, bytes) = Self::bytes_of_bits(to)?;
+        let count = to.tensor.layout.elements().unwrap_or(0);
+        let all = self.temp(Tensor::plain([bytes * 8], DataType::U8)?);
+        if count < bytes * 8 {
+            let zero = self.constant(Tensor::plain([1], DataType::U8)?, |_| 0.0)?;
+            self.reorder(&zero.spread(&[bytes * 8 - count])?, &all.along(0, count, bytes * 8 - count)?)?;
+        }
+        let flat = from.with(from.tensor.layout.reshape(&[count])?);
+        self.reorder(&flat, &all.along(0, 0, count)?)?;
+        let all = all.with(all.tensor.layout.reshape(&[bytes, 8])?);
+        self.real = DataType::F32;
+        let mut sum = self.real(&all.along(1, 0, 1)?)?;
+        for bit in 1..8 {
+            let weighted = self.with_number(BinaryAlg::Mul, &all.along(1, bit, 1)?, f64::from(1 << bit))?;
+            sum = self.add(&sum, &weighted)?;
+        }
+        self.reorder(&sum, &packed.with(packed.tensor.layout.reshape(&[bytes, 1])?))
+    }
+}

@@ -1,0 +1,129 @@
+//! Plans: a configuration with its program. Programs come from one bounded cache of the process, so that equal plans share one.
+
+use super::engine::Engine;
+use super::graph::Graph;
+use super::json;
+use super::lower;
+use super::object::Frozen;
+use super::pack::{Pack, Sizes};
+use super::program::Program;
+use super::tensor::TensorDesc;
+use crate::enums::*;
+use crate::status::Failure;
+use oxidnn_runtime::Stream;
+use oxidnn_runtime::cache::Lru;
+use oxidnn_runtime::fork::{self, Locked};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+/// A plan. Nothing in it changes.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) config: Arc<Frozen>,
+    engine: Engine,
+    program: Arc<Program>,
+}
+
+/// Programs that are kept.
+const CAPACITY: usize = 4096;
+
+static CACHE: LazyLock<Mutex<Lru<String, Arc<Program>>>> = LazyLock::new(|| Mutex::new(Lru::new(CAPACITY, usize::MAX)));
+
+fn cache() -> Locked<'static, Lru<String, Arc<Program>>> {
+    let _inside = fork::enter();
+    fork::lock(&CACHE)
+}
+
+/// Number of programs that are kept.
+pub(crate) fn cached() -> i64 {
+    cache().len() as i64
+}
+
+/// The program of an engine's graph, made now or earlier.
+///
+/// # Errors
+/// `NOT_SUPPORTED` with the reason, of operations that oxidnn does not compute.
+pub(crate) fn program(engine: &Engine) -> Result<Arc<Program>, Failure> {
+    let key = json::key(engine);
+    if let Some(found) = cache().get(&key) {
+        return Ok(found.clone());
+    }
+    let made = Arc::new(lower::lower(&engine.graph, crate::handle::engine()?, engine.style())?);
+    let mut cache = cache();
+    if let Some(other) = cache.get(&key) {
+        return Ok(other.clone());
+    }
+    let gone = cache.insert(key, made.clone(), 1);
+    drop(cache);
+    drop(gone);
+    Ok(made)
+}
+
+impl Plan {
+    /// The plan of a configuration.
+    ///
+    /// # Errors
+    /// As [`program`].
+    pub(crate) fn new(config: Arc<Frozen>) -> Result<Plan, Failure> {
+        let engine = config.as_config().ok_or_else(|| Failure::null("EXECUTION_PLAN_ENGINE_CONFIG"))?.engine.clone();
+        let program = program(&engine)?;
+        Ok(Plan { config, engine, program })
+    }
+
+    /// Bytes of workspace that an execution needs.
+    pub(crate) fn workspace(&self) -> i64 {
+        self.program.workspace()
+    }
+
+    /// The plan as text, which [`json::read_plan`] reads.
+    pub(crate) fn json(&self) -> String {
+        json::plan(&self.engine)
+    }
+
+    /// The program for the sizes that the pack gives.
+    ///
+    /// # Errors
+    /// `NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE` for other sizes than the graph's where it does not allow them, or where they do not fit each other.
+    pub(crate) fn program(&self, pack: &Pack) -> Result<Arc<Program>, Failure> {
+        if pack.overrides.is_empty() {
+            return Ok(self.program.clone());
+        }
+        let graph = &self.engine.graph;
+        if !graph.sizes_change {
+            let what = "VARIANT_PACK_OVERRIDE_SHAPES: sizes of a graph without OPERATIONGRAPH_IS_OVERRIDE_SHAPE_ENABLED";
+            return Err(Failure::new(CUDNN_STATUS_NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE, what));
+        }
+        let engine = Engine { graph: Arc::new(resized(graph, &pack.overrides)?), index: self.engine.index };
+        program(&engine).map_err(|e| match e.status.0 {
+            CUDNN_STATUS_BAD_PARAM => Failure::new(CUDNN_STATUS_NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE, e.message),
+            _ => e,
+        })
+    }
+
+    /// Computes once, on `stream`.
+    ///
+    /// # Errors
+    /// What the program says.
+    pub(crate) fn run(&self, stream: &Stream, pack: &Pack) -> Result<(), Failure> {
+        self.program(pack)?.run(stream, pack)
+    }
+}
+
+/// The graph with the sizes of one execution.
+fn resized(graph: &Graph, overrides: &BTreeMap<i64, Sizes>) -> Result<Graph, Failure> {
+    let mut changed = BTreeMap::new();
+    for (&uid, sizes) in overrides {
+        let tensor =
+            graph.tensors.get(&uid).ok_or_else(|| Failure::invalid("VARIANT_PACK_OVERRIDE_UNIQUE_IDS", uid, "a tensor of the graph"))?;
+        let positive = sizes.dims.iter().all(|&d| d > 0) && sizes.strides.iter().all(|&s| s >= 0);
+        if !positive || sizes.dims.len() != sizes.strides.len() || sizes.dims.len() != tensor.dims.len() {
+            let expected = format_args!("{} sizes of at least 1 and as many strides", tensor.dims.len());
+            return Err(Failure::invalid("VARIANT_PACK_OVERRIDE_SHAPES", sizes.dims, expected));
+        }
+        let new = TensorDesc { dims: sizes.dims, strides: sizes.strides, ..(**tensor).clone() };
+        new.tensor()?;
+        changed.insert(uid, Arc::new(new));
+    }
+    lower::shapes::follow(graph, &mut changed)?;
+    Ok(graph.with_tensors(&changed))
+}

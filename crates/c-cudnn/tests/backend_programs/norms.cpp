@@ -1,0 +1,246 @@
+// Normalisations of all modes in both directions, and pooling.
+#include "raw.hpp"
+
+struct Mode {
+    const char *name;
+    int mode;
+    Ints stats, parameters;
+};
+
+static const Ints X = {3, 4, 2, 5};
+
+static int64_t place(const Ints &dims, const int64_t *at) {
+    int64_t j = 0;
+    for (size_t d = 0; d < dims.size(); d++) j = j * dims[d] + (dims[d] == 1 ? 0 : at[d]);
+    return j;
+}
+
+template <typename F> static void each(F f) {
+    int64_t i = 0;
+    for (int64_t n = 0; n < X[0]; n++)
+        for (int64_t c = 0; c < X[1]; c++)
+            for (int64_t h = 0; h < X[2]; h++)
+                for (int64_t w = 0; w < X[3]; w++, i++) {
+                    int64_t at[] = {n, c, h, w};
+                    f(i, at);
+                }
+}
+
+static void one(cudnnHandle_t handle, const Mode &m) {
+    bool rms = m.mode == CUDNN_RMS_NORM, batch = m.mode == CUDNN_BATCH_NORM;
+    int64_t ns = product(m.stats), np = product(m.parameters), nx = product(X), each_mean = nx / ns;
+    Floats x = numbers(nx, 1), scale = numbers(np, 2), bias = numbers(np, 3), dy = numbers(nx, 4);
+    Floats running = numbers(ns, 5), variance = numbers(ns, 6);
+    float epsilon = 1e-3f, factor = 0.25f;
+    std::vector<double> mean(ns), var(ns), inv(ns), g1(ns), g2(ns);
+    each([&](int64_t i, int64_t *at) { mean[place(m.stats, at)] += rms ? 0 : x[i] / (double)each_mean; });
+    each([&](int64_t i, int64_t *at) { double v = x[i] - mean[place(m.stats, at)]; var[place(m.stats, at)] += v * v / (double)each_mean; });
+    for (int64_t i = 0; i < ns; i++) inv[i] = 1 / std::sqrt(var[i] + epsilon);
+    Floats ry(nx), rdx(nx), rds(np), rdb(np), rmean(mean.begin(), mean.end()), rinv(inv.begin(), inv.end()), rrm(ns), rrv(ns);
+    each([&](int64_t i, int64_t *at) {
+        int64_t s = place(m.stats, at), p = place(m.parameters, at);
+        double hat = (x[i] - mean[s]) * inv[s];
+        ry[i] = (float)(hat * scale[p] + (rms ? 0 : bias[p]));
+        rds[p] += (float)(dy[i] * hat), rdb[p] += dy[i];
+        g1[s] += dy[i] * scale[p] / (double)each_mean, g2[s] += dy[i] * scale[p] * hat / (double)each_mean;
+    });
+    each([&](int64_t i, int64_t *at) {
+        int64_t s = place(m.stats, at), p = place(m.parameters, at);
+        double hat = (x[i] - mean[s]) * inv[s];
+        rdx[i] = (float)(inv[s] * (dy[i] * scale[p] - (rms ? 0 : g1[s]) - hat * g2[s]));
+    });
+    for (int64_t i = 0; i < ns; i++) {
+        rrm[i] = (float)((1 - factor) * running[i] + factor * mean[i]);
+        rrv[i] = (float)((1 - factor) * variance[i] + factor * var[i] * (double)each_mean / (double)(each_mean - 1));
+    }
+    D tx = tensor(1, X), ty = tensor(2, X), ts = tensor(3, m.parameters), tb = tensor(4, m.parameters), tm = tensor(5, m.stats), ti = tensor(6, m.stats);
+    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0};
+    D te = tensor(7, {1, 1, 1, 1}, value), tf = tensor(8, {1, 1, 1, 1}, value);
+    D r0 = tensor(9, m.stats), r1 = tensor(10, m.stats), r2 = tensor(11, m.stats), r3 = tensor(12, m.stats);
+    D f(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR);
+    f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, m.mode);
+    f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, CUDNN_NORM_FWD_TRAINING);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_XDESC, tx).with(CUDNN_ATTR_OPERATION_NORM_FWD_YDESC, ty).with(CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, ts);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC, te).with(CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC, ti);
+    if (!rms) f.with(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, tb).with(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, tm);
+    if (batch) {
+        f.with(CUDNN_ATTR_OPERATION_NORM_FWD_EXP_AVG_FACTOR_DESC, tf).with(CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_MEAN_DESC, r0);
+        f.with(CUDNN_ATTR_OPERATION_NORM_FWD_INPUT_RUNNING_VAR_DESC, r1).with(CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_MEAN_DESC, r2);
+        f.with(CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_VAR_DESC, r3);
+    }
+    f.done();
+    Floats y(nx, NOTHING), sm(ns, NOTHING), si(ns, NOTHING), nm(ns, NOTHING), nv(ns, NOTHING);
+    Bound bound = {{1, x.data()}, {2, y.data()}, {3, scale.data()}, {6, si.data()}, {7, &epsilon}};
+    if (!rms) bound[4] = bias.data(), bound[5] = sm.data();
+    if (batch) bound[8] = &factor, bound[9] = running.data(), bound[10] = variance.data(), bound[11] = nm.data(), bound[12] = nv.data();
+    run(handle, std::string(m.name) + " norm", {&f}, bound, [&](const std::string &what) {
+        close_to(what, y, ry, 1e-4), close_to(what + ": deviation", si, rinv, 1e-4);
+        if (!rms) close_to(what + ": mean", sm, rmean, 1e-4);
+        if (batch) close_to(what + ": running mean", nm, rrm, 1e-4), close_to(what + ": running variance", nv, rrv, 1e-4);
+        for (auto v : {&y, &sm, &si, &nm, &nv}) v->assign(v->size(), NOTHING);
+    });
+    D tdy = tensor(20, X), tdx = tensor(21, X), tds = tensor(22, m.parameters), tdb = tensor(23, m.parameters);
+    D b(CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR);
+    b.kind(CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_TYPE_NORM_MODE, m.mode).with(CUDNN_ATTR_OPERATION_NORM_BWD_XDESC, tx);
+    b.with(CUDNN_ATTR_OPERATION_NORM_BWD_DYDESC, tdy).with(CUDNN_ATTR_OPERATION_NORM_BWD_SCALE_DESC, ts).with(CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC, tdx);
+    b.with(CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC, ti).with(CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC, tds);
+    if (!rms) b.with(CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC, tm).with(CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC, tdb);
+    b.done();
+    Floats dx(nx, NOTHING), ds(np, NOTHING), db(np, NOTHING);
+    Bound back = {{1, x.data()}, {20, dy.data()}, {3, scale.data()}, {6, rinv.data()}, {21, dx.data()}, {22, ds.data()}};
+    if (!rms) back[5] = rmean.data(), back[23] = db.data();
+    run(handle, std::string(m.name) + " norm gradient", {&b}, back, [&](const std::string &what) {
+        close_to(what, dx, rdx, 1e-3), close_to(what + ": scale", ds, rds, 1e-3);
+        if (!rms) close_to(what + ": bias", db, rdb, 1e-3);
+        for (auto v : {&dx, &ds, &db}) v->assign(v->size(), NOTHING);
+    });
+}
+
+// Sums beside a convolution, what follows from them, and the gradients: the three parts of batch normalisation.
+static void parts(cudnnHandle_t handle) {
+    Ints xd = {2, 3, 4, 4}, c = {1, 3, 1, 1};
+    Floats x = numbers(96, 1), sum(3, NOTHING), squares(3, NOTHING), rs(3), rq(3);
+    for (int i = 0; i < 96; i++) rs[i / 16 % 3] += x[i], rq[i / 16 % 3] += x[i] * x[i];
+    D tx = tensor(1, xd), ts = tensor(2, c), tq = tensor(3, c), op(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+    op.kind(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE, CUDNN_GENSTATS_SUM_SQSUM);
+    op.kind(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).with(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, tx);
+    op.with(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, ts).with(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, tq).done();
+    run(handle, "sums", {&op}, {{1, x.data()}, {2, sum.data()}, {3, squares.data()}}, [&](const std::string &what) {
+        close_to(what, sum, rs, 1e-4), close_to(what, squares, rq, 1e-4);
+    });
+    D f(CUDNN_BACKEND_OPERATION_BN_FINALIZE_STATISTICS_DESCRIPTOR);
+    f.kind(CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE, CUDNN_TYPE_BN_FINALIZE_STATS_MODE, CUDNN_BN_FINALIZE_STATISTICS_TRAINING);
+    f.kind(CUDNN_ATTR_OPERATION_BN_FINALIZE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    Ints one = {1, 1, 1, 1};
+    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0};
+    TensorOf count{CUDNN_DATA_INT64, false, {}, true, 0};
+    D scale = tensor(4, c), bias = tensor(5, c), pm = tensor(6, c), pv = tensor(7, c), um = tensor(8, c), uv = tensor(9, c), sm = tensor(10, c), si = tensor(11, c),
+      es = tensor(12, c), eb = tensor(13, c), n = tensor(14, one, count), e = tensor(15, one, value), a = tensor(16, one, value);
+    const D *all[] = {&ts, &tq, &scale, &bias, &pm, &pv, &um, &uv, &sm, &si, &es, &eb, &n, &e, &a};
+    for (int i = 0; i < 15; i++) f.with(CUDNN_ATTR_OPERATION_BN_FINALIZE_Y_SUM_DESC + i, *all[i]);
+    f.done();
+    Floats s = numbers(3, 2), b = numbers(3, 3), m0 = numbers(3, 4), v0 = numbers(3, 5);
+    std::vector<Floats> out(6, Floats(3, NOTHING));
+    int64_t elements = 32;
+    float epsilon = 1e-3f, factor = 0.1f;
+    Bound bound = {{2, rs.data()}, {3, rq.data()}, {4, s.data()}, {5, b.data()}, {6, m0.data()}, {7, v0.data()}, {14, &elements}, {15, &epsilon}, {16, &factor}};
+    for (int i = 0; i < 6; i++) bound[8 + i] = out[i].data();
+    run(handle, "statistics", {&f}, bound, [&](const std::string &what) {
+        for (int i = 0; i < 3; i++) {
+            double mean = rs[i] / 32, var = rq[i] / 32 - mean * mean, inv = 1 / std::sqrt(var + epsilon);
+            double expected[] = {0.9 * m0[i] + 0.1 * mean, 0.9 * v0[i] + 0.1 * var * 32 / 31, mean, inv, s[i] * inv, b[i] - s[i] * inv * mean};
+            for (int j = 0; j < 6; j++) check(std::fabs(out[j][i] - expected[j]) < 1e-4 * (1 + std::fabs(expected[j])), what + " " + std::to_string(j));
+        }
+    });
+    Floats dy = numbers(96, 7), mean(3), inv(3);
+    for (int i = 0; i < 3; i++) mean[i] = rs[i] / 32, inv[i] = 1 / std::sqrt(rq[i] / 32 - mean[i] * mean[i] + epsilon);
+    D w(CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR), tm = tensor(20, c), ti = tensor(21, c), tdy = tensor(22, xd), ds = tensor(23, c), db = tensor(24, c),
+        ea = tensor(25, c), ex = tensor(26, c), ec = tensor(27, c);
+    w.kind(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    const D *list[] = {&tm, &ti, &scale, &tx, &tdy, &ds, &db, &ea, &ex, &ec};
+    for (int i = 0; i < 10; i++) w.with(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC + i, *list[i]);
+    w.done();
+    std::vector<Floats> g(5, Floats(3, NOTHING));
+    Bound back = {{20, mean.data()}, {21, inv.data()}, {4, s.data()}, {1, x.data()}, {22, dy.data()}};
+    for (int i = 0; i < 5; i++) back[23 + i] = g[i].data();
+    run(handle, "statistics gradient", {&w}, back, [&](const std::string &what) {
+        Floats rds(3), rdb(3), dx(96), rdx(96);
+        for (int i = 0; i < 96; i++) rds[i / 16 % 3] += dy[i] * (x[i] - mean[i / 16 % 3]) * inv[i / 16 % 3], rdb[i / 16 % 3] += dy[i];
+        for (int i = 0; i < 96; i++) {
+            int k = i / 16 % 3;
+            rdx[i] = s[k] * inv[k] * (dy[i] - rdb[k] / 32 - (x[i] - mean[k]) * inv[k] * rds[k] / 32);
+            dx[i] = g[2][k] * dy[i] + g[3][k] * x[i] + g[4][k];
+        }
+        close_to(what, g[0], rds, 1e-3), close_to(what, g[1], rdb, 1e-3), close_to(what, dx, rdx, 1e-3);
+    });
+}
+
+void norms(cudnnHandle_t handle) {
+    one(handle, {"layer", CUDNN_LAYER_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}});
+    one(handle, {"rms", CUDNN_RMS_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}});
+    one(handle, {"instance", CUDNN_INSTANCE_NORM, {3, 4, 1, 1}, {1, 4, 1, 1}});
+    one(handle, {"batch", CUDNN_BATCH_NORM, {1, 4, 1, 1}, {1, 4, 1, 1}});
+    one(handle, {"adaptive layer", CUDNN_ADA_LAYER_NORM, {3, 1, 1, 1}, {3, 4, 2, 5}});
+    parts(handle);
+}
+
+// Pooling by windows of 3 x 2.
+static void pool(cudnnHandle_t handle, int mode, int padding) {
+    Ints xd = {2, 3, 5, 6}, yd = {2, 3, 3, 4};
+    D p(CUDNN_BACKEND_RESAMPLE_DESCRIPTOR), tx = tensor(1, xd), ty = tensor(2, yd), ti = tensor(3, yd, {CUDNN_DATA_INT8, false, {}, false, 0});
+    int64_t window[] = {3, 1, 2, 1}, stride[] = {2, 1, 2, 1}, pad[] = {1, 1, 1, 1};
+    p.kind(CUDNN_ATTR_RESAMPLE_MODE, CUDNN_TYPE_RESAMPLE_MODE, mode).kind(CUDNN_ATTR_RESAMPLE_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
+    p.ints(CUDNN_ATTR_RESAMPLE_SPATIAL_DIMS, {2}).kind(CUDNN_ATTR_RESAMPLE_PADDING_MODE, CUDNN_TYPE_PADDING_MODE, padding);
+    is(p.set(CUDNN_ATTR_RESAMPLE_WINDOW_DIMS, CUDNN_TYPE_FRACTION, 2, window), CUDNN_STATUS_SUCCESS, "window");
+    is(p.set(CUDNN_ATTR_RESAMPLE_STRIDES, CUDNN_TYPE_FRACTION, 2, stride), CUDNN_STATUS_SUCCESS, "strides");
+    is(p.set(CUDNN_ATTR_RESAMPLE_PRE_PADDINGS, CUDNN_TYPE_FRACTION, 2, pad), CUDNN_STATUS_SUCCESS, "padding");
+    is(p.set(CUDNN_ATTR_RESAMPLE_POST_PADDINGS, CUDNN_TYPE_FRACTION, 2, pad), CUDNN_STATUS_SUCCESS, "padding");
+    p.done();
+    Floats x = numbers(180, 1), y(72, NOTHING), dx(180, NOTHING), dy = numbers(72, 2), ry(72), rdx(180);
+    for (auto &v : x) v -= 1;
+    std::vector<int8_t> index(72, -1);
+    for (int i = 0; i < 72; i++) {
+        int oh = i / 4 % 3, ow = i % 4, base = i / 12 * 30, inside = 0, best = -1;
+        double sum = 0;
+        bool out = false;
+        for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 2; s++) {
+                int h = oh * 2 - 1 + r, w = ow * 2 - 1 + s;
+                if (h < 0 || h > 4 || w < 0 || w > 5) {
+                    out = true;
+                    continue;
+                }
+                int at = base + h * 6 + w;
+                inside++, sum += x[at];
+                if (best < 0 || x[at] > x[best]) best = at;
+            }
+        if (mode == CUDNN_RESAMPLE_MAXPOOL) {
+            bool zero = out && padding == CUDNN_ZERO_PAD && x[best] < 0;
+            ry[i] = zero ? 0 : x[best];
+            rdx[best] += dy[i];
+        } else {
+            int count = mode == CUDNN_RESAMPLE_AVGPOOL_INCLUDE_PADDING ? 6 : inside;
+            ry[i] = (float)(sum / count);
+            for (int r = 0; r < 3; r++)
+                for (int s = 0; s < 2; s++) {
+                    int h = oh * 2 - 1 + r, w = ow * 2 - 1 + s;
+                    if (h >= 0 && h <= 4 && w >= 0 && w <= 5) rdx[base + h * 6 + w] += dy[i] / (float)count;
+                }
+        }
+    }
+    bool max = mode == CUDNN_RESAMPLE_MAXPOOL;
+    D f(CUDNN_BACKEND_OPERATION_RESAMPLE_FWD_DESCRIPTOR);
+    f.with(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_DESC, p).with(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_XDESC, tx).with(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_YDESC, ty);
+    if (max) f.with(CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC, ti);
+    f.done();
+    std::string name = "pooling " + std::to_string(mode) + " padded with " + std::to_string(padding);
+    Bound bound = {{1, x.data()}, {2, y.data()}};
+    if (max) bound[3] = index.data();
+    run(handle, name, {&f}, bound, [&](const std::string &what) {
+        close_to(what, y, ry);
+        y.assign(72, NOTHING);
+    });
+    for (bool again : {false, true}) {
+        if (again && (!max || padding == CUDNN_ZERO_PAD)) continue;
+        D tdx = tensor(4, xd), tdy = tensor(5, yd), b(CUDNN_BACKEND_OPERATION_RESAMPLE_BWD_DESCRIPTOR);
+        b.with(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DESC, p).with(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DXDESC, tdx).with(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_DYDESC, tdy);
+        Bound back = {{4, dx.data()}, {5, dy.data()}};
+        if (max && !again) b.with(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_IDXDESC, ti), back[3] = index.data();
+        if (max && again) {
+            b.with(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_XDESC, tx).with(CUDNN_ATTR_OPERATION_RESAMPLE_BWD_YDESC, ty);
+            back[1] = x.data(), back[2] = ry.data();
+        }
+        b.done();
+        run(handle, name + " gradient", {&b}, back, [&](const std::string &what) {
+            close_to(what, dx, rdx);
+            dx.assign(180, NOTHING);
+        });
+    }
+}
+
+void pools(cudnnHandle_t handle) {
+    pool(handle, CUDNN_RESAMPLE_MAXPOOL, CUDNN_NEG_INF_PAD);
+    pool(handle, CUDNN_RESAMPLE_MAXPOOL, CUDNN_ZERO_PAD);
+    pool(handle, CUDNN_RESAMPLE_AVGPOOL_INCLUDE_PADDING, CUDNN_ZERO_PAD);
+    pool(handle, CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING, CUDNN_ZERO_PAD);
+}

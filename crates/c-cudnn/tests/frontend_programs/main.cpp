@@ -1,0 +1,23 @@
+#include "common.hpp"
+
+int checks, failures;
+
+// What the library says of each error.
+static void tell(cudnnSeverity_t, void *, const cudnnDebug_t *, const char *text) { printf("%s\n", text); }
+
+int main(int argc, char **argv) {
+    if (argc > 2) cudnnSetCallback(CUDNN_SEV_ERROR_EN, nullptr, tell);
+    cudnnHandle_t handle;
+    check(cudnnCreate(&handle) == CUDNN_STATUS_SUCCESS, "cudnnCreate");
+    std::map<std::string, void (*)(cudnnHandle_t)> areas = {{"convolutions", convolutions}, {"products", products}, {"norms", norms},
+                                                            {"attention", attention},     {"builders", builders}};
+    for (auto &area : areas) {
+        if (argc > 1 && area.first != argv[1]) continue;
+        int before = failures;
+        area.second(handle);
+        printf("%s: %s\n", area.first.c_str(), failures == before ? "right" : "WRONG");
+    }
+    cudnnDestroy(handle);
+    printf("%d checks, %d failures\n", checks, failures);
+    return failures != 0;
+}
