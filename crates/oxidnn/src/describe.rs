@@ -42,6 +42,21 @@ pub trait Describe: Sized {
         self
     }
 
+    /// Scales of argument `of`, of any type, by groups, or computed by the library: `Quant::per(3, F16).grouped([32, 1])` is one f16 number for
+    /// each 32 rows of each column.
+    #[must_use]
+    fn scales_with(mut self, of: Arg, quant: Quant) -> Self {
+        self.attr_mut().scales.insert(of, quant);
+        self
+    }
+
+    /// Zero points of argument `of`, as [`Describe::scales_with`].
+    #[must_use]
+    fn zero_points_with(mut self, of: Arg, quant: Quant) -> Self {
+        self.attr_mut().zero_points.insert(of, quant);
+        self
+    }
+
     /// Zero points of argument `of`, as [`Describe::scales`]; s32 numbers passed as [`Arg::zero_point`]`(of)`.
     #[must_use]
     fn zero_points(mut self, of: Arg, mask: u32) -> Self {

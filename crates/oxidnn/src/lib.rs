@@ -38,6 +38,7 @@ mod backward;
 mod describe;
 mod engine;
 mod products;
+mod recurrent;
 mod sequence;
 mod simple;
 mod window;
@@ -45,12 +46,17 @@ mod window;
 pub use backward::Backward;
 pub use describe::{Describe, PostOps};
 pub use engine::EngineExt;
-pub use oxidnn_runtime::{Engine, EngineKind, Memory, Primitive, PrimitiveDesc, Stream, Threads, knobs};
+pub use oxidnn_runtime::threads::{CallerPool, ForkJoin};
+pub use oxidnn_runtime::{
+    Element, Engine, EngineKind, Event, Executor, Mapped, MappedMut, Memory, Native, Primitive, PrimitiveDesc, Stream, Threads, Verdict,
+    cache, knobs, scratch, verbose,
+};
 pub use oxidnn_spec::{
-    Accumulation, Arg, Attr, DataType, Dims, Error, FpMathMode, Layout, Op, PostOp, Problem, Quant, RUNTIME, Rounding, ScratchpadMode,
-    Tensor, Use, op,
+    Accumulation, Arg, Attr, DataType, Dims, Dropout, Error, FpMath, FpMathMode, Invalid, Layout, MAX_NDIMS, Op, Operand, PostOp, Problem,
+    Quant, QuantMode, RUNTIME, Real, Refusal, Rounding, ScratchpadMode, Tensor, Use, op,
 };
 pub use products::{InnerProduct, Matmul};
+pub use recurrent::Recurrent;
 pub use sequence::{Sequence, SharedMemory, Step};
 pub use simple::{
     Builder, LrnParams, batch_norm, binary, concat, eltwise, group_norm, layer_norm, lrn, prelu, reduction, reorder, resampling, shuffle,
@@ -60,9 +66,13 @@ pub use window::{Conv, Pool};
 
 /// What most programs need, with the data types' names.
 pub mod prelude {
-    pub use crate::op::{BinaryAlg, EltwiseAlg, NormFlags, PoolAlg, Prop, ReductionAlg, SoftmaxAlg};
+    pub use crate::op::{
+        BinaryAlg, ConvAlg, EltwiseAlg, LrnAlg, NormFlags, PoolAlg, Prop, ReductionAlg, ResamplingAlg, RnnActivation, RnnDirection,
+        SdpaMask, SdpaScale, SoftmaxAlg,
+    };
     pub use crate::{
-        Arg, Backward, Conv, DataType, DataType::*, Describe, Engine, EngineExt, InnerProduct, Matmul, Memory, Pool, PostOps, Primitive,
-        PrimitiveDesc, Sequence, SharedMemory, Stream, Tensor,
+        Arg, Attr, Backward, Builder, Conv, DataType, DataType::*, Describe, Dims, Engine, EngineExt, Error, FpMathMode, InnerProduct,
+        Layout, LrnParams, Matmul, Memory, Pool, PostOps, Primitive, PrimitiveDesc, Problem, Quant, Recurrent, ScratchpadMode, Sequence,
+        SharedMemory, Step, Stream, Tensor, Threads,
     };
 }

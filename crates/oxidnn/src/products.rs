@@ -2,7 +2,7 @@
 
 use crate::describe::{Describe, defaults, need};
 use oxidnn_spec::op::{self, Prop};
-use oxidnn_spec::{Attr, DataType, Dims, Error, Op, Tensor};
+use oxidnn_spec::{Attr, DataType, Dims, Error, MAX_NDIMS, Op, Tensor};
 
 /// Writes the setters that both builders share.
 macro_rules! operands {
@@ -42,17 +42,32 @@ macro_rules! operands {
                 self.dst = Some(tensor);
                 self
             }
+            /// Destination with a layout left to the implementation.
+            #[must_use]
+            pub fn dst(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.dst_tensor(Tensor::any(dims, dtype))
+            }
+            /// The destination's type, where its size follows from the rest.
+            #[must_use]
+            pub fn dst_type(mut self, dtype: DataType) -> Self {
+                self.dst_type = Some(dtype);
+                self
+            }
         }
     };
 }
 
-/// Builds a matrix product of `.. x M x K` by `.. x K x N`; batch dimensions broadcast.
+/// Builds a matrix product of `.. x M x K` by `.. x K x N`; batch dimensions broadcast. Weights and bias may have fewer dimensions than the source:
+/// `K x N` serve all batches, a bias `[N]` all rows. The descriptor's tensors have as many as the source.
+///
+/// Arguments: [`Arg::SRC`](oxidnn_spec::Arg::SRC), `WEIGHTS`, `BIAS` where there is one, `DST`.
 #[derive(Clone, Debug)]
 pub struct Matmul {
     src: Option<Tensor>,
     weights: Option<Tensor>,
     bias: Option<Tensor>,
     dst: Option<Tensor>,
+    dst_type: Option<DataType>,
     attr: Attr,
 }
 
@@ -62,7 +77,7 @@ impl Matmul {
     /// A product without operands yet.
     #[must_use]
     pub fn new() -> Matmul {
-        Matmul { src: None, weights: None, bias: None, dst: None, attr: defaults() }
+        Matmul { src: None, weights: None, bias: None, dst: None, dst_type: None, attr: defaults() }
     }
 }
 
@@ -72,10 +87,21 @@ impl Default for Matmul {
     }
 }
 
+/// The same tensor with `rank` dimensions: those that are missing in front are 1.
+fn ranked(t: &Tensor, rank: usize) -> Result<Tensor, Error> {
+    let missing = rank.saturating_sub(t.dims().len());
+    if missing == 0 || rank > MAX_NDIMS {
+        return Ok(t.clone());
+    }
+    let dims = Dims::from_fn(rank, |d| if d < missing { 1 } else { t.dims()[d - missing] });
+    if t.layout.is_any() { Ok(Tensor::any(dims, t.dtype)) } else { Ok(Tensor { dtype: t.dtype, layout: t.layout.reshape(&dims)? }) }
+}
+
 impl Describe for Matmul {
     fn op(&self) -> Result<Op, Error> {
         let src = need("matmul", "src", &self.src)?;
-        let weights = need("matmul", "weights", &self.weights)?;
+        let rank = src.dims().len();
+        let weights = ranked(&need("matmul", "weights", &self.weights)?, rank)?;
         let dst = match &self.dst {
             Some(t) => t.clone(),
             None => {
@@ -95,17 +121,19 @@ impl Describe for Matmul {
                         }
                     }
                 };
-                Tensor::any(Dims::from_fn(n, size), src.dtype)
+                Tensor::any(Dims::from_fn(n, size), self.dst_type.unwrap_or(src.dtype))
             }
         };
-        Ok(op::Matmul { src, weights, bias: self.bias.clone(), dst }.into())
+        let bias = self.bias.as_ref().map(|b| ranked(b, rank)).transpose()?;
+        Ok(op::Matmul { src, weights, bias, dst }.into())
     }
     fn attr_mut(&mut self) -> &mut Attr {
         &mut self.attr
     }
 }
 
-/// Builds a forward inner product (fully connected layer). Backward passes follow from its descriptor: [`crate::Backward`].
+/// Builds a forward inner product (fully connected layer): source `N x C [x spatial]`, weights `OC x C [x spatial]`, bias `[OC]`. Backward passes follow
+/// from its descriptor: [`crate::Backward`].
 #[derive(Clone, Debug)]
 pub struct InnerProduct {
     prop: Prop,
@@ -113,6 +141,7 @@ pub struct InnerProduct {
     weights: Option<Tensor>,
     bias: Option<Tensor>,
     dst: Option<Tensor>,
+    dst_type: Option<DataType>,
     attr: Attr,
 }
 
@@ -122,7 +151,7 @@ impl InnerProduct {
     /// An inner product, `prop` [`Prop::ForwardTraining`] or [`Prop::ForwardInference`].
     #[must_use]
     pub fn forward(prop: Prop) -> InnerProduct {
-        InnerProduct { prop, src: None, weights: None, bias: None, dst: None, attr: defaults() }
+        InnerProduct { prop, src: None, weights: None, bias: None, dst: None, dst_type: None, attr: defaults() }
     }
 }
 
@@ -132,7 +161,7 @@ impl Describe for InnerProduct {
         let weights = need("inner product", "weights", &self.weights)?;
         let dst = match (&self.dst, src.dims().first(), weights.dims().first()) {
             (Some(t), ..) => t.clone(),
-            (None, Some(&mb), Some(&oc)) => Tensor::any([mb, oc], src.dtype),
+            (None, Some(&mb), Some(&oc)) => Tensor::any([mb, oc], self.dst_type.unwrap_or(src.dtype)),
             _ => return Err(Error::invalid("src", src.dims(), "at least 2 dimensions")),
         };
         Ok(op::InnerProduct { prop: self.prop, src, weights, bias: self.bias.clone(), dst }.into())

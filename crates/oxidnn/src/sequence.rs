@@ -9,7 +9,7 @@ use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::sync::Arc;
 
-/// Memory that several steps use.
+/// Memory that owns its bytes and that several steps use.
 pub type SharedMemory = Arc<Memory<'static>>;
 
 /// Arguments of most primitives: as many are passed without allocating.
@@ -17,13 +17,13 @@ const USUAL: usize = 24;
 
 /// A primitive with all its arguments.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct Step<'a> {
     name: String,
     primitive: Primitive,
-    args: Vec<(Arg, SharedMemory)>,
+    args: Vec<(Arg, Arc<Memory<'a>>)>,
 }
 
-impl Step {
+impl<'a> Step<'a> {
     /// The name it was given.
     pub fn name(&self) -> &str {
         &self.name
@@ -38,7 +38,7 @@ impl Step {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] when the primitive has no such argument.
-    pub fn memory(&self, arg: Arg) -> Result<&SharedMemory, Error> {
+    pub fn memory(&self, arg: Arg) -> Result<&Arc<Memory<'a>>, Error> {
         let bound = self.args.iter().find(|(a, _)| *a == arg).map(|(_, m)| m);
         bound.ok_or_else(|| {
             Error::arg(arg, "an argument the primitive does not have", "one of its arguments").with_problem(self.desc().problem())
@@ -60,31 +60,32 @@ impl Step {
     }
 }
 
-fn borrowed((arg, memory): &(Arg, SharedMemory)) -> (Arg, &Memory<'_>) {
+fn borrowed<'m>((arg, memory): &'m (Arg, Arc<Memory<'_>>)) -> (Arg, &'m Memory<'m>) {
     (*arg, memory)
 }
 
-/// Steps in the order in which they run.
+/// Steps in the order in which they run. `'a` is how long the memories live that they use: `'static` for those that own their bytes, shorter for
+/// those over the user's slices.
 #[derive(Clone, Debug)]
-pub struct Sequence {
+pub struct Sequence<'a> {
     engine: Engine,
-    steps: Vec<Step>,
+    steps: Vec<Step<'a>>,
 }
 
-impl Sequence {
+impl<'a> Sequence<'a> {
     /// No steps yet.
     #[must_use]
-    pub fn new(engine: &Engine) -> Sequence {
+    pub fn new(engine: &Engine) -> Sequence<'a> {
         Sequence { engine: engine.clone(), steps: Vec::new() }
     }
 
-    /// Appends the primitive of `desc`. `given` has all its inputs: one that lies in another layout than `desc` asks for is reordered by a step
-    /// of its own, each time the sequence runs. Outputs that are not given are allocated; [`Step::memory`] of the result tells where.
+    /// Appends the primitive of `desc`. `given` has all its inputs: one of another layout or type than `desc` asks for is reordered by a step of its
+    /// own, each time the sequence runs. Outputs that are not given are allocated; [`Step::memory`] of the result tells where.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for an input that is missing or has other dims or another type, for an output of another layout, and for an
+    /// [`Error::InvalidArguments`] for an input that is missing or has other dims, for an output of another layout, and for an
     /// argument that the primitive does not have; whatever making the primitive or memory reports.
-    pub fn push(&mut self, name: impl Into<String>, desc: &PrimitiveDesc, given: &[(Arg, &SharedMemory)]) -> Result<&Step, Error> {
+    pub fn push(&mut self, name: impl Into<String>, desc: &PrimitiveDesc, given: &[(Arg, &Arc<Memory<'a>>)]) -> Result<&Step<'a>, Error> {
         let name = name.into();
         if let Some((arg, _)) = given.iter().find(|(a, _)| desc.tensor(*a).is_none()) {
             return Err(Error::arg(*arg, "an argument the primitive does not have", "one of its arguments").with_problem(desc.problem()));
@@ -104,16 +105,17 @@ impl Sequence {
         Ok(self.append(Step { name, primitive: desc.create()?, args }))
     }
 
-    /// `memory` in the layout of `tensor`: itself where that is its layout, else the result of a reorder that is appended as step `name`.
+    /// `memory` in the layout and type of `tensor`: itself where it has them, else the result of a reorder that is appended as step `name`. Numbers
+    /// are rounded where the type is narrower: f32 weights go into a bf16 net as they are.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] when dims or type differ; whatever making the reorder or its memory reports.
-    pub fn fit(&mut self, name: &str, memory: &SharedMemory, tensor: &Tensor) -> Result<SharedMemory, Error> {
+    /// [`Error::InvalidArguments`] when dims differ; whatever making the reorder or its memory reports.
+    pub fn fit(&mut self, name: &str, memory: &Arc<Memory<'a>>, tensor: &Tensor) -> Result<Arc<Memory<'a>>, Error> {
         let own = memory.tensor();
         if own == tensor {
             return Ok(memory.clone());
         }
-        if own.dims() != tensor.dims() || own.dtype != tensor.dtype {
+        if own.dims() != tensor.dims() {
             return Err(Error::invalid(name, own.summary(), tensor.summary()));
         }
         let desc = reorder(own.clone(), tensor.clone()).describe(&self.engine)?;
@@ -123,14 +125,14 @@ impl Sequence {
         Ok(dst)
     }
 
-    fn append(&mut self, step: Step) -> &Step {
+    fn append(&mut self, step: Step<'a>) -> &Step<'a> {
         let last = self.steps.len();
         self.steps.push(step);
         &self.steps[last]
     }
 
     /// The steps, first to last.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[Step<'a>] {
         &self.steps
     }
 

@@ -69,11 +69,23 @@ macro_rules! geometry {
                 self.dst = Some(tensor);
                 self
             }
+            /// Destination with a layout left to the implementation.
+            #[must_use]
+            pub fn dst(self, dims: impl Into<Dims>, dtype: DataType) -> Self {
+                self.dst_tensor(Tensor::any(dims, dtype))
+            }
+            /// The destination's type, where its size follows from the rest.
+            #[must_use]
+            pub fn dst_type(mut self, dtype: DataType) -> Self {
+                self.dst_type = Some(dtype);
+                self
+            }
         }
     };
 }
 
-/// Builds a forward convolution. Backward passes follow from its descriptor: [`crate::Backward`].
+/// Builds a forward convolution: source `N x IC x spatial`, weights `OC x IC x kernel`, bias `[OC]`, destination `N x OC x spatial`. Backward passes
+/// follow from its descriptor: [`crate::Backward`].
 #[derive(Clone, Debug)]
 pub struct Conv {
     prop: Prop,
@@ -83,6 +95,7 @@ pub struct Conv {
     weights: Option<Tensor>,
     bias: Option<Tensor>,
     dst: Option<Tensor>,
+    dst_type: Option<DataType>,
     geometry: Geometry,
     attr: Attr,
 }
@@ -94,7 +107,18 @@ impl Conv {
     #[must_use]
     pub fn forward(prop: Prop) -> Conv {
         let geometry = Geometry::default();
-        Conv { prop, alg: ConvAlg::Direct, transposed: false, src: None, weights: None, bias: None, dst: None, geometry, attr: defaults() }
+        Conv {
+            prop,
+            alg: ConvAlg::Direct,
+            transposed: false,
+            src: None,
+            weights: None,
+            bias: None,
+            dst: None,
+            dst_type: None,
+            geometry,
+            attr: defaults(),
+        }
     }
 
     /// A transposed convolution (deconvolution): weights `[G x] OC/G x IC/G x kernel` by its own input and output channels.
@@ -145,7 +169,7 @@ impl Conv {
         } else {
             window.output(&s[2..], kernel)?.iter().for_each(|&d| dims.push(d));
         }
-        Some(Tensor::any(dims, src.dtype))
+        Some(Tensor::any(dims, self.dst_type.unwrap_or(src.dtype)))
     }
 }
 
@@ -179,13 +203,14 @@ impl Describe for Conv {
     }
 }
 
-/// Builds a forward pooling. Its backward pass follows from the descriptor: [`crate::Backward`].
+/// Builds a forward pooling of `N x C x spatial`. In training the maximum's place is kept in [`Arg::WORKSPACE`](oxidnn_spec::Arg::WORKSPACE). Its backward pass follows from the descriptor: [`crate::Backward`].
 #[derive(Clone, Debug)]
 pub struct Pool {
     prop: Prop,
     alg: PoolAlg,
     src: Option<Tensor>,
     dst: Option<Tensor>,
+    dst_type: Option<DataType>,
     kernel: Dims,
     geometry: Geometry,
     attr: Attr,
@@ -197,7 +222,8 @@ impl Pool {
     /// A pooling by `kernel`, sizes of the spatial dimensions.
     #[must_use]
     pub fn forward(prop: Prop, alg: PoolAlg, kernel: impl Into<Dims>) -> Pool {
-        Pool { prop, alg, src: None, dst: None, kernel: kernel.into(), geometry: Geometry::default(), attr: defaults() }
+        let geometry = Geometry::default();
+        Pool { prop, alg, src: None, dst: None, dst_type: None, kernel: kernel.into(), geometry, attr: defaults() }
     }
 }
 
@@ -212,7 +238,7 @@ impl Describe for Pool {
                 let fits = || Error::invalid("kernel", self.kernel, format!("one that fits the padded source {}", src.dims()));
                 let sizes = spatial.filter(|s| s.len() + 2 == src.dims().len()).ok_or_else(fits)?;
                 let dims = Dims::from_fn(sizes.len() + 2, |d| if d < 2 { src.dims()[d] } else { sizes[d - 2] });
-                Tensor::any(dims, src.dtype)
+                Tensor::any(dims, self.dst_type.unwrap_or(src.dtype))
             }
         };
         Ok(op::Pool::new(self.prop, self.alg, [src, dst], self.kernel, window).into())

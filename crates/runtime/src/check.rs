@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::execute::Faith;
 use crate::{Bound, Memory, PrimitiveDesc, Region, fork};
-use oxidnn_spec::{Arg, Error, Op, Operand, Problem, RUNTIME, Tensor, Use};
+use oxidnn_spec::{Arg, Error, Layout, Op, Operand, Problem, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
 /// That memory is passed for the operand, or it is a scratchpad, which may not be needed.
@@ -16,8 +16,16 @@ pub(crate) fn present(o: &Operand<Tensor>, memory: Option<&Memory<'_>>) -> Resul
 
 /// Checks one operand against the memory passed for it, which must be described as the operand.
 pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory<'_>) -> Result<(), Error> {
-    if o.arg != Arg::SCRATCHPAD && !fits(&o.tensor, memory.tensor()) {
-        return Err(Error::arg(o.arg, memory.tensor().summary(), o.tensor.summary()));
+    if o.arg != Arg::SCRATCHPAD && !fits(&o.tensor, memory.tensor()) && !is_list(o, memory.tensor()) {
+        let (got, expected) = (memory.tensor(), &o.tensor);
+        return Err(match got.summary() == expected.summary() {
+            true => Error::arg(
+                o.arg,
+                format!("{got}, another layout"),
+                format!("{expected}: reorder it, or describe the problem with that layout"),
+            ),
+            false => Error::arg(o.arg, got.summary(), expected.summary()),
+        });
     }
     if memory.engine().is_some_and(|e| e != desc.engine_of(o.arg)) {
         let got = memory.engine().map(|e| format!("memory of {e}")).unwrap_or_default();
@@ -84,6 +92,13 @@ fn fits(expected: &Tensor, got: &Tensor) -> bool {
     let strides = e.strides.iter().zip(g.strides.iter()).zip(g.padded_dims.iter()).all(|((&e, &g), &d)| d == 1 || same(e, g));
     let padded = e.padded_dims.iter().zip(g.padded_dims.iter()).all(|(&e, &g)| same(e, g));
     strides && padded && same(e.offset, g.offset) && e.inner == g.inner && e.compensation == g.compensation
+}
+
+/// Whether `got` is a plain list of the scales or zero points that an operand has, one behind the other, whatever its dims.
+pub(crate) fn is_list(o: &Operand<Tensor>, got: &Tensor) -> bool {
+    let list = |t: &Tensor| t.layout == Layout::plain(*t.dims()).unwrap_or_else(|_| Layout::any(*t.dims()));
+    let counts = (o.tensor.layout.elements(), got.layout.elements());
+    o.arg.is_quantisation() && o.tensor.dtype == got.dtype && counts.0 == counts.1 && counts.0.is_some() && list(&o.tensor) && list(got)
 }
 
 /// The problem with the arguments' own descriptions in place of the operation's.

@@ -314,8 +314,15 @@ fn scratch_tensor(plan: &dyn Plan) -> Option<Tensor> {
     Tensor::plain([i64::try_from(bytes).ok()?], DataType::U8).ok()
 }
 
+/// The implementation and the problem line, as `oxidnn verify` takes it.
+impl fmt::Display for PrimitiveDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.0.name, self.problem())
+    }
+}
+
 impl fmt::Debug for PrimitiveDesc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrimitiveDesc").field("impl", &self.0.name).field("plan", &self.0.plan).finish()
+        write!(f, "PrimitiveDesc({self})")
     }
 }

@@ -112,6 +112,7 @@ fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], views: Vi
     for (i, (operand, memory)) in request.desc.operands().iter().zip(memories).enumerate() {
         let Some(memory) = memory.filter(|_| operand.arg != Arg::SCRATCHPAD) else { continue };
         let (tensor, regions) = match request.faith {
+            Faith::Descriptions if operand.arg.is_quantisation() && !request.desc.has_runtime() => (&operand.tensor, memory.regions()),
             Faith::Descriptions => (memory.tensor(), memory.regions()),
             Faith::Bytes => {
                 let tensor = views.concrete.map_or(&operand.tensor, |c| &c.tensors[i]);

@@ -100,6 +100,10 @@ impl Arg {
     pub const fn is_data(self) -> bool {
         matches!(self.0, 1..=4 | 17..=19 | 129..=132 | 145..=147 | MULTIPLE_SRC..SCALES)
     }
+    /// True for the numbers of a quantisation: scales and zero points of another argument.
+    pub const fn is_quantisation(self) -> bool {
+        self.0 & (SCALES | ZERO_POINTS) != 0
+    }
     /// The index `i` when this is the `i`-th source of a concat or sum.
     pub const fn multiple_src_index(self) -> Option<usize> {
         if self.0 >= MULTIPLE_SRC && self.0 < MULTIPLE_DST { Some((self.0 - MULTIPLE_SRC) as usize) } else { None }

@@ -150,6 +150,11 @@ impl Quant {
     pub fn per(mask: u32, dtype: DataType) -> Quant {
         Quant { mask, groups: Dims::default(), dtype, on_host: false, mode: QuantMode::Static }
     }
+    /// The same numbers, one for each group of so many indices of the last two dimensions.
+    #[must_use]
+    pub fn grouped(self, groups: impl Into<Dims>) -> Quant {
+        Quant { groups: groups.into(), ..self }
+    }
     /// Sizes of the array of numbers for a tensor of `dims`: per dimension 1 where the bit is clear,
     /// else the size, divided by the group along the last two dimensions.
     pub fn dims(&self, dims: &[i64]) -> Dims {

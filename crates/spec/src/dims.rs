@@ -1,5 +1,6 @@
 //! `Dims`: a short list of at most 12 sizes, strides or offsets, kept inline.
 
+use crate::Error;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
@@ -94,10 +95,40 @@ impl DerefMut for Dims {
     }
 }
 
-impl<const N: usize> From<[i64; N]> for Dims {
-    fn from(v: [i64; N]) -> Dims {
-        const { assert!(N <= MAX_NDIMS) }
-        Dims::from_fn(N, |i| v[i])
+/// Conversions of arrays, whose length the compiler checks, and of slices, which may be too long. A size that 64 bits cannot hold becomes the largest
+/// one, which no tensor may have.
+macro_rules! sizes {
+    ($($t:ty),*) => { $(
+        impl<const N: usize> From<[$t; N]> for Dims {
+            fn from(v: [$t; N]) -> Dims {
+                const { assert!(N <= MAX_NDIMS) }
+                Dims::from_fn(N, |i| i64::try_from(v[i]).unwrap_or(i64::MAX))
+            }
+        }
+
+        impl TryFrom<&[$t]> for Dims {
+            type Error = Error;
+            fn try_from(v: &[$t]) -> Result<Dims, Error> {
+                if v.len() > MAX_NDIMS {
+                    return Err(Error::invalid("dims", format!("{} numbers", v.len()), format!("at most {MAX_NDIMS}")));
+                }
+                Ok(Dims::from_fn(v.len(), |i| i64::try_from(v[i]).unwrap_or(i64::MAX)))
+            }
+        }
+
+        impl TryFrom<Vec<$t>> for Dims {
+            type Error = Error;
+            fn try_from(v: Vec<$t>) -> Result<Dims, Error> {
+                Dims::try_from(v.as_slice())
+            }
+        }
+    )* };
+}
+sizes!(i32, i64, u32, usize);
+
+impl From<&Dims> for Dims {
+    fn from(d: &Dims) -> Dims {
+        *d
     }
 }
 

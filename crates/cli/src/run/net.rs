@@ -21,7 +21,7 @@ pub(super) struct Answer {
 
 /// Primitives and their memories for batches of one size.
 pub(super) struct Net {
-    sequence: Sequence,
+    sequence: Sequence<'static>,
     input: SharedMemory,
     probabilities: SharedMemory,
     /// What each step is, in words: one for each of [`Net::steps`].
@@ -34,7 +34,7 @@ pub(super) struct Net {
 struct Building<'a> {
     engine: &'a Engine,
     weights: SafeTensors<'a>,
-    sequence: Sequence,
+    sequence: Sequence<'static>,
     notes: Vec<String>,
     parameters: usize,
 }
@@ -59,7 +59,7 @@ impl Net {
     }
 
     /// The primitives, first to last.
-    pub(super) fn steps(&self) -> &[Step] {
+    pub(super) fn steps(&self) -> &[Step<'static>] {
         self.sequence.steps()
     }
 

@@ -66,7 +66,7 @@ impl Layer {
 /// The forward pass of a net.
 pub(crate) struct Forward {
     /// The primitives.
-    pub(crate) sequence: Sequence,
+    pub(crate) sequence: Sequence<'static>,
     /// Where images go: `batch x channels x height x width`, plain.
     pub(crate) input: SharedMemory,
     /// Logarithms of the probability of each class: `batch x classes`.

@@ -109,7 +109,7 @@ fn progress(epoch: usize, images: usize) -> ProgressBar {
 struct Tester {
     stream: Stream,
     /// Brings weights into the layouts that inference asks for, where they differ from those of training.
-    pack: Sequence,
+    pack: Sequence<'static>,
     forward: Forward,
 }
 

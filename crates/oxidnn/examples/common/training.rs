@@ -25,8 +25,8 @@ pub(crate) struct Training {
     pub(crate) forward: Forward,
     /// Gradient of the loss with respect to the log-probabilities: where the backward pass begins.
     loss_gradient: SharedMemory,
-    backward: Sequence,
-    update: Sequence,
+    backward: Sequence<'static>,
+    update: Sequence<'static>,
     /// All parameters, first layer to last.
     pub(crate) parameters: Vec<Parameter>,
 }
@@ -118,7 +118,12 @@ impl Training {
 }
 
 /// Appends a backward pass of `step`: the gradient of its result is `gradient`, all else it reads is what the forward pass used.
-fn push_backward<'a>(sequence: &'a mut Sequence, step: &Step, desc: &PrimitiveDesc, gradient: &SharedMemory) -> Result<&'a Step, Error> {
+fn push_backward<'s>(
+    sequence: &'s mut Sequence<'static>,
+    step: &Step<'static>,
+    desc: &PrimitiveDesc,
+    gradient: &SharedMemory,
+) -> Result<&'s Step<'static>, Error> {
     let inputs = desc.operands().iter().filter(|o| o.usage == oxidnn::Use::In);
     let given = inputs.map(|o| Ok((o.arg, if o.arg == Arg::DIFF_DST { gradient } else { step.memory(o.arg)? })));
     let name = format!("{}.{}", step.name(), desc.prop().map_or("backward", Prop::name));

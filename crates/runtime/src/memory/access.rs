@@ -1,7 +1,8 @@
 //! Typed access to memory: elements in logical row-major order, whatever the layout and data type, and raw elements as they lie.
 
 use super::Memory;
-use crate::Element;
+use crate::{Element, Engine};
+use half::{bf16, f16};
 use oxidnn_expr::number;
 use oxidnn_spec::{DataType, Dims, Error, Format, Tensor};
 
@@ -14,7 +15,7 @@ pub trait Native: Element {
 macro_rules! native {
     ($($t:ty = $d:ident),*) => { $(impl Native for $t { const DTYPE: DataType = DataType::$d; })* };
 }
-native!(f32 = F32, f64 = F64, i32 = S32, i64 = S64, i8 = S8, u8 = U8);
+native!(f32 = F32, f64 = F64, f16 = F16, bf16 = Bf16, i32 = S32, i64 = S64, i8 = S8, u8 = U8);
 
 /// The bits of element `index` of `data`; 4-bit types have the element with the even index in the low nibble.
 fn load(dtype: DataType, data: &[u8], index: usize) -> u64 {
@@ -84,17 +85,80 @@ fn walk(tensor: &Tensor, mut f: impl FnMut(usize, usize)) -> Result<(), Error> {
     Ok(())
 }
 
+impl Memory<'static> {
+    /// Owned memory for a plain tensor of `dims` (row-major, contiguous) with the elements `values`, as their type has them.
+    ///
+    /// ```
+    /// # use oxidnn_runtime::{Engine, Memory};
+    /// # fn example(engine: &Engine) -> Result<(), oxidnn_spec::Error> {
+    /// let table = Memory::from_vec(engine, [2, 3], vec![1i64 << 60, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(table.read::<i64>()?[0], 1 << 60);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] when `values` are not as many as the elements; [`Error::OutOfMemory`].
+    pub fn from_vec<T: Native>(engine: &Engine, dims: impl Into<Dims>, values: Vec<T>) -> Result<Memory<'static>, Error> {
+        let memory = Memory::new(engine, Tensor::plain(dims, T::DTYPE)?)?;
+        memory.write(&values)?;
+        Ok(memory)
+    }
+}
+
 impl Memory<'_> {
+    /// Every element exactly, logical row-major order, of a tensor whose data type is `T`'s.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for another data type, opaque layouts, null addresses, and while the memory is being written.
+    pub fn read<T: Native>(&self) -> Result<Vec<T>, Error> {
+        self.typed::<T>()?;
+        let mut out = vec![T::zeroed(); elements(&self.tensor)?];
+        let data = self.map(0)?;
+        self.mapped(data.len())?;
+        let size = size_of::<T>();
+        walk(&self.tensor, |i, at| out[i] = bytemuck::pod_read_unaligned(&data[at * size..][..size]))?;
+        Ok(out)
+    }
+
+    /// Writes every element exactly, logical row-major order, of a tensor whose data type is `T`'s; padding becomes zero.
+    ///
+    /// # Errors
+    /// As [`Memory::read`]; for another number of values than of elements, for read-only memory, and while the memory is in use.
+    pub fn write<T: Native>(&self, values: &[T]) -> Result<(), Error> {
+        self.typed::<T>()?;
+        self.as_many(values.len())?;
+        let mut data = self.map_mut(0)?;
+        self.mapped(data.len())?;
+        if self.tensor.blocking().is_some_and(|b| b.padded_dims != *self.tensor.dims()) {
+            data.fill(0);
+        }
+        let size = size_of::<T>();
+        walk(&self.tensor, |i, at| data[at * size..][..size].copy_from_slice(bytemuck::bytes_of(&values[i])))?;
+        data.unmap()
+    }
+
+    fn typed<T: Native>(&self) -> Result<(), Error> {
+        let own = self.tensor.dtype;
+        let expected = || format!("{own}, the tensor's type; `read_f32` and `write_f32` convert");
+        if own == T::DTYPE { Ok(()) } else { Err(Error::invalid("element type", T::DTYPE, expected())) }
+    }
+
     /// Every element, logical row-major order (of a sparse tensor its stored values).
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for opaque layouts, null addresses, and while the memory is being written.
     pub fn read_f64(&self) -> Result<Vec<f64>, Error> {
         let mut out = vec![0.0; elements(&self.tensor)?];
+        self.each(|i, v| out[i] = v)?;
+        Ok(out)
+    }
+
+    /// Calls `take(logical row-major index, value)` for every element.
+    fn each(&self, mut take: impl FnMut(usize, f64)) -> Result<(), Error> {
         let (data, dtype) = (self.map(0)?, self.tensor.dtype);
         self.mapped(data.len())?;
-        walk(&self.tensor, |i, at| out[i] = number::decode(dtype, load(dtype, &data, at)))?;
-        Ok(out)
+        walk(&self.tensor, |i, at| take(i, number::decode(dtype, load(dtype, &data, at))))
     }
 
     /// As [`Memory::read_f64`], rounded to f32.
@@ -102,7 +166,9 @@ impl Memory<'_> {
     /// # Errors
     /// As [`Memory::read_f64`].
     pub fn read_f32(&self) -> Result<Vec<f32>, Error> {
-        Ok(self.read_f64()?.into_iter().map(|v| v as f32).collect())
+        let mut out = vec![0.0; elements(&self.tensor)?];
+        self.each(|i, v| out[i] = v as f32)?;
+        Ok(out)
     }
 
     /// Writes every element from `value(logical row-major index)`, converted to the data type; padding becomes zero.

@@ -297,6 +297,6 @@ fn not_scalar(tensor: &Tensor) -> Result<(), Error> {
 
 impl fmt::Debug for Memory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Memory({} {}, {:?})", self.tensor.dtype, self.tensor.dims(), self.origin)
+        write!(f, "Memory({}, {:?})", self.tensor, self.origin)
     }
 }

@@ -3,7 +3,9 @@
 use super::operands;
 use crate::check::types::{DATA, F64, Pass, S8, TypeTable, row};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, Tensor};
+use crate::{Arg, Error, Tensor};
+use std::fmt;
+use std::str::FromStr;
 
 /// The functions; comparisons give 1 or 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -46,6 +48,21 @@ impl BinaryAlg {
     /// The name in the grammar of problems.
     pub fn name(self) -> &'static str {
         BinaryAlg::NAMES[self as usize].1
+    }
+}
+
+impl fmt::Display for BinaryAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for BinaryAlg {
+    type Err = Error;
+    fn from_str(s: &str) -> Result<BinaryAlg, Error> {
+        let known = || BinaryAlg::NAMES.map(|(_, name)| name).join(", ");
+        let found = BinaryAlg::NAMES.iter().find(|(_, name)| *name == s);
+        found.map(|(alg, _)| *alg).ok_or_else(|| Error::invalid("algorithm", s, format!("one of {}", known())))
     }
 }
 

@@ -3,7 +3,9 @@
 use super::{Prop, operands};
 use crate::check::types::{DATA, F8, F64, FP, Pass, TypeTable, same};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, Real, Tensor};
+use crate::{Arg, Error, Real, Tensor};
+use std::fmt;
+use std::str::FromStr;
 
 /// The functions; formulas in `oxidnn-expr`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -81,6 +83,21 @@ impl EltwiseAlg {
     pub const fn uses_dst(self) -> bool {
         use EltwiseAlg::*;
         matches!(self, ReluDst | TanhDst | EluDst | SqrtDst | LogisticDst | ExpDst | ClipV2Dst)
+    }
+}
+
+impl fmt::Display for EltwiseAlg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for EltwiseAlg {
+    type Err = Error;
+    fn from_str(s: &str) -> Result<EltwiseAlg, Error> {
+        let known = || EltwiseAlg::NAMES.map(|(_, name)| name).join(", ");
+        let found = EltwiseAlg::NAMES.iter().find(|(_, name)| *name == s);
+        found.map(|(alg, _)| *alg).ok_or_else(|| Error::invalid("algorithm", s, format!("one of {}", known())))
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) use eltwise::check_eltwise;
 
 use crate::check::Checked;
 use crate::{Arg, Attr, Tensor};
+use std::fmt;
 
 /// Which pass of training or inference an operation computes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -81,6 +82,12 @@ impl Prop {
             Prop::BackwardData => "backward_data",
             Prop::BackwardWeights => "backward_weights",
         }
+    }
+}
+
+impl fmt::Display for Prop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 

@@ -119,13 +119,19 @@ pub(super) fn write(layout: &Layout) -> String {
     text
 }
 
+/// The tag, `abcd` for example, with what differs from it; an implementation's own packing is shown by its name.
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.format {
+            Format::Packed(p) => f.write_str(p.name),
+            _ => f.write_str(&write(self)),
+        }
+    }
+}
+
 /// Type, layout and sizes, `f32:abcd:2x3x4x5` for example; an implementation's own packing is shown by its name.
 impl fmt::Display for Tensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let layout = match &self.layout.format {
-            Format::Packed(p) => p.name.to_string(),
-            _ => write(&self.layout),
-        };
-        write!(f, "{}:{layout}:{}", self.dtype, self.dims())
+        write!(f, "{}:{}:{}", self.dtype, self.layout, self.dims())
     }
 }
