@@ -31,7 +31,7 @@
 
 /// The README's examples, compiled and run with the tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;
 
 mod backward;

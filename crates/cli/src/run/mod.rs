@@ -13,9 +13,9 @@ use oxidnn_testing::idx::Labelled;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-static IMAGES: &[u8] = include_bytes!("../../../../assets/digits/test-images-idx3-ubyte");
-static LABELS: &[u8] = include_bytes!("../../../../assets/digits/test-labels-idx1-ubyte");
-static WEIGHTS: &[u8] = include_bytes!("../../../../assets/digits/weights.safetensors");
+static IMAGES: &[u8] = include_bytes!("../../assets/test-images-idx3-ubyte");
+static LABELS: &[u8] = include_bytes!("../../assets/test-labels-idx1-ubyte");
+static WEIGHTS: &[u8] = include_bytes!("../../assets/weights.safetensors");
 
 /// Share of the digits that the net must read rightly, on every machine and by every implementation.
 const PROMISE: f64 = 0.97;

@@ -85,7 +85,7 @@ fn what_has_no_place_in_memory_is_refused() {
         assert!(matches!(Memory::new(&engine, t.clone()), Err(Error::InvalidArguments(_))), "{t:?}");
         assert!(matches!(Memory::from_slice(&engine, t.clone(), &[0u8; 64]), Err(Error::InvalidArguments(_))), "{t:?}");
     }
-    let huge = Tensor::plain([1 << 40, 1 << 10], DataType::U8).unwrap();
+    let huge = Tensor::plain([1i64 << 40, 1 << 10], DataType::U8).unwrap();
     assert!(matches!(Memory::new(&engine, huge), Err(Error::OutOfMemory { .. })));
 }
 
