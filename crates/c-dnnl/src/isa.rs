@@ -1,7 +1,7 @@
 //! Limits and hints for instruction sets. Each is set once, and only before somebody needs to know it: then it is fixed for the process.
 
 use crate::status::{Failure, Status, guard, guard_value};
-use oxidnn_cpu::{CpuTarget, Limit};
+use oxidnn_cpu::Limit;
 use oxidnn_runtime::fork;
 use oxidnn_runtime::knobs::{self, Knobs};
 use std::sync::Mutex;
@@ -163,7 +163,7 @@ fn has(set: i32) -> bool {
         sets::AVX512_CORE_VNNI => avx512 && has!("avx512vnni"),
         sets::AVX512_CORE_BF16 => avx512 && has!("avx512vnni") && has!("avx512bf16"),
         sets::AVX512_CORE_FP16 => avx512 && has!("avx512vnni") && has!("avx512bf16") && has!("avx512fp16"),
-        sets::AVX512_CORE_AMX => has!("avx512fp16") && CpuTarget::host().jit.is_some_and(|j| j.amx),
+        sets::AVX512_CORE_AMX => has!("avx512fp16") && oxidnn_cpu::CpuTarget::host().jit.is_some_and(|j| j.amx),
         _ => false,
     }
 }

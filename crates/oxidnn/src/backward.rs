@@ -2,8 +2,8 @@
 
 use oxidnn_runtime::{Engine, PrimitiveDesc};
 use oxidnn_spec::op::{
-    BatchNorm, Conv, Deconv, Diff, Eltwise, GroupNorm, InnerProduct, LayerNorm, Lrn, Pool, Prelu, Prop, Resampling, Rnn, RnnDiff, Shuffle,
-    Softmax,
+    BatchNorm, Conv, Deconv, Diff, Eltwise, GroupNorm, InnerProduct, LayerNorm, Lrn, Pool, Prelu, Prop, Resampling, Rnn, RnnDiff, Sdpa,
+    SdpaDiff, Shuffle, Softmax,
 };
 use oxidnn_spec::{Attr, Error, Op, Problem, Tensor};
 
@@ -21,7 +21,7 @@ pub trait Backward {
     /// As [`Backward::backward_data`].
     fn backward_weights(&self, engine: &Engine) -> Result<PrimitiveDesc, Error>;
 
-    /// Gradients of data and parameters at once (normalisations, prelu, recurrent networks).
+    /// Gradients of data and parameters at once (normalisations, prelu, recurrent networks, attention).
     ///
     /// # Errors
     /// As [`Backward::backward_data`].
@@ -124,6 +124,10 @@ fn data_pass(op: &Op, prop: Prop) -> Option<Op> {
         Op::Prelu(p) if !data => {
             let (diff_src, diff_weights) = (Some(p.src.clone()), Some(p.weights.clone()));
             Prelu { prop, diff_src, diff_weights, diff_dst: p.dst.clone(), dst: None, ..p.clone() }.into()
+        }
+        Op::Sdpa(s) if !data => {
+            let diff = SdpaDiff { q: s.q.clone(), k: s.k.clone(), v: s.v.clone(), dst: s.dst.clone() };
+            Sdpa { prop, diff: Some(diff), ..s.clone() }.into()
         }
         Op::Rnn(r) if !data => Rnn { prop, diff: Some(rnn_gradients(r)), ..(**r).clone() }.into(),
         _ => return None,

@@ -34,6 +34,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod attention;
 mod backward;
 mod describe;
 mod engine;
@@ -43,6 +44,7 @@ mod sequence;
 mod simple;
 mod window;
 
+pub use attention::Attention;
 pub use backward::Backward;
 pub use describe::{Describe, PostOps};
 pub use engine::EngineExt;
@@ -71,8 +73,8 @@ pub mod prelude {
         SdpaMask, SdpaScale, SoftmaxAlg,
     };
     pub use crate::{
-        Arg, Attr, Backward, Builder, Conv, DataType, DataType::*, Describe, Dims, Engine, EngineExt, Error, FpMathMode, InnerProduct,
-        Layout, LrnParams, Matmul, Memory, Pool, PostOps, Primitive, PrimitiveDesc, Problem, Quant, Recurrent, ScratchpadMode, Sequence,
-        SharedMemory, Step, Stream, Tensor, Threads,
+        Arg, Attention, Attr, Backward, Builder, Conv, DataType, DataType::*, Describe, Dims, Engine, EngineExt, Error, FpMathMode,
+        InnerProduct, Layout, LrnParams, Matmul, Memory, Pool, PostOps, Primitive, PrimitiveDesc, Problem, Quant, Recurrent,
+        ScratchpadMode, Sequence, SharedMemory, Step, Stream, Tensor, Threads,
     };
 }

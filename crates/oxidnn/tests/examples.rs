@@ -14,6 +14,7 @@ macro_rules! examples {
 }
 
 examples! {
+    attention = "../examples/attention.rs";
     conv_block = "../examples/conv_block.rs";
     dynamic_shapes = "../examples/dynamic_shapes.rs";
     errors_and_explain = "../examples/errors_and_explain.rs";

@@ -1,12 +1,11 @@
-//! Mappings of executable memory: the system calls, and running what lies there.
+//! Mappings of executable memory: the system calls of Linux.
 
-use super::{Code, CodeError, Entry};
+use super::CodeError;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap, mmap_anonymous, mprotect, munmap};
 use rustix::process::{Resource, getrlimit};
 use std::ffi::c_void;
-use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::ptr::{NonNull, null_mut};
 
@@ -147,40 +146,5 @@ impl Anonymous {
 
     pub(super) fn address(&self) -> usize {
         self.0.start.as_ptr() as usize
-    }
-}
-
-impl Code {
-    /// The code as a function of one argument block.
-    ///
-    /// # Safety
-    /// From its first byte the code must be a function `extern "C" fn(*const A)` for instruction sets that this processor has.
-    pub unsafe fn entry<A>(&self) -> Entry<A> {
-        Entry { code: self.clone(), arguments: PhantomData }
-    }
-}
-
-impl<A> Entry<A> {
-    /// The function itself; it may be called as long as this handle or a clone of it lives.
-    #[inline]
-    pub fn pointer(&self) -> unsafe extern "C" fn(*const A) {
-        // SAFETY: whoever made the entry said that a function of this type lies there, and the handle keeps it there.
-        unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*const A)>(self.code().address()) }
-    }
-
-    /// Runs the code.
-    ///
-    /// # Safety
-    /// The arguments must be what the code needs: every pointer in them valid for what the code reads and writes there.
-    #[inline]
-    pub unsafe fn call(&self, arguments: &A) {
-        // SAFETY: the caller vouches for the arguments; the handle keeps the code alive during the call.
-        unsafe { (self.pointer())(arguments) }
-    }
-
-    /// The installed bytes.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: installed code is readable, does not change while its handle lives, and the handle is borrowed.
-        unsafe { std::slice::from_raw_parts(self.code().address() as *const u8, self.code().len()) }
     }
 }

@@ -13,8 +13,13 @@
 //! On x86-64 code that is written before its address is published needs no flush; freed space is filled with traps, so that a stale
 //! pointer stops instead of running another kernel's bytes.
 
+mod entry;
 mod fork;
 mod free;
+#[cfg(target_os = "linux")]
+mod map;
+#[cfg(not(target_os = "linux"))]
+#[path = "elsewhere.rs"]
 mod map;
 #[cfg(test)]
 mod tests;

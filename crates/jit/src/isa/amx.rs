@@ -1,5 +1,6 @@
 //! Whether AMX may be used: the processor has it, the system keeps its state, and lets this process use it.
 
+#[cfg(target_os = "linux")]
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
@@ -8,7 +9,7 @@ use std::sync::OnceLock;
 const FEATURES: u32 = 1 << 22 | 1 << 24 | 1 << 25;
 /// Bits of the extended control register: configuration and data of tiles are kept.
 const STATE: u64 = 1 << 17 | 1 << 18;
-/// `arch_prctl` and its request for a component of the processor's state, here the tiles' data.
+/// Linux's `arch_prctl` and its request for a component of the processor's state, here the tiles' data.
 const ARCH_PRCTL: u64 = 158;
 const REQUEST: u64 = 0x1023;
 const TILE_DATA: u64 = 18;
@@ -34,6 +35,7 @@ fn xcr0() -> u64 {
     unsafe { _xgetbv(0) }
 }
 
+#[cfg(target_os = "linux")]
 fn ask() -> bool {
     let mut result = ARCH_PRCTL;
     // SAFETY: the call takes two numbers and touches no memory of the process; the two registers are those that any system call changes.
@@ -41,4 +43,10 @@ fn ask() -> bool {
         asm!("syscall", inlateout("rax") result, in("rdi") REQUEST, in("rsi") TILE_DATA, out("rcx") _, out("r11") _, options(nostack));
     }
     result == 0
+}
+
+/// No other system is asked yet.
+#[cfg(not(target_os = "linux"))]
+fn ask() -> bool {
+    false
 }
