@@ -1,6 +1,7 @@
 //! Compiled partitions, and the process-wide cache of them.
 
 use crate::constants::Kept;
+use crate::lower::Lowered;
 use crate::program::{Frame, Program};
 use crate::{Error, LogicalTensor, Op, Partition};
 use oxidnn_runtime::cache::Lru;
@@ -20,17 +21,22 @@ pub struct CompiledPartition {
 #[derive(Debug)]
 pub(crate) struct Compiled {
     engine: Engine,
-    /// The operation with everything about its ports known.
-    op: Op,
+    /// The operations with everything about their tensors known.
+    ops: Vec<Op>,
+    /// Inputs and outputs, everything about them known.
+    ports: [Vec<LogicalTensor>; 2],
     program: Program,
+    notes: Vec<String>,
     kept: Kept,
     in_place: Vec<(usize, usize)>,
 }
 
 impl Compiled {
-    pub(crate) fn new(engine: Engine, op: Op, program: Program) -> Compiled {
-        let in_place = program.in_place(&op);
-        Compiled { engine, op, program, kept: Kept::default(), in_place }
+    pub(crate) fn new(engine: Engine, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
+        let Lowered { program, notes } = lowered;
+        let id = |list: &[LogicalTensor], i: usize| list.get(i).map(|lt| lt.id);
+        let in_place = program.in_place().and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
+        Compiled { engine, ops, ports, program, notes, kept: Kept::default(), in_place }
     }
 }
 
@@ -47,12 +53,23 @@ impl CompiledPartition {
 
     /// The tensor with this number, everything about it known.
     pub fn logical_tensor(&self, id: usize) -> Option<&LogicalTensor> {
-        self.compiled.op.inputs.iter().chain(&self.compiled.op.outputs).find(|lt| lt.id == id)
+        self.compiled.ports.iter().flatten().find(|lt| lt.id == id)
     }
 
     /// Numbers of an input and an output that may be the same memory, as many pairs as there are.
     pub fn in_place(&self) -> &[(usize, usize)] {
         &self.compiled.in_place
+    }
+
+    /// One line for each operation that became a problem of its own: what is computed along with it, and why no more.
+    pub fn notes(&self) -> &[String] {
+        &self.compiled.notes
+    }
+
+    /// The problems that it computes, one after the other, each with the name of its implementation.
+    pub fn problems(&self) -> Vec<(String, &'static str)> {
+        let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
+        self.compiled.program.primitives().map(of).collect()
     }
 
     /// Bytes of scratch that an execution needs.
@@ -90,17 +107,17 @@ impl CompiledPartition {
 
     /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
     fn profile(&self) -> String {
-        crate::dump::profile(&self.partition, &self.compiled.op, self.scratch_bytes())
+        crate::dump::profile(&self.partition, &self.compiled.ops, &self.compiled.ports, self.scratch_bytes())
     }
 }
 
-/// What an entry of the cache is found by. The partition's number stands for its operations.
+/// What an entry of the cache is found by: equal operations share it, whatever graph they are of.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     engine: DeviceId,
-    partition: usize,
     fpmath: FpMath,
-    op: Op,
+    ops: Vec<Op>,
+    ports: [Vec<LogicalTensor>; 2],
 }
 
 static CACHE: LazyLock<Mutex<Lru<Key, Arc<Compiled>>>> =
@@ -122,21 +139,21 @@ pub fn set_cache_capacity(entries: usize) {
     drop(gone);
 }
 
-/// The compiled partition of `op`, an operation as the caller described its tensors: from the cache, else by `make`, which completes them.
+/// The compiled partition for ports as the caller described them: from the cache, else by `make`.
 pub(crate) fn cached(
     partition: &Partition,
     engine: &Engine,
-    mut op: Op,
-    make: impl FnOnce(&mut Op) -> Result<Compiled, Error>,
+    ports: [Vec<LogicalTensor>; 2],
+    make: impl FnOnce([Vec<LogicalTensor>; 2]) -> Result<Compiled, Error>,
 ) -> Result<CompiledPartition, Error> {
     let begin = verbose::clock(verbose::PROFILE_CREATE);
-    let key = Key { engine: engine.id(), partition: partition.id(), fpmath: partition.fpmath(), op: op.clone() };
+    let key = Key { engine: engine.id(), fpmath: partition.fpmath(), ops: partition.ops().to_vec(), ports };
     let found = cache().get(&key).cloned();
     let hit = found.is_some();
     let compiled = match found {
         Some(compiled) => compiled,
         None => {
-            let compiled = Arc::new(make(&mut op)?);
+            let compiled = Arc::new(make(key.ports.clone())?);
             let mut cache = cache();
             // Another thread may have been faster; then its work is used.
             match cache.get(&key).cloned() {

@@ -81,7 +81,7 @@ impl Kept {
         program: &Program,
         fill: impl FnOnce(&Memory<'static>) -> Result<(), Error>,
     ) -> Result<Option<Arc<Memory<'static>>>, Error> {
-        let size = program.sizes.kept;
+        let size = program.kept_bytes();
         if size == 0 {
             return Ok(None);
         }

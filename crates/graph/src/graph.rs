@@ -1,5 +1,6 @@
 //! Graphs: operations are added, the graph is closed, partitions are taken.
 
+use crate::partition::{Origin, SINGLE};
 use crate::{Error, LogicalTensor, Op, Partition, dump};
 use oxidnn_runtime::EngineKind;
 use oxidnn_spec::FpMath;
@@ -110,7 +111,8 @@ impl Graph {
         if !self.finalized {
             return Err(Error::InvalidGraph("the graph is not finalized".into()));
         }
-        self.partitions = self.ops.iter().map(|op| Partition::of(op.clone(), self.engine_kind, self.fpmath)).collect();
+        let origin = Origin { engine_kind: self.engine_kind, fpmath: self.fpmath };
+        self.partitions = self.ops.iter().map(|op| Partition::of(vec![op.clone()], SINGLE, origin, |_| true)).collect();
         dump::graph(self);
         Ok(())
     }
