@@ -93,8 +93,9 @@ impl Program {
     /// Room for a result of so many bytes; kept apart where it is `constant`.
     pub(crate) fn room(&mut self, bytes: usize, constant: bool) -> Place {
         if constant {
-            self.sizes.kept += bytes;
-            return Place::Kept(self.sizes.kept - bytes);
+            let at = self.sizes.kept;
+            self.sizes.kept = at.saturating_add(bytes);
+            return Place::Kept(at);
         }
         self.rooms.push(bytes);
         Place::Scratch(self.rooms.len() - 1)
@@ -145,24 +146,24 @@ impl Program {
         }
         let mut order: Vec<usize> = (0..self.rooms.len()).filter(|&r| lives[r].is_some()).collect();
         order.sort_by_key(|&r| (std::cmp::Reverse(self.rooms[r]), r));
-        let mut starts = vec![0; self.rooms.len()];
+        let mut starts = vec![0usize; self.rooms.len()];
         let mut placed: Vec<usize> = Vec::with_capacity(order.len());
         for room in order {
             let mut beside: Vec<(usize, usize)> = placed
                 .iter()
                 .filter(|&&other| lives[other].zip(lives[room]).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1))
-                .map(|&other| (starts[other], starts[other] + self.rooms[other]))
+                .map(|&other| (starts[other], starts[other].saturating_add(self.rooms[other])))
                 .collect();
             beside.sort_unstable();
-            let mut start = 0;
+            let mut start = 0usize;
             for (from, to) in beside {
-                if start + self.rooms[room] <= from {
+                if start.saturating_add(self.rooms[room]) <= from {
                     break;
                 }
                 start = start.max(to);
             }
             starts[room] = start;
-            self.sizes.scratch = self.sizes.scratch.max(start + self.rooms[room]);
+            self.sizes.scratch = self.sizes.scratch.max(start.saturating_add(self.rooms[room]));
             placed.push(room);
         }
         for binding in self.steps.iter_mut().flat_map(|s| &mut s.bindings) {
@@ -174,7 +175,7 @@ impl Program {
 
     /// Bytes of scratch that an execution needs.
     pub(crate) fn scratch_bytes(&self) -> usize {
-        self.sizes.scratch + self.sizes.step + self.sizes.kept
+        self.sizes.scratch.saturating_add(self.sizes.step).saturating_add(self.sizes.kept)
     }
 
     /// Bytes of results that only depend on constant inputs.
@@ -253,12 +254,7 @@ impl Program {
     }
 }
 
-fn execute<'a>(
-    step: &Step,
-    stream: &Stream,
-    views: &'a [Option<View<'a>>],
-    args: &mut Vec<(Arg, &'a Memory<'a>)>,
-) -> Result<(), Error> {
+fn execute<'a>(step: &Step, stream: &Stream, views: &'a [Option<View<'a>>], args: &mut Vec<(Arg, &'a Memory<'a>)>) -> Result<(), Error> {
     args.extend(step.bindings.iter().zip(views.iter().flatten()).map(|(b, v)| (b.arg, v.memory())));
     Ok(step.primitive.execute_bytes(stream, args)?)
 }

@@ -1,7 +1,7 @@
 //! Graphs, partitions, compiled partitions and their caches.
 
 use oxidnn_graph::{
-    AttrId, AttrValue, CompiledPartition, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Partition, Property, cache_capacity,
+    AttrId, AttrValue, CompiledPartition, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Partition, Policy, Property, cache_capacity,
     constant_capacity, set_cache_capacity, set_constant_capacity,
 };
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
@@ -68,11 +68,11 @@ fn kinds_have_the_numbers_of_their_rows() {
 fn partitions_come_in_topological_order() {
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| tensor(i, &[2, 3]));
     let mut graph = graph(&[op(7, OpKind::Add, &[b, c], &[d]), op(8, OpKind::Exp, &[b], &[c]), op(9, OpKind::Abs, &[a], &[b])]);
-    assert!(matches!(graph.filter(), Err(Error::InvalidGraph(_))));
+    assert!(matches!(graph.filter(Policy::Fusion), Err(Error::InvalidGraph(_))));
     graph.finalize().expect("no cycle");
     graph.finalize().expect("no change");
-    graph.filter().expect("finalized");
-    graph.filter().expect("as before");
+    graph.filter(Policy::Fusion).expect("finalized");
+    graph.filter(Policy::Fusion).expect("as before");
     let ids: Vec<usize> = graph.partitions().iter().flat_map(|p| p.ops()).map(|o| o.id).collect();
     assert_eq!(ids, [9, 8, 7]);
     assert!(matches!(graph.add_op(&op(10, OpKind::Abs, &[a], &[d])), Err(Error::InvalidGraph(_))));

@@ -37,6 +37,7 @@ struct Readme;
 mod backward;
 mod describe;
 mod engine;
+pub mod graph;
 mod products;
 mod sequence;
 mod simple;

@@ -6,7 +6,7 @@
 
 use super::state::Lowering;
 use super::value::{Scaled, Value};
-use super::{elementwise, movement, norm};
+use super::{attention, elementwise, movement, norm};
 use crate::infer::{channel, transpose_order};
 use crate::{Error, LogicalTensor, Op, OpKind, Property};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
@@ -125,7 +125,9 @@ fn takes(kind: OpKind) -> Option<Takes> {
         MatMul => Takes { dropout: true, scales: true, ..post_ops },
         SoftMax => Takes { dropout: true, ..post_ops },
         Add | Divide | Maximum | Minimum | Multiply | Subtract | SquaredDifference | BiasAdd | Select | AvgPool | MaxPool | ReduceL1
-        | ReduceL2 | ReduceMax | ReduceMean | ReduceMin | ReduceProd | ReduceSum | LayerNorm | GroupNorm | RmsNorm | Interpolate => post_ops,
+        | ReduceL2 | ReduceMax | ReduceMean | ReduceMin | ReduceProd | ReduceSum | LayerNorm | GroupNorm | RmsNorm | Interpolate => {
+            post_ops
+        }
         BatchNormInference => Takes { binary: false, ..post_ops },
         Concat | Reorder | TypeCast => Takes { eltwise: false, binary: false, scales: true, ..post_ops },
         _ if elementwise::is_function(kind) => Takes { eltwise: false, dropout: true, ..post_ops },
@@ -214,6 +216,11 @@ pub(super) fn all(l: &mut Lowering<'_>) -> Result<(), Error> {
         if movement::alias(l)? {
             continue;
         }
+        let attention = attention::lower(l, i);
+        if !attention.is_empty() {
+            attention.into_iter().for_each(|i| done[i] = true);
+            continue;
+        }
         let links = chain(l, i);
         for link in best(l, op, &links)? {
             link.ops().for_each(|i| done[i] = true);
@@ -271,7 +278,7 @@ fn note(l: &mut Lowering<'_>, op: &Op, taken: &[Link], why: Option<Error>) {
 }
 
 /// The operations that read a tensor, each with the index of its input. Who only asks for its sizes does not read it.
-fn readers(ops: &[Op], id: usize) -> Vec<(usize, usize)> {
+pub(super) fn readers(ops: &[Op], id: usize) -> Vec<(usize, usize)> {
     let of = |(i, op): (usize, &Op)| -> Vec<(usize, usize)> {
         (0..op.inputs.len()).filter(|&p| op.inputs[p].id == id && op.kind != OpKind::GenIndex).map(|p| (i, p)).collect()
     };
@@ -359,7 +366,7 @@ fn folded(l: &mut Lowering<'_>, anchor: &Op, links: &[Link]) -> Result<Folded, E
 }
 
 /// The result of a movement as what was moved.
-fn before(op: &Op, value: &Value) -> Result<Value, Error> {
+pub(super) fn before(op: &Op, value: &Value) -> Result<Value, Error> {
     let from = op.inputs[0].known_dims().unwrap_or_default();
     match op.kind {
         OpKind::StaticTranspose => {

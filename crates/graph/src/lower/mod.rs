@@ -3,6 +3,7 @@
 //! Each kind of operation has one function that lowers it, alone or with what is folded into it: a [`state::Lowering`] gives it its operands
 //! as [`value::Value`]s, and adds to its main problem the post-ops, scales and conversions that [`fold`] found to follow it.
 
+mod attention;
 mod conv;
 mod elementwise;
 mod fold;

@@ -42,7 +42,7 @@ pub(super) struct Mark {
 
 /// The next multiple of what memory is aligned to.
 fn aligned(bytes: usize) -> usize {
-    bytes.next_multiple_of(oxidnn_runtime::ALIGNMENT)
+    bytes.checked_next_multiple_of(oxidnn_runtime::ALIGNMENT).unwrap_or(usize::MAX)
 }
 
 impl<'a> Lowering<'a> {

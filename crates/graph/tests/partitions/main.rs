@@ -1,0 +1,5 @@
+//! Partitions: which operations end in one, and that they compute what their operations compute one by one.
+
+mod fuzz;
+mod nets;
+mod patterns;
