@@ -90,9 +90,10 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
     let mut field = Field::new(ops);
     let mut groups: Vec<Group> = Vec::new();
     if policy == Policy::Fusion {
+        let order = visited(&field);
         for ready in READY.iter() {
-            for (start, op) in ops.iter().enumerate() {
-                if field.taken[start] || !ready.first.contains(&op.kind) {
+            for &start in &order {
+                if field.taken[start] || !ready.first.contains(&ops[start].kind) {
                     continue;
                 }
                 if let Ok(found) = instance(&field, ready, start) {
@@ -105,6 +106,25 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
     let single = |i: usize| Group { ops: vec![i], pattern: crate::partition::SINGLE };
     groups.extend((0..ops.len()).filter(|&i| !field.taken[i]).map(single));
     sorted(groups, &field)
+}
+
+/// The order in which instances are looked for: from what nobody reads, by inputs in their order, those first that others wait for.
+fn visited(field: &Field<'_>) -> Vec<usize> {
+    let unread = |i: &usize| field.ops[*i].outputs.iter().all(|lt| field.readers(lt.id).is_empty());
+    let (mut order, mut seen) = (Vec::with_capacity(field.ops.len()), vec![false; field.ops.len()]);
+    for root in (0..field.ops.len()).filter(unread) {
+        let mut stack = vec![(root, false)];
+        while let Some((i, ready)) = stack.pop() {
+            if ready {
+                order.push(i);
+            } else if !std::mem::replace(&mut seen[i], true) {
+                stack.push((i, true));
+                let makers = field.ops[i].inputs.iter().rev().filter_map(|lt| field.writer(lt.id));
+                stack.extend(makers.map(|w| (w.0, false)));
+            }
+        }
+    }
+    order
 }
 
 /// Why operation `start` is in no group of a better pattern than its own, of `priority`.

@@ -62,6 +62,9 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("x8x8x_conv_post_ops", 10.5, || seq([of_bytes(&[Convolution]), bias(), chain(0), opt(quantize())])),
     row("x8x8x8_conv_add_post_ops_cpu", 10.6, || seq([of_bytes(&[Convolution]), bias(), residual(dequantize()), quantize()])),
+    row("x8s8x_tc_conv_post_ops", 10.5, || {
+        seq([of_cast_bytes(&[Convolution]), bias(), chain(0), opt(seq([one(&[TypeCast]), opt(quantize())]))])
+    }),
     row("x8s8x_tc_conv_add_post_ops_cpu", 10.6, || {
         seq([of_cast_bytes(&[Convolution]), bias(), residual(dequantize_cast()), one(&[TypeCast]), quantize()])
     }),
