@@ -1,9 +1,9 @@
 //! Compiled partitions, and the process-wide cache of them.
 
-use crate::constants::Kept;
+use crate::constants::{self, Kept};
 use crate::lower::Lowered;
 use crate::program::{Frame, Program};
-use crate::{Error, LogicalTensor, Op, Partition};
+use crate::{Error, LogicalTensor, Op, Partition, Property};
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
@@ -27,16 +27,18 @@ pub(crate) struct Compiled {
     ports: [Vec<LogicalTensor>; 2],
     program: Program,
     notes: Vec<String>,
-    kept: Kept,
+    /// Shared with the same partition compiled for other sizes, where these prepare the same.
+    kept: Arc<Kept>,
     in_place: Vec<(usize, usize)>,
 }
 
 impl Compiled {
-    pub(crate) fn new(engine: Engine, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
+    pub(crate) fn new(engine: Engine, partition: usize, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
         let Lowered { program, notes } = lowered;
         let id = |list: &[LogicalTensor], i: usize| list.get(i).map(|lt| lt.id);
         let in_place = program.in_place().and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
-        Compiled { engine, ops, ports, program, notes, kept: Kept::default(), in_place }
+        let kept = constants::shared(&engine, partition, &program);
+        Compiled { engine, ops, ports, program, notes, kept, in_place }
     }
 }
 
@@ -111,10 +113,12 @@ impl CompiledPartition {
     }
 }
 
-/// What an entry of the cache is found by: equal operations share it, whatever graph they are of.
+/// What an entry of the cache is found by: equal operations share it, whatever graph they are of, but where contents are said to be the same in every
+/// execution, which is true of one graph only.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     engine: DeviceId,
+    partition: Option<usize>,
     fpmath: FpMath,
     ops: Vec<Op>,
     ports: [Vec<LogicalTensor>; 2],
@@ -147,7 +151,9 @@ pub(crate) fn cached(
     make: impl FnOnce([Vec<LogicalTensor>; 2]) -> Result<Compiled, Error>,
 ) -> Result<CompiledPartition, Error> {
     let begin = verbose::clock(verbose::PROFILE_CREATE);
-    let key = Key { engine: engine.id(), fpmath: partition.fpmath(), ops: partition.ops().to_vec(), ports };
+    let constant = ports[0].iter().any(|lt| lt.property == Property::Constant);
+    let partition_id = constant.then(|| partition.id());
+    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), ops: partition.ops().to_vec(), ports };
     let found = cache().get(&key).cloned();
     let hit = found.is_some();
     let compiled = match found {

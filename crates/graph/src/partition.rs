@@ -113,7 +113,7 @@ impl Partition {
             let (ops, outputs) = self.inferred(&ports)?;
             dump::partition(self, &ops);
             let lowered = lower::lower(&ops, [&ports[0], &outputs], engine, self.0.fpmath)?;
-            Ok(Compiled::new(engine.clone(), ops, [ports[0].clone(), outputs], lowered))
+            Ok(Compiled::new(engine.clone(), self.id(), ops, [ports[0].clone(), outputs], lowered))
         })
     }
 
@@ -133,6 +133,7 @@ impl Partition {
                 };
             }
             infer::outputs(op)?;
+            infer::innermost_channels(op, |id| self.0.outputs.iter().all(|p| p.id != id));
             known.extend(op.outputs.iter().map(|lt| (lt.id, *lt)));
         }
         let outputs = self.0.outputs.iter().map(|lt| *known.get(&lt.id).unwrap_or(lt)).collect();

@@ -183,6 +183,24 @@ impl Program {
         self.sizes.kept
     }
 
+    /// What the kept results are made by, as text that is equal where they are; none where nothing is kept.
+    pub(crate) fn prepared(&self) -> Option<String> {
+        if self.sizes.kept == 0 {
+            return None;
+        }
+        let mut text = format!("{}", self.sizes.kept);
+        for Step { primitive, bindings } in &self.prepare {
+            text += &format!("\n{} {}", primitive.desc().impl_name(), primitive.desc().problem());
+            for Binding { arg, place, tensor } in bindings {
+                text += &format!(" {arg} {place:?} {tensor:?}");
+                if let Place::Constant(i) = place {
+                    text += &format!(" {:?}", self.constants.get(*i)?.read_f64().ok()?);
+                }
+            }
+        }
+        Some(text)
+    }
+
     /// The primitives in the order of their execution.
     pub(crate) fn primitives(&self) -> impl Iterator<Item = &Primitive> {
         self.prepare.iter().chain(&self.steps).map(|s| &s.primitive)

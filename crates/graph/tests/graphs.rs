@@ -156,6 +156,30 @@ fn what_depends_on_constants_is_kept_where_there_is_room() {
 }
 
 #[test]
+fn sizes_share_what_is_kept_and_graphs_do_not() {
+    let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
+    let engine = oxidnn_cpu::engine();
+    let op = convolution();
+    let partition = Partition::new(&op, EngineKind::Cpu).expect("a valid operation");
+    let of = |partition: &Partition, batch: i64| {
+        let sized = |lt: LogicalTensor, dims: [i64; 4]| LogicalTensor { dims: Some(dims.into()), ..tensor(lt.id, &dims) };
+        let (src, dst) = (sized(op.inputs[0], [batch, 6, 6, 4]), sized(op.outputs[0], [batch, 6, 6, 16]));
+        partition.compile(&engine, &[src, op.inputs[1]], &[dst]).expect("a supported partition")
+    };
+    let (src, other): (Vec<f32>, Vec<f32>) = ((0..144).map(|i| (i % 7) as f32).collect(), vec![1.0; 576]);
+    let weights: Vec<f32> = (0..576).map(|i| (i % 5) as f32 - 2.0).collect();
+    set_constant_capacity(EngineKind::Cpu, 1 << 20);
+    let one = of(&partition, 1);
+    let first = execute(&one, &engine, &[&src, &weights], 576);
+    let double: Vec<f32> = src.iter().chain(&src).copied().collect();
+    let both = execute(&of(&partition, 2), &engine, &[&double, &other], 2 * 576);
+    assert_eq!(both[..576], first, "the weights that are the same in every execution");
+    let elsewhere = Partition::new(&op, EngineKind::Cpu).expect("a valid operation");
+    assert_ne!(execute(&of(&elsewhere, 1), &engine, &[&src, &other], 576), first, "another partition has other weights");
+    set_constant_capacity(EngineKind::Cpu, 0);
+}
+
+#[test]
 fn compiled_partitions_are_found_again() {
     let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
     let engine = oxidnn_cpu::engine();

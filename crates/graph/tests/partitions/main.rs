@@ -1,5 +1,6 @@
 //! Partitions: which operations end in one, and that they compute what their operations compute one by one.
 
+mod allocations;
 mod fuzz;
 mod nets;
 mod patterns;

@@ -1,7 +1,7 @@
 //! Execution of a graph, partition by partition.
 
 use super::Net;
-use oxidnn_graph::{Error, Graph, LogicalTensor, Policy, Property};
+use oxidnn_graph::{CompiledPartition, Error, Graph, LogicalTensor, Partition, Policy, Property};
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
 use oxidnn_spec::{DataType, FpMath, Tensor};
 use std::collections::BTreeMap;
@@ -58,6 +58,22 @@ fn memory(engine: &Engine, lt: &LogicalTensor) -> Memory<'static> {
     let values = filled(lt, tensor.layout.elements().expect("a size") as usize);
     memory.write_with(|i| values[i]).expect("memory of its own");
     memory
+}
+
+/// A compiled partition with memory for its ports.
+pub(crate) struct Ports {
+    pub(crate) compiled: CompiledPartition,
+    pub(crate) inputs: Vec<Memory<'static>>,
+    pub(crate) outputs: Vec<Memory<'static>>,
+}
+
+/// A partition that reads nothing but inputs of its graph.
+pub(crate) fn ports(engine: &Engine, partition: &Partition) -> Result<Ports, Error> {
+    let compiled = partition.compile(engine, partition.inputs(), partition.outputs())?;
+    let inputs = partition.inputs().iter().map(|lt| memory(engine, lt)).collect();
+    let known = |lt: &LogicalTensor| *compiled.logical_tensor(lt.id).expect("a port");
+    let outputs = partition.outputs().iter().map(|lt| Ok(Memory::new(engine, known(lt).tensor()?)?)).collect::<Result<_, Error>>()?;
+    Ok(Ports { compiled, inputs, outputs })
 }
 
 /// What leaves the graph, by the number of the tensor, with its type.
