@@ -24,7 +24,7 @@ fn causal() -> Pat {
 }
 
 fn mask() -> Pat {
-    opt(alt([causal(), one(&[Add]), one(&[Select])]))
+    seq([opt(one(&[Add])), opt(alt([causal(), one(&[Select])]))])
 }
 
 fn softmax() -> Pat {
@@ -63,9 +63,18 @@ fn grouped() -> Pat {
     seq([scores, one(&[Multiply, Divide]), opt(one(&[Select]).by(1)), softmax(), cast(), values, split()])
 }
 
-/// The frameworks' order: the scale before the product, a maximum in the mask.
-fn jax() -> Pat {
-    seq([plain(), cast(), one(&[Multiply, Divide]), one(&[Add, Select]), softmax(), cast(), plain().by(0), one(&[StaticTranspose])])
+/// With a mask by choice before the scale, and one that is added behind it.
+fn gpt(scores: Pat, between: Pat, values: Pat, end: Pat) -> Pat {
+    seq([scores, one(&[Select]), one(&[Divide]), one(&[Add]), softmax(), between, values.by(0), moved(), end])
+}
+
+fn plain_gpt() -> Pat {
+    gpt(plain(), Pat::Seq(Vec::new()), plain(), Pat::Seq(Vec::new()))
+}
+
+fn gpt_of_bytes(operand: fn() -> Pat) -> Pat {
+    let [scores, values] = bytes(operand);
+    gpt(scores, seq([cast(), quantize(), one(&[Dequantize]), cast()]), values, opt(seq([cast(), quantize()])))
 }
 
 /// The gradients of queries, keys and values, from the scores, which are computed again, and what forward kept of the softmax.
@@ -90,8 +99,8 @@ fn quantised(operand: fn() -> Pat, moved: Pat) -> Pat {
     let [scores, values] = bytes(operand);
     let back = seq([quantize(), one(&[Dequantize])]);
     let softened = alt([seq([one(&[TypeCast]), back.clone(), one(&[TypeCast])]), back]);
-    let end = opt(alt([seq([one(&[TypeCast]), quantize()]), quantize()]));
-    seq([scores, scale(), one(&[Add]), softmax(), softened, values.by(0), moved, end])
+    let end = seq([cast(), quantize()]);
+    seq([scores, scale(), mask(), softmax(), softened, values.by(0), moved, end])
 }
 
 /// Keys, values or both in few bits with scales of groups.
@@ -108,7 +117,10 @@ pub(super) const ROWS: &[Row] = &[
     row("float_sdp_backward_fusion", 21.0, backward),
     row("float_gqa_fusion", 21.1, grouped),
     row("float_gqa_backward_fusion", 21.1, || seq([backward(), one(&[StaticReshape])])),
-    row("float_sdp_jax_fusion", 21.0, jax),
+    row("float_gpt_sdp", 22.0, plain_gpt),
+    row("bfloat16_gpt_sdp", 22.0, plain_gpt),
+    row("int8_fp32_gpt_sdp", 22.0, || gpt_of_bytes(dequantize)),
+    row("int8_bf16_gpt_sdp", 22.0, || gpt_of_bytes(dequantize_cast)),
     row("x8_sdpa_fusion", 22.0, || quantised(dequantize, opt(moved()))),
     row("int8_bf16_sdp_fusion", 22.0, || quantised(dequantize_cast, moved())),
     row("sdp_with_compressed_kv_fusion", 22.0, || compressed(true, true)),

@@ -49,6 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     row("groupnorm_post_ops_fusion", 8.4, || seq([one(&[GroupNorm]), chain(0), cast(), opt(quantize())])),
     row("fp_interpolate_post_ops", 8.4, || seq([one(&[Interpolate]), chain(1)])),
     row("fp_bnorm_relu", 8.8, || seq([one(&[BatchNormInference]), one(&[Relu])])),
+    row("fp_bnorm_bwd_relu_bwd", 8.8, || seq([one(&[ReluBackward]), one(&[BatchNormTrainingBackward]).by(0)])),
     row("s8f32s8_bnorm", 9.0, || seq([one(&[BatchNormInference]).input(0, dequantize()), opt(one(&[Relu])), quantize()])),
     Row { refuse: other_numbers, ..row("int8_concat_fusion", 8.2, || seq([one(&[Concat]).every(dequantize()), quantize()])) },
     row("fp_reorder_sum", 10.1, || seq([one(&[Reorder]), one(&[Add]).when(of_one_size)])),

@@ -49,6 +49,10 @@ fn scaled(net: &mut Net, x: LogicalTensor, how: &str, ones: usize) -> LogicalTen
 }
 
 fn masked(net: &mut Net, x: LogicalTensor, how: &str, dims: &[i64]) -> LogicalTensor {
+    if let Some((first, rest)) = how.split_once('+') {
+        let x = masked(net, x, first, dims);
+        return masked(net, x, rest, dims);
+    }
     let dtype = x.dtype.expect("a type");
     match how {
         "add" => {
@@ -113,7 +117,7 @@ fn attention(net: &mut Net, form: Form<'_>) {
 fn plain(out: &mut Vec<Named>) {
     for dtype in [F32, Bf16] {
         for scale in ["", "mul", "div"] {
-            for mask in ["", "add", "select", "causal", "causal_bottom"] {
+            for mask in ["", "add", "select", "causal", "causal_bottom", "add+select", "add+causal", "select+add"] {
                 let form = Form { dtype, scale, mask, ..PLAIN };
                 out.push(named("float_sdp_fusion", format_args!("{dtype}[{scale}][{mask}]"), |net| attention(net, form)));
             }
@@ -187,8 +191,9 @@ fn bytes(out: &mut Vec<Named>) {
                 };
                 let (q, k, v) = (operand(net, U8), operand(net, S8), operand(net, S8));
                 let x = product(net, q, k, through, true);
+                let x = if mask == "gpt" { masked(net, x, "select", &[B, 1, S, S]) } else { x };
                 let x = scaled(net, x, "div", 1);
-                let x = masked(net, x, mask, &[B, 1, S, S]);
+                let x = masked(net, x, if mask == "gpt" { "add" } else { mask }, &[B, 1, S, S]);
                 let x = softened(net, x, PLAIN, through);
                 let x = if through == F32 { x } else { net.cast(x, F32) };
                 let x = net.quantize(x, U8, 0.00390625, 0);
@@ -264,40 +269,20 @@ fn gradients(net: &mut Net, scale: &str, mask: &str) {
 
 fn frameworks(out: &mut Vec<Named>) {
     for dtype in [F32, Bf16] {
-        for (tail, scale) in [("", "div"), ("turn,join", "div"), ("turn,reorder", "mul")] {
+        for (tail, scale) in
+            [("", "div"), ("turn,join", "div"), ("turn,reorder", "div"), ("turn,join", "mul"), ("turn", "div"), ("turn,reorder", "")]
+        {
             out.push(named(if dtype == F32 { "float_gpt_sdp" } else { "bfloat16_gpt_sdp" }, format_args!("{tail}{scale}"), |net| {
                 let (q, k, v) = (net.input(dtype, &[B, H, S, D]), net.input(dtype, &[B, H, S, D]), net.input(dtype, &[B, H, S, D]));
                 let x = product(net, q, k, dtype, true);
-                let x = scaled(net, x, scale, 1);
                 let x = masked(net, x, "select", &[1, 1, S, S]);
+                let x = scaled(net, x, scale, 1);
                 let x = masked(net, x, "add", &[B, 1, 1, S]);
                 let x = softened(net, x, PLAIN, dtype);
                 let x = product(net, x, v, dtype, false);
                 moved(net, x, tail);
             }));
         }
-    }
-    for (scale, mask) in [("mul", "add"), ("mul", "select"), ("div", "add"), ("mul", "")] {
-        out.push(named("float_sdp_jax_fusion", format_args!("{scale}{mask}"), |net| {
-            let (q, k, v) = (net.input(F32, &[B, H, S, D]), net.input(F32, &[B, H, S, D]), net.input(F32, &[B, H, S, D]));
-            let x = product(net, q, k, F32, true);
-            let x = scaled(net, x, scale, 1);
-            let x = masked(net, x, mask, &[B, 1, S, S]);
-            let x = softened(net, x, PLAIN, F32);
-            let x = product(net, x, v, F32, false);
-            net.transpose(x, &[0, 2, 1, 3]);
-        }));
-        out.push(named("float_mqa_jax_fusion", format_args!("{scale}{mask}"), |net| {
-            let (q, k, v) = (net.input(F32, &[B, H * S, D]), net.input(F32, &[B, D, S]), net.input(F32, &[B, S, D]));
-            let x = product(net, q, k, F32, false);
-            let x = net.reshape(x, &[B, H, S, S]);
-            let x = masked(net, x, mask, &[B, 1, S, S]);
-            let x = softened(net, x, PLAIN, F32);
-            let x = net.reshape(x, &[B, H * S, S]);
-            let x = product(net, x, v, F32, false);
-            let x = net.reshape(x, &[B, H, S, D]);
-            net.transpose(x, &[0, 2, 1, 3]);
-        }));
     }
 }
 

@@ -263,13 +263,14 @@ fn reductions_and_norms(out: &mut Vec<Named>) {
             }));
         }
     }
-    for (count, use_dst) in [(1, true), (3, true), (1, false), (3, false)] {
-        out.push(named("fp_bnorm_bwd_relu_bwd", format_args!("{count}{use_dst}"), |net| {
+    for (count, use_dst, port) in [(1, true, 1), (3, true, 1), (1, false, 0), (3, false, 0), (1, true, 0), (3, true, 0)] {
+        out.push(named("fp_bnorm_bwd_relu_bwd", format_args!("{count}{use_dst}{port}"), |net| {
             let (src, diff, relu) = (net.input(F32, &dims), net.input(F32, &dims), net.input(F32, &dims));
             let (mean, gamma) = (net.input(F32, &[4]), net.input(F32, &[4]));
             let variance = net.input(F32, &[4]);
             let diff = net.op(OpKind::ReluBackward, &[relu, diff], F32, vec![(AttrId::UseDst, AttrValue::Bool(use_dst))]);
             let variance = net.unary(OpKind::Square, variance);
+            let (src, diff) = if port == 1 { (src, diff) } else { (diff, src) };
             let inputs = [src, diff, mean, variance, gamma];
             net.outs(OpKind::BatchNormTrainingBackward, &inputs, &[F32; 3][..count], vec![(AttrId::Epsilon, real(0.01))]);
         }));
