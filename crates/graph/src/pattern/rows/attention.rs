@@ -24,7 +24,7 @@ fn causal() -> Pat {
 }
 
 fn mask() -> Pat {
-    seq([opt(one(&[Add])), opt(alt([causal(), one(&[Select])]))])
+    alt([causal(), seq([opt(one(&[Add])), opt(one(&[Select]))])])
 }
 
 fn softmax() -> Pat {
