@@ -4,7 +4,7 @@
 //! way, their makers are walked against the arrows. All choices are tried, the longest first, until everything that an instance writes for
 //! itself stays inside of it.
 
-use crate::{Op, OpKind};
+use crate::{Op, OpKind, lower};
 use std::collections::HashMap;
 
 /// A pattern.
@@ -157,6 +157,8 @@ pub(crate) struct Field<'g> {
     writer: HashMap<usize, (usize, usize)>,
     /// By tensor: operations and indices of their inputs.
     readers: HashMap<usize, Vec<(usize, usize)>>,
+    /// Operations that cannot be computed.
+    barred: Vec<bool>,
     /// Operations that are in an instance already.
     pub(crate) taken: Vec<bool>,
 }
@@ -169,7 +171,8 @@ impl<'g> Field<'g> {
             writer.extend(op.outputs.iter().enumerate().map(|(p, lt)| (lt.id, (i, p))));
             op.inputs.iter().enumerate().for_each(|(p, lt)| readers.entry(lt.id).or_default().push((i, p)));
         }
-        Field { ops, writer, readers, taken: vec![false; ops.len()] }
+        let barred = ops.iter().map(|op| lower::refusal(op).is_some()).collect();
+        Field { ops, writer, readers, barred, taken: vec![false; ops.len()] }
     }
 
     pub(crate) fn readers(&self, id: usize) -> &[(usize, usize)] {
@@ -325,7 +328,8 @@ impl<'f, 'g> Search<'f, 'g> {
     /// Takes operation `i`, to which the chain comes by input `port`, as `node`.
     fn enter(&mut self, node: &Node, i: usize, port: Option<usize>, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
         let op = &self.field.ops[i];
-        let fits = node.kinds.contains(&op.kind) && !self.field.taken[i] && !state.picked.contains(&i);
+        let free = !self.field.taken[i] && !self.field.barred[i] && !state.picked.contains(&i);
+        let fits = node.kinds.contains(&op.kind) && free;
         let by = node.port.is_none() || state.at.is_none() || node.port == port;
         if !fits || !by || node.check.is_some_and(|check| !check(op)) {
             self.miss(state, || format!("{} (operation {}) is where {} is expected", op.kind.name(), op.id, names(node.kinds)));
