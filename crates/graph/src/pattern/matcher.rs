@@ -260,7 +260,8 @@ impl<'f, 'g> Search<'f, 'g> {
     }
 
     fn miss(&mut self, state: &State, why: impl FnOnce() -> String) {
-        if self.missing.is_empty() || state.picked.len() > self.deepest {
+        // Of several at one depth the last one counts: what may be missing is tried first.
+        if state.picked.len() >= self.deepest {
             self.deepest = state.picked.len();
             self.missing = why();
         }
@@ -321,6 +322,9 @@ impl<'f, 'g> Search<'f, 'g> {
         if state.at.is_some() && !state.forked && candidates.len() > 1 {
             self.miss(state, || format!("its result is read by {} operations", candidates.len()));
             return false;
+        }
+        if candidates.is_empty() {
+            self.miss(state, || format!("nothing reads its result, where {} is expected", names(node.kinds)));
         }
         candidates.into_iter().any(|(i, port)| self.enter(node, i, Some(port), state, then))
     }
