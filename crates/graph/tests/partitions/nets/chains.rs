@@ -175,7 +175,7 @@ fn movements(out: &mut Vec<Named>) {
     }
 }
 
-fn reductions_and_norms(out: &mut Vec<Named>) {
+fn reductions(out: &mut Vec<Named>) {
     let dims = [2, 3, 4, 4];
     let kinds = [
         OpKind::ReduceL1,
@@ -197,6 +197,10 @@ fn reductions_and_norms(out: &mut Vec<Named>) {
             }));
         }
     }
+}
+
+fn rows(out: &mut Vec<Named>) {
+    let dims = [2, 3, 4, 4];
     for (name, chained) in CHAINS {
         for tail in ["", "+u8", "+bf16"] {
             let ends = |net: &mut Net, x: LogicalTensor| match tail {
@@ -236,6 +240,10 @@ fn reductions_and_norms(out: &mut Vec<Named>) {
             chain(net, x, &[2, 6, 8, 4], chained, false);
         }));
     }
+}
+
+fn batch_norms(out: &mut Vec<Named>) {
+    let dims = [2, 3, 4, 4];
     let batch = |net: &mut Net, x: LogicalTensor| {
         let all: Vec<LogicalTensor> = (0..3).map(|_| net.input(F32, &[4])).collect();
         let variance = net.input(F32, &[4]);
@@ -275,6 +283,10 @@ fn reductions_and_norms(out: &mut Vec<Named>) {
             net.outs(OpKind::BatchNormTrainingBackward, &inputs, &[F32; 3][..count], vec![(AttrId::Epsilon, real(0.01))]);
         }));
     }
+}
+
+fn forks(out: &mut Vec<Named>) {
+    let dims = [2, 3, 4, 4];
     let forked = |net: &mut Net, x: LogicalTensor| {
         let s = net.unary(OpKind::Sigmoid, x);
         net.binary(OpKind::Multiply, x, s);
@@ -382,7 +394,10 @@ pub(crate) fn all() -> Vec<Named> {
     let mut out = Vec::new();
     binary_chains(&mut out);
     movements(&mut out);
-    reductions_and_norms(&mut out);
+    reductions(&mut out);
+    rows(&mut out);
+    batch_norms(&mut out);
+    forks(&mut out);
     pools(&mut out);
     dropouts(&mut out);
     out
