@@ -4,6 +4,7 @@
 mod bench;
 mod explain;
 mod explained;
+mod graph;
 mod judge;
 mod knobs;
 mod numbers;
@@ -44,6 +45,8 @@ enum Command {
     Sweep(Sweep),
     /// Says which implementation takes a problem, and why the others decline.
     Explain(Selection),
+    /// Shows the partitions of graphs: files that ONEDNN_GRAPH_DUMP=graph wrote; verifies and times them.
+    Graph(graph::Options),
     /// Lists the settings that environment variables control.
     Knobs {
         /// Print one JSON object a line.
@@ -263,6 +266,7 @@ fn main() -> ExitCode {
         Command::Bench(b) => bench::run(b),
         Command::Sweep(s) => sweep::run(s),
         Command::Explain(s) => explain::run(s),
+        Command::Graph(g) => graph::run(g),
         Command::Knobs { json } => knobs::run(*json),
     });
     match done {

@@ -1,8 +1,9 @@
 //! Compiled partitions, and the process-wide cache of them.
 
-use crate::constants::Kept;
+use crate::constants::{self, Kept};
+use crate::lower::Lowered;
 use crate::program::{Frame, Program};
-use crate::{Error, LogicalTensor, Op, Partition};
+use crate::{Error, LogicalTensor, Op, Partition, Property};
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
@@ -20,17 +21,24 @@ pub struct CompiledPartition {
 #[derive(Debug)]
 pub(crate) struct Compiled {
     engine: Engine,
-    /// The operation with everything about its ports known.
-    op: Op,
+    /// The operations with everything about their tensors known.
+    ops: Vec<Op>,
+    /// Inputs and outputs, everything about them known.
+    ports: [Vec<LogicalTensor>; 2],
     program: Program,
-    kept: Kept,
+    notes: Vec<String>,
+    /// Shared with the same partition compiled for other sizes, where these prepare the same.
+    kept: Arc<Kept>,
     in_place: Vec<(usize, usize)>,
 }
 
 impl Compiled {
-    pub(crate) fn new(engine: Engine, op: Op, program: Program) -> Compiled {
-        let in_place = program.in_place(&op);
-        Compiled { engine, op, program, kept: Kept::default(), in_place }
+    pub(crate) fn new(engine: Engine, partition: usize, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
+        let Lowered { program, notes } = lowered;
+        let id = |list: &[LogicalTensor], i: usize| list.get(i).map(|lt| lt.id);
+        let in_place = program.in_place().and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
+        let kept = constants::shared(&engine, partition, &program);
+        Compiled { engine, ops, ports, program, notes, kept, in_place }
     }
 }
 
@@ -47,12 +55,23 @@ impl CompiledPartition {
 
     /// The tensor with this number, everything about it known.
     pub fn logical_tensor(&self, id: usize) -> Option<&LogicalTensor> {
-        self.compiled.op.inputs.iter().chain(&self.compiled.op.outputs).find(|lt| lt.id == id)
+        self.compiled.ports.iter().flatten().find(|lt| lt.id == id)
     }
 
     /// Numbers of an input and an output that may be the same memory, as many pairs as there are.
     pub fn in_place(&self) -> &[(usize, usize)] {
         &self.compiled.in_place
+    }
+
+    /// One line for each operation that became a problem of its own: what is computed along with it, and why no more.
+    pub fn notes(&self) -> &[String] {
+        &self.compiled.notes
+    }
+
+    /// The problems that it computes, one after the other, each with the name of its implementation.
+    pub fn problems(&self) -> Vec<(String, &'static str)> {
+        let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
+        self.compiled.program.primitives().map(of).collect()
     }
 
     /// Bytes of scratch that an execution needs.
@@ -90,17 +109,19 @@ impl CompiledPartition {
 
     /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
     fn profile(&self) -> String {
-        crate::dump::profile(&self.partition, &self.compiled.op, self.scratch_bytes())
+        crate::dump::profile(&self.partition, &self.compiled.ops, &self.compiled.ports, self.scratch_bytes())
     }
 }
 
-/// What an entry of the cache is found by. The partition's number stands for its operations.
+/// What an entry of the cache is found by: equal operations share it, whatever graph they are of, but where contents are said to be the same in every
+/// execution, which is true of one graph only.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     engine: DeviceId,
-    partition: usize,
+    partition: Option<usize>,
     fpmath: FpMath,
-    op: Op,
+    ops: Vec<Op>,
+    ports: [Vec<LogicalTensor>; 2],
 }
 
 static CACHE: LazyLock<Mutex<Lru<Key, Arc<Compiled>>>> =
@@ -122,21 +143,23 @@ pub fn set_cache_capacity(entries: usize) {
     drop(gone);
 }
 
-/// The compiled partition of `op`, an operation as the caller described its tensors: from the cache, else by `make`, which completes them.
+/// The compiled partition for ports as the caller described them: from the cache, else by `make`.
 pub(crate) fn cached(
     partition: &Partition,
     engine: &Engine,
-    mut op: Op,
-    make: impl FnOnce(&mut Op) -> Result<Compiled, Error>,
+    ports: [Vec<LogicalTensor>; 2],
+    make: impl FnOnce([Vec<LogicalTensor>; 2]) -> Result<Compiled, Error>,
 ) -> Result<CompiledPartition, Error> {
     let begin = verbose::clock(verbose::PROFILE_CREATE);
-    let key = Key { engine: engine.id(), partition: partition.id(), fpmath: partition.fpmath(), op: op.clone() };
+    let constant = ports[0].iter().any(|lt| lt.property == Property::Constant);
+    let partition_id = constant.then(|| partition.id());
+    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), ops: partition.ops().to_vec(), ports };
     let found = cache().get(&key).cloned();
     let hit = found.is_some();
     let compiled = match found {
         Some(compiled) => compiled,
         None => {
-            let compiled = Arc::new(make(&mut op)?);
+            let compiled = Arc::new(make(key.ports.clone())?);
             let mut cache = cache();
             // Another thread may have been faster; then its work is used.
             match cache.get(&key).cloned() {

@@ -4,8 +4,9 @@
 use crate::Error;
 use crate::program::{Program, bytes};
 use oxidnn_runtime::fork::{self, Locked};
-use oxidnn_runtime::{Engine, EngineKind, Memory, knobs};
-use std::sync::{Arc, LazyLock, Mutex};
+use oxidnn_runtime::{DeviceId, Engine, EngineKind, Memory, knobs};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 /// Capacity and use in bytes, of the CPU's tensors and of a GPU's.
 struct Account {
@@ -69,9 +70,29 @@ impl Drop for Room {
     }
 }
 
-/// What one compiled partition keeps.
+/// What one compiled partition keeps, and others of the same partition that prepare the same: those for other sizes.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(Mutex<Option<(Room, Arc<Memory<'static>>)>>);
+
+/// What has been kept so far, by the partition and what is prepared of it.
+type Known = HashMap<(DeviceId, usize, String), Weak<Kept>>;
+
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(|| Mutex::new(Known::new()));
+
+/// The place for what `program`, of the partition with this number, keeps.
+pub(crate) fn shared(engine: &Engine, partition: usize, program: &Program) -> Arc<Kept> {
+    let fresh = Arc::new(Kept::default());
+    let Some(prepared) = program.prepared() else { return fresh };
+    let _inside = fork::enter();
+    let mut known = fork::lock(&KNOWN);
+    known.retain(|_, kept| kept.strong_count() > 0);
+    let slot = known.entry((engine.id(), partition, prepared)).or_default();
+    if let Some(kept) = slot.upgrade() {
+        return kept;
+    }
+    *slot = Arc::downgrade(&fresh);
+    fresh
+}
 
 impl Kept {
     /// What is kept, computed by `fill` where it is not there yet; `None` where there is nothing to keep or no room for it.
@@ -81,7 +102,7 @@ impl Kept {
         program: &Program,
         fill: impl FnOnce(&Memory<'static>) -> Result<(), Error>,
     ) -> Result<Option<Arc<Memory<'static>>>, Error> {
-        let size = program.sizes.kept;
+        let size = program.kept_bytes();
         if size == 0 {
             return Ok(None);
         }

@@ -46,15 +46,15 @@ pub(crate) fn graph(graph: &Graph) {
     write(&format!("graph-{}-partitioning.json", graph.id()), &head.json(graph.ops(), partition));
 }
 
-/// Writes a partition that is compiled, its operation as described then.
-pub(crate) fn partition(partition: &Partition, op: &Op) {
+/// Writes a partition that is compiled, its operations as described then.
+pub(crate) fn partition(partition: &Partition, ops: &[Op]) {
     if MODE.load(Ordering::Relaxed) & 2 == 0 {
         return;
     }
     let head = Head { engine_kind: partition.engine_kind(), fpmath: partition.fpmath() };
     let mut hasher = DefaultHasher::new();
-    op.hash(&mut hasher);
-    write(&format!("graph-{}-{}.json", partition.id(), hasher.finish()), &head.json(std::slice::from_ref(op), |_| None));
+    ops.hash(&mut hasher);
+    write(&format!("graph-{}-{}.json", partition.id(), hasher.finish()), &head.json(ops, |_| None));
 }
 
 fn write(name: &str, text: &str) {
@@ -193,27 +193,33 @@ fn quoted(text: &str) -> String {
 const BACKEND: &str = "dnnl_backend";
 
 /// The fields of a verbose line between the engine and the time.
-pub(crate) fn profile(partition: &Partition, op: &Op, scratch: usize) -> String {
-    let formats: Vec<String> = [(AttrId::DataFormat, "data"), (AttrId::WeightsFormat, "filter")]
-        .into_iter()
-        .filter(|(id, _)| op.attrs.contains_key(id))
-        .map(|(id, name)| format!("{name}:{}", op.text(id)))
-        .collect();
+pub(crate) fn profile(partition: &Partition, ops: &[Op], ports: &[Vec<LogicalTensor>; 2], scratch: usize) -> String {
+    let mut formats: Vec<String> = Vec::new();
+    for op in ops {
+        for (id, name) in [(AttrId::DataFormat, "data"), (AttrId::WeightsFormat, "filter")] {
+            let format = format!("{name}:{}", op.text(id));
+            if op.attrs.contains_key(&id) && !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+    }
     let port = |kind: &str, i: usize, lt: &LogicalTensor| {
         let dims = lt.dims.map_or(String::new(), |d| d.to_string());
         let strides: Vec<String> = lt.strides.iter().map(i64::to_string).collect();
         let dtype = lt.dtype.map_or("undef", |d| d.name());
         format!("{kind}{i}_{dtype}:{}:{}:{}:{dims}:{}", lt.id, layout(lt), property(lt), strides.join("s"))
     };
-    let inputs = op.inputs.iter().enumerate().map(|(i, lt)| port("in", i, lt));
-    let tensors: Vec<String> = inputs.chain(op.outputs.iter().enumerate().map(|(i, lt)| port("out", i, lt))).collect();
-    let name = op.name.replace([',', '\n'], ";");
+    let inputs = ports[0].iter().enumerate().map(|(i, lt)| port("in", i, lt));
+    let tensors: Vec<String> = inputs.chain(ports[1].iter().enumerate().map(|(i, lt)| port("out", i, lt))).collect();
+    let names: Vec<String> = ops.iter().map(|op| op.name.replace([',', '\n'], ";")).collect();
+    let kinds: Vec<&str> = ops.iter().map(|op| op.kind.name()).collect();
     let math = partition.fpmath();
     let apply = if math.apply_to_int { ":true" } else { "" };
     format!(
-        "{},{},{name},{},{},fpm:{}{apply},scratchpad:{scratch},oxidnn,{BACKEND}",
+        "{},{},{},{},{},fpm:{}{apply},scratchpad:{scratch},oxidnn,{BACKEND}",
         partition.id(),
-        op.kind.name(),
+        kinds.join(";"),
+        names.join(";"),
         formats.join(" "),
         tensors.join(" "),
         fpmath(math.mode)

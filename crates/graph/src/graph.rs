@@ -1,5 +1,7 @@
 //! Graphs: operations are added, the graph is closed, partitions are taken.
 
+use crate::partition::Origin;
+use crate::pattern::{self, Explanation, Policy};
 use crate::{Error, LogicalTensor, Op, Partition, dump};
 use oxidnn_runtime::EngineKind;
 use oxidnn_spec::FpMath;
@@ -102,17 +104,37 @@ impl Graph {
         Ok(())
     }
 
-    /// Makes the partitions, anew at every call: each operation is one, in topological order.
+    /// Makes the partitions, anew at every call, in topological order.
     ///
     /// # Errors
     /// [`Error::InvalidGraph`] when the graph is not closed.
-    pub fn filter(&mut self) -> Result<(), Error> {
+    pub fn filter(&mut self, policy: Policy) -> Result<(), Error> {
         if !self.finalized {
             return Err(Error::InvalidGraph("the graph is not finalized".into()));
         }
-        self.partitions = self.ops.iter().map(|op| Partition::of(op.clone(), self.engine_kind, self.fpmath)).collect();
+        let origin = Origin { engine_kind: self.engine_kind, fpmath: self.fpmath };
+        let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (i, op) in self.ops.iter().enumerate() {
+            op.inputs.iter().for_each(|lt| readers.entry(lt.id).or_default().push(i));
+        }
+        let made = pattern::groups(&self.ops, policy).into_iter().map(|group| {
+            let ops = group.ops.iter().map(|&i| self.ops[i].clone()).collect();
+            let leaves = |id: usize| readers.get(&id).is_none_or(|all| !all.iter().all(|i| group.ops.contains(i)));
+            Partition::of(ops, group.pattern, origin, leaves)
+        });
+        self.partitions = made.collect();
         dump::graph(self);
         Ok(())
+    }
+
+    /// What became of each operation when [`Graph::filter`] made the partitions: none before that.
+    pub fn explain(&self) -> Vec<Explanation> {
+        let of = |(i, op): (usize, &Op)| {
+            let partition = self.partitions.iter().find(|p| p.ops().iter().any(|o| o.id == op.id))?;
+            let declined = pattern::declined(&self.ops, i, partition.pattern());
+            Some(Explanation { op: op.id, kind: op.kind, partition: partition.id(), pattern: partition.pattern(), declined })
+        };
+        self.ops.iter().enumerate().filter_map(of).collect()
     }
 
     /// The partitions that [`Graph::filter`] made.

@@ -34,6 +34,30 @@ pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
     Ok(())
 }
 
+/// Lays the channels of what a convolution writes for others of its partition, `inner`, side by side, whatever the format: what reads it likes that best.
+pub(crate) fn innermost_channels(op: &mut Op, inner: impl Fn(usize) -> bool) {
+    let windows = matches!(op.kind, OpKind::Convolution | OpKind::ConvTranspose) && op.text(AttrId::DataFormat) == "NCX";
+    let Some(&lt) = op.outputs.first() else { return };
+    let Some(dims) = lt.known_dims().filter(|d| windows && d.len() > 2 && inner(lt.id)) else { return };
+    let mut last: Vec<i64> = dims.to_vec();
+    let channels = last.remove(1);
+    last.push(channels);
+    let strides = row_major(&last);
+    let n = dims.len();
+    op.outputs[0] = lt.resolved(
+        dims,
+        Dims::from_fn(n, |d| {
+            strides[if d == 0 {
+                0
+            } else if d == 1 {
+                n - 1
+            } else {
+                d - 1
+            }]
+        }),
+    );
+}
+
 /// Dense strides of `dims` in the memory order of an input of the same sizes, which is what elementwise operations like best.
 fn followed(leader: Option<&LogicalTensor>, dims: &Dims) -> Option<Dims> {
     let layout = leader?.tensor().ok()?.layout;

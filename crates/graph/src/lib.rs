@@ -1,9 +1,10 @@
 //! The graph extension: operations over logical tensors, made into partitions that are compiled and executed as one.
 //!
 //! [`Op`]s are checked against their [`schema`](OpKind::schema), a table, when [`Graph::add_op`] takes them. [`Graph::filter`] makes
-//! [`Partition`]s: here each operation is one of its own. [`Partition::compile`] infers shapes, resolves layouts, and lowers the operation
-//! to a [`CompiledPartition`]: a few primitives of the runtime and the intermediate tensors between them. There are no kernels and no
-//! second meaning of any operation here: what an operation computes is what its problems compute.
+//! [`Partition`]s by a table of patterns: operations that can be computed together are one. [`Partition::compile`] infers shapes, resolves
+//! layouts, and lowers the operations to a [`CompiledPartition`]: primitives of the runtime, with post-ops, scales and views for whatever can be
+//! one, and the intermediate tensors between them in one block of scratch. There are no kernels and no second meaning of any operation here:
+//! what an operation computes is what its problems compute.
 //!
 //! Formats of tensors are strides to the primitives: data with channels last, weights in any order, transposed operands and reshapes are
 //! views of the caller's memory, and nothing is copied but where a primitive wants another layout.
@@ -19,6 +20,7 @@ mod infer;
 mod lower;
 mod op;
 mod partition;
+mod pattern;
 mod program;
 mod schema;
 mod tensor;
@@ -31,5 +33,6 @@ pub use error::Error;
 pub use graph::Graph;
 pub use op::Op;
 pub use partition::Partition;
+pub use pattern::{Explanation, Policy, patterns};
 pub use schema::{AttrRule, Counts, Need, OpKind, Ports, Schema};
 pub use tensor::{LayoutType, LogicalTensor, Property, UNKNOWN};

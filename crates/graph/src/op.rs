@@ -27,17 +27,6 @@ impl Op {
         Op { id, kind, name: name.into(), inputs: Vec::new(), outputs: Vec::new(), attrs: BTreeMap::new() }
     }
 
-    /// The tensors it reads, each once: its input ports.
-    pub(crate) fn ports(&self) -> Vec<LogicalTensor> {
-        let mut ports: Vec<LogicalTensor> = Vec::new();
-        for lt in &self.inputs {
-            if ports.iter().all(|p| p.id != lt.id) {
-                ports.push(*lt);
-            }
-        }
-        ports
-    }
-
     /// The number; 0 where there is none.
     pub(crate) fn f32(&self, id: AttrId) -> f32 {
         match self.attrs.get(&id) {

@@ -1,9 +1,10 @@
-//! Partitions: what is compiled and executed as one; here one operation.
+//! Partitions: what is compiled and executed as one.
 
 use crate::compiled::Compiled;
-use crate::{CompiledPartition, Error, LogicalTensor, Op, compiled, dump, infer, lower};
+use crate::{CompiledPartition, Error, LayoutType, LogicalTensor, Op, UNKNOWN, compiled, dump, infer, lower};
 use oxidnn_runtime::{Engine, EngineKind};
-use oxidnn_spec::FpMath;
+use oxidnn_spec::{Dims, FpMath};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,9 +15,20 @@ pub struct Partition(Arc<State>);
 #[derive(Debug)]
 struct State {
     id: usize,
-    op: Op,
+    /// In an order to compute them in.
+    ops: Vec<Op>,
+    inputs: Vec<LogicalTensor>,
+    outputs: Vec<LogicalTensor>,
+    pattern: &'static str,
     engine_kind: EngineKind,
     fpmath: FpMath,
+}
+
+/// What partitions of one graph have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) engine_kind: EngineKind,
+    pub(crate) fpmath: FpMath,
 }
 
 impl Partition {
@@ -27,12 +39,23 @@ impl Partition {
     pub fn new(op: &Op, engine_kind: EngineKind) -> Result<Partition, Error> {
         let mut op = op.clone();
         op.kind.schema().complete(&mut op)?;
-        Ok(Partition::of(op, engine_kind, FpMath::default()))
+        Ok(Partition::of(vec![op], SINGLE, Origin { engine_kind, fpmath: FpMath::default() }, |_| true))
     }
 
-    pub(crate) fn of(op: Op, engine_kind: EngineKind, fpmath: FpMath) -> Partition {
+    /// A partition of operations, in an order to compute them in; `leaves`: whether anybody outside reads an output, or nobody does.
+    pub(crate) fn of(ops: Vec<Op>, pattern: &'static str, origin: Origin, leaves: impl Fn(usize) -> bool) -> Partition {
         static NEXT: AtomicUsize = AtomicUsize::new(100_000);
-        Partition(Arc::new(State { id: NEXT.fetch_add(1, Ordering::Relaxed), op, engine_kind, fpmath }))
+        let Origin { engine_kind, fpmath } = origin;
+        let mut inputs: Vec<LogicalTensor> = Vec::new();
+        for lt in ops.iter().flat_map(|op| &op.inputs) {
+            let inside = ops.iter().any(|o| o.outputs.iter().any(|out| out.id == lt.id));
+            if !inside && inputs.iter().all(|p| p.id != lt.id) {
+                inputs.push(*lt);
+            }
+        }
+        let outputs = ops.iter().flat_map(|op| &op.outputs).filter(|lt| leaves(lt.id)).copied().collect();
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Partition(Arc::new(State { id, ops, inputs, outputs, pattern, engine_kind, fpmath }))
     }
 
     /// A number that no other partition of this process has.
@@ -40,9 +63,14 @@ impl Partition {
         self.0.id
     }
 
-    /// The operations.
+    /// The operations, in an order to compute them in.
     pub fn ops(&self) -> &[Op] {
-        std::slice::from_ref(&self.0.op)
+        &self.0.ops
+    }
+
+    /// The name of the pattern that the operations are an instance of.
+    pub fn pattern(&self) -> &'static str {
+        self.0.pattern
     }
 
     /// The kind of engines it is for.
@@ -51,18 +79,19 @@ impl Partition {
     }
 
     /// What it reads from outside, each tensor once.
-    pub fn inputs(&self) -> Vec<LogicalTensor> {
-        self.0.op.ports()
+    pub fn inputs(&self) -> &[LogicalTensor] {
+        &self.0.inputs
     }
 
-    /// What it writes.
+    /// What it writes for others.
     pub fn outputs(&self) -> &[LogicalTensor] {
-        &self.0.op.outputs
+        &self.0.outputs
     }
 
     /// Why this library cannot compute it; `None` where it can.
     pub fn refusal(&self) -> Option<String> {
-        lower::refusal(&self.0.op).or_else(|| (self.0.engine_kind != EngineKind::Cpu).then(|| "no engine of this kind".into()))
+        let of = |op: &Op| lower::refusal(op).map(|why| format!("{} (operation {}): {why}", op.kind.name(), op.id));
+        self.0.ops.iter().find_map(of).or_else(|| (self.0.engine_kind != EngineKind::Cpu).then(|| "no engine of this kind".into()))
     }
 
     /// Makes the code for tensors as `inputs` and `outputs` describe them, in any order; or takes it from the process-wide cache.
@@ -79,15 +108,36 @@ impl Partition {
         if engine.kind() != self.engine_kind() {
             return Err(Error::argument("engine", engine.kind(), self.engine_kind()));
         }
-        let mut op = self.0.op.clone();
-        described(&mut op.inputs, inputs)?;
-        described(&mut op.outputs, outputs)?;
-        compiled::cached(self, engine, op, |op| {
-            infer::outputs(op)?;
-            dump::partition(self, op);
-            let program = lower::lower(op, engine, self.0.fpmath)?;
-            Ok(Compiled::new(engine.clone(), op.clone(), program))
+        let ports = [described(&self.0.inputs, inputs)?, described(&self.0.outputs, outputs)?];
+        compiled::cached(self, engine, ports, |ports| {
+            let (ops, outputs) = self.inferred(&ports)?;
+            dump::partition(self, &ops);
+            let lowered = lower::lower(&ops, [&ports[0], &outputs], engine, self.0.fpmath)?;
+            Ok(Compiled::new(engine.clone(), self.id(), ops, [ports[0].clone(), outputs], lowered))
         })
+    }
+
+    /// The operations with everything about their tensors known, and the outputs; `ports` are inputs and outputs as the caller describes them.
+    fn inferred(&self, ports: &[Vec<LogicalTensor>; 2]) -> Result<(Vec<Op>, Vec<LogicalTensor>), Error> {
+        let mut known: HashMap<usize, LogicalTensor> = ports[0].iter().map(|lt| (lt.id, *lt)).collect();
+        let mut ops = self.0.ops.clone();
+        for op in &mut ops {
+            for lt in &mut op.inputs {
+                *lt = *known.get(&lt.id).unwrap_or(lt);
+            }
+            for lt in &mut op.outputs {
+                *lt = match ports[1].iter().find(|p| p.id == lt.id) {
+                    Some(port) => *port,
+                    // Nobody sees how what stays inside lies, nor does it need its sizes before.
+                    None => inner(lt),
+                };
+            }
+            infer::outputs(op)?;
+            infer::innermost_channels(op, |id| self.0.outputs.iter().all(|p| p.id != id));
+            known.extend(op.outputs.iter().map(|lt| (lt.id, *lt)));
+        }
+        let outputs = self.0.outputs.iter().map(|lt| *known.get(&lt.id).unwrap_or(lt)).collect();
+        Ok((ops, outputs))
     }
 
     pub(crate) fn fpmath(&self) -> FpMath {
@@ -95,16 +145,25 @@ impl Partition {
     }
 }
 
-/// Puts what the caller knows now in the place of each port.
-fn described(ports: &mut [LogicalTensor], given: &[LogicalTensor]) -> Result<(), Error> {
-    for port in ports {
+/// The name of the pattern of single operations.
+pub(crate) const SINGLE: &str = "single";
+
+/// A tensor that no port is, with a layout that is free.
+fn inner(lt: &LogicalTensor) -> LogicalTensor {
+    let strides = lt.dims.map_or(Dims::default(), |d| Dims::filled(d.len(), UNKNOWN));
+    LogicalTensor { layout: LayoutType::Any, strides, ..*lt }
+}
+
+/// What the caller knows now of each port.
+fn described(ports: &[LogicalTensor], given: &[LogicalTensor]) -> Result<Vec<LogicalTensor>, Error> {
+    let of = |port: &LogicalTensor| {
         let lt = given.iter().find(|g| g.id == port.id);
         let lt = lt.ok_or_else(|| Error::argument("logical tensors", "none", format_args!("one with the number {}", port.id)))?;
         if lt.dtype != port.dtype {
             let name = |lt: &LogicalTensor| lt.dtype.map_or("no type", |d| d.name());
             return Err(Error::argument(format_args!("type of logical tensor {}", port.id), name(lt), name(port)));
         }
-        *port = *lt;
-    }
-    Ok(())
+        Ok(*lt)
+    };
+    ports.iter().map(of).collect()
 }

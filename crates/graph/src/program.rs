@@ -1,9 +1,10 @@
 //! Programs: what a partition is lowered to. Steps, each a primitive, over places: the caller's tensors, constants, and scratch.
 //!
 //! Steps that depend on nothing but constant tensors come first; their results are kept apart, so that they can be computed once for all
-//! executions (see [`crate::constants`]). All scratch is one block, the primitives' own included.
+//! executions (see [`crate::constants`]). All scratch is one block, the primitives' own included: intermediate results lie where nothing else
+//! that is still needed does.
 
-use crate::{Error, Op};
+use crate::Error;
 use oxidnn_runtime::{Memory, Primitive, Stream};
 use oxidnn_spec::{Arg, DataType, Tensor};
 
@@ -18,7 +19,7 @@ pub(crate) enum Place {
     Constant(usize),
     /// Byte of the results that only depend on constant inputs.
     Kept(usize),
-    /// Byte of the intermediate results.
+    /// An intermediate result: its number while a program is made, its first byte once [`Program::place`] has found one.
     Scratch(usize),
     /// The scratchpad of the primitive of the step.
     Step,
@@ -42,24 +43,36 @@ pub(crate) struct Step {
 
 /// Bytes of the parts of a program's scratch, in the order they lie.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Sizes {
+struct Sizes {
     /// Intermediate results.
-    pub(crate) scratch: usize,
+    scratch: usize,
     /// The largest scratchpad of a step.
-    pub(crate) step: usize,
+    step: usize,
     /// Results that only depend on constant inputs.
-    pub(crate) kept: usize,
+    kept: usize,
 }
 
 /// Steps and what they need.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     /// Steps that depend on constant inputs only, and whose results are kept.
-    pub(crate) prepare: Vec<Step>,
+    prepare: Vec<Step>,
     /// The other steps.
-    pub(crate) steps: Vec<Step>,
-    pub(crate) constants: Vec<Memory<'static>>,
-    pub(crate) sizes: Sizes,
+    steps: Vec<Step>,
+    constants: Vec<Memory<'static>>,
+    /// Bytes of each intermediate result.
+    rooms: Vec<usize>,
+    sizes: Sizes,
+}
+
+/// How much of a program there was.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    prepare: usize,
+    steps: usize,
+    constants: usize,
+    rooms: usize,
+    sizes: Sizes,
 }
 
 /// The memory of one execution.
@@ -73,28 +86,142 @@ pub(crate) struct Frame<'a> {
     pub(crate) kept: Option<&'a Memory<'a>>,
 }
 
+/// Arguments that most steps have no more of: so many are bound without an allocation.
+const FEW: usize = 16;
+
 impl Program {
-    /// Bytes of scratch that an execution needs.
-    pub(crate) fn scratch_bytes(&self) -> usize {
-        self.sizes.scratch + self.sizes.step + self.sizes.kept
+    /// Room for a result of so many bytes; kept apart where it is `constant`.
+    pub(crate) fn room(&mut self, bytes: usize, constant: bool) -> Place {
+        if constant {
+            let at = self.sizes.kept;
+            self.sizes.kept = at.saturating_add(bytes);
+            return Place::Kept(at);
+        }
+        self.rooms.push(bytes);
+        Place::Scratch(self.rooms.len() - 1)
     }
 
-    /// Numbers of the input and the output of `op` that may be the same memory: where a single elementwise primitive takes it as it is.
-    pub(crate) fn in_place(&self, op: &Op) -> Vec<(usize, usize)> {
-        let [Step { primitive, bindings }] = &self.steps[..] else { return Vec::new() };
+    /// Adds numbers of the program's own.
+    pub(crate) fn constant(&mut self, memory: Memory<'static>) -> Place {
+        self.constants.push(memory);
+        Place::Constant(self.constants.len() - 1)
+    }
+
+    /// A step needs a scratchpad of so many bytes.
+    pub(crate) fn needs(&mut self, bytes: usize) {
+        self.sizes.step = self.sizes.step.max(bytes);
+    }
+
+    /// Appends a step; `lasting`: its results are kept.
+    pub(crate) fn push(&mut self, step: Step, lasting: bool) {
+        if lasting { self.prepare.push(step) } else { self.steps.push(step) }
+    }
+
+    /// How much of it there is.
+    pub(crate) fn mark(&self) -> Mark {
+        let Program { prepare, steps, constants, rooms, sizes } = self;
+        Mark { prepare: prepare.len(), steps: steps.len(), constants: constants.len(), rooms: rooms.len(), sizes: *sizes }
+    }
+
+    /// Takes back what was added since.
+    pub(crate) fn reset(&mut self, mark: Mark) {
+        self.prepare.truncate(mark.prepare);
+        self.steps.truncate(mark.steps);
+        self.constants.truncate(mark.constants);
+        self.rooms.truncate(mark.rooms);
+        self.sizes = mark.sizes;
+    }
+
+    /// Finds a place in scratch for each intermediate result: the large ones first, each at the lowest byte where nothing lies that lives at the
+    /// same time.
+    pub(crate) fn place(&mut self) {
+        let mut lives: Vec<Option<(usize, usize)>> = vec![None; self.rooms.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            for binding in &step.bindings {
+                if let Place::Scratch(room) = binding.place {
+                    let first = lives[room].map_or(at, |l| l.0);
+                    lives[room] = Some((first, at));
+                }
+            }
+        }
+        let mut order: Vec<usize> = (0..self.rooms.len()).filter(|&r| lives[r].is_some()).collect();
+        order.sort_by_key(|&r| (std::cmp::Reverse(self.rooms[r]), r));
+        let mut starts = vec![0usize; self.rooms.len()];
+        let mut placed: Vec<usize> = Vec::with_capacity(order.len());
+        for room in order {
+            let mut beside: Vec<(usize, usize)> = placed
+                .iter()
+                .filter(|&&other| lives[other].zip(lives[room]).is_some_and(|(a, b)| a.0 <= b.1 && b.0 <= a.1))
+                .map(|&other| (starts[other], starts[other].saturating_add(self.rooms[other])))
+                .collect();
+            beside.sort_unstable();
+            let mut start = 0usize;
+            for (from, to) in beside {
+                if start.saturating_add(self.rooms[room]) <= from {
+                    break;
+                }
+                start = start.max(to);
+            }
+            starts[room] = start;
+            self.sizes.scratch = self.sizes.scratch.max(start.saturating_add(self.rooms[room]));
+            placed.push(room);
+        }
+        for binding in self.steps.iter_mut().flat_map(|s| &mut s.bindings) {
+            if let Place::Scratch(room) = &mut binding.place {
+                *room = starts[*room];
+            }
+        }
+    }
+
+    /// Bytes of scratch that an execution needs.
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        self.sizes.scratch.saturating_add(self.sizes.step).saturating_add(self.sizes.kept)
+    }
+
+    /// Bytes of results that only depend on constant inputs.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        self.sizes.kept
+    }
+
+    /// What the kept results are made by, as text that is equal where they are; none where nothing is kept.
+    pub(crate) fn prepared(&self) -> Option<String> {
+        if self.sizes.kept == 0 {
+            return None;
+        }
+        let mut text = format!("{}", self.sizes.kept);
+        for Step { primitive, bindings } in &self.prepare {
+            text += &format!("\n{} {}", primitive.desc().impl_name(), primitive.desc().problem());
+            for Binding { arg, place, tensor } in bindings {
+                text += &format!(" {arg} {place:?} {tensor:?}");
+                if let Place::Constant(i) = place {
+                    text += &format!(" {:?}", self.constants.get(*i)?.read_f64().ok()?);
+                }
+            }
+        }
+        Some(text)
+    }
+
+    /// The primitives in the order of their execution.
+    pub(crate) fn primitives(&self) -> impl Iterator<Item = &Primitive> {
+        self.prepare.iter().chain(&self.steps).map(|s| &s.primitive)
+    }
+
+    /// Indices of the input and the output that may be the same memory: where one elementwise primitive takes the one as it is and writes the other,
+    /// and no step before that reads or writes anything else of the caller's after it.
+    pub(crate) fn in_place(&self) -> Option<(usize, usize)> {
+        let (Step { primitive, bindings }, before) = self.steps.split_last()?;
         let elementwise = match &primitive.desc().problem().op {
             oxidnn_spec::Op::Eltwise(x) => x.prop.is_forward() && x.dst.as_ref() == Some(&x.src),
             oxidnn_spec::Op::Softmax(x) => x.prop.is_forward(),
             oxidnn_spec::Op::Binary(_) => true,
             _ => false,
         };
-        let dst = bindings.iter().find(|b| b.arg == Arg::DST && elementwise);
-        let src = bindings.iter().filter(|b| matches!(b.arg, Arg::SRC | Arg::SRC_1));
-        let pair = dst.and_then(|dst| {
-            let port = src.filter(|b| b.tensor == dst.tensor).find_map(|b| if let Place::In(i) = b.place { Some(i) } else { None });
-            Some((op.ports().get(port?)?.id, op.outputs.first()?.id))
-        });
-        pair.into_iter().collect()
+        let dst = bindings.iter().find(|b| b.arg == Arg::DST && elementwise)?;
+        let Place::Out(output) = dst.place else { return None };
+        let written_before = before.iter().flat_map(|s| &s.bindings).any(|b| b.place == dst.place);
+        let src = bindings.iter().filter(|b| matches!(b.arg, Arg::SRC | Arg::SRC_1) && b.tensor == dst.tensor && !written_before);
+        let elsewhere = |i: usize| bindings.iter().any(|b| b.place == Place::In(i) && b.tensor != dst.tensor);
+        src.filter_map(|b| if let Place::In(i) = b.place { Some((i, output)) } else { None }).find(|&(i, _)| !elsewhere(i))
     }
 
     /// Computes what only depends on constant inputs into `frame.kept`, else into scratch.
@@ -108,19 +235,31 @@ impl Program {
     }
 
     fn step(&self, step: &Step, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
-        let bindings = || step.bindings.iter();
-        let views = bindings().map(|b| self.bind(b, frame)).collect::<Result<Vec<_>, Error>>()?;
-        let args: Vec<(Arg, &Memory<'_>)> = bindings().zip(&views).map(|(b, v)| (b.arg, v.memory())).collect();
-        Ok(step.primitive.execute(stream, &args)?)
+        let count = step.bindings.len();
+        if count > FEW {
+            let views = step.bindings.iter().map(|b| self.bind(b, frame).map(Some)).collect::<Result<Vec<_>, Error>>()?;
+            return execute(step, stream, &views, &mut Vec::with_capacity(count));
+        }
+        let mut views: [Option<View<'_>>; FEW] = [const { None }; FEW];
+        for (view, binding) in views.iter_mut().zip(&step.bindings) {
+            *view = Some(self.bind(binding, frame)?);
+        }
+        let Some(first) = views[0].as_ref() else { return Ok(()) };
+        let mut args = [(Arg::SRC, first.memory()); FEW];
+        for ((arg, binding), view) in args.iter_mut().zip(&step.bindings).zip(views.iter().flatten()) {
+            *arg = (binding.arg, view.memory());
+        }
+        Ok(step.primitive.execute_bytes(stream, &args[..count])?)
     }
 
     fn bind<'a>(&'a self, binding: &Binding, frame: Frame<'a>) -> Result<View<'a>, Error> {
         let Sizes { scratch, step, .. } = self.sizes;
         let missing = || Error::argument("memory", format_args!("nothing for {:?}", binding.place), "a tensor for every port");
+        let whole = |memory: Option<&'a Memory<'a>>| memory.map(View::Whole).ok_or_else(missing);
         let (memory, start) = match binding.place {
-            Place::In(i) => (frame.inputs.get(i).copied(), 0),
-            Place::Out(i) => (frame.outputs.get(i).copied(), 0),
-            Place::Constant(i) => (self.constants.get(i), 0),
+            Place::In(i) => return whole(frame.inputs.get(i).copied()),
+            Place::Out(i) => return whole(frame.outputs.get(i).copied()),
+            Place::Constant(i) => return whole(self.constants.get(i)),
             Place::Kept(at) => match frame.kept {
                 Some(kept) => (Some(kept), at),
                 None => (frame.scratch, scratch + step + at),
@@ -129,11 +268,13 @@ impl Program {
             Place::Step => (frame.scratch, scratch),
         };
         let memory = memory.ok_or_else(missing)?;
-        if start == 0 && *memory.tensor() == binding.tensor {
-            return Ok(View::Whole(memory));
-        }
         Ok(View::Part(memory.view_at(start, binding.tensor.clone())?))
     }
+}
+
+fn execute<'a>(step: &Step, stream: &Stream, views: &'a [Option<View<'a>>], args: &mut Vec<(Arg, &'a Memory<'a>)>) -> Result<(), Error> {
+    args.extend(step.bindings.iter().zip(views.iter().flatten()).map(|(b, v)| (b.arg, v.memory())));
+    Ok(step.primitive.execute_bytes(stream, args)?)
 }
 
 /// A place as a step sees it.

@@ -1,7 +1,7 @@
 //! Graphs, partitions, compiled partitions and their caches.
 
 use oxidnn_graph::{
-    AttrId, AttrValue, CompiledPartition, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Partition, Property, cache_capacity,
+    AttrId, AttrValue, CompiledPartition, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Partition, Policy, Property, cache_capacity,
     constant_capacity, set_cache_capacity, set_constant_capacity,
 };
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
@@ -68,11 +68,11 @@ fn kinds_have_the_numbers_of_their_rows() {
 fn partitions_come_in_topological_order() {
     let [a, b, c, d] = [0, 1, 2, 3].map(|i| tensor(i, &[2, 3]));
     let mut graph = graph(&[op(7, OpKind::Add, &[b, c], &[d]), op(8, OpKind::Exp, &[b], &[c]), op(9, OpKind::Abs, &[a], &[b])]);
-    assert!(matches!(graph.filter(), Err(Error::InvalidGraph(_))));
+    assert!(matches!(graph.filter(Policy::Fusion), Err(Error::InvalidGraph(_))));
     graph.finalize().expect("no cycle");
     graph.finalize().expect("no change");
-    graph.filter().expect("finalized");
-    graph.filter().expect("as before");
+    graph.filter(Policy::Fusion).expect("finalized");
+    graph.filter(Policy::Fusion).expect("as before");
     let ids: Vec<usize> = graph.partitions().iter().flat_map(|p| p.ops()).map(|o| o.id).collect();
     assert_eq!(ids, [9, 8, 7]);
     assert!(matches!(graph.add_op(&op(10, OpKind::Abs, &[a], &[d])), Err(Error::InvalidGraph(_))));
@@ -152,6 +152,30 @@ fn what_depends_on_constants_is_kept_where_there_is_room() {
     assert_eq!(execute(&compiled, &engine, &[&src, &weights], 576), fresh, "from what is kept");
     set_constant_capacity(EngineKind::Cpu, 16);
     assert_eq!(execute(&compiled, &engine, &[&src, &other], 576), changed, "forgotten with the capacity");
+    set_constant_capacity(EngineKind::Cpu, 0);
+}
+
+#[test]
+fn sizes_share_what_is_kept_and_graphs_do_not() {
+    let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
+    let engine = oxidnn_cpu::engine();
+    let op = convolution();
+    let partition = Partition::new(&op, EngineKind::Cpu).expect("a valid operation");
+    let of = |partition: &Partition, batch: i64| {
+        let sized = |lt: LogicalTensor, dims: [i64; 4]| LogicalTensor { dims: Some(dims.into()), ..tensor(lt.id, &dims) };
+        let (src, dst) = (sized(op.inputs[0], [batch, 6, 6, 4]), sized(op.outputs[0], [batch, 6, 6, 16]));
+        partition.compile(&engine, &[src, op.inputs[1]], &[dst]).expect("a supported partition")
+    };
+    let (src, other): (Vec<f32>, Vec<f32>) = ((0..144).map(|i| (i % 7) as f32).collect(), vec![1.0; 576]);
+    let weights: Vec<f32> = (0..576).map(|i| (i % 5) as f32 - 2.0).collect();
+    set_constant_capacity(EngineKind::Cpu, 1 << 20);
+    let one = of(&partition, 1);
+    let first = execute(&one, &engine, &[&src, &weights], 576);
+    let double: Vec<f32> = src.iter().chain(&src).copied().collect();
+    let both = execute(&of(&partition, 2), &engine, &[&double, &other], 2 * 576);
+    assert_eq!(both[..576], first, "the weights that are the same in every execution");
+    let elsewhere = Partition::new(&op, EngineKind::Cpu).expect("a valid operation");
+    assert_ne!(execute(&of(&elsewhere, 1), &engine, &[&src, &other], 576), first, "another partition has other weights");
     set_constant_capacity(EngineKind::Cpu, 0);
 }
 

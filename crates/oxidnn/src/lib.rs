@@ -38,6 +38,7 @@ mod attention;
 mod backward;
 mod describe;
 mod engine;
+pub mod graph;
 mod products;
 mod recurrent;
 mod sequence;

@@ -93,6 +93,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/tests/allocations.rs", "an allocator that counts"),
     ("crates/runtime/tests/primitives.rs", "tests memory over pointers"),
     ("crates/testing/tests/allocations.rs", "an allocator that counts"),
+    ("crates/graph/tests/partitions/allocations.rs", "an allocator that counts"),
 ];
 
 /// Attributes that give a symbol its name, which a face's functions have: the name is what may clash, not the function's code.

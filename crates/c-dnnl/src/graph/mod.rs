@@ -118,11 +118,15 @@ pub extern "C" fn dnnl_graph_graph_is_finalized(graph: In<'_, Graph>, finalized:
     guard("dnnl_graph_graph_is_finalized", || finalized.set("finalized", u8::from(graph.get("graph")?.0.is_finalized())))
 }
 
-/// `dnnl_graph_graph_filter`: under every policy each operation is a partition.
+/// `dnnl_graph_graph_filter`: with the policy `debug` each operation is a partition.
 #[unsafe(no_mangle)]
-pub extern "C" fn dnnl_graph_graph_filter(graph: InOut<'_, Graph>, _policy: i32) -> Status {
-    guard("dnnl_graph_graph_filter", || Ok(graph.get("graph")?.0.filter()?))
+pub extern "C" fn dnnl_graph_graph_filter(graph: InOut<'_, Graph>, policy: i32) -> Status {
+    let policy = if policy == DEBUG { graph::Policy::Debug } else { graph::Policy::Fusion };
+    guard("dnnl_graph_graph_filter", || Ok(graph.get("graph")?.0.filter(policy)?))
 }
+
+/// `dnnl_graph_partition_policy_debug`.
+const DEBUG: i32 = 2;
 
 /// `dnnl_graph_graph_get_partition_num`.
 #[unsafe(no_mangle)]

@@ -1,6 +1,7 @@
 //! Convolutions and deconvolutions in all passes. Data with channels last and weights in any order are views; the weights' layout is the
 //! kernel's to choose, and constant weights are brought into it once where constants are kept.
 
+use super::state::channels_first;
 use super::{Lowering, Value, window};
 use crate::infer::{slides, weights_order};
 use crate::{AttrId, Error};
@@ -30,16 +31,8 @@ fn weights(l: &Lowering<'_>, value: &Value, transposed: bool) -> Result<Value, E
     }
     // The channels that are counted over all groups: a convolution's outputs, a deconvolution's inputs.
     let d = usize::from(transposed);
-    let dims = *value.dims();
-    if dims[d] % groups != 0 {
-        return Err(Error::shape("weights", dims, format_args!("channels that {groups} groups divide")));
-    }
-    let mut split: Vec<i64> = dims.to_vec();
-    split[d] = dims[d] / groups;
-    split.insert(d, groups);
-    let value = value.with(value.tensor.layout.reshape(&split)?);
     let order: Vec<usize> = [d].into_iter().chain((0..=n).filter(|&i| i != d)).collect();
-    value.permuted(&order)
+    value.split(d, groups)?.permuted(&order)
 }
 
 impl Operands {
@@ -69,30 +62,33 @@ impl Operands {
         };
         let bias = self.bias.as_ref().map(|b| (Arg::BIAS, b));
         let args: Vec<(Arg, &Value)> = args.into_iter().chain(bias).collect();
-        l.step(problem, &args)
+        l.main(problem, &args)
     }
 }
 
-fn data(l: &Lowering<'_>, value: Value) -> Result<Value, Error> {
-    l.channels_first(&value)
-}
-
 fn forward_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> {
-    let src = data(l, l.input(0)?)?;
-    let weights = weights(l, &l.input(1)?, deconvolution)?;
-    let operands = Operands { src, weights, dst: data(l, l.output(0)?)?, bias: l.optional(2)? };
-    operands.lower(l, Prop::ForwardInference, deconvolution)
+    // Bytes are multiplied by bytes.
+    l.quantised &= l.operand(0)?.scaled.is_some() && l.operand(1)?.scaled.is_some();
+    let src = channels_first(l.op, &l.source(0)?)?;
+    let own = l.source(1)?;
+    let weights = weights(l, &own, deconvolution)?;
+    let bias = l.optional(2)?.or(l.folded.bias.take());
+    let dst = l.destination(channels_first)?;
+    Operands { src, weights, dst, bias }.lower(l, Prop::ForwardInference, deconvolution)
 }
 
 fn data_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> {
-    let dst = data(l, l.input(0)?)?;
-    let weights = weights(l, &l.input(1)?, deconvolution)?;
-    Operands { src: data(l, l.output(0)?)?, weights, dst, bias: None }.lower(l, Prop::BackwardData, deconvolution)
+    let dst = channels_first(l.op, &l.input(0)?)?;
+    let own = l.input(1)?;
+    let weights = weights(l, &own, deconvolution)?;
+    let src = l.destination(channels_first)?;
+    Operands { src, weights, dst, bias: None }.lower(l, Prop::BackwardData, deconvolution)
 }
 
 fn weights_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> {
-    let (src, dst) = (data(l, l.input(0)?)?, data(l, l.input(1)?)?);
-    let weights = weights(l, &l.output(0)?, deconvolution)?;
+    let (src, dst) = (channels_first(l.op, &l.input(0)?)?, channels_first(l.op, &l.input(1)?)?);
+    let own = l.output(0)?;
+    let weights = weights(l, &own, deconvolution)?;
     Operands { src, weights, dst, bias: None }.lower(l, Prop::BackwardWeights, deconvolution)
 }
 

@@ -1,9 +1,10 @@
 //! Functions of elements: of one tensor, of two, and their gradients.
 
+use super::fold::{Post, dropped};
 use super::{Lowering, Value};
-use crate::{AttrId, Error, Op, OpKind, Property};
+use crate::{AttrId, Error, Op, OpKind};
 use oxidnn_spec::op::{Binary, BinaryAlg, Diff, Eltwise, EltwiseAlg, Prelu, Prop};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Dropout, Layout, PostOp, Real, Tensor};
+use oxidnn_spec::{Arg, DataType};
 
 /// Parameters of a function.
 type Parameters = fn(&Op) -> [f32; 2];
@@ -55,7 +56,13 @@ fn by_destination(alg: EltwiseAlg) -> EltwiseAlg {
     }
 }
 
-fn function(op: &Op) -> Result<(EltwiseAlg, [f32; 2]), Error> {
+/// Whether operations of the kind are functions of one element.
+pub(super) fn is_function(kind: OpKind) -> bool {
+    FUNCTIONS.iter().any(|f| f.0 == kind)
+}
+
+/// The function of elements that an operation, or the gradient that it is, has.
+pub(super) fn function(op: &Op) -> Result<(EltwiseAlg, [f32; 2]), Error> {
     let row = FUNCTIONS.iter().find(|f| f.0 == op.kind || f.1 == Some(op.kind));
     let &(.., alg, parameters) = row.ok_or_else(|| Error::Unimplemented(format!("{} as a function of elements", op.kind.name())))?;
     let alg = if op.text(AttrId::Mode) == "gelu_tanh" { EltwiseAlg::GeluTanh } else { alg };
@@ -66,7 +73,7 @@ pub(super) fn forward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (alg, parameters) = function(l.op)?;
     let (src, dst) = (l.input(0)?, l.output(0)?);
     let problem = Eltwise::forward(Prop::ForwardInference, alg, parameters, src.tensor.clone(), dst.tensor.clone());
-    l.step(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
+    l.main(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
 }
 
 pub(super) fn backward(l: &mut Lowering<'_>) -> Result<(), Error> {
@@ -79,8 +86,9 @@ pub(super) fn backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     l.step(problem, &[(arg, &data), (Arg::DIFF_DST, &diff_dst), (Arg::DIFF_SRC, &diff_src)])
 }
 
-pub(super) fn binary(l: &mut Lowering<'_>) -> Result<(), Error> {
-    let alg = match l.op.kind {
+/// The function of two elements that an operation is.
+pub(super) fn algorithm(kind: OpKind) -> BinaryAlg {
+    match kind {
         OpKind::Add => BinaryAlg::Add,
         OpKind::Divide => BinaryAlg::Div,
         OpKind::Maximum => BinaryAlg::Max,
@@ -88,8 +96,21 @@ pub(super) fn binary(l: &mut Lowering<'_>) -> Result<(), Error> {
         OpKind::Multiply => BinaryAlg::Mul,
         OpKind::GreaterEqual => BinaryAlg::Ge,
         _ => BinaryAlg::Sub,
-    };
-    let (a, b, dst) = (l.input(0)?, l.input(1)?, l.output(0)?);
+    }
+}
+
+pub(super) fn binary(l: &mut Lowering<'_>) -> Result<(), Error> {
+    let alg = algorithm(l.op.kind);
+    // Zero points are what a function of two does not take.
+    let fits = |v: &Value| v.scaled.as_ref().is_none_or(|s| s.zero.is_none() && s.common.is_some());
+    let mut operands = [l.operand(0)?, l.operand(1)?];
+    for (i, value) in operands.iter_mut().enumerate() {
+        if !l.quantised || !fits(value) {
+            *value = l.input(i)?;
+        }
+    }
+    let dst = l.output(0)?;
+    let [a, b] = operands;
     two(l, alg, &a, &b, &dst)
 }
 
@@ -99,12 +120,11 @@ fn two(l: &mut Lowering<'_>, alg: BinaryAlg, a: &Value, b: &Value, dst: &Value) 
     let (a, b) = (a.at_rank(rank)?, b.at_rank(rank)?);
     // A truth value is the byte 0 or 1.
     let dst = if dst.dtype() == DataType::Boolean { dst.typed(DataType::U8) } else { dst.clone() };
-    let mut attr = l.attr.clone();
     if l.op.kind == OpKind::SquaredDifference {
-        attr.post_ops.push(PostOp::Eltwise { alg: EltwiseAlg::Square, alpha: Real::new(0.0), beta: Real::new(0.0) });
+        l.folded.posts.insert(0, Post::Eltwise(EltwiseAlg::Square, [0.0; 2]));
     }
     let problem = Binary { alg, src0: a.tensor.clone(), src1: b.tensor.clone(), src2: None, dst: dst.tensor.clone() };
-    l.step_with(problem, attr, &[(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::DST, &dst)])
+    l.main(problem, &[(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::DST, &dst)])
 }
 
 /// A tensor of one dimension as one that lies along the channels of `data`.
@@ -112,7 +132,7 @@ fn along_channels(l: &Lowering<'_>, value: &Value, data: &Value) -> Result<Value
     let rank = data.dims().len();
     let (channel, count) = (crate::infer::channel(l.op, rank), value.size(0)?);
     let dims: Vec<i64> = (0..rank).map(|d| if d == channel { count } else { 1 }).collect();
-    Ok(value.with(value.tensor.layout.reshape(&dims)?))
+    value.reshaped(&dims)
 }
 
 pub(super) fn bias_add(l: &mut Lowering<'_>) -> Result<(), Error> {
@@ -133,7 +153,7 @@ pub(super) fn select(l: &mut Lowering<'_>) -> Result<(), Error> {
         src2: Some(condition.tensor.clone()),
         dst: dst.tensor.clone(),
     };
-    l.step(problem, &[(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::SRC_2, &condition), (Arg::DST, &dst)])
+    l.main(problem, &[(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::SRC_2, &condition), (Arg::DST, &dst)])
 }
 
 /// The slope as the data's broadcast operand: along the channels where it has one dimension and is meant so, else by the last dimensions.
@@ -185,28 +205,7 @@ pub(super) fn prelu_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
 /// A copy with dropout. Seed, offset and probability are numbers on the host, or tensors of one element.
 pub(super) fn dropout(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (src, dst) = (l.input(0)?, l.output(0)?);
-    let on_host = l.op.inputs[1..].iter().all(|lt| lt.property == Property::HostScalar);
-    let number = |i: usize| -> Result<Value, Error> {
-        let value = l.input(i)?;
-        if on_host { Ok(value) } else { Ok(value.with(Layout::plain(Dims::from([1]))?)) }
-    };
-    let (seed, offset, probability) = (number(1)?, number(2)?, number(3)?);
-    let mask = if l.op.outputs.len() > 1 { Some(l.output(1)?) } else { None };
-    // The mask's layout is the destination's.
-    let like = |m: &Value| Tensor { dtype: DataType::U8, layout: dst.tensor.layout.resized(*m.dims()) };
-    let room = mask.as_ref().map(like);
-    let attr = Attr {
-        dropout: Some(Dropout { mask: room.clone(), seed_dtype: DataType::S64, use_offset: true, use_host_scalars: on_host }),
-        ..l.attr.clone()
-    };
+    l.folded.dropout = Some(dropped(l, l.op)?);
     let problem = Eltwise::forward(Prop::ForwardInference, EltwiseAlg::Linear, [1.0, 0.0], src.tensor.clone(), dst.tensor.clone());
-    let mut args = vec![
-        (Arg::SRC, &src),
-        (Arg::DROPOUT_SEED, &seed),
-        (Arg::DROPOUT_OFFSET, &offset),
-        (Arg::DROPOUT_PROBABILITY, &probability),
-        (Arg::DST, &dst),
-    ];
-    args.extend(mask.as_ref().map(|m| (Arg::DROPOUT_MASK, m)));
-    l.step_with(problem, attr, &args)
+    l.main(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
 }

@@ -10,7 +10,7 @@ fn operand(value: &Value, transpose: bool, column: bool) -> Result<Value, Error>
     let n = value.dims().len();
     if n == 1 {
         let k = value.dims()[0];
-        return Ok(value.with(value.tensor.layout.reshape(&if column { [k, 1] } else { [1, k] })?));
+        return value.reshaped(&if column { [k, 1] } else { [1, k] });
     }
     if !transpose {
         return Ok(value.clone());
@@ -32,32 +32,33 @@ fn accumulation(word: &str) -> Accumulation {
 }
 
 pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
-    let (src, weights, bias, dst) = (l.input(0)?, l.input(1)?, l.optional(2)?, l.output(0)?);
+    // The source is taken as bytes where the weights are bytes too.
+    let src = if l.operand(1)?.scaled.is_some() { l.source(0)? } else { l.input(0)? };
+    let (weights, bias) = (l.source(1)?, l.optional(2)?);
     let vectors = [src.dims().len() == 1, weights.dims().len() == 1];
     let mut src = operand(&src, l.op.flag(AttrId::TransposeA), false)?;
     let mut weights = operand(&weights, l.op.flag(AttrId::TransposeB), true)?;
-    let mut dst = full(&dst, vectors)?;
     let rank = src.dims().len().max(weights.dims().len());
+    let mut dst = l.destination(|_, v| full(v, vectors)?.at_rank(rank))?;
     let mut bias = bias.map(|b| b.at_rank(rank)).transpose()?;
-    (src, weights, dst) = (src.at_rank(rank)?, weights.at_rank(rank)?, dst.at_rank(rank)?);
+    (src, weights) = (src.at_rank(rank)?, weights.at_rank(rank)?);
     let single =
         weights.dims()[..rank - 2].iter().all(|&d| d == 1) && bias.as_ref().is_none_or(|b| b.dims()[..rank - 1].iter().all(|&d| d == 1));
     if rank > 2 && single {
-        let rows = |v: &Value| -> Result<Value, Error> {
-            let (last, before) = (v.dims()[rank - 1], v.dims()[..rank - 1].iter().product());
-            Ok(v.with(v.tensor.layout.reshape(&[before, last])?))
-        };
+        let batch = *dst.dims();
+        let seen = |v: &Value| rows(v, &batch);
+        let mut folded = l.folded.clone();
         // Where the rows of the batch do not lie in one matrix, the batch stays one.
-        if let (Ok(s), Ok(d)) = (rows(&src), rows(&dst)) {
-            let matrix = |v: &Value| -> Result<Value, Error> {
-                let n = v.dims().len();
-                Ok(v.with(v.tensor.layout.reshape(&[v.dims()[n - 2], v.dims()[n - 1]])?))
-            };
+        if let (Ok(s), Ok(d), Ok(())) = (rows(&src, &batch), rows(&dst, &batch), folded.view(seen)) {
+            let matrix = |v: &Value| v.reshaped(&v.dims()[rank - 2..]);
             (src, weights, dst) = (s, matrix(&weights)?, d);
             bias = bias.map(|b| matrix(&b)).transpose()?;
+            l.folded = folded;
         }
     }
-    let attr = Attr { accumulation: accumulation(l.op.text(AttrId::AccumulationMode)), ..l.attr.clone() };
+    let mut attr = Attr { accumulation: accumulation(l.op.text(AttrId::AccumulationMode)), ..l.attr.clone() };
+    // Weights of whole numbers under a source of others are converted to its type.
+    attr.fpmath.apply_to_int |= weights.scaled.is_some() && src.scaled.is_none();
     let problem = Matmul {
         src: src.tensor.clone(),
         weights: weights.tensor.clone(),
@@ -66,12 +67,23 @@ pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
     };
     let mut args = vec![(Arg::SRC, &src), (Arg::WEIGHTS, &weights), (Arg::DST, &dst)];
     args.extend(bias.as_ref().map(|b| (Arg::BIAS, b)));
-    l.step_with(problem, attr, &args)
+    l.main_with(problem, attr, &args)
+}
+
+/// A batch of matrices, or what is broadcast to one of sizes `batch`, as one matrix of all rows.
+fn rows(value: &Value, batch: &[i64]) -> Result<Value, Error> {
+    let (dims, last) = (*value.dims(), value.dims().len() - 1);
+    let before = &dims[..last];
+    let count: i64 = if before.iter().all(|&d| d == 1) { 1 } else { batch[..last].iter().product() };
+    if count != 1 && *before != batch[..last] {
+        return Err(Error::shape("operand", dims, "all rows of the batch, or one"));
+    }
+    value.reshaped(&[count, dims[last]])
 }
 
 /// The result with the dimensions that vectors do not have: one row, one column.
-fn full(dst: &Value, [row, column]: [bool; 2]) -> Result<Value, Error> {
-    let mut dims = dst.dims().to_vec();
+fn full(value: &Value, [row, column]: [bool; 2]) -> Result<Value, Error> {
+    let mut dims = value.dims().to_vec();
     if row && column {
         dims = vec![1, 1];
     } else if row {
@@ -79,5 +91,5 @@ fn full(dst: &Value, [row, column]: [bool; 2]) -> Result<Value, Error> {
     } else if column {
         dims.push(1);
     }
-    Ok(dst.with(dst.tensor.layout.reshape(&dims)?))
+    value.reshaped(&dims)
 }

@@ -1,10 +1,11 @@
 //! Normalisations. Statistics and parameters that are not of the type that the primitives take are converted on the way.
 
+use super::state::channels_first;
 use super::{Lowering, Value};
 use crate::infer::axis;
 use crate::{AttrId, Error};
-use oxidnn_spec::op::{BatchNorm, Diff, GroupNorm, LayerNorm, NormFlags, Prop, Sum};
-use oxidnn_spec::{Arg, DataType, Real, Tensor};
+use oxidnn_spec::op::{BatchNorm, Binary, BinaryAlg, Diff, EltwiseAlg, GroupNorm, LayerNorm, NormFlags, Prop, Sum};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Real, Tensor};
 
 fn epsilon(l: &Lowering<'_>) -> f32 {
     l.op.f32(AttrId::Epsilon)
@@ -17,20 +18,48 @@ fn parameter(l: &mut Lowering<'_>, i: usize) -> Result<Value, Error> {
 }
 
 pub(super) fn batch_inference(l: &mut Lowering<'_>) -> Result<(), Error> {
-    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let src = channels_first(l.op, &l.input(0)?)?;
+    let dst = l.destination(channels_first)?;
     let (gamma, beta, mean, variance) = (parameter(l, 1)?, parameter(l, 2)?, parameter(l, 3)?, parameter(l, 4)?);
     let flags = NormFlags { use_global_stats: true, use_scale: true, use_shift: true, ..NormFlags::default() };
     let problem = BatchNorm::forward(Prop::ForwardInference, flags, epsilon(l), src.tensor.clone(), dst.tensor.clone());
     let args =
         [(Arg::SRC, &src), (Arg::MEAN, &mean), (Arg::VARIANCE, &variance), (Arg::SCALE, &gamma), (Arg::SHIFT, &beta), (Arg::DST, &dst)];
-    l.step(problem, &args)
+    l.main(problem, &args)
+}
+
+/// The factor and the summand, one of each a channel, that a normalisation with known statistics multiplies by and adds.
+pub(super) fn factors(l: &mut Lowering<'_>, op: &crate::Op) -> Result<(Value, Value), Error> {
+    let value = |l: &Lowering<'_>, i: usize| -> Result<Value, Error> {
+        let value = l.values.get(&op.inputs[i].id).cloned();
+        value.ok_or_else(|| Error::argument("parameter", "nothing", "one that was computed before"))
+    };
+    let (gamma, beta, mean, variance) = (value(l, 1)?, value(l, 2)?, value(l, 3)?, value(l, 4)?);
+    let channels = Tensor::plain(*gamma.dims(), DataType::F32)?;
+    let lasting = [&gamma, &beta, &mean, &variance].iter().all(|v| v.constant);
+    let (factor, summand) = (l.temporary(channels.clone(), lasting), l.temporary(channels, lasting));
+    let epsilon = f64::from(op.f32(AttrId::Epsilon));
+    let epsilon = l.numbers(Tensor::plain([1], DataType::F32)?, |_| epsilon)?;
+    let power = |alg: EltwiseAlg, beta: f32, alpha: f32| PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) };
+    let times = |l: &mut Lowering<'_>, [a, b, c]: [&Value; 3], first: BinaryAlg, then: [PostOp; 1], last: BinaryAlg, dst: &Value| {
+        let [then] = then;
+        let post_ops = vec![then, PostOp::Binary { alg: last, src1: c.tensor.clone(), src2: None }];
+        let attr = Attr { post_ops, ..l.attr.clone() };
+        let problem = Binary { alg: first, src0: a.tensor.clone(), src1: b.tensor.clone(), src2: None, dst: dst.tensor.clone() };
+        l.step_with(problem, attr, &[(Arg::SRC, a), (Arg::SRC_1, b), (Arg::post_op(1, Arg::SRC_1), c), (Arg::DST, dst)])
+    };
+    let root = power(EltwiseAlg::Pow, -0.5, 1.0);
+    times(l, [&variance, &epsilon, &gamma], BinaryAlg::Add, [root], BinaryAlg::Mul, &factor)?;
+    let negative = power(EltwiseAlg::Linear, 0.0, -1.0);
+    times(l, [&mean, &factor, &beta], BinaryAlg::Mul, [negative], BinaryAlg::Add, &summand)?;
+    Ok((factor, summand))
 }
 
 /// The share of the old value in a running statistic, where no attribute says.
 const MOMENTUM: f32 = 0.5;
 
 pub(super) fn batch_training(l: &mut Lowering<'_>) -> Result<(), Error> {
-    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let (src, dst) = (channels_first(l.op, &l.input(0)?)?, channels_first(l.op, &l.output(0)?)?);
     let channels = [src.size(1)?];
     let (gamma, beta) = (l.optional(3)?.map(|_| parameter(l, 3)).transpose()?, l.optional(4)?.map(|_| parameter(l, 4)).transpose()?);
     let outputs = [l.output(3)?, l.output(4)?];
@@ -77,8 +106,8 @@ impl Gradients {
 }
 
 pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
-    let (src, diff_dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.input(1)?)?);
-    let diff_src = l.channels_first(&l.output(0)?)?;
+    let (src, diff_dst) = (channels_first(l.op, &l.input(0)?)?, channels_first(l.op, &l.input(1)?)?);
+    let diff_src = channels_first(l.op, &l.output(0)?)?;
     let (mean, variance) = (parameter(l, 2)?, parameter(l, 3)?);
     let gamma = l.optional(4)?.map(|_| parameter(l, 4)).transpose()?;
     let channels = [src.size(1)?];
@@ -87,7 +116,7 @@ pub(super) fn batch_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
     // A scale that is not given is 1.
     let gamma = match gamma {
-        None if flags.use_scale => Some(l.constant(Tensor::plain(channels, DataType::F32)?, |_| 1.0)?),
+        None if flags.use_scale => Some(l.numbers(Tensor::plain(channels, DataType::F32)?, |_| 1.0)?),
         given => given,
     };
     let prop = if both { Prop::Backward } else { Prop::BackwardData };
@@ -116,8 +145,7 @@ struct Rows {
 impl Rows {
     /// Of the data of the operation: everything from the axis on is one row.
     fn of(l: &Lowering<'_>) -> Result<Rows, Error> {
-        let src = l.input(0)?;
-        let dims = src.dims();
+        let dims = l.op.inputs[0].known_dims().unwrap_or_default();
         let at = axis(l.op.s64(AttrId::BeginNormAxis), dims.len())?;
         let row = dims[at..].iter().product();
         let stats = if (1..=4).contains(&at) { dims[..at].to_vec() } else { vec![dims[..at].iter().product()] };
@@ -126,12 +154,27 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// What is broadcast to the data, of sizes `whole`, as the primitive sees it.
+    fn operand(&self, value: &Value, whole: &Dims) -> Result<Value, Error> {
+        if value.dims() == whole {
+            return value.reshaped(&self.data);
+        }
+        if value.dims().volume() == Some(1) {
+            return value.reshaped(&vec![1; self.data.len()]);
+        }
+        if self.data[..] == whole[..] { Ok(value.clone()) } else { Err(Error::shape("operand", value.dims(), whole)) }
+    }
+}
+
 /// A layer normalisation forward, with or without a mean; the parameters are those that the operation has.
 fn layer_pass(l: &mut Lowering<'_>, rms: bool) -> Result<(), Error> {
     let rows = Rows::of(l)?;
-    let src = l.reshaped(&l.input(0)?, &rows.data)?;
+    let src = l.input(0)?;
+    let src = l.reshaped(&src, &rows.data)?;
     let output = l.output(0)?;
     let dst = l.receiving(&output, &rows.data, output.dtype())?;
+    l.folded.view(|v| rows.operand(v, output.dims()))?;
     let learnt = |l: &mut Lowering<'_>, i: usize| l.optional(i)?.map(|v| l.reshaped(&v, &[rows.row])).transpose();
     let (gamma, beta) = (learnt(l, 1)?, learnt(l, 2)?);
     let statistics = (1..l.op.outputs.len()).map(|i| l.output(i)).collect::<Result<Vec<_>, _>>()?;
@@ -150,7 +193,7 @@ fn layer_pass(l: &mut Lowering<'_>, rms: bool) -> Result<(), Error> {
     args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
     args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
     args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&kept));
-    l.step(problem, &args)?;
+    l.main(problem, &args)?;
     l.deliver(&dst, &output)?;
     kept.iter().zip(&statistics).try_for_each(|(k, s)| l.deliver(k, s))
 }
@@ -165,7 +208,8 @@ pub(super) fn rms(l: &mut Lowering<'_>) -> Result<(), Error> {
 
 pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let rows = Rows::of(l)?;
-    let (src, diff_dst) = (l.reshaped(&l.input(0)?, &rows.data)?, l.reshaped(&l.input(1)?, &rows.data)?);
+    let (src, diff_dst) = (l.input(0)?, l.input(1)?);
+    let (src, diff_dst) = (l.reshaped(&src, &rows.data)?, l.reshaped(&diff_dst, &rows.data)?);
     let output = l.output(0)?;
     let diff_src = l.receiving(&output, &rows.data, output.dtype())?;
     let statistic = |l: &mut Lowering<'_>, i: usize| -> Result<Value, Error> {
@@ -179,7 +223,7 @@ pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let both = gradients.received.len() == 2;
     let flags = NormFlags { use_scale: gamma.is_some() || both, use_shift: both, ..NormFlags::default() };
     let gamma = match gamma {
-        None if flags.use_scale => Some(l.constant(Tensor::plain([rows.row], dtype)?, |_| 1.0)?),
+        None if flags.use_scale => Some(l.numbers(Tensor::plain([rows.row], dtype)?, |_| 1.0)?),
         given => given,
     };
     let diff = Diff { src: diff_src.tensor.clone(), dst: diff_dst.tensor.clone() };
@@ -202,7 +246,8 @@ pub(super) fn layer_backward(l: &mut Lowering<'_>) -> Result<(), Error> {
 }
 
 pub(super) fn group(l: &mut Lowering<'_>) -> Result<(), Error> {
-    let (src, dst) = (l.channels_first(&l.input(0)?)?, l.channels_first(&l.output(0)?)?);
+    let src = channels_first(l.op, &l.input(0)?)?;
+    let dst = l.destination(channels_first)?;
     let groups = l.op.s64(AttrId::Groups);
     let affine = l.op.inputs.len() > 2;
     let (gamma, beta) = if affine { (Some(parameter(l, 1)?), Some(parameter(l, 2)?)) } else { (None, None) };
@@ -220,6 +265,6 @@ pub(super) fn group(l: &mut Lowering<'_>) -> Result<(), Error> {
     args.extend(gamma.as_ref().map(|g| (Arg::SCALE, g)));
     args.extend(beta.as_ref().map(|b| (Arg::SHIFT, b)));
     args.extend([Arg::MEAN, Arg::VARIANCE].into_iter().zip(&kept));
-    l.step(problem, &args)?;
+    l.main(problem, &args)?;
     kept.iter().zip(&statistics).try_for_each(|(k, s)| l.deliver(k, s))
 }

@@ -30,7 +30,7 @@ pub(super) fn forward(l: &mut Lowering<'_>) -> Result<(), Error> {
         diff_dst: None,
         axis,
     };
-    l.step(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
+    l.main(problem, &[(Arg::SRC, &src), (Arg::DST, &dst)])
 }
 
 pub(super) fn backward(l: &mut Lowering<'_>) -> Result<(), Error> {
@@ -68,7 +68,7 @@ fn statistics(l: &mut Lowering<'_>, src: &Value, axis: usize) -> Result<(), Erro
     if algorithm(l) != SoftmaxAlg::InfAsZero {
         return combine(l, BinaryAlg::Add, [&sum, &max], &out, Vec::new());
     }
-    let lowest = l.constant(Tensor::plain(Dims::filled(dims.len(), 1), DataType::F32)?, |_| f64::from(f32::MIN))?;
+    let lowest = l.numbers(Tensor::plain(Dims::filled(dims.len(), 1), DataType::F32)?, |_| f64::from(f32::MIN))?;
     let (finite, total) = (l.temporary(row.clone(), false), l.temporary(row, false));
     combine(l, BinaryAlg::Gt, [&max, &lowest], &finite, Vec::new())?;
     combine(l, BinaryAlg::Add, [&sum, &max], &total, vec![floor])?;
@@ -113,9 +113,14 @@ pub(super) fn reduce(l: &mut Lowering<'_>) -> Result<(), Error> {
     let rank = src.dims().len();
     let reduced = reduced(l.op, rank)?;
     let single: Vec<i64> = (0..rank).map(|d| if reduced[d] { 1 } else { src.dims()[d] }).collect();
-    let seen = dst.with(dst.tensor.layout.reshape(&single)?);
+    let seen = dst.reshaped(&single)?;
+    l.folded.view(|v| single_sized(v, dst.dims(), &single))?;
     if single[..] != src.dims()[..] {
-        return fold(l, alg, [p, 0.0], &src, &seen, Vec::new());
+        let problem = Reduction { alg, src: src.tensor.clone(), dst: seen.tensor.clone(), p: Real::new(p), eps: Real::new(0.0) };
+        return l.main(problem, &[(Arg::SRC, &src), (Arg::DST, &seen)]);
+    }
+    if l.folded.has_operands() || !l.folded.posts.is_empty() {
+        return Err(Error::Unimplemented("post-ops of a reduction of single elements".into()));
     }
     // Nothing but single elements is reduced: to themselves, or to their magnitude.
     let problem = match l.op.kind {
@@ -127,13 +132,23 @@ pub(super) fn reduce(l: &mut Lowering<'_>) -> Result<(), Error> {
     l.step(problem, &[(Arg::SRC, &src), (Arg::DST, &seen)])
 }
 
+/// What is broadcast to a result of sizes `dst` as it is beside one that keeps the reduced dimensions as sizes of 1.
+fn single_sized(value: &Value, dst: &Dims, single: &[i64]) -> Result<Value, Error> {
+    match value.dims() {
+        dims if dst[..] == *single => value.at_rank(dims.len()),
+        dims if dims == dst => value.reshaped(single),
+        dims if dims.volume() == Some(1) => value.reshaped(&vec![1; single.len()]),
+        dims => Err(Error::shape("operand", dims, dst)),
+    }
+}
+
 /// The sum over all but the channels.
 pub(super) fn bias_gradient(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (src, dst) = (l.input(0)?, l.output(0)?);
     let rank = src.dims().len();
     let c = channel(l.op, rank);
     let single: Vec<i64> = (0..rank).map(|d| if d == c { src.dims()[d] } else { 1 }).collect();
-    let seen = dst.with(dst.tensor.layout.reshape(&single)?);
+    let seen = dst.reshaped(&single)?;
     if single[..] == src.dims()[..] {
         return l.reorder(&src, &seen);
     }

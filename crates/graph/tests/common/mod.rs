@@ -1,7 +1,7 @@
 //! Operations as lines, run through the crate: `kind attribute=value.. : input.. : output..`, as `ops.cpp` explains them. The answer is lines too:
 //! `status STAGE NUMBER`, `supported 0|1`, `out INDEX TYPE dims .. strides .. values ..`.
 
-use oxidnn_graph::{AttrId, AttrValue, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Property};
+use oxidnn_graph::{AttrId, AttrValue, Error, Graph, LayoutType, LogicalTensor, Op, OpKind, Policy, Property};
 use oxidnn_judge::Bound;
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
 use oxidnn_spec::{DataType, Dims, FpMath, Tensor};
@@ -157,7 +157,7 @@ fn run(engine: &Engine, line: &str, lines: &mut Vec<String>) -> Result<(), (&'st
     let mut graph = Graph::new(EngineKind::Cpu, FpMath::default());
     graph.add_op(&op).map_err(|e| ("add_op", e))?;
     graph.finalize().map_err(|e| ("finalize", e))?;
-    graph.filter().map_err(|e| ("filter", e))?;
+    graph.filter(Policy::Fusion).map_err(|e| ("filter", e))?;
     let partition = &graph.partitions()[0];
     lines.push(format!("supported {}", u8::from(partition.refusal().is_none())));
     if partition.refusal().is_some() {

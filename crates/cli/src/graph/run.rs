@@ -1,0 +1,184 @@
+//! Graphs computed partition by partition, timed and compared.
+
+use anyhow::{Result, anyhow};
+use oxidnn_graph::{CompiledPartition, Error, Graph, LogicalTensor, Op, Partition, Policy, Property};
+use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
+use oxidnn_spec::{DataType, FpMath};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::time::Instant;
+
+/// A graph as a file has it.
+#[derive(Debug)]
+pub(super) struct Net {
+    pub(super) ops: Vec<Op>,
+    pub(super) fpmath: FpMath,
+}
+
+impl Net {
+    /// The graph with its partitions.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn partitioned(&self, policy: Policy) -> Result<Graph, Error> {
+        let mut graph = Graph::new(EngineKind::Cpu, self.fpmath);
+        self.ops.iter().try_for_each(|op| graph.add_op(op))?;
+        graph.finalize()?;
+        graph.filter(policy)?;
+        Ok(graph)
+    }
+}
+
+/// A partition that was compiled and executed, in seconds.
+pub(super) struct Times {
+    pub(super) compiled: CompiledPartition,
+    pub(super) compile: f64,
+    /// The shortest execution, where it was asked for.
+    pub(super) execute: Option<f64>,
+}
+
+/// What came of a graph.
+#[derive(Default)]
+pub(super) struct Computed {
+    /// The partitions, up to the one that failed.
+    pub(super) done: Vec<Times>,
+    /// All tensors between them and around.
+    tensors: BTreeMap<usize, (LogicalTensor, Memory<'static>)>,
+    pub(super) failed: Option<Error>,
+}
+
+/// Computes a graph with numbers of the program's own.
+pub(super) fn compute(engine: &Engine, graph: &Graph, seconds: Option<f64>) -> Computed {
+    let mut computed = Computed::default();
+    let result = Stream::new(engine).map_err(Error::from).and_then(|stream| {
+        graph.partitions().iter().filter(|p| p.refusal().is_none()).try_for_each(|p| computed.partition(engine, &stream, p, seconds))
+    });
+    computed.failed = result.err();
+    computed
+}
+
+impl Computed {
+    fn partition(&mut self, engine: &Engine, stream: &Stream, partition: &Partition, seconds: Option<f64>) -> Result<(), Error> {
+        for lt in partition.inputs() {
+            if let Entry::Vacant(slot) = self.tensors.entry(lt.id) {
+                slot.insert((*lt, given(engine, lt)?));
+            }
+        }
+        let inputs: Vec<LogicalTensor> = partition.inputs().iter().map(|lt| self.tensors[&lt.id].0).collect();
+        let begin = Instant::now();
+        let compiled = partition.compile(engine, &inputs, partition.outputs())?;
+        let compile = begin.elapsed().as_secs_f64();
+        let mut outputs = Vec::new();
+        for port in partition.outputs() {
+            let lt = *compiled.logical_tensor(port.id).unwrap_or(port);
+            outputs.push((lt, Memory::new(engine, lt.tensor()?)?));
+        }
+        let ins: Vec<&Memory<'_>> = partition.inputs().iter().map(|lt| &self.tensors[&lt.id].1).collect();
+        let outs: Vec<&Memory<'_>> = outputs.iter().map(|o| &o.1).collect();
+        let once = || -> Result<f64, Error> {
+            let begin = Instant::now();
+            compiled.execute(stream, &ins, &outs, None)?;
+            stream.wait()?;
+            Ok(begin.elapsed().as_secs_f64())
+        };
+        let first = once()?;
+        let execute = match seconds {
+            None => None,
+            Some(limit) => {
+                let (begin, mut best) = (Instant::now(), first);
+                while begin.elapsed().as_secs_f64() < limit {
+                    best = best.min(once()?);
+                }
+                Some(best)
+            }
+        };
+        self.tensors.extend(outputs.into_iter().map(|(lt, memory)| (lt.id, (lt, memory))));
+        self.done.push(Times { compiled, compile, execute });
+        Ok(())
+    }
+}
+
+/// Memory of small numbers that every type has, none of them 0 where it may be divided by.
+fn given(engine: &Engine, lt: &LogicalTensor) -> Result<Memory<'static>, Error> {
+    let mut state = (lt.id as u32).wrapping_mul(7919).wrapping_add(12345);
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        i64::from(state >> 24 & 31) - 16
+    };
+    let number = |r: i64| match lt.dtype {
+        Some(DataType::Boolean) => f64::from(u8::from(r > -8)),
+        Some(DataType::S8 | DataType::S32 | DataType::S64) => r as f64,
+        Some(DataType::U8) => (r + 16) as f64,
+        Some(DataType::S4) => (r / 2) as f64,
+        Some(DataType::U4) => ((r + 16) / 2) as f64,
+        _ => (2 * r + 1) as f64 / 16.0,
+    };
+    if lt.property == Property::HostScalar {
+        let v = number(next()).abs();
+        let scalar = match lt.dtype {
+            Some(DataType::F32) => Memory::host_scalar(v as f32 / 4.0),
+            Some(DataType::S32) => Memory::host_scalar(v as i32),
+            _ => Memory::host_scalar(v as i64),
+        };
+        return Ok(scalar?);
+    }
+    let memory = Memory::new(engine, lt.tensor()?)?;
+    memory.write_with(|_| number(next()))?;
+    Ok(memory)
+}
+
+/// How far a tensor that leaves the graph is from what its operations compute one by one.
+pub(super) struct Difference {
+    tensor: usize,
+    dtype: DataType,
+    largest: f64,
+    allowed: f64,
+}
+
+impl Difference {
+    /// Whether it is within what types round.
+    pub(super) fn fits(&self) -> bool {
+        self.largest <= self.allowed
+    }
+
+    pub(super) fn json(&self) -> serde_json::Value {
+        let Difference { tensor, dtype, largest, allowed } = self;
+        serde_json::json!({"tensor": tensor, "dtype": dtype.name(), "difference": largest, "allowed": allowed, "fits": self.fits()})
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = if self.fits() { "as its operations one by one" } else { "WRONG" };
+        write!(f, "tensor {} ({}): {verdict}, off by {:e}, {:e} allowed", self.tensor, self.dtype, self.largest, self.allowed)
+    }
+}
+
+/// The differences of what leaves a graph.
+///
+/// # Errors
+/// Tensors that are not there.
+pub(super) fn differences(net: &Net, got: &Computed, expected: &Computed) -> Result<Vec<Difference>> {
+    let read = |id: usize| net.ops.iter().any(|o| o.inputs.iter().any(|lt| lt.id == id));
+    let leaving = net.ops.iter().flat_map(|o| &o.outputs).filter(|lt| !read(lt.id));
+    // Where anything is rounded to 16 bits on the way, roundings add up.
+    let small = net.ops.iter().flat_map(|o| &o.outputs).any(|lt| matches!(lt.dtype, Some(DataType::Bf16 | DataType::F16)));
+    let mut all = Vec::new();
+    for lt in leaving {
+        let values = |c: &Computed| -> Result<Option<Vec<f64>>> { Ok(c.tensors.get(&lt.id).map(|(_, m)| m.read_f64()).transpose()?) };
+        let (Some(a), Some(b)) = (values(got)?, values(expected)?) else { continue };
+        let dtype = lt.dtype.ok_or_else(|| anyhow!("logical tensor {} has no type", lt.id))?;
+        let size = b.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+        let allowed = match (dtype.is_integral(), small) {
+            (true, false) => 1.0,
+            (true, true) => 2.0,
+            (false, true) => size / 32.0,
+            (false, false) => size * 1e-5,
+        };
+        let off = |(x, y): (&f64, &f64)| if x == y || x.is_nan() && y.is_nan() { 0.0 } else { (x - y).abs() };
+        let largest = a.iter().zip(&b).map(off).fold(0.0, |m: f64, d| if d.is_nan() { f64::INFINITY } else { m.max(d) });
+        all.push(Difference { tensor: lt.id, dtype, largest, allowed });
+    }
+    Ok(all)
+}

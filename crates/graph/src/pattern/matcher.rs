@@ -1,0 +1,492 @@
+//! Patterns of operations, and the search for an instance of one.
+//!
+//! A pattern is walked from an operation along what its output's readers write: the *chain*. Where a node's other inputs must be made in some
+//! way, their makers are walked against the arrows. All choices are tried, the longest first, until everything that an instance writes for
+//! itself stays inside of it.
+
+use crate::{Op, OpKind, lower};
+use std::collections::HashMap;
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub(crate) enum Pat {
+    /// An operation.
+    One(Node),
+    /// One after the other.
+    Seq(Vec<Pat>),
+    /// Perhaps.
+    Opt(Box<Pat>),
+    /// So many at least, so many at most, as many as there are.
+    Many(Box<Pat>, usize, usize),
+    /// The first of them that fits.
+    Alt(Vec<Pat>),
+    /// Remembers the tensor here under a number; several operations of the instance may read it.
+    Mark(usize),
+    /// Goes on at the remembered tensor; against the arrows: this must be it.
+    At(usize),
+}
+
+/// An operation of a pattern.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    kinds: &'static [OpKind],
+    /// The input that the chain comes by; any, where there is none.
+    port: Option<usize>,
+    inputs: Vec<(Port, Input)>,
+    check: Option<fn(&Op) -> bool>,
+    /// Others may read what it writes.
+    open: bool,
+    /// Two operations of the instance may read what it writes.
+    forks: bool,
+    /// The output that the chain goes on from.
+    output: usize,
+}
+
+/// Which inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Port {
+    Index(usize),
+    /// The one of two by which the chain does not come.
+    Other,
+    All,
+}
+
+/// What is demanded of an input.
+#[derive(Clone, Debug)]
+enum Input {
+    /// It is made by an instance of a pattern that ends there.
+    Made(Pat),
+    /// It is the remembered tensor.
+    Marked(usize),
+}
+
+/// An operation of one of these kinds.
+pub(crate) fn one(kinds: &'static [OpKind]) -> Pat {
+    Pat::One(Node { kinds, port: None, inputs: Vec::new(), check: None, open: false, forks: false, output: 0 })
+}
+
+pub(crate) fn seq<const N: usize>(all: [Pat; N]) -> Pat {
+    Pat::Seq(all.into())
+}
+
+pub(crate) fn alt<const N: usize>(all: [Pat; N]) -> Pat {
+    Pat::Alt(all.into())
+}
+
+pub(crate) fn opt(pat: Pat) -> Pat {
+    Pat::Opt(Box::new(pat))
+}
+
+pub(crate) fn many(pat: Pat, least: usize, most: usize) -> Pat {
+    Pat::Many(Box::new(pat), least, most)
+}
+
+impl Pat {
+    fn node(mut self, change: impl FnOnce(&mut Node)) -> Pat {
+        if let Pat::One(node) = &mut self {
+            change(node);
+        }
+        self
+    }
+
+    /// The chain comes by input `port`.
+    pub(crate) fn by(self, port: usize) -> Pat {
+        self.node(|n| n.port = Some(port))
+    }
+
+    /// Input `i` is made by `pat`.
+    pub(crate) fn input(self, i: usize, pat: Pat) -> Pat {
+        self.node(|n| n.inputs.push((Port::Index(i), Input::Made(pat))))
+    }
+
+    /// The other of two inputs is made by `pat`.
+    pub(crate) fn other(self, pat: Pat) -> Pat {
+        self.node(|n| n.inputs.push((Port::Other, Input::Made(pat))))
+    }
+
+    /// The other of two inputs is the remembered tensor.
+    pub(crate) fn other_marked(self, mark: usize) -> Pat {
+        self.node(|n| n.inputs.push((Port::Other, Input::Marked(mark))))
+    }
+
+    /// Every input is made by `pat`.
+    pub(crate) fn every(self, pat: Pat) -> Pat {
+        self.node(|n| n.inputs.push((Port::All, Input::Made(pat))))
+    }
+
+    pub(crate) fn when(self, check: fn(&Op) -> bool) -> Pat {
+        self.node(|n| n.check = Some(check))
+    }
+
+    /// Two operations of the instance may read what it writes, such as `x` of `x * sigmoid(x)`.
+    pub(crate) fn forks(self) -> Pat {
+        self.node(|n| n.forks = true)
+    }
+
+    /// Others may read what it writes.
+    pub(crate) fn open(self) -> Pat {
+        self.node(|n| n.open = true)
+    }
+
+    /// The kinds that an instance may begin with, going along the arrows.
+    pub(crate) fn first(&self) -> Vec<OpKind> {
+        match self {
+            Pat::One(node) => node.kinds.to_vec(),
+            Pat::Seq(all) => {
+                let mut kinds = Vec::new();
+                for pat in all {
+                    kinds.extend(pat.first());
+                    let nothing = matches!(pat, Pat::Seq(all) if all.is_empty());
+                    if !nothing && !matches!(pat, Pat::Opt(_) | Pat::Many(_, 0, _) | Pat::Mark(_)) {
+                        break;
+                    }
+                }
+                kinds
+            }
+            Pat::Opt(pat) | Pat::Many(pat, ..) => pat.first(),
+            Pat::Alt(all) => all.iter().flat_map(Pat::first).collect(),
+            Pat::Mark(_) | Pat::At(_) => Vec::new(),
+        }
+    }
+}
+
+/// A graph as the search sees it: who writes and who reads each tensor.
+pub(crate) struct Field<'g> {
+    pub(crate) ops: &'g [Op],
+    /// By tensor: operation and index of the output.
+    writer: HashMap<usize, (usize, usize)>,
+    /// By tensor: operations and indices of their inputs.
+    readers: HashMap<usize, Vec<(usize, usize)>>,
+    /// Operations that cannot be computed.
+    barred: Vec<bool>,
+    /// Operations that are in an instance already.
+    pub(crate) taken: Vec<bool>,
+}
+
+impl<'g> Field<'g> {
+    pub(crate) fn new(ops: &'g [Op]) -> Field<'g> {
+        let mut writer = HashMap::new();
+        let mut readers: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+        for (i, op) in ops.iter().enumerate() {
+            writer.extend(op.outputs.iter().enumerate().map(|(p, lt)| (lt.id, (i, p))));
+            op.inputs.iter().enumerate().for_each(|(p, lt)| readers.entry(lt.id).or_default().push((i, p)));
+        }
+        let barred = ops.iter().map(|op| lower::refusal(op).is_some()).collect();
+        Field { ops, writer, readers, barred, taken: vec![false; ops.len()] }
+    }
+
+    pub(crate) fn readers(&self, id: usize) -> &[(usize, usize)] {
+        self.readers.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn writer(&self, id: usize) -> Option<(usize, usize)> {
+        self.writer.get(&id).copied()
+    }
+
+    /// The operations of an instance of `pat` that begins with operation `start`, in the order of the graph; or what was missing where most of it
+    /// was found.
+    pub(crate) fn instance(&self, pat: &Pat, start: usize) -> Result<Vec<usize>, String> {
+        let mut search = Search { field: self, start, budget: BUDGET, deepest: 0, missing: String::new() };
+        let mut state = State { at: None, picked: Vec::new(), open: Vec::new(), marks: [None; MARKS], forked: false };
+        let mut found = None;
+        let closed = search.along(pat, &mut state, &mut |search, state| {
+            let fits = search.closed(state);
+            if fits {
+                found = Some(state.picked.clone());
+            }
+            fits
+        });
+        match found.filter(|_| closed) {
+            Some(mut picked) => {
+                picked.sort_unstable();
+                Ok(picked)
+            }
+            None => Err(search.missing),
+        }
+    }
+
+    /// Whether what leaves a set of operations comes back to it through others.
+    fn comes_back(&self, picked: &[usize]) -> bool {
+        let mut stack: Vec<usize> = Vec::new();
+        let mut seen = vec![false; self.ops.len()];
+        let next = |i: usize, stack: &mut Vec<usize>| {
+            stack.extend(self.ops[i].outputs.iter().flat_map(|lt| self.readers(lt.id)).map(|r| r.0));
+        };
+        picked.iter().for_each(|&i| next(i, &mut stack));
+        stack.retain(|i| !picked.contains(i));
+        while let Some(i) = stack.pop() {
+            if std::mem::replace(&mut seen[i], true) {
+                continue;
+            }
+            if picked.contains(&i) {
+                return true;
+            }
+            next(i, &mut stack);
+        }
+        false
+    }
+}
+
+/// How many tensors a pattern may remember.
+const MARKS: usize = 8;
+/// Steps after which a search gives up: many times what the largest pattern takes.
+const BUDGET: usize = 50_000;
+
+#[derive(Clone)]
+struct State {
+    /// The tensor that the chain has come to.
+    at: Option<usize>,
+    picked: Vec<usize>,
+    open: Vec<usize>,
+    marks: [Option<usize>; MARKS],
+    /// Several operations may read the tensor here.
+    forked: bool,
+}
+
+struct Search<'f, 'g> {
+    field: &'f Field<'g>,
+    start: usize,
+    budget: usize,
+    deepest: usize,
+    missing: String,
+}
+
+type Then<'t, 'f, 'g> = &'t mut dyn FnMut(&mut Search<'f, 'g>, &mut State) -> bool;
+
+impl<'f, 'g> Search<'f, 'g> {
+    fn spend(&mut self) -> bool {
+        self.budget = self.budget.saturating_sub(1);
+        self.budget > 0
+    }
+
+    fn miss(&mut self, state: &State, why: impl FnOnce() -> String) {
+        // Of several at one depth the last one counts: what may be missing is tried first.
+        if state.picked.len() >= self.deepest {
+            self.deepest = state.picked.len();
+            self.missing = why();
+        }
+    }
+
+    /// Walks `pat` along the arrows, then goes on with `then`; leaves the state as it was where nothing fits.
+    fn along(&mut self, pat: &Pat, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        if !self.spend() {
+            return false;
+        }
+        match pat {
+            Pat::One(node) => self.step(node, state, then),
+            Pat::Seq(all) => self.sequence(all, state, then),
+            Pat::Opt(pat) => self.along(pat, state, then) || then(self, state),
+            Pat::Many(pat, least, most) => self.repeat(pat, *least, *most, state, then),
+            Pat::Alt(all) => all.iter().any(|pat| self.along(pat, state, then)),
+            Pat::Mark(mark) => {
+                let before = state.clone();
+                (state.marks[*mark], state.forked) = (state.at, true);
+                let fits = then(self, state);
+                if !fits {
+                    *state = before;
+                }
+                fits
+            }
+            Pat::At(mark) => {
+                let before = state.clone();
+                (state.at, state.forked) = (state.marks[*mark], true);
+                let fits = then(self, state);
+                if !fits {
+                    *state = before;
+                }
+                fits
+            }
+        }
+    }
+
+    fn sequence(&mut self, all: &[Pat], state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        match all.split_first() {
+            None => then(self, state),
+            Some((first, rest)) => self.along(first, state, &mut |search, state| search.sequence(rest, state, then)),
+        }
+    }
+
+    fn repeat(&mut self, pat: &Pat, least: usize, most: usize, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        let more =
+            most > 0 && self.along(pat, state, &mut |search, state| search.repeat(pat, least.saturating_sub(1), most - 1, state, then));
+        more || least == 0 && then(self, state)
+    }
+
+    /// The next operation of the chain.
+    fn step(&mut self, node: &Node, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        let field = self.field;
+        let candidates: Vec<(usize, usize)> = match state.at {
+            None => vec![(self.start, node.port.unwrap_or(0))],
+            Some(id) => field.readers(id).to_vec(),
+        };
+        if state.at.is_some() && !state.forked && candidates.len() > 1 {
+            self.miss(state, || format!("its result is read by {} operations", candidates.len()));
+            return false;
+        }
+        if candidates.is_empty() {
+            self.miss(state, || format!("nothing reads its result, where {} is expected", names(node.kinds)));
+        }
+        candidates.into_iter().any(|(i, port)| self.enter(node, i, Some(port), state, then))
+    }
+
+    /// Takes operation `i`, to which the chain comes by input `port`, as `node`.
+    fn enter(&mut self, node: &Node, i: usize, port: Option<usize>, state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        let op = &self.field.ops[i];
+        let free = !self.field.taken[i] && !self.field.barred[i] && !state.picked.contains(&i);
+        let fits = node.kinds.contains(&op.kind) && free;
+        let by = node.port.is_none() || state.at.is_none() || node.port == port;
+        if !fits || !by || node.check.is_some_and(|check| !check(op)) {
+            self.miss(state, || format!("{} (operation {}) is where {} is expected", op.kind.name(), op.id, names(node.kinds)));
+            return false;
+        }
+        let Some(out) = op.outputs.get(node.output) else { return false };
+        let before = state.clone();
+        state.picked.push(i);
+        state.at = Some(out.id);
+        state.forked = node.forks && self.field.readers(out.id).len() == 2;
+        if node.open {
+            state.open.push(i);
+        }
+        let demands = demands(node, op, port);
+        let fits = self.demanded(&demands, state, then);
+        if !fits {
+            *state = before;
+        }
+        fits
+    }
+
+    fn demanded(&mut self, demands: &[(usize, &Input)], state: &mut State, then: Then<'_, 'f, 'g>) -> bool {
+        let Some((&(id, input), rest)) = demands.split_first() else { return then(self, state) };
+        match input {
+            Input::Marked(mark) => {
+                let fits = state.marks[*mark] == Some(id);
+                if !fits {
+                    self.miss(state, || format!("an input (logical tensor {id}) comes from elsewhere"));
+                }
+                fits && self.demanded(rest, state, then)
+            }
+            Input::Made(pat) => {
+                let here = (state.at, state.forked);
+                self.against(pat, id, state, &mut |search, state, _| {
+                    let there = (state.at, state.forked);
+                    (state.at, state.forked) = here;
+                    let fits = search.demanded(rest, state, then);
+                    if !fits {
+                        (state.at, state.forked) = there;
+                    }
+                    fits
+                })
+            }
+        }
+    }
+
+    /// Walks `pat`, whose end writes tensor `id`, against the arrows; `then` gets the tensor where it begins.
+    fn against(
+        &mut self,
+        pat: &Pat,
+        id: usize,
+        state: &mut State,
+        then: &mut dyn FnMut(&mut Search<'f, 'g>, &mut State, usize) -> bool,
+    ) -> bool {
+        if !self.spend() {
+            return false;
+        }
+        match pat {
+            Pat::One(node) => self.maker(node, id, state, then),
+            Pat::Seq(all) => self.backwards(all, id, state, then),
+            Pat::Opt(pat) | Pat::Many(pat, 0, _) => self.against(pat, id, state, then) || then(self, state, id),
+            Pat::Many(pat, ..) => self.against(pat, id, state, then),
+            Pat::Alt(all) => all.iter().any(|pat| self.against(pat, id, state, then)),
+            Pat::Mark(mark) => {
+                let before = state.marks[*mark].replace(id);
+                let fits = then(self, state, id);
+                if !fits {
+                    state.marks[*mark] = before;
+                }
+                fits
+            }
+            // What the instance begins with is not known before something reads it.
+            Pat::At(mark) => state.marks[*mark].is_none_or(|m| m == id) && then(self, state, id),
+        }
+    }
+
+    fn backwards(
+        &mut self,
+        all: &[Pat],
+        id: usize,
+        state: &mut State,
+        then: &mut dyn FnMut(&mut Search<'f, 'g>, &mut State, usize) -> bool,
+    ) -> bool {
+        match all.split_last() {
+            None => then(self, state, id),
+            Some((last, rest)) => self.against(last, id, state, &mut |search, state, id| search.backwards(rest, id, state, then)),
+        }
+    }
+
+    /// The writer of tensor `id` as `node`. One that is in the instance already, such as a dequantisation that two convolutions read, fits too.
+    fn maker(
+        &mut self,
+        node: &Node,
+        id: usize,
+        state: &mut State,
+        then: &mut dyn FnMut(&mut Search<'f, 'g>, &mut State, usize) -> bool,
+    ) -> bool {
+        let Some((i, port)) = self.field.writer(id) else {
+            self.miss(state, || format!("nothing in the graph writes logical tensor {id}, where {} is expected", names(node.kinds)));
+            return false;
+        };
+        let op = &self.field.ops[i];
+        if port != node.output || node.port.is_some_and(|p| p >= op.inputs.len()) {
+            return false;
+        }
+        let from: Vec<usize> = node.port.map_or_else(|| (0..op.inputs.len().min(2)).collect(), |p| vec![p]);
+        let from = if from.is_empty() { vec![0] } else { from };
+        if state.picked.contains(&i) && node.kinds.contains(&op.kind) && node.inputs.is_empty() {
+            return from.iter().any(|&p| op.inputs.get(p).is_some_and(|lt| then(self, state, lt.id)));
+        }
+        from.into_iter().any(|p| {
+            let begin = op.inputs.get(p).map_or(id, |lt| lt.id);
+            self.enter(node, i, Some(p), state, &mut |search, state| then(search, state, begin))
+        })
+    }
+
+    /// Whether all readers of what the instance writes for itself are in it, and nothing that leaves it comes back.
+    fn closed(&mut self, state: &State) -> bool {
+        let inside = |i: usize| state.picked.contains(&i);
+        for &i in &state.picked {
+            let op = &self.field.ops[i];
+            for lt in &op.outputs {
+                let readers = self.field.readers(lt.id);
+                let own = readers.iter().any(|r| inside(r.0));
+                if own && !state.open.contains(&i) && !readers.iter().all(|r| inside(r.0)) {
+                    self.miss(state, || format!("others read what {} (operation {}) writes", op.kind.name(), op.id));
+                    return false;
+                }
+            }
+        }
+        let fits = state.picked.len() > 1 && !self.field.comes_back(&state.picked);
+        if !fits {
+            self.miss(state, || "nothing follows, or what leaves comes back".into());
+        }
+        fits
+    }
+}
+
+/// The demands on inputs of `op`, by tensor.
+fn demands<'n>(node: &'n Node, op: &Op, port: Option<usize>) -> Vec<(usize, &'n Input)> {
+    let mut out = Vec::new();
+    for (at, input) in &node.inputs {
+        let indices: Vec<usize> = match at {
+            Port::Index(i) => vec![*i],
+            Port::Other => vec![1 - port.unwrap_or(0).min(1)],
+            Port::All => (0..op.inputs.len()).collect(),
+        };
+        // An input that is not there is one that nobody makes.
+        out.extend(indices.into_iter().map(|i| (op.inputs.get(i).map_or(usize::MAX, |lt| lt.id), input)));
+    }
+    out
+}
+
+fn names(kinds: &[OpKind]) -> String {
+    kinds.iter().map(|k| k.name()).collect::<Vec<_>>().join(" or ")
+}

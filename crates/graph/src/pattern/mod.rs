@@ -1,0 +1,173 @@
+//! Which operations become a partition: a table of patterns, tried in descending order of priority on what is not taken yet.
+
+mod matcher;
+mod rows;
+
+use crate::{Op, OpKind};
+use matcher::{Field, Pat};
+use std::fmt;
+use std::sync::LazyLock;
+
+/// A pattern that partitions are made by.
+pub(crate) struct Row {
+    /// Its name, as clients of the specification know it.
+    pub(crate) name: &'static str,
+    /// Higher ones are tried first.
+    pub(crate) priority: f32,
+    pattern: fn() -> Pat,
+    /// Why operations that fit the pattern are none the less not a partition.
+    refuse: fn(&[&Op]) -> Option<String>,
+}
+
+/// What partitions may be.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Policy {
+    /// Operations that can be computed together are one.
+    #[default]
+    Fusion,
+    /// Each operation is one.
+    Debug,
+}
+
+/// Operations that become one partition, in the order of the graph.
+pub(crate) struct Group {
+    pub(crate) ops: Vec<usize>,
+    pub(crate) pattern: &'static str,
+}
+
+/// What became of an operation of a graph.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Explanation {
+    /// The number of the operation.
+    pub op: usize,
+    /// Its kind.
+    pub kind: OpKind,
+    /// The number of its partition.
+    pub partition: usize,
+    /// The pattern that it was taken by.
+    pub pattern: &'static str,
+    /// Patterns of higher priority that could begin with it: name, priority, and why they do not.
+    pub declined: Vec<(&'static str, f32, String)>,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {} ({}): partition {} by {}", self.op, self.kind.name(), self.partition, self.pattern)?;
+        self.declined.iter().try_for_each(|(name, priority, why)| write!(f, "\n    {name} ({priority}): {why}"))
+    }
+}
+
+/// A row with its pattern and the kinds that it may begin with.
+struct Ready {
+    row: &'static Row,
+    pat: Pat,
+    first: Vec<OpKind>,
+}
+
+/// All patterns, those of higher priority first.
+static READY: LazyLock<Vec<Ready>> = LazyLock::new(|| {
+    let mut all: Vec<Ready> = rows::ALL
+        .iter()
+        .flat_map(|rows| rows.iter())
+        .map(|row| {
+            let pat = (row.pattern)();
+            Ready { row, first: pat.first(), pat }
+        })
+        .collect();
+    all.sort_by(|a, b| b.row.priority.total_cmp(&a.row.priority));
+    all
+});
+
+/// An instance of a row that begins with operation `start`, or why there is none.
+fn instance(field: &Field<'_>, ready: &Ready, start: usize) -> Result<Vec<usize>, String> {
+    let found = field.instance(&ready.pat, start)?;
+    let ops: Vec<&Op> = found.iter().map(|&i| &field.ops[i]).collect();
+    (ready.row.refuse)(&ops).map_or(Ok(found), Err)
+}
+
+/// The groups that operations, in topological order, fall into; each operation is in one.
+pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
+    let mut field = Field::new(ops);
+    let mut groups: Vec<Group> = Vec::new();
+    if policy == Policy::Fusion {
+        let order = visited(&field);
+        for ready in READY.iter() {
+            for &start in &order {
+                if field.taken[start] || !ready.first.contains(&ops[start].kind) {
+                    continue;
+                }
+                if let Ok(found) = instance(&field, ready, start) {
+                    found.iter().for_each(|&i| field.taken[i] = true);
+                    groups.push(Group { ops: found, pattern: ready.row.name });
+                }
+            }
+        }
+    }
+    let single = |i: usize| Group { ops: vec![i], pattern: crate::partition::SINGLE };
+    groups.extend((0..ops.len()).filter(|&i| !field.taken[i]).map(single));
+    sorted(groups, &field)
+}
+
+/// The order in which instances are looked for: from what nobody reads, by inputs in their order, those first that others wait for.
+fn visited(field: &Field<'_>) -> Vec<usize> {
+    let unread = |i: &usize| field.ops[*i].outputs.iter().all(|lt| field.readers(lt.id).is_empty());
+    let (mut order, mut seen) = (Vec::with_capacity(field.ops.len()), vec![false; field.ops.len()]);
+    for root in (0..field.ops.len()).filter(unread) {
+        let mut stack = vec![(root, false)];
+        while let Some((i, ready)) = stack.pop() {
+            if ready {
+                order.push(i);
+            } else if !std::mem::replace(&mut seen[i], true) {
+                stack.push((i, true));
+                let makers = field.ops[i].inputs.iter().rev().filter_map(|lt| field.writer(lt.id));
+                stack.extend(makers.map(|w| (w.0, false)));
+            }
+        }
+    }
+    order
+}
+
+/// Why operation `start` is in no group of a better pattern than its own, of `priority`.
+pub(crate) fn declined(ops: &[Op], start: usize, pattern: &str) -> Vec<(&'static str, f32, String)> {
+    let field = Field::new(ops);
+    let own = READY.iter().find(|r| r.row.name == pattern).map_or(f32::MIN, |r| r.row.priority);
+    let better = READY.iter().filter(|r| r.row.priority > own && r.first.contains(&ops[start].kind));
+    let why = |r: &Ready| match instance(&field, r, start) {
+        Ok(_) => "it shares operations with an instance that was found before".to_string(),
+        Err(why) => why,
+    };
+    better.map(|r| (r.row.name, r.row.priority, why(r))).collect()
+}
+
+/// The groups in topological order, those that could come next by their first operation.
+fn sorted(mut groups: Vec<Group>, field: &Field<'_>) -> Vec<Group> {
+    groups.sort_by_key(|g| g.ops[0]);
+    let mut group_of = vec![0; field.ops.len()];
+    for (g, group) in groups.iter().enumerate() {
+        group.ops.iter().for_each(|&i| group_of[i] = g);
+    }
+    let before = |g: usize| -> Vec<usize> {
+        let read = groups[g].ops.iter().flat_map(|&i| &field.ops[i].inputs);
+        read.filter_map(|lt| field.writer(lt.id)).map(|w| group_of[w.0]).filter(|&other| other != g).collect()
+    };
+    let (mut order, mut seen) = (Vec::with_capacity(groups.len()), vec![false; groups.len()]);
+    for root in 0..groups.len() {
+        // Groups wait for those that they read from; what is on the stack twice is done by then.
+        let mut stack = vec![(root, false)];
+        while let Some((g, ready)) = stack.pop() {
+            if ready {
+                order.push(g);
+            } else if !std::mem::replace(&mut seen[g], true) {
+                stack.push((g, true));
+                stack.extend(before(g).into_iter().rev().filter(|&b| !seen[b]).map(|b| (b, false)));
+            }
+        }
+    }
+    let mut slots: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|g| slots[g].take()).collect()
+}
+
+/// The names and priorities of all patterns.
+pub fn patterns() -> impl Iterator<Item = (&'static str, f32)> {
+    READY.iter().map(|r| (r.row.name, r.row.priority))
+}

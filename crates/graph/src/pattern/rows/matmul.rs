@@ -1,0 +1,52 @@
+//! Products of matrices with what follows, of numbers and of bytes.
+
+use super::super::Row;
+use super::super::matcher::{Pat, alt, many, one, opt, seq};
+use super::{LONGEST, bias, binary, cast, dequantize, dequantize_cast, quantize, row, unary, weights, weights_cast};
+use crate::OpKind::{Add, Dropout, MatMul, Reorder, Select, StaticReshape, StaticTranspose, TypeCast};
+
+fn of_bytes() -> Pat {
+    one(&[MatMul]).forks().input(0, dequantize()).input(1, weights())
+}
+
+fn of_cast_bytes() -> Pat {
+    one(&[MatMul]).forks().input(0, dequantize_cast()).input(1, weights_cast())
+}
+
+fn chain() -> Pat {
+    seq([many(alt([unary(), binary()]), 0, LONGEST), opt(one(&[Select]).by(1))])
+}
+
+fn residual(other: Pat) -> Pat {
+    seq([many(unary(), 0, LONGEST), one(&[Add]).other(other), chain()])
+}
+
+/// The result as heads of attention, or back.
+fn heads() -> Pat {
+    seq([one(&[StaticReshape]), one(&[StaticTranspose]), opt(one(&[StaticReshape]))])
+}
+
+fn transposed() -> Pat {
+    seq([one(&[StaticTranspose]), opt(one(&[Reorder, StaticReshape]))])
+}
+
+fn cast_quantize() -> Pat {
+    opt(seq([one(&[TypeCast]), opt(quantize())]))
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row("fp_matmul_post_ops", 8.8, || seq([one(&[MatMul]).forks(), bias(), chain(), cast()])),
+    row("fp_matmul_dropout", 8.9, || seq([one(&[MatMul]), bias(), chain(), one(&[Dropout]).by(0)])),
+    row("fp_matmul_reshape_transpose_reshape", 9.0, || seq([one(&[MatMul]), bias(), heads()])),
+    row("fp_matmul_transpose_reorder", 9.1, || seq([one(&[MatMul]), bias(), transposed()])),
+    row("x8x8x_matmul_post_ops", 9.9, || seq([of_bytes(), bias(), chain(), opt(quantize())])),
+    row("x8x8x8_matmul_add_post_ops_cpu", 10.0, || seq([of_bytes(), bias(), residual(dequantize()), quantize()])),
+    row("x8x8x_tc_matmul_post_ops", 10.4, || seq([of_cast_bytes(), bias(), chain(), cast_quantize()])),
+    row("x8x8x8_tc_matmul_add_post_ops_cpu", 10.5, || {
+        seq([of_cast_bytes(), bias(), residual(dequantize_cast()), one(&[TypeCast]), quantize()])
+    }),
+    row("x8x8x8_matmul_reshape_transpose_reshape", 10.0, || seq([of_bytes(), bias(), heads(), quantize()])),
+    row("x8x8x8_tc_matmul_reshape_transpose_reshape", 10.5, || seq([of_cast_bytes(), bias(), heads(), one(&[TypeCast]), quantize()])),
+    row("x8x8x_matmul_transpose_reorder", 10.0, || seq([of_bytes(), bias(), transposed(), quantize()])),
+    row("x8x8x_tc_matmul_transpose_reorder", 10.5, || seq([of_cast_bytes(), bias(), transposed(), one(&[TypeCast]), quantize()])),
+];

@@ -1,0 +1,85 @@
+//! The patterns, by what they are about, and what they have in common.
+
+mod attention;
+mod blocks;
+mod conv;
+mod elementwise;
+mod matmul;
+mod mlp;
+mod pool;
+
+use super::Row;
+use super::matcher::{Pat, alt, many, one, opt, seq};
+use crate::{Op, OpKind};
+use OpKind::*;
+
+/// All of them.
+pub(super) static ALL: [&[Row]; 7] = [elementwise::ROWS, pool::ROWS, conv::ROWS, matmul::ROWS, mlp::ROWS, attention::ROWS, blocks::ROWS];
+
+/// A row that refuses nothing that fits.
+const fn row(name: &'static str, priority: f32, pattern: fn() -> Pat) -> Row {
+    Row { name, priority, pattern, refuse: |_| None }
+}
+
+/// Functions of an element that stand behind others.
+const UNARY: &[OpKind] =
+    &[Abs, Clamp, Elu, Exp, Gelu, HardSigmoid, HardSwish, LeakyRelu, Log, Mish, Relu, Round, Sigmoid, SoftPlus, Sqrt, Square, Tanh];
+/// Functions of two elements that stand behind others.
+const BINARY: &[OpKind] = &[Add, Multiply, Maximum, Minimum, Divide, Subtract];
+/// How many operations a chain has at most: one fewer than oneDNN's constant says.
+const LONGEST: usize = 19;
+/// The mark of a tensor that a swish begins with.
+const SWISH: usize = 7;
+
+fn unary() -> Pat {
+    one(UNARY).forks()
+}
+
+fn binary() -> Pat {
+    one(BINARY).forks()
+}
+
+/// `x * sigmoid(x)`.
+fn swish() -> Pat {
+    seq([Pat::Mark(SWISH), one(&[Sigmoid]), one(&[Multiply]).other_marked(SWISH)])
+}
+
+/// So many functions at least, each of one element or of two.
+fn chain(least: usize) -> Pat {
+    many(alt([unary(), binary()]), least, LONGEST)
+}
+
+fn dequantize() -> Pat {
+    one(&[Dequantize])
+}
+
+/// Bytes as numbers of another type than f32.
+fn dequantize_cast() -> Pat {
+    seq([one(&[Dequantize]), one(&[TypeCast])])
+}
+
+/// Weights that are bytes, or become bytes.
+fn weights() -> Pat {
+    seq([opt(one(&[Quantize])), one(&[Dequantize])])
+}
+
+fn weights_cast() -> Pat {
+    seq([opt(one(&[Quantize])), one(&[Dequantize]), one(&[TypeCast])])
+}
+
+fn bias() -> Pat {
+    opt(one(&[BiasAdd]).by(0).forks())
+}
+
+fn cast() -> Pat {
+    opt(one(&[TypeCast]))
+}
+
+fn quantize() -> Pat {
+    one(&[Quantize])
+}
+
+/// The operation has no statistics as further results.
+fn single_output(op: &Op) -> bool {
+    op.outputs.len() == 1
+}

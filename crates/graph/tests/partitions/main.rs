@@ -1,0 +1,7 @@
+//! Partitions: which operations end in one, and that they compute what their operations compute one by one.
+
+mod allocations;
+mod folds;
+mod fuzz;
+mod nets;
+mod patterns;
