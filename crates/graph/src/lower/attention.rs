@@ -7,7 +7,7 @@ use super::value::Value;
 use crate::infer::axis;
 use crate::{AttrId, Error, Op, OpKind};
 use oxidnn_spec::Arg;
-use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
+use oxidnn_spec::op::{Prop, Sdpa, SdpaMask, SdpaScale};
 
 /// The operations of an attention by their places, and its operands.
 struct Found {
@@ -123,12 +123,15 @@ fn problem(l: &mut Lowering<'_>, found: &Found, moved: &[usize]) -> Result<(), E
     let dst = four(&dst)?;
     let tensor = |v: &Option<Value>| v.as_ref().map(|v| v.tensor.clone());
     let problem = Sdpa {
+        prop: Prop::ForwardInference,
         q: q.tensor.clone(),
         k: k.tensor.clone(),
         v: v.tensor.clone(),
         mask: tensor(&mask),
         scale: scale.as_ref().map(|s| s.1.tensor.clone()),
         dst: dst.tensor.clone(),
+        diff: None,
+        workspace: None,
         mask_kind: if mask.is_some() { SdpaMask::Buffer } else { SdpaMask::None },
         scale_kind: scale.as_ref().map_or(SdpaScale::None, |s| s.0),
     };

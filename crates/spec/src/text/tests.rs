@@ -291,7 +291,7 @@ fn wrong_problems_are_written_too() {
     c.window.strides = [1].into();
     c.window.padding_l = Dims::default();
     c.weights = Tensor::any([3], DataType::F32);
-    c.dst = Tensor::any([], DataType::F32);
+    c.dst = Tensor::any(Dims::default(), DataType::F32);
     if let Some(b) = &mut c.bias {
         b.layout.dims = [1, 2].into();
     }

@@ -179,7 +179,6 @@ pub(super) fn terms(problem: &Problem, arg: Arg, inputs: &HostArgs, terms: i64) 
             if p.alg == PoolAlg::Max { size * root } else { size / root }
         }
         Op::Resampling(_) | Op::Lrn(_) => [Arg::SRC, Arg::DIFF_DST].into_iter().filter_map(of).map(|v| mean_square(&v)).fold(0.0, f64::max),
-        Op::Sdpa(_) => of(Arg::SRC_2).map_or(0.0, |v| mean_square(&v)),
         Op::Softmax(_) if arg == Arg::DIFF_SRC => [Arg::DST, Arg::DIFF_DST].into_iter().filter_map(of).map(|v| mean_square(&v)).product(),
         Op::BatchNorm(_) | Op::LayerNorm(_) | Op::GroupNorm(_) => {
             let size = |arg| of(arg).map_or(1.0, |v| largest(&v));
