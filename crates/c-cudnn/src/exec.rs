@@ -210,7 +210,13 @@ impl Job {
     }
 
     fn execute(self, handle: &Handle) -> Result<(), Failure> {
-        let made = primitive(handle.engine(), self.op, self.attr)?;
+        let (mut made, mut scratch) = (primitive(handle.engine(), self.op, self.attr)?, self.scratch);
+        if scratch.is_some_and(|s| s.bytes < made.scratch_bytes()) {
+            // The caller asked for the operation alone, before scaling factors and activations were known: what these need more is leased.
+            let problem = made.0.desc().problem();
+            let attr = Attr { scratchpad: ScratchpadMode::Library, ..problem.attr.clone() };
+            (made, scratch) = (primitive(handle.engine(), problem.op.clone(), attr)?, None);
+        }
         let desc = made.0.desc();
         let mut memories = Vec::with_capacity(self.args.len() + 1);
         for (arg, place) in self.args {
@@ -224,11 +230,8 @@ impl Job {
             };
             memories.push((arg, memory));
         }
-        if let Some(scratch) = self.scratch {
+        if let Some(scratch) = scratch {
             let need = made.scratch_bytes();
-            if scratch.bytes < need {
-                return Err(Failure::small("workSpaceSizeInBytes", scratch.bytes, need));
-            }
             if need > 0 {
                 let tensor = Tensor::plain([need as i64], DataType::U8)?;
                 memories.push((Arg::SCRATCHPAD, memory_over(handle.engine(), tensor, scratch.data.some("workSpace")?)?));

@@ -47,7 +47,7 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
         let desc = pd.get("primitive_desc")?.fixed();
         let runtime = stack::deep(|| desc.runtime().create())?;
         let name = desc.runtime().impl_name();
-        let deep = !GENERATED.iter().any(|tier| name.contains(tier));
+        let deep = !GENERATED.iter().any(|tier| name.contains(tier)) || STAGED.iter().any(|row| name.contains(row));
         primitive.own("primitive", Primitive { desc, runtime, deep })
     })
 }
@@ -113,7 +113,7 @@ pub extern "C" fn dnnl_primitive_execute(
             return Err(Failure::invalid("stream", "a stream of another engine", "one of the primitive's engine"));
         }
         match count {
-            _ if primitive.deep => stack::deep(|| execute(primitive, stream, &given(args).collect::<Vec<_>>())),
+            _ if primitive.deep && stack::is_short() => stack::deep(|| execute(primitive, stream, &given(args).collect::<Vec<_>>())),
             0..=8 => with::<8>(primitive, stream, args),
             9..=64 => with::<64>(primitive, stream, args),
             _ => execute(primitive, stream, &given(args).collect::<Vec<_>>()),
@@ -123,6 +123,8 @@ pub extern "C" fn dnnl_primitive_execute(
 
 /// Tiers of rows that run generated code.
 const GENERATED: [&str; 2] = [":jit", ":amx"];
+/// Those among them that go through several kernels, with what these share on the stack.
+const STAGED: [&str; 3] = ["stages:", "staged:", "flash:"];
 
 fn execute(primitive: &Primitive, stream: &Stream, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
     Ok(primitive.runtime.execute_bytes(stream.runtime(), args)?)

@@ -47,6 +47,11 @@ fn ask() -> Option<(usize, usize)> {
     }
 }
 
+/// Whether the calling thread's stack is too short for what is deep.
+pub(crate) fn is_short() -> bool {
+    !has(NEED)
+}
+
 /// Whether the calling thread's stack has `need` bytes to come.
 fn has(need: usize) -> bool {
     let marker = 0_u8;

@@ -80,12 +80,14 @@ fn wrong_arguments_are_named_before_a_byte_is_written() {
     let pad = run(&[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::SCRATCHPAD, &src)]);
     assert!(pad.starts_with("scratchpad: got an argument"), "{pad}");
 
-    for wrong in [Tensor::plain([3, 6], DataType::F32), Tensor::plain([3, 5], DataType::S32), Tensor::with_tag([3, 5], DataType::F32, "ba")]
-    {
+    for wrong in [Tensor::plain([3, 6], DataType::F32), Tensor::plain([3, 5], DataType::S32)] {
         let wrong = Memory::new(&engine, wrong.unwrap()).unwrap();
         let want = format!("src: got {}, expected {}", wrong.tensor().summary(), src.tensor().summary());
         assert_eq!(run(&[(Arg::SRC, &wrong), (Arg::DST, &dst)]), want);
     }
+    let turned = Memory::new(&engine, Tensor::with_tag([3, 5], DataType::F32, "ba").unwrap()).unwrap();
+    let said = run(&[(Arg::SRC, &turned), (Arg::DST, &dst)]);
+    assert!(said.starts_with("src: got f32:ba:3x5, another layout, expected f32:ab:3x5: reorder it"), "{said}");
     let scalar = Memory::host_scalar(1f32).unwrap();
     assert!(run(&[(Arg::SRC, &scalar), (Arg::DST, &dst)]).starts_with("src: got"));
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The packages; every driver of CUDA 13 loads the code of this NVRTC.
-const PACKAGES: [&str; 3] = ["nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-cuobjdump==13.0.*", "nvidia-cuda-nvdisasm==13.0.*"];
+const PACKAGES: [&str; 3] = ["nvidia-cuda-nvrtc==13.0.*", "nvidia-cuda-cuobjdump==13.*", "nvidia-cuda-nvdisasm==13.*"];
 
 /// The folder with `lib` and `bin` of a virtual environment under the target directory.
 fn installed() -> Option<PathBuf> {
