@@ -124,7 +124,7 @@ pub extern "C" fn dnnl_primitive_execute(
 /// Tiers of rows that run generated code.
 const GENERATED: [&str; 2] = [":jit", ":amx"];
 /// Those among them that go through several kernels, with what these share on the stack.
-const STAGED: [&str; 3] = ["stages:", "staged:", "flash:"];
+const STAGED: [&str; 4] = ["stages:", "staged:", "chunks:", "flash:"];
 
 fn execute(primitive: &Primitive, stream: &Stream, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
     Ok(primitive.runtime.execute_bytes(stream.runtime(), args)?)
