@@ -252,7 +252,7 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         Op::Sdpa(s) => {
             (a.terms, a.functions) = (s.k.dims()[2] + s.k.dims()[3], 4);
             // The weights of the values may be rounded to the values' type before they are multiplied.
-            if matches!(s.v.dtype, DataType::F16 | DataType::Bf16) {
+            if s.prop.is_forward() && matches!(s.v.dtype, DataType::F16 | DataType::Bf16) {
                 a.narrow = s.v.dtype.epsilon() / 2.0;
             }
         }
