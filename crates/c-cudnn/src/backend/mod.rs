@@ -1,7 +1,7 @@
 //! The backend interface: graphs of operations, engines, plans and their execution, by descriptors with attributes.
 //!
-//! [`schema`] says as data what every descriptor has; [`attributes`] sets and gets by it; [`finalize`] checks; [`graph`] orders operations; [`lower`]
-//! makes primitives of them, and [`plan`] runs these. Nothing here computes.
+//! `schema` says as data what every descriptor has; `attributes` sets and gets by it; `finalize` checks; `graph` orders operations; `lower`
+//! makes primitives of them, and `plan` runs these. Nothing here computes.
 
 mod attributes;
 mod engine;
