@@ -97,10 +97,16 @@ impl Recurrent {
         Recurrent::new(prop, RnnCell::LbrGru, sizes, hidden, dtype)
     }
 
-    /// `h = activation(W x + U h + b)`; `alpha` is a ReLU's slope below zero.
+    /// `h = activation(W x + U h + b)`, hyperbolic tangent unless [`Recurrent::activation`] says otherwise.
     #[must_use]
-    pub fn vanilla(prop: Prop, (activation, alpha): (RnnActivation, f32), sizes: [i64; 3], hidden: i64, dtype: DataType) -> Recurrent {
-        Recurrent { activation, alpha, ..Recurrent::new(prop, RnnCell::Vanilla, sizes, hidden, dtype) }
+    pub fn vanilla(prop: Prop, sizes: [i64; 3], hidden: i64, dtype: DataType) -> Recurrent {
+        Recurrent::new(prop, RnnCell::Vanilla, sizes, hidden, dtype)
+    }
+
+    /// The activation of a vanilla cell; `alpha` is a ReLU's slope below zero.
+    #[must_use]
+    pub fn activation(self, activation: RnnActivation, alpha: f32) -> Recurrent {
+        Recurrent { activation, alpha, ..self }
     }
 
     /// Number of layers, each on the results of the one before; 1 by default.

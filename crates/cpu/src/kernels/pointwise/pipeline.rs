@@ -253,7 +253,7 @@ impl Group {
                 let range = block as i64 * grid.block..((block as i64 + 1) * grid.block).min(kept);
                 for (index, stage) in self.stages.iter().enumerate() {
                     for segment in 0..stage.segments(grid) {
-                        self.segment((grid, &bound), (index, segment), (range.clone(), partials), (execute, &mut lines));
+                        Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range.clone(), execute, &mut lines);
                     }
                     stage.join((grid, &bound), range.clone(), partials);
                 }
@@ -264,24 +264,30 @@ impl Group {
             executor.run(executor.threads(), (blocks * stage.segments(grid)) as usize, &|_, task| {
                 let (block, segment) = (task as i64 % blocks, task as i64 / blocks);
                 let range = block * grid.block..((block + 1) * grid.block).min(kept);
-                self.segment((grid, &bound), (index, segment), (range, partials), (execute, &mut Lines::new()));
+                Segment { grid, bound: &bound, partials, stage: index, index: segment }.run(range, execute, &mut Lines::new());
             });
             stage.join((grid, &bound), 0..kept, partials);
         }
         Ok(())
     }
+}
 
-    /// Runs a segment of the reduced positions of a stage for some kept ones.
-    fn segment(
-        &self,
-        (grid, bound): (&Grid, &Bound<'_>),
-        (stage, segment): (usize, i64),
-        (kept, partials): (Range<i64>, Buf<'_>),
-        (execute, lines): (&Execute<'_>, &mut Lines),
-    ) {
-        let totals = std::array::from_fn(|f| Memory { buf: grid.partial(partials, f, segment), kind: Kind::Number(DataType::F32) });
-        let bound = Bound { memory: bound.memory, totals };
-        let start = segment * grid.segment;
+/// A segment of the reduced positions of a stage, and where what it folds goes.
+struct Segment<'s> {
+    grid: &'s Grid,
+    bound: &'s Bound<'s>,
+    partials: Buf<'s>,
+    stage: usize,
+    index: i64,
+}
+
+impl Segment<'_> {
+    /// Runs it for some kept positions.
+    fn run(&self, kept: Range<i64>, execute: &Execute<'_>, lines: &mut Lines) {
+        let Segment { grid, partials, stage, .. } = *self;
+        let totals = std::array::from_fn(|f| Memory { buf: grid.partial(partials, f, self.index), kind: Kind::Number(DataType::F32) });
+        let bound = Bound { memory: self.bound.memory, totals };
+        let start = self.index * grid.segment;
         let reduced = start..(start + grid.segment).min(grid.reduced.volume());
         execute(&Work { stage, grid, bound: &bound, kept, reduced }, lines);
     }

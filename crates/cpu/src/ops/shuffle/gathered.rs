@@ -98,17 +98,16 @@ impl Gathered {
                 let (to, from) = ((to, run.at[0] as usize), (from, run.at[1] as usize));
                 match self.together {
                     1 => self.row(to, from, &mut near),
-                    _ => self.rows(to, from, run.len * self.size, &mut near),
+                    // Elements that lie behind each other in both.
+                    _ => {
+                        let n = run.len * self.size;
+                        from.0.read(from.1, &mut near.old[..n]);
+                        near.gather(&self.index[..n]);
+                        to.0.write(to.1, &near.new[..n]);
+                    }
                 }
             });
         });
-    }
-
-    /// `n` elements that lie behind each other in both.
-    fn rows<T: Element>(&self, (to, to_at): (Buf<'_>, usize), (from, from_at): (Buf<'_>, usize), n: usize, near: &mut Near<T>) {
-        from.read(from_at, &mut near.old[..n]);
-        near.gather(&self.index[..n]);
-        to.write(to_at, &near.new[..n]);
     }
 
     /// The elements of one position.

@@ -178,6 +178,15 @@ struct Writer<'k> {
 /// The sums by set, source channel of a group, and tap.
 struct Sums(Vec<Vec<Vec<Val>>>);
 
+/// What stays in registers from row to row: the call's arguments, distances of columns, the mask of channels, and the sums.
+#[derive(Clone, Copy)]
+struct Kept<'k> {
+    args: Int,
+    column: &'k [Int; 3],
+    mask: Option<Pred>,
+    sums: &'k Sums,
+}
+
 impl Writer<'_> {
     fn write(&self, f: &mut Function) {
         let args = f.arguments();
@@ -197,7 +206,7 @@ impl Writer<'_> {
                 let rows = argument(f, args, offset_of!(Args, rows));
                 let row = outer.map(|at| f.copy(at));
                 f.repeat_some(rows, |f| {
-                    self.row(f, (args, row), &column, mask, &sums);
+                    self.row(f, row, &Kept { args, column: &column, mask, sums: &sums });
                     advance(f, row[0], args, offset_of!(Args, source_steps.row));
                     advance(f, row[1], args, offset_of!(Args, gradient_steps.row));
                 });
@@ -235,7 +244,8 @@ impl Writer<'_> {
     }
 
     /// The products of a row, part by part.
-    fn row(&self, f: &mut Function, (args, row): (Int, [Int; 2]), column: &[Int; 3], mask: Option<Pred>, sums: &Sums) {
+    fn row(&self, f: &mut Function, row: [Int; 2], kept: &Kept<'_>) {
+        let Kept { args, column, .. } = *kept;
         let [source, gradient] = row.map(|at| f.copy(at));
         // The column of which `source` is the address, counted from the next place's.
         let mut held = 0;
@@ -246,27 +256,21 @@ impl Writer<'_> {
             if part.repeated {
                 let strips = argument(f, args, offset_of!(Args, strips));
                 f.repeat_some(strips, |f| {
-                    self.strip(f, (args, [source, gradient]), (part, column), mask, sums);
+                    self.strip(f, [source, gradient], part, kept);
                     advance(f, source, args, offset_of!(Args, source_steps.strip));
                     advance(f, gradient, args, offset_of!(Args, gradient_steps.strip));
                 });
                 continue;
             }
-            self.strip(f, (args, [source, gradient]), (part, column), mask, sums);
+            self.strip(f, [source, gradient], part, kept);
             held -= i32::from(part.places) * i32::from(self.kernel.stride);
             (0..part.places).for_each(|_| advance(f, gradient, args, offset_of!(Args, gradient_steps.column)));
         }
     }
 
     /// The products of a strip, whose first column `source` is.
-    fn strip(
-        &self,
-        f: &mut Function,
-        (args, [source, gradient]): (Int, [Int; 2]),
-        (part, column): (&Part, &[Int; 3]),
-        mask: Option<Pred>,
-        sums: &Sums,
-    ) {
+    fn strip(&self, f: &mut Function, [source, gradient]: [Int; 2], part: &Part, kept: &Kept<'_>) {
+        let Kept { args, column, mask, sums } = *kept;
         let k = self.kernel;
         let [x_type, y_type] = k.types;
         let at = f.copy(gradient);
