@@ -17,6 +17,8 @@ pub const IN_ORDER: u32 = 1;
 pub const OUT_OF_ORDER: u32 = 2;
 /// A stream's flag: executions are timed.
 pub const PROFILING: u32 = 4;
+/// `dnnl_profiling_data_kind_t` of nanoseconds.
+pub const PROFILED_TIME: i32 = 1;
 /// A stream's flag of `oxidnn_dnnl.h`: executions return before they are done, on a CPU too.
 pub const ASYNCHRONOUS: u32 = 1 << 16;
 /// The format tag `undef`.

@@ -63,6 +63,26 @@ dnnl_status_t DNNL_API oxidnn_get_primitive_cache_statistics(oxidnn_primitive_ca
 dnnl_status_t DNNL_API oxidnn_get_primitive_cache_bytes(size_t *bytes);
 dnnl_status_t DNNL_API oxidnn_set_primitive_cache_bytes(size_t bytes);
 
+/*
+ * GPUs. dnnl_engine_create(&engine, dnnl_gpu, i) gives an engine of GPU i with its primary context, dnnl_engine_get_count(dnnl_gpu) how many there are:
+ * none without NVIDIA's driver, and dnnl_engine_create then says why in the verbose line. Executions return before they are done; dnnl_memory_create takes
+ * device addresses and DNNL_MEMORY_ALLOCATE; dnnl_memory_map_data gives a copy of the host's, which dnnl_memory_unmap_data writes back. A reorder between
+ * engines is executed on a stream of the GPU.
+ */
+
+/* An engine over the caller's context (a CUcontext), which must outlive the engine and everything made with it. */
+dnnl_status_t DNNL_API oxidnn_engine_create_cuda(dnnl_engine_t *engine, void *context);
+/* The CUcontext of an engine of a GPU. */
+dnnl_status_t DNNL_API oxidnn_engine_get_cuda_context(dnnl_engine_t engine, void **context);
+
+/*
+ * A stream over the caller's (a CUstream of the engine's context; null is the legacy stream, (void *)2 that of the calling thread), which must outlive
+ * it. Executions go behind what is in it, also while it is captured into a graph: then the stream must outlive the graph.
+ */
+dnnl_status_t DNNL_API oxidnn_stream_create_cuda(dnnl_stream_t *stream, dnnl_engine_t engine, void *cuda_stream);
+/* The CUstream of a stream of a GPU. */
+dnnl_status_t DNNL_API oxidnn_stream_get_cuda_stream(dnnl_stream_t stream, void **cuda_stream);
+
 #ifdef __cplusplus
 }
 #endif

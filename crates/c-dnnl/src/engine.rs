@@ -1,4 +1,6 @@
 //! Engines. All engines over a device are equal to the runtime, so that they share its caches; to C they differ by their addresses.
+//!
+//! A GPU is looked for when a program asks for one: the library needs no CUDA to be loaded.
 
 use crate::graph::Allocator;
 use crate::handle::{Handle, In, New, Out, Shared};
@@ -6,8 +8,10 @@ use crate::status::{Failure, Status, guard, guard_error};
 use crate::{heap, isa};
 use oxidnn_c_common::numbers;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
-use oxidnn_runtime as runtime;
-use std::sync::{Arc, OnceLock, Weak};
+use oxidnn_cuda::CudaDevice;
+use oxidnn_runtime::{self as runtime, fork};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +22,8 @@ pub struct Engine {
     me: Weak<Engine>,
     allocator: Option<Arc<Allocator>>,
     runtime: runtime::Engine,
+    /// The GPU behind it, where it is one.
+    gpu: Option<CudaDevice>,
 }
 
 impl Shared for Engine {
@@ -34,12 +40,20 @@ impl Engine {
 
     /// An engine of this processor whose graph tensors and scratch come from `allocator`.
     pub fn with_allocator(allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
-        Engine::over(host(), allocator)
+        Arc::new_cyclic(|me| Engine { me: me.clone(), allocator, runtime: host(), gpu: None })
     }
 
-    /// An engine over a device.
-    pub fn over(runtime: runtime::Engine, allocator: Option<Arc<Allocator>>) -> Arc<Engine> {
-        Arc::new_cyclic(|me| Engine { me: me.clone(), allocator, runtime })
+    /// An engine of a GPU.
+    pub fn gpu((device, runtime): (CudaDevice, runtime::Engine)) -> Arc<Engine> {
+        Arc::new_cyclic(|me| Engine { me: me.clone(), allocator: None, runtime, gpu: Some(device) })
+    }
+
+    /// The GPU, of an engine of one.
+    ///
+    /// # Errors
+    /// `invalid_arguments` for an engine of another kind.
+    pub fn cuda(&self) -> Result<&CudaDevice, Failure> {
+        self.gpu.as_ref().ok_or_else(|| Failure::invalid("engine", &self.runtime, "an engine of a GPU"))
     }
 
     /// Where memory of graphs comes from, where the caller said.
@@ -75,10 +89,28 @@ pub(crate) fn host() -> runtime::Engine {
     host_engine().clone()
 }
 
-/// `dnnl_engine_get_count`: one of this processor, none of other kinds.
+/// GPU `index` with its primary context, made when it is first asked for: its engines share one pool of memory.
+fn gpu(index: usize) -> Result<(CudaDevice, runtime::Engine), Failure> {
+    static KNOWN: Mutex<BTreeMap<usize, (CudaDevice, runtime::Engine)>> = Mutex::new(BTreeMap::new());
+    let _inside = fork::enter();
+    let mut known = fork::lock(&KNOWN);
+    if let Some(gpu) = known.get(&index) {
+        return Ok(gpu.clone());
+    }
+    let device = CudaDevice::new(index).map_err(|why| Failure::invalid("engine", why, "a GPU that this process can use"))?;
+    let gpu = (device.clone(), runtime::Engine::new(device));
+    known.insert(index, gpu.clone());
+    Ok(gpu)
+}
+
+/// `dnnl_engine_get_count`: one of this processor, and as many as there are GPUs.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_engine_get_count(kind: i32) -> usize {
-    usize::from(kind == numbers::CPU)
+    match kind {
+        numbers::CPU => 1,
+        numbers::GPU => oxidnn_cuda::engines(),
+        _ => 0,
+    }
 }
 
 /// `dnnl_engine_create`.
@@ -86,14 +118,15 @@ pub extern "C" fn dnnl_engine_get_count(kind: i32) -> usize {
 pub extern "C" fn dnnl_engine_create(engine: New<'_, Engine>, kind: i32, index: usize) -> Status {
     guard_error("dnnl_engine_create", || {
         engine.check("engine")?;
-        if kind != numbers::CPU {
-            return Err(Failure::invalid("kind", kind, "an engine kind of this library: 1, the CPU"));
+        match kind {
+            numbers::CPU if index == 0 => {
+                heap::settle();
+                engine.share("engine", Engine::cpu())
+            }
+            numbers::CPU => Err(Failure::invalid("index", index, "0: there is one CPU engine")),
+            numbers::GPU => engine.share("engine", Engine::gpu(gpu(index)?)),
+            _ => Err(Failure::invalid("kind", kind, "an engine kind of this library: 1, the CPU, or 2, a GPU")),
         }
-        if index != 0 {
-            return Err(Failure::invalid("index", index, "0: there is one CPU engine"));
-        }
-        heap::settle();
-        engine.share("engine", Engine::cpu())
     })
 }
 

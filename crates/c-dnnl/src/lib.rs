@@ -14,6 +14,7 @@ pub mod graph;
 pub mod handle;
 mod heap;
 pub mod internal;
+pub mod interop;
 pub mod isa;
 pub mod memory;
 pub mod memory_desc;

@@ -127,7 +127,7 @@ const GENERATED: [&str; 2] = [":jit", ":amx"];
 const STAGED: [&str; 4] = ["stages:", "staged:", "chunks:", "flash:"];
 
 fn execute(primitive: &Primitive, stream: &Stream, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
-    Ok(primitive.runtime.execute_bytes(stream.runtime(), args)?)
+    stream.execute(&primitive.runtime, args)
 }
 
 /// The arguments that have memory.
@@ -138,12 +138,12 @@ fn given<'a>(args: &'a [ExecArg<'a>]) -> impl Iterator<Item = (Arg, &'a runtime:
 /// Executes with at most `N` arguments, which are listed on the stack.
 fn with<const N: usize>(primitive: &Primitive, stream: &Stream, args: &[ExecArg<'_>]) -> Result<(), Failure> {
     let mut all = given(args);
-    let Some(first) = all.next() else { return Ok(primitive.runtime.execute_bytes(stream.runtime(), &[])?) };
+    let Some(first) = all.next() else { return stream.execute(&primitive.runtime, &[]) };
     let mut list = [first; N];
     let mut count = 1;
     for (place, arg) in list[1..].iter_mut().zip(all) {
         *place = arg;
         count += 1;
     }
-    Ok(primitive.runtime.execute_bytes(stream.runtime(), &list[..count])?)
+    stream.execute(&primitive.runtime, &list[..count])
 }

@@ -19,6 +19,8 @@ use std::sync::{Arc, OnceLock};
 pub struct PrimitiveDesc {
     decision: Arc<Decision>,
     engine: Arc<Engine>,
+    /// Of a reorder between engines: the source's and the destination's.
+    ends: Option<Box<[Arc<Engine>; 2]>>,
     /// Whether other implementations may be asked for; a clone has none.
     iterates: bool,
 }
@@ -92,7 +94,18 @@ impl Decision {
 impl PrimitiveDesc {
     /// The handle's object for a decision.
     pub(crate) fn new(engine: Arc<Engine>, decision: Arc<Decision>) -> PrimitiveDesc {
-        PrimitiveDesc { decision, engine, iterates: true }
+        PrimitiveDesc { decision, engine, ends: None, iterates: true }
+    }
+
+    /// That of a reorder from one engine to another. It is executed on the one whose memory the host cannot address.
+    pub(crate) fn transfer(ends: [Arc<Engine>; 2], decision: Arc<Decision>) -> PrimitiveDesc {
+        let acting = usize::from(ends[1].runtime() == decision.runtime().engine());
+        PrimitiveDesc { decision, engine: ends[acting].clone(), ends: Some(Box::new(ends)), iterates: true }
+    }
+
+    /// The engines of the source and of the destination of a reorder.
+    pub(crate) fn ends(&self) -> [&Engine; 2] {
+        self.ends.as_ref().map_or([&self.engine, &self.engine], |ends| [&ends[0], &ends[1]])
     }
 
     /// Why this implementation, in words.
@@ -137,7 +150,7 @@ impl PrimitiveDesc {
 
     /// The same without other implementations to ask for: what a primitive keeps.
     pub(crate) fn fixed(&self) -> PrimitiveDesc {
-        PrimitiveDesc { decision: self.decision.clone(), engine: self.engine.clone(), iterates: false }
+        PrimitiveDesc { decision: self.decision.clone(), engine: self.engine.clone(), ends: self.ends.clone(), iterates: false }
     }
 
     /// Number of tensors written, as oneDNN counts them.

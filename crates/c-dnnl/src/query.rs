@@ -97,7 +97,7 @@ fn answer(pd: &PrimitiveDesc, what: i32, index: i32) -> Result<Answer<'_>, Failu
         return descriptor(pd, what, index).map(Answer::Desc);
     }
     let (desc, op) = (pd.runtime(), &pd.runtime().problem().op);
-    let of_reorder = || matches!(op, Op::Reorder(_)).then(|| Answer::Engine(pd.engine()));
+    let of_reorder = |end: usize| matches!(op, Op::Reorder(_)).then(|| Answer::Engine(pd.ends()[end]));
     let answer = match what {
         what::ENGINE => Some(Answer::Engine(pd.engine())),
         what::PRIMITIVE_KIND => Some(Answer::Int(numbers::KIND.of(op.kind()))),
@@ -105,7 +105,8 @@ fn answer(pd: &PrimitiveDesc, what: i32, index: i32) -> Result<Answer<'_>, Failu
         what::NUM_OF_OUTPUTS => Some(Answer::Int(pd.num_outputs() as i32)),
         what::MEMORY_CONSUMPTION => Some(Answer::Long(desc.memory_consumption() as i64)),
         what::IMPL_INFO => Some(Answer::Text(pd.name())),
-        what::REORDER_SRC_ENGINE | what::REORDER_DST_ENGINE => of_reorder(),
+        what::REORDER_SRC_ENGINE => of_reorder(0),
+        what::REORDER_DST_ENGINE => of_reorder(1),
         what::PROP_KIND => op.prop().map(|p| Answer::Int(numbers::PROP.of(p))),
         what::CACHE_BLOB_ID_SIZE => Some(Answer::Long(0)),
         what::CACHE_BLOB_ID => Some(Answer::Nothing),

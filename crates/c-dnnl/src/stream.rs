@@ -1,12 +1,13 @@
-//! Streams. Executions on the CPU are done when they return, unless the caller asks for an asynchronous stream.
+//! Streams. Executions on the CPU are done when they return, unless the caller asks for an asynchronous stream; those on a GPU are not, and may be timed.
 
 use crate::engine::Engine;
 use crate::handle::{Data, Handle, In, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
 use crate::threads;
 use oxidnn_c_common::numbers;
-use oxidnn_runtime::{self as runtime, QueueSpec};
-use std::sync::Arc;
+use oxidnn_runtime::{self as runtime, EngineKind, Event, QueueSpec, fork};
+use oxidnn_spec::Arg;
+use std::sync::{Arc, Mutex};
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,8 @@ pub struct Stream {
     runtime: runtime::Stream,
     /// The caller's pool, null where there is none.
     pool: Data,
+    /// Beginning and end of every execution, where the stream was made to know them.
+    times: Option<Mutex<Vec<[Event; 2]>>>,
 }
 
 impl Owned for Stream {}
@@ -37,7 +40,31 @@ impl Stream {
     /// `runtime_error` when the device cannot make a queue.
     fn with(engine: Arc<Engine>, spec: &QueueSpec) -> Result<Stream, Failure> {
         let runtime = runtime::Stream::with(engine.runtime(), spec)?;
-        Ok(Stream { engine, runtime, pool: Data::NULL })
+        Ok(Stream::over(engine, runtime))
+    }
+
+    /// A stream over one of the runtime's.
+    pub(crate) fn over(engine: Arc<Engine>, runtime: runtime::Stream) -> Stream {
+        Stream { engine, runtime, pool: Data::NULL, times: None }
+    }
+
+    /// Executes a primitive, and marks when it begins and ends where the stream is profiled.
+    ///
+    /// # Errors
+    /// Those of the execution.
+    pub fn execute(&self, primitive: &runtime::Primitive, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
+        let Some(times) = &self.times else { return Ok(primitive.execute_bytes(&self.runtime, args)?) };
+        let begin = self.runtime.record()?;
+        primitive.execute_bytes(&self.runtime, args)?;
+        let end = self.runtime.record()?;
+        fork::lock(times).push([begin, end]);
+        Ok(())
+    }
+
+    /// The times of executions; a stream that is not profiled has none.
+    fn times(&self) -> Result<&Mutex<Vec<[Event; 2]>>, Failure> {
+        let not = "one of a GPU made with dnnl_stream_profiling";
+        self.times.as_ref().ok_or_else(|| Failure { status: Status::Unimplemented, ..Failure::invalid("stream", "one without times", not) })
     }
 
     /// The same stream, known to run on the caller's pool at this address.
@@ -67,19 +94,15 @@ pub extern "C" fn dnnl_stream_create(stream: New<'_, Stream>, engine: In<'_, Eng
     guard("dnnl_stream_create", || {
         stream.check("stream")?;
         let engine = engine.share("engine")?;
-        check_flags(flags)?;
+        let profiled = flags & numbers::PROFILING != 0;
+        if profiled && engine.runtime().kind() == EngineKind::Cpu {
+            return Err(Failure::unimplemented("profiling of a CPU stream"));
+        }
         let spec = QueueSpec { threads: threads::of_process(), ..QueueSpec::default() };
         let spec = QueueSpec { asynchronous: spec.asynchronous || flags & numbers::ASYNCHRONOUS != 0, ..spec };
-        stream.own("stream", Stream::with(engine, &spec)?)
+        let made = Stream::with(engine, &spec)?;
+        stream.own("stream", Stream { times: profiled.then(Mutex::default), ..made })
     })
-}
-
-/// Other flags than that for profiling change nothing here.
-fn check_flags(flags: u32) -> Result<(), Failure> {
-    if flags & numbers::PROFILING != 0 {
-        return Err(Failure::unimplemented("profiling of a CPU stream"));
-    }
-    Ok(())
 }
 
 /// `dnnl_stream_get_engine`: the address that the stream was made with.
@@ -103,21 +126,34 @@ pub extern "C" fn dnnl_stream_destroy(stream: Handle<Stream>) -> Status {
     })
 }
 
-/// `dnnl_reset_profiling`: there is no profiling of a CPU stream.
+/// `dnnl_reset_profiling`: forgets the times so far.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_reset_profiling(stream: In<'_, Stream>) -> Status {
     guard("dnnl_reset_profiling", || {
-        stream.get("stream")?;
-        Err(Failure::unimplemented("profiling of a CPU stream"))
+        fork::lock(stream.get("stream")?.times()?).clear();
+        Ok(())
     })
 }
 
-/// `dnnl_query_profiling_data`: there is no profiling of a CPU stream.
+/// `dnnl_query_profiling_data`: the nanoseconds of every execution since the last reset, in order; how many there are where `data` is null. Waits for them.
 #[unsafe(no_mangle)]
-pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, _kind: i32, _entries: Out<'_, i32>, _data: Data) -> Status {
+pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, kind: i32, entries: Out<'_, i32>, data: Data) -> Status {
     guard("dnnl_query_profiling_data", || {
-        stream.get("stream")?;
-        Err(Failure::unimplemented("profiling of a CPU stream"))
+        let stream = stream.get("stream")?;
+        let times = fork::lock(stream.times()?).clone();
+        if kind != numbers::PROFILED_TIME {
+            return Err(Failure::invalid("data_kind", kind, format_args!("{}: time", numbers::PROFILED_TIME)));
+        }
+        entries.set("num_entries", i32::try_from(times.len()).unwrap_or(i32::MAX))?;
+        if data.is_null() {
+            return Ok(());
+        }
+        stream.runtime().wait()?;
+        for (i, [begin, end]) in times.iter().enumerate() {
+            let nanoseconds = u64::try_from(end.since(begin)?.as_nanos()).unwrap_or(u64::MAX);
+            data.behind(i as i64 * size_of::<u64>() as i64).set("data", nanoseconds)?;
+        }
+        Ok(())
     })
 }
 
@@ -125,7 +161,7 @@ pub extern "C" fn dnnl_query_profiling_data(stream: In<'_, Stream>, _kind: i32, 
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_impl_notify_profiling_complete(stream: In<'_, Stream>) -> Status {
     guard("dnnl_impl_notify_profiling_complete", || {
-        stream.get("stream")?;
-        Err(Failure::unimplemented("profiling of a CPU stream"))
+        stream.get("stream")?.times()?;
+        Ok(())
     })
 }

@@ -52,6 +52,11 @@ impl CudaDevice {
         Ok(device)
     }
 
+    /// Its context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
     /// The facts that plans are made from.
     pub fn target(&self) -> &CudaTarget {
         &self.target

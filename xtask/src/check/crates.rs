@@ -22,7 +22,7 @@ const MAY_DEPEND: &[(&str, &[&str])] = &[
     ("oxidnn-testing", &["oxidnn-judge", "oxidnn-spec", "oxidnn-expr", "oxidnn-reference", "oxidnn-runtime", "oxidnn-cpu"]),
     ("oxidnn-graph", &["oxidnn-spec", "oxidnn-runtime"]),
     ("oxidnn-c-common", &["oxidnn-spec"]),
-    ("oxidnn-c-dnnl", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-graph"]),
+    ("oxidnn-c-dnnl", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-cuda", "oxidnn-graph"]),
     ("oxidnn-c-cudnn", &["oxidnn-spec", "oxidnn-expr", "oxidnn-runtime", "oxidnn-cpu", "oxidnn-c-cudart"]),
     ("oxidnn-c-cudart", &[]),
     ("oxidnn-peer", &["oxidnn-c-common", "oxidnn-spec", "oxidnn-testing"]),

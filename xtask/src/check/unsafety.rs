@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/memory/raw.rs", "memory over pointers of the caller's"),
     ("crates/runtime/src/threads/pool.rs", "closures that borrow run on other threads and end before the call returns"),
     ("crates/c-dnnl/src/handle/tests.rs", "takes back what was given out"),
+    ("crates/c-dnnl/src/interop.rs", "contexts and streams of the caller's"),
     ("crates/c-dnnl/src/omp.rs", "asks the process's OpenMP library how many threads it allows, and runs on them"),
     ("crates/c-dnnl/src/omp/tests.rs", "loads an OpenMP library"),
     ("crates/c-dnnl/src/reserve.rs", "an allocator with a reserve"),

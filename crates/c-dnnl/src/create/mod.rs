@@ -27,6 +27,7 @@ use oxidnn_c_common::numbers::PROP;
 use oxidnn_runtime as runtime;
 use oxidnn_spec::op::{Diff, Op, Prop};
 use oxidnn_spec::{self as spec, Arg, DataType, Dims, Error, PostOp, Problem, Tensor};
+use std::sync::Arc;
 
 /// What every creation gets, beside the operation.
 pub(crate) struct Creation<'a> {
@@ -59,14 +60,19 @@ impl<'a> Creation<'a> {
         if let Some(hint) = hint.optional() {
             op.follow(&hint.runtime().problem().op);
         }
-        let from = from.optional().map_or(engine.runtime(), Engine::runtime);
+        let source = from.optional().map(|_| from.share("src_engine")).transpose()?;
+        let from = source.as_ref().map_or(engine.runtime(), |e| e.runtime());
         let request = ([from.id(), engine.runtime().id()], op, attr.or_default());
         let decision = decided::get(request, |op, attr| {
             stack::deep(|| Ok(Decision::new(runtime::PrimitiveDesc::transfer(from, engine.runtime(), problem(op, attr)?)?)))
         })?;
         limits::keep_algorithm(decision.runtime())?;
         check_hint(decision.runtime().problem(), hint.optional())?;
-        pd.own("primitive_desc", PrimitiveDesc::new(engine, decision))
+        let made = match source {
+            Some(source) if !Arc::ptr_eq(&source, &engine) => PrimitiveDesc::transfer([source, engine], decision),
+            _ => PrimitiveDesc::new(engine, decision),
+        };
+        pd.own("primitive_desc", made)
     }
 }
 

@@ -2,9 +2,9 @@ use super::*;
 
 #[test]
 fn there_is_one_cpu() {
-    assert_eq!([-1, 0, 1, 2, 3].map(|kind| dnnl_engine_get_count(kind)), [0, 0, 1, 0, 0]);
+    assert_eq!([-1, 0, 1, 3].map(|kind| dnnl_engine_get_count(kind)), [0, 0, 1, 0]);
     let mut handle = std::ptr::null();
-    for (kind, index) in [(0, 0), (1, 1), (2, 0), (-1, 0)] {
+    for (kind, index) in [(0, 0), (1, 1), (3, 0), (-1, 0)] {
         assert_eq!(dnnl_engine_create(New::from(&mut handle), kind, index), Status::InvalidArguments);
     }
     assert!(handle.is_null());

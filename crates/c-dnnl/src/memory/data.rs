@@ -1,10 +1,19 @@
-//! The addresses of a memory's data. The host reads and writes the CPU's memory where it lies, so mapping is asking for the address.
+//! The addresses of a memory's data. The host reads and writes the CPU's memory where it lies, so mapping is asking for the address; of a GPU's memory it
+//! gets a copy, which unmapping writes back.
 
 use super::{Memory, resolved};
 use crate::handle::{Data, In, InOut, Out, repoint};
 use crate::memory_desc::query::buffer_bytes;
 use crate::status::{Failure, Status, guard};
 use crate::stream::Stream;
+use oxidnn_runtime::{Allocation, fork};
+
+/// The host's copy of a buffer that is mapped.
+#[derive(Debug)]
+pub struct Copy {
+    index: usize,
+    bytes: Allocation,
+}
 
 impl Memory {
     /// Handle `index`.
@@ -38,7 +47,39 @@ impl Memory {
         }
         let handle = self.handle(index)?;
         let bytes = buffer_bytes(self.runtime.tensor(), index as usize);
-        Ok(if bytes == 0 { std::ptr::null_mut() } else { handle.address() })
+        Ok(match self.engine.as_ref().is_none_or(|e| e.runtime().host_visible()) {
+            _ if bytes == 0 => std::ptr::null_mut(),
+            true => handle.address(),
+            false => self.copied(index as usize)?,
+        })
+    }
+
+    /// The address of a new copy of a buffer of a device.
+    fn copied(&self, index: usize) -> Result<*mut u8, Failure> {
+        let mapped = self.runtime.map(index)?;
+        let bytes = Allocation::host(mapped.len())?;
+        if let Some(buf) = bytes.region().bytes() {
+            buf.write(0, &mapped);
+        }
+        let address = bytes.region().as_ptr();
+        fork::lock(&self.copies).push(Copy { index, bytes });
+        Ok(address)
+    }
+
+    /// Writes the copy at this address back and frees it.
+    fn unmapped(&self, address: Data, index: i32) -> Result<(), Failure> {
+        if self.engine.as_ref().is_none_or(|e| e.runtime().host_visible()) || address.is_null() {
+            return self.mapped(index).map(|_| ());
+        }
+        let mut copies = fork::lock(&self.copies);
+        let found = copies.iter().position(|c| c.index as i32 == index && c.bytes.region().as_ptr() == address.address());
+        let copy = copies.swap_remove(found.ok_or_else(|| Failure::invalid("mapped_ptr", "an address that was not mapped", "one that was"))?);
+        drop(copies);
+        let mut bytes = vec![0; copy.bytes.region().len()];
+        if let Some(buf) = copy.bytes.region().bytes() {
+            buf.read(0, &mut bytes);
+        }
+        Ok(self.runtime.replace(copy.index, &bytes)?)
     }
 }
 
@@ -87,16 +128,16 @@ pub extern "C" fn dnnl_memory_map_data_v2(memory: In<'_, Memory>, mapped: Out<'_
     guard("dnnl_memory_map_data_v2", || mapped.set("mapped_ptr", memory.get("memory")?.mapped(index)?))
 }
 
-/// `dnnl_memory_unmap_data`: there is nothing to write back.
+/// `dnnl_memory_unmap_data`.
 #[unsafe(no_mangle)]
-pub extern "C" fn dnnl_memory_unmap_data(memory: In<'_, Memory>, _mapped: Data) -> Status {
-    guard("dnnl_memory_unmap_data", || memory.get("memory")?.mapped(0).map(|_| ()))
+pub extern "C" fn dnnl_memory_unmap_data(memory: In<'_, Memory>, mapped: Data) -> Status {
+    guard("dnnl_memory_unmap_data", || memory.get("memory")?.unmapped(mapped, 0))
 }
 
 /// `dnnl_memory_unmap_data_v2`: there is nothing to write back.
 #[unsafe(no_mangle)]
-pub extern "C" fn dnnl_memory_unmap_data_v2(memory: In<'_, Memory>, _mapped: Data, index: i32) -> Status {
-    guard("dnnl_memory_unmap_data_v2", || memory.get("memory")?.mapped(index).map(|_| ()))
+pub extern "C" fn dnnl_memory_unmap_data_v2(memory: In<'_, Memory>, mapped: Data, index: i32) -> Status {
+    guard("dnnl_memory_unmap_data_v2", || memory.get("memory")?.unmapped(mapped, index))
 }
 
 /// `dnnl_impl_zero_pad`: makes the padded area zero. Test programs link against it.

@@ -12,7 +12,7 @@ use crate::memory_desc::{MemoryDesc, record};
 use crate::status::{Failure, Status, guard};
 use oxidnn_runtime as runtime;
 use oxidnn_spec::{DataType, Format, Sparse, Tensor};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What `dnnl_memory_t` points to.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Memory {
     handles: Vec<Data>,
     runtime: runtime::Memory<'static>,
     owned: Vec<runtime::Allocation>,
+    /// What is mapped of memory that the host cannot address.
+    copies: Mutex<Vec<data::Copy>>,
 }
 
 impl Owned for Memory {}
@@ -55,7 +57,7 @@ impl Memory {
         let handles = handles.iter().enumerate().map(&mut resolve).collect::<Result<Vec<_>, _>>()?;
         let addresses: Vec<Data> = (0..tensor.buffers()).map(|i| handles.get(i).copied().unwrap_or(Data::NULL)).collect();
         let runtime = memory_over(engine.runtime(), tensor, &addresses)?;
-        Ok(Memory { desc, engine: Some(engine), handles, runtime, owned })
+        Ok(Memory { desc, engine: Some(engine), handles, runtime, owned, copies: Mutex::default() })
     }
 
     /// What executions take. Of nothing, and of a packed tensor whose blocking nobody chose, it is an empty tensor.

@@ -6,6 +6,7 @@ use crate::memory_desc::MemoryDesc;
 use crate::status::{Failure, Status, guard};
 use oxidnn_runtime as runtime;
 use oxidnn_spec::{DataType, Format};
+use std::sync::Mutex;
 
 /// Bytes of the largest number.
 const LARGEST: usize = 8;
@@ -37,7 +38,7 @@ pub extern "C" fn dnnl_memory_create_host_scalar(memory: New<'_, Memory>, desc: 
         }
         let mut bytes = [0; LARGEST];
         let runtime = runtime::Memory::host_scalar_of(tensor.dtype, number(tensor.dtype, value, &mut bytes)?)?;
-        memory.own("memory", Memory { desc, engine: None, handles: Vec::new(), runtime, owned: Vec::new() })
+        memory.own("memory", Memory { desc, engine: None, handles: Vec::new(), runtime, owned: Vec::new(), copies: Mutex::default() })
     })
 }
 

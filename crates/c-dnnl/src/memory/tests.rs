@@ -80,7 +80,7 @@ fn a_number_on_the_host_is_copied_and_has_no_engine() {
     let bad = dnnl_memory_create_host_scalar(New::from(&mut handle), In::from(&desc), Data::NULL);
     assert_eq!((bad, handle.is_null()), (Status::InvalidArguments, true));
     let runtime = runtime::Memory::host_scalar_of(DataType::Bf16, &value.to_ne_bytes()).unwrap();
-    let mut scalar = Memory { desc, engine: None, handles: Vec::new(), runtime, owned: Vec::new() };
+    let mut scalar = Memory { desc, engine: None, handles: Vec::new(), runtime, owned: Vec::new(), copies: Mutex::default() };
     value = 0x4000;
     let mut read = 0u16;
     assert_eq!(dnnl_memory_get_host_scalar_value(In::from(&scalar), Data::of(&mut read)), Status::Success);

@@ -78,6 +78,23 @@ impl Context {
         self.device
     }
 
+    /// The number of its GPU among those that this process sees.
+    ///
+    /// # Errors
+    /// [`CudaError::Call`]; [`CudaError::NoDevice`] for a context on something else, such as a part of a GPU.
+    pub fn ordinal(&self) -> Result<usize, CudaError> {
+        let count = count()?;
+        for ordinal in 0..count {
+            let mut device = 0;
+            // SAFETY: writes a number; the ordinal is below the count.
+            check("cuDeviceGet", unsafe { sys::cuDeviceGet(&raw mut device, ordinal as i32) })?;
+            if device == self.device {
+                return Ok(ordinal);
+            }
+        }
+        Err(CudaError::NoDevice { ordinal: count, count })
+    }
+
     fn attribute(&self, attribute: Attribute) -> Result<u32, CudaError> {
         let mut value = 0;
         // SAFETY: writes one number.

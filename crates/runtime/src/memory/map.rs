@@ -76,6 +76,25 @@ impl<'a> Memory<'a> {
         Ok(Mapped { bytes, _guard: guard })
     }
 
+    /// Replaces the first bytes of buffer `index`, without reading those of a device first. Waits for work that was submitted to use it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for a wrong index, more bytes than the buffer has, memory over a `&` slice, or while another thread executes or
+    /// maps it; a failure of the work that was waited for, or of the device.
+    pub fn replace(&self, index: usize, bytes: &[u8]) -> Result<(), Error> {
+        let (region, _guard) = (self.region(index)?, self.guard(Access::Write)?);
+        if bytes.len() > region.len() {
+            let got = format!("{} bytes", bytes.len());
+            return Err(Error::invalid("bytes of a buffer", got, format!("at most {}", region.len())));
+        }
+        match (region.bytes(), &self.engine) {
+            (Some(buf), _) => buf.write(0, bytes),
+            (None, Some(engine)) => copy(engine, Region::host(super::raw::of_slice(bytes)), region.part(0, bytes.len()))?,
+            (None, None) => return Err(Error::Runtime("memory of a device without an engine".into())),
+        }
+        Ok(())
+    }
+
     /// The bytes of buffer `index` for reading and writing. Waits for work that was submitted to use it.
     ///
     /// # Errors

@@ -2,7 +2,9 @@
 #include "common.hpp"
 
 engine &the_engine() {
-    static engine e(engine::kind::cpu, 0);
+    // On a GPU where OXIDNN_TEST_ENGINE=gpu says so.
+    static const char *kind = std::getenv("OXIDNN_TEST_ENGINE");
+    static engine e(kind && !std::strcmp(kind, "gpu") ? engine::kind::gpu : engine::kind::cpu, 0);
     return e;
 }
 
@@ -46,16 +48,25 @@ memory as(const memory &m, const md &desc) {
 
 memory put(const md &desc, const values &row_major_values) {
     memory staging = dense(desc);
-    auto *data = static_cast<float *>(staging.get_data_handle());
+    auto *data = staging.map_data<float>();
     for (size_t i = 0; i < row_major_values.size(); i++)
         data[i] = float(row_major_values[i]);
+    staging.unmap_data(data);
     return as(staging, desc);
 }
 
 values get(const memory &m) {
     memory staging = as(m, plain(m.get_desc().get_dims()));
-    auto *data = static_cast<const float *>(staging.get_data_handle());
-    return values(data, data + volume(m.get_desc().get_dims()));
+    auto *data = staging.map_data<float>();
+    const values all(data, data + volume(m.get_desc().get_dims()));
+    staging.unmap_data(data);
+    return all;
+}
+
+void poke(const memory &m, int32_t value) {
+    auto *data = m.map_data<int32_t>();
+    *data = value;
+    m.unmap_data(data);
 }
 
 void run(const primitive &p, const arguments &args) {

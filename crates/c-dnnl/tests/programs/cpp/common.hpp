@@ -43,6 +43,9 @@ values get(const memory &m);
 // The memory, or a reordered copy when the descriptor differs: the propagation of formats.
 memory as(const memory &m, const md &desc);
 
+// Writes the one number of a memory.
+void poke(const memory &m, int32_t value);
+
 void run(const primitive &p, const arguments &args);
 // Runs with one more output, allocated here and returned as values.
 values run_for(const primitive &p, arguments args, int output, const md &desc);

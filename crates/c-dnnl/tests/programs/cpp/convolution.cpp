@@ -256,7 +256,7 @@ void quantised() {
             p.padding_r, attr);
     auto zero_point = [](int value) {
         memory m({{1}, dt::s32, tag::a}, the_engine());
-        *static_cast<int32_t *>(m.get_data_handle()) = value;
+        poke(m, value);
         return m;
     };
     arguments args = {{DNNL_ARG_SRC, put(pd.src_desc(), f.src)}, {DNNL_ARG_WEIGHTS, put(pd.weights_desc(), f.weights)},

@@ -266,7 +266,7 @@ void dropout() {
     memory seed({{1}, dt::s32, tag::a}, the_engine()), probability = put(plain({1}), {0.25});
     values masks[2];
     for (auto &mask : masks) {
-        *static_cast<int32_t *>(seed.get_data_handle()) = 1234;
+        poke(seed, 1234);
         memory m(mask_desc, the_engine());
         arguments args = {{DNNL_ARG_SRC, put(plain(d), x)}, {DNNL_ARG_ATTR_DROPOUT_MASK, m}, {DNNL_ARG_ATTR_DROPOUT_SEED, seed},
                 {DNNL_ARG_ATTR_DROPOUT_PROBABILITY, probability}};

@@ -25,9 +25,10 @@ product make_product(const engine &e, const primitive_attr &attr = primitive_att
                 p.want[i * n + j] += a[i * k + l] * b[l * n + j];
     auto filled = [&](const md &desc, const values &v) {
         memory x(desc, e);
-        auto *data = static_cast<float *>(x.get_data_handle());
+        auto *data = x.map_data<float>();
         for (size_t i = 0; i < v.size(); i++)
             data[i] = float(v[i]);
+        x.unmap_data(data);
         return x;
     };
     p.args = {{DNNL_ARG_SRC, filled(p.pd.src_desc(), a)}, {DNNL_ARG_WEIGHTS, filled(p.pd.weights_desc(), b)},
@@ -36,10 +37,13 @@ product make_product(const engine &e, const primitive_attr &attr = primitive_att
 }
 
 bool holds(const arguments &args, const values &want) {
-    const auto *data = static_cast<const float *>(args.at(DNNL_ARG_DST).get_data_handle());
+    const memory &dst = args.at(DNNL_ARG_DST);
+    auto *data = dst.map_data<float>();
+    bool same = true;
     for (size_t i = 0; i < want.size(); i++)
-        if (data[i] != float(want[i])) return false;
-    return true;
+        same &= data[i] == float(want[i]);
+    dst.unmap_data(data);
+    return same;
 }
 
 // A convolution backward needs scratch in most implementations; both modes give the same bits.

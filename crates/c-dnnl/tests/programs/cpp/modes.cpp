@@ -44,7 +44,7 @@ void stochastic_rounding() {
     matmul::primitive_desc pd(the_engine(), plain({m, 2}, dt::bf16), plain({2, n}, dt::bf16), plain({m, n}, dt::bf16), attr);
     auto rounded = [&](int32_t seed) {
         memory s({{1}, dt::s32, tag::a}, the_engine());
-        *static_cast<int32_t *>(s.get_data_handle()) = seed;
+        poke(s, seed);
         arguments args = {{DNNL_ARG_SRC, put(pd.src_desc(), a)}, {DNNL_ARG_WEIGHTS, put(pd.weights_desc(), b)},
                 {DNNL_ARG_ATTR_ROUNDING_SEED, s}};
         return run_for(matmul(pd), args, DNNL_ARG_DST, pd.dst_desc());

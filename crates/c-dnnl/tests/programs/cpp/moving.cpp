@@ -28,13 +28,15 @@ void layouts() {
             {tag::abcd, tag::acdb, tag::bacd, tag::dcab, tag::aBcd16b, tag::aBcd8b, tag::ABcd16b16a, tag::ABcd4a4b, tag::ABcd8a16b2a}) {
         const md desc(d, dt::f32, t);
         memory from = put(plain(d), x), to(desc, the_engine());
-        auto *data = static_cast<float *>(to.get_data_handle());
         const size_t elements = desc.get_size() / sizeof(float);
+        auto *data = to.map_data<float>();
         for (size_t i = 0; i < elements; i++)
             data[i] = NAN;
+        to.unmap_data(data);
         reorder r(from, to);
         r.execute(the_stream(), from, to);
         the_stream().wait();
+        data = to.map_data<float>();
         std::vector<bool> filled(elements);
         bool right = true;
         each(d, [&](const dims &at) {
@@ -47,6 +49,7 @@ void layouts() {
         for (size_t i = 0; i < elements; i++)
             zero = zero && (filled[i] || data[i] == 0);
         CHECK(zero);
+        to.unmap_data(data);
         NEAR_ALL(get(to), x, 0, "reorder there and back");
     }
 }
@@ -88,7 +91,7 @@ void attributes() {
     reorder::primitive_desc pd(the_engine(), plain(d, dt::s8), the_engine(), plain(d, dt::s32), attr);
     auto zero_point = [](int v) {
         memory m({{1}, dt::s32, tag::a}, the_engine());
-        *static_cast<int32_t *>(m.get_data_handle()) = v;
+        poke(m, v);
         return m;
     };
     memory dst = put(plain(d, dt::s32), old);

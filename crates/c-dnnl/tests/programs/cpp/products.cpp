@@ -67,7 +67,7 @@ void sizes_at_run_time() {
 
 memory scalar_s32(int value) {
     memory m({{1}, dt::s32, tag::a}, the_engine());
-    *static_cast<int32_t *>(m.get_data_handle()) = value;
+    poke(m, value);
     return m;
 }
 
