@@ -73,7 +73,8 @@ impl Memory {
         }
         let mut copies = fork::lock(&self.copies);
         let found = copies.iter().position(|c| c.index as i32 == index && c.bytes.region().as_ptr() == address.address());
-        let copy = copies.swap_remove(found.ok_or_else(|| Failure::invalid("mapped_ptr", "an address that was not mapped", "one that was"))?);
+        let copy =
+            copies.swap_remove(found.ok_or_else(|| Failure::invalid("mapped_ptr", "an address that was not mapped", "one that was"))?);
         drop(copies);
         let mut bytes = vec![0; copy.bytes.region().len()];
         if let Some(buf) = copy.bytes.region().bytes() {
