@@ -1,4 +1,4 @@
-//! oxidnn: deep-learning primitives on CPUs.
+//! oxidnn: deep-learning primitives on CPUs and NVIDIA GPUs.
 //!
 //! Describe an operation on an [`Engine`], bring weights into the layout that it asks for, create the primitive, execute it on a [`Stream`]:
 //!
@@ -34,6 +34,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod attention;
 mod backward;
 mod describe;
@@ -45,10 +47,13 @@ mod sequence;
 mod simple;
 mod window;
 
+#[cfg(feature = "ndarray")]
+pub use arrays::Arrays;
 pub use attention::Attention;
 pub use backward::Backward;
 pub use describe::{Describe, PostOps};
 pub use engine::EngineExt;
+pub use half::{bf16, f16};
 pub use oxidnn_runtime::threads::{CallerPool, ForkJoin};
 pub use oxidnn_runtime::{
     Element, Engine, EngineKind, Event, Executor, Mapped, MappedMut, Memory, Native, Primitive, PrimitiveDesc, Stream, Threads, Verdict,
