@@ -47,7 +47,9 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
         let desc = pd.get("primitive_desc")?.fixed();
         let runtime = stack::deep(|| desc.runtime().create())?;
         let name = desc.runtime().impl_name();
-        let deep = !GENERATED.iter().any(|tier| name.contains(tier)) || STAGED.iter().any(|row| name.contains(row));
+        let deep = desc.runtime().has_runtime()
+            || !GENERATED.iter().any(|tier| name.contains(tier))
+            || STAGED.iter().any(|row| name.contains(row));
         primitive.own("primitive", Primitive { desc, runtime, deep })
     })
 }

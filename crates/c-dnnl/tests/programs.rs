@@ -86,6 +86,9 @@ fn children_of_forks_compute() {
         fault("forks_after_jobs", &[("ONEDNN_NUM_THREADS", threads)]);
     }
     fault("forked_code", &[]);
+    for area in ["forks", "forked_stream"] {
+        fault(area, &[("ONEDNN_ASYNCHRONOUS_STREAMS", "1")]);
+    }
 }
 
 #[test]
@@ -95,6 +98,12 @@ fn faults_of_the_process_do_no_harm() {
     }
     fault("float_modes", &[("ONEDNN_JIT", "0")]);
     fault("float_modes", &[("ONEDNN_NUM_THREADS", "4")]);
+}
+
+#[test]
+fn hostile_calls_are_answered() {
+    fault("fuzz", &[]);
+    fault("fuzz", &[("ONEDNN_ASYNCHRONOUS_STREAMS", "1")]);
 }
 
 #[test]

@@ -45,6 +45,10 @@ impl Device for CpuDevice {
         Properties { ordinal: 0, host_visible: true, memory_bytes: None, units: self.target.threads }
     }
 
+    fn is_short_of_code(&self) -> bool {
+        code::is_full()
+    }
+
     fn verbose_info(&self) -> Vec<String> {
         let generated = match (self.target.jit, code::refusal()) {
             (Some(jit), _) => jit.name(),

@@ -1,9 +1,9 @@
 //! Checks of the arguments of an execution, all made before a byte is written.
 
-use crate::code::Code;
 use crate::execute::Faith;
-use crate::{Bound, Memory, PrimitiveDesc, Region, fork};
-use oxidnn_spec::{Arg, Error, Layout, Op, Operand, Problem, RUNTIME, Tensor, Use};
+use crate::family::{Family, Member};
+use crate::{Memory, PrimitiveDesc, Region};
+use oxidnn_spec::{Arg, Error, Layout, Op, Operand, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
 /// That memory is passed for the operand, or it is a scratchpad, which may not be needed.
@@ -17,15 +17,7 @@ pub(crate) fn present(o: &Operand<Tensor>, memory: Option<&Memory<'_>>) -> Resul
 /// Checks one operand against the memory passed for it, which must be described as the operand.
 pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory<'_>) -> Result<(), Error> {
     if o.arg != Arg::SCRATCHPAD && !fits(&o.tensor, memory.tensor()) && !is_list(o, memory.tensor()) {
-        let (got, expected) = (memory.tensor(), &o.tensor);
-        return Err(match got.summary() == expected.summary() {
-            true => Error::arg(
-                o.arg,
-                format!("{got}, another layout"),
-                format!("{expected}: reorder it, or describe the problem with that layout"),
-            ),
-            false => Error::arg(o.arg, got.summary(), expected.summary()),
-        });
+        return Err(unlike(o.arg, memory.tensor(), &o.tensor));
     }
     if memory.engine().is_some_and(|e| e != desc.engine_of(o.arg)) {
         let got = memory.engine().map(|e| format!("memory of {e}")).unwrap_or_default();
@@ -47,7 +39,7 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
 pub(crate) fn bytes<'a>(
     desc: &PrimitiveDesc,
     memories: &[Option<&'a Memory<'a>>],
-    concrete: Option<&Concrete>,
+    member: Option<&Member>,
     regions: &mut [Region<'a>],
 ) -> Result<(), Error> {
     for (i, (o, memory)) in desc.operands().iter().zip(memories).enumerate() {
@@ -55,7 +47,7 @@ pub(crate) fn bytes<'a>(
         if o.usage == Use::Out && memory.is_read_only() {
             return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
         }
-        let tensor = concrete.map_or(&o.tensor, |c| &c.tensors[i]);
+        let tensor = member.map_or(&o.tensor, |m| &m.tensors[i]);
         let need = |k: usize| desc.operand_bytes(i).filter(|_| k == 0).or_else(|| tensor.buffer_bytes(k));
         for k in 0..tensor.buffers() {
             let (given, need) = (memory.regions().get(k), need(k).unwrap_or(usize::MAX));
@@ -76,15 +68,32 @@ pub(crate) fn bytes<'a>(
     Ok(())
 }
 
+/// What is wrong with memory of `got` where `expected` is needed.
+pub(crate) fn unlike(arg: Arg, got: &Tensor, expected: &Tensor) -> Error {
+    if same_shape(expected, got) {
+        let expected = format!("{expected}: reorder it, or describe the problem with that layout");
+        return Error::arg(arg, format!("{got}, another layout"), expected);
+    }
+    Error::arg(arg, got.summary(), expected.summary())
+}
+
+/// Whether a size, stride or offset is what it should be, or may be any.
+fn same(expected: i64, got: i64) -> bool {
+    expected == got || expected == RUNTIME
+}
+
+fn same_shape(expected: &Tensor, got: &Tensor) -> bool {
+    let (dims, want) = (got.dims(), expected.dims());
+    expected.dtype == got.dtype && dims.len() == want.len() && want.iter().zip(dims.iter()).all(|(&e, &g)| same(e, g))
+}
+
 /// Whether memory of `got` may be passed where `expected` is needed: equal, but for what `expected` leaves to run time. Of an empty tensor
 /// the layout does not count.
-fn fits(expected: &Tensor, got: &Tensor) -> bool {
+pub(crate) fn fits(expected: &Tensor, got: &Tensor) -> bool {
     if expected == got {
         return true;
     }
-    let same = |e: i64, g: i64| e == g || e == RUNTIME;
-    let (dims, want) = (got.dims(), expected.dims());
-    let shape = expected.dtype == got.dtype && dims.len() == want.len() && want.iter().zip(dims.iter()).all(|(&e, &g)| same(e, g));
+    let shape = same_shape(expected, got);
     if !shape || (got.is_empty() && expected.blocking().is_some() && got.blocking().is_some()) {
         return shape;
     }
@@ -101,57 +110,13 @@ pub(crate) fn is_list(o: &Operand<Tensor>, got: &Tensor) -> bool {
     o.arg.is_quantisation() && o.tensor.dtype == got.dtype && counts.0 == counts.1 && counts.0.is_some() && list(&o.tensor) && list(got)
 }
 
-/// The problem with the arguments' own descriptions in place of the operation's.
-pub(crate) fn concrete(problem: &Problem, bound: &[Bound<'_>]) -> Problem {
-    let mut problem = problem.clone();
-    for o in problem.op.operands_mut() {
-        if let Some(b) = bound.iter().find(|b| b.arg == o.arg) {
-            *o.tensor = b.tensor.clone();
-        }
-    }
-    problem
-}
-
-/// Descriptions of the operands with the sizes of an execution, by their index.
-pub(crate) struct Concrete {
-    /// What the memories said.
-    given: Vec<Tensor>,
-    /// What follows for every operand.
-    pub(crate) tensors: Vec<Tensor>,
-}
-
-/// Checks that sizes given only now fit each other, by validating the problem that they make. What was valid last is remembered, so that
-/// repeated executions neither validate nor allocate.
-pub(crate) fn runtime(desc: &PrimitiveDesc, code: &Code, memories: &[Option<&Memory<'_>>], faith: Faith) -> Result<Arc<Concrete>, Error> {
+/// The member of the sizes and strides that come with the memories.
+pub(crate) fn runtime(desc: &PrimitiveDesc, family: &Family, memories: &[Option<&Memory<'_>>], faith: Faith) -> Result<Arc<Member>, Error> {
     let operands = desc.operands();
-    let given = |i: usize| match memories[i].filter(|_| faith == Faith::Descriptions || gives_sizes(&operands[i])) {
-        Some(memory) if operands[i].arg != Arg::SCRATCHPAD => memory.tensor(),
-        _ => &operands[i].tensor,
-    };
-    let last = fork::try_lock(&code.concrete).and_then(|last| last.clone());
-    if let Some(last) = last.filter(|c| c.given.iter().enumerate().all(|(i, t)| t == given(i))) {
-        return Ok(last);
-    }
-    let refuse = |i: usize, expected: &Tensor| Err(Error::arg(operands[i].arg, given(i).summary(), expected.summary()));
-    if let Some(i) = (0..operands.len()).find(|&i| !fits(&operands[i].tensor, given(i))) {
-        return refuse(i, &operands[i].tensor);
-    }
-    let mut problem = desc.problem().clone();
-    for o in problem.op.operands_mut() {
-        if let Some(i) = operands.iter().position(|p| p.arg == o.arg) {
-            o.tensor.clone_from(given(i));
-        }
-    }
-    let problem = Problem::new(problem.op, problem.attr)?;
-    let tensors: Vec<Tensor> = operands.iter().map(|o| problem.tensor(o.arg).unwrap_or_else(|| o.tensor.clone())).collect();
-    if let Some(i) = (0..operands.len()).find(|&i| faith == Faith::Descriptions && !fits(&tensors[i], given(i))) {
-        return refuse(i, &tensors[i]);
-    }
-    let concrete = Arc::new(Concrete { given: (0..operands.len()).map(|i| given(i).clone()).collect(), tensors });
-    if let Some(mut last) = fork::try_lock(&code.concrete) {
-        *last = Some(concrete.clone());
-    }
-    Ok(concrete)
+    family.member(|i| match memories[i].filter(|_| faith == Faith::Descriptions || gives_sizes(&operands[i])) {
+        Some(memory) => memory.tensor(),
+        None => &operands[i].tensor,
+    })
 }
 
 /// Whether sizes or strides come with the memory of this operand: of the operation's own arguments, which have the lowest numbers; those

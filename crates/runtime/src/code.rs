@@ -4,14 +4,11 @@
 //! no reference count, and what runs stays valid while it runs. A chain has as many links as there are tiers: two or three.
 
 use crate::Exec;
-use crate::check::Concrete;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// Ready code of one problem and row, shared by all primitives of it.
 pub(crate) struct Code {
     first: Tier,
-    /// Descriptions of the arguments of a problem with runtime sizes that were found valid last.
-    pub(crate) concrete: Mutex<Option<Arc<Concrete>>>,
     stopgap: bool,
 }
 
@@ -28,7 +25,7 @@ impl Tier {
 
 impl Code {
     pub(crate) fn new(exec: Arc<dyn Exec>) -> Code {
-        Code { first: Tier::new(exec), concrete: Mutex::default(), stopgap: false }
+        Code { first: Tier::new(exec), stopgap: false }
     }
 
     /// Code that stands in for what could not be made: the next primitive tries again.

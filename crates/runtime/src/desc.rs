@@ -1,6 +1,7 @@
 //! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
 
 use crate::cache::Key;
+use crate::family::{self, Family, Rows};
 use crate::{Engine, Plan, Planned, Skip, transfer, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
 use std::fmt;
@@ -25,7 +26,8 @@ struct Decision {
     skipped: Vec<(&'static str, Skip)>,
     operands: Vec<Operand<Tensor>>,
     bytes: Vec<Option<usize>>,
-    runtime: bool,
+    /// What finds the problem of each execution, where sizes or strides come with it.
+    family: Option<Arc<Family>>,
 }
 
 /// What became of one row.
@@ -94,17 +96,21 @@ impl PrimitiveDesc {
         }
     }
 
-    fn search(engine: &Engine, given: Problem, filter: Option<String>, start: Start) -> Result<PrimitiveDesc, Error> {
+    pub(crate) fn search(engine: &Engine, given: Problem, filter: Option<String>, start: Start) -> Result<PrimitiveDesc, Error> {
+        let example = if given.op.has_runtime() { Some(family::example(&given)?) } else { None };
+        let asked = example.as_ref().unwrap_or(&given);
+        let best = start.row == 0 && filter.is_none();
         let Start { mut row, mut skipped } = start;
         loop {
-            match engine.device().plan(&given, row) {
+            match engine.device().plan(asked, row) {
                 Ok(Planned { row: r, name, plan, skipped: s }) => {
                     verbose::skipped(engine, &given, &s);
                     skipped.extend(s);
                     match excluded(filter.as_deref(), name) {
                         Some(skip) => skipped.push((name, skip)),
                         None => {
-                            let at = Place { engine: engine.clone(), foreign: None, filter };
+                            let rows = example.is_some().then_some(if best { Rows::Best } else { Rows::From(r) });
+                            let at = Place { engine: engine.clone(), foreign: None, filter, rows };
                             return Ok(PrimitiveDesc::decided(at, given, Planned { row: r, name, plan, skipped }));
                         }
                     }
@@ -135,20 +141,29 @@ impl PrimitiveDesc {
             false => (from, (Arg::DST, to.clone())),
         };
         let plan = transfer::plan(engine, &foreign, &problem)?;
-        let at = Place { engine: engine.clone(), foreign: Some(foreign), filter: None };
+        let at = Place { engine: engine.clone(), foreign: Some(foreign), filter: None, rows: None };
         Ok(PrimitiveDesc::decided(at, problem, Planned { row: 0, name: transfer::NAME, plan, skipped: Vec::new() }))
     }
 
     fn decided(at: Place, given: Problem, planned: Planned) -> PrimitiveDesc {
-        let Place { engine, foreign, filter } = at;
+        let Place { engine, foreign, filter, rows } = at;
+        let (family, planned) = match rows {
+            Some(rows) => {
+                let (family, planned) = family::plan(&engine, &given, planned, rows);
+                (Some(family), planned)
+            }
+            None => (None, planned),
+        };
         let Planned { row, name, plan, skipped } = planned;
         let plan: Arc<dyn Plan> = Arc::from(plan);
         let mut operands = plan.problem().operands();
-        let runtime = operands.iter().any(|o| o.tensor.layout.has_runtime());
         operands.extend(scratch_tensor(&*plan).map(|tensor| Operand { arg: Arg::SCRATCHPAD, usage: Use::Out, tensor }));
         let bytes = operands.iter().map(|o| o.tensor.buffer_bytes(0)).collect();
-        let key = Arc::new(Key::new([Some(engine.id()), foreign.as_ref().map(|(_, e)| e.id())], row, given));
-        PrimitiveDesc(Arc::new(Decision { engine, foreign, key, filter, row, name, plan, skipped, operands, bytes, runtime }))
+        let key = match &family {
+            Some(family) => family.key().clone(),
+            None => Arc::new(Key::new([Some(engine.id()), foreign.as_ref().map(|(_, e)| e.id())], row, given)),
+        };
+        PrimitiveDesc(Arc::new(Decision { engine, foreign, key, filter, row, name, plan, skipped, operands, bytes, family }))
     }
 
     /// Every row of the operation's table, best first, and what became of it.
@@ -159,9 +174,11 @@ impl PrimitiveDesc {
         if d.foreign.is_some() {
             return rows;
         }
+        let example = self.has_runtime().then(|| family::example(self.given()).ok()).flatten();
+        let asked = example.as_ref().unwrap_or(self.given());
         let mut row = d.row + 1;
         loop {
-            let (skipped, found) = match d.engine.device().plan(self.given(), row) {
+            let (skipped, found) = match d.engine.device().plan(asked, row) {
                 Ok(p) => (p.skipped, Some((p.row, p.name))),
                 Err(refused) => (refused, None),
             };
@@ -255,7 +272,7 @@ impl PrimitiveDesc {
     }
 
     /// The buffer that the caller passes with [`ScratchpadMode::User`]: bytes in one dimension, perhaps none. `None` where the library
-    /// leases it.
+    /// leases it, as it also does where only the execution gives the sizes that it follows from.
     pub fn scratchpad(&self) -> Option<&Tensor> {
         self.tensor(Arg::SCRATCHPAD)
     }
@@ -283,7 +300,11 @@ impl PrimitiveDesc {
 
     /// Whether sizes or strides are given only at execution.
     pub fn has_runtime(&self) -> bool {
-        self.0.runtime
+        self.0.family.is_some()
+    }
+
+    pub(crate) fn family(&self) -> Option<&Family> {
+        self.0.family.as_deref()
     }
 }
 
@@ -292,13 +313,15 @@ struct Place {
     engine: Engine,
     foreign: Option<(Arg, Engine)>,
     filter: Option<String>,
+    /// Of a problem whose sizes come with executions, the rows that these ask.
+    rows: Option<Rows>,
 }
 
 /// Where a search begins.
 #[derive(Default)]
-struct Start {
-    row: usize,
-    skipped: Vec<(&'static str, Skip)>,
+pub(crate) struct Start {
+    pub(crate) row: usize,
+    pub(crate) skipped: Vec<(&'static str, Skip)>,
 }
 
 fn excluded(filter: Option<&str>, name: &str) -> Option<Skip> {

@@ -106,6 +106,11 @@ pub trait Device: Send + Sync + 'static {
     /// The reasons of all rows from `from_row` on, when none takes it.
     fn plan(&self, problem: &Problem, from_row: usize) -> Result<Planned, Refused>;
 
+    /// Whether plans made now lack rows for want of room for code, so that it is worth while to plan anew later.
+    fn is_short_of_code(&self) -> bool {
+        false
+    }
+
     /// Lines for the head of verbose output: comma-separated fields such as `cpu,isa:avx512_core`.
     fn verbose_info(&self) -> Vec<String> {
         vec![format!("{},isa:{}", self.kind(), self.name())]

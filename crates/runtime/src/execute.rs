@@ -2,9 +2,9 @@
 //! code.
 
 use crate::borrows::Borrows;
-use crate::check::Concrete;
 use crate::code::Code;
 use crate::desc::SCRATCH_SLACK;
+use crate::family::Member;
 use crate::memory::ALIGNMENT;
 use crate::queue::{ScratchSource, Submission, Work};
 use crate::{Bound, Memory, PrimitiveDesc, Region, Stream, check, fork, scratch, verbose};
@@ -20,6 +20,18 @@ pub(crate) struct Request<'a> {
     pub(crate) stream: &'a Stream,
     pub(crate) args: &'a [(Arg, &'a Memory<'a>)],
     pub(crate) faith: Faith,
+    /// Where sizes come with the arguments, what these make of the problem.
+    pub(crate) member: Option<&'a Member>,
+}
+
+impl<'a> Request<'a> {
+    /// The same with the member of its arguments' sizes, whose code runs.
+    fn of<'b>(self, member: Option<&'b Member>) -> Request<'b>
+    where
+        'a: 'b,
+    {
+        Request { member, code: member.map_or(self.code, |m| &m.code), ..self }
+    }
 }
 
 /// How far the descriptions of the memories are believed.
@@ -57,9 +69,10 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
 fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
     let (mut memories, mut regions) = ([None; N], [Region::empty(); N]);
-    let concrete = prepare(request, &mut memories[..n], &mut regions)?;
+    let member = prepare(request, &mut memories[..n], &mut regions)?;
+    let request = request.of(member.as_deref());
     let mut bound = [nothing(); N];
-    let count = bind(request, &memories[..n], Views { regions: &regions, concrete: concrete.as_deref() }, &mut bound);
+    let count = bind(request, &memories[..n], &regions, &mut bound);
     run(request, &memories[..n], &bound[..count])
 }
 
@@ -67,20 +80,21 @@ fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
 fn on_heap(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
     let (mut memories, mut regions) = (vec![None; n], vec![Region::empty(); n]);
-    let concrete = prepare(request, &mut memories, &mut regions)?;
+    let member = prepare(request, &mut memories, &mut regions)?;
+    let request = request.of(member.as_deref());
     let mut bound = vec![nothing(); n];
-    let count = bind(request, &memories, Views { regions: &regions, concrete: concrete.as_deref() }, &mut bound);
+    let count = bind(request, &memories, &regions, &mut bound);
     run(request, &memories, &bound[..count])
 }
 
 /// Puts the memories in the places of their operands and checks them, before a byte is written. `regions` receives the bytes that an operand
-/// takes of a memory that is not believed; what is returned are the descriptions that come with the memories.
+/// takes of a memory that is not believed; what is returned are the descriptions and the code that follow from the memories' sizes.
 fn prepare<'a>(
     request: Request<'a>,
     memories: &mut [Option<&'a Memory<'a>>],
     regions: &mut [Region<'a>],
-) -> Result<Option<Arc<Concrete>>, Error> {
-    let Request { desc, code, stream, faith, .. } = request;
+) -> Result<Option<Arc<Member>>, Error> {
+    let Request { desc, stream, faith, .. } = request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
     }
@@ -91,33 +105,25 @@ fn prepare<'a>(
             check::operand(desc, operand, memory)?;
         }
     }
-    let concrete = if desc.has_runtime() { Some(check::runtime(desc, code, memories, faith)?) } else { None };
+    let member = desc.family().map(|family| check::runtime(desc, family, memories, faith)).transpose()?;
     if faith == Faith::Bytes {
-        check::bytes(desc, memories, concrete.as_deref(), regions)?;
+        check::bytes(desc, memories, member.as_deref(), regions)?;
     }
     check::overlaps(desc, memories)?;
-    Ok(concrete)
+    Ok(member)
 }
 
-/// What stands for memories that are not believed.
-#[derive(Clone, Copy)]
-struct Views<'a> {
-    regions: &'a [Region<'a>],
-    concrete: Option<&'a Concrete>,
-}
-
-/// The arguments as kernels see them, without the scratchpad; returns how many there are.
-fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], views: Views<'a>, bound: &mut [Bound<'a>]) -> usize {
+/// The arguments as kernels see them, without the scratchpad; returns how many there are. `regions` has the bytes of memories that are not
+/// believed.
+fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], regions: &'a [Region<'a>], bound: &mut [Bound<'a>]) -> usize {
     let mut count = 0;
     for (i, (operand, memory)) in request.desc.operands().iter().zip(memories).enumerate() {
         let Some(memory) = memory.filter(|_| operand.arg != Arg::SCRATCHPAD) else { continue };
+        let expected = request.member.map_or(&operand.tensor, |m| &m.tensors[i]);
         let (tensor, regions) = match request.faith {
-            Faith::Descriptions if operand.arg.is_quantisation() && !request.desc.has_runtime() => (&operand.tensor, memory.regions()),
+            Faith::Descriptions if operand.arg.is_quantisation() => (expected, memory.regions()),
             Faith::Descriptions => (memory.tensor(), memory.regions()),
-            Faith::Bytes => {
-                let tensor = views.concrete.map_or(&operand.tensor, |c| &c.tensors[i]);
-                (tensor, if tensor.buffers() == 1 { std::slice::from_ref(&views.regions[i]) } else { memory.regions() })
-            }
+            Faith::Bytes => (expected, if expected.buffers() == 1 { std::slice::from_ref(&regions[i]) } else { memory.regions() }),
         };
         bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor, regions };
         count += 1;
@@ -145,7 +151,8 @@ fn run<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a
     if let Some(begin) = begin {
         let end = request.stream.record()?;
         end.wait()?;
-        verbose::executed(request.desc, bound, end.since(&begin)?);
+        let desc = request.member.map_or(request.desc, |m| &m.desc);
+        verbose::executed(request.desc, desc, end.since(&begin)?);
     }
     Ok(())
 }
@@ -180,11 +187,15 @@ fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound:
 fn work<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a [Bound<'a>]) -> Result<Work<'a>, Error> {
     let Request { desc, code, .. } = request;
     let exec = code.exec();
-    let booked = desc.plan().scratch_bytes();
-    let need = if desc.has_runtime() { booked.max(exec.scratch_bytes(args)) } else { booked };
+    let need = match request.member {
+        Some(member) => member.scratch_bytes(),
+        None => desc.plan().scratch_bytes(),
+    };
     let scratch = match desc.scratchpad() {
-        None => ScratchSource::Lease(need),
+        // The caller could not know how much this is.
+        Some(_) if request.member.is_some() => ScratchSource::Lease(need),
         Some(_) => ScratchSource::Given(scratch::user::apart(user_scratch(desc, memories, need)?, args)?),
+        None => ScratchSource::Lease(need),
     };
     Ok(Work::Run { exec, args, scratch })
 }

@@ -146,17 +146,18 @@ impl<T> Own<T> {
         Own { process: process(), value, of_child: OnceLock::new() }
     }
 
-    /// The value of this process, made by `make` in a child that has none yet.
+    /// The value of this process, made by `make` of its forebear's in a child that has none yet.
     #[inline]
-    pub fn get(&self, make: impl Fn() -> T) -> &T {
+    pub fn get(&self, make: impl Fn(&T) -> T) -> &T {
         if self.process == process() { &self.value } else { self.get_in_child(make) }
     }
 
     #[cold]
-    fn get_in_child(&self, make: impl Fn() -> T) -> &T {
+    fn get_in_child(&self, make: impl Fn(&T) -> T) -> &T {
         let mut own = self;
         while own.process != process() {
-            own = once::<Box<Own<T>>>(&own.of_child, || Box::new(Own { process: process(), value: make(), of_child: OnceLock::new() }));
+            let child = || Box::new(Own { process: process(), value: make(&own.value), of_child: OnceLock::new() });
+            own = once::<Box<Own<T>>>(&own.of_child, child);
         }
         &own.value
     }

@@ -160,9 +160,13 @@ impl Real {
     pub const fn get(self) -> f32 {
         f32::from_bits(self.0)
     }
-    /// Keeps the number's bits (one zero: -0 becomes +0).
+    /// Keeps the number's bits (one zero: -0 becomes +0; one NaN).
     pub const fn new(v: f32) -> Real {
-        Real(if v == 0.0 { 0 } else { v.to_bits() })
+        Real(match v {
+            0.0 => 0,
+            v if v.is_nan() => f32::NAN.to_bits(),
+            v => v.to_bits(),
+        })
     }
 }
 

@@ -1,8 +1,8 @@
 //! [`Problem`]: an operation with its attributes, validated once; its execution arguments; and the resolution of `any`.
 
 use crate::check;
-use crate::op::{Op, Operand, Use};
-use crate::{Arg, Attr, DataType, Dims, Error, Format, Layout, PostOp, Quant, QuantMode, Rounding, Tensor};
+use crate::op::{Op, Operand, Use, example};
+use crate::{Arg, Attr, DataType, Dims, Error, Format, Layout, PostOp, Quant, QuantMode, RUNTIME, Rounding, Tensor};
 
 /// What to compute: an operation with its attributes. The cache key, the verbose line and the repro line are this one value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -82,6 +82,22 @@ impl Problem {
             Problem::new(op, self.attr.clone()).ok()
         };
         (0..count).filter_map(example).collect()
+    }
+
+    /// The same with sizes for those that only an execution gives: some that fit each other, of which what is decided now can be decided.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] where no such sizes are found.
+    pub fn example(&self) -> Result<Problem, Error> {
+        let mut fixed = Dims::default();
+        if let Some(result) = self.op.result().filter(|_| !self.attr.post_ops.is_empty()) {
+            fixed = Dims::filled(result.dims().len(), RUNTIME);
+            for post_op in &self.attr.post_ops {
+                let PostOp::Binary { src1, .. } = post_op else { continue };
+                fixed.iter_mut().zip(src1.dims().iter()).filter(|(f, d)| **f == RUNTIME && **d != 1).for_each(|(f, d)| *f = *d);
+            }
+        }
+        Problem::new(example::of(&self.op, &fixed), self.attr.clone())
     }
 
     /// Description of the array of numbers that `quant` of argument `of` stands for: dims by [`Quant::dims`], row-major.

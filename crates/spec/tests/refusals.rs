@@ -226,10 +226,31 @@ fn selects_and_conditions() {
 }
 
 #[test]
-fn runtime_sizes_are_for_products_and_reorders() {
+fn runtime_sizes_are_for_data_whose_rules_they_keep() {
     let t = Tensor::plain([2, RUNTIME], DataType::F32).unwrap();
-    let op = Eltwise::forward(Prop::ForwardInference, EltwiseAlg::Relu, [0.0, 0.0], t.clone(), t.clone());
-    assert!(matches!(Problem::new(op, Attr::default()), Err(Error::Unimplemented(_))));
+    let known = Tensor::plain([2, 5], DataType::F32).unwrap();
+    let relu = |dst| Eltwise::forward(Prop::ForwardInference, EltwiseAlg::Relu, [0.0, 0.0], t.clone(), dst);
+    assert!(Problem::new(relu(t.clone()), Attr::default()).is_ok());
+    assert!(matches!(Problem::new(relu(known), Attr::default()), Err(Error::InvalidArguments(_))));
+    for (line, refused) in [
+        ("--conv --stag=abx --wtag=abx --dtag=abx mb*ic8ih*oc8kh3ph1", false),
+        ("--conv --stag=abx --wtag=abx --dtag=abx mb1ic8ih9oc8kh*oh9ph1", true),
+        ("--conv --stag=abx --wtag=abx --dtag=abx --attr-post-ops=dw:k3s1p1 mb*ic8ih9oc8kh1", true),
+        ("--rnn --prop=FWD_I l1t1mb*sic8", true),
+    ] {
+        match line.parse::<Problem>() {
+            Ok(_) => assert!(!refused, "{line}"),
+            Err(e) => assert!(refused && e.to_string().contains("given at execution"), "{line}: {e}"),
+        }
+    }
+    for line in
+        ["--shuffle --axis=1 --group=5 *x*x3", "--gnorm g6mb*ic*ih*", "--concat --stag=ab:ab --axis=1 *x*:3x*", "--pool mb*ic4ih*kh3sh9ph1"]
+    {
+        if let Ok(problem) = line.parse::<Problem>() {
+            let example = problem.example().unwrap_or_else(|e| panic!("{line}: {e}"));
+            assert!(!example.op.has_runtime(), "{line}: {example}");
+        }
+    }
     assert!(Problem::new(Reorder { src: t.clone(), dst: t.clone() }, Attr::default()).is_ok());
     let dst = Tensor::plain([2, 2], DataType::F32).unwrap();
     let known = Matmul { src: t.clone(), weights: Tensor::plain([3, 2], DataType::F32).unwrap(), bias: None, dst: dst.clone() };

@@ -1,8 +1,9 @@
 //! Steady-state executions allocate nothing: every implementation row of every smoke problem, on the process-wide pool.
 
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
-use oxidnn_spec::Arg;
+use oxidnn_spec::op::Matmul;
 use oxidnn_spec::text::{self, Case, Settings};
+use oxidnn_spec::{Arg, Attr, DataType, Problem, RUNTIME, Tensor};
 use oxidnn_testing::concrete::concrete;
 use oxidnn_testing::{fill, harness};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -53,6 +54,7 @@ fn steady_state_executions_allocate_nothing() {
             }
         }
     }
+    changing_sizes(&engine, &stream, &mut guilty);
     assert!(rows > 2000, "only {rows} rows were executed");
     assert!(guilty.is_empty(), "{} of {rows} executions allocate:\n{}", guilty.len(), guilty.join("\n"));
 }
@@ -83,5 +85,30 @@ fn allocating_rows(case: &Case, engine: &Engine, stream: &Stream, guilty: &mut V
             Ok(next) => desc = next,
             Err(_) => return rows,
         }
+    }
+}
+
+/// Executes one primitive with several sizes in turn, which it was executed with before.
+fn changing_sizes(engine: &Engine, stream: &Stream, guilty: &mut Vec<String>) {
+    let open = |n: i64, c: i64| Tensor::with_tag([n, c], DataType::F32, "ab").unwrap();
+    let product = |n: i64| Matmul { src: open(n, 32), weights: open(32, 24), bias: None, dst: open(n, 24) };
+    let problem = Problem::new(product(RUNTIME), Attr::default()).unwrap();
+    let primitive = PrimitiveDesc::new(engine, problem).unwrap().create().unwrap();
+    let memory = |t: Tensor| Memory::new(engine, t).unwrap();
+    let weights = memory(open(32, 24));
+    let all: Vec<_> = [1, 2, 9, 40, 130].map(|n| (memory(open(n, 32)), memory(open(n, 24)))).into();
+    let run = || {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for (src, dst) in &all {
+            primitive.execute(stream, &[(Arg::SRC, src), (Arg::WEIGHTS, &weights), (Arg::DST, dst)]).unwrap();
+        }
+        stream.wait().unwrap();
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    run();
+    run();
+    let count = run();
+    if count > 0 {
+        guilty.push(format!("{:?} with sizes in turn allocates {count} times", primitive.desc()));
     }
 }

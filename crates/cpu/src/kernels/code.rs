@@ -62,7 +62,7 @@ fn arena() -> &'static CodeArena {
         let perf_map = knobs::jit_profile().then(perf_map_path);
         CodeArena::new(Options { perf_map, ..Options::default() })
     };
-    fork::once(&ARENA, || Own::new(new())).get(new)
+    fork::once(&ARENA, || Own::new(new())).get(|_| new())
 }
 
 /// Why this process runs no generated code; `None` where it may. Asked of the system once.

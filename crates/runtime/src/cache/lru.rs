@@ -93,6 +93,16 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
         self.shrink()
     }
 
+    /// Forgets the entry of `key`.
+    pub fn remove(&mut self, key: &K) -> Option<V> {
+        let i = self.index.remove(key)?;
+        self.unlink(i);
+        let node = self.nodes[i].take()?;
+        self.free.push(i);
+        self.weight -= node.weight;
+        Some(node.value)
+    }
+
     /// Changes the limits; gives back what no longer fits.
     pub fn limit(&mut self, capacity: usize, budget: usize) -> Vec<V> {
         (self.capacity, self.budget) = (capacity, budget);
@@ -107,13 +117,8 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
     fn shrink(&mut self) -> Vec<V> {
         let mut gone = Vec::new();
         while self.len() > self.capacity || self.weight > self.budget {
-            let i = self.oldest;
-            self.unlink(i);
-            let Some(node) = self.nodes[i].take() else { break };
-            self.free.push(i);
-            self.index.remove(&node.key);
-            self.weight -= node.weight;
-            gone.push(node.value);
+            let Some(key) = self.node(self.oldest).map(|node| node.key.clone()) else { break };
+            gone.extend(self.remove(&key));
         }
         gone
     }

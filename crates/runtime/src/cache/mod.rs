@@ -13,7 +13,7 @@ pub use lru::Lru;
 
 use crate::code::Code;
 use crate::fork::{self, Locked};
-use crate::{DeviceId, PrimitiveDesc, knobs};
+use crate::{DeviceId, PrimitiveDesc, family, knobs};
 use oxidnn_spec::{Error, Problem};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -22,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock};
 /// What an entry is found by; the hash is made once.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Key {
-    hash: u64,
+    pub(crate) hash: u64,
     /// The engine's device, and that of a foreign argument.
     devices: [Option<DeviceId>; 2],
     row: usize,
@@ -30,6 +30,9 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// In place of the row, of code that asks all rows at execution.
+    pub(crate) const BEST: usize = usize::MAX;
+
     pub(crate) fn new(devices: [Option<DeviceId>; 2], row: usize, problem: Problem) -> Key {
         let mut hasher = DefaultHasher::new();
         (devices, row, &problem).hash(&mut hasher);
@@ -210,7 +213,7 @@ pub fn capacity() -> usize {
 
 /// Keeps at most `entries` from now on, the ones used last; 0 turns the cache off.
 pub fn set_capacity(entries: usize) {
-    cache().limit(|_, bytes| (entries, bytes));
+    limit(|_, bytes| (entries, bytes));
 }
 
 /// As [`set_capacity`], but entries that are too many stay until others are added.
@@ -225,12 +228,23 @@ pub fn byte_budget() -> usize {
 
 /// Keeps at most `bytes` of entries from now on.
 pub fn set_byte_budget(bytes: usize) {
-    cache().limit(|entries, _| (entries, bytes));
+    limit(|entries, _| (entries, bytes));
+}
+
+/// Limits the cache, and what executions remember of sizes that come with them.
+fn limit(limits: impl FnOnce(usize, usize) -> (usize, usize)) {
+    cache().limit(limits);
+    family::limit(capacity(), byte_budget());
+}
+
+/// How many sets of sizes that came with executions are remembered, and their bytes: at most as many as the cache may have of entries and bytes.
+pub fn remembered_sizes() -> (usize, usize) {
+    family::remembered()
 }
 
 /// Forgets every entry.
 pub fn clear() {
     let (capacity, budget) = (capacity(), byte_budget());
-    cache().limit(|_, b| (0, b));
-    cache().limit(|_, _| (capacity, budget));
+    limit(|_, b| (0, b));
+    limit(|_, _| (capacity, budget));
 }

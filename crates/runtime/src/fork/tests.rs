@@ -64,7 +64,7 @@ fn locks_and_cells_are_used_inside() {
 #[test]
 fn a_child_makes_its_own_once() {
     let made = AtomicU32::new(0);
-    let make = || made.fetch_add(1, Ordering::SeqCst) + 10;
+    let make = |_: &u32| made.fetch_add(1, Ordering::SeqCst) + 10;
     // As a fork of a fork finds it: a value of this process's forebear, and of the one before.
     let mut own = Own::new(1);
     own.process = u64::MAX;

@@ -1,13 +1,18 @@
 //! The asynchronous queue of a host device: a thread of its own takes submissions in order and runs them on the queue's [`Threads`]. One of the
 //! files with unsafe code: what was submitted is kept beyond the call.
+//!
+//! A forked child has no such thread, and starts one when it first uses the queue. What its parent's thread had not done by then is not done in the child:
+//! memory that it would have written is a copy of what was there, and the next wait says so.
 
 use super::immediate::HostMark;
 use super::{Immediate, Mark, Queue, ScratchSource, Submission, Ticket, Work};
+use crate::fork::{self, Own};
 use crate::{Bound, Exec, Executor, Region, Threads};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
@@ -16,8 +21,18 @@ const BACKLOG: usize = 1024;
 
 /// Runs work in order on a thread of its own.
 pub struct Asynchronous {
+    worker: Own<Worker>,
+    /// Tickets given so far, by this process and those that it was forked from.
+    tickets: AtomicU64,
+    threads: Threads,
+}
+
+/// The queue of one process, and its thread.
+struct Worker {
     shared: Arc<Shared>,
-    worker: Option<JoinHandle<()>>,
+    /// None where a child could start none: what submits does the work.
+    thread: Option<JoinHandle<()>>,
+    process: u64,
 }
 
 struct Shared {
@@ -80,25 +95,61 @@ impl Asynchronous {
     /// # Errors
     /// [`Error::Runtime`] when its thread cannot be started.
     pub fn new(threads: Threads) -> Result<Asynchronous, Error> {
-        let inner = Immediate::new(threads);
-        let shared = Arc::new(Shared { state: Mutex::default(), arrived: Condvar::new(), done: Condvar::new(), inner });
-        let worker = std::thread::Builder::new().name("oxidnn-stream".into()).spawn({
-            let shared = shared.clone();
-            move || shared.work()
-        });
-        let worker = worker.map_err(|e| Error::Runtime(format!("the thread of an asynchronous stream cannot be started: {e}")))?;
-        Ok(Asynchronous { shared, worker: Some(worker) })
+        let worker = Worker::start(threads.clone(), State::default());
+        let worker = worker.map_err(|(_, e)| Error::Runtime(format!("the thread of an asynchronous stream cannot be started: {e}")))?;
+        Ok(Asynchronous { worker: Own::new(worker), tickets: AtomicU64::new(0), threads })
+    }
+
+    fn worker(&self) -> &Worker {
+        self.worker.get(|forebear| {
+            let last = self.tickets.load(Ordering::Relaxed);
+            let left = Error::Runtime("the process was forked while work of this stream was under way, which its parent alone does".into());
+            let failure = (!forebear.is_idle()).then_some((Ticket(last), left));
+            let state = State { submitted: last, done: last, failure, ..State::default() };
+            Worker::start(self.threads.clone(), state).unwrap_or_else(|(worker, _)| worker)
+        })
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.worker().shared
     }
 
     /// Puts the task that `make` makes of its ticket behind the others; what else `make` returns is returned.
     fn push<T>(&self, held: Option<Box<dyn Any + Send>>, make: impl FnOnce(Ticket) -> (Task, T)) -> T {
-        let mut state = self.shared.lock();
+        let worker = self.worker();
+        let mut state = worker.shared.lock();
         state.submitted += 1;
+        self.tickets.store(state.submitted, Ordering::Relaxed);
         let (task, made) = make(Ticket(state.submitted));
         state.jobs.push_back(Job { task, held });
         drop(state);
-        self.shared.arrived.notify_one();
+        worker.shared.arrived.notify_one();
+        if worker.thread.is_none() {
+            worker.shared.work(|_| true);
+        }
         made
+    }
+}
+
+impl Worker {
+    /// The worker, and where it has no thread why.
+    fn start(threads: Threads, state: State) -> Result<Worker, (Worker, std::io::Error)> {
+        let inner = Immediate::new(threads);
+        let shared = Arc::new(Shared { state: Mutex::new(state), arrived: Condvar::new(), done: Condvar::new(), inner });
+        let started = std::thread::Builder::new().name("oxidnn-stream".into()).spawn({
+            let shared = shared.clone();
+            move || shared.work(|s| s.ends)
+        });
+        let process = fork::process();
+        match started {
+            Ok(thread) => Ok(Worker { shared, thread: Some(thread), process }),
+            Err(e) => Err((Worker { shared, thread: None, process }, e)),
+        }
+    }
+
+    /// Whether nothing was under way when a child was forked that looks now: not where its lock was held.
+    fn is_idle(&self) -> bool {
+        self.shared.state.try_lock().is_ok_and(|s| s.done == s.submitted)
     }
 }
 
@@ -112,10 +163,11 @@ impl Shared {
         self.done.wait_while(self.lock(), |s| condition(s)).unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The thread: takes jobs until the queue ends and nothing is left.
-    fn work(&self) {
+    /// Takes jobs and does them, and waits for more, until `ends`.
+    fn work(&self, ends: impl Fn(&State) -> bool) {
         loop {
-            let mut state = self.arrived.wait_while(self.lock(), |s| s.jobs.is_empty() && !s.ends).unwrap_or_else(|e| e.into_inner());
+            let state = self.arrived.wait_while(self.lock(), |s| s.jobs.is_empty() && !ends(s));
+            let mut state = state.unwrap_or_else(|e| e.into_inner());
             let Some(job) = state.jobs.pop_front() else { return };
             drop(state);
             let Job { task, held } = job;
@@ -185,19 +237,20 @@ impl Queue for Asynchronous {
     }
 
     fn is_done(&self, ticket: Ticket) -> Result<bool, Error> {
-        Ok(self.shared.lock().done >= ticket.0)
+        Ok(self.shared().lock().done >= ticket.0)
     }
 
     fn wait_until(&self, ticket: Ticket) -> Result<(), Error> {
-        match &self.shared.wait_while(|s| s.done < ticket.0).failure {
+        match &self.shared().wait_while(|s| s.done < ticket.0).failure {
             Some((at, e)) if *at <= ticket => Err(e.clone()),
             _ => Ok(()),
         }
     }
 
     fn wait(&self) -> Result<(), Error> {
-        let last = self.shared.lock().submitted;
-        match self.shared.wait_while(|s| s.done < last).failure.take() {
+        let shared = self.shared();
+        let last = shared.lock().submitted;
+        match shared.wait_while(|s| s.done < last).failure.take() {
             Some((_, e)) => Err(e),
             None => Ok(()),
         }
@@ -218,11 +271,11 @@ impl Queue for Asynchronous {
     }
 
     fn throttle(&self) {
-        drop(self.shared.wait_while(|s| s.jobs.len() > BACKLOG));
+        drop(self.shared().wait_while(|s| s.jobs.len() > BACKLOG));
     }
 
     fn executor(&self) -> &dyn Executor {
-        self.shared.inner.executor()
+        self.shared().inner.executor()
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -230,13 +283,18 @@ impl Queue for Asynchronous {
     }
 }
 
-impl Drop for Asynchronous {
-    /// Drains the queue. What a job held may be the last to own the queue: then its thread ends it, which must not wait for itself.
+impl Drop for Worker {
+    /// Drains the queue. What a job held may be the last to own the queue: then its thread ends it, which must not wait for itself. A child leaves its
+    /// parent's as it is.
     fn drop(&mut self) {
+        if self.process != fork::process() {
+            std::mem::forget((self.thread.take(), self.shared.clone()));
+            return;
+        }
         self.shared.lock().ends = true;
         self.shared.arrived.notify_all();
-        if let Some(worker) = self.worker.take().filter(|w| w.thread().id() != std::thread::current().id()) {
-            let _ = worker.join();
+        if let Some(thread) = self.thread.take().filter(|t| t.thread().id() != std::thread::current().id()) {
+            let _ = thread.join();
         }
     }
 }

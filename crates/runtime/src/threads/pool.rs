@@ -173,7 +173,7 @@ impl ForkJoin {
 
     #[inline]
     fn crew(&self) -> &Crew {
-        self.crew.get(|| Crew::new(self.wish))
+        self.crew.get(|_| Crew::new(self.wish))
     }
 }
 

@@ -12,10 +12,9 @@ mod filter;
 #[cfg(test)]
 mod tests;
 
-use crate::check::concrete;
 use crate::fork::{self, Locked};
 use crate::threads::default_threads;
-use crate::{Bound, Engine, EngineKind, PrimitiveDesc, Skip, knobs};
+use crate::{Engine, EngineKind, PrimitiveDesc, Skip, knobs};
 use filter::Pattern;
 use oxidnn_spec::text::verbose::fields;
 use oxidnn_spec::{Error, Problem};
@@ -251,23 +250,20 @@ pub fn clock(what: u32) -> Option<Instant> {
 /// A primitive was made, or found in the cache, since `begin`.
 pub(crate) fn created(desc: &PrimitiveDesc, hit: bool, begin: Option<Instant>) {
     if let Some(begin) = begin {
-        profile(desc, if hit { "create:cache_hit" } else { "create:cache_miss" }, &[], begin.elapsed());
+        profile(desc, if hit { "create:cache_hit" } else { "create:cache_miss" }, desc, begin.elapsed());
     }
 }
 
-/// A primitive was executed in `time`, as the device measures it.
-pub(crate) fn executed(desc: &PrimitiveDesc, args: &[Bound<'_>], time: Duration) {
-    profile(desc, "exec", args, time);
+/// A primitive was executed in `time`, as the device measures it; `member` is what it was for the sizes that came with the execution, where they did.
+pub(crate) fn executed(desc: &PrimitiveDesc, member: &PrimitiveDesc, time: Duration) {
+    profile(desc, "exec", member, time);
 }
 
-fn profile(desc: &PrimitiveDesc, operation: &str, args: &[Bound<'_>], time: Duration) {
+fn profile(desc: &PrimitiveDesc, operation: &str, member: &PrimitiveDesc, time: Duration) {
     let ms = time.as_secs_f64() * 1e3;
     let (engine, kind) = (desc.engine(), desc.problem().op.kind());
-    let fields = match desc.has_runtime() && !args.is_empty() {
-        true => fields(desc.given(), &concrete(desc.problem(), args)),
-        false => fields(desc.given(), desc.problem()),
-    };
-    let text = format!("primitive,{operation},{},{kind},{},{fields},{}", engine.kind(), desc.impl_name(), six_digits(ms));
+    let fields = fields(desc.given(), member.problem());
+    let text = format!("primitive,{operation},{},{kind},{},{fields},{}", engine.kind(), member.impl_name(), six_digits(ms));
     print(Some(engine), Some(kind), &text);
 }
 

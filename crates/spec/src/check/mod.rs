@@ -67,12 +67,26 @@ pub(crate) const WEIGHTS_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::Forward
 /// Propagation kinds of normalisations.
 pub(crate) const NORM_PROPS: &[Prop] = &[Prop::ForwardTraining, Prop::ForwardInference, Prop::Backward, Prop::BackwardData];
 
+/// Whether sizes and strides of this tensor may be given at execution: of all operations but recurrent networks, of whose weights they make what
+/// the cells are, convolutions with a depthwise one behind them, whose sizes between the two no argument has, and weights of convolutions.
+fn may_be_open(op: &Op, arg: Arg) -> bool {
+    match op {
+        Op::Rnn(_) => false,
+        Op::Conv(_) | Op::Deconv(_) => !op.has_depthwise() && !matches!(arg, Arg::WEIGHTS | Arg::DIFF_WEIGHTS),
+        _ => true,
+    }
+}
+
+/// Whether one of the sizes comes with an execution, so that a rule on both can only be kept there.
+pub(crate) fn open(a: i64, b: i64) -> bool {
+    a == crate::RUNTIME || b == crate::RUNTIME
+}
+
 /// That every layout of the operation is sound by itself and of a kind that the operation can have.
 pub(crate) fn layouts(op: &Op) -> Checked {
     for o in op.operands() {
         o.tensor.layout.check().map_err(|e| e.within(o.arg))?;
-        let runtime = matches!(op, Op::Matmul(_) | Op::Reorder(_));
-        if o.tensor.layout.has_runtime() && !runtime {
+        if o.tensor.layout.has_runtime() && !may_be_open(op, o.arg) {
             return Err(Error::unimplemented(op.kind(), format_args!("{} with sizes or strides given at execution", o.arg)));
         }
         let legal = match &o.tensor.layout.format {

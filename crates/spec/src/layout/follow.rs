@@ -44,6 +44,25 @@ impl Layout {
         Layout::ordered(dims, &order, inner).unwrap_or(Layout { dims, format: Format::Any })
     }
 
+    /// The layout for `dims`, where sizes, strides or the offset come with an execution. Strides that are known stay; dimensions whose strides are not lie
+    /// outside of those, the first outermost.
+    pub fn at_sizes(&self, dims: Dims) -> Layout {
+        let Format::Blocked(b) = &self.format else { return Layout { dims, format: self.format.clone() } };
+        let known = |given: i64, or: i64| if given == RUNTIME { or } else { given };
+        let padded_dims = Dims::from_fn(dims.len(), |d| known(b.padded_dims[d], dims[d]));
+        let blocks = |d: usize| padded_dims[d] / b.inner.of(d).max(1);
+        let mut strides = b.strides;
+        let far = |d: usize| (blocks(d) - 1).max(0).saturating_mul(b.strides[d]);
+        let far = (0..dims.len()).filter(|&d| b.strides[d] != RUNTIME).map(far).fold(0, i64::saturating_add);
+        let mut extent = far.saturating_add(b.inner.volume());
+        for d in (0..dims.len()).rev().filter(|&d| b.strides[d] == RUNTIME) {
+            strides[d] = extent;
+            extent = extent.saturating_mul(blocks(d).max(1));
+        }
+        let blocking = Blocking { padded_dims, strides, offset: known(b.offset, 0), ..(**b).clone() };
+        Layout { dims, format: Format::Blocked(blocking.into()) }
+    }
+
     /// Makes an `any` layout concrete: after `leader`, else row-major.
     pub(crate) fn resolve_like(&mut self, leader: Option<&Layout>) {
         *self = match leader.filter(|l| !l.is_any()) {

@@ -3,7 +3,7 @@
 use super::{Prop, operands};
 use crate::check::types::{BF16, DATA, F4, F8, F16, F32, F64, FP, Pass, S8, TypeTable, X8, row};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, Attr, Dims, Error, PostOp, Tensor};
+use crate::{Arg, Attr, Dims, Error, PostOp, RUNTIME, Tensor};
 
 /// How a kernel slides over the spatial dimensions; one entry a spatial dimension (1 to 3).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -191,16 +191,35 @@ impl Window {
     pub fn output(&self, input: &[i64], kernel: &[i64]) -> Option<Dims> {
         let mut out = Dims::default();
         for (j, (&i, &k)) in input.iter().zip(kernel).enumerate() {
-            let (s, d) = (*self.strides.get(j)?, *self.dilations.get(j)?);
-            let (pl, pr) = (*self.padding_l.get(j)?, *self.padding_r.get(j)?);
-            let span = k.checked_sub(1)?.checked_mul(d.checked_add(1)?)?.checked_add(1)?;
-            let room = i.checked_add(pl)?.checked_add(pr)?.checked_sub(span)?;
-            if s < 1 || room < -s || j >= 3 {
-                return None;
-            }
-            out.push(room.div_euclid(s) + 1);
+            out.push(self.along(j, i, k).filter(|_| j < 3)?);
         }
         Some(out)
+    }
+
+    /// The output size along spatial dimension `j`.
+    fn along(&self, j: usize, i: i64, k: i64) -> Option<i64> {
+        let s = *self.strides.get(j)?;
+        let (pl, pr) = (*self.padding_l.get(j)?, *self.padding_r.get(j)?);
+        let room = i.checked_add(pl)?.checked_add(pr)?.checked_sub(self.span(j, k)?)?;
+        if s < 1 || room < -s { None } else { Some(room.div_euclid(s) + 1) }
+    }
+
+    /// What a kernel of `k` elements covers along spatial dimension `j`.
+    fn span(&self, j: usize, k: i64) -> Option<i64> {
+        k.checked_sub(1)?.checked_mul(self.dilations.get(j)?.checked_add(1)?)?.checked_add(1)
+    }
+
+    /// Sizes along spatial dimension `j` that fit each other, of what the kernel slides over and of what comes of it, where one or both are given at
+    /// execution; around `narrow` where both are.
+    pub(super) fn example(&self, j: usize, k: i64, [wide, narrow]: [i64; 2], around: i64) -> Option<[i64; 2]> {
+        let (s, pl, pr) = (*self.strides.get(j)?, *self.padding_l.get(j)?, *self.padding_r.get(j)?);
+        let reach = |narrow: i64| narrow.checked_sub(1)?.checked_mul(s)?.checked_add(self.span(j, k)?)?.checked_sub(pl)?.checked_sub(pr);
+        let wide = match (wide, narrow) {
+            (RUNTIME, RUNTIME) => reach(around)?.max(1),
+            (RUNTIME, narrow) => reach(narrow)?.max(1),
+            (wide, _) => wide,
+        };
+        Some([wide, if narrow == RUNTIME { self.along(j, wide, k)? } else { narrow }])
     }
 }
 
@@ -370,11 +389,15 @@ impl Window {
         ensure(kernel.iter().all(|&k| k >= 1), "kernel", format_args!("{kernel:?}"), "sizes of at least 1")?;
         let ends = self.padding_r.iter().zip(self.strides.iter()).all(|(&p, &s)| p > 0 || p + s >= 0);
         ensure(ends, "padding_r", self.padding_r, "at least minus the stride")?;
-        let output = self.output(wide, kernel);
+        let output = (0..n).map(|j| match check::open(wide[j], narrow[j]) {
+            true => Some(narrow[j]),
+            false => self.along(j, wide[j], kernel[j]),
+        });
+        let output: Option<Vec<i64>> = output.collect();
         let got = format_args!("spatial sizes {narrow:?}");
         match output {
             Some(output) => {
-                ensure(*output == *narrow, narrow_arg, got, format_args!("{:?} by kernel, strides, dilations and padding", &output[..]))
+                ensure(*output == *narrow, narrow_arg, got, format_args!("{output:?} by kernel, strides, dilations and padding"))
             }
             None => Err(Error::arg(narrow_arg, got, "a kernel that fits into the padded input")),
         }

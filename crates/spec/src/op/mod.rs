@@ -8,6 +8,7 @@ mod binary;
 mod concat;
 mod conv;
 mod eltwise;
+pub(crate) mod example;
 mod inner_product;
 mod lrn;
 mod matmul;
@@ -336,6 +337,11 @@ impl Op {
             Op::Sdpa(x) => x.derive(),
             _ => {}
         }
+    }
+
+    /// Whether sizes, strides or offsets of its tensors are given only at execution.
+    pub fn has_runtime(&self) -> bool {
+        self.operands().iter().any(|o| o.tensor.layout.has_runtime())
     }
 
     /// Takes from the forward operation of a backward one what its layouts of `any` should be.

@@ -3,7 +3,7 @@
 use super::{Prop, Use, operands};
 use crate::check::types::{F32, F64, FP, Pass, S8, TypeTable, Types, X8, row, same};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, DataType, Dims, Real, Tensor};
+use crate::{Arg, DataType, Dims, RUNTIME, Real, Tensor};
 
 /// Flags of the normalisations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -202,7 +202,10 @@ impl BatchNorm {
 
     /// One bit an element.
     fn workspace_bytes(&self) -> Option<i64> {
-        self.src.layout.elements().map(|n| n / 8 + i64::from(n % 8 != 0))
+        match self.src.layout.has_runtime() {
+            true => Some(RUNTIME),
+            false => self.src.layout.elements().map(|n| n / 8 + i64::from(n % 8 != 0)),
+        }
     }
 
     /// Fills what the source, the pass and the flags determine.
@@ -412,7 +415,8 @@ impl GroupNorm {
         check_flags("fuse_norm_add_relu", self.flags.fuse_add_relu, false)?;
         check_flags("rms_norm", self.flags.rms, false)?;
         let (batch, channels) = (self.src.dims()[0], self.src.dims()[1]);
-        ensure(self.groups >= 1 && channels % self.groups == 0, "groups", self.groups, format_args!("a divisor of {channels} channels"))?;
+        let divides = self.groups >= 1 && (channels == RUNTIME || channels % self.groups == 0);
+        ensure(divides, "groups", self.groups, format_args!("a divisor of {channels} channels"))?;
         Parts {
             prop: self.prop,
             flags: self.flags,

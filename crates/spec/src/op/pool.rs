@@ -3,7 +3,7 @@
 use super::{Prop, Window, operands};
 use crate::check::types::{DATA, F8, F64, FP, Pass, TypeTable, X8, row, same};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, DataType, Dims, Tensor};
+use crate::{Arg, DataType, Dims, RUNTIME, Tensor};
 
 /// What is taken of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -61,7 +61,13 @@ impl Pool {
     pub(super) fn derive(&mut self) {
         let kept = self.alg == PoolAlg::Max && self.prop != Prop::ForwardInference;
         let dtype = if self.kernel.volume().is_some_and(|k| k <= 255) { DataType::U8 } else { DataType::S32 };
-        self.workspace = kept.then(|| Tensor { dtype, layout: self.dst.layout.resized(*self.dst.dims()) });
+        let (dims, layout) = (*self.dst.dims(), &self.dst.layout);
+        self.workspace = match layout.has_runtime() {
+            _ if !kept => None,
+            // It follows the destination that an execution brings.
+            true => Tensor::with_strides(dims, dtype, Some(Dims::filled(dims.len(), RUNTIME))).ok(),
+            false => Some(Tensor { dtype, layout: layout.resized(dims) }),
+        };
     }
 }
 
@@ -102,7 +108,7 @@ impl Pool {
         ensure(countable, "kernel", self.kernel, format_args!("at most {most} elements"))?;
         if self.alg == PoolAlg::AvgExcludePadding {
             for i in 0..self.kernel.len() {
-                let inside = self.windows_touch(i, s[i + 2], d[i + 2]);
+                let inside = check::open(s[i + 2], d[i + 2]) || self.windows_touch(i, s[i + 2], d[i + 2]);
                 ensure(
                     inside,
                     "padding",

@@ -3,7 +3,7 @@
 use super::{Prop, operands};
 use crate::check::types::{DATA, F64, Pass, TypeTable, row};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, Dims, Real, Tensor};
+use crate::{Arg, Dims, RUNTIME, Real, Tensor};
 
 /// How values between elements are made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,9 +56,14 @@ pub(super) const TYPES: TypeTable =
     TypeTable { columns: &["src", "dst"], rows: &[row(Pass::Every, &[DATA, DATA]), row(Pass::Every, &[F64, F64])] };
 
 impl Resampling {
+    /// Whether spatial sizes, and with them the factors, come with an execution.
+    fn is_open(&self) -> bool {
+        [&self.src, &self.dst].iter().any(|t| t.dims().iter().skip(2).any(|d| *d == RUNTIME))
+    }
+
     /// The factors, from the sizes.
     pub(super) fn derive(&mut self) {
-        if self.factors.is_empty() {
+        if self.factors.is_empty() && !self.is_open() {
             let sizes = self.src.dims().iter().zip(self.dst.dims().iter()).skip(2);
             self.factors = sizes.map(|(&s, &d)| Real::new(if s > 0 { (d as f64 / s as f64) as f32 } else { 1.0 })).collect();
         }
@@ -73,12 +78,14 @@ impl Resampling {
         check::rank(dst_arg, &self.dst, n..=n)?;
         ensure(d[..2] == s[..2], dst_arg, d, format_args!("batch and channels of {s}"))?;
         let empty = |t: &Tensor| t.dims()[2..].contains(&0);
-        ensure(empty(&self.src) == empty(&self.dst), dst_arg, d, format_args!("no elements exactly where {s} has none"))?;
-        ensure(self.factors.len() == n - 2, "factors", self.factors.len(), format_args!("{} of them", n - 2))?;
+        ensure(self.is_open() || empty(&self.src) == empty(&self.dst), dst_arg, d, format_args!("no elements exactly where {s} has none"))?;
+        let open = self.is_open() && self.factors.is_empty();
+        ensure(open || self.factors.len() == n - 2, "factors", self.factors.len(), format_args!("{} of them", n - 2))?;
         for (i, f) in self.factors.iter().enumerate() {
             let wanted = s[i + 2] as f64 * f64::from(f.get());
             ensure(f.get() > 0.0 && f.get().is_finite(), "factors", f, "finite numbers above 0")?;
             let near = (wanted - d[i + 2] as f64).abs() < 1.0 + wanted * 1e-6;
+            let near = near || check::open(s[i + 2], d[i + 2]);
             ensure(near, "factors", format_args!("{f} from {} to {}", s[i + 2], d[i + 2]), "the ratio of the sizes")?;
         }
         TYPES.check(Some(self.prop), &[Some(self.src.dtype), Some(self.dst.dtype)])

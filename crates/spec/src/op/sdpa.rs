@@ -129,7 +129,7 @@ impl Sdpa {
         }
         let [batch, heads, queries, size] = [q.dims()[0], q.dims()[1], q.dims()[2], q.dims()[3]];
         let (kv_heads, keys, values) = (k.dims()[1], k.dims()[3], v.dims()[3]);
-        let shared = kv_heads == heads || kv_heads >= 1 && heads % kv_heads == 0;
+        let shared = kv_heads == heads || check::open(heads, kv_heads) || kv_heads >= 1 && heads % kv_heads == 0;
         ensure(shared, Arg::SRC_1, format_args!("{kv_heads} heads"), format_args!("a divisor of {heads} heads"))?;
         check::dims(Arg::SRC_1, k, &[batch, kv_heads, size, keys])?;
         check::dims(Arg::SRC_2, v, &[batch, kv_heads, keys, values])?;

@@ -3,7 +3,7 @@
 use super::{Prop, operands};
 use crate::check::types::{DATA, F64, Pass, TypeTable, same};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, Tensor};
+use crate::{Arg, RUNTIME, Tensor};
 
 /// Views the axis as `(D / group_size) x group_size` and transposes; backward is the inverse. With [`Prop::BackwardData`]
 /// `src` and `dst` are the gradients.
@@ -42,7 +42,8 @@ impl Shuffle {
         check::dims(if self.prop.is_forward() { Arg::DST } else { Arg::DIFF_DST }, &self.dst, dims)?;
         ensure(self.axis < dims.len(), "axis", self.axis, format_args!("less than {}", dims.len()))?;
         let size = dims[self.axis];
-        ensure(self.group_size >= 1 && size % self.group_size == 0, "group_size", self.group_size, format_args!("a divisor of {size}"))?;
+        let divides = self.group_size >= 1 && (size == RUNTIME || size % self.group_size == 0);
+        ensure(divides, "group_size", self.group_size, format_args!("a divisor of {size}"))?;
         TYPES.check(Some(self.prop), &[Some(self.src.dtype), Some(self.dst.dtype)])
     }
 }

@@ -184,7 +184,7 @@ impl Writer {
         let same = v.windows(2).all(|w| w[0] == w[1]);
         match v.first() {
             Some(first) if same && Some(*first) == default => {}
-            Some(first) if same && v.len() > 1 => self.size(&format!("{kind}h"), *first),
+            Some(first) if same && v.len() > 1 && *first != RUNTIME => self.size(&format!("{kind}h"), *first),
             _ => self.all(kind, v),
         }
     }

@@ -2,15 +2,15 @@
 
 use super::error::{ParseError, Result};
 use super::values::{MAX_LIST, Values, dims, dtype, plain};
-use super::{Driver, FillHints, attrs, drivers, layouts};
+use super::{Driver, FillHints, attrs, drivers, layouts, sizes};
 use crate::{Arg, DataType, Layout, Op, Problem, Tensor};
 
 /// A line as it is written: options with values, and a descriptor.
 pub(super) struct Line<'a> {
-    driver: &'static Driver,
+    pub(super) driver: &'static Driver,
     /// What is said of the data.
     pub(super) fill: &'a FillHints,
-    options: Vec<(&'static str, String)>,
+    pub(super) options: Vec<(&'static str, String)>,
     pub(super) descriptor: String,
 }
 
@@ -59,6 +59,9 @@ pub(super) fn write(problem: &Problem, fill: &FillHints, name: Option<&str>) -> 
     let driver = drivers::of(&problem.op);
     let mut line = Line { driver, fill, options: Vec::new(), descriptor: String::new() };
     (driver.write)(&problem.op, &mut line);
+    if let Some(sizes) = sizes::of(problem, &line) {
+        line.set("runtime-sizes", sizes);
+    }
     let tensors = tensors_that_differ(&problem.op, &line);
     line.set("tensors", tensors);
     attrs::write(problem, fill, &mut line);

@@ -6,6 +6,7 @@ mod error;
 mod layouts;
 mod letters;
 mod line;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -111,6 +112,7 @@ const COMMON: &[Opt] = &[
     opt("attr-rnn-linear", ""),
     opt("inplace", "false"),
     opt("mb", "0"),
+    opt("runtime-sizes", ""),
     opt("tensors", ""),
 ];
 
@@ -291,9 +293,16 @@ impl Settings {
 fn build(values: &Values, descriptor: &str) -> Result<(Problem, FillHints)> {
     let (mut op, mut fill) = (values.driver.build)(values, descriptor)?;
     line::override_tensors(values, &mut op)?;
+    for o in op.operands_mut().into_iter().filter(|o| o.tensor.layout.is_any() && o.tensor.layout.has_runtime()) {
+        // Sizes given at execution leave nothing to choose.
+        *o.tensor = values::plain(*o.tensor.dims(), o.tensor.dtype)?;
+    }
     fill.inplace = values.flag("inplace")?;
     let attr = attrs::read(values, &op, &mut fill)?;
-    Ok((finish(op, attr)?, fill))
+    let problem = finish(op, attr)?;
+    sizes::bounded(&problem)?;
+    sizes::read(values, descriptor, &problem, &mut fill)?;
+    Ok((problem, fill))
 }
 
 /// Checks a problem.

@@ -5,7 +5,7 @@ use super::{Driver, layouts};
 use crate::{DataType, Dims, Layout, MAX_NDIMS, RUNTIME, Real, Tensor};
 
 /// The largest number that stands for a size, stride or offset.
-const MAX_SIZE: i64 = 1 << 48;
+pub(super) const MAX_SIZE: i64 = 1 << 48;
 /// The most shapes of one descriptor and the most entries of one `+` or `:` list.
 pub(super) const MAX_LIST: usize = 4096;
 

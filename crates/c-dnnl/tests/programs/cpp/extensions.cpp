@@ -60,6 +60,35 @@ void dynamic_sizes() {
     INVALID(oxidnn_primitive_attr_set_dynamic_dim(attr.get(), DNNL_ARG_SRC, 0, 2, nullptr));
 }
 
+// One primitive for images of all sizes and numbers, and one for rows of any length; sizes that contradict each other are refused.
+void sizes_at_run_time() {
+    const memory::dim r = DNNL_RUNTIME_DIM_VAL, ic = 16, oc = 32;
+    auto image = [](memory::dim n, memory::dim c, memory::dim h, memory::dim w) { return md({n, c, h, w}, dt::f32, tag::nhwc); };
+    convolution_forward::primitive_desc pd(the_engine(), prop_kind::forward_inference, algorithm::convolution_direct, image(r, ic, r, r),
+            open({oc, ic, 3, 3}), plain({oc}), image(r, oc, r, r), {1, 1}, {1, 1}, {1, 1});
+    convolution_forward any(pd);
+    const values w = integers(oc * ic * 9, 1, 3), b = integers(oc, 2, 4);
+    const memory weights = put(pd.weights_desc(), w), bias = put(plain({oc}), b);
+    for (const dims &size : {dims {1, 5, 7}, dims {3, 14, 14}, dims {1, 5, 7}, dims {2, 1, 30}}) {
+        const md src = image(size[0], ic, size[1], size[2]), dst = image(size[0], oc, size[1], size[2]);
+        const values a = integers(volume({size[0], ic, size[1], size[2]}), 3, 3);
+        convolution_forward fixed({the_engine(), prop_kind::forward_inference, algorithm::convolution_direct, src, pd.weights_desc(),
+                plain({oc}), dst, {1, 1}, {1, 1}, {1, 1}});
+        const arguments args = {{DNNL_ARG_SRC, put(src, a)}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, bias}};
+        NEAR_ALL(run_for(any, args, DNNL_ARG_DST, dst), run_for(fixed, args, DNNL_ARG_DST, dst), 0, "convolution of sizes known at run time");
+    }
+    const md src = image(1, ic, 5, 5);
+    THROWS(dnnl_invalid_arguments, run_for(any, {{DNNL_ARG_SRC, put(src, integers(ic * 25, 1, 3))}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_BIAS, bias}},
+            DNNL_ARG_DST, image(1, oc, 5, 6)));
+
+    md rows({r, r}, dt::f32, dims {r, 1});
+    softmax_forward normalise({the_engine(), prop_kind::forward_inference, algorithm::softmax_accurate, rows, rows, 1});
+    for (memory::dim n : {3, 100}) {
+        const values got = run_for(normalise, {{DNNL_ARG_SRC, put(plain({2, n}), values(2 * n, 1.0))}}, DNNL_ARG_DST, plain({2, n}));
+        NEAR_ALL(got, values(2 * n, 1.0 / double(n)), 1e-6, "softmax of rows whose length is known at run time");
+    }
+}
+
 void explanations() {
     const auto pd = make();
     const char *text = nullptr;
@@ -91,6 +120,7 @@ void cache() {
 void area_extensions() {
     reusable_kernels();
     dynamic_sizes();
+    sizes_at_run_time();
     explanations();
     cache();
 }

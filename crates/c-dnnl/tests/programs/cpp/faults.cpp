@@ -128,6 +128,31 @@ void area_forks() {
     CHECK(p.first() == want);
 }
 
+// A child of a process whose asynchronous stream has work under way: the work that the parent had begun is the parent's, as the next wait says; what the
+// child submits then is done, and its children's too.
+void area_forked_stream() {
+    product p(96), large(700);
+    p.execute();
+    const float want = p.first();
+    for (int i = 0; i < 60; i++) {
+        const bool busy = i % 2;
+        if (busy) large.primitive.execute(the_stream(), {{DNNL_ARG_SRC, large.src}, {DNNL_ARG_WEIGHTS, large.weights}, {DNNL_ARG_DST, large.dst}});
+        CHECK(in_child([&] {
+            const bool told = thrown([&] { the_stream().wait(); }) != dnnl_success;
+            if (told && !busy) return false;
+            product own(32 + i % 3, 2.0f);
+            own.execute();
+            p.execute();
+            if (p.first() != want) return false;
+            return i % 20 != 0 || in_child([&] {
+                p.execute();
+                return p.first() == want;
+            });
+        }));
+        the_stream().wait();
+    }
+}
+
 // Forks between jobs, when workers of the parent are on their way to sleep.
 void area_forks_after_jobs() {
     product p(96);

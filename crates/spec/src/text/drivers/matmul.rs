@@ -113,9 +113,6 @@ fn matmul(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     let mut tensors = Vec::with_capacity(3);
     for (i, tag) in ["stag", "wtag", "dtag"].into_iter().enumerate() {
         let mut t = v.tensor(tag, symbolic[i], dts[i])?;
-        if t.layout.is_any() && t.layout.has_runtime() {
-            t = plain(symbolic[i], dts[i])?; // sizes given at execution leave nothing to choose
-        }
         if let Some(sparse) = encoding(v, i, symbolic[i])? {
             t.layout = sparse;
         }

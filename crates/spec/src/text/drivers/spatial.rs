@@ -9,7 +9,7 @@ use crate::text::letters::{Letters, Writer};
 use crate::text::line::{Line, any};
 use crate::text::values::{Values, name_in, real};
 use crate::text::{Driver, FillHints, layouts, opt};
-use crate::{Dims, Layout, MAX_NDIMS, Op, Real, Tensor};
+use crate::{Dims, Layout, MAX_NDIMS, Op, RUNTIME, Real, Tensor};
 
 pub(super) const POOL: Driver = Driver {
     name: "pool",
@@ -163,8 +163,11 @@ fn write_lrn(op: &Op, line: &mut Line) {
     line.descriptor = out.0;
 }
 
-/// Ratio of destination to source size along each spatial dimension.
+/// Ratio of destination to source size along each spatial dimension; none where an execution gives them.
 fn ratios(i: &[i64], o: &[i64]) -> Vec<Real> {
+    if i.contains(&RUNTIME) || o.contains(&RUNTIME) {
+        return Vec::new();
+    }
     i.iter().zip(o).map(|(i, o)| Real::new(*o as f32 / *i as f32)).collect()
 }
 
@@ -180,7 +183,7 @@ fn resampling(v: &Values, descriptor: &str) -> Result<(Op, FillHints)> {
     })?;
     let o = match (l.kind('o', n)?, &factors) {
         (Some(o), _) => o,
-        (None, Some(f)) => Dims::from_fn(n, |d| (i[d] as f32 * f[d].get()).max(0.0) as i64),
+        (None, Some(f)) => Dims::from_fn(n, |d| if i[d] == RUNTIME { RUNTIME } else { (i[d] as f32 * f[d].get()).max(0.0) as i64 }),
         (None, None) => return Err(ParseError::new("nothing", "an output size, or `--factors`").of("oh")),
     };
     let factors = factors.unwrap_or_else(|| ratios(&i, &o));
