@@ -50,7 +50,7 @@ pub use device::{Device, DeviceId, EngineKind, Properties, QueueSpec, Refused, p
 pub use engine::Engine;
 pub use exec::{Bound, Ctx, Executor, Inline};
 pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native};
-pub use plan::{Choose, Exec, Impl, Plan, Planned, Skip};
+pub use plan::{Choose, Exec, Impl, Plan, Planned, Skip, Tier};
 pub use primitive::Primitive;
 pub use queue::{Queue, Submission, Work};
 pub use recent::Recent;

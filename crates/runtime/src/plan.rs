@@ -11,6 +11,37 @@ pub struct Impl<T: 'static> {
     pub name: &'static str,
     /// Decides whether and how this row does the problem; cheap.
     pub plan: Choose<T>,
+    /// For which shapes it is.
+    pub tier: Tier,
+}
+
+impl<T> Impl<T> {
+    /// A row whose kernels serve all shapes.
+    pub const fn new(name: &'static str, plan: Choose<T>) -> Impl<T> {
+        Impl { name, plan, tier: Tier::Reusable }
+    }
+
+    /// The same as a row of [`Tier::Particular`].
+    pub const fn for_some_shapes(self) -> Impl<T> {
+        Impl { tier: Tier::Particular, ..self }
+    }
+
+    /// The same as a row of [`Tier::Reference`].
+    pub const fn as_reference(self) -> Impl<T> {
+        Impl { tier: Tier::Reference, ..self }
+    }
+}
+
+/// For which shapes a row is; in the order in which rows are asked where sizes change ([`oxidnn_spec::Attr::hint_reusable_kernels`], or sizes that
+/// come with executions).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Tier {
+    /// Its kernels serve all of them.
+    Reusable,
+    /// Some: few rows, small weights, or weights in a layout that other rows do not read.
+    Particular,
+    /// All, at any cost.
+    Reference,
 }
 
 /// Decides whether and how a row does a problem on a target.

@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// The row.
-pub const ROW: Impl<CpuTarget> = Impl { name: "ref:any", plan };
+pub const ROW: Impl<CpuTarget> = Impl::new("ref:any", plan).as_reference();
 
 #[derive(Debug)]
 struct Reference {

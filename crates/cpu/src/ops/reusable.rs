@@ -1,18 +1,15 @@
 //! The order of rows where sizes will change: those whose kernels serve every shape come first.
 //!
 //! No generated kernel of this engine depends on the sizes of tensors, but some rows are chosen for a few shapes only (few rows, small weights)
-//! or bring weights into a layout that others do not read. With the hint, problems of all sizes meet the same rows, share their few kernels
+//! or bring weights into a layout that others do not read; their [`Tier`] says so. With the hint, problems of all sizes meet the same rows, share their few kernels
 //! and their packed weights. The rows carry the hint in their names, so that a program sees that it was followed.
 
-use super::{fallback, rows};
+use super::rows;
 use crate::CpuTarget;
-use oxidnn_runtime::{Impl, fork, knobs};
+use oxidnn_runtime::{Impl, Tier, fork, knobs};
 use oxidnn_spec::{Op, Problem};
 use std::collections::HashMap;
 use std::sync::Mutex;
-
-/// Rows that are for particular shapes.
-const PARTICULAR: [&str; 4] = ["small:jit", "gemv:jit", "unpacked:jit", "winograd:jit"];
 
 /// Behind the names of the other rows.
 const MARK: &str = ":reusable";
@@ -34,16 +31,11 @@ fn reusable_first(op: &Op) -> Table {
 }
 
 fn ordered(table: &[Impl<CpuTarget>]) -> Table {
-    let rank = |row: &Impl<CpuTarget>| match row.name {
-        name if name == fallback::ROW.name => 2,
-        name if PARTICULAR.contains(&name) => 1,
-        _ => 0,
-    };
     let mut all: Vec<&Impl<CpuTarget>> = table.iter().collect();
-    all.sort_by_key(|row| rank(row));
+    all.sort_by_key(|row| row.tier);
     let renamed = all.iter().map(|row| {
-        let name = if rank(row) == 0 { &*format!("{}{MARK}", row.name).leak() } else { row.name };
-        Impl { name, plan: row.plan }
+        let name = if row.tier == Tier::Reusable { &*format!("{}{MARK}", row.name).leak() } else { row.name };
+        Impl { name, plan: row.plan, tier: row.tier }
     });
     renamed.collect::<Vec<_>>().leak()
 }
@@ -64,7 +56,8 @@ mod tests {
             rows_for(&Problem::new(product.clone(), attr).unwrap()).iter().map(|r| r.name).collect::<Vec<_>>()
         };
         let (plain, hinted) = (names(false), names(true));
-        assert!(PARTICULAR.contains(&plain[0]) && hinted[0].ends_with(MARK), "{plain:?} {hinted:?}");
+        let first = &rows(&Problem::new(product.clone(), Attr::default()).unwrap().op)[0];
+        assert!(first.tier == Tier::Particular && first.name == plain[0] && hinted[0].ends_with(MARK), "{plain:?} {hinted:?}");
         assert_eq!((plain.len(), plain.last(), names(true)), (hinted.len(), hinted.last(), hinted.clone()));
     }
 }

@@ -29,15 +29,12 @@ impl Device for Toy {
 }
 
 const LINEAR: &[Impl<Toy>] = &[
-    Impl {
-        name: "wide:toy",
-        plan: |p, t| if elements(p).is_multiple_of(16) { plan(p, t, 0) } else { Err(Skip::Shape("not whole blocks of 16")) },
-    },
-    Impl { name: "scratch:toy", plan: |p, t| if elements(p) >= 8 { plan(p, t, elements(p) * 4) } else { Err(Skip::Shape("too small")) } },
-    Impl { name: "ref:any", plan: |p, t| plan(p, t, 0) },
+    Impl::new("wide:toy", |p, t| if elements(p).is_multiple_of(16) { plan(p, t, 0) } else { Err(Skip::Shape("not whole blocks of 16")) }),
+    Impl::new("scratch:toy", |p, t| if elements(p) >= 8 { plan(p, t, elements(p) * 4) } else { Err(Skip::Shape("too small")) }),
+    Impl::new("ref:any", |p, t| plan(p, t, 0)),
 ];
 
-const COPY: &[Impl<Toy>] = &[Impl { name: "copy:toy", plan: |p, t| plan(p, t, 0) }];
+const COPY: &[Impl<Toy>] = &[Impl::new("copy:toy", |p, t| plan(p, t, 0))];
 
 fn table(problem: &Problem) -> &'static [Impl<Toy>] {
     match &problem.op {

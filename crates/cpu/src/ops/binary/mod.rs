@@ -7,8 +7,7 @@ use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "chunks:jit", plan: generated }, Impl { name: "chunks:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("chunks:jit", generated), Impl::new("chunks:portable", plan), fallback::ROW];
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan_in_stages(problem, target, pipeline)

@@ -8,12 +8,8 @@ use oxidnn_spec::op::Concat;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "runs:portable", plan: copy },
-    Impl { name: "chunks:jit", plan: generated },
-    Impl { name: "chunks:portable", plan: convert },
-    fallback::ROW,
-];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl::new("runs:portable", copy), Impl::new("chunks:jit", generated), Impl::new("chunks:portable", convert), fallback::ROW];
 
 fn concat(problem: &Problem) -> Result<&Concat, Skip> {
     match &problem.op {

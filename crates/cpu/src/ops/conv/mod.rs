@@ -23,13 +23,13 @@ use window::Setup;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "direct:jit", plan: direct_jit },
-    Impl { name: "winograd:jit", plan: winograd },
-    Impl { name: "packed:amx", plan: amx },
-    Impl { name: "packed:jit", plan: tiles },
-    Impl { name: "staged:jit", plan: staged },
-    Impl { name: "direct:portable", plan: direct },
-    Impl { name: "packed:portable", plan: packed },
+    Impl::new("direct:jit", direct_jit),
+    Impl::new("winograd:jit", winograd).for_some_shapes(),
+    Impl::new("packed:amx", amx),
+    Impl::new("packed:jit", tiles),
+    Impl::new("staged:jit", staged),
+    Impl::new("direct:portable", direct),
+    Impl::new("packed:portable", packed),
     fallback::ROW,
 ];
 

@@ -12,12 +12,12 @@ use oxidnn_spec::{Arg, Op, Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "direct:jit", plan: direct_jit },
-    Impl { name: "packed:amx", plan: amx },
-    Impl { name: "packed:jit", plan: tiles },
-    Impl { name: "staged:jit", plan: staged },
-    Impl { name: "direct:portable", plan: direct },
-    Impl { name: "packed:portable", plan: packed },
+    Impl::new("direct:jit", direct_jit),
+    Impl::new("packed:amx", amx),
+    Impl::new("packed:jit", tiles),
+    Impl::new("staged:jit", staged),
+    Impl::new("direct:portable", direct),
+    Impl::new("packed:portable", packed),
     fallback::ROW,
 ];
 

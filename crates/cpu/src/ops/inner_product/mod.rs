@@ -11,10 +11,10 @@ use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "packed:amx", plan: jit::plan_amx },
-    Impl { name: "packed:jit", plan: tiles },
-    Impl { name: "staged:jit", plan: staged },
-    Impl { name: "packed:portable", plan: packed::plan },
+    Impl::new("packed:amx", jit::plan_amx),
+    Impl::new("packed:jit", tiles),
+    Impl::new("staged:jit", staged),
+    Impl::new("packed:portable", packed::plan),
     fallback::ROW,
 ];
 

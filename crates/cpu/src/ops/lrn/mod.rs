@@ -10,7 +10,7 @@ use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl { name: "planes:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("planes:portable", plan), fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

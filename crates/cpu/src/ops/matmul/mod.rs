@@ -17,13 +17,13 @@ use oxidnn_spec::{Arg, DataType, Op, Problem, Tensor};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "small:jit", plan: jit::plan_small },
-    Impl { name: "gemv:jit", plan: gemv::plan },
-    Impl { name: "unpacked:jit", plan: gemv::plan_compressed },
-    Impl { name: "packed:amx", plan: jit::plan_amx },
-    Impl { name: "packed:jit", plan: jit::plan },
-    Impl { name: "staged:jit", plan: staged },
-    Impl { name: "packed:portable", plan: packed::plan },
+    Impl::new("small:jit", jit::plan_small).for_some_shapes(),
+    Impl::new("gemv:jit", gemv::plan).for_some_shapes(),
+    Impl::new("unpacked:jit", gemv::plan_compressed).for_some_shapes(),
+    Impl::new("packed:amx", jit::plan_amx),
+    Impl::new("packed:jit", jit::plan),
+    Impl::new("staged:jit", staged),
+    Impl::new("packed:portable", packed::plan),
     fallback::ROW,
 ];
 

@@ -14,12 +14,8 @@ use oxidnn_spec::{Arg, Op, Problem};
 use window::Pooling;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "direct:jit", plan: jit::plan },
-    Impl { name: "dense:portable", plan: dense_plan },
-    Impl { name: "planes:portable", plan },
-    fallback::ROW,
-];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl::new("direct:jit", jit::plan), Impl::new("dense:portable", dense_plan), Impl::new("planes:portable", plan), fallback::ROW];
 
 fn dense_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

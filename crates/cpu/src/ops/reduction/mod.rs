@@ -8,8 +8,7 @@ use oxidnn_spec::op::{EltwiseAlg, ReductionAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "stages:jit", plan: stages_plan }, Impl { name: "folds:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("stages:jit", stages_plan), Impl::new("folds:portable", plan), fallback::ROW];
 
 fn stages_plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     Program::plan_in_stages(problem, target, pipeline)

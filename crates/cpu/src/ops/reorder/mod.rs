@@ -14,11 +14,11 @@ use sums::{Summed, Sums};
 
 /// The rows, best first: transpositions, copies bit by bit (of few words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "squares:jit", plan: squares::plan },
-    Impl { name: "pieces:jit", plan: pieces::plan },
-    Impl { name: "chunks:jit", plan: generated },
-    Impl { name: "tiles:portable", plan: copy },
-    Impl { name: "chunks:portable", plan: convert },
+    Impl::new("squares:jit", squares::plan),
+    Impl::new("pieces:jit", pieces::plan),
+    Impl::new("chunks:jit", generated),
+    Impl::new("tiles:portable", copy),
+    Impl::new("chunks:portable", convert),
     fallback::ROW,
 ];
 

@@ -12,8 +12,7 @@ use oxidnn_spec::{Arg, Op, Problem};
 use std::ops::Range;
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "lines:portable", plan: lines::plan }, Impl { name: "planes:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("lines:portable", lines::plan), Impl::new("planes:portable", plan), fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {

@@ -16,8 +16,7 @@ use oxidnn_spec::{Op, Problem};
 use products::Products;
 
 /// Best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "flash:jit", plan: generated }, Impl { name: "flash:portable", plan: portable }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("flash:jit", generated), Impl::new("flash:portable", portable), fallback::ROW];
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;

@@ -11,8 +11,7 @@ use oxidnn_spec::op::Shuffle;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl { name: "rows:portable", plan: gathered }, Impl { name: "tiles:portable", plan }, fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("rows:portable", gathered), Impl::new("tiles:portable", plan), fallback::ROW];
 
 fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {

@@ -10,10 +10,10 @@ use oxidnn_spec::{Arg, DataType, Op, Problem};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "rows:jit", plan: generated },
-    Impl { name: "dense:portable", plan: dense_plan },
-    Impl { name: "stages:jit", plan: stages_plan },
-    Impl { name: "rows:portable", plan },
+    Impl::new("rows:jit", generated),
+    Impl::new("dense:portable", dense_plan),
+    Impl::new("stages:jit", stages_plan),
+    Impl::new("rows:portable", plan),
     fallback::ROW,
 ];
 
