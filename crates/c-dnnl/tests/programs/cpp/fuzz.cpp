@@ -59,7 +59,7 @@ struct round_t {
             munmap(p.first, p.second);
     }
 
-    dnnl_memory_desc_t keep(dnnl_status_t status, dnnl_memory_desc_t md) {
+    dnnl_memory_desc_t keep(dnnl_status_t status, const dnnl_memory_desc_t &md) {
         if (status != dnnl_success) return nullptr;
         mds.push_back(md);
         return md;
