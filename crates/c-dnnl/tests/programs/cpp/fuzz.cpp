@@ -1,6 +1,7 @@
 // Calls at random with hostile values: descriptors, attributes, primitives, executions. Any answer is right that is no crash, no hang and no access
 // outside of a tensor, whose last byte lies before a page that nobody may touch. OXIDNN_FUZZ=SEED:COUNT makes more than the gate does.
 #include "common.hpp"
+#include "oxidnn_dnnl.h"
 
 #include <csignal>
 #include <cstdio>
@@ -297,6 +298,14 @@ dnnl_primitive_desc_t describe(round_t &r) {
     return pd;
 }
 
+// A panic inside the library is its fault, whatever the call was.
+void fault(dnnl_primitive_desc_t pd, const char *what) {
+    const char *text = nullptr;
+    oxidnn_primitive_desc_explain(pd, &text);
+    std::printf("%s of OXIDNN_FUZZ=%llu:1 failed: %s\n", what, (unsigned long long)first_of_round, text ? text : "");
+    CHECK(!"a runtime error");
+}
+
 // Executes with memory as the descriptor asks for it, now and then of another kind, twice the same, or none.
 void execute(round_t &r, dnnl_primitive_desc_t pd, dnnl_primitive_t primitive, const list &actual) {
     static const int all[] = {DNNL_ARG_SRC, DNNL_ARG_SRC_1, DNNL_ARG_SRC_2, DNNL_ARG_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_MEAN,
@@ -332,8 +341,9 @@ void execute(round_t &r, dnnl_primitive_desc_t pd, dnnl_primitive_t primitive, c
         if (m || one_in(20)) args.push_back({arg, m});
     }
     if (one_in(50)) args.push_back({number(1 << 16), args.empty() ? nullptr : args[0].memory});
-    dnnl_primitive_execute(primitive, the_stream().get(), int(args.size()), args.data());
-    dnnl_stream_wait(the_stream().get());
+    const dnnl_status_t first = dnnl_primitive_execute(primitive, the_stream().get(), int(args.size()), args.data());
+    const dnnl_status_t last = dnnl_stream_wait(the_stream().get());
+    if (first == dnnl_runtime_error || last == dnnl_runtime_error) fault(pd, "execution");
 }
 
 bool round() {
@@ -347,7 +357,9 @@ bool round() {
     dnnl_primitive_desc_query(pd, dnnl_query_t(one_in(9) ? number(300) : int(dnnl_query_memory_consumption_s64)), 0, one_in(20) ? nullptr : (void *)buffer);
     dnnl_primitive_desc_query(pd, dnnl_query_memory_consumption_s64, 0, &consumption);
     dnnl_primitive_t primitive = nullptr;
-    if (consumption < 1 << 24 && dnnl_primitive_create(&primitive, pd) == dnnl_success) {
+    const dnnl_status_t created = consumption < 1 << 24 ? dnnl_primitive_create(&primitive, pd) : dnnl_unimplemented;
+    if (created == dnnl_runtime_error) fault(pd, "creation");
+    if (created == dnnl_success) {
         const list actual = {of(sizes), of(sizes), of(sizes), of(sizes), of(sizes)};
         for (int64_t i = 1 + below(2); i > 0; i--)
             execute(r, pd, primitive, actual);
