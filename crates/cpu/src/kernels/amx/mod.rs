@@ -12,7 +12,7 @@ mod block;
 mod lines;
 
 use super::scratch::{Part as Scratch, for_workers};
-use super::tile::drive::{Block as Sums, Drive as Vectors, Operands, Part, Shape, Work};
+use super::tile::drive::{self, Block as Sums, Operands, Part, Shape, Work};
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use block::{Block, Call, Gatherer, Registers};
@@ -25,7 +25,7 @@ use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -59,17 +59,26 @@ const GATHERED: usize = 4 << 20;
 #[derive(Debug)]
 pub enum Loops {
     /// On vectors.
-    Vectors(Box<Vectors>),
+    Vectors(Arc<drive::Drive>),
     /// On tiles.
-    Tiles(Box<Drive>),
+    Tiles(Arc<Drive>),
+}
+
+/// The same with its kernels.
+#[derive(Debug)]
+pub enum ReadyLoops {
+    /// On vectors.
+    Vectors(drive::Ready),
+    /// On tiles.
+    Tiles(Ready),
 }
 
 impl Loops {
     /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each.
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], workers: usize) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
-            Some(product) => Loops::Tiles(Box::new(Drive::new((isa, product), shape, lines, workers))),
-            None => Loops::Vectors(Box::new(Vectors::new(isa, shape, workers))),
+            Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, workers))),
+            None => Loops::Vectors(Arc::new(drive::Drive::new(isa, shape, workers))),
         }
     }
 
@@ -98,15 +107,15 @@ impl Loops {
     }
 
     /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at
-    /// [`PADDING`](super::tile::drive::PADDING). To be called before [`Loops::task`].
+    /// [`PADDING`](super::tile::drive::PADDING).
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare<W: Work>(&self, work: &W) -> Result<(), Error> {
-        match self {
-            Loops::Vectors(drive) => drive.prepare(work),
-            Loops::Tiles(drive) => drive.prepare(),
-        }
+    pub fn build<W: Work>(&self, work: &W) -> Result<ReadyLoops, Error> {
+        Ok(match self {
+            Loops::Vectors(drive) => ReadyLoops::Vectors(drive.build(work)?),
+            Loops::Tiles(drive) => ReadyLoops::Tiles(drive.build()?),
+        })
     }
 
     /// Number of tasks.
@@ -116,12 +125,14 @@ impl Loops {
             Loops::Tiles(drive) => drive.tasks(),
         }
     }
+}
 
+impl ReadyLoops {
     /// Computes a task with scratch of a worker's share.
     pub fn task<W: Work + Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
         match self {
-            Loops::Vectors(drive) => drive.task(task, share, on),
-            Loops::Tiles(drive) => drive.task(task, share, on),
+            ReadyLoops::Vectors(ready) => ready.task(task, share, on),
+            ReadyLoops::Tiles(ready) => ready.task(task, share, on),
         }
     }
 }
@@ -156,7 +167,6 @@ pub struct Drive {
     block: usize,
     /// Panels of a group.
     group: usize,
-    kernels: OnceLock<Ready>,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -208,9 +218,10 @@ impl Stretch {
     }
 }
 
-/// The kernels.
+/// A product with its kernels.
 #[derive(Debug)]
-struct Ready {
+pub struct Ready {
+    drive: Arc<Drive>,
     registers: Registers,
     /// By tiles of rows, by whether the panel has fewer columns than the others, by what sums begin with.
     blocks: [Option<Block>; 8],
@@ -262,7 +273,7 @@ impl Drive {
             block = block.min((SUMS / (group * shape.panel) / ROWS).max(1));
         }
         let rounds = shape.parts.iter().map(|p| Round::all(all_steps(p))).collect();
-        Drive { isa, product, shape, rounds, stretches, all, block, group, kernels: OnceLock::new() }
+        Drive { isa, product, shape, rounds, stretches, all, block, group }
     }
 
     /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
@@ -336,19 +347,16 @@ impl Drive {
         if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel }
     }
 
-    /// Makes the kernels. To be called before [`Drive::run`].
+    /// Makes the kernels.
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
-        if self.kernels.get().is_some() {
-            return Ok(());
-        }
+    pub fn build(self: &Arc<Self>) -> Result<Ready, Error> {
         let shape = &self.shape;
         let size = 4 / shape.product.depth();
         let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
-        let mut ready =
-            Ready { registers: Registers::get(self.isa, self.product)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
+        let registers = Registers::get(self.isa, self.product)?;
+        let mut ready = Ready { drive: Arc::clone(self), registers, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
         let may = |tall: usize, test: fn(usize) -> bool| self.stretches.iter().any(|s| s.may(tall, test));
         let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
         for (narrow, _) in self.kinds(&(0..self.panels())) {
@@ -367,8 +375,7 @@ impl Drive {
                 }
             }
         }
-        let _ = self.kernels.set(ready);
-        Ok(())
+        Ok(ready)
     }
 
     /// The kernel that finishes sums.
@@ -391,21 +398,23 @@ impl Drive {
     pub fn tasks(&self) -> usize {
         self.cuts().into_iter().fold(self.shape.units, |n, count| n * count)
     }
+}
 
+impl Ready {
     /// Computes a task with scratch of a worker's share.
     pub fn task<W: Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
-        let (Some(kernels), [blocks, groups]) = (self.kernels.get(), self.cuts()) else { return };
+        let (drive, [blocks, groups]) = (&*self.drive, self.drive.cuts());
         let (block, rest) = (task % blocks, task / blocks);
         let (group, unit) = (rest % groups, rest / groups);
-        let panels = group * self.group..self.panels().min((group + 1) * self.group);
-        let tiles = block * self.block..self.all.min((block + 1) * self.block);
+        let panels = group * drive.group..drive.panels().min((group + 1) * drive.group);
+        let tiles = block * drive.block..drive.all.min((block + 1) * drive.block);
         let b_at = (on.b_unit)(unit);
-        Task { drive: self, kernels, on, unit, b_at, tiles, panels }.run(share);
+        Task { drive, kernels: self, on, unit, b_at, tiles, panels }.run(share);
     }
 
     /// Computes everything on at most `workers` workers, with scratch of the length for that many.
     pub fn run<W: Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
-        scratch.work(executor, workers, self.tasks(), &|task, share| self.task(task, share, on));
+        scratch.work(executor, workers, self.drive.tasks(), &|task, share| self.task(task, share, on));
     }
 }
 
@@ -534,7 +543,8 @@ impl<W: Lines> Task<'_, '_, W> {
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
             for (narrow, some) in drive.kinds(panels) {
                 let tall = if at.rows[1] > 0 { 2 } else { 1 };
-                let Some(block) = &self.kernels.blocks[index(tall, narrow, at.part + i > 0)] else { continue };
+                let block = self.kernels.blocks[index(tall, narrow, at.part + i > 0)].as_ref();
+                let block = block.unwrap_or_else(|| panic!("no kernel of {tall} tiles was made"));
                 block.run(
                     held,
                     Call {
@@ -615,7 +625,8 @@ impl<W: Lines> Task<'_, '_, W> {
             list.restart(each);
             strips(&mut list, to, rows, row_bytes);
             for (narrow, some) in drive.kinds(panels) {
-                let Some(tile) = &self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)] else { continue };
+                let tile = self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)].as_ref();
+                let tile = tile.unwrap_or_else(|| panic!("no tail of {each} rows was made"));
                 let column = some.start * drive.shape.panel;
                 tile.run(TailCall {
                     strips: list.strips(),

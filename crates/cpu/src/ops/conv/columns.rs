@@ -17,12 +17,12 @@ use crate::kernels::tile::tail::{self, About, Tail};
 use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
 use crate::ops::matmul::gemm::runs;
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -74,9 +74,10 @@ struct Columns {
     tail: Tail,
     /// Numbers of scratch of the tail's operands.
     lines: usize,
-    /// By rows, and whether the panel is the last one, of fewer pixels.
-    tiles: OnceLock<Vec<[Option<Tile>; 2]>>,
 }
+
+/// The kernels by rows, and whether the panel is the last one, of fewer pixels.
+type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`, whose operation `setup` describes.
 ///
@@ -190,7 +191,6 @@ impl Columns {
             far: images * groups * depth * pixels * 4 > FAR,
             tail,
             lines,
-            tiles: OnceLock::new(),
         })
     }
 
@@ -239,11 +239,10 @@ impl Columns {
     }
 }
 
-impl Kernel for Columns {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() {
-            return Ok(());
-        }
+impl Generated for Columns {
+    type Code = Tiles;
+
+    fn build(&self) -> Result<Tiles, Error> {
         let mut tiles = vec![[const { None }; 2]; MOST_ROWS + 1];
         for panel in [0, self.panels() - 1] {
             let (pixels, narrow) = self.size(panel);
@@ -256,11 +255,10 @@ impl Kernel for Columns {
                 }
             }
         }
-        let _ = self.tiles.set(tiles);
-        Ok(())
+        Ok(tiles)
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let [lines, sums] = self.scratch_parts().unwrap_or([0; 2]);
         let lines = scratch.take(lines)?.into_slice();
         let mut sums = scratch.take(sums)?;
@@ -275,7 +273,7 @@ impl Kernel for Columns {
         };
         let bound = Bound {
             plan: self,
-            tiles: self.tiles.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?,
+            tiles,
             source: ctx.buf(self.args[0])?,
             weights: ctx.buf(Arg::WEIGHTS)?,
             result: ctx.buf(self.args[1])?,

@@ -11,7 +11,7 @@ use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Plan, Region, Skip};
@@ -57,11 +57,16 @@ struct Side {
 struct Planes {
     isa: Isa,
     inner: Box<dyn Plan>,
-    exec: OnceLock<(Arc<dyn Exec>, Squares)>,
     sides: Vec<Side>,
     cut: Cut,
     /// Workers that take rounds of their own; 0 where all work on one.
     workers: usize,
+}
+
+/// The code of the inner row and of the copies.
+struct Code {
+    inner: Arc<dyn Exec>,
+    squares: Squares,
 }
 
 /// How a batch is cut into rounds.
@@ -145,7 +150,7 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
     }
     problem.attr = chosen.attr.clone();
     let workers = if apart { target.threads.max(1) } else { 0 };
-    let planes = Planes { isa, inner, exec: OnceLock::new(), sides, cut, workers };
+    let planes = Planes { isa, inner, sides, cut, workers };
     let scratch_bytes =
         planes.each().and_then(|each| booked(&[for_workers(workers, each)?])).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(planes) }))
@@ -261,8 +266,7 @@ impl Planes {
     }
 
     /// One round, in scratch of its own.
-    fn round(&self, ctx: &Ctx<'_>, scratch: Buf, round: usize) -> Result<(), Error> {
-        let Some((exec, squares)) = self.exec.get() else { return Err(Error::Runtime("code that was not prepared".into())) };
+    fn round(&self, code: &Code, ctx: &Ctx<'_>, scratch: Buf, round: usize) -> Result<(), Error> {
         let mut at = 0;
         let mut parts = self.parts().map(|bytes| {
             let part = scratch.part(at, bytes);
@@ -285,34 +289,33 @@ impl Planes {
         }
         let first = round * self.cut.each;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.before) {
-            side.copy(squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, true);
+            side.copy(&code.squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, true);
         }
-        exec.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })?;
+        code.inner.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })?;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.after) {
-            side.copy(squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, false);
+            side.copy(&code.squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, false);
         }
         Ok(())
     }
 }
 
-impl Kernel for Planes {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.exec.get().is_none() {
-            let _ = self.exec.set((self.inner.build()?, Squares::get(self.isa)?));
-        }
-        Ok(())
+impl Generated for Planes {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(Code { inner: self.inner.build()?, squares: Squares::get(self.isa)? })
     }
 
-    fn run(&self, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let each = self.each().unwrap_or(0);
         let shares = scratch.take(for_workers(self.workers, each).unwrap_or(0))?.into_buf();
         let share = |worker: usize| shares.part(worker * each * 4, each * 4);
         if self.workers == 0 {
-            return (0..self.cut.rounds).try_for_each(|round| self.round(ctx, share(0), round));
+            return (0..self.cut.rounds).try_for_each(|round| self.round(code, ctx, share(0), round));
         }
         let failure = OnceLock::new();
         ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), self.cut.rounds, &|worker, round| {
-            if let Err(e) = self.round(&Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
+            if let Err(e) = self.round(code, &Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
                 let _ = failure.set(e);
             }
         });

@@ -24,7 +24,7 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -81,21 +81,17 @@ pub(super) struct Columns {
     pub(super) steps: usize,
     /// Columns of a panel.
     pub(super) width: usize,
-    pub(super) tile: OnceLock<Tile>,
 }
 
 impl Columns {
     fn new(c: &Common<'_>, taps: usize) -> Columns {
         let spec = Spec { a_step: Stride::Given, ..Spec::new(Product::U8S8, 1, c.width / c.isa.width().lanes()) };
-        Columns { isa: c.isa, spec, steps: taps * c.depth.div_ceil(4), width: c.width, tile: OnceLock::new() }
+        Columns { isa: c.isa, spec, steps: taps * c.depth.div_ceil(4), width: c.width }
     }
 
     /// Makes the kernel.
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        if self.tile.get().is_none() {
-            let _ = self.tile.set(Tile::get(self.isa, &self.spec)?);
-        }
-        Ok(())
+    pub(super) fn build(&self) -> Result<Tile, Error> {
+        Tile::get(self.isa, &self.spec)
     }
 }
 

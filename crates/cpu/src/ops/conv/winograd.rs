@@ -32,7 +32,7 @@ use oxidnn_jit::kernels::winograd::products::Products;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{ConvAlg, ConvSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Numbers of transformed source and sums that a task of tiles has at most: what the second cache holds beside a panel of weights.
 const TASK: usize = 128 * 1024;
@@ -71,7 +71,6 @@ pub(super) struct Winograd {
     weights: usize,
     way: Way,
     workers: usize,
-    code: OnceLock<Code>,
 }
 
 /// How work is cut.
@@ -95,7 +94,7 @@ struct Place {
 
 /// The kernels.
 #[derive(Debug)]
-struct Code {
+pub(super) struct Code {
     transforms: Transforms,
     /// By rows, and by whether the panel is the last.
     multiply: Vec<[Option<Multiply>; 2]>,
@@ -225,7 +224,6 @@ impl Winograd {
             weights,
             way: Way::Tiles(1),
             workers: target.threads,
-            code: OnceLock::new(),
         };
         let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
         let vectors = plan.panel / lanes;

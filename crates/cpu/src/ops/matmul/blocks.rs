@@ -10,6 +10,7 @@ use crate::kernels::tile::{Line, Product};
 use oxidnn_jit::kernels::tiles::{self, LINES};
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Most steps of a part of the depth.
@@ -22,10 +23,17 @@ pub(super) enum Loops {
     Tiles(Box<Blocks>),
 }
 
-/// A product on tiles of AMX.
+/// The same with its kernels.
 #[derive(Debug)]
+pub(super) enum ReadyLoops {
+    Vectors(gemm::Ready),
+    Tiles(Box<Blocks>, amx::Ready),
+}
+
+/// A product on tiles of AMX.
+#[derive(Clone, Debug)]
 pub(super) struct Blocks {
-    drive: amx::Drive,
+    drive: Arc<amx::Drive>,
     right: Right,
     form: Form,
     sizes: Sizes,
@@ -40,7 +48,7 @@ impl Loops {
             Some(product) => {
                 let form = Form { size: 4 / kind.product.depth(), together: kind.product.together(), width: sizes.width };
                 let right = kind.right;
-                let drive = amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], workers);
+                let drive = Arc::new(amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], workers));
                 Loops::Tiles(Box::new(Blocks { drive, right, form, sizes, workers }))
             }
         }
@@ -66,19 +74,21 @@ impl Loops {
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        match self {
-            Loops::Vectors(gemm) => gemm.prepare(),
-            Loops::Tiles(blocks) => blocks.drive.prepare(),
-        }
+    pub(super) fn build(&self) -> Result<ReadyLoops, Error> {
+        Ok(match self {
+            Loops::Vectors(gemm) => ReadyLoops::Vectors(gemm.build()?),
+            Loops::Tiles(blocks) => ReadyLoops::Tiles(blocks.clone(), blocks.drive.build()?),
+        })
     }
+}
 
+impl ReadyLoops {
     /// Computes everything, with scratch of [`Loops::scratch_lens`] numbers.
     pub(super) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: [&mut Scratch<'_>; 2], on: &Operands<'_>) {
         let [work, panels] = scratch;
         match self {
-            Loops::Vectors(gemm) => gemm.run(simd, executor, work, on),
-            Loops::Tiles(blocks) => blocks.run(simd, executor, [work, panels], on),
+            ReadyLoops::Vectors(ready) => ready.run(simd, executor, work, on),
+            ReadyLoops::Tiles(blocks, ready) => blocks.run((ready, simd), executor, [work, panels], on),
         }
     }
 }
@@ -129,7 +139,7 @@ impl Blocks {
         made.checked_mul(self.panels())?.checked_mul(self.panel_len())
     }
 
-    fn run(&self, simd: Simd, executor: &dyn Executor, [work, made]: [&mut Scratch<'_>; 2], on: &Operands<'_>) {
+    fn run(&self, (ready, simd): (&amx::Ready, Simd), executor: &dyn Executor, [work, made]: [&mut Scratch<'_>; 2], on: &Operands<'_>) {
         let (count, panel) = (self.panels(), self.panel_len());
         let rows = Rows { on };
         let in_place = |unit: usize| (on.starts)(unit)[1];
@@ -160,7 +170,7 @@ impl Blocks {
             c: on.c,
             tail: on.tail.map(|tail| (tail, on.tail_column)),
         };
-        self.drive.run(executor, self.workers, work, &operands);
+        ready.run(executor, self.workers, work, &operands);
     }
 }
 

@@ -20,7 +20,7 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -117,13 +117,19 @@ struct Cut {
     wide: Option<Wide>,
 }
 
-/// A product, its kernels ready.
-#[derive(Debug)]
+/// A planned product.
+#[derive(Clone, Debug)]
 pub(crate) struct Gemm {
     kind: Kind,
     cut: Cut,
     workers: usize,
-    tiles: OnceLock<Tiles>,
+}
+
+/// A product with its kernels.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    gemm: Gemm,
+    tiles: Tiles,
 }
 
 /// Kernels by [factors](Factors), and by [`index`].
@@ -313,7 +319,7 @@ impl Gemm {
     /// The product for at most `workers` workers.
     pub(crate) fn new(kind: Kind, sizes: Sizes, workers: usize) -> Gemm {
         let cut = Cut::new(&kind, sizes, workers);
-        Gemm { kind, cut, workers, tiles: OnceLock::new() }
+        Gemm { kind, cut, workers }
     }
 
     /// How `B` is read.
@@ -349,10 +355,7 @@ impl Gemm {
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub(crate) fn prepare(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() {
-            return Ok(());
-        }
+    pub(crate) fn build(&self) -> Result<Ready, Error> {
         let mut tiles = [(); 3].map(|()| vec![None; MOST_ROWS * 2 * Phase::COUNT]);
         let last_block = self.cut.blocks().saturating_sub(1);
         for (_, rows, _) in [0, last_block].into_iter().flat_map(|b| runs(self.cut.rows(b), self.cut.tall)) {
@@ -369,8 +372,7 @@ impl Gemm {
                 }
             }
         }
-        let _ = self.tiles.set(tiles);
-        Ok(())
+        Ok(Ready { gemm: self.clone(), tiles })
     }
 
     /// The kernels by factors.
@@ -393,19 +395,6 @@ impl Gemm {
         let seven_bits = cut.seven_bits.then(|| wide::seven_bits(spec.clone()));
         let words = cut.wide.is_some().then(|| wide::words(spec.clone()));
         [words.is_none().then_some(spec), seven_bits, words]
-    }
-
-    /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
-    pub(crate) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
-        let Some(tiles) = self.tiles.get() else { return };
-        let (cut, blocks, groups) = (&self.cut, self.cut.blocks(), self.cut.groups);
-        let tasks = cut.sizes.batch * blocks * groups;
-        scratch.work(executor, if cut.sizes.small() { 1 } else { self.workers }, tasks, &|task, share| {
-            let (rest, batch) = (task % (blocks * groups), task / (blocks * groups));
-            let (block, group) = (rest / groups, rest % groups);
-            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), group, panels: cut.group(group) };
-            self.task(simd, tiles, on, &at, share);
-        });
     }
 
     fn task(&self, simd: Simd, tiles: &Tiles, on: &Operands<'_>, at: &Place, share: &mut [f32]) {
@@ -541,11 +530,14 @@ impl Gemm {
 
     /// A strip by panels with equally many columns.
     fn walk(&self, group: &mut Group<'_>, (row, rows, tiles): (usize, usize, usize), panels: Range<usize>, sums: &mut [f32]) {
+        if panels.is_empty() {
+            return;
+        }
         let Group { kernels, on, at, part, right, wide, next } = group;
         let (cut, on) = (&self.cut, *on);
         let (first, steps) = cut.part(*part, self.kind.product.depth());
-        let tile = &kernels[index(rows, panels.end > cut.whole(), Phase::of(*part, cut.parts))];
-        let (Some(tile), false) = (tile, panels.is_empty()) else { return };
+        let tile = kernels[index(rows, panels.end > cut.whole(), Phase::of(*part, cut.parts))].as_ref();
+        let tile = tile.unwrap_or_else(|| panic!("no kernel of {rows} rows was made"));
         let a = on.a.as_ptr().addr() + at.starts[0] + first * self.kind.product.depth() * on.a_depth + row * on.a_row;
         let c = on.c.as_ptr().addr() + at.starts[2] + row * on.c_row;
         let mut words = [0; ONE_STRIP];
@@ -590,6 +582,21 @@ impl Gemm {
         let call = Call { panels, ahead: Ahead::default(), ..call };
         let partial = if self.is_partial(*part) { cut.partial as u8 } else { 0 };
         wide.run((*simd, &mut **rows), tile, call, Before { panels: widened, sources: None, partial });
+    }
+}
+
+impl Ready {
+    /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
+    pub(crate) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
+        let Ready { gemm, tiles } = self;
+        let (cut, blocks, groups) = (&gemm.cut, gemm.cut.blocks(), gemm.cut.groups);
+        let tasks = cut.sizes.batch * blocks * groups;
+        scratch.work(executor, if cut.sizes.small() { 1 } else { gemm.workers }, tasks, &|task, share| {
+            let (rest, batch) = (task % (blocks * groups), task / (blocks * groups));
+            let (block, group) = (rest / groups, rest % groups);
+            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), group, panels: cut.group(group) };
+            gemm.task(simd, tiles, on, &at, share);
+        });
     }
 }
 

@@ -4,8 +4,8 @@
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
 //! the weights' column, which a product with a row of ones finds in every execution that needs it.
 
-use super::blocks::Loops;
-use super::gemm::{Block, Gemm, Kind, Operands, Right, Sizes, lend};
+use super::blocks::{Loops, ReadyLoops};
+use super::gemm::{self, Block, Gemm, Kind, Operands, Right, Sizes, lend};
 use super::place::{self, Place};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
@@ -15,7 +15,7 @@ use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::tail::{self, About};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Tensor};
@@ -83,6 +83,12 @@ pub(crate) struct Tiled {
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
+}
+
+/// The kernels of a product, and of the sums of the right operand's columns.
+pub(crate) struct Code {
+    gemm: ReadyLoops,
+    column_sums: Option<gemm::Ready>,
 }
 
 /// Numbers of scratch of the parts of an execution.
@@ -297,13 +303,13 @@ impl Tiled {
     /// What is subtracted from the sums of every column.
     fn compensation<'s>(
         &self,
-        simd: Simd,
-        ctx: &Ctx<'_>,
+        code: &Code,
+        (simd, ctx): (Simd, &Ctx<'_>),
         scratch: [&'s mut [f32]; 2],
         work: &mut crate::kernels::scratch::Part<'_>,
     ) -> Result<&'s [i32], Error> {
         let [ones, sums] = scratch;
-        let Some(gemm) = &self.column_sums else { return Ok(&[]) };
+        let Some(gemm) = &code.column_sums else { return Ok(&[]) };
         bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
         let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.at(&[0; MAX_NDIMS]) as i32;
@@ -339,29 +345,30 @@ impl Tiled {
     }
 }
 
-impl Kernel for Tiled {
-    fn prepare(&self) -> Result<(), Error> {
-        self.column_sums.as_ref().map_or(Ok(()), Gemm::prepare)?;
-        self.gemm.prepare()
+impl Generated for Tiled {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(Code { gemm: self.gemm.build()?, column_sums: self.column_sums.as_ref().map(Gemm::build).transpose()? })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.parts.lines)?.into_slice();
         let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
         let mut work = scratch.take(self.parts.work)?;
         let mut panels = scratch.take(self.parts.panels)?;
-        let compensation = self.compensation(simd, ctx, sums, &mut work)?;
+        let compensation = self.compensation(code, (simd, ctx), sums, &mut work)?;
         let starts = |batch| self.starts(batch);
         let on = self.operands(ctx, &starts)?;
         let Some(tail) = &self.tail else {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();
             let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
-            self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { store: &store, ..on });
+            code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { store: &store, ..on });
             return Ok(());
         };
         if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
-            self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
+            code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
         let from = tail::Operands {
@@ -376,7 +383,7 @@ impl Kernel for Tiled {
         let args = tail.args(&from, lines)?;
         let several = compensation.len() > self.width();
         let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
-        self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
+        code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
         Ok(())
     }
 }

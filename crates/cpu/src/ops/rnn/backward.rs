@@ -8,9 +8,9 @@
 
 use super::cut::{Cut, On};
 use super::forward::{TOO_LONG, factors, is_backward, rows_of};
-use super::parameters::Parameters;
+use super::parameters::{self, Parameters};
 use super::sizes::{Panels, Sizes};
-use super::skinny::{Rows, Skinny};
+use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
 use super::sweep::{Step, Sweep};
 use super::weights::{Roles, Weights};
@@ -21,7 +21,7 @@ use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
@@ -176,15 +176,27 @@ impl Backward {
     }
 }
 
-impl Kernel for Backward {
-    fn prepare(&self) -> Result<(), Error> {
-        self.second.as_ref().map_or(Ok(()), Skinny::prepare)?;
-        self.skinny.prepare()?;
-        self.inputs.prepare()?;
-        self.parameters.prepare()
+/// All kernels of a backward pass, by what they compute.
+pub(super) struct Code {
+    pub(super) skinny: skinny::Ready,
+    pub(super) second: Option<skinny::Ready>,
+    inputs: gemm::Ready,
+    pub(super) parameters: parameters::Code,
+}
+
+impl Generated for Backward {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(Code {
+            skinny: self.skinny.build()?,
+            second: self.second.as_ref().map(Skinny::build).transpose()?,
+            inputs: self.inputs.build()?,
+            parameters: self.parameters.build()?,
+        })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let parts = self.lens.map(|n| scratch.take(n));
         let [
             layer,
@@ -212,6 +224,7 @@ impl Kernel for Backward {
         let lines = Lines { z: &self.z, panels: self.gates, gates: 3 };
         let sweep = Sweep {
             plan: self,
+            code,
             simd,
             iter: self.iter.panels(simd, ctx, iter?)?,
             projection: match &self.projection {
@@ -349,7 +362,7 @@ impl Backward {
             tail_column: &|_| 0,
             store: &|_| {},
         };
-        self.inputs.run(sweep.simd, ctx.executor(), work, &on);
+        sweep.code.inputs.run(sweep.simd, ctx.executor(), work, &on);
     }
 
     /// The gradient of attention: sums over the panels.

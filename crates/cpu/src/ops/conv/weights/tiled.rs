@@ -22,7 +22,7 @@ use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
 const STEPS: usize = 512;
@@ -111,7 +111,23 @@ pub(crate) struct Gradient {
     pub(crate) far: bool,
     /// What stores the sums of tiles in the gradient, where they belong there as they are.
     pub(crate) tail: Option<Arc<Tail>>,
-    tiles: OnceLock<Vec<Option<Tile>>>,
+}
+
+/// The kernels of a gradient, by rows, vectors, and whether they are the other one, which adds to sums in memory or, where tiles store, masks its
+/// last vector.
+#[derive(Debug)]
+pub(crate) struct Tiles(Vec<Option<Tile>>);
+
+impl Tiles {
+    const fn index(rows: usize, vectors: usize, other: bool) -> usize {
+        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + other as usize
+    }
+
+    /// The kernel of a tile.
+    pub(crate) fn get(&self, rows: usize, vectors: usize, other: bool) -> &Tile {
+        let tile = self.0[Tiles::index(rows, vectors, other)].as_ref();
+        tile.unwrap_or_else(|| panic!("no kernel of {rows} rows by {vectors} vectors was made"))
+    }
 }
 
 /// Plans `problem`, whose operation `setup` describes.
@@ -309,7 +325,6 @@ impl Gradient {
             grouped: task.grouped,
             far: false,
             tail: None,
-            tiles: OnceLock::new(),
         };
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
@@ -508,19 +523,10 @@ impl Gradient {
         self.tail.is_some() && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
-    fn index(rows: usize, vectors: usize, other: bool) -> usize {
-        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + usize::from(other)
-    }
-
-    /// The kernel of a tile; the other one adds sums in memory or, where tiles store, masks its last vector.
-    pub(crate) fn tile(&self, rows: usize, vectors: usize, other: bool) -> Option<&Tile> {
-        self.tiles.get()?.get(Self::index(rows, vectors, other))?.as_ref()
-    }
-
     /// Makes the kernels.
-    pub(crate) fn make_tiles(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() || self.columns.channels == 0 || self.rows.channels == 0 {
-            return Ok(());
+    pub(crate) fn tiles(&self) -> Result<Tiles, Error> {
+        if self.columns.channels == 0 || self.rows.channels == 0 {
+            return Ok(Tiles(Vec::new()));
         }
         let line = self.panel / self.isa.width().lanes();
         let mut tiles = vec![None; line * MOST_ROWS * 2];
@@ -531,7 +537,7 @@ impl Gradient {
             for channels in [self.rows.each, last_block] {
                 for (_, rows, _) in self.runs(channels * self.rows_per_channel(), vectors) {
                     for start in [Start::Zero, Start::Add] {
-                        let tile = &mut tiles[Self::index(rows, vectors, masked || start == Start::Add)];
+                        let tile = &mut tiles[Tiles::index(rows, vectors, masked || start == Start::Add)];
                         if tile.is_some() || start == Start::Add && self.is_single() {
                             continue;
                         }
@@ -543,7 +549,6 @@ impl Gradient {
                 }
             }
         }
-        let _ = self.tiles.set(tiles);
-        Ok(())
+        Ok(Tiles(tiles))
     }
 }
