@@ -15,6 +15,8 @@ use super::scratch::{Part as Scratch, for_workers};
 use super::tile::drive::{self, Block as Sums, Operands, Part, Shape, Work};
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
+use crate::CpuTarget;
+use crate::hardware::KBlock;
 use block::{Block, Call, Gatherer, Registers};
 use lines::takes;
 pub use lines::{Half, Lines};
@@ -30,10 +32,6 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Bytes of panels that stay in the second cache.
-const PANELS: usize = 1 << 20;
-/// Numbers of sums that a task carries from part to part.
-const SUMS: usize = 128 << 10;
 /// Numbers of a row of sums that stay in the first cache until the tail has finished them.
 const NEAR: usize = 128;
 /// Tasks for every worker.
@@ -75,10 +73,10 @@ pub enum ReadyLoops {
 
 impl Loops {
     /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each.
-    pub fn new(isa: Isa, shape: Shape, lines: &[usize], workers: usize) -> Loops {
+    pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
-            Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, workers))),
-            None => Loops::Vectors(Arc::new(drive::Drive::new(isa, shape, workers))),
+            Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
+            None => Loops::Vectors(Arc::new(drive::Drive::new(isa, shape, target))),
         }
     }
 
@@ -250,7 +248,8 @@ impl Round {
 
 impl Drive {
     /// Decides how to cut a product.
-    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], workers: usize) -> Drive {
+    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], target: &CpuTarget) -> Drive {
+        let budget = target.caches.budget(true);
         let mut stretches = Vec::with_capacity(shape.rows.len());
         let (mut all, mut rows) = (0, 0);
         for (&n, &line) in shape.rows.iter().zip(lines) {
@@ -261,17 +260,16 @@ impl Drive {
         let panels = shape.columns.div_ceil(shape.panel).max(1);
         let bytes = |p: &Part| p.taps * all_steps(p) * shape.panel * 4;
         let (widest, total) = (shape.parts.iter().map(bytes).max().unwrap_or(0).max(1), shape.parts.iter().map(bytes).sum::<usize>());
-        let mut group = (PANELS / widest).clamp(1, panels);
+        let carries = shape.parts.len() > 1 || shape.tail.is_none();
+        let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries };
+        let mut group = k.blocks([budget.panels, budget.sums]).nc;
         let steps: usize = shape.parts.iter().map(|p| p.taps * all_steps(p)).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        let wanted = (work / WORTH).clamp(1, TASKS * workers.max(1)).div_ceil(shape.units.max(1));
-        let most = (all / if total * panels > PANELS { LEAST } else { 1 }).max(1);
+        let wanted = (work / WORTH).clamp(1, TASKS * target.threads.max(1)).div_ceil(shape.units.max(1));
+        let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
-        let mut block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1);
-        if shape.parts.len() > 1 || shape.tail.is_none() {
-            block = block.min((SUMS / (group * shape.panel) / ROWS).max(1));
-        }
+        let block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums));
         let rounds = shape.parts.iter().map(|p| Round::all(all_steps(p))).collect();
         Drive { isa, product, shape, rounds, stretches, all, block, group }
     }

@@ -7,6 +7,7 @@ use super::call::{Column, Unpacker, multiply};
 use super::shared::Finished;
 use super::weights::Lie;
 use super::{Factor, Operands, Request};
+use crate::hardware::K_STEPS;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{self, List, MOST_ROWS, ONE_STRIP, Spec, Start, Strip, Tile, max_rows, max_vectors};
 use oxidnn_jit::ir::Elem;
@@ -15,7 +16,7 @@ use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
 
 /// Depth that is unpacked at a time.
-const DEPTH: usize = 512;
+const DEPTH: usize = K_STEPS.unpacked;
 /// Rows of a block.
 const ROWS: usize = 240;
 /// Numbers that are converted at a time while the source is copied.
@@ -50,6 +51,14 @@ struct Set {
     unpacker: Unpacker,
     /// By number of rows: those of a tile, and one more.
     tiles: [Option<Tile>; 2],
+}
+
+/// Numbers of scratch: the source and its sums by group, tables of scales and zero points, and what workers own.
+struct Lens {
+    a: usize,
+    a_sums: usize,
+    tables: [usize; 2],
+    workers: usize,
 }
 
 /// What tasks share in an execution.
@@ -99,7 +108,8 @@ impl Unpacked {
         words.next_multiple_of(16) | 16
     }
 
-    fn lens(&self) -> Option<[usize; 5]> {
+    /// Numbers of scratch; `None` on overflow.
+    fn lens(&self) -> Option<Lens> {
         let Request { weights, batches, rows, grouped, zero, .. } = self.request;
         let table = |factor: Option<Factor>, size: usize| match factor {
             Some(Factor::Table) => (weights.k / size).checked_mul(self.request.padded_columns()),
@@ -109,12 +119,13 @@ impl Unpacked {
         let a = if self.in_place { 0 } else { batches.checked_mul(rows)?.checked_mul(self.a_row())? };
         let worker = DEPTH.checked_add(self.block * self.tall)?.checked_mul(self.panel.0)?;
         let a_sums = if zero { batches.checked_mul(rows)? } else { 0 };
-        Some([a, a_sums, tables[0], tables[1], for_workers(self.request.workers, worker)?])
+        Some(Lens { a, a_sums, tables, workers: for_workers(self.request.workers, worker)? })
     }
 
     /// Bytes of scratch; `None` on overflow.
     pub fn scratch_bytes(&self) -> Option<usize> {
-        booked(&self.lens()?)
+        let Lens { a, a_sums, tables: [scales, zeros], workers } = self.lens()?;
+        booked(&[a, a_sums, scales, zeros, workers])
     }
 
     /// Makes the kernels.
@@ -264,7 +275,8 @@ impl ReadyUnpacked {
     /// [`Error::Runtime`] when scratch is short.
     pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
         let ReadyUnpacked { product, set } = self;
-        let [a, a_sums, scales, zeros, each] = product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
+        let Lens { a, a_sums, tables: [scales, zeros], workers: each } =
+            product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
         let Request { workers, batches, grouped, .. } = product.request;
         let a = scratch.take(a)?;
         let a = if product.in_place { on.a.view.buf() } else { product.copy(on, executor, a) };

@@ -2,7 +2,7 @@
 //!
 //! The product is cut into tasks (`cut`), pieces of which are a block of rows by a group of panels, and workers share them. A piece takes its tiles
 //! from lists that were made before (`lists`), or lists as many as there is room for, and walks the reduction in parts: a part of a group of panels
-//! stays in the second cache while every tile of the list meets it. Sums go from part to part through scratch. The last part's tiles finish them in
+//! stays in the L2 while every tile of the list meets it. Sums go from part to part through scratch. The last part's tiles finish them in
 //! registers where the tail can do it; else the task hands the sums to the work, a block at a time.
 //!
 //! How a reduction is cut is a function of the product's sizes, so that results do not depend on who computes what.
@@ -10,6 +10,8 @@
 use super::list::Kept;
 use super::wide::{self, Before, Sources, Wide};
 use super::{AHEAD, Ahead, Call, Line, List, Listed, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
+use crate::CpuTarget;
+use crate::hardware::{Budget, KBlock};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::for_workers;
 use oxidnn_jit::Isa;
@@ -30,17 +32,8 @@ mod tests;
 use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
 
-/// Numbers of sums that a task carries from part to part.
-const SUMS: usize = 32 << 10;
-/// Bytes of a panel that stays in the first cache from one tile to the next.
-const NEAR: usize = 32 << 10;
 /// Words of the strips that are listed at a time, unless one has more.
 const LISTED: usize = 4 << 10;
-/// Bytes of `A` that the tiles of a list have at most where each of several panels meets all of them.
-const ROWS: usize = 128 << 10;
-/// Bytes of an operand from which on tiles ask for it ahead.
-const FAR: usize = 512 << 10;
-
 /// A part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
@@ -156,6 +149,8 @@ pub struct Operands<'a, W> {
 #[derive(Debug)]
 pub struct Drive {
     isa: Isa,
+    /// What stays in which cache.
+    budget: Budget,
     shape: Shape,
     /// Rows of the tallest tile.
     tall: usize,
@@ -211,7 +206,7 @@ impl Far {
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
         let by_rows = line.source.saturating_mul(cut.groups()) > panels.saturating_mul(blocks);
-        match (line.source > FAR, panels > FAR) {
+        match (line.source > line.budget.far, panels > line.budget.far) {
             (true, true) if by_rows => Some(Far::Rows),
             // What follows a part of the depth is in many pieces.
             (_, true) => (line.parts.len() == 1 || cut.most_panels() == 1 && by_taps(line.parts)).then_some(Far::Panels),
@@ -222,8 +217,9 @@ impl Far {
 }
 
 impl Drive {
-    /// Decides how to cut a product for so many workers.
-    pub fn new(isa: Isa, shape: Shape, workers: usize) -> Drive {
+    /// Decides how to cut a product for a processor.
+    pub fn new(isa: Isa, shape: Shape, target: &CpuTarget) -> Drive {
+        let budget = target.caches.budget(false);
         let lanes = isa.width().lanes();
         let tall = tallest(isa, shape.product, shape.panel / lanes).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
         let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
@@ -236,13 +232,15 @@ impl Drive {
             vector: lanes * 4,
             source: shape.source,
             parts: &shape.parts,
-            workers,
+            workers: target.threads,
+            budget: &budget,
         };
         let cut = Cut::new(line);
-        let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
+        let k = KBlock { panel: 0, panels: 0, width: shape.panel, tall, tiles: all, carries: shape.carries() };
+        let block = k.mc(cut.most_panels(), budget.window_sums);
         let (far, wide) = (Far::of(&line, &cut), shape.wide(isa, (tall, all)));
         let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line);
-        Drive { isa, tall, all, block, cut, far, seven_bits, wide, shape }
+        Drive { isa, budget, tall, all, block, cut, far, seven_bits, wide, shape }
     }
 
     /// What it computes.
@@ -271,13 +269,17 @@ impl Drive {
     /// not.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
-        panel <= NEAR && panel * panels > NEAR
+        panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
     }
 
     /// Most tiles in a list by so many panels.
     fn most_tiles(&self, panels: usize, words: bool) -> usize {
         let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
-        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
+        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) {
+            (self.budget.strip / (steps * self.tall * 4)).max(1)
+        } else {
+            usize::MAX
+        }
     }
 
     /// Numbers of scratch that hold a list; `None` on overflow.

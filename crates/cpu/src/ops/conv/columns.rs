@@ -1,4 +1,4 @@
-//! `packed:jit` for windows of one pixel over tensors whose pixels lie closest (NCHW), in place.
+//! `nchw1x1:jit`: windows of one pixel over tensors whose pixels lie closest (NCHW), in place.
 //!
 //! `result[c, p] = sum over k of weights[c, k] * source[k, p]`: pixels are the columns of a product, so that a line of its right operand is a
 //! stretch of a channel of the source, and a row of its result one of the result. Its rows are result channels, whose weights are read down the
@@ -27,12 +27,8 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Bytes of source pixels that a task meets with all channels.
-const PIXELS: usize = 256 << 10;
 /// Tasks for every worker, where there are several.
 const TASKS: usize = 8;
-/// Bytes of the source from which on tiles ask for the pixels that follow.
-const FAR: usize = 512 << 10;
 /// Bytes between channels of which multiples meet in the same sets of the caches.
 const PAGE: usize = 4096;
 /// Words of the tiles that are listed at a time.
@@ -97,7 +93,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, setup: fn(&Op) -> Opti
     if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
-    let columns = Columns::new(&s, &problem.attr, places, (isa, target.threads))?;
+    let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
     let parts = columns.scratch_parts().and_then(|parts| booked(&parts));
     let scratch_bytes = parts.ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(columns) }))
@@ -158,13 +154,14 @@ impl Plane {
 }
 
 impl Columns {
-    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, workers): (Isa, usize)) -> Result<Columns, Skip> {
+    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Columns, Skip> {
+        let (workers, budget) = (target.threads, target.caches.budget(false));
         let (groups, dims) = (s.sizes.g as usize, s.result.1.dims());
         let [depth, channels] = [s.source.1, s.result.1].map(|t| t.dims()[1] as usize / groups);
         let (images, pixels) = (dims[0] as usize, dims[2..].iter().product::<i64>() as usize);
         let (panel, tail) = (panel_columns(isa, pixels), tail(s, attr)?);
         let panels = pixels.div_ceil(panel);
-        let mut each = (PIXELS / (depth * panel * 4)).clamp(1, panels);
+        let mut each = (budget.plain / (depth * panel * 4)).clamp(1, panels);
         if workers > 1 {
             each = each.min(panels * images * groups / (workers * TASKS)).max(1);
         }
@@ -188,7 +185,7 @@ impl Columns {
             panel,
             each,
             workers,
-            far: images * groups * depth * pixels * 4 > FAR,
+            far: images * groups * depth * pixels * 4 > budget.far,
             tail,
             lines,
         })

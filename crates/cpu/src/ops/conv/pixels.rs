@@ -452,16 +452,17 @@ impl Generated for Tiles {
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let [zeros, lines, padded, channels, words, widened, shares] = self.scratch_parts().unwrap_or([0; 7]);
-        let zeros = scratch.take(zeros)?.into_buf();
+        let lens = &self.scratch;
+        let zeros = scratch.take(lens.zeros)?.into_buf();
         zeros.fill(0);
-        let lines = scratch.take(lines)?.into_slice();
+        let lines = scratch.take(lens.tail)?.into_slice();
         let ones = zeros.part(zeros.len() - 4, 4);
         ones.fill(1);
-        let compensation = self.compensation(On { code, simd, ctx }, &weights, ones, [scratch.take(padded)?, scratch.take(channels)?])?;
-        let words = scratch.take(words)?.into_buf();
-        let mut widened = scratch.take(widened)?;
-        let mut shares = scratch.take(shares)?;
+        let compensation =
+            self.compensation(On { code, simd, ctx }, &weights, ones, [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?])?;
+        let words = scratch.take(lens.packed)?.into_buf();
+        let mut widened = scratch.take(lens.widened)?;
+        let mut shares = scratch.take(lens.workers)?;
         let source = View::of(simd, ctx, self.source)?;
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
         let factors = [

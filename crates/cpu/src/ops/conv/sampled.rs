@@ -1,10 +1,10 @@
-//! Windows of one pixel that skip pixels of tensors whose pixels lie closest (NCHW): the pixels that they meet are gathered first, and what is left
+//! `unit_stride:jit`: windows of one pixel that skip pixels of tensors whose pixels lie closest (NCHW): the pixels that they meet are gathered first, and what is left
 //! is a window that skips none.
 //!
 //! Three of four pixels are not needed where a window goes on by two, and a row that transposes its source, or reads it in place, would fetch and
 //! turn them all. What is gathered stays in the caches for the row that takes it.
 
-use super::{planes, setup};
+use super::{nchw1x1, packed, transposed};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
@@ -52,7 +52,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         Op::Conv(op) => op.src.clone(),
         _ => return Err(Skip::Op("other than a convolution")),
     };
-    let inner = planes::packed(&dense, target, setup)?;
+    let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| transposed(&dense, target))?;
     let (mut problem, chosen) = (problem.clone(), inner.problem());
     for o in problem.op.operands_mut().into_iter().filter(|o| o.arg != Arg::SRC) {
         if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {

@@ -1,84 +1,38 @@
-//! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation.
+//! Rows of deconvolution: a convolution's gradient with respect to its source, as a forward operation. They are those of convolution.
 
 use crate::CpuTarget;
-use crate::ops::conv::depthwise;
-use crate::ops::conv::geometry::Direction;
-use crate::ops::conv::weights;
-use crate::ops::conv::window::{self, Setup};
-use crate::ops::conv::{planes, tiles};
-use crate::ops::{fallback, staged};
+use crate::ops::{conv, fallback};
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Arg, Op, Problem, Prop};
+use oxidnn_spec::Problem;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl { name: "direct:jit", plan: direct_jit },
-    Impl { name: "packed:amx", plan: amx },
-    Impl { name: "packed:jit", plan: tiles },
+    Impl { name: "direct:jit", plan: conv::direct },
+    Impl { name: "transposed_direct:jit", plan: conv::transposed_direct },
+    Impl { name: "packed:amx", plan: conv::amx },
+    Impl { name: "transposed:amx", plan: conv::transposed_amx },
+    Impl { name: "nchw1x1:jit", plan: conv::nchw1x1 },
+    Impl { name: "packed:jit", plan: conv::packed },
+    Impl { name: "transposed:jit", plan: conv::transposed },
+    Impl { name: "bwd_weights:jit", plan: conv::bwd_weights },
     Impl { name: "staged:jit", plan: staged },
-    Impl { name: "direct:portable", plan: direct },
-    Impl { name: "packed:portable", plan: packed },
+    Impl { name: "direct:portable", plan: conv::direct_portable },
+    Impl { name: "packed:portable", plan: conv::packed_portable },
     fallback::ROW,
 ];
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] = &[direct_jit, amx, tiles];
-
-fn direct_jit(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    match problem.op.prop() {
-        Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target, gradient),
-        _ => planes::plan(problem, target, setup, depthwise::jit::plan),
-    }
-}
+const GENERATED: &[Choose<CpuTarget>] = &[
+    conv::direct,
+    conv::transposed_direct,
+    conv::amx,
+    conv::transposed_amx,
+    conv::nchw1x1,
+    conv::packed,
+    conv::transposed,
+    conv::bwd_weights,
+];
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    if problem.op.prop() == Some(Prop::BackwardWeights) {
-        weights::tiled::resolve(&mut problem, target, gradient)?;
-    }
-    staged::plan(&problem, target, GENERATED, staged::types(&problem))
-}
-
-fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    depthwise::plan(problem.clone(), target, setup)
-}
-
-fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    match problem.op.prop() {
-        _ if depthwise::is_depthwise(problem) => Err(depthwise::ONE),
-        Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
-        _ => planes::packed(problem, target, setup),
-    }
-}
-
-fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    if depthwise::is_depthwise(problem) {
-        return Err(depthwise::ONE);
-    }
-    planes::plan(problem, target, setup, tiles::plan_amx)
-}
-
-fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    match problem.op.prop() {
-        Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target, gradient),
-        _ => window::plan(problem.clone(), target, setup),
-    }
-}
-
-/// A deconvolution forward, or backward by data, as a window over one of its tensors.
-fn setup(op: &Op) -> Option<Setup<'_>> {
-    let Op::Deconv(op) = op else { return None };
-    let (src, dst) = (&op.src, &op.dst);
-    let (direction, source, result, result_channel) = match op.prop {
-        Prop::ForwardTraining | Prop::ForwardInference => (Direction::Scatter, (Arg::SRC, src), (Arg::DST, dst), 0),
-        Prop::BackwardData => (Direction::Gather, (Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src), 1),
-        _ => return None,
-    };
-    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel, biased: op.bias.is_some() })
-}
-
-/// A deconvolution backward by weights: the window slides over the destination's gradient.
-fn gradient(op: &Op) -> Option<weights::Setup<'_>> {
-    let Op::Deconv(op) = op else { return None };
-    Some(weights::Setup { sizes: op.sizes(), x: (Arg::DIFF_DST, &op.dst), y: (Arg::SRC, &op.src), weights: &op.weights, x_first: true })
+    conv::with_copies(problem, target, GENERATED)
 }

@@ -1,6 +1,8 @@
 //! A product of plain matrices on tiles of AMX: rows of `A` in place, `B` in panels, which are made before where it does not lie so.
 
 use super::gemm::{self, Gemm, Kind, Operands, Right, Sizes};
+use crate::CpuTarget;
+use crate::hardware::K_STEPS;
 use crate::kernels::amx::{self, Half, Lines};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part as Scratch;
@@ -12,9 +14,6 @@ use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// Most steps of a part of the depth.
-const STEPS: usize = 512;
 
 /// A product either on vectors or on tiles of AMX.
 #[derive(Debug)]
@@ -42,14 +41,14 @@ pub(super) struct Blocks {
 
 impl Loops {
     /// Tiles where instructions and types allow them.
-    pub(super) fn new(kind: Kind, sizes: Sizes, workers: usize) -> Loops {
+    pub(super) fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Loops {
         match tiles::product(kind.product).filter(|_| kind.isa.amx) {
-            None => Loops::Vectors(Box::new(Gemm::new(kind, sizes, workers))),
+            None => Loops::Vectors(Box::new(Gemm::new(kind, sizes, target))),
             Some(product) => {
                 let form = Form { size: 4 / kind.product.depth(), together: kind.product.together(), width: sizes.width };
                 let right = kind.right;
-                let drive = Arc::new(amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], workers));
-                Loops::Tiles(Box::new(Blocks { drive, right, form, sizes, workers }))
+                let drive = Arc::new(amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], target));
+                Loops::Tiles(Box::new(Blocks { drive, right, form, sizes, workers: target.threads }))
             }
         }
     }
@@ -115,7 +114,7 @@ fn shape(kind: Kind, sizes: Sizes) -> Shape {
 /// The depth in equal parts of whole blocks.
 fn parts(sizes: Sizes, product: Product) -> Vec<Part> {
     let (each, steps) = (product.depth(), sizes.depth.div_ceil(product.depth()).max(1));
-    let per = steps.div_ceil(steps.div_ceil(STEPS)).next_multiple_of(LINES);
+    let per = steps.div_ceil(steps.div_ceil(K_STEPS.amx)).next_multiple_of(LINES);
     let part = |first: usize| {
         let depth = sizes.depth.min((first + per) * each) - first * each;
         Part { taps: 1, steps: depth / each, partial: (depth % each) as u8, before: [first * 4, first * 4 * sizes.width], taken: None }

@@ -7,6 +7,7 @@
 use super::blocks::{Loops, ReadyLoops};
 use super::gemm::{self, Block, Gemm, Kind, Operands, Right, Sizes, lend};
 use super::place::{self, Place};
+use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
@@ -41,8 +42,8 @@ pub(crate) struct Request<'p> {
     pub(crate) attr: &'p Attr,
     /// Instructions.
     pub(crate) isa: Isa,
-    /// Most workers.
-    pub(crate) workers: usize,
+    /// Its processor.
+    pub(crate) target: &'p CpuTarget,
     /// Left operand.
     pub(crate) a: Matrix<'p>,
     /// Right operand.
@@ -150,7 +151,7 @@ impl Request<'_> {
     /// # Errors
     /// What tiles do not take.
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
-        let Request { a, b, c, isa, workers, .. } = *self;
+        let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
         let zero_point = self.attr.zero_points.contains_key(&a.arg);
         if zero_point && !product.is_whole() {
@@ -180,9 +181,9 @@ impl Request<'_> {
         let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
         let sums = Kind { product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, workers));
+        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target));
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
-        let gemm = Loops::new(kind, sizes, workers);
+        let gemm = Loops::new(kind, sizes, target);
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let [work, panels] = gemm.scratch_lens().ok_or_else(too_long)?;
         let parts = Parts {

@@ -156,7 +156,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Forward::new((op, &problem.attr), z, (isa, product, target.threads), gates, outputs)?;
+    let kernel = Forward::new((op, &problem.attr), z, (isa, product, target), gates, outputs)?;
     let scratch_bytes = booked(&kernel.lens.list()).ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
@@ -180,14 +180,14 @@ impl Forward {
     fn new(
         (op, attr): (&Rnn, &Attr),
         z: Sizes,
-        (isa, product, workers): (Isa, Product, usize),
+        (isa, product, target): (Isa, Product, &CpuTarget),
         gates: Panels,
         outputs: Panels,
     ) -> Result<Forward, Skip> {
         let layer = Weights::new(&op.weights_layer, Roles::LAYER, gates, product)?;
         let iter = Weights::new(&op.weights_iter, Roles::ITER, gates, product)?;
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION, outputs, product)).transpose()?;
-        let cut = Cut::new(&z, workers, gates.count, iter.stack_bytes());
+        let cut = Cut::new(&z, target, gates.count, iter.stack_bytes());
         let second = match (&projection, op.cell) {
             (Some(_), _) => Some([z.dhc, outputs.width]),
             (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width]),
@@ -206,7 +206,7 @@ impl Forward {
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
             cut,
-            workers,
+            workers: target.threads,
             isa,
             product,
             state: op.src_layer.dtype,
@@ -215,7 +215,7 @@ impl Forward {
             outputs,
             skinny,
             second,
-            gemm: Gemm::new(kind, sizes, workers),
+            gemm: Gemm::new(kind, sizes, target),
             cells: [None; 2],
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             linear: attr.rnn.linear.as_ref().map(factors),

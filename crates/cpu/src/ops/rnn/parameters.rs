@@ -9,6 +9,7 @@ use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
 use super::sweep::Sweep;
+use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
@@ -71,7 +72,7 @@ impl Gradient {
         (op, arg, tensor): (&Rnn, Arg, &Tensor),
         z: &Sizes,
         (gates, columns): (usize, usize),
-        (isa, workers): (Isa, usize),
+        (isa, target): (Isa, &CpuTarget),
     ) -> Result<Gradient, Skip> {
         let b = tensor.blocking().ok_or(Skip::Layout(format!("of {arg}: not dense")))?;
         let (n, size) = (tensor.dims().len(), |n: i64| n.max(0) as usize);
@@ -87,7 +88,7 @@ impl Gradient {
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
         let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
-        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, workers), panels, gates, samples: z.samples(), place })
+        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target), panels, gates, samples: z.samples(), place })
     }
 
     /// Multiplies: `starts` says for a direction and gate where the left operand and the panels begin.
@@ -191,10 +192,10 @@ fn turn<'s>(ctx: &Ctx<'_>, z: &Sizes, part: &mut Part<'s>, widths: &[usize], rea
 }
 
 impl Parameters {
-    pub(super) fn new(op: &Rnn, z: &Sizes, isa: Isa, workers: usize) -> Result<Parameters, Skip> {
+    pub(super) fn new(op: &Rnn, z: &Sizes, isa: Isa, target: &CpuTarget) -> Result<Parameters, Skip> {
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let of =
-            |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new((op, arg, tensor), z, (gates, columns), (isa, workers));
+            |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new((op, arg, tensor), z, (gates, columns), (isa, target));
         Ok(Parameters {
             layer: of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?,
             iter: of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?,

@@ -21,7 +21,7 @@ pub const IMPLS: &[Impl<CpuTarget>] =
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan(problem, target, Products::generated(isa.without_amx()))
+    plan(problem, target, Products::generated(isa.without_amx(), target.caches.budget(false).l1_panel))
 }
 
 fn portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -9,7 +9,7 @@ use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{
     Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
 };
-use crate::ops::matmul::gemm::{NEAR, runs};
+use crate::ops::matmul::gemm::runs;
 use crate::target::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
@@ -20,8 +20,8 @@ pub(super) const ROWS: usize = 256;
 /// What computes products.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Products {
-    /// Generated tiles.
-    Tiles(oxidnn_jit::Isa),
+    /// Generated tiles, where so many bytes of a panel stay in L1.
+    Tiles(oxidnn_jit::Isa, usize),
     /// The portable kernel.
     Portable(Isa),
 }
@@ -78,8 +78,8 @@ pub(super) struct Sums<'a> {
 
 impl Products {
     /// Products on generated tiles.
-    pub(super) fn generated(isa: oxidnn_jit::Isa) -> Products {
-        Products::Tiles(isa)
+    pub(super) fn generated(isa: oxidnn_jit::Isa, l1_panel: usize) -> Products {
+        Products::Tiles(isa, l1_panel)
     }
 
     /// Products in portable Rust.
@@ -90,7 +90,7 @@ impl Products {
     /// Columns of the panels of a right operand.
     pub(super) fn width(&self, columns: usize) -> usize {
         match self {
-            Products::Tiles(isa) => panel_columns(*isa, columns),
+            Products::Tiles(isa, _) => panel_columns(*isa, columns),
             // Transposed left operands ask for two vectors.
             Products::Portable(isa) => panel_width(*isa, 2 * isa.lanes()),
         }
@@ -100,7 +100,7 @@ impl Products {
     /// Bytes of the table of kernels.
     pub(super) fn table_bytes(&self) -> usize {
         match self {
-            Products::Tiles(_) => KERNELS * size_of::<Option<Tile>>(),
+            Products::Tiles(..) => KERNELS * size_of::<Option<Tile>>(),
             Products::Portable(_) => 0,
         }
     }
@@ -111,7 +111,7 @@ impl Products {
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub(super) fn build(&self, kinds: &[Kind]) -> Result<Ready, Error> {
         match self {
-            Products::Tiles(isa) => Tiles::new(*isa, kinds).map(Ready::Tiles),
+            Products::Tiles(isa, l1_panel) => Tiles::new(*isa, *l1_panel, kinds).map(Ready::Tiles),
             Products::Portable(_) => Ok(Ready::Portable),
         }
     }
@@ -184,6 +184,7 @@ const KERNELS: usize = MOST_ROWS * 4 * 4;
 #[derive(Debug)]
 pub(super) struct Tiles {
     isa: oxidnn_jit::Isa,
+    l1_panel: usize,
     kernels: Box<[Option<Tile>]>,
 }
 
@@ -197,8 +198,8 @@ impl Tiles {
         (width / self.isa.width().lanes()).clamp(1, max_vectors(self.isa))
     }
 
-    fn new(isa: oxidnn_jit::Isa, kinds: &[Kind]) -> Result<Tiles, Error> {
-        let mut tiles = Tiles { isa, kernels: vec![None; KERNELS].into() };
+    fn new(isa: oxidnn_jit::Isa, l1_panel: usize, kinds: &[Kind]) -> Result<Tiles, Error> {
+        let mut tiles = Tiles { isa, l1_panel, kernels: vec![None; KERNELS].into() };
         for Kind { rows, transposed, width } in kinds {
             let vectors = tiles.vectors(*width);
             let tall = tallest(isa, Product::F32, vectors);
@@ -234,7 +235,7 @@ impl Tiles {
                 a_from: 0,
                 zeros: Buf::empty(),
                 b: Buf::empty(),
-                panels: Panels { at: 0, step: panel, count, outer: panel <= NEAR },
+                panels: Panels { at: 0, step: panel, count, outer: panel <= self.l1_panel },
                 c: Buf::empty(),
                 column: 0,
                 tail_column: 0,

@@ -72,7 +72,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         a_step: Stride::Fixed(4),
         tail: None,
     };
-    let drive = Arc::new(Drive::new(isa, shape, workers));
+    let drive = Arc::new(Drive::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
     let ready = drive.build(&Plain { a: 0, depth, columns, got: &got }).unwrap();
     let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };

@@ -9,7 +9,7 @@ fn parts_are_all_of_the_reduction() {
             let apart = depth.div_ceil(each) * width * 4;
             let parts = Reduction { product, most: taps, taps, apart, depth, width }.parts();
             let steps = |p: &Part| p.steps + usize::from(p.partial > 0);
-            assert!(parts.len() == 1 || parts.iter().all(|p| p.taps * steps(p) <= STEPS + 16 * taps), "{taps} taps of {depth}");
+            assert!(parts.len() == 1 || parts.iter().all(|p| p.taps * steps(p) <= K_STEPS.window + 16 * taps), "{taps} taps of {depth}");
             let mut met = vec![0; taps * depth];
             for part in &parts {
                 let numbers = part.steps * each + usize::from(part.partial);
