@@ -3,7 +3,7 @@
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
 //! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
-//! is two instructions for 64 bytes, which meet all panels of the group. Sums leave through memory that stays in the first cache, and the
+//! is two instructions for 64 bytes, which meet all panels of the group. Sums leave through memory that stays in L1, and the
 //! tail is that of the other tiles: a kernel without taps that begins with what is there.
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
@@ -32,13 +32,13 @@ use std::sync::Arc;
 #[cfg(test)]
 mod tests;
 
-/// Numbers of a row of sums that stay in the first cache until the tail has finished them.
+/// Numbers of a row of sums that stay in L1 until the tail has finished them.
 const NEAR: usize = 128;
 /// Tasks for every worker.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
 const WORTH: usize = 256 << 10;
-/// Tiles that a block of rows is to have where panels do not stay in the second cache from one block to the next.
+/// Tiles that a block of rows is to have where panels do not stay in L2 from one block to the next.
 const LEAST: usize = 8;
 /// Numbers between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
@@ -48,7 +48,7 @@ const SHORT: usize = 11;
 const TAIL: usize = 4;
 /// Numbers that the tail finishes before the unit that multiplies tiles gets something to do.
 const IDLE: usize = 2048;
-/// Bytes of a row of `A` from which on panels drive rows out of the first cache, unless they pass by it.
+/// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;

@@ -1,4 +1,4 @@
-//! Products of many rows with weights of 8 or 4 bits: a part of a panel is unpacked to the second cache and met by all rows of a block.
+//! Products of many rows with weights of 8 or 4 bits: a part of a panel is unpacked to L2 and met by all rows of a block.
 //!
 //! Without groups, whole numbers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
 //! scaled. Tasks are a panel by a block of rows.

@@ -265,7 +265,7 @@ impl Drive {
         if self.wide.is_some() { self.cut.most_panels().checked_mul(self.shape.panel_bytes / 2) } else { Some(0) }
     }
 
-    /// Whether all tiles meet a panel before the next one: a panel of the part stays in the first cache from tile to tile, and so many of them do
+    /// Whether all tiles meet a panel before the next one: a panel of the part stays in L1 from tile to tile, and so many of them do
     /// not.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };

@@ -2,7 +2,7 @@
 //!
 //! `result[c, p] = sum over k of weights[c, k] * source[k, p]`: pixels are the columns of a product, so that a line of its right operand is a
 //! stretch of a channel of the source, and a row of its result one of the result. Its rows are result channels, whose weights are read down the
-//! panels that they have for channels last. A task takes some panels of pixels, which stay in the second cache while all channels meet them, and
+//! panels that they have for channels last. A task takes some panels of pixels, which stay in L2 while all channels meet them, and
 //! asks for those of the next one meanwhile. Sums begin with the bias.
 
 use super::tiles;

@@ -344,7 +344,7 @@ struct Reduction {
 }
 
 impl Reduction {
-    /// Parts that stay in the second cache: all of it, or some taps each, whose weights lie together; channels in equal pieces where a single
+    /// Parts that stay in L2: all of it, or some taps each, whose weights lie together; channels in equal pieces where a single
     /// tap is too much.
     fn parts(&self) -> Vec<Part> {
         let Reduction { product, most, taps, apart, depth, .. } = *self;

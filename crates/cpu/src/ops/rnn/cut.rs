@@ -10,7 +10,7 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Most rows of a slice of the batch: their gates of a panel stay in the first cache.
+/// Most rows of a slice of the batch: their gates of a panel stay in L1.
 const ROWS: usize = 48;
 /// Rows that fill a tile.
 const TILE: usize = 6;

@@ -1,5 +1,5 @@
 //! `packed:jit`, forward: the products of a layer's input for all steps at once, then step by step the products of the state, whose sums become
-//! gates and states while they are in the first cache.
+//! gates and states while they are in L1.
 //!
 //! States, gates and cells live in scratch, padded to whole panels, states in the type of the source as it rounds them; those of the last layer
 //! are the destination's rows where these lie as tiles read them. A task of a step has all gates of the channels of a panel, so that one pass

@@ -1,6 +1,6 @@
 //! The products of a step: the rows of a slice of the batch by a few panels, in tiles, sums left in the worker's scratch.
 //!
-//! Weights come from the second cache, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
+//! Weights come from L2, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
 //! a panel takes more than a whole one.
 
 use super::cut::Cut;

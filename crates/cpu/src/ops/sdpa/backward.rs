@@ -2,7 +2,7 @@
 //!
 //! A task has a part of the keys of a head. Block by block of them it meets all queries of the heads that share it, block by block: scores and
 //! from these the weights, products of gradients and values and from these the gradients of scores, and three products more: the gradients of
-//! values and keys stay in the second cache until their block is done, those of queries are added to memory of the task's own. Tasks' shares of
+//! values and keys stay in L2 until their block is done, those of queries are added to memory of the task's own. Tasks' shares of
 //! them are added up behind all tasks, in the order of the keys.
 //!
 //! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.

@@ -2,7 +2,7 @@
 //!
 //! A task has the queries of its rows, multiplied by the scale, in scratch. It meets the keys block by block: the block's keys become panels, one
 //! product gives the scores, [`Step`] turns them into exponentials and rescales what there is of the results, the values become panels, and a second
-//! product adds to the results. Both products and all that is between them stay in the second cache; a result is written once.
+//! product adds to the results. Both products and all that is between them stay in L2; a result is written once.
 //!
 //! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every block of
 //! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.

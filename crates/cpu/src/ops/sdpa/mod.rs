@@ -1,4 +1,4 @@
-//! Rows of attention: blocks of queries by blocks of keys, scores in the second cache only.
+//! Rows of attention: blocks of queries by blocks of keys, scores in L2 only.
 
 mod backward;
 mod cut;

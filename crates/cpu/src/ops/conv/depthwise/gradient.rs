@@ -1,7 +1,7 @@
 //! `direct:jit` for gradients of weights: depthwise, and groups of 2, 4 or 8 channels.
 //!
 //! A task has some vectors of channels and a share of the pixels, and goes through it band by band: a band is some rows of an image, or some
-//! small images, which stay in the first cache while the taps of every line of the window meet them. The gradients of a line's taps are in
+//! small images, which stay in L1 while the taps of every line of the window meet them. The gradients of a line's taps are in
 //! registers meanwhile. Places at which taps lie in the padding are segments of their own, with fewer taps. Shares depend on the problem alone
 //! and are added in order.
 

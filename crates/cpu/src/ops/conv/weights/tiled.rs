@@ -39,7 +39,7 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
-/// The same where they are an odd number of cache lines, which share out over all sets of the first cache.
+/// The same where they are an odd number of cache lines, which share out over all sets of L1.
 const FARTHER: usize = 4096;
 /// Words of the tiles that are listed at a time, unless one tile has more.
 const LISTED: usize = 512;
@@ -395,7 +395,7 @@ impl Gradient {
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
     }
 
-    /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of the first cache.
+    /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
         if self.rows.grid.merged || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
     }

@@ -25,7 +25,7 @@ fn slices_are_all_of_the_batch() {
 fn threads_share_a_step_where_it_is_large_and_a_slice_of_all_steps_else() {
     assert!(Cut::new(&sizes(1, 256), &target(1), 4, 1 << 20).whole, "one thread");
     assert!(Cut::new(&sizes(1, 64), &target(2), 1, 64 << 10).whole, "a short step");
-    assert!(Cut::new(&sizes(16, 128), &target(2), 2, 256 << 10).whole, "a slice for each, weights in the second cache");
+    assert!(Cut::new(&sizes(16, 128), &target(2), 2, 256 << 10).whole, "a slice for each, weights in L2");
     let cut = Cut::new(&sizes(8, 256), &target(2), 4, 1 << 20);
     assert!(!cut.whole && cut.slices == 1, "weights that do not stay in one cache are shared: {cut:?}");
 }
