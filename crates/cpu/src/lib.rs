@@ -1,6 +1,7 @@
 //! The CPU engine: targets, implementation rows and their kernels.
 
 mod device;
+pub mod hardware;
 pub mod kernels;
 mod limit;
 pub mod ops;
@@ -10,5 +11,5 @@ mod target;
 
 pub use device::{CpuDevice, engine};
 pub use limit::Limit;
-pub use row::{Kernel, RowPlan};
+pub use row::{Generated, Kernel, RowPlan};
 pub use target::{CpuTarget, Isa};

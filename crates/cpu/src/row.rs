@@ -9,16 +9,8 @@ use oxidnn_spec::{Error, Problem};
 use std::fmt;
 use std::sync::Arc;
 
-/// A planned computation: everything that depends on the problem is decided.
+/// A planned computation that generates no code: everything that depends on the problem is decided, and it runs as it is.
 pub trait Kernel: fmt::Debug + Send + Sync + 'static {
-    /// Makes the generated code that it runs. Called before the first run, once or more often.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] when code cannot be made.
-    fn prepare(&self) -> Result<(), Error> {
-        Ok(())
-    }
-
     /// Bytes of the tables that it has besides its own fields, for the budget of the primitive cache. Code is counted where it is made.
     fn table_bytes(&self) -> usize {
         0
@@ -31,7 +23,44 @@ pub trait Kernel: fmt::Debug + Send + Sync + 'static {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error>;
 }
 
-/// The plan of a [`Kernel`].
+/// A planned computation that runs generated code. It is a value, which building leaves as it is: built twice, it gives two.
+pub trait Generated: fmt::Debug + Send + Sync + 'static {
+    /// All the code that it runs.
+    type Code: Send + Sync + 'static;
+
+    /// Makes the code.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when code cannot be made.
+    fn build(&self) -> Result<Self::Code, Error>;
+
+    /// As [`Kernel::table_bytes`].
+    fn table_bytes(&self) -> usize {
+        0
+    }
+
+    /// As [`Kernel::run`], with what [`Generated::build`] made.
+    ///
+    /// # Errors
+    /// As for [`Exec::run`].
+    fn run(&self, code: &Self::Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error>;
+}
+
+impl<K: Kernel> Generated for K {
+    type Code = ();
+
+    fn build(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn table_bytes(&self) -> usize {
+        Kernel::table_bytes(self)
+    }
+    fn run(&self, (): &(), simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        Kernel::run(self, simd, ctx, scratch)
+    }
+}
+
+/// The plan of a row.
 #[derive(Debug)]
 pub struct RowPlan<K> {
     /// The problem, layouts resolved.
@@ -44,14 +73,16 @@ pub struct RowPlan<K> {
     pub kernel: Arc<K>,
 }
 
-struct Ready<K> {
+/// A plan with its code.
+struct Ready<K: Generated> {
     simd: Simd,
     scratch_bytes: usize,
     footprint: usize,
     kernel: Arc<K>,
+    code: K::Code,
 }
 
-impl<K: Kernel> Plan for RowPlan<K> {
+impl<K: Generated> Plan for RowPlan<K> {
     fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -60,20 +91,19 @@ impl<K: Kernel> Plan for RowPlan<K> {
     }
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         let simd = Simd::new(self.isa).ok_or_else(|| Error::Runtime(format!("this processor lacks {}", self.isa.name())))?;
-        let (prepared, code) = code::counted(|| self.kernel.prepare());
-        prepared?;
-        let footprint = size_of::<Ready<K>>() + size_of::<K>() + self.kernel.table_bytes() + code;
-        Ok(Arc::new(Ready { simd, scratch_bytes: self.scratch_bytes, footprint, kernel: Arc::clone(&self.kernel) }))
+        let (code, bytes) = code::counted(|| self.kernel.build());
+        let footprint = size_of::<Ready<K>>() + size_of::<K>() + self.kernel.table_bytes() + bytes;
+        Ok(Arc::new(Ready { simd, scratch_bytes: self.scratch_bytes, footprint, kernel: Arc::clone(&self.kernel), code: code? }))
     }
 }
 
-impl<K: Kernel> Exec for Ready<K> {
+impl<K: Generated> Exec for Ready<K> {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let buf = ctx.scratch_buf();
         let buf = buf.part(0, self.scratch_bytes.min(buf.len()));
         // SAFETY: a context's scratch belongs to the one execution it is made for, and this is where it is taken.
         let scratch = unsafe { Scratch::new(buf) };
-        self.kernel.run(self.simd, ctx, scratch)
+        self.kernel.run(&self.code, self.simd, ctx, scratch)
     }
 
     fn footprint(&self) -> usize {
@@ -81,7 +111,7 @@ impl<K: Kernel> Exec for Ready<K> {
     }
 }
 
-impl<K: Kernel> RowPlan<K> {
+impl<K: Generated> RowPlan<K> {
     /// The plan of the kernel that `make` makes, with the bytes of scratch it needs, of the problem with its layouts resolved.
     ///
     /// # Errors

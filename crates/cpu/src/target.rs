@@ -4,6 +4,7 @@
 //! The number of threads bounds the scratch that plans book; it never changes what is computed.
 
 use crate::Limit;
+use crate::hardware::Caches;
 use crate::kernels::code;
 use oxidnn_runtime::threads::cores;
 
@@ -72,6 +73,8 @@ pub struct CpuTarget {
     pub jit: Option<oxidnn_jit::Isa>,
     /// Largest number of workers that an execution uses.
     pub threads: usize,
+    /// The data caches of a core.
+    pub caches: Caches,
 }
 
 impl CpuTarget {
@@ -83,7 +86,7 @@ impl CpuTarget {
     /// A processor with `threads` workers and what this one has within `limit`.
     pub fn limited(limit: Limit, threads: usize) -> CpuTarget {
         let jit = limit.jit.and_then(oxidnn_jit::Isa::host_within).filter(|_| code::refusal().is_none());
-        CpuTarget { isa: limit.isa(), jit, threads }
+        CpuTarget { isa: limit.isa(), jit, threads, caches: Caches::host() }
     }
 
     /// A processor with `threads` workers and what this one has within `isa`.

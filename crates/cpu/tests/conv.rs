@@ -3,7 +3,7 @@
 mod common;
 
 use common::{check, check_with};
-use oxidnn_cpu::{CpuTarget, Isa};
+use oxidnn_cpu::{CpuTarget, Isa, ops};
 use oxidnn_spec::op::{BinaryAlg, Conv, ConvAlg, Deconv, EltwiseAlg, Window};
 use oxidnn_spec::{Arg, Attr, DataType, DataType::*, Dims, Op, PostOp, Problem, Prop, Quant, Real, Tensor};
 
@@ -251,18 +251,31 @@ fn pixels_last() {
     let uneven: &[Line] = &[[4, 1, 2, 0, 0, 0], [9, 1, 3, 0, 0, 1], [7, 1, 1, 0, 0, 0]];
     let several: [(i64, i64, i64, &[Line]); 4] = [(1, 60, 20, wide), (1, 24, 70, single), (1, 12, 20, skipping), (2, 20, 9, uneven)];
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|i| CpuTarget::within(*i, 1).jit.is_some()) {
+        let mut met = std::collections::BTreeSet::new();
         for (g, ic, oc, lines) in SHAPES.iter().chain(&several) {
-            let row = if *ic == 1 && *oc == 1 { "direct:jit" } else { "packed:jit" };
+            let rows: &[&str] = if *ic == 1 && *oc == 1 {
+                &["direct:jit", "transposed_direct:jit"]
+            } else {
+                &["packed:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"]
+            };
             for tags in [["abx", "any", "abx"], ["abx", "any", "axb"], ["axb", "any", "abx"]] {
                 for (prop, bias) in [(FWD, Some(F32)), (FWD, None), (Prop::BackwardData, None)] {
                     let mut c = Case { prop, tags, bias, mb: 3, ..case(*g, *ic, *oc, lines) };
                     if prop == FWD {
                         c.attr.post_ops = vec![PostOp::Sum { scale: Real::new(0.5), zero_point: 0, dtype: None }];
                     }
-                    check_with(&c.problem(), row, isa, &[]);
+                    let (problem, target) = (c.problem(), CpuTarget::within(isa, 3));
+                    let takes =
+                        |name: &str| ops::rows(&problem.op).iter().any(|row| row.name == name && (row.plan)(&problem, &target).is_ok());
+                    let taken: Vec<&str> = rows.iter().copied().filter(|name| takes(name)).collect();
+                    assert!(!taken.is_empty(), "{problem:?}");
+                    taken.iter().for_each(|row| check_with(&problem, row, isa, &[]));
+                    met.extend(taken);
                 }
             }
         }
+        let all = ["transposed_direct:jit", "transposed:jit", "nchw1x1:jit", "unit_stride:jit"];
+        assert!(all.iter().all(|row| met.contains(row)), "{met:?}");
     }
 }
 

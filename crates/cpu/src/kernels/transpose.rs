@@ -6,7 +6,6 @@ use oxidnn_jit::kernels::weave::{Args as WeaveArgs, Weave};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
-use std::sync::OnceLock;
 
 static SQUARES: Kernels<Transpose> = Kernels::new();
 static WEAVES: Kernels<Weave> = Kernels::new();
@@ -45,10 +44,6 @@ pub struct Squares {
     kernel: Transpose,
     lanes: usize,
 }
-
-/// The kernel of a primitive, made when that is prepared.
-#[derive(Default, Debug)]
-pub struct Prepared(OnceLock<Squares>);
 
 /// A matrix in memory.
 #[derive(Clone, Copy, Debug)]
@@ -124,35 +119,6 @@ pub struct Turned<'t> {
     pub factors: Factors<'t>,
 }
 
-impl Prepared {
-    /// Makes it, where it has not been made.
-    ///
-    /// # Errors
-    /// As for [`Squares::get`].
-    pub fn prepare(&self, isa: Isa) -> Result<(), Error> {
-        self.prepare_for(isa, Transpose::WORDS)
-    }
-
-    /// Makes the one for `kernel`, where none has been made.
-    ///
-    /// # Errors
-    /// As for [`Squares::get`].
-    pub fn prepare_for(&self, isa: Isa, kernel: Transpose) -> Result<(), Error> {
-        if self.0.get().is_none() {
-            let _ = self.0.set(Squares::of(isa, kernel)?);
-        }
-        Ok(())
-    }
-
-    /// The kernel.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] before it was prepared.
-    pub fn get(&self) -> Result<&Squares, Error> {
-        self.0.get().ok_or_else(|| Error::Runtime("squares that were not made".into()))
-    }
-}
-
 impl Squares {
     /// The kernel for words.
     ///
@@ -162,7 +128,11 @@ impl Squares {
         Squares::of(isa, Transpose::WORDS)
     }
 
-    fn of(isa: Isa, kernel: Transpose) -> Result<Squares, Error> {
+    /// The kernel that transposes as `kernel` says.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn of(isa: Isa, kernel: Transpose) -> Result<Squares, Error> {
         Ok(Squares { entry: SQUARES.get(isa, &kernel)?, kernel, lanes: isa.width().lanes() })
     }
 

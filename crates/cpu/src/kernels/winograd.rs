@@ -385,7 +385,7 @@ impl Weigh {
 
     /// The products of all positions with `groups` times the kernel's vectors of weights, to `sums`: group by group.
     ///
-    /// Chunk by chunk, so that weights are read once, and those of a chunk and the sums stay in the second cache.
+    /// Chunk by chunk, so that weights are read once, and those of a chunk and the sums stay in L2.
     ///
     /// # Panics
     /// When an operand, the scratch or the sums are too short.

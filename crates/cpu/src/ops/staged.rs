@@ -8,12 +8,12 @@ use super::reorder;
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Problem, Prop, Tensor};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Operands that may be copied: those of the product itself.
 const STAGED: [Arg; 6] = [Arg::SRC, Arg::WEIGHTS, Arg::DST, Arg::DIFF_SRC, Arg::DIFF_WEIGHTS, Arg::DIFF_DST];
@@ -39,7 +39,6 @@ struct Code {
 struct Staged {
     inner: Box<dyn Plan>,
     stages: Vec<Stage>,
-    code: OnceLock<Code>,
 }
 
 impl fmt::Debug for Staged {
@@ -136,7 +135,7 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
     if stages.is_empty() {
         return None;
     }
-    let staged = Staged { inner, stages, code: OnceLock::new() };
+    let staged = Staged { inner, stages };
     let scratch_bytes = booked(&staged.parts()?)?;
     Some(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
 }
@@ -167,22 +166,19 @@ impl Staged {
     }
 }
 
-impl Kernel for Staged {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.code.get().is_some() {
-            return Ok(());
-        }
+impl Generated for Staged {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
         let build = |plan: Option<&dyn Plan>| plan.map(Plan::build).transpose();
         let stages = self.stages.iter().map(|stage| {
             let [before, after] = stage.plans();
             Ok([build(before)?, build(after)?])
         });
-        let _ = self.code.set(Code { inner: self.inner.build()?, stages: stages.collect::<Result<_, Error>>()? });
-        Ok(())
+        Ok(Code { inner: self.inner.build()?, stages: stages.collect::<Result<_, Error>>()? })
     }
 
-    fn run(&self, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let code = self.code.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?;
+    fn run(&self, code: &Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
         let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);
         let shared = Region::host(scratch.take(shared.div_ceil(WORD))?.into_buf());

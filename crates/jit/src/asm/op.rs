@@ -246,9 +246,9 @@ pub enum Op {
     Ret,
     /// Clears the upper parts of the vector registers.
     ZeroUpper,
-    /// Asks for a line in the first cache.
+    /// Asks for a line in L1.
     PrefetchL1,
-    /// Asks for a line in the second cache.
+    /// Asks for a line in L2.
     PrefetchL2,
     /// Asks for a line that will be written.
     PrefetchWrite,

@@ -269,9 +269,9 @@ impl Elem {
 /// What a line is fetched for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Prefetch {
-    /// To be read soon: into the first cache.
+    /// To be read soon: into L1.
     L1,
-    /// To be read later: into the second cache.
+    /// To be read later: into L2.
     L2,
     /// To be written.
     Write,
@@ -332,7 +332,7 @@ impl TileProduct {
 /// When memory is wanted again that a tile is loaded from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reuse {
-    /// Soon: it is to stay in the first cache.
+    /// Soon: it is to stay in L1.
     Near,
     /// Not before much else: it is not to drive other memory out of there.
     Far,

@@ -9,7 +9,7 @@
 //! Where groups are `g` channels, in and out, a vector is several groups and the same is done `g` times: with the first channel of every
 //! group spread over its group, then with the second, and so on. A column is then loaded and spread by one instruction.
 //!
-//! A call makes rows of results of some vectors of channels, vector by vector, so that the source of a window stays in the first cache from
+//! A call makes rows of results of some vectors of channels, vector by vector, so that the source of a window stays in L1 from
 //! row to row. The lines of the window come as a table of addresses, so their number, the padding above and below and all distances are data. Columns
 //! that do not exist (padding left and right) are part of the key: a line of results is cut into a strip that touches the left edge, any
 //! number of equal strips within, and one that touches the right edge, each of which does just the multiply-adds there are. Sizes of images

@@ -22,7 +22,7 @@
 //!
 //! Measured on one core of a Zen 5 server processor (two 512-bit multiply-add units; shared, best of many short runs), against a loop of
 //! multiply-adds on registers alone measured in turns (270 Gflop/s f32, 540 bf16, 1070 Gop/s bytes; 134 and 530 with AVX2 and AVX-VNNI), in
-//! per cent of that loop; 240 rows by 512 columns from the second cache, loads of arguments and stores of sums included, reductions as taps
+//! per cent of that loop; 240 rows by 512 columns from L2, loads of arguments and stores of sums included, reductions as taps
 //! times steps. `cargo run --release -p oxidnn-jit --example dot` prints the table.
 //!
 //! | tile | 1x256 | 1x64 | 9x64 | 1x16 |
@@ -194,7 +194,7 @@ pub struct Args {
     pub b_row: usize,
     /// Columns of the last vector, where it is masked.
     pub last: usize,
-    /// Where memory begins that is wanted in the second cache: [`AHEAD`] bytes in every fourth step. Any address will do.
+    /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every fourth step. Any address will do.
     pub ahead: usize,
     /// Bytes from there to what the fourth next step asks for.
     pub ahead_step: usize,

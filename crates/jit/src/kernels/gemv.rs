@@ -6,7 +6,7 @@
 //!
 //! - [`Walk::Panel`]: panels of columns, a word of every column after the other. Lanes are columns, words of `A` are repeated to all of them,
 //!   and the sums of a panel stay in registers. Scales and zero points of groups along the reduction are applied to the sums of each group.
-//! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in the first cache, and several
+//! - [`Walk::Lines`]: rows of weights. Lanes are columns (of a part), the sums of a few hundred columns stay in L1, and several
 //!   lines are taken at a time, so that each sum is loaded and stored once for all of them.
 //! - [`Walk::Columns`]: columns of weights. Lanes are depths, `A` is read in vectors, and each column leaves a vector of partial sums.
 //!

@@ -6,10 +6,10 @@
 //! either.
 //!
 //! Two tiles of `A` and two of `B` and the four of their products fill the eight registers: every load feeds two products, which take 16
-//! cycles each, where a load takes 8 from the first cache and about 22 from the second. With one tile of rows, four of columns meet it. Rows
-//! meet every panel, and stay in the first cache where panels, which are read once for these rows, are told to pass by it.
+//! cycles each, where a load takes 8 from L1 and about 22 from L2. With one tile of rows, four of columns meet it. Rows
+//! meet every panel, and stay in L1 where panels, which are read once for these rows, are told to pass by it.
 //!
-//! Every block asks for some memory that is wanted later, since what comes from the third cache comes slowly where only tiles ask for it.
+//! Every block asks for some memory that is wanted later, since what comes from L3 comes slowly where only tiles ask for it.
 //!
 //! Code depends on neither depth nor rows: these are shapes of registers ([`Shape::bytes`]), which [`Setup`] sets for many calls. Depths that
 //! are no multiple of 16 steps are cut into equal blocks, or end in a call with other shapes that goes on with the sums of the first.
@@ -44,7 +44,7 @@ pub struct Tiles {
     pub line: u8,
     /// What the sums begin with.
     pub start: Start,
-    /// When panels are wanted again: soon where they, and the rows that meet them, stay in the first cache.
+    /// When panels are wanted again: soon where they, and the rows that meet them, stay in L1.
     pub panels: Reuse,
 }
 
@@ -79,7 +79,7 @@ pub struct Args {
     pub sums_row: usize,
     /// Bytes from the first row of sums to the first one of the lower tile.
     pub sums_lower: usize,
-    /// Where memory begins that is wanted in the second cache: [`AHEAD`] bytes in every block. Any address will do.
+    /// Where memory begins that is wanted in L2: [`AHEAD`] bytes in every block. Any address will do.
     pub ahead: usize,
     /// Bytes from there to what the next block asks for.
     pub ahead_step: usize,

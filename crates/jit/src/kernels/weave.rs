@@ -2,8 +2,8 @@
 //! weights. Rows may be of other numbers, which are then converted and multiplied by factors on the way.
 //!
 //! A call makes groups of such rows, whose places are in a table. Narrow numbers are the low bits of lanes, which a multiplication moves to
-//! their places. For 64 bytes of the destination that is a load, a multiplication and an `or` for each row, and a store: no more than the
-//! first cache delivers in that time.
+//! their places. For 64 bytes of the destination that is a load, a multiplication and an `or` for each row, and a store: no more than
+//! L1 delivers in that time.
 
 use super::transpose::Factor;
 use crate::ir::{Accumulate, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Val};

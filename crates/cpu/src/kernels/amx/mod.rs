@@ -3,7 +3,7 @@
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
 //! are of two lines or some of which are padding, is gathered for each tap, as are rows that do not end with a whole step; that
-//! is two instructions for 64 bytes, which meet all panels of the group. Sums leave through memory that stays in the first cache, and the
+//! is two instructions for 64 bytes, which meet all panels of the group. Sums leave through memory that stays in L1, and the
 //! tail is that of the other tiles: a kernel without taps that begins with what is there.
 //!
 //! Depths that are no multiple of 16 steps become equal blocks of fewer, where that does not take more of them, or a second round of other shapes.
@@ -12,9 +12,11 @@ mod block;
 mod lines;
 
 use super::scratch::{Part as Scratch, for_workers};
-use super::tile::drive::{Block as Sums, Drive as Vectors, Operands, Part, Shape, Work};
+use super::tile::drive::{self, Block as Sums, Operands, Part, Shape, Work};
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
+use crate::CpuTarget;
+use crate::hardware::KBlock;
 use block::{Block, Call, Gatherer, Registers};
 use lines::takes;
 pub use lines::{Half, Lines};
@@ -25,22 +27,18 @@ use oxidnn_jit::kernels::tiles::{self, LINES, ROWS, TAP, Tiles};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
 
-/// Bytes of panels that stay in the second cache.
-const PANELS: usize = 1 << 20;
-/// Numbers of sums that a task carries from part to part.
-const SUMS: usize = 128 << 10;
-/// Numbers of a row of sums that stay in the first cache until the tail has finished them.
+/// Numbers of a row of sums that stay in L1 until the tail has finished them.
 const NEAR: usize = 128;
 /// Tasks for every worker.
 const TASKS: usize = 4;
 /// Steps of all rows and columns that are worth a task of their own.
 const WORTH: usize = 256 << 10;
-/// Tiles that a block of rows is to have where panels do not stay in the second cache from one block to the next.
+/// Tiles that a block of rows is to have where panels do not stay in L2 from one block to the next.
 const LEAST: usize = 8;
 /// Numbers between two rows of sums beyond those of their panels: keeps rows off each other's cache sets.
 const SKEW: usize = 16;
@@ -50,7 +48,7 @@ const SHORT: usize = 11;
 const TAIL: usize = 4;
 /// Numbers that the tail finishes before the unit that multiplies tiles gets something to do.
 const IDLE: usize = 2048;
-/// Bytes of a row of `A` from which on panels drive rows out of the first cache, unless they pass by it.
+/// Bytes of a row of `A` from which on panels drive rows out of L1, unless they pass by it.
 const LONG: usize = 256;
 /// Most bytes of gathered rows.
 const GATHERED: usize = 4 << 20;
@@ -59,17 +57,26 @@ const GATHERED: usize = 4 << 20;
 #[derive(Debug)]
 pub enum Loops {
     /// On vectors.
-    Vectors(Box<Vectors>),
+    Vectors(Arc<drive::Drive>),
     /// On tiles.
-    Tiles(Box<Drive>),
+    Tiles(Arc<Drive>),
+}
+
+/// The same with its kernels.
+#[derive(Debug)]
+pub enum ReadyLoops {
+    /// On vectors.
+    Vectors(drive::Ready),
+    /// On tiles.
+    Tiles(Ready),
 }
 
 impl Loops {
     /// Tiles where instructions and types allow them. Rows of a stretch lie in lines of equal length, at one distance within each.
-    pub fn new(isa: Isa, shape: Shape, lines: &[usize], workers: usize) -> Loops {
+    pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
-            Some(product) => Loops::Tiles(Box::new(Drive::new((isa, product), shape, lines, workers))),
-            None => Loops::Vectors(Box::new(Vectors::new(isa, shape, workers))),
+            Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
+            None => Loops::Vectors(Arc::new(drive::Drive::new(isa, shape, target))),
         }
     }
 
@@ -98,15 +105,15 @@ impl Loops {
     }
 
     /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at
-    /// [`PADDING`](super::tile::drive::PADDING). To be called before [`Loops::task`].
+    /// [`PADDING`](super::tile::drive::PADDING).
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare<W: Work>(&self, work: &W) -> Result<(), Error> {
-        match self {
-            Loops::Vectors(drive) => drive.prepare(work),
-            Loops::Tiles(drive) => drive.prepare(),
-        }
+    pub fn build<W: Work>(&self, work: &W) -> Result<ReadyLoops, Error> {
+        Ok(match self {
+            Loops::Vectors(drive) => ReadyLoops::Vectors(drive.build(work)?),
+            Loops::Tiles(drive) => ReadyLoops::Tiles(drive.build()?),
+        })
     }
 
     /// Number of tasks.
@@ -116,12 +123,14 @@ impl Loops {
             Loops::Tiles(drive) => drive.tasks(),
         }
     }
+}
 
+impl ReadyLoops {
     /// Computes a task with scratch of a worker's share.
     pub fn task<W: Work + Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
         match self {
-            Loops::Vectors(drive) => drive.task(task, share, on),
-            Loops::Tiles(drive) => drive.task(task, share, on),
+            ReadyLoops::Vectors(ready) => ready.task(task, share, on),
+            ReadyLoops::Tiles(ready) => ready.task(task, share, on),
         }
     }
 }
@@ -156,7 +165,6 @@ pub struct Drive {
     block: usize,
     /// Panels of a group.
     group: usize,
-    kernels: OnceLock<Ready>,
 }
 
 /// Blocks of a part that have the same number of steps.
@@ -208,9 +216,10 @@ impl Stretch {
     }
 }
 
-/// The kernels.
+/// A product with its kernels.
 #[derive(Debug)]
-struct Ready {
+pub struct Ready {
+    drive: Arc<Drive>,
     registers: Registers,
     /// By tiles of rows, by whether the panel has fewer columns than the others, by what sums begin with.
     blocks: [Option<Block>; 8],
@@ -239,7 +248,8 @@ impl Round {
 
 impl Drive {
     /// Decides how to cut a product.
-    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], workers: usize) -> Drive {
+    pub fn new((isa, product): (Isa, TileProduct), shape: Shape, lines: &[usize], target: &CpuTarget) -> Drive {
+        let budget = target.caches.budget(true);
         let mut stretches = Vec::with_capacity(shape.rows.len());
         let (mut all, mut rows) = (0, 0);
         for (&n, &line) in shape.rows.iter().zip(lines) {
@@ -250,19 +260,18 @@ impl Drive {
         let panels = shape.columns.div_ceil(shape.panel).max(1);
         let bytes = |p: &Part| p.taps * all_steps(p) * shape.panel * 4;
         let (widest, total) = (shape.parts.iter().map(bytes).max().unwrap_or(0).max(1), shape.parts.iter().map(bytes).sum::<usize>());
-        let mut group = (PANELS / widest).clamp(1, panels);
+        let carries = shape.parts.len() > 1 || shape.tail.is_none();
+        let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries };
+        let mut group = k.blocks([budget.panels, budget.sums]).nc;
         let steps: usize = shape.parts.iter().map(|p| p.taps * all_steps(p)).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
-        let wanted = (work / WORTH).clamp(1, TASKS * workers.max(1)).div_ceil(shape.units.max(1));
-        let most = (all / if total * panels > PANELS { LEAST } else { 1 }).max(1);
+        let wanted = (work / WORTH).clamp(1, TASKS * target.threads.max(1)).div_ceil(shape.units.max(1));
+        let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
-        let mut block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1);
-        if shape.parts.len() > 1 || shape.tail.is_none() {
-            block = block.min((SUMS / (group * shape.panel) / ROWS).max(1));
-        }
+        let block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums));
         let rounds = shape.parts.iter().map(|p| Round::all(all_steps(p))).collect();
-        Drive { isa, product, shape, rounds, stretches, all, block, group, kernels: OnceLock::new() }
+        Drive { isa, product, shape, rounds, stretches, all, block, group }
     }
 
     /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
@@ -336,19 +345,16 @@ impl Drive {
         if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel }
     }
 
-    /// Makes the kernels. To be called before [`Drive::run`].
+    /// Makes the kernels.
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
-        if self.kernels.get().is_some() {
-            return Ok(());
-        }
+    pub fn build(self: &Arc<Self>) -> Result<Ready, Error> {
         let shape = &self.shape;
         let size = 4 / shape.product.depth();
         let gathers = shape.parts.iter().map(|p| Gatherer::get(self.isa, p.partial * size as u8)).collect::<Result<_, _>>()?;
-        let mut ready =
-            Ready { registers: Registers::get(self.isa, self.product)?, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
+        let registers = Registers::get(self.isa, self.product)?;
+        let mut ready = Ready { drive: Arc::clone(self), registers, blocks: [const { None }; 8], gathers, tails: [const { None }; 4] };
         let may = |tall: usize, test: fn(usize) -> bool| self.stretches.iter().any(|s| s.may(tall, test));
         let begins = [true, self.rounds.len() > 1 || self.rounds.iter().any(|r| r.len() > 1)];
         for (narrow, _) in self.kinds(&(0..self.panels())) {
@@ -367,8 +373,7 @@ impl Drive {
                 }
             }
         }
-        let _ = self.kernels.set(ready);
-        Ok(())
+        Ok(ready)
     }
 
     /// The kernel that finishes sums.
@@ -391,21 +396,23 @@ impl Drive {
     pub fn tasks(&self) -> usize {
         self.cuts().into_iter().fold(self.shape.units, |n, count| n * count)
     }
+}
 
+impl Ready {
     /// Computes a task with scratch of a worker's share.
     pub fn task<W: Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
-        let (Some(kernels), [blocks, groups]) = (self.kernels.get(), self.cuts()) else { return };
+        let (drive, [blocks, groups]) = (&*self.drive, self.drive.cuts());
         let (block, rest) = (task % blocks, task / blocks);
         let (group, unit) = (rest % groups, rest / groups);
-        let panels = group * self.group..self.panels().min((group + 1) * self.group);
-        let tiles = block * self.block..self.all.min((block + 1) * self.block);
+        let panels = group * drive.group..drive.panels().min((group + 1) * drive.group);
+        let tiles = block * drive.block..drive.all.min((block + 1) * drive.block);
         let b_at = (on.b_unit)(unit);
-        Task { drive: self, kernels, on, unit, b_at, tiles, panels }.run(share);
+        Task { drive, kernels: self, on, unit, b_at, tiles, panels }.run(share);
     }
 
     /// Computes everything on at most `workers` workers, with scratch of the length for that many.
     pub fn run<W: Lines>(&self, executor: &dyn Executor, workers: usize, scratch: &mut Scratch<'_>, on: &Operands<'_, W>) {
-        scratch.work(executor, workers, self.tasks(), &|task, share| self.task(task, share, on));
+        scratch.work(executor, workers, self.drive.tasks(), &|task, share| self.task(task, share, on));
     }
 }
 
@@ -534,7 +541,8 @@ impl<W: Lines> Task<'_, '_, W> {
             held.set(tiles::Shape { rows: at.rows, steps: round.steps });
             for (narrow, some) in drive.kinds(panels) {
                 let tall = if at.rows[1] > 0 { 2 } else { 1 };
-                let Some(block) = &self.kernels.blocks[index(tall, narrow, at.part + i > 0)] else { continue };
+                let block = self.kernels.blocks[index(tall, narrow, at.part + i > 0)].as_ref();
+                let block = block.unwrap_or_else(|| panic!("no kernel of {tall} tiles was made"));
                 block.run(
                     held,
                     Call {
@@ -615,7 +623,8 @@ impl<W: Lines> Task<'_, '_, W> {
             list.restart(each);
             strips(&mut list, to, rows, row_bytes);
             for (narrow, some) in drive.kinds(panels) {
-                let Some(tile) = &self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)] else { continue };
+                let tile = self.kernels.tails[2 * usize::from(each == 1) + usize::from(narrow)].as_ref();
+                let tile = tile.unwrap_or_else(|| panic!("no tail of {each} rows was made"));
                 let column = some.start * drive.shape.panel;
                 tile.run(TailCall {
                     strips: list.strips(),

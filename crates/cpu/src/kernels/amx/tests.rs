@@ -1,6 +1,10 @@
 use super::*;
 use crate::kernels::tile::{Line, Product, Stride};
 
+fn target(threads: usize) -> CpuTarget {
+    CpuTarget { threads, ..CpuTarget::host() }
+}
+
 fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
     Shape {
         units: 1,
@@ -39,7 +43,7 @@ fn rounds_cover_a_part() {
 fn tiles_cover_all_rows() {
     for rows in [&[1][..], &[32], &[33, 1], &[0, 100, 7], &[3136, 64, 31], &[54 * 3, 12 * 5, 5 * 7]] {
         for (workers, lines) in [(1, rows), (16, &[54, 12, 5][..rows.len()]), (16, &[1; 3])] {
-            let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(rows, 256, 64), lines, workers);
+            let drive = Drive::new((Isa::AMX, TileProduct::Bf16), shape(rows, 256, 64), lines, &target(workers));
             let (mut next, mut ends) = (0, Vec::new());
             for tile in 0..drive.all {
                 let (first, [upper, lower]) = drive.tile(tile);
@@ -63,9 +67,9 @@ fn tiles_cover_all_rows() {
 #[test]
 fn too_many_gathered_rows_are_refused() {
     let mut shape = shape(&[100], 64, 64);
-    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape.clone(), &[100], 2).scratch_len(2).is_some());
+    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape.clone(), &[100], &target(2)).scratch_len(2).is_some());
     shape.parts[0].taps = 4096;
-    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape, &[100], 2).scratch_len(2).is_none());
+    assert!(Drive::new((Isa::AMX, TileProduct::Bf16), shape, &[100], &target(2)).scratch_len(2).is_none());
 }
 
 /// Pieces do not cross lines that are long enough.

@@ -10,13 +10,12 @@ use crate::kernels::columns::{Act, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch};
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
 use oxidnn_spec::{Arg, Error, Problem};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Rows of a segment at least.
 const ROWS: usize = 32;
@@ -37,29 +36,8 @@ pub struct BatchNorm {
     /// Rows of a segment.
     segment: usize,
     space: usize,
-    code: Option<Code>,
-}
-
-/// What goes through rows as generated code: the passes of a direction in their order.
-#[derive(Debug)]
-struct Code {
-    isa: Isa,
-    passes: Vec<(Act, OnceLock<Sweep>)>,
-}
-
-impl Code {
-    fn new(isa: Isa, forward: bool, flags: NormFlags) -> Code {
-        let acts: &[Act] = match forward {
-            true => &[Act::Sum, Act::Squares, Act::Scale { bounded: flags.fuse_relu }],
-            false => &[Act::Products, Act::Gradient],
-        };
-        Code { isa, passes: acts.iter().map(|act| (*act, OnceLock::new())).collect() }
-    }
-
-    /// The kernel of a pass.
-    fn pass(&self, index: usize) -> Option<&Sweep> {
-        self.passes.get(index)?.1.get()
-    }
+    /// Instructions of generated code, where rows are gone through by such.
+    jit: Option<Isa>,
 }
 
 impl BatchNorm {
@@ -93,8 +71,7 @@ impl BatchNorm {
         }
         let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
         let space = matrix.space(if forward { 1 } else { 2 })?;
-        let code = jit.map(|isa| Code::new(isa, forward, flags));
-        let kernel = BatchNorm { matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, segment, space, code };
+        let kernel = BatchNorm { matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, segment, space, jit };
         let scratch = bytes(&kernel.parts())?;
         Ok((kernel, scratch))
     }
@@ -113,11 +90,6 @@ impl BatchNorm {
         index * self.segment..((index + 1) * self.segment).min(self.matrix.rows)
     }
 
-    /// The kernel of a pass, where there is generated code.
-    fn pass(&self, index: usize) -> Option<&Sweep> {
-        self.code.as_ref()?.pass(index)
-    }
-
     /// Calls `body` in parallel for ranges of all rows, the last ones first: those are still near.
     fn rows(&self, executor: &dyn Executor, body: &(dyn Fn(Range<usize>) + Sync)) {
         let (rows, each) = (self.matrix.rows, (GRAIN as usize / self.matrix.width).max(1));
@@ -129,7 +101,8 @@ impl BatchNorm {
     }
 
     /// Fills `mean` and `variance` with the statistics of `src`.
-    fn statistics<'s>(&self, simd: Simd, ctx: &Ctx<'_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
+    fn statistics<'s>(&self, on: On<'_, '_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
+        let On { code, simd, ctx } = on;
         let (matrix, width) = (&self.matrix, self.matrix.width);
         let (tiles, folded) = space;
         let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (self.segments(), 3 * width), &|index, folded, space| {
@@ -138,13 +111,13 @@ impl BatchNorm {
             let (squares, means) = rest.split_at_mut(width);
             sums.fill(0.0);
             squares.fill(0.0);
-            match self.pass(0) {
+            match code.first() {
                 Some(sum) => sum.run(&[src], rows.clone(), &mut [&mut *sums], &[]),
                 None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: sums })),
             }
             let count = rows.len() as f32;
             means.iter_mut().zip(&*sums).for_each(|(mean, sum)| *mean = sum / count);
-            match self.pass(1) {
+            match code.get(1) {
                 Some(pass) => pass.run(&[src], rows, &mut [squares], &[means]),
                 None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
             }
@@ -177,7 +150,8 @@ impl BatchNorm {
         Ok([parameters(ctx, scratch, width, Arg::MEAN, given)?, parameters(ctx, scratch, width, Arg::VARIANCE, given)?])
     }
 
-    fn forward(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn forward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let On { code, simd, ctx } = on;
         let (matrix, flags) = (&self.matrix, self.flags);
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
         let [mean, variance] = self.given(ctx, &mut scratch)?;
@@ -186,7 +160,7 @@ impl BatchNorm {
         let mut tiles = scratch.take(self.space)?;
         if !flags.use_global_stats {
             let folded = scratch.take(self.parts()[5])?;
-            self.statistics(simd, ctx, src, (&mut tiles, folded), [mean, variance]);
+            self.statistics(on, src, (&mut tiles, folded), [mean, variance]);
             if self.stats {
                 ctx.buf(Arg::MEAN)?.write(0, mean);
                 ctx.buf(Arg::VARIANCE)?.write(0, variance);
@@ -194,7 +168,7 @@ impl BatchNorm {
         }
         factor.iter_mut().zip(&*variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
         let (mean, factor) = (&*mean, &*factor);
-        if let Some(scale) = self.pass(2) {
+        if let Some(scale) = code.get(2) {
             self.rows(ctx.executor(), &|rows| scale.run(&[src, dst], rows, &mut [], &[mean, factor, shift]));
             return Ok(());
         }
@@ -207,7 +181,8 @@ impl BatchNorm {
     }
 
     /// With `n` rows, `x` the normalised source and `f = scale / sigma`: `diff_src = f (dd - sum(dd) / n - x sum(dd x) / n)`.
-    fn backward(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn backward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let On { code, simd, ctx } = on;
         let (matrix, width) = (&self.matrix, self.matrix.width);
         let (src, diff_dst, diff_src) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?);
         let [mean, slope] = self.given(ctx, &mut scratch)?;
@@ -220,7 +195,7 @@ impl BatchNorm {
             sums.fill(0.0);
             products.fill(0.0);
             let rows = self.segment_rows(index);
-            if let Some(pass) = self.pass(0) {
+            if let Some(pass) = code.first() {
                 return pass.run(&[src, diff_dst], rows, &mut [sums, products], &[mean]);
             }
             matrix.each(rows, |rows| {
@@ -245,7 +220,7 @@ impl BatchNorm {
             (slope[c], constant[c]) = (-factor[c] * inverse * product / all, -factor[c] * sum / all);
         }
         let (factor, slope, constant) = (&*factor, &*slope, &*constant);
-        if let Some(gradient) = self.pass(1) {
+        if let Some(gradient) = code.get(1) {
             self.rows(ctx.executor(), &|rows| gradient.run(&[src, diff_dst, diff_src], rows, &mut [], &[mean, factor, slope, constant]));
             return Ok(());
         }
@@ -259,17 +234,30 @@ impl BatchNorm {
     }
 }
 
-impl Kernel for BatchNorm {
-    fn prepare(&self) -> Result<(), Error> {
-        let Some(code) = &self.code else { return Ok(()) };
-        code.passes.iter().filter(|p| p.1.get().is_none()).try_for_each(|(act, pass)| {
-            let _ = pass.set(Sweep::get(code.isa, *act, self.matrix.width)?);
-            Ok(())
-        })
+/// What an execution goes through rows with.
+#[derive(Clone, Copy)]
+struct On<'e, 'a> {
+    /// The kernels of the passes in their order; none where there is no generated code.
+    code: &'e [Sweep],
+    simd: Simd,
+    ctx: &'e Ctx<'a>,
+}
+
+impl Generated for BatchNorm {
+    type Code = Vec<Sweep>;
+
+    fn build(&self) -> Result<Vec<Sweep>, Error> {
+        let Some(isa) = self.jit else { return Ok(Vec::new()) };
+        let acts: &[Act] = match self.forward {
+            true => &[Act::Sum, Act::Squares, Act::Scale { bounded: self.flags.fuse_relu }],
+            false => &[Act::Products, Act::Gradient],
+        };
+        acts.iter().map(|act| Sweep::get(isa, *act, self.matrix.width)).collect()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
-        if self.forward { self.forward(simd, ctx, scratch) } else { self.backward(simd, ctx, scratch) }
+    fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        let on = On { code, simd, ctx };
+        if self.forward { self.forward(on, scratch) } else { self.backward(on, scratch) }
     }
 }
 

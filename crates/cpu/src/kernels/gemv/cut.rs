@@ -13,7 +13,7 @@ const TASKS: usize = 64;
 const FEW_TASKS: usize = 16;
 /// Columns that are finished together.
 const COLUMNS: usize = 256;
-/// Sums that stay in the first cache while rows of weights pass.
+/// Sums that stay in L1 while rows of weights pass.
 const SUMS: usize = 8 << 10;
 
 /// The parts of a product.

@@ -29,8 +29,7 @@ use oxidnn_runtime::{Buf, Executor, Inline, Skip};
 use oxidnn_spec::{DataType, Dims, Error};
 use shared::Finished;
 use source::Order;
-use std::sync::OnceLock;
-pub use unpacked::Unpacked;
+pub use unpacked::{ReadyUnpacked, Unpacked};
 use weights::Lie;
 pub use weights::Weights;
 
@@ -93,7 +92,7 @@ pub struct Request {
 }
 
 /// A planned product.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Product {
     request: Request,
     decode: Decode,
@@ -101,7 +100,13 @@ pub struct Product {
     cut: Cut,
     /// Vectors of a panel's line that are taken at a time.
     vectors: usize,
-    kernels: OnceLock<Set>,
+}
+
+/// A product with its kernels.
+#[derive(Debug)]
+pub struct ReadyProduct {
+    product: Product,
+    set: Set,
 }
 
 /// The kernels of a product.
@@ -190,7 +195,7 @@ impl Product {
             _ => 0,
         };
         let order = Order::new(decode, weights.lie, rows, weights.k, lanes);
-        Ok(Product { request, decode, order, cut, vectors, kernels: OnceLock::new() })
+        Ok(Product { request, decode, order, cut, vectors })
     }
 
     /// True when a source of plain numbers of the kernels' type, contiguous along the depth, needs no other order.
@@ -246,14 +251,7 @@ impl Product {
     ///
     /// # Errors
     /// [`Error::Runtime`] when code cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
-        self.kernels().map(|_| ())
-    }
-
-    fn kernels(&self) -> Result<&Set, Error> {
-        if let Some(set) = self.kernels.get() {
-            return Ok(set);
-        }
+    pub fn build(&self) -> Result<ReadyProduct, Error> {
         let Request { isa, weights, rows, grouped, .. } = self.request;
         let (lanes, in_word) = (self.lanes(), self.decode.stored.in_word());
         let get = |walk: Walk| Ready::get(isa, gemv::Gemv { decode: self.decode, rows: rows as u8, walk });
@@ -273,43 +271,7 @@ impl Product {
                 (get(Walk::Columns { columns: columns as u8, masked })?, single)
             }
         };
-        Ok(self.kernels.get_or_init(|| Set { main, single }))
-    }
-
-    /// Computes everything.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] when scratch is short or code cannot be made.
-    pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
-        let set = self.kernels()?;
-        let lens = self.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
-        let Request { workers, batches, grouped, .. } = self.request;
-        let a = scratch.take(lens.a)?;
-        let a = match on.in_place {
-            Some(words) => words,
-            None => self.arrange(on, executor, a),
-        };
-        let a_sums = self.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
-        let [scale, zero] = [(grouped.and_then(|g| g.scale), &on.scale, 0), (grouped.and_then(|g| g.zero), &on.zero, 1)]
-            .map(|(factor, from, i)| (factor, from, on.factors[i], lens.tables[i]))
-            .map(|(factor, from, buf, len)| self.request.factor(on, (factor, from), buf, scratch.take(len), executor));
-        let shared = Shared { on, a, a_sums, scale: scale?, zero: zero? };
-        let partial = scratch.take(lens.partial)?;
-        let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;
-        let Cut { tasks, slices, .. } = self.cut;
-        if slices == 1 {
-            each.work(executor, workers, batches * tasks, &|task, scratch| self.columns(set, &shared, task, scratch));
-            return Ok(());
-        }
-        let piece = self.request.rows * self.cut.columns();
-        let all = batches * slices * tasks;
-        let partial = each.work_on(partial, executor, workers, (all, piece), &|task, sums, scratch| {
-            let (column, rest) = (task % tasks, task / tasks);
-            self.slice(set, &shared, (rest / slices, rest % slices, column), sums, scratch);
-        });
-        let partial: &[f32] = partial.into_slice();
-        each.work(executor, workers, batches * tasks, &|task, scratch| self.add_slices(&shared, task, partial, scratch));
-        Ok(())
+        Ok(ReadyProduct { product: self.clone(), set: Set { main, single } })
     }
 
     fn arrange<'s>(&self, on: &Operands<'_>, executor: &dyn Executor, part: Part<'s>) -> &'s [f32] {
@@ -414,5 +376,43 @@ impl Product {
     fn in_place_start(&self, on: &Operands<'_>, batch: usize) -> usize {
         let numbers = if self.decode.pairs { 2 } else { 1 };
         on.a.view.offset(&self.request.positions(on, batch)[0]) / numbers
+    }
+}
+
+impl ReadyProduct {
+    /// Computes everything.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when scratch is short.
+    pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
+        let ReadyProduct { product, set } = self;
+        let lens = product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
+        let Request { workers, batches, grouped, .. } = product.request;
+        let a = scratch.take(lens.a)?;
+        let a = match on.in_place {
+            Some(words) => words,
+            None => product.arrange(on, executor, a),
+        };
+        let a_sums = product.request.sum_groups(on, scratch.take(lens.a_sums)?, executor);
+        let [scale, zero] = [(grouped.and_then(|g| g.scale), &on.scale, 0), (grouped.and_then(|g| g.zero), &on.zero, 1)]
+            .map(|(factor, from, i)| (factor, from, on.factors[i], lens.tables[i]))
+            .map(|(factor, from, buf, len)| product.request.factor(on, (factor, from), buf, scratch.take(len), executor));
+        let shared = Shared { on, a, a_sums, scale: scale?, zero: zero? };
+        let partial = scratch.take(lens.partial)?;
+        let mut each = scratch.take(for_workers(workers, lens.worker).unwrap_or(0))?;
+        let Cut { tasks, slices, .. } = product.cut;
+        if slices == 1 {
+            each.work(executor, workers, batches * tasks, &|task, scratch| product.columns(set, &shared, task, scratch));
+            return Ok(());
+        }
+        let piece = product.request.rows * product.cut.columns();
+        let all = batches * slices * tasks;
+        let partial = each.work_on(partial, executor, workers, (all, piece), &|task, sums, scratch| {
+            let (column, rest) = (task % tasks, task / tasks);
+            product.slice(set, &shared, (rest / slices, rest % slices, column), sums, scratch);
+        });
+        let partial: &[f32] = partial.into_slice();
+        each.work(executor, workers, batches * tasks, &|task, scratch| product.add_slices(&shared, task, partial, scratch));
+        Ok(())
     }
 }

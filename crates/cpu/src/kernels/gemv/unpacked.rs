@@ -1,4 +1,4 @@
-//! Products of many rows with weights of 8 or 4 bits: a part of a panel is unpacked to the second cache and met by all rows of a block.
+//! Products of many rows with weights of 8 or 4 bits: a part of a panel is unpacked to L2 and met by all rows of a block.
 //!
 //! Without groups, whole numbers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
 //! scaled. Tasks are a panel by a block of rows.
@@ -7,16 +7,16 @@ use super::call::{Column, Unpacker, multiply};
 use super::shared::Finished;
 use super::weights::Lie;
 use super::{Factor, Operands, Request};
+use crate::hardware::K_STEPS;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{self, List, MOST_ROWS, ONE_STRIP, Spec, Start, Strip, Tile, max_rows, max_vectors};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
-use std::sync::OnceLock;
 
 /// Depth that is unpacked at a time.
-const DEPTH: usize = 512;
+const DEPTH: usize = K_STEPS.unpacked;
 /// Rows of a block.
 const ROWS: usize = 240;
 /// Numbers that are converted at a time while the source is copied.
@@ -25,7 +25,7 @@ const LINE: usize = 256;
 const ALIAS: usize = 1024;
 
 /// A planned product.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Unpacked {
     request: Request,
     /// Whether bf16 pairs are multiplied; else f32.
@@ -37,7 +37,13 @@ pub struct Unpacked {
     /// Rows of the tallest tile, and tiles of a block.
     tall: usize,
     block: usize,
-    kernels: OnceLock<Set>,
+}
+
+/// A product with its kernels.
+#[derive(Debug)]
+pub struct ReadyUnpacked {
+    product: Unpacked,
+    set: Set,
 }
 
 #[derive(Debug)]
@@ -45,6 +51,14 @@ struct Set {
     unpacker: Unpacker,
     /// By number of rows: those of a tile, and one more.
     tiles: [Option<Tile>; 2],
+}
+
+/// Numbers of scratch: the source and its sums by group, tables of scales and zero points, and what workers own.
+struct Lens {
+    a: usize,
+    a_sums: usize,
+    tables: [usize; 2],
+    workers: usize,
 }
 
 /// What tasks share in an execution.
@@ -80,7 +94,7 @@ impl Unpacked {
         let tall = max_rows(isa, columns / lanes).min(rows);
         let tiles = rows.div_ceil(tall);
         let block = tiles.div_ceil(tiles.div_ceil(ROWS / tall));
-        Ok(Unpacked { request, pairs, in_place, panel: (columns, distance), tall, block, kernels: OnceLock::new() })
+        Ok(Unpacked { request, pairs, in_place, panel: (columns, distance), tall, block })
     }
 
     /// Type of the numbers of the source that is taken in place.
@@ -94,7 +108,8 @@ impl Unpacked {
         words.next_multiple_of(16) | 16
     }
 
-    fn lens(&self) -> Option<[usize; 5]> {
+    /// Numbers of scratch; `None` on overflow.
+    fn lens(&self) -> Option<Lens> {
         let Request { weights, batches, rows, grouped, zero, .. } = self.request;
         let table = |factor: Option<Factor>, size: usize| match factor {
             Some(Factor::Table) => (weights.k / size).checked_mul(self.request.padded_columns()),
@@ -104,26 +119,20 @@ impl Unpacked {
         let a = if self.in_place { 0 } else { batches.checked_mul(rows)?.checked_mul(self.a_row())? };
         let worker = DEPTH.checked_add(self.block * self.tall)?.checked_mul(self.panel.0)?;
         let a_sums = if zero { batches.checked_mul(rows)? } else { 0 };
-        Some([a, a_sums, tables[0], tables[1], for_workers(self.request.workers, worker)?])
+        Some(Lens { a, a_sums, tables, workers: for_workers(self.request.workers, worker)? })
     }
 
     /// Bytes of scratch; `None` on overflow.
     pub fn scratch_bytes(&self) -> Option<usize> {
-        booked(&self.lens()?)
+        let Lens { a, a_sums, tables: [scales, zeros], workers } = self.lens()?;
+        booked(&[a, a_sums, scales, zeros, workers])
     }
 
     /// Makes the kernels.
     ///
     /// # Errors
     /// [`Error::Runtime`] when code cannot be made.
-    pub fn prepare(&self) -> Result<(), Error> {
-        self.kernels().map(|_| ())
-    }
-
-    fn kernels(&self) -> Result<&Set, Error> {
-        if let Some(set) = self.kernels.get() {
-            return Ok(set);
-        }
+    pub fn build(&self) -> Result<ReadyUnpacked, Error> {
         let Request { isa, rows, .. } = self.request;
         let vectors = self.panel.0 / isa.width().lanes();
         let product = if self.pairs { tile::Product::Bf16 } else { tile::Product::F32 };
@@ -132,7 +141,7 @@ impl Unpacked {
         let tiles = [Some(tile(each)?), if more > 0 { Some(tile(each + 1)?) } else { None }];
         debug_assert!(rows >= each);
         let set = Set { unpacker: Unpacker::get(isa, self.unpack_spec())?, tiles };
-        Ok(self.kernels.get_or_init(|| set))
+        Ok(ReadyUnpacked { product: self.clone(), set })
     }
 
     fn unpack_spec(&self) -> Unpack {
@@ -155,31 +164,6 @@ impl Unpacked {
     fn row_of(&self, tile: usize) -> usize {
         let (each, more) = self.heights();
         tile * each + tile.min(more)
-    }
-
-    /// Computes everything.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] when scratch is short or code cannot be made.
-    pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
-        let set = self.kernels()?;
-        let [a, a_sums, scales, zeros, each] = self.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
-        let Request { workers, batches, grouped, .. } = self.request;
-        let a = scratch.take(a)?;
-        let a = if self.in_place { on.a.view.buf() } else { self.copy(on, executor, a) };
-        let a_sums = self.request.sum_groups(on, scratch.take(a_sums)?, executor);
-        let (scale, zero) = (grouped.and_then(|g| g.scale), grouped.and_then(|g| g.zero));
-        let factors = [
-            self.request.factor(on, (scale, &on.scale), on.factors[0], scratch.take(scales), executor)?,
-            self.request.factor(on, (zero, &on.zero), on.factors[1], scratch.take(zeros), executor)?,
-        ];
-        let shared = Shared { on, a, a_sums, factors };
-        let (panels, blocks) = (self.request.weights.n.div_ceil(self.panel.0), self.tiles().div_ceil(self.block));
-        scratch.take(each)?.work(executor, workers, batches * panels * blocks, &|task, scratch| {
-            let (block, rest) = (task % blocks, task / blocks);
-            self.task(set, &shared, (rest / panels, rest % panels), block, scratch);
-        });
-        Ok(())
     }
 
     /// The source as rows of the tiles' numbers, batch by batch.
@@ -253,9 +237,8 @@ impl Unpacked {
                 let sums_at = (row - first) * columns * 4;
                 list.strip(Strip { tiles: 1, sums: sums_at, a_row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
                 list.tap(0, a + row * a_row + k * size, &std::array::from_fn(|i| i * a_row));
-                if let Some(tile) = &set.tiles[rows - each] {
-                    multiply(tile, (list.strips(), steps), shared.a, unpacked, (sums, columns));
-                }
+                let tile = set.tiles[rows - each].as_ref().unwrap_or_else(|| panic!("no kernel of {rows} rows was made"));
+                multiply(tile, (list.strips(), steps), shared.a, unpacked, (sums, columns));
             }
         }
         let at = Finished { batch, row: first, rows: end - first, first: panel * columns, step: columns };
@@ -282,5 +265,33 @@ impl Unpacked {
             set.unpacker.run(b.part(start, b.len() - start), (end - at).div_ceil(in_word), factors, to);
             at = end;
         }
+    }
+}
+
+impl ReadyUnpacked {
+    /// Computes everything.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] when scratch is short.
+    pub fn run(&self, on: &Operands<'_>, executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
+        let ReadyUnpacked { product, set } = self;
+        let Lens { a, a_sums, tables: [scales, zeros], workers: each } =
+            product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
+        let Request { workers, batches, grouped, .. } = product.request;
+        let a = scratch.take(a)?;
+        let a = if product.in_place { on.a.view.buf() } else { product.copy(on, executor, a) };
+        let a_sums = product.request.sum_groups(on, scratch.take(a_sums)?, executor);
+        let (scale, zero) = (grouped.and_then(|g| g.scale), grouped.and_then(|g| g.zero));
+        let factors = [
+            product.request.factor(on, (scale, &on.scale), on.factors[0], scratch.take(scales), executor)?,
+            product.request.factor(on, (zero, &on.zero), on.factors[1], scratch.take(zeros), executor)?,
+        ];
+        let shared = Shared { on, a, a_sums, factors };
+        let (panels, blocks) = (product.request.weights.n.div_ceil(product.panel.0), product.tiles().div_ceil(product.block));
+        scratch.take(each)?.work(executor, workers, batches * panels * blocks, &|task, scratch| {
+            let (block, rest) = (task % blocks, task / blocks);
+            product.task(set, &shared, (rest / panels, rest % panels), block, scratch);
+        });
+        Ok(())
     }
 }

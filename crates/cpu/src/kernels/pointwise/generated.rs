@@ -21,13 +21,12 @@ use crate::kernels::code::{Kernels, Key, elem};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::value::{has_power, is_short};
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::EltwiseAlg;
 use oxidnn_spec::{Error, Problem};
-use std::sync::OnceLock;
 
 #[cfg(test)]
 mod tests;
@@ -137,7 +136,6 @@ struct Call {
     spec: Spec,
     isa: Isa,
     from: Vec<Origin>,
-    code: OnceLock<Entry<Args>>,
 }
 
 /// What an operand of a kernel is.
@@ -258,17 +256,13 @@ impl Program {
         });
         bytes.checked_mul(rows.workers)?.checked_add(start)
     }
+}
 
-    /// All kernels.
-    fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.groups.iter().flat_map(|group| {
-            let (chain, stages): (_, &[Option<Call>]) = match group {
-                Made::Chain(chain) => (Some(&chain.call), &[]),
-                Made::Stages(calls) => (None, calls),
-            };
-            chain.into_iter().chain(stages.iter().flatten())
-        })
-    }
+/// The code of a group.
+#[derive(Debug)]
+enum Code {
+    Chain(Entry<Args>),
+    Stages(Vec<Option<Entry<Args>>>),
 }
 
 impl Made {
@@ -279,24 +273,34 @@ impl Made {
         }
         stages::calls(group, isa).map(Made::Stages)
     }
-}
 
-impl Kernel for Program {
-    fn prepare(&self) -> Result<(), Error> {
-        self.calls().filter(|call| call.code.get().is_none()).try_for_each(|call| {
-            let _ = call.code.set(PROGRAMS.get(call.isa, &call.spec)?);
-            Ok(())
+    fn build(&self) -> Result<Code, Error> {
+        Ok(match self {
+            Made::Chain(chain) => Code::Chain(chain.call.build()?),
+            Made::Stages(calls) => {
+                Code::Stages(calls.iter().map(|call| call.as_ref().map(Call::build).transpose()).collect::<Result<_, _>>()?)
+            }
         })
     }
+}
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
-        if self.calls().any(|call| call.code.get().is_none()) {
-            return Err(Error::Runtime("code that was not prepared".into()));
-        }
+/// The code of all groups.
+#[derive(Debug)]
+pub struct Codes(Vec<Code>);
+
+impl Generated for Program {
+    type Code = Codes;
+
+    fn build(&self) -> Result<Codes, Error> {
+        self.groups.iter().map(Made::build).collect::<Result<_, _>>().map(Codes)
+    }
+
+    fn run(&self, code: &Codes, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
         let space = self.pipeline.space(ctx);
-        self.pipeline.around(ctx, |index, group| match &self.groups[index] {
-            Made::Chain(chain) => chain.run(group, ctx, space[0]),
-            Made::Stages(calls) => stages::run(group, calls, (simd, ctx), space),
+        self.pipeline.around(ctx, |index, group| match (&self.groups[index], &code.0[index]) {
+            (Made::Chain(chain), Code::Chain(code)) => chain.run(code, group, ctx, space[0]),
+            (Made::Stages(calls), Code::Stages(codes)) => stages::run(stages::Kernels { group, calls, codes }, (simd, ctx), space),
+            (made, code) => panic!("{code:?} of another group than {made:?}"),
         })
     }
 }
@@ -368,12 +372,12 @@ impl Chain {
         Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None })
     }
 
-    fn run<'a>(&self, group: &Group, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<(), Error> {
+    fn run<'a>(&self, code: &Entry<Args>, group: &Group, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<(), Error> {
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
         let bound = group.bind(ctx, tables)?;
         if !self.folded {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| {
-                grid.kept.repeated(range, |chunks| self.call.run(&bound.memory, None, chunks));
+                grid.kept.repeated(range, |chunks| self.call.run(code, &bound.memory, None, chunks));
             });
             return Ok(());
         }
@@ -388,7 +392,7 @@ impl Chain {
             let first = task as i64 * grid.block;
             grid.kept.runs(first..(first + grid.block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                self.call.run(&memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
+                self.call.run(code, &memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
             });
         });
         Ok(())
@@ -397,14 +401,18 @@ impl Chain {
 
 impl Call {
     fn new(spec: Spec, isa: Isa, from: Vec<Origin>) -> Call {
-        Call { spec, isa, from, code: OnceLock::new() }
+        Call { spec, isa, from }
     }
 
-    /// Runs chunks, single ones where something is folded into `totals`.
+    fn build(&self) -> Result<Entry<Args>, Error> {
+        PROGRAMS.get(self.isa, &self.spec)
+    }
+
+    /// Runs chunks with the code of the call, single ones where something is folded into `totals`.
     ///
     /// # Panics
-    /// When an element lies outside its buffer, when there is no code, or no room for what is folded.
-    fn run(&self, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
+    /// When an element lies outside its buffer, or there is no room for what is folded.
+    fn run(&self, code: &Entry<Args>, memory: &[Memory<'_>; OPERANDS], mut own: Option<Own<'_>>, chunks: &Chunks<'_>) {
         let (chunk, lanes) = (&chunks.chunk, self.isa.width().lanes());
         let (run, together) = (chunk.run, lanes * self.spec.together(self.isa));
         let mut args = Args {
@@ -452,7 +460,6 @@ impl Call {
             assert!(usize::from(vectors) == run / lanes && left == (run % lanes > 0), "a row of {run}");
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
-        let Some(code) = self.code.get() else { panic!("code that was not prepared") };
         // SAFETY: the elements of all rows lie in the buffers, and what is folded in the totals, as was checked; buffers are valid by the promise
         // of `Buf::new`.
         unsafe { code.call(&args) }

@@ -2,7 +2,7 @@
 
 use super::AHEAD;
 
-/// Memory that is wanted in the second cache soon: [`AHEAD`] bytes for every four steps. Any address will do, nothing is read.
+/// Memory that is wanted in L2 soon: [`AHEAD`] bytes for every four steps. Any address will do, nothing is read.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Ahead {
     /// Where it begins.

@@ -2,7 +2,7 @@
 //!
 //! The product is cut into tasks (`cut`), pieces of which are a block of rows by a group of panels, and workers share them. A piece takes its tiles
 //! from lists that were made before (`lists`), or lists as many as there is room for, and walks the reduction in parts: a part of a group of panels
-//! stays in the second cache while every tile of the list meets it. Sums go from part to part through scratch. The last part's tiles finish them in
+//! stays in the L2 while every tile of the list meets it. Sums go from part to part through scratch. The last part's tiles finish them in
 //! registers where the tail can do it; else the task hands the sums to the work, a block at a time.
 //!
 //! How a reduction is cut is a function of the product's sizes, so that results do not depend on who computes what.
@@ -10,14 +10,16 @@
 use super::list::Kept;
 use super::wide::{self, Before, Sources, Wide};
 use super::{AHEAD, Ahead, Call, Line, List, Listed, Panels, Product, Spec, Start, Stride, Tail, TailArgs, Tile, tallest};
+use crate::CpuTarget;
+use crate::hardware::{Budget, KBlock};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::for_workers;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 /// The address of padding for a [`Work`] that begins at address 0: none is so far from another.
 pub const PADDING: usize = 1 << 63;
@@ -30,17 +32,8 @@ mod tests;
 use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
 
-/// Numbers of sums that a task carries from part to part.
-const SUMS: usize = 32 << 10;
-/// Bytes of a panel that stays in the first cache from one tile to the next.
-const NEAR: usize = 32 << 10;
 /// Words of the strips that are listed at a time, unless one has more.
 const LISTED: usize = 4 << 10;
-/// Bytes of `A` that the tiles of a list have at most where each of several panels meets all of them.
-const ROWS: usize = 128 << 10;
-/// Bytes of an operand from which on tiles ask for it ahead.
-const FAR: usize = 512 << 10;
-
 /// A part of the reduction. All its taps have the same depth.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
@@ -156,6 +149,8 @@ pub struct Operands<'a, W> {
 #[derive(Debug)]
 pub struct Drive {
     isa: Isa,
+    /// What stays in which cache.
+    budget: Budget,
     shape: Shape,
     /// Rows of the tallest tile.
     tall: usize,
@@ -168,8 +163,14 @@ pub struct Drive {
     /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
     seven_bits: bool,
     wide: Option<Wide>,
-    tiles: OnceLock<Tiles>,
-    lists: OnceLock<Lists>,
+}
+
+/// A product with its kernels, and with the lists of its pieces that do not depend on an execution.
+#[derive(Debug)]
+pub struct Ready {
+    drive: Arc<Drive>,
+    tiles: Tiles,
+    lists: Lists,
 }
 
 /// What tiles ask for ahead of its use.
@@ -205,7 +206,7 @@ impl Far {
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
         let by_rows = line.source.saturating_mul(cut.groups()) > panels.saturating_mul(blocks);
-        match (line.source > FAR, panels > FAR) {
+        match (line.source > line.budget.far, panels > line.budget.far) {
             (true, true) if by_rows => Some(Far::Rows),
             // What follows a part of the depth is in many pieces.
             (_, true) => (line.parts.len() == 1 || cut.most_panels() == 1 && by_taps(line.parts)).then_some(Far::Panels),
@@ -216,8 +217,9 @@ impl Far {
 }
 
 impl Drive {
-    /// Decides how to cut a product for so many workers.
-    pub fn new(isa: Isa, shape: Shape, workers: usize) -> Drive {
+    /// Decides how to cut a product for a processor.
+    pub fn new(isa: Isa, shape: Shape, target: &CpuTarget) -> Drive {
+        let budget = target.caches.budget(false);
         let lanes = isa.width().lanes();
         let tall = tallest(isa, shape.product, shape.panel / lanes).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
         let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
@@ -230,13 +232,15 @@ impl Drive {
             vector: lanes * 4,
             source: shape.source,
             parts: &shape.parts,
-            workers,
+            workers: target.threads,
+            budget: &budget,
         };
         let cut = Cut::new(line);
-        let block = if shape.carries() { (SUMS / (cut.most_panels() * shape.panel) / tall).clamp(1, all.max(1)) } else { all.max(1) };
+        let k = KBlock { panel: 0, panels: 0, width: shape.panel, tall, tiles: all, carries: shape.carries() };
+        let block = k.mc(cut.most_panels(), budget.window_sums);
         let (far, wide) = (Far::of(&line, &cut), shape.wide(isa, (tall, all)));
         let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line);
-        Drive { isa, tall, all, block, cut, far, seven_bits, wide, shape, tiles: OnceLock::new(), lists: OnceLock::new() }
+        Drive { isa, budget, tall, all, block, cut, far, seven_bits, wide, shape }
     }
 
     /// What it computes.
@@ -261,17 +265,21 @@ impl Drive {
         if self.wide.is_some() { self.cut.most_panels().checked_mul(self.shape.panel_bytes / 2) } else { Some(0) }
     }
 
-    /// Whether all tiles meet a panel before the next one: a panel of the part stays in the first cache from tile to tile, and so many of them do
+    /// Whether all tiles meet a panel before the next one: a panel of the part stays in L1 from tile to tile, and so many of them do
     /// not.
     fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
         let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
-        panel <= NEAR && panel * panels > NEAR
+        panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
     }
 
     /// Most tiles in a list by so many panels.
     fn most_tiles(&self, panels: usize, words: bool) -> usize {
         let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
-        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) { (ROWS / (steps * self.tall * 4)).max(1) } else { usize::MAX }
+        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) {
+            (self.budget.strip / (steps * self.tall * 4)).max(1)
+        } else {
+            usize::MAX
+        }
     }
 
     /// Numbers of scratch that hold a list; `None` on overflow.
@@ -303,15 +311,11 @@ impl Drive {
         self.shape.columns / self.shape.panel
     }
 
-    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at [`PADDING`]. To be called before
-    /// [`Drive::task`].
+    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at [`PADDING`].
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn prepare<W: Work>(&self, work: &W) -> Result<(), Error> {
-        if self.tiles.get().is_some() {
-            return Ok(());
-        }
+    pub fn build<W: Work>(self: &Arc<Self>, work: &W) -> Result<Ready, Error> {
         let mut tiles = [(); 4].map(|()| vec![None; self.tall * 2 * self.shape.parts.len()]);
         let kinds = [(false, self.whole() > 0), (true, self.panels() > self.whole())];
         for rows in self.heights() {
@@ -323,9 +327,7 @@ impl Drive {
                 }
             }
         }
-        let _ = self.tiles.set(Tiles(tiles));
-        let _ = self.lists.set(Lists::new(self, work));
-        Ok(())
+        Ok(Ready { drive: Arc::clone(self), tiles: Tiles(tiles), lists: Lists::new(self, work) })
     }
 
     fn index(&self, rows: usize, narrow: bool, part: usize) -> usize {
@@ -371,28 +373,30 @@ impl Drive {
         self.cut.tasks()
     }
 
+    /// Whether bytes can be multiplied as they are by these panels of a unit, whose panels begin at byte `b_at` of `B`.
+    fn fits<W>(&self, on: &Operands<'_, W>, b_at: usize, panels: &Range<usize>) -> bool {
+        panels.clone().all(|panel| wide::fits(on.simd, on.b.part(b_at + panel * on.b_panel, self.shape.panel_bytes)))
+    }
+}
+
+impl Ready {
     /// Computes a task with scratch of a worker's share.
     pub fn task<W: Work>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
-        let Some(kernels) = self.tiles.get() else { return };
-        for Piece { unit, tiles, panels } in self.cut.pieces(task) {
+        let drive = &*self.drive;
+        for Piece { unit, tiles, panels } in drive.cut.pieces(task) {
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
-            let seven_bits = self.seven_bits && self.fits(on, b_at, &panels);
-            let wide = self.wide.as_ref().filter(|_| !seven_bits);
+            let seven_bits = drive.seven_bits && drive.fits(on, b_at, &panels);
+            let wide = drive.wide.as_ref().filter(|_| !seven_bits);
             // What waits for sources is left, and runs alone once they are there.
             if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
                 on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
                 continue;
             }
-            for start in tiles.clone().step_by(self.block) {
-                let tiles = start..tiles.end.min(start + self.block);
-                Task { drive: self, kernels, seven_bits, wide, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
+            for start in tiles.clone().step_by(drive.block) {
+                let tiles = start..tiles.end.min(start + drive.block);
+                Task { drive, ready: self, seven_bits, wide, on, unit, b_at, tail, tiles, panels: panels.clone() }.run(share);
             }
         }
-    }
-
-    /// Whether bytes can be multiplied as they are by these panels of a unit, whose panels begin at byte `b_at` of `B`.
-    fn fits<W>(&self, on: &Operands<'_, W>, b_at: usize, panels: &Range<usize>) -> bool {
-        panels.clone().all(|panel| wide::fits(on.simd, on.b.part(b_at + panel * on.b_panel, self.shape.panel_bytes)))
     }
 }
 
@@ -409,7 +413,7 @@ struct Rest<'s> {
 /// A block of rows by a group of panels.
 struct Task<'t, 'a, W> {
     drive: &'t Drive,
-    kernels: &'t Tiles,
+    ready: &'t Ready,
     /// Whether the panels' numbers have seven bits; else how bytes are widened, if they are.
     seven_bits: bool,
     wide: Option<&'t Wide>,
@@ -435,7 +439,7 @@ impl<W: Work> Task<'_, '_, W> {
         let (words, taken) = words.split_at_mut(len);
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
         let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), wide, panels, sums };
-        let listed = self.drive.lists.get().filter(|_| self.wide.is_none()).and_then(|lists| lists.of(&self.tiles));
+        let listed = if self.wide.is_none() { self.ready.lists.of(&self.tiles) } else { None };
         let rows = listed.map_or_else(|| self.drive.rows(&self.tiles), |(rows, _)| rows.clone());
         let near = self.drive.most_tiles(self.panels.len(), self.wide.is_some());
         let mut walked = |runs: &mut dyn Iterator<Item = Run>, rest: &mut Rest<'_>| {
@@ -529,7 +533,8 @@ impl<W: Work> Task<'_, '_, W> {
         let list = taken.as_ref().unwrap_or(list);
         let tail = self.tail.filter(|_| ends);
         for (narrow, panels) in kinds.iter().filter(|(_, panels)| !panels.is_empty()) {
-            let kernel = |factors: Factors| self.kernels.0[factors as usize][drive.index(list.rows(), *narrow, index)].as_ref();
+            let made = |factors: Factors| self.ready.tiles.0[factors as usize][drive.index(list.rows(), *narrow, index)].as_ref();
+            let kernel = |factors| made(factors).unwrap_or_else(|| panic!("no kernel of {} rows was made", list.rows()));
             let (column, outer) = (panels.start * shape.panel, drive.is_outer(part, panels.len(), self.wide.is_some()));
             let mut call = Call {
                 strips: &[],
@@ -551,7 +556,7 @@ impl<W: Work> Task<'_, '_, W> {
                 ahead: self.ahead(index, list, (tiles.clone(), if outer { 1 } else { panels.len() })),
             };
             let Some(wide) = self.wide else {
-                if let Some(tile) = kernel(Factors::SevenBitsWhole).filter(|_| self.seven_bits) {
+                if let Some(tile) = made(Factors::SevenBitsWhole).filter(|_| self.seven_bits) {
                     call.steps += 1;
                     if tile.takes(list, &call) {
                         tile.run_list(list, call);
@@ -559,12 +564,10 @@ impl<W: Work> Task<'_, '_, W> {
                     }
                     call.steps -= 1;
                 }
-                if let Some(tile) = kernel(if self.seven_bits { Factors::SevenBits } else { Factors::AsIs }) {
-                    tile.run_list(list, call);
-                }
+                kernel(if self.seven_bits { Factors::SevenBits } else { Factors::AsIs }).run_list(list, call);
                 continue;
             };
-            let Some(tile) = kernel(Factors::Words) else { continue };
+            let tile = kernel(Factors::Words);
             let at = (panels.start - self.panels.start) * shape.panel_bytes + part.before[1];
             let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
             let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };

@@ -196,7 +196,7 @@ pub struct Panels {
     pub step: usize,
     /// Their number.
     pub count: usize,
-    /// Whether all tiles meet a panel before the next one is looked at: right for panels that stay in the first cache. Else a tile meets all
+    /// Whether all tiles meet a panel before the next one is looked at: right for panels that stay in L1. Else a tile meets all
     /// panels before the next one does.
     pub outer: bool,
 }

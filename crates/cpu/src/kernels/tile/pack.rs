@@ -4,7 +4,7 @@
 //! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows. Where the
 //! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the numbers of a step lie together then already.
 //! Squares are taken along the depth, so that few streams are read at a time and rows at distances of a power of two do not drive each other
-//! out of the first cache.
+//! out of L1.
 
 use super::square;
 use crate::kernels::multiversion::{Body, Simd};

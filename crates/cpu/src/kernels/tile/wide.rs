@@ -26,9 +26,9 @@ mod tests;
 /// Tiles for which it pays to widen panels, and steps of a tap by all panels for which it pays to widen rows.
 const TILES: usize = 3;
 const STEPS: usize = 64;
-/// Numbers of scratch for rows, unless a tile has more: they stay in the second cache while panels pass by.
+/// Numbers of scratch for rows, unless a tile has more: they stay in L2 while panels pass by.
 const ROWS: usize = 24 << 10;
-/// Numbers of rows that stay in the first cache while panels pass by that do not.
+/// Numbers of rows that stay in L1 while panels pass by that do not.
 const NEAR: usize = 4 << 10;
 /// Bytes of `A` that are widened before anything is multiplied: rows meet many panels, and pixels many taps.
 const SOURCE: usize = 1 << 20;

@@ -1,8 +1,8 @@
-//! `packed:jit` for windows of one pixel over tensors whose pixels lie closest (NCHW), in place.
+//! `nchw1x1:jit`: windows of one pixel over tensors whose pixels lie closest (NCHW), in place.
 //!
 //! `result[c, p] = sum over k of weights[c, k] * source[k, p]`: pixels are the columns of a product, so that a line of its right operand is a
 //! stretch of a channel of the source, and a row of its result one of the result. Its rows are result channels, whose weights are read down the
-//! panels that they have for channels last. A task takes some panels of pixels, which stay in the second cache while all channels meet them, and
+//! panels that they have for channels last. A task takes some panels of pixels, which stay in L2 while all channels meet them, and
 //! asks for those of the next one meanwhile. Sums begin with the bias.
 
 use super::tiles;
@@ -17,22 +17,18 @@ use crate::kernels::tile::tail::{self, About, Tail};
 use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, Spec, Start, Stride, Strip, TailArgs, Tile, tallest};
 use crate::ops::matmul::gemm::runs;
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
 
-/// Bytes of source pixels that a task meets with all channels.
-const PIXELS: usize = 256 << 10;
 /// Tasks for every worker, where there are several.
 const TASKS: usize = 8;
-/// Bytes of the source from which on tiles ask for the pixels that follow.
-const FAR: usize = 512 << 10;
 /// Bytes between channels of which multiples meet in the same sets of the caches.
 const PAGE: usize = 4096;
 /// Words of the tiles that are listed at a time.
@@ -74,9 +70,10 @@ struct Columns {
     tail: Tail,
     /// Numbers of scratch of the tail's operands.
     lines: usize,
-    /// By rows, and whether the panel is the last one, of fewer pixels.
-    tiles: OnceLock<Vec<[Option<Tile>; 2]>>,
 }
+
+/// The kernels by rows, and whether the panel is the last one, of fewer pixels.
+type Tiles = Vec<[Option<Tile>; 2]>;
 
 /// Plans `problem`, whose operation `setup` describes.
 ///
@@ -96,7 +93,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, setup: fn(&Op) -> Opti
     if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
-    let columns = Columns::new(&s, &problem.attr, places, (isa, target.threads))?;
+    let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
     let parts = columns.scratch_parts().and_then(|parts| booked(&parts));
     let scratch_bytes = parts.ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(columns) }))
@@ -157,13 +154,14 @@ impl Plane {
 }
 
 impl Columns {
-    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, workers): (Isa, usize)) -> Result<Columns, Skip> {
+    fn new(s: &Setup<'_>, attr: &Attr, [from, to]: [Plane; 2], (isa, target): (Isa, &CpuTarget)) -> Result<Columns, Skip> {
+        let (workers, budget) = (target.threads, target.caches.budget(false));
         let (groups, dims) = (s.sizes.g as usize, s.result.1.dims());
         let [depth, channels] = [s.source.1, s.result.1].map(|t| t.dims()[1] as usize / groups);
         let (images, pixels) = (dims[0] as usize, dims[2..].iter().product::<i64>() as usize);
         let (panel, tail) = (panel_columns(isa, pixels), tail(s, attr)?);
         let panels = pixels.div_ceil(panel);
-        let mut each = (PIXELS / (depth * panel * 4)).clamp(1, panels);
+        let mut each = (budget.plain / (depth * panel * 4)).clamp(1, panels);
         if workers > 1 {
             each = each.min(panels * images * groups / (workers * TASKS)).max(1);
         }
@@ -187,10 +185,9 @@ impl Columns {
             panel,
             each,
             workers,
-            far: images * groups * depth * pixels * 4 > FAR,
+            far: images * groups * depth * pixels * 4 > budget.far,
             tail,
             lines,
-            tiles: OnceLock::new(),
         })
     }
 
@@ -239,11 +236,10 @@ impl Columns {
     }
 }
 
-impl Kernel for Columns {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() {
-            return Ok(());
-        }
+impl Generated for Columns {
+    type Code = Tiles;
+
+    fn build(&self) -> Result<Tiles, Error> {
         let mut tiles = vec![[const { None }; 2]; MOST_ROWS + 1];
         for panel in [0, self.panels() - 1] {
             let (pixels, narrow) = self.size(panel);
@@ -256,11 +252,10 @@ impl Kernel for Columns {
                 }
             }
         }
-        let _ = self.tiles.set(tiles);
-        Ok(())
+        Ok(tiles)
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let [lines, sums] = self.scratch_parts().unwrap_or([0; 2]);
         let lines = scratch.take(lines)?.into_slice();
         let mut sums = scratch.take(sums)?;
@@ -275,7 +270,7 @@ impl Kernel for Columns {
         };
         let bound = Bound {
             plan: self,
-            tiles: self.tiles.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?,
+            tiles,
             source: ctx.buf(self.args[0])?,
             weights: ctx.buf(Arg::WEIGHTS)?,
             result: ctx.buf(self.args[1])?,

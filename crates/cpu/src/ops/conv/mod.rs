@@ -23,78 +23,143 @@ use window::Setup;
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
-    Impl::new("direct:jit", direct_jit),
+    Impl::new("direct:jit", direct),
+    Impl::new("transposed_direct:jit", transposed_direct),
     Impl::new("winograd:jit", winograd).for_some_shapes(),
     Impl::new("packed:amx", amx),
-    Impl::new("packed:jit", tiles),
+    Impl::new("transposed:amx", transposed_amx),
+    Impl::new("nchw1x1:jit", nchw1x1),
+    Impl::new("unit_stride:jit", sampled::plan),
+    Impl::new("packed:jit", packed),
+    Impl::new("transposed:jit", transposed),
+    Impl::new("bwd_weights:jit", bwd_weights),
     Impl::new("staged:jit", staged),
-    Impl::new("direct:portable", direct),
-    Impl::new("packed:portable", packed),
+    Impl::new("direct:portable", direct_portable),
+    Impl::new("packed:portable", packed_portable),
     fallback::ROW,
 ];
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] = &[direct_jit, winograd, amx, tiles];
+const GENERATED: &[Choose<CpuTarget>] =
+    &[direct, transposed_direct, winograd, amx, transposed_amx, nchw1x1, sampled::plan, packed, transposed, bwd_weights];
 
-fn direct_jit(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+/// Depthwise, and groups of few channels.
+pub(crate) fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target, gradient),
-        _ => planes::plan(problem, target, setup, depthwise::jit::plan),
+        _ => depthwise::jit::plan(problem.clone(), target, setup),
     }
 }
 
-fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    let mut problem = problem.clone();
-    if problem.op.prop() == Some(Prop::BackwardWeights) {
-        weights::tiled::resolve(&mut problem, target, gradient)?;
-    }
-    staged::plan(&problem, target, GENERATED, staged::types(&problem))
-}
-
-fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    depthwise::plan(problem.clone(), target, setup)
+/// The same of NCHW, between transpositions.
+pub(crate) fn transposed_direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    planes::plan(problem.clone(), target, setup, depthwise::jit::plan)
 }
 
 fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     winograd::plan(problem.clone(), target, setup)
 }
 
-fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    match problem.op.prop() {
-        _ if depthwise::is_depthwise(problem) => Err(depthwise::ONE),
-        Some(Prop::BackwardWeights) => weights::tiled::plan(problem.clone(), target, gradient),
-        _ => planes::packed(problem, target, setup),
-    }
+/// On tiles of AMX, channels last.
+pub(crate) fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    tiles::plan_amx(problem.clone(), target, setup)
 }
 
-fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    if depthwise::is_depthwise(problem) {
-        return Err(depthwise::ONE);
-    }
-    planes::plan(problem, target, setup, tiles::plan_amx)
+/// On tiles of AMX, NCHW, between transpositions.
+pub(crate) fn transposed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    planes::plan(problem.clone(), target, setup, tiles::plan_amx)
 }
 
-fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+/// Windows of one pixel, NCHW in place.
+pub(crate) fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    columns::plan(problem, target, setup)
+}
+
+/// On vectors, channels last.
+pub(crate) fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    tiles::plan(problem.clone(), target, setup)
+}
+
+/// On vectors, NCHW, between transpositions.
+pub(crate) fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    planes::plan(problem.clone(), target, setup, tiles::plan)
+}
+
+/// Gradients of weights.
+pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    dense(problem)?;
+    weights::tiled::plan(problem.clone(), target, gradient)
+}
+
+fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    with_copies(problem, target, GENERATED)
+}
+
+/// Plans by the first of `rows` that takes copies of some operands.
+pub(crate) fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
+    let mut problem = problem.clone();
+    if problem.op.prop() == Some(Prop::BackwardWeights) {
+        weights::tiled::resolve(&mut problem, target, gradient)?;
+    }
+    staged::plan(&problem, target, rows, staged::types(&problem))
+}
+
+pub(crate) fn direct_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    depthwise::plan(problem.clone(), target, setup)
+}
+
+pub(crate) fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
         Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target, gradient),
         _ => window::plan(problem.clone(), target, setup),
     }
 }
 
-/// A convolution forward, or backward by data, as a window over one of its tensors.
-fn setup(op: &Op) -> Option<Setup<'_>> {
-    let Op::Conv(op) = op else { return None };
-    let (src, dst) = (&op.src, &op.dst);
-    let (direction, source, result, result_channel) = match op.prop {
-        Prop::ForwardTraining | Prop::ForwardInference => (Direction::Gather, (Arg::SRC, src), (Arg::DST, dst), 0),
-        Prop::BackwardData => (Direction::Scatter, (Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src), 1),
-        _ => return None,
-    };
-    Some(Setup { direction, sizes: op.sizes(), source, weights: &op.weights, result, result_channel, biased: op.bias.is_some() })
+/// Whether groups have more than one channel, as products want it.
+fn dense(problem: &Problem) -> Result<(), Skip> {
+    if depthwise::is_depthwise(problem) { Err(depthwise::ONE) } else { Ok(()) }
 }
 
-/// A convolution backward by weights: the window slides over the source.
+/// A convolution or deconvolution, forward or backward by data, as a window over one of its tensors.
+fn setup(op: &Op) -> Option<Setup<'_>> {
+    let (gathers, prop, (src, weights, dst)) = match op {
+        Op::Conv(op) => (true, op.prop, (&op.src, &op.weights, &op.dst)),
+        Op::Deconv(op) => (false, op.prop, (&op.src, &op.weights, &op.dst)),
+        _ => return None,
+    };
+    let forward = match prop {
+        Prop::ForwardTraining | Prop::ForwardInference => true,
+        Prop::BackwardData => false,
+        _ => return None,
+    };
+    let (source, result) = if forward { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
+    // A deconvolution is a convolution's gradient by its source.
+    let direction = if gathers == forward { Direction::Gather } else { Direction::Scatter };
+    let (sizes, biased) = match op {
+        Op::Conv(op) => (op.sizes(), op.bias.is_some()),
+        Op::Deconv(op) => (op.sizes(), op.bias.is_some()),
+        _ => return None,
+    };
+    Some(Setup { direction, sizes, source, weights, result, result_channel: usize::from(!forward), biased })
+}
+
+/// Either backward by weights: the window slides over a convolution's source, or over a deconvolution's destination.
 fn gradient(op: &Op) -> Option<weights::Setup<'_>> {
-    let Op::Conv(op) = op else { return None };
-    Some(weights::Setup { sizes: op.sizes(), x: (Arg::SRC, &op.src), y: (Arg::DIFF_DST, &op.dst), weights: &op.weights, x_first: false })
+    if op.prop() != Some(Prop::BackwardWeights) {
+        return None;
+    }
+    Some(match op {
+        Op::Conv(op) => {
+            weights::Setup { sizes: op.sizes(), x: (Arg::SRC, &op.src), y: (Arg::DIFF_DST, &op.dst), weights: &op.weights, x_first: false }
+        }
+        Op::Deconv(op) => {
+            weights::Setup { sizes: op.sizes(), x: (Arg::DIFF_DST, &op.dst), y: (Arg::SRC, &op.src), weights: &op.weights, x_first: true }
+        }
+        _ => return None,
+    })
 }

@@ -6,14 +6,15 @@ use super::order::{Patch, Segment};
 use super::tiles::{Packed, Pass, Place, Tap, Tiles};
 use super::window::{self, place};
 use crate::kernels::access::{Pos, View};
+use crate::kernels::amx::ReadyLoops;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::drive::{Block, Operands, PADDING, Work};
 use crate::kernels::tile::wide::Sources;
-use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, tail};
-use crate::row::Kernel;
+use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, Tile, tail};
+use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -373,13 +374,13 @@ impl Tiles {
     /// What is subtracted from the sums of every channel: computed by a tile of one row whose source is ones.
     fn compensation<'s>(
         &self,
-        (simd, ctx): (Simd, &Ctx<'_>),
+        on: On<'_, '_>,
         weights: &View<'_>,
         ones: Buf,
         [padded, channels]: [Part<'s>; 2],
     ) -> Result<&'s [i32], Error> {
-        let Some((flip, columns)) = &self.compensation else { return Ok(&[]) };
-        let Some(tile) = columns.tile.get() else { return Ok(&[]) };
+        let On { code, simd, ctx } = on;
+        let (Some((flip, columns)), Some(tile)) = (&self.compensation, &code.columns) else { return Ok(&[]) };
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.source, &[1; MAX_NDIMS])?.at(&[0; MAX_NDIMS]);
         let factor = flip.wrapping_add(zero_point as i32);
         let mut words = [0; ONE_STRIP];
@@ -416,36 +417,52 @@ impl Tiles {
     }
 }
 
-impl Kernel for Tiles {
+/// The kernels of the passes, and of the sums of the weights' columns.
+pub(super) struct Code {
+    passes: Vec<ReadyLoops>,
+    columns: Option<Tile>,
+}
+
+/// What an execution runs on.
+#[derive(Clone, Copy)]
+struct On<'e, 'a> {
+    code: &'e Code,
+    simd: Simd,
+    ctx: &'e Ctx<'a>,
+}
+
+impl Generated for Tiles {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        let passes = self.passes.iter().map(|pass| {
+            let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[] };
+            pass.drive.build(&nowhere)
+        });
+        let columns = self.compensation.as_ref().map(|(_, columns)| columns.build());
+        Ok(Code { passes: passes.collect::<Result<_, Error>>()?, columns: columns.transpose()? })
+    }
+
     fn table_bytes(&self) -> usize {
         self.passes.iter().map(|pass| size_of::<Pass>() + pass.table_bytes()).sum()
     }
 
-    fn prepare(&self) -> Result<(), Error> {
-        if let Some((_, columns)) = &self.compensation {
-            columns.prepare()?;
-        }
-        self.passes.iter().try_for_each(|pass| {
-            let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[] };
-            pass.drive.prepare(&nowhere)
-        })
-    }
-
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (weights, dst) = (View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
         if dst.dims().contains(&0) {
             return Ok(());
         }
-        let [zeros, lines, padded, channels, words, widened, shares] = self.scratch_parts().unwrap_or([0; 7]);
-        let zeros = scratch.take(zeros)?.into_buf();
+        let lens = &self.scratch;
+        let zeros = scratch.take(lens.zeros)?.into_buf();
         zeros.fill(0);
-        let lines = scratch.take(lines)?.into_slice();
+        let lines = scratch.take(lens.tail)?.into_slice();
         let ones = zeros.part(zeros.len() - 4, 4);
         ones.fill(1);
-        let compensation = self.compensation((simd, ctx), &weights, ones, [scratch.take(padded)?, scratch.take(channels)?])?;
-        let words = scratch.take(words)?.into_buf();
-        let mut widened = scratch.take(widened)?;
-        let mut shares = scratch.take(shares)?;
+        let compensation =
+            self.compensation(On { code, simd, ctx }, &weights, ones, [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?])?;
+        let words = scratch.take(lens.packed)?.into_buf();
+        let mut widened = scratch.take(lens.widened)?;
+        let mut shares = scratch.take(lens.workers)?;
         let source = View::of(simd, ctx, self.source)?;
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
         let factors = [
@@ -495,7 +512,7 @@ impl Kernel for Tiles {
                 c: dst.buf(),
                 tail: args.as_ref().map(|a| (a, first_column)),
             };
-            pass.drive.task(task, share, &operands);
+            code.passes[i].task(task, share, &operands);
         };
         self.all_tasks(ctx, &mut shares, &|i, task, share| run(None, i, task, share));
         if let Some(wide) = self.widens().filter(|_| left.load(Ordering::Relaxed)) {

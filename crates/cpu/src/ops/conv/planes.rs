@@ -1,4 +1,5 @@
-//! Convolutions of tensors whose pixels lie closest (NCHW), on rows for tensors whose channels do.
+//! `transposed:jit`, `transposed:amx` and `transposed_direct:jit`: convolutions of tensors whose pixels lie closest (NCHW), on rows for tensors
+//! whose channels do.
 //!
 //! Source and result go through scratch with channels last: squares of channels by pixels are transposed in registers, which costs a few per
 //! cent of what the products take. Images are taken in rounds, so that scratch is a few images and stays in the caches. Where windows are one
@@ -6,12 +7,11 @@
 //! have the layout that they have for channels last, since layouts of weights do not depend on the data's.
 
 use super::window::Setup;
-use super::{columns, sampled, tiles};
 use crate::CpuTarget;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Plan, Region, Skip};
@@ -19,10 +19,7 @@ use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of source and result that a round has at most, unless one image has more.
-const ROUND: usize = 4 << 20;
-/// The same for bands, and how many rounds there are at least.
-const BAND: usize = 256 << 10;
+/// Rounds of bands at least.
 const ROUNDS: usize = 8;
 /// Fewest pixels of a band.
 const BAND_PIXELS: usize = 48;
@@ -57,11 +54,16 @@ struct Side {
 struct Planes {
     isa: Isa,
     inner: Box<dyn Plan>,
-    exec: OnceLock<(Arc<dyn Exec>, Squares)>,
     sides: Vec<Side>,
     cut: Cut,
     /// Workers that take rounds of their own; 0 where all work on one.
     workers: usize,
+}
+
+/// The code of the inner row and of the copies.
+struct Code {
+    inner: Arc<dyn Exec>,
+    squares: Squares,
 }
 
 /// How a batch is cut into rounds.
@@ -80,34 +82,16 @@ impl fmt::Debug for Planes {
     }
 }
 
-/// Plans `problem`, whose operation `setup` describes, on tiles: in place where that is possible, for pixels that were gathered, else with channels
-/// last.
+/// Plans `problem`, whose operation `setup` describes, by `inner` with channels last, between copies.
 ///
 /// # Errors
-/// What tiles do not take.
-pub(crate) fn packed(problem: &Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
-    let in_place = columns::plan(problem, target, setup).or_else(|_| sampled::plan(problem, target));
-    in_place.or_else(|_| plan(problem, target, setup, tiles::plan))
-}
-
-/// Plans `problem`, whose operation `setup` describes, by `inner`: as it is, or else with channels last.
-///
-/// # Errors
-/// What `inner` declines.
+/// Channels that are last already, layouts that squares do not transpose, and what `inner` declines.
 pub(crate) fn plan(
-    problem: &Problem,
+    mut problem: Problem,
     target: &CpuTarget,
     setup: fn(&Op) -> Option<Setup<'_>>,
     inner: Inner,
 ) -> Result<Box<dyn Plan>, Skip> {
-    match inner(problem.clone(), target, setup) {
-        Err(Skip::Layout(why)) => copied(problem.clone(), target, setup, inner).map_err(|_| Skip::Layout(why)),
-        done => done,
-    }
-}
-
-/// Plans `problem` by `inner` with channels last.
-fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>, inner: Inner) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
     let data = [s.source.0, s.result.0];
@@ -121,7 +105,7 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
     }
     let whole = Cut { bands: 1, each: s.sizes.mb as usize, rounds: 1 };
     let (cut, apart) = match copied[..] {
-        [true, true] => bands(&problem, &s).map_or_else(|| (images(&problem, &s), false), |cut| (cut, true)),
+        [true, true] => bands(&problem, &s, target).map_or_else(|| (images(&problem, &s, target), false), |cut| (cut, true)),
         _ => (whole, false),
     };
     let mut sides = Vec::new();
@@ -145,7 +129,7 @@ fn copied(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Set
     }
     problem.attr = chosen.attr.clone();
     let workers = if apart { target.threads.max(1) } else { 0 };
-    let planes = Planes { isa, inner, exec: OnceLock::new(), sides, cut, workers };
+    let planes = Planes { isa, inner, sides, cut, workers };
     let scratch_bytes =
         planes.each().and_then(|each| booked(&[for_workers(workers, each)?])).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(planes) }))
@@ -172,15 +156,15 @@ fn divisor(n: usize, most: usize) -> usize {
 }
 
 /// Rounds of images: as many as divide the batch and fit the caches; all in one where an operand differs by image.
-fn images(problem: &Problem, s: &Setup<'_>) -> Cut {
+fn images(problem: &Problem, s: &Setup<'_>, target: &CpuTarget) -> Cut {
     let all = s.sizes.mb as usize;
     let bytes = s.source.1.bytes().saturating_add(s.result.1.bytes()) / all.max(1);
-    let each = if differs(problem, |d| d == 0) { all } else { divisor(all, ROUND / bytes.max(1)) };
+    let each = if differs(problem, |d| d == 0) { all } else { divisor(all, target.caches.l3 / 8 / bytes.max(1)) };
     Cut { bands: 1, each, rounds: all / each.max(1) }
 }
 
 /// Rounds of pixels, where windows are one pixel, there are enough of them, and weights need not be packed for each.
-fn bands(problem: &Problem, s: &Setup<'_>) -> Option<Cut> {
+fn bands(problem: &Problem, s: &Setup<'_>, target: &CpuTarget) -> Option<Cut> {
     let (from, to) = (s.source.1.dims(), s.result.1.dims());
     let pointwise = s.sizes.k == [1; 3] && s.sizes.s == [1; 3] && from[2..] == to[2..];
     let packed = s.weights.blocking().is_none_or(|b| !b.is_plain());
@@ -189,7 +173,7 @@ fn bands(problem: &Problem, s: &Setup<'_>) -> Option<Cut> {
     }
     let (all, pixels) = (s.sizes.mb as usize, to[2..].iter().product::<i64>() as usize);
     let bytes = (from[1] as usize).checked_mul(s.source.1.dtype.bits() / 8)?.checked_add(to[1] as usize * s.result.1.dtype.bits() / 8)?;
-    let most = (BAND / bytes.max(1)).min(BAND_PIXELS.max(all.checked_mul(pixels)? / ROUNDS));
+    let most = (target.caches.budget(false).plain / bytes.max(1)).min(BAND_PIXELS.max(all.checked_mul(pixels)? / ROUNDS));
     let band = divisor(pixels, most);
     let each = if band == pixels { divisor(all, most / pixels.max(1)) } else { 1 };
     let (bands, rounds) = (pixels / band, all * (pixels / band) / each);
@@ -261,8 +245,7 @@ impl Planes {
     }
 
     /// One round, in scratch of its own.
-    fn round(&self, ctx: &Ctx<'_>, scratch: Buf, round: usize) -> Result<(), Error> {
-        let Some((exec, squares)) = self.exec.get() else { return Err(Error::Runtime("code that was not prepared".into())) };
+    fn round(&self, code: &Code, ctx: &Ctx<'_>, scratch: Buf, round: usize) -> Result<(), Error> {
         let mut at = 0;
         let mut parts = self.parts().map(|bytes| {
             let part = scratch.part(at, bytes);
@@ -285,34 +268,33 @@ impl Planes {
         }
         let first = round * self.cut.each;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.before) {
-            side.copy(squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, true);
+            side.copy(&code.squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, true);
         }
-        exec.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })?;
+        code.inner.run(&Ctx { args: list, scratch: Region::host(inner), ..*ctx })?;
         for (side, buf) in self.sides.iter().zip(bufs).filter(|s| s.0.after) {
-            side.copy(squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, false);
+            side.copy(&code.squares, ctx.executor(), (ctx.buf(side.arg)?, buf), first, false);
         }
         Ok(())
     }
 }
 
-impl Kernel for Planes {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.exec.get().is_none() {
-            let _ = self.exec.set((self.inner.build()?, Squares::get(self.isa)?));
-        }
-        Ok(())
+impl Generated for Planes {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(Code { inner: self.inner.build()?, squares: Squares::get(self.isa)? })
     }
 
-    fn run(&self, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let each = self.each().unwrap_or(0);
         let shares = scratch.take(for_workers(self.workers, each).unwrap_or(0))?.into_buf();
         let share = |worker: usize| shares.part(worker * each * 4, each * 4);
         if self.workers == 0 {
-            return (0..self.cut.rounds).try_for_each(|round| self.round(ctx, share(0), round));
+            return (0..self.cut.rounds).try_for_each(|round| self.round(code, ctx, share(0), round));
         }
         let failure = OnceLock::new();
         ctx.executor().run(self.workers.min(ctx.executor().threads().max(1)), self.cut.rounds, &|worker, round| {
-            if let Err(e) = self.round(&Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
+            if let Err(e) = self.round(code, &Ctx { queue: Immediate::inline(), ..*ctx }, share(worker), round) {
                 let _ = failure.set(e);
             }
         });

@@ -1,20 +1,20 @@
-//! Windows of one pixel that skip pixels of tensors whose pixels lie closest (NCHW): the pixels that they meet are gathered first, and what is left
+//! `unit_stride:jit`: windows of one pixel that skip pixels of tensors whose pixels lie closest (NCHW): the pixels that they meet are gathered first, and what is left
 //! is a window that skips none.
 //!
 //! Three of four pixels are not needed where a window goes on by two, and a row that transposes its source, or reads it in place, would fetch and
 //! turn them all. What is gathered stays in the caches for the row that takes it.
 
-use super::{planes, setup};
+use super::{nchw1x1, packed, transposed};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Plan, Region, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,6 @@ const OPERANDS: usize = 32;
 
 struct Sampled {
     inner: Box<dyn Plan>,
-    exec: OnceLock<Arc<dyn Exec>>,
     /// What is gathered: the source of the inner row.
     tensor: Tensor,
     /// Numbers from an image, a channel, and a pixel to the next that is met, depth first.
@@ -53,7 +52,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         Op::Conv(op) => op.src.clone(),
         _ => return Err(Skip::Op("other than a convolution")),
     };
-    let inner = planes::packed(&dense, target, setup)?;
+    let inner = nchw1x1(&dense, target).or_else(|_| packed(&dense, target)).or_else(|_| transposed(&dense, target))?;
     let (mut problem, chosen) = (problem.clone(), inner.problem());
     for o in problem.op.operands_mut().into_iter().filter(|o| o.arg != Arg::SRC) {
         if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {
@@ -63,7 +62,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.attr = chosen.attr.clone();
     let scratch_bytes = booked(&[tensor.bytes().div_ceil(4), inner.scratch_bytes().div_ceil(4)]);
     let scratch_bytes = scratch_bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
-    let sampled = Sampled { inner, exec: OnceLock::new(), tensor, image, channel, at };
+    let sampled = Sampled { inner, tensor, image, channel, at };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(sampled) }))
 }
 
@@ -149,16 +148,14 @@ impl Gather<'_> {
     }
 }
 
-impl Kernel for Sampled {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.exec.get().is_none() {
-            let _ = self.exec.set(self.inner.build()?);
-        }
-        Ok(())
+impl Generated for Sampled {
+    type Code = Arc<dyn Exec>;
+
+    fn build(&self) -> Result<Arc<dyn Exec>, Error> {
+        self.inner.build()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let exec = self.exec.get().ok_or_else(|| Error::Runtime("code that was not prepared".into()))?;
+    fn run(&self, exec: &Arc<dyn Exec>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let to = scratch.take(self.tensor.bytes().div_ceil(4))?.into_buf();
         let gathered = [Region::host(to)];
         let inner = scratch.take(self.inner.scratch_bytes().div_ceil(4))?.into_buf();

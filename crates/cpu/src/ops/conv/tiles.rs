@@ -10,6 +10,7 @@ use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
 use super::window::{self, Setup, spatial};
 use crate::CpuTarget;
+use crate::hardware::K_STEPS;
 use crate::kernels::amx::{self, Loops};
 use crate::kernels::epilogue;
 use crate::kernels::scratch::booked;
@@ -24,13 +25,11 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
 
-/// Steps of a part of the reduction, of 256 bytes of a panel: what stays in the second cache while tiles meet it.
-const STEPS: usize = 2560;
 /// Channels below which neighbouring taps are read as one, where that is possible.
 const MERGED: usize = 32;
 /// Most passes that taps are joined for.
@@ -62,15 +61,38 @@ pub(super) struct Tiles {
     pub(super) panel_width: usize,
     /// What finishes sums in registers.
     pub(super) tail: Option<Arc<Tail>>,
-    /// Numbers of scratch that the tail's operands take.
-    pub(super) tail_lines: usize,
+    pub(super) scratch: ScratchLens,
     /// Whether sums are 32-bit integers.
     pub(super) whole: bool,
     /// For whole products that need it, how often sums of columns are subtracted, and what sums them.
     pub(super) compensation: Option<(i32, Columns)>,
-    /// Numbers of a row of zeros, and one of ones behind it.
-    pub(super) zeros: usize,
     pub(super) workers: usize,
+}
+
+/// Numbers of scratch of what an execution has there.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct ScratchLens {
+    /// A row of zeros, and one of ones behind it.
+    pub(super) zeros: usize,
+    /// Operands of the tail.
+    pub(super) tail: usize,
+    /// Sums of columns of the weights, by panels and by channels.
+    pub(super) panel_sums: usize,
+    pub(super) channel_sums: usize,
+    /// Weights that are packed for the execution.
+    pub(super) packed: usize,
+    /// The source, widened.
+    pub(super) widened: usize,
+    /// What the workers need.
+    pub(super) workers: usize,
+}
+
+impl ScratchLens {
+    /// Bytes of all of them; `None` on overflow.
+    fn bytes(&self) -> Option<usize> {
+        let ScratchLens { zeros, tail, panel_sums, channel_sums, packed, widened, workers } = *self;
+        booked(&[zeros, tail, panel_sums, channel_sums, packed, widened, workers])
+    }
 }
 
 /// Sums of the columns of packed weights.
@@ -81,21 +103,17 @@ pub(super) struct Columns {
     pub(super) steps: usize,
     /// Columns of a panel.
     pub(super) width: usize,
-    pub(super) tile: OnceLock<Tile>,
 }
 
 impl Columns {
     fn new(c: &Common<'_>, taps: usize) -> Columns {
         let spec = Spec { a_step: Stride::Given, ..Spec::new(Product::U8S8, 1, c.width / c.isa.width().lanes()) };
-        Columns { isa: c.isa, spec, steps: taps * c.depth.div_ceil(4), width: c.width, tile: OnceLock::new() }
+        Columns { isa: c.isa, spec, steps: taps * c.depth.div_ceil(4), width: c.width }
     }
 
     /// Makes the kernel.
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        if self.tile.get().is_none() {
-            let _ = self.tile.set(Tile::get(self.isa, &self.spec)?);
-        }
-        Ok(())
+    pub(super) fn build(&self) -> Result<Tile, Error> {
+        Tile::get(self.isa, &self.spec)
     }
 }
 
@@ -208,7 +226,7 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa, setup: fn(&Op) ->
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
     let tiles = Tiles::new(&s, &problem.attr, (product, jit), target)?;
-    let scratch_bytes = tiles.scratch_parts().and_then(|p| booked(&p)).ok_or(TOO_LARGE)?;
+    let scratch_bytes = tiles.scratch.bytes().ok_or(TOO_LARGE)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(tiles) }))
 }
 
@@ -326,21 +344,21 @@ struct Reduction {
 }
 
 impl Reduction {
-    /// Parts that stay in the second cache: all of it, or some taps each, whose weights lie together; channels in equal pieces where a single
+    /// Parts that stay in L2: all of it, or some taps each, whose weights lie together; channels in equal pieces where a single
     /// tap is too much.
     fn parts(&self) -> Vec<Part> {
         let Reduction { product, most, taps, apart, depth, .. } = *self;
         let each = product.depth();
         let steps = depth.div_ceil(each).max(1);
-        if most * steps <= STEPS {
+        if most * steps <= K_STEPS.window {
             return vec![self.part(most, 0..depth)];
         }
-        if steps <= STEPS {
-            let per = taps.div_ceil(taps.div_ceil(STEPS / steps));
+        if steps <= K_STEPS.window {
+            let per = taps.div_ceil(taps.div_ceil(K_STEPS.window / steps));
             let taken = |i: usize| Some([i * per * apart, taps.min((i + 1) * per) * apart]);
             return (0..taps.div_ceil(per)).map(|i| Part { taken: taken(i), ..self.part(per, 0..depth) }).collect();
         }
-        let pieces = (most * steps).div_ceil(STEPS).min(steps.div_ceil(16));
+        let pieces = (most * steps).div_ceil(K_STEPS.window).min(steps.div_ceil(16));
         let per = steps.div_ceil(pieces).next_multiple_of(16);
         (0..steps.div_ceil(per)).map(|i| self.part(most, i * per * each..depth.min((i + 1) * per * each))).collect()
     }
@@ -376,7 +394,7 @@ struct Common<'a> {
     merged: bool,
     /// Taps of each dimension by which weights are ordered.
     kernel: [usize; 3],
-    workers: usize,
+    target: &'a CpuTarget,
 }
 
 impl Tiles {
@@ -419,14 +437,14 @@ impl Tiles {
             packed,
             merged: false,
             kernel: s.sizes.k.map(|k| k as usize),
-            workers: target.threads,
+            target,
         };
         if common.tail.is_some() && s.sizes.g == 1 {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
         common.all_taps = compensation.is_some();
         let passes = common.passes(lines);
-        let tail_lines = common.tail.as_ref().map_or(Some(0), |t| t.scratch(channels * s.sizes.g as usize)).ok_or(TOO_LARGE)?;
+        let tail = common.tail.as_ref().map_or(Some(0), |t| t.scratch(channels * s.sizes.g as usize)).ok_or(TOO_LARGE)?;
         let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
         if padded && attr.zero_points.contains_key(&s.source.0) {
             return Err(Skip::Attr("a zero point of a source with padding".into()));
@@ -436,7 +454,7 @@ impl Tiles {
         }
         let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.before[0] / 4 + p.steps + 1).max().unwrap_or(0);
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
-        Ok(Tiles {
+        let mut tiles = Tiles {
             attr: attr.clone(),
             source: s.source.0,
             result: s.result.0,
@@ -453,10 +471,11 @@ impl Tiles {
             compensation: compensation.map(|n| (n, Columns::new(&common, all))),
             whole: product.is_whole(),
             tail: common.tail,
-            tail_lines,
-            zeros: zeros + 1,
+            scratch: ScratchLens { zeros: zeros + 1, tail, ..ScratchLens::default() },
             workers: target.threads,
-        })
+        };
+        tiles.scratch = tiles.scratch_lens().ok_or(TOO_LARGE)?;
+        Ok(tiles)
     }
 
     /// How the source is to be widened before, where a pass asks for it.
@@ -469,10 +488,9 @@ impl Tiles {
         self.passes.iter().map(|p| p.drive.shape().memory).max().unwrap_or(0)
     }
 
-    /// Numbers of scratch: a row of zeros, operands of the tail, sums of columns by panels and by channels, packed weights, the widened source, and
-    /// what the workers need.
-    pub(super) fn scratch_parts(&self) -> Option<[usize; 7]> {
-        let (padded, channels) = match &self.compensation {
+    /// Numbers of scratch; `None` on overflow.
+    fn scratch_lens(&self) -> Option<ScratchLens> {
+        let (panel_sums, channel_sums) = match &self.compensation {
             Some((_, columns)) => {
                 (self.panels.checked_mul(columns.width)?.checked_mul(self.groups)?, self.channels.checked_mul(self.groups)?)
             }
@@ -480,9 +498,14 @@ impl Tiles {
         };
         let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
         let panels = self.panels.checked_mul(self.groups)?;
-        let words = self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).sum::<usize>().checked_mul(panels)?;
-        let widened = if self.widens().is_some() { Sources::len([self.memory(), self.zeros * 4]) } else { 0 };
-        Some([self.zeros, self.tail_lines, padded, channels, words, widened, drives.try_fold(0, |most, len| Some(most.max(len?)))?])
+        Some(ScratchLens {
+            panel_sums,
+            channel_sums,
+            packed: self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).sum::<usize>().checked_mul(panels)?,
+            widened: if self.widens().is_some() { Sources::len([self.memory(), self.scratch.zeros * 4]) } else { 0 },
+            workers: drives.try_fold(0, |most, len| Some(most.max(len?)))?,
+            ..self.scratch
+        })
     }
 }
 
@@ -589,7 +612,7 @@ impl Pass {
             tail: c.tail.clone(),
         };
         let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
-        let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.workers);
+        let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
         Pass { lines, order, offsets, packed, joint: None, drive }
     }
 }

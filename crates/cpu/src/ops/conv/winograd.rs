@@ -4,7 +4,7 @@
 //! # Weights
 //!
 //! They have the layout of the direct row, the same panels, and are transformed in every execution. Transformed weights as a layout of their
-//! own would be four times as large, more than the third cache holds for the last stage of a residual network; they would have to be used for
+//! own would be four times as large, more than L3 holds for the last stage of a residual network; they would have to be used for
 //! every image size, also where a direct window is faster, since what `any` resolves to must not depend on it; and memory prepared for one
 //! algorithm would not serve the other. A transform takes about 40 cycles for a vector of weights, the products of a single tile 18 for the
 //! same vector: with 16 tiles it is an eighth of all, with 200 nothing.
@@ -32,9 +32,9 @@ use oxidnn_jit::kernels::winograd::products::Products;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::{ConvAlg, ConvSizes};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-/// Numbers of transformed source and sums that a task of tiles has at most: what the second cache holds beside a panel of weights.
+/// Numbers of transformed source and sums that a task of tiles has at most: what L2 holds beside a panel of weights.
 const TASK: usize = 128 * 1024;
 /// Tiles that are so few that weights are transformed where they are multiplied.
 const FEW: usize = 32;
@@ -71,7 +71,6 @@ pub(super) struct Winograd {
     weights: usize,
     way: Way,
     workers: usize,
-    code: OnceLock<Code>,
 }
 
 /// How work is cut.
@@ -95,7 +94,7 @@ struct Place {
 
 /// The kernels.
 #[derive(Debug)]
-struct Code {
+pub(super) struct Code {
     transforms: Transforms,
     /// By rows, and by whether the panel is the last.
     multiply: Vec<[Option<Multiply>; 2]>,
@@ -225,7 +224,6 @@ impl Winograd {
             weights,
             way: Way::Tiles(1),
             workers: target.threads,
-            code: OnceLock::new(),
         };
         let all = plan.images.checked_mul(tiles[0] * tiles[1]).ok_or(Skip::Shape("too many tiles"))?;
         let vectors = plan.panel / lanes;

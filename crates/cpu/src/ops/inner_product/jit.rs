@@ -66,7 +66,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     let request = Request {
         attr: &problem.attr,
         isa,
-        workers: target.threads,
+        target,
         a,
         b,
         c,

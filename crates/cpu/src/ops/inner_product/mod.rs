@@ -12,14 +12,15 @@ use oxidnn_spec::{Problem, Prop};
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("packed:amx", jit::plan_amx),
-    Impl::new("packed:jit", tiles),
+    Impl::new("packed:jit", jit::plan),
+    Impl::new("bwd_weights:jit", weights::plan),
     Impl::new("staged:jit", staged),
     Impl::new("packed:portable", packed::plan),
     fallback::ROW,
 ];
 
 /// The rows that [`staged`] makes copies for.
-const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, tiles];
+const GENERATED: &[Choose<CpuTarget>] = &[jit::plan_amx, jit::plan, weights::plan];
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
@@ -27,11 +28,4 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         weights::resolve(&mut problem, target)?;
     }
     staged::plan(&problem, target, GENERATED, staged::types(&problem))
-}
-
-fn tiles(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    match problem.op.prop() {
-        Some(Prop::BackwardWeights) => weights::plan(problem, target),
-        _ => jit::plan(problem, target),
-    }
 }

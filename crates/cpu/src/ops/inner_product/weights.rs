@@ -1,4 +1,4 @@
-//! `packed:jit` for gradients of the weights of inner product: the gradient of a convolution whose images have one pixel.
+//! `bwd_weights:jit`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel.
 
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
@@ -30,7 +30,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     let inner = Axis::new(&(1..n).collect::<Vec<_>>(), op.src.dims());
     let Some(row) = inner.single() else { return Err(Skip::Shape("sources with pixels")) };
     let task = task([&op.src, &op.dst], &op.weights, (inner, row));
-    let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target.threads));
+    let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target));
     tiled::finish(problem.clone(), gradient, target)
 }
 

@@ -1,6 +1,8 @@
 //! A product of plain matrices on tiles of AMX: rows of `A` in place, `B` in panels, which are made before where it does not lie so.
 
 use super::gemm::{self, Gemm, Kind, Operands, Right, Sizes};
+use crate::CpuTarget;
+use crate::hardware::K_STEPS;
 use crate::kernels::amx::{self, Half, Lines};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part as Scratch;
@@ -10,10 +12,8 @@ use crate::kernels::tile::{Line, Product};
 use oxidnn_jit::kernels::tiles::{self, LINES};
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
-/// Most steps of a part of the depth.
-const STEPS: usize = 512;
 
 /// A product either on vectors or on tiles of AMX.
 #[derive(Debug)]
@@ -22,10 +22,17 @@ pub(super) enum Loops {
     Tiles(Box<Blocks>),
 }
 
-/// A product on tiles of AMX.
+/// The same with its kernels.
 #[derive(Debug)]
+pub(super) enum ReadyLoops {
+    Vectors(gemm::Ready),
+    Tiles(Box<Blocks>, amx::Ready),
+}
+
+/// A product on tiles of AMX.
+#[derive(Clone, Debug)]
 pub(super) struct Blocks {
-    drive: amx::Drive,
+    drive: Arc<amx::Drive>,
     right: Right,
     form: Form,
     sizes: Sizes,
@@ -34,14 +41,14 @@ pub(super) struct Blocks {
 
 impl Loops {
     /// Tiles where instructions and types allow them.
-    pub(super) fn new(kind: Kind, sizes: Sizes, workers: usize) -> Loops {
+    pub(super) fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Loops {
         match tiles::product(kind.product).filter(|_| kind.isa.amx) {
-            None => Loops::Vectors(Box::new(Gemm::new(kind, sizes, workers))),
+            None => Loops::Vectors(Box::new(Gemm::new(kind, sizes, target))),
             Some(product) => {
                 let form = Form { size: 4 / kind.product.depth(), together: kind.product.together(), width: sizes.width };
                 let right = kind.right;
-                let drive = amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], workers);
-                Loops::Tiles(Box::new(Blocks { drive, right, form, sizes, workers }))
+                let drive = Arc::new(amx::Drive::new((kind.isa, product), shape(kind, sizes), &[sizes.rows], target));
+                Loops::Tiles(Box::new(Blocks { drive, right, form, sizes, workers: target.threads }))
             }
         }
     }
@@ -66,19 +73,21 @@ impl Loops {
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        match self {
-            Loops::Vectors(gemm) => gemm.prepare(),
-            Loops::Tiles(blocks) => blocks.drive.prepare(),
-        }
+    pub(super) fn build(&self) -> Result<ReadyLoops, Error> {
+        Ok(match self {
+            Loops::Vectors(gemm) => ReadyLoops::Vectors(gemm.build()?),
+            Loops::Tiles(blocks) => ReadyLoops::Tiles(blocks.clone(), blocks.drive.build()?),
+        })
     }
+}
 
+impl ReadyLoops {
     /// Computes everything, with scratch of [`Loops::scratch_lens`] numbers.
     pub(super) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: [&mut Scratch<'_>; 2], on: &Operands<'_>) {
         let [work, panels] = scratch;
         match self {
-            Loops::Vectors(gemm) => gemm.run(simd, executor, work, on),
-            Loops::Tiles(blocks) => blocks.run(simd, executor, [work, panels], on),
+            ReadyLoops::Vectors(ready) => ready.run(simd, executor, work, on),
+            ReadyLoops::Tiles(blocks, ready) => blocks.run((ready, simd), executor, [work, panels], on),
         }
     }
 }
@@ -105,7 +114,7 @@ fn shape(kind: Kind, sizes: Sizes) -> Shape {
 /// The depth in equal parts of whole blocks.
 fn parts(sizes: Sizes, product: Product) -> Vec<Part> {
     let (each, steps) = (product.depth(), sizes.depth.div_ceil(product.depth()).max(1));
-    let per = steps.div_ceil(steps.div_ceil(STEPS)).next_multiple_of(LINES);
+    let per = steps.div_ceil(steps.div_ceil(K_STEPS.amx)).next_multiple_of(LINES);
     let part = |first: usize| {
         let depth = sizes.depth.min((first + per) * each) - first * each;
         Part { taps: 1, steps: depth / each, partial: (depth % each) as u8, before: [first * 4, first * 4 * sizes.width], taken: None }
@@ -129,7 +138,7 @@ impl Blocks {
         made.checked_mul(self.panels())?.checked_mul(self.panel_len())
     }
 
-    fn run(&self, simd: Simd, executor: &dyn Executor, [work, made]: [&mut Scratch<'_>; 2], on: &Operands<'_>) {
+    fn run(&self, (ready, simd): (&amx::Ready, Simd), executor: &dyn Executor, [work, made]: [&mut Scratch<'_>; 2], on: &Operands<'_>) {
         let (count, panel) = (self.panels(), self.panel_len());
         let rows = Rows { on };
         let in_place = |unit: usize| (on.starts)(unit)[1];
@@ -160,7 +169,7 @@ impl Blocks {
             c: on.c,
             tail: on.tail.map(|tail| (tail, on.tail_column)),
         };
-        self.drive.run(executor, self.workers, work, &operands);
+        ready.run(executor, self.workers, work, &operands);
     }
 }
 

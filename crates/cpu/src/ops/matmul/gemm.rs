@@ -1,13 +1,15 @@
 //! A product of plain matrices on tiles: rows of `A` in place, `B` in panels or plain, cut into tasks.
 //!
-//! A task is a block of rows by a group of panels. It walks the depth in parts, so that a part of its panels stays in the second cache while
+//! A task is a block of rows by a group of panels. It walks the depth in parts, so that a part of its panels stays in L2 while
 //! all its rows meet it; `B` that does not lie in panels is packed part by part, once for all rows of the task. A tile of rows goes through
-//! the panels of the group before the next one does, so that `A` is read from far once for a group; panels so short that they stay in the first
-//! cache meet all tiles before the next one does. Sums pass from part to part through scratch; the tiles of the last part finish them.
+//! the panels of the group before the next one does, so that `A` is read from far once for a group; panels so short that they stay in L1
+//! meet all tiles before the next one does. Sums pass from part to part through scratch; the tiles of the last part finish them.
 //!
 //! How the depth is cut follows from the depth alone, so results depend neither on how many rows and columns there are nor on who computes
 //! them; the other cuts may depend on the number of workers.
 
+use crate::CpuTarget;
+use crate::hardware::{Blocks, Budget, K_STEPS, KBlock};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Part, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
@@ -20,34 +22,17 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::Error;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod tests;
 
-/// Most steps of a part of the depth.
-const STEPS: usize = 1024;
-/// Bytes of panels that stay in the second cache, of those that lie in panels.
-const PANELS: usize = 384 << 10;
-/// The same of plain `B`, whose memory meets its panels there.
-const PLAIN: usize = 256 << 10;
-/// Bytes of `A` that a block of rows has in a part, at most, where `B` is not packed: it stays in the third cache while all panels pass by.
-const ROWS: usize = 2 << 20;
-/// Numbers of sums that a task carries from part to part.
-const SUMS: usize = 64 << 10;
 /// Multiply-adds for which no second thread is woken.
 const SMALL: usize = 1 << 18;
 /// Tasks for every worker where there are several.
 const TASKS: usize = 4;
 /// Tiles in a block of rows at least, where it is cut for the sake of more tasks.
 const TILES: usize = 4;
-/// Bytes of a panel that stays in the first cache from one tile to the next.
-pub(crate) const NEAR: usize = 32 << 10;
-/// Bytes of `A` from which on tiles ask for the rows that follow.
-const FAR: usize = 512 << 10;
-/// Bytes of `A` that tiles of a strip have at most, as each panel may meet all of them.
-const STRIP: usize = 128 << 10;
-
 /// How `B` lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Right {
@@ -106,6 +91,8 @@ struct Cut {
     steps: usize,
     /// Numbers of a step that is not whole.
     partial: usize,
+    /// What stays in which cache.
+    budget: Budget,
     /// Rows of the tallest tile.
     tall: usize,
     /// Rows of a block.
@@ -117,13 +104,19 @@ struct Cut {
     wide: Option<Wide>,
 }
 
-/// A product, its kernels ready.
-#[derive(Debug)]
+/// A planned product.
+#[derive(Clone, Debug)]
 pub(crate) struct Gemm {
     kind: Kind,
     cut: Cut,
     workers: usize,
-    tiles: OnceLock<Tiles>,
+}
+
+/// A product with its kernels.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    gemm: Gemm,
+    tiles: Tiles,
 }
 
 /// Kernels by [factors](Factors), and by [`index`].
@@ -225,11 +218,12 @@ impl Sizes {
 }
 
 impl Cut {
-    fn new(kind: &Kind, sizes: Sizes, workers: usize) -> Cut {
+    fn new(kind: &Kind, sizes: Sizes, target: &CpuTarget) -> Cut {
+        let (workers, budget) = (target.threads, target.caches.budget(false));
         let Sizes { batch, rows, columns, width, depth } = sizes;
         let (step, vectors) = (kind.product.depth(), width / kind.isa.width().lanes());
         let all_steps = depth.div_ceil(step);
-        let parts = all_steps.div_ceil(STEPS).max(1);
+        let parts = all_steps.div_ceil(K_STEPS.matrix).max(1);
         let steps = all_steps.div_ceil(parts);
         let tall = tallest(kind.isa, kind.product, vectors).min(rows).max(1);
         let panels = columns.div_ceil(width);
@@ -237,14 +231,12 @@ impl Cut {
         let seven_bits = wide::asks_for_seven_bits(kind.isa, kind.product, spec.line);
         let wide =
             Wide::new(&wide::About { isa: kind.isa, spec: &spec, tiles: rows.div_ceil(tall), panels, source: 0, parts: &[[1, steps]] });
-        let kept = if kind.right == Right::Panels { PANELS } else { PLAIN };
-        let mut group = (kept / (steps * width * 4).max(1)).clamp(1, panels.max(1));
-        let mut block = rows.div_ceil(tall);
-        if parts > 1 || kind.tail.is_none() {
-            block = block.min((SUMS / (group * width) / tall).max(1));
-        }
+        let carries = parts > 1 || kind.tail.is_none();
+        let k = KBlock { panel: steps * width * 4, panels, width, tall, tiles: rows.div_ceil(tall), carries };
+        let kept = if kind.right == Right::Panels { budget.panels } else { budget.plain };
+        let Blocks { mc: mut block, nc: mut group } = k.blocks([kept, budget.sums]);
         if kind.right != Right::Packed {
-            block = block.min((ROWS / (steps * 4 * tall).max(1)).max(TILES));
+            block = block.min((budget.rows / (steps * 4 * tall).max(1)).max(TILES));
         }
         if workers > 1 && !sizes.small() {
             let wanted = (workers * TASKS).div_ceil(batch.max(1));
@@ -256,7 +248,7 @@ impl Cut {
         let blocks = rows.div_ceil(block * tall).max(1);
         let (least, block) = (panels.div_ceil(group), rows.div_ceil(blocks).max(1));
         let groups = (least..=panels.min(2 * least)).find(|n| (batch * blocks * n).is_multiple_of(workers)).unwrap_or(least);
-        Cut { sizes, panels, parts, steps, partial: depth % step, tall, block, groups, seven_bits, wide }
+        Cut { sizes, panels, parts, steps, partial: depth % step, budget, tall, block, groups, seven_bits, wide }
     }
 
     /// Steps of a part: the first, and how many are whole.
@@ -281,12 +273,12 @@ impl Cut {
 
     /// Whether `B` is so large that tiles ask for its parts before they are met.
     fn far(&self) -> bool {
-        self.steps * self.parts * self.sizes.width * self.panels * 4 > PLAIN
+        self.steps * self.parts * self.sizes.width * self.panels * 4 > self.budget.plain
     }
 
     /// Whether there is so much of `A` that tiles ask for the rows that follow, as they do where they meet whole rows.
     fn far_rows(&self) -> bool {
-        self.parts == 1 && self.sizes.batch * self.sizes.rows * self.steps * 4 > FAR
+        self.parts == 1 && self.sizes.batch * self.sizes.rows * self.steps * 4 > self.budget.far
     }
 
     /// From a row of sums to the next.
@@ -310,10 +302,10 @@ impl Cut {
 }
 
 impl Gemm {
-    /// The product for at most `workers` workers.
-    pub(crate) fn new(kind: Kind, sizes: Sizes, workers: usize) -> Gemm {
-        let cut = Cut::new(&kind, sizes, workers);
-        Gemm { kind, cut, workers, tiles: OnceLock::new() }
+    /// The product on a processor.
+    pub(crate) fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Gemm {
+        let cut = Cut::new(&kind, sizes, target);
+        Gemm { kind, cut, workers: target.threads }
     }
 
     /// How `B` is read.
@@ -349,10 +341,7 @@ impl Gemm {
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub(crate) fn prepare(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() {
-            return Ok(());
-        }
+    pub(crate) fn build(&self) -> Result<Ready, Error> {
         let mut tiles = [(); 3].map(|()| vec![None; MOST_ROWS * 2 * Phase::COUNT]);
         let last_block = self.cut.blocks().saturating_sub(1);
         for (_, rows, _) in [0, last_block].into_iter().flat_map(|b| runs(self.cut.rows(b), self.cut.tall)) {
@@ -369,8 +358,7 @@ impl Gemm {
                 }
             }
         }
-        let _ = self.tiles.set(tiles);
-        Ok(())
+        Ok(Ready { gemm: self.clone(), tiles })
     }
 
     /// The kernels by factors.
@@ -393,19 +381,6 @@ impl Gemm {
         let seven_bits = cut.seven_bits.then(|| wide::seven_bits(spec.clone()));
         let words = cut.wide.is_some().then(|| wide::words(spec.clone()));
         [words.is_none().then_some(spec), seven_bits, words]
-    }
-
-    /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
-    pub(crate) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
-        let Some(tiles) = self.tiles.get() else { return };
-        let (cut, blocks, groups) = (&self.cut, self.cut.blocks(), self.cut.groups);
-        let tasks = cut.sizes.batch * blocks * groups;
-        scratch.work(executor, if cut.sizes.small() { 1 } else { self.workers }, tasks, &|task, share| {
-            let (rest, batch) = (task % (blocks * groups), task / (blocks * groups));
-            let (block, group) = (rest / groups, rest % groups);
-            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), group, panels: cut.group(group) };
-            self.task(simd, tiles, on, &at, share);
-        });
     }
 
     fn task(&self, simd: Simd, tiles: &Tiles, on: &Operands<'_>, at: &Place, share: &mut [f32]) {
@@ -523,7 +498,11 @@ impl Gemm {
     /// Tiles of the next strip. While memory is asked for ahead it is as long as its tiles ask for what is in one piece.
     fn strip(&self, group: &Group<'_>, rows: usize) -> usize {
         let steps = self.cut.steps.max(1);
-        if group.next.is_left() { group.next.piece().div_ceil((steps / 4).max(1)) } else { (STRIP / (steps * rows * 4)).max(1) }
+        if group.next.is_left() {
+            group.next.piece().div_ceil((steps / 4).max(1))
+        } else {
+            (self.cut.budget.strip / (steps * rows * 4)).max(1)
+        }
     }
 
     /// A strip, which is its first row, rows of a tile and number of tiles, by all panels of a group.
@@ -541,11 +520,14 @@ impl Gemm {
 
     /// A strip by panels with equally many columns.
     fn walk(&self, group: &mut Group<'_>, (row, rows, tiles): (usize, usize, usize), panels: Range<usize>, sums: &mut [f32]) {
+        if panels.is_empty() {
+            return;
+        }
         let Group { kernels, on, at, part, right, wide, next } = group;
         let (cut, on) = (&self.cut, *on);
         let (first, steps) = cut.part(*part, self.kind.product.depth());
-        let tile = &kernels[index(rows, panels.end > cut.whole(), Phase::of(*part, cut.parts))];
-        let (Some(tile), false) = (tile, panels.is_empty()) else { return };
+        let tile = kernels[index(rows, panels.end > cut.whole(), Phase::of(*part, cut.parts))].as_ref();
+        let tile = tile.unwrap_or_else(|| panic!("no kernel of {rows} rows was made"));
         let a = on.a.as_ptr().addr() + at.starts[0] + first * self.kind.product.depth() * on.a_depth + row * on.a_row;
         let c = on.c.as_ptr().addr() + at.starts[2] + row * on.c_row;
         let mut words = [0; ONE_STRIP];
@@ -555,7 +537,7 @@ impl Gemm {
         list.strip(Strip { tiles, sums: sums_at, a_row: on.a_row, c_row: on.c_row, to: (c, &offsets(on.c_row)) });
         list.tap(0, a, &offsets(on.a_row));
         let (i, column) = (panels.start - at.panels.start, panels.start * cut.sizes.width);
-        let outer = steps * cut.sizes.width * 4 <= NEAR;
+        let outer = steps * cut.sizes.width * 4 <= cut.budget.l1_panel;
         let ahead = if next.is_left() {
             next.take(steps / 4 * tiles)
         } else if cut.far_rows() && on.a_depth * self.kind.product.depth() == 4 {
@@ -586,10 +568,25 @@ impl Gemm {
         };
         let Some(Widening { wide, simd, panels: widened, rows }) = wide else { return tile.run(call) };
         let panel = cut.steps * cut.sizes.width * 8;
-        let panels = Panels { at: i * panel, step: panel, count: panels.len(), outer: panel <= NEAR };
+        let panels = Panels { at: i * panel, step: panel, count: panels.len(), outer: panel <= cut.budget.l1_panel };
         let call = Call { panels, ahead: Ahead::default(), ..call };
         let partial = if self.is_partial(*part) { cut.partial as u8 } else { 0 };
         wide.run((*simd, &mut **rows), tile, call, Before { panels: widened, sources: None, partial });
+    }
+}
+
+impl Ready {
+    /// Computes everything, with scratch of [`Gemm::scratch_len`] numbers.
+    pub(crate) fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Part<'_>, on: &Operands<'_>) {
+        let Ready { gemm, tiles } = self;
+        let (cut, blocks, groups) = (&gemm.cut, gemm.cut.blocks(), gemm.cut.groups);
+        let tasks = cut.sizes.batch * blocks * groups;
+        scratch.work(executor, if cut.sizes.small() { 1 } else { gemm.workers }, tasks, &|task, share| {
+            let (rest, batch) = (task % (blocks * groups), task / (blocks * groups));
+            let (block, group) = (rest / groups, rest % groups);
+            let at = Place { batch, starts: (on.starts)(batch), rows: cut.rows(block), group, panels: cut.group(group) };
+            gemm.task(simd, tiles, on, &at, share);
+        });
     }
 }
 

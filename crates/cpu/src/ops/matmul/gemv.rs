@@ -6,11 +6,11 @@ use crate::kernels::access::{Axis, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::Source;
 use crate::kernels::epilogue::{self, Epilogue};
-use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, Request, Unpacked, Weights};
+use crate::kernels::gemv::{Factor, Grouped, MAX_ROWS, Operands, Product, ReadyProduct, ReadyUnpacked, Request, Unpacked, Weights};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::Matmul;
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, Op, Problem, Quant};
@@ -30,6 +30,12 @@ struct Gemv {
 enum Kind {
     Few(Product),
     Many(Unpacked),
+}
+
+/// A product with its kernels.
+enum Code {
+    Few(ReadyProduct),
+    Many(ReadyUnpacked),
 }
 
 /// Takes dense products of few rows, but for those of two whole-number operands.
@@ -159,15 +165,17 @@ fn split(scale: Broadcast<'_>, along: bool, depth: usize) -> (Option<Broadcast<'
     if along { (Some(scale), Broadcast::constant(1.0)) } else { (None, scale.without(depth)) }
 }
 
-impl Kernel for Gemv {
-    fn prepare(&self) -> Result<(), Error> {
-        match &self.product {
-            Kind::Few(product) => product.prepare(),
-            Kind::Many(product) => product.prepare(),
-        }
+impl Generated for Gemv {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(match &self.product {
+            Kind::Few(product) => Code::Few(product.build()?),
+            Kind::Many(product) => Code::Many(product.build()?),
+        })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (src, weights, dst) = (View::of(simd, ctx, Arg::SRC)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, Arg::DST)?);
         dst.zero_padding();
         if dst.dims().contains(&0) {
@@ -198,9 +206,9 @@ impl Kernel for Gemv {
             batch: Dims::from_fn(row, |d| dst.dims()[d]),
             batch_bytes: Dims::from_fn(row, |d| if weights.dims()[d] == 1 { 0 } else { weights.blocking().strides[d] * bits / 8 }),
         };
-        match &self.product {
-            Kind::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
-            Kind::Many(product) => product.run(&operands, ctx.executor(), &mut scratch),
+        match code {
+            Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
+            Code::Many(product) => product.run(&operands, ctx.executor(), &mut scratch),
         }
     }
 }

@@ -82,7 +82,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     let request = Request {
         attr: &problem.attr,
         isa,
-        workers: target.threads,
+        target,
         a: Matrix { arg: Arg::SRC, tensor: &op.src, rows: &[row], columns: &[column] },
         b: Matrix { arg: Arg::WEIGHTS, tensor: &op.weights, rows: &[row], columns: &[column] },
         c: Matrix { arg: Arg::DST, tensor: &op.dst, rows: &[row], columns: &[column] },

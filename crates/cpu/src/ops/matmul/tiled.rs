@@ -4,9 +4,10 @@
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
 //! the weights' column, which a product with a row of ones finds in every execution that needs it.
 
-use super::blocks::Loops;
-use super::gemm::{Block, Gemm, Kind, Operands, Right, Sizes, lend};
+use super::blocks::{Loops, ReadyLoops};
+use super::gemm::{self, Block, Gemm, Kind, Operands, Right, Sizes, lend};
 use super::place::{self, Place};
+use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
@@ -15,7 +16,7 @@ use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::tail::{self, About};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Tensor};
@@ -41,8 +42,8 @@ pub(crate) struct Request<'p> {
     pub(crate) attr: &'p Attr,
     /// Instructions.
     pub(crate) isa: Isa,
-    /// Most workers.
-    pub(crate) workers: usize,
+    /// Its processor.
+    pub(crate) target: &'p CpuTarget,
     /// Left operand.
     pub(crate) a: Matrix<'p>,
     /// Right operand.
@@ -83,6 +84,12 @@ pub(crate) struct Tiled {
     flips: bool,
     /// Whether sums are i32.
     whole: bool,
+}
+
+/// The kernels of a product, and of the sums of the right operand's columns.
+pub(crate) struct Code {
+    gemm: ReadyLoops,
+    column_sums: Option<gemm::Ready>,
 }
 
 /// Numbers of scratch of the parts of an execution.
@@ -144,7 +151,7 @@ impl Request<'_> {
     /// # Errors
     /// What tiles do not take.
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
-        let Request { a, b, c, isa, workers, .. } = *self;
+        let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
         let zero_point = self.attr.zero_points.contains_key(&a.arg);
         if zero_point && !product.is_whole() {
@@ -174,9 +181,9 @@ impl Request<'_> {
         let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
         let sums = Kind { product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, workers));
+        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target));
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
-        let gemm = Loops::new(kind, sizes, workers);
+        let gemm = Loops::new(kind, sizes, target);
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let [work, panels] = gemm.scratch_lens().ok_or_else(too_long)?;
         let parts = Parts {
@@ -297,13 +304,13 @@ impl Tiled {
     /// What is subtracted from the sums of every column.
     fn compensation<'s>(
         &self,
-        simd: Simd,
-        ctx: &Ctx<'_>,
+        code: &Code,
+        (simd, ctx): (Simd, &Ctx<'_>),
         scratch: [&'s mut [f32]; 2],
         work: &mut crate::kernels::scratch::Part<'_>,
     ) -> Result<&'s [i32], Error> {
         let [ones, sums] = scratch;
-        let Some(gemm) = &self.column_sums else { return Ok(&[]) };
+        let Some(gemm) = &code.column_sums else { return Ok(&[]) };
         bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
         let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.at(&[0; MAX_NDIMS]) as i32;
@@ -339,29 +346,30 @@ impl Tiled {
     }
 }
 
-impl Kernel for Tiled {
-    fn prepare(&self) -> Result<(), Error> {
-        self.column_sums.as_ref().map_or(Ok(()), Gemm::prepare)?;
-        self.gemm.prepare()
+impl Generated for Tiled {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(Code { gemm: self.gemm.build()?, column_sums: self.column_sums.as_ref().map(Gemm::build).transpose()? })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.parts.lines)?.into_slice();
         let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
         let mut work = scratch.take(self.parts.work)?;
         let mut panels = scratch.take(self.parts.panels)?;
-        let compensation = self.compensation(simd, ctx, sums, &mut work)?;
+        let compensation = self.compensation(code, (simd, ctx), sums, &mut work)?;
         let starts = |batch| self.starts(batch);
         let on = self.operands(ctx, &starts)?;
         let Some(tail) = &self.tail else {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();
             let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
-            self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { store: &store, ..on });
+            code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { store: &store, ..on });
             return Ok(());
         };
         if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
-            self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
+            code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
         let from = tail::Operands {
@@ -376,7 +384,7 @@ impl Kernel for Tiled {
         let args = tail.args(&from, lines)?;
         let several = compensation.len() > self.width();
         let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
-        self.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
+        code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
         Ok(())
     }
 }

@@ -15,11 +15,12 @@ use crate::kernels::pool::{Call, Side, Spec, Strip, Table};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::tile::TailArgs;
 use crate::kernels::tile::tail::{About, Operands, Tail};
+use crate::kernels::transpose::Squares;
 use crate::ops::conv::depthwise::meeting;
 use crate::ops::conv::geometry::{Direction, Line, Phase};
 use crate::ops::conv::window::{cut, spatial};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
@@ -28,7 +29,6 @@ use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{ConvSizes, Pool, PoolAlg};
 use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Most lines of a window, and most taps of a line.
 const LINES: i64 = 64;
@@ -48,7 +48,6 @@ const TASK: usize = 1 << 16;
 #[derive(Debug)]
 struct Segment {
     spec: Spec,
-    strip: OnceLock<Strip>,
     /// First result within the phase, results of a strip, number of strips.
     first: usize,
     each: usize,
@@ -247,7 +246,7 @@ impl Common<'_> {
             }
             let column = (first as i64 * self.line.stride + i64::from(pool.first())).max(0) as usize;
             let spec = Spec { pool, tail: self.tail.clone() };
-            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: end - start, column });
+            segments.push(Segment { spec, first, each, strips: end - start, column });
             start = end;
         }
         segments
@@ -377,16 +376,22 @@ fn table(
     table
 }
 
-impl Kernel for Direct {
-    fn prepare(&self) -> Result<(), Error> {
-        self.planes.as_ref().map_or(Ok(()), |planes| planes.prepare(self.jit))?;
-        self.phases.iter().flat_map(|p| &p.0).filter(|s| s.strip.get().is_none()).try_for_each(|segment| {
-            let _ = segment.strip.set(Strip::get(self.jit, &segment.spec)?);
-            Ok(())
-        })
+/// The kernels of a pooling: those of the segments of each phase, and what takes planes apart.
+pub(super) struct Code {
+    strips: Vec<Vec<Strip>>,
+    pub(super) squares: Option<Squares>,
+}
+
+impl Generated for Direct {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec)).collect();
+        let strips = self.phases.iter().map(|(segments, _)| phase(segments)).collect::<Result<_, Error>>()?;
+        Ok(Code { strips, squares: self.planes.as_ref().map(|_| Squares::get(self.jit)).transpose()? })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         for place in [Some(&self.result), self.places.as_ref().filter(|_| !self.reads)].into_iter().flatten().filter(|p| p.padded) {
             View::of(simd, ctx, place.arg)?.zero_padding();
         }
@@ -397,6 +402,7 @@ impl Kernel for Direct {
         let tail = self.tail.args(&from, operands)?;
         let bound = Bound {
             plan: self,
+            code,
             source: ctx.buf(self.source.arg)?,
             result: ctx.buf(self.result.arg)?,
             places: self.places.as_ref().map(|p| Ok::<_, Error>((p, ctx.buf(p.arg)?))).transpose()?,
@@ -421,6 +427,7 @@ impl Kernel for Direct {
 #[derive(Clone, Copy)]
 pub(super) struct Bound<'a> {
     pub(super) plan: &'a Direct,
+    pub(super) code: &'a Code,
     pub(super) source: Buf<'a>,
     pub(super) result: Buf<'a>,
     pub(super) places: Option<(&'a Place, Buf<'a>)>,
@@ -433,9 +440,8 @@ impl Bound<'_> {
         let p = self.plan;
         let sizes = [p.jit.width().lanes(), p.vectors];
         let (stride, step) = (p.line.stride as usize, p.line.step as usize);
-        for (segments, table) in &p.phases {
-            for segment in segments {
-                let Some(strip) = segment.strip.get() else { continue };
+        for ((segments, table), strips) in p.phases.iter().zip(&self.code.strips) {
+            for (segment, strip) in segments.iter().zip(strips) {
                 let read = |place: &Place, buf| {
                     let at = place.at(image, channel) + segment.column * place.spatial[2];
                     place.side(buf, at, (1, segment.each * stride), sizes)

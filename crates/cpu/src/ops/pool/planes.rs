@@ -5,7 +5,7 @@
 
 use super::jit::{Bound, Direct, Place};
 use crate::kernels::scratch::{Scratch, for_workers};
-use crate::kernels::transpose::{Matrix, Prepared, Squares};
+use crate::kernels::transpose::{Matrix, Squares};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
@@ -27,7 +27,6 @@ struct Plane {
 /// The planes of a pooling, and where their vectors lie in a worker's scratch.
 #[derive(Debug)]
 pub(super) struct Planes {
-    squares: Prepared,
     lanes: usize,
     source: Plane,
     result: Plane,
@@ -81,15 +80,11 @@ impl Planes {
             return Err(Skip::DataType("narrow numbers in planes".into()));
         }
         let (places, in_places) = places.unzip();
-        let planes = Planes { squares: Prepared::default(), lanes, source: source.0, result: result.0, places, workers };
+        let planes = Planes { lanes, source: source.0, result: result.0, places, workers };
         if planes.shares().iter().sum::<usize>() > NUMBERS {
             return Err(Skip::Shape("large planes"));
         }
         Ok((planes, [Some(source.1), Some(result.1), in_places]))
-    }
-
-    pub(super) fn prepare(&self, isa: Isa) -> Result<(), Error> {
-        self.squares.prepare(isa)
     }
 
     /// Numbers of a worker's scratch for source, result and places.
@@ -105,7 +100,7 @@ impl Planes {
 
     /// Pools all images.
     pub(super) fn run(&self, pool: &Direct, ctx: &Ctx<'_>, scratch: &mut Scratch<'_>, bound: Bound<'_>) -> Result<(), Error> {
-        let squares = self.squares.get()?;
+        let Some(squares) = &bound.code.squares else { panic!("no transposition was made") };
         let [own, code] = self.scratch().unwrap_or([0; 2]);
         let (mut own, mut code) = (scratch.take(own)?, scratch.take(code)?);
         let groups = pool.channels.div_ceil(self.lanes);

@@ -17,8 +17,8 @@ use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
-use crate::kernels::transpose::{Factors, Loom, Matrix, Places, Prepared, Squares, Turned, Woven, no_factors};
-use crate::row::Kernel;
+use crate::kernels::transpose::{Factors, Loom, Matrix, Places, Squares, Turned, Woven, no_factors};
+use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -27,7 +27,6 @@ use oxidnn_jit::kernels::weave::Weave;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Attr, Blocking, Blocks, DataType, Dims, Error, Problem, QuantMode};
-use std::sync::OnceLock;
 
 /// Numbers of a piece, at most.
 const NUMBERS: usize = 8192;
@@ -112,8 +111,6 @@ enum Way {
 #[derive(Debug)]
 struct Pieces {
     jit: Isa,
-    squares: Prepared,
-    loom: OnceLock<Loom>,
     way: Way,
     /// Numbers of destination and source.
     types: [Elem; 2],
@@ -314,8 +311,6 @@ impl Pieces {
         let jit = if draft.lines.size == Isa::AVX2.width().lanes() { Isa::AVX2 } else { jit };
         let mut pieces = Pieces {
             jit,
-            squares: Prepared::default(),
-            loom: OnceLock::new(),
             way: Way::Turn(Places::new(Vec::new())),
             types,
             factors: [Factor::None; 2],
@@ -486,25 +481,21 @@ impl Pieces {
     }
 }
 
-impl Kernel for Pieces {
-    fn prepare(&self) -> Result<(), Error> {
+impl Generated for Pieces {
+    type Code = Kernels;
+
+    fn build(&self) -> Result<Kernels, Error> {
         let [to, from] = self.types;
-        let weave = |from, factors| {
-            let summed = !self.sums.is_empty();
-            if self.loom.get().is_none() {
-                let _ = self.loom.set(Loom::get(self.jit, Weave { from, to, factors, summed })?);
-            }
-            Ok(())
-        };
-        let turn = |placed| self.squares.prepare_for(self.jit, Transpose { from, to, factors: self.factors, placed });
-        match &self.way {
-            Way::Turn(_) => turn(true),
-            Way::TurnAndWeave { .. } => turn(false).and_then(|()| weave(to, [Factor::None; 2])),
-            Way::Weave { .. } => weave(from, self.factors),
-        }
+        let weave = |from, factors| Loom::get(self.jit, Weave { from, to, factors, summed: !self.sums.is_empty() });
+        let turn = |placed| Squares::of(self.jit, Transpose { from, to, factors: self.factors, placed });
+        Ok(match &self.way {
+            Way::Turn(_) => Kernels::Turn(turn(true)?),
+            Way::TurnAndWeave { .. } => Kernels::TurnAndWeave(turn(false)?, weave(to, [Factor::None; 2])?),
+            Way::Weave { .. } => Kernels::Weave(weave(from, self.factors)?),
+        })
     }
 
-    fn run(&self, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, kernels: &Kernels, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let len = self.scratch_len().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
         let (mut own, mut shares) = (scratch.take(16 * self.workers.max(1))?, scratch.take(len)?);
         let memory = [ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?];
@@ -512,10 +503,6 @@ impl Kernel for Pieces {
         for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.factors[*i] != Factor::None) {
             scales[i] = ctx.buf(Arg::scale(arg))?;
         }
-        let kernels = Kernels {
-            squares: if matches!(self.way, Way::Weave { .. }) { None } else { Some(self.squares.get()?) },
-            loom: self.loom.get(),
-        };
         let pieces = [self.lines, self.last].map(|c| c.pieces());
         let each = pieces[0].size * pieces[1].size;
         let all = each * self.outer.iter().map(|l| l.size).product::<usize>();
@@ -543,17 +530,17 @@ impl Kernel for Pieces {
     }
 }
 
-/// The kernels that a reorder needs.
-#[derive(Clone, Copy)]
-struct Kernels<'k> {
-    squares: Option<&'k Squares>,
-    loom: Option<&'k Loom>,
+/// The kernels of each [`Way`].
+enum Kernels {
+    Turn(Squares),
+    TurnAndWeave(Squares, Loom),
+    Weave(Loom),
 }
 
 /// What a worker makes pieces with.
 struct Piece<'p> {
     by: &'p Pieces,
-    kernels: Kernels<'p>,
+    kernels: &'p Kernels,
     /// Of destination and source.
     memory: [Buf<'p>; 2],
     /// Of source and destination.
@@ -595,13 +582,13 @@ impl Piece<'_> {
         let factors = [(self.scales[0], factor(3)), (self.scales[1], factor(2))];
         let from = Matrix { buf: src, at: from, row: by.lines.all.steps[1] * by.types[1].bytes() };
         match (&by.way, self.kernels) {
-            (Way::Turn(places), Kernels { squares: Some(squares), .. }) => {
+            (Way::Turn(places), Kernels::Turn(squares)) => {
                 let to = Matrix { buf: dst, at: to, row: 0 };
                 let all = Turned { from, rows: lines, columns: read, to, written, places: Some((places, 0)), factors };
                 squares.turn(&all);
                 squares.turn(&Turned { rows: 0, columns: run - read, places: Some((places, read)), ..all });
             }
-            (Way::TurnAndWeave { groups, parts, row }, Kernels { squares: Some(squares), loom: Some(loom) }) => {
+            (Way::TurnAndWeave { groups, parts, row }, Kernels::TurnAndWeave(squares, loom)) => {
                 self.turn_parts(squares, &at, (from, factors), [lines, read, run], parts);
                 let from = Matrix { buf: self.share, at: 0, row: *row };
                 let together = loom.rows();
@@ -618,7 +605,7 @@ impl Piece<'_> {
                 };
                 loom.weave(&woven);
             }
-            (Way::Weave { groups, rows, positions }, Kernels { loom: Some(loom), .. }) => {
+            (Way::Weave { groups, rows, positions }, Kernels::Weave(loom)) => {
                 let from = Matrix { row: rows.steps[1] * by.types[1].bytes(), ..from };
                 let to = (dst, to);
                 let all = Woven {
@@ -633,7 +620,7 @@ impl Piece<'_> {
                 };
                 self.weave(loom, &all, &at, (rows, &positions[..counts[1]]));
             }
-            _ => {}
+            (way, _) => panic!("kernels of another way than {way:?}"),
         }
     }
 

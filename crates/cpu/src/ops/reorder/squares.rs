@@ -9,8 +9,8 @@ use super::sums::{Summed, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::transpose::{Matrix, Prepared};
-use crate::row::Kernel;
+use crate::kernels::transpose::{Matrix, Squares};
+use crate::row::Generated;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Plan, Skip};
@@ -31,7 +31,6 @@ pub(super) struct Loop<const N: usize = 2> {
 #[derive(Debug)]
 struct Transposed {
     jit: Isa,
-    squares: Prepared,
     /// Elements before the first of destination and source.
     starts: [usize; 2],
     /// Neighbours of the destination: the rows of a matrix.
@@ -65,7 +64,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
             return Err(Skip::Shape("fewer neighbours than a square has rows"));
         }
         let piece = (GRAIN as usize / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
-        let data = Transposed { jit, squares: Prepared::default(), starts, rows, columns, piece, outer };
+        let data = Transposed { jit, starts, rows, columns, piece, outer };
         Ok((Summed { data, sums: Sums::plan(op)? }, 0))
     })
 }
@@ -154,14 +153,15 @@ pub(super) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Opt
     Some(joined)
 }
 
-impl Kernel for Transposed {
-    fn prepare(&self) -> Result<(), Error> {
-        self.squares.prepare(self.jit)
+impl Generated for Transposed {
+    type Code = Squares;
+
+    fn build(&self) -> Result<Squares, Error> {
+        Squares::get(self.jit)
     }
 
-    fn run(&self, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, squares: &Squares, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
         let (to, from) = (ctx.buf(Arg::DST)?, ctx.buf(Arg::SRC)?);
-        let squares = self.squares.get()?;
         let (rows, columns) = (self.rows, self.columns);
         let pieces = columns.size.div_ceil(self.piece);
         let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();

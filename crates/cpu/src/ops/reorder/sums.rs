@@ -5,7 +5,7 @@
 use super::squares::{step, units};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::Reorder;
 use oxidnn_spec::{Arg, Dims, Error};
@@ -27,13 +27,19 @@ pub(super) struct Summed<K> {
     pub(super) sums: Option<Sums>,
 }
 
-impl<K: Kernel> Kernel for Summed<K> {
-    fn prepare(&self) -> Result<(), Error> {
-        self.data.prepare()
+impl<K: Generated> Generated for Summed<K> {
+    type Code = K::Code;
+
+    fn build(&self) -> Result<K::Code, Error> {
+        self.data.build()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
-        self.data.run(simd, ctx, scratch)?;
+    fn table_bytes(&self) -> usize {
+        self.data.table_bytes()
+    }
+
+    fn run(&self, code: &K::Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        self.data.run(code, simd, ctx, scratch)?;
         self.sums.as_ref().map_or(Ok(()), |sums| sums.run(simd, ctx))
     }
 }

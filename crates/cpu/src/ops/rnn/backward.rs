@@ -8,9 +8,9 @@
 
 use super::cut::{Cut, On};
 use super::forward::{TOO_LONG, factors, is_backward, rows_of};
-use super::parameters::Parameters;
+use super::parameters::{self, Parameters};
 use super::sizes::{Panels, Sizes};
-use super::skinny::{Rows, Skinny};
+use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
 use super::sweep::{Step, Sweep};
 use super::weights::{Roles, Weights};
@@ -21,7 +21,7 @@ use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
@@ -30,9 +30,6 @@ use std::sync::Arc;
 
 /// Everything in scratch.
 const F32: Codec = Codec::plain(DataType::F32);
-
-/// Parts of scratch.
-const PARTS: usize = 19;
 
 /// A planned backward pass.
 #[derive(Debug)]
@@ -59,8 +56,42 @@ pub(super) struct Backward {
     /// Numbers of a row of the workspace.
     pub(super) workspace_row: usize,
     src: Option<(usize, usize)>,
-    /// Numbers of scratch of the parts of an execution, in the order of [`Backward::lens`].
-    lens: [usize; PARTS],
+    lens: Lens,
+}
+
+/// Numbers of scratch by what they hold; see [`Sweep`].
+#[derive(Clone, Copy, Default, Debug)]
+struct Lens {
+    layer: usize,
+    iter: usize,
+    projection: usize,
+    peephole: usize,
+    src: usize,
+    first: usize,
+    cell: usize,
+    dh: usize,
+    dc: usize,
+    given: usize,
+    given_panels: usize,
+    outputs: usize,
+    rows: usize,
+    panels: usize,
+    reset: usize,
+    attention: usize,
+    /// Left operands of the gradients of weights: inputs, and states.
+    sides: [usize; 2],
+    workers: usize,
+}
+
+impl Lens {
+    /// Bytes of all of them; `None` on overflow.
+    fn bytes(&self) -> Option<usize> {
+        let Lens { layer, iter, projection, peephole, src, first, cell, dh, dc, .. } = *self;
+        let Lens { given, given_panels, outputs, rows, panels, reset, attention, sides: [x, h], workers, .. } = *self;
+        let states = [first, cell, dh, dc, given, given_panels, outputs];
+        let all = [&[layer, iter, projection, peephole, src][..], &states, &[rows, panels, reset, attention, x, h, workers]].concat();
+        booked(&all)
+    }
 }
 
 /// Takes backward passes of real numbers.
@@ -83,24 +114,24 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Backward::new((op, &problem.attr), z, isa, target.threads)?;
-    let scratch_bytes = booked(&kernel.lens).ok_or(TOO_LONG)?;
+    let kernel = Backward::new((op, &problem.attr), z, isa, target)?;
+    let scratch_bytes = kernel.lens.bytes().ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
 impl Backward {
-    fn new((op, attr): (&Rnn, &Attr), z: Sizes, isa: Isa, workers: usize) -> Result<Backward, Skip> {
+    fn new((op, attr): (&Rnn, &Attr), z: Sizes, isa: Isa, target: &CpuTarget) -> Result<Backward, Skip> {
         let [inputs, states, gates, outputs] = [z.slc, z.sic, z.dhc, z.dic].map(|n| Panels::of(isa, n));
         let iter = Weights::new(&op.weights_iter, Roles::ITER_BACK, states, Product::F32)?;
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION_BACK, gates, Product::F32));
-        let cut = Cut::new(&z, workers, states.count, iter.stack_bytes());
+        let cut = Cut::new(&z, target, states.count, iter.stack_bytes());
         let sizes =
             gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * z.dhc };
         let tail = Some(Arc::new(Tail::raw()));
         let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
         let mut backward = Backward {
             cut,
-            workers,
+            workers: target.threads,
             gates,
             outputs,
             states,
@@ -109,12 +140,12 @@ impl Backward {
             second: projection.is_some().then(|| Skinny::new(isa, Product::F32, [z.dic, gates.width], &cut)),
             projection: projection.transpose()?,
             iter,
-            inputs: Gemm::new(kind, sizes, workers),
-            parameters: Parameters::new(op, &z, isa, workers)?,
+            inputs: Gemm::new(kind, sizes, target),
+            parameters: Parameters::new(op, &z, isa, target)?,
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
             src: rows_of(&op.src_layer).filter(|_| op.src_layer.dtype == DataType::F32),
-            lens: [0; PARTS],
+            lens: Lens::default(),
             op: op.clone(),
             z,
         };
@@ -123,7 +154,7 @@ impl Backward {
     }
 
     /// Numbers of scratch.
-    fn lens(&self) -> Option<[usize; PARTS]> {
+    fn lens(&self) -> Option<Lens> {
         let z = &self.z;
         let all = z.directions.checked_mul(z.time)?.checked_mul(z.batch)?;
         let (rows, padded) = (z.directions.checked_mul(z.batch)?, self.gates.padded());
@@ -132,28 +163,27 @@ impl Backward {
         let deltas = all.checked_mul(z.bias_gates)?;
         let widest = self.states.width.max(self.gates.width).max(self.outputs.width);
         let each = self.cut.tallest().checked_mul(widest)?;
-        let [x, h] = self.parameters.sides(z, self.resets_first())?;
-        Some([
-            self.layer.scratch_len()?,
-            self.iter.scratch_len()?,
-            self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?,
-            when(self.op.weights_peephole.is_some(), z.stacks().checked_mul(3)?.checked_mul(padded))?,
-            when(self.src.is_none(), all.checked_mul(z.slc))?,
-            rows.checked_mul(self.state_width())?,
-            when(lstm, rows.checked_mul(padded))?,
-            rows.checked_mul(self.state_width())?,
-            when(lstm, rows.checked_mul(padded))?,
-            when(projected, rows.checked_mul(self.outputs.padded()))?,
-            when(projected, all.checked_mul(self.outputs.padded()))?,
-            all.checked_mul(self.output_width())?,
-            deltas.checked_mul(z.dhc)?,
-            deltas.checked_mul(padded)?,
-            when(self.resets_first(), all.checked_mul(padded))?,
-            when(self.op.attention.is_some(), all.checked_mul(self.gates.count))?,
-            x,
-            h,
-            self.inputs.scratch_len()?.max(self.parameters.scratch_len()?).max(for_workers(self.workers, each)?),
-        ])
+        let products = self.inputs.scratch_len()?.max(self.parameters.scratch_len()?);
+        Some(Lens {
+            layer: self.layer.scratch_len()?,
+            iter: self.iter.scratch_len()?,
+            projection: self.projection.as_ref().map_or(Some(0), Weights::scratch_len)?,
+            peephole: when(self.op.weights_peephole.is_some(), z.stacks().checked_mul(3)?.checked_mul(padded))?,
+            src: when(self.src.is_none(), all.checked_mul(z.slc))?,
+            first: rows.checked_mul(self.state_width())?,
+            cell: when(lstm, rows.checked_mul(padded))?,
+            dh: rows.checked_mul(self.state_width())?,
+            dc: when(lstm, rows.checked_mul(padded))?,
+            given: when(projected, rows.checked_mul(self.outputs.padded()))?,
+            given_panels: when(projected, all.checked_mul(self.outputs.padded()))?,
+            outputs: all.checked_mul(self.output_width())?,
+            rows: deltas.checked_mul(z.dhc)?,
+            panels: deltas.checked_mul(padded)?,
+            reset: when(self.resets_first(), all.checked_mul(padded))?,
+            attention: when(self.op.attention.is_some(), all.checked_mul(self.gates.count))?,
+            sides: self.parameters.sides(z, self.resets_first())?,
+            workers: products.max(for_workers(self.workers, each)?),
+        })
     }
 
     /// Whether the reset gate is applied before the product, which takes a second phase.
@@ -176,65 +206,57 @@ impl Backward {
     }
 }
 
-impl Kernel for Backward {
-    fn prepare(&self) -> Result<(), Error> {
-        self.second.as_ref().map_or(Ok(()), Skinny::prepare)?;
-        self.skinny.prepare()?;
-        self.inputs.prepare()?;
-        self.parameters.prepare()
+/// All kernels of a backward pass, by what they compute.
+pub(super) struct Code {
+    pub(super) skinny: skinny::Ready,
+    pub(super) second: Option<skinny::Ready>,
+    inputs: gemm::Ready,
+    pub(super) parameters: parameters::Code,
+}
+
+impl Generated for Backward {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        Ok(Code {
+            skinny: self.skinny.build()?,
+            second: self.second.as_ref().map(Skinny::build).transpose()?,
+            inputs: self.inputs.build()?,
+            parameters: self.parameters.build()?,
+        })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let parts = self.lens.map(|n| scratch.take(n));
-        let [
-            layer,
-            iter,
-            projection,
-            peephole,
-            src,
-            first,
-            cell,
-            dh,
-            dc,
-            given,
-            given_panels,
-            outputs,
-            rows,
-            panels,
-            reset,
-            attention,
-            x,
-            h,
-            work,
-        ] = parts;
-        let layer = self.layer.panels(simd, ctx, layer?)?;
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let lens = &self.lens;
+        let layer = self.layer.panels(simd, ctx, scratch.take(lens.layer)?)?;
         let view = View::optional(simd, ctx, Arg::WEIGHTS_2)?;
         let lines = Lines { z: &self.z, panels: self.gates, gates: 3 };
         let sweep = Sweep {
             plan: self,
+            code,
             simd,
-            iter: self.iter.panels(simd, ctx, iter?)?,
+            iter: self.iter.panels(simd, ctx, scratch.take(lens.iter)?)?,
             projection: match &self.projection {
-                Some(weights) => weights.panels(simd, ctx, projection?)?,
+                Some(weights) => weights.panels(simd, ctx, scratch.take(lens.projection)?)?,
                 None => Buf::empty(),
             },
-            peephole: lines.fill(ctx.executor(), view.as_ref(), peephole?),
+            peephole: lines.fill(ctx.executor(), view.as_ref(), scratch.take(lens.peephole)?),
             attention: View::optional(simd, ctx, Arg::SRC_3)?,
             workspace: ctx.buf(Arg::WORKSPACE)?,
-            first: first?.into_buf(),
-            cell: cell?.into_buf(),
-            dh: dh?.into_buf(),
-            dc: dc?.into_buf(),
-            given: given?.into_buf(),
-            given_panels: given_panels?.into_buf(),
-            outputs: outputs?.into_buf(),
-            rows: rows?.into_buf(),
-            panels: panels?.into_buf(),
-            reset: reset?.into_buf(),
-            attention_parts: attention?.into_buf(),
+            first: scratch.take(lens.first)?.into_buf(),
+            cell: scratch.take(lens.cell)?.into_buf(),
+            dh: scratch.take(lens.dh)?.into_buf(),
+            dc: scratch.take(lens.dc)?.into_buf(),
+            given: scratch.take(lens.given)?.into_buf(),
+            given_panels: scratch.take(lens.given_panels)?.into_buf(),
+            outputs: scratch.take(lens.outputs)?.into_buf(),
+            rows: scratch.take(lens.rows)?.into_buf(),
+            panels: scratch.take(lens.panels)?.into_buf(),
+            reset: scratch.take(lens.reset)?.into_buf(),
+            attention_parts: scratch.take(lens.attention)?.into_buf(),
         };
-        let src = self.source(simd, ctx, src?)?;
-        let mut space = [x?, h?, work?];
+        let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
+        let mut space = [scratch.take(lens.sides[0])?, scratch.take(lens.sides[1])?, scratch.take(lens.workers)?];
         self.results(simd, ctx, &sweep)?;
         for l in (0..self.z.layers).rev() {
             self.start(simd, ctx, &sweep, l)?;
@@ -349,7 +371,7 @@ impl Backward {
             tail_column: &|_| 0,
             store: &|_| {},
         };
-        self.inputs.run(sweep.simd, ctx.executor(), work, &on);
+        sweep.code.inputs.run(sweep.simd, ctx.executor(), work, &on);
     }
 
     /// The gradient of attention: sums over the panels.

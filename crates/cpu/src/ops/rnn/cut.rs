@@ -2,6 +2,7 @@
 
 use super::relay::{self, Relay, Task};
 use super::sizes::Sizes;
+use crate::CpuTarget;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::Executor;
 use std::ops::Range;
@@ -9,14 +10,12 @@ use std::ops::Range;
 #[cfg(test)]
 mod tests;
 
-/// Most rows of a slice of the batch: their gates of a panel stay in the first cache.
+/// Most rows of a slice of the batch: their gates of a panel stay in L1.
 const ROWS: usize = 48;
 /// Rows that fill a tile.
 const TILE: usize = 6;
 /// Multiply-adds of a step from which on it is worth a fork.
 const FORK: usize = 128 << 10;
-/// Bytes of recurrent weights that stay in a second cache.
-const STAYS: usize = 768 << 10;
 
 /// The cut of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,8 +29,9 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// The cut for so many workers, panels, and bytes of recurrent weights of a direction. It decides who computes what, not how.
-    pub(super) fn new(z: &Sizes, workers: usize, panels: usize, weights: usize) -> Cut {
+    /// The cut for a processor, so many panels, and bytes of recurrent weights of a direction. It decides who computes what, not how.
+    pub(super) fn new(z: &Sizes, target: &CpuTarget, panels: usize, weights: usize) -> Cut {
+        let workers = target.threads;
         let least = z.batch.div_ceil(ROWS);
         let most = (z.batch / TILE).max(1);
         let step = [z.batch, z.sic, z.gates, z.dhc].into_iter().fold(z.directions, usize::saturating_mul);
@@ -39,7 +39,7 @@ impl Cut {
         let whole = workers == 1
             || step <= FORK
             || z.directions * least >= workers
-            || weights <= STAYS && z.directions * slices(z.directions) >= workers;
+            || weights <= target.caches.budget(false).recurrent && z.directions * slices(z.directions) >= workers;
         Cut { batch: z.batch, slices: slices(if whole { z.directions } else { z.directions * panels }), whole }
     }
 

@@ -1,5 +1,5 @@
 //! `packed:jit`, forward: the products of a layer's input for all steps at once, then step by step the products of the state, whose sums become
-//! gates and states while they are in the first cache.
+//! gates and states while they are in L1.
 //!
 //! States, gates and cells live in scratch, padded to whole panels, states in the type of the source as it rounds them; those of the last layer
 //! are the destination's rows where these lie as tiles read them. A task of a step has all gates of the channels of a panel, so that one pass
@@ -10,7 +10,7 @@ use super::cell::{self, Cell, Numbers, Pass};
 use super::cut::{Cut, On};
 use super::quantised::{self, Quantised};
 use super::sizes::{LINE, Panels, Sizes};
-use super::skinny::{Rows, Skinny};
+use super::skinny::{self, Rows, Skinny};
 use super::states::{self, Codec, Lines};
 use super::step::{Run, Step};
 use super::weights::{Roles, Weights};
@@ -23,13 +23,13 @@ use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, RnnLinear, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A planned forward pass.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct Forward {
     pub(super) second: Option<Skinny>,
     gemm: Gemm,
     /// What makes states of the sums of either phase.
-    pub(super) cells: Cells,
+    cells: [Option<cell::Spec>; 2],
     quantised: Option<Quantised>,
     /// Factors of linear activations by gate, and of the cell.
     linear: Option<[f32; 5]>,
@@ -66,26 +66,15 @@ pub(super) struct Forward {
     lens: Lens,
 }
 
-/// The kernels of the phases of a step.
-#[derive(Debug)]
-pub(super) struct Cells {
-    specs: [Option<cell::Spec>; 2],
-    made: OnceLock<[Option<Cell>; 2]>,
-}
-
-impl Cells {
-    /// The kernel of a phase.
-    pub(super) fn get(&self, phase: usize) -> Option<&Cell> {
-        self.made.get()?.get(phase)?.as_ref()
-    }
-
-    fn prepare(&self, isa: Isa) -> Result<(), Error> {
-        if self.made.get().is_none() {
-            let make = |spec: &Option<cell::Spec>| spec.as_ref().map(|spec| Cell::get(isa, spec)).transpose();
-            let _ = self.made.set([make(&self.specs[0])?, make(&self.specs[1])?]);
-        }
-        Ok(())
-    }
+/// All kernels of a forward pass.
+pub(super) struct Code {
+    /// Those of the products of the first and second phase of a step, and what makes states of their sums.
+    pub(super) skinny: skinny::Ready,
+    pub(super) second: Option<skinny::Ready>,
+    pub(super) cells: [Option<Cell>; 2],
+    quantised: Option<quantised::Code>,
+    /// That of the products of the input.
+    gemm: gemm::Ready,
 }
 
 /// Numbers of scratch of the parts of an execution, in their order.
@@ -167,7 +156,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     problem.resolve();
     support::dense(&problem)?;
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but a recurrent network")) };
-    let kernel = Forward::new((op, &problem.attr), z, (isa, product, target.threads), gates, outputs)?;
+    let kernel = Forward::new((op, &problem.attr), z, (isa, product, target), gates, outputs)?;
     let scratch_bytes = booked(&kernel.lens.list()).ok_or(TOO_LONG)?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
@@ -191,14 +180,14 @@ impl Forward {
     fn new(
         (op, attr): (&Rnn, &Attr),
         z: Sizes,
-        (isa, product, workers): (Isa, Product, usize),
+        (isa, product, target): (Isa, Product, &CpuTarget),
         gates: Panels,
         outputs: Panels,
     ) -> Result<Forward, Skip> {
         let layer = Weights::new(&op.weights_layer, Roles::LAYER, gates, product)?;
         let iter = Weights::new(&op.weights_iter, Roles::ITER, gates, product)?;
         let projection = op.weights_projection.as_ref().map(|t| Weights::new(t, Roles::PROJECTION, outputs, product)).transpose()?;
-        let cut = Cut::new(&z, workers, gates.count, iter.stack_bytes());
+        let cut = Cut::new(&z, target, gates.count, iter.stack_bytes());
         let second = match (&projection, op.cell) {
             (Some(_), _) => Some([z.dhc, outputs.width]),
             (None, RnnCell::Gru | RnnCell::Augru) => Some([z.sic, gates.width]),
@@ -217,7 +206,7 @@ impl Forward {
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         let mut forward = Forward {
             cut,
-            workers,
+            workers: target.threads,
             isa,
             product,
             state: op.src_layer.dtype,
@@ -226,8 +215,8 @@ impl Forward {
             outputs,
             skinny,
             second,
-            gemm: Gemm::new(kind, sizes, workers),
-            cells: Cells { specs: [None; 2], made: OnceLock::new() },
+            gemm: Gemm::new(kind, sizes, target),
+            cells: [None; 2],
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,
@@ -241,7 +230,7 @@ impl Forward {
             iter,
             projection,
         };
-        forward.cells.specs = forward.cell_specs()?;
+        forward.cells = forward.cell_specs()?;
         forward.lens = forward.lens().ok_or(TOO_LONG)?;
         Ok(forward)
     }
@@ -363,16 +352,21 @@ pub(super) fn rows_of(tensor: &Tensor) -> Option<(usize, usize)> {
     (place.column == tensor.dtype.bits() / 8).then_some((place.start, place.row))
 }
 
-impl Kernel for Forward {
-    fn prepare(&self) -> Result<(), Error> {
-        self.second.as_ref().map_or(Ok(()), Skinny::prepare)?;
-        self.skinny.prepare()?;
-        self.cells.prepare(self.isa)?;
-        self.quantised.as_ref().map_or(Ok(()), Quantised::prepare)?;
-        self.gemm.prepare()
+impl Generated for Forward {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        let cell = |spec: &Option<cell::Spec>| spec.as_ref().map(|spec| Cell::get(self.isa, spec)).transpose();
+        Ok(Code {
+            skinny: self.skinny.build()?,
+            second: self.second.as_ref().map(Skinny::build).transpose()?,
+            cells: [cell(&self.cells[0])?, cell(&self.cells[1])?],
+            quantised: self.quantised.as_ref().map(Quantised::build).transpose()?,
+            gemm: self.gemm.build()?,
+        })
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (lens, z, size) = (&self.lens, &self.z, self.size());
         let [layer, iter, projection] = lens.weights.map(|n| scratch.take(n));
         let layer = self.layer.panels(simd, ctx, layer?)?;
@@ -381,7 +375,7 @@ impl Kernel for Forward {
             Some(weights) => weights.panels(simd, ctx, projection?)?,
             None => Buf::empty(),
         };
-        let lines = self.lines(simd, ctx, [layer, iter, projection], &mut scratch)?;
+        let lines = self.lines((code, simd, ctx), [layer, iter, projection], &mut scratch)?;
         let src = self.source(simd, ctx, scratch.take(lens.src)?)?;
         let gates = scratch.take(lens.gates)?.into_buf();
         let sequences = [scratch.take(lens.sequences[0])?.into_buf(), scratch.take(lens.sequences[1])?.into_buf()];
@@ -389,6 +383,7 @@ impl Kernel for Forward {
         let first = States::packed(scratch.take(lens.first)?.into_buf(), 1, z.batch, self.first_width() * size);
         let mut run = Run {
             plan: self,
+            code,
             iter,
             projection,
             bias: lines.bias,
@@ -431,7 +426,12 @@ struct ByChannel<'s> {
 
 impl Forward {
     /// What cells need besides sums, with the weights of input, state and projection.
-    fn lines<'s>(&self, simd: Simd, ctx: &Ctx<'_>, weights: [Buf; 3], scratch: &mut Scratch<'s>) -> Result<ByChannel<'s>, Error> {
+    fn lines<'s>(
+        &self,
+        (code, simd, ctx): (&Code, Simd, &Ctx<'_>),
+        weights: [Buf; 3],
+        scratch: &mut Scratch<'s>,
+    ) -> Result<ByChannel<'s>, Error> {
         let (lens, z) = (&self.lens, &self.z);
         let ones = scratch.take(lens.ones)?.into_buf();
         let bias = scratch.take(lens.bias)?;
@@ -449,10 +449,10 @@ impl Forward {
         let bias = lines(z.bias_gates).fill(ctx.executor(), view.as_ref(), bias);
         let mut first = quantised::Lines { shifts: shifts?.into_slice(), factors: factors?.into_slice(), ones };
         let mut second = quantised::Lines { shifts: second_shifts?.into_slice(), factors: second_factors?.into_slice(), ones };
-        if let Some(quantised) = &self.quantised {
-            quantised.gates(z, [(&self.layer, weights[0]), (&self.iter, weights[1])], &mut first);
+        if let Some((quantised, code)) = self.quantised.as_ref().zip(code.quantised.as_ref()) {
+            quantised.gates(code, z, [(&self.layer, weights[0]), (&self.iter, weights[1])], &mut first);
             if let Some(projection) = &self.projection {
-                quantised.projected(z, (projection, weights[2]), &mut second);
+                quantised.projected(code, z, (projection, weights[2]), &mut second);
             }
         }
         let (scale, shift) = self.codec().whole.unwrap_or((1.0, 0.0));
@@ -522,7 +522,7 @@ impl Forward {
             tail_column: &|_| 0,
             store: &|_| {},
         };
-        self.gemm.run(simd, ctx.executor(), work, &on);
+        run.code.gemm.run(simd, ctx.executor(), work, &on);
     }
 
     /// All steps of a layer.

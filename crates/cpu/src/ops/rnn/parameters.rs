@@ -9,6 +9,7 @@ use super::sizes::{LINE, Panels, Sizes};
 use super::skinny::Rows;
 use super::states::position;
 use super::sweep::Sweep;
+use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
@@ -34,6 +35,13 @@ pub(super) struct Parameters {
     iter: Gradient,
     projection: Option<Gradient>,
     overwrite: bool,
+}
+
+/// The kernels of the gradients.
+pub(super) struct Code {
+    layer: gemm::Ready,
+    iter: gemm::Ready,
+    projection: Option<gemm::Ready>,
 }
 
 /// The gradient of one tensor of weights.
@@ -64,7 +72,7 @@ impl Gradient {
         (op, arg, tensor): (&Rnn, Arg, &Tensor),
         z: &Sizes,
         (gates, columns): (usize, usize),
-        (isa, workers): (Isa, usize),
+        (isa, target): (Isa, &CpuTarget),
     ) -> Result<Gradient, Skip> {
         let b = tensor.blocking().ok_or(Skip::Layout(format!("of {arg}: not dense")))?;
         let (n, size) = (tensor.dims().len(), |n: i64| n.max(0) as usize);
@@ -80,7 +88,7 @@ impl Gradient {
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
         let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
-        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, workers), panels, gates, samples: z.samples(), place })
+        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target), panels, gates, samples: z.samples(), place })
     }
 
     /// Multiplies: `starts` says for a direction and gate where the left operand and the panels begin.
@@ -109,7 +117,7 @@ impl Gradient {
             tail_column: &|_| 0,
             store: &store,
         };
-        self.gemm.run(simd, ctx.executor(), on.work, &operands);
+        on.code.run(simd, ctx.executor(), on.work, &operands);
         if l == 0 {
             view.zero_padding();
         }
@@ -143,6 +151,7 @@ fn give(view: &View<'_>, at: &[usize], first: usize, overwrite: bool, line: &mut
 
 /// The operands of a gradient.
 struct Sides<'s, 'p> {
+    code: &'s gemm::Ready,
     left: Buf<'s>,
     right: Buf<'s>,
     /// First numbers of both for a direction and gate.
@@ -183,10 +192,10 @@ fn turn<'s>(ctx: &Ctx<'_>, z: &Sizes, part: &mut Part<'s>, widths: &[usize], rea
 }
 
 impl Parameters {
-    pub(super) fn new(op: &Rnn, z: &Sizes, isa: Isa, workers: usize) -> Result<Parameters, Skip> {
+    pub(super) fn new(op: &Rnn, z: &Sizes, isa: Isa, target: &CpuTarget) -> Result<Parameters, Skip> {
         let diff = op.diff.as_ref().ok_or(Skip::Op("backward without gradients"))?;
         let of =
-            |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new((op, arg, tensor), z, (gates, columns), (isa, workers));
+            |arg: Arg, tensor: &Tensor, gates: usize, columns: usize| Gradient::new((op, arg, tensor), z, (gates, columns), (isa, target));
         Ok(Parameters {
             layer: of(Arg::DIFF_WEIGHTS, &diff.weights_layer, z.gates, z.dhc)?,
             iter: of(Arg::DIFF_WEIGHTS_1, &diff.weights_iter, z.gates, z.dhc)?,
@@ -198,9 +207,10 @@ impl Parameters {
     /// Makes the kernels.
     ///
     /// # Errors
-    /// As for [`Gemm::prepare`].
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        self.all().try_for_each(|g| g.gemm.prepare())
+    /// As for [`Gemm::build`].
+    pub(super) fn build(&self) -> Result<Code, Error> {
+        let projection = self.projection.as_ref().map(|g| g.gemm.build()).transpose()?;
+        Ok(Code { layer: self.layer.gemm.build()?, iter: self.iter.gemm.build()?, projection })
     }
 
     fn all(&self) -> impl Iterator<Item = &Gradient> {
@@ -229,7 +239,7 @@ impl Parameters {
         (l, src): (usize, &Rows),
         [x, h, work]: &mut [Part<'_>; 3],
     ) -> Result<(), Error> {
-        let plan = sweep.plan;
+        let (plan, code) = (sweep.plan, &sweep.code.parameters);
         let z = &plan.z;
         let kept = Kept { plan, workspace: sweep.workspace };
         let state = z.gates * z.dhc;
@@ -253,16 +263,16 @@ impl Parameters {
         let sizes = [z.slc, z.sic, z.dhc].map(|n| side(z, n).unwrap_or(0));
         let deltas = |d: usize, gate: usize| (d * z.bias_gates + gate) * plan.gates.padded() * z.samples();
         let of_layer = |d: usize, gate: usize| [d * sizes[0], deltas(d, gate)];
-        self.layer.run((simd, ctx), &plan.op, l, Sides { left: x, right: sweep.panels, starts: &of_layer, work })?;
+        self.layer.run((simd, ctx), &plan.op, l, Sides { code: &code.layer, left: x, right: sweep.panels, starts: &of_layer, work })?;
         let of_iter = |d: usize, gate: usize| {
             let reset = plan.resets_first() && gate == 2;
             let inner = if gate == 2 && z.bias_gates > z.gates { 3 } else { gate };
             [if reset { z.directions * sizes[1] + d * sizes[2] } else { d * sizes[1] }, deltas(d, inner)]
         };
-        self.iter.run((simd, ctx), &plan.op, l, Sides { left: h, right: sweep.panels, starts: &of_iter, work })?;
-        if let Some(projection) = &self.projection {
+        self.iter.run((simd, ctx), &plan.op, l, Sides { code: &code.iter, left: h, right: sweep.panels, starts: &of_iter, work })?;
+        if let Some((projection, code)) = self.projection.as_ref().zip(code.projection.as_ref()) {
             let of = |d: usize, _| [z.directions * sizes[1] + d * sizes[2], d * plan.outputs.padded() * z.samples()];
-            projection.run((simd, ctx), &plan.op, l, Sides { left: h, right: sweep.given_panels, starts: &of, work })?;
+            projection.run((simd, ctx), &plan.op, l, Sides { code, left: h, right: sweep.given_panels, starts: &of, work })?;
         }
         self.bias((simd, ctx), sweep, l)?;
         self.peephole((simd, ctx), sweep, l, &kept)

@@ -5,7 +5,7 @@
 //! Products of signed bytes have 128 added to every state (see `oxidnn_jit::kernels::dot`), which counts as shift.
 
 use super::sizes::{LINE, Panels, Sizes};
-use super::skinny::{Rows, Skinny};
+use super::skinny::{Ready, Rows, Skinny};
 use super::states::Codec;
 use super::weights::Weights;
 use crate::kernels::tile::Product;
@@ -29,6 +29,14 @@ pub(super) struct Quantised {
     layer: Skinny,
     iter: Skinny,
     projected: Skinny,
+}
+
+/// The kernels that sum columns of the weights of input, state and projection.
+#[derive(Debug)]
+pub(super) struct Code {
+    layer: Ready,
+    iter: Ready,
+    projected: Ready,
 }
 
 /// Weights whose columns are summed.
@@ -62,8 +70,8 @@ impl Quantised {
     ///
     /// # Errors
     /// [`Error::Runtime`] where one cannot be made.
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        [&self.layer, &self.iter, &self.projected].into_iter().try_for_each(Skinny::prepare)
+    pub(super) fn build(&self) -> Result<Code, Error> {
+        Ok(Code { layer: self.layer.build()?, iter: self.iter.build()?, projected: self.projected.build()? })
     }
 
     /// How states of a type are held.
@@ -77,17 +85,17 @@ impl Quantised {
     }
 
     /// The numbers of gates.
-    pub(super) fn gates(&self, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
-        let of = [(&self.layer, layer), (&self.iter, iter)];
+    pub(super) fn gates(&self, code: &Code, z: &Sizes, [layer, iter]: [Matrix<'_>; 2], to: &mut Lines<'_>) {
+        let of = [(&code.layer, layer), (&code.iter, iter)];
         self.fill((layer.0.panels, z.gates, z.dhc), &of, &self.weights, to);
     }
 
     /// The numbers of projected states.
-    pub(super) fn projected(&self, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
-        self.fill((projection.0.panels, 1, z.dic), &[(&self.projected, projection)], &self.projection, to);
+    pub(super) fn projected(&self, code: &Code, z: &Sizes, projection: Matrix<'_>, to: &mut Lines<'_>) {
+        self.fill((projection.0.panels, 1, z.dic), &[(&code.projected, projection)], &self.projection, to);
     }
 
-    fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Skinny, Matrix<'_>)], scales: &[Real], to: &mut Lines<'_>) {
+    fn fill(&self, (panels, gates, channels): (Panels, usize, usize), of: &[(&Ready, Matrix<'_>)], scales: &[Real], to: &mut Lines<'_>) {
         // What products take for 1, and what they add to every number.
         let (one, added) = if self.product == Product::S8S8 { (0x81, 128.0) } else { (1, 0.0) };
         to.ones.fill(one);

@@ -48,7 +48,7 @@ pub(super) struct Task {
     pub(super) index: usize,
 }
 
-/// Number `i` of a range. Even steps go through it from the first on, odd ones from the last: what a step leaves in the second cache is what the
+/// Number `i` of a range. Even steps go through it from the first on, odd ones from the last: what a step leaves in L2 is what the
 /// next one begins with.
 pub(super) const fn to_and_fro(range: Range<usize>, step: usize, i: usize) -> usize {
     if step.is_multiple_of(2) { range.start + i } else { range.end - 1 - i }

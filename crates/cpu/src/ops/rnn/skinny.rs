@@ -1,6 +1,6 @@
 //! The products of a step: the rows of a slice of the batch by a few panels, in tiles, sums left in the worker's scratch.
 //!
-//! Weights come from the second cache, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
+//! Weights come from L2, 64 bytes in a cycle where nothing else is asked for; so every panel meets all rows at once, of which half
 //! a panel takes more than a whole one.
 
 use super::cut::Cut;
@@ -10,7 +10,6 @@ use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// Vectors of a panel whose halves are as many as a tile of more rows takes.
 const FULL: usize = 4;
@@ -47,7 +46,7 @@ pub(super) type Run = [usize; 2];
 pub(super) const RUNS: usize = 4;
 
 /// Products whose reduction is a number of runs of the same depth.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Skinny {
     isa: Isa,
     product: Product,
@@ -58,7 +57,13 @@ pub(super) struct Skinny {
     /// Rows of tiles that there are.
     heights: [bool; MOST_ROWS],
     tall: usize,
-    tiles: OnceLock<Vec<Option<Tile>>>,
+}
+
+/// The same with its kernels, by rows.
+#[derive(Debug)]
+pub(super) struct Ready {
+    skinny: Skinny,
+    tiles: Vec<Option<Tile>>,
 }
 
 impl Skinny {
@@ -70,14 +75,14 @@ impl Skinny {
         let tall = max_rows(isa, vectors);
         let mut heights = [false; MOST_ROWS];
         cut.heights().into_iter().flat_map(|rows| runs(0..rows, tall)).for_each(|(_, rows, _)| heights[rows - 1] = true);
-        Skinny { isa, product, width, depth, vectors, heights, tall, tiles: OnceLock::new() }
+        Skinny { isa, product, width, depth, vectors, heights, tall }
     }
 
     /// Products of one row.
     pub(super) fn row(isa: Isa, product: Product, [depth, width]: [usize; 2]) -> Skinny {
         let mut heights = [false; MOST_ROWS];
         heights[0] = true;
-        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1, tiles: OnceLock::new() }
+        Skinny { isa, product, width, depth, vectors: width / isa.width().lanes(), heights, tall: 1 }
     }
 
     /// Columns of a panel that tiles take at a time.
@@ -89,37 +94,40 @@ impl Skinny {
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub(super) fn prepare(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() {
-            return Ok(());
-        }
+    pub(super) fn build(&self) -> Result<Ready, Error> {
         let line = Line::Packed((self.width / self.isa.width().lanes()) as u8);
         let tile = |rows: usize| {
             let partial = (self.depth % self.product.depth()) as u8;
             Tile::get(self.isa, &Spec { partial, line, ..Spec::new(self.product, rows, self.vectors) })
         };
         let tiles: Result<Vec<_>, Error> = (0..MOST_ROWS).map(|i| self.heights[i].then(|| tile(i + 1)).transpose()).collect();
-        let _ = self.tiles.set(tiles?);
-        Ok(())
+        Ok(Ready { skinny: self.clone(), tiles: tiles? })
+    }
+}
+
+impl Ready {
+    /// As [`Skinny::columns`].
+    pub(super) fn columns(&self) -> usize {
+        self.skinny.columns()
     }
 
     /// Writes the products of some rows of `a` by panels to `sums`, whose rows are `step` apart: the first [`Skinny::columns`] of every panel,
     /// one behind the other, then the next.
     pub(super) fn run(&self, (a, rows): (&Rows, Range<usize>), taps: &[Run], b: &Group, (sums, step): (&mut [f32], usize)) {
-        let Some(tiles) = self.tiles.get() else { return };
-        let steps = self.depth / self.product.depth();
+        let Skinny { product, width, depth, tall, .. } = self.skinny;
+        let steps = depth / product.depth();
         let mut words = [0; ONE_STRIP + RUNS * (1 + MOST_ROWS)];
         // Bytes of the columns of a part in a line, or where a line is two, in the first of them.
         let columns = self.columns();
-        let part_bytes = columns * 4 * self.product.together() / self.product.depth();
-        for (first, height, count) in runs(rows.clone(), self.tall) {
-            let Some(tile) = tiles.get(height - 1).and_then(Option::as_ref) else { continue };
+        let part_bytes = columns * 4 * product.together() / product.depth();
+        for (first, height, count) in runs(rows.clone(), tall) {
+            let tile = self.tiles[height - 1].as_ref().unwrap_or_else(|| panic!("no kernel of {height} rows was made"));
             let mut list = List::new(&mut words, height);
             list.strip(Strip { tiles: count, sums: (first - rows.start) * step * 4, a_row: a.row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             let from = a.buf.as_ptr().addr() + a.start + first * a.row;
             let offsets = std::array::from_fn(|i| i * a.row);
             taps.iter().for_each(|[b, at]| list.tap(*b, from + at, &offsets));
-            for part in 0..self.width / columns {
+            for part in 0..width / columns {
                 tile.run(Call {
                     strips: list.strips(),
                     steps,

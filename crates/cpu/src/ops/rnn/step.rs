@@ -2,14 +2,15 @@
 
 use super::cell::{Call, Field, Numbers, Place as Memory};
 use super::cut::Place;
-use super::forward::{Forward, States};
+use super::forward::{Code, Forward, States};
 use super::sizes::Panels;
-use super::skinny::{Rows, Skinny};
+use super::skinny::{Ready, Rows};
 use oxidnn_runtime::Buf;
 
 /// What the tasks of an execution share.
 pub(super) struct Run<'a> {
     pub(super) plan: &'a Forward,
+    pub(super) code: &'a Code,
     /// Weights of state and projection.
     pub(super) iter: Buf<'a>,
     pub(super) projection: Buf<'a>,
@@ -63,14 +64,14 @@ impl<'a> Run<'a> {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = self.stack(step);
         let gates = if plan.second.is_some() && plan.projection.is_none() { 2 } else { plan.z.gates };
-        let (skinny, a, b, panels) = match (&plan.second, &plan.projection) {
+        let (skinny, a, b, panels) = match (&self.code.second, &plan.projection) {
             (Some(second), Some(weights)) if *phase == 1 => {
                 (second, self.middle.rows(*d, 0), weights.group(self.projection, (stack, *panel), 0..1), (plan.outputs, plan.z.dic))
             }
             (Some(second), None) if *phase == 1 => {
                 (second, self.middle.rows(*d, 0), plan.iter.group(self.iter, (stack, *panel), 2..3), (plan.gates, plan.z.dhc))
             }
-            _ => (&plan.skinny, self.before(step), plan.iter.group(self.iter, (stack, *panel), 0..gates), (plan.gates, plan.z.dhc)),
+            _ => (&self.code.skinny, self.before(step), plan.iter.group(self.iter, (stack, *panel), 0..gates), (plan.gates, plan.z.dhc)),
         };
         let line = b.count * panels.0.width;
         if *phase == 0 && step.before.is_none() && self.begins_with_zeros {
@@ -96,7 +97,7 @@ impl<'a> Run<'a> {
     fn cell(&self, step: &Step<'_>, piece: Piece, sums: &[f32], line: usize) {
         let (plan, z) = (self.plan, &self.plan.z);
         let Place { d, rows, phase, panel, .. } = step.place;
-        let Some(cell) = plan.cells.get(*phase) else { return };
+        let cell = self.code.cells[*phase].as_ref().unwrap_or_else(|| panic!("no kernel of phase {phase} was made"));
         let Panels { width, count } = plan.gates;
         let (padded, size) = (width * count, plan.state.bits() / 8);
         let channel = panel * width + piece.column;
@@ -146,7 +147,7 @@ impl<'a> Run<'a> {
 }
 
 /// The pieces of a panel that have channels.
-fn pieces((panels, channels): (Panels, usize), panel: usize, skinny: &Skinny) -> impl Iterator<Item = Piece> {
+fn pieces((panels, channels): (Panels, usize), panel: usize, skinny: &Ready) -> impl Iterator<Item = Piece> {
     let (first, count) = panels.channels(panel, channels);
     let columns = skinny.columns();
     (0..count).step_by(columns).map(move |column| Piece { column, first: first + column, channels: columns.min(count - column) })

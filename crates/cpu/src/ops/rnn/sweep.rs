@@ -1,6 +1,6 @@
 //! A panel of a step back in time: the gradient of the state that the step gave, and the deltas of its gates.
 
-use super::backward::Backward;
+use super::backward::{Backward, Code};
 use super::cut::Place;
 use super::sizes::{LINE, Panels};
 use super::skinny::{RUNS, Rows};
@@ -17,6 +17,7 @@ type Line = [f32; LINE];
 /// What the tasks of an execution share. Everything is f32.
 pub(super) struct Sweep<'a> {
     pub(super) plan: &'a Backward,
+    pub(super) code: &'a Code,
     pub(super) simd: Simd,
     /// Weights of state and projection.
     pub(super) iter: Buf<'a>,
@@ -71,7 +72,7 @@ impl Sweep<'_> {
         let (plan, Place { d, rows, phase, panel, .. }) = (self.plan, step.place);
         let stack = step.l * plan.z.directions + d;
         let width = if *phase == 0 { plan.outputs.width } else { plan.gates.width };
-        match (phase, &plan.second, &plan.projection) {
+        match (phase, &self.code.second, &plan.projection) {
             (0, ..) => self.products(step, width, share),
             (_, Some(second), Some(weights)) => {
                 let row = plan.outputs.padded() * 4;
@@ -125,7 +126,7 @@ impl Sweep<'_> {
             *run = [gate * plan.iter.run_bytes(), delta * z.dhc * 4];
         }
         let b = plan.iter.group(self.iter, (step.l * z.directions + d, *panel), 0..1);
-        plan.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
+        self.code.skinny.run((&a, rows.clone()), &runs[..gates.len()], &b, (share, width));
     }
 }
 

@@ -2,21 +2,21 @@
 //!
 //! A task has a part of the keys of a head. Block by block of them it meets all queries of the heads that share it, block by block: scores and
 //! from these the weights, products of gradients and values and from these the gradients of scores, and three products more: the gradients of
-//! values and keys stay in the second cache until their block is done, those of queries are added to memory of the task's own. Tasks' shares of
+//! values and keys stay in L2 until their block is done, those of queries are added to memory of the task's own. Tasks' shares of
 //! them are added up behind all tasks, in the order of the keys.
 //!
 //! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.
 
 use super::cut::BackwardCut;
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, parts, row_at};
-use super::products::{Left, Products, Right, Sums};
+use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Changes, Weights};
 use crate::kernels::access::{Axis, View};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error};
@@ -176,21 +176,21 @@ impl Backward {
     }
 }
 
-impl Kernel for Backward {
-    fn prepare(&self) -> Result<(), Error> {
+impl Generated for Backward {
+    type Code = Ready;
+
+    fn build(&self) -> Result<Ready, Error> {
         let [keys, depth, values] = self.space.widths;
         let (rows, columns) = (self.cut.heights(), self.cut.key_heights());
-        for (heights, transposed, width) in [(rows, false, keys), (rows, false, depth), (columns, true, depth), (columns, true, values)] {
-            self.products.prepare(&heights, transposed, width)?;
-        }
-        Ok(())
+        let kinds = [(rows, false, keys), (rows, false, depth), (columns, true, depth), (columns, true, values)];
+        self.products.build(&kinds.map(|(rows, transposed, width)| Kind { rows, transposed, width }))
     }
 
     fn table_bytes(&self) -> usize {
         self.products.table_bytes()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, products: &Ready, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let diffs = [Arg::DIFF_SRC, Arg::DIFF_SRC_1, Arg::DIFF_SRC_2].map(|arg| View::of(simd, ctx, arg));
         let [diff_q, diff_k, diff_v] = diffs;
         let (diff_q, diff_k, diff_v) = (diff_q?, diff_k?, diff_v?);
@@ -199,6 +199,7 @@ impl Kernel for Backward {
         let on = Gradients {
             simd,
             kernel: self,
+            products,
             q: bound(Arg::SRC)?,
             k: bound(Arg::SRC_1)?,
             v: bound(Arg::SRC_2)?,
@@ -230,6 +231,7 @@ impl Kernel for Backward {
 struct Gradients<'a> {
     simd: Simd,
     kernel: &'a Backward,
+    products: &'a Ready,
     q: Heads<'a>,
     k: Heads<'a>,
     v: Heads<'a>,
@@ -310,7 +312,7 @@ impl Gradients<'_> {
 
     /// A block of rows by a block of keys.
     fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<'_>) {
-        let Backward { cut, products, space, .. } = self.kernel;
+        let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let (batch, first) = cut.first_row(unit);
         let (of, count) = (first + rows.start..first + rows.end, rows.len());
         self.q.rows(batch, &of, self.factor, (on.queries, space.query));
@@ -343,7 +345,7 @@ impl Gradients<'_> {
 
     /// Adds what the weights and their gradients give to the gradients of values, keys and queries.
     fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<'_>) {
-        let Backward { cut, products, space, .. } = self.kernel;
+        let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let [_, by_depth, by_value] = space.widths;
         let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };
         let plain = |numbers, step| Left { numbers, step, rows, transposed: false };

@@ -2,7 +2,7 @@
 //!
 //! A *unit* is the queries of one head, or, where they are few, of all heads that share keys and values: rows that meet the same keys. A task is a
 //! block of a unit's rows by all keys or, where there would be too few tasks, by a part of them; parts are put together behind all tasks. A task
-//! meets its keys block by block: scores, the block's panels and the results of the rows stay in the second cache.
+//! meets its keys block by block: scores, the block's panels and the results of the rows stay in L2.
 
 use super::products::{Products, ROWS};
 use oxidnn_spec::op::{Sdpa, SdpaMask};
@@ -122,7 +122,7 @@ impl Cut {
     }
 }
 
-/// Most rows and keys of a block of gradients: twice as much stays in the second cache as in a forward pass.
+/// Most rows and keys of a block of gradients: twice as much stays in L2 as in a forward pass.
 const BACKWARD: usize = 128;
 /// Tasks of gradients that there should be: each has memory for the gradients of its queries.
 const BACKWARD_TASKS: usize = 32;

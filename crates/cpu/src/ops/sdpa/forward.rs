@@ -2,21 +2,21 @@
 //!
 //! A task has the queries of its rows, multiplied by the scale, in scratch. It meets the keys block by block: the block's keys become panels, one
 //! product gives the scores, [`Step`] turns them into exponentials and rescales what there is of the results, the values become panels, and a second
-//! product adds to the results. Both products and all that is between them stay in the second cache; a result is written once.
+//! product adds to the results. Both products and all that is between them stay in L2; a result is written once.
 //!
 //! The floor is that of the products: `4 * queries * keys * size` operations a head. Panels cost a copy of keys and values for every block of
 //! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.
 
 use super::cut::{Cut, Place};
 use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, parts, row_at};
-use super::products::{Left, Products, Right, Sums};
+use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::ops::support;
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::op::{Sdpa, SdpaMask, SdpaScale};
 use oxidnn_spec::{Arg, Attr, Error};
@@ -123,25 +123,26 @@ impl Forward {
     }
 }
 
-impl Kernel for Forward {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.is_thin() {
-            return Ok(());
-        }
-        self.space.widths.iter().try_for_each(|width| self.products.prepare(&self.cut.heights(), false, *width))
+impl Generated for Forward {
+    type Code = Ready;
+
+    fn build(&self) -> Result<Ready, Error> {
+        let kinds = self.space.widths.map(|width| Kind { rows: self.cut.heights(), transposed: false, width });
+        self.products.build(if self.is_thin() { &[] } else { &kinds })
     }
 
     fn table_bytes(&self) -> usize {
         self.products.table_bytes()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, products: &Ready, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let dst = View::of(simd, ctx, Arg::DST)?;
         dst.zero_padding();
         let bound = |arg| Heads::of((simd, ctx), &self.attr, arg);
         let on = Attention {
             simd,
             kernel: self,
+            products,
             q: bound(Arg::SRC)?,
             k: bound(Arg::SRC_1)?,
             v: bound(Arg::SRC_2)?,
@@ -172,6 +173,7 @@ impl Kernel for Forward {
 struct Attention<'a> {
     simd: Simd,
     kernel: &'a Forward,
+    products: &'a Ready,
     q: Heads<'a>,
     k: Heads<'a>,
     v: Heads<'a>,
@@ -253,7 +255,7 @@ impl Attention<'_> {
 
     /// The scores of a block of keys.
     fn score(&self, at: &Place, keys: &Range<usize>, on: &mut Worker<'_>) {
-        let Forward { cut, products, space: sizes, .. } = self.kernel;
+        let Forward { cut, space: sizes, .. } = self.kernel;
         let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..cut.depth, columns: keys.clone() };
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.scores, step: sizes.score, add: false };
@@ -263,12 +265,12 @@ impl Attention<'_> {
         }
         self.k.panels(&part, sizes.widths[0], on.keys);
         let right = Right { panels: on.keys, width: sizes.widths[0], columns: keys.len() };
-        products.run(self.simd, &left, &right, cut.depth, sums);
+        self.products.run(self.simd, &left, &right, cut.depth, sums);
     }
 
     /// Adds the values of a block of keys, weighed, to the results.
     fn weigh(&self, at: &Place, keys: &Range<usize>, first: bool, on: &mut Worker<'_>) {
-        let Forward { cut, products, space: sizes, .. } = self.kernel;
+        let Forward { cut, space: sizes, .. } = self.kernel;
         let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys.clone(), columns: 0..cut.values };
         let left = Left { numbers: on.scores, step: sizes.score, rows: at.rows.len(), transposed: false };
         let sums = Sums { numbers: on.results, step: sizes.result, add: !first };
@@ -278,7 +280,7 @@ impl Attention<'_> {
         }
         self.v.panels(&part, sizes.widths[1], on.values);
         let right = Right { panels: on.values, width: sizes.widths[1], columns: cut.values };
-        products.weigh(self.simd, &left, &right, keys.len(), sums);
+        self.products.weigh(self.simd, &left, &right, keys.len(), sums);
     }
 
     /// Puts together what the parts of the keys have left of a block of rows, and writes it.

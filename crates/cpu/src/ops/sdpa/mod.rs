@@ -1,4 +1,4 @@
-//! Rows of attention: blocks of queries by blocks of keys, scores in the second cache only.
+//! Rows of attention: blocks of queries by blocks of keys, scores in L2 only.
 
 mod backward;
 mod cut;
@@ -20,7 +20,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("flash:jit", generated), Impl:
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan(problem, target, Products::generated(isa.without_amx()))
+    plan(problem, target, Products::generated(isa.without_amx(), target.caches.budget(false).l1_panel))
 }
 
 fn portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {

@@ -9,22 +9,36 @@ use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::{
     Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
 };
-use crate::ops::matmul::gemm::{NEAR, runs};
+use crate::ops::matmul::gemm::runs;
 use crate::target::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
-use std::sync::OnceLock;
 
 /// Most rows of a left operand.
 pub(super) const ROWS: usize = 256;
 
 /// What computes products.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Products {
-    /// Generated tiles.
-    Tiles(Tiles),
+    /// Generated tiles, where so many bytes of a panel stay in L1.
+    Tiles(oxidnn_jit::Isa, usize),
     /// The portable kernel.
     Portable(Isa),
+}
+
+/// The same with its kernels.
+#[derive(Debug)]
+pub(super) enum Ready {
+    Tiles(Tiles),
+    Portable,
+}
+
+/// Products that a plan has: left operands of these numbers of rows, plain or transposed, by panels of so many columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    pub(super) rows: [usize; 2],
+    pub(super) transposed: bool,
+    pub(super) width: usize,
 }
 
 /// Rows of a left operand.
@@ -64,8 +78,8 @@ pub(super) struct Sums<'a> {
 
 impl Products {
     /// Products on generated tiles.
-    pub(super) fn generated(isa: oxidnn_jit::Isa) -> Products {
-        Products::Tiles(Tiles { isa, kernels: (0..KERNELS).map(|_| OnceLock::new()).collect() })
+    pub(super) fn generated(isa: oxidnn_jit::Isa, l1_panel: usize) -> Products {
+        Products::Tiles(isa, l1_panel)
     }
 
     /// Products in portable Rust.
@@ -76,7 +90,7 @@ impl Products {
     /// Columns of the panels of a right operand.
     pub(super) fn width(&self, columns: usize) -> usize {
         match self {
-            Products::Tiles(tiles) => panel_columns(tiles.isa, columns),
+            Products::Tiles(isa, _) => panel_columns(*isa, columns),
             // Transposed left operands ask for two vectors.
             Products::Portable(isa) => panel_width(*isa, 2 * isa.lanes()),
         }
@@ -86,40 +100,40 @@ impl Products {
     /// Bytes of the table of kernels.
     pub(super) fn table_bytes(&self) -> usize {
         match self {
-            Products::Tiles(tiles) => size_of_val(&*tiles.kernels),
+            Products::Tiles(..) => KERNELS * size_of::<Option<Tile>>(),
             Products::Portable(_) => 0,
         }
     }
 
-    /// Makes the kernels for left operands of these numbers of rows, plain or transposed, by panels of `width` columns.
+    /// Makes the kernels for these products.
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub(super) fn prepare(&self, rows: &[usize], transposed: bool, width: usize) -> Result<(), Error> {
+    pub(super) fn build(&self, kinds: &[Kind]) -> Result<Ready, Error> {
         match self {
-            Products::Tiles(tiles) => tiles.prepare(rows, transposed, width),
-            Products::Portable(_) => Ok(()),
+            Products::Tiles(isa, l1_panel) => Tiles::new(*isa, *l1_panel, kinds).map(Ready::Tiles),
+            Products::Portable(_) => Ok(Ready::Portable),
         }
     }
+}
 
+impl Ready {
     /// Computes `left` times `right` over so much depth.
     ///
     /// # Panics
     /// When an operand is shorter than that.
     pub(super) fn run(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
         match self {
-            Products::Tiles(tiles) => tiles.run(left, right, depth, sums),
-            Products::Portable(_) => portable(simd, left, right, depth, sums),
+            Ready::Tiles(tiles) => tiles.run(left, right, depth, sums),
+            Ready::Portable => portable(simd, left, right, depth, sums),
         }
     }
-}
 
-impl Products {
     /// Computes weights (or their gradients) times `right`. A weight of 0 is that of a key which is masked out, and does not count, even where
     /// `right` has infinities or what is not a number.
     ///
     /// # Panics
-    /// As [`Products::run`].
+    /// As [`Ready::run`].
     pub(super) fn weigh(&self, simd: Simd, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
         if simd.run(Finite(&right.panels[..depth * right.columns.next_multiple_of(right.width)])) {
             self.run(simd, left, right, depth, sums);
@@ -166,11 +180,12 @@ impl Body for Finite<'_> {
 /// Kinds of kernels: heights by vectors, by whether sums are added to and whether the left operand is transposed.
 const KERNELS: usize = MOST_ROWS * 4 * 4;
 
-/// Generated tiles, each made where it is first needed by a plan that is being built.
+/// Generated tiles.
 #[derive(Debug)]
 pub(super) struct Tiles {
     isa: oxidnn_jit::Isa,
-    kernels: Box<[OnceLock<Tile>]>,
+    l1_panel: usize,
+    kernels: Box<[Option<Tile>]>,
 }
 
 /// Where a kernel is among all.
@@ -183,17 +198,20 @@ impl Tiles {
         (width / self.isa.width().lanes()).clamp(1, max_vectors(self.isa))
     }
 
-    fn prepare(&self, rows: &[usize], transposed: bool, width: usize) -> Result<(), Error> {
-        let vectors = self.vectors(width);
-        let tall = tallest(self.isa, Product::F32, vectors);
-        for (_, height, _) in rows.iter().flat_map(|rows| runs(0..*rows, tall)) {
-            for (add, start) in [(false, Start::Zero), (true, Start::Load)] {
-                let a_step = if transposed { Stride::Across } else { Stride::Fixed(4) };
-                let tile = Tile::get(self.isa, &Spec { start, a_step, ..Spec::new(Product::F32, height, vectors) })?;
-                let _ = self.kernels[index(height, vectors, add, transposed)].set(tile);
+    fn new(isa: oxidnn_jit::Isa, l1_panel: usize, kinds: &[Kind]) -> Result<Tiles, Error> {
+        let mut tiles = Tiles { isa, l1_panel, kernels: vec![None; KERNELS].into() };
+        for Kind { rows, transposed, width } in kinds {
+            let vectors = tiles.vectors(*width);
+            let tall = tallest(isa, Product::F32, vectors);
+            let a_step = if *transposed { Stride::Across } else { Stride::Fixed(4) };
+            for (_, height, _) in rows.iter().flat_map(|rows| runs(0..*rows, tall)) {
+                for (add, start) in [(false, Start::Zero), (true, Start::Load)] {
+                    let spec = Spec { start, a_step, ..Spec::new(Product::F32, height, vectors) };
+                    tiles.kernels[index(height, vectors, add, *transposed)] = Some(Tile::get(isa, &spec)?);
+                }
             }
         }
-        Ok(())
+        Ok(tiles)
     }
 
     fn run(&self, left: &Left<'_>, right: &Right<'_>, depth: usize, sums: Sums<'_>) {
@@ -205,8 +223,8 @@ impl Tiles {
         let (row, a_step) = if left.transposed { (4, left.step * 4) } else { (left.step * 4, 4) };
         let offsets: [usize; MOST_ROWS] = std::array::from_fn(|i| i * row);
         for (first, height, tiles) in runs(0..left.rows, tallest(self.isa, Product::F32, vectors)) {
-            let tile = self.kernels[index(height, vectors, add, left.transposed)].get();
-            let Some(tile) = tile else { panic!("no tile of {height} rows by {vectors} vectors was prepared") };
+            let tile = self.kernels[index(height, vectors, add, left.transposed)].as_ref();
+            let tile = tile.unwrap_or_else(|| panic!("no tile of {height} rows by {vectors} vectors was made"));
             let mut list = if left.transposed { List::across(&mut words, height) } else { List::new(&mut words, height) };
             list.strip(Strip { tiles, sums: first * step * 4, a_row: row, c_row: 0, to: (0, &[0; MOST_ROWS]) });
             list.tap(0, left.numbers.as_ptr().addr() + first * row, &offsets);
@@ -217,7 +235,7 @@ impl Tiles {
                 a_from: 0,
                 zeros: Buf::empty(),
                 b: Buf::empty(),
-                panels: Panels { at: 0, step: panel, count, outer: panel <= NEAR },
+                panels: Panels { at: 0, step: panel, count, outer: panel <= self.l1_panel },
                 c: Buf::empty(),
                 column: 0,
                 tail_column: 0,

@@ -29,7 +29,7 @@ pub(super) fn product(simd: Simd, left: &Left<'_>, right: &Lines<'_>, [depth, co
     if !add {
         numbers.chunks_mut(step).take(left.rows).for_each(|row| row[..columns].fill(0.0));
     }
-    // A few lines meet all rows while they are in the first cache.
+    // A few lines meet all rows while they are in L1.
     let (lines, len) = if right.of_columns { (columns, depth) } else { (depth, columns) };
     let few = (NEAR / len.max(1)).next_multiple_of(APART).max(APART);
     for first in (0..lines).step_by(few) {

@@ -4,10 +4,10 @@ use super::super::fold;
 use super::super::pipeline::{Folded, Group, Lines, Visit, Work};
 use super::super::program::{FOLDS, Over, Source, Stage};
 use super::super::{CHUNK, Chunk, Chunks, Kind, Nest, OPERANDS};
-use super::{Call, MOST, Origin, Own, Part, Rows, Spec, Step, Way, check_formulas, element};
+use super::{Args, Call, MOST, Origin, Own, Part, Rows, Spec, Step, Way, check_formulas, element};
 use crate::kernels::multiversion::Simd;
-use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
+use oxidnn_jit::{Entry, Isa};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::Error;
 
@@ -93,11 +93,18 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
     Ok(Call::new(Spec { stages, operands, rows: if down { Rows::Down } else { Rows::Any } }, isa, from))
 }
 
+/// The kernels of the stages of a group, with their code.
+pub(super) struct Kernels<'g> {
+    pub(super) group: &'g Group,
+    pub(super) calls: &'g [Option<Call>],
+    pub(super) codes: &'g [Option<Entry<Args>>],
+}
+
 /// Runs a group whose stages have these kernels.
-pub(super) fn run<'a>(group: &Group, calls: &[Option<Call>], (simd, ctx): (Simd, &Ctx<'a>), space: [Buf<'a>; 2]) -> Result<(), Error> {
-    group.run(ctx, space, &|work, lines| match &calls[work.stage] {
-        Some(call) => stage(call, &group.stages[work.stage], simd, work, lines),
-        None => group.stages[work.stage].run(simd, work, lines),
+pub(super) fn run<'a>(of: Kernels<'_>, (simd, ctx): (Simd, &Ctx<'a>), space: [Buf<'a>; 2]) -> Result<(), Error> {
+    of.group.run(ctx, space, &|work, lines| match of.calls[work.stage].as_ref().zip(of.codes[work.stage].as_ref()) {
+        Some(call) => of.stage(call, simd, work, lines),
+        None => of.group.stages[work.stage].run(simd, work, lines),
     })
 }
 
@@ -119,38 +126,42 @@ fn spread(buf: Buf<'_>, chunk: &Chunk<'_>, t: usize, bytes: &mut [u8]) {
     }
 }
 
-fn stage(call: &Call, stage: &Stage, simd: Simd, work: &Work<'_>, lines: &mut Lines) {
-    let (grid, memory) = (work.grid, &work.bound.memory);
-    if stage.by_kept(grid) {
-        return grid.kept.repeated(work.kept.clone(), |chunks| call.run(memory, None, chunks));
-    }
-    let narrow = call.isa.width().lanes() * call.spec.together(call.isa);
-    let of_bits = call.from.iter().find_map(|from| if let Origin::Bits(i) = from { Some(*i) } else { None });
-    let limit = |kept: usize| match grid.columns {
-        _ if of_bits.is_some() => NEAR / kept,
-        true if kept <= narrow => ROWS,
-        true => (NEAR / kept).max(16),
-        false => NEAR,
-    };
-    let mut bytes = of_bits.map(|_| [0; NEAR]);
-    let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
-    let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
-    grid.each(work.kept.clone(), work.reduced.clone(), (CHUNK, limit), |visit| match visit {
-        Visit::Fresh(n) => stage.begin(&mut folded, n),
-        Visit::Chunk(chunk) => {
-            if let Some(i) = of_bits {
-                spread(memory[i].buf, chunk, i, bits);
-            }
-            call.run(
-                memory,
-                Some(Own { totals: &mut lines.0, bits: &mut *bits }),
-                &Chunks { chunk: *chunk, count: 1, strides: &[0; OPERANDS] },
-            );
-            let n = if grid.columns { chunk.run } else { chunk.rows };
-            for (i, (f, total)) in stage.folds.iter().zip(&mut folded).enumerate() {
-                fold::columns(simd, f.op, &mut lines.0[i][..n], n, total);
-            }
+impl Kernels<'_> {
+    /// Runs a stage by its kernel.
+    fn stage(&self, (call, code): (&Call, &Entry<Args>), simd: Simd, work: &Work<'_>, lines: &mut Lines) {
+        let (stage, grid, memory) = (&self.group.stages[work.stage], work.grid, &work.bound.memory);
+        if stage.by_kept(grid) {
+            return grid.kept.repeated(work.kept.clone(), |chunks| call.run(code, memory, None, chunks));
         }
-        Visit::Done(chunk) => stage.end(simd, work.bound, chunk, &folded),
-    });
+        let narrow = call.isa.width().lanes() * call.spec.together(call.isa);
+        let of_bits = call.from.iter().find_map(|from| if let Origin::Bits(i) = from { Some(*i) } else { None });
+        let limit = |kept: usize| match grid.columns {
+            _ if of_bits.is_some() => NEAR / kept,
+            true if kept <= narrow => ROWS,
+            true => (NEAR / kept).max(16),
+            false => NEAR,
+        };
+        let mut bytes = of_bits.map(|_| [0; NEAR]);
+        let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
+        let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
+        grid.each(work.kept.clone(), work.reduced.clone(), (CHUNK, limit), |visit| match visit {
+            Visit::Fresh(n) => stage.begin(&mut folded, n),
+            Visit::Chunk(chunk) => {
+                if let Some(i) = of_bits {
+                    spread(memory[i].buf, chunk, i, bits);
+                }
+                call.run(
+                    code,
+                    memory,
+                    Some(Own { totals: &mut lines.0, bits: &mut *bits }),
+                    &Chunks { chunk: *chunk, count: 1, strides: &[0; OPERANDS] },
+                );
+                let n = if grid.columns { chunk.run } else { chunk.rows };
+                for (i, (f, total)) in stage.folds.iter().zip(&mut folded).enumerate() {
+                    fold::columns(simd, f.op, &mut lines.0[i][..n], n, total);
+                }
+            }
+            Visit::Done(chunk) => stage.end(simd, work.bound, chunk, &folded),
+        });
+    }
 }

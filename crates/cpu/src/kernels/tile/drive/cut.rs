@@ -5,25 +5,21 @@
 //! and a half for either). A worker's tasks follow each other, so that only a panel where one worker ends and another begins is read by both.
 
 use super::Part;
+use crate::hardware::Budget;
 use std::ops::Range;
 
 #[cfg(test)]
 mod tests;
 
-/// Bytes of panels that stay in the second cache.
-const PANELS: usize = 384 << 10;
 /// Tasks of a worker where there are several, so that nobody waits long for the last: more cost more than they save, for the tiles of a task begin
 /// with a few hundred cycles of looking up where they are.
 const EACH: usize = 4;
 /// Multiply-adds that are worth a task of their own, and those that are worth another worker.
 const WORTH: usize = 1 << 20;
 const WORKER: usize = 256 << 10;
-/// Tiles that a task has at least, for panels within and beyond [`STAYS`] bytes.
+/// Tiles that a task has at least, for panels that stay in L2 from one to the next, and for others.
 const TILES: usize = 4;
 const FAR_TILES: usize = 24;
-/// Bytes of a panel that stays in the second cache from one task to the next.
-const STAYS: usize = 512 << 10;
-
 /// What is cut.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'s> {
@@ -40,6 +36,7 @@ pub(super) struct Line<'s> {
     pub(super) source: usize,
     pub(super) parts: &'s [Part],
     pub(super) workers: usize,
+    pub(super) budget: &'s Budget,
 }
 
 /// The tasks of a product.
@@ -127,9 +124,9 @@ impl Cut {
         let wanted = line.wanted();
         // Of rows and panels the smaller is read by every worker, the larger once.
         let most = if line.source < line.all_bytes() * panels { panels.div_ceil(wanted) } else { panels };
-        let groups = panels.div_ceil((PANELS / widest).clamp(1, most));
+        let groups = panels.div_ceil((line.budget.panels / widest).clamp(1, most));
         let workers = wanted.min(line.workers.max(1));
-        let (all, least) = (line.units * groups, if line.all_bytes() > STAYS { FAR_TILES } else { TILES });
+        let (all, least) = (line.units * groups, if line.all_bytes() > line.budget.far { FAR_TILES } else { TILES });
         let fits = |whole: bool| {
             let cut = move |t: &usize| if whole { all.is_multiple_of(*t) && t / workers > 2 } else { t * least <= all * line.tiles };
             (1..=wanted / workers).rev().map(|n| n * workers).find(cut)

@@ -72,9 +72,9 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         a_step: Stride::Fixed(4),
         tail: None,
     };
-    let drive = Drive::new(isa, shape, workers);
+    let drive = Arc::new(Drive::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
-    drive.prepare(&Plain { a: 0, depth, columns, got: &got }).unwrap();
+    let ready = drive.build(&Plain { a: 0, depth, columns, got: &got }).unwrap();
     let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };
     let mut share = vec![0.0; drive.scratch_len(1).unwrap()];
     let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);
@@ -93,7 +93,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         c: buf(&mut c),
         tail: None,
     };
-    (0..drive.tasks()).for_each(|task| drive.task(task, &mut share, &operands));
+    (0..drive.tasks()).for_each(|task| ready.task(task, &mut share, &operands));
     let got = got.into_inner().unwrap();
     for i in 0..rows {
         for j in 0..columns {

@@ -1,7 +1,7 @@
 //! Writes the steps of a [`Tail`].
 //!
 //! Short tails are written out for every sum, column by column, so that an operand is loaded once for all rows and sums never leave their
-//! registers. Long ones would be as many times as long as there are sums: those go through the first cache once, and a loop takes them from
+//! registers. Long ones would be as many times as long as there are sums: those go through L1 once, and a loop takes them from
 //! there vector by vector.
 
 use super::{Block, Step, Tail};
@@ -172,8 +172,8 @@ fn in_a_loop(tail: &Tail, f: &mut Function, sums: &Sums<'_>, at: &Pointers, whol
     });
 }
 
-/// Writes the steps and stores the results of a strip, one after the other: in registers with the operands of all of them, or through the
-/// first cache.
+/// Writes the steps and stores the results of a strip, one after the other: in registers with the operands of all of them, or through
+/// L1.
 pub(in crate::kernels::tile) fn strip(tail: &Tail, f: &mut Function, strip: &Strip<'_>, fields: [usize; 2]) {
     let width = f.isa().width();
     let [column, lines, pitch] = [strip.column, fields[0], fields[1]].map(|field| f.load_int(strip.args.at(field as i32)));

@@ -1,7 +1,7 @@
 //! `direct:jit` for gradients of weights: depthwise, and groups of 2, 4 or 8 channels.
 //!
 //! A task has some vectors of channels and a share of the pixels, and goes through it band by band: a band is some rows of an image, or some
-//! small images, which stay in the first cache while the taps of every line of the window meet them. The gradients of a line's taps are in
+//! small images, which stay in L1 while the taps of every line of the window meet them. The gradients of a line's taps are in
 //! registers meanwhile. Places at which taps lie in the padding are segments of their own, with fewer taps. Shares depend on the problem alone
 //! and are added in order.
 
@@ -19,7 +19,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::kernels::strip;
 use crate::ops::support;
-use crate::row::{Kernel, RowPlan};
+use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
@@ -27,7 +27,7 @@ use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Most taps of a window.
 const TAPS: i64 = 1024;
@@ -48,7 +48,6 @@ const TASKS: usize = 16;
 #[derive(Debug)]
 struct Segment {
     kind: Kind,
-    kernel: OnceLock<strip::Gradient>,
     /// First place, and strips of the part that is repeated.
     first: usize,
     strips: usize,
@@ -139,7 +138,7 @@ fn rows(dim: &Dim, taps: Range<usize>, kind: &Kind, isa: Isa) -> Vec<Segment> {
         if open.as_ref().is_some_and(|s| s.kind.parts.len() > PARTS || long && s.kind.parts.iter().any(|p| p.repeated)) {
             segments.extend(open.take());
         }
-        let new = || Segment { kind: kind.clone(), kernel: OnceLock::new(), first: part[0], strips: 1 };
+        let new = || Segment { kind: kind.clone(), first: part[0], strips: 1 };
         let segment = open.get_or_insert_with(new);
         let strip = Part { places: places as u8, repeated: long, taps: of };
         segment.kind.parts.extend(std::iter::repeat_n(strip, if long { 1 } else { whole }));
@@ -222,15 +221,15 @@ impl Gradient {
     }
 }
 
-impl Kernel for Gradient {
-    fn prepare(&self) -> Result<(), Error> {
-        self.segments.iter().filter(|s| s.kernel.get().is_none()).try_for_each(|segment| {
-            let _ = segment.kernel.set(strip::Gradient::get(self.jit, &segment.kind, segment.strips)?);
-            Ok(())
-        })
+impl Generated for Gradient {
+    /// The kernels of the segments.
+    type Code = Vec<strip::Gradient>;
+
+    fn build(&self) -> Result<Vec<strip::Gradient>, Error> {
+        self.segments.iter().map(|segment| strip::Gradient::get(self.jit, &segment.kind, segment.strips)).collect()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, kernels: &Vec<strip::Gradient>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
         tail.dst().zero_padding();
         if let Some(bias) = View::optional(simd, ctx, Arg::DIFF_BIAS)? {
@@ -241,7 +240,7 @@ impl Kernel for Gradient {
         }
         let [x, y] = self.args;
         let views = [View::of(simd, ctx, x)?, View::of(simd, ctx, y)?];
-        let bound = Bound { plan: self, operands: [Operand::new(views[0], self.lanes), Operand::new(views[1], self.lanes)], tail };
+        let bound = Bound { plan: self, kernels, operands: [Operand::new(views[0], self.lanes), Operand::new(views[1], self.lanes)], tail };
         let mut none = scratch.take(0)?;
         let tasks = self.chunks * self.shares;
         let sums = scratch.take(self.scratch())?;
@@ -275,6 +274,7 @@ impl<'a> Operand<'a> {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
+    kernels: &'a [strip::Gradient],
     operands: [Operand<'a>; 2],
     tail: Epilogue<'a>,
 }
@@ -316,15 +316,15 @@ impl Bound<'_> {
                 }
                 let line = (kd * height.taps + kh) * width.taps * p.group * p.lanes;
                 let places = Band { images: band.images.clone(), depth: band.depth, rows };
-                p.segments.iter().for_each(|segment| self.segment(chunk, segment, [kd, kh], &places, &mut sums[line..]));
+                (0..p.segments.len()).for_each(|i| self.segment(chunk, i, [kd, kh], &places, &mut sums[line..]));
             }
         }
     }
 
-    /// The products of a line of taps with the places of a segment.
-    fn segment(&self, chunk: usize, segment: &Segment, tap: [usize; 2], band: &Band, sums: &mut [f32]) {
+    /// The products of a line of taps with the places of the segment of this index.
+    fn segment(&self, chunk: usize, index: usize, tap: [usize; 2], band: &Band, sums: &mut [f32]) {
         let p = self.plan;
-        let Some(kernel) = segment.kernel.get() else { return };
+        let (segment, kernel) = (&p.segments[index], &self.kernels[index]);
         let places = segment.kind.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
         let column = segment.first * p.window[2].stride;
         let pixel =

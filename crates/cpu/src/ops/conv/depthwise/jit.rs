@@ -21,7 +21,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{self, Tap};
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Most lines of a window.
 const LINES: usize = 64;
@@ -42,7 +42,6 @@ const TASK: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct Segment {
     spec: Spec,
-    strip: OnceLock<Strip>,
     /// First result within the phase, results of a strip, number of strips.
     pub(super) first: usize,
     pub(super) each: usize,
@@ -217,7 +216,7 @@ impl Kernels {
             let first = i * each;
             let column = (first as i64 * line.stride + i64::from(sums.first())).max(0) as usize;
             let spec = Spec { sums, tail: self.tail.clone() };
-            segments.push(Segment { spec, strip: OnceLock::new(), first, each, strips: end - i, column });
+            segments.push(Segment { spec, first, each, strips: end - i, column });
             i = end;
         }
         segments
@@ -235,20 +234,11 @@ impl Kernels {
     }
 }
 
-impl Segment {
-    /// The kernel, once it is made.
-    pub(super) fn strip(&self) -> Option<&Strip> {
-        self.strip.get()
-    }
-}
-
 impl Depthwise {
-    /// Makes the kernels.
-    pub(super) fn prepare_strips(&self) -> Result<(), Error> {
-        self.segments.iter().flatten().filter(|s| s.strip.get().is_none()).try_for_each(|segment| {
-            let _ = segment.strip.set(Strip::get(self.jit, &segment.spec)?);
-            Ok(())
-        })
+    /// Makes the kernels, those of a phase together.
+    pub(super) fn strips(&self) -> Result<Vec<Vec<Strip>>, Error> {
+        let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec)).collect();
+        self.segments.iter().map(phase).collect()
     }
 
     fn new(s: &Setup<'_>, attr: &Attr, (target, jit): (&CpuTarget, Isa)) -> Result<Depthwise, Skip> {

@@ -8,20 +8,22 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
-use crate::kernels::strip::{Call, Read, Steps, Table};
+use crate::kernels::strip::{Call, Read, Steps, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::kernels::tile::tail::Operands;
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_runtime::Ctx;
 use oxidnn_spec::{Arg, Error, MAX_NDIMS};
 use std::ops::Range;
 
-impl Kernel for Depthwise {
-    fn prepare(&self) -> Result<(), Error> {
-        self.prepare_strips()
+impl Generated for Depthwise {
+    type Code = Vec<Vec<Strip>>;
+
+    fn build(&self) -> Result<Vec<Vec<Strip>>, Error> {
+        self.strips()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, strips: &Vec<Vec<Strip>>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (source, weights, dst) =
             (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);
         dst.zero_padding();
@@ -52,7 +54,7 @@ impl Kernel for Depthwise {
         };
         let mut workers = scratch.take(sums)?;
         let (from, to) = (Tensor::new(source, self.lanes), Tensor::new(dst, self.lanes));
-        let bound = Bound { plan: self, from, to, weights: self.weights(&weights, packed), shift, finish };
+        let bound = Bound { plan: self, strips, from, to, weights: self.weights(&weights, packed), shift, finish };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;
         let tasks = self.images * self.chunks * rows.div_ceil(self.rows);
         workers.work(ctx.executor(), self.workers, tasks, &|task, scratch| bound.task(task, scratch));
@@ -142,6 +144,7 @@ impl<'a> Tensor<'a> {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Depthwise,
+    strips: &'a [Vec<Strip>],
     from: Tensor<'a>,
     to: Tensor<'a>,
     weights: Weights<'a>,
@@ -181,8 +184,9 @@ impl Bound<'_> {
         let (source, result) = (self.from.channel(image, first), self.to.channel(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
         let task = Task { image, first, channels: p.chunk.min(p.channels - first), rows, source, result };
-        for ((segments, table), phase) in p.segments.iter().zip(&p.tables).zip(&p.lines[2].phases) {
-            for segment in segments {
+        let phases = p.segments.iter().zip(self.strips).zip(&p.tables).zip(&p.lines[2].phases);
+        for (((segments, strips), table), phase) in phases {
+            for segment in segments.iter().zip(strips) {
                 self.segment(&task, segment, table, sums);
             }
             if let Finish::Rows(tail) = &self.finish {
@@ -192,7 +196,7 @@ impl Bound<'_> {
     }
 
     /// Computes the results of a segment.
-    fn segment(&self, task: &Task, segment: &Segment, table: &Table, sums: &mut [f32]) {
+    fn segment(&self, task: &Task, (segment, strip): (&Segment, &Strip), table: &Table, sums: &mut [f32]) {
         let (p, line) = (self.plan, &self.plan.lines[2]);
         let (to, placed, result_steps, operands) = match &self.finish {
             Finish::Strips(tail) => (self.to.view.buf().into(), task.result, self.to.steps(line.step as usize, segment.each), tail),
@@ -202,7 +206,6 @@ impl Bound<'_> {
             }
         };
         let source = task.source + segment.column * self.from.column;
-        let Some(strip) = segment.strip() else { return };
         strip.run(&Call {
             table,
             rows: task.rows.clone(),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every step of every tap is in one part, and no part but a single one is larger than the second cache.
+/// Every step of every tap is in one part, and no part but a single one is larger than L2.
 #[test]
 fn parts_are_all_of_the_reduction() {
     for product in Product::ALL {
@@ -9,7 +9,7 @@ fn parts_are_all_of_the_reduction() {
             let apart = depth.div_ceil(each) * width * 4;
             let parts = Reduction { product, most: taps, taps, apart, depth, width }.parts();
             let steps = |p: &Part| p.steps + usize::from(p.partial > 0);
-            assert!(parts.len() == 1 || parts.iter().all(|p| p.taps * steps(p) <= STEPS + 16 * taps), "{taps} taps of {depth}");
+            assert!(parts.len() == 1 || parts.iter().all(|p| p.taps * steps(p) <= K_STEPS.window + 16 * taps), "{taps} taps of {depth}");
             let mut met = vec![0; taps * depth];
             for part in &parts {
                 let numbers = part.steps * each + usize::from(part.partial);

@@ -2,7 +2,7 @@
 
 use super::copy::{Copy, Reader};
 use super::side::{Places, Strides};
-use super::tiled::{Gradient, Side};
+use super::tiled::{Gradient, Side, Tiles};
 use super::upcoming::{Runs, Upcoming};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
@@ -11,7 +11,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::ops::support;
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
 use std::ops::Range;
@@ -19,15 +19,17 @@ use std::ops::Range;
 /// Columns of the widest panel.
 const WIDEST: usize = 64;
 
-impl Kernel for Gradient {
-    fn prepare(&self) -> Result<(), Error> {
-        self.make_tiles()
+impl Generated for Gradient {
+    type Code = Tiles;
+
+    fn build(&self) -> Result<Tiles, Error> {
+        self.tiles()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+    fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [Broadcast::constant(1.0); 2], None)?;
         let reader = |side: &Side| Reader::new(simd, ctx, side);
-        let bound = Bound { plan: self, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
+        let bound = Bound { plan: self, tiles, rows: reader(&self.rows)?, columns: reader(&self.columns)?, tail };
         if !bound.lies_in_panels() {
             bound.tail.dst().zero_padding();
         }
@@ -53,6 +55,7 @@ impl Kernel for Gradient {
 /// A problem bound to its arguments.
 struct Bound<'a> {
     plan: &'a Gradient,
+    tiles: &'a Tiles,
     rows: Reader<'a>,
     columns: Reader<'a>,
     tail: Epilogue<'a>,
@@ -226,8 +229,7 @@ impl Bound<'_> {
             if tiles == 0 {
                 return;
             }
-            let Some(tile) = p.tile(list.rows(), vectors, other) else { return };
-            tile.run(Call {
+            self.tiles.get(list.rows(), vectors, other).run(Call {
                 strips: list.strips(),
                 ahead: upcoming.take(tiles * parts.count * (parts.steps / 4)),
                 steps: parts.steps,

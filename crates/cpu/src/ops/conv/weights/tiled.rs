@@ -1,4 +1,4 @@
-//! `packed:jit` for gradients of weights, of convolution, deconvolution and inner product, on generated tiles.
+//! `bwd_weights:jit`: gradients of weights, of convolution, deconvolution and inner product, on generated tiles.
 //!
 //! `dW[y, x, k] = sum over images and places o of X[x, o * s - pl + k * d] * Y[y, o]`. The operand whose channels the gradient has in panels gives
 //! the columns, the other one the rows; both are read pixel by pixel, channels side by side, so a tile is a product of two blocks of channels
@@ -22,7 +22,7 @@ use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
 const STEPS: usize = 512;
@@ -31,14 +31,6 @@ const MERGED: usize = 1024;
 /// Steps of a part of the reduction below which images are put side by side, and steps that they make then.
 const SHORT: usize = 14;
 const BESIDE: usize = 24;
-/// Bytes of the sums of a block that are carried from box to box.
-const SUMS: usize = 1 << 20;
-/// Bytes of the sums of a tap and panel that are stored as soon as they are made.
-const HOT: usize = 64 << 10;
-/// Bytes of the rows of a box.
-const COPY: usize = 320 << 10;
-/// Bytes of the panels of a box that are there together.
-const PANELS: usize = 128 << 10;
 /// Rows that blocks are not cut below.
 const LEAST_ROWS: usize = 48;
 /// Bytes of a gradient that is computed in slices, all of them together.
@@ -47,10 +39,8 @@ const SLICED: usize = 1 << 20;
 const SLICES: usize = 16;
 /// Bytes between pixels up to which rows are read in place.
 const NEAR: usize = 2048;
-/// The same where they are an odd number of cache lines, which share out over all sets of the first cache.
+/// The same where they are an odd number of cache lines, which share out over all sets of L1.
 const FARTHER: usize = 4096;
-/// Bytes of an operand from which on tiles ask for what comes next.
-const FAR: i64 = 512 << 10;
 /// Words of the tiles that are listed at a time, unless one tile has more.
 const LISTED: usize = 512;
 /// Numbers of a line of the cache.
@@ -72,6 +62,26 @@ pub(crate) struct Side {
     pub(crate) in_place: bool,
     /// Words of a copy.
     pub(crate) copy: usize,
+}
+
+/// What stays in L2: bytes.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    /// The sums of a block that are carried from box to box, and those of a tap and panel that are stored as soon as they are made.
+    sums: usize,
+    hot: usize,
+    /// The rows of a box, and the panels of a box that are there together.
+    rows: usize,
+    panels: usize,
+    /// An operand from which on tiles prefetch.
+    far: usize,
+}
+
+impl Budget {
+    fn of(target: &CpuTarget) -> Budget {
+        let l2 = target.caches.l2;
+        Budget { sums: l2, hot: l2 / 16, rows: l2 / 16 * 5, panels: l2 / 8, far: l2 / 2 }
+    }
 }
 
 /// A planned gradient.
@@ -98,6 +108,7 @@ pub(crate) struct Gradient {
     pub(crate) boxes: [usize; 4],
     pub(crate) slices: usize,
     pub(crate) workers: usize,
+    budget: Budget,
     /// Words that say where the parts of a tap's reduction are.
     pub(crate) pairs: usize,
     /// Numbers of the sums of a block, and of a worker's table.
@@ -111,7 +122,23 @@ pub(crate) struct Gradient {
     pub(crate) far: bool,
     /// What stores the sums of tiles in the gradient, where they belong there as they are.
     pub(crate) tail: Option<Arc<Tail>>,
-    tiles: OnceLock<Vec<Option<Tile>>>,
+}
+
+/// The kernels of a gradient, by rows, vectors, and whether they are the other one, which adds to sums in memory or, where tiles store, masks its
+/// last vector.
+#[derive(Debug)]
+pub(crate) struct Tiles(Vec<Option<Tile>>);
+
+impl Tiles {
+    const fn index(rows: usize, vectors: usize, other: bool) -> usize {
+        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + other as usize
+    }
+
+    /// The kernel of a tile.
+    pub(crate) fn get(&self, rows: usize, vectors: usize, other: bool) -> &Tile {
+        let tile = self.0[Tiles::index(rows, vectors, other)].as_ref();
+        tile.unwrap_or_else(|| panic!("no kernel of {rows} rows by {vectors} vectors was made"))
+    }
 }
 
 /// Plans `problem`, whose operation `setup` describes.
@@ -127,7 +154,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     epilogue::check(&problem.attr, setup.weights)?;
     let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
     check(&task, tensors)?;
-    let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target.threads));
+    let gradient = Gradient::new(&task, tensors, &problem.attr, (isa, target));
     finish(problem, gradient, target)
 }
 
@@ -252,7 +279,7 @@ fn cut(n: usize, most: usize, unit: usize) -> (usize, usize) {
 }
 
 impl Gradient {
-    pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, workers): (Isa, usize)) -> Option<Gradient> {
+    pub(crate) fn new(task: &Task, tensors: [&Tensor; 2], attr: &Attr, (isa, target): (Isa, &CpuTarget)) -> Option<Gradient> {
         let pairs = in_pairs(task, tensors);
         let (product, together) = if pairs { (Product::Bf16, 2) } else { (Product::F32, 1) };
         let window = task.window;
@@ -300,7 +327,8 @@ impl Gradient {
             each,
             boxes,
             slices: 1,
-            workers,
+            workers: target.threads,
+            budget: Budget::of(target),
             sums: 0,
             pairs: 0,
             table: 0,
@@ -309,7 +337,6 @@ impl Gradient {
             grouped: task.grouped,
             far: false,
             tail: None,
-            tiles: OnceLock::new(),
         };
         g.place(if task.x_columns { [tensors[1], tensors[0]] } else { tensors });
         g.cut_channels()?;
@@ -352,7 +379,7 @@ impl Gradient {
         let rows_there = floats(rows) && !self.rows.grid.merged && self.rows.strides.as_ref().is_some_and(near);
         let columns_there = floats(columns) && self.columns.strides.as_ref().is_some_and(in_panels);
         (self.rows.in_place, self.columns.in_place) = (rows_there, columns_there);
-        let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > FAR);
+        let blocked = |t: &Tensor, s: &Strides| !s.is_plain() && t.dims().volume().is_some_and(|n| n * 4 > self.budget.far as i64);
         let asks = |t: &Tensor, side: &Side| side.strides.as_ref().is_some_and(|s| blocked(t, s));
         let floats = [rows, columns].iter().all(|t| t.dtype == DataType::F32);
         self.far = floats && !self.is_single() && (asks(rows, &self.rows) || asks(columns, &self.columns));
@@ -368,7 +395,7 @@ impl Gradient {
         self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(row, |s| s.channel(row))
     }
 
-    /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of the first cache.
+    /// Words from a step to the next in a copy of so many rows: not a power of two of lines, which would meet in few sets of L1.
     pub(crate) fn pitch(&self, rows: usize) -> usize {
         if self.rows.grid.merged || rows <= 2 * LINE { rows } else { (rows.div_ceil(LINE) | 1) * LINE }
     }
@@ -417,13 +444,13 @@ impl Gradient {
         let sums = |r: usize, c: usize| [c, taps, self.rows_per_channel(), 4].into_iter().fold(r, usize::saturating_mul);
         let carried = |r: usize, c: usize| if self.is_single() { 0 } else { sums(r, c) };
         let splits_rows = |r: usize| r > LEAST_ROWS && !self.rows.grid.merged;
-        let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= HOT;
-        while splits_rows(most_rows) && (most_rows * steps * 4 > COPY || !hot(most_rows)) {
+        let hot = |r: usize| !self.is_single() || self.tail.is_some() || r * self.panel * 4 <= self.budget.hot;
+        while splits_rows(most_rows) && (most_rows * steps * 4 > self.budget.rows || !hot(most_rows)) {
             halve(&mut most_rows, 16);
         }
         let tasks = |r: usize, c: usize| self.slices * self.groups * rows.div_ceil(r) * columns.div_ceil(c);
         let few = |r: usize, c: usize| self.workers > 1 && tasks(r, c) < 2 * self.workers;
-        while carried(most_rows, most_columns) > SUMS || few(most_rows, most_columns) {
+        while carried(most_rows, most_columns) > self.budget.sums || few(most_rows, most_columns) {
             if most_columns > self.panel && (most_columns >= most_rows || !splits_rows(most_rows)) {
                 halve(&mut most_columns, self.panel);
             } else if splits_rows(most_rows) {
@@ -434,7 +461,7 @@ impl Gradient {
         }
         let all_panels = most_columns / self.panel;
         self.panels_at_once =
-            if self.columns.in_place { all_panels } else { (PANELS / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
+            if self.columns.in_place { all_panels } else { (self.budget.panels / (self.panel * steps.max(1) * 4)).clamp(1, all_panels) };
         let block = self.rows.strides.filter(|s| self.rows.in_place && !s.is_plain()).map_or(1, |s| s.block.min(rows));
         (self.rows.each, self.rows.blocks) = cut(rows, most_rows.next_multiple_of(block), block);
         (self.columns.each, self.columns.blocks) = cut(columns, most_columns, self.panel);
@@ -508,19 +535,10 @@ impl Gradient {
         self.tail.is_some() && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
     }
 
-    fn index(rows: usize, vectors: usize, other: bool) -> usize {
-        ((vectors - 1) * MOST_ROWS + rows - 1) * 2 + usize::from(other)
-    }
-
-    /// The kernel of a tile; the other one adds sums in memory or, where tiles store, masks its last vector.
-    pub(crate) fn tile(&self, rows: usize, vectors: usize, other: bool) -> Option<&Tile> {
-        self.tiles.get()?.get(Self::index(rows, vectors, other))?.as_ref()
-    }
-
     /// Makes the kernels.
-    pub(crate) fn make_tiles(&self) -> Result<(), Error> {
-        if self.tiles.get().is_some() || self.columns.channels == 0 || self.rows.channels == 0 {
-            return Ok(());
+    pub(crate) fn tiles(&self) -> Result<Tiles, Error> {
+        if self.columns.channels == 0 || self.rows.channels == 0 {
+            return Ok(Tiles(Vec::new()));
         }
         let line = self.panel / self.isa.width().lanes();
         let mut tiles = vec![None; line * MOST_ROWS * 2];
@@ -531,7 +549,7 @@ impl Gradient {
             for channels in [self.rows.each, last_block] {
                 for (_, rows, _) in self.runs(channels * self.rows_per_channel(), vectors) {
                     for start in [Start::Zero, Start::Add] {
-                        let tile = &mut tiles[Self::index(rows, vectors, masked || start == Start::Add)];
+                        let tile = &mut tiles[Tiles::index(rows, vectors, masked || start == Start::Add)];
                         if tile.is_some() || start == Start::Add && self.is_single() {
                             continue;
                         }
@@ -543,7 +561,6 @@ impl Gradient {
                 }
             }
         }
-        let _ = self.tiles.set(tiles);
-        Ok(())
+        Ok(Tiles(tiles))
     }
 }

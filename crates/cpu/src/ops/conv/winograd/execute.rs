@@ -7,7 +7,7 @@ use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Transformed, heights, tallest};
-use crate::row::Kernel;
+use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx};
 use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
 use std::ops::Range;
@@ -40,18 +40,16 @@ struct Own<'s> {
     block: &'s mut [f32],
 }
 
-impl Kernel for Winograd {
-    fn prepare(&self) -> Result<(), Error> {
-        if self.code.get().is_none() {
-            let _ = self.code.set(self.make()?);
-        }
-        Ok(())
+impl Generated for Winograd {
+    type Code = Code;
+
+    fn build(&self) -> Result<Code, Error> {
+        self.make()
     }
 
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (Some(code), Some(Parts { zeros, shared, worker: _ }), Some([.., workers])) = (self.code.get(), self.lens(), self.scratch())
-        else {
-            return Err(Error::Runtime("winograd:jit was not prepared".into()));
+    fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let (Some(Parts { zeros, shared, worker: _ }), Some([.., workers])) = (self.lens(), self.scratch()) else {
+            return Err(Error::Runtime("scratch that was not booked".into()));
         };
         let zeros = scratch.take(zeros)?.into_slice();
         zeros.fill(0.0);
@@ -164,9 +162,10 @@ impl Bound<'_> {
         let (rows, cut) = heights(tiles.len(), tallest(p.isa, p.panel / p.lanes));
         for (panel, data) in weights.chunks_exact(b_chunk * p.chunks()).enumerate() {
             let a = Chunks { data: own.operand, position, chunk, count: p.chunks() };
-            let kernel = self.code.multiply.get(rows).and_then(|k| k[usize::from(panel + 1 == p.panels())].as_ref());
+            let kernel = self.code.multiply[rows][usize::from(panel + 1 == p.panels())].as_ref();
+            let kernel = kernel.unwrap_or_else(|| panic!("no kernel of {rows} rows was made"));
             let sums = &mut SumsOf { data: own.sums, position: p.sum_position() };
-            kernel.into_iter().for_each(|k| k.run(&a, &Panel { data, position: b_position, chunk: b_chunk }, cut, sums));
+            kernel.run(&a, &Panel { data, position: b_position, chunk: b_chunk }, cut, sums);
             self.results((panel * p.panel, p.panel_vectors(panel)), tiles.clone(), 0, own);
         }
     }

@@ -1,8 +1,10 @@
 use super::*;
+use crate::hardware::Caches;
 
 fn cut(product: Product, [rows, depth, columns]: [usize; 3], workers: usize) -> Cut {
     let kind = Kind { isa: Isa::AVX512_BF16, product, right: Right::Panels, a_step: Stride::Fixed(4), tail: None };
-    Cut::new(&kind, Sizes { batch: 1, rows, columns, width: 64, depth }, workers)
+    let target = CpuTarget { threads: workers, caches: Caches::USUAL, ..CpuTarget::host() };
+    Cut::new(&kind, Sizes { batch: 1, rows, columns, width: 64, depth }, &target)
 }
 
 #[test]

@@ -1,4 +1,9 @@
 use super::*;
+use crate::hardware::Caches;
+
+fn target(threads: usize) -> CpuTarget {
+    CpuTarget { threads, caches: Caches::USUAL, ..CpuTarget::host() }
+}
 
 fn sizes(batch: usize, channels: usize) -> Sizes {
     let (slc, sic, dhc, dic) = (channels, channels, channels, channels);
@@ -8,7 +13,7 @@ fn sizes(batch: usize, channels: usize) -> Sizes {
 #[test]
 fn slices_are_all_of_the_batch() {
     for (batch, workers) in [(1, 1), (8, 2), (13, 4), (100, 2), (500, 8)] {
-        let cut = Cut::new(&sizes(batch, 256), workers, 4, 1 << 20);
+        let cut = Cut::new(&sizes(batch, 256), &target(workers), 4, 1 << 20);
         let slices: Vec<_> = (0..cut.slices).map(|slice| cut.rows(slice)).collect();
         assert_eq!(slices.iter().cloned().flatten().collect::<Vec<_>>(), (0..batch).collect::<Vec<_>>());
         assert!(slices.iter().all(|s| cut.heights().contains(&s.len())), "{cut:?}: {slices:?}");
@@ -18,9 +23,9 @@ fn slices_are_all_of_the_batch() {
 
 #[test]
 fn threads_share_a_step_where_it_is_large_and_a_slice_of_all_steps_else() {
-    assert!(Cut::new(&sizes(1, 256), 1, 4, 1 << 20).whole, "one thread");
-    assert!(Cut::new(&sizes(1, 64), 2, 1, 64 << 10).whole, "a short step");
-    assert!(Cut::new(&sizes(16, 128), 2, 2, 256 << 10).whole, "a slice for each, weights in the second cache");
-    let cut = Cut::new(&sizes(8, 256), 2, 4, 1 << 20);
+    assert!(Cut::new(&sizes(1, 256), &target(1), 4, 1 << 20).whole, "one thread");
+    assert!(Cut::new(&sizes(1, 64), &target(2), 1, 64 << 10).whole, "a short step");
+    assert!(Cut::new(&sizes(16, 128), &target(2), 2, 256 << 10).whole, "a slice for each, weights in L2");
+    let cut = Cut::new(&sizes(8, 256), &target(2), 4, 1 << 20);
     assert!(!cut.whole && cut.slices == 1, "weights that do not stay in one cache are shared: {cut:?}");
 }

@@ -22,7 +22,7 @@ const LINES: [&str; 7] = [
 fn every_row_meets_every_key_of_its_head_once() {
     for line in LINES {
         let op = attention(line);
-        for products in [Products::generated(oxidnn_jit::Isa::AVX512), Products::portable(crate::Isa::Avx2)] {
+        for products in [Products::generated(oxidnn_jit::Isa::AVX512, 32 << 10), Products::portable(crate::Isa::Avx2)] {
             let cut = Cut::new(&op, &products);
             let [batch, heads, shared] = cut.heads;
             let mut met = vec![0; batch * heads * cut.queries * cut.keys];
@@ -44,7 +44,7 @@ fn every_row_meets_every_key_of_its_head_once() {
 fn gradients_have_every_row_and_every_key_once() {
     for line in LINES {
         let op = attention(line);
-        let cut = BackwardCut::new(&op, &Products::generated(oxidnn_jit::Isa::AVX512));
+        let cut = BackwardCut::new(&op, &Products::generated(oxidnn_jit::Isa::AVX512, 32 << 10));
         let keys: Vec<usize> = (0..cut.parts).flat_map(|part| cut.part(part)).collect();
         assert_eq!(keys, (0..cut.keys).collect::<Vec<_>>(), "{line}");
         let rows: Vec<usize> = (0..cut.blocks).flat_map(|block| cut.block_rows(block)).collect();

@@ -1,10 +1,13 @@
 use super::*;
+use crate::hardware::Caches;
+
+const BUDGET: Budget = Caches::USUAL.budget(false);
 
 /// A product of f32 on AVX-512, the reduction in one part.
-fn line(parts: &[Part], [units, rows, columns]: [usize; 3], workers: usize) -> Line<'_> {
+fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usize) -> Line<'s> {
     let vectors = columns.div_ceil(16);
     let source = units * rows * parts[0].steps * 4;
-    Line { units, rows, tiles: rows.div_ceil(7), vectors, panel: vectors.min(4), vector: 64, source, parts, workers }
+    Line { units, rows, tiles: rows.div_ceil(7), vectors, panel: vectors.min(4), vector: 64, source, parts, workers, budget: &BUDGET }
 }
 
 fn part(depth: usize) -> Part {

@@ -1,0 +1,179 @@
+//! Hardware on one page: the data caches of a processor, and what blocked products keep in each of them.
+//!
+//! A macrokernel walks the reduction in K blocks. While it is at one, `nc` panels of `B` stay in L2, which `mc` tiles of rows of `A` pass by; the
+//! sums of a microkernel are in registers, a panel or the rows of a tile in L1. `mc` and `nc` come from one solver ([`KBlock::blocks`]) and from
+//! the sizes of the caches.
+//!
+//! How a reduction is cut decides in which order terms are added. So K blocks ([`K_STEPS`]) are the same on every machine, and results are, too.
+
+use std::sync::OnceLock;
+
+#[cfg(test)]
+mod tests;
+
+/// Steps of a K block at most, of 4 bytes of a row and a line of a panel each.
+#[derive(Clone, Copy, Debug)]
+pub struct KSteps {
+    /// Of plain matrices, on vectors.
+    pub matrix: usize,
+    /// The same on tiles of AMX, whose panels are as wide and whose rows come 32 at a time.
+    pub amx: usize,
+    /// Of windows over images, whose rows are taps.
+    pub window: usize,
+    /// Of weights that are unpacked on the way, a whole panel at a time.
+    pub unpacked: usize,
+}
+
+/// How reductions are cut, on every machine.
+pub const K_STEPS: KSteps = KSteps { matrix: 1024, amx: 512, window: 2560, unpacked: 512 };
+
+/// The data caches that a core sees: sizes in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Caches {
+    /// The one of the core alone, from which vectors are loaded at full speed.
+    pub l1: usize,
+    /// The one behind it.
+    pub l2: usize,
+    /// The last one; as large as L2 where there is none behind that.
+    pub l3: usize,
+    /// Bytes of a line.
+    pub line: usize,
+    /// Cores that share an L2, and an L3.
+    pub sharing: [usize; 2],
+}
+
+/// What a macrokernel keeps in the caches: bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// A panel that stays in L1 from one tile of rows to the next.
+    pub l1_panel: usize,
+    /// K blocks of packed panels of `B` that stay in L2.
+    pub panels: usize,
+    /// The same of plain `B`, whose lines are in L2 beside the panels that are made of them; and of pixels that are columns.
+    pub plain: usize,
+    /// Sums that a task carries from K block to K block: of matrices, and of windows, whose rows of `A` are in L2 as well.
+    pub sums: usize,
+    /// As said.
+    pub window_sums: usize,
+    /// Rows of `A` that stay in L3 while all panels pass by.
+    pub rows: usize,
+    /// Rows of a strip of tiles that each of several panels passes by.
+    pub strip: usize,
+    /// An operand from which on tiles prefetch, and that stays in L2 from one task to the next.
+    pub far: usize,
+    /// Weights that a recurrence reads in every step and that stay in L2 from one to the next.
+    pub recurrent: usize,
+}
+
+/// The rows and panels that are blocked together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    /// Tiles of rows.
+    pub mc: usize,
+    /// Panels of columns.
+    pub nc: usize,
+}
+
+/// A K block of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct KBlock {
+    /// Bytes of a panel of `B` in it, and panels of the product.
+    pub panel: usize,
+    /// As said.
+    pub panels: usize,
+    /// Columns of a panel.
+    pub width: usize,
+    /// Rows of the tallest tile, and tiles of the product.
+    pub tall: usize,
+    /// As said.
+    pub tiles: usize,
+    /// Whether sums are carried from K block to K block, or leave as they are.
+    pub carries: bool,
+}
+
+impl Caches {
+    /// What is assumed where the system does not say.
+    pub const USUAL: Caches = Caches { l1: 32 << 10, l2: 1 << 20, l3: 32 << 20, line: 64, sharing: [1, 1] };
+
+    /// Those of the processor that runs this, as the system describes them. Asked once.
+    pub fn host() -> Caches {
+        static HOST: OnceLock<Caches> = OnceLock::new();
+        *oxidnn_runtime::fork::once(&HOST, || {
+            Caches::of(&|file| std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/{file}")).ok())
+        })
+    }
+
+    /// The caches that files in the form of Linux describe, `index0/size` and so on.
+    fn of(read: &dyn Fn(&str) -> Option<String>) -> Caches {
+        let mut caches = Caches::USUAL;
+        for index in (0..).map_while(|i| read(&format!("index{i}/level")).map(|level| (i, level))) {
+            let get = |what: &str| read(&format!("index{}/{what}", index.0)).map(|text| text.trim().to_owned());
+            let Some(size) = get("size").as_deref().and_then(bytes).filter(|_| get("type").is_some_and(|kind| kind != "Instruction"))
+            else {
+                continue;
+            };
+            let cores = get("shared_cpu_list").map_or(1, |list| cores(&list));
+            match index.1.trim() {
+                "1" => caches.l1 = size,
+                "2" => (caches.l2, caches.l3, caches.sharing[0]) = (size, size, cores),
+                "3" => (caches.l3, caches.sharing[1]) = (size, cores),
+                _ => continue,
+            }
+            caches.line = get("coherency_line_size").and_then(|n| n.parse().ok()).unwrap_or(caches.line);
+        }
+        caches
+    }
+
+    /// What products keep in caches like these: shares that were measured on cores with 32 KiB, 1 MiB and 32 MiB, in proportion. Tiles of AMX get
+    /// their panels from L2 at the pace of their products, so that most of it is theirs.
+    pub const fn budget(&self, amx: bool) -> Budget {
+        let l2 = self.l2;
+        Budget {
+            l1_panel: self.l1,
+            panels: if amx { l2 / 2 } else { l2 * 3 / 8 },
+            plain: l2 / 4,
+            sums: l2 / 4,
+            window_sums: l2 / 8,
+            rows: self.l3 / 16,
+            strip: l2 / 8,
+            far: l2 / 2,
+            recurrent: l2 * 3 / 4,
+        }
+    }
+}
+
+/// The bytes of a size such as `32K`.
+fn bytes(text: &str) -> Option<usize> {
+    let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    let number: usize = number.parse().ok()?;
+    let shift = match unit {
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift).filter(|n| *n > 0)
+}
+
+/// The number of cores in a list such as `0-3,8`.
+fn cores(list: &str) -> usize {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+    };
+    list.split(',').filter_map(range).sum::<usize>().max(1)
+}
+
+impl KBlock {
+    /// Panels of the K block that stay in so many bytes, and tiles whose sums by these stay in as many more.
+    pub fn blocks(&self, [panels, sums]: [usize; 2]) -> Blocks {
+        let nc = (panels / self.panel.max(1)).clamp(1, self.panels.max(1));
+        Blocks { mc: self.mc(nc, sums), nc }
+    }
+
+    /// Tiles whose sums by `nc` panels stay in `sums` bytes; all of them where no sums are carried.
+    pub fn mc(&self, nc: usize, sums: usize) -> usize {
+        let fits = sums / 4 / (nc * self.width).max(1) / self.tall.max(1);
+        if self.carries { fits.clamp(1, self.tiles.max(1)) } else { self.tiles.max(1) }
+    }
+}
