@@ -25,20 +25,45 @@ pub(crate) struct Compiled {
     ops: Vec<Op>,
     /// Inputs and outputs, everything about them known.
     ports: [Vec<LogicalTensor>; 2],
-    program: Program,
+    ready: Ready,
+    /// What computes the same where `ready` does not hold.
+    otherwise: Option<Ready>,
     notes: Vec<String>,
+    in_place: Vec<(usize, usize)>,
+}
+
+/// A program with what it keeps.
+#[derive(Debug)]
+struct Ready {
+    program: Program,
     /// Shared with the same partition compiled for other sizes, where these prepare the same.
     kept: Arc<Kept>,
-    in_place: Vec<(usize, usize)>,
+}
+
+impl Ready {
+    fn new(engine: &Engine, partition: usize, program: Program) -> Ready {
+        Ready { kept: constants::shared(engine, partition, &program), program }
+    }
+
+    fn execute(&self, engine: &Engine, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
+        let Ready { program, kept } = self;
+        let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
+        if kept.is_none() {
+            program.prepare(stream, frame)?;
+        }
+        program.run(stream, Frame { kept: kept.as_deref(), ..frame })
+    }
 }
 
 impl Compiled {
     pub(crate) fn new(engine: Engine, partition: usize, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
-        let Lowered { program, notes } = lowered;
+        let Lowered { program, notes, otherwise } = lowered;
         let id = |list: &[LogicalTensor], i: usize| list.get(i).map(|lt| lt.id);
-        let in_place = program.in_place().and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
-        let kept = constants::shared(&engine, partition, &program);
-        Compiled { engine, ops, ports, program, notes, kept, in_place }
+        let same = |pair: &(usize, usize)| otherwise.as_ref().is_none_or(|p| p.in_place() == Some(*pair));
+        let in_place = program.in_place().filter(same).and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
+        let otherwise = otherwise.map(|program| Ready::new(&engine, partition, program));
+        let ready = Ready::new(&engine, partition, program);
+        Compiled { engine, ops, ports, ready, otherwise, notes, in_place }
     }
 }
 
@@ -68,15 +93,17 @@ impl CompiledPartition {
         &self.compiled.notes
     }
 
-    /// The problems that it computes, one after the other, each with the name of its implementation.
+    /// The problems that it computes, one after the other, each with the name of its implementation. Where these hold for some values of the inputs
+    /// only (a mask that is minus infinity), an execution with others computes something else.
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
-        self.compiled.program.primitives().map(of).collect()
+        self.compiled.ready.program.primitives().map(of).collect()
     }
 
     /// Bytes of scratch that an execution needs.
     pub fn scratch_bytes(&self) -> usize {
-        self.compiled.program.scratch_bytes()
+        let Compiled { ready, otherwise, .. } = &*self.compiled;
+        ready.program.scratch_bytes().max(otherwise.as_ref().map_or(0, |o| o.program.scratch_bytes()))
     }
 
     /// Computes once. `inputs` and `outputs` are in the order of the partition's ports; `scratch` has at least [`CompiledPartition::scratch_bytes`]
@@ -92,17 +119,17 @@ impl CompiledPartition {
         scratch: Option<&Memory<'_>>,
     ) -> Result<(), Error> {
         let begin = verbose::clock(verbose::PROFILE_EXEC);
-        let Compiled { engine, program, kept, .. } = &*self.compiled;
+        let Compiled { engine, ready, otherwise, .. } = &*self.compiled;
         let own = match scratch {
             None if self.scratch_bytes() > 0 => Some(Memory::scratch(engine, self.scratch_bytes())?),
             _ => None,
         };
         let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };
-        let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
-        if kept.is_none() {
-            program.prepare(stream, frame)?;
-        }
-        program.run(stream, Frame { kept: kept.as_deref(), ..frame })?;
+        let ready = match otherwise {
+            Some(otherwise) if !ready.program.holds(inputs)? => otherwise,
+            _ => ready,
+        };
+        ready.execute(engine, stream, frame)?;
         verbose::graph("exec", engine, begin, || self.profile());
         Ok(())
     }

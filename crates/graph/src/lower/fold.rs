@@ -183,9 +183,10 @@ const MOST: usize = 40;
 /// An order to compute operations in that has what is cheap, and what others fold, as early as can be.
 pub(super) fn order(ops: &[Op]) -> Vec<Op> {
     use OpKind::*;
-    let early = |kind: OpKind| {
-        matches!(kind, Dequantize | DynamicDequantize | Quantize | TypeCast | StaticReshape | StaticTranspose | GenIndex | GreaterEqual)
-    };
+    let moves = |kind: OpKind| matches!(kind, Dequantize | DynamicDequantize | Quantize | TypeCast | StaticReshape | StaticTranspose);
+    // Whole numbers and truth values are positions, and what masks are made of.
+    let positions = |lt: &LogicalTensor| matches!(lt.dtype, Some(DataType::S32 | DataType::S64 | DataType::Boolean));
+    let early = |op: &Op| moves(op.kind) || op.outputs.iter().all(positions);
     let made = |id: usize| ops.iter().position(|o| o.outputs.iter().any(|lt| lt.id == id));
     let mut done = vec![false; ops.len()];
     let mut out = Vec::with_capacity(ops.len());
@@ -195,7 +196,7 @@ pub(super) fn order(ops: &[Op]) -> Vec<Op> {
             let waits = |lt: &LogicalTensor| made(lt.id).is_some_and(|m| !done[m]);
             !done[*i] && (ops[*i].kind == GenIndex || !ops[*i].inputs.iter().any(waits))
         };
-        let next = (0..ops.len()).filter(ready).find(|&i| early(ops[i].kind)).or_else(|| (0..ops.len()).find(ready));
+        let next = (0..ops.len()).filter(ready).find(|&i| early(&ops[i])).or_else(|| (0..ops.len()).find(ready));
         let Some(next) = next else { break };
         done[next] = true;
         out.push(ops[next].clone());
