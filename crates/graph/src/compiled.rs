@@ -9,6 +9,7 @@ use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
 use oxidnn_spec::FpMath;
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
 /// Ready code of a partition for tensors of known sizes and layouts; a cheap handle that several threads may execute at once.
 #[derive(Clone, Debug)]
@@ -45,13 +46,20 @@ impl Ready {
         Ready { kept: constants::shared(engine, partition, &program), program }
     }
 
-    fn execute(&self, engine: &Engine, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
+    /// Lets `run` compute when there is what only depends on constant inputs.
+    fn execute<T>(
+        &self,
+        engine: &Engine,
+        stream: &Stream,
+        frame: Frame<'_>,
+        run: impl FnOnce(&Program, Frame<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let Ready { program, kept } = self;
         let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
         if kept.is_none() {
             program.prepare(stream, frame)?;
         }
-        program.run(stream, Frame { kept: kept.as_deref(), ..frame })
+        run(program, Frame { kept: kept.as_deref(), ..frame })
     }
 }
 
@@ -119,6 +127,32 @@ impl CompiledPartition {
         scratch: Option<&Memory<'_>>,
     ) -> Result<(), Error> {
         let begin = verbose::clock(verbose::PROFILE_EXEC);
+        self.with_scratch(stream, [inputs, outputs], scratch, |program, frame| program.run(stream, frame))?;
+        verbose::graph("exec", self.engine(), begin, || self.profile());
+        Ok(())
+    }
+
+    /// Computes once, with scratch of its own, and says how long each of [`CompiledPartition::problems`] took, one after the other. The first of them,
+    /// which only depend on constant inputs, are not among those timed: there are as many fewer times.
+    ///
+    /// # Errors
+    /// As [`CompiledPartition::execute`].
+    pub fn time_steps(&self, stream: &Stream, inputs: &[&Memory<'_>], outputs: &[&Memory<'_>]) -> Result<Vec<Duration>, Error> {
+        self.with_scratch(stream, [inputs, outputs], None, |program, frame| program.timed(stream, frame))
+    }
+
+    /// How many of [`CompiledPartition::problems`], the first of them, only depend on constant inputs.
+    pub fn prepared(&self) -> usize {
+        self.compiled.ready.program.prepared_steps()
+    }
+
+    fn with_scratch<T>(
+        &self,
+        stream: &Stream,
+        [inputs, outputs]: [&[&Memory<'_>]; 2],
+        scratch: Option<&Memory<'_>>,
+        run: impl FnOnce(&Program, Frame<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let Compiled { engine, ready, otherwise, .. } = &*self.compiled;
         let own = match scratch {
             None if self.scratch_bytes() > 0 => Some(Memory::scratch(engine, self.scratch_bytes())?),
@@ -129,9 +163,7 @@ impl CompiledPartition {
             Some(otherwise) if !ready.program.holds(inputs)? => otherwise,
             _ => ready,
         };
-        ready.execute(engine, stream, frame)?;
-        verbose::graph("exec", engine, begin, || self.profile());
-        Ok(())
+        ready.execute(engine, stream, frame, run)
     }
 
     /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.

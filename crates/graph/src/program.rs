@@ -9,6 +9,7 @@
 use crate::Error;
 use oxidnn_runtime::{Memory, Primitive, Stream};
 use oxidnn_spec::{Arg, DataType, Tensor, Use};
+use std::time::{Duration, Instant};
 
 /// Where a tensor lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -327,6 +328,22 @@ impl Program {
     /// Computes the rest.
     pub(crate) fn run(&self, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
         self.steps.iter().try_for_each(|s| self.step(s, stream, frame))
+    }
+
+    /// Computes the rest, step by step; how long each takes, waited for.
+    pub(crate) fn timed(&self, stream: &Stream, frame: Frame<'_>) -> Result<Vec<Duration>, Error> {
+        let timed = |step: &Step| {
+            let begin = Instant::now();
+            self.step(step, stream, frame)?;
+            stream.wait()?;
+            Ok(begin.elapsed())
+        };
+        self.steps.iter().map(timed).collect()
+    }
+
+    /// The number of steps that depend on constant inputs only.
+    pub(crate) fn prepared_steps(&self) -> usize {
+        self.prepare.len()
     }
 
     fn step(&self, step: &Step, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
