@@ -149,8 +149,8 @@ size_t backward(tensors_t &t) {
     const lt p = n.add(op::kind::Exp, {s}, next++, 4);
     const lt dv = n.matmul(p, g_o, next++, true);
     const lt dp = n.matmul(g_o, v, next++, false, true);
-    const lt c = n.sum(n.add(op::kind::Multiply, {o, g_o}, next++, 4), next + 1, 4, {-1}, true);
-    next += 2;
+    const lt products = n.add(op::kind::Multiply, {o, g_o}, next++, 4);
+    const lt c = n.sum(products, next++, 4, {-1}, true);
     lt ds = n.add(op::kind::Subtract, {dp, c}, next++, 4);
     ds = n.add(op::kind::Multiply, {ds, p}, next++, 4);
     ds = n.add(op::kind::Multiply, {ds, scale}, next++, 4);
