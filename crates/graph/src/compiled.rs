@@ -179,6 +179,8 @@ struct Key {
     engine: DeviceId,
     partition: Option<usize>,
     fpmath: FpMath,
+    /// Whether constants are kept, which decides what is prepared.
+    keeps: bool,
     ops: Vec<Op>,
     ports: [Vec<LogicalTensor>; 2],
 }
@@ -212,7 +214,9 @@ pub(crate) fn cached(
     let begin = verbose::clock(verbose::PROFILE_CREATE);
     let constant = ports[0].iter().any(|lt| lt.property == Property::Constant);
     let partition_id = constant.then(|| partition.id());
-    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), ops: partition.ops().to_vec(), ports };
+    let keeps = constants::constant_capacity(engine.kind()) > 0;
+    let ops = partition.ops().to_vec();
+    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), keeps, ops, ports };
     let found = cache().get(&key).cloned();
     let hit = found.is_some();
     let compiled = match found {

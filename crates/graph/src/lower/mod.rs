@@ -17,7 +17,7 @@ mod value;
 
 use crate::infer::Slide;
 use crate::program::Program;
-use crate::{AttrId, Error, LogicalTensor, Op, OpKind};
+use crate::{AttrId, Error, LogicalTensor, Op, OpKind, constants};
 use oxidnn_runtime::Engine;
 use oxidnn_spec::op::Window;
 use oxidnn_spec::{DataType, Dims, FpMath};
@@ -113,8 +113,9 @@ pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, f
         return Ok(Lowered { program: Program::default(), notes: Vec::new(), otherwise: None });
     }
     let order = fold::order(ops);
+    let keeps = constants::constant_capacity(engine.kind()) > 0;
     let lowered = |assuming: bool| -> Result<(Program, Vec<String>), Error> {
-        let mut state = Lowering::new(&order, ports, engine, Goal { fpmath, assuming })?;
+        let mut state = Lowering::new(&order, ports, engine, Goal { fpmath, assuming, keeps })?;
         fold::all(&mut state)?;
         let (mut program, notes) = state.finish();
         program.sweep();

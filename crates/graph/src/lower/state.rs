@@ -32,6 +32,8 @@ pub(crate) struct Lowering<'a> {
     pub(super) constant: bool,
     /// Whether the program may hold for some values of inputs only.
     assuming: bool,
+    /// Whether what only depends on constant inputs is kept from one execution to the next.
+    pub(super) keeps: bool,
     program: Program,
     pub(super) notes: Vec<String>,
 }
@@ -42,6 +44,8 @@ pub(crate) struct Goal {
     pub(crate) fpmath: FpMath,
     /// Whether the program may hold for some values of inputs only.
     pub(crate) assuming: bool,
+    /// Whether what only depends on constant inputs is kept from one execution to the next.
+    pub(crate) keeps: bool,
 }
 
 /// A state to come back to.
@@ -57,7 +61,7 @@ fn aligned(bytes: usize) -> usize {
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(ops: &'a [Op], ports: [&[LogicalTensor]; 2], engine: &'a Engine, goal: Goal) -> Result<Lowering<'a>, Error> {
-        let Goal { fpmath, assuming } = goal;
+        let Goal { fpmath, assuming, keeps } = goal;
         let op = ops.first().ok_or_else(|| Error::argument("partition", "no operation", "at least one"))?;
         let [mut values, mut outputs] = [HashMap::new(), HashMap::new()];
         for (i, lt) in ports[0].iter().enumerate() {
@@ -69,7 +73,7 @@ impl<'a> Lowering<'a> {
         let attr = Attr { fpmath, scratchpad: ScratchpadMode::User, ..Attr::default() };
         let (folded, program, notes) = (Folded::default(), Program::default(), Vec::new());
         let [quantised, fast, constant] = [false; 3];
-        Ok(Lowering { op, ops, engine, attr, values, outputs, folded, quantised, fast, constant, assuming, program, notes })
+        Ok(Lowering { op, ops, engine, attr, values, outputs, folded, quantised, fast, constant, assuming, keeps, program, notes })
     }
 
     pub(super) fn finish(self) -> (Program, Vec<String>) {
