@@ -75,7 +75,7 @@ impl Folded {
         attr: &mut Attr,
         args: &mut Vec<(Arg, Value)>,
     ) -> Result<(), Error> {
-        for post in self.posts {
+        for post in simplified(self.posts) {
             let i = attr.post_ops.len();
             attr.post_ops.push(match post {
                 Post::Eltwise(alg, [alpha, beta]) => PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) },
@@ -104,6 +104,26 @@ impl Folded {
         }
         Ok(())
     }
+}
+
+/// Linear functions that follow each other as one; none that changes nothing, such as bytes to numbers and back.
+fn simplified(posts: Vec<Post>) -> Vec<Post> {
+    let mut out: Vec<Post> = Vec::with_capacity(posts.len());
+    for post in posts {
+        match (&post, out.last_mut()) {
+            (&Post::Eltwise(EltwiseAlg::Linear, second), Some(Post::Eltwise(EltwiseAlg::Linear, first))) => *first = both(*first, second),
+            _ => out.push(post),
+        }
+    }
+    out.retain(|p| !matches!(p, Post::Eltwise(EltwiseAlg::Linear, [1.0, 0.0])));
+    out
+}
+
+/// `c * (a * x + b) + d`; a sum that is nothing but rounding is 0.
+fn both([a, b]: [f32; 2], [c, d]: [f32; 2]) -> [f32; 2] {
+    let [a, b, c, d] = [a, b, c, d].map(f64::from);
+    let sum = c * b + d;
+    [(a * c) as f32, if sum.abs() <= 1e-6 * d.abs() { 0.0 } else { sum as f32 }]
 }
 
 /// What the problem of an operation can take along.
