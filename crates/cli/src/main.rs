@@ -255,7 +255,7 @@ fn arrange(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse_from(arrange(std::env::args_os()));
+    let cli = Cli::parse_from(arrange(graph::routed(std::env::args_os().collect()).into_iter()));
     let done = session::choose(cli.engine).and_then(|()| match &cli.command {
         Command::Run(r) => run::run(r),
         Command::Verify(v) => match &v.peer {

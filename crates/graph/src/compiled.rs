@@ -9,6 +9,7 @@ use oxidnn_runtime::fork::{self, Locked};
 use oxidnn_runtime::{DeviceId, Engine, Memory, Stream, knobs, verbose};
 use oxidnn_spec::FpMath;
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
 /// Ready code of a partition for tensors of known sizes and layouts; a cheap handle that several threads may execute at once.
 #[derive(Clone, Debug)]
@@ -25,20 +26,52 @@ pub(crate) struct Compiled {
     ops: Vec<Op>,
     /// Inputs and outputs, everything about them known.
     ports: [Vec<LogicalTensor>; 2],
-    program: Program,
+    ready: Ready,
+    /// What computes the same where `ready` does not hold.
+    otherwise: Option<Ready>,
     notes: Vec<String>,
+    in_place: Vec<(usize, usize)>,
+}
+
+/// A program with what it keeps.
+#[derive(Debug)]
+struct Ready {
+    program: Program,
     /// Shared with the same partition compiled for other sizes, where these prepare the same.
     kept: Arc<Kept>,
-    in_place: Vec<(usize, usize)>,
+}
+
+impl Ready {
+    fn new(engine: &Engine, partition: usize, program: Program) -> Ready {
+        Ready { kept: constants::shared(engine, partition, &program), program }
+    }
+
+    /// Lets `run` compute when there is what only depends on constant inputs.
+    fn execute<T>(
+        &self,
+        engine: &Engine,
+        stream: &Stream,
+        frame: Frame<'_>,
+        run: impl FnOnce(&Program, Frame<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let Ready { program, kept } = self;
+        let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
+        if kept.is_none() {
+            program.prepare(stream, frame)?;
+        }
+        run(program, Frame { kept: kept.as_deref(), ..frame })
+    }
 }
 
 impl Compiled {
     pub(crate) fn new(engine: Engine, partition: usize, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
-        let Lowered { program, notes } = lowered;
+        let Lowered { program, notes, otherwise } = lowered;
         let id = |list: &[LogicalTensor], i: usize| list.get(i).map(|lt| lt.id);
-        let in_place = program.in_place().and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
-        let kept = constants::shared(&engine, partition, &program);
-        Compiled { engine, ops, ports, program, notes, kept, in_place }
+        let same = |pair: &(usize, usize)| otherwise.as_ref().is_none_or(|p| p.in_place() == Some(*pair));
+        let in_place = program.in_place().filter(same).and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
+        let otherwise = otherwise.map(|program| Ready::new(&engine, partition, program));
+        let ready = Ready::new(&engine, partition, program);
+        Compiled { engine, ops, ports, ready, otherwise, notes, in_place }
     }
 }
 
@@ -68,15 +101,17 @@ impl CompiledPartition {
         &self.compiled.notes
     }
 
-    /// The problems that it computes, one after the other, each with the name of its implementation.
+    /// The problems that it computes, one after the other, each with the name of its implementation. Where these hold for some values of the inputs
+    /// only (a mask that is minus infinity), an execution with others computes something else.
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
-        self.compiled.program.primitives().map(of).collect()
+        self.compiled.ready.program.primitives().map(of).collect()
     }
 
     /// Bytes of scratch that an execution needs.
     pub fn scratch_bytes(&self) -> usize {
-        self.compiled.program.scratch_bytes()
+        let Compiled { ready, otherwise, .. } = &*self.compiled;
+        ready.program.scratch_bytes().max(otherwise.as_ref().map_or(0, |o| o.program.scratch_bytes()))
     }
 
     /// Computes once. `inputs` and `outputs` are in the order of the partition's ports; `scratch` has at least [`CompiledPartition::scratch_bytes`]
@@ -92,19 +127,43 @@ impl CompiledPartition {
         scratch: Option<&Memory<'_>>,
     ) -> Result<(), Error> {
         let begin = verbose::clock(verbose::PROFILE_EXEC);
-        let Compiled { engine, program, kept, .. } = &*self.compiled;
+        self.with_scratch(stream, [inputs, outputs], scratch, |program, frame| program.run(stream, frame))?;
+        verbose::graph("exec", self.engine(), begin, || self.profile());
+        Ok(())
+    }
+
+    /// Computes once, with scratch of its own, and says how long each of [`CompiledPartition::problems`] took, one after the other. The first of them,
+    /// which only depend on constant inputs, are not among those timed: there are as many fewer times.
+    ///
+    /// # Errors
+    /// As [`CompiledPartition::execute`].
+    pub fn time_steps(&self, stream: &Stream, inputs: &[&Memory<'_>], outputs: &[&Memory<'_>]) -> Result<Vec<Duration>, Error> {
+        self.with_scratch(stream, [inputs, outputs], None, |program, frame| program.timed(stream, frame))
+    }
+
+    /// How many of [`CompiledPartition::problems`], the first of them, only depend on constant inputs.
+    pub fn prepared(&self) -> usize {
+        self.compiled.ready.program.prepared_steps()
+    }
+
+    fn with_scratch<T>(
+        &self,
+        stream: &Stream,
+        [inputs, outputs]: [&[&Memory<'_>]; 2],
+        scratch: Option<&Memory<'_>>,
+        run: impl FnOnce(&Program, Frame<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let Compiled { engine, ready, otherwise, .. } = &*self.compiled;
         let own = match scratch {
             None if self.scratch_bytes() > 0 => Some(Memory::scratch(engine, self.scratch_bytes())?),
             _ => None,
         };
         let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };
-        let kept = kept.get(engine, program, |memory| program.prepare(stream, Frame { kept: Some(memory), ..frame }))?;
-        if kept.is_none() {
-            program.prepare(stream, frame)?;
-        }
-        program.run(stream, Frame { kept: kept.as_deref(), ..frame })?;
-        verbose::graph("exec", engine, begin, || self.profile());
-        Ok(())
+        let ready = match otherwise {
+            Some(otherwise) if !ready.program.holds(inputs)? => otherwise,
+            _ => ready,
+        };
+        ready.execute(engine, stream, frame, run)
     }
 
     /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
@@ -120,6 +179,8 @@ struct Key {
     engine: DeviceId,
     partition: Option<usize>,
     fpmath: FpMath,
+    /// Whether constants are kept, which decides what is prepared.
+    keeps: bool,
     ops: Vec<Op>,
     ports: [Vec<LogicalTensor>; 2],
 }
@@ -153,7 +214,9 @@ pub(crate) fn cached(
     let begin = verbose::clock(verbose::PROFILE_CREATE);
     let constant = ports[0].iter().any(|lt| lt.property == Property::Constant);
     let partition_id = constant.then(|| partition.id());
-    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), ops: partition.ops().to_vec(), ports };
+    let keeps = constants::constant_capacity(engine.kind()) > 0;
+    let ops = partition.ops().to_vec();
+    let key = Key { engine: engine.id(), partition: partition_id, fpmath: partition.fpmath(), keeps, ops, ports };
     let found = cache().get(&key).cloned();
     let hit = found.is_some();
     let compiled = match found {

@@ -91,7 +91,7 @@ impl Partition {
     /// Why this library cannot compute it; `None` where it can.
     pub fn refusal(&self) -> Option<String> {
         let of = |op: &Op| lower::refusal(op).map(|why| format!("{} (operation {}): {why}", op.kind.name(), op.id));
-        self.0.ops.iter().find_map(of).or_else(|| (self.0.engine_kind != EngineKind::Cpu).then(|| "no engine of this kind".into()))
+        self.0.ops.iter().find_map(of)
     }
 
     /// Makes the code for tensors as `inputs` and `outputs` describe them, in any order; or takes it from the process-wide cache.

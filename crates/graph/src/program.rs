@@ -3,10 +3,13 @@
 //! Steps that depend on nothing but constant tensors come first; their results are kept apart, so that they can be computed once for all
 //! executions (see [`crate::constants`]). All scratch is one block, the primitives' own included: intermediate results lie where nothing else
 //! that is still needed does.
+//!
+//! A program may hold for some values of its inputs only, which [`Guard`]s say and [`Program::holds`] looks at.
 
 use crate::Error;
 use oxidnn_runtime::{Memory, Primitive, Stream};
-use oxidnn_spec::{Arg, DataType, Tensor};
+use oxidnn_spec::{Arg, DataType, Tensor, Use};
+use std::time::{Duration, Instant};
 
 /// Where a tensor lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +44,55 @@ pub(crate) struct Step {
     pub(crate) bindings: Vec<Binding>,
 }
 
+/// What a program takes for granted about single numbers among its inputs, which are known by their places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Guard {
+    /// The number is minus infinity, or so low that a score beside it changes nothing: its softmax is 0.
+    Low(usize),
+    /// The number is above 0.
+    Positive(usize),
+    /// The difference of two whole numbers.
+    Distance { more: usize, less: usize, is: i64 },
+}
+
+/// Numbers of at most this are low; of f16, whose range ends before, its lowest.
+const LOW: f32 = -1e30;
+
+impl Guard {
+    fn holds(self, inputs: &[&Memory<'_>]) -> Result<bool, Error> {
+        match self {
+            Guard::Low(i) => number(inputs, i, |dtype, bytes| match (dtype, bytes) {
+                (DataType::F32, &[a, b, c, d, ..]) => f32::from_le_bytes([a, b, c, d]) <= LOW,
+                (DataType::Bf16, &[a, b, ..]) => f32::from_le_bytes([0, 0, a, b]) <= LOW,
+                (DataType::F16, &[a, b, ..]) => matches!(u16::from_le_bytes([a, b]), 0xfbff | 0xfc00),
+                _ => false,
+            }),
+            Guard::Positive(i) => number(inputs, i, |dtype, bytes| match (dtype, bytes) {
+                (DataType::F32, &[a, b, c, d, ..]) => f32::from_le_bytes([a, b, c, d]) > 0.0,
+                (DataType::Bf16, &[a, b, ..]) => f32::from_le_bytes([0, 0, a, b]) > 0.0,
+                (DataType::F16, &[a, b, ..]) => matches!(u16::from_le_bytes([a, b]), 1..=0x7c00),
+                _ => false,
+            }),
+            Guard::Distance { more, less, is } => {
+                let whole = |i: usize| {
+                    number(inputs, i, |dtype, bytes| match (dtype, bytes) {
+                        (DataType::S32, &[a, b, c, d, ..]) => Some(i64::from(i32::from_le_bytes([a, b, c, d]))),
+                        (DataType::S64, &[a, b, c, d, e, f, g, h, ..]) => Some(i64::from_le_bytes([a, b, c, d, e, f, g, h])),
+                        _ => None,
+                    })
+                };
+                Ok(whole(more)?.zip(whole(less)?).and_then(|(a, b)| a.checked_sub(b)) == Some(is))
+            }
+        }
+    }
+}
+
+/// What `read` makes of the type and bytes of an input.
+fn number<T>(inputs: &[&Memory<'_>], i: usize, read: impl FnOnce(DataType, &[u8]) -> T) -> Result<T, Error> {
+    let memory = inputs.get(i).ok_or_else(|| Error::argument("inputs", inputs.len(), format_args!("more than {i}")))?;
+    Ok(read(memory.tensor().dtype, &memory.map(0)?))
+}
+
 /// Bytes of the parts of a program's scratch, in the order they lie.
 #[derive(Clone, Copy, Default, Debug)]
 struct Sizes {
@@ -63,6 +115,7 @@ pub(crate) struct Program {
     /// Bytes of each intermediate result.
     rooms: Vec<usize>,
     sizes: Sizes,
+    guards: Vec<Guard>,
 }
 
 /// How much of a program there was.
@@ -73,6 +126,7 @@ pub(crate) struct Mark {
     constants: usize,
     rooms: usize,
     sizes: Sizes,
+    guards: usize,
 }
 
 /// The memory of one execution.
@@ -84,6 +138,12 @@ pub(crate) struct Frame<'a> {
     pub(crate) scratch: Option<&'a Memory<'a>>,
     /// Results kept from an earlier execution.
     pub(crate) kept: Option<&'a Memory<'a>>,
+}
+
+/// Whether the step writes an argument.
+fn is_written(step: &Step, binding: &Binding) -> bool {
+    let operand = step.primitive.desc().operands().iter().find(|o| o.arg == binding.arg);
+    operand.is_some_and(|o| o.usage == Use::Out)
 }
 
 /// Arguments that most steps have no more of: so many are bound without an allocation.
@@ -119,8 +179,9 @@ impl Program {
 
     /// How much of it there is.
     pub(crate) fn mark(&self) -> Mark {
-        let Program { prepare, steps, constants, rooms, sizes } = self;
-        Mark { prepare: prepare.len(), steps: steps.len(), constants: constants.len(), rooms: rooms.len(), sizes: *sizes }
+        let Program { prepare, steps, constants, rooms, sizes, guards } = self;
+        let sizes = *sizes;
+        Mark { prepare: prepare.len(), steps: steps.len(), constants: constants.len(), rooms: rooms.len(), sizes, guards: guards.len() }
     }
 
     /// Takes back what was added since.
@@ -130,6 +191,41 @@ impl Program {
         self.constants.truncate(mark.constants);
         self.rooms.truncate(mark.rooms);
         self.sizes = mark.sizes;
+        self.guards.truncate(mark.guards);
+    }
+
+    /// The program holds where `guard` does.
+    pub(crate) fn guard(&mut self, guard: Guard) {
+        if !self.guards.contains(&guard) {
+            self.guards.push(guard);
+        }
+    }
+
+    /// Whether the program takes anything for granted.
+    pub(crate) fn is_guarded(&self) -> bool {
+        !self.guards.is_empty()
+    }
+
+    /// Whether what the program takes for granted is true of these inputs. Waits for work that writes the numbers it asks for.
+    pub(crate) fn holds(&self, inputs: &[&Memory<'_>]) -> Result<bool, Error> {
+        self.guards.iter().try_fold(true, |all, guard| Ok(all && guard.holds(inputs)?))
+    }
+
+    /// Drops the steps whose results nobody reads.
+    pub(crate) fn sweep(&mut self) {
+        let mut read: Vec<Place> = Vec::new();
+        for steps in [&mut self.steps, &mut self.prepare] {
+            let mut live = vec![true; steps.len()];
+            for (step, live) in steps.iter().zip(&mut live).rev() {
+                let written = |b: &Binding| is_written(step, b) && (matches!(b.place, Place::Out(_)) || read.contains(&b.place));
+                *live = step.bindings.iter().any(written);
+                if *live {
+                    read.extend(step.bindings.iter().filter(|b| !is_written(step, b)).map(|b| b.place));
+                }
+            }
+            let mut live = live.into_iter();
+            steps.retain(|_| live.next() == Some(true));
+        }
     }
 
     /// Finds a place in scratch for each intermediate result: the large ones first, each at the lowest byte where nothing lies that lives at the
@@ -232,6 +328,22 @@ impl Program {
     /// Computes the rest.
     pub(crate) fn run(&self, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {
         self.steps.iter().try_for_each(|s| self.step(s, stream, frame))
+    }
+
+    /// Computes the rest, step by step; how long each takes, waited for.
+    pub(crate) fn timed(&self, stream: &Stream, frame: Frame<'_>) -> Result<Vec<Duration>, Error> {
+        let timed = |step: &Step| {
+            let begin = Instant::now();
+            self.step(step, stream, frame)?;
+            stream.wait()?;
+            Ok(begin.elapsed())
+        };
+        self.steps.iter().map(timed).collect()
+    }
+
+    /// The number of steps that depend on constant inputs only.
+    pub(crate) fn prepared_steps(&self) -> usize {
+        self.prepare.len()
     }
 
     fn step(&self, step: &Step, stream: &Stream, frame: Frame<'_>) -> Result<(), Error> {

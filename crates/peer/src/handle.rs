@@ -40,13 +40,18 @@ kinds! {
     PrimDesc 'P' 'p' "dnnl_primitive_desc_destroy", "A primitive descriptor.";
     Prim 'X' 'x' "dnnl_primitive_destroy", "A primitive.";
     Memory 'Y' 'y' "dnnl_memory_destroy", "A memory object.";
+    Graph 'K' 'k' "dnnl_graph_graph_destroy", "A graph.";
+    GraphOp 'Q' 'q' "dnnl_graph_op_destroy", "An operation of a graph.";
+    Partition 'T' 't' "dnnl_graph_partition_destroy", "A partition of a graph.";
+    Compiled 'J' 'j' "dnnl_graph_compiled_partition_destroy", "A compiled partition.";
+    GraphTensor 'W' 'w' "dnnl_graph_tensor_destroy", "Memory of a logical tensor.";
 }
 
 /// A handle that belongs to us.
 #[derive(Debug)]
 pub(crate) struct Owned<K: Kind> {
-    raw: Raw,
-    library: Arc<Library>,
+    pub(crate) raw: Raw,
+    pub(crate) library: Arc<Library>,
     kind: PhantomData<K>,
 }
 
@@ -86,6 +91,33 @@ impl<K: Kind> Value for Option<&Owned<K>> {
     type C = Raw;
     fn c(&self) -> Raw {
         self.map_or(std::ptr::null_mut(), |h| h.raw)
+    }
+}
+
+/// Where a function puts several handles that it makes.
+pub(crate) struct Receivers<K>(Vec<Cell<Raw>>, PhantomData<K>);
+
+impl<K: Kind> Receivers<K> {
+    /// Room for `count`.
+    pub(crate) fn new(count: usize) -> Receivers<K> {
+        Receivers(vec![Cell::new(std::ptr::null_mut()); count], PhantomData)
+    }
+
+    /// What a call has put here; they belong to us from now on.
+    pub(crate) fn take(&self, library: &Arc<Library>) -> Vec<Owned<K>> {
+        let own = |raw: &Cell<Raw>| Owned { raw: raw.replace(std::ptr::null_mut()), library: library.clone(), kind: PhantomData };
+        self.0.iter().map(own).collect()
+    }
+}
+
+impl Value for &Receivers<Partition> {
+    const LETTER: char = 'u';
+    type C = *const Cell<Raw>;
+    fn c(&self) -> *const Cell<Raw> {
+        self.0.as_ptr()
+    }
+    fn count(&self) -> Option<usize> {
+        Some(self.0.len())
     }
 }
 

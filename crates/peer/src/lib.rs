@@ -4,8 +4,10 @@
 //! primitive descriptor from the operation and its attributes, reorders from the layouts that the harness fills to those that the library
 //! chose. What comes back is a [`Prepared`], which executes on memory of the library's own.
 //!
-//! All unsafe code is in `call`, which checks every call against a table of C signatures (`signatures`), and in `handle`, which owns what
-//! the library gives out. The rest says which numbers and descriptors stand for a problem, and is safe: a call that does not fit its
+//! [`Peer::partitions`] gives the library a graph, and [`Peer::graph`] compiles its partitions into a [`GraphRun`].
+//!
+//! All unsafe code is in `call`, which checks every call against a table of C signatures (`signatures`), and in `handle` and `graph::handle`,
+//! which own what the library gives out. The rest says which numbers and descriptors stand for a problem, and is safe: a call that does not fit its
 //! signature is an error, not undefined behaviour.
 
 mod attr;
@@ -14,6 +16,7 @@ mod create;
 mod describe;
 mod error;
 mod forward;
+mod graph;
 mod handle;
 mod run;
 mod signatures;
@@ -21,4 +24,5 @@ mod signatures;
 mod tests;
 
 pub use error::{PeerError, Status};
+pub use graph::{GraphRun, Partition};
 pub use run::{Created, Peer, Prepared};

@@ -25,9 +25,9 @@ const RUNTIME_SIZE: usize = 1 << 63;
 /// Another oneDNN library with an engine and a stream.
 #[derive(Debug)]
 pub struct Peer {
-    stream: Rc<Owned<Stream>>,
-    engine: Owned<Engine>,
-    library: Arc<Library>,
+    pub(crate) stream: Rc<Owned<Stream>>,
+    pub(crate) engine: Owned<Engine>,
+    pub(crate) library: Arc<Library>,
     threads_are_set: bool,
 }
 

@@ -8,7 +8,9 @@
 //! | letter | C type |
 //! |---|---|
 //! | `E S M A O P X Y` | handle of an engine, stream, memory descriptor, attribute, post-op list, primitive descriptor, primitive, memory; may be null |
-//! | `e s m a o p x y` | pointer that receives such a handle |
+//! | `K Q T J W` | handle of a graph, operation, partition, compiled partition, tensor of a graph |
+//! | `e s m a o p x y k q t j w` | pointer that receives such a handle |
+//! | `u` | array that receives so many partitions |
 //! | `i l z f` | int (enums and unsigned numbers too), 64-bit size, `size_t`, float |
 //! | `r d` | number of dimensions, at most 12; array of 12 sizes or null |
 //! | `n N` | int or 64-bit number of elements of the arrays of the same call |
@@ -16,6 +18,10 @@
 //! | `G` | array of 12 floats or null |
 //! | `c` | C string |
 //! | `V H` | "allocate the memory", an array of so many of these |
+//! | `h` | `size_t` number of elements of the arrays of the same call |
+//! | `B U` | array of so many 64-bit integers, of so many bytes |
+//! | `L g D` | pointer to a logical tensor, one that receives it, array that receives so many |
+//! | `Z v I` | pointer that receives a `size_t`, a byte; array that receives so many `size_t` |
 //! | `b` | pointer to a number of at most 8 bytes |
 
 /// Functions and their parameters.
@@ -119,6 +125,38 @@ pub(crate) const SIGNATURES: &[(&str, &str)] = &[
     ("dnnl_resampling_forward_primitive_desc_create", "pEiiGMMA"),
     ("dnnl_resampling_backward_primitive_desc_create", "pEiGMMPA"),
     ("dnnl_reduction_primitive_desc_create", "pEiMMffA"),
+    ("dnnl_graph_graph_create", "ki"),
+    ("dnnl_graph_graph_destroy", "K"),
+    ("dnnl_graph_graph_set_fpmath_mode", "Kii"),
+    ("dnnl_graph_add_op", "KQ"),
+    ("dnnl_graph_graph_finalize", "K"),
+    ("dnnl_graph_graph_filter", "Ki"),
+    ("dnnl_graph_graph_get_partition_num", "KZ"),
+    ("dnnl_graph_graph_get_partitions", "Khu"),
+    ("dnnl_graph_op_create", "qzic"),
+    ("dnnl_graph_op_destroy", "Q"),
+    ("dnnl_graph_op_add_input", "QL"),
+    ("dnnl_graph_op_add_output", "QL"),
+    ("dnnl_graph_op_set_attr_f32", "QiFh"),
+    ("dnnl_graph_op_set_attr_s64", "QiBh"),
+    ("dnnl_graph_op_set_attr_bool", "QiUh"),
+    ("dnnl_graph_op_set_attr_str", "Qicz"),
+    ("dnnl_graph_partition_destroy", "T"),
+    ("dnnl_graph_partition_get_op_num", "TZ"),
+    ("dnnl_graph_partition_get_ops", "ThI"),
+    ("dnnl_graph_partition_is_supported", "Tv"),
+    ("dnnl_graph_partition_get_input_ports_num", "TZ"),
+    ("dnnl_graph_partition_get_input_ports", "ThD"),
+    ("dnnl_graph_partition_get_output_ports_num", "TZ"),
+    ("dnnl_graph_partition_get_output_ports", "ThD"),
+    ("dnnl_graph_compiled_partition_create", "jT"),
+    ("dnnl_graph_compiled_partition_destroy", "J"),
+    ("dnnl_graph_compiled_partition_query_logical_tensor", "Jzg"),
+    ("dnnl_graph_logical_tensor_get_mem_size", "LZ"),
+    ("dnnl_graph_tensor_create", "wLEV"),
+    ("dnnl_graph_tensor_create_scalar", "wLb"),
+    ("dnnl_graph_tensor_destroy", "W"),
+    ("dnnl_graph_set_constant_tensor_cache_capacity", "iz"),
 ];
 
 /// The parameters of function `name`.

@@ -89,6 +89,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cuda/src/queue.rs", "copies between regions that the runtime lends"),
     ("crates/cuda/tests/common/mod.rs", "loads NVIDIA's compiler"),
     ("crates/peer/src/call.rs", "calls functions of a library loaded at run time"),
+    ("crates/peer/src/graph/handle.rs", "what graphs of another library pass and give out"),
     ("crates/peer/src/handle.rs", "owns what such a library gives out"),
     ("crates/runtime/src/memory/tests.rs", "tests memory over pointers"),
     ("crates/runtime/tests/allocations.rs", "an allocator that counts"),

@@ -71,7 +71,7 @@ fn race(row: &mut Row, ours: &Bound, theirs: Option<Result<(Prepared, Theirs), P
     let mut timing = Pair::default();
     let quiet = if row.threads > 1 { QUIET } else { Duration::ZERO };
     row.peer = match theirs {
-        Some(Ok((prepared, mut theirs))) => match timing.alternate(ours, Some(&prepared), seconds, quiet)? {
+        Some(Ok((prepared, mut theirs))) => match timing.alternate(|| Ok(ours.once()?), Some(|| prepared.run()), seconds, quiet)? {
             Ok(()) => {
                 timing.theirs.put(&mut theirs.figures);
                 Some(Ok(theirs))
@@ -83,7 +83,7 @@ fn race(row: &mut Row, ours: &Bound, theirs: Option<Result<(Prepared, Theirs), P
     };
     // The peer's failure may have ended the race early.
     if !matches!(row.peer, Some(Ok(_))) {
-        timing.alternate(ours, None, seconds, Duration::ZERO)??;
+        timing.alternate(|| Ok(ours.once()?), None::<fn() -> Result<(), PeerError>>, seconds, Duration::ZERO)??;
     }
     timing.ours.put(&mut row.ours);
     Ok(())
@@ -108,23 +108,29 @@ fn prepare(created: Result<(Created, Theirs), PeerError>, inputs: &Inputs, bench
 
 /// The executions of both libraries.
 #[derive(Default)]
-struct Pair {
-    ours: Timing,
-    theirs: Timing,
+pub(crate) struct Pair {
+    pub(crate) ours: Timing,
+    pub(crate) theirs: Timing,
 }
 
 impl Pair {
     /// Turns until both have had `seconds`, [`LEAST`] executions and turns that agree. The outer error is ours, the inner one theirs.
-    fn alternate(&mut self, ours: &Bound, theirs: Option<&Prepared>, seconds: f64, quiet: Duration) -> Result<Result<(), PeerError>> {
+    pub(crate) fn alternate(
+        &mut self,
+        ours: impl Fn() -> Result<()>,
+        theirs: Option<impl Fn() -> Result<(), PeerError>>,
+        seconds: f64,
+        quiet: Duration,
+    ) -> Result<Result<(), PeerError>> {
         let (turn, all) = (Duration::from_secs_f64(seconds / f64::from(TURNS)), Duration::from_secs_f64(seconds));
         while !(self.ours.is_enough(all) && (theirs.is_none() || self.theirs.is_enough(all))) {
             if self.ours.total < LONGER * all || self.ours.runs < LEAST {
                 sleep(quiet);
-                self.ours.turn(turn, || ours.once())?;
+                self.ours.turn(turn, &ours)?;
             }
-            if let Some(theirs) = theirs.filter(|_| self.theirs.total < LONGER * all || self.theirs.runs < LEAST) {
+            if let Some(theirs) = theirs.as_ref().filter(|_| self.theirs.total < LONGER * all || self.theirs.runs < LEAST) {
                 sleep(quiet);
-                if let Err(e) = self.theirs.turn(turn, || theirs.run()) {
+                if let Err(e) = self.theirs.turn(turn, theirs) {
                     return Ok(Err(e));
                 }
             }
@@ -135,7 +141,7 @@ impl Pair {
 
 /// Executions of one library.
 #[derive(Default)]
-struct Timing {
+pub(crate) struct Timing {
     /// The fastest execution of every turn.
     turns: Vec<Duration>,
     total: Duration,
@@ -143,7 +149,8 @@ struct Timing {
 }
 
 impl Timing {
-    fn best(&self) -> Duration {
+    /// The fastest execution.
+    pub(crate) fn best(&self) -> Duration {
         self.turns.iter().min().copied().unwrap_or_default()
     }
 

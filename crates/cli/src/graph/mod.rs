@@ -1,76 +1,161 @@
-//! `oxidnn graph`: graphs from files: their partitions, why operations are not in larger ones, what is computed, and how long it takes.
+//! `oxidnn graph`: graphs from files: their partitions, why operations are not in larger ones, what is computed, how long it takes, and how long
+//! another library takes.
 
+mod case;
 mod dot;
 mod load;
+mod race;
+mod rewrite;
 mod run;
+mod svg;
 
 use crate::{numbers, print, session};
 use anyhow::{Context, Result};
+use case::Case;
 use clap::{Args, ValueEnum};
-use oxidnn_graph::{Graph, Partition, Policy};
-use oxidnn_runtime::Engine;
-use run::{Net, Times};
+use oxidnn_graph::{Graph, Partition, Policy, set_constant_capacity};
+use oxidnn_peer::Peer;
+use oxidnn_runtime::{EngineKind, Stream};
+use race::Sides;
+use run::Times;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Shows the partitions of graphs: files that oneDNN's or this library's ONEDNN_GRAPH_DUMP=graph wrote.
+/// Shows the partitions of graphs: files that oneDNN's or this library's ONEDNN_GRAPH_DUMP=graph wrote, changed as benchdnn's words say.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Files of graphs.
-    #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
-    /// What partitions may be: as large as they can be computed together, or one operation.
+    /// A file of benchdnn's words, such as --reset --in-shapes=0:2x64x56x56 --case=FILE (may be given many times).
+    #[arg(long, value_name = "FILE")]
+    batch: Vec<PathBuf>,
+    /// What partitions may be: as large as they can be computed together as oneDNN does it, one operation, or whole networks.
     #[arg(long, value_name = "POLICY", default_value = "fusion")]
     policy: Choice,
     /// Say of each operation which patterns of higher priority declined, and why.
     #[arg(long)]
     explain: bool,
     /// Print the graph in the language of Graphviz instead.
-    #[arg(long, conflicts_with_all = ["json", "verify", "seconds"])]
+    #[arg(long, conflicts_with_all = ["json", "verify", "seconds", "svg", "peer"])]
     dot: bool,
-    /// Compute with numbers of the program's own, and compare with the operations one by one.
+    /// Draw the graph, its partitions as frames, as SVG instead.
+    #[arg(long, conflicts_with_all = ["json", "verify", "seconds", "peer"])]
+    svg: bool,
+    /// Compute with numbers of the program's own, and compare with the operations one by one, or with the other library where there is one.
     #[arg(long)]
     verify: bool,
-    /// Time each partition for so many seconds.
+    /// Time each partition, and each step of it, for so many seconds; with --peer the whole graph in either library.
     #[arg(long, value_name = "S", value_parser = numbers::seconds)]
     seconds: Option<f64>,
+    /// Race another oneDNN library's graphs (a file, or a folder that holds libdnnl.so.3) in the same process.
+    #[arg(long, value_name = "LIB")]
+    peer: Option<PathBuf>,
+    /// Worker threads; all of the machine's by default.
+    #[arg(long, value_name = "N", value_parser = numbers::threads)]
+    threads: Option<usize>,
+    /// Megabytes that either library may keep of what depends on constant tensors alone.
+    #[arg(long, value_name = "MB", default_value_t = 4096)]
+    keep: usize,
     /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
+    /// Print a table in Markdown of what was raced.
+    #[arg(long, requires = "peer")]
+    markdown: bool,
+    /// Files, or benchdnn's words: --case, --in-shapes, --dt, --mb, --op-attrs, --op-kind, --tensor-property, --attr-fpmath,
+    /// --expected-n-partitions, --reset, --batch.
+    #[arg(value_name = "FILE", trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
 }
 
-/// The specification's policies.
+/// The specification's policies, and one of our own.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
     Fusion,
     Debug,
+    Max,
 }
 
-/// Runs the command; the exit code is 1 when a partition cannot be compiled or computes something else than its operations.
-pub(crate) fn run(options: &Options) -> Result<ExitCode> {
-    let engine = session::engine();
-    let mut code = ExitCode::SUCCESS;
-    for file in &options.files {
-        let shown = file.display();
-        let text = std::fs::read_to_string(file).with_context(|| format!("{shown}"))?;
-        let net = load::graph(&text).with_context(|| format!("{shown}"))?;
-        let policy = if options.policy == Choice::Debug { Policy::Debug } else { Policy::Fusion };
-        let graph = net.partitioned(policy).with_context(|| format!("{shown}"))?;
-        if options.dot {
-            print::line(dot::text(&graph));
-            continue;
-        }
-        if !show(options, &engine, &net, &graph)? {
-            code = ExitCode::FAILURE;
+impl From<Choice> for Policy {
+    fn from(choice: Choice) -> Policy {
+        match choice {
+            Choice::Fusion => Policy::Fusion,
+            Choice::Debug => Policy::Debug,
+            Choice::Max => Policy::Max,
         }
     }
-    Ok(code)
+}
+
+/// `oxidnn verify --graph ...` and `oxidnn bench --graph ...` as the words of this command; others as they are.
+pub(crate) fn routed(mut args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
+    let command = args.get(1).and_then(|a| a.to_str()).unwrap_or_default();
+    let extra: &[&str] = match command {
+        "verify" => &["--verify"],
+        "bench" if !args.iter().any(|a| a.to_string_lossy().starts_with("--seconds")) => &["--seconds=0.3"],
+        "bench" => &[],
+        _ => return args,
+    };
+    if args.iter().any(|a| a == "--graph") {
+        args.retain(|a| a != "--graph");
+        args[1] = "graph".into();
+        args.splice(2..2, extra.iter().map(Into::into));
+    }
+    args
+}
+
+/// Runs the command; the exit code is 1 when a partition cannot be compiled, computes something else than its operations, or there are not as many
+/// partitions as there should be.
+pub(crate) fn run(options: &Options) -> Result<ExitCode> {
+    let cases = case::collect(&options.batch, &options.words)?;
+    let stream = session::stream(options.threads)?;
+    set_constant_capacity(EngineKind::Cpu, options.keep.saturating_mul(1 << 20));
+    let sides = match &options.peer {
+        None => None,
+        Some(file) => {
+            let peer = Peer::load(file, options.threads).with_context(|| format!("--peer {}", file.display()))?;
+            peer.keep_constants(options.keep)?;
+            if !options.json {
+                eprintln!("--peer: {}", peer.describe());
+            }
+            Some(Sides { stream: stream.clone(), peer })
+        }
+    };
+    let (mut right, mut raced) = (true, Vec::new());
+    for case in &cases {
+        if print::is_closed() {
+            break;
+        }
+        let graph = case.net.partitioned(options.policy.into()).with_context(|| case.name.clone())?;
+        if options.dot || options.svg {
+            print::line(if options.dot { dot::text(&graph) } else { svg::text(&graph) });
+            continue;
+        }
+        right &= expected(options, case, &graph);
+        right &= match &sides {
+            Some(sides) => race::show(options, case, &graph, sides, &mut raced)?,
+            None => show(options, case, &graph, &stream)?,
+        };
+    }
+    race::summary(options, &raced);
+    Ok(if right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Whether there are as many partitions as there should be; said where not.
+fn expected(options: &Options, case: &Case, graph: &Graph) -> bool {
+    let count = graph.partitions().len();
+    let wanted = case.partitions.filter(|&n| n != count && options.policy == Choice::Fusion);
+    if let Some(wanted) = wanted {
+        let text = format!("{}: {count} partitions, expected {wanted}", case.name);
+        print::line(if options.json { json!({ "error": text }).to_string() } else { text });
+    }
+    wanted.is_none()
 }
 
 /// Shows one graph; false where something is wrong with it.
-fn show(options: &Options, engine: &Engine, net: &Net, graph: &Graph) -> Result<bool> {
-    let computed = run::compute(engine, graph, options.seconds);
+fn show(options: &Options, case: &Case, graph: &Graph, stream: &Stream) -> Result<bool> {
+    let computed = run::compute(stream, graph, options.seconds);
+    if !options.json {
+        print::line(&case.name);
+    }
     for (i, partition) in graph.partitions().iter().enumerate() {
         // After a partition that fails there is nothing to compile the others for.
         let times = computed.done.get(i);
@@ -91,20 +176,23 @@ fn show(options: &Options, engine: &Engine, net: &Net, graph: &Graph) -> Result<
             }
         }
     }
+    let failed = |what: &str, e: &dyn std::fmt::Display| {
+        print::line(if options.json { json!({ "error": e.to_string() }).to_string() } else { format!("{what}: {e}") });
+    };
     if let Some(e) = &computed.failed {
-        print::line(if options.json { json!({ "error": e.to_string() }).to_string() } else { format!("not computed further: {e}") });
+        failed("not computed further", e);
         return Ok(false);
     }
     if !options.verify {
         return Ok(true);
     }
-    let single = run::compute(engine, &net.partitioned(Policy::Debug)?, None);
+    let single = run::compute(stream, &case.net.partitioned(Policy::Debug)?, None);
     if let Some(e) = &single.failed {
-        print::line(if options.json { json!({ "error": e.to_string() }).to_string() } else { format!("one by one: {e}") });
+        failed("one by one", e);
         return Ok(false);
     }
     let mut right = true;
-    for difference in run::differences(net, &computed, &single)? {
+    for difference in run::differences(&case.net, &computed, &single)? {
         right &= difference.fits();
         print::line(if options.json { difference.json().to_string() } else { difference.to_string() });
     }
@@ -115,12 +203,21 @@ fn kinds(partition: &Partition) -> Vec<String> {
     partition.ops().iter().map(|op| format!("{} {}", op.id, op.kind.name())).collect()
 }
 
+/// The problems of a partition, each with its implementation and the time of its step, where it has one.
+fn steps(times: &Times) -> Vec<(String, &'static str, Option<f64>)> {
+    let prepared = times.compiled.prepared();
+    let time = |i: usize| i.checked_sub(prepared).and_then(|i| times.steps.get(i)).copied();
+    times.compiled.problems().into_iter().enumerate().map(|(i, (problem, name))| (problem, name, time(i))).collect()
+}
+
 fn of_partition(partition: &Partition, times: Option<&Times>) -> String {
+    let problem =
+        |(problem, name, time): (String, &str, Option<f64>)| json!({"problem": problem, "impl": name, "ms": time.map(|t| t * 1e3)});
     json!({
         "partition": partition.id(), "pattern": partition.pattern(), "refusal": partition.refusal(),
         "ops": partition.ops().iter().map(|op| json!({"id": op.id, "kind": op.kind.name()})).collect::<Vec<_>>(),
         "steps": times.map(|t| t.compiled.notes()),
-        "problems": times.map(|t| t.compiled.problems().into_iter().map(|(p, i)| json!({"problem": p, "impl": i})).collect::<Vec<_>>()),
+        "problems": times.map(|t| steps(t).into_iter().map(problem).collect::<Vec<_>>()),
         "scratch_bytes": times.map(|t| t.compiled.scratch_bytes()),
         "in_place": times.map(|t| t.compiled.in_place()),
         "compile_ms": times.map(|t| t.compile * 1e3),
@@ -134,15 +231,18 @@ fn lines(partition: &Partition, times: Option<&Times>) {
     if let Some(why) = partition.refusal() {
         print::line(format_args!("  not supported: {why}"));
     }
-    let Some(Times { compiled, compile, execute }) = times else { return };
-    for note in compiled.notes() {
+    let Some(times) = times else { return };
+    for note in times.compiled.notes() {
         print::line(format_args!("  step: {note}"));
     }
-    for (problem, name) in compiled.problems() {
-        print::line(format_args!("    {name} {problem}"));
+    for (problem, name, time) in steps(times) {
+        match time {
+            Some(time) => print::line(format_args!("    {:10.4} ms {name} {problem}", time * 1e3)),
+            None => print::line(format_args!("    {name} {problem}")),
+        }
     }
-    print::line(format_args!("  scratch: {} bytes, compiled in {:.3} ms", compiled.scratch_bytes(), compile * 1e3));
-    if let Some(execute) = execute {
+    print::line(format_args!("  scratch: {} bytes, compiled in {:.3} ms", times.compiled.scratch_bytes(), times.compile * 1e3));
+    if let Some(execute) = times.execute {
         print::line(format_args!("  time: {:.4} ms", execute * 1e3));
     }
 }

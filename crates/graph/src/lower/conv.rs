@@ -1,6 +1,7 @@
 //! Convolutions and deconvolutions in all passes. Data with channels last and weights in any order are views; the weights' layout is the
 //! kernel's to choose, and constant weights are brought into it once where constants are kept.
 
+use super::fold::Post;
 use super::state::channels_first;
 use super::{Lowering, Value, window};
 use crate::infer::{slides, weights_order};
@@ -74,7 +75,36 @@ fn forward_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> 
     let weights = weights(l, &own, deconvolution)?;
     let bias = l.optional(2)?.or(l.folded.bias.take());
     let dst = l.destination(channels_first)?;
+    pixel_by_pixel(l, &dst)?;
     Operands { src, weights, dst, bias }.lower(l, Prop::ForwardInference, deconvolution)
+}
+
+/// Brings operands of post-ops of the size of the result into the order that a window's results are computed in: all channels of a pixel, then
+/// the next. A copy costs a tenth of what reading them channel by channel does.
+fn pixel_by_pixel(l: &mut Lowering<'_>, dst: &Value) -> Result<(), Error> {
+    let mut posts = std::mem::take(&mut l.folded.posts);
+    for post in &mut posts {
+        let Post::Binary(_, value) = post else { continue };
+        let whole = value.dims() == dst.dims() && value.scaled.is_none();
+        let strided = value.tensor.blocking().is_some_and(|b| b.strides.get(1).is_some_and(|&s| s != 1));
+        if whole && strided && value.size(1)? > 1 && value.spatial()?.iter().any(|&s| s > 1) {
+            *value = l.copied(value, channels_last(value)?)?;
+        }
+    }
+    l.folded.posts = posts;
+    Ok(())
+}
+
+/// Batch, channels and spatial sizes, dense, the channels of a pixel beside each other.
+fn channels_last(value: &Value) -> Result<Tensor, Error> {
+    let (dims, n) = (*value.dims(), value.dims().len());
+    let mut strides = dims;
+    let mut step = 1;
+    for d in std::iter::once(1).chain((2..n).rev()).chain([0]) {
+        strides[d] = step;
+        step *= dims[d];
+    }
+    Ok(Tensor::with_strides(dims, value.dtype(), Some(strides))?)
 }
 
 fn data_pass(l: &mut Lowering<'_>, deconvolution: bool) -> Result<(), Error> {

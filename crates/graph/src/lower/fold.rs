@@ -75,7 +75,7 @@ impl Folded {
         attr: &mut Attr,
         args: &mut Vec<(Arg, Value)>,
     ) -> Result<(), Error> {
-        for post in self.posts {
+        for post in simplified(self.posts) {
             let i = attr.post_ops.len();
             attr.post_ops.push(match post {
                 Post::Eltwise(alg, [alpha, beta]) => PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) },
@@ -104,6 +104,26 @@ impl Folded {
         }
         Ok(())
     }
+}
+
+/// Linear functions that follow each other as one; none that changes nothing, such as bytes to numbers and back.
+fn simplified(posts: Vec<Post>) -> Vec<Post> {
+    let mut out: Vec<Post> = Vec::with_capacity(posts.len());
+    for post in posts {
+        match (&post, out.last_mut()) {
+            (&Post::Eltwise(EltwiseAlg::Linear, second), Some(Post::Eltwise(EltwiseAlg::Linear, first))) => *first = both(*first, second),
+            _ => out.push(post),
+        }
+    }
+    out.retain(|p| !matches!(p, Post::Eltwise(EltwiseAlg::Linear, [1.0, 0.0])));
+    out
+}
+
+/// `c * (a * x + b) + d`; a sum that is nothing but rounding is 0.
+fn both([a, b]: [f32; 2], [c, d]: [f32; 2]) -> [f32; 2] {
+    let [a, b, c, d] = [a, b, c, d].map(f64::from);
+    let sum = c * b + d;
+    [(a * c) as f32, if sum.abs() <= 1e-6 * d.abs() { 0.0 } else { sum as f32 }]
 }
 
 /// What the problem of an operation can take along.
@@ -183,9 +203,10 @@ const MOST: usize = 40;
 /// An order to compute operations in that has what is cheap, and what others fold, as early as can be.
 pub(super) fn order(ops: &[Op]) -> Vec<Op> {
     use OpKind::*;
-    let early = |kind: OpKind| {
-        matches!(kind, Dequantize | DynamicDequantize | Quantize | TypeCast | StaticReshape | StaticTranspose | GenIndex | GreaterEqual)
-    };
+    let moves = |kind: OpKind| matches!(kind, Dequantize | DynamicDequantize | Quantize | TypeCast | StaticReshape | StaticTranspose);
+    // Whole numbers and truth values are positions, and what masks are made of.
+    let positions = |lt: &LogicalTensor| matches!(lt.dtype, Some(DataType::S32 | DataType::S64 | DataType::Boolean));
+    let early = |op: &Op| moves(op.kind) || op.outputs.iter().all(positions);
     let made = |id: usize| ops.iter().position(|o| o.outputs.iter().any(|lt| lt.id == id));
     let mut done = vec![false; ops.len()];
     let mut out = Vec::with_capacity(ops.len());
@@ -195,7 +216,7 @@ pub(super) fn order(ops: &[Op]) -> Vec<Op> {
             let waits = |lt: &LogicalTensor| made(lt.id).is_some_and(|m| !done[m]);
             !done[*i] && (ops[*i].kind == GenIndex || !ops[*i].inputs.iter().any(waits))
         };
-        let next = (0..ops.len()).filter(ready).find(|&i| early(ops[i].kind)).or_else(|| (0..ops.len()).find(ready));
+        let next = (0..ops.len()).filter(ready).find(|&i| early(&ops[i])).or_else(|| (0..ops.len()).find(ready));
         let Some(next) = next else { break };
         done[next] = true;
         out.push(ops[next].clone());

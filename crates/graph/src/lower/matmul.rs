@@ -3,7 +3,7 @@
 use super::{Lowering, Value};
 use crate::{AttrId, Error};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Accumulation, Arg, Attr};
+use oxidnn_spec::{Accumulation, Arg, Attr, Tensor};
 
 /// The operand as matrices: transposed if asked for, a vector as one row or column.
 fn operand(value: &Value, transpose: bool, column: bool) -> Result<Value, Error> {
@@ -59,9 +59,11 @@ pub(super) fn lower(l: &mut Lowering<'_>) -> Result<(), Error> {
     let mut attr = Attr { accumulation: accumulation(l.op.text(AttrId::AccumulationMode)), ..l.attr.clone() };
     // Weights of whole numbers under a source of others are converted to its type.
     attr.fpmath.apply_to_int |= weights.scaled.is_some() && src.scaled.is_none();
+    // Weights that are the same in every execution are packed once, where what is packed is kept.
+    let open = l.keeps && weights.constant;
     let problem = Matmul {
         src: src.tensor.clone(),
-        weights: weights.tensor.clone(),
+        weights: if open { Tensor::any(*weights.dims(), weights.dtype()) } else { weights.tensor.clone() },
         bias: bias.as_ref().map(|b| b.tensor.clone()),
         dst: dst.tensor.clone(),
     };

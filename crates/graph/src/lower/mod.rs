@@ -17,11 +17,11 @@ mod value;
 
 use crate::infer::Slide;
 use crate::program::Program;
-use crate::{AttrId, Error, LogicalTensor, Op, OpKind};
+use crate::{AttrId, Error, LogicalTensor, Op, OpKind, constants};
 use oxidnn_runtime::Engine;
 use oxidnn_spec::op::Window;
 use oxidnn_spec::{DataType, Dims, FpMath};
-use state::Lowering;
+use state::{Goal, Lowering};
 use value::Value;
 
 type Lower = fn(&mut Lowering<'_>) -> Result<(), Error>;
@@ -99,6 +99,8 @@ pub(crate) struct Lowered {
     pub(crate) program: Program,
     /// One line a problem: the operations that it computes, and what could not be folded into it.
     pub(crate) notes: Vec<String>,
+    /// What computes the same where the program does not hold; there is one where it may not.
+    pub(crate) otherwise: Option<Program>,
 }
 
 /// Lowers operations, in an order to compute them in, whose tensors are all known. `inputs` and `outputs` are the ports, in order.
@@ -108,14 +110,21 @@ pub(crate) struct Lowered {
 pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, fpmath: FpMath) -> Result<Lowered, Error> {
     let empty = |lt: &LogicalTensor| lt.known_dims().is_some_and(|d| d.contains(&0));
     if ports[1].iter().all(empty) {
-        return Ok(Lowered { program: Program::default(), notes: Vec::new() });
+        return Ok(Lowered { program: Program::default(), notes: Vec::new(), otherwise: None });
     }
     let order = fold::order(ops);
-    let mut state = Lowering::new(&order, ports, engine, fpmath)?;
-    fold::all(&mut state)?;
-    let (mut program, notes) = state.finish();
-    program.place();
-    Ok(Lowered { program, notes })
+    let keeps = constants::constant_capacity(engine.kind()) > 0;
+    let lowered = |assuming: bool| -> Result<(Program, Vec<String>), Error> {
+        let mut state = Lowering::new(&order, ports, engine, Goal { fpmath, assuming, keeps })?;
+        fold::all(&mut state)?;
+        let (mut program, notes) = state.finish();
+        program.sweep();
+        program.place();
+        Ok((program, notes))
+    };
+    let (program, notes) = lowered(true)?;
+    let otherwise = if program.is_guarded() { Some(lowered(false)?.0) } else { None };
+    Ok(Lowered { program, notes, otherwise })
 }
 
 /// The window that slides over `wide` and gives `narrow`: the padding after follows from these sizes.

@@ -14,6 +14,21 @@ fn algorithm(l: &Lowering<'_>) -> SoftmaxAlg {
     }
 }
 
+/// Whether a row of nothing but -inf counts as zeros, with 0 for its statistics.
+pub(super) fn counts_nothing(l: &Lowering<'_>) -> bool {
+    algorithm(l) == SoftmaxAlg::InfAsZero
+}
+
+/// Puts 0 in the place of the logarithms of nothing among `statistics`.
+pub(super) fn finite(l: &mut Lowering<'_>, statistics: &Value) -> Result<(), Error> {
+    let tensor = Tensor::plain(*statistics.dims(), DataType::F32)?;
+    let lowest = l.numbers(Tensor::plain(Dims::filled(tensor.dims().len(), 1), DataType::F32)?, |_| f64::from(f32::MIN))?;
+    let (counts, number) = (l.temporary(tensor.clone(), false), l.temporary(tensor, false));
+    combine(l, BinaryAlg::Gt, [statistics, &lowest], &counts, Vec::new())?;
+    combine(l, BinaryAlg::Max, [statistics, &lowest], &number, Vec::new())?;
+    combine(l, BinaryAlg::Mul, [&number, &counts], statistics, Vec::new())
+}
+
 pub(super) fn forward(l: &mut Lowering<'_>) -> Result<(), Error> {
     let (src, dst) = (l.input(0)?, l.output(0)?);
     let axis = axis(l.op.s64(AttrId::Axis), src.dims().len())?;

@@ -2,7 +2,7 @@
 
 use super::fold::Folded;
 use super::value::{Scaled, Value};
-use crate::program::{Binding, Place, Program, Step};
+use crate::program::{Binding, Guard, Place, Program, Step};
 use crate::{Error, LogicalTensor, Op, Property};
 use oxidnn_runtime::{Engine, Memory, PrimitiveDesc};
 use oxidnn_spec::op::Reorder;
@@ -30,8 +30,22 @@ pub(crate) struct Lowering<'a> {
     pub(super) fast: bool,
     /// Whether the operation depends on constants only.
     pub(super) constant: bool,
+    /// Whether the program may hold for some values of inputs only.
+    assuming: bool,
+    /// Whether what only depends on constant inputs is kept from one execution to the next.
+    pub(super) keeps: bool,
     program: Program,
     pub(super) notes: Vec<String>,
+}
+
+/// How operations are to be lowered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    pub(crate) fpmath: FpMath,
+    /// Whether the program may hold for some values of inputs only.
+    pub(crate) assuming: bool,
+    /// Whether what only depends on constant inputs is kept from one execution to the next.
+    pub(crate) keeps: bool,
 }
 
 /// A state to come back to.
@@ -46,7 +60,8 @@ fn aligned(bytes: usize) -> usize {
 }
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(ops: &'a [Op], ports: [&[LogicalTensor]; 2], engine: &'a Engine, fpmath: FpMath) -> Result<Lowering<'a>, Error> {
+    pub(super) fn new(ops: &'a [Op], ports: [&[LogicalTensor]; 2], engine: &'a Engine, goal: Goal) -> Result<Lowering<'a>, Error> {
+        let Goal { fpmath, assuming, keeps } = goal;
         let op = ops.first().ok_or_else(|| Error::argument("partition", "no operation", "at least one"))?;
         let [mut values, mut outputs] = [HashMap::new(), HashMap::new()];
         for (i, lt) in ports[0].iter().enumerate() {
@@ -57,7 +72,8 @@ impl<'a> Lowering<'a> {
         }
         let attr = Attr { fpmath, scratchpad: ScratchpadMode::User, ..Attr::default() };
         let (folded, program, notes) = (Folded::default(), Program::default(), Vec::new());
-        Ok(Lowering { op, ops, engine, attr, values, outputs, folded, quantised: false, fast: false, constant: false, program, notes })
+        let [quantised, fast, constant] = [false; 3];
+        Ok(Lowering { op, ops, engine, attr, values, outputs, folded, quantised, fast, constant, assuming, keeps, program, notes })
     }
 
     pub(super) fn finish(self) -> (Program, Vec<String>) {
@@ -71,6 +87,18 @@ impl<'a> Lowering<'a> {
     pub(super) fn reset(&mut self, mark: &Mark) {
         self.program.reset(mark.program);
         self.values = mark.values.clone();
+    }
+
+    /// The program may hold where `guard` does only.
+    ///
+    /// # Errors
+    /// [`Error::Unimplemented`] where it is to hold for all values.
+    pub(super) fn assume(&mut self, guard: Guard) -> Result<(), Error> {
+        if !self.assuming {
+            return Err(Error::Unimplemented("a program that holds for some values only".into()));
+        }
+        self.program.guard(guard);
+        Ok(())
     }
 
     /// Whether the tensor leaves the partition.

@@ -179,6 +179,11 @@ impl<'g> Field<'g> {
         self.readers.get(&id).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether the operation cannot be computed.
+    pub(crate) fn is_barred(&self, i: usize) -> bool {
+        self.barred[i]
+    }
+
     pub(crate) fn writer(&self, id: usize) -> Option<(usize, usize)> {
         self.writer.get(&id).copied()
     }

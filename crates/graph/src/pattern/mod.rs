@@ -27,6 +27,8 @@ pub enum Policy {
     Fusion,
     /// Each operation is one.
     Debug,
+    /// As many operations as there are between those that cannot be computed: whole networks, where oneDNN has a partition for each pattern.
+    Max,
 }
 
 /// Operations that become one partition, in the order of the graph.
@@ -103,9 +105,34 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
             }
         }
     }
+    if policy == Policy::Max {
+        for ops in levels(&field) {
+            ops.iter().for_each(|&i| field.taken[i] = true);
+            groups.push(Group { ops, pattern: WHOLE });
+        }
+    }
     let single = |i: usize| Group { ops: vec![i], pattern: crate::partition::SINGLE };
     groups.extend((0..ops.len()).filter(|&i| !field.taken[i]).map(single));
     sorted(groups, &field)
+}
+
+/// The name of the pattern of as many operations as there are.
+const WHOLE: &str = "whole";
+
+/// The operations that can be computed, by how many that cannot be are one after the other before them: what leaves such a group never comes back.
+fn levels(field: &Field<'_>) -> Vec<Vec<usize>> {
+    let mut level = vec![0usize; field.ops.len()];
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (i, op) in field.ops.iter().enumerate() {
+        let before = op.inputs.iter().filter_map(|lt| field.writer(lt.id)).map(|w| level[w.0] + usize::from(field.is_barred(w.0)));
+        level[i] = before.max().unwrap_or(0);
+        if !field.is_barred(i) {
+            groups.resize(groups.len().max(level[i] + 1), Vec::new());
+            groups[level[i]].push(i);
+        }
+    }
+    groups.retain(|g| !g.is_empty());
+    groups
 }
 
 /// The order in which instances are looked for: from what nobody reads, by inputs in their order, those first that others wait for.

@@ -53,7 +53,7 @@ fn executions_with_a_scratchpad_allocate_nothing() {
         let graph = partitioned(&net, Policy::Fusion).expect("a valid graph");
         // Of graphs that are one partition everything is known at once.
         let [partition] = graph.partitions() else { continue };
-        let Ports { compiled, inputs, outputs } = ports(&engine, partition).expect("a partition that compiles");
+        let Ports { compiled, inputs, outputs } = ports(&engine, &net, partition).expect("a partition that compiles");
         let bytes = i64::try_from(compiled.scratch_bytes()).expect("a size");
         let scratch = Memory::new(&engine, Tensor::plain([bytes.max(1)], DataType::U8).expect("a tensor")).expect("memory");
         let (inputs, outputs): (Vec<&Memory<'_>>, Vec<&Memory<'_>>) = (inputs.iter().collect(), outputs.iter().collect());

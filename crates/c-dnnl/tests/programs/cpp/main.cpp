@@ -3,7 +3,7 @@
 
 #define AREAS(each_area) \
     each_area(convolution) each_area(products) each_area(normalization) each_area(elementwise) each_area(windows) each_area(moving) \
-            each_area(recurrent) each_area(execution) each_area(verbose) each_area(graphs) each_area(fusion) each_area(internals) each_area(limits)
+            each_area(recurrent) each_area(execution) each_area(verbose) each_area(graphs) each_area(graph_training) each_area(fusion) each_area(internals) each_area(limits)
 // What oneDNN forbids or its usual build does not have.
 #define OWN_AREAS(each_area) each_area(concurrency) each_area(threadpools) each_area(ukernels) each_area(extensions) each_area(modes) each_area(gpus)
 #define DECLARE(name) void area_##name();

@@ -78,15 +78,29 @@ fn gpt_of_bytes(operand: fn() -> Pat) -> Pat {
 }
 
 /// The gradients of queries, keys and values, from the scores, which are computed again, and what forward kept of the softmax.
-fn backward() -> Pat {
+/// `summed`: what sums those of heads that share keys and values.
+fn backward(summed: fn() -> Pat) -> Pat {
     let softened = seq([plain(), scale(), mask(), one(&[Subtract]), one(&[Exp]), cast(), Pat::Mark(SOFTENED)]);
-    let values = plain().by(0);
+    let values = seq([plain().by(0), summed()]);
     // The sum of the products of result and gradient is subtracted from the gradient of the weights.
     let sum = seq([one(&[Multiply]), one(&[ReduceSum])]);
     let differences = one(&[Subtract]).by(0).input(1, sum);
     let gradient = one(&[Multiply]).other(seq([plain(), cast(), differences]));
-    let operands = seq([Pat::Mark(GRADIENT), plain().by(0), Pat::At(GRADIENT), plain().by(0)]);
+    let operands = seq([Pat::Mark(GRADIENT), plain().by(0), summed(), Pat::At(GRADIENT), plain().by(0)]);
     seq([softened, values, Pat::At(SOFTENED), gradient, scale(), cast(), operands])
+}
+
+/// Heads behind tokens: the softmax's weights are brought into another order, and are the second operand of the product with the values.
+fn jax() -> Pat {
+    let turned = seq([one(&[StaticTranspose]), one(&[Reorder])]);
+    seq([plain(), one(&[Multiply, Divide]), one(&[Add]), one(&[SoftMax]), turned, plain().by(1), moved()])
+}
+
+/// The same where heads share keys and values; queries are scaled before.
+fn jax_shared() -> Pat {
+    let heads = [one(&[StaticReshape]), one(&[StaticTranspose])];
+    let back = [one(&[StaticTranspose]), one(&[StaticReshape])];
+    seq([plain(), seq(heads), one(&[Add]), one(&[SoftMax]), seq(back), plain().by(1)])
 }
 
 fn bytes(operand: fn() -> Pat) -> [Pat; 2] {
@@ -114,9 +128,11 @@ fn compressed(keys: bool, values: bool) -> Pat {
 pub(super) const ROWS: &[Row] = &[
     row("float_sdp_fusion", 21.0, || forward(plain(), plain())),
     row("float_sdp_gemma_fusion_cpu", 21.0, capped),
-    row("float_sdp_backward_fusion", 21.0, backward),
+    row("float_sdp_backward_fusion", 21.0, || backward(|| Pat::Seq(Vec::new()))),
+    row("float_sdp_jax_fusion", 21.0, jax),
+    row("float_mqa_jax_fusion", 21.0, jax_shared),
     row("float_gqa_fusion", 21.1, grouped),
-    row("float_gqa_backward_fusion", 21.1, || seq([backward(), one(&[StaticReshape])])),
+    row("float_gqa_backward_fusion", 21.1, || backward(|| one(&[ReduceSum]))),
     row("float_gpt_sdp", 22.0, plain_gpt),
     row("bfloat16_gpt_sdp", 22.0, plain_gpt),
     row("int8_fp32_gpt_sdp", 22.0, || gpt_of_bytes(dequantize)),

@@ -73,7 +73,4 @@ pub(super) const ROWS: &[Row] = &[
     row("itex_int8_resnet50_stage_2_fusion", 22.2, || stage(SPLIT, 3, 4)),
     row("itex_int8_resnet50_stage_3_fusion", 22.3, || stage(SPLIT, 3, 6)),
     row("itex_int8_resnet50_stage_4_fusion", 22.1, || stage(SPLIT, 3, 3)),
-    row("int8_resnext101_backbone_fusion", 23.0, || {
-        Pat::Seq(vec![stage(BYTES, 3, 3), stage(BYTES, 3, 4), stage(BYTES, 3, 23), stage(BYTES, 3, 3)])
-    }),
 ];

@@ -3,7 +3,7 @@
 use super::super::Row;
 use super::super::matcher::{Pat, many, one, opt, seq};
 use super::{LONGEST, bias, binary, chain, dequantize, dequantize_cast, quantize, row, swish, unary, weights, weights_cast};
-use crate::OpKind::{Add, BatchNormInference, ConvTranspose, Convolution, TypeCast};
+use crate::OpKind::{Add, BatchNormInference, ConvTranspose, Convolution, StaticReshape, TypeCast};
 use crate::{AttrId, Op, OpKind};
 use oxidnn_spec::DataType;
 
@@ -45,6 +45,11 @@ fn widened() -> Pat {
     opt(one(&[TypeCast]).when(|op| op.outputs[0].dtype == Some(DataType::F32)))
 }
 
+/// Weights of single channels, which become bytes in another shape.
+fn reshaped_weights() -> Pat {
+    seq([one(&[StaticReshape]), quantize(), dequantize(), one(&[StaticReshape])])
+}
+
 fn norm() -> Pat {
     opt(one(&[BatchNormInference]).by(0))
 }
@@ -62,6 +67,9 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("x8x8x_conv_post_ops", 10.5, || seq([of_bytes(&[Convolution]), bias(), chain(0), opt(quantize())])),
     row("x8x8x8_conv_add_post_ops_cpu", 10.6, || seq([of_bytes(&[Convolution]), bias(), residual(dequantize()), quantize()])),
+    row("x8s8x_conv_reshape_post_ops", 10.6, || {
+        seq([one(&[Convolution]).forks().input(0, dequantize()).input(1, reshaped_weights()), bias(), chain(0), opt(quantize())])
+    }),
     row("x8s8x_tc_conv_post_ops", 10.5, || {
         seq([of_cast_bytes(&[Convolution]), bias(), chain(0), opt(seq([one(&[TypeCast]), opt(quantize())]))])
     }),

@@ -48,6 +48,22 @@ fn scaled(net: &mut Net, x: LogicalTensor, how: &str, ones: usize) -> LogicalTen
     net.binary(kind, x, factor)
 }
 
+/// What stands where scores are masked out: minus infinity, as in practice, or any number.
+fn replacing(net: &mut Net, dtype: DataType, how: &str) -> LogicalTensor {
+    if how.ends_with("_any") { net.constant(dtype, &[1]) } else { net.number_of(dtype, f64::NEG_INFINITY) }
+}
+
+/// As [`scaled`], by a number that is known to be above 0.
+fn scaled_by(net: &mut Net, x: LogicalTensor, how: &str, number: f64) -> LogicalTensor {
+    let kind = match how {
+        "mul" => OpKind::Multiply,
+        "div" => OpKind::Divide,
+        _ => return x,
+    };
+    let factor = net.number_of(x.dtype.expect("a type"), number);
+    net.binary(kind, x, factor)
+}
+
 fn masked(net: &mut Net, x: LogicalTensor, how: &str, dims: &[i64]) -> LogicalTensor {
     if let Some((first, rest)) = how.split_once('+') {
         let x = masked(net, x, first, dims);
@@ -59,22 +75,23 @@ fn masked(net: &mut Net, x: LogicalTensor, how: &str, dims: &[i64]) -> LogicalTe
             let mask = net.input(dtype, dims);
             net.binary(OpKind::Add, x, mask)
         }
-        "select" => {
-            let (condition, other) = (net.input(DataType::Boolean, dims), net.constant(dtype, &[1]));
+        "select" | "select_any" => {
+            let (condition, other) = (net.input(DataType::Boolean, dims), replacing(net, dtype, how));
             net.op(OpKind::Select, &[condition, x, other], dtype, Attrs::new())
         }
-        "causal" | "causal_bottom" => {
+        "causal" | "causal_any" | "causal_bottom" | "causal_shifted" => {
             let index =
                 |net: &mut Net, axis: i64| net.op(OpKind::GenIndex, &[x], DataType::S32, vec![(AttrId::Axis, AttrValue::S64(axis))]);
             let mut row = index(net, -2);
             let column = index(net, -1);
-            if how == "causal_bottom" {
-                let (a, b) = (net.input(DataType::S32, &[1]), net.input(DataType::S32, &[1]));
+            if matches!(how, "causal_bottom" | "causal_shifted") {
+                let shift = if how == "causal_shifted" { 2.0 } else { 0.0 };
+                let (a, b) = (net.number_of(DataType::S32, S as f64 + shift), net.number_of(DataType::S32, S as f64));
                 row = net.op(OpKind::Add, &[row, a], DataType::S32, Attrs::new());
                 row = net.op(OpKind::Subtract, &[row, b], DataType::S32, Attrs::new());
             }
             let condition = net.op(OpKind::GreaterEqual, &[row, column], DataType::Boolean, Attrs::new());
-            let other = net.constant(dtype, &[1]);
+            let other = replacing(net, dtype, how);
             net.op(OpKind::Select, &[condition, x, other], dtype, Attrs::new())
         }
         _ => x,
@@ -114,10 +131,24 @@ fn attention(net: &mut Net, form: Form<'_>) {
     moved(net, x, form.tail);
 }
 
+const MASKS: [&str; 11] = [
+    "",
+    "add",
+    "select",
+    "select_any",
+    "causal",
+    "causal_any",
+    "causal_bottom",
+    "causal_shifted",
+    "add+select",
+    "add+causal",
+    "select+add",
+];
+
 fn plain(out: &mut Vec<Named>) {
     for dtype in [F32, Bf16] {
         for scale in ["", "mul", "div"] {
-            for mask in ["", "add", "select", "causal", "causal_bottom", "add+select", "add+causal", "select+add"] {
+            for mask in MASKS {
                 let form = Form { dtype, scale, mask, ..PLAIN };
                 out.push(named("float_sdp_fusion", format_args!("{dtype}[{scale}][{mask}]"), |net| attention(net, form)));
             }
@@ -179,10 +210,22 @@ fn grouped(out: &mut Vec<Named>) {
 
 fn bytes(out: &mut Vec<Named>) {
     for through in [F32, Bf16] {
-        let pattern = if through == F32 { "x8_sdpa_fusion" } else { "int8_bf16_sdp_fusion" };
-        for (mask, tail, end) in
-            [("add", "turn,join", true), ("add", "", true), ("", "", false), ("select", "", false), ("add", "turn,reorder", true)]
-        {
+        for (mask, tail, end) in [
+            ("add", "turn,join", true),
+            ("add", "", true),
+            ("", "", false),
+            ("select", "", false),
+            ("add", "turn,reorder", true),
+            ("gpt", "turn,join", true),
+            ("gpt", "turn,reorder", true),
+            ("gpt", "turn,join", false),
+        ] {
+            let pattern = match (mask, through) {
+                ("gpt", F32) => "int8_fp32_gpt_sdp",
+                ("gpt", _) => "int8_bf16_gpt_sdp",
+                (_, F32) => "x8_sdpa_fusion",
+                _ => "int8_bf16_sdp_fusion",
+            };
             out.push(named(pattern, format_args!("[{mask}][{tail}]{end}"), |net| {
                 let operand = |net: &mut Net, dtype: DataType| {
                     let x = net.input(dtype, &[B, H, S, D]);
@@ -242,29 +285,47 @@ fn bytes(out: &mut Vec<Named>) {
     }
 }
 
-/// The gradients of attention, from what its forward pass kept.
-fn gradients(net: &mut Net, scale: &str, mask: &str) {
-    let dims = [B, H, S, D];
-    let (q, k, v, d) = (net.input(F32, &dims), net.input(F32, &dims), net.input(F32, &dims), net.input(F32, &dims));
-    let (stats, o) = (net.input(F32, &[B, H, S, 1]), net.input(F32, &dims));
+/// The gradients of attention, from what its forward pass kept; of heads that share keys and values where `shared`.
+fn gradients(net: &mut Net, scale: &str, mask: &str, shared: bool) {
+    let (dims, few) = if shared { (vec![B, KV, H / KV, S, D], vec![B, KV, 1, S, D]) } else { (vec![B, H, S, D], vec![B, H, S, D]) };
+    let rows: Vec<i64> = dims[..dims.len() - 1].iter().copied().chain([1]).collect();
+    let masks: &[i64] = if shared { &[B, 1, 1, S, S] } else { &[B, 1, S, S] };
+    let (q, k, v, d) = (net.input(F32, &dims), net.input(F32, &few), net.input(F32, &few), net.input(F32, &dims));
+    let (stats, o) = (net.input(F32, &rows), net.input(F32, &dims));
     let x = product(net, q, k, F32, true);
-    let x = scaled(net, x, scale, 1);
-    let x = masked(net, x, mask, &[B, 1, S, S]);
+    let factor = scaling(net, F32, scale);
+    let x = factor.map_or(x, |(kind, factor)| net.binary(kind, x, factor));
+    let x = masked(net, x, mask, masks);
     let x = net.binary(OpKind::Subtract, x, stats);
     let p = net.unary(OpKind::Exp, x);
     let turned = |net: &mut Net, a: LogicalTensor, b: LogicalTensor| {
-        net.op(OpKind::MatMul, &[a, b], F32, vec![(AttrId::TransposeA, AttrValue::Bool(true))])
+        let x = net.op(OpKind::MatMul, &[a, b], F32, vec![(AttrId::TransposeA, AttrValue::Bool(true))]);
+        if shared { summed(net, x, 2) } else { x }
     };
     turned(net, p, d);
     let dp = product(net, d, v, F32, true);
     let c = net.binary(OpKind::Multiply, o, d);
-    let attrs = vec![(AttrId::Axes, ints(&[-1])), (AttrId::KeepDims, AttrValue::Bool(true))];
-    let c = net.op(OpKind::ReduceSum, &[c], F32, attrs);
+    let c = summed(net, c, -1);
     let ds = net.binary(OpKind::Subtract, dp, c);
     let ds = net.binary(OpKind::Multiply, ds, p);
-    let ds = scaled(net, ds, scale, 1);
+    let ds = factor.map_or(ds, |(kind, factor)| net.binary(kind, ds, factor));
     product(net, ds, k, F32, false);
     turned(net, ds, q);
+}
+
+fn summed(net: &mut Net, x: LogicalTensor, axis: i64) -> LogicalTensor {
+    let attrs = vec![(AttrId::Axes, ints(&[axis])), (AttrId::KeepDims, AttrValue::Bool(true))];
+    net.op(OpKind::ReduceSum, &[x], F32, attrs)
+}
+
+/// A function of two and a single number for it.
+fn scaling(net: &mut Net, dtype: DataType, how: &str) -> Option<(OpKind, LogicalTensor)> {
+    let kind = match how {
+        "mul" => OpKind::Multiply,
+        "div" => OpKind::Divide,
+        _ => return None,
+    };
+    Some((kind, net.constant(dtype, &[1])))
 }
 
 fn frameworks(out: &mut Vec<Named>) {
@@ -275,8 +336,8 @@ fn frameworks(out: &mut Vec<Named>) {
             out.push(named(if dtype == F32 { "float_gpt_sdp" } else { "bfloat16_gpt_sdp" }, format_args!("{tail}{scale}"), |net| {
                 let (q, k, v) = (net.input(dtype, &[B, H, S, D]), net.input(dtype, &[B, H, S, D]), net.input(dtype, &[B, H, S, D]));
                 let x = product(net, q, k, dtype, true);
-                let x = masked(net, x, "select", &[1, 1, S, S]);
-                let x = scaled(net, x, scale, 1);
+                let x = masked(net, x, if scale == "mul" { "select_any" } else { "select" }, &[1, 1, S, S]);
+                let x = scaled_by(net, x, scale, 4.0);
                 let x = masked(net, x, "add", &[B, 1, 1, S]);
                 let x = softened(net, x, PLAIN, dtype);
                 let x = product(net, x, v, dtype, false);
@@ -286,9 +347,52 @@ fn frameworks(out: &mut Vec<Named>) {
     }
 }
 
+fn behind_tokens(out: &mut Vec<Named>) {
+    for dtype in [F32, Bf16] {
+        for (scale, last) in [("mul", "reorder"), ("div", "reorder"), ("div", "reshape")] {
+            let end = |net: &mut Net, x: LogicalTensor, order: &[i64]| {
+                let x = net.transpose(x, order);
+                match last {
+                    "reshape" => {
+                        let [a, b, c, d] = if order == [0, 1, 3, 2] { [B, H, S, S] } else { [B, S, H, D] };
+                        net.reshape(x, &[a, b, c, d])
+                    }
+                    _ => net.op(OpKind::Reorder, &[x], dtype, Attrs::new()),
+                }
+            };
+            out.push(named("float_sdp_jax_fusion", format_args!("{dtype}{scale}{last}"), |net| {
+                let (q, k) = (net.input(dtype, &[B, H, S, D]), net.input(dtype, &[B, H, S, D]));
+                let v = net.input(dtype, &[B, H, D, S]);
+                let x = product(net, q, k, dtype, true);
+                let x = scaled(net, x, scale, 1);
+                let x = masked(net, x, "add", &[B, 1, S, S]);
+                let x = softened(net, x, PLAIN, dtype);
+                let x = end(net, x, &[0, 1, 3, 2]);
+                let x = product(net, v, x, dtype, false);
+                end(net, x, &[0, 3, 1, 2]);
+            }));
+        }
+        for mask in [[B, 1, S, S], [1, 1, S, S], [B, H, S, S]] {
+            out.push(named("float_mqa_jax_fusion", format_args!("{dtype}{}{}", mask[0], mask[1]), |net| {
+                // Keys by the queries of all heads.
+                let (k, q, v) = (net.input(dtype, &[B, S, D]), net.input(dtype, &[B, D, S * H]), net.input(dtype, &[B, D, S]));
+                let x = product(net, k, q, dtype, false);
+                let x = net.reshape(x, &[B, S, S, H]);
+                let x = net.transpose(x, &[0, 3, 2, 1]);
+                let x = masked(net, x, "add", &mask);
+                let x = softened(net, x, PLAIN, dtype);
+                let x = net.transpose(x, &[0, 3, 2, 1]);
+                let x = net.reshape(x, &[B, S, S * H]);
+                product(net, v, x, dtype, false);
+            }));
+        }
+    }
+}
+
 fn training(out: &mut Vec<Named>) {
     for (scale, mask) in [("mul", ""), ("div", "add"), ("mul", "select"), ("", "")] {
-        out.push(named("float_sdp_backward_fusion", format_args!("[{scale}][{mask}]"), |net| gradients(net, scale, mask)));
+        out.push(named("float_sdp_backward_fusion", format_args!("[{scale}][{mask}]"), |net| gradients(net, scale, mask, false)));
+        out.push(named("float_gqa_backward_fusion", format_args!("[{scale}][{mask}]"), |net| gradients(net, scale, mask, true)));
     }
 }
 
@@ -299,6 +403,7 @@ pub(crate) fn all() -> Vec<Named> {
     grouped(&mut out);
     bytes(&mut out);
     frameworks(&mut out);
+    behind_tokens(&mut out);
     training(&mut out);
     out
 }

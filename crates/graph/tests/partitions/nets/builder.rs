@@ -2,11 +2,14 @@
 
 use oxidnn_graph::{AttrId, AttrValue, LayoutType, LogicalTensor, Op, OpKind, Property};
 use oxidnn_spec::{DataType, Dims, Real};
+use std::collections::BTreeMap;
 
 /// Operations in the order they were added; tensors are numbered as they appear.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Net {
     pub(crate) ops: Vec<Op>,
+    /// Inputs of one number, by their numbers, that are not filled as others are.
+    pub(crate) numbers: BTreeMap<usize, f64>,
     tensors: usize,
 }
 
@@ -46,6 +49,13 @@ impl Net {
 
     pub(crate) fn constant(&mut self, dtype: DataType, dims: &[i64]) -> LogicalTensor {
         self.given(dtype, dims, Property::Constant)
+    }
+
+    /// A constant of one element, which is this number.
+    pub(crate) fn number_of(&mut self, dtype: DataType, number: f64) -> LogicalTensor {
+        let lt = self.constant(dtype, &[1]);
+        self.numbers.insert(lt.id, number);
+        lt
     }
 
     pub(crate) fn scalar(&mut self, dtype: DataType) -> LogicalTensor {

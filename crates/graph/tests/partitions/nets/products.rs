@@ -222,6 +222,26 @@ fn convolutions(out: &mut Vec<Named>) {
             chain(net, x, CONV.dst, kinds, false);
         }));
     }
+    for (i, kinds) in [&[][..], &[OpKind::Relu][..], &[OpKind::Relu, OpKind::Add]].into_iter().enumerate() {
+        for end in [true, false] {
+            out.push(named("x8s8x_conv_reshape_post_ops", format_args!("weights{i}{end}"), |net| {
+                let (x, w) = (net.input(U8, &[1, 6, 6, 8]), net.constant(F32, &[3, 3, 8, 1]));
+                let x = net.dequantize(x, 0.0625, 3);
+                let w = net.reshape(w, &[3, 3, 8]);
+                let w = net.quantize(w, S8, 0.0625, 0);
+                let w = net.dequantize(w, 0.0625, 0);
+                let w = net.reshape(w, &[3, 3, 1, 8]);
+                let mut attrs = windows(1);
+                attrs.push((AttrId::Groups, AttrValue::S64(8)));
+                let x = net.op(OpKind::Convolution, &[x, w], F32, attrs);
+                let x = if i == 1 { CONV.biased(net, x, F32) } else { x };
+                let x = chain(net, x, CONV.dst, kinds, false);
+                if end {
+                    net.quantize(x, U8, 0.25, 0);
+                }
+            }));
+        }
+    }
     for (src, kinds) in [(U8, &[][..]), (S8, &[OpKind::Relu][..]), (S8, &[]), (U8, &[OpKind::Add, OpKind::Relu])] {
         out.push(named("x8s8x_conv_reshape_post_ops", format_args!("{src}+{}", kinds.len()), |net| {
             let x = CONV.bytes(net, src, F32, "bytes", src == S8 && kinds.is_empty());
@@ -404,6 +424,14 @@ fn block(net: &mut Net, x: LogicalTensor, style: &str, count: usize, projected: 
 }
 
 fn stages(out: &mut Vec<Named>) {
+    out.push(named("int8_resnet50_stage", "resnext101", |net| {
+        let mut x = net.input(U8, &[1, 2, 2, 8]);
+        for blocks in [3, 4, 23, 3] {
+            for i in 0..blocks {
+                x = block(net, x, "int8", 3, i == 0);
+            }
+        }
+    }));
     for (style, count) in [("int8", 3), ("int8", 2), ("f32", 3), ("itex", 3)] {
         for blocks in [2, 3, 4, 6] {
             let name = format!("{style}_resnet{}_stage", if count == 2 { 34 } else { 50 });

@@ -47,7 +47,7 @@ fn filled(lt: &LogicalTensor, count: usize) -> Vec<f64> {
     (0..count).map(next).collect()
 }
 
-fn memory(engine: &Engine, lt: &LogicalTensor) -> Memory<'static> {
+fn memory(engine: &Engine, net: &Net, lt: &LogicalTensor) -> Memory<'static> {
     if lt.property == Property::HostScalar {
         let v = filled(lt, 1)[0].abs();
         let scalar = if lt.dtype == Some(DataType::F32) { Memory::host_scalar(v as f32 / 4.0) } else { Memory::host_scalar(v as i64) };
@@ -55,7 +55,8 @@ fn memory(engine: &Engine, lt: &LogicalTensor) -> Memory<'static> {
     }
     let tensor = lt.tensor().expect("a known tensor");
     let memory = Memory::new(engine, Tensor::clone(&tensor)).expect("memory");
-    let values = filled(lt, tensor.layout.elements().expect("a size") as usize);
+    let count = tensor.layout.elements().expect("a size") as usize;
+    let values = net.numbers.get(&lt.id).map_or_else(|| filled(lt, count), |&v| vec![v; count]);
     memory.write_with(|i| values[i]).expect("memory of its own");
     memory
 }
@@ -68,9 +69,9 @@ pub(crate) struct Ports {
 }
 
 /// A partition that reads nothing but inputs of its graph.
-pub(crate) fn ports(engine: &Engine, partition: &Partition) -> Result<Ports, Error> {
+pub(crate) fn ports(engine: &Engine, net: &Net, partition: &Partition) -> Result<Ports, Error> {
     let compiled = partition.compile(engine, partition.inputs(), partition.outputs())?;
-    let inputs = partition.inputs().iter().map(|lt| memory(engine, lt)).collect();
+    let inputs = partition.inputs().iter().map(|lt| memory(engine, net, lt)).collect();
     let known = |lt: &LogicalTensor| *compiled.logical_tensor(lt.id).expect("a port");
     let outputs = partition.outputs().iter().map(|lt| Ok(Memory::new(engine, known(lt).tensor()?)?)).collect::<Result<_, Error>>()?;
     Ok(Ports { compiled, inputs, outputs })
@@ -86,7 +87,7 @@ pub(crate) fn run(engine: &Engine, net: &Net, policy: Policy) -> Result<Results,
     let mut known: BTreeMap<usize, (LogicalTensor, Memory<'static>)> = BTreeMap::new();
     for partition in graph.partitions() {
         for lt in partition.inputs() {
-            known.entry(lt.id).or_insert_with(|| (*lt, memory(engine, lt)));
+            known.entry(lt.id).or_insert_with(|| (*lt, memory(engine, net, lt)));
         }
         let inputs: Vec<LogicalTensor> = partition.inputs().iter().map(|lt| known[&lt.id].0).collect();
         let compiled = partition.compile(engine, &inputs, partition.outputs())?;
