@@ -12,23 +12,23 @@ use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 use std::sync::OnceLock;
 
 /// Sizes of a call, and how its tensors lie.
-struct Causal {
-    data: Tensor,
-    weights: Tensor,
+pub(crate) struct Causal {
+    pub(crate) data: Tensor,
+    pub(crate) weights: Tensor,
     bias: Tensor,
     kernel: i64,
     silu: bool,
 }
 
 /// What these functions, which take no handle, compute on.
-fn handle() -> Result<&'static Handle, Failure> {
+pub(crate) fn handle() -> Result<&'static Handle, Failure> {
     static OWN: OnceLock<Result<Handle, Failure>> = OnceLock::new();
     oxidnn_runtime::fork::once(&OWN, Handle::new).as_ref().map_err(Clone::clone)
 }
 
 impl Causal {
     /// Of `[batch, dim, length, kernel]`; channels last where `last`.
-    fn new(sizes: [i32; 4], dtype: i32, activation: i32, last: bool) -> Result<Causal, Failure> {
+    pub(crate) fn new(sizes: [i32; 4], dtype: i32, activation: i32, last: bool) -> Result<Causal, Failure> {
         let [n, c, l, k] = sizes.map(i64::from);
         if let Some((name, size)) = ["batch", "dim", "seqLen", "kernelSize"].into_iter().zip([n, c, l, k]).find(|s| s.1 < 1) {
             return Err(Failure::invalid(name, size, "at least 1"));
@@ -44,7 +44,7 @@ impl Causal {
         Ok(Causal { data, weights, bias: Tensor::plain([c], dtype)?, kernel: k, silu })
     }
 
-    fn conv(&self, prop: Prop, weights: Tensor, bias: Option<Tensor>) -> Conv {
+    pub(crate) fn conv(&self, prop: Prop, weights: Tensor, bias: Option<Tensor>) -> Conv {
         let one = |v: i64| Dims::from([v]);
         let window = Window { strides: one(1), dilations: one(0), padding_l: one(self.kernel - 1), padding_r: one(0) };
         Conv::new(prop, ConvAlg::Direct, [self.data.clone(), weights, self.data.clone()], bias, window)

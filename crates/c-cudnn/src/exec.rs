@@ -262,6 +262,17 @@ impl Handle {
         Ok((tensor, memory))
     }
 
+    /// Fills a tensor with zeros.
+    ///
+    /// # Errors
+    /// Of the execution.
+    pub(crate) fn clear(&self, tensor: &Tensor, at: Data) -> Result<(), Failure> {
+        let (zero, value) = self.scalar(tensor.dtype, tensor.dims().len(), 0.0)?;
+        let src = repeated(&zero, tensor.dims())?;
+        let op = Reorder { src: src.clone(), dst: tensor.clone() };
+        Job::new(op).arg(Arg::SRC, value.view(src)?).arg(Arg::DST, at).run(self)
+    }
+
     /// `to = alpha * from + beta * to`, `from` repeated along dimensions in which it has 1 element.
     ///
     /// # Errors

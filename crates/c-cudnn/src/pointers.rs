@@ -253,6 +253,26 @@ impl Data {
         self.0
     }
 
+    /// The object whose handle a `void *` is, as another parameter says.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub(crate) fn object<'a, T: Owned>(self, name: &str) -> Result<&'a T, Failure> {
+        self.some(name)?;
+        // SAFETY: the caller promised the handle of an object of the kind that another parameter says.
+        Ok(unsafe { &*self.0.cast::<T>() })
+    }
+
+    /// As [`Data::object`], to be changed.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub(crate) fn object_mut<'a, T: Owned>(self, name: &str) -> Result<&'a mut T, Failure> {
+        self.some(name)?;
+        // SAFETY: as above, and that nothing else uses it for the time of the call.
+        Ok(unsafe { &mut *self.0.cast::<T>() })
+    }
+
     /// The first byte of memory of the library's own, which must live as long as what it is given to.
     pub(crate) fn of(memory: &runtime::Memory<'static>) -> Data {
         Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
