@@ -6,7 +6,7 @@
 //!
 //! All of it is computed in single precision, or in double for doubles.
 
-use crate::causal::{Causal, handle};
+use crate::causal::Causal;
 use crate::enums::*;
 use crate::exec::{Blend, Job};
 use crate::handle::Handle;
@@ -55,18 +55,18 @@ impl Pair<'_> {
 }
 
 impl Chained {
-    /// Of `[batch, dim, length]` and the sizes of both kernels.
-    fn new([batch, dim, length]: [i32; 3], kernels: [i32; 2], number: i32) -> Result<Chained, Failure> {
+    /// Of `[batch, dim, length]` and the sizes of both kernels, on a stream.
+    fn new(stream: Data, [batch, dim, length]: [i32; 3], kernels: [i32; 2], number: i32) -> Result<Chained, Failure> {
         let dtype = values::data_type("dataType", number)?;
         let wide = if dtype == DataType::F64 { CUDNN_DATA_DOUBLE } else { CUDNN_DATA_FLOAT };
         let channels = dim.checked_mul(3).ok_or_else(|| Failure::invalid("dim", dim, "a third of a number of 31 bits"))?;
-        let of = |channels, kernel| Causal::new([batch, channels, length, kernel], number, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
+        let of = |channels, kernel| Causal::new(stream, [batch, channels, length, kernel], number, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
         // The sizes are checked with the type that was given, and once more with the one that is computed in.
         of(channels, kernels[0])?;
-        let of = |channels, kernel| Causal::new([batch, channels, length, kernel], wide, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
+        let of = |channels, kernel| Causal::new(stream, [batch, channels, length, kernel], wide, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
         let (first, second) = (of(channels, kernels[0])?, of(dim, kernels[1])?);
         let wide = first.data.dtype;
-        Ok(Chained { handle: handle()?, first, second, dtype, wide })
+        Ok(Chained { handle: Handle::of_stream(stream)?, first, second, dtype, wide })
     }
 
     /// A tensor of the caller's in the type that is computed in: itself, or a copy, which is kept in `held`.
@@ -178,7 +178,7 @@ impl Chained {
 /// `cudnnB2BCausalConv1dForward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnB2BCausalConv1dForward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weights_proj: Data,
     weights_mixer: Data,
@@ -193,7 +193,7 @@ pub extern "C" fn cudnnB2BCausalConv1dForward(
     data_type: i32,
 ) -> Status {
     guard("cudnnB2BCausalConv1dForward", || {
-        let chained = Chained::new([batch, dim, seq_len], [kernel_size_proj, kernel_size_mixer], data_type)?;
+        let chained = Chained::new(stream, [batch, dim, seq_len], [kernel_size_proj, kernel_size_mixer], data_type)?;
         chained.forward(x, Weights { projection: weights_proj, mixer: weights_mixer, skip: skip_bias }, [y, y_gated])
     })
 }
@@ -201,7 +201,7 @@ pub extern "C" fn cudnnB2BCausalConv1dForward(
 /// `cudnnB2BCausalConv1dBackward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnB2BCausalConv1dBackward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weights_proj: Data,
     weights_mixer: Data,
@@ -221,7 +221,7 @@ pub extern "C" fn cudnnB2BCausalConv1dBackward(
     dw_data_type: i32,
 ) -> Status {
     guard("cudnnB2BCausalConv1dBackward", || {
-        let chained = Chained::new([batch, dim, seq_len], [kernel_size_proj, kernel_size_mixer], data_type)?;
+        let chained = Chained::new(stream, [batch, dim, seq_len], [kernel_size_proj, kernel_size_mixer], data_type)?;
         let wanted = values::data_type("dwDataType", dw_data_type)?;
         if wanted != chained.wide {
             return Err(Failure::invalid("dwDataType", wanted, chained.wide));

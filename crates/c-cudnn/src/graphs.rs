@@ -1,6 +1,6 @@
 //! Sums, means and extrema over the neighbours of nodes in graphs.
 
-use crate::causal::handle;
+use crate::handle::Handle;
 use crate::enums::*;
 use crate::loops::neighbours::{Aggregate, Features, Rows};
 use crate::pointers::{Data, In};
@@ -39,7 +39,7 @@ fn features(sizes: [i32; 3], number: i32) -> Result<Features, Failure> {
 }
 
 /// The graph, read and checked.
-fn rows(graph: In<'_, CscGraph>) -> Result<(Rows, DataType), Failure> {
+fn rows(stream: Data, graph: In<'_, CscGraph>) -> Result<(Rows, DataType), Failure> {
     let graph = graph.get("graph")?;
     let index = values::data_type("graph.idxType", graph.index_type)?;
     if !matches!(index, DataType::S32 | DataType::S64) {
@@ -51,7 +51,7 @@ fn rows(graph: In<'_, CscGraph>) -> Result<(Rows, DataType), Failure> {
         }
     }
     let sizes = [graph.destinations, graph.count, graph.sources];
-    Ok((Rows::read(handle()?, index, [graph.offsets, graph.indices, graph.edges], sizes)?, index))
+    Ok((Rows::read(Handle::of_stream(stream)?, index, [graph.offsets, graph.indices, graph.edges], sizes)?, index))
 }
 
 fn aggregate(number: i32) -> Result<Aggregate, Failure> {
@@ -72,7 +72,7 @@ fn needed(name: &str, data: Data, channels: i64) -> Result<Data, Failure> {
 /// aggregates are 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGnnAggSimpleForward(
-    _stream: Data,
+    stream: Data,
     graph: In<'_, CscGraph>,
     node_features: Data,
     edge_features: Data,
@@ -87,7 +87,7 @@ pub extern "C" fn cudnnGnnAggSimpleForward(
 ) -> Status {
     guard("cudnnGnnAggSimpleForward", || {
         let features = features([node_feat_dim, edge_feat_dim, concat_feat_dim], data_type)?;
-        let ((rows, index), op) = (rows(graph)?, aggregate(agg_op)?);
+        let ((rows, index), op) = (rows(stream, graph)?, aggregate(agg_op)?);
         let positions = if op.is_extremum() { out_positions.some("outPositions")? } else { Data::NULL };
         let given = [
             needed("nodeFeatures", node_features, features.nodes)?,
@@ -101,7 +101,7 @@ pub extern "C" fn cudnnGnnAggSimpleForward(
 /// `cudnnGnnAggSimpleBackward`: gradients of nodes and edges are added to what is there, always in the same order.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnGnnAggSimpleBackward(
-    _stream: Data,
+    stream: Data,
     graph: In<'_, CscGraph>,
     grad_output: Data,
     out_positions: Data,
@@ -116,7 +116,7 @@ pub extern "C" fn cudnnGnnAggSimpleBackward(
 ) -> Status {
     guard("cudnnGnnAggSimpleBackward", || {
         let features = features([node_feat_dim, edge_feat_dim, concat_feat_dim], data_type)?;
-        let ((rows, index), op) = (rows(graph)?, aggregate(agg_op)?);
+        let ((rows, index), op) = (rows(stream, graph)?, aggregate(agg_op)?);
         let positions = if op.is_extremum() { out_positions.some("outPositions")? } else { Data::NULL };
         let wanted = [
             needed("gradNodeFeatures", grad_node_features, features.nodes)?,

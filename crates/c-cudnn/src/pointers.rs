@@ -6,12 +6,15 @@
 //! cuDNN's documentation says of the pointer holds. That promise is what every `SAFETY` line here rests on: an address that is not null is valid,
 //! aligned and initialised for what the parameter is declared to be, for the time of the call.
 
+use crate::handle::Gpu;
 use crate::status::Failure;
+use oxidnn_cuda::{CudaQueue, driver};
 use oxidnn_runtime as runtime;
 use oxidnn_spec::{Error, Tensor};
 use std::ffi::c_char;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 /// A type whose objects C holds as boxes.
 pub trait Owned: Send + Sync + Sized {}
@@ -308,6 +311,12 @@ pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: Data) 
     // SAFETY: the caller promised that the address serves the tensor until the work submitted with it is done, and that calls which share it do not
     // conflict.
     unsafe { runtime::Memory::from_raw(engine, tensor, &[data.0]) }
+}
+
+/// The work of a stream that a C caller gave.
+pub(crate) fn queue_over(gpu: &Gpu, stream: Data) -> CudaQueue {
+    // SAFETY: the caller promised a stream of the GPU's context, which lives for as long as calls name it.
+    CudaQueue::over(&gpu.device, Arc::new(unsafe { driver::Stream::of_user(&gpu.context, stream.0.cast()) }))
 }
 
 /// The `bytes` of host memory at an address that a C caller gave.

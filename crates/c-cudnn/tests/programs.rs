@@ -30,7 +30,9 @@ fn the_engine_is_chosen_by_the_environment() {
     let output = program.run(Some("engine")).env("OXIDNN_CUDNN_ENGINE", "cuda").env("OXIDNN_CUDNN_VERSION", "9.10.2").output();
     let output = output.expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && text.contains("version 91002") && text.contains("CUDNN_STATUS_NOT_SUPPORTED"), "{text}");
+    // Without a GPU it says what is missing and what to do.
+    let told = text.contains("CUDNN_STATUS_SUCCESS") || (text.contains("CUDNN_STATUS_NOT_INITIALIZED") && text.contains("OXIDNN_CUDNN_ENGINE"));
+    assert!(output.status.success() && text.contains("version 91002") && told, "{text}");
 }
 
 #[test]
