@@ -295,7 +295,9 @@ pub extern "C" fn cudnnLongFFTCausalConv1dForward(
         let kept = causal.reserve(reserve_space, reserve_space_size_in_bytes)?;
         causal.forward([x, weight, y])?;
         let parts = [(&causal.0.data, x, kept[0]), (&causal.0.weights, weight, kept[1])];
-        parts.into_iter().try_for_each(|(tensor, from, to)| causal.0.handle.combine((tensor, from.into()), (tensor, to.into()), Blend::PLAIN))
+        parts
+            .into_iter()
+            .try_for_each(|(tensor, from, to)| causal.0.handle.combine((tensor, from.into()), (tensor, to.into()), Blend::PLAIN))
     })
 }
 

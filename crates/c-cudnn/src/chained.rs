@@ -60,10 +60,13 @@ impl Chained {
         let dtype = values::data_type("dataType", number)?;
         let wide = if dtype == DataType::F64 { CUDNN_DATA_DOUBLE } else { CUDNN_DATA_FLOAT };
         let channels = dim.checked_mul(3).ok_or_else(|| Failure::invalid("dim", dim, "a third of a number of 31 bits"))?;
-        let of = |channels, kernel| Causal::new(stream, [batch, channels, length, kernel], number, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
+        let of = |channels, kernel| {
+            Causal::new(stream, [batch, channels, length, kernel], number, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false)
+        };
         // The sizes are checked with the type that was given, and once more with the one that is computed in.
         of(channels, kernels[0])?;
-        let of = |channels, kernel| Causal::new(stream, [batch, channels, length, kernel], wide, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
+        let of =
+            |channels, kernel| Causal::new(stream, [batch, channels, length, kernel], wide, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false);
         let (first, second) = (of(channels, kernels[0])?, of(dim, kernels[1])?);
         let wide = first.data.dtype;
         Ok(Chained { handle: Handle::of_stream(stream)?, first, second, dtype, wide })
@@ -146,7 +149,8 @@ impl Chained {
         let dy = self.widened(&self.second.data, dy.some("dy")?, &mut held)?;
         let [projection, mixer, skip] = self.weights(weights, &mut held)?;
         let (projected, z) = self.gated(x, &projection, &mut held)?;
-        let part = |held: &mut Vec<Memory<'static>>| Ok::<At, Failure>((self.second.data.clone(), self.temporary(&self.second.data, held)?));
+        let part =
+            |held: &mut Vec<Memory<'static>>| Ok::<At, Failure>((self.second.data.clone(), self.temporary(&self.second.data, held)?));
         let (inner, dz, sums) = (part(&mut held)?, part(&mut held)?, part(&mut held)?);
         let dprojected = self.temporary(&self.first.data, &mut held)?;
         self.multiply(&dy, &self.channel(projected, 0)?, &inner, 0.0)?;

@@ -160,9 +160,7 @@ pub extern "C" fn cudnnGetFusedOpsConstParamPackAttribute(
 pub extern "C" fn cudnnCreateFusedOpsVariantParamPack(var_pack: New<'_, VariantPack>, ops: i32) -> Status {
     guard("cudnnCreateFusedOpsVariantParamPack", || {
         let ops = operation(ops)?;
-        var_pack.own("varPack", || {
-            Ok(VariantPack { ops, pointers: BTreeMap::new(), workspace: 0, count: 0, factor: 0.0, epsilon: 0.0 })
-        })
+        var_pack.own("varPack", || Ok(VariantPack { ops, pointers: BTreeMap::new(), workspace: 0, count: 0, factor: 0.0, epsilon: 0.0 }))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Sums, means and extrema over the neighbours of nodes in graphs.
 
-use crate::handle::Handle;
 use crate::enums::*;
+use crate::handle::Handle;
 use crate::loops::neighbours::{Aggregate, Features, Rows};
 use crate::pointers::{Data, In};
 use crate::status::{Failure, Status, guard};
@@ -33,7 +33,10 @@ fn features(sizes: [i32; 3], number: i32) -> Result<Features, Failure> {
     }
     let dtype = values::data_type("dataType", number)?;
     if !matches!(dtype, DataType::F32 | DataType::F16 | DataType::Bf16) {
-        return Err(Failure::new(CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE, format_args!("dataType: {dtype}, expected float, half or bfloat16")));
+        return Err(Failure::new(
+            CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE,
+            format_args!("dataType: {dtype}, expected float, half or bfloat16"),
+        ));
     }
     Ok(Features { dtype, nodes, edges, passed })
 }

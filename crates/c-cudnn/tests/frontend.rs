@@ -7,6 +7,8 @@ use toolchain::{Program, Recipe};
 #[test]
 fn programs_of_cudnn_frontend_compute_right() {
     let libraries = &["libcudnn.so.9", "libcudart.so.13"];
-    let Some(program) = Program::build(&Recipe { folder: "frontend_programs", packages: 6, libraries, options: &["-O0", "-g0"] }) else { return };
+    let Some(program) = Program::build(&Recipe { folder: "frontend_programs", packages: 6, libraries, options: &["-O0", "-g0"] }) else {
+        return;
+    };
     program.passes(None).unwrap_or_else(|what| panic!("{what}"));
 }

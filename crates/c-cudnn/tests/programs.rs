@@ -31,7 +31,8 @@ fn the_engine_is_chosen_by_the_environment() {
     let output = output.expect("the program starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     // Without a GPU it says what is missing and what to do.
-    let told = text.contains("CUDNN_STATUS_SUCCESS") || (text.contains("CUDNN_STATUS_NOT_INITIALIZED") && text.contains("OXIDNN_CUDNN_ENGINE"));
+    let told =
+        text.contains("CUDNN_STATUS_SUCCESS") || (text.contains("CUDNN_STATUS_NOT_INITIALIZED") && text.contains("OXIDNN_CUDNN_ENGINE"));
     assert!(output.status.success() && text.contains("version 91002") && told, "{text}");
 }
 

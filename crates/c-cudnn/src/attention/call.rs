@@ -53,8 +53,7 @@ fn extent(a: &Attention, [q, k, v, o]: [&Container; 4]) -> Result<Extent, Failur
         ("oDesc", o, a.outputs(), q.beam(), 0),
     ] {
         let steps = if list == 0 { q.steps() } else { k.steps() };
-        let (got, wanted) =
-            ([side.batch(), side.beam(), side.steps(), side.channels()], [q.batch(), beam, steps, channels]);
+        let (got, wanted) = ([side.batch(), side.beam(), side.steps(), side.channels()], [q.batch(), beam, steps, channels]);
         if got != wanted || side.dtype != a.dtype {
             let what = format_args!("batch, beam, time, vector {got:?} of {}", side.dtype);
             return Err(Failure::shape(name, what, format_args!("{wanted:?} of {}", a.dtype)));

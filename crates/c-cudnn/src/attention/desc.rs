@@ -275,7 +275,8 @@ pub extern "C" fn cudnnGetAttnDescriptor(
         let numbers = [(data_type, a.number), (compute_prec, a.precision), (math_type, a.math), (n_heads, a.heads as i32)];
         let sizes = [q_size, k_size, v_size].into_iter().zip(a.sizes);
         let projections = [q_proj_size, k_proj_size, v_proj_size, o_proj_size].into_iter().zip(a.projections);
-        let most = [(qo_max_seq_length, a.longest[0]), (kv_max_seq_length, a.longest[1]), (max_batch_size, a.batch), (max_beam_size, a.beam)];
+        let most =
+            [(qo_max_seq_length, a.longest[0]), (kv_max_seq_length, a.longest[1]), (max_batch_size, a.batch), (max_beam_size, a.beam)];
         let extents = sizes.chain(projections).chain(most).map(|(place, size)| (place, size as i32));
         numbers.into_iter().chain(extents).for_each(|(place, number)| place.set_optional(number));
         Ok(())

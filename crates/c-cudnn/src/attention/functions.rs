@@ -78,8 +78,7 @@ pub extern "C" fn cudnnMultiHeadAttnForward(
         if training && curr_idx >= 0 {
             return Err(Failure::invalid("currIdx", curr_idx, "a negative number with a reserve space: training takes all time-steps"));
         }
-        let containers =
-            [q_desc.container("qDesc")?, k_desc.container("kDesc")?, v_desc.container("vDesc")?, o_desc.container("oDesc")?];
+        let containers = [q_desc.container("qDesc")?, k_desc.container("kDesc")?, v_desc.container("vDesc")?, o_desc.container("oDesc")?];
         if !residuals.is_null() && attention.outputs() != attention.sizes[0] {
             let got = format_args!("residuals like queries, of {} channels", attention.sizes[0]);
             return Err(Failure::shape("residuals", got, format_args!("{} as the result", attention.outputs())));
@@ -181,8 +180,7 @@ pub extern "C" fn cudnnMultiHeadAttnBackwardWeights(
     guard("cudnnMultiHeadAttnBackwardWeights", || {
         let (handle, attention) = (handle.get("handle")?, attn_desc.get("attnDesc")?.attention()?);
         let add = values::check("addGrad", "cudnnWgradMode_t", add_grad)? == CUDNN_WGRAD_MODE_ADD;
-        let containers =
-            [q_desc.container("qDesc")?, k_desc.container("kDesc")?, v_desc.container("vDesc")?, do_desc.container("doDesc")?];
+        let containers = [q_desc.container("qDesc")?, k_desc.container("kDesc")?, v_desc.container("vDesc")?, do_desc.container("doDesc")?];
         dout.some("dout")?;
         let call = Call::new(handle, attention, containers, [Data::NULL; 2], None)?;
         let base = buffer("workSpace", (work_space, work_space_size_in_bytes), Work::new(attention, &call.extent).bytes)?;

@@ -111,7 +111,8 @@ impl Kept {
         let projected = [0, 1, 2].map(|side| of(&mut parts, side));
         let soft = parts.numbers(scores);
         let left = if dropped[0] { parts.numbers(scores) } else { soft };
-        let masks = [parts.bytes(if dropped[0] { scores } else { 0 }), parts.bytes(if dropped[1] { extent.rows(0) * a.outputs() } else { 0 })];
+        let masks =
+            [parts.bytes(if dropped[0] { scores } else { 0 }), parts.bytes(if dropped[1] { extent.rows(0) * a.outputs() } else { 0 })];
         let heads = parts.numbers(extent.rows(0) * a.joined());
         let inner = [0, 1, 2].map(|side| of(&mut parts, side));
         let gradients = [inner[0], inner[1], inner[2], parts.numbers(extent.rows(0) * a.outputs())];

@@ -61,7 +61,13 @@ pub extern "C" fn cudnnGetFoldedConvBackwardDataDescriptors(
         let behind = lists(&|d| taps(d) * strides[d] - filter.dims[d + 2]);
         let (before, none) = (lists(&|d| padding[d]), vec![0; n]);
         let minus = |list: &[i32]| list.iter().map(|v| -v).collect::<Vec<i32>>();
-        filter_fold_trans_desc.get("filterFoldTransDesc")?.set(Transform::new(transform_format, none.clone(), behind, folds.clone(), false));
+        filter_fold_trans_desc.get("filterFoldTransDesc")?.set(Transform::new(
+            transform_format,
+            none.clone(),
+            behind,
+            folds.clone(),
+            false,
+        ));
         diff_pad_trans_desc.get("diffPadTransDesc")?.set(Transform::new(transform_format, none.clone(), none, ones, false));
         let unfold = Transform::new(transform_format, minus(&before), minus(&after), folds.clone(), true);
         grad_fold_trans_desc.get("gradFoldTransDesc")?.set(Transform::new(transform_format, before, after, folds, false));
@@ -73,7 +79,8 @@ pub extern "C" fn cudnnGetFoldedConvBackwardDataDescriptors(
             desc.set(number, dims, strides_of(transform_format, number, &dims)?)?;
         }
         let one = |v: i64| Dims::filled(n - 2, v);
-        let geometry = Geometry { padding: one(0), strides: one(1), dilations: one(1), mode: CUDNN_CROSS_CORRELATION, compute: conv.compute()? };
+        let geometry =
+            Geometry { padding: one(0), strides: one(1), dilations: one(1), mode: CUDNN_CROSS_CORRELATION, compute: conv.compute()? };
         folded_conv_desc.get("foldedConvDesc")?.become_like(conv, geometry)
     })
 }

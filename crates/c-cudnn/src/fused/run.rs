@@ -89,9 +89,9 @@ impl ConstPack {
                 self.tensor(CUDNN_PARAM_BN_SCALEBIAS_MEANVAR_DESC)?;
                 Ok(0)
             }
-            CUDNN_FUSED_SCALE_BIAS_ADD_ACTIVATION_GEN_BITMASK | CUDNN_FUSED_DACTIVATION_FORK_DBATCHNORM => Err(Failure::unsupported(
-                format_args!("{}, which cudnn_cnn.h reserves for future use", name("cudnnFusedOps_t", self.ops)),
-            )),
+            CUDNN_FUSED_SCALE_BIAS_ADD_ACTIVATION_GEN_BITMASK | CUDNN_FUSED_DACTIVATION_FORK_DBATCHNORM => {
+                Err(Failure::unsupported(format_args!("{}, which cudnn_cnn.h reserves for future use", name("cudnnFusedOps_t", self.ops))))
+            }
             _ => {
                 self.request()?.made(handle.engine(), HOW)?;
                 let source = self.tensor(CUDNN_PARAM_XDESC)?.bytes() + (ALIGNMENT - 1);

@@ -77,7 +77,11 @@ impl Rows {
         let offsets: Vec<i64> = (0..=destinations).map(|n| index(dtype, offsets, n)).collect();
         let grows = offsets.windows(2).all(|w| w[0] <= w[1]);
         if !grows || offsets.first().is_some_and(|&o| o < 0) || offsets.last().is_some_and(|&o| o > count) {
-            return Err(Failure::invalid("graph.cscOffsets", "offsets that shrink or leave the list", format_args!("0 to {count}, growing")));
+            return Err(Failure::invalid(
+                "graph.cscOffsets",
+                "offsets that shrink or leave the list",
+                format_args!("0 to {count}, growing"),
+            ));
         }
         if count > 0 {
             indices.some("graph.cscIndices")?;
@@ -85,7 +89,11 @@ impl Rows {
         let neighbours: Vec<(i64, i64)> =
             (0..count).map(|e| (index(dtype, indices, e), if edges.is_null() { e } else { index(dtype, edges, e) })).collect();
         match neighbours.iter().find(|(s, e)| !(0..sources).contains(s) || !(0..count).contains(e)) {
-            Some(wrong) => Err(Failure::invalid("graph.cscIndices and mapCscToCoo", format_args!("{wrong:?}"), format_args!("less than {sources} and {count}"))),
+            Some(wrong) => Err(Failure::invalid(
+                "graph.cscIndices and mapCscToCoo",
+                format_args!("{wrong:?}"),
+                format_args!("less than {sources} and {count}"),
+            )),
             None => Ok(Rows { offsets, neighbours }),
         }
     }
