@@ -120,12 +120,14 @@ pub(crate) struct Job {
     args: Vec<(Arg, Place)>,
     blend: Blend,
     scratch: Option<Workspace>,
+    /// The primitive for the operation without attributes that are added later, where the caller has looked it up.
+    known: Option<Arc<Made>>,
 }
 
 impl Job {
     /// `op`, its memory to be told.
     pub(crate) fn new(op: impl Into<Op>) -> Job {
-        Job { op: op.into(), attr: Attr::default(), args: Vec::with_capacity(8), blend: Blend::PLAIN, scratch: None }
+        Job { op: op.into(), attr: Attr::default(), args: Vec::with_capacity(8), blend: Blend::PLAIN, scratch: None, known: None }
     }
 
     /// The memory of an argument.
@@ -166,6 +168,11 @@ impl Job {
     /// Scratch of the caller's.
     pub(crate) fn scratch(self, scratch: Option<Workspace>) -> Job {
         Job { scratch, ..self }
+    }
+
+    /// The primitive for the operation with the attributes that it has now and scratch as it is told: it is not looked up again.
+    pub(crate) fn known(self, made: Arc<Made>) -> Job {
+        Job { known: Some(made), ..self }
     }
 
     /// Computes.
@@ -210,7 +217,9 @@ impl Job {
     }
 
     fn execute(self, handle: &Handle) -> Result<(), Failure> {
-        let (mut made, mut scratch) = (primitive(handle.engine(), self.op, self.attr)?, self.scratch);
+        let known = self.known.filter(|known| known.0.desc().problem().attr == self.attr);
+        let mut made = known.map_or_else(|| primitive(handle.engine(), self.op, self.attr), Ok)?;
+        let mut scratch = self.scratch;
         if scratch.is_some_and(|s| s.bytes < made.scratch_bytes()) {
             // The caller asked for the operation alone, before scaling factors and activations were known: what these need more is leased.
             let problem = made.0.desc().problem();

@@ -2,7 +2,7 @@
 
 use crate::enums::*;
 use crate::handle::Handle;
-use crate::loops::neighbours::{Aggregate, Features, Rows};
+use crate::loops::neighbours::{Aggregate, Features, Results, Rows};
 use crate::pointers::{Data, In};
 use crate::status::{Failure, Status, guard};
 use crate::values;
@@ -97,7 +97,7 @@ pub extern "C" fn cudnnGnnAggSimpleForward(
             needed("edgeFeatures", edge_features, features.edges)?,
             needed("concatFeatures", concat_features, features.passed)?,
         ];
-        features.gather(&rows, op, given, (output.some("output")?, positions, index))
+        features.gather(&rows, op, given, Results { table: output.some("output")?, positions, index })
     })
 }
 
@@ -126,6 +126,6 @@ pub extern "C" fn cudnnGnnAggSimpleBackward(
             needed("gradEdgeFeatures", grad_edge_features, features.edges)?,
             needed("gradConcatFeatures", grad_concat_features, features.passed)?,
         ];
-        features.scatter(&rows, op, (grad_output.some("gradOutput")?, positions, index), wanted)
+        features.scatter(&rows, op, Results { table: grad_output.some("gradOutput")?, positions, index }, wanted)
     })
 }

@@ -38,6 +38,15 @@ pub(crate) struct Features {
     pub(crate) passed: i64,
 }
 
+/// The rows of destination nodes, or their gradients, and the positions of extrema.
+#[derive(Clone, Copy)]
+pub(crate) struct Results {
+    pub(crate) table: Data,
+    pub(crate) positions: Data,
+    /// The type of positions.
+    pub(crate) index: DataType,
+}
+
 /// One number of a table.
 fn number(dtype: DataType, data: Data, at: i64) -> f64 {
     let width = dtype.bits() / 8;
@@ -118,8 +127,8 @@ impl Features {
     ///
     /// # Errors
     /// None but for places that are not there.
-    pub(crate) fn gather(&self, rows: &Rows, op: Aggregate, given: [Data; 3], to: (Data, Data, DataType)) -> Result<(), Failure> {
-        let (output, positions, index_type) = to;
+    pub(crate) fn gather(&self, rows: &Rows, op: Aggregate, given: [Data; 3], to: Results) -> Result<(), Failure> {
+        let Results { table: output, positions, index: index_type } = to;
         for (n, neighbours) in rows.each().enumerate() {
             let n = n as i64;
             for (of_edges, first, channels) in self.tables() {
@@ -145,8 +154,8 @@ impl Features {
     ///
     /// # Errors
     /// `BAD_PARAM` for positions that are none.
-    pub(crate) fn scatter(&self, rows: &Rows, op: Aggregate, given: (Data, Data, DataType), wanted: [Data; 3]) -> Result<(), Failure> {
-        let (gradient, positions, index_type) = given;
+    pub(crate) fn scatter(&self, rows: &Rows, op: Aggregate, given: Results, wanted: [Data; 3]) -> Result<(), Failure> {
+        let Results { table: gradient, positions, index: index_type } = given;
         for (n, neighbours) in rows.each().enumerate() {
             let n = n as i64;
             for (of_edges, first, channels) in self.tables() {

@@ -67,14 +67,20 @@ fn product(matrix: &[f64], rows: std::ops::Range<usize>, v: &[f64]) -> Vec<f64> 
     rows.map(|r| matrix[r * v.len()..(r + 1) * v.len()].iter().zip(v).map(|(a, b)| a * b).sum()).collect()
 }
 
-/// Adds the transpose of `rows` of a matrix times `d` to `to`, and `d` times `v` to the matrix's gradient.
-fn product_back(matrix: (&[f64], &mut [f64]), first: usize, d: &[f64], v: (&[f64], &mut [f64])) {
-    let n = v.0.len();
+/// Numbers, and where their gradients are added.
+struct Pair<'a> {
+    of: &'a [f64],
+    gradient: &'a mut [f64],
+}
+
+/// From the gradient `d` of a row-major matrix times a vector, those of both.
+fn product_back(matrix: Pair<'_>, v: Pair<'_>, d: &[f64]) {
+    let n = v.of.len();
     for (r, &d) in d.iter().enumerate() {
-        let at = (first + r) * n;
-        for (i, (w, dw)) in matrix.0[at..at + n].iter().zip(&mut matrix.1[at..at + n]).enumerate() {
-            v.1[i] += w * d;
-            *dw += v.0[i] * d;
+        let row = r * n..(r + 1) * n;
+        for (i, (w, dw)) in matrix.of[row.clone()].iter().zip(&mut matrix.gradient[row]).enumerate() {
+            v.gradient[i] += w * d;
+            *dw += v.of[i] * d;
         }
     }
 }
@@ -175,13 +181,16 @@ impl Cell {
                 let dc: Vec<f64> = if self.kind == Kind::Lstm { gradients.c[s * n..(s + 1) * n].to_vec() } else { Vec::new() };
                 if self.kind == Kind::Lstm && !w.projection.is_empty() {
                     let mut wide = vec![0.0; n];
-                    product_back((&w.projection, &mut dw.projection), 0, &dh, (&trace.wide, &mut wide));
+                    let matrix = Pair { of: &w.projection, gradient: &mut dw.projection };
+                    product_back(matrix, Pair { of: &trace.wide, gradient: &mut wide }, &dh);
                     dh = wide;
                 }
                 let (by_x, by_h, before) = self.step_back(trace, &dh, &dc);
                 let (mut dx, mut dstate) = (vec![0.0; i], vec![0.0; p]);
-                product_back((&w.input, &mut dw.input), 0, &by_x, (&rows.x[row * i..(row + 1) * i], &mut dx));
-                product_back((&w.state, &mut dw.state), 0, &by_h, (&trace.h, &mut dstate));
+                let x = Pair { of: &rows.x[row * i..(row + 1) * i], gradient: &mut dx };
+                product_back(Pair { of: &w.input, gradient: &mut dw.input }, x, &by_x);
+                let state = Pair { of: &trace.h, gradient: &mut dstate };
+                product_back(Pair { of: &w.state, gradient: &mut dw.state }, state, &by_h);
                 for (bias, d) in dw.bias.iter_mut().zip(by_x.iter().chain(by_h.iter().skip(2 * n).filter(|_| self.kind == Kind::Gru))) {
                     *bias += d;
                 }

@@ -157,6 +157,13 @@ pub(super) struct Weights {
     own: Vec<Memory<'static>>,
 }
 
+/// A weight space, and a layer in a direction.
+#[derive(Clone, Copy)]
+struct Spot {
+    base: Data,
+    at: (i64, i64),
+}
+
 /// The primitive's gates of a GRU (update, reset, new) by cuDNN's numbers (reset, update, new).
 const GRU: [i64; 3] = [1, 0, 2];
 
@@ -180,7 +187,7 @@ impl Weights {
     /// Those of a weight space of the type that is computed in.
     pub(super) fn new(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
         let weights = Weights::blank(handle, network, base, at)?;
-        weights.turn(handle, network, base, at, true)?;
+        weights.turn(handle, network, Spot { base, at }, true)?;
         if network.skips(at.0) {
             weights.identity(network)?;
         }
@@ -197,10 +204,11 @@ impl Weights {
     }
 
     /// Brings the gates of a GRU into the primitive's order, or back into the weight space.
-    fn turn(&self, handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64), inward: bool) -> Result<(), Failure> {
+    fn turn(&self, handle: &Handle, network: &Network, spot: Spot, inward: bool) -> Result<(), Failure> {
         if network.cell != CUDNN_GRU {
             return Ok(());
         }
+        let Spot { base, at: (layer, direction) } = spot;
         let (place, real) = (network.place(layer, direction), network.real());
         let input = (!network.skips(layer)).then_some((place.input, self.input, network.inputs(layer)));
         for (at, ours, channels) in input.into_iter().chain([(place.state, self.state, network.projected)]) {
@@ -248,7 +256,7 @@ impl Weights {
 
     /// Puts gradients that are in places of their own into the weight space.
     pub(super) fn put(&self, handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<(), Failure> {
-        self.turn(handle, network, base, at, false)?;
+        self.turn(handle, network, Spot { base, at }, false)?;
         let (place, real) = (network.place(at.0, at.1), network.real());
         for (side, gate, slot) in bias_slots(network) {
             let (Some(at), Some(bias)) = (place.biases[side], self.bias) else { continue };
