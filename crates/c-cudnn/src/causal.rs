@@ -9,26 +9,20 @@ use crate::status::{Failure, Status, guard};
 use crate::values;
 use oxidnn_spec::op::{Conv, ConvAlg, Diff, Eltwise, EltwiseAlg, Prop, Window};
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
-use std::sync::OnceLock;
 
 /// Sizes of a call, and how its tensors lie.
-struct Causal {
-    data: Tensor,
-    weights: Tensor,
+pub(crate) struct Causal {
+    pub(crate) data: Tensor,
+    pub(crate) weights: Tensor,
     bias: Tensor,
     kernel: i64,
     silu: bool,
-}
-
-/// What these functions, which take no handle, compute on.
-fn handle() -> Result<&'static Handle, Failure> {
-    static OWN: OnceLock<Result<Handle, Failure>> = OnceLock::new();
-    oxidnn_runtime::fork::once(&OWN, Handle::new).as_ref().map_err(Clone::clone)
+    handle: &'static Handle,
 }
 
 impl Causal {
-    /// Of `[batch, dim, length, kernel]`; channels last where `last`.
-    fn new(sizes: [i32; 4], dtype: i32, activation: i32, last: bool) -> Result<Causal, Failure> {
+    /// Of `[batch, dim, length, kernel]` on a stream; channels last where `last`.
+    pub(crate) fn new(stream: Data, sizes: [i32; 4], dtype: i32, activation: i32, last: bool) -> Result<Causal, Failure> {
         let [n, c, l, k] = sizes.map(i64::from);
         if let Some((name, size)) = ["batch", "dim", "seqLen", "kernelSize"].into_iter().zip([n, c, l, k]).find(|s| s.1 < 1) {
             return Err(Failure::invalid(name, size, "at least 1"));
@@ -41,10 +35,10 @@ impl Causal {
         let strides = |first: Dims, last_: Dims| Some(if last { last_ } else { first });
         let data = Tensor::with_strides([n, c, l], dtype, strides([c * l, l, 1].into(), [c * l, 1, c].into()))?;
         let weights = Tensor::with_strides([c, 1, 1, k], dtype, strides([k, k, k, 1].into(), [1, 1, 1, c].into()))?;
-        Ok(Causal { data, weights, bias: Tensor::plain([c], dtype)?, kernel: k, silu })
+        Ok(Causal { data, weights, bias: Tensor::plain([c], dtype)?, kernel: k, silu, handle: Handle::of_stream(stream)? })
     }
 
-    fn conv(&self, prop: Prop, weights: Tensor, bias: Option<Tensor>) -> Conv {
+    pub(crate) fn conv(&self, prop: Prop, weights: Tensor, bias: Option<Tensor>) -> Conv {
         let one = |v: i64| Dims::from([v]);
         let window = Window { strides: one(1), dilations: one(0), padding_l: one(self.kernel - 1), padding_r: one(0) };
         Conv::new(prop, ConvAlg::Direct, [self.data.clone(), weights, self.data.clone()], bias, window)
@@ -59,12 +53,12 @@ impl Causal {
     /// The activated convolution.
     fn run(&self, given: [Data; 3], y: Data) -> Result<(), Failure> {
         let job = self.forward(given)?.arg(Arg::DST, y.some("y")?);
-        if self.silu { job.eltwise(EltwiseAlg::Swish, 1.0, 0.0).run(handle()?) } else { job.run(handle()?) }
+        if self.silu { job.eltwise(EltwiseAlg::Swish, 1.0, 0.0).run(self.handle) } else { job.run(self.handle) }
     }
 
     /// The gradients: of `x` in its place, those of weights and bias, which are of type `number`, added to what is there.
     fn backward(&self, given: [Data; 3], dy: Data, [dx, dweight, dbias]: [Data; 3], number: i32) -> Result<(), Failure> {
-        let (handle, dtype) = (handle()?, values::data_type("dwDataType", number)?);
+        let (handle, dtype) = (self.handle, values::data_type("dwDataType", number)?);
         let wide = if self.data.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
         if dtype != wide {
             return Err(Failure::invalid("dwDataType", dtype, wide));
@@ -96,8 +90,8 @@ impl Causal {
 struct Reversed(Causal);
 
 impl Reversed {
-    fn new(sizes: [i32; 4], dtype: i32) -> Result<Reversed, Failure> {
-        Ok(Reversed(Causal::new(sizes, dtype, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false)?))
+    fn new(stream: Data, sizes: [i32; 4], dtype: i32) -> Result<Reversed, Failure> {
+        Ok(Reversed(Causal::new(stream, sizes, dtype, CUDNN_CAUSAL_CONV1D_ACTIVATION_IDENTITY, false)?))
     }
 
     fn conv(&self, prop: Prop) -> Conv {
@@ -108,15 +102,15 @@ impl Reversed {
 
     fn forward(&self, [x, weight, y]: [Data; 3]) -> Result<(), Failure> {
         let job = Job::new(self.conv(Prop::BackwardData)).arg(Arg::DIFF_DST, x.some("x")?).arg(Arg::WEIGHTS, weight.some("weight")?);
-        job.arg(Arg::DIFF_SRC, y.some("y")?).run(handle()?)
+        job.arg(Arg::DIFF_SRC, y.some("y")?).run(self.0.handle)
     }
 
     fn backward(&self, [x, weight, dy]: [Data; 3], [dx, dweight]: [Data; 2]) -> Result<(), Failure> {
         let dy = dy.some("dy")?;
         let job = Job::new(self.conv(Prop::ForwardInference)).arg(Arg::SRC, dy).arg(Arg::WEIGHTS, weight.some("weight")?);
-        job.arg(Arg::DST, dx.some("dx")?).run(handle()?)?;
+        job.arg(Arg::DST, dx.some("dx")?).run(self.0.handle)?;
         let job = Job::new(self.conv(Prop::BackwardWeights)).arg(Arg::SRC, dy).arg(Arg::DIFF_DST, x.some("x")?);
-        job.arg(Arg::DIFF_WEIGHTS, dweight.some("dweight")?).run(handle()?)
+        job.arg(Arg::DIFF_WEIGHTS, dweight.some("dweight")?).run(self.0.handle)
     }
 
     /// What the long path keeps for its gradients: source and filter, one behind the other.
@@ -136,7 +130,7 @@ impl Reversed {
 /// `cudnnCausalConv1dForward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnCausalConv1dForward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     bias: Data,
@@ -149,7 +143,7 @@ pub extern "C" fn cudnnCausalConv1dForward(
     activation: i32,
 ) -> Status {
     guard("cudnnCausalConv1dForward", || {
-        let causal = Causal::new([batch, dim, seq_len, kernel_size], data_type, activation, false)?;
+        let causal = Causal::new(stream, [batch, dim, seq_len, kernel_size], data_type, activation, false)?;
         causal.run([x, weight, bias], y)
     })
 }
@@ -157,7 +151,7 @@ pub extern "C" fn cudnnCausalConv1dForward(
 /// `cudnnCausalConv1dBackward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnCausalConv1dBackward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     bias: Data,
@@ -174,7 +168,7 @@ pub extern "C" fn cudnnCausalConv1dBackward(
     activation: i32,
 ) -> Status {
     guard("cudnnCausalConv1dBackward", || {
-        let causal = Causal::new([batch, dim, seq_len, kernel_size], data_type, activation, false)?;
+        let causal = Causal::new(stream, [batch, dim, seq_len, kernel_size], data_type, activation, false)?;
         causal.backward([x, weight, bias], dy, [dx, dweight, dbias], dw_data_type)
     })
 }
@@ -182,7 +176,7 @@ pub extern "C" fn cudnnCausalConv1dBackward(
 /// `cudnnCausalConv1dNwhForward`: channels last.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnCausalConv1dNwhForward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     bias: Data,
@@ -195,7 +189,7 @@ pub extern "C" fn cudnnCausalConv1dNwhForward(
     activation: i32,
 ) -> Status {
     guard("cudnnCausalConv1dNwhForward", || {
-        let causal = Causal::new([batch, dim, seq_len, kernel_size], data_type, activation, true)?;
+        let causal = Causal::new(stream, [batch, dim, seq_len, kernel_size], data_type, activation, true)?;
         causal.run([x, weight, bias], y)
     })
 }
@@ -203,7 +197,7 @@ pub extern "C" fn cudnnCausalConv1dNwhForward(
 /// `cudnnCausalConv1dNwhBackward`: channels last.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnCausalConv1dNwhBackward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     bias: Data,
@@ -220,7 +214,7 @@ pub extern "C" fn cudnnCausalConv1dNwhBackward(
     activation: i32,
 ) -> Status {
     guard("cudnnCausalConv1dNwhBackward", || {
-        let causal = Causal::new([batch, dim, seq_len, kernel_size], data_type, activation, true)?;
+        let causal = Causal::new(stream, [batch, dim, seq_len, kernel_size], data_type, activation, true)?;
         causal.backward([x, weight, bias], dy, [dx, dweight, dbias], dw_data_type)
     })
 }
@@ -228,7 +222,7 @@ pub extern "C" fn cudnnCausalConv1dNwhBackward(
 /// `cudnnFFTCausalConv1dForward`: sums of products, for kernels of any size.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnFFTCausalConv1dForward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     y: Data,
@@ -238,13 +232,13 @@ pub extern "C" fn cudnnFFTCausalConv1dForward(
     kernel_size: i32,
     data_type: i32,
 ) -> Status {
-    guard("cudnnFFTCausalConv1dForward", || Reversed::new([batch, dim, seq_len, kernel_size], data_type)?.forward([x, weight, y]))
+    guard("cudnnFFTCausalConv1dForward", || Reversed::new(stream, [batch, dim, seq_len, kernel_size], data_type)?.forward([x, weight, y]))
 }
 
 /// `cudnnFFTCausalConv1dBackward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnFFTCausalConv1dBackward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     dy: Data,
@@ -257,7 +251,7 @@ pub extern "C" fn cudnnFFTCausalConv1dBackward(
     data_type: i32,
 ) -> Status {
     guard("cudnnFFTCausalConv1dBackward", || {
-        Reversed::new([batch, dim, seq_len, kernel_size], data_type)?.backward([x, weight, dy], [dx, dweight])
+        Reversed::new(stream, [batch, dim, seq_len, kernel_size], data_type)?.backward([x, weight, dy], [dx, dweight])
     })
 }
 
@@ -273,7 +267,7 @@ pub extern "C" fn cudnnLongFFTCausalConv1dGetBufferSizes(
     reserve_space_size_in_bytes: Out<'_, usize>,
 ) -> Status {
     guard("cudnnLongFFTCausalConv1dGetBufferSizes", || {
-        let causal = Reversed::new([batch, dim, seq_len, kernel_size], data_type)?;
+        let causal = Reversed::new(Data::NULL, [batch, dim, seq_len, kernel_size], data_type)?;
         workspace_size_in_bytes.set("workspaceSizeInBytes", 0)?;
         reserve_space_size_in_bytes.set("reserveSpaceSizeInBytes", causal.kept())
     })
@@ -282,7 +276,7 @@ pub extern "C" fn cudnnLongFFTCausalConv1dGetBufferSizes(
 /// `cudnnLongFFTCausalConv1dForward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnLongFFTCausalConv1dForward(
-    _stream: Data,
+    stream: Data,
     x: Data,
     weight: Data,
     y: Data,
@@ -297,18 +291,20 @@ pub extern "C" fn cudnnLongFFTCausalConv1dForward(
     reserve_space_size_in_bytes: usize,
 ) -> Status {
     guard("cudnnLongFFTCausalConv1dForward", || {
-        let causal = Reversed::new([batch, dim, seq_len, kernel_size], data_type)?;
+        let causal = Reversed::new(stream, [batch, dim, seq_len, kernel_size], data_type)?;
         let kept = causal.reserve(reserve_space, reserve_space_size_in_bytes)?;
         causal.forward([x, weight, y])?;
         let parts = [(&causal.0.data, x, kept[0]), (&causal.0.weights, weight, kept[1])];
-        parts.into_iter().try_for_each(|(tensor, from, to)| handle()?.combine((tensor, from.into()), (tensor, to.into()), Blend::PLAIN))
+        parts
+            .into_iter()
+            .try_for_each(|(tensor, from, to)| causal.0.handle.combine((tensor, from.into()), (tensor, to.into()), Blend::PLAIN))
     })
 }
 
 /// `cudnnLongFFTCausalConv1dBackward`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnLongFFTCausalConv1dBackward(
-    _stream: Data,
+    stream: Data,
     dy: Data,
     dx: Data,
     dweight: Data,
@@ -323,7 +319,7 @@ pub extern "C" fn cudnnLongFFTCausalConv1dBackward(
     reserve_space_size_in_bytes: usize,
 ) -> Status {
     guard("cudnnLongFFTCausalConv1dBackward", || {
-        let causal = Reversed::new([batch, dim, seq_len, kernel_size], data_type)?;
+        let causal = Reversed::new(stream, [batch, dim, seq_len, kernel_size], data_type)?;
         let [x, weight] = causal.reserve(reserve_space, reserve_space_size_in_bytes)?;
         causal.backward([x, weight, dy], [dx, dweight])
     })

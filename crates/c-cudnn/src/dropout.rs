@@ -55,6 +55,40 @@ impl DropoutDesc {
         self.states.write("states", States { drawn: states.drawn.wrapping_add(1), ..states })?;
         Ok((states.seed as i64, (states.drawn << 32) as i64))
     }
+
+    /// Drops elements of `tensor` at `x` and puts the others, scaled, to `y`, and a byte for each that says which these are to `mask`.
+    ///
+    /// # Errors
+    /// As [`DropoutDesc::draw`], and of the execution.
+    pub(crate) fn apply(&self, handle: &Handle, tensor: &Tensor, places: [Data; 3]) -> Result<(), Failure> {
+        self.apply_to(handle, [tensor, tensor], places)
+    }
+
+    fn apply_to(&self, handle: &Handle, [src, dst]: [&Tensor; 2], [x, y, mask]: [Data; 3]) -> Result<(), Failure> {
+        let (seed, offset) = self.draw(handle)?;
+        let dropout = Dropout { mask: Some(mask_of(dst)), seed_dtype: DataType::S64, use_offset: true, use_host_scalars: true };
+        let op = Eltwise::forward(Prop::ForwardTraining, EltwiseAlg::Linear, [1.0, 0.0], src.clone(), dst.clone());
+        let job = Job::new(op).attr(Attr { dropout: Some(dropout), ..Attr::default() }).arg(Arg::SRC, x).arg(Arg::DST, y);
+        let job = job.arg(Arg::DROPOUT_MASK, mask).arg(Arg::DROPOUT_SEED, Memory::host_scalar(seed)?);
+        let job = job.arg(Arg::DROPOUT_OFFSET, Memory::host_scalar(offset)?);
+        job.arg(Arg::DROPOUT_PROBABILITY, Memory::host_scalar(self.probability)?).run(handle)
+    }
+
+    /// The gradient `dx` of what [`DropoutDesc::apply`] was given, from that of its result.
+    ///
+    /// # Errors
+    /// Of the execution.
+    pub(crate) fn revert(&self, handle: &Handle, tensor: &Tensor, places: [Data; 3]) -> Result<(), Failure> {
+        self.revert_to(handle, [tensor, tensor], places)
+    }
+
+    fn revert_to(&self, handle: &Handle, [given, wanted]: [&Tensor; 2], [dy, dx, mask]: [Data; 3]) -> Result<(), Failure> {
+        let kept = 1.0 - f64::from(self.probability);
+        let factor = if kept > 0.0 { 1.0 / kept } else { 0.0 };
+        let op = Binary { alg: BinaryAlg::Mul, src0: given.clone(), src1: mask_of(given), src2: None, dst: wanted.clone() };
+        let job = Job::new(op).arg(Arg::SRC, dy).arg(Arg::SRC_1, mask).arg(Arg::DST, dx);
+        job.eltwise(EltwiseAlg::Linear, factor, 0.0).run(handle)
+    }
 }
 
 /// `cudnnCreateDropoutDescriptor`.
@@ -194,14 +228,7 @@ pub extern "C" fn cudnnDropoutForward(
         if reserve_bytes < mask_bytes(dst) {
             return Err(Failure::small("reserveSpaceSizeInBytes", reserve_bytes, mask_bytes(dst)));
         }
-        let (seed, offset) = desc.draw(handle)?;
-        let dropout = Dropout { mask: Some(mask_of(dst)), seed_dtype: DataType::S64, use_offset: true, use_host_scalars: true };
-        let op = Eltwise::forward(Prop::ForwardTraining, EltwiseAlg::Linear, [1.0, 0.0], src.clone(), dst.clone());
-        let job =
-            Job::new(op).attr(Attr { dropout: Some(dropout), ..Attr::default() }).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
-        let job = job.arg(Arg::DROPOUT_MASK, reserve.some("reserveSpace")?).arg(Arg::DROPOUT_SEED, Memory::host_scalar(seed)?);
-        let job = job.arg(Arg::DROPOUT_OFFSET, Memory::host_scalar(offset)?);
-        job.arg(Arg::DROPOUT_PROBABILITY, Memory::host_scalar(desc.probability)?).run(handle)
+        desc.apply_to(handle, [src, dst], [x.some("x")?, y.some("y")?, reserve.some("reserveSpace")?])
     })
 }
 
@@ -220,14 +247,9 @@ pub extern "C" fn cudnnDropoutBackward(
     guard("cudnnDropoutBackward", || {
         let (handle, desc) = (handle.get("handle")?, desc.get("dropoutDesc")?);
         let (given, wanted) = (dy_desc.tensor("dydesc")?, dx_desc.tensor("dxdesc")?);
-        let mask = mask_of(given);
-        if reserve_bytes < mask.bytes() {
-            return Err(Failure::small("reserveSpaceSizeInBytes", reserve_bytes, mask.bytes()));
+        if reserve_bytes < mask_bytes(given) {
+            return Err(Failure::small("reserveSpaceSizeInBytes", reserve_bytes, mask_bytes(given)));
         }
-        let kept = 1.0 - f64::from(desc.probability);
-        let factor = if kept > 0.0 { 1.0 / kept } else { 0.0 };
-        let op = Binary { alg: BinaryAlg::Mul, src0: given.clone(), src1: mask, src2: None, dst: wanted.clone() };
-        let job = Job::new(op).arg(Arg::SRC, dy.some("dy")?).arg(Arg::SRC_1, reserve.some("reserveSpace")?).arg(Arg::DST, dx.some("dx")?);
-        job.eltwise(EltwiseAlg::Linear, factor, 0.0).run(handle)
+        desc.revert_to(handle, [given, wanted], [dy.some("dy")?, dx.some("dx")?, reserve.some("reserveSpace")?])
     })
 }

@@ -7,6 +7,7 @@ use oxidnn_runtime::{self as runtime, cache, fork};
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Prop, Reorder, support};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Real, ScratchpadMode, Tensor, Use};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, LazyLock, Mutex};
 
 /// The memory of an argument.
@@ -120,12 +121,14 @@ pub(crate) struct Job {
     args: Vec<(Arg, Place)>,
     blend: Blend,
     scratch: Option<Workspace>,
+    /// The primitive for the operation without attributes that are added later, where the caller has looked it up.
+    known: Option<Arc<Made>>,
 }
 
 impl Job {
     /// `op`, its memory to be told.
     pub(crate) fn new(op: impl Into<Op>) -> Job {
-        Job { op: op.into(), attr: Attr::default(), args: Vec::with_capacity(8), blend: Blend::PLAIN, scratch: None }
+        Job { op: op.into(), attr: Attr::default(), args: Vec::with_capacity(8), blend: Blend::PLAIN, scratch: None, known: None }
     }
 
     /// The memory of an argument.
@@ -166,6 +169,11 @@ impl Job {
     /// Scratch of the caller's.
     pub(crate) fn scratch(self, scratch: Option<Workspace>) -> Job {
         Job { scratch, ..self }
+    }
+
+    /// The primitive for the operation with the attributes that it has now and scratch as it is told: it is not looked up again.
+    pub(crate) fn known(self, made: Arc<Made>) -> Job {
+        Job { known: Some(made), ..self }
     }
 
     /// Computes.
@@ -210,7 +218,9 @@ impl Job {
     }
 
     fn execute(self, handle: &Handle) -> Result<(), Failure> {
-        let (mut made, mut scratch) = (primitive(handle.engine(), self.op, self.attr)?, self.scratch);
+        let known = self.known.filter(|known| known.0.desc().problem().attr == self.attr);
+        let mut made = known.map_or_else(|| primitive(handle.engine(), self.op, self.attr), Ok)?;
+        let mut scratch = self.scratch;
         if scratch.is_some_and(|s| s.bytes < made.scratch_bytes()) {
             // The caller asked for the operation alone, before scaling factors and activations were known: what these need more is leased.
             let problem = made.0.desc().problem();
@@ -260,6 +270,17 @@ impl Handle {
         let memory = runtime::Memory::new(self.engine(), tensor.clone())?;
         memory.write_f64(&[value])?;
         Ok((tensor, memory))
+    }
+
+    /// Fills a tensor with zeros.
+    ///
+    /// # Errors
+    /// Of the execution.
+    pub(crate) fn clear(&self, tensor: &Tensor, at: Data) -> Result<(), Failure> {
+        let (zero, value) = self.scalar(tensor.dtype, tensor.dims().len(), 0.0)?;
+        let src = repeated(&zero, tensor.dims())?;
+        let op = Reorder { src: src.clone(), dst: tensor.clone() };
+        Job::new(op).arg(Arg::SRC, value.view(src)?).arg(Arg::DST, at).run(self)
     }
 
     /// `to = alpha * from + beta * to`, `from` repeated along dimensions in which it has 1 element.
@@ -332,7 +353,41 @@ pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> 
     Ok(Tensor::with_strides(*dims, tensor.dtype, Some(strides))?)
 }
 
-type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>>;
+/// A hash of keys that are the process's own, which nobody chooses so that they meet: a rotation and a product a word.
+#[derive(Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(26)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, v: u8) {
+        self.write_u64(u64::from(v));
+    }
+
+    fn write_u32(&mut self, v: u32) {
+        self.write_u64(u64::from(v));
+    }
+
+    fn write_u64(&mut self, v: u64) {
+        self.0 = (self.0.rotate_left(5) ^ v).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_usize(&mut self, v: usize) {
+        self.write_u64(v as u64);
+    }
+}
+
+type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>, BuildHasherDefault<Quick>>;
 
 /// Two generations: what is asked for again moves to the young one, and when that is full, the old one is forgotten.
 #[derive(Default)]

@@ -1,32 +1,112 @@
 //! Handles: an engine, a stream on it, and the CUDA stream that the program named.
 
 use crate::enums::*;
-use crate::pointers::{self, Data, In, New, Out, Owned};
+use crate::pointers::{self, Data, In, InOut, New, Out, Owned, queue_over};
 use crate::status::{Failure, Status, guard};
 use oxidnn_cpu::{CpuDevice, CpuTarget};
+use oxidnn_cuda::{CudaDevice, driver};
 use oxidnn_runtime::{self as runtime, fork};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Chooses the engine: `cpu`, or `cuda`.
 const VARIABLE: &str = "OXIDNN_CUDNN_ENGINE";
+/// Chooses the GPU of the CUDA engine: its number, 0 by default.
+const DEVICE: &str = "OXIDNN_CUDNN_DEVICE";
+/// Streams whose queues a handle keeps: programs that change between a few find theirs again.
+const MOST_STREAMS: usize = 64;
 
 /// What `cudnnHandle_t` points to.
 #[derive(Debug)]
 pub struct Handle {
     stream: runtime::Stream,
-    /// What `cudnnSetStream` was given: a key that is handed back. Work of the CPU engine is in order whatever it is.
-    given: Mutex<Data>,
+    /// What `cudnnSetStream` was given. Work of the CPU engine is in order whatever it is; on the CUDA engine it is the stream.
+    given: Data,
+    /// Streams that were set before, on the CUDA engine.
+    others: Vec<(Data, runtime::Stream)>,
 }
 
 impl Owned for Handle {}
 
+/// What the process computes on.
+#[derive(Debug)]
+struct Machine {
+    engine: runtime::Engine,
+    cuda: Option<Gpu>,
+}
+
+/// A GPU, with the context that streams of the caller's belong to.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    pub(crate) device: CudaDevice,
+    pub(crate) context: Arc<driver::Context>,
+}
+
+impl Gpu {
+    /// The GPU that the environment names.
+    fn chosen() -> Result<Gpu, Failure> {
+        let ordinal = match std::env::var(DEVICE) {
+            Ok(text) if !text.is_empty() => {
+                text.trim().parse().map_err(|_| Failure::invalid(DEVICE, &text, "the number of a GPU, from 0 on"))?
+            }
+            _ => 0,
+        };
+        let start = || {
+            let context = driver::Context::primary(ordinal)?;
+            Ok(Gpu { device: CudaDevice::over(context.clone(), ordinal)?, context })
+        };
+        start().map_err(|e: driver::CudaError| {
+            let what = format_args!("{VARIABLE}=cuda, GPU {ordinal}: {e}; unset {VARIABLE}, or say cpu, to compute on the CPU engine");
+            Failure::new(CUDNN_STATUS_NOT_INITIALIZED, what)
+        })
+    }
+}
+
+impl Machine {
+    /// What the environment asks for.
+    fn chosen() -> Result<Machine, Failure> {
+        match std::env::var(VARIABLE).as_deref() {
+            Ok("cuda") => {
+                let gpu = Gpu::chosen()?;
+                Ok(Machine { engine: runtime::Engine::new(gpu.device.clone()), cuda: Some(gpu) })
+            }
+            Ok(other) if !other.is_empty() && other != "cpu" => Err(Failure::invalid(VARIABLE, other, "cpu or cuda")),
+            _ => Ok(Machine { engine: runtime::Engine::new(CpuDevice::new(CpuTarget::host())), cuda: None }),
+        }
+    }
+
+    /// The work of a stream of the caller's, in order.
+    fn stream(&self, stream: Data) -> Result<runtime::Stream, Failure> {
+        match &self.cuda {
+            Some(gpu) => Ok(runtime::Stream::over(&self.engine, Arc::new(queue_over(gpu, stream)))),
+            None => Ok(runtime::Stream::new(&self.engine)?),
+        }
+    }
+}
+
 impl Handle {
-    /// A handle on the engine that the environment asks for.
+    /// A handle on the engine that the environment asks for, and on the default stream.
     ///
     /// # Errors
-    /// `NOT_SUPPORTED` for an engine that is not there.
+    /// `NOT_INITIALIZED` for an engine that is not there.
     pub(crate) fn new() -> Result<Handle, Failure> {
-        Ok(Handle { stream: runtime::Stream::new(engine()?)?, given: Mutex::new(Data::NULL) })
+        Ok(Handle { stream: machine()?.stream(Data::NULL)?, given: Data::NULL, others: Vec::new() })
+    }
+
+    /// What functions without a handle compute with, which name a stream.
+    ///
+    /// # Errors
+    /// As [`Handle::new`].
+    pub(crate) fn of_stream(stream: Data) -> Result<&'static Handle, Failure> {
+        static KNOWN: Mutex<Vec<(Data, &'static Handle)>> = Mutex::new(Vec::new());
+        let machine = machine()?;
+        let stream = if machine.cuda.is_some() { stream } else { Data::NULL };
+        let mut known = fork::lock(&KNOWN);
+        if let Some((_, handle)) = known.iter().find(|k| k.0 == stream) {
+            return Ok(handle);
+        }
+        let made = Box::leak(Box::new(Handle { stream: machine.stream(stream)?, given: stream, others: Vec::new() }));
+        known.push((stream, made));
+        Ok(made)
     }
 
     /// What primitives are made on.
@@ -41,24 +121,40 @@ impl Handle {
 
     /// The address that `cudnnSetStream` was given.
     pub(crate) fn given_stream(&self) -> Data {
-        *fork::lock(&self.given)
+        self.given
     }
+
+    /// Executes on another stream of the caller's from now on.
+    fn set_stream(&mut self, stream: Data) -> Result<(), Failure> {
+        let machine = machine()?;
+        if stream == self.given || machine.cuda.is_none() {
+            self.given = stream;
+            return Ok(());
+        }
+        let next = match self.others.iter().position(|o| o.0 == stream) {
+            Some(at) => self.others.swap_remove(at).1,
+            None => machine.stream(stream)?,
+        };
+        if self.others.len() >= MOST_STREAMS {
+            self.others.remove(0);
+        }
+        let before = std::mem::replace(&mut self.stream, next);
+        self.others.push((std::mem::replace(&mut self.given, stream), before));
+        Ok(())
+    }
+}
+
+fn machine() -> Result<&'static Machine, Failure> {
+    static MACHINE: OnceLock<Result<Machine, Failure>> = OnceLock::new();
+    fork::once(&MACHINE, Machine::chosen).as_ref().map_err(Clone::clone)
 }
 
 /// The process's engine. Descriptors and plans can be made on it before there is a handle.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` for an engine that is not there.
+/// `NOT_INITIALIZED` for an engine that is not there.
 pub(crate) fn engine() -> Result<&'static runtime::Engine, Failure> {
-    static ENGINE: OnceLock<Result<runtime::Engine, Failure>> = OnceLock::new();
-    let engine = fork::once(&ENGINE, || match std::env::var(VARIABLE).as_deref() {
-        Ok("cuda") => Err(Failure::unsupported(format_args!(
-            "{VARIABLE}=cuda: this build of libcudnn.so.9 computes on the CPU engine only; unset it, or say cpu"
-        ))),
-        Ok(other) if !other.is_empty() && other != "cpu" => Err(Failure::invalid(VARIABLE, other, "cpu or cuda")),
-        _ => Ok(runtime::Engine::new(CpuDevice::new(CpuTarget::host()))),
-    });
-    engine.as_ref().map_err(Clone::clone)
+    machine().map(|m| &m.engine)
 }
 
 /// `cudnnCreate`.
@@ -78,11 +174,8 @@ pub extern "C" fn cudnnDestroy(handle: pointers::Handle<Handle>) -> Status {
 
 /// `cudnnSetStream`: any value, the legacy and per-thread ones too.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudnnSetStream(handle: In<'_, Handle>, stream: Data) -> Status {
-    guard("cudnnSetStream", || {
-        *fork::lock(&handle.get("handle")?.given) = stream;
-        Ok(())
-    })
+pub extern "C" fn cudnnSetStream(handle: InOut<'_, Handle>, stream: Data) -> Status {
+    guard("cudnnSetStream", || handle.get("handle")?.set_stream(stream))
 }
 
 /// `cudnnGetStream`: what `cudnnSetStream` was given, null before.

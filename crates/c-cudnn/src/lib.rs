@@ -7,14 +7,18 @@
 #![allow(non_snake_case, non_upper_case_globals, reason = "exported functions and enumerators have cuDNN's names")]
 
 pub mod activation;
+pub mod attention;
 pub mod backend;
 pub mod causal;
+pub mod chained;
 pub mod conv;
 pub mod ctc;
 pub mod dropout;
 pub mod enums;
 mod exec;
 pub mod filter;
+pub mod fused;
+pub mod graphs;
 pub mod handle;
 pub mod logging;
 mod loops;
@@ -30,6 +34,5 @@ pub mod spatial;
 pub mod status;
 pub mod tensor;
 pub mod transform;
-pub mod unbuilt;
 pub mod values;
 pub mod version;

@@ -6,12 +6,15 @@
 //! cuDNN's documentation says of the pointer holds. That promise is what every `SAFETY` line here rests on: an address that is not null is valid,
 //! aligned and initialised for what the parameter is declared to be, for the time of the call.
 
+use crate::handle::Gpu;
 use crate::status::Failure;
+use oxidnn_cuda::{CudaQueue, driver};
 use oxidnn_runtime as runtime;
 use oxidnn_spec::{Error, Tensor};
 use std::ffi::c_char;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 /// A type whose objects C holds as boxes.
 pub trait Owned: Send + Sync + Sized {}
@@ -253,6 +256,26 @@ impl Data {
         self.0
     }
 
+    /// The object whose handle a `void *` is, as another parameter says.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub(crate) fn object<'a, T: Owned>(self, name: &str) -> Result<&'a T, Failure> {
+        self.some(name)?;
+        // SAFETY: the caller promised the handle of an object of the kind that another parameter says.
+        Ok(unsafe { &*self.0.cast::<T>() })
+    }
+
+    /// As [`Data::object`], to be changed.
+    ///
+    /// # Errors
+    /// `BAD_PARAM_NULL_POINTER`.
+    pub(crate) fn object_mut<'a, T: Owned>(self, name: &str) -> Result<&'a mut T, Failure> {
+        self.some(name)?;
+        // SAFETY: as above, and that nothing else uses it for the time of the call.
+        Ok(unsafe { &mut *self.0.cast::<T>() })
+    }
+
     /// The first byte of memory of the library's own, which must live as long as what it is given to.
     pub(crate) fn of(memory: &runtime::Memory<'static>) -> Data {
         Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
@@ -288,6 +311,12 @@ pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: Data) 
     // SAFETY: the caller promised that the address serves the tensor until the work submitted with it is done, and that calls which share it do not
     // conflict.
     unsafe { runtime::Memory::from_raw(engine, tensor, &[data.0]) }
+}
+
+/// The work of a stream that a C caller gave.
+pub(crate) fn queue_over(gpu: &Gpu, stream: Data) -> CudaQueue {
+    // SAFETY: the caller promised a stream of the GPU's context, which lives for as long as calls name it.
+    CudaQueue::over(&gpu.device, Arc::new(unsafe { driver::Stream::of_user(&gpu.context, stream.0.cast()) }))
 }
 
 /// The `bytes` of host memory at an address that a C caller gave.

@@ -20,6 +20,16 @@ pub(crate) fn sum_to(handle: &Handle, from: Located<'_>, to: Located<'_>, blend:
     reduce(handle, ReductionAlg::Sum, (from.tensor, Place::At(from.at)).into(), to, blend)
 }
 
+/// Adds up the squares of `from` over the dimensions in which `to` has one element.
+///
+/// # Errors
+/// Of the execution.
+pub(crate) fn squares_to(handle: &Handle, from: Located<'_>, to: Located<'_>) -> Result<(), Failure> {
+    let alg = ReductionAlg::NormLpPowerPSum;
+    let op = Reduction { alg, src: from.tensor.clone(), dst: to.tensor.clone(), p: Real::new(2.0), eps: Real::new(0.0) };
+    Job::new(op).arg(Arg::SRC, from.at).arg(Arg::DST, to.at).run(handle)
+}
+
 /// A reduction, or a copy where there is nothing to reduce.
 fn reduce(handle: &Handle, alg: ReductionAlg, from: Located<'_, Place>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
     if from.tensor.dims() == to.tensor.dims() {

@@ -1,5 +1,6 @@
-//! Transforms of tensors that pad and crop.
+//! Transforms of tensors that pad and crop, and fold spatial dimensions into channels.
 
+use crate::enums::*;
 use crate::exec::{Blend, Located};
 use crate::filter::FilterDesc;
 use crate::handle::Handle;
@@ -15,8 +16,9 @@ pub struct TransformDesc {
     set: Option<Transform>,
 }
 
+/// Padding, and folding of spatial dimensions into channels: those of a channel stay together, the first spatial dimension outermost.
 #[derive(Clone, Debug)]
-struct Transform {
+pub(crate) struct Transform {
     format: i32,
     before: Vec<i32>,
     after: Vec<i32>,
@@ -35,27 +37,139 @@ impl TransformDesc {
 }
 
 impl Transform {
-    /// Sizes of the result for a source; negative padding crops.
-    fn result(&self, src: &Dims) -> Result<Dims, Failure> {
-        if self.folds.iter().any(|&f| f > 1) {
-            return Err(Failure::unsupported("transforms that fold: use folding factors of 1"));
-        }
+    /// A transform into `format` that pads and then folds, or unfolds and then pads.
+    pub(crate) fn new(format: i32, before: Vec<i32>, after: Vec<i32>, folds: Vec<u32>, unfolds: bool) -> Transform {
+        let direction = if unfolds { CUDNN_TRANSFORM_UNFOLD } else { CUDNN_TRANSFORM_FOLD };
+        Transform { format, before, after, folds, direction }
+    }
+
+    /// By how much the spatial dimensions are folded.
+    fn folds(&self) -> impl Iterator<Item = i64> {
+        self.folds.iter().map(|&f| i64::from(f.max(1)))
+    }
+
+    /// The factors, and their product.
+    fn factors(&self) -> Result<(Vec<i64>, i64), Failure> {
+        let factors: Vec<i64> = self.folds().collect();
+        let all = factors.iter().try_fold(1i64, |all, &f| all.checked_mul(f)).filter(|&all| all <= i64::from(i32::MAX));
+        all.map(|all| (factors, all)).ok_or_else(|| Failure::unsupported("folding by more than 2^31"))
+    }
+
+    /// Whether spatial dimensions become channels, or channels these.
+    fn is_folding(&self) -> bool {
+        self.folds().any(|f| f > 1)
+    }
+
+    fn unfolds(&self) -> bool {
+        self.direction == CUDNN_TRANSFORM_UNFOLD
+    }
+
+    /// Sizes with padding; negative padding crops.
+    fn padded(&self, src: &Dims) -> Result<Dims, Failure> {
         if self.before.len() != src.len() {
             return Err(Failure::shape("srcDesc", src, format_args!("{} dimensions as the transform", self.before.len())));
         }
-        let dims = Dims::from_fn(src.len(), |d| src[d] + i64::from(self.before[d]) + i64::from(self.after[d]));
+        let dims = Dims::from_fn(src.len(), |d| src[d].saturating_add(i64::from(self.before[d]) + i64::from(self.after[d])));
         match dims.iter().all(|&d| d > 0) {
             true => Ok(dims),
             false => Err(Failure::shape("srcDesc", src, "sizes that the transform leaves something of")),
         }
     }
 
-    /// `to = alpha * padded(from) + beta * to`.
+    /// Sizes with spatial dimensions as channels, from those without: each factor divides a size.
+    fn folded(&self, dims: &Dims) -> Result<Dims, Failure> {
+        let (factors, all) = self.factors()?;
+        let fits = factors.len() + 2 == dims.len() && factors.iter().enumerate().all(|(d, f)| dims[d + 2] % f == 0);
+        match fits {
+            true => Ok(Dims::from_fn(dims.len(), |d| match d {
+                0 => dims[0],
+                1 => dims[1].saturating_mul(all),
+                _ => dims[d] / factors[d - 2],
+            })),
+            false => Err(Failure::shape("srcDesc", dims, format_args!("spatial sizes that {factors:?} divide"))),
+        }
+    }
+
+    /// Sizes with channels as spatial dimensions again.
+    fn unfolded(&self, dims: &Dims) -> Result<Dims, Failure> {
+        let (factors, all) = self.factors()?;
+        match factors.len() + 2 == dims.len() && dims[1] % all == 0 {
+            true => Ok(Dims::from_fn(dims.len(), |d| match d {
+                0 => dims[0],
+                1 => dims[1] / all,
+                _ => dims[d].saturating_mul(factors[d - 2]),
+            })),
+            false => Err(Failure::shape("srcDesc", dims, format_args!("channels that {all} divides"))),
+        }
+    }
+
+    /// Sizes of the result for a source.
+    fn result(&self, src: &Dims) -> Result<Dims, Failure> {
+        match (self.is_folding(), self.unfolds()) {
+            (false, _) => self.padded(src),
+            (true, false) => self.folded(&self.padded(src)?),
+            (true, true) => self.padded(&self.unfolded(src)?),
+        }
+    }
+
+    /// `to = blend(transformed(from), to)`.
     fn run(&self, handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
-        let (src, wanted) = (from.tensor.dims(), self.result(from.tensor.dims())?);
+        let wanted = self.result(from.tensor.dims())?;
         if *to.tensor.dims() != wanted {
             return Err(Failure::shape("destDesc", to.tensor.dims(), wanted));
         }
+        if !self.is_folding() {
+            return self.pad(handle, from, to, blend);
+        }
+        let between = if self.unfolds() { self.unfolded(from.tensor.dims())? } else { self.padded(from.tensor.dims())? };
+        let middle = Tensor::plain(between, from.tensor.dtype)?;
+        let held = handle.temporary(&middle)?;
+        let at = (&middle, Data::of(&held));
+        if self.unfolds() {
+            let (apart, whole) = (self.apart(from.tensor)?, self.split(&middle)?);
+            handle.combine((&apart, from.at.into()), (&whole, at.1.into()), Blend::PLAIN)?;
+            self.pad(handle, at.into(), to, blend)?;
+        } else {
+            self.pad(handle, from, at.into(), Blend::PLAIN)?;
+            let (whole, apart) = (self.split(&middle)?, self.apart(to.tensor)?);
+            handle.combine((&whole, at.1.into()), (&apart, to.at.into()), blend)?;
+        }
+        if handle.stream().is_synchronous() { Ok(()) } else { Ok(handle.stream().wait()?) }
+    }
+
+    /// A folded tensor with its channels apart: batch, channels, the parts of each spatial dimension, spatial dimensions.
+    fn apart(&self, tensor: &Tensor) -> Result<Tensor, Failure> {
+        let ((factors, all), dims) = (self.factors()?, *tensor.dims());
+        let Some(b) = tensor.blocking().filter(|b| b.is_plain()) else {
+            return Err(Failure::unsupported("folding of vectors of channels"));
+        };
+        let (mut sizes, mut strides) = (vec![dims[0], dims[1] / all], vec![b.strides[0], b.strides[1] * all]);
+        let mut step = b.strides[1] * all;
+        for &factor in &factors {
+            step /= factor;
+            sizes.push(factor);
+            strides.push(step);
+        }
+        sizes.extend(&dims[2..]);
+        strides.extend(&b.strides[2..]);
+        seen(tensor, &sizes, &strides)
+    }
+
+    /// The same of a tensor that is not folded.
+    fn split(&self, tensor: &Tensor) -> Result<Tensor, Failure> {
+        let (factors, dims) = (self.folds().collect::<Vec<i64>>(), *tensor.dims());
+        let from = tensor.blocking().map_or(dims, |b| b.strides);
+        let (mut sizes, mut strides) = (vec![dims[0], dims[1]], vec![from[0], from[1]]);
+        sizes.extend(&factors);
+        strides.extend(&from[2..]);
+        sizes.extend(factors.iter().enumerate().map(|(d, f)| dims[d + 2] / f));
+        strides.extend(factors.iter().enumerate().map(|(d, f)| from[d + 2] * f));
+        seen(tensor, &sizes, &strides)
+    }
+
+    /// `to = alpha * padded(from) + beta * to`.
+    fn pad(&self, handle: &Handle, from: Located<'_>, to: Located<'_>, blend: Blend) -> Result<(), Failure> {
+        let (src, wanted) = (from.tensor.dims(), self.padded(from.tensor.dims())?);
         let n = src.len();
         let crop = |pad: &[i32], d: usize| i64::from(-pad[d].min(0));
         let kept = Dims::from_fn(n, |d| src[d] - crop(&self.before, d) - crop(&self.after, d));
@@ -69,12 +183,25 @@ impl Transform {
             return handle.combine((&inner, from.at.into()), (&outer, to.at.into()), blend);
         }
         if blend.beta == 0.0 {
-            let zero = handle.scalar(to.tensor.dtype, n, 0.0)?;
-            handle.combine((&zero.0, zero.1.into()), (to.tensor, to.at.into()), Blend::PLAIN)?;
+            handle.clear(to.tensor, to.at)?;
         } else if blend.beta != 1.0 {
             handle.scale((to.tensor, to.at.into()), blend.beta)?;
         }
         handle.combine((&inner, from.at.into()), (&outer, to.at.into()), Blend { alpha: blend.alpha, beta: 1.0 })
+    }
+}
+
+/// The elements of a tensor in other dimensions.
+fn seen(tensor: &Tensor, sizes: &[i64], strides: &[i64]) -> Result<Tensor, Failure> {
+    let many = || Failure::unsupported("folding of tensors of so many dimensions");
+    let (sizes, strides) = (Dims::new(sizes).ok_or_else(many)?, Dims::new(strides).ok_or_else(many)?);
+    Ok(Tensor::with_strides(sizes, tensor.dtype, Some(strides))?)
+}
+
+impl TransformDesc {
+    /// Describes a transform.
+    pub(crate) fn set(&mut self, transform: Transform) {
+        self.set = Some(transform);
     }
 }
 

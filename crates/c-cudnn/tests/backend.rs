@@ -1,12 +1,13 @@
 //! Programs of the backend interface, compiled against cuDNN's own headers and run on our library: every operation on every engine against loops,
 //! descriptors and their errors, plans as text, and calls at random.
 
-mod backend_support;
+mod toolchain;
 
-use backend_support::Program;
+use toolchain::{Program, Recipe};
 
 #[test]
 fn the_backend_program_finds_nothing_wrong() {
-    let Some(program) = Program::build("backend_programs", 3, &["libcudnn.so.9"]) else { return };
-    program.passes(None);
+    let recipe = Recipe { folder: "backend_programs", packages: 3, libraries: &["libcudnn.so.9"], options: &["-O0", "-g1"] };
+    let Some(program) = Program::build(&recipe) else { return };
+    program.passes(None).unwrap_or_else(|what| panic!("{what}"));
 }

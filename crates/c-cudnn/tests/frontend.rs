@@ -1,11 +1,14 @@
 //! Programs of cudnn-frontend, compiled against its own headers and run on our library over the CUDA runtime on the host: both of its interfaces.
 
-mod backend_support;
+mod toolchain;
 
-use backend_support::Program;
+use toolchain::{Program, Recipe};
 
 #[test]
 fn programs_of_cudnn_frontend_compute_right() {
-    let Some(program) = Program::build("frontend_programs", 6, &["libcudnn.so.9", "libcudart.so.13"]) else { return };
-    program.passes(None);
+    let libraries = &["libcudnn.so.9", "libcudart.so.13"];
+    let Some(program) = Program::build(&Recipe { folder: "frontend_programs", packages: 6, libraries, options: &["-O0", "-g0"] }) else {
+        return;
+    };
+    program.passes(None).unwrap_or_else(|what| panic!("{what}"));
 }

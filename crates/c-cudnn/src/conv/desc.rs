@@ -20,14 +20,14 @@ pub struct ConvDesc {
 
 /// How the filter slides.
 #[derive(Clone, Copy, Debug)]
-struct Geometry {
-    padding: Dims,
-    strides: Dims,
-    dilations: Dims,
+pub(super) struct Geometry {
+    pub(super) padding: Dims,
+    pub(super) strides: Dims,
+    pub(super) dilations: Dims,
     /// `cudnnConvolutionMode_t`.
-    mode: i32,
+    pub(super) mode: i32,
     /// `cudnnDataType_t`.
-    compute: i32,
+    pub(super) compute: i32,
 }
 
 impl Owned for ConvDesc {}
@@ -55,6 +55,17 @@ impl ConvDesc {
         values::check("computeType", "cudnnDataType_t", compute)?;
         self.set = Some(geometry);
         Ok(())
+    }
+
+    /// Takes math type, groups and order of a filter from another descriptor.
+    pub(super) fn become_like(&mut self, other: &ConvDesc, geometry: Geometry) -> Result<(), Failure> {
+        (self.math, self.groups, self.reorder) = (other.math, other.groups, other.reorder);
+        self.set(geometry)
+    }
+
+    /// `cudnnDataType_t` of the computation.
+    pub(super) fn compute(&self) -> Result<i32, Failure> {
+        Ok(self.geometry()?.compute)
     }
 
     /// `cudnnMathType_t`.

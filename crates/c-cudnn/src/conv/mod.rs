@@ -1,16 +1,18 @@
 //! Convolution: descriptors, algorithms, and the three passes.
 
-mod algorithms;
+pub(crate) mod algorithms;
 mod bias;
 mod columns;
 mod desc;
 mod flip;
+mod folded;
 mod functions;
 mod perf;
-mod request;
+pub(crate) mod request;
 
 pub use bias::*;
 pub use columns::*;
 pub use desc::*;
+pub use folded::*;
 pub use functions::*;
 pub use perf::*;

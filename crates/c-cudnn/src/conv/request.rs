@@ -131,12 +131,13 @@ impl Request {
     /// # Errors
     /// As [`Request::made`].
     pub(crate) fn workspace(&self, engine: &runtime::Engine, how: How) -> Result<usize, Failure> {
-        let made = self.made(engine, how)?;
-        if !how.own {
-            return Ok(0);
-        }
+        Ok(self.space(&*self.made(engine, how)?, how))
+    }
+
+    /// The same with the primitive at hand.
+    fn space(&self, made: &Made, how: How) -> usize {
         let flipped = if self.flips { self.filter.tensor.bytes() + (runtime::ALIGNMENT - 1) } else { 0 };
-        Ok(made.scratch_bytes() + flipped)
+        if how.own { made.scratch_bytes() + flipped } else { 0 }
     }
 
     /// Computes. `extend` adds a call's bias and post-ops.
@@ -145,11 +146,11 @@ impl Request {
     /// For a workspace that is too small, and what the runtime reports.
     pub(crate) fn run(&self, handle: &Handle, places: Places, settings: Settings, extend: impl FnOnce(Job) -> Job) -> Result<(), Failure> {
         let Settings { how, workspace, blend } = settings;
-        let need = self.workspace(handle.engine(), how)?;
+        let made = self.made(handle.engine(), how)?;
+        let (need, scratch) = (self.space(&made, how), made.scratch_bytes());
         if workspace.bytes < need {
             return Err(Failure::small("workSpaceSizeInBytes", workspace.bytes, need));
         }
-        let scratch = self.made(handle.engine(), how)?.scratch_bytes();
         let own = if need > 0 { workspace.data.some("workSpace")? } else { Data::NULL };
         let leased = if self.flips && !how.own { Some(handle.temporary(&self.filter.tensor)?) } else { None };
         let flipped = match &leased {
@@ -162,7 +163,7 @@ impl Request {
         }
         let turned_back = self.flips && self.pass == Pass::Filter;
         let [src, wei, dst] = self.pass.args();
-        let job = Job::new(self.op(how.alg)).attr(self.attr()).arg(src, places.src).arg(wei, weights).arg(dst, places.dst);
+        let job = Job::new(self.op(how.alg)).attr(self.attr()).known(made).arg(src, places.src).arg(wei, weights).arg(dst, places.dst);
         let job = job.blend(if turned_back { Blend::PLAIN } else { blend });
         let job = job.scratch(how.own.then_some(Workspace { data: own, bytes: scratch }));
         extend(job).run(handle)?;

@@ -55,13 +55,15 @@ pub(crate) fn host(handle: &Handle) -> Result<(), Failure> {
     Ok(handle.stream().wait()?)
 }
 
-fn load(dtype: DataType, bytes: &[u8]) -> f64 {
+/// The number that some bytes are.
+pub(crate) fn load(dtype: DataType, bytes: &[u8]) -> f64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     number::decode(dtype, u64::from_le_bytes(word))
 }
 
-fn store(dtype: DataType, bytes: &mut [u8], value: f64) {
+/// Writes a number as bytes.
+pub(crate) fn store(dtype: DataType, bytes: &mut [u8], value: f64) {
     let word = number::encode(dtype, value).to_le_bytes();
     bytes.copy_from_slice(&word[..bytes.len()]);
 }

@@ -2,14 +2,15 @@
 
 use super::forward::{Call, Ends};
 use super::layer::{Step, Weights, copy, zero};
-use super::plan::packed;
+use super::plan::Kept;
 use crate::enums::*;
-use crate::exec::{Blend, Job};
+use crate::exec::Blend;
+use crate::handle::Handle;
 use crate::pointers::Data;
 use crate::status::Failure;
 use oxidnn_runtime::Memory;
-use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Prop, RnnDiff};
-use oxidnn_spec::{Arg, DataType, Tensor};
+use oxidnn_spec::op::{Prop, RnnDiff};
+use oxidnn_spec::{Arg, Tensor};
 
 /// What one layer in one direction works on.
 struct Sides {
@@ -20,15 +21,69 @@ struct Sides {
     ends: Ends,
 }
 
+/// Where the gradients of a step come from and go to.
+#[derive(Clone, Copy)]
+pub(super) struct Flow<'a> {
+    sides: &'a Sides,
+    /// Of the states after and before, by recurrent state and cell.
+    pub(super) after: [Data; 2],
+    pub(super) before: [Data; 2],
+    /// The beginning of the reserve space.
+    pub(super) base: Data,
+}
+
+impl Flow<'_> {
+    /// Of what the layer gave, and of what it read.
+    pub(super) fn rows(&self, step: &Step<'_>) -> [Data; 2] {
+        let network = step.network;
+        let given = step.row(self.sides.given, network.outputs(), step.direction * network.projected);
+        [given, step.row(self.sides.wanted, network.inputs(step.layer), 0)]
+    }
+}
+
+impl Step<'_> {
+    /// The primitive's backward pass.
+    fn primitive_back(
+        &self,
+        handle: &Handle,
+        data: [Data; 2],
+        weights: [&Weights; 2],
+        (kept, flow): (&Kept, Flow<'_>),
+    ) -> Result<(), Failure> {
+        let mut op = self.op(Prop::Backward)?;
+        op.diff = Some(RnnDiff {
+            src_layer: op.src_layer.clone(),
+            src_iter: op.src_iter.clone(),
+            src_iter_c: op.src_iter_c.clone(),
+            attention: None,
+            weights_layer: op.weights_layer.clone(),
+            weights_iter: op.weights_iter.clone(),
+            weights_peephole: None,
+            weights_projection: op.weights_projection.clone(),
+            bias: op.bias.clone(),
+            dst_layer: op.dst_layer.clone(),
+            dst_iter: op.dst_iter.clone(),
+            dst_iter_c: op.dst_iter_c.clone(),
+        });
+        let (lstm, [weights, gradients], [given, wanted]) = (self.network.cell == CUDNN_LSTM, weights, flow.rows(self));
+        let job = self.job(op, data, weights, (flow.base, kept)).arg(Arg::DIFF_DST, given);
+        let job = job.arg(Arg::DIFF_DST_1, flow.after[0]).arg_if(Arg::DIFF_DST_2, lstm.then_some(flow.after[1]));
+        let job = job.arg(Arg::DIFF_SRC, wanted).arg(Arg::DIFF_SRC_1, flow.before[0]);
+        let job = job.arg_if(Arg::DIFF_SRC_2, lstm.then_some(flow.before[1])).arg(Arg::DIFF_WEIGHTS, gradients.input);
+        let job = job.arg(Arg::DIFF_WEIGHTS_1, gradients.state).arg(Arg::DIFF_WEIGHTS_3, gradients.projection);
+        job.arg_if(Arg::DIFF_BIAS, gradients.bias).run(handle)
+    }
+}
+
 impl Call<'_> {
     /// Gradients of the data and the states, into the caller's memory, and of the weights, into the reserve space.
     pub(super) fn backward(&self, base: Data, weights: Data, [dy, dx]: [Data; 2], ends: Ends) -> Result<(), Failure> {
         let network = self.network;
         let (space, held) = self.weights(weights)?;
-        zero(self.handle, base.behind(self.reserve.weights), network.numbers())?;
-        let rows = |channels: i64| -> Result<Memory<'static>, Failure> {
-            Ok(Memory::new(self.handle.engine(), packed(self.plan.rows, channels)?)?)
-        };
+        let real = network.real();
+        zero(self.handle, base.behind(self.reserve.weights), (network.numbers(), real))?;
+        let rows =
+            |channels: i64| -> Result<Memory<'static>, Failure> { Ok(Memory::new(self.handle.engine(), self.plan.packed(channels)?)?) };
         let mut given = rows(network.outputs())?;
         self.exchange(self.y).gather(dy, Data::of(&given))?;
         for layer in (0..network.layers).rev() {
@@ -39,7 +94,7 @@ impl Call<'_> {
                 self.walk_back(base, (layer, direction), space, Sides { given: Data::of(&given), wanted, ends })?;
             }
             if network.bidirectional {
-                copy(self.handle, [Data::of(&second), Data::of(&sum)], self.plan.rows * channels, Blend { alpha: 1.0, beta: 1.0 })?;
+                copy(self.handle, [Data::of(&second), Data::of(&sum)], (self.plan.rows * channels, real), Blend { alpha: 1.0, beta: 1.0 })?;
             }
             if layer > 0 && network.dropped() > 0.0 {
                 self.mask(base, layer, Data::of(&sum))?;
@@ -53,18 +108,17 @@ impl Call<'_> {
 
     /// Lets through what dropout did, in place.
     fn mask(&self, base: Data, layer: i64, rows: Data) -> Result<(), Failure> {
-        let tensor = packed(self.plan.rows, self.network.inputs(layer))?;
-        let mask = Tensor { dtype: DataType::U8, layout: tensor.layout.clone() };
-        let kept = 1.0 - f64::from(self.network.dropped());
-        let op = Binary { alg: BinaryAlg::Mul, src0: tensor.clone(), src1: mask, src2: None, dst: tensor };
-        let job = Job::new(op).arg(Arg::SRC, rows).arg(Arg::SRC_1, base.behind(self.reserve.masks[layer as usize])).arg(Arg::DST, rows);
-        job.eltwise(EltwiseAlg::Linear, if kept > 0.0 { 1.0 / kept } else { 0.0 }, 0.0).run(self.handle)
+        let Some(dropout) = &self.network.dropout else { return Ok(()) };
+        dropout.revert(
+            self.handle,
+            &self.plan.packed(self.network.inputs(layer))?,
+            [rows, rows, base.behind(self.reserve.masks[layer as usize])],
+        )
     }
 
     /// One layer in one direction, against its walk through time.
     fn walk_back(&self, base: Data, at: (i64, i64), space: Data, sides: Sides) -> Result<(), Failure> {
         let (network, handle) = (self.network, self.handle);
-        let lstm = network.cell == CUDNN_LSTM;
         let weights = Weights::new(handle, network, space, at)?;
         let gradients = Weights::gradients(handle, network, base.behind(self.reserve.weights), at)?;
         let index = at.0 * network.directions() + at.1;
@@ -72,7 +126,7 @@ impl Call<'_> {
         let l = at.0 as usize;
         let data = [base.behind(self.reserve.inputs[l]), base.behind(self.reserve.outputs[l])];
         let state = |channels: i64| -> Result<Memory<'static>, Failure> {
-            Ok(Memory::new(handle.engine(), Tensor::plain([(self.plan.batch * channels).max(1)], DataType::F32)?)?)
+            Ok(Memory::new(handle.engine(), Tensor::plain([(self.plan.batch * channels).max(1)], self.plan.real)?)?)
         };
         // Gradients of the states after and before a segment, by recurrent state and cell.
         let after = [state(network.projected)?, state(network.hidden)?];
@@ -83,33 +137,17 @@ impl Call<'_> {
             let passed = samples(order.get(k + 1)).min(segment.samples);
             let (ends, wanted) = ([sides.ends.hy, sides.ends.cy], [sides.ends.hx, sides.ends.cx]);
             for (i, (channels, ..)) in self.sides().into_iter().enumerate() {
-                copy(handle, [Data::of(&before[i]), Data::of(&after[i])], passed * channels, Blend::PLAIN)?;
+                copy(handle, [Data::of(&before[i]), Data::of(&after[i])], (passed * channels, self.plan.real), Blend::PLAIN)?;
                 self.states(ends[i], channels).exchange(index, (passed, segment.samples), Data::of(&after[i]), false)?;
             }
             let step = Step { network, layer: at.0, direction: at.1, segment };
-            let mut op = step.op(Prop::Backward)?;
-            op.diff = Some(RnnDiff {
-                src_layer: op.src_layer.clone(),
-                src_iter: op.src_iter.clone(),
-                src_iter_c: op.src_iter_c.clone(),
-                attention: None,
-                weights_layer: op.weights_layer.clone(),
-                weights_iter: op.weights_iter.clone(),
-                weights_peephole: None,
-                weights_projection: op.weights_projection.clone(),
-                bias: op.bias.clone(),
-                dst_layer: op.dst_layer.clone(),
-                dst_iter: op.dst_iter.clone(),
-                dst_iter_c: op.dst_iter_c.clone(),
-            });
             let kept = self.reserve.kept[self.kept(at, j)];
-            let job = step.job(op, data, &weights, (base, &kept));
-            let job = job.arg(Arg::DIFF_DST, step.row(sides.given, network.outputs(), at.1 * network.projected));
-            let job = job.arg(Arg::DIFF_DST_1, Data::of(&after[0])).arg_if(Arg::DIFF_DST_2, lstm.then(|| Data::of(&after[1])));
-            let job = job.arg(Arg::DIFF_SRC, step.row(sides.wanted, network.inputs(at.0), 0)).arg(Arg::DIFF_SRC_1, Data::of(&before[0]));
-            let job = job.arg_if(Arg::DIFF_SRC_2, lstm.then(|| Data::of(&before[1]))).arg(Arg::DIFF_WEIGHTS, gradients.input);
-            let job = job.arg(Arg::DIFF_WEIGHTS_1, gradients.state).arg(Arg::DIFF_WEIGHTS_3, gradients.projection);
-            job.arg_if(Arg::DIFF_BIAS, gradients.bias).run(handle)?;
+            let flow =
+                Flow { sides: &sides, after: [0, 1].map(|i| Data::of(&after[i])), before: [0, 1].map(|i| Data::of(&before[i])), base };
+            match network.by_loops() {
+                true => step.walk_back(handle, data, [&weights, &gradients], (&kept, flow))?,
+                false => step.primitive_back(handle, data, [&weights, &gradients], (&kept, flow))?,
+            }
             let first = k.checked_sub(1).map_or(0, |k| samples(order.get(k)).min(segment.samples));
             for (i, (channels, ..)) in self.sides().into_iter().enumerate() {
                 self.states(wanted[i], channels).exchange(index, (first, segment.samples), Data::of(&before[i]), true)?;
@@ -122,7 +160,7 @@ impl Call<'_> {
     /// Hands out the gradients of the weights that [`Call::backward`] left: added to what is there, or in its place.
     pub(super) fn weight_gradients(&self, base: Data, to: Data, add: bool) -> Result<(), Failure> {
         let of = |dtype| Tensor::plain([self.network.numbers()], dtype);
-        let (ours, theirs) = (of(DataType::F32)?, of(self.network.dtype)?);
+        let (ours, theirs) = (of(self.network.real())?, of(self.network.dtype)?);
         let from = base.behind(self.reserve.weights);
         let blend = Blend { alpha: 1.0, beta: if add { 1.0 } else { 0.0 } };
         self.handle.combine((&ours, from.into()), (&theirs, to.into()), blend)

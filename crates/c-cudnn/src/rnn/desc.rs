@@ -11,6 +11,7 @@ use oxidnn_spec::DataType;
 #[derive(Clone, Debug, Default)]
 pub struct RnnDesc {
     set: Option<Network>,
+    /// What a network that is set next has.
     clip: Clip,
 }
 
@@ -37,6 +38,7 @@ pub(crate) struct Network {
     pub(crate) dropout: Option<DropoutDesc>,
     dropout_at: Data,
     flags: u32,
+    clip: Clip,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,25 +71,54 @@ impl RnnDesc {
         self.set.as_ref().ok_or_else(|| Failure::invalid("rnnDesc", "a descriptor that was never set", "one that describes a network"))
     }
 
+    fn set_clip(&mut self, clip: Clip) -> Result<(), Failure> {
+        if clip.mode == CUDNN_RNN_CLIP_MINMAX && (clip.low > clip.high || clip.low.is_nan() || clip.high.is_nan()) {
+            return Err(Failure::invalid("lclip and rclip", format_args!("{} and {}", clip.low, clip.high), "a lower and an upper bound"));
+        }
+        self.clip = clip;
+        if let Some(network) = &mut self.set {
+            network.clip = clip;
+        }
+        Ok(())
+    }
+
     /// The network, if oxidnn computes it.
     ///
     /// # Errors
     /// `NOT_SUPPORTED` for what it does not.
     pub(crate) fn computable(&self) -> Result<&Network, Failure> {
         let network = self.network()?;
-        let reason = match () {
-            () if self.clip.mode != CUDNN_RNN_CLIP_NONE => "cells of an LSTM that are clipped: use CUDNN_RNN_CLIP_NONE",
-            () if network.input_mode == CUDNN_SKIP_INPUT => "CUDNN_SKIP_INPUT: use CUDNN_LINEAR_INPUT",
-            () if !matches!(network.dtype, DataType::F32 | DataType::F16 | DataType::Bf16) => {
-                "recurrent networks of other types than CUDNN_DATA_FLOAT, HALF and BFLOAT16"
+        match network.dtype {
+            DataType::F32 | DataType::F64 | DataType::F16 | DataType::Bf16 => Ok(network),
+            other => {
+                Err(Failure::unsupported(format_args!("recurrent networks of {other}: use CUDNN_DATA_FLOAT, DOUBLE, HALF or BFLOAT16")))
             }
-            () => return Ok(network),
-        };
-        Err(Failure::unsupported(reason))
+        }
     }
 }
 
 impl Network {
+    /// What is computed in.
+    pub(crate) fn real(&self) -> DataType {
+        if self.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 }
+    }
+
+    /// Whether the first layer's gates see its input as it is.
+    pub(crate) fn skips(&self, layer: i64) -> bool {
+        layer == 0 && self.input_mode == CUDNN_SKIP_INPUT
+    }
+
+    /// Bounds of an LSTM's cell, if there are such, and whether a number that is none stays one.
+    pub(crate) fn bounds(&self) -> Option<(f64, f64, bool)> {
+        let clips = self.cell == CUDNN_LSTM && self.clip.mode == CUDNN_RNN_CLIP_MINMAX;
+        clips.then_some((self.clip.low, self.clip.high, self.clip.nan == CUDNN_PROPAGATE_NAN))
+    }
+
+    /// Whether loops compute it, not the primitive.
+    pub(crate) fn by_loops(&self) -> bool {
+        self.dtype == DataType::F64 || self.bounds().is_some()
+    }
+
     /// `cudnnDataType_t` of data and weights.
     pub(crate) fn number(&self) -> i32 {
         self.number
@@ -190,6 +221,9 @@ pub extern "C" fn cudnnSetRNNDescriptor_v8(
         if proj_size < 0 || proj_size > hidden_size || (cell_mode != CUDNN_LSTM && proj_size != 0 && proj_size != hidden_size) {
             return Err(Failure::invalid("projSize", proj_size, format_args!("hiddenSize {hidden_size}, or less for an LSTM")));
         }
+        if input_mode == CUDNN_SKIP_INPUT && input_size != hidden_size {
+            return Err(Failure::invalid("inputSize", input_size, format_args!("hiddenSize {hidden_size} with CUDNN_SKIP_INPUT")));
+        }
         let projected = i64::from(if proj_size == 0 { hidden_size } else { proj_size });
         let network = Network {
             algo,
@@ -208,9 +242,11 @@ pub extern "C" fn cudnnSetRNNDescriptor_v8(
             dropout: dropout_desc.optional().copied(),
             dropout_at: dropout_desc.address(),
             flags: aux_flags,
+            clip: Clip::default(),
         };
         network.check_size()?;
-        rnn_desc.get("rnnDesc")?.set = Some(network);
+        let desc = rnn_desc.get("rnnDesc")?;
+        desc.set = Some(Network { clip: desc.clip, ..network });
         Ok(())
     })
 }
@@ -260,8 +296,7 @@ pub extern "C" fn cudnnRNNSetClip_v8(rnn_desc: InOut<'_, RnnDesc>, clip_mode: i3
     guard("cudnnRNNSetClip_v8", || {
         let mode = values::check("clipMode", "cudnnRNNClipMode_t", clip_mode)?;
         let nan = values::check("clipNanOpt", "cudnnNanPropagation_t", clip_nan_opt)?;
-        rnn_desc.get("rnnDesc")?.clip = Clip { mode, nan, low: lclip, high: rclip };
-        Ok(())
+        rnn_desc.get("rnnDesc")?.set_clip(Clip { mode, nan, low: lclip, high: rclip })
     })
 }
 
@@ -270,8 +305,7 @@ pub extern "C" fn cudnnRNNSetClip_v8(rnn_desc: InOut<'_, RnnDesc>, clip_mode: i3
 pub extern "C" fn cudnnRNNSetClip_v9(rnn_desc: InOut<'_, RnnDesc>, clip_mode: i32, lclip: f64, rclip: f64) -> Status {
     guard("cudnnRNNSetClip_v9", || {
         let mode = values::check("clipMode", "cudnnRNNClipMode_t", clip_mode)?;
-        rnn_desc.get("rnnDesc")?.clip = Clip { mode, nan: CUDNN_NOT_PROPAGATE_NAN, low: lclip, high: rclip };
-        Ok(())
+        rnn_desc.get("rnnDesc")?.set_clip(Clip { mode, nan: CUDNN_NOT_PROPAGATE_NAN, low: lclip, high: rclip })
     })
 }
 

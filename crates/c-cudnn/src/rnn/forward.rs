@@ -3,15 +3,15 @@
 use super::data::Sequences;
 use super::desc::{MOST_NUMBERS, Network};
 use super::layer::{Exchange, States, Step, Weights, copy, numbers};
-use super::plan::{Plan, Reserve, packed};
+use super::plan::{Plan, Reserve};
 use crate::enums::*;
-use crate::exec::{Blend, Job};
+use crate::exec::Blend;
 use crate::handle::Handle;
 use crate::pointers::Data;
 use crate::status::Failure;
 use oxidnn_runtime::Memory;
-use oxidnn_spec::op::{Eltwise, EltwiseAlg, Prop};
-use oxidnn_spec::{Arg, Attr, DataType, Dropout, Problem, Tensor};
+use oxidnn_spec::op::Prop;
+use oxidnn_spec::{Attr, DataType, Problem, Tensor};
 
 /// What all passes are given.
 pub(super) struct Call<'a> {
@@ -36,9 +36,16 @@ impl<'a> Call<'a> {
     /// # Errors
     /// `BAD_PARAM` where data do not fit the network.
     pub(super) fn new(handle: &'a Handle, network: &'a Network, [x, y]: [&'a Sequences; 2]) -> Result<Call<'a>, Failure> {
-        let alike = x.lengths == y.lengths && x.steps == y.steps && x.dtype == y.dtype;
+        let alike = x.lengths == y.lengths
+            && x.steps == y.steps
+            && x.dtype == y.dtype
+            && (x.dtype == DataType::F64) == (network.dtype == DataType::F64);
         if !alike {
-            return Err(Failure::shape("yDesc", "other lengths or another type", "those of xDesc"));
+            return Err(Failure::shape(
+                "yDesc",
+                "other lengths or another type",
+                "those of xDesc, doubles where the network is of doubles",
+            ));
         }
         if x.channels != network.input || y.channels != network.outputs() {
             let got = format_args!("vectors of {} and {}", x.channels, y.channels);
@@ -59,13 +66,13 @@ impl<'a> Call<'a> {
         States { handle: self.handle, plan: &self.plan, dtype: self.x.dtype, channels, data }
     }
 
-    /// The weight space in single precision, and what holds it where it is a copy.
+    /// The weight space in the type that is computed in, and what holds it where it is a copy.
     pub(super) fn weights(&self, data: Data) -> Result<(Data, Option<Memory<'static>>), Failure> {
-        if self.network.dtype == DataType::F32 {
+        if self.network.dtype == self.network.real() {
             return Ok((data, None));
         }
         let of = |dtype| Tensor::plain([self.network.numbers()], dtype);
-        let (theirs, ours) = (of(self.network.dtype)?, of(DataType::F32)?);
+        let (theirs, ours) = (of(self.network.dtype)?, of(self.network.real())?);
         let memory = Memory::new(self.handle.engine(), ours.clone())?;
         self.handle.combine((&theirs, data.into()), (&ours, memory.view(ours.clone())?.into()), Blend::PLAIN)?;
         Ok((Data::of(&memory), Some(memory)))
@@ -113,18 +120,11 @@ impl<'a> Call<'a> {
     fn hand_on(&self, base: Data, layer: i64, training: bool) -> Result<(), Failure> {
         let l = layer as usize;
         let (from, to) = (base.behind(self.reserve.outputs[l - 1]), base.behind(self.reserve.inputs[l]));
-        let rows = packed(self.plan.rows, self.network.inputs(layer))?;
+        let rows = self.plan.packed(self.network.inputs(layer))?;
         let Some(dropout) = self.network.dropout.filter(|d| training && d.probability > 0.0) else {
-            return copy(self.handle, [from, to], self.plan.rows * self.network.inputs(layer), Blend::PLAIN);
+            return copy(self.handle, [from, to], (self.plan.rows * self.network.inputs(layer), self.plan.real), Blend::PLAIN);
         };
-        let (seed, offset) = dropout.draw(self.handle)?;
-        let mask = Tensor { dtype: DataType::U8, layout: rows.layout.clone() };
-        let op = Eltwise::forward(Prop::ForwardTraining, EltwiseAlg::Linear, [1.0, 0.0], rows.clone(), rows);
-        let dropping = Dropout { mask: Some(mask), seed_dtype: DataType::S64, use_offset: true, use_host_scalars: true };
-        let job = Job::new(op).attr(Attr { dropout: Some(dropping), ..Attr::default() }).arg(Arg::SRC, from).arg(Arg::DST, to);
-        let job = job.arg(Arg::DROPOUT_MASK, base.behind(self.reserve.masks[l])).arg(Arg::DROPOUT_SEED, Memory::host_scalar(seed)?);
-        let job = job.arg(Arg::DROPOUT_OFFSET, Memory::host_scalar(offset)?);
-        job.arg(Arg::DROPOUT_PROBABILITY, Memory::host_scalar(dropout.probability)?).run(self.handle)
+        dropout.apply(self.handle, &rows, [from, to, base.behind(self.reserve.masks[l])])
     }
 
     /// One layer in one direction: segment after segment, states handed on.
@@ -143,12 +143,15 @@ impl<'a> Call<'a> {
             for ((channels, start, end), given) in self.sides().into_iter().zip([ends.hx, ends.cx]) {
                 if let Some(p) = before {
                     let from = base.behind(self.reserve.kept[self.kept(at, p)].states[end]);
-                    copy(self.handle, [from, base.behind(kept.states[start])], alive * channels, Blend::PLAIN)?;
+                    copy(self.handle, [from, base.behind(kept.states[start])], (alive * channels, self.plan.real), Blend::PLAIN)?;
                 }
                 self.states(given, channels).exchange(index, (alive, segment.samples), base.behind(kept.states[start]), false)?;
             }
             let step = Step { network: self.network, layer: at.0, direction: at.1, segment };
-            step.job(step.op(prop)?, data, &weights, (base, &kept)).run(self.handle)?;
+            match self.network.by_loops() {
+                true => step.walk(self.handle, data, &weights, (base, &kept))?,
+                false => step.job(step.op(prop)?, data, &weights, (base, &kept)).run(self.handle)?,
+            }
             let next = order.get(k + 1).map_or(0, |&n| self.plan.segments[n].samples);
             for ((channels, _, end), given) in self.sides().into_iter().zip([ends.hy, ends.cy]) {
                 self.states(given, channels).exchange(index, (next, segment.samples), base.behind(kept.states[end]), true)?;
@@ -168,7 +171,10 @@ pub(super) fn layout(network: &Network, plan: &Plan) -> Result<Reserve, Failure>
     if wide(plan.rows) * wide(network.layers) * columns > MOST_NUMBERS {
         return Err(Failure::unsupported("a network over so many steps that it keeps more than 2^48 numbers"));
     }
-    Reserve::new(network, plan, numbers(network.numbers()), |layer, segment| {
+    Reserve::new(network, plan, numbers(plan.real, network.numbers()), |layer, segment| {
+        if network.by_loops() {
+            return Ok(0);
+        }
         let step = Step { network, layer, direction: 0, segment: *segment };
         let problem = Problem::new(step.op(Prop::ForwardTraining)?, Attr::default())?;
         Ok(problem.op.workspace().map_or(0, Tensor::bytes))

@@ -142,6 +142,7 @@ pub extern "C" fn cudnnGetRNNWeightParams(
         }
         let (layer, direction) = (pseudo / network.directions(), pseudo % network.directions());
         let place = network.place(layer, direction);
+        let skipped = number < gates && network.skips(layer);
         let (side, gate) = ((number / gates) as usize, number % gates);
         let channels = if side == 0 { network.inputs(layer) } else { network.projected };
         let (at, rows, columns) = match projection {
@@ -150,8 +151,12 @@ pub extern "C" fn cudnnGetRNNWeightParams(
         };
         let address = |at: i64| weight_space.behind(network.dtype.bytes(at as usize).unwrap_or(0));
         let number = network.number();
-        m_desc.get("mDesc")?.set(number, [1, rows, columns].into(), [rows * columns, columns, 1].into())?;
-        m_addr.set_optional(address(at));
+        if skipped {
+            m_addr.set_optional(Data::NULL);
+        } else {
+            m_desc.get("mDesc")?.set(number, [1, rows, columns].into(), [rows * columns, columns, 1].into())?;
+            m_addr.set_optional(address(at));
+        }
         let bias = if projection { None } else { place.biases[side].map(|b| b + gate * network.hidden) };
         if let Some(at) = bias {
             b_desc.get("bDesc")?.set(number, [1, network.hidden, 1].into(), [network.hidden, 1, 1].into())?;

@@ -12,17 +12,17 @@ use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, Reorder, Rnn, RnnActivation, RnnCell, RnnDirection};
 use oxidnn_spec::{Arg, DataType, Dims, Real, Tensor};
 
-/// Bytes of so many numbers of single precision.
-pub(super) fn numbers(n: i64) -> usize {
-    n as usize * size_of::<f32>()
+/// Bytes of so many numbers of a type.
+pub(super) fn numbers(real: DataType, n: i64) -> usize {
+    n as usize * (real.bits() / 8)
 }
 
-/// `to = blend(from, to)` of numbers of single precision in a row.
-pub(super) fn copy(handle: &Handle, [from, to]: [Data; 2], count: i64, blend: Blend) -> Result<(), Failure> {
+/// `to = blend(from, to)` of numbers in a row.
+pub(super) fn copy(handle: &Handle, [from, to]: [Data; 2], (count, real): (i64, DataType), blend: Blend) -> Result<(), Failure> {
     if count == 0 {
         return Ok(());
     }
-    let row = Tensor::plain([count], DataType::F32)?;
+    let row = Tensor::plain([count], real)?;
     handle.combine((&row, from.into()), (&row, to.into()), blend)
 }
 
@@ -38,8 +38,8 @@ pub(super) fn fill(handle: &Handle, (tensor, to): (&Tensor, Data), value: &[u8])
 }
 
 /// Zeros, in a row.
-pub(super) fn zero(handle: &Handle, to: Data, count: i64) -> Result<(), Failure> {
-    if count == 0 { Ok(()) } else { fill(handle, (&Tensor::plain([count], DataType::F32)?, to), &0f32.to_le_bytes()) }
+pub(super) fn zero(handle: &Handle, to: Data, (count, real): (i64, DataType)) -> Result<(), Failure> {
+    if count == 0 { Ok(()) } else { handle.clear(&Tensor::plain([count], real)?, to) }
 }
 
 /// The caller's sequences and packed rows, between which rows are moved.
@@ -73,7 +73,7 @@ impl Exchange<'_> {
         let (c, dtype) = (self.sequences.channels, self.sequences.dtype);
         if self.sequences.layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED {
             let rows = [self.plan.rows, c];
-            return f((Tensor::plain(rows, dtype)?, user), (Tensor::plain(rows, DataType::F32)?, packed));
+            return f((Tensor::plain(rows, dtype)?, user), (Tensor::plain(rows, self.plan.real)?, packed));
         }
         let [step, sample] = self.strides();
         for segment in &self.plan.segments {
@@ -83,9 +83,9 @@ impl Exchange<'_> {
                 let dims = [segment.steps, width, c];
                 let first = if whole { 0 } else { self.plan.order[rank as usize] as i64 };
                 let theirs = Tensor::with_strides(dims, dtype, Some(Dims::from([step, sample, 1])))?;
-                let ours = Tensor::with_strides(dims, DataType::F32, Some(Dims::from([segment.samples * c, c, 1])))?;
+                let ours = Tensor::with_strides(dims, self.plan.real, Some(Dims::from([segment.samples * c, c, 1])))?;
                 let place = self.at(user, segment.start * step + first * sample);
-                f((theirs, place), (ours, packed.behind(numbers((segment.row + rank) * c))))?;
+                f((theirs, place), (ours, packed.behind(numbers(self.plan.real, (segment.row + rank) * c))))?;
             }
         }
         Ok(())
@@ -127,9 +127,9 @@ impl States<'_> {
         if from >= to || self.channels == 0 || self.data.is_null() && out {
             return Ok(());
         }
-        let place = rows.behind(numbers(from * self.channels));
+        let place = rows.behind(numbers(self.plan.real, from * self.channels));
         if self.data.is_null() {
-            return zero(self.handle, place, (to - from) * self.channels);
+            return zero(self.handle, place, ((to - from) * self.channels, self.plan.real));
         }
         let sorted = self.plan.is_sorted();
         for rank in from..if sorted { from + 1 } else { to } {
@@ -137,9 +137,9 @@ impl States<'_> {
             let sample = self.plan.order[rank as usize] as i64;
             let row = index * self.plan.batch + sample;
             let theirs = self.data.behind(self.dtype.bytes((row * self.channels) as usize).unwrap_or(0));
-            let ours = rows.behind(numbers(rank * self.channels));
+            let ours = rows.behind(numbers(self.plan.real, rank * self.channels));
             let of = |dtype| Tensor::plain([count * self.channels], dtype);
-            let (user, packed) = ((of(self.dtype)?, theirs), (of(DataType::F32)?, ours));
+            let (user, packed) = ((of(self.dtype)?, theirs), (of(self.plan.real)?, ours));
             let (src, dst) = if out { (packed, user) } else { (user, packed) };
             self.handle.combine((&src.0, src.1.into()), (&dst.0, dst.1.into()), Blend::PLAIN)?;
         }
@@ -154,7 +154,14 @@ pub(super) struct Weights {
     pub(super) projection: Data,
     pub(super) bias: Option<Data>,
     /// Gates that were brought into the primitive's order, and biases that were added.
-    _own: Vec<Memory<'static>>,
+    own: Vec<Memory<'static>>,
+}
+
+/// A weight space, and a layer in a direction.
+#[derive(Clone, Copy)]
+struct Spot {
+    base: Data,
+    at: (i64, i64),
 }
 
 /// The primitive's gates of a GRU (update, reset, new) by cuDNN's numbers (reset, update, new).
@@ -177,47 +184,69 @@ fn bias_gates(network: &Network) -> i64 {
 }
 
 impl Weights {
-    /// Those of a weight space of single precision.
-    pub(super) fn new(handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<Weights, Failure> {
-        let place = network.place(layer, direction);
-        let weights = Weights::blank(handle, network, base, (layer, direction))?;
-        if network.cell == CUDNN_GRU {
-            for (at, to, channels) in [(place.input, weights.input, network.inputs(layer)), (place.state, weights.state, network.projected)]
-            {
-                let matrix = network.hidden * channels;
-                for (gate, slot) in GRU.iter().enumerate() {
-                    let pair = [base.behind(numbers(at + gate as i64 * matrix)), to.behind(numbers(slot * matrix))];
-                    copy(handle, pair, matrix, Blend::PLAIN)?;
-                }
-            }
+    /// Those of a weight space of the type that is computed in.
+    pub(super) fn new(handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<Weights, Failure> {
+        let weights = Weights::blank(handle, network, base, at)?;
+        weights.turn(handle, network, Spot { base, at }, true)?;
+        if network.skips(at.0) {
+            weights.identity(network)?;
         }
         if let Some(bias) = weights.bias {
+            let (place, real) = (network.place(at.0, at.1), network.real());
             for (side, gate, slot) in bias_slots(network) {
                 let Some(at) = place.biases[side] else { continue };
-                let pair = [base.behind(numbers(at + gate * network.hidden)), bias.behind(numbers(slot * network.hidden))];
-                copy(handle, pair, network.hidden, Blend { alpha: 1.0, beta: 1.0 })?;
+                let from = base.behind(numbers(real, at + gate * network.hidden));
+                let pair = [from, bias.behind(numbers(real, slot * network.hidden))];
+                copy(handle, pair, (network.hidden, real), Blend { alpha: 1.0, beta: 1.0 })?;
             }
         }
         Ok(weights)
     }
 
-    /// Places for weights whose gates the primitive has in another order, and for biases: zeros. The others are those of the weight space.
+    /// Brings the gates of a GRU into the primitive's order, or back into the weight space.
+    fn turn(&self, handle: &Handle, network: &Network, spot: Spot, inward: bool) -> Result<(), Failure> {
+        if network.cell != CUDNN_GRU {
+            return Ok(());
+        }
+        let Spot { base, at: (layer, direction) } = spot;
+        let (place, real) = (network.place(layer, direction), network.real());
+        let input = (!network.skips(layer)).then_some((place.input, self.input, network.inputs(layer)));
+        for (at, ours, channels) in input.into_iter().chain([(place.state, self.state, network.projected)]) {
+            let matrix = network.hidden * channels;
+            for (gate, slot) in GRU.iter().enumerate() {
+                let pair = [base.behind(numbers(real, at + gate as i64 * matrix)), ours.behind(numbers(real, slot * matrix))];
+                copy(handle, if inward { pair } else { [pair[1], pair[0]] }, (matrix, real), Blend::PLAIN)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Matrices on the input that leave it as it is, for every gate.
+    fn identity(&self, network: &Network) -> Result<(), Failure> {
+        let n = network.hidden as usize;
+        let ones: Vec<f64> = (0..network.gates() as usize * n * n).map(|i| f64::from(u8::from(i / n % n == i % n))).collect();
+        let matrix = self.own.first().ok_or_else(|| Failure::null("the matrices on the input"))?;
+        Ok(matrix.write_f64(&ones)?)
+    }
+
+    /// Places for weights whose gates the primitive has in another order, for matrices that the weight space has not, and for biases: zeros. The others
+    /// are those of the weight space.
     fn blank(handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<Weights, Failure> {
-        let place = network.place(layer, direction);
+        let (place, real) = (network.place(layer, direction), network.real());
         let mut own = Vec::new();
         let mut room = |count: i64| -> Result<Data, Failure> {
-            let memory = Memory::new(handle.engine(), Tensor::plain([count], DataType::F32)?)?;
+            let memory = Memory::new(handle.engine(), Tensor::plain([count], real)?)?;
             own.push(memory);
             Ok(own.last().map_or(Data::NULL, Data::of))
         };
         let vector = network.gates() * network.hidden;
         let turned = network.cell == CUDNN_GRU;
-        let at = |n: i64| base.behind(numbers(n));
-        let input = if turned { room(vector * network.inputs(layer))? } else { at(place.input) };
+        let at = |n: i64| base.behind(numbers(real, n));
+        let input = if turned || network.skips(layer) { room(vector * network.inputs(layer))? } else { at(place.input) };
         let state = if turned { room(vector * network.projected)? } else { at(place.state) };
         let biased = network.bias != CUDNN_RNN_NO_BIAS;
         let bias = if biased { Some(room(bias_gates(network) * network.hidden)?) } else { None };
-        Ok(Weights { input, state, projection: at(place.projection), bias, _own: own })
+        Ok(Weights { input, state, projection: at(place.projection), bias, own })
     }
 
     /// Places for gradients, which `base` has zeros for.
@@ -226,21 +255,13 @@ impl Weights {
     }
 
     /// Puts gradients that are in places of their own into the weight space.
-    pub(super) fn put(&self, handle: &Handle, network: &Network, base: Data, (layer, direction): (i64, i64)) -> Result<(), Failure> {
-        let place = network.place(layer, direction);
-        if network.cell == CUDNN_GRU {
-            for (at, from, channels) in [(place.input, self.input, network.inputs(layer)), (place.state, self.state, network.projected)] {
-                let matrix = network.hidden * channels;
-                for (gate, slot) in GRU.iter().enumerate() {
-                    let pair = [from.behind(numbers(slot * matrix)), base.behind(numbers(at + gate as i64 * matrix))];
-                    copy(handle, pair, matrix, Blend::PLAIN)?;
-                }
-            }
-        }
+    pub(super) fn put(&self, handle: &Handle, network: &Network, base: Data, at: (i64, i64)) -> Result<(), Failure> {
+        self.turn(handle, network, Spot { base, at }, false)?;
+        let (place, real) = (network.place(at.0, at.1), network.real());
         for (side, gate, slot) in bias_slots(network) {
             let (Some(at), Some(bias)) = (place.biases[side], self.bias) else { continue };
-            let pair = [bias.behind(numbers(slot * network.hidden)), base.behind(numbers(at + gate * network.hidden))];
-            copy(handle, pair, network.hidden, Blend::PLAIN)?;
+            let to = base.behind(numbers(real, at + gate * network.hidden));
+            copy(handle, [bias.behind(numbers(real, slot * network.hidden)), to], (network.hidden, real), Blend::PLAIN)?;
         }
         Ok(())
     }
@@ -263,7 +284,7 @@ impl Step<'_> {
 
     /// Where these begin.
     pub(super) fn row(&self, packed: Data, channels: i64, first: i64) -> Data {
-        packed.behind(numbers(self.segment.row * channels + first))
+        packed.behind(numbers(self.network.real(), self.segment.row * channels + first))
     }
 
     /// The operation in a forward pass.

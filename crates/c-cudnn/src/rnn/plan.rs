@@ -27,6 +27,8 @@ pub(super) struct Plan {
     pub(super) batch: i64,
     /// Rows in packed layout.
     pub(super) rows: i64,
+    /// What is computed in.
+    pub(super) real: DataType,
 }
 
 impl Plan {
@@ -49,7 +51,8 @@ impl Plan {
                 segments.push(segment);
             }
         }
-        Ok(Plan { segments, order, batch: sequences.batch, rows: row })
+        let real = if sequences.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
+        Ok(Plan { segments, order, batch: sequences.batch, rows: row, real })
     }
 
     /// Whether samples come in order of length.
@@ -67,7 +70,7 @@ impl Plan {
 /// Where the parts of the reserve space begin, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Reserve {
-    /// What layers read: packed rows of single precision.
+    /// What layers read: packed rows of the type that is computed in.
     pub(super) inputs: Vec<usize>,
     /// What they give.
     pub(super) outputs: Vec<usize>,
@@ -75,7 +78,7 @@ pub(super) struct Reserve {
     pub(super) masks: Vec<usize>,
     /// By layer, direction and segment: what the primitive keeps, and states before and after.
     pub(super) kept: Vec<Kept>,
-    /// Gradients of the weight space, in single precision.
+    /// Gradients of the weight space, in that type.
     pub(super) weights: usize,
     pub(super) bytes: usize,
 }
@@ -111,7 +114,7 @@ impl Reserve {
         workspace: impl Fn(i64, &Segment) -> Result<usize, Failure>,
     ) -> Result<Reserve, Failure> {
         let mut parts = Parts(0);
-        let numbers = |n: i64| n as usize * size_of::<f32>();
+        let numbers = |n: i64| super::layer::numbers(plan.real, n);
         let (mut inputs, mut outputs, mut masks, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for layer in 0..network.layers {
             inputs.push(parts.take(numbers(plan.rows * network.inputs(layer))));
@@ -131,7 +134,9 @@ impl Reserve {
     }
 }
 
-/// Packed rows of single precision.
-pub(super) fn packed(rows: i64, channels: i64) -> Result<Tensor, Failure> {
-    Ok(Tensor::plain([rows, channels], DataType::F32)?)
+impl Plan {
+    /// Packed rows.
+    pub(super) fn packed(&self, channels: i64) -> Result<Tensor, Failure> {
+        Ok(Tensor::plain([self.rows, channels], self.real)?)
+    }
 }

@@ -24,10 +24,15 @@ impl Network {
         [of(CUDNN_RNN_SINGLE_INP_BIAS), of(CUDNN_RNN_SINGLE_REC_BIAS)]
     }
 
+    /// Columns of a layer's matrices on the input: none where it goes to the gates as it is.
+    fn columns(&self, layer: i64) -> i64 {
+        if self.skips(layer) { 0 } else { self.inputs(layer) }
+    }
+
     /// Numbers of all matrices of a layer in a direction.
     fn matrices(&self, layer: i64) -> i64 {
         let projection = if self.projects() { self.projected * self.hidden } else { 0 };
-        self.gates() * self.hidden * (self.inputs(layer) + self.projected) + projection
+        self.gates() * self.hidden * (self.columns(layer) + self.projected) + projection
     }
 
     /// Numbers of the matrices of the first layers.
@@ -46,7 +51,7 @@ impl Network {
     pub(super) fn place(&self, layer: i64, direction: i64) -> Place {
         let (before, all) = (self.matrices_before(layer), self.matrices_before(self.layers));
         let (input, vector) = (before + direction * self.matrices(layer), self.gates() * self.hidden);
-        let state = input + vector * self.inputs(layer);
+        let state = input + vector * self.columns(layer);
         let has = self.has_biases();
         let count = has.iter().filter(|b| **b).count() as i64;
         let first = all + (layer * self.directions() + direction) * count * vector;

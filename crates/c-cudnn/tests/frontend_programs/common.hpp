@@ -105,9 +105,3 @@ inline bool run(cudnnHandle_t handle, const std::string &what, fe::graph::Graph 
     }
     return true;
 }
-
-void convolutions(cudnnHandle_t);
-void products(cudnnHandle_t);
-void norms(cudnnHandle_t);
-void attention(cudnnHandle_t);
-void builders(cudnnHandle_t);

@@ -28,6 +28,20 @@ void hostile() {
     cudnnRNNDataDescriptor_t data = nullptr;
     cudnnTensorTransformDescriptor_t pad = nullptr;
     cudnnLRNDescriptor_t lrn = nullptr;
+    cudnnAttnDescriptor_t attention = nullptr;
+    cudnnSeqDataDescriptor_t sequences = nullptr;
+    // What a folded convolution is written to.
+    cudnnTensorDescriptor_t thick[2];
+    cudnnFilterDescriptor_t thin = nullptr;
+    cudnnConvolutionDescriptor_t flat = nullptr;
+    cudnnTensorTransformDescriptor_t folds_to[4];
+    for (auto &d : thick) OK(cudnnCreateTensorDescriptor(&d));
+    for (auto &d : folds_to) OK(cudnnCreateTensorTransformDescriptor(&d));
+    OK(cudnnCreateFilterDescriptor(&thin));
+    OK(cudnnCreateConvolutionDescriptor(&flat));
+    OK(cudnnCreateAttnDescriptor(&attention));
+    OK(cudnnCreateSeqDataDescriptor(&sequences));
+    void *address = nullptr;
     for (auto &d : t) OK(cudnnCreateTensorDescriptor(&d));
     for (auto &d : f) OK(cudnnCreateFilterDescriptor(&d));
     OK(cudnnCreateConvolutionDescriptor(&c));
@@ -51,7 +65,7 @@ void hostile() {
         auto type = [] { return cudnnDataType_t(number() % 25); };
         auto format = [] { return cudnnTensorFormat_t(number() % 4); };
         cudnnStatus_t s = CUDNN_STATUS_SUCCESS;
-        switch (next() % 24) {
+        switch (next() % 30) {
         case 0: s = cudnnSetTensorNdDescriptor(x, type(), number(), dims, strides); break;
         case 1: s = cudnnSetTensorNdDescriptorEx(x, format(), type(), number(), dims); break;
         case 2: s = cudnnSetTensor4dDescriptor(x, format(), type(), number(), number(), number(), number()); break;
@@ -84,6 +98,30 @@ void hostile() {
         }
         case 21: s = cudnnGetRNNTempSpaceSizes(handle(), rnn, CUDNN_FWD_MODE_TRAINING, data, &size, &other); break;
         case 22: s = cudnnGetRNNWeightSpaceSize(handle(), rnn, &size); break;
+        case 23: {
+            int lengths[64], sizes[4] = {number(), number(), number(), number()};
+            for (int &l : lengths) l = number();
+            cudnnSeqDataAxis_t axes[4] = {CUDNN_SEQDATA_TIME_DIM, CUDNN_SEQDATA_BATCH_DIM, CUDNN_SEQDATA_BEAM_DIM, cudnnSeqDataAxis_t(2 + number() % 2)};
+            int64_t all = int64_t(sizes[1]) * sizes[2];
+            s = cudnnSetSeqDataDescriptor(sequences, type(), 4, sizes, axes, all < 0 || all > 64 ? 64 : size_t(all), lengths, nullptr);
+            break;
+        }
+        case 24:
+            s = cudnnSetAttnDescriptor(attention, unsigned(number()) % 5, number(), number(), type(), CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH, nullptr, nullptr, number(),
+                                       number(), number(), number(), number(), number(), number(), number(), number(), number(), number());
+            break;
+        case 25: s = cudnnGetMultiHeadAttnBuffers(handle(), attention, &size, &other, &size); break;
+        case 26:
+            s = cudnnGetMultiHeadAttnWeights(handle(), attention, cudnnMultiHeadAttnWeightKind_t(number() % 9), ~size_t(0), dims, x, &address);
+            break;
+        case 27:
+            s = cudnnMultiHeadAttnForward(handle(), attention, number(), dims, dims, nullptr, nullptr, sequences, nullptr, nullptr, sequences, nullptr, sequences,
+                                          nullptr, sequences, nullptr, 0, nullptr, 0, nullptr, 0, nullptr);
+            break;
+        case 28:
+            s = cudnnGetFoldedConvBackwardDataDescriptors(handle(), w, y, c, x, format(), thin, thick[0], flat, thick[1], folds_to[0], folds_to[1],
+                                                          folds_to[2], folds_to[3]);
+            break;
         default:
             s = cudnnSetTensorTransformDescriptor(pad, uint32_t(number()), format(), dims, strides, folds, cudnnFoldingDirection_t(number() % 3));
             if (s == CUDNN_STATUS_SUCCESS) s = cudnnInitTransformDest(pad, x, y, &size);
@@ -104,6 +142,12 @@ void hostile() {
     OK(cudnnDestroyRNNDataDescriptor(data));
     OK(cudnnDestroyTensorTransformDescriptor(pad));
     OK(cudnnDestroyLRNDescriptor(lrn));
+    for (auto d : thick) OK(cudnnDestroyTensorDescriptor(d));
+    for (auto d : folds_to) OK(cudnnDestroyTensorTransformDescriptor(d));
+    OK(cudnnDestroyFilterDescriptor(thin));
+    OK(cudnnDestroyConvolutionDescriptor(flat));
+    OK(cudnnDestroyAttnDescriptor(attention));
+    OK(cudnnDestroySeqDataDescriptor(sequences));
 }
 Area a("hostile", hostile);
 } // namespace

@@ -14,6 +14,8 @@ struct Case {
     cudnnRNNDataLayout_t layout;
     std::vector<int> lengths;
     bool states;
+    bool skip = false;
+    double clip = 0; // of cells, where not 0
 };
 
 struct Network {
@@ -37,10 +39,11 @@ struct Network {
         OK(cudnnCreateDropoutDescriptor(&dropout));
         OK(cudnnSetDropoutDescriptor(dropout, handle(), p, states.data(), size, 1));
         OK(cudnnCreateRNNDescriptor(&desc));
-        OK(cudnnSetRNNDescriptor_v8(desc, CUDNN_RNN_ALGO_STANDARD, c.cell, c.bias, c.both ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
-                                    c.type, CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH, c.input, c.hidden, R, c.layers, dropout, CUDNN_RNN_PADDED_IO_ENABLED));
+        OK(cudnnSetRNNDescriptor_v8(desc, CUDNN_RNN_ALGO_STANDARD, c.cell, c.bias, c.both ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+                                    c.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, c.type, c.type == CUDNN_DATA_DOUBLE ? c.type : CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH, c.input, c.hidden, R, c.layers, dropout, CUDNN_RNN_PADDED_IO_ENABLED));
+        if (c.clip != 0) OK(cudnnRNNSetClip_v9(desc, CUDNN_RNN_CLIP_MINMAX, -c.clip, c.clip));
         OK(cudnnGetRNNWeightSpaceSize(handle(), desc, &size));
-        weights = Buffer(c.type, size / (c.type == CUDNN_DATA_FLOAT ? 4 : 2));
+        weights = Buffer(c.type, size / width());
         weights.random(3);
         for (size_t i = 0; i < weights.size(); i++) weights.set(i, weights.get(i) * 0.5);
         take();
@@ -53,6 +56,7 @@ struct Network {
         OK(cudnnDestroyRNNDescriptor(desc));
         OK(cudnnDestroyDropoutDescriptor(dropout));
     }
+    long width() const { return c.type == CUDNN_DATA_DOUBLE ? 8 : c.type == CUDNN_DATA_FLOAT ? 4 : 2; }
     int inputs(int layer) const { return layer == 0 ? c.input : R * D; }
     // Index of the first number of a matrix or bias; -1 where there is none.
     std::pair<long, long> param(int pseudo, int id) {
@@ -63,11 +67,13 @@ struct Network {
         OK(cudnnGetRNNWeightParams(handle(), desc, pseudo, weights.bytes.size(), weights.data(), id, m, &ma, b, &ba));
         cudnnDataType_t type;
         int n = 0, dims[3], strides[3];
-        OK(cudnnGetTensorNdDescriptor(m, 3, &type, &n, dims, strides));
-        CHECK(type == c.type && dims[0] == 1 && strides[2] == 1);
-        CHECK(dims[1] == (id == 8 && R != c.hidden ? R : c.hidden));
-        long width = c.type == CUDNN_DATA_FLOAT ? 4 : 2;
-        auto index = [&](void *p) { return p ? (static_cast<uint8_t *>(p) - weights.bytes.data()) / width : -1; };
+        CHECK((ma == nullptr) == (c.skip && pseudo < D && id < G));
+        if (ma) {
+            OK(cudnnGetTensorNdDescriptor(m, 3, &type, &n, dims, strides));
+            CHECK(type == c.type && dims[0] == 1 && strides[2] == 1);
+            CHECK(dims[1] == (id == 8 && R != c.hidden ? R : c.hidden));
+        }
+        auto index = [&](void *p) { return p ? (static_cast<uint8_t *>(p) - weights.bytes.data()) / width() : -1; };
         OK(cudnnDestroyTensorDescriptor(m));
         OK(cudnnDestroyTensorDescriptor(b));
         return {index(ma), index(ba)};
@@ -94,6 +100,8 @@ void reference(Network &net, const std::vector<std::vector<std::pair<long, long>
             int p = layer * D + d;
             auto gate = [&](int id, int row, const double *vector, int count) {
                 double sum = params[p][id].second >= 0 ? net.w[params[p][id].second + row] : 0;
+                // Without a matrix it is the input as it is.
+                if (params[p][id].first < 0) return sum + vector[row];
                 for (int i = 0; i < count; i++) sum += net.w[params[p][id].first + size_t(row) * count + i] * vector[i];
                 return sum;
             };
@@ -111,6 +119,7 @@ void reference(Network &net, const std::vector<std::vector<std::pair<long, long>
                         case CUDNN_RNN_TANH: next[i] = std::tanh(both(0)); break;
                         case CUDNN_LSTM:
                             cell[i] = sigmoid(both(1)) * cell[i] + sigmoid(both(0)) * std::tanh(both(2));
+                            if (c.clip != 0) cell[i] = std::min(c.clip, std::max(-c.clip, cell[i]));
                             next[i] = sigmoid(both(3)) * std::tanh(cell[i]);
                             break;
                         default: {
@@ -188,7 +197,7 @@ void network(const Case &c) {
         for (size_t i = 0; i < k.buffer.size() && lstm; i++) v.cx.push_back(k.buffer.get(i));
     }
     reference(net, params, v);
-    auto loose = c.type == CUDNN_DATA_FLOAT ? 1.0 : 3.0;
+    auto loose = c.type == CUDNN_DATA_FLOAT || c.type == CUDNN_DATA_DOUBLE ? 1.0 : 3.0;
     auto compare_all = [&](const char *what) {
         bool right = true;
         for (int n = 0; n < N; n++)
@@ -224,7 +233,7 @@ void network(const Case &c) {
     dw.fill(1);
     OK(cudnnRNNBackwardWeights_v8(handle(), net.desc, CUDNN_WGRAD_MODE_ADD, nullptr, xd, x.data(), h.desc, hx, yd, y.data(), dw.bytes.size(), dw.data(), space,
                                   work.data(), kept, reserve.data()));
-    if (c.type != CUDNN_DATA_FLOAT) {
+    if (c.type == CUDNN_DATA_HALF) {
         for (size_t i = 0; i < dw.size(); i++) CHECK(std::isfinite(dw.get(i)));
     } else {
         auto loss = [&] {
@@ -246,7 +255,8 @@ void network(const Case &c) {
             double down = loss();
             of = before;
             double right = (up - down) / (2 * e);
-            if (!(std::fabs(got - right) < 1e-3 * std::max(1.0, std::fabs(right)))) {
+            double bound = c.type == CUDNN_DATA_DOUBLE ? 1e-6 : 1e-3;
+            if (!(std::fabs(got - right) < bound * std::max(1.0, std::fabs(right)))) {
                 std::string text = std::string(what) + ": " + std::to_string(got) + ", not " + std::to_string(right);
                 return check(false, text.c_str(), __FILE__, __LINE__);
             }
@@ -272,7 +282,16 @@ void recurrent() {
         network({CUDNN_DATA_FLOAT, cell, CUDNN_RNN_DOUBLE_BIAS, true, 3, 4, 0, 2, steps, {2, 4, 1, 4}, true});
         network({CUDNN_DATA_FLOAT, cell, CUDNN_RNN_DOUBLE_BIAS, false, 3, 4, 0, 2, batch, {1, 3, 2}, false});
         network({CUDNN_DATA_HALF, cell, CUDNN_RNN_DOUBLE_BIAS, true, 4, 4, 0, 2, packed, {3, 2}, true});
+        network({CUDNN_DATA_DOUBLE, cell, CUDNN_RNN_DOUBLE_BIAS, true, 3, 4, 0, 2, steps, {2, 4, 1, 4}, true});
+        network({CUDNN_DATA_DOUBLE, cell, CUDNN_RNN_SINGLE_REC_BIAS, false, 3, 4, 0, 1, packed, {3, 3, 1}, true});
+        for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, CUDNN_DATA_HALF})
+            network({type, cell, CUDNN_RNN_DOUBLE_BIAS, true, 4, 4, 0, 2, packed, {3, 2}, true, true});
     }
+    // Cells that are clipped: at steps where they are, nothing goes back.
+    network({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 4, 0, 2, packed, {4, 2, 1}, true, false, 0.3});
+    network({CUDNN_DATA_DOUBLE, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, steps, {1, 3}, true, false, 0.25});
+    network({CUDNN_DATA_HALF, CUDNN_LSTM, CUDNN_RNN_NO_BIAS, false, 3, 6, 4, 1, batch, {1, 3}, true, false, 0.25});
+    network({CUDNN_DATA_DOUBLE, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, packed, {3, 2, 2}, true});
     network({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, packed, {3, 2, 2}, true});
 }
 Area a("recurrent", recurrent);

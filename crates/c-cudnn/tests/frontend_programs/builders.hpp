@@ -1,8 +1,11 @@
 // The older builders, in the order in which PyTorch calls them: descriptors, a graph, heuristics INSTANT then FALLBACK with filters by notes, plans, a
 // variant pack; and the fused convolution, add, bias, ReLU.
+#pragma once
 #include "common.hpp"
 
 #include <array>
+
+namespace builders_area {
 
 namespace {
 
@@ -92,3 +95,4 @@ void builders(cudnnHandle_t handle) {
         check(false, std::string("an exception: ") + e.what());
     }
 }
+}  // namespace builders_area

@@ -1,5 +1,8 @@
 // Convolutions through the graphs of cudnn-frontend: forward with bias and ReLU, and both gradients; plans as text; autotuning.
+#pragma once
 #include "common.hpp"
+
+namespace convolutions_area {
 
 static const Ints XD = {2, 4, 6, 5}, WD = {8, 4, 3, 3}, YD = {2, 8, 6, 5};
 
@@ -76,3 +79,4 @@ void convolutions(cudnnHandle_t handle) {
     tdw->set_output(true).set_dim(WD).set_stride(channels_last(WD));
     run(handle, "filter gradient", v, {{vdy, dy.p}, {vx, x.p}, {tdw, dw.p}}, [&](const std::string &what) { close_to(what, dw.floats(), r.dw); });
 }
+}  // namespace convolutions_area

@@ -1,5 +1,8 @@
 // Products of matrices with epilogues, chains of operations element by element, reductions.
+#pragma once
 #include "common.hpp"
+
+namespace products_area {
 
 void products(cudnnHandle_t handle) {
     const int b = 2, m = 5, k = 6, n = 7;
@@ -33,3 +36,4 @@ void products(cudnnHandle_t handle) {
     Device dx(x), dy(y);
     run(handle, "a chain and a sum", c, {{tx, dx.p}, {ty, dy.p}, {total, ds.p}}, [&](const std::string &what) { close_to(what, ds.floats(), expected); });
 }
+}  // namespace products_area

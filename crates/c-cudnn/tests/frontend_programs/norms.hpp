@@ -1,5 +1,8 @@
 // Normalisations through the graphs of cudnn-frontend.
+#pragma once
 #include "common.hpp"
+
+namespace norms_area {
 
 namespace {
 
@@ -123,3 +126,4 @@ void norms(cudnnHandle_t handle) {
     layer(handle, true);
     batch(handle);
 }
+}  // namespace norms_area
