@@ -6,6 +6,7 @@ mod explain;
 mod explained;
 mod graph;
 mod judge;
+mod kernels;
 mod knobs;
 mod numbers;
 mod peer;
@@ -45,6 +46,8 @@ enum Command {
     Sweep(Sweep),
     /// Says which implementation takes a problem, and why the others decline.
     Explain(Selection),
+    /// Compiles the kernels that problems need on GPUs into the kernel store, without a GPU.
+    Kernels(Kernels),
     /// Shows the partitions of graphs: files that ONEDNN_GRAPH_DUMP=graph wrote; verifies and times them.
     Graph(graph::Options),
     /// Lists the settings that environment variables control.
@@ -117,6 +120,21 @@ struct Verify {
     /// Only count, do not name, the problems that no implementation but the reference took.
     #[arg(long)]
     brief: bool,
+    #[command(flatten)]
+    selection: Selection,
+}
+
+#[derive(Args)]
+struct Kernels {
+    /// The architectures: 80, 86, 89, 90, 100.
+    #[arg(long, value_name = "ARCH", value_delimiter = ',', default_value = "90")]
+    arch: Vec<String>,
+    /// The store's folder; the one in the user's cache directory by default.
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+    /// Kernels compiled at the same time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::count)]
+    jobs: usize,
     #[command(flatten)]
     selection: Selection,
 }
@@ -266,6 +284,7 @@ fn main() -> ExitCode {
         Command::Bench(b) => bench::run(b),
         Command::Sweep(s) => sweep::run(s),
         Command::Explain(s) => explain::run(s),
+        Command::Kernels(k) => kernels::run(k),
         Command::Graph(g) => graph::run(g),
         Command::Knobs { json } => knobs::run(*json),
     });

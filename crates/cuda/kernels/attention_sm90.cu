@@ -270,7 +270,7 @@ __device__ __forceinline__ void store_output(const Shared &s, const TensorMap &o
         float sum = over_row(rows.sum[r], false);
         inverse[r] = sum > 0 ? 1.0f / sum : 0.0f;
         if (p.log_sum && lane % 4 == 0 && query + r * 8 < p.queries) {
-            p.log_sum[i64(w.batch * p.heads + w.head) * p.queries + query + r * 8] = rows.max[r] * (scale / kLog2e) + __logf(sum);
+            p.log_sum[i64(w.batch * p.heads + w.head) * p.queries + query + r * 8] = rows.max[r] * (scale / kLog2e) + logf(sum);
         }
     }
     if (thread == 0) tma_store_wait<0>();

@@ -3,7 +3,7 @@
 //
 // The header has SUMS and `struct Terms`: `begin(a, c)` prepares the columns from c on, `at(a, r, c, t)` gives their terms of row r. With MOMENTS there
 // is one term, and the two numbers of a part are its mean and its sum of squared differences from that: every thread adds differences from its own
-// first term, so that no large numbers cancel.
+// first term, so that no large numbers cancel. With ADDS `at` adds the terms of row r to `t`.
 #include "args.cuh"
 
 #define DOWN (256 / LANES)
@@ -80,8 +80,13 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
     keep(a, 1, c, total);
 #else
     real sums[SUMS][VECTOR] = {};
+#ifdef ADDS
     if (inside) {
-#pragma unroll 4
+        for (i64 r = begin + threadIdx.x / LANES; r < end; r += DOWN) terms.at(a, r, c, sums);
+    }
+#else
+    if (inside) {
+#pragma unroll(SUMS > 2 ? 1 : 4)
         for (i64 r = begin + threadIdx.x / LANES; r < end; r += DOWN) {
             real t[SUMS][VECTOR];
             terms.at(a, r, c, t);
@@ -92,6 +97,7 @@ extern "C" __global__ void __launch_bounds__(256) columns(const __grid_constant_
             }
         }
     }
+#endif
 #pragma unroll
     for (int s = 0; s < SUMS; ++s) {
         summed(tree, sums[s]);

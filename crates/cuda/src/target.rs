@@ -61,6 +61,48 @@ impl Facts {
         memory_bus: 5120,
     };
 
+    /// An A40.
+    pub const A40: Facts = Facts {
+        sm: 86,
+        multiprocessors: 84,
+        shared_memory: 99 * 1024,
+        l2: 6 << 20,
+        clock: 1_740_000,
+        memory_clock: 7_251_000,
+        memory_bus: 384,
+    };
+
+    /// An L40S.
+    pub const L40S: Facts = Facts {
+        sm: 89,
+        multiprocessors: 142,
+        shared_memory: 99 * 1024,
+        l2: 96 << 20,
+        clock: 2_520_000,
+        memory_clock: 9_001_000,
+        memory_bus: 384,
+    };
+
+    /// A B200.
+    pub const B200: Facts = Facts {
+        sm: 100,
+        multiprocessors: 148,
+        shared_memory: 227 * 1024,
+        l2: 126 << 20,
+        clock: 1_965_000,
+        memory_clock: 3_996_000,
+        memory_bus: 8192,
+    };
+
+    /// GPUs by the numbers of their architectures: one of each generation that kernels are prebuilt for.
+    pub const NAMED: [(&'static str, Facts); 5] =
+        [("80", Facts::A100), ("86", Facts::A40), ("89", Facts::L40S), ("90", Facts::H200), ("100", Facts::B200)];
+
+    /// The GPU of an architecture, `90` for example.
+    pub fn named(name: &str) -> Option<Facts> {
+        Facts::NAMED.iter().find(|n| n.0 == name).map(|n| n.1)
+    }
+
     /// The architecture that code is compiled for, `sm_90a` for example: with the instructions that only this generation has, where there are such.
     pub fn architecture(&self) -> String {
         let specific = if self.sm >= 90 && self.sm < 120 { "a" } else { "" };

@@ -28,6 +28,7 @@ const DRIVERS: &[&str] = &[
     "reduction",
     "reorder",
     "resampling",
+    "rnn",
     "sdpa",
     "shuffle",
     "softmax",
@@ -35,7 +36,7 @@ const DRIVERS: &[&str] = &[
 ];
 
 /// What no row takes: each refused line has one of these words.
-const REFUSED: &[&str] = &["encoding", "precomputed-reductions", "mx", "dynamic", "training", "scales or zero points of keys"];
+const REFUSED: &[&str] = &["mx", "dynamic", "packed"];
 
 /// One of so many kernels is compiled in the test.
 const SAMPLE: usize = 24;
@@ -127,6 +128,17 @@ fn what_lines_lower_to_compiles() {
         }
     }
     assert!(wrong.is_empty(), "{} kernels:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Every kernel of the lines of the file that `OXIDNN_LINES` names.
+#[test]
+fn kernels_of_given_lines_compile() {
+    let (Some(file), Some(_)) = (std::env::var_os("OXIDNN_LINES"), common::nvrtc()) else { return };
+    let all = lowered_file(Path::new(&file), Facts::H200);
+    let made = |e: &(String, Arc<Source>)| compile::compile(&e.1, "sm_90a").err().map(|why| format!("{}\n{why}", e.0));
+    let wrong: Vec<String> = all.kernels.iter().filter_map(made).collect();
+    assert!(wrong.is_empty() && all.refused.is_empty(), "{} kernels:\n{}\n{}", wrong.len(), wrong.join("\n"), all.refused.join("\n"));
+    println!("{} kernels of {} problems", all.kernels.len(), all.cases);
 }
 
 #[test]

@@ -251,9 +251,9 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         Op::Rnn(r) => rnn(r, &mut a),
         Op::Sdpa(s) => {
             (a.terms, a.functions) = (s.k.dims()[2] + s.k.dims()[3], 4);
-            // The weights of the values may be rounded to the values' type before they are multiplied.
-            if s.prop.is_forward() && matches!(s.v.dtype, DataType::F16 | DataType::Bf16) {
-                a.narrow = s.v.dtype.epsilon() / 2.0;
+            // The weights of the values, and the gradients of scores, may be rounded to the values' type before they are multiplied.
+            if matches!(s.v.dtype, DataType::F16 | DataType::Bf16) {
+                a.narrow = if s.prop.is_forward() { s.v.dtype.epsilon() / 2.0 } else { s.v.dtype.epsilon() };
             }
         }
         Op::Binary(_) | Op::Shuffle(_) | Op::Concat(_) | Op::Reorder(_) => {}

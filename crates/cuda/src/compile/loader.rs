@@ -99,7 +99,7 @@ impl Loader {
     }
 
     fn make(&self, source: &Source, shared: u32) -> Result<Function, CudaError> {
-        let key = self.key(source);
+        let key = key(source, &self.architecture);
         let kept = self.store.as_ref().and_then(|s| s.get(&key));
         if let Some(function) = kept.and_then(|cubin| Module::load(&self.context, &cubin).ok()?.function(source.file, shared).ok()) {
             return Ok(function);
@@ -112,18 +112,32 @@ impl Loader {
         }
         Module::load(&self.context, &cubin)?.function(source.file, shared)
     }
+}
 
-    /// Everything that a cubin depends on.
-    fn key(&self, source: &Source) -> Vec<u8> {
-        let (text, _) = kernel(source.file).unwrap_or_default();
-        let files: String = HEADERS.iter().map(|h| h.1).chain([text]).collect();
-        let files = format!("{:032x}", digest(files.as_bytes()));
-        [env!("CARGO_PKG_VERSION"), &self.architecture, source.file, &files, &source.options, &source.header].join("\0").into_bytes()
+/// Everything that a cubin depends on.
+fn key(source: &Source, architecture: &str) -> Vec<u8> {
+    let (text, _) = kernel(source.file).unwrap_or_default();
+    let files: String = HEADERS.iter().map(|h| h.1).chain([text]).collect();
+    let files = format!("{:032x}", digest(files.as_bytes()));
+    [env!("CARGO_PKG_VERSION"), architecture, source.file, &files, &source.options, &source.header].join("\0").into_bytes()
+}
+
+/// Compiles a kernel for `architecture` into a store, before anybody needs it and without a GPU; false where it is there already.
+///
+/// # Errors
+/// [`CudaError::Missing`] without NVRTC, [`CudaError::Compile`], [`CudaError::Store`] where it cannot be kept.
+pub fn prebuild(source: &Source, architecture: &str, store: &Store) -> Result<bool, CudaError> {
+    let key = key(source, architecture);
+    if store.get(&key).is_some() {
+        return Ok(false);
     }
+    let cubin = compile(source, architecture)?;
+    store.put(&key, &cubin).map_err(|e| CudaError::Store { why: e.to_string() })?;
+    Ok(true)
 }
 
 /// The store of the user's cache directory, as the knob `KERNEL_STORE` has it; none where there is no such directory or others may write there.
-fn store() -> Option<Store> {
+pub fn store() -> Option<Store> {
     let budget = knobs::get().kernel_store as u64;
     let home = || Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
     let base = std::env::var_os("XDG_CACHE_HOME").map(Into::into).or_else(home)?;

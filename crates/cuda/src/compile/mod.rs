@@ -5,5 +5,5 @@ mod loader;
 mod nvrtc;
 
 pub use files::{HEADERS, kernel};
-pub use loader::Loader;
+pub use loader::{Loader, prebuild, store};
 pub use nvrtc::compile;

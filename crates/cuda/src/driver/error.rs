@@ -37,6 +37,12 @@ pub enum CudaError {
         /// What the compiler says.
         log: String,
     },
+    /// Code cannot be kept.
+    #[error("the kernel store does not take a kernel: {why}")]
+    Store {
+        /// What the store says.
+        why: String,
+    },
     /// There is no such GPU.
     #[error("there is no GPU {ordinal}: this machine has {count}")]
     NoDevice {

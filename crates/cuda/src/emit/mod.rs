@@ -148,6 +148,12 @@ impl Emitter {
         }
     }
 
+    /// An array of real numbers among the arguments.
+    pub(crate) fn real_numbers(&mut self, name: &str, values: &[f64]) {
+        let _ = writeln!(self.fields, "    double {name}[{}];", values.len().max(1));
+        self.words.extend(values.iter().map(|v| Word::Value(v.to_bits())));
+    }
+
     /// Sizes among the arguments, with what divisions by them need.
     pub(crate) fn sizes(&mut self, name: &str, sizes: &[i64]) {
         if sizes.is_empty() {

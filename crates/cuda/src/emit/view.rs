@@ -43,6 +43,14 @@ impl Emitter {
     /// # Errors
     /// [`Skip::Layout`] where elements have no offsets.
     pub(crate) fn view(&mut self, view: &View<'_>) -> Result<(), Skip> {
+        self.view_of_buffer(view, 0)
+    }
+
+    /// Declares a view of an argument's buffer `buffer`.
+    ///
+    /// # Errors
+    /// [`Skip::Layout`] where elements have no offsets.
+    pub(crate) fn view_of_buffer(&mut self, view: &View<'_>, buffer: usize) -> Result<(), Skip> {
         let (name, dtype) = (view.name, type_name(view.dtype));
         self.code(&format!("typedef {dtype} {name}_type;"));
         match &view.layout.format {
@@ -58,7 +66,7 @@ impl Emitter {
                 return Ok(());
             }
             Format::Blocked(b) => {
-                self.address(view);
+                self.address(view, buffer);
                 let text = self.offset(view, b);
                 self.code(&text);
             }
@@ -73,9 +81,9 @@ impl Emitter {
         Ok(())
     }
 
-    fn address(&mut self, view: &View<'_>) {
+    fn address(&mut self, view: &View<'_>, buffer: usize) {
         let word = match view.place {
-            Place::Arg(arg) => Word::Address { arg, buffer: 0 },
+            Place::Arg(arg) => Word::Address { arg, buffer },
             Place::Scratch(at) => Word::Scratch(at),
         };
         self.word(&format!("void* {}_data", view.name), word);

@@ -79,6 +79,9 @@ struct Attention<'a> {
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     hopper(target)?;
     let Op::Sdpa(op) = &problem.op else { return Err(Skip::Op("anything but attention")) };
+    if !op.prop.is_forward() {
+        return Err(Skip::Op("gradients"));
+    }
     if crate::row::has_runtime(problem) {
         return Err(Skip::Shape("sizes that an execution gives"));
     }
@@ -166,7 +169,8 @@ impl<'a> Attention<'a> {
                 }
             }
         }
-        words.push(Word::Value(0));
+        // Training keeps the logarithms of the sums.
+        words.push(op.workspace.as_ref().map_or(Word::Value(0), |_| Word::Address { arg: Arg::WORKSPACE, buffer: 0 }));
         if let (Some(t), SdpaMask::Buffer) = (&op.mask, op.mask_kind) {
             let b = plain(t)?;
             options.push(("MASK_TYPE", name(t.dtype)?));

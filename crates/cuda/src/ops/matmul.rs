@@ -25,9 +25,6 @@ fn whole_zero(problem: &Problem, arg: Arg) -> bool {
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let attr = &problem.attr;
-    if !attr.precomputed_reductions.is_empty() {
-        return Err(Skip::Attr("precomputed reductions".into()));
-    }
     let dims = op.dst.dims();
     let n = dims.len();
     let k = op.src.dims()[n - 1];
@@ -72,7 +69,10 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
         let zero_name = format!("{name}_zero");
         let zero = Factor::zero_point(&zero_name, attr, arg, t.dims());
         emit.factor(&zero);
-        let minus = if zero.quant.is_some() { format!(" - {name}_zero(a, p)") } else { String::new() };
+        // Sums that the caller has of the other operand stand for this one's zero point.
+        let other = if i == 0 { Arg::WEIGHTS } else { Arg::SRC };
+        let summed = attr.precomputed_reductions.contains_key(&other);
+        let minus = if zero.quant.is_some() && !summed { format!(" - {name}_zero(a, p)") } else { String::new() };
         let times = if inside[i] { format!(" * {name}_scale(a, p)") } else { String::new() };
         let (function, indices, first, second) =
             if i == 0 { ("left", "index m, index k", "m", "k") } else { ("right", "index k, index n", "k", "n") };
@@ -97,11 +97,47 @@ fn declare_matmul(op: &Matmul, problem: &Problem, (scales, inside): (&[Factor<'_
             );
         }
     }
+    let corrected = if attr.precomputed_reductions.is_empty() { "" } else { " + correction(a, p)" };
+    declare_correction(op, problem, inside, emit);
     emit.code(&format!(
         "DEVICE void store(const Args& a, index z, index m, index n, total sum) {{\n    index p[RANK];\n    batch(a, z, p);\n    \
-         p[RANK - 2] = m, p[RANK - 1] = n;\n    real v = (real)sum;\n{factors}    finish(a, p, v{bias});\n}}\n"
+         p[RANK - 2] = m, p[RANK - 1] = n;\n    real v = (real)sum{corrected};\n{factors}    finish(a, p, v{bias});\n}}\n"
     ));
     Ok(())
+}
+
+/// Declares `correction(a, p)`, what the zero points add to a sum that the terms left out, from the sums `S` and `W` of source and weights over groups of K that
+/// the caller has: `-zw * S - zs * W + zs * zw * count`, where the sum that is not given is already without its zero point.
+fn declare_correction(op: &Matmul, problem: &Problem, inside: [bool; 2], emit: &mut Emitter) {
+    let attr = &problem.attr;
+    let n = op.dst.dims().len();
+    let k = op.src.dims()[n - 1];
+    let mut group = i64::MAX;
+    let mut given = [false; 2];
+    for (i, (name, arg, t, d)) in
+        [("src_sum", Arg::SRC, &op.src, n - 1), ("weights_sum", Arg::WEIGHTS, &op.weights, n - 2)].into_iter().enumerate()
+    {
+        let Some(quant) = attr.precomputed_reductions.get(&arg) else { continue };
+        let along = if quant.mask >> d & 1 == 0 { k } else { quant.groups.get(d + 2 - n).copied().unwrap_or(1) };
+        (given[i], group) = (true, group.min(along.max(1)));
+        emit.factor(&Factor { name, quant: Some(quant), arg: Arg::precomputed(arg), dims: t.dims(), default: 0.0 });
+    }
+    let part = match given {
+        [true, true] => "zs * zw * count - zw * src_sum(a, l) - zs * weights_sum(a, r)",
+        [true, false] => "-zw * (src_sum(a, l) - zs * count)",
+        [false, true] => "-zs * (weights_sum(a, r) - zw * count)",
+        [false, false] => return,
+    };
+    let times = [("src_scale(a, l)", inside[0]), ("weights_scale(a, r)", inside[1])].into_iter().filter(|x| x.1);
+    let times: String = times.map(|x| format!(" * {}", x.0)).collect();
+    emit.number("terms", k);
+    emit.number("sum_group", group);
+    emit.code(&format!(
+        "DEVICE real correction(const Args& a, const index* p) {{\n    index l[RANK], r[RANK];\n    for (int d = 0; d < RANK; ++d) l[d] = r[d] = p[d];\n    \
+         real all = 0;\n    for (i64 k = 0; k < a.terms; k += a.sum_group) {{\n        l[RANK - 1] = r[RANK - 2] = (index)k;\n        \
+         const real count = (real)min(a.sum_group, a.terms - k), zs = src_zero(a, l), zw = weights_zero(a, r);\n        all += ({part}){times};\n    }}\n    \
+         return all;\n}}\n"
+    ));
 }
 
 /// Inner product in all directions.

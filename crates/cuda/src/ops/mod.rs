@@ -1,6 +1,7 @@
 //! The implementation rows of every operation: one table per operation, best first.
 
 mod attention;
+mod backward;
 mod columns;
 mod compensation;
 mod conv;
@@ -16,6 +17,7 @@ mod rnn;
 mod rows;
 mod rows_vector;
 mod sdpa;
+mod sparse;
 mod transpose;
 mod windows;
 mod zero;
@@ -35,26 +37,32 @@ const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
 const POOL: &[Row] = &[Row { name: "windows:generic", lower: windows::pool }];
 const RESAMPLING: &[Row] = &[Row { name: "windows:generic", lower: windows::resampling }];
 const LRN: &[Row] = &[Row { name: "windows:generic", lower: windows::lrn }];
-const MATMUL: &[Row] = &[
-    Row { name: "gemv:sm80", lower: gemm::matmul_rows },
-    Row { name: "w4:sm90", lower: gemm::four_bits },
-    Row { name: "gemm:sm90", lower: gemm::matmul },
-    Row { name: "gemm:sm80", lower: gemm::matmul_mma },
-    Row { name: "tiles:generic", lower: matmul::matmul },
-];
+const GEMV: Row = Row { name: "gemv:sm80", lower: gemm::matmul_rows };
+const FOUR_BITS: Row = Row { name: "w4:sm90", lower: gemm::four_bits };
+const GEMM: Row = Row { name: "gemm:sm90", lower: gemm::matmul };
+const MMA: Row = Row { name: "gemm:sm80", lower: gemm::matmul_mma };
+const FMA: Row = Row { name: "gemm:f32", lower: gemm::simt::matmul };
+const TILES: Row = Row { name: "tiles:generic", lower: matmul::matmul };
+const MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES, Row { name: "sparse:generic", lower: sparse::matmul }];
+/// The rows for two dense operands; the last takes any alignment.
+const DENSE_MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES];
 const INNER_PRODUCT: &[Row] = &[
     Row { name: "gemv:sm80", lower: gemm::inner_rows },
     Row { name: "gemm:sm90", lower: gemm::inner_product },
     Row { name: "gemm:sm80", lower: gemm::inner_mma },
+    Row { name: "gemm:f32", lower: gemm::simt::inner_product },
     Row { name: "tiles:generic", lower: matmul::inner_product },
 ];
 const CONV: &[Row] = &[
     Row { name: "gemm:sm90", lower: gemm::pointwise_conv },
     Row { name: "stem:sm90", lower: gemm::stem::conv },
+    Row { name: "first:sm90", lower: gemm::first::conv },
     Row { name: "window:sm90", lower: gemm::conv },
     Row { name: "weights:sm90", lower: gemm::weights::conv },
+    Row { name: "groups:sm80", lower: gemm::groups::conv },
     Row { name: "between:sm90", lower: transpose::conv_between },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
+    Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },
     Row { name: "depthwise:generic", lower: depthwise::conv },
     Row { name: "few:generic", lower: depthwise::few_channels },
     Row { name: "tiles:generic", lower: conv::conv },
@@ -64,8 +72,12 @@ const DECONV: &[Row] = &[
     Row { name: "weights:sm90", lower: gemm::weights::deconv },
     Row { name: "tiles:generic", lower: conv::deconv },
 ];
-const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::forward }];
-const SDPA: &[Row] = &[Row { name: "attention:sm90", lower: attention::lower }, Row { name: "tiles:generic", lower: sdpa::lower }];
+const RNN: &[Row] = &[Row { name: "steps:generic", lower: rnn::lower }];
+const SDPA: &[Row] = &[
+    Row { name: "attention:sm90", lower: attention::lower },
+    Row { name: "backward:sm80", lower: backward::lower },
+    Row { name: "tiles:generic", lower: sdpa::lower },
+];
 
 /// The rows of an operation, best first.
 pub fn rows(op: &Op) -> &'static [Row] {

@@ -44,19 +44,20 @@ pub(crate) fn deconv(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     Window::new(problem, channels, Direction { prop: op.prop, sizes: op.sizes(), input_is_large: false, otherwise })?.program(target)
 }
 
-struct Window<'a> {
-    problem: &'a Problem,
-    channels: Channels<'a>,
-    z: ConvSizes,
-    forward: bool,
+/// A convolution whose pixels are gathered by TMA.
+pub(super) struct Window<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) channels: Channels<'a>,
+    pub(super) z: ConvSizes,
+    pub(super) forward: bool,
     /// What is read lies on the large grid.
-    from_large: bool,
-    from: (Arg, &'a Tensor),
-    to: (Arg, &'a Tensor),
+    pub(super) from_large: bool,
+    pub(super) from: (Arg, &'a Tensor),
+    pub(super) to: (Arg, &'a Tensor),
     /// Channels that are summed over, and that come out.
-    given: i64,
-    made: i64,
-    otherwise: Lower,
+    pub(super) given: i64,
+    pub(super) made: i64,
+    pub(super) otherwise: Lower,
 }
 
 /// The pixels of one launch, by D, H, W.
@@ -228,7 +229,8 @@ impl<'a> Window<'a> {
         self.z.i[0] > 1 || self.z.k[0] > 1 || self.z.o[0] > 1
     }
 
-    fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
+    /// The launches.
+    pub(super) fn program(&self, target: &CudaTarget) -> Result<Program, Skip> {
         check(self.problem, target)?;
         let mode = self.problem.attr.fpmath.mode;
         let (from, to, weights) = (self.from.1, self.to.1, self.channels.weights);

@@ -1,8 +1,11 @@
 //! `gemm:sm90`: products on Hopper's tensor cores (`kernels/gemm_sm90.cu`), of matrices that TMA can read.
 
 mod conv;
+pub(super) mod first;
+pub(super) mod groups;
 mod rows;
 pub(super) mod shape;
+pub(super) mod simt;
 pub(super) mod stem;
 pub(super) mod weights;
 
@@ -390,8 +393,26 @@ impl Channels<'_> {
         self.factors(problem, emit)
     }
 
+    /// The same of groups of `made` output channels.
+    fn declare_groups(&self, problem: &Problem, made: i64, emit: &mut Emitter) -> Result<Declared, Skip> {
+        let (dims, n) = (self.dst.dims(), self.dst.dims().len());
+        let order: Vec<usize> = (0..n).filter(|&d| d != 1).collect();
+        emit.traversal("pixel", dims, &order);
+        emit.code(
+            "DEVICE void place(const Args& a, int batch, int row, int column, index* p) {\n    pixel(a, row, p);\n    p[1] = column;\n}\n",
+        );
+        emit.sizes("of_group", &[made]);
+        self.factors_by(problem, "index g = c;\n    const index own = split(a.of_group[0], g)", "g, own", emit)
+    }
+
     /// The expressions of scales and bias at the position `p`.
     fn factors(&self, problem: &Problem, emit: &mut Emitter) -> Result<Declared, Skip> {
+        let place = if self.weights.dims().len() > self.dst.dims().len() { "0, c" } else { "c" };
+        self.factors_by(problem, "", place, emit)
+    }
+
+    /// The same where the first positions of channel `c`'s weights are `place`, behind the statements `before`.
+    fn factors_by(&self, problem: &Problem, before: &str, place: &str, emit: &mut Emitter) -> Result<Declared, Skip> {
         let n = self.dst.dims().len();
         emit.define("RANK", n);
         let mut factors = String::new();
@@ -408,9 +429,9 @@ impl Channels<'_> {
         }
         if weights.quant.is_some() {
             emit.factor(&weights);
-            let (rank, group) = (self.weights.dims().len(), if self.weights.dims().len() > n { "0, " } else { "" });
+            let rank = self.weights.dims().len();
             emit.code(&format!(
-                "DEVICE real channel_scale(const Args& a, index c) {{\n    const index w[{rank}] = {{{group}c}};\n    return weights_scale(a, w);\n}}\n"
+                "DEVICE real channel_scale(const Args& a, index c) {{\n    {before};\n    const index w[{rank}] = {{{place}}};\n    return weights_scale(a, w);\n}}\n"
             ));
             factors.push_str(" * channel_scale(a, p[1])");
         }

@@ -12,34 +12,35 @@ use oxidnn_spec::{Arg, DataType, FpMathMode, Op, Problem};
 
 /// Rows that `gemv.cu` takes, and the largest number of blocks along a grid's second dimension.
 const FEW: i64 = 8;
-const ACROSS: i64 = 65_535;
+pub(super) const ACROSS: i64 = 65_535;
 
-/// Rows and columns of a block of `gemm_sm80.cu`, and its stages.
+/// Rows and columns of a block of `gemm_sm80.cu`, the bytes of a stage, and the most stages.
 const TILE: i64 = 128;
+const STAGE: i64 = 32_768;
 const STAGES: i64 = 4;
 
 impl Matrix {
-    fn place(&self) -> MapPlace {
+    pub(super) fn place(&self) -> MapPlace {
         MapPlace::Arg(self.arg, (self.offset * self.bytes()) as u64)
     }
 
-    fn word(&self) -> Word {
+    pub(super) fn word(&self) -> Word {
         Word::Offset { arg: self.arg, bytes: (self.offset * self.bytes()) as u64 }
     }
 
     /// Elements from one batch to the next; 0 where there is but one.
-    fn step(&self) -> i64 {
+    pub(super) fn step(&self) -> i64 {
         if self.batches == 1 { 0 } else { self.batch_stride }
     }
 
     /// The bytes that all rows are aligned to, of memory that is aligned to 16.
-    fn alignment(&self, rows: i64, lead: i64) -> i64 {
+    pub(super) fn alignment(&self, rows: i64, lead: i64) -> i64 {
         let all = [self.offset, if rows == 1 { 0 } else { lead }, self.step()];
         [16, 8, 4].into_iter().find(|a| all.iter().all(|v| v * self.bytes() % a == 0)).unwrap_or(1)
     }
 }
 
-fn values(all: &[i64]) -> impl Iterator<Item = Word> + '_ {
+pub(super) fn values(all: &[i64]) -> impl Iterator<Item = Word> + '_ {
     all.iter().map(|&v| Word::Value(v as u64))
 }
 
@@ -98,6 +99,7 @@ impl Gemm<'_> {
         let lead = |x: &Matrix, mn: bool| if mn { x.inner } else { x.outer };
         let count = |mn: bool, rows: i64| if mn { self.k } else { rows };
         let (left, right) = (lead(&self.a, a_mn), lead(&self.b, b_mn));
+        let stages = (i64::from(target.facts.shared_memory) / STAGE).clamp(2, STAGES);
         let mut emit = epilogue(self.problem, self.c.arg, self.declare)?;
         for (name, value) in [("A_TYPE", ta), ("B_TYPE", tb), ("C_TYPE", tc)] {
             emit.option(name, value);
@@ -107,7 +109,7 @@ impl Gemm<'_> {
             ("B_MN", i64::from(b_mn)),
             ("A_ALIGN", self.a.alignment(count(a_mn, self.m), left)),
             ("B_ALIGN", self.b.alignment(count(b_mn, self.n), right)),
-            ("STAGES", STAGES),
+            ("STAGES", stages),
         ] {
             emit.option(name, value);
         }
@@ -118,7 +120,7 @@ impl Gemm<'_> {
         words.extend(values(&[left, right, a.step(), b.step(), c.outer, c.inner, c.batch_stride]));
         let mut launch = emit.epilogue_of("gemm_sm80", words);
         launch.grid = [(down * across) as u32, self.batch as u32, 1];
-        launch.shared = (STAGES * 32_768) as u32;
+        launch.shared = (stages * STAGE) as u32;
         launch.overlaps = sm >= 90;
         launch.aligned = vec![MapPlace::Arg(a.arg, 0), MapPlace::Arg(b.arg, 0)];
         self.with_unaligned(launch, target)

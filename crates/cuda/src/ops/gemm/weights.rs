@@ -16,16 +16,17 @@ use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
 /// Pixels of a stage, and channels that are gathered together.
 const DEPTH: i64 = 64;
 
-struct Pass<'a> {
-    problem: &'a Problem,
-    z: ConvSizes,
+/// A gradient of weights as a product over pixels.
+pub(super) struct Pass<'a> {
+    pub(super) problem: &'a Problem,
+    pub(super) z: ConvSizes,
     /// The tensor on the small grid, whose channels are the product's rows, and the one on the large grid, whose channels and taps are its columns.
-    small: (Arg, &'a Tensor),
-    large: (Arg, &'a Tensor),
-    sizes: [[i64; 3]; 2],
-    gradient: &'a Tensor,
+    pub(super) small: (Arg, &'a Tensor),
+    pub(super) large: (Arg, &'a Tensor),
+    pub(super) sizes: [[i64; 3]; 2],
+    pub(super) gradient: &'a Tensor,
     /// The rows are the first dimension of the weights.
-    rows_first: bool,
+    pub(super) rows_first: bool,
 }
 
 /// The gradient of a convolution's weights, and of its bias.
@@ -72,7 +73,8 @@ impl Pass<'_> {
         self.sizes[0][0] > 1 || self.sizes[1][0] > 1 || self.z.k[0] > 1
     }
 
-    fn program(&self, scratch: usize, target: &CudaTarget) -> Result<Program, Skip> {
+    /// The launches, with their scratch behind the first `scratch` bytes.
+    pub(super) fn program(&self, scratch: usize, target: &CudaTarget) -> Result<Program, Skip> {
         let (small, large, z) = (self.small.1, self.large.1, &self.z);
         let names = [small, large].map(|t| operand(t.dtype, self.problem.attr.fpmath.mode));
         let ([Some(ta), Some(tb)], Some(tc)) = (names, result(self.gradient.dtype)) else { return Err(self.types()) };

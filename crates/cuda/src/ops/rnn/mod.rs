@@ -1,18 +1,24 @@
-//! Recurrent networks forward, of floats: the products of all inputs of a layer at once, then step by step a product of the state and a pointwise launch.
+//! Recurrent networks forward: the products of all inputs of a layer at once, then step by step a product of the state and a pointwise launch.
 //!
 //! A step's launches are made once a layer and direction, over stand-ins for what changes from step to step ([`Mark`]), which are moved to their places.
+//!
+//! States lie as the type of the source has them. Where that has 8 bits they are codes, `scale * x + shift`; sums are of codes less the shift by weights
+//! as they are given, and become real where a gate reads them.
+
+mod backward;
 
 use super::map::Map;
+use super::products::{Products, Sizes, Sum};
 use super::reductions::aligned;
 use super::{gemm, matmul};
 use crate::CudaTarget;
-use crate::emit::{Place, Real, View};
+use crate::emit::{Emitter, Place, Real, View, literal};
 use crate::program::{MapPlace, Program, Word};
 use crate::row::Lower;
 use oxidnn_expr::eltwise;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{EltwiseAlg, Matmul, Rnn, RnnActivation, RnnCell, RnnDirection, RnnSizes};
-use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, RnnQuant, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Prop, RnnQuant, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -27,6 +33,16 @@ impl Mark {
     const ATTENTION: Arg = Arg(30_005);
 }
 
+/// Numbers of the attributes that one launch puts into scratch.
+const NUMBERS: usize = 128;
+
+/// Scales of the columns of weights: one for all, or one each, in scratch.
+#[derive(Clone, Copy)]
+enum Scales {
+    One(f64),
+    Each(usize),
+}
+
 /// Some of the weights that are passed as `arg`.
 struct Weights {
     arg: Arg,
@@ -37,15 +53,17 @@ struct Weights {
 struct Net<'a> {
     op: &'a Rnn,
     z: RnnSizes,
-    /// The type of states.
+    /// The type of states, and the scale and shift of their codes.
     state: DataType,
+    code: [f64; 2],
+    quant: &'a RnnQuant,
     /// The rows that make products, best first.
     rows: &'a [Lower],
     target: &'a CudaTarget,
 }
 
 /// A layer of a direction.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Stack {
     l: i64,
     d: i64,
@@ -59,33 +77,37 @@ struct Buffers {
     reset: usize,
     cell: usize,
     first: usize,
+    /// Scales of the weights' columns, and of the projection's.
+    scales: [Scales; 2],
     /// The states of all steps, by direction, of a layer and the one below.
     sequences: [usize; 2],
 }
 
-/// Forward passes.
-pub(crate) fn forward(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+/// All passes.
+pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but recurrent networks")) };
-    if !op.prop.is_forward() {
-        return Err(Skip::Op("gradients of recurrent networks"));
+    if crate::row::has_runtime(problem) {
+        return Err(Skip::Shape("sizes that an execution gives"));
     }
     let z = op.sizes().ok_or(OVERFLOW)?;
-    let state = op.src_layer.dtype;
+    if [z.layers, z.directions, z.time, z.batch, z.dhc, z.dic].contains(&0) {
+        return Ok(Program::default());
+    }
+    if op.prop == Prop::Backward {
+        return backward::lower(problem, target);
+    }
+    let (state, quant) = (op.src_layer.dtype, &problem.attr.rnn);
+    let is_code = state.is_x8();
+    let code = quant.data.filter(|_| is_code).map_or([1.0, 0.0], |(scale, shift)| [f64::from(scale.get()), f64::from(shift.get())]);
     let alike = [op.weights_layer.dtype, op.weights_iter.dtype].iter().all(|&t| t == state);
-    if !alike || !matches!(state, DataType::F32 | DataType::Bf16 | DataType::F16) {
-        return Err(Skip::DataType(format!("{} by {}", state, op.weights_layer.dtype)));
-    }
-    if problem.attr.rnn != RnnQuant::default() || crate::row::has_runtime(problem) {
-        return Err(Skip::Attr("quantised or linear cells, or sizes that an execution gives".into()));
-    }
-    let sizes = [z.layers, z.directions, z.time, z.batch, z.slc, z.sic, z.dhc, z.dic];
-    if sizes.iter().any(|&n| n < 1) || z.dic > z.gates * z.dhc || z.layers > 1 && z.slc != z.dic || z.time > 1 && z.sic != z.dic {
-        return Err(Skip::Shape("no elements, or layers of different widths"));
-    }
+    let fast: &[Lower] = if alike && !is_code && z.slc > 0 && z.sic > 0 {
+        &[gemm::matmul_rows, gemm::matmul, gemm::matmul_mma, gemm::simt::matmul, matmul::matmul]
+    } else {
+        &[]
+    };
     aligned(|vectors| {
-        let fast: &[Lower] = &[gemm::matmul_rows, gemm::matmul, gemm::matmul_mma, matmul::matmul];
-        let rows = if vectors { fast } else { &fast[3..] };
-        Net { op, z, state, rows, target }.program()
+        let rows = if vectors { fast } else { &fast[fast.len().saturating_sub(1)..] };
+        Net { op, z, state, code, quant, rows, target }.program()
     })
 }
 
@@ -95,6 +117,12 @@ fn matrix(dtype: DataType, dims: [i64; 2], strides: [i64; 2], offset: i64) -> Re
     let b = t.layout.blocking_mut().ok_or(OVERFLOW)?;
     (b.strides, b.offset) = (strides.into(), offset);
     Ok(t)
+}
+
+/// Sums in f32 of terms whose neighbours along K of the left and along N of the right operand are neighbours in memory.
+fn by_k_and_n([m, n, k]: [i64; 3], declare: &dyn Fn(&mut Emitter) -> Result<(), Skip>) -> Products<'_> {
+    let sizes = Sizes { batches: 1, m, n, k };
+    Products { real: Real::Single, sum: Sum::Single, sizes, left_k_first: true, right_n_first: true, z_first: false, declare }
 }
 
 fn bytes(dtype: DataType, elements: i64) -> Result<usize, Skip> {
@@ -120,12 +148,13 @@ impl Net<'_> {
         let sequence = z.directions * z.time * z.batch * z.dic;
         let b = Buffers {
             gates: self.book(&mut all, DataType::F32, z.time * z.batch * z.gates * z.dhc)?,
-            recurrent: self.book(&mut all, DataType::F32, z.batch * z.gates * z.dhc)?,
+            recurrent: self.book(&mut all, DataType::F32, z.batch * (z.gates * z.dhc).max(z.dic))?,
             candidate: self.book(&mut all, DataType::F32, z.batch * z.dhc)?,
             reset: self.book(&mut all, self.state, z.batch * z.dhc)?,
             cell: self.book(&mut all, DataType::F32, z.batch * z.dhc)?,
             first: self.book(&mut all, self.state, z.batch * z.sic)?,
             sequences: [self.book(&mut all, self.state, sequence)?, self.book(&mut all, self.state, sequence)?],
+            scales: [self.scales(&mut all, &self.quant.weights)?, self.scales(&mut all, &self.quant.projection)?],
         };
         let input = self.input(&mut all)?;
         for l in 0..z.layers {
@@ -135,6 +164,57 @@ impl Net<'_> {
         }
         self.result(&mut all, &b)?;
         Ok(all)
+    }
+
+    /// The scales of weights, in scratch where there are many.
+    fn scales(&self, all: &mut Program, given: &Option<(u32, Vec<oxidnn_spec::Real>)>) -> Result<Scales, Skip> {
+        let many = match given {
+            Some((_, scales)) if self.state.is_x8() => scales,
+            _ => return Ok(Scales::One(1.0)),
+        };
+        if let [] | [_] = many[..] {
+            return Ok(Scales::One(many.first().map_or(1.0, |s| f64::from(s.get()))));
+        }
+        let at = self.book(all, DataType::F32, many.len() as i64)?;
+        for (part, numbers) in many.chunks(NUMBERS).enumerate() {
+            let own = Tensor::plain([numbers.len() as i64], DataType::F32).map_err(|_| OVERFLOW)?;
+            let mut map = Map::over(Real::Single, &own.layout);
+            map.emit.view(&View { place: Place::Scratch(at + part * NUMBERS * 4), ..View::of("to", Arg::WEIGHTS, &own) })?;
+            let mut padded = [0.0; NUMBERS];
+            padded.iter_mut().zip(numbers).for_each(|(to, s)| *to = f64::from(s.get()));
+            map.emit.real_numbers("given", &padded);
+            map.element.push_str("    to_store(a, to_at(a, p), (real)a.given[p[0]]);\n");
+            all.launches.push(map.launch());
+        }
+        Ok(Scales::Each(at))
+    }
+
+    /// Declares `code_of(a, x)` and `real_of(a, q)`: a state's code and the real number that it stands for; and `scaled(a, column, sum)`, the real sum of codes
+    /// by weights.
+    fn declare_codes(&self, emit: &mut Emitter, scales: Scales) {
+        if !self.state.is_x8() {
+            return emit.code(
+                "DEVICE real code_of(const Args&, real x) { return x; }\nDEVICE real real_of(const Args&, real q) { return q; }\n\
+                 DEVICE real scaled(const Args&, index, real sum) { return sum; }\n",
+            );
+        }
+        emit.real_number("code_scale", self.code[0]);
+        emit.real_number("code_shift", self.code[1]);
+        let scale = match scales {
+            Scales::One(scale) => {
+                emit.real_number("weights_scale", scale);
+                "(real)a.weights_scale"
+            }
+            Scales::Each(at) => {
+                emit.word("const float* weights_scale", Word::Scratch(at));
+                "a.weights_scale[column]"
+            }
+        };
+        emit.code(&format!(
+            "DEVICE real code_of(const Args& a, real x) {{ return x * (real)a.code_scale + (real)a.code_shift; }}\n\
+             DEVICE real real_of(const Args& a, real q) {{ return (q - (real)a.code_shift) / (real)a.code_scale; }}\n\
+             DEVICE real scaled(const Args& a, index column, real sum) {{ return sum / ((real)a.code_scale * {scale}); }}\n"
+        ));
     }
 
     /// Where the source lies row by row: where it is given so, there; else in a copy.
@@ -180,6 +260,9 @@ impl Net<'_> {
         let Weights { arg, matrix: weights } = weights;
         let columns = weights.dims()[1];
         let (src, dst) = (matrix(self.state, [rows, k], [k, 1], 0)?, matrix(DataType::F32, [rows, columns], [columns, 1], 0)?);
+        if self.rows.is_empty() {
+            return self.sums(all, from, Weights { arg, matrix: weights }, [src, dst], to);
+        }
         let problem = Problem::new(Matmul { src, weights, bias: None, dst }, Attr::default()).map_err(|_| OVERFLOW)?;
         let mut last = OVERFLOW;
         for row in self.rows {
@@ -196,6 +279,28 @@ impl Net<'_> {
             }
         }
         Err(last)
+    }
+
+    /// The same by sums of any types: of codes less their shift.
+    fn sums(&self, all: &mut Program, from: MapPlace, weights: Weights, [src, dst]: [Tensor; 2], to: usize) -> Result<Program, Skip> {
+        let declare = |emit: &mut Emitter| {
+            emit.define("RANK", 2);
+            emit.view(&View::of("src", Arg::SRC, &src))?;
+            emit.view(&View::of("weights", weights.arg, &weights.matrix))?;
+            emit.view(&View { place: Place::Scratch(to), ..View::of("to", Arg::DST, &dst) })?;
+            emit.real_number("shift", self.code[1]);
+            emit.code(
+                "DEVICE factor left(const Args& a, index, index m, index k) { const index p[] = {m, k}; return src(a, p) - (real)a.shift; }\n\
+                 DEVICE factor right(const Args& a, index, index k, index n) { const index p[] = {k, n}; return weights(a, p); }\n\
+                 DEVICE void store(const Args& a, index, index m, index n, total sum) { const index p[] = {m, n}; to_store(a, to_at(a, p), sum); }\n",
+            );
+            Ok(())
+        };
+        let [m, n, k] = [dst.dims()[0], dst.dims()[1], src.dims()[1]];
+        let mut program = Program { scratch: all.scratch, ..Program::default() };
+        by_k_and_n([m, n, k], &declare).append(&mut program, self.target)?;
+        all.scratch = program.scratch;
+        Ok(program.moved(Arg::SRC, from))
     }
 
     /// All steps of a layer in one direction.
@@ -237,13 +342,16 @@ impl Net<'_> {
             let own = Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW)?;
             let mut map = Map::over(Real::Single, &own.layout);
             map.written(&View { place: Place::Scratch(at), ..View::of("to", arg, &own) })?;
+            self.declare_codes(&mut map.emit, b.scales[0]);
+            let is_state = arg == Arg::SRC_1;
             let value = match given {
                 Some(t) => {
                     map.emit.view(&View::of("given", arg, t))?;
                     map.emit.numbers("stack", &[s.l, s.d]);
                     map.element.push_str("    const index q[] = {(index)a.stack[0], (index)a.stack[1], p[0], p[1]};\n");
-                    "given(a, q)"
+                    if is_state && t.dtype != self.state { "code_of(a, given(a, q))" } else { "given(a, q)" }
                 }
+                None if is_state => "code_of(a, 0)",
                 None => "(real)0",
             };
             map.element += &format!("    to_store(a, to_at(a, p), {value});\n");
@@ -265,8 +373,10 @@ impl Net<'_> {
             map.emit.view(&View { place: Place::Scratch(at), ..View::of("from", arg, &own) })?;
             map.emit.view(&View::of("given", arg, t))?;
             map.emit.numbers("stack", &[s.l, s.d]);
-            map.element.push_str(
-                "    const index q[] = {(index)a.stack[0], (index)a.stack[1], p[0], p[1]};\n    given_store(a, given_at(a, q), from(a, p));\n",
+            self.declare_codes(&mut map.emit, b.scales[0]);
+            let value = if arg == Arg::DST_1 && !t.dtype.is_x8() { "real_of(a, from(a, p))" } else { "from(a, p)" };
+            map.element = format!(
+                "    const index q[] = {{(index)a.stack[0], (index)a.stack[1], p[0], p[1]}};\n    given_store(a, given_at(a, q), {value});\n"
             );
             all.launches.push(map.launch());
             if s.l + 1 == z.layers && s.d + 1 == z.directions {
@@ -285,12 +395,14 @@ impl Net<'_> {
         map.written(&View::of("dst", Arg::DST, dst))?;
         map.emit.view(&View { place: Place::Scratch(at), ..View::of("from", Arg::DST, &own) })?;
         map.emit.sizes("width", &[z.dic]);
-        let value = if self.op.direction == RnnDirection::BidirectionalSum {
-            "    const index q[] = {0, p[0], p[1], p[2]}, r[] = {1, p[0], p[1], p[2]};\n    const real v = from(a, q) + from(a, r);\n"
+        self.declare_codes(&mut map.emit, b.scales[0]);
+        let sum = if self.op.direction == RnnDirection::BidirectionalSum {
+            "    const index q[] = {0, p[0], p[1], p[2]}, r[] = {1, p[0], p[1], p[2]};\n    const real v = real_of(a, from(a, q)) + real_of(a, from(a, r));\n"
         } else {
-            "    index d = p[2];\n    const index c = split(a.width[0], d), q[] = {d, p[0], p[1], c};\n    const real v = from(a, q);\n"
+            "    index d = p[2];\n    const index c = split(a.width[0], d), q[] = {d, p[0], p[1], c};\n    const real v = real_of(a, from(a, q));\n"
         };
-        map.element = format!("{value}    dst_store(a, dst_at(a, p), v);\n");
+        let value = if dst.dtype.is_x8() { "code_of(a, v)" } else { "v" };
+        map.element = format!("{sum}    dst_store(a, dst_at(a, p), {value});\n");
         all.launches.push(map.launch());
         Ok(())
     }
@@ -337,7 +449,8 @@ impl Net<'_> {
         let mut map = Map::over(Real::Single, &after.layout);
         map.written(&View::of("after", Mark::AFTER, &after))?;
         map.emit.view(&View { place: Place::Scratch(b.recurrent), ..View::of("sums", Arg::DST, &sums) })?;
-        map.element.push_str("    after_store(a, after_at(a, p), sums(a, p));\n");
+        self.declare_codes(&mut map.emit, b.scales[1]);
+        map.element.push_str("    after_store(a, after_at(a, p), code_of(a, scaled(a, p[1], sums(a, p))));\n");
         if self.op.workspace.is_some() {
             self.keeper(&mut map);
             map.element += &format!("    kept(a, p[0])[{} + p[1]] = after(a, p);\n", z.gates * z.dhc);
@@ -395,8 +508,21 @@ impl Net<'_> {
             (RnnCell::Vanilla, RnnActivation::Logistic) => EltwiseAlg::Logistic,
             _ => EltwiseAlg::Tanh,
         };
+        self.declare_codes(&mut map.emit, b.scales[0]);
         map.emit.formula("logistic", 1, |x| eltwise::forward(EltwiseAlg::Logistic, 0.0, 0.0, x[0]));
         map.emit.formula("activation", 1, |x| eltwise::forward(activation, op.alpha.get(), 0.0, x[0]));
+        let tangent = if op.cell == RnnCell::Vanilla { 0 } else { 2 };
+        for g in 0..z.gates {
+            let value = match &self.quant.linear {
+                Some(linear) => format!("{} * x", literal(f64::from(linear.gates.get(g as usize).map_or(1.0, |v| v.get())))),
+                None if g == tangent => "activation(x)".into(),
+                None => "logistic(x)".into(),
+            };
+            map.emit.code(&format!("DEVICE real gate_{g}(real x) {{ return {value}; }}\n"));
+        }
+        let bounded = self.quant.linear.as_ref().map_or("activation(x)".into(), |l| format!("{} * x", literal(f64::from(l.cell.get()))));
+        map.emit.code(&format!("DEVICE real bounded(real x) {{ return {bounded}; }}\n"));
+        map.emit.number("channels", z.dhc);
         let cell_type = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
         map.emit.code(&format!("typedef {} cell_state;\n", crate::emit::type_name(cell_type)));
         let attention = op.attention.as_ref().filter(|_| op.cell.is_augru());
@@ -416,16 +542,18 @@ impl Net<'_> {
         }
         map.element = format!(
             "    const index n = p[0], c = p[1];\n    auto at = [&](index g) {{ const index q[] = {{n, g, c}}; return gates_at(a, q); }};\n    \
-             auto input = [&](index g) -> real {{ return gates_load(a, at(g)) + bias_of(a, g, c); }};\n    \
-             auto state = [&](index g) -> real {{ const index q[] = {{n, g, c}}; return recurrent(a, q); }};\n{code}"
+             auto input = [&](index g) -> real {{ return scaled(a, g * (index)a.channels + c, gates_load(a, at(g))) + bias_of(a, g, c); }};\n    \
+             auto state = [&](index g) -> real {{ const index q[] = {{n, g, c}}; return scaled(a, g * (index)a.channels + c, recurrent(a, q)); }};\n    \
+             auto old_state = [&]() -> real {{ return real_of(a, before(a, p)); }};\n    \
+             auto leave = [&](real x) {{ after_store(a, after_at(a, p), code_of(a, x)); }};\n{code}"
         );
         Ok(map.launch())
     }
 
     /// Update and reset of a GRU, which take the places of their sums, and the state that is reset.
     fn reset_code(&self) -> String {
-        "    const real update = logistic(input(0) + state(0)), reset = logistic(input(1) + state(1));\n    gates_store(a, at(0), update);\n    \
-         gates_store(a, at(1), reset);\n    reset_state_store(a, reset_state_at(a, p), reset * before(a, p));\n"
+        "    const real update = gate_0(input(0) + state(0)), reset = gate_1(input(1) + state(1));\n    gates_store(a, at(0), update);\n    \
+         gates_store(a, at(1), reset);\n    reset_state_store(a, reset_state_at(a, p), code_of(a, reset * old_state()));\n"
             .into()
     }
 
@@ -435,30 +563,30 @@ impl Net<'_> {
         let attention = |code: &str| format!("    const real keep = (real)1 - attention_of(a, n);\n{code}");
         let (code, values): (String, &[&str]) = match op.cell {
             RnnCell::Vanilla => (
-                "    const real sum = input(0) + state(0);\n    after_store(a, after_at(a, p), activation(sum));\n".into(),
+                "    const real sum = input(0) + state(0);\n    leave(gate_0(sum));\n".into(),
                 &["sum"],
             ),
             RnnCell::Lstm => (
                 "    const i64 own = cell_at(a, p);\n    const real old = cell_load(a, own);\n    \
-                 const real in = logistic(input(0) + state(0) + peephole_of(a, 0, c) * old), forget = logistic(input(1) + state(1) + peephole_of(a, 1, c) * old);\n    \
-                 const real fresh = activation(input(2) + state(2));\n    const real now = cell_state::decode(cell_state::encode(forget * old + in * fresh));\n    \
-                 const real out = logistic(input(3) + state(3) + peephole_of(a, 2, c) * now);\n    cell_store(a, own, now);\n    \
-                 after_store(a, after_at(a, p), out * activation(now));\n"
+                 const real in = gate_0(input(0) + state(0) + peephole_of(a, 0, c) * old), forget = gate_1(input(1) + state(1) + peephole_of(a, 1, c) * old);\n    \
+                 const real fresh = gate_2(input(2) + state(2));\n    const real now = cell_state::decode(cell_state::encode(forget * old + in * fresh));\n    \
+                 const real out = gate_3(input(3) + state(3) + peephole_of(a, 2, c) * now);\n    cell_store(a, own, now);\n    \
+                 leave(out * bounded(now));\n"
                     .into(),
                 &["in", "forget", "fresh", "out"],
             ),
             RnnCell::Gru | RnnCell::Augru => (
                 attention(
-                    "    const real update = gates_load(a, at(0)), reset = gates_load(a, at(1)), fresh = activation(input(2) + candidate(a, p));\n    \
-                     after_store(a, after_at(a, p), keep * update * before(a, p) + ((real)1 - keep * update) * fresh);\n",
+                    "    const real update = gates_load(a, at(0)), reset = gates_load(a, at(1)), fresh = gate_2(input(2) + scaled(a, 2 * (index)a.channels + c, candidate(a, p)));\n    \
+                     leave(keep * update * old_state() + ((real)1 - keep * update) * fresh);\n",
                 ),
                 &["update", "reset", "fresh"],
             ),
             RnnCell::LbrGru | RnnCell::LbrAugru => (
                 attention(
-                    "    const real update = logistic(input(0) + state(0)), reset = logistic(input(1) + state(1));\n    \
-                     const real extra = state(2) + bias_of(a, 3, c), fresh = activation(input(2) + reset * extra);\n    \
-                     after_store(a, after_at(a, p), keep * update * before(a, p) + ((real)1 - keep * update) * fresh);\n",
+                    "    const real update = gate_0(input(0) + state(0)), reset = gate_1(input(1) + state(1));\n    \
+                     const real extra = state(2) + bias_of(a, 3, c), fresh = gate_2(input(2) + reset * extra);\n    \
+                     leave(keep * update * old_state() + ((real)1 - keep * update) * fresh);\n",
                 ),
                 &["update", "reset", "fresh"],
             ),

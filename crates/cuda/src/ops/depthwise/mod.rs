@@ -1,6 +1,8 @@
 //! `depthwise:generic`: convolutions of as many groups as channels, with channels next to each other: vectors of them at a time. `few:generic`: gradients of
 //! sources of few channels.
 
+mod strips;
+
 use super::columns::{self, Matrix, Shape};
 use super::map::Map;
 use super::pointwise::tensor;
@@ -76,11 +78,19 @@ fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     let mut copy = Map::over(Real::Single, &filter.layout);
     copy.written(&view)?;
     copy.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
-    let tap: String = (0..n).map(|d| format!(", p[{d}]")).collect();
+    let by_strips = strips::fits(op, z, !forward);
+    let turned = by_strips && !forward;
+    copy.emit.numbers("last", &[z.k[0] - 1, z.k[1] - 1, z.k[2] - 1]);
+    let tap: String =
+        (0..n).map(|d| if turned { format!(", (index)a.last[{}] - p[{d}]", 3 - n + d) } else { format!(", p[{d}]") }).collect();
     copy.element = format!(
         "    const index q[] = {{p[{n}], 0, 0{tap}}};\n    store_code<filter_type>(a.filter_data, filter_at(a, p), weights_code(a, weights_at(a, q)));\n"
     );
     program.launches.push(copy.launch());
+    if by_strips {
+        program.launches.push(strips::data(op, problem, z, &view)?);
+        return Ok(program);
+    }
     let mut map = Map::over(real, &to.1.layout);
     map.tail(&Tail::of(problem, to.0, to.1))?;
     geometry(op, z, &mut map.emit);
@@ -123,6 +133,14 @@ fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
 fn gradient(op: &Conv, problem: &Problem, z: &ConvSizes, target: &CudaTarget) -> Result<Program, Skip> {
     let real = Real::of(problem);
     let diff_dst = tensor(problem, Arg::DIFF_DST)?;
+    if strips::fits(op, z, false) {
+        let mut program = strips::gradient(op, problem, z, target)?;
+        super::zero::padding(&mut program, Arg::DIFF_WEIGHTS, &op.weights)?;
+        if let Some(bias) = problem.op.tensor(Arg::DIFF_BIAS) {
+            super::conv::bias_gradient(&mut program, problem, diff_dst, bias)?;
+        }
+        return Ok(program);
+    }
     let (pixels, n) = (z.mb * z.o.iter().product::<i64>(), op.src.dims().len() - 2);
     let strided = || Skip::Layout("pixels that are not evenly spaced or channels that are not read in vectors".into());
     let matrix = Matrix::of("diff_dst", Arg::DIFF_DST, diff_dst, 1).ok_or_else(strided)?;

@@ -1,0 +1,288 @@
+//! `first:sm90`: the first layer of a network, of few input channels, in the directions that `stem:sm90` does not do.
+//!
+//! Its source is copied to where a row of the kernel at a pixel is one run of channels; the layer is then a convolution by a kernel one column wide, over pixels
+//! that overlap, for the kernels of `window:sm90` and `weights:sm90`. The gradient of a strided source has a channel for each residue of its pixels by the
+//! strides in place of pixels that lie apart, and is taken apart afterwards.
+
+use super::conv::{OVERFLOW, Window};
+use super::shape::ceil;
+use super::weights::Pass;
+use super::{Channels, check, operand};
+use crate::CudaTarget;
+use crate::emit::{Place, Real, Tail, View};
+use crate::ops::map::Map;
+use crate::ops::pointwise::tensor;
+use crate::program::{MapPlace, Program};
+use oxidnn_runtime::Skip;
+use oxidnn_spec::op::{Conv, ConvSizes};
+use oxidnn_spec::{Arg, DataType, Layout, Op, Problem, Prop, Tensor};
+
+/// Taps of a row of the kernel that lie together, and the most channels of a source.
+const TAPS: i64 = 8;
+const FEW: i64 = 8;
+/// Residues and channels of a source's gradient: columns of a tile.
+const RESIDUES: i64 = 64;
+
+/// A convolution of few channels.
+struct First<'a> {
+    op: &'a Conv,
+    problem: &'a Problem,
+    z: ConvSizes,
+    target: &'a CudaTarget,
+}
+
+/// The first layer of a network.
+pub(crate) fn conv(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
+    check(problem, target)?;
+    let z = op.sizes();
+    let planar = op.src.dims().len() == 4 && op.weights.dims().len() == 4;
+    let is_empty = [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty());
+    if !planar || z.ic > FEW || is_empty {
+        return Err(Skip::Shape("groups, many channels, no elements, or another number of dimensions than four"));
+    }
+    let first = First { op, problem, z, target };
+    match op.prop {
+        Prop::BackwardData => first.source_gradient(),
+        Prop::BackwardWeights => first.weights_gradient(),
+        _ => first.forward(),
+    }
+}
+
+/// A tensor with its channels last.
+fn channels_last(dims: [i64; 4], dtype: DataType) -> Result<Tensor, Skip> {
+    Ok(Tensor { dtype, layout: Layout::with_tag(dims.into(), "acdb").map_err(|_| OVERFLOW)? })
+}
+
+fn there<'a>(name: &'a str, at: usize, tensor: &'a Tensor) -> View<'a> {
+    View { place: Place::Scratch(at), ..View::of(name, Arg::DST, tensor) }
+}
+
+impl First<'_> {
+    fn unaligned(&self) -> Result<Program, Skip> {
+        crate::ops::conv::conv(self.problem, self.target)
+    }
+
+    /// The sizes of the convolution over rows of the kernel: `channels` times 8 taps are its input channels.
+    fn by_rows(&self, channels: i64) -> ConvSizes {
+        let z = self.z;
+        let one = |v: [i64; 3], own: i64| [v[0], v[1], own];
+        ConvSizes {
+            ic: channels * TAPS,
+            i: one(z.i, z.o[2]),
+            k: one(z.k, 1),
+            s: one(z.s, 1),
+            d: one(z.d, 1),
+            pl: one(z.pl, 0),
+            pr: one(z.pr, 0),
+            ..z
+        }
+    }
+
+    /// Copies the source so that `channels` times 8 taps of a row of the kernel at a pixel are one run; gives the tensor of these pixels, which overlap, and its
+    /// place.
+    fn rows(&self, program: &mut Program, channels: i64) -> Result<(Tensor, usize), Skip> {
+        let (op, z) = (self.op, &self.z);
+        let pitch = ceil((z.o[2] - 1) * z.s[2] + TAPS, 8) * 8;
+        let copy = channels_last([z.mb, channels, z.i[1], pitch], op.src.dtype)?;
+        let at = program.book(copy.bytes()).ok_or(OVERFLOW)?;
+        let pixels = Layout::plain([z.mb, z.i[1], pitch].into()).map_err(|_| OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &pixels);
+        map.emit.view(&there("copy", at, &copy))?;
+        map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
+        for (name, value) in [("before", z.pl[2]), ("breadth", z.i[2]), ("channels", z.ic)] {
+            map.emit.number(name, value);
+        }
+        map.element = format!(
+            "    const index x = p[2] - (index)a.before, to[] = {{p[0], 0, p[1], p[2]}};\n    const bool inside = x >= 0 && x < a.breadth;\n    \
+             Vector<copy_type, {channels}> pixel;\n#pragma unroll\n    for (int c = 0; c < {channels}; ++c) {{\n        const index from[] = {{p[0], c, p[1], x}};\n        \
+             pixel.words[c] = inside && c < a.channels ? src_code(a, src_at(a, from)) : (copy_type::word)0;\n    }}\n    pixel.store(a.copy_data, copy_at(a, to));\n"
+        );
+        program.launches.push(map.launch());
+        let mut rows = channels_last([z.mb, channels * TAPS, z.i[1], z.o[2]], op.src.dtype)?;
+        let b = rows.layout.blocking_mut().ok_or(OVERFLOW)?;
+        b.strides = [z.i[1] * pitch * channels, 1, pitch * channels, z.s[2] * channels].into();
+        Ok((rows, at))
+    }
+
+    fn is_narrow(&self) -> Result<(), Skip> {
+        if self.z.k[2] > TAPS || self.z.d[2] != 1 {
+            return Err(Skip::Shape("a kernel wider than 8, or dilation along its rows"));
+        }
+        Ok(())
+    }
+
+    /// Of f32 as tf32.
+    fn forward(&self) -> Result<Program, Skip> {
+        const CHANNELS: i64 = 4;
+        let (op, z) = (self.op, &self.z);
+        self.is_narrow()?;
+        if op.src.dtype != DataType::F32 || operand(op.src.dtype, self.problem.attr.fpmath.mode).is_none() || z.ic > CHANNELS {
+            return Err(Skip::DataType("anything but f32 as tf32 of up to 4 channels".into()));
+        }
+        let unaligned = self.unaligned()?;
+        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let (rows, at) = self.rows(&mut program, CHANNELS)?;
+        let filter = channels_last([z.oc, CHANNELS * TAPS, z.k[1], 1], op.weights.dtype)?;
+        let filter_at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
+        let mut map = Map::over(Real::Single, &filter.layout);
+        map.emit.view(&there("to", filter_at, &filter))?;
+        map.emit.view(&View::of("weights", Arg::WEIGHTS, &op.weights))?;
+        map.emit.numbers("given", &[z.ic, z.k[2]]);
+        map.element = format!(
+            "    const index c = p[1] % {CHANNELS}, x = p[1] / {CHANNELS}, q[] = {{p[0], c, p[2], x}};\n    \
+             to_store(a, to_at(a, p), c < a.given[0] && x < a.given[1] ? weights(a, q) : (real)0);\n"
+        );
+        program.launches.push(map.launch());
+        let inner = Window {
+            problem: self.problem,
+            channels: Channels { src: &rows, weights: &filter, bias: op.bias.as_ref(), dst: &op.dst },
+            z: self.by_rows(CHANNELS),
+            forward: true,
+            from_large: true,
+            from: (Arg::SRC, &rows),
+            to: (Arg::DST, &op.dst),
+            given: CHANNELS * TAPS,
+            made: z.oc,
+            otherwise: crate::ops::conv::conv,
+        };
+        let product = inner.program(self.target)?.shifted(program.scratch);
+        program.scratch = product.scratch;
+        let product = product.moved(Arg::SRC, MapPlace::Scratch(at)).moved(Arg::WEIGHTS, MapPlace::Scratch(filter_at));
+        program.launches.extend(product.launches);
+        program.unaligned = Some(Box::new(unaligned));
+        Ok(program)
+    }
+
+    /// The gradients of weights and bias.
+    fn weights_gradient(&self) -> Result<Program, Skip> {
+        const CHANNELS: i64 = 8;
+        let (op, z) = (self.op, &self.z);
+        self.is_narrow()?;
+        if op.src.dtype.bits() != 16 || z.k[1] == 1 {
+            return Err(Skip::DataType("anything but 16-bit types, or a kernel of one row".into()));
+        }
+        let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
+        let unaligned = self.unaligned()?;
+        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let (rows, at) = self.rows(&mut program, CHANNELS)?;
+        let gradient = channels_last([z.oc, CHANNELS * TAPS, z.k[1], 1], op.weights.dtype)?;
+        let gradient_at = program.book(gradient.bytes()).ok_or(OVERFLOW)?;
+        let own = self.by_rows(CHANNELS);
+        let pass = Pass {
+            problem: self.problem,
+            z: own,
+            small: (Arg::DIFF_DST, diff_dst),
+            large: (Arg::SRC, &rows),
+            sizes: [own.o, own.i],
+            gradient: &gradient,
+            rows_first: true,
+        };
+        let product = pass.program(program.scratch, self.target)?;
+        program.scratch = product.scratch;
+        let product = product.moved(Arg::SRC, MapPlace::Scratch(at)).moved(Arg::DIFF_WEIGHTS, MapPlace::Scratch(gradient_at));
+        program.launches.extend(product.launches);
+        let mut map = Map::over(Real::Single, &op.weights.layout);
+        map.written(&View::of("dst", Arg::DIFF_WEIGHTS, &op.weights))?;
+        map.emit.view(&there("from", gradient_at, &gradient))?;
+        map.element = format!(
+            "    const index q[] = {{p[0], p[3] * {CHANNELS} + p[1], p[2], 0}};\n    store_code<dst_type>(a.dst_data, dst_at(a, p), from_code(a, from_at(a, q)));\n"
+        );
+        program.launches.push(map.launch());
+        if let Some(bias) = self.problem.op.tensor(Arg::DIFF_BIAS) {
+            crate::ops::conv::bias_gradient(&mut program, self.problem, diff_dst, bias)?;
+        }
+        program.unaligned = Some(Box::new(unaligned));
+        Ok(program)
+    }
+
+    /// Along one dimension of a size: how far before a small pixel the first one lies that reaches any residue, and how many in a row do.
+    fn reach(&self, d: usize) -> Option<[i64; 2]> {
+        let (k, s, p) = (self.z.k[d], self.z.s[d], self.z.pl[d]);
+        let all = (0..s).flat_map(|r| (0..k).map(move |t| r + p - t)).filter(|v| v % s == 0).map(|v| v / s);
+        let (first, last) = (all.clone().min()?, all.max()?);
+        Some([first, last - first + 1])
+    }
+
+    /// The gradient of the source.
+    fn source_gradient(&self) -> Result<Program, Skip> {
+        let (op, z) = (self.op, &self.z);
+        let residues = z.s[1] * z.s[2];
+        if z.d != [1; 3] || residues * z.ic > RESIDUES || residues == 1 && z.ic % 8 == 0 {
+            return Err(Skip::Shape("dilation, large strides, or channels and strides that need no residues"));
+        }
+        if !Tail::of(self.problem, Arg::DIFF_SRC, &op.src).is_plain() {
+            return Err(Skip::Attr("scales of gradients".into()));
+        }
+        let [Some(down), Some(across)] = [self.reach(1), self.reach(2)] else { return Err(Skip::Shape("no taps")) };
+        let made = ceil(residues * z.ic, 8) * 8;
+        let grid = [1, ceil(z.i[1], z.s[1]), ceil(z.i[2], z.s[2])];
+        let unaligned = self.unaligned()?;
+        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        let result = channels_last([z.mb, made, grid[1], grid[2]], op.src.dtype)?;
+        let filter = channels_last([made, z.oc, down[1], across[1]], op.weights.dtype)?;
+        let at = program.book(result.bytes()).ok_or(OVERFLOW)?;
+        let filter_at = program.book(filter.bytes()).ok_or(OVERFLOW)?;
+        program.launches.push(self.residues(&filter, filter_at, [down[0], across[0]])?);
+        let inner = Window {
+            problem: self.problem,
+            channels: Channels { src: &op.dst, weights: &filter, bias: None, dst: &result },
+            z: ConvSizes {
+                ic: z.oc,
+                oc: made,
+                i: z.o,
+                o: grid,
+                k: [1, down[1], across[1]],
+                s: [1; 3],
+                pl: [0, -down[0], -across[0]],
+                pr: [0; 3],
+                ..*z
+            },
+            forward: true,
+            from_large: true,
+            from: (Arg::DIFF_DST, &op.dst),
+            to: (Arg::DIFF_SRC, &result),
+            given: z.oc,
+            made,
+            otherwise: crate::ops::conv::conv,
+        };
+        let product = inner.program(self.target)?.shifted(program.scratch);
+        program.scratch = product.scratch;
+        let product = product.moved(Arg::DIFF_SRC, MapPlace::Scratch(at)).moved(Arg::WEIGHTS, MapPlace::Scratch(filter_at));
+        program.launches.extend(product.launches);
+        let mut map = Map::over(Real::Single, &op.src.layout);
+        map.written(&View::of("dst", Arg::DIFF_SRC, &op.src))?;
+        map.emit.view(&there("from", at, &result))?;
+        map.emit.sizes("stride", &[z.s[1], z.s[2]]);
+        map.emit.number("channels", z.ic);
+        map.element.push_str(
+            "    index y = p[2], x = p[3];\n    const index ry = split(a.stride[0], y), rx = split(a.stride[1], x);\n    \
+             const index q[] = {p[0], (index)((ry * a.stride[1].n + rx) * a.channels + p[1]), y, x};\n    \
+             store_code<dst_type>(a.dst_data, dst_at(a, p), from_code(a, from_at(a, q)));\n",
+        );
+        program.launches.push(map.launch());
+        program.unaligned = Some(Box::new(unaligned));
+        Ok(program)
+    }
+
+    /// The weights by residues and channels of the source, as a convolution without strides has them; `first` is how far before a pixel it begins.
+    fn residues(&self, filter: &Tensor, at: usize, first: [i64; 2]) -> Result<crate::program::Launch, Skip> {
+        let z = &self.z;
+        let mut map = Map::over(Real::Single, &filter.layout);
+        map.emit.view(&there("to", at, filter))?;
+        map.emit.view(&View::of("weights", Arg::WEIGHTS, &self.op.weights))?;
+        map.emit.sizes("by", &[z.ic, z.s[2]]);
+        map.emit.numbers("first", &first);
+        map.emit.numbers("stride", &z.s[1..]);
+        map.emit.numbers("padding", &z.pl[1..]);
+        map.emit.numbers("kernel", &z.k[1..]);
+        map.element.push_str(
+            "    index y = p[0];\n    const index c = split(a.by[0], y), x = split(a.by[1], y);\n    \
+             const i64 ky = y + a.padding[0] - (a.first[0] + p[2]) * a.stride[0], kx = x + a.padding[1] - (a.first[1] + p[3]) * a.stride[1];\n    \
+             const bool inside = y < a.stride[0] && ky >= 0 && ky < a.kernel[0] && kx >= 0 && kx < a.kernel[1];\n    \
+             const index q[] = {p[1], c, inside ? (index)ky : 0, inside ? (index)kx : 0};\n    \
+             store_code<to_type>(a.to_data, to_at(a, p), inside ? weights_code(a, weights_at(a, q)) : (to_type::word)0);\n",
+        );
+        Ok(map.launch())
+    }
+}
