@@ -280,9 +280,11 @@ pub struct Gradient {
     entry: Entry<weights::Args>,
     key: weights::Gradient,
     lanes: usize,
-    /// Strips of the part that is repeated, and what a row reads with them: columns before the first place's, behind them, and places.
+    /// Strips of the part that is repeated, and what a row reads with them: columns before the first place's, the last column counted from that (before
+    /// it, where all taps are), and places.
     strips: usize,
-    columns: [usize; 2],
+    before: usize,
+    last: i64,
     places: usize,
     /// Numbers of a vector's sums.
     sums: usize,
@@ -314,12 +316,12 @@ impl Gradient {
     /// As for [`Kernels::get`]; [`Error::Runtime`] for rows that no memory has.
     pub fn get(isa: Isa, key: &weights::Gradient, strips: usize) -> Result<Gradient, Error> {
         let reach = key.reach(strips).filter(|_| strips > 0).and_then(|(low, high, places)| {
-            Some((usize::try_from(low.checked_neg()?).ok()?, usize::try_from(high.checked_add(1)?).ok()?, places))
+            Some((usize::try_from(low.checked_neg()?.max(0)).ok()?, high, places))
         });
-        let (before, behind, places) = reach.ok_or_else(|| Error::Runtime(format!("a row of {strips} strips")))?;
+        let (before, last, places) = reach.ok_or_else(|| Error::Runtime(format!("a row of {strips} strips")))?;
         let lanes = isa.width().lanes();
         let sums = key.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(key.group) * lanes;
-        Ok(Gradient { entry: GRADIENTS.get(isa, key)?, key: key.clone(), lanes, strips, columns: [before, behind], places, sums })
+        Ok(Gradient { entry: GRADIENTS.get(isa, key)?, key: key.clone(), lanes, strips, before, last, places, sums })
     }
 
     /// Adds the products to the sums.
@@ -345,18 +347,17 @@ impl Gradient {
         let last = channels - (vectors - 1) * self.lanes;
         let outer = |s: &weights::Steps| [(rows, s.row), (images, s.image), (vectors, s.vector)];
         let fits = || {
-            let [before, behind] = self.columns;
-            let begin = before.checked_mul(source_steps.column)?;
-            let source = farthest(&outer(&source_steps))?.checked_add(farthest(&[(behind.max(1), source_steps.column)])?)?;
+            let begin = self.before.checked_mul(source_steps.column)?;
+            let column = i64::try_from(source_steps.column).ok()?.checked_mul(self.last)?;
+            let source = isize::try_from(farthest(&outer(&source_steps))?).ok()?.checked_add(isize::try_from(column).ok()?)?;
             let gradient = farthest(&outer(&gradient_steps))?.checked_add(farthest(&[(self.places.max(1), gradient_steps.column)])?)?;
             // Strips follow each other as places do.
             let strip = self.key.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
             let even = gradient_steps.strip == strip.checked_mul(gradient_steps.column)?
                 && source_steps.strip == strip.checked_mul(self.key.stride.into())?.checked_mul(source_steps.column)?;
-            let ends =
-                |at: usize, reach: usize, size: usize, buf: &Buf<'_>| Some(at.checked_add(reach)?.checked_add(last * size)? <= buf.len());
+            let ends = |at: usize, size: usize, buf: &Buf<'_>| Some(at.checked_add(last * size)? <= buf.len());
             let [x_size, y_size] = self.key.types.map(|t| t.bytes());
-            Some(even && begin <= x_at && ends(x_at, source, x_size, &x)? && ends(y_at, gradient, y_size, &y)?)
+            Some(even && begin <= x_at && ends(x_at.checked_add_signed(source)?, x_size, &x)? && ends(y_at.checked_add(gradient)?, y_size, &y)?)
         };
         assert!(fits() == Some(true), "strips outside their operands: {operands:?}, {rows} rows, {images} images");
         let end = (vectors - 1).checked_mul(sums_vector).and_then(|n| n.checked_add(self.sums));

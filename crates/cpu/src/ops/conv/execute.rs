@@ -239,7 +239,8 @@ impl<'a> Bound<'a> {
     fn multiply(&self, task: &Task<'_>, pixels: &Pixels<'_>, (c, depth): (usize, usize), sums: &mut Accumulator<'_>, step: usize) {
         let (p, part) = (self.plan, task.part);
         let mut rows = [0; super::window::PIXELS];
-        let strides: [usize; 3] = std::array::from_fn(|i| pixels.strides[i] * p.lines[i].stride as usize);
+        // A stride that one place makes nothing of may be any number.
+        let strides: [usize; 3] = std::array::from_fn(|i| pixels.strides[i].wrapping_mul(p.lines[i].stride as usize));
         let mut n = 0;
         for d in 0..task.count[0] {
             for h in 0..task.count[1] {

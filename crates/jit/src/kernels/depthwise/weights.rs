@@ -131,7 +131,7 @@ impl Gradient {
     /// Source columns that a row reads, the first and the last counted from that of the first place, and its number of places, where the part
     /// that is repeated has so many strips; `None` where they are not to be counted.
     pub fn reach(&self, strips: usize) -> Option<(i64, i64, usize)> {
-        let (mut low, mut high, mut place) = (0, 0, 0usize);
+        let (mut low, mut high, mut place) = (i64::MAX, i64::MIN, 0usize);
         for part in &self.parts {
             let places = usize::from(part.places).checked_mul(if part.repeated { strips } else { 1 })?;
             let begin = i64::try_from(place).ok()?.checked_mul(self.stride.into())?;
@@ -142,7 +142,7 @@ impl Gradient {
                 high = high.max(last + i64::from(tap.column));
             }
         }
-        Some((low, high, place))
+        if low <= high { Some((low, high, place)) } else { Some((0, 0, place)) }
     }
 
     fn taps_of(&self, part: &Part) -> &[Tap] {
