@@ -315,9 +315,10 @@ impl Gradient {
     /// # Errors
     /// As for [`Kernels::get`]; [`Error::Runtime`] for rows that no memory has.
     pub fn get(isa: Isa, key: &weights::Gradient, strips: usize) -> Result<Gradient, Error> {
-        let reach = key.reach(strips).filter(|_| strips > 0).and_then(|(low, high, places)| {
-            Some((usize::try_from(low.checked_neg()?.max(0)).ok()?, high, places))
-        });
+        let reach = key
+            .reach(strips)
+            .filter(|_| strips > 0)
+            .and_then(|(low, high, places)| Some((usize::try_from(low.checked_neg()?.max(0)).ok()?, high, places)));
         let (before, last, places) = reach.ok_or_else(|| Error::Runtime(format!("a row of {strips} strips")))?;
         let lanes = isa.width().lanes();
         let sums = key.taps.iter().map(|t| usize::from(t.weights) + 1).max().unwrap_or(0) * usize::from(key.group) * lanes;
@@ -357,7 +358,11 @@ impl Gradient {
                 && source_steps.strip == strip.checked_mul(self.key.stride.into())?.checked_mul(source_steps.column)?;
             let ends = |at: usize, size: usize, buf: &Buf<'_>| Some(at.checked_add(last * size)? <= buf.len());
             let [x_size, y_size] = self.key.types.map(|t| t.bytes());
-            Some(even && begin <= x_at && ends(x_at.checked_add_signed(source)?, x_size, &x)? && ends(y_at.checked_add(gradient)?, y_size, &y)?)
+            Some(
+                even && begin <= x_at
+                    && ends(x_at.checked_add_signed(source)?, x_size, &x)?
+                    && ends(y_at.checked_add(gradient)?, y_size, &y)?,
+            )
         };
         assert!(fits() == Some(true), "strips outside their operands: {operands:?}, {rows} rows, {images} images");
         let end = (vectors - 1).checked_mul(sums_vector).and_then(|n| n.checked_add(self.sums));
