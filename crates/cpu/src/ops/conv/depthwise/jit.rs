@@ -2,7 +2,7 @@
 //! deconvolution.
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
-//! small enough for the source rows of a window to stay in the first cache from one result row to the next. Strips finish
+//! small enough for the source rows of a window to stay in L1 from one result row to the next. Strips finish
 //! results and store them to the destination; where they cannot, they store a row of sums, which the common tail finishes.
 
 use super::super::geometry::{self, Line, Phase};
@@ -74,8 +74,9 @@ pub(crate) struct Depthwise {
     /// Channels of a task, and their number of chunks.
     pub(super) chunk: usize,
     pub(super) chunks: usize,
-    /// Result rows of a task.
+    /// Result rows of a task, and of a call.
     pub(super) rows: usize,
+    pub(super) together: usize,
     /// True where weights are read in place.
     pub(super) placed: bool,
     /// What strips do with sums before they store them as results; `None` where they store sums.
@@ -283,7 +284,13 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * group;
-        let chunk = if most < usize::MAX { most } else { cut(channels, (TASK / work).max(1) * lanes, lanes).0 };
+        // A call makes its rows vector by vector. Where pixels come from memory and channels are last, a vector of all rows of a task is a line of
+        // the cache here and there; a row at a time of as many channels as stay in L2 with the rows of their window is read as it lies.
+        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
+        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
+        let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
+        let most_vectors = if far { target.caches.l2 / 2 / window } else { TASK / work };
+        let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
             source: spatial_bytes(source, 2),
@@ -315,6 +322,7 @@ impl Depthwise {
             chunk,
             chunks: channels.div_ceil(chunk),
             rows,
+            together: if far { 1 } else { rows },
             placed,
             tail,
             sum,
