@@ -20,7 +20,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{self, Tap};
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
 
 /// Most lines of a window.
@@ -137,13 +137,13 @@ fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
     std::array::from_fn(|i| spatial(i, n, first).zip(tensor.blocking()).map_or(0, |(d, b)| b.strides[d] as usize * size))
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     let weights = s.weights.dims().len();
     let (lanes, group) = (jit.width().lanes(), s.sizes.ic);
     let few = [1, 2, 4, 8].contains(&group) && (group as usize) < lanes;
@@ -159,10 +159,10 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
         return Err(Skip::Shape("so many rows"));
     }
     let tag = weights_tag(weights, lanes, group as usize, s.result_channel);
-    resolve_data(&mut problem, setup, &tag)?;
+    resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     if problem.attr.zero_points.contains_key(&Arg::WEIGHTS) {
