@@ -183,6 +183,8 @@ impl Run {
     /// Plans, builds and runs a row once.
     pub fn execute(&mut self, row: &str, threads: Threads) -> Result<(), String> {
         let plan = self.plan(row)?;
+        // A plan is a value: what was built before changes nothing, and is not what runs.
+        drop(plan.build().map_err(|e| e.to_string())?);
         let exec = plan.build().map_err(|e| e.to_string())?;
         self.with(&*plan, &exec, threads, |go| go())
     }

@@ -68,7 +68,7 @@ pub enum ReadyLoops {
     /// On vectors.
     Vectors(drive::Ready),
     /// On tiles.
-    Tiles(Ready),
+    Tiles(Box<Ready>),
 }
 
 impl Loops {
@@ -112,7 +112,7 @@ impl Loops {
     pub fn build<W: Work>(&self, work: &W) -> Result<ReadyLoops, Error> {
         Ok(match self {
             Loops::Vectors(drive) => ReadyLoops::Vectors(drive.build(work)?),
-            Loops::Tiles(drive) => ReadyLoops::Tiles(drive.build()?),
+            Loops::Tiles(drive) => ReadyLoops::Tiles(Box::new(drive.build()?)),
         })
     }
 

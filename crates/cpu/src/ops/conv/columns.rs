@@ -20,7 +20,7 @@ use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,21 +75,21 @@ struct Columns {
 /// The kernels by rows, and whether the panel is the last one, of fewer pixels.
 type Tiles = Vec<[Option<Tile>; 2]>;
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(problem: &Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     check(&s, isa)?;
     let places = [Plane::of(s.source.1)?, Plane::of(s.result.1)?];
     let tag = tiles::weights_tag(&s, isa, Product::F32);
     let mut problem = problem.clone();
-    window::resolve_data(&mut problem, setup, &tag)?;
+    window::resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     if *s.weights != Tensor::with_tag(*s.weights.dims(), DataType::F32, &tag).map_err(|e| Skip::Layout(e.to_string()))? {
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }

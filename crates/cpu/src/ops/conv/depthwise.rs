@@ -87,12 +87,12 @@ fn sizes_of(t: &Tensor) -> [i64; 3] {
     std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d]))
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let s = Setup::of(&problem.op)?;
     let (weights, sizes) = (s.weights.dims(), s.sizes);
     if weights.len() == s.source.1.dims().len() || sizes.oc != 1 || sizes.ic != 1 {
         return Err(Skip::Shape("more than one channel in a group"));
@@ -101,10 +101,10 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
         return Err(Skip::Shape("a window of more than 256 elements"));
     }
     let tag = weights_tag(weights.len(), target.isa.lanes(), 1, s.result_channel);
-    resolve_data(&mut problem, setup, &tag)?;
+    resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     for t in [s.source.1, s.weights] {
         support::operand_type(t.dtype)?;
     }

@@ -16,10 +16,8 @@ mod winograd;
 
 use crate::CpuTarget;
 use crate::ops::{fallback, staged};
-use geometry::Direction;
 use oxidnn_runtime::{Choose, Impl, Plan, Skip};
-use oxidnn_spec::{Arg, Op, Problem, Prop};
-use window::Setup;
+use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -46,54 +44,54 @@ const GENERATED: &[Choose<CpuTarget>] =
 /// Depthwise, and groups of few channels.
 pub(crate) fn direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
-        Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target, gradient),
-        _ => depthwise::jit::plan(problem.clone(), target, setup),
+        Some(Prop::BackwardWeights) => depthwise::gradient::plan(problem.clone(), target),
+        _ => depthwise::jit::plan(problem.clone(), target),
     }
 }
 
 /// The same of NCHW, between transpositions.
 pub(crate) fn transposed_direct(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    planes::plan(problem.clone(), target, setup, depthwise::jit::plan)
+    planes::plan(problem.clone(), target, depthwise::jit::plan)
 }
 
 fn winograd(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    winograd::plan(problem.clone(), target, setup)
+    winograd::plan(problem.clone(), target)
 }
 
 /// On tiles of AMX, channels last.
 pub(crate) fn amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
-    tiles::plan_amx(problem.clone(), target, setup)
+    tiles::plan_amx(problem.clone(), target)
 }
 
 /// On tiles of AMX, NCHW, between transpositions.
 pub(crate) fn transposed_amx(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
-    planes::plan(problem.clone(), target, setup, tiles::plan_amx)
+    planes::plan(problem.clone(), target, tiles::plan_amx)
 }
 
 /// Windows of one pixel, NCHW in place.
 pub(crate) fn nchw1x1(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
-    columns::plan(problem, target, setup)
+    columns::plan(problem, target)
 }
 
 /// On vectors, channels last.
 pub(crate) fn packed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
-    tiles::plan(problem.clone(), target, setup)
+    tiles::plan(problem.clone(), target)
 }
 
 /// On vectors, NCHW, between transpositions.
 pub(crate) fn transposed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
-    planes::plan(problem.clone(), target, setup, tiles::plan)
+    planes::plan(problem.clone(), target, tiles::plan)
 }
 
 /// Gradients of weights.
 pub(crate) fn bwd_weights(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     dense(problem)?;
-    weights::tiled::plan(problem.clone(), target, gradient)
+    weights::tiled::plan(problem.clone(), target)
 }
 
 fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -104,62 +102,23 @@ fn staged(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
 pub(crate) fn with_copies(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>]) -> Result<Box<dyn Plan>, Skip> {
     let mut problem = problem.clone();
     if problem.op.prop() == Some(Prop::BackwardWeights) {
-        weights::tiled::resolve(&mut problem, target, gradient)?;
+        weights::tiled::resolve(&mut problem, target)?;
     }
     staged::plan(&problem, target, rows, staged::types(&problem))
 }
 
 pub(crate) fn direct_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    depthwise::plan(problem.clone(), target, setup)
+    depthwise::plan(problem.clone(), target)
 }
 
 pub(crate) fn packed_portable(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     match problem.op.prop() {
-        Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target, gradient),
-        _ => window::plan(problem.clone(), target, setup),
+        Some(Prop::BackwardWeights) => weights::plan(problem.clone(), target),
+        _ => window::plan(problem.clone(), target),
     }
 }
 
 /// Whether groups have more than one channel, as products want it.
 fn dense(problem: &Problem) -> Result<(), Skip> {
     if depthwise::is_depthwise(problem) { Err(depthwise::ONE) } else { Ok(()) }
-}
-
-/// A convolution or deconvolution, forward or backward by data, as a window over one of its tensors.
-fn setup(op: &Op) -> Option<Setup<'_>> {
-    let (gathers, prop, (src, weights, dst)) = match op {
-        Op::Conv(op) => (true, op.prop, (&op.src, &op.weights, &op.dst)),
-        Op::Deconv(op) => (false, op.prop, (&op.src, &op.weights, &op.dst)),
-        _ => return None,
-    };
-    let forward = match prop {
-        Prop::ForwardTraining | Prop::ForwardInference => true,
-        Prop::BackwardData => false,
-        _ => return None,
-    };
-    let (source, result) = if forward { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
-    // A deconvolution is a convolution's gradient by its source.
-    let direction = if gathers == forward { Direction::Gather } else { Direction::Scatter };
-    let (sizes, biased) = match op {
-        Op::Conv(op) => (op.sizes(), op.bias.is_some()),
-        Op::Deconv(op) => (op.sizes(), op.bias.is_some()),
-        _ => return None,
-    };
-    Some(Setup { direction, sizes, source, weights, result, result_channel: usize::from(!forward), biased })
-}
-
-/// Either backward by weights: the window slides over a convolution's source, or over a deconvolution's destination.
-fn gradient(op: &Op) -> Option<weights::Setup<'_>> {
-    if op.prop() != Some(Prop::BackwardWeights) {
-        return None;
-    }
-    Some(match op {
-        Op::Conv(op) => {
-            weights::Setup { sizes: op.sizes(), x: (Arg::SRC, &op.src), y: (Arg::DIFF_DST, &op.dst), weights: &op.weights, x_first: false }
-        }
-        Op::Deconv(op) => {
-            weights::Setup { sizes: op.sizes(), x: (Arg::DIFF_DST, &op.dst), y: (Arg::SRC, &op.src), weights: &op.weights, x_first: true }
-        }
-        _ => return None,
-    })
 }

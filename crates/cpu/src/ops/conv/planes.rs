@@ -15,7 +15,7 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Plan, Region, Skip};
-use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, Op, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -29,8 +29,8 @@ const CHANNELS: usize = 256;
 /// Most operands.
 const OPERANDS: usize = 32;
 
-/// How a problem of operations that `setup` describes is planned for channels last.
-pub(crate) type Inner = fn(Problem, &CpuTarget, fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip>;
+/// How a problem is planned for channels last.
+pub(crate) type Inner = fn(Problem, &CpuTarget) -> Result<Box<dyn Plan>, Skip>;
 
 /// A tensor that is copied.
 #[derive(Debug)]
@@ -82,23 +82,18 @@ impl fmt::Debug for Planes {
     }
 }
 
-/// Plans `problem`, whose operation `setup` describes, by `inner` with channels last, between copies.
+/// Plans `problem`, by `inner` with channels last, between copies.
 ///
 /// # Errors
 /// Channels that are last already, layouts that squares do not transpose, and what `inner` declines.
-pub(crate) fn plan(
-    mut problem: Problem,
-    target: &CpuTarget,
-    setup: fn(&Op) -> Option<Setup<'_>>,
-    inner: Inner,
-) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, inner: Inner) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     let data = [s.source.0, s.result.0];
     for o in problem.op.operands_mut().into_iter().filter(|o| data.contains(&o.arg)) {
         crate::ops::support::resolve(o.tensor, "axb")?;
     }
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     let copied: Vec<bool> = [s.source.1, s.result.1].iter().map(|t| !is_last(t)).collect();
     if !copied.contains(&true) || problem.operands().len() > OPERANDS {
         return Err(Skip::Layout("of source and result: channels are last".into()));
@@ -120,7 +115,7 @@ pub(crate) fn plan(
             *o.tensor = side.tensor.clone();
         }
     }
-    let inner = inner(last, &CpuTarget { threads: if apart { 1 } else { target.threads }, ..*target }, setup)?;
+    let inner = inner(last, &CpuTarget { threads: if apart { 1 } else { target.threads }, ..*target })?;
     let chosen = inner.problem();
     for o in problem.op.operands_mut().into_iter().filter(|o| !data.contains(&o.arg)) {
         if let Some(chosen) = chosen.op.operands().iter().find(|c| c.arg == o.arg) {

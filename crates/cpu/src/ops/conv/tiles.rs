@@ -23,7 +23,7 @@ use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -192,34 +192,34 @@ pub(super) struct Place {
     pub(super) strides: [usize; 3],
 }
 
-/// Plans `problem`, whose operation `setup` describes, on vectors.
+/// Plans `problem`, on vectors.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    plan_on(problem, target, jit.without_amx(), setup)
+    plan_on(problem, target, jit.without_amx())
 }
 
-/// Plans `problem`, whose operation `setup` describes, on tiles of AMX.
+/// Plans `problem`, on tiles of AMX.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan_amx(problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = amx::isa(target.jit)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     amx::check(product(&s)?)?;
-    plan_on(problem, target, jit, setup)
+    plan_on(problem, target, jit)
 }
 
-fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn Plan>, Skip> {
+    let s = Setup::of(&problem.op)?;
     let product = product(&s)?;
     let tag = weights_tag(&s, jit, product);
-    window::resolve_data(&mut problem, setup, &tag)?;
+    window::resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     window::check_quantisation(&problem.attr, &s)?;
     if *s.weights != Tensor::with_tag(*s.weights.dims(), s.weights.dtype, &tag).map_err(|e| Skip::Layout(e.to_string()))? {

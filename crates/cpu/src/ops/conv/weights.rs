@@ -26,7 +26,7 @@ use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::sync::Arc;
 
 /// Largest number of sums of a block.
@@ -52,6 +52,28 @@ pub(crate) struct Setup<'a> {
     pub(crate) weights: &'a Tensor,
     /// True where `x` comes first of the weights' channels (deconvolution).
     pub(crate) x_first: bool,
+}
+
+impl Setup<'_> {
+    /// A convolution or deconvolution backward by weights: the window slides over a convolution's source, or over a deconvolution's destination.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub(crate) fn of(op: &Op) -> Result<Setup<'_>, Skip> {
+        if op.prop() != Some(Prop::BackwardWeights) {
+            return Err(Skip::Op("this propagation kind"));
+        }
+        let (src, diff_dst) = (Arg::SRC, Arg::DIFF_DST);
+        match op {
+            Op::Conv(op) => {
+                Ok(Setup { sizes: op.sizes(), x: (src, &op.src), y: (diff_dst, &op.dst), weights: &op.weights, x_first: false })
+            }
+            Op::Deconv(op) => {
+                Ok(Setup { sizes: op.sizes(), x: (diff_dst, &op.dst), y: (src, &op.src), weights: &op.weights, x_first: true })
+            }
+            _ => Err(Skip::Op("anything but convolution")),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -90,15 +112,15 @@ struct Weights {
     packed: usize,
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
-    resolve(&mut problem, target, setup)?;
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
-    let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let setup = Setup::of(&problem.op)?;
     for t in [setup.x.1, setup.y.1] {
         support::operand_type(t.dtype)?;
     }
@@ -110,8 +132,8 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 }
 
 /// Gives data of layout `any` channels last, and the weights' gradient the layout that the forward pass takes.
-fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
+    let s = Setup::of(&problem.op)?;
     let tag = support::window_tag(s.weights, s.weights.dims().len() > s.x.1.dims().len(), 0, target.isa);
     let data = [s.x.0, s.y.0];
     for o in problem.op.operands_mut() {

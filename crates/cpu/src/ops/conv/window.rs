@@ -15,7 +15,7 @@ use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_runtime::{Ctx, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Prop, Tensor};
 use std::sync::Arc;
 
 /// Largest number of result pixels of a box.
@@ -45,6 +45,29 @@ pub(crate) struct Setup<'a> {
     pub(crate) result_channel: usize,
     /// Whether there is a bias.
     pub(crate) biased: bool,
+}
+
+impl Setup<'_> {
+    /// A convolution or deconvolution, forward or backward by data, as a window over one of its tensors.
+    ///
+    /// # Errors
+    /// What is neither.
+    pub(crate) fn of(op: &Op) -> Result<Setup<'_>, Skip> {
+        let (gathers, sizes, biased, (src, weights, dst)) = match op {
+            Op::Conv(op) => (true, op.sizes(), op.bias.is_some(), (&op.src, &op.weights, &op.dst)),
+            Op::Deconv(op) => (false, op.sizes(), op.bias.is_some(), (&op.src, &op.weights, &op.dst)),
+            _ => return Err(Skip::Op("anything but convolution")),
+        };
+        let forward = match op.prop() {
+            Some(Prop::ForwardTraining | Prop::ForwardInference) => true,
+            Some(Prop::BackwardData) => false,
+            _ => return Err(Skip::Op("this propagation kind")),
+        };
+        let (source, result) = if forward { ((Arg::SRC, src), (Arg::DST, dst)) } else { ((Arg::DIFF_DST, dst), (Arg::DIFF_SRC, src)) };
+        // A deconvolution is a convolution's gradient by its source.
+        let direction = if gathers == forward { Direction::Gather } else { Direction::Scatter };
+        Ok(Setup { direction, sizes, source, weights, result, result_channel: usize::from(!forward), biased })
+    }
 }
 
 /// One combination of phases: results that meet the same weights.
@@ -110,15 +133,15 @@ pub(super) struct Panels {
     pub(super) offset: usize,
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
-    resolve(&mut problem, target, setup)?;
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
-    let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let setup = Setup::of(&problem.op)?;
     let (source, result) = (setup.source, setup.result);
     for t in [source.1, setup.weights] {
         support::operand_type(t.dtype)?;
@@ -135,16 +158,16 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
 }
 
 /// Gives data of layout `any` channels last, and weights panels of result channels.
-fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
+    let s = Setup::of(&problem.op)?;
     let grouped = s.weights.dims().len() > s.source.1.dims().len();
     let tag = support::window_tag(s.weights, grouped, s.result_channel, target.isa);
-    resolve_data(problem, setup, &tag)
+    resolve_data(problem, &tag)
 }
 
 /// Gives data of layout `any` channels last, and such weights the layout `tag`.
-pub(super) fn resolve_data(problem: &mut Problem, setup: fn(&Op) -> Option<Setup<'_>>, tag: &str) -> Result<(), Skip> {
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+pub(super) fn resolve_data(problem: &mut Problem, tag: &str) -> Result<(), Skip> {
+    let s = Setup::of(&problem.op)?;
     let data = [s.source.0, s.result.0];
     for o in problem.op.operands_mut() {
         if o.arg == Arg::WEIGHTS {

@@ -25,8 +25,8 @@ pub(super) enum Loops {
 /// The same with its kernels.
 #[derive(Debug)]
 pub(super) enum ReadyLoops {
-    Vectors(gemm::Ready),
-    Tiles(Box<Blocks>, amx::Ready),
+    Vectors(Box<gemm::Ready>),
+    Tiles(Box<Blocks>, Box<amx::Ready>),
 }
 
 /// A product on tiles of AMX.
@@ -75,8 +75,8 @@ impl Loops {
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub(super) fn build(&self) -> Result<ReadyLoops, Error> {
         Ok(match self {
-            Loops::Vectors(gemm) => ReadyLoops::Vectors(gemm.build()?),
-            Loops::Tiles(blocks) => ReadyLoops::Tiles(blocks.clone(), blocks.drive.build()?),
+            Loops::Vectors(gemm) => ReadyLoops::Vectors(Box::new(gemm.build()?)),
+            Loops::Tiles(blocks) => ReadyLoops::Tiles(blocks.clone(), Box::new(blocks.drive.build()?)),
         })
     }
 }

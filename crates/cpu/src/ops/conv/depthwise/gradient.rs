@@ -25,7 +25,7 @@ use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
 use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -77,13 +77,13 @@ struct Gradient {
     workers: usize,
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     let (group, lanes, n) = (s.sizes.ic, jit.width().lanes(), s.x.1.dims().len());
     if s.weights.dims().len() == n || s.sizes.oc != group || ![1, 2, 4, 8].contains(&group) || group as usize >= lanes {
         return Err(Skip::Shape("groups that are not 1, 2, 4 or 8 channels to as many"));
@@ -103,7 +103,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
     }
     problem.resolve();
     support::dense(&problem)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.weights)?;
     let kernel = Gradient::new(&s, &problem.attr, (target, jit))?;
     let scratch_bytes = booked(&[kernel.scratch()]).ok_or(Skip::Shape("scratch exceeds the address space"))?;

@@ -2,7 +2,7 @@
 //! deconvolution.
 //!
 //! Channels must lie in vectors: last, or in blocks of whole vectors. A task is a number of result rows of an image by a chunk of channels,
-//! small enough for the source rows of a window to stay in the first cache from one result row to the next. Strips finish
+//! small enough for the source rows of a window to stay in L1 from one result row to the next. Strips finish
 //! results and store them to the destination; where they cannot, they store a row of sums, which the common tail finishes.
 
 use super::super::geometry::{self, Line, Phase};
@@ -20,7 +20,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::{self, Tap};
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, Problem, Tensor};
 use std::sync::Arc;
 
 /// Most lines of a window.
@@ -74,8 +74,9 @@ pub(crate) struct Depthwise {
     /// Channels of a task, and their number of chunks.
     pub(super) chunk: usize,
     pub(super) chunks: usize,
-    /// Result rows of a task.
+    /// Result rows of a task, and of a call.
     pub(super) rows: usize,
+    pub(super) together: usize,
     /// True where weights are read in place.
     pub(super) placed: bool,
     /// What strips do with sums before they store them as results; `None` where they store sums.
@@ -136,13 +137,13 @@ fn spatial_bytes(tensor: &Tensor, first: usize) -> [usize; 3] {
     std::array::from_fn(|i| spatial(i, n, first).zip(tensor.blocking()).map_or(0, |(d, b)| b.strides[d] as usize * size))
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     let weights = s.weights.dims().len();
     let (lanes, group) = (jit.width().lanes(), s.sizes.ic);
     let few = [1, 2, 4, 8].contains(&group) && (group as usize) < lanes;
@@ -158,10 +159,10 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> O
         return Err(Skip::Shape("so many rows"));
     }
     let tag = weights_tag(weights, lanes, group as usize, s.result_channel);
-    resolve_data(&mut problem, setup, &tag)?;
+    resolve_data(&mut problem, &tag)?;
     problem.resolve();
     support::dense(&problem)?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, s.result.1)?;
     check_quantisation(&problem.attr, &s)?;
     if problem.attr.zero_points.contains_key(&Arg::WEIGHTS) {
@@ -283,7 +284,13 @@ impl Depthwise {
         let [kd, kh, kw] = s.sizes.k.map(|k| k.max(1) as usize);
         let rows = cut((to[0] * to[1]).max(1) as usize, ROWS, 1).0;
         let work = rows * to[2].max(1) as usize * lanes * kd * kh * kw * group;
-        let chunk = if most < usize::MAX { most } else { cut(channels, (TASK / work).max(1) * lanes, lanes).0 };
+        // A call makes its rows vector by vector. Where pixels come from memory and channels are last, a vector of all rows of a task is a line of
+        // the cache here and there; a row at a time of as many channels as stay in L2 with the rows of their window is read as it lies.
+        let plain = |t: &Tensor| t.blocking().is_some_and(|b| b.inner.iter().next().is_none());
+        let far = direct && plain(source) && plain(result) && source.bytes().saturating_add(result.bytes()) > target.caches.l3 / 2;
+        let window = (kh + 1).saturating_mul(from[2].max(1) as usize).saturating_mul(lanes * source_elem.bytes());
+        let most_vectors = if far { target.caches.l2 / 2 / window } else { TASK / work };
+        let chunk = if most < usize::MAX { most } else { cut(channels, most_vectors.max(1) * lanes, lanes).0 };
         let sum = chunk.next_multiple_of(lanes);
         let strides = Strides {
             source: spatial_bytes(source, 2),
@@ -315,6 +322,7 @@ impl Depthwise {
             chunk,
             chunks: channels.div_ceil(chunk),
             rows,
+            together: if far { 1 } else { rows },
             placed,
             tail,
             sum,

@@ -183,14 +183,15 @@ impl Bound<'_> {
         let (first, image) = (rest % p.chunks * p.chunk, rest / p.chunks);
         let (source, result) = (self.from.channel(image, first), self.to.channel(image, first));
         let rows = block * p.rows..all.min((block + 1) * p.rows);
-        let task = Task { image, first, channels: p.chunk.min(p.channels - first), rows, source, result };
+        let task = |rows: Range<usize>| Task { image, first, channels: p.chunk.min(p.channels - first), rows, source, result };
         let phases = p.segments.iter().zip(self.strips).zip(&p.tables).zip(&p.lines[2].phases);
         for (((segments, strips), table), phase) in phases {
-            for segment in segments.iter().zip(strips) {
-                self.segment(&task, segment, table, sums);
+            for row in rows.clone().step_by(p.together) {
+                let some = task(row..rows.end.min(row + p.together));
+                segments.iter().zip(strips).for_each(|segment| self.segment(&some, segment, table, sums));
             }
             if let Finish::Rows(tail) = &self.finish {
-                self.finish(tail, &task, phase, sums);
+                self.finish(tail, &task(rows.clone()), phase, sums);
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
 use std::sync::Arc;
 
 /// Steps of a box: what keeps a panel near the core, and sums long enough in registers.
@@ -141,16 +141,16 @@ impl Tiles {
     }
 }
 
-/// Plans `problem`, whose operation `setup` describes.
+/// Plans `problem`.
 ///
 /// # Errors
 /// What the row does not take.
-pub(crate) fn plan(mut problem: Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<Box<dyn Plan>, Skip> {
+pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    resolve(&mut problem, target, setup)?;
+    resolve(&mut problem, target)?;
     problem.resolve();
     support::dense(&problem)?;
-    let setup = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let setup = Setup::of(&problem.op)?;
     epilogue::check(&problem.attr, setup.weights)?;
     let (task, tensors) = (Task::of(&setup), [setup.x.1, setup.y.1]);
     check(&task, tensors)?;
@@ -196,9 +196,9 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
 ///
 /// # Errors
 /// Where there is no generated code for the target.
-pub(crate) fn resolve(problem: &mut Problem, target: &CpuTarget, setup: fn(&Op) -> Option<Setup<'_>>) -> Result<(), Skip> {
+pub(crate) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), Skip> {
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
-    let s = setup(&problem.op).ok_or(Skip::Op("this propagation kind"))?;
+    let s = Setup::of(&problem.op)?;
     let (dims, first) = (s.weights.dims(), s.weights.dims().len() - s.x.1.dims().len());
     let depth: Vec<usize> = (first + 2..dims.len()).chain([first + 1]).collect();
     let width = panel_columns(isa, dims[first].max(0) as usize);
