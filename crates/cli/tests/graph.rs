@@ -16,10 +16,10 @@ fn oxidnn(args: &[&str]) -> (Option<i32>, String, String) {
 /// Graphs of the suites, made small.
 const SMALL: [&str; 8] = [
     "--in-shapes=0:1x2x24x16+1:1x2x24x16+2:1x2x24x16 --dt=f32,bf16 --case=sdpa.json",
-    "--in-shapes=0:1x2x24x16+1:1x2x24x16+2:1x2x24x16+5:1x1x24x24 --dt=f32,bf16 --case=sdpa-mask.json",
+    "--in-shapes=0:1x2x24x16+1:1x2x24x16+2:1x2x24x16+3:1x1x24x24 --dt=f32,bf16 --case=sdpa-mask.json",
     "--in-shapes=0:1x2x24x16+2:1x2x24x16+4:1x2x24x16 --case=sdpa-int8.json",
     "--in-shapes=0:1x2x4x24x16+1:1x2x1x24x16+2:1x2x1x24x16 --case=gqa.json",
-    "--in-shapes=0:2x16+1:16x32+3:16x32+7:32x16 --expected-n-partitions=1 --case=gated-mlp.json",
+    "--in-shapes=0:2x16+1:16x32+3:16x32+8:32x16 --expected-n-partitions=1 --case=gated-mlp.json",
     "--in-shapes=0:1x16x6x6+1:8x16x3x3+3:8+5:8+6:8+7:8+8:8+11:1x8x6x6 --case=conv-bias-bn-relu-add.json",
     "--in-shapes=0:3x16+1:16x8+2:8 --dt=f32,bf16,f16 --case=matmul-bias-gelu.json",
     "--in-shapes=0:3x32+1:32+2:32 --case=layernorm-relu.json",

@@ -120,7 +120,7 @@ fn ports_that_are_missing_or_of_another_type_are_refused() {
     invalid(&[LogicalTensor { layout: LayoutType::Any, ..a }], &[b]);
     invalid(&[LogicalTensor { layout: LayoutType::Opaque(3), ..a }], &[b]);
     let elsewhere = Partition::new(&op(1, OpKind::Abs, &[a], &[b]), EngineKind::Gpu).expect("a valid operation");
-    assert!(elsewhere.refusal().is_some());
+    assert!(matches!(elsewhere.compile(&engine, &[a], &[b]), Err(Error::InvalidArguments(_))), "an engine of another kind");
     let compiled = partition.compile(&engine, &[a], &[b]).expect("all known");
     let stream = Stream::new(&engine).expect("a stream");
     assert!(compiled.execute(&stream, &[], &[], None).is_err(), "no memory");
@@ -177,6 +177,29 @@ fn sizes_share_what_is_kept_and_graphs_do_not() {
     let elsewhere = Partition::new(&op, EngineKind::Cpu).expect("a valid operation");
     assert_ne!(execute(&of(&elsewhere, 1), &engine, &[&src, &other], 576), first, "another partition has other weights");
     set_constant_capacity(EngineKind::Cpu, 0);
+}
+
+#[test]
+fn products_of_packed_weights_are_those_of_weights_as_they_are() {
+    let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
+    let engine = oxidnn_cpu::engine();
+    let weights = LogicalTensor { property: Property::Constant, ..tensor(1, &[48, 80]) };
+    let product = |rows: i64| single(&op(1, OpKind::MatMul, &[tensor(0, &[rows, 48]), weights], &[tensor(2, &[rows, 80])]), &engine);
+    let w: Vec<f32> = (0..48 * 80).map(|i| (i % 11) as f32 - 5.0).collect();
+    for rows in [1, 3, 40] {
+        let x: Vec<f32> = (0..rows * 48).map(|i| (i % 7) as f32 - 3.0).collect();
+        let count = rows as usize * 80;
+        let plain = execute(&product(rows), &engine, &[&x, &w], count);
+        set_constant_capacity(EngineKind::Cpu, 1 << 20);
+        let compiled = product(rows);
+        assert!(compiled.prepared() > 0, "{:?}", compiled.problems());
+        assert_eq!(execute(&compiled, &engine, &[&x, &w], count), plain);
+        assert_eq!(execute(&compiled, &engine, &[&x, &vec![0.0; w.len()]], count), plain, "from what is kept");
+        // Packed weights that there is no room for are packed each time.
+        set_constant_capacity(EngineKind::Cpu, 16);
+        assert_eq!(execute(&compiled, &engine, &[&x, &w], count), plain);
+        set_constant_capacity(EngineKind::Cpu, 0);
+    }
 }
 
 #[test]

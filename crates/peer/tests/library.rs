@@ -1,8 +1,9 @@
 //! A conversation with the library that the environment variable `OXIDNN_PEER` names (a file, or a folder that holds `libdnnl.so.3`).
 
+use oxidnn_graph::{LayoutType, LogicalTensor, Op, OpKind, Property};
 use oxidnn_peer::{Peer, PeerError, Status};
-use oxidnn_spec::Arg;
 use oxidnn_spec::text::{self, Case, Settings};
+use oxidnn_spec::{Arg, DataType, Dims, FpMath};
 use oxidnn_testing::concrete::concrete;
 use oxidnn_testing::harness::Truth;
 use std::path::PathBuf;
@@ -110,4 +111,37 @@ fn what_the_library_lacks_is_a_typed_refusal() {
 fn it_says_what_it_is() {
     let Some(peer) = peer() else { return };
     assert!(peer.describe().starts_with("oneDNN 3."), "{}", peer.describe());
+}
+
+/// A chain that the library computes as one partition: partitions, memory, execution, results.
+#[test]
+fn graphs_are_partitioned_and_computed() {
+    let Some(peer) = peer() else { return };
+    let tensor = |id: usize, dims: &[i64]| {
+        let dims = Dims::new(dims).expect("few dimensions");
+        LogicalTensor::with_dims(id, Some(DataType::F32), dims, LayoutType::Strided, Property::Variable).expect("a tensor")
+    };
+    let op = |id: usize, kind: OpKind, inputs: &[LogicalTensor], output: LogicalTensor| {
+        let mut op = Op::new(id, kind, kind.name());
+        (op.inputs, op.outputs) = (inputs.to_vec(), vec![output]);
+        op
+    };
+    let [a, b, c, d, e] = [tensor(0, &[3, 5]), tensor(1, &[5, 4]), tensor(2, &[3, 4]), tensor(3, &[3, 4]), tensor(4, &[3, 4])];
+    let ops = [op(0, OpKind::MatMul, &[a, b], c), op(1, OpKind::Add, &[c, d], e)];
+    let partitions = peer.partitions(&ops, FpMath::default()).expect("partitions");
+    assert_eq!(partitions.iter().map(|p| p.ops.clone()).collect::<Vec<_>>(), [[0, 1]]);
+    assert!(partitions[0].is_supported);
+    let bytes = |count: usize, v: f32| v.to_le_bytes().repeat(count);
+    let given = [(0, (a, bytes(15, 2.0))), (1, (b, bytes(20, 0.5))), (3, (d, bytes(12, -1.0)))].into();
+    let run = peer.graph(&partitions, &given).expect("a compiled graph");
+    run.run().expect("an execution");
+    run.run_one(0).expect("an execution");
+    assert_eq!((run.partitions(), run.compiled().len()), (1, 1));
+    let (lt, result) = run.read(4).expect("a result").expect("a strided tensor");
+    assert_eq!(lt.dims, e.dims);
+    assert_eq!(result, bytes(12, 4.0));
+    let missing = peer.graph(&partitions, &Default::default()).expect_err("nothing was given");
+    assert!(missing.to_string().contains("logical tensor 0"), "{missing}");
+    let wrong = peer.partitions(&[op(0, OpKind::Elu, &[a], c)], FpMath::default()).expect_err("an attribute is missing");
+    assert!(wrong.to_string().contains("operation 0 (Elu)"), "{wrong}");
 }

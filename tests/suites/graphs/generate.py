@@ -73,7 +73,7 @@ class Graph:
         shape = [oc, ic // groups, kernel, kernel]
         weights = self.const(*shape, dtype="s8" if bytes_ else "f32")
         if bytes_:
-            weights = self.op("Dequantize", [weights], shape, "f32", scales=[round(0.01 + 0.001 * (i % 4), 3) for i in range(oc)], zps=[0] * oc,
+            weights = self.op("Dequantize", [weights], shape, "f32", scales=[(0.0101, 0.0113, 0.0119, 0.0127)[i % 4] for i in range(oc)], zps=[0] * oc,
                               qtype="per_channel", axis=0)
         inputs = [x, weights] + ([self.const(oc)] if bias else [])
         return self.op("Convolution", inputs, [n, oc, out(h), out(w)], strides=[stride] * 2, pads_begin=[pad] * 2, pads_end=[pad] * 2,
@@ -171,8 +171,8 @@ def blocks():
 def resnet50(bytes_):
     """Residual network of 50 layers, batch normalisation folded beforehand in bytes, an operation of its own in f32."""
     g = Graph("resnet50-int8" if bytes_ else "resnet50-f32")
-    read = (lambda x, zero=0: g.dequantize(x, 0.05)) if bytes_ else (lambda x: x)
-    written = (lambda x, t="u8": g.quantize(x, t, 0.05)) if bytes_ else (lambda x, t="u8": x)
+    read = (lambda x, zero=0: g.dequantize(x, 0.0503)) if bytes_ else (lambda x: x)
+    written = (lambda x, t="u8": g.quantize(x, t, 0.0503)) if bytes_ else (lambda x, t="u8": x)
     conv = lambda x, oc, k, s=1: g.conv(read(x), oc, k, s, bytes_) if bytes_ else g.norm(g.conv(x, oc, k, s, bias=False))
     x = g.input(1, 3, 224, 224, dtype="u8" if bytes_ else "f32")
     x = written(g.unary("ReLU", conv(x, 64, 7, 2)))
