@@ -9,6 +9,7 @@ use super::pack::{Pack, Sizes};
 use super::program::Program;
 use super::tensor::TensorDesc;
 use crate::enums::*;
+use crate::exec::roomy;
 use crate::status::Failure;
 use oxidnn_runtime::Stream;
 use oxidnn_runtime::cache::Lru;
@@ -48,7 +49,8 @@ pub(crate) fn program(engine: &Engine) -> Result<Arc<Program>, Failure> {
     if let Some(found) = cache().get(&key) {
         return Ok(found.clone());
     }
-    let made = Arc::new(lower::lower(&engine.graph, crate::handle::engine()?, engine.style())?);
+    let target = crate::handle::engine()?;
+    let made = Arc::new(roomy(|| lower::lower(&engine.graph, target, engine.style()))?);
     let mut cache = cache();
     if let Some(other) = cache.get(&key) {
         return Ok(other.clone());
