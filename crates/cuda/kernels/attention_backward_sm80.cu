@@ -1,6 +1,6 @@
 // Gradients of attention of 16-bit types by the instructions that all GPUs with tensor cores have, without scores in memory.
 //
-// A block owns 128 rows and walks over tiles of 64 others, making the weights of the forward pass again from its logarithms of sums:
+// A block owns 128 rows and walks over tiles of 64 others (32 where registers want it), making the weights of the forward pass again from its logarithms of sums:
 //   OF_KEYS 1   owns keys and walks over the queries of all heads that share them: diff_v = P^T dO, diff_k = dS^T Q
 //   OF_KEYS 0   owns queries and walks over the keys they see: diff_q = dS K
 // with S the scaled scores, P = e^(S - l), dS = P (dO V^T - own), l and own a number a query. Each output has one block, and its terms come in a fixed order:
@@ -15,7 +15,8 @@
 //   grid         (blocks of 128 owned rows, heads (of keys with OF_KEYS), batch), 256 threads
 #include "types.cuh"
 
-constexpr int kOwn = 128, kOther = 64, kBlocksD = HEAD / 64;
+// With wide heads both gradients of keys leave registers for the scores of 32 others.
+constexpr int kOwn = 128, kOther = OF_KEYS && HEAD == 128 ? 32 : 64;
 constexpr int kOwnBytes = kOwn * HEAD * 2, kOtherBytes = kOther * HEAD * 2;
 constexpr float kLog2e = 1.4426950408889634f;
 using C = Element<C_TYPE>;

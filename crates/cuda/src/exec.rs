@@ -2,14 +2,14 @@
 
 use crate::CudaTarget;
 use crate::compile::Loader;
-use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Stream};
+use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relaxed, Stream};
 use crate::program::{Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
 use crate::row::Lower;
 use oxidnn_runtime::{Bound, Ctx, Exec};
 use oxidnn_spec::{Arg, Error, Problem};
 use std::ffi::c_void;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
 const ON_STACK: usize = 256;
@@ -70,8 +70,26 @@ impl Loaded {
 #[derive(Debug)]
 pub struct Launches {
     list: Vec<Loaded>,
-    /// What runs where an address is not aligned.
-    unaligned: Option<Box<Launches>>,
+    unaligned: Option<Box<Unaligned>>,
+}
+
+/// What runs where an address is not aligned: loaded when that happens first, which it rarely does.
+#[derive(Debug)]
+struct Unaligned {
+    program: Program,
+    loader: Arc<Loader>,
+    ready: OnceLock<Launches>,
+}
+
+impl Unaligned {
+    fn launches(&self) -> Result<&Launches, CudaError> {
+        if let Some(ready) = self.ready.get() {
+            return Ok(ready);
+        }
+        let _relaxed = Relaxed::new();
+        let made = Launches::load(&self.program, &self.loader)?;
+        Ok(self.ready.get_or_init(|| made))
+    }
 }
 
 impl Launches {
@@ -79,12 +97,13 @@ impl Launches {
     ///
     /// # Errors
     /// [`CudaError`] where it does not compile or load.
-    pub fn load(program: &Program, loader: &Loader) -> Result<Launches, CudaError> {
+    pub fn load(program: &Program, loader: &Arc<Loader>) -> Result<Launches, CudaError> {
         let ready = |launch: &Launch| {
             let function = loader.function(&launch.source, launch.shared)?;
             Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::new(None) })
         };
-        let unaligned = program.unaligned.as_ref().map(|p| Launches::load(p, loader).map(Box::new)).transpose()?;
+        let later = |p: &Program| Box::new(Unaligned { program: p.clone(), loader: Arc::clone(loader), ready: OnceLock::new() });
+        let unaligned = program.unaligned.as_deref().map(later);
         Ok(Launches { list: program.launches.iter().map(ready).collect::<Result<_, CudaError>>()?, unaligned })
     }
 
@@ -109,7 +128,7 @@ impl Launches {
         let mut aligned = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
         if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.
-            return unsafe { other.run(stream, places) };
+            return unsafe { other.launches()?.run(stream, places) };
         }
         let _current = Current::of(stream.context())?;
         for loaded in &self.list {

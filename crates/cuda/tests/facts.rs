@@ -21,6 +21,8 @@ const MEANT: &[(&str, &[&str])] = &[
     ("gemm_w4_sm90", &["HGMMA", "UTMALDG"]),
     ("gemm_w4", &["HMMA"]),
     ("gemm_sm80", &["HMMA IMMA QMMA"]),
+    ("conv_groups_sm80", &["HMMA"]),
+    ("attention_backward_sm80", &["HMMA"]),
     ("gemv", &["LDG"]),
     ("reduce_parts", &["LDG"]),
 ];
@@ -59,7 +61,19 @@ fn lines_of_tensor_cores_are_theirs() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for row in ["gemm:sm90", "gemm:sm80", "gemv:sm80", "w4:sm90", "window:sm90", "weights:sm90", "stem:sm90", "attention:sm90"] {
+    for row in [
+        "gemm:sm90",
+        "gemm:sm80",
+        "gemv:sm80",
+        "w4:sm90",
+        "window:sm90",
+        "weights:sm90",
+        "stem:sm90",
+        "first:sm90",
+        "groups:sm80",
+        "attention:sm90",
+        "backward:sm80",
+    ] {
         assert!(rows.get(row).is_some_and(|&n| n >= 3), "{row}: {rows:?}");
     }
 }

@@ -251,9 +251,11 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         Op::Rnn(r) => rnn(r, &mut a),
         Op::Sdpa(s) => {
             (a.terms, a.functions) = (s.k.dims()[2] + s.k.dims()[3], 4);
-            // The weights of the values, and the gradients of scores, may be rounded to the values' type before they are multiplied.
+            // The weights of the values, and the gradients of scores, may be rounded to the values' type before they are multiplied; the terms of gradients
+            // cancel. Of a single key the weight is one and its score has no gradient.
             if matches!(s.v.dtype, DataType::F16 | DataType::Bf16) {
-                a.narrow = if s.prop.is_forward() { s.v.dtype.epsilon() / 2.0 } else { s.v.dtype.epsilon() };
+                let single = s.k.dims()[3] == 1;
+                a.narrow = s.v.dtype.epsilon() * if s.prop.is_forward() { 0.5 } else { f64::from(u8::from(!single)) };
             }
         }
         Op::Binary(_) | Op::Shuffle(_) | Op::Concat(_) | Op::Reorder(_) => {}

@@ -19,6 +19,8 @@ const KEPT: usize = 4096;
 pub struct Loader {
     context: Arc<Context>,
     architecture: String,
+    /// The digest of the files that kernels include.
+    headers: String,
     store: Option<Store>,
     state: Mutex<State>,
     landed: Condvar,
@@ -58,6 +60,7 @@ impl Loader {
         Loader {
             context: Arc::clone(context),
             architecture: facts.architecture(),
+            headers: headers(),
             store: store(),
             state: Mutex::new(state),
             landed: Condvar::new(),
@@ -99,7 +102,7 @@ impl Loader {
     }
 
     fn make(&self, source: &Source, shared: u32) -> Result<Function, CudaError> {
-        let key = key(source, &self.architecture);
+        let key = key(source, &self.architecture, &self.headers);
         let kept = self.store.as_ref().and_then(|s| s.get(&key));
         if let Some(function) = kept.and_then(|cubin| Module::load(&self.context, &cubin).ok()?.function(source.file, shared).ok()) {
             return Ok(function);
@@ -114,12 +117,17 @@ impl Loader {
     }
 }
 
+/// The digest of the files that kernels include.
+fn headers() -> String {
+    let files: String = HEADERS.iter().map(|h| h.1).collect();
+    format!("{:032x}", digest(files.as_bytes()))
+}
+
 /// Everything that a cubin depends on.
-fn key(source: &Source, architecture: &str) -> Vec<u8> {
+fn key(source: &Source, architecture: &str, headers: &str) -> Vec<u8> {
     let (text, _) = kernel(source.file).unwrap_or_default();
-    let files: String = HEADERS.iter().map(|h| h.1).chain([text]).collect();
-    let files = format!("{:032x}", digest(files.as_bytes()));
-    [env!("CARGO_PKG_VERSION"), architecture, source.file, &files, &source.options, &source.header].join("\0").into_bytes()
+    let text = format!("{:032x}", digest(text.as_bytes()));
+    [env!("CARGO_PKG_VERSION"), architecture, source.file, headers, &text, &source.options, &source.header].join("\0").into_bytes()
 }
 
 /// Compiles a kernel for `architecture` into a store, before anybody needs it and without a GPU; false where it is there already.
@@ -127,7 +135,7 @@ fn key(source: &Source, architecture: &str) -> Vec<u8> {
 /// # Errors
 /// [`CudaError::Missing`] without NVRTC, [`CudaError::Compile`], [`CudaError::Store`] where it cannot be kept.
 pub fn prebuild(source: &Source, architecture: &str, store: &Store) -> Result<bool, CudaError> {
-    let key = key(source, architecture);
+    let key = key(source, architecture, &headers());
     if store.get(&key).is_some() {
         return Ok(false);
     }

@@ -11,7 +11,7 @@ use oxidnn_spec::{DataType, Problem};
 
 /// Rows and columns of a block, and the terms of a part where K is divided.
 const TILE: i64 = 128;
-const PART: i64 = 256;
+const PART: i64 = 64;
 
 /// Matmul.
 pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
