@@ -162,7 +162,7 @@ impl Side {
         let Some(squares) = on.squares else { return };
         if self.kind == Kind::Number(DataType::F32) && [0, 1].iter().all(|t| self.nest.step(*t) == Some(1)) {
             let row = 4 * k.strides[self.operand] as usize;
-            return self.nest.runs(0..self.nest.volume(), usize::MAX, |r| {
+            return self.nest.runs(0..self.nest.volume(), i64::MAX as usize, |r| {
                 let at = 4 * (k.at[self.operand] + r.at[0]) as usize;
                 let plane = &mut plane[r.at[1] as usize * k.len..][..r.len * k.len];
                 squares.run_to(Matrix { buf: memory.buf, at, row }, plane, k.len, r.len);
@@ -390,7 +390,7 @@ impl<W: Window> Windows<W> {
         }
         if self.is_plain() {
             let (buf, row) = (bound.memory[0].buf, 4 * k.strides[0] as usize);
-            return self.reduced.runs(0..self.reduced.volume(), usize::MAX, |r| {
+            return self.reduced.runs(0..self.reduced.volume(), i64::MAX as usize, |r| {
                 let plane = &result[r.at[self.plane] as usize * k.len..][..r.len * k.len];
                 squares.run_from(plane, Matrix { buf, at: 4 * (k.at[0] + r.at[0]) as usize, row }, r.len, k.len);
             });
