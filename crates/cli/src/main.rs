@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod coverage;
 mod explain;
 mod explained;
 mod graph;
@@ -102,6 +103,9 @@ struct Verify {
     /// Judge the judge instead: put faults into right results (of smoke lists, say), and fail where the comparison passes one.
     #[arg(long, conflicts_with = "peer")]
     judge: bool,
+    /// Execute nothing: count by operation and type what only the reference takes, and say why, for AVX-512 and for AVX2.
+    #[arg(long, conflicts_with_all = ["peer", "judge", "fill"])]
+    coverage: bool,
     /// Check our library behind its C interface against another oneDNN library (a file, or a folder that holds libdnnl.so.3) instead.
     #[arg(long, value_name = "LIB")]
     peer: Option<PathBuf>,
@@ -228,6 +232,9 @@ struct Sweep {
     /// With --peer: seconds spent on each problem, by each library (0.05 by default).
     #[arg(long, value_name = "S", requires = "peer", value_parser = numbers::seconds)]
     seconds: Option<f64>,
+    /// Seconds after which no more problems are begun: what has been found until then is reported.
+    #[arg(long, value_name = "S", value_parser = numbers::seconds)]
+    within: Option<f64>,
     /// Seconds after which a problem counts as one without an end.
     #[arg(long, value_name = "S", default_value = "120", value_parser = numbers::seconds)]
     limit: f64,
@@ -279,6 +286,7 @@ fn main() -> ExitCode {
         Command::Verify(v) => match &v.peer {
             Some(library) => peer::verify(v, library),
             None if v.judge => judge::run(v),
+            None if v.coverage => coverage::run(v),
             None => verify::run(v),
         },
         Command::Bench(b) => bench::run(b),

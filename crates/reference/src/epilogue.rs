@@ -7,7 +7,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::{Args, View};
+use crate::region::Region;
+use crate::{Args, View, for_each_position};
 use oxidnn_expr::{binary, eltwise, number, philox, quant};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_POST_OPS, PostOp, Quant, QuantMode, Rounding};
 use std::ops::Range;
@@ -244,6 +245,24 @@ impl<'a> Epilogue<'a> {
                 pos[last] += 1;
             }
         }
+    }
+
+    /// Takes the values that `real` gives for all positions through the tail, where `quant` asks the library for the scales: computed from all that
+    /// share one, kept in the scales argument, and divided by.
+    pub(crate) fn finish_dynamic(&self, quant: &Quant, real: impl Fn(&[i64]) -> f64) {
+        let dims = *self.dst.dims();
+        let group = |d: usize| if d + 2 < dims.len() { 1 } else { quant.groups.get(d + 2 - dims.len()).map_or(1, |&g| g.max(1)) };
+        for_each_position(&quant.dims(&dims), |at| {
+            let named = (0..dims.len()).filter(|d| quant.mask >> d & 1 == 1);
+            let shared = named.fold(Region::all(&dims), |region, d| {
+                let start = at[d] * group(d);
+                region.along(d, start, group(d).min(dims[d] - start))
+            });
+            let mut largest = 0.0_f64;
+            shared.each(|pos| largest = largest.max(self.value(pos, real(pos)).abs()));
+            self.scale.set(&shared.start, dynamic_scale(quant, self.dst.dtype(), largest));
+            shared.each(|pos| self.finish(pos, real(pos)));
+        });
     }
 
     fn post_op(&self, op: &PostOp, operands: &[Option<View<'a>>; 2], pos: &[i64], value: f64) -> f64 {

@@ -2,7 +2,7 @@
 //!
 //! To a packed sparse destination only the values that are not zero after conversion are written.
 //!
-//! `dst = (src_scale (src - src_zero_point) + sum_scale dst_old) / dst_scale + dst_zero_point`. Runtime dimensions are those of the arguments.
+//! `dst = (src_scale (src - src_zero_point) + sum_scale dst_old) / dst_scale + dst_zero_point`; the library finds a dynamic `dst_scale` itself. Runtime dimensions are those of the arguments.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +13,7 @@ use crate::sparse::PackedSparse;
 use crate::{Args, Epilogue, Factor, View, for_each_position};
 use oxidnn_expr::{number, quant};
 use oxidnn_spec::op::{Reorder, RnnScaling};
-use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error, Format, RnnQuant};
+use oxidnn_spec::{Arg, Attr, Blocking, Compensation, Dims, Error, Format, QuantMode, RnnQuant};
 use std::cell::Cell;
 
 pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
@@ -38,11 +38,17 @@ pub(crate) fn run<'a>(attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
     let adjust = compensation(args).and_then(|(_, c)| c.scale_adjust).map_or(1.0, |s| f64::from(s.get()));
     let network = network(attr, args);
     let network = network.as_ref().and_then(|x| x.rnn_scaling(&attr.rnn));
-    let copy = Copy::new(src, tail, attr).times(adjust);
-    for_each_position(src.dims(), |pos| {
-        let real = |v| quant::dequantise(v, scale.at(pos), zero_point.at(pos)) * adjust;
-        copy.element(pos, pos, |v| network.map_or(real(v), |n| real(v) * scale_at(&n, src.dims(), pos) + f64::from(n.shift.get())));
-    });
+    let real = |pos: &[i64], v| {
+        let real = quant::dequantise(v, scale.at(pos), zero_point.at(pos)) * adjust;
+        network.map_or(real, |n| real * scale_at(&n, src.dims(), pos) + f64::from(n.shift.get()))
+    };
+    match attr.scales.get(&Arg::DST).filter(|q| q.mode != QuantMode::Static) {
+        Some(quant) => tail.finish_dynamic(quant, |pos| real(pos, src.get(pos))),
+        None => {
+            let copy = Copy::new(src, tail, attr).times(adjust);
+            for_each_position(src.dims(), |pos| copy.element(pos, pos, |v| real(pos, v)));
+        }
+    }
     dst.zero_padding();
     compensate(args, &dst)
 }

@@ -168,13 +168,20 @@ impl Problem {
     /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
     /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), a gradient of
     /// weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A dropout
-    /// mask and its destination take one layout, the second operand of a binary post-op becomes row-major.
+    /// mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, the
+    /// second operand of a binary post-op becomes row-major.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
         if let (Some(mask), Some(dst)) = (mask, self.op.tensor_mut(Arg::DST))
             && dst.layout.is_any()
         {
             dst.layout = mask;
+        }
+        if let Op::Concat(concat) = &mut self.op
+            && concat.dst.layout.is_any()
+            && let Some(blocked) = concat.blocked()
+        {
+            concat.dst.layout = blocked;
         }
         let leader = self.op.follows().then(|| self.leader()).flatten();
         let weights = self.op.tensor(Arg::WEIGHTS).filter(|t| self.op.follows() && t.blocking().is_some()).map(|t| t.layout.clone());

@@ -322,6 +322,22 @@ fn gradients_of_weights_lie_as_they_do() {
 }
 
 #[test]
+fn what_is_concatenated_keeps_blocks_that_every_part_begins_with() {
+    for (line, tag) in [
+        ("--concat --stag=aBcd16b 2x32x3x5:2x20x3x5", "aBcd16b"),
+        ("--concat --stag=acdb:aBcd8b 2x24x3x5:2x20x3x5", "aBcd8b"),
+        ("--concat --stag=aBcd16b:aBcd4b 2x20x3x5:2x4x3x5", "aBcd4b"),
+        ("--concat --stag=aBcd16b 2x20x3x5:2x16x3x5", "abcd"),
+        ("--concat --stag=acdb 2x20x3x5:2x16x3x5", "acdb"),
+    ] {
+        let mut p = problem(line);
+        p.resolve();
+        let dst = p.tensor(Arg::DST).unwrap();
+        assert_eq!(dst, Tensor::with_tag(*dst.dims(), dst.dtype, tag).unwrap(), "{line}");
+    }
+}
+
+#[test]
 fn work_counts_elements_inside_only() {
     assert_eq!(problem("--conv --dir=FWD_I mb1ic1ih3oc1oh3kh3ph1").flops(), 2.0 * 49.0);
     assert_eq!(problem("--conv --dir=BWD_W mb1ic1ih3oc1oh3kh3ph1").flops(), 2.0 * 49.0);

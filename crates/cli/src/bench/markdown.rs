@@ -26,7 +26,7 @@ fn machine(bench: &Setup) -> String {
     let peaks: Vec<String> = bench.peaks.measured().iter().map(|(kind, gops)| format!("{} {gops:.0}", kind.name())).collect();
     let peer = bench.peer.as_ref().map_or(String::new(), |p| format!("; peer: oneDNN {}", p.version()));
     format!(
-        "{}, {cores} cores, {}; oxidnn {}{peer}; measured peaks of one core in Gop/s: {}.",
+        "{}, {cores} cores, {}; oxidnn {}{peer}; measured peaks of one core in Gop/s: {}; of problems without products, % of peak is that of a copy of as many bytes.",
         model.trim(),
         CpuDevice::host().verbose_info().join(", "),
         env!("CARGO_PKG_VERSION"),
@@ -88,7 +88,7 @@ fn problems(suite: &[Row], bench: &Setup) {
                 r.threads.to_string(),
                 format!("{:.4}", r.ours.ms),
                 format!("{:.1}", r.gops()),
-                number(r.peak_percent(), 0),
+                number(r.bound_percent(), 0),
                 format!("{:.0}", r.ours.create_us),
             ]);
         }
@@ -110,7 +110,7 @@ fn problems(suite: &[Row], bench: &Setup) {
             format!("{:.4}", r.ours.ms),
             number(theirs.map(|t| t.figures.ms), 4),
             format!("{:.1}", r.gops()),
-            number(r.peak_percent(), 0),
+            number(r.bound_percent(), 0),
         ]);
     }
 }

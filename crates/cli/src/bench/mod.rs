@@ -233,6 +233,9 @@ fn legend(rows: &[Row], bench: &Setup) {
     if !bench.options.first {
         print::line(print::wrapped(&created(rows), 0));
     }
+    if rows.iter().any(|r| r.copy_percent().is_some()) {
+        print::line("% of peak, of problems without products: of the speed of a copy of as many bytes");
+    }
     for peak in bench.peaks.measured() {
         print::line(format_args!("measured peak of {}: {:.0} Gop/s on one thread", peak.0.name(), peak.1));
     }

@@ -1,13 +1,25 @@
-//! What the processor could do at most, by the type of the products: measured when first asked for.
+//! What the processor could do at most, by the type of the products, and how fast it copies: measured when first asked for.
 
 use oxidnn_cpu::CpuDevice;
 use oxidnn_cpu::peak::{self, Kind};
 use oxidnn_spec::{DataType, Problem};
 use std::cell::RefCell;
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::time::Instant;
 
-/// Measured peaks of one core.
+/// Measured peaks of one core, and times of a byte by the size of a copy and the number of threads.
 #[derive(Default)]
-pub(super) struct Peaks(RefCell<Vec<(Kind, f64)>>);
+pub(super) struct Peaks {
+    products: RefCell<Vec<(Kind, f64)>>,
+    copies: RefCell<Vec<((u32, usize), f64)>>,
+}
+
+/// Most bytes of a copy that is measured: longer ones are as fast.
+const LONGEST: f64 = 512e6;
+/// Bytes that are copied at a time of the clock, at least, and times that the clock is read.
+const TIMED: usize = 1 << 20;
+const ROUNDS: usize = 12;
 
 impl Peaks {
     /// Gop/s of one core for products of the problem's types.
@@ -19,7 +31,7 @@ impl Peaks {
             DataType::U8 | DataType::S8 => Kind::Int8,
             _ => Kind::F32,
         });
-        let mut known = self.0.borrow_mut();
+        let mut known = self.products.borrow_mut();
         if let Some((_, peak)) = known.iter().find(|(k, _)| *k == kind) {
             return *peak;
         }
@@ -30,6 +42,43 @@ impl Peaks {
 
     /// All that were asked for.
     pub(super) fn measured(&self) -> Vec<(Kind, f64)> {
-        self.0.borrow().clone()
+        self.products.borrow().clone()
     }
+
+    /// Milliseconds in which `threads` copy as many bytes as are read and written together: the best of a few copies of about this size, again
+    /// and again, so that what fits a cache is there.
+    pub(super) fn copy_ms(&self, bytes: f64, threads: usize) -> f64 {
+        let near = bytes.clamp(256.0, LONGEST).log2().round();
+        let mut known = self.copies.borrow_mut();
+        let key = (near as u32, threads);
+        let a_byte = known.iter().find(|(k, _)| *k == key).map(|k| k.1).unwrap_or_else(|| {
+            let measured = seconds_to_copy(near.exp2() as usize, threads) / near.exp2();
+            known.push((key, measured));
+            measured
+        });
+        bytes * a_byte * 1e3
+    }
+}
+
+/// Seconds in which threads read and write so many bytes, half of them each way.
+fn seconds_to_copy(bytes: usize, threads: usize) -> f64 {
+    let (each, barrier) = ((bytes / 2 / threads.max(1)).max(64), Barrier::new(threads.max(1)));
+    let times = TIMED.div_ceil(each);
+    let run = || {
+        let (from, mut to) = (vec![1u8; each], vec![0u8; each]);
+        let round = |_| {
+            barrier.wait();
+            let begin = Instant::now();
+            for _ in 0..times {
+                black_box(&mut to).copy_from_slice(black_box(&from));
+            }
+            begin.elapsed().as_secs_f64() / times as f64
+        };
+        (0..ROUNDS).map(round).fold(f64::INFINITY, f64::min)
+    };
+    std::thread::scope(|s| {
+        let others: Vec<_> = (1..threads).map(|_| s.spawn(run)).collect();
+        let own = run();
+        others.into_iter().filter_map(|t| t.join().ok()).fold(own, f64::max)
+    })
 }

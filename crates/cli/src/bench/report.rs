@@ -26,7 +26,7 @@ pub(super) fn json_totals(suite: &[Row], bench: &Setup) {
 pub(super) fn object(r: &Row, bench: &Setup) -> serde_json::Value {
     let mut line = json!({
         "suite": r.suite, "problem": r.problem, "impl": r.implementation, "ms": r.ours.ms, "gops": r.gops(), "peak_percent": r.peak_percent(),
-        "create_us": r.ours.create_us, "kernels": r.kernels
+        "copy_percent": r.copy_percent(), "create_us": r.ours.create_us, "kernels": r.kernels
     });
     if bench.streams.len() > 1 {
         line["threads"] = r.threads.into();
@@ -48,14 +48,18 @@ pub(super) fn object(r: &Row, bench: &Setup) -> serde_json::Value {
 }
 
 /// The names of the values of [`csv`].
-pub(super) const CSV: &str = "suite,problem,threads,impl,gops,gbytes,min_ms,avg_ms,create_us,peak_percent";
+pub(super) const CSV: &str = "suite,problem,threads,impl,gops,gbytes,min_ms,avg_ms,create_us,peak_percent,copy_percent";
 
 /// A problem as one line, without the other library.
 pub(super) fn csv(r: &Row) -> String {
     let peak = r.peak_percent().map_or(String::new(), |p| format!("{p:.1}"));
+    let copy = r.copy_percent().map_or(String::new(), |p| format!("{p:.1}"));
     let (Row { suite, problem, threads, implementation, .. }, t) = (r, &r.ours);
     let (gops, gbytes) = (r.gops(), r.gbytes());
-    format!("{suite},{problem},{threads},{implementation},{gops:.3},{gbytes:.3},{:.6},{:.6},{:.1},{peak}", t.ms, t.average_ms, t.create_us)
+    format!(
+        "{suite},{problem},{threads},{implementation},{gops:.3},{gbytes:.3},{:.6},{:.6},{:.1},{peak},{copy}",
+        t.ms, t.average_ms, t.create_us
+    )
 }
 
 /// A table of the problems, unless only totals are asked for, and one of the suites.
@@ -102,7 +106,7 @@ fn print_times(rows: &[Row]) {
             r.implementation.clone(),
             r.threads.to_string(),
             format!("{:.1}", r.gops()),
-            number(r.peak_percent(), 0),
+            number(r.bound_percent(), 0),
             format!("{:.1}", r.gbytes()),
             format!("{:.4}", r.ours.ms),
             format!("{:.4}", r.ours.average_ms),
@@ -126,7 +130,7 @@ fn print_races(rows: &[Row]) {
             format!("{:.4}", r.ours.ms),
             number(theirs.map(|t| t.figures.ms), 4),
             format!("{:.1}", r.gops()),
-            number(r.peak_percent(), 0),
+            number(r.bound_percent(), 0),
         ]
     });
 }

@@ -3,6 +3,7 @@
 use super::Setup;
 use super::ours::Inputs;
 use crate::problems::Named;
+use oxidnn_runtime::EngineKind;
 
 /// One problem on one number of threads.
 pub(crate) struct Row {
@@ -19,6 +20,8 @@ pub(crate) struct Row {
     pub(super) bytes: f64,
     /// Operations a millisecond at the processor's peak, on all threads.
     pub(super) peak: f64,
+    /// Milliseconds of a copy of as many bytes, of problems that memory bounds.
+    pub(super) copy_ms: Option<f64>,
     /// The other library's figures, or why there are none; `None` without another library.
     pub(crate) peer: Option<Result<Theirs, String>>,
 }
@@ -43,6 +46,8 @@ pub(crate) struct Theirs {
 impl Row {
     /// What is known of a problem before a race.
     pub(super) fn new(named: &Named, inputs: &Inputs, threads: usize, bench: &Setup, (implementation, ours): (String, Figures)) -> Row {
+        let (flops, bytes) = (inputs.settled.flops(), inputs.settled.bytes() as f64);
+        let host = bench.streams.iter().all(|(_, stream)| stream.engine().kind() == EngineKind::Cpu);
         Row {
             suite: named.suite.clone(),
             problem: named.case.problem.to_string(),
@@ -50,9 +55,10 @@ impl Row {
             implementation,
             ours,
             kernels: 0,
-            flops: inputs.settled.flops(),
-            bytes: inputs.settled.bytes() as f64,
+            flops,
+            bytes,
             peak: bench.peaks.of(&named.case.problem) * 1e6 * threads as f64,
+            copy_ms: (flops == 0.0 && host).then(|| bench.peaks.copy_ms(bytes, threads)),
             peer: None,
         }
     }
@@ -81,6 +87,16 @@ impl Row {
     pub(super) fn peak_percent(&self) -> Option<f64> {
         (self.flops > 0.0).then(|| self.flops / self.ours.ms / self.peak * 100.0)
     }
+
+    /// Share of the speed of a copy, of problems that memory bounds.
+    pub(super) fn copy_percent(&self) -> Option<f64> {
+        self.copy_ms.map(|ms| ms / self.ours.ms * 100.0)
+    }
+
+    /// The share of what bounds the problem.
+    pub(super) fn bound_percent(&self) -> Option<f64> {
+        self.peak_percent().or_else(|| self.copy_percent())
+    }
 }
 
 /// Median times of creating primitives in us, by whether their kernels existed: the number of primitives of each kind, and the median.
@@ -102,6 +118,7 @@ pub(super) struct Summary {
     pub(super) gops: f64,
     pub(super) peer_gops: Option<f64>,
     pub(super) gbytes: f64,
+    /// Share of what bounds the problems: peak of products, copies of as many bytes.
     pub(super) peak_percent: Option<f64>,
     /// Median.
     pub(super) create_us: f64,
@@ -153,7 +170,10 @@ impl Summary {
             gops: flops / ms / 1e6,
             peer_gops: raced.then_some(peer_flops / peer_ms / 1e6),
             gbytes: sum(|r| r.bytes) / ms / 1e6,
-            peak_percent: (flops > 0.0).then(|| sum(|r| r.flops / r.peak) / ms * 100.0),
+            peak_percent: rows
+                .iter()
+                .any(|r| r.bound_percent().is_some())
+                .then(|| sum(|r| r.copy_ms.unwrap_or(r.flops / r.peak)) / ms * 100.0),
             create_us: median(rows.iter().map(|r| r.ours.create_us)),
             peer_create_us: raced.then(|| median(theirs().map(|(_, t)| t.figures.create_us))),
             geomean: raced.then(|| (ratios.iter().map(|r| r.0.ln()).sum::<f64>() / ratios.len() as f64).exp()),

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use talk::{Answer, Talk};
 
 /// Operations of the reference that a problem may cost, by default.
@@ -83,12 +83,12 @@ struct Done {
 
 /// Has processes check every problem, and reports.
 fn supervise(args: &Sweep, source: &Source) -> Result<ExitCode> {
-    let next = &AtomicU64::new(args.skip);
+    let (next, begin) = (&AtomicU64::new(args.skip), Instant::now());
     let mut report = Report::new(args, Progress::new(args.count));
     let (sender, done) = mpsc::channel();
     std::thread::scope(|s| {
         let senders = vec![sender; jobs(args)];
-        let workers: Vec<_> = senders.into_iter().map(|to| s.spawn(move || employ(args, source, next, &to))).collect();
+        let workers: Vec<_> = senders.into_iter().map(|to| s.spawn(move || employ(args, source, (next, begin), &to))).collect();
         for one in done.iter().take(args.count) {
             report.tell(&one);
         }
@@ -97,13 +97,13 @@ fn supervise(args: &Sweep, source: &Source) -> Result<ExitCode> {
     Ok(report.end())
 }
 
-/// Asks one process after the other until there are no more problems.
-fn employ(args: &Sweep, source: &Source, next: &AtomicU64, done: &Sender<Done>) -> Result<()> {
+/// Asks one process after the other until there are no more problems, or no more time since the begin.
+fn employ(args: &Sweep, source: &Source, (next, begin): (&AtomicU64, Instant), done: &Sender<Done>) -> Result<()> {
     let (limit, end) = (Duration::from_secs_f64(args.limit), indices(args).end);
     let mut process: Option<Talk> = None;
     loop {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        if index >= end {
+        if index >= end || args.within.is_some_and(|s| begin.elapsed().as_secs_f64() > s) {
             return Ok(());
         }
         let drawn = source.problem(index).map_err(|e| anyhow!(e))?;

@@ -145,6 +145,32 @@ impl Squares {
         self.turn(&Turned { from, rows, columns, to, written: rows, places: None, factors: no_factors() });
     }
 
+    /// Writes `rows` by `columns` words from memory to `to`, of as many numbers, with rows and columns exchanged.
+    ///
+    /// # Panics
+    /// When a number lies outside its memory.
+    pub fn run_to(&self, from: Matrix, to: &mut [f32], rows: usize, columns: usize) {
+        // SAFETY: the numbers are borrowed as long as the memory is, and nobody else uses them meanwhile.
+        let buf = unsafe { Buf::new(to.as_mut_ptr().cast(), size_of_val(to)) };
+        self.run(from, Matrix { buf, at: 0, row: rows * WORD }, rows, columns);
+    }
+
+    /// Writes the `rows` by `columns` words of `from` to `to` with rows and columns exchanged.
+    ///
+    /// # Panics
+    /// When either has fewer numbers.
+    pub fn exchange(&self, from: &[f32], to: &mut [f32], rows: usize, columns: usize) {
+        self.run_to(lent(from, columns), to, rows, columns);
+    }
+
+    /// Writes the `rows` by `columns` words of `from` to memory with rows and columns exchanged.
+    ///
+    /// # Panics
+    /// When a number lies outside its memory.
+    pub fn run_from(&self, from: &[f32], to: Matrix, rows: usize, columns: usize) {
+        self.run(lent(from, columns), to, rows, columns);
+    }
+
     /// Writes the numbers of a matrix with rows and columns exchanged.
     ///
     /// # Panics
@@ -222,6 +248,13 @@ impl Squares {
             places_square: if by_rows { lanes * size_of::<usize>() } else { 0 },
         }
     }
+}
+
+/// Numbers in rows of so many as a matrix that is read.
+fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
+    // SAFETY: the numbers are borrowed as long as the memory is, and nothing is written to them.
+    let buf = unsafe { Buf::new(from.as_ptr().cast_mut().cast(), size_of_val(from)) };
+    Matrix { buf, at: 0, row: columns * WORD }
 }
 
 /// Whether factors of `count` rows or columns lie in their memory.

@@ -56,6 +56,21 @@ fn grouped_scales() {
     assert_eq!(l.values(Arg::DST), want);
 }
 
+/// The library finds a scale for each group of 32 numbers of a row, and one for both rows where the mask leaves these out.
+#[test]
+fn dynamic_scales() {
+    let src: Vec<f64> = (0..128).map(|i| if i == 40 { -3584.0 } else { f64::from(i % 7) }).collect();
+    for (mask, wanted) in [(3, vec![2f64.powi(-6), 8.0, 2f64.powi(-6), 2f64.powi(-6)]), (2, vec![2f64.powi(-6), 8.0])] {
+        let mut l = Line::new(&format!("--reorder --ddt=f8_e4m3 --attr-scales=dst:{mask}:e8m0:1x32:dynamic_mx 2x64"));
+        l.set(Arg::SRC, &src).set(Arg::scale(Arg::DST), &vec![0.0; wanted.len()]).run();
+        assert_eq!(l.values(Arg::scale(Arg::DST)), wanted, "mask {mask}");
+        // 3584 = 448 * 8.
+        assert_eq!(l.values(Arg::DST)[40], -448.0);
+        let at = |i: usize| l.values(Arg::DST)[i];
+        assert_eq!([at(1), at(33)], [64.0, 5.0 / 8.0]);
+    }
+}
+
 /// Stochastic rounding gives one of the two neighbours, and both of them.
 #[test]
 fn stochastic_rounding() {

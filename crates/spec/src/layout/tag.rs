@@ -191,7 +191,7 @@ impl Layout {
     }
 
     /// Dense blocked layout with the outer dimensions in `order`.
-    pub(super) fn ordered(dims: Dims, order: &[usize], inner: Blocks) -> Result<Layout, Error> {
+    pub(crate) fn ordered(dims: Dims, order: &[usize], inner: Blocks) -> Result<Layout, Error> {
         let bad = |expected: &str| Error::invalid("dims", dims, expected);
         if dims.iter().any(|&d| d < 0 && d != RUNTIME || d > LARGEST) {
             return Err(bad("sizes from 0 to 2^59"));

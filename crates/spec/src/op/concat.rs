@@ -3,7 +3,7 @@
 use crate::check::types::{ALL, Pass, TypeTable, row};
 use crate::check::{self, Checked, ensure};
 use crate::op::{Operand, Use};
-use crate::{Arg, RUNTIME, Tensor};
+use crate::{Arg, Dims, Layout, RUNTIME, Tensor};
 
 /// Puts the sources one after the other along an axis.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -30,6 +30,24 @@ impl Concat {
         srcs.map(|(i, tensor)| Operand { arg: Arg::multiple_src(i), usage: Use::In, tensor })
             .chain([Operand { arg: Arg::DST, usage: Use::Out, tensor: &mut self.dst }])
             .collect()
+    }
+}
+
+impl Concat {
+    /// The layout of a destination that is left open: that of the first source with blocks which every source begins with a block of; `None` where
+    /// there is none.
+    pub(crate) fn blocked(&self) -> Option<Layout> {
+        let fits = |layout: &Layout| {
+            let mut start = Dims::filled(layout.dims.len(), 0);
+            self.srcs.iter().filter(|src| !src.is_empty()).all(|src| {
+                let part = layout.submemory(src.dims(), &start);
+                start[self.axis] += src.dims()[self.axis];
+                part.is_ok()
+            })
+        };
+        let blocks = self.srcs.iter().filter_map(Tensor::blocking).filter(|b| b.inner.iter().next().is_some() && b.compensation.is_none());
+        let mut layouts = blocks.filter_map(|b| Layout::ordered(*self.dst.dims(), &b.order(), b.inner).ok());
+        layouts.find(fits)
     }
 }
 

@@ -59,7 +59,7 @@ impl LayerNorm {
             by_row(problem, arg)?;
         }
         let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
-        let space = matrix.space(if forward { 1 } else { 2 })?;
+        let space = matrix.space(if forward { 1 } else { 4 })?;
         let kernel = LayerNorm { matrix, flags, epsilon: op.epsilon.get(), forward, mean, variance, learnt, segment, space };
         let scratch = bytes(&kernel.parts())?;
         Ok((kernel, scratch))
@@ -122,16 +122,21 @@ impl LayerNorm {
         let means = if self.mean { Some(ctx.buf(Arg::MEAN)?) } else { None };
         let variances = ctx.buf(Arg::VARIANCE)?;
         let segments = matrix.rows.div_ceil(self.segment);
+        let floats = [Arg::SRC, Arg::DIFF_DST].map(|arg| ctx.input::<f32>(arg));
         let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (segments, 2 * width), &|index, folded, space| {
             folded.fill(0.0);
             matrix.each(index * self.segment..((index + 1) * self.segment).min(matrix.rows), |rows| {
-                let (x, rest) = matrix.read(src, &rows, space);
-                let (dd, _) = matrix.read(diff_dst, &rows, rest);
-                for ((row, x), dd) in rows.clone().zip(x.chunks_exact_mut(width)).zip(dd.chunks_exact_mut(width)) {
+                let (normal, rest) = space.split_at_mut(rows.len() * width);
+                let (result, rest) = rest.split_at_mut(rows.len() * width);
+                let (first, second) = rest.split_at_mut(rows.len() * width);
+                let (x, dd) = (matrix.lend((floats[0], src), &rows, first), matrix.lend((floats[1], diff_dst), &rows, second));
+                let outputs = normal.chunks_exact_mut(width).zip(result.chunks_exact_mut(width));
+                for (((row, x), dd), (normal, result)) in rows.clone().zip(x.chunks_exact(width)).zip(dd.chunks_exact(width)).zip(outputs) {
                     let (mean, variance): (f32, f32) = (means.map_or(0.0, |m| m.get(row)), variances.get(row));
-                    simd.run(Gradient { x, dd, scale, folded, mean, inverse: 1.0 / (variance + self.epsilon).sqrt(), rms });
+                    let inverse = 1.0 / (variance + self.epsilon).sqrt();
+                    simd.run(Gradient { x, dd, normal, result, scale, folded, mean, inverse, rms });
                 }
-                matrix.write(diff_src, &rows, dd);
+                matrix.write(diff_src, &rows, result);
             });
         });
         let folded = &*folded.into_slice();
@@ -188,10 +193,12 @@ impl Body for Apply<'_> {
     }
 }
 
-/// Replaces a row of gradients by those of the source, and `x` by its normalised value; adds to the gradients of scale and shift in `folded`.
+/// Makes a row of gradients of the source, and of normalised values on the way; adds to the gradients of scale and shift in `folded`.
 struct Gradient<'a> {
-    x: &'a mut [f32],
-    dd: &'a mut [f32],
+    x: &'a [f32],
+    dd: &'a [f32],
+    normal: &'a mut [f32],
+    result: &'a mut [f32],
     scale: &'a [f32],
     folded: &'a mut [f32],
     mean: f32,
@@ -203,17 +210,20 @@ impl Body for Gradient<'_> {
     type Out = ();
     #[inline(always)]
     fn run<const W: usize, const FMA: bool>(self) {
-        let Gradient { x, dd, scale, folded, mean, inverse, rms } = self;
-        let (products, sums) = folded.split_at_mut(x.len());
-        let share = 1.0 / x.len() as f32;
-        for ((((x, dd), scale), product), sum) in x.iter_mut().zip(&mut *dd).zip(scale).zip(products).zip(sums) {
-            *x = (*x - mean) * inverse;
-            *product += *dd * *x;
-            *sum += *dd;
-            *dd *= scale;
+        let Gradient { x, dd, normal, result, scale, folded, mean, inverse, rms } = self;
+        let n = x.len();
+        let (products, sums) = folded.split_at_mut(n);
+        let (dd, normal, result, scale, sums) = (&dd[..n], &mut normal[..n], &mut result[..n], &scale[..n], &mut sums[..n]);
+        for i in 0..n {
+            let normalised = (x[i] - mean) * inverse;
+            normal[i] = normalised;
+            products[i] += dd[i] * normalised;
+            sums[i] += dd[i];
+            result[i] = dd[i] * scale[i];
         }
-        let first = if rms { 0.0 } else { across::<W>(dd, dd, 0.0, |g, _| g, |a, b| a + b) * share };
-        let second = across::<W>(dd, x, 0.0, |g, x| g * x, |a, b| a + b) * share;
-        dd.iter_mut().zip(x).for_each(|(g, x)| *g = (*g - first - *x * second) * inverse);
+        let share = 1.0 / n as f32;
+        let first = if rms { 0.0 } else { across::<W>(result, result, 0.0, |g, _| g, |a, b| a + b) * share };
+        let second = across::<W>(result, normal, 0.0, |g, x| g * x, |a, b| a + b) * share;
+        result.iter_mut().zip(normal).for_each(|(g, x)| *g = (*g - first - *x * second) * inverse);
     }
 }

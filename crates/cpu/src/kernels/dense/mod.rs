@@ -119,6 +119,14 @@ impl Matrix {
         (tile, rest)
     }
 
+    /// Rows where they are, or, where something that is written may lie over them, copied to `space`.
+    fn lend<'s>(&self, (floats, from): (Option<&'s [f32]>, Buf), rows: &Range<usize>, space: &'s mut [f32]) -> &'s [f32] {
+        match floats {
+            Some(all) => &all[rows.start * self.width..rows.end * self.width],
+            None => self.read(from, rows, space).0,
+        }
+    }
+
     fn write(&self, to: Buf, rows: &Range<usize>, tile: &[f32]) {
         to.write(rows.start * self.width, tile);
     }

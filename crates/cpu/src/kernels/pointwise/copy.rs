@@ -1,10 +1,14 @@
 //! Copies of elements from layout to layout, bit by bit.
 
 use super::pipeline::zero;
-use super::{CHUNK, Chunk, GRAIN, Nest, Place, split};
+use super::{CHUNK, Chunk, GRAIN, Nest, Place, Tile, split};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::Scratch;
-use crate::row::Kernel;
+use crate::kernels::transpose::{Matrix, Squares};
+use crate::row::{Generated, Kernel};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::transpose::{self as generated, Factor};
 use oxidnn_runtime::{Buf, Ctx, Element, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, Layout, Tensor};
 
@@ -16,6 +20,15 @@ pub struct Copies {
     moves: Vec<Move>,
     /// `None` where sizes or strides are known only at execution.
     padding: Option<Nest>,
+    tile: Tile,
+}
+
+/// The same with tiles that generated code transposes in registers.
+#[derive(Debug)]
+pub struct Squared {
+    copies: Copies,
+    isa: Isa,
+    elem: Elem,
 }
 
 /// A source and the loops over the destination's elements and its own; `None` where sizes or strides are known only at execution, and the source
@@ -34,7 +47,28 @@ impl Copies {
     pub fn new(dst: Arg, tensor: &Tensor) -> Result<Copies, Skip> {
         let bad = || Skip::Layout(format!("of {dst}"));
         let padding = if tensor.layout.has_runtime() { None } else { Some(Nest::padding(&tensor.layout).ok_or_else(bad)?) };
-        Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding })
+        Ok(Copies { dst, dtype: tensor.dtype, moves: Vec::new(), padding, tile: Tile::CHUNK })
+    }
+
+    /// The same in tiles for [`Copies::squared`], before anything is added.
+    #[must_use]
+    pub fn tiled(self) -> Copies {
+        Copies { tile: Tile::SQUARES, ..self }
+    }
+
+    /// The same with tiles that are transposed in registers by generated code.
+    ///
+    /// # Errors
+    /// [`Skip`] for types of other than 8, 16 or 32 bits, and where there are no tiles.
+    pub fn squared(self, isa: Isa) -> Result<Squared, Skip> {
+        let elem = match self.dtype.bits() {
+            8 => Elem::Low8,
+            16 => Elem::Low16,
+            32 => Elem::F32,
+            _ => return Err(Skip::DataType(format!("{}, not of 8, 16 or 32 bits", self.dtype))),
+        };
+        let turned = self.moves.iter().filter_map(|m| m.nest.as_ref()).any(|nest| nest.is_turned(1));
+        if turned { Ok(Squared { copies: self, isa, elem }) } else { Err(Skip::Layout("of src and dst: the same neighbours".into())) }
     }
 
     /// Copies `src`, of layout `from`, to the elements of the destination that `to` describes, all of them where the execution gives sizes or
@@ -45,7 +79,7 @@ impl Copies {
     pub fn add(&mut self, src: Arg, dims: &Dims, to: &Layout, from: &Layout) -> Result<(), Skip> {
         let late = [to, from].iter().any(|l| l.has_runtime());
         let bad = || Skip::Layout(format!("of {src} and {}: blocks that do not nest", self.dst));
-        let nest = if late { None } else { Some(nest(dims, [to, from]).ok_or_else(bad)?) };
+        let nest = if late { None } else { Some(nest(dims, [to, from], self.tile).ok_or_else(bad)?) };
         self.moves.push(Move { src, nest });
         Ok(())
     }
@@ -59,6 +93,25 @@ impl Copies {
 
 impl Kernel for Copies {
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        self.execute(None, simd, ctx)
+    }
+}
+
+impl Generated for Squared {
+    type Code = Squares;
+
+    fn build(&self) -> Result<Squares, Error> {
+        Squares::of(self.isa, generated::Transpose { from: self.elem, to: self.elem, factors: [Factor::None; 2], placed: false })
+    }
+
+    fn run(&self, squares: &Squares, simd: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        self.copies.execute(Some(squares), simd, ctx)
+    }
+}
+
+impl Copies {
+    /// Copies all, tiles with these squares where there are some.
+    fn execute(&self, squares: Option<&Squares>, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         let to = ctx.buf(self.dst)?;
         let bits = self.dtype.bits();
         let bad = || Error::Runtime("blocks of the arguments do not nest".into());
@@ -70,13 +123,19 @@ impl Kernel for Copies {
                 Some(nest) => nest,
                 None => {
                     let (to, from) = (layout(self.dst)?, layout(*src)?);
-                    late = nest(&to.dims, [to, from]).ok_or_else(bad)?;
+                    late = nest(&to.dims, [to, from], self.tile).ok_or_else(bad)?;
                     &late
                 }
             };
             let grain = if bits == 4 { i64::MAX } else { GRAIN };
             // Rows of neighbours in both are copied as they are, however many they are.
             let limit = if bits >= 8 && neighbours(nest) > 0 { i64::MAX } else { CHUNK as i64 };
+            if let Some(squares) = squares.filter(|_| nest.is_turned(1)) {
+                split(ctx.executor(), nest.volume(), grain, &|range| {
+                    nest.chunks(range, Tile::SQUARES.area(), |chunk| turn(squares, bits / 8, [to, from], chunk));
+                });
+                continue;
+            }
             split(ctx.executor(), nest.volume(), grain, &|range| {
                 nest.chunks(range, limit, |chunk| match bits {
                     4 => nibbles(to, from, chunk),
@@ -96,8 +155,25 @@ impl Kernel for Copies {
 }
 
 /// Loops over the elements of a destination and its source.
-fn nest(dims: &Dims, [to, from]: [&Layout; 2]) -> Option<Nest> {
-    Nest::kept(dims, u32::MAX, &[Place::of(to)?, Place::of(from)?])
+fn nest(dims: &Dims, [to, from]: [&Layout; 2], tile: Tile) -> Option<Nest> {
+    Nest::kept_tiled(dims, u32::MAX, &[Place::of(to)?, Place::of(from)?], tile)
+}
+
+/// Transposes a chunk of elements of `size` bytes; what is no tile is copied.
+fn turn(squares: &Squares, size: usize, [to, from]: [Buf<'_>; 2], chunk: &Chunk<'_>) {
+    let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize * size, chunk.inner[t] as usize * size, chunk.outer[t] as usize * size));
+    let is_tile = dst.1 == size && (src.2 == size || chunk.rows == 1);
+    if is_tile {
+        let (from, to) = (Matrix { buf: from, at: src.0, row: src.1 }, Matrix { buf: to, at: dst.0, row: dst.2 });
+        return squares.run(from, to, chunk.run, chunk.rows);
+    }
+    if (dst.1, src.1) == (size, size) {
+        return (0..chunk.rows).for_each(|r| to.copy::<u8>(dst.0 + r * dst.2, &from, src.0 + r * src.2, chunk.run * size));
+    }
+    for (r, j) in (0..chunk.rows).flat_map(|r| (0..chunk.run).map(move |j| (r, j))) {
+        let at = |t: (usize, usize, usize)| t.0 + r * t.2 + j * t.1;
+        to.copy::<u8>(at(dst), &from, at(src), size);
+    }
 }
 
 /// Positions that follow each other in destination and source alike: of the first run; 0 where they do not.

@@ -3,25 +3,29 @@
 //! The programs are those of [`Builder`](super::Builder). Where the stages of a group go through rows that are one run each, all of them on a
 //! row are one kernel, and what they fold stays in registers ([`Chain`]). Otherwise each stage is a kernel of its own over the chunks that its
 //! grid gives it ([`stages`]): along the reduced positions, or down the columns of kept ones, where what is folded and what stands still from
-//! row to row stay in registers. Code depends on the steps, on the types, and on which operands move, never on sizes.
+//! row to row stay in registers. What kernels cannot take where it lies is brought to them chunk by chunk ([`brought`]). Code depends on the
+//! steps, on the types, and on which operands move, never on sizes.
 //!
 //! One of the few files with unsafe code: every address is checked against its buffer before the call.
 
+mod brought;
 mod stages;
 mod write;
 
 use super::fold::FoldOp;
 use super::formula::Unary;
 use super::operand::Kind;
-use super::pipeline::{Group, Pipeline, Registers};
+use super::pipeline::{Bound, Group, Lines, Pipeline, Registers};
 use super::program::{Operand, Over, Source, Stage, Step};
-use super::{Chunk, Chunks, GRAIN, Memory, OPERANDS, split};
+use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::code::{Kernels, Key, elem};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::value::{has_power, is_short};
+use crate::kernels::transpose::Squares;
 use crate::row::{Generated, RowPlan};
+use brought::Brought;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
@@ -147,6 +151,8 @@ enum Origin {
     Total(usize),
     /// An operand of single bits, a byte for each of which is made before the call.
     Bits(usize),
+    /// An operand whose elements are in this register before the call, or behind it.
+    Brought(usize),
 }
 
 /// What a call works on besides the operands of its group.
@@ -165,6 +171,9 @@ struct Chain {
     /// Positions of a task.
     grain: i64,
     rows: Option<OwnRows>,
+    brought: Vec<Brought>,
+    /// Rows are too short for vectors: all of a chunk are one, which is brought together for it.
+    flat: bool,
 }
 
 /// Rows of the workers' own in scratch: the operand that they are, where they begin, and their size.
@@ -258,10 +267,17 @@ impl Program {
     }
 }
 
+/// The code of a chain: its kernel, and what transposes the operands that are brought.
+#[derive(Debug)]
+struct ChainCode {
+    entry: Entry<Args>,
+    squares: Vec<Option<Squares>>,
+}
+
 /// The code of a group.
 #[derive(Debug)]
 enum Code {
-    Chain(Entry<Args>),
+    Chain(ChainCode),
     Stages(Vec<Option<Entry<Args>>>),
 }
 
@@ -276,7 +292,10 @@ impl Made {
 
     fn build(&self) -> Result<Code, Error> {
         Ok(match self {
-            Made::Chain(chain) => Code::Chain(chain.call.build()?),
+            Made::Chain(chain) => {
+                let squares = chain.brought.iter().map(|b| b.build(chain.call.isa)).collect::<Result<_, _>>()?;
+                Code::Chain(ChainCode { entry: chain.call.build()?, squares })
+            }
             Made::Stages(calls) => {
                 Code::Stages(calls.iter().map(|call| call.as_ref().map(Call::build).transpose()).collect::<Result<_, _>>()?)
             }
@@ -296,24 +315,43 @@ impl Generated for Program {
     }
 
     fn run(&self, code: &Codes, simd: Simd, ctx: &Ctx<'_>, _scratch: Scratch<'_>) -> Result<(), Error> {
+        self.execute(code, simd, ctx)
+    }
+}
+
+impl Program {
+    /// Runs all groups; tables lie at the begin of the execution's scratch.
+    ///
+    /// # Errors
+    /// As for [`Generated::run`].
+    pub fn execute(&self, code: &Codes, simd: Simd, ctx: &Ctx<'_>) -> Result<(), Error> {
         let space = self.pipeline.space(ctx);
         self.pipeline.around(ctx, |index, group| match (&self.groups[index], &code.0[index]) {
-            (Made::Chain(chain), Code::Chain(code)) => chain.run(code, group, ctx, space[0]),
+            (Made::Chain(chain), Code::Chain(code)) => chain.run(code, group, (simd, ctx), space[0]),
             (Made::Stages(calls), Code::Stages(codes)) => stages::run(stages::Kernels { group, calls, codes }, (simd, ctx), space),
             (made, code) => panic!("{code:?} of another group than {made:?}"),
         })
     }
 }
 
-/// The element that a kernel knows an operand by.
-fn element(operand: &Operand) -> Result<Elem, Skip> {
+/// The element that a kernel knows an operand by, which is stored or not.
+fn element(operand: &Operand, stored: bool) -> Result<Elem, Skip> {
     let Kind::Number(dtype) = operand.kind else { return Err(Skip::DataType("bits".into())) };
-    elem(dtype).filter(|e| *e != Elem::I32).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
+    elem(dtype).filter(|e| *e != Elem::I32 || !stored).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
+}
+
+/// Numbers as the memory that kernels write to.
+fn lent(numbers: &mut [f32]) -> Buf<'_> {
+    // SAFETY: the numbers are borrowed as long as the memory is, and nobody else uses them meanwhile.
+    unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
 }
 
 /// Checks the formulas of some stages.
-fn check_formulas<'s>(stages: impl IntoIterator<Item = &'s Part>) -> Result<(), Skip> {
-    match stages.into_iter().flat_map(|s| &s.steps).find_map(unknown) {
+fn check_formulas(stages: &[Part]) -> Result<(), Skip> {
+    if stages.iter().flat_map(|s| &s.steps).any(|step| matches!(step, Step::Drop(_) | Step::Round(_))) {
+        return Err(Skip::Attr("dropout or stochastic rounding".into()));
+    }
+    match stages.iter().flat_map(|s| &s.steps).find_map(unknown) {
         Some(f) => Err(Skip::Attr(format!("a power of {}", f.beta))),
         None => Ok(()),
     }
@@ -335,49 +373,71 @@ impl Chain {
         let over = |part: Part| if folded { part } else { Part { over: Over::All, ..part } };
         let stages: Vec<Part> = group.stages.iter().map(Part::of).map(over).collect();
         check_formulas(&stages)?;
-        let mut operands = Vec::new();
-        for (i, operand) in group.operands.iter().enumerate() {
-            let way = match (operand.source, nest.step(i)) {
-                (Source::Table(_), Some(0)) if !shared => Way::Made,
-                (Source::Table(_), _) if !shared => return Err(Skip::Layout("a table along a row".into())),
-                (Source::Row, _) if shared => return Err(Skip::Op("several passes over a row")),
-                (_, Some(0)) => Way::Still,
-                (_, Some(1)) => Way::Moves,
-                _ => return Err(Skip::Layout("operands that lie apart along a row".into())),
-            };
-            let elem = element(operand)?;
-            if way != Way::Moves && stages.iter().any(|s| s.over == Over::All && s.writes(i)) {
-                return Err(Skip::Layout("a result that stands still along a row".into()));
-            }
-            operands.push((elem, way));
-        }
-        if operands.iter().filter(|o| o.1 != Way::Made).count() > ADDRESSES || operands.len() > OPERANDS {
-            return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
-        }
         let run = nest.innermost(0).0;
         let several = nest.run().filter(|run| !folded && *run < nest.volume());
         // Rows of half a vector are whole ones of half the width, which need no mask.
         let isa = if several == Some(Isa::AVX2.width().lanes() as i64) { Isa::AVX2 } else { isa };
         let lanes = isa.width().lanes() as i64;
-        let rows = several.map_or(Rows::Any, |run| Rows::of(run, lanes));
-        // Without masks for narrow numbers, these are taken one by one.
-        let narrow = !isa.avx512 && run % lanes != 0 && operands.iter().any(|o| o.0.bytes() < 4);
+        // Without masks for narrow numbers, those of short rows would be taken one by one.
+        let unmasked = !isa.avx512 && run % lanes != 0 && (folded || run < nest.volume());
+        let chosen = |flat: bool| {
+            let (stages, unmasked) = (stages.clone(), unmasked && !flat);
+            let none = (Vec::new(), Vec::new(), Vec::new());
+            let mut all =
+                Chosen { nest, shared, bringing: !folded, unmasked, flat, stages, operands: none.0, from: none.1, brought: none.2 };
+            group.operands.iter().enumerate().try_for_each(|(i, operand)| all.add(i, operand))?;
+            Ok::<_, Skip>(all)
+        };
+        let mut all = chosen(false)?;
+        let rows = if all.brought.is_empty() { several.map_or(Rows::Any, |run| Rows::of(run, lanes)) } else { Rows::Any };
         let least = if rows == Rows::Any { lanes / 2 } else { lanes / 4 };
-        if (folded || run < nest.volume()) && (run < least || narrow) {
+        let flat = (folded || run < nest.volume()) && run < least;
+        if flat && folded {
             return Err(Skip::Shape("short rows"));
         }
-        // Rows that are written out are never cut.
-        let grain = if rows == Rows::Any { GRAIN } else { GRAIN / run * run };
-        let from = (0..operands.len()).map(Origin::Operand).collect();
-        Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None })
+        let rows = if flat { Rows::Any } else { rows };
+        if flat {
+            all = chosen(true)?;
+        }
+        let Chosen { stages, operands, from, brought, .. } = all;
+        if operands.iter().filter(|o| o.1 != Way::Made).count() > ADDRESSES || operands.len() > OPERANDS {
+            return Err(Skip::Attr(format!("more than {ADDRESSES} tensors")));
+        }
+        // Rows that are written out are never cut; elements that share a byte are one task.
+        let grain = match rows {
+            _ if grid.block >= nest.volume() && !brought.is_empty() => i64::MAX,
+            Rows::Any => GRAIN,
+            _ => GRAIN / run * run,
+        };
+        Ok(Chain { call: Call::new(Spec { stages, operands, rows }, isa, from), folded, grain, rows: None, brought, flat })
     }
 
-    fn run<'a>(&self, code: &Entry<Args>, group: &Group, ctx: &Ctx<'a>, tables: Buf<'a>) -> Result<(), Error> {
+    /// Runs positions of a nest some operands of which are brought, or chunks of which are one row.
+    fn run_brought(&self, (code, simd): (&ChainCode, Simd), nest: &Nest, range: std::ops::Range<i64>, bound: &Bound<'_>) {
+        let (mut lines, memory) = (Lines::new(), &bound.memory);
+        nest.walk(range, |chunk| {
+            for (b, squares) in self.brought.iter().zip(&code.squares).filter(|b| b.0.read) {
+                b.bring((simd, squares.as_ref()), memory, chunk, &mut lines.0[b.register]);
+            }
+            let own = Own { totals: &mut lines.0, bits: &mut [] };
+            let row = if self.flat { Chunk { run: chunk.positions(), rows: 1, ..*chunk } } else { *chunk };
+            self.call.run(&code.entry, memory, Some(own), &Chunks { chunk: row, count: 1, strides: &[0; OPERANDS] });
+            for b in self.brought.iter().filter(|b| b.written) {
+                memory[b.operand].store(simd, chunk, b.operand, &lines.0[b.register]);
+            }
+        });
+    }
+
+    fn run<'a>(&self, code: &ChainCode, group: &Group, (simd, ctx): (Simd, &Ctx<'a>), tables: Buf<'a>) -> Result<(), Error> {
         let Some(grid) = &group.grid else { return Err(Error::Runtime("sizes that were not planned".into())) };
         let bound = group.bind(ctx, tables)?;
+        if self.flat || !self.brought.is_empty() {
+            split(ctx.executor(), grid.kept.volume(), self.grain, &|range| self.run_brought((code, simd), &grid.kept, range, &bound));
+            return Ok(());
+        }
         if !self.folded {
             split(ctx.executor(), grid.kept.volume(), self.grain, &|range| {
-                grid.kept.repeated(range, |chunks| self.call.run(code, &bound.memory, None, chunks));
+                grid.kept.repeated(range, |chunks| self.call.run(&code.entry, &bound.memory, None, chunks));
             });
             return Ok(());
         }
@@ -392,9 +452,65 @@ impl Chain {
             let first = task as i64 * grid.block;
             grid.kept.runs(first..(first + grid.block).min(kept), i64::MAX as usize, |kept| {
                 let chunk = Chunk { at: kept.at, run, rows: kept.len, inner: &[0; OPERANDS], outer: kept.strides };
-                self.call.run(code, &memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
+                self.call.run(&code.entry, &memory, None, &Chunks { chunk, count: 1, strides: &[0; OPERANDS] });
             });
         });
+        Ok(())
+    }
+}
+
+/// The operands of a chain, while they are chosen.
+struct Chosen<'n> {
+    /// What rows are the innermost loop of.
+    nest: &'n Nest,
+    /// Whether other groups use tables.
+    shared: bool,
+    /// Whether operands may be brought.
+    bringing: bool,
+    /// Whether rows have ends for which there are no masks.
+    unmasked: bool,
+    /// Whether all of a chunk is one row: what does not go on from row to row is brought too.
+    flat: bool,
+    stages: Vec<Part>,
+    operands: Vec<(Elem, Way)>,
+    from: Vec<Origin>,
+    brought: Vec<Brought>,
+}
+
+impl Chosen<'_> {
+    /// Adds operand `i` of the group. What a kernel cannot take where it lies is brought to it, as are narrow numbers at ends without masks.
+    fn add(&mut self, i: usize, operand: &Operand) -> Result<(), Skip> {
+        let (shared, may) = (self.shared, self.bringing);
+        let way = match (operand.source, self.nest.step(i)) {
+            (Source::Table(_), Some(0)) if !shared => Some(Way::Made),
+            (Source::Table(_), _) if !shared => return Err(Skip::Layout("a table along a row".into())),
+            (Source::Row, _) if shared => return Err(Skip::Op("several passes over a row")),
+            _ if self.flat && !self.nest.is_joined(i) => None,
+            (_, Some(0)) => Some(Way::Still),
+            (_, Some(1)) => Some(Way::Moves),
+            _ => None,
+        };
+        let writes = self.stages.iter().any(|s| s.over == Over::All && s.writes(i));
+        let stored = self.stages.iter().any(|s| s.writes(i) || s.folds.iter().any(|f| f.2 == i));
+        if (way.is_some_and(|way| way != Way::Moves) || self.nest.step(i) == Some(0)) && writes {
+            return Err(Skip::Layout("a result that stands still along a row".into()));
+        }
+        let narrow = |elem: &Elem| elem.bytes() < 4 && self.unmasked && way != Some(Way::Made);
+        match (element(operand, stored), way) {
+            (Ok(elem), Some(way)) if !narrow(&elem) => {
+                self.operands.push((elem, way));
+                self.from.push(Origin::Operand(i));
+            }
+            (Err(skip), _) if !may => return Err(skip),
+            (_, None) if !may => return Err(Skip::Layout("operands that lie apart along a row".into())),
+            _ if !may => return Err(Skip::Shape("short rows")),
+            _ => {
+                let (way, register) = (way.unwrap_or(Way::Moves), self.brought.len());
+                self.brought.push(Brought::new(i, operand, way, &self.stages, register)?);
+                self.operands.push((Elem::F32, way));
+                self.from.push(Origin::Brought(register));
+            }
+        }
         Ok(())
     }
 }
@@ -430,11 +546,15 @@ impl Call {
             let size = elem.bytes();
             let i = match self.from[i] {
                 Origin::Operand(i) => i,
-                Origin::Total(register) => {
-                    let Some(total) = own.as_mut().and_then(|own| own.totals.get_mut(register)) else { panic!("nothing to fold into") };
-                    let (numbers, row) = if way == Way::Still { (chunk.rows, size) } else { (run, 0) };
-                    assert!(numbers <= total.len() && chunks.count == 1, "{numbers} numbers to fold, {} times", chunks.count);
-                    (args.at[slot], args.row[slot]) = (total.as_mut_ptr().cast(), row);
+                origin @ (Origin::Total(register) | Origin::Brought(register)) => {
+                    let Some(numbers) = own.as_mut().and_then(|own| own.totals.get_mut(register)) else { panic!("no numbers of its own") };
+                    let (count, row) = match (way, origin) {
+                        (Way::Still, _) => (chunk.rows, size),
+                        (_, Origin::Total(_)) => (run, 0),
+                        _ => (chunk.positions(), run * size),
+                    };
+                    assert!(count <= numbers.len() && chunks.count == 1, "{count} numbers of its own, {} times", chunks.count);
+                    (args.at[slot], args.row[slot]) = (numbers.as_mut_ptr().cast(), row);
                     continue;
                 }
                 Origin::Bits(_) => {

@@ -15,12 +15,13 @@ mod operand;
 mod pipeline;
 mod planes;
 mod program;
+mod random;
 mod results;
 
-pub use copy::Copies;
+pub use copy::{Copies, Squared};
 pub use fold::FoldOp;
-pub use generated::Program;
-pub use nest::{CHUNK, Chunk, Chunks, Nest, OPERANDS, Place, Run};
+pub use generated::{Codes, Program};
+pub use nest::{CHUNK, Chunk, Chunks, Nest, OPERANDS, Place, Run, Tile};
 pub use operand::{Kind, Memory};
 pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};

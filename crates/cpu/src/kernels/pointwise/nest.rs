@@ -186,8 +186,30 @@ struct Builder<'a> {
     low: &'a [i64],
     high: &'a [i64],
     places: &'a [Place],
+    tile: Tile,
     loops: [Loop; RAW],
     len: usize,
+}
+
+/// The tiles of a transposition: a chunk together.
+#[derive(Clone, Copy, Debug)]
+pub struct Tile {
+    /// Positions along the leader's run, and along another operand's.
+    sides: [i64; 2],
+    /// All positions, where the other operand's run is shorter.
+    area: i64,
+}
+
+impl Tile {
+    /// Of a chunk.
+    pub const CHUNK: Tile = Tile { sides: [32, 16], area: CHUNK as i64 };
+    /// Of what goes through registers from memory to memory, and need not be near in between: as large as the first cache holds of both.
+    pub const SQUARES: Tile = Tile { sides: [64, 64], area: 4096 };
+
+    /// Most positions of a tile.
+    pub const fn area(self) -> i64 {
+        self.area
+    }
 }
 
 /// Positions of one run: how many, the element offset of each operand at the first, and how far each moves a step.
@@ -205,6 +227,10 @@ impl Nest {
     /// Adds the box from `low` to before `high` of a tensor of `space`, with one place an operand; loops run in the order of the first one's memory.
     /// An empty box adds nothing. `None` where blocks of the operands do not nest, or there are too many loops or operands.
     pub fn add(&mut self, space: &Dims, low: &[i64], high: &[i64], places: &[Place]) -> Option<()> {
+        self.add_tiled((space, low, high), places, Tile::CHUNK)
+    }
+
+    fn add_tiled(&mut self, (space, low, high): (&Dims, &[i64], &[i64]), places: &[Place], tile: Tile) -> Option<()> {
         if places.len() > OPERANDS {
             return None;
         }
@@ -215,7 +241,7 @@ impl Nest {
         for (a, p) in at.iter_mut().zip(places) {
             *a = p.origin();
         }
-        let mut builder = Builder { space, low, high, places, loops: [NO_LOOP; RAW], len: 0 };
+        let mut builder = Builder { space, low, high, places, tile, loops: [NO_LOOP; RAW], len: 0 };
         builder.dimension(0, at, self)
     }
 
@@ -237,9 +263,14 @@ impl Nest {
 
     /// A nest over the dimensions in `mask` alone, the others at 0.
     pub fn kept(space: &Dims, mask: u32, places: &[Place]) -> Option<Nest> {
+        Nest::kept_tiled(space, mask, places, Tile::CHUNK)
+    }
+
+    /// The same with such tiles where operands run along different loops.
+    pub fn kept_tiled(space: &Dims, mask: u32, places: &[Place], tile: Tile) -> Option<Nest> {
         let high = Dims::from_fn(space.len(), |d| if mask >> d & 1 == 1 { space[d] } else { 1 });
         let mut nest = Nest::default();
-        nest.add(space, &[0; MAX_NDIMS][..space.len()], &high, places)?;
+        nest.add_tiled((space, &[0; MAX_NDIMS][..space.len()], &high), places, tile)?;
         Some(nest)
     }
 
@@ -362,6 +393,32 @@ impl Nest {
         if bits >= 8 && 32 % bits == 0 { self.together(32 / bits as i64) } else { None }
     }
 
+    /// Whether positions come in the order of operand `t`'s memory, without gaps.
+    pub fn follows(&self, t: usize) -> bool {
+        let Some(part) = &self.first else { return true };
+        let mut next = 1;
+        let in_order = part.loops[..part.len].iter().rev().filter(|l| l.size > 1).all(|l| {
+            let fits = l.strides[t] == next;
+            next *= l.size;
+            fits
+        });
+        in_order && self.more.is_empty()
+    }
+
+    /// Whether operand `t` lies in tiles across the leader's runs somewhere, large enough to be worth a call.
+    pub fn is_turned(&self, t: usize) -> bool {
+        let mut parts = self.first.iter().chain(&self.more).map(Part::innermost);
+        parts.any(|[_, outer, inner]| {
+            inner.strides[0] == 1 && inner.strides[t] > 1 && outer.strides[t] == 1 && inner.size * outer.size >= LEAST
+        })
+    }
+
+    /// Whether operand `t` goes on from row to row of a chunk as it does along a row.
+    pub fn is_joined(&self, t: usize) -> bool {
+        let mut parts = self.first.iter().chain(&self.more).map(Part::innermost);
+        parts.all(|[_, outer, inner]| outer.size == 1 || outer.strides[t] == inner.strides[t] * inner.size)
+    }
+
     /// Positions of the innermost loop, where there is one box and that is the same for all runs.
     pub fn run(&self) -> Option<i64> {
         self.first.as_ref().filter(|_| self.more.is_empty()).map(|part| part.loops[part.len - 1].size)
@@ -471,27 +528,27 @@ impl Builder<'_> {
             }
         }
         part.len = part.len.max(2);
-        part.tiled(self.places.len(), nest)
+        part.tiled(self.places.len(), self.tile, nest)
     }
 }
 
-/// Positions along the leader's run, and along another operand's, in one tile of a transposition: a chunk together.
-const TILE: [i64; 2] = [32, 16];
+/// Positions of a tile that is worth a call, at least.
+const LEAST: i64 = 64;
 /// Positions of a block of tiles along both, so that neighbouring cache lines and the pages of all of them are used while they are near.
 const BLOCK: i64 = 128;
 
 impl Part {
     /// Adds the part to the nest. Where an operand runs along another loop than the leader, the two loops are cut into tiles, so that each
     /// chunk takes whole cache lines of both.
-    fn tiled(self, operands: usize, nest: &mut Nest) -> Option<()> {
+    fn tiled(self, operands: usize, Tile { sides, area }: Tile, nest: &mut Nest) -> Option<()> {
         let inner = self.loops[self.len - 1];
         let other = (1..operands)
             .filter(|&t| inner.strides[t] > 1 && inner.strides[0] == 1)
             .find_map(|t| self.loops[..self.len - 1].iter().position(|l| l.strides[t] == 1));
         let Some(other) = other.filter(|_| self.len + 4 <= LOOPS) else { return nest.push(self) };
         let outer = self.loops[other];
-        let run = if outer.size <= TILE[1] { CHUNK as i64 / outer.size } else { TILE[0] }.min(inner.size);
-        let tile = [run, outer.size.min(CHUNK as i64 / run)];
+        let run = if outer.size <= sides[1] { area / outer.size } else { sides[0] }.min(inner.size);
+        let tile = [run, outer.size.min(area / run)];
         let mut rest = self;
         rest.loops.copy_within(other + 1..self.len, other);
         rest.len = self.len - 2;

@@ -8,7 +8,7 @@ use super::fold::{self, Totals};
 use super::formula;
 use super::operand::Kind;
 use super::program::{FOLDS, Operand, Over, REGISTERS, Source, Stage, Step};
-use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, split};
+use super::{CHUNK, Chunk, GRAIN, Memory, Nest, OPERANDS, Place, random, split};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -405,6 +405,12 @@ impl Stage {
                     let (x, rest) = registers.split_at_mut(1);
                     formula::accumulate(simd, scale.get(), zero_point.get(), &mut x[0][..n], &rest[0][..n]);
                 }
+                Step::Drop(drop) => {
+                    let (x, rest) = registers.split_at_mut(1);
+                    random::drop_out(&drop, memory, chunk, &mut x[0], &mut rest[0]);
+                    drop.mask.iter().for_each(|mask| memory[*mask].store(simd, chunk, *mask, &rest[0]));
+                }
+                Step::Round(round) => random::round(&round, memory, chunk, &mut registers[0]),
             }
         }
     }

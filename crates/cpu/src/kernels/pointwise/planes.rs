@@ -4,20 +4,26 @@
 //! channels of a channels-last tensor, say, or one of a plain one) the whole window space is loaded into scratch as `f32` planes of
 //! `[window position][kept position]`, a [`Window`] makes the planes of the results, and these go through the shared tail (post-ops, scales,
 //! conversion) to their destination. All types and layouts are therefore the same to the formulas.
+//!
+//! Where kept positions are no neighbours (the channels of NCHW, the pixels of NHWC for windows of channels), a vector of them is loaded plane
+//! after plane and transposed in registers, so that formulas go by vectors there too, whatever the windows are.
 
 use super::pipeline::{Bound, Group, Lines, Padding, Registers, zero};
-use super::program::{Builder, Draft, Stage};
+use super::program::{Builder, Draft, Stage, Step};
 use super::{CHUNK, Chunk, GRAIN, Kind, Memory, Nest, OPERANDS, Place, Run};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
-use crate::row::Kernel;
+use crate::kernels::transpose::{Matrix, Squares};
+use crate::row::Generated;
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Skip};
-use oxidnn_spec::{Arg, Dims, Error, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, Error, Tensor};
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// Bytes of a plane that should stay in the cache.
+/// Bytes of a plane that should stay in the cache, and most neighbours of a run.
 const CACHED: i64 = 256 * 1024;
+const RUN: i64 = 256;
 
 /// A formula over planes.
 pub trait Window: Debug + Send + Sync + 'static {
@@ -50,6 +56,8 @@ pub struct Sides<'a> {
     pub extra: i64,
     /// Largest number of workers.
     pub workers: usize,
+    /// What code may be generated for.
+    pub jit: Option<Isa>,
 }
 
 /// One tensor and the loops over its window positions, with those of the plane behind it.
@@ -82,12 +90,28 @@ pub struct Windows<W> {
     run: usize,
     /// Kept positions whose planes are computed together, one behind the other, where runs are single positions.
     planes: usize,
+    /// What makes vectors of planes.
+    turned: Option<Isa>,
     block: i64,
     workers: usize,
 }
 
+/// What an execution works on.
+struct On<'o> {
+    simd: Simd,
+    bound: &'o Bound<'o>,
+    /// Of the inputs, and of the second result.
+    memory: &'o [Memory<'o>; 3],
+    /// What makes vectors of planes, where that is done.
+    squares: Option<&'o Squares>,
+}
+
 /// Numbers of planes that are computed together.
 const TOGETHER: usize = 4096;
+
+/// Most numbers of a worker's planes that are vectors of others, and fewest of these.
+const TURNED: usize = 1 << 20;
+const LEAST: i64 = 4;
 
 /// Row-major positions of the dimensions that are not kept.
 fn plane_of(dims: &Dims, kept: u32) -> (Place, i64) {
@@ -133,6 +157,21 @@ impl Side {
         }
     }
 
+    /// Loads the planes of a run as vectors; `space` is for as many numbers.
+    fn load_turned(&self, on: &On<'_>, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32], space: &mut [f32]) {
+        let Some(squares) = on.squares else { return };
+        if self.kind == Kind::Number(DataType::F32) && [0, 1].iter().all(|t| self.nest.step(*t) == Some(1)) {
+            let row = 4 * k.strides[self.operand] as usize;
+            return self.nest.runs(0..self.nest.volume(), i64::MAX as usize, |r| {
+                let at = 4 * (k.at[self.operand] + r.at[0]) as usize;
+                let plane = &mut plane[r.at[1] as usize * k.len..][..r.len * k.len];
+                squares.run_to(Matrix { buf: memory.buf, at, row }, plane, k.len, r.len);
+            });
+        }
+        single(k, self.volume, |k, at| self.load(on.simd, memory, k, &mut space[at]));
+        squares.exchange(space, plane, k.len, self.volume);
+    }
+
     fn load(&self, simd: Simd, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32]) {
         let mut block = [0.0; CHUNK];
         self.each(k, |chunk, at, step| {
@@ -152,6 +191,15 @@ impl Side {
             collect(&mut block, plane, (chunk.positions() / k.len, k.len), (at, step));
             memory.store(simd, chunk, 0, &block);
         });
+    }
+}
+
+/// Calls `f` with every kept position of a run, and where its plane of `volume` numbers is among all.
+fn single(k: &Run<'_>, volume: usize, mut f: impl FnMut(&Run<'_>, Range<usize>)) {
+    let mut one = Run { len: 1, ..*k };
+    for plane in 0..k.len {
+        f(&one, plane * volume..(plane + 1) * volume);
+        one.at.iter_mut().zip(k.strides).for_each(|(at, stride)| *at += stride);
     }
 }
 
@@ -213,7 +261,15 @@ impl<W: Window> Windows<W> {
         let numbers = all.into_iter().try_fold(0usize, usize::checked_add).ok_or_else(too_large)?;
         let largest = inputs.iter().map(|i| i.volume).max().unwrap_or(0).max(volume).max(1) as i64;
         let (inner, stride) = kept_nest.innermost(0);
-        let run = if stride == 1 { (CACHED / (4 * largest) / 16 * 16).clamp(16, 64).min(inner.max(1)) } else { 1 };
+        let lanes = sides.jit.map_or(0, |isa| isa.width().lanes() as i64);
+        let several = stride != 1 && inner >= LEAST && (numbers + largest as usize).saturating_mul(lanes as usize) <= TURNED;
+        let turned = sides.jit.filter(|_| several);
+        let run = match stride {
+            1 => (CACHED / (4 * largest) / 16 * 16).clamp(16, RUN).min(inner.max(1)),
+            _ if turned.is_some() => lanes.min(inner),
+            _ => 1,
+        };
+        let numbers = if turned.is_some() { numbers + largest as usize } else { numbers };
         let planes = if W::TOGETHER && run == 1 { (TOGETHER / largest as usize).clamp(1, CHUNK) } else { 1 };
         let block = (GRAIN / largest / run).max(1) * run;
         let each = numbers.checked_mul(run as usize * planes).and_then(|n| n.checked_next_multiple_of(16));
@@ -233,6 +289,7 @@ impl<W: Window> Windows<W> {
             volume,
             run: run as usize,
             planes,
+            turned,
             block,
             workers: sides.workers.max(1),
         };
@@ -241,13 +298,9 @@ impl<W: Window> Windows<W> {
 
     /// Calls `f` for every run of kept positions with planes of its own, of `volume` window positions, and where these are.
     fn each(&self, k: &Run<'_>, volume: usize, mut f: impl FnMut(&Run<'_>, Range<usize>)) {
-        if self.planes == 1 {
-            return f(k, 0..volume * k.len);
-        }
-        let mut one = Run { len: 1, ..*k };
-        for plane in 0..k.len {
-            f(&one, plane * volume..(plane + 1) * volume);
-            one.at.iter_mut().zip(k.strides).for_each(|(at, stride)| *at += stride);
+        match self.planes {
+            1 => f(k, 0..volume * k.len),
+            _ => single(k, volume, f),
         }
     }
 
@@ -255,6 +308,13 @@ impl<W: Window> Windows<W> {
     fn is_joined(&self, k: &Run<'_>) -> bool {
         let alone = self.tail.operands.len() == 1 && k.strides[0] == self.volume as i64;
         alone && one_run(&self.reduced, [0, self.plane], self.volume)
+    }
+
+    /// Whether results are stored as they are, as f32 that are neighbours where those of their planes are.
+    fn is_plain(&self) -> bool {
+        let number = self.tail.operands.len() == 1 && self.tail.operands[0].kind == Kind::Number(DataType::F32);
+        let stored = matches!(self.stage.steps[..], [Step::Store { from: 0, .. }]);
+        number && stored && [0, self.plane].iter().all(|t| self.reduced.step(*t) == Some(1))
     }
 
     /// Stores the planes of a run that is one of the destination.
@@ -280,49 +340,93 @@ impl<W: Window> Windows<W> {
     }
 }
 
-impl<W: Window> Kernel for Windows<W> {
-    fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+impl<W: Window> Windows<W> {
+    /// Numbers of the planes of one kept position.
+    fn numbers(&self) -> usize {
+        let volumes = self.inputs.iter().map(|i| i.volume);
+        let space = if self.turned.is_some() { volumes.clone().fold(self.volume, usize::max) } else { 0 };
+        volumes.sum::<usize>() + self.volume + self.extra + 3 * 16 + space
+    }
+
+    /// Loads, computes and stores the planes of a run of kept positions.
+    fn make(&self, on: &On<'_>, k: &Run<'_>, planes: &mut [f32], registers: &mut Registers) {
+        let On { simd, bound, memory, squares } = *on;
+        let mut rest = planes;
+        let mut cut = |volume: usize| {
+            let (plane, behind) = std::mem::take(&mut rest).split_at_mut(volume * k.len);
+            rest = behind;
+            plane
+        };
+        let most = self.inputs.iter().map(|i| i.volume).fold(self.volume, usize::max);
+        let space = if squares.is_some() { cut(most) } else { &mut [] };
+        let mut inputs: [&[f32]; 2] = [&[]; 2];
+        for ((plane, side), memory) in inputs.iter_mut().zip(&self.inputs).zip(memory) {
+            let loaded = cut(side.volume);
+            if squares.is_some() {
+                side.load_turned(on, *memory, k, loaded, &mut space[..side.volume * k.len]);
+            } else if self.planes > 1 && side.is_joined(k) {
+                side.load_joined(simd, *memory, k, loaded);
+            } else {
+                self.each(k, side.volume, |k, at| side.load(simd, *memory, k, &mut loaded[at]));
+            }
+            *plane = loaded;
+        }
+        let (result, extra) = (cut(self.volume), cut(self.extra));
+        let run = if self.planes > 1 { 1 } else { k.len };
+        self.window.compute(simd, run, Planes { inputs, result: &mut *result, extra: &mut *extra });
+        let Some(squares) = squares else {
+            if let Some(second) = &self.second {
+                self.each(k, second.volume, |k, at| second.store(simd, memory[self.inputs.len()], k, &extra[at]));
+            }
+            if self.planes > 1 && self.is_joined(k) {
+                return self.store_joined(simd, bound, k, result, registers);
+            }
+            return self.each(k, self.volume, |k, at| self.store(simd, bound, k, &result[at], registers));
+        };
+        if let Some(second) = &self.second {
+            let planes = &mut space[..second.volume * k.len];
+            squares.exchange(extra, planes, second.volume, k.len);
+            single(k, second.volume, |k, at| second.store(simd, memory[self.inputs.len()], k, &planes[at]));
+        }
+        if self.is_plain() {
+            let (buf, row) = (bound.memory[0].buf, 4 * k.strides[0] as usize);
+            return self.reduced.runs(0..self.reduced.volume(), i64::MAX as usize, |r| {
+                let plane = &result[r.at[self.plane] as usize * k.len..][..r.len * k.len];
+                squares.run_from(plane, Matrix { buf, at: 4 * (k.at[0] + r.at[0]) as usize, row }, r.len, k.len);
+            });
+        }
+        let planes = &mut space[..self.volume * k.len];
+        squares.exchange(result, planes, self.volume, k.len);
+        if self.is_joined(k) {
+            return self.store_joined(simd, bound, k, planes, registers);
+        }
+        single(k, self.volume, |k, at| self.store(simd, bound, k, &planes[at], registers));
+    }
+}
+
+impl<W: Window> Generated for Windows<W> {
+    type Code = Option<Squares>;
+
+    fn build(&self) -> Result<Option<Squares>, Error> {
+        self.turned.map(Squares::get).transpose()
+    }
+
+    fn run(&self, squares: &Option<Squares>, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let bound = self.tail.bind(ctx, oxidnn_runtime::Buf::empty())?;
         let mut memory = [Memory::default(); 3];
         for (m, side) in memory.iter_mut().zip(self.inputs.iter().chain(&self.second)) {
             *m = Memory { buf: ctx.buf(side.arg)?, kind: side.kind };
         }
-        let sizes = self.inputs.iter().map(|i| i.volume).sum::<usize>() + self.volume + self.extra;
-        let each = ((sizes + 3 * 16) * self.run * self.planes).next_multiple_of(16);
+        let each = (self.numbers() * self.run * self.planes).next_multiple_of(16);
         let kept = self.kept.volume();
         let tasks = ((kept + self.block - 1) / self.block) as usize;
+        let on = On { simd, bound: &bound, memory: &memory, squares: squares.as_ref() };
         let part = &mut scratch.take(each * self.workers)?;
         part.work(ctx.executor(), self.workers, tasks, &|task, planes| {
             let mut registers = Lines::new();
             let start = task as i64 * self.block;
             self.kept.runs(start..(start + self.block).min(kept), self.run * self.planes, |k| {
-                let mut rest = &mut planes[..];
-                let mut cut = |volume: usize| {
-                    let (plane, behind) = std::mem::take(&mut rest).split_at_mut(volume * k.len);
-                    rest = behind;
-                    plane
-                };
-                let mut inputs: [&[f32]; 2] = [&[]; 2];
-                for ((plane, side), memory) in inputs.iter_mut().zip(&self.inputs).zip(&memory) {
-                    let loaded = cut(side.volume);
-                    if self.planes > 1 && side.is_joined(k) {
-                        side.load_joined(simd, *memory, k, loaded);
-                    } else {
-                        self.each(k, side.volume, |k, at| side.load(simd, *memory, k, &mut loaded[at]));
-                    }
-                    *plane = loaded;
-                }
-                let (result, extra) = (cut(self.volume), cut(self.extra));
-                let run = if self.planes > 1 { 1 } else { k.len };
-                self.window.compute(simd, run, Planes { inputs, result: &mut *result, extra: &mut *extra });
-                if let Some(second) = &self.second {
-                    self.each(k, second.volume, |k, at| second.store(simd, memory[self.inputs.len()], k, &extra[at]));
-                }
-                if self.planes > 1 && self.is_joined(k) {
-                    self.store_joined(simd, &bound, k, result, &mut registers.0);
-                } else {
-                    self.each(k, self.volume, |k, at| self.store(simd, &bound, k, &result[at], &mut registers.0));
-                }
+                self.make(&on, k, planes, &mut registers.0);
             });
         });
         for Padding { arg, dtype, nest } in &self.padding {

@@ -12,7 +12,7 @@ use super::pipeline::{Grid, Group, Padding, Pipeline};
 use super::{Nest, OPERANDS, Place};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
-use oxidnn_spec::{Arg, DataType, Dims, Layout, PostOp, Problem, Quant, QuantMode, Real, Rounding, Tensor};
+use oxidnn_spec::{Arg, Blocking, Blocks, DataType, Dims, Layout, MAX_NDIMS, PostOp, Problem, Quant, QuantMode, Real, Rounding, Tensor};
 use std::cmp::Ordering;
 
 /// Registers of a program.
@@ -42,6 +42,28 @@ pub(super) enum Step {
     Prelu,
     /// `r[0] += scale * (r[1] - zero_point)`.
     Accumulate { scale: Real, zero_point: Real },
+    /// `r[0] = r[0] / (1 - p)` where the generator keeps an element, else 0; which it kept goes to a mask by way of `r[1]`.
+    Drop(Drop),
+    /// `r[0]` becomes a number of a type, up or down at random.
+    Round(Round),
+}
+
+/// Stochastic rounding: the tensor in whose memory elements are counted, the operand of the seed, and the type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Round {
+    pub(super) of: usize,
+    pub(super) seed: usize,
+    pub(super) dtype: DataType,
+}
+
+/// The operands of dropout: the tensor in whose memory elements are counted, the mask, and single numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Drop {
+    pub(super) of: usize,
+    pub(super) mask: Option<usize>,
+    pub(super) probability: usize,
+    pub(super) seed: usize,
+    pub(super) offset: Option<usize>,
 }
 
 impl Step {
@@ -143,15 +165,8 @@ impl<'p> Builder<'p> {
     /// A pipeline over the positions of tensors of `dims`, one dimension perhaps split in two.
     ///
     /// # Errors
-    /// [`Skip`] for attributes that programs do not do.
+    /// [`Skip`] for too many dimensions.
     pub fn new(problem: &'p Problem, dims: &Dims, split: Split) -> Result<Builder<'p>, Skip> {
-        let attr = &problem.attr;
-        if attr.dropout.is_some() {
-            return Err(Skip::Attr("dropout".into()));
-        }
-        if attr.rounding.values().any(|&r| r == Rounding::Stochastic) {
-            return Err(Skip::Attr("stochastic rounding".into()));
-        }
         let space = split_dims(dims, dims, split);
         let space = space.ok_or(Skip::Shape("more dimensions than loops"))?;
         Ok(Builder { problem, space, split, groups: Vec::new(), tables: 0, padding: Vec::new(), cleared: Vec::new(), spreads: false })
@@ -232,6 +247,10 @@ impl<'p> Builder<'p> {
         if let (Kind::Number(dtype @ (DataType::F64 | DataType::S64)), Source::Argument(arg)) = (operand.kind, operand.source) {
             return Err(Skip::DataType(format!("{dtype} of {arg}")));
         }
+        self.place_operand(operand)
+    }
+
+    fn place_operand(&mut self, operand: Operand) -> Result<usize, Skip> {
         let Some(group) = self.groups.last_mut() else { return Err(Skip::Op("without a group")) };
         let same = |o: &Operand| o.source == operand.source && o.kind == operand.kind;
         if let Some(i) = group.operands.iter().position(same) {
@@ -255,6 +274,13 @@ impl<'p> Builder<'p> {
     pub fn argument(&mut self, arg: Arg) -> Result<usize, Skip> {
         let tensor = self.tensor(arg)?;
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place: self.place(arg, &tensor.layout)? })
+    }
+
+    /// A number that is an argument by itself, of any type.
+    fn single(&mut self, arg: Arg) -> Result<usize, Skip> {
+        let kind = Kind::Number(self.tensor(arg)?.dtype);
+        let place = Some(Place::single(self.space.len()));
+        self.place_operand(Operand { source: Source::Argument(arg), kind, place })
     }
 
     /// The part of the argument `arg` that `layout` describes, as operand of the group.
@@ -281,7 +307,10 @@ impl<'p> Builder<'p> {
                     if e == d { self.space[d] * self.space[d + 1] } else { self.space[e + usize::from(e > d)] }
                 });
                 let dims = split_dims(&layout.dims, &dims, Some((d, outer))).ok_or_else(bad)?;
-                layout.reshape(&dims).ok().and_then(|l| Place::of(&l))
+                match layout.reshape(&dims) {
+                    Ok(layout) => Place::of(&layout),
+                    Err(_) => split_blocks(layout, d, dims),
+                }
             }
         };
         place.map(Some).ok_or_else(bad)
@@ -325,7 +354,7 @@ impl<'p> Builder<'p> {
     pub fn table(&mut self, mask: u32) -> Result<Table, Skip> {
         let mut strides = Dims::filled(self.space.len(), 0);
         let mut stride = 1i64;
-        for d in (0..self.space.len()).rev().filter(|d| mask >> d & 1 == 1) {
+        for d in self.order().into_iter().rev().filter(|d| mask >> d & 1 == 1) {
             strides[d] = stride;
             stride = stride.checked_mul(self.space[d]).ok_or(Skip::Shape("too many elements"))?;
         }
@@ -333,6 +362,19 @@ impl<'p> Builder<'p> {
         self.tables =
             usize::try_from(stride).ok().and_then(|n| at.checked_add(n.next_multiple_of(16))).ok_or(Skip::Shape("too many elements"))?;
         Ok(Table { at, strides })
+    }
+
+    /// The positions' dimensions from the outermost in the memory of the operation's first tensor to the innermost, those with blocks last: numbers of
+    /// tables are neighbours where elements are.
+    fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.space.len()).collect();
+        let operands = self.problem.op.operands();
+        let Some(b) = operands.first().and_then(|o| o.tensor.blocking()).filter(|b| !b.strides.has_runtime()) else { return order };
+        let of = |d: usize| self.split.filter(|(at, _)| d > *at).map_or(d, |_| d - 1);
+        if order.iter().all(|d| of(*d) < b.strides.len()) {
+            order.sort_by_key(|d| (b.inner.of(of(*d)) > 1, std::cmp::Reverse(b.strides[of(*d)])));
+        }
+        order
     }
 
     /// A table as operand of the group, one perhaps that was made when no dimension was split.
@@ -491,12 +533,36 @@ impl<'p> Builder<'p> {
     pub fn tail(&mut self, arg: Arg) -> Result<(), Skip> {
         let problem = self.problem;
         if arg == Arg::DST {
+            self.dropout()?;
             for (i, post_op) in problem.attr.post_ops.iter().enumerate() {
                 self.post_op(i, post_op)?;
             }
             self.quant(0, Arg::scale(arg), problem.attr.scales.get(&arg), BinaryAlg::Div)?;
             self.quant(0, Arg::zero_point(arg), problem.attr.zero_points.get(&arg), BinaryAlg::Add)?;
         }
+        if problem.attr.rounding.get(&arg) == Some(&Rounding::Stochastic) {
+            let (of, seed, dtype) = (self.argument(arg)?, self.single(Arg::ROUNDING_SEED)?, self.tensor(arg)?.dtype);
+            self.push(Step::Round(Round { of, seed, dtype }));
+        }
+        Ok(())
+    }
+
+    /// Dropout of register 0, where the problem has it; uses the register behind it.
+    fn dropout(&mut self) -> Result<(), Skip> {
+        let Some(dropout) = &self.problem.attr.dropout else { return Ok(()) };
+        let of = self.argument(Arg::DST)?;
+        let mask = match &dropout.mask {
+            Some(mask) => {
+                let (kind, place) = (Kind::Number(mask.dtype), self.place(Arg::DROPOUT_MASK, &mask.layout)?);
+                let mask = Some(self.put(Operand { source: Source::Argument(Arg::DROPOUT_MASK), kind, place })?);
+                self.pad(Arg::DROPOUT_MASK)?;
+                mask
+            }
+            None => None,
+        };
+        let (probability, seed) = (self.single(Arg::DROPOUT_PROBABILITY)?, self.single(Arg::DROPOUT_SEED)?);
+        let offset = if dropout.use_offset { Some(self.single(Arg::DROPOUT_OFFSET)?) } else { None };
+        self.push(Step::Drop(Drop { of, mask, probability, seed, offset }));
         Ok(())
     }
 
@@ -587,8 +653,11 @@ impl<'p> Builder<'p> {
             let grid = match places {
                 None => None,
                 Some(places) => {
-                    let grid = Grid::new(&space, kept, &places, whole);
-                    Some(grid.ok_or_else(|| Skip::Layout("blocks that do not nest".into()))?)
+                    let new = |whole| Grid::new(&space, kept, &places, whole).ok_or_else(|| Skip::Layout("blocks that do not nest".into()));
+                    let grid = new(whole)?;
+                    // Tasks share no bytes of single bits only where they go on in the order of these.
+                    let bits = stored(&stages).any(|o| operands[o].kind.bits() == 1);
+                    Some(if bits && !grid.kept.follows(0) { new(true)? } else { grid })
                 }
             };
             if let Some(grid) = &grid {
@@ -629,9 +698,13 @@ fn spread(space: &mut Dims, places: &mut [Place]) {
 
 /// True where elements that share a byte are stored in an order that need not be that of memory, so that one task must store them all.
 fn whole(operands: &[Operand], stages: &[Stage]) -> bool {
+    stored(stages).any(|o| operands[o].kind.bits() == 4 || operands[o].kind.bits() == 1 && o != 0)
+}
+
+/// The operands that stages store.
+fn stored(stages: &[Stage]) -> impl Iterator<Item = usize> + '_ {
     let stored = |step: &Step| if let Step::Store { operand, .. } = step { Some(*operand) } else { None };
-    let mut stored = stages.iter().flat_map(|s| &s.steps).filter_map(stored);
-    stored.any(|o| operands[o].kind.bits() == 4 || operands[o].kind.bits() == 1 && o != 0)
+    stages.iter().flat_map(|s| &s.steps).filter_map(stored)
 }
 
 /// `dims`, a tensor's, with dimension `split.0` as two: of size `split.1` and the rest where the tensor has its full size (that of `full`), else
@@ -647,6 +720,53 @@ fn split_dims(dims: &Dims, full: &Dims, split: Split) -> Option<Dims> {
         }
     }
     Dims::new(&out)
+}
+
+/// A tensor with blocks along dimension `d`, which is two of `dims`: the inner one of whole blocks, or a part of a block. `None` where neither is.
+fn split_blocks(layout: &Layout, d: usize, dims: Dims) -> Option<Place> {
+    let b = layout.blocking().filter(|b| b.padded_dims[d] == layout.dims[d] && b.padded_offsets.iter().all(|o| *o == 0))?;
+    if b.inner.len() == MAX_NDIMS {
+        return None;
+    }
+    let (inner, block) = (dims[d + 1], b.inner.of(d));
+    let two = |v: &Dims, [first, second]: [i64; 2]| {
+        Dims::from_fn(dims.len(), |e| match e.cmp(&d) {
+            Ordering::Less => v[e],
+            Ordering::Equal => first,
+            Ordering::Greater => {
+                if e == d + 1 {
+                    second
+                } else {
+                    v[e - 1]
+                }
+            }
+        })
+    };
+    let mut blocks = Blocks::default();
+    for (e, size) in b.inner.iter() {
+        match e.cmp(&d) {
+            Ordering::Less => blocks.push(e, size),
+            Ordering::Greater => blocks.push(e + 1, size),
+            Ordering::Equal if inner % block == 0 => blocks.push(d + 1, size),
+            Ordering::Equal if size == block && block % inner == 0 => {
+                blocks.push(d, block / inner);
+                blocks.push(d + 1, inner);
+            }
+            Ordering::Equal => return None,
+        }
+    }
+    let whole = (inner / block).max(1);
+    Some(Place::Tensor(
+        dims,
+        Blocking {
+            padded_dims: two(&b.padded_dims, [dims[d], inner]),
+            padded_offsets: Dims::filled(dims.len(), 0),
+            offset: b.offset,
+            strides: two(&b.strides, [b.strides[d] * whole, b.strides[d]]),
+            inner: blocks,
+            compensation: None,
+        },
+    ))
 }
 
 /// Where the numbers of `quant` lie for a tensor of `dims`: row-major over groups.

@@ -8,8 +8,13 @@ use oxidnn_spec::op::Concat;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl::new("runs:portable", copy), Impl::new("chunks:jit", generated), Impl::new("chunks:portable", convert), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("tiles:jit", turned),
+    Impl::new("runs:portable", copy),
+    Impl::new("chunks:jit", generated),
+    Impl::new("chunks:portable", convert),
+    fallback::ROW,
+];
 
 fn concat(problem: &Problem) -> Result<&Concat, Skip> {
     match &problem.op {
@@ -19,7 +24,18 @@ fn concat(problem: &Problem) -> Result<&Concat, Skip> {
 }
 
 fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
-    RowPlan::resolved(problem, target, |problem| copies(concat(problem)?, problem))
+    RowPlan::resolved(problem, target, |problem| {
+        let op = concat(problem)?;
+        Ok((copies(op, problem, Copies::new(Arg::DST, &op.dst)?)?, 0))
+    })
+}
+
+fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let op = concat(problem)?;
+        Ok((copies(op, problem, Copies::new(Arg::DST, &op.dst)?.tiled())?.squared(isa)?, 0))
+    })
 }
 
 fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
@@ -63,12 +79,11 @@ fn arithmetic(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     b.finish()
 }
 
-fn copies(op: &Concat, problem: &Problem) -> Result<(Copies, usize), Skip> {
+fn copies(op: &Concat, problem: &Problem, mut copies: Copies) -> Result<Copies, Skip> {
     let attr = &problem.attr;
     if !(attr.scales.is_empty() && attr.zero_points.is_empty() && attr.post_ops.is_empty()) {
         return Err(Skip::Attr("scales, zero points and post-ops".into()));
     }
-    let mut copies = Copies::new(Arg::DST, &op.dst)?;
     for (i, (src, part)) in op.srcs.iter().zip(parts(op)?).enumerate() {
         if src.dtype != op.dst.dtype {
             return Err(Skip::DataType(format!("{} to {}", src.dtype, op.dst.dtype)));
@@ -77,5 +92,5 @@ fn copies(op: &Concat, problem: &Problem) -> Result<(Copies, usize), Skip> {
             copies.add(Arg::multiple_src(i), src.dims(), &part, &src.layout)?;
         }
     }
-    Ok((copies, 0))
+    Ok(copies)
 }

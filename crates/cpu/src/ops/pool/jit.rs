@@ -379,7 +379,7 @@ fn table(
 /// The kernels of a pooling: those of the segments of each phase, and what takes planes apart.
 pub(super) struct Code {
     strips: Vec<Vec<Strip>>,
-    pub(super) squares: Option<Squares>,
+    pub(super) squares: [Option<Squares>; 3],
 }
 
 impl Generated for Direct {
@@ -388,7 +388,7 @@ impl Generated for Direct {
     fn build(&self) -> Result<Code, Error> {
         let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec)).collect();
         let strips = self.phases.iter().map(|(segments, _)| phase(segments)).collect::<Result<_, Error>>()?;
-        Ok(Code { strips, squares: self.planes.as_ref().map(|_| Squares::get(self.jit)).transpose()? })
+        Ok(Code { strips, squares: self.planes.as_ref().map(|planes| planes.build(self.jit)).transpose()?.unwrap_or_default() })
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {

@@ -47,6 +47,6 @@ fn windows(op: &Pool, problem: &Problem, target: &CpuTarget) -> Result<(Windows<
         result,
         0b11,
         Pooling::new(op),
-        Sides { inputs, second, extra, workers: target.threads },
+        Sides { inputs, second, extra, workers: target.threads, jit: target.jit },
     )
 }

@@ -7,6 +7,8 @@ use super::jit::{Bound, Direct, Place};
 use crate::kernels::scratch::{Scratch, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::transpose::{Factor, Transpose};
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Error, Tensor};
 
@@ -70,21 +72,33 @@ impl Planes {
     /// The planes of source, result and places, and where their vectors lie in scratch.
     ///
     /// # Errors
-    /// [`Skip`] for other layouts, for types but `f32`, and for planes that are too large.
+    /// [`Skip`] for other layouts, for numbers of 64 bits, and for planes that are too large.
     pub(super) fn of([source, result, places]: Tensors<'_>, (workers, jit): (usize, Isa)) -> Result<(Planes, [Option<Place>; 3]), Skip> {
         let lanes = jit.width().lanes();
         let (Some(source), Some(result)) = (source, result) else { return Err(Skip::Op("no tensors")) };
         let plane = |(arg, tensor): (Arg, &Tensor)| Plane::of(arg, tensor, lanes);
         let (source, result, places) = (plane(source)?, plane(result)?, places.map(plane).transpose()?);
-        if source.0.size != 4 || result.0.size != 4 {
-            return Err(Skip::DataType("narrow numbers in planes".into()));
-        }
         let (places, in_places) = places.unzip();
+        if [&source.0, &result.0].into_iter().chain(&places).any(|plane| bits(plane.size).is_none()) {
+            return Err(Skip::DataType("numbers of 64 bits in planes".into()));
+        }
         let planes = Planes { lanes, source: source.0, result: result.0, places, workers };
         if planes.shares().iter().sum::<usize>() > NUMBERS {
             return Err(Skip::Shape("large planes"));
         }
         Ok((planes, [Some(source.1), Some(result.1), in_places]))
+    }
+
+    /// What moves vectors of source, result and places.
+    ///
+    /// # Errors
+    /// As for [`Squares::of`].
+    pub(super) fn build(&self, isa: Isa) -> Result<[Option<Squares>; 3], Error> {
+        let squares = |plane: Option<&Plane>| {
+            let elem = plane.and_then(|plane| bits(plane.size));
+            elem.map(|elem| Squares::of(isa, Transpose { from: elem, to: elem, factors: [Factor::None; 2], placed: false })).transpose()
+        };
+        Ok([squares(Some(&self.source))?, squares(Some(&self.result))?, squares(self.places.as_ref())?])
     }
 
     /// Numbers of a worker's scratch for source, result and places.
@@ -100,7 +114,7 @@ impl Planes {
 
     /// Pools all images.
     pub(super) fn run(&self, pool: &Direct, ctx: &Ctx<'_>, scratch: &mut Scratch<'_>, bound: Bound<'_>) -> Result<(), Error> {
-        let Some(squares) = &bound.code.squares else { panic!("no transposition was made") };
+        let [Some(load), Some(store), move_places] = &bound.code.squares else { panic!("no transposition was made") };
         let [own, code] = self.scratch().unwrap_or([0; 2]);
         let (mut own, mut code) = (scratch.take(own)?, scratch.take(code)?);
         let groups = pool.channels.div_ceil(self.lanes);
@@ -109,17 +123,19 @@ impl Planes {
             let (at, channels) = ((image, first), self.lanes.min(pool.channels - first));
             let [source, result, places] = self.shares().map(|n| n * 4);
             let parts = [share.part(0, source), share.part(source, result), share.part(source + result, places)];
-            let (from, to) = (self.matrix(&self.source, bound.source, at), self.vectors(parts[0]));
-            squares.run(from, to, channels, self.source.count);
-            let places = self.places.as_ref().zip(bound.places.as_ref().map(|p| p.1));
-            if let (Some((plane, buf)), true) = (places, pool.reads) {
-                self.gather(squares, (plane, buf), parts[2], (at, channels));
+            let (from, to) = (self.matrix(&self.source, bound.source, at), self.vectors(&self.source, parts[0]));
+            load.run(from, to, channels, self.source.count);
+            let places = self.places.as_ref().zip(bound.places.as_ref().map(|p| p.1)).zip(move_places.as_ref());
+            let places =
+                places.map(|((plane, buf), squares)| (squares, self.matrix(plane, buf, at), self.vectors(plane, parts[2]), plane.count));
+            if let Some((squares, outside, inside, count)) = places.filter(|_| pool.reads) {
+                squares.run(outside, inside, channels, count);
             }
             let places_in = bound.places.map(|(place, _)| (place, parts[2]));
             Bound { source: parts[0], result: parts[1], places: places_in, ..bound }.strips((0, 0), (first, self.lanes), 0..pool.rows[1]);
-            squares.run(self.vectors(parts[1]), self.matrix(&self.result, bound.result, at), self.result.count, channels);
-            if let (Some((plane, buf)), false) = (places, pool.reads) {
-                self.scatter(squares, (plane, buf), parts[2], (at, channels));
+            store.run(self.vectors(&self.result, parts[1]), self.matrix(&self.result, bound.result, at), self.result.count, channels);
+            if let Some((squares, outside, inside, count)) = places.filter(|_| !pool.reads) {
+                squares.run(inside, outside, count, channels);
             }
         });
         Ok(())
@@ -129,33 +145,18 @@ impl Planes {
         Matrix { buf, at: plane.at(image, channel), row: plane.channel }
     }
 
-    /// Pixels in scratch: vectors of channels one behind the other.
-    fn vectors<'b>(&self, buf: Buf<'b>) -> Matrix<'b> {
-        Matrix { buf, at: 0, row: self.lanes * 4 }
-    }
-
-    /// Brings the places of some channels together.
-    fn gather(&self, squares: &Squares, (plane, buf): (&Plane, Buf), to: Buf, (at, channels): ((usize, usize), usize)) {
-        if plane.size == 4 {
-            return squares.run(self.matrix(plane, buf, at), self.vectors(to), channels, plane.count);
-        }
-        bytes(plane, plane.at(at.0, at.1), channels, |c, pixel, byte| to.set(pixel * self.lanes + c, buf.get::<u8>(byte)));
-    }
-
-    /// Takes the places of some channels apart.
-    fn scatter(&self, squares: &Squares, (plane, buf): (&Plane, Buf), from: Buf, (at, channels): ((usize, usize), usize)) {
-        if plane.size == 4 {
-            return squares.run(self.vectors(from), self.matrix(plane, buf, at), plane.count, channels);
-        }
-        bytes(plane, plane.at(at.0, at.1), channels, |c, pixel, byte| buf.set(byte, from.get::<u8>(pixel * self.lanes + c)));
+    /// Pixels of a tensor in scratch: vectors of channels one behind the other.
+    fn vectors<'b>(&self, plane: &Plane, buf: Buf<'b>) -> Matrix<'b> {
+        Matrix { buf, at: 0, row: self.lanes * plane.size }
     }
 }
 
-/// Calls `f` with every channel and pixel of some planes of bytes, and the byte where it lies.
-fn bytes(plane: &Plane, at: usize, channels: usize, f: impl Fn(usize, usize, usize)) {
-    for c in 0..channels {
-        for pixel in 0..plane.count {
-            f(c, pixel, at + c * plane.channel + pixel);
-        }
-    }
+/// What moves numbers of so many bytes.
+fn bits(bytes: usize) -> Option<Elem> {
+    Some(match bytes {
+        1 => Elem::Low8,
+        2 => Elem::Low16,
+        4 => Elem::F32,
+        _ => return None,
+    })
 }

@@ -43,15 +43,17 @@ fn backward(op: &Prelu, problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let mut b = Builder::new(problem, dims, None)?;
     b.group(kept);
     let (src, diff_dst) = (b.argument(Arg::SRC)?, b.argument(Arg::DIFF_DST)?);
-    let sums = b.table(kept)?;
-    let sums = b.bind(&sums)?;
     b.stage(Over::All);
     b.load(0, src);
     b.forward(0, EltwiseAlg::Clip, f32::NEG_INFINITY, 0.0);
     b.with(0, BinaryAlg::Mul, diff_dst);
-    b.fold(0, FoldOp::Sum, sums);
-    b.stage(Over::Kept);
-    b.load(0, sums);
+    if kept != b.all() {
+        let sums = b.table(kept)?;
+        let sums = b.bind(&sums)?;
+        b.fold(0, FoldOp::Sum, sums);
+        b.stage(Over::Kept);
+        b.load(0, sums);
+    }
     b.result(Arg::DIFF_WEIGHTS)?;
 
     b.group(b.all());

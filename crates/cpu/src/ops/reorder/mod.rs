@@ -4,19 +4,20 @@ mod pieces;
 mod squares;
 mod sums;
 
-use crate::kernels::pointwise::{Builder, Copies, FoldOp, Over, Program};
+use crate::kernels::pointwise::{Builder, Copies, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
-use sums::{Summed, Sums};
+use sums::{Behind, Summed, Sums};
 
 /// The rows, best first: transpositions, copies bit by bit (of few words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("pieces:jit", pieces::plan),
     Impl::new("chunks:jit", generated),
+    Impl::new("tiles:jit", turned),
     Impl::new("tiles:portable", copy),
     Impl::new("chunks:portable", convert),
     fallback::ROW,
@@ -64,12 +65,26 @@ fn copy(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
         check_copy(op, &problem.attr)?;
-        Ok((Summed { data: copies(op)?, sums: Sums::plan(op)? }, 0))
+        Ok((Summed::new(copies(op)?, Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words)), 0))
+    })
+}
+
+fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        check_copy(op, &problem.attr)?;
+        let (sums, scratch) = Behind::plan(op, problem, isa)?;
+        let copies = add(Copies::new(Arg::DST, &op.dst)?.tiled(), op)?.squared(isa)?;
+        Ok((Summed::new(copies, sums), scratch))
     })
 }
 
 fn copies(op: &Reorder) -> Result<Copies, Skip> {
-    let mut copies = Copies::new(Arg::DST, &op.dst)?;
+    add(Copies::new(Arg::DST, &op.dst)?, op)
+}
+
+fn add(mut copies: Copies, op: &Reorder) -> Result<Copies, Skip> {
     copies.add(Arg::SRC, op.dst.dims(), &op.dst.layout, &op.src.layout)?;
     Ok(copies)
 }
@@ -78,7 +93,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
     let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
     RowPlan::resolved(problem, target, |problem| {
         let op = reorder(problem)?;
-        let sums = Sums::plan(op)?;
+        let (sums, sums_scratch) = Behind::plan(op, problem, isa)?;
         let is_copy = check_copy(op, &problem.attr).is_ok();
         let other = || Skip::Shape("a copy of long runs, or of single elements");
         if is_copy && !VECTORS.contains(&copies(op)?.words()) {
@@ -86,7 +101,7 @@ fn generated(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Ski
         }
         let (pipeline, scratch) = arithmetic(op, problem)?.finish()?;
         let pipeline = if is_copy { pipeline.in_words().ok_or_else(other)? } else { pipeline };
-        Ok((Summed { data: Program::new(pipeline, isa)?, sums }, scratch))
+        Ok((Summed::new(Program::new(pipeline, isa)?, sums), scratch.max(sums_scratch)))
     })
 }
 
@@ -98,10 +113,10 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
         }
         let (mut pipeline, sums) = (arithmetic(op, problem)?, Sums::plan(op));
         if sums.is_err() {
-            fold(op, &mut pipeline)?;
+            sums::fold(op, &mut pipeline)?;
         }
         let (data, scratch) = pipeline.finish()?;
-        Ok((Summed { data, sums: sums.unwrap_or_default() }, scratch))
+        Ok((Summed::new(data, sums.unwrap_or_default().map_or(Behind::Nothing, Behind::Words)), scratch))
     })
 }
 
@@ -126,27 +141,4 @@ fn arithmetic<'p>(op: &Reorder, problem: &'p Problem) -> Result<Builder<'p>, Ski
     }
     b.result(Arg::DST)?;
     Ok(b)
-}
-
-/// The sums behind quantised weights, however these lie.
-fn fold(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
-    let (places, Some(blocking)) = (sums::places(op)?, op.dst.blocking()) else { return Ok(()) };
-    if let Some((start, ..)) = places.first() {
-        b.clear(Arg::DST, *start);
-    }
-    for (start, mask, factor) in places {
-        b.group(mask);
-        b.argument(Arg::DST)?;
-        let table = b.table(mask)?;
-        let table = b.bind(&table)?;
-        let out = b.behind(Arg::DST, start, mask, &blocking.padded_dims)?;
-        b.stage(Over::All);
-        b.load_argument(0, Arg::DST)?;
-        b.fold(0, FoldOp::Sum, table);
-        b.stage(Over::Kept);
-        b.load(0, table);
-        b.forward(0, EltwiseAlg::Linear, factor as f32, 0.0);
-        b.store(0, out);
-    }
-    Ok(())
 }

@@ -12,7 +12,7 @@
 
 use super::reorder;
 use super::squares::{self, loops, padded, place};
-use super::sums::{self, Summed, Sums};
+use super::sums::{self, Behind, Summed};
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
@@ -141,8 +141,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let data = Pieces::plan(op, &problem.attr, types, (jit, target.threads))?;
         let scratch = data.scratch_len().and_then(|len| booked(&[16 * data.workers.max(1), len])).ok_or(Skip::Shape("too large"))?;
         // Sums that are not found on the way are found from what has been written.
-        let sums = if data.sums.is_empty() { Sums::plan(op)? } else { None };
-        Ok((Summed { data, sums }, scratch))
+        let (sums, sums_scratch) = if data.sums.is_empty() { Behind::plan(op, problem, jit)? } else { (Behind::Nothing, 0) };
+        Ok((Summed::new(data, sums), scratch.max(sums_scratch)))
     })
 }
 

@@ -5,7 +5,7 @@
 //! task takes a number of them, or some columns of one that is large. Narrow numbers are words where so many are neighbours in both layouts.
 
 use super::reorder;
-use super::sums::{Summed, Sums};
+use super::sums::{Behind, Summed};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::Scratch;
@@ -65,7 +65,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         }
         let piece = (GRAIN as usize / rows.size.max(1)).next_multiple_of(lanes).clamp(lanes, columns.size.max(lanes));
         let data = Transposed { jit, starts, rows, columns, piece, outer };
-        Ok((Summed { data, sums: Sums::plan(op)? }, 0))
+        let (sums, scratch) = Behind::plan(op, problem, jit)?;
+        Ok((Summed::new(data, sums), scratch))
     })
 }
 

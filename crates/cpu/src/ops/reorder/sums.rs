@@ -1,14 +1,16 @@
 //! The sums behind quantised weights: `-128 sum(w)` for signed sources that are shifted to unsigned ones, `-sum(w)` for sources with a zero point,
 //! row-major over the padded sizes of the dimensions that they go by. They are found from the elements that a reorder has written: words of four
-//! neighbours of the reduction, side by side for the columns of a line, as kernels of bytes want their weights.
+//! neighbours of the reduction, side by side for the columns of a line, as kernels of bytes want their weights; by a pipeline where they lie otherwise.
 
 use super::squares::{step, units};
 use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::pointwise::{Builder, Codes, FoldOp, Over, Program};
 use crate::kernels::scratch::Scratch;
 use crate::row::Generated;
+use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
-use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Dims, Error};
+use oxidnn_spec::op::{EltwiseAlg, Reorder};
+use oxidnn_spec::{Arg, Dims, Error, Problem};
 
 /// Most words of a line.
 const LINE: usize = 64;
@@ -23,25 +25,94 @@ const FACTORS: [i32; 2] = [-128, -1];
 /// A kernel whose destination has sums behind its elements, or has not.
 #[derive(Debug)]
 pub(super) struct Summed<K> {
-    pub(super) data: K,
-    pub(super) sums: Option<Sums>,
+    data: K,
+    sums: Behind,
+}
+
+/// How the sums behind elements are found.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one of a primitive")]
+pub(super) enum Behind {
+    /// There are none, or the kernel finds them on the way.
+    Nothing,
+    /// Elements that lie in lines of words.
+    Words(Sums),
+    /// Any others: folded over the dimensions that are left out.
+    Folded(Program),
+}
+
+impl Behind {
+    /// What makes the sums of a reorder's destination with generated code, and the bytes of scratch that it needs.
+    ///
+    /// # Errors
+    /// [`Skip`] for layouts and sizes that it does not take.
+    pub(super) fn plan(op: &Reorder, problem: &Problem, isa: Isa) -> Result<(Behind, usize), Skip> {
+        match Sums::plan(op) {
+            Ok(sums) => Ok((sums.map_or(Behind::Nothing, Behind::Words), 0)),
+            Err(_) => {
+                let mut b = Builder::new(problem, op.dst.dims(), None)?;
+                fold(op, &mut b)?;
+                let (pipeline, scratch) = b.finish()?;
+                Ok((Behind::Folded(Program::in_stages(pipeline, isa)?), scratch))
+            }
+        }
+    }
+}
+
+impl<K> Summed<K> {
+    /// The kernel for the elements, then what makes the sums.
+    pub(super) fn new(data: K, sums: Behind) -> Summed<K> {
+        Summed { data, sums }
+    }
 }
 
 impl<K: Generated> Generated for Summed<K> {
-    type Code = K::Code;
+    type Code = (K::Code, Option<Codes>);
 
-    fn build(&self) -> Result<K::Code, Error> {
-        self.data.build()
+    fn build(&self) -> Result<Self::Code, Error> {
+        let sums = if let Behind::Folded(program) = &self.sums { Some(program.build()?) } else { None };
+        Ok((self.data.build()?, sums))
     }
 
     fn table_bytes(&self) -> usize {
         self.data.table_bytes()
     }
 
-    fn run(&self, code: &K::Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
-        self.data.run(code, simd, ctx, scratch)?;
-        self.sums.as_ref().map_or(Ok(()), |sums| sums.run(simd, ctx))
+    fn run(&self, (data, sums): &Self::Code, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        self.data.run(data, simd, ctx, scratch)?;
+        match (&self.sums, sums) {
+            (Behind::Words(sums), _) => sums.run(simd, ctx),
+            // It begins when the kernel has done with the scratch.
+            (Behind::Folded(program), Some(code)) => program.execute(code, simd, ctx),
+            _ => Ok(()),
+        }
     }
+}
+
+/// The sums behind quantised weights, however these lie, as groups of a pipeline.
+///
+/// # Errors
+/// [`Skip`] for layouts that pipelines do not take.
+pub(super) fn fold(op: &Reorder, b: &mut Builder<'_>) -> Result<(), Skip> {
+    let (places, Some(blocking)) = (places(op)?, op.dst.blocking()) else { return Ok(()) };
+    if let Some((start, ..)) = places.first() {
+        b.clear(Arg::DST, *start);
+    }
+    for (start, mask, factor) in places {
+        b.group(mask);
+        b.argument(Arg::DST)?;
+        let table = b.table(mask)?;
+        let table = b.bind(&table)?;
+        let out = b.behind(Arg::DST, start, mask, &blocking.padded_dims)?;
+        b.stage(Over::All);
+        b.load_argument(0, Arg::DST)?;
+        b.fold(0, FoldOp::Sum, table);
+        b.stage(Over::Kept);
+        b.load(0, table);
+        b.forward(0, EltwiseAlg::Linear, factor as f32, 0.0);
+        b.store(0, out);
+    }
+    Ok(())
 }
 
 /// The sums of one destination.

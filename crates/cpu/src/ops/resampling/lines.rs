@@ -15,6 +15,9 @@ use std::ops::Range;
 /// Numbers of a line at least, and of all lines of a task at most.
 const NUMBERS: std::ops::RangeInclusive<usize> = 128..=1 << 20;
 
+/// Neighbours of a position from which on they are copied by themselves.
+const LONG: usize = 64;
+
 /// Where lines lie.
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -220,12 +223,24 @@ impl Task<'_> {
             for _ in range.clone() {
                 let lines = super::corners(&taps[0], &taps[1]);
                 let start = |[d, h]: [usize; 2]| kernel.from.line([at[0], at[1], d, h]);
-                let result = std::mem::take(&mut self.result);
-                let line = self.add(lines.into_iter().map(|(at, weight)| (start(at), weight)), outputs.span.clone());
-                let made = &mut result[..outputs.count * run];
-                line.into_iter().for_each(|line| simd.run(Spread { run, outputs: &outputs, line, result: &mut *made }));
-                self.stores.store(simd, kernel.to.line(at) + first * run, made);
-                self.result = result;
+                let to = kernel.to.line(at) + first * run;
+                match self.floats.filter(|_| outputs.nearest && run >= LONG && self.stores.is_plain()) {
+                    // Long runs of the nearest inputs go to their places at once.
+                    Some(floats) => {
+                        let line = &floats[start(lines[0].0)..];
+                        for (i, [(a, _), _]) in outputs.taps[..outputs.count].iter().enumerate() {
+                            self.stores.store(simd, to + i * run, &line[a * run..][..run]);
+                        }
+                    }
+                    None => {
+                        let result = std::mem::take(&mut self.result);
+                        let line = self.add(lines.into_iter().map(|(at, weight)| (start(at), weight)), outputs.span.clone());
+                        let made = &mut result[..outputs.count * run];
+                        line.into_iter().for_each(|line| simd.run(Spread { run, outputs: &outputs, line, result: &mut *made }));
+                        self.stores.store(simd, to, made);
+                        self.result = result;
+                    }
+                }
                 at = next(at, kernel);
                 if at[3] == 0 {
                     heights = height.from(0);

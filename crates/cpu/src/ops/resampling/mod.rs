@@ -26,7 +26,7 @@ fn windows(op: &Resampling, problem: &Problem, target: &CpuTarget) -> Result<(Wi
     let (result, input, dims) = if forward { (Arg::DST, Arg::SRC, op.dst.dims()) } else { (Arg::DIFF_SRC, Arg::DIFF_DST, op.src.dims()) };
     // A line of inputs.
     let extra = op.spatial().0[2];
-    let sides = Sides { inputs: &[input], second: None, extra, workers: target.threads };
+    let sides = Sides { inputs: &[input], second: None, extra, workers: target.threads, jit: target.jit };
     Windows::new(Builder::new(problem, dims, None)?, result, 0b11, Interpolation::new(op)?, sides)
 }
 

@@ -11,7 +11,8 @@ use oxidnn_spec::op::Shuffle;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("rows:portable", gathered), Impl::new("tiles:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] =
+    &[Impl::new("rows:portable", gathered), Impl::new("tiles:jit", turned), Impl::new("tiles:portable", plan), fallback::ROW];
 
 fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
@@ -26,12 +27,20 @@ fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
-        Op::Shuffle(op) => copies(op),
+        Op::Shuffle(op) => Ok((copies(op, |copies| copies)?, 0)),
         _ => Err(Skip::Op("another operation than shuffle")),
     })
 }
 
-fn copies(op: &Shuffle) -> Result<(Copies, usize), Skip> {
+fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| match &problem.op {
+        Op::Shuffle(op) => Ok((copies(op, Copies::tiled)?.squared(isa)?, 0)),
+        _ => Err(Skip::Op("another operation than shuffle")),
+    })
+}
+
+fn copies(op: &Shuffle, begin: impl FnOnce(Copies) -> Copies) -> Result<Copies, Skip> {
     let forward = op.prop.is_forward();
     let (from, to) = if forward { (&op.src, &op.dst) } else { (&op.dst, &op.src) };
     let (src, dst) = if forward { (Arg::SRC, Arg::DST) } else { (Arg::DIFF_DST, Arg::DIFF_SRC) };
@@ -39,9 +48,9 @@ fn copies(op: &Shuffle) -> Result<(Copies, usize), Skip> {
     if from.dtype != to.dtype {
         return Err(Skip::DataType(format!("{} to {}", from.dtype, to.dtype)));
     }
-    let mut copies = Copies::new(dst, to)?;
+    let mut copies = begin(Copies::new(dst, to)?);
     if from.is_empty() {
-        return Ok((copies, 0));
+        return Ok(copies);
     }
     let groups = dims[axis] / op.group_size;
     let (rows, columns) = if forward { (groups, op.group_size) } else { (op.group_size, groups) };
@@ -74,5 +83,5 @@ fn copies(op: &Shuffle) -> Result<(Copies, usize), Skip> {
         .collect();
     let to = seen(&to.layout, [columns, rows])?.permute(&swapped).map_err(|e| Skip::Layout(e.to_string()))?;
     copies.add(src, &from.dims, &to, &from)?;
-    Ok((copies, 0))
+    Ok(copies)
 }

@@ -1,11 +1,12 @@
 //! Weighted sums of tensors.
 
-use crate::kernels::pointwise::{Builder, Pipeline, Program};
+use crate::kernels::pointwise::{Builder, Over, Pipeline, Program};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
-use oxidnn_spec::op::EltwiseAlg;
+use oxidnn_spec::op::{EltwiseAlg, Sum};
 use oxidnn_spec::{Arg, Op, Problem};
+use std::ops::Range;
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("chunks:jit", generated), Impl::new("chunks:portable", plan), fallback::ROW];
@@ -18,16 +19,46 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, pipeline)
 }
 
+/// Sources that are added in one pass: as many as kernels have addresses for, with destination and what was added before.
+const TOGETHER: usize = 8;
+
+/// One pass, or for many sources several, between which sums stay in scratch: the destination, which may lie over a source, is written last.
 fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
     let Op::Sum(op) = &problem.op else { return Err(Skip::Op("another operation than sum")) };
-    let mut b = Builder::elementwise(problem, Arg::DST)?;
-    for (i, scale) in op.scales.iter().enumerate() {
+    let passes = op.scales.len().div_ceil(TOGETHER);
+    if passes <= 1 {
+        let mut b = Builder::elementwise(problem, Arg::DST)?;
+        add(&mut b, op, 0..op.scales.len())?;
+        b.result(Arg::DST)?;
+        return b.finish();
+    }
+    let mut b = Builder::new(problem, op.dst.dims(), None)?;
+    let partial = b.table(b.all())?;
+    for pass in 0..passes {
+        b.group(b.all());
+        b.stage(Over::All);
+        let is_last = pass + 1 == passes;
+        if is_last {
+            b.argument(Arg::DST)?;
+        }
+        let sums = b.bind(&partial)?;
+        if pass > 0 {
+            b.load(0, sums);
+        }
+        add(&mut b, op, pass * TOGETHER..((pass + 1) * TOGETHER).min(op.scales.len()))?;
+        if is_last { b.result(Arg::DST)? } else { b.store(0, sums) }
+    }
+    b.finish()
+}
+
+/// Adds some sources to register 0, which the first of all begins.
+fn add(b: &mut Builder<'_>, op: &Sum, sources: Range<usize>) -> Result<(), Skip> {
+    for i in sources {
         b.load_argument(i.min(1), Arg::multiple_src(i))?;
         match i {
-            0 => b.forward(0, EltwiseAlg::Linear, scale.get(), 0.0),
-            _ => b.accumulate(scale.get(), 0.0),
+            0 => b.forward(0, EltwiseAlg::Linear, op.scales[0].get(), 0.0),
+            _ => b.accumulate(op.scales[i].get(), 0.0),
         }
     }
-    b.result(Arg::DST)?;
-    b.finish()
+    Ok(())
 }

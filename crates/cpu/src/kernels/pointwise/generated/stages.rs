@@ -76,7 +76,7 @@ fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
         if way != Way::Moves && part.writes(i) {
             return Err(Skip::Layout("a result that stands still along a row".into()));
         }
-        operands.push((element(&group.operands[i])?, way));
+        operands.push((element(&group.operands[i], part.writes(i))?, way));
         from.push(Origin::Operand(i));
     }
     let number = |i: usize| used.iter().position(|u| *u == i).unwrap_or(i);

@@ -7,7 +7,7 @@ use super::{Args, Part, Rows, Spec, Way};
 use crate::kernels::tile::value::{Value, formula};
 use oxidnn_expr::{Num, binary, eltwise};
 use oxidnn_jit::Function;
-use oxidnn_jit::ir::{Addr, Binary, Compare, Int, Pred, Val};
+use oxidnn_jit::ir::{self, Addr, Binary, Compare, Elem, Int, Pred, Val};
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg};
 use std::mem::offset_of;
 
@@ -129,7 +129,8 @@ impl<'s> Writer<'s> {
             match way {
                 Way::Column => {
                     for v in 0..vectors {
-                        let x = f.load_as(elem, base.indexed(index, elem.bytes() as u8, (v * width.lanes() * elem.bytes()) as i32), mask);
+                        let at = base.indexed(index, elem.bytes() as u8, (v * width.lanes() * elem.bytes()) as i32);
+                        let x = loaded(f, elem, at, mask);
                         f.pin(x);
                         self.columns[i].push(x);
                     }
@@ -189,7 +190,7 @@ impl<'s> Writer<'s> {
         let spec = self.spec;
         for (i, (elem, way)) in spec.placed() {
             if let (Way::Still, Some(at), true) = (way, self.at[i], spec.reads(i)) {
-                self.still[i] = Some(f.splat_as(elem, at.at(0)));
+                self.still[i] = Some(splat(f, elem, at));
             }
         }
         for stage in &spec.stages {
@@ -276,8 +277,8 @@ impl<'s> Writer<'s> {
         }
         match (self.still[operand], self.address(f, operand, place), self.at[operand]) {
             (Some(still), ..) => still,
-            (None, Some(at), _) if way == Way::Moves => f.load_as(elem, at, place.mask),
-            (None, _, Some(at)) => f.splat_as(elem, at.at(0)),
+            (None, Some(at), _) if way == Way::Moves => loaded(f, elem, at, place.mask),
+            (None, _, Some(at)) => splat(f, elem, at),
             _ => f.zero(f.isa().width()),
         }
     }
@@ -329,6 +330,8 @@ impl<'s> Writer<'s> {
                 let (x, y) = (get(f, r, at), self.load(f, operand, place));
                 r[at] = Some(formula(f, |v| binary::apply(alg, v.value(x), v.value(y), Value::constant(1.0))));
             }
+            // Refused before.
+            Step::Drop(_) | Step::Round(_) => {}
             Step::Prelu => {
                 let (x, y) = (get(f, r, 0), get(f, r, 1));
                 r[0] = Some(formula(f, |v| binary::prelu(v.value(x), v.value(y))));
@@ -343,6 +346,23 @@ impl<'s> Writer<'s> {
             }
         }
     }
+}
+
+/// Numbers from memory as f32.
+fn loaded(f: &mut Function, elem: Elem, at: Addr, mask: Option<Pred>) -> Val {
+    let x = f.load_as(elem, at, mask);
+    number(f, elem, x)
+}
+
+/// A number from memory as f32 in every lane.
+fn splat(f: &mut Function, elem: Elem, at: Int) -> Val {
+    let x = f.splat_as(elem, at.at(0));
+    number(f, elem, x)
+}
+
+/// What has been loaded as f32: words of whole numbers are not yet.
+fn number(f: &mut Function, elem: Elem, x: Val) -> Val {
+    if elem == Elem::I32 { f.unary(ir::Unary::F32FromI32, x) } else { x }
 }
 
 /// A register; zeros where nothing has been loaded.
