@@ -107,9 +107,13 @@ impl Request {
         Conv::new(self.pass.prop(), alg, [self.src.clone(), self.weights.clone(), self.dst.clone()], None, self.window.clone())
     }
 
-    /// Attributes, without post-ops.
+    /// Attributes, without post-ops. Default math rounds f32 to TF32 where there are tensor cores.
     pub(crate) fn attr(&self) -> Attr {
-        let mode = if self.math == CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION { FpMathMode::F16 } else { FpMathMode::Strict };
+        let mode = match self.math {
+            CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION => FpMathMode::F16,
+            CUDNN_FMA_MATH => FpMathMode::Strict,
+            _ => FpMathMode::Tf32,
+        };
         Attr { fpmath: FpMath { mode, apply_to_int: false }, ..Attr::default() }
     }
 

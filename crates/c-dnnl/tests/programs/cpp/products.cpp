@@ -151,6 +151,14 @@ void host_scale() {
 }
 
 // CSR and COO sources against the dense product.
+// Copies numbers to a buffer of a memory that has several.
+template <typename T>
+void fill(const memory &m, int buffer, const std::vector<T> &numbers) {
+    T *data = m.map_data<T>(buffer);
+    std::copy(numbers.begin(), numbers.end(), data);
+    m.unmap_data(data, buffer);
+}
+
 void sparse() {
     const shape s = {1, 1, 4, 3, 6};
     const values b = some(18, 2);
@@ -161,8 +169,9 @@ void sparse() {
         a[rows[i] * 6 + columns[i]] = stored[i];
     const md csr = md::csr({4, 6}, dt::f32, 5, dt::s32, dt::s32), coo = md::coo({4, 6}, dt::f32, 5, dt::s32);
     CHECK(csr.get_sparse_encoding() == memory::sparse_encoding::csr && csr.get_nnz() == 5 && csr.get_num_handles() == 3);
-    memory in_rows(csr, the_engine(), std::vector<void *> {stored.data(), columns.data(), pointers.data()});
-    memory in_pairs(coo, the_engine(), std::vector<void *> {stored.data(), rows.data(), columns.data()});
+    memory in_rows(csr, the_engine()), in_pairs(coo, the_engine());
+    fill(in_rows, 0, stored), fill(in_rows, 1, columns), fill(in_rows, 2, pointers);
+    fill(in_pairs, 0, stored), fill(in_pairs, 1, rows), fill(in_pairs, 2, columns);
     for (const auto &source : {in_rows, in_pairs}) {
         matmul::primitive_desc pd(the_engine(), source.get_desc(), plain({6, 3}), plain({4, 3}));
         NEAR_ALL(run_for(matmul(pd), {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, put(plain({6, 3}), b)}}, DNNL_ARG_DST, plain({4, 3})),

@@ -66,7 +66,7 @@ pub enum Loops {
 #[derive(Debug)]
 pub enum ReadyLoops {
     /// On vectors.
-    Vectors(drive::Ready),
+    Vectors(Box<drive::Ready>),
     /// On tiles.
     Tiles(Box<Ready>),
 }
@@ -111,7 +111,7 @@ impl Loops {
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub fn build<W: Work>(&self, work: &W) -> Result<ReadyLoops, Error> {
         Ok(match self {
-            Loops::Vectors(drive) => ReadyLoops::Vectors(drive.build(work)?),
+            Loops::Vectors(drive) => ReadyLoops::Vectors(Box::new(drive.build(work)?)),
             Loops::Tiles(drive) => ReadyLoops::Tiles(Box::new(drive.build()?)),
         })
     }
