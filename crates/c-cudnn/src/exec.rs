@@ -396,18 +396,6 @@ struct Generations {
     old: Requests,
 }
 
-/// Bytes of stack on which primitives are made: rows of implementations plan others inside.
-const STACK: usize = 2 << 20;
-
-/// What `make` gives on a stack that has room for it, since callers' threads may have little.
-pub(crate) fn roomy<T: Send>(make: impl Fn() -> T + Send + Sync) -> T {
-    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, &make) {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        // No thread is to be had.
-        Err(_) => make(),
-    })
-}
-
 /// The primitive for a request: made now, or known. The capacity is the primitive cache's.
 ///
 /// # Errors
@@ -426,7 +414,7 @@ pub(crate) fn primitive(engine: &runtime::Engine, op: Op, attr: Attr) -> Result<
             return Ok(made);
         }
     }
-    let made = roomy(|| -> Result<Arc<Made>, Failure> {
+    let made = runtime::stack::deep(|| -> Result<Arc<Made>, Failure> {
         let problem = Problem::new(request.1.clone(), request.2.clone())?;
         Ok(Arc::new(Made(runtime::PrimitiveDesc::new(engine, problem)?.create()?)))
     })?;

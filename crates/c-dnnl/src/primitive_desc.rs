@@ -91,16 +91,22 @@ impl Decision {
     }
 }
 
+/// Whether oneDNN lets callers ask for other implementations.
+fn iterates(op: &Op) -> bool {
+    !matches!(op, Op::Reorder(_) | Op::Concat(_) | Op::Sum(_))
+}
+
 impl PrimitiveDesc {
     /// The handle's object for a decision.
     pub(crate) fn new(engine: Arc<Engine>, decision: Arc<Decision>) -> PrimitiveDesc {
-        PrimitiveDesc { decision, engine, ends: None, iterates: true }
+        let iterates = iterates(&decision.runtime().problem().op);
+        PrimitiveDesc { decision, engine, ends: None, iterates }
     }
 
     /// That of a reorder from one engine to another. It is executed on the one whose memory the host cannot address.
     pub(crate) fn transfer(ends: [Arc<Engine>; 2], decision: Arc<Decision>) -> PrimitiveDesc {
         let acting = usize::from(ends[1].runtime() == decision.runtime().engine());
-        PrimitiveDesc { decision, engine: ends[acting].clone(), ends: Some(Box::new(ends)), iterates: true }
+        PrimitiveDesc { decision, engine: ends[acting].clone(), ends: Some(Box::new(ends)), iterates: false }
     }
 
     /// The engines of the source and of the destination of a reorder.

@@ -38,6 +38,7 @@ pub mod queue;
 mod recent;
 mod region;
 pub mod scratch;
+pub mod stack;
 pub mod store;
 mod stream;
 pub mod threads;

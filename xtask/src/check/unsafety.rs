@@ -13,6 +13,7 @@ const CRATES: &[&str] = &["runtime", "cpu", "cuda", "jit", "peer", "c-dnnl", "c-
 /// The files with unsafe code, tests and examples included, and what for.
 const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/buf.rs", "typed slices over the untyped memory of arguments"),
+    ("crates/runtime/src/stack.rs", "asks for the bounds of a stack, and lends values to a thread that is waited for"),
     ("crates/runtime/src/region.rs", "regions that a queue keeps beyond the call"),
     ("crates/runtime/src/execute.rs", "submits work whose memory it has borrowed or holds"),
     ("crates/runtime/src/queue/mod.rs", "submissions are a promise about memory"),
@@ -34,7 +35,6 @@ const FILES: &[(&str, &str)] = &[
     ("crates/c-dnnl/src/omp/tests.rs", "loads an OpenMP library"),
     ("crates/c-dnnl/src/reserve.rs", "an allocator with a reserve"),
     ("crates/c-dnnl/src/reserve/tests.rs", "allocates and frees"),
-    ("crates/c-dnnl/src/stack.rs", "asks for the bounds of a stack, and lends values to a thread that is waited for"),
     ("crates/c-dnnl/src/threadpool/iface.rs", "calls virtual functions of the caller's thread pool"),
     ("crates/c-dnnl/src/handle.rs", "what C passes: pointers to objects, results, arrays, text and data"),
     ("crates/c-cudnn/src/pointers.rs", "what C passes: pointers to objects, results, arrays, text and data"),

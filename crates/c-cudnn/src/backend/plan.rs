@@ -9,7 +9,6 @@ use super::pack::{Pack, Sizes};
 use super::program::Program;
 use super::tensor::TensorDesc;
 use crate::enums::*;
-use crate::exec::roomy;
 use crate::status::Failure;
 use oxidnn_runtime::Stream;
 use oxidnn_runtime::cache::Lru;
@@ -50,7 +49,7 @@ pub(crate) fn program(engine: &Engine) -> Result<Arc<Program>, Failure> {
         return Ok(found.clone());
     }
     let target = crate::handle::engine()?;
-    let made = Arc::new(roomy(|| lower::lower(&engine.graph, target, engine.style()))?);
+    let made = Arc::new(oxidnn_runtime::stack::deep(|| lower::lower(&engine.graph, target, engine.style()))?);
     let mut cache = cache();
     if let Some(other) = cache.get(&key) {
         return Ok(other.clone());

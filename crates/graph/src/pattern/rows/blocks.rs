@@ -1,9 +1,9 @@
 //! Stages of residual networks: several convolutions around shortcuts, in bytes and in f32.
 
 use super::super::Row;
-use super::super::matcher::{Pat, one, opt, seq};
+use super::super::matcher::{Pat, one, seq};
 use super::{bias, quantize, row, weights};
-use crate::OpKind::{Add, BatchNormInference, Convolution, Dequantize, Relu};
+use crate::OpKind::{Add, Convolution, Dequantize, Relu};
 
 /// The mark of what a block begins with.
 const BEGIN: usize = 0;
@@ -22,7 +22,7 @@ const F32: Style = Style { bytes: false, bias: false };
 
 fn convolution(style: Style) -> Pat {
     let conv = if style.bytes { one(&[Convolution]).by(0).input(1, weights()) } else { one(&[Convolution]).by(0) };
-    if style.bias { seq([conv, one(&[crate::OpKind::BiasAdd]).by(0)]) } else { seq([conv, bias(), opt(one(&[BatchNormInference]).by(0))]) }
+    if style.bias { seq([conv, one(&[crate::OpKind::BiasAdd]).by(0)]) } else { seq([conv, bias()]) }
 }
 
 /// Bytes as numbers, in networks of bytes.

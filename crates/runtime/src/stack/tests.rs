@@ -21,10 +21,10 @@ fn what_is_deep_runs_with_room_and_gives_its_result() {
             let mut seen = Vec::new();
             let answer = deep(|| {
                 seen.push(has(NEED));
-                Ok::<_, Error>((has(NEED), thread::current().id() == caller))
+                (has(NEED), thread::current().id() == caller)
             });
             assert_eq!(seen, [true]);
-            answer.unwrap()
+            answer
         });
         assert!(room);
         assert_eq!(same, stack > NEED);
@@ -33,8 +33,6 @@ fn what_is_deep_runs_with_room_and_gives_its_result() {
 
 #[test]
 fn panics_reach_the_caller() {
-    let panic = on(64 << 10, || {
-        catch_unwind(AssertUnwindSafe(|| deep(|| -> Result<(), Error> { panic!("deep") }))).map_err(|p| *p.downcast_ref::<&str>().unwrap())
-    });
+    let panic = on(64 << 10, || catch_unwind(AssertUnwindSafe(|| deep(|| panic!("deep")))).map_err(|p| *p.downcast_ref::<&str>().unwrap()));
     assert_eq!(panic, Err("deep"));
 }
