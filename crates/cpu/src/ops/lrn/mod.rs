@@ -26,9 +26,11 @@ fn windows(op: &Lrn, problem: &Problem, target: &CpuTarget) -> Result<(Windows<R
     let kept = if across { all & !0b10 } else { 0b11 };
     let sizes: Vec<usize> = (0..dims.len()).filter(|d| kept >> d & 1 == 0).map(|d| dims[d] as usize).collect();
     let volume = sizes.iter().product::<usize>() as i64;
+    // A longer window holds no more.
+    let reach = sizes.iter().max().map_or(0, |&longest| longest.saturating_sub(1));
     let window = Responses {
         forward,
-        half: ((op.local_size - 1) / 2) as usize,
+        half: reach.min(((op.local_size - 1) / 2) as usize),
         share: op.alpha.get() / (op.local_size as f32).powi(sizes.len() as i32),
         alpha_beta: 2.0 * op.beta.get() * op.alpha.get() / (op.local_size as f32).powi(sizes.len() as i32),
         power: Power::new(op.beta.get()),
