@@ -374,7 +374,7 @@ impl Parts<'_> {
 }
 
 /// Of strides, dilations and paddings: with it, places are numbers that do not overflow.
-const LARGEST: i64 = 1 << 48;
+const LARGEST: i64 = 1 << 62;
 
 impl Window {
     /// Ranks and signs, and that `narrow` is what sliding `kernel` over `wide` gives.
@@ -388,7 +388,7 @@ impl Window {
         ] {
             ensure(list.len() == n, name, list, format_args!("{n} numbers, one a spatial dimension"))?;
             ensure(list.iter().all(|&v| v >= least), name, list, format_args!("numbers of at least {least}"))?;
-            ensure(list.iter().all(|&v| v <= LARGEST), name, list, "numbers of at most 2^48")?;
+            ensure(list.iter().all(|&v| v <= LARGEST), name, list, "numbers of at most 2^62")?;
         }
         ensure(kernel.iter().all(|&k| k >= 1), "kernel", format_args!("{kernel:?}"), "sizes of at least 1")?;
         let ends = self.padding_r.iter().zip(self.strides.iter()).all(|(&p, &s)| p > 0 || p + s >= 0);
