@@ -269,13 +269,22 @@ fn by_operation(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
             _ => Draw::Grid(-64, 64, 0.125),
         },
         Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Pool(_) => wide(dtype),
-        Op::Rnn(_) => match dtype {
+        Op::Rnn(r) => match dtype {
             DataType::U8 => Draw::Grid(0, 255, 1.0),
             DataType::S8 => Draw::Grid(-63, 63, 1.0),
+            _ if arg == Arg::WEIGHTS_1 => contraction(r.weights_iter.dims()[2]),
+            _ if arg == Arg::WEIGHTS_3 => contraction(r.weights_iter.dims()[4]),
             _ => Draw::Grid(-32, 32, 1.0 / 64.0),
         },
         _ => small(dtype),
     }
+}
+
+/// Weights, at most a half, of states with `n` elements that do not amplify them: a random matrix whose elements have the variance `1 / n` has the
+/// spectral radius 1 (the circular law). With larger ones a network is chaotic, and the rounding of one step is anything after a few dozen.
+fn contraction(n: i64) -> Draw {
+    let limit = (256.0 * (3.0 / n.max(1) as f64).sqrt()) as i64;
+    Draw::Grid(-limit.clamp(1, 128), limit.clamp(1, 128), 1.0 / 256.0)
 }
 
 fn eltwise(alg: EltwiseAlg, arg: Arg, dtype: DataType, alpha: f64) -> Draw {

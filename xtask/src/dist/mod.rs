@@ -61,12 +61,12 @@ pub(crate) fn build(tree: &Tree, release: bool) -> Result<PathBuf> {
     build_of(tree, release, [PACKAGE, LIBRARY])
 }
 
-/// As [`build`], of the library in a file that cargo makes of a package.
+/// As [`build`], of the library in a file that cargo makes of a package. A build for tests is that of `cargo test --workspace`: cargo enables the
+/// features of dependencies by what is built together, so a package on its own would compile most crates once more.
 pub(crate) fn build_of(tree: &Tree, release: bool, [package, library]: [&str; 2]) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let profile = if release { "release" } else { "dev" };
-    let arguments = ["build", "--package", package, "--profile", profile, "--message-format", "json-render-diagnostics"];
-    let messages = output(Command::new(cargo).args(arguments).current_dir(tree.root()))?;
+    let what: &[&str] = if release { &["build", "--release", "--package", package] } else { &["test", "--no-run", "--workspace", "--test", "programs"] };
+    let messages = output(Command::new(cargo).args(what).args(["--message-format", "json-render-diagnostics"]).current_dir(tree.root()))?;
     built(&messages, library).with_context(|| format!("cargo built {package} and named no {library}"))
 }
 
