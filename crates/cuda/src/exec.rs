@@ -1,13 +1,11 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
-use crate::CudaTarget;
 use crate::compile::Loader;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relaxed, Stream};
 use crate::program::{Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
-use crate::row::Lower;
-use oxidnn_runtime::{Bound, Ctx, Exec};
-use oxidnn_spec::{Arg, Error, Problem};
+use oxidnn_runtime::{Ctx, Exec};
+use oxidnn_spec::{Arg, Error};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -124,11 +122,11 @@ impl Launches {
     ///
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
-    pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+    pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
         let mut aligned = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
         if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.
-            return unsafe { other.launches()?.run(stream, places) };
+            return unsafe { other.launches()?.launch(stream, places) };
         }
         let _current = Current::of(stream.context())?;
         for loaded in &self.list {
@@ -167,36 +165,6 @@ impl Launches {
     }
 }
 
-/// Ready code of a plan.
-#[derive(Debug)]
-pub(crate) enum Ready {
-    /// All sizes are known: the launches.
-    Known(Launches),
-    /// Sizes come with an execution, and so do the words of the launches.
-    Open(Box<Open>),
-}
-
-/// A problem whose sizes an execution gives.
-#[derive(Debug)]
-pub(crate) struct Open {
-    pub(crate) problem: Problem,
-    pub(crate) target: CudaTarget,
-    pub(crate) lower: Lower,
-}
-
-impl Open {
-    /// The program for the sizes of these arguments.
-    fn program(&self, args: &[Bound<'_>]) -> Result<Program, Error> {
-        let mut problem = self.problem.clone();
-        for o in problem.op.operands_mut() {
-            if let Some(bound) = args.iter().find(|b| b.arg == o.arg) {
-                *o.tensor = bound.tensor.clone();
-            }
-        }
-        (self.lower)(&problem, &self.target).map_err(|skip| Error::Runtime(format!("for these sizes the row {skip}")))
-    }
-}
-
 /// The arguments of an execution.
 struct Arguments<'a>(&'a Ctx<'a>);
 
@@ -216,36 +184,17 @@ impl Places for Arguments<'_> {
     }
 }
 
-impl Exec for Ready {
+impl Exec for Launches {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let Some(queue) = ctx.queue.as_any().downcast_ref::<CudaQueue>() else {
             return Err(Error::Runtime("code of a GPU on a queue that is no GPU's".into()));
         };
-        let made;
-        let launches = match self {
-            Ready::Known(launches) => launches,
-            Ready::Open(open) => {
-                let loader = open.target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described".into()))?;
-                made = Launches::load(&open.program(ctx.args)?, loader)?;
-                &made
-            }
-        };
         // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
-        unsafe { launches.run(queue.stream(), &Arguments(ctx))? };
+        unsafe { self.launch(queue.stream(), &Arguments(ctx))? };
         Ok(())
     }
 
-    fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {
-        match self {
-            Ready::Known(_) => 0,
-            Ready::Open(open) => open.program(args).map_or(0, |p| p.scratch),
-        }
-    }
-
     fn footprint(&self) -> usize {
-        match self {
-            Ready::Known(launches) => launches.list.iter().map(|l| l.launch.words.len() * size_of::<Word>() + size_of::<Launch>()).sum(),
-            Ready::Open(open) => size_of_val(&**open),
-        }
+        self.list.iter().map(|l| l.launch.words.len() * size_of::<Word>() + size_of::<Launch>()).sum()
     }
 }

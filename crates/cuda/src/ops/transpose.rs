@@ -102,7 +102,7 @@ fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -
 pub(crate) fn conv_between(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     gemm::hopper(target)?;
-    if crate::row::has_runtime(problem) || op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
+    if op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
         return Err(Skip::Shape("groups, or sizes that an execution gives"));
     }
     if problem.attr.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. })) {

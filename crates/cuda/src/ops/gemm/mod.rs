@@ -301,6 +301,9 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     let channel = usize::from(op.weights.dims().len() > op.src.dims().len());
     let (oc, ic) = (weights.strides[channel], weights.strides[channel + 1]);
     let (outer, inner) = if forward { (oc, ic) } else { (ic, oc) };
+    if op.weights.dtype == DataType::F32 && inner != 1 && given != 1 {
+        return Err(Skip::Layout("weights of f32 that are not contiguous along the sum: wgmma reads a copy that are".into()));
+    }
     let one = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches: 1, batch_stride: 0 };
     let filter = one(Arg::WEIGHTS, &op.weights, weights);
     let image = z.i.iter().product::<i64>();
@@ -469,9 +472,6 @@ fn check_attributes(problem: &Problem) -> Result<(), Skip> {
     {
         return Err(Skip::Attr("precomputed reductions, stochastic rounding or a depthwise convolution".into()));
     }
-    if crate::row::has_runtime(problem) {
-        return Err(Skip::Shape("sizes that an execution gives"));
-    }
     Ok(())
 }
 
@@ -516,7 +516,7 @@ impl Matrix {
         }
         if (self.inner == 1 || k == 1) && (rows == 1 || aligned(self.outer) && self.outer > 0) {
             Some(false)
-        } else if self.bytes() == 2 && (self.outer == 1 || rows == 1) && (k == 1 || aligned(self.inner) && self.inner > 0) {
+        } else if matches!(self.bytes(), 2 | 4) && (self.outer == 1 || rows == 1) && (k == 1 || aligned(self.inner) && self.inner > 0) {
             Some(true)
         } else {
             None
@@ -532,7 +532,7 @@ impl Matrix {
         // What is not stepped over still needs a legal stride.
         let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
         let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
-        let (dims, tile_box) = if mn { ([rows, k, self.batches], [64, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
+        let (dims, tile_box) = if mn { ([rows, k, self.batches], [step, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
         let place = MapPlace::Arg(self.arg, (self.offset * size) as u64);
         let strides = [(lead * size) as u64, (batch * size) as u64];
         TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32))

@@ -8,6 +8,10 @@ const FROM_L2: f64 = 64.0;
 /// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply; and clock cycles of a stage besides.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
 const STAGE: f64 = 20.0;
+/// Products of f32 as TF32 that `mma.sync` does in a clock cycle, words of shared memory that a multiprocessor reads in one, and what waiting adds to both.
+const MMA_SYNC: f64 = 600.0;
+const WORDS: f64 = 32.0;
+const UNEVEN: f64 = 1.15;
 /// Clock cycles of a launch, of a launch of clusters besides, of a tile's way out, of one that several blocks add up, and of another wave of those.
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
@@ -121,6 +125,22 @@ pub(crate) struct Choice {
     pub(crate) seconds: f64,
 }
 
+impl Request {
+    /// TF32 of an operand that is contiguous along M or N: `mma.sync` multiplies it, as wgmma does not read it.
+    fn by_mma_sync(&self) -> bool {
+        self.bytes == 4 && (self.a_mn || self.b_mn)
+    }
+}
+
+impl Shape {
+    /// Clock cycles of a stage by `mma.sync`: those of its products, or of their operands' way from shared memory, which every warp reads itself.
+    fn synchronous(&self) -> f64 {
+        let products = (self.m * self.n * 32) as f64 / MMA_SYNC;
+        let words = (self.consumers * 4 * (self.m / (4 * self.consumers) + self.n.max(16)) * 32) as f64;
+        products.max(words / WORDS) * UNEVEN
+    }
+}
+
 pub(crate) fn ceil(a: i64, b: i64) -> i64 {
     a / b + i64::from(a % b != 0)
 }
@@ -150,8 +170,9 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
         }
         if r.aligned && columns * r.result_bytes % 128 == 0 { Store::Tma } else { Store::Direct }
     };
-    let fits = (!r.b_mn || n % (64 * cluster[0]) == 0) && (!r.a_mn || m % (64 * cluster[1]) == 0);
-    let k_stages = ceil(r.k, 128 / r.bytes);
+    let run = 128 / r.bytes;
+    let fits = (!r.b_mn || n % (run * cluster[0]) == 0) && (!r.a_mn || m % (run * cluster[1]) == 0);
+    let k_stages = ceil(r.k, run);
     if r.window && cluster[1] > 1 || r.undivided && split > 1 {
         return None;
     }
@@ -180,7 +201,8 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2;
     let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);
-    let stage = load.max(fm * fn_.max(32.0) / 32.0 * PRODUCTS[consumers as usize - 1]) + STAGE;
+    let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * PRODUCTS[consumers as usize - 1] };
+    let stage = load.max(products) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = if store == Store::Direct && !r.swapped { 4.0 } else { 32.0 };
     let tail = TAIL + fm * fn_ * r.result_bytes as f64 / out + added;
@@ -204,7 +226,7 @@ pub(crate) struct Gradient {
     seconds: f64,
 }
 
-/// Shapes of `conv_weights_sm90.cu`, and the bytes of K of a stage's rows.
+/// Shapes of `conv_weights_sm90.cu`; those of one warpgroup and 128 rows for `mma.sync`, which reads B half as often then.
 const GRADIENTS: &[Shape] = &[
     shape(64, 192, 1, [1, 1], 1),
     shape(64, 64, 1, [1, 1], 1),
@@ -217,18 +239,21 @@ const GRADIENTS: &[Shape] = &[
     shape(256, 128, 2, [1, 1], 1),
     shape(192, 128, 3, [1, 1], 1),
     shape(256, 64, 2, [1, 1], 1),
+    shape(128, 64, 1, [1, 1], 1),
+    shape(128, 128, 1, [1, 1], 1),
 ];
 
-/// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 64 a stage.
-pub(crate) fn gradient([m, n, pixels]: [i64; 3], facts: &Facts) -> Option<Gradient> {
-    let (units, k_stages) = (i64::from(facts.multiprocessors), ceil(pixels, 64));
+/// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 128 bytes of operands of so many bytes an element a stage.
+pub(crate) fn gradient([m, n, pixels]: [i64; 3], bytes: i64, facts: &Facts) -> Option<Gradient> {
+    let (units, k_stages) = (i64::from(facts.multiprocessors), ceil(pixels, 128 / bytes));
     let candidate = |&shape: &Shape, waves: i64| {
         let tiles = ceil(m, shape.m) * ceil(n, shape.n);
         let parts = (waves * units / tiles.max(1)).min(k_stages / 8).max(1);
         let room = i64::from(facts.shared_memory) - 1280 - shape.consumers * 16_384;
         let stages = (room / ((shape.m + shape.n) * 128)).min(8);
         let (fm, fn_) = (shape.m as f64, shape.n as f64);
-        let stage = ((fm + fn_) * 128.0 / 56.0).max(fm * fn_ / 32.0 * 1.05);
+        let products = if bytes == 4 { shape.synchronous() } else { fm * fn_ / 32.0 * 1.05 };
+        let stage = ((fm + fn_) * 128.0 / 56.0).max(products);
         let added = if parts > 1 { 4000.0 + (m * n * parts) as f64 * 8.0 / 2000.0 } else { 0.0 };
         let waves = ceil(tiles * parts, units) as f64;
         let cycles = waves * (ceil(k_stages, parts) as f64 * stage + fm * fn_ / 16.0) + 3000.0 + added;
@@ -236,6 +261,7 @@ pub(crate) fn gradient([m, n, pixels]: [i64; 3], facts: &Facts) -> Option<Gradie
     };
     GRADIENTS
         .iter()
+        .filter(|s| bytes == 4 || s.consumers > 1 || s.m == 64)
         .flat_map(|s| [candidate(s, 1), candidate(s, 2)])
         .filter(|g| g.stages >= 2)
         .min_by(|a, b| a.seconds.total_cmp(&b.seconds))

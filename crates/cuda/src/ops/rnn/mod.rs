@@ -86,9 +86,6 @@ struct Buffers {
 /// All passes.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but recurrent networks")) };
-    if crate::row::has_runtime(problem) {
-        return Err(Skip::Shape("sizes that an execution gives"));
-    }
     let z = op.sizes().ok_or(OVERFLOW)?;
     if [z.layers, z.directions, z.time, z.batch, z.dhc, z.dic].contains(&0) {
         return Ok(Program::default());
