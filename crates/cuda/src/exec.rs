@@ -33,15 +33,25 @@ fn located(place: MapPlace, places: &dyn Places) -> u64 {
     }
 }
 
-/// Maps as they were last encoded, for these addresses.
+/// Encoded maps that a launch keeps: those of the memory that it was last used with, as a program's buffers take turns.
+const KEPT: usize = 8;
+
+/// Maps for these addresses.
 type Encoded = ([u64; MAPS], [EncodedMap; MAPS]);
+
+/// Maps as they were last encoded, and the one that goes next.
+#[derive(Default, Debug)]
+struct Kept {
+    all: Vec<Encoded>,
+    oldest: usize,
+}
 
 /// A launch with its function.
 #[derive(Debug)]
 struct Loaded {
     launch: Launch,
     function: Function,
-    encoded: Mutex<Option<Encoded>>,
+    encoded: Mutex<Kept>,
 }
 
 impl Loaded {
@@ -51,15 +61,21 @@ impl Loaded {
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
             *address = located(map.place, places);
         }
-        let mut encoded = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, maps)) = encoded.as_ref().filter(|e| e.0 == addresses) {
+        let mut kept = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, maps)) = kept.all.iter().find(|e| e.0 == addresses) {
             return Ok(*maps);
         }
         let mut maps = [EncodedMap::default(); MAPS];
         for ((to, map), address) in maps.iter_mut().zip(&self.launch.maps).zip(addresses) {
             *to = EncodedMap::new(map, address)?;
         }
-        *encoded = Some((addresses, maps));
+        if kept.all.len() < KEPT {
+            kept.all.push((addresses, maps));
+        } else {
+            let oldest = kept.oldest;
+            kept.all[oldest] = (addresses, maps);
+            kept.oldest = (oldest + 1) % KEPT;
+        }
         Ok(maps)
     }
 }
@@ -98,7 +114,7 @@ impl Launches {
     pub fn load(program: &Program, loader: &Arc<Loader>) -> Result<Launches, CudaError> {
         let ready = |launch: &Launch| {
             let function = loader.function(&launch.source, launch.shared)?;
-            Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::new(None) })
+            Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::default() })
         };
         let later = |p: &Program| Box::new(Unaligned { program: p.clone(), loader: Arc::clone(loader), ready: OnceLock::new() });
         let unaligned = program.unaligned.as_deref().map(later);
