@@ -11,6 +11,7 @@ pub(super) mod weights;
 
 pub(crate) use conv::{conv, deconv};
 pub(crate) use rows::four_bits;
+pub(crate) use shape::{Choice, Request, Shape, candidates};
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View};
@@ -19,7 +20,7 @@ use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
-use shape::{Choice, Request, Store, ceil};
+use shape::{Store, ceil};
 
 /// Rows of tiles that are walked together, so that what they read stays in the second-level cache.
 const GROUP: i64 = 8;
@@ -588,7 +589,7 @@ impl Gemm<'_> {
             undivided: false,
             scattered: false,
         };
-        let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
         let unaligned = (self.otherwise)(self.problem, target)?;
         let scratch = unaligned.scratch;

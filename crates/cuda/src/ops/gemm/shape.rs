@@ -1,6 +1,6 @@
 //! Which tile a product on Hopper is made of: all shapes that the kernel has, and a model of their times by the device's facts.
 
-use crate::Facts;
+use crate::{CudaTarget, Facts};
 
 /// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it.
 const INGRESS: f64 = 64.0;
@@ -23,7 +23,7 @@ const CLOCK: f64 = 0.86;
 const BANDWIDTH: f64 = 0.82;
 
 /// A tile and who shares it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shape {
     pub(crate) m: i64,
     pub(crate) n: i64,
@@ -80,7 +80,7 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// The product as the kernel sees it: rows of A by columns of B.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Request {
     pub(crate) m: i64,
     pub(crate) n: i64,
@@ -145,9 +145,19 @@ pub(crate) fn ceil(a: i64, b: i64) -> i64 {
     a / b + i64::from(a % b != 0)
 }
 
-/// The shape with the least predicted time.
-pub(crate) fn best(request: &Request, facts: &Facts) -> Option<Choice> {
-    SHAPES.iter().filter_map(|s| choice(*s, request, facts)).min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+/// The shape that was measured for the product on this GPU, else the one with the least predicted time.
+pub(crate) fn best(request: &Request, target: &CudaTarget) -> Option<Choice> {
+    let facts = &target.facts;
+    let measured = target.tuned.as_ref().and_then(|t| t.shape(request)).filter(|s| SHAPES.contains(s));
+    let predicted = || SHAPES.iter().filter_map(|s| choice(*s, request, facts)).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    measured.and_then(|s| choice(s, request, facts)).or_else(predicted)
+}
+
+/// All shapes that the product may have, the one with the least predicted time first.
+pub(crate) fn candidates(request: &Request, facts: &Facts) -> Vec<Choice> {
+    let mut all: Vec<Choice> = SHAPES.iter().filter_map(|s| choice(*s, request, facts)).collect();
+    all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    all
 }
 
 fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
