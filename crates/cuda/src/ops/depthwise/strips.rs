@@ -42,35 +42,27 @@ pub(super) fn data(op: &Conv, problem: &Problem, z: &ConvSizes, filter: &View<'_
     map.emit.view(&View::of("from", from.0, from.1))?;
     map.emit.view(filter)?;
     map.emit.number("groups", z.g);
+    map.emit.number("high", z.k[1]);
     let padding = |d: usize| if forward { z.pl[d] } else { (z.k[d] - 1) * z.d[d] - z.pl[d] };
     for (name, v) in [("read", read), ("padding", [0, padding(1), padding(2)]), ("down", [0, z.s[1], z.d[1]])] {
         map.emit.numbers(name, &v[1..]);
     }
     map.emit.number("across", written[2]);
-    for (name, value) in [("STRIP", STRIP), ("WIDE", z.k[2]), ("HIGH", z.k[1]), ("STEP", z.s[2])] {
+    for (name, value) in [("STRIP", STRIP), ("WIDE", z.k[2]), ("STEP", z.s[2])] {
         map.emit.define(name, value);
     }
     let [before, value] = if forward { scaled(op, problem, "sum[s][i]", &mut map.emit)? } else { [String::new(), "sum[s][i]".into()] };
     let code = format!(
-        "    real sum[STRIP][LANES] = {{}};\n    const index first = p[3] * STRIP, start = first * STEP - (index)a.padding[1];\n    \
-         if (start >= 0 && start + SPAN <= a.read[1]) {{\n        strip_sums<LANES, true>(a, p, start, sum);\n    }} else {{\n        \
-         strip_sums<LANES, false>(a, p, start, sum);\n    }}\n\
+        "    real sum[STRIP][LANES] = {{}};\n    const index first = p[3] * STRIP;\n    for (index k = 0; k < (index)a.high; ++k) {{\n        \
+         const index line[] = {{p[0], p[1], (index)(p[2] * a.down[0] - a.padding[0] + k * a.down[1]), 0}};\n        \
+         if (line[2] < 0 || line[2] >= a.read[0]) continue;\n        const i64 row = from_at(a, line);\n        Vector<filter_type, LANES> w[WIDE];\n\
+         #pragma unroll\n        for (int x = 0; x < WIDE; ++x) w[x].load(a.filter_data, ((i64)k * WIDE + x) * a.groups + p[1]);\n\
+         #pragma unroll\n        for (int c = 0; c < (STRIP - 1) * STEP + WIDE; ++c) {{\n            const index x = first * STEP - (index)a.padding[1] + c;\n            \
+         if (x < 0 || x >= a.read[1]) continue;\n            Vector<from_type, LANES> v;\n            v.load(a.from_data, row + (i64)x * a.from_stride[3]);\n\
+         #pragma unroll\n            for (int s = 0; s < STRIP; ++s) {{\n                const int t = c - s * STEP;\n                if (t < 0 || t >= WIDE) continue;\n\
+         #pragma unroll\n                for (int i = 0; i < LANES; ++i) sum[s][i] = fma(v.number(i), w[t].number(i), sum[s][i]);\n            }}\n        }}\n    }}\n\
          #pragma unroll\n    for (int s = 0; s < STRIP; ++s) {{\n        const index q[] = {{p[0], p[1], p[2], first + s}};\n        if (q[3] >= a.across) break;\n\
          #pragma unroll\n        for (int i = 0; i < LANES; ++i) {{\n{before}            sum[s][i] = {value};\n        }}\n        finish_lanes<LANES>(a, q, sum[s]);\n    }}\n"
-    );
-    // A row's pixels are all on their way before the first is used; those that are not there are left out, as zero times infinity is no number.
-    map.emit.code(
-        "#define SPAN ((STRIP - 1) * STEP + WIDE)\ntemplate <int LANES, bool WHOLE>\nDEVICE void strip_sums(const Args& a, const index* p, index start, real (&sum)[STRIP][LANES]) {\n\
-         #pragma unroll(HIGH * WIDE <= 9 ? HIGH : 1)\n    for (int k = 0; k < HIGH; ++k) {\n        \
-         const index line[] = {p[0], p[1], (index)(p[2] * a.down[0] - a.padding[0] + k * a.down[1]), 0};\n        \
-         if (line[2] < 0 || line[2] >= a.read[0]) continue;\n        const i64 row = from_at(a, line);\n        Vector<from_type, LANES> v[SPAN];\n\
-         #pragma unroll\n        for (int c = 0; c < SPAN; ++c) {\n            const index x = start + c;\n            \
-         if (WHOLE || x >= 0 && x < a.read[1]) v[c].load(a.from_data, row + (i64)x * a.from_stride[3]);\n        }\n        Vector<filter_type, LANES> w[WIDE];\n\
-         #pragma unroll\n        for (int x = 0; x < WIDE; ++x) w[x].load(a.filter_data, ((i64)k * WIDE + x) * a.groups + p[1]);\n\
-         #pragma unroll\n        for (int c = 0; c < SPAN; ++c) {\n            const index x = start + c;\n            \
-         if (!WHOLE && (x < 0 || x >= a.read[1])) continue;\n\
-         #pragma unroll\n            for (int s = 0; s < STRIP; ++s) {\n                const int t = c - s * STEP;\n                if (t < 0 || t >= WIDE) continue;\n\
-         #pragma unroll\n                for (int i = 0; i < LANES; ++i) sum[s][i] = fma(v[c].number(i), w[t].number(i), sum[s][i]);\n            }\n        }\n    }\n}\n",
     );
     let row = Tensor { dtype: op.weights.dtype, layout: Layout::plain([z.k[1] * z.k[2] * z.g].into()).map_err(|_| OVERFLOW)? };
     map.lanes(&code, &[("from", from.1), ("dst", to.1), ("filter", &row)]);
