@@ -187,12 +187,12 @@ impl Net<'_> {
     }
 
     /// Declares `code_of(a, x)` and `real_of(a, q)`: a state's code and the real number that it stands for; and `scaled(a, column, sum)`, the real sum of codes
-    /// by weights; and `coded(a, column, sum)`, the code of that, which many whole sums have just between two codes: in double precision.
+    /// by weights.
     fn declare_codes(&self, emit: &mut Emitter, scales: Scales) {
         if !self.state.is_x8() {
             return emit.code(
                 "DEVICE real code_of(const Args&, real x) { return x; }\nDEVICE real real_of(const Args&, real q) { return q; }\n\
-                 DEVICE real scaled(const Args&, index, real sum) { return sum; }\nDEVICE real coded(const Args&, index, real sum) { return sum; }\n",
+                 DEVICE real scaled(const Args&, index, real sum) { return sum; }\n",
             );
         }
         emit.real_number("code_scale", self.code[0]);
@@ -210,9 +210,7 @@ impl Net<'_> {
         emit.code(&format!(
             "DEVICE real code_of(const Args& a, real x) {{ return x * (real)a.code_scale + (real)a.code_shift; }}\n\
              DEVICE real real_of(const Args& a, real q) {{ return (q - (real)a.code_shift) / (real)a.code_scale; }}\n\
-             DEVICE real scaled(const Args& a, index column, real sum) {{ return sum / ((real)a.code_scale * {scale}); }}\n\
-             DEVICE real coded(const Args& a, index column, real sum) {{\n    \
-             return (real)rint((double)sum / ((double)a.code_scale * {scale}) * (double)a.code_scale + (double)a.code_shift);\n}}\n"
+             DEVICE real scaled(const Args& a, index column, real sum) {{ return sum / ((real)a.code_scale * {scale}); }}\n"
         ));
     }
 
@@ -449,7 +447,7 @@ impl Net<'_> {
         map.written(&View::of("after", Mark::AFTER, &after))?;
         map.emit.view(&View { place: Place::Scratch(b.recurrent), ..View::of("sums", Arg::DST, &sums) })?;
         self.declare_codes(&mut map.emit, b.scales[1]);
-        map.element.push_str("    after_store(a, after_at(a, p), coded(a, p[1], sums(a, p)));\n");
+        map.element.push_str("    after_store(a, after_at(a, p), code_of(a, scaled(a, p[1], sums(a, p))));\n");
         if self.op.workspace.is_some() {
             self.keeper(&mut map);
             map.element += &format!("    kept(a, p[0])[{} + p[1]] = after(a, p);\n", z.gates * z.dhc);
