@@ -101,8 +101,28 @@ fn written(r: &Request, s: &Shape) -> String {
 /// The choice of a line; `None` for what is none.
 fn read(line: &str) -> Option<(Request, Shape)> {
     let all: Vec<i64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
-    let &[m, n, k, batch, bytes, result_bytes, a_mn, b_mn, swapped, promote, aligned, window, undivided, scattered, tm, tn, consumers, down, across, split] =
-        all.as_slice()
+    let &[
+        m,
+        n,
+        k,
+        batch,
+        bytes,
+        result_bytes,
+        a_mn,
+        b_mn,
+        swapped,
+        promote,
+        aligned,
+        window,
+        undivided,
+        scattered,
+        tm,
+        tn,
+        consumers,
+        down,
+        across,
+        split,
+    ] = all.as_slice()
     else {
         return None;
     };

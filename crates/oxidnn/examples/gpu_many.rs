@@ -32,7 +32,8 @@ fn main() -> Outcome {
 /// Convolution, normalisation, product and softmax: the kinds of scratch and of kernels that there are.
 fn primitives(engine: &Engine) -> Result<Vec<Primitive>, Error> {
     let conv = Conv::forward(Prop::ForwardInference).src([4, 64, 28, 28], Bf16).weights([64, 64, 3, 3], Bf16).padding([1, 1]);
-    let planar = Conv::forward(Prop::ForwardInference).src_tensor(Tensor::plain([2, 64, 14, 14], F16)?).weights([64, 64, 3, 3], F16).padding([1, 1]);
+    let planar =
+        Conv::forward(Prop::ForwardInference).src_tensor(Tensor::plain([2, 64, 14, 14], F16)?).weights([64, 64, 3, 3], F16).padding([1, 1]);
     let rows = Tensor::plain([512, 768], F32)?;
     let flags = oxidnn::op::NormFlags::default();
     Ok(vec![
@@ -91,12 +92,23 @@ fn threads(engine: &Engine) -> Outcome {
         Ok(wrong)
     };
     let wrong = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..THREADS).map(|t| scope.spawn({ let work = &work; move || work(t) })).collect();
+        let handles: Vec<_> = (0..THREADS)
+            .map(|t| {
+                scope.spawn({
+                    let work = &work;
+                    move || work(t)
+                })
+            })
+            .collect();
         let joined = handles.into_iter().map(|h| h.join().map_err(|_| Error::Runtime("a thread panicked".into()))?);
         joined.sum::<Result<usize, Error>>()
     })?;
     let count = THREADS * ROUNDS;
-    println!("{count} executions of {} primitives, {THREADS} threads on {STREAMS} streams: {wrong} wrong, {:.1} s", all.len(), begin.elapsed().as_secs_f64());
+    println!(
+        "{count} executions of {} primitives, {THREADS} threads on {STREAMS} streams: {wrong} wrong, {:.1} s",
+        all.len(),
+        begin.elapsed().as_secs_f64()
+    );
     if wrong == 0 { Ok(()) } else { Err("results differ from those of one thread".into()) }
 }
 
@@ -140,7 +152,11 @@ fn shapes(engine: &Engine, count: usize) -> Outcome {
                     return stream.wait();
                 }
                 let desc = shape(engine, i as i64)?;
-                let all = desc.operands().iter().map(|o| Ok((o.arg, Memory::new(engine, o.tensor.clone())?))).collect::<Result<Vec<_>, Error>>()?;
+                let all = desc
+                    .operands()
+                    .iter()
+                    .map(|o| Ok((o.arg, Memory::new(engine, o.tensor.clone())?)))
+                    .collect::<Result<Vec<_>, Error>>()?;
                 execute(&desc.create()?, &stream, &all)?;
             }
         };

@@ -58,7 +58,8 @@ pub(crate) fn matmul(problem: &Problem, target: &CudaTarget) -> Result<Program, 
     let mut inner = attr.clone();
     inner.scales.remove(&Arg::DST);
     inner.zero_points.remove(&Arg::DST);
-    let product = Problem::new(Matmul { dst: sums.clone(), ..op.clone() }, inner).map_err(|_| Skip::Shape("a product that f32 does not hold"))?;
+    let product =
+        Problem::new(Matmul { dst: sums.clone(), ..op.clone() }, inner).map_err(|_| Skip::Shape("a product that f32 does not hold"))?;
     let all = DENSE_MATMUL.iter().find_map(|row| (row.lower)(&product, target).ok());
     let made = all.ok_or_else(|| Skip::Attr("a product that no row makes".into()))?;
     let mut program = Program::default();
@@ -121,7 +122,8 @@ fn scaled(program: &mut Program, mut emit: Emitter, quant: &Quant, divided: &Pro
     let count = |s: &[i64]| s.iter().fold(1i64, |n, &v| n.saturating_mul(v));
     let mut rows = Rows::with(emit, [count(&sizes[..n]), count(&sizes[n..])], false);
     rows.stages = vec![Stage { identity: "(real)0".into(), combine: "fmax(x, y)", term: "magnitude(a, p)".into(), close: value }];
-    rows.result = format!("    index q[{n}];\n    place(a, p, q);\n    store<{}>(a.kept_data, kept_at(a, q), s[0]);\n", type_name(quant.dtype));
+    rows.result =
+        format!("    index q[{n}];\n    place(a, p, q);\n    store<{}>(a.kept_data, kept_at(a, q), s[0]);\n", type_name(quant.dtype));
     rows.each = format!(
         "    index q[{n}];\n    if (!place(a, p, q)) return;\n    const i64 at = dst_at(a, q);\n    write(a, q, at, value(a, q, at, given(a, q)) / s[0]);\n"
     );

@@ -49,7 +49,16 @@ const GEMM: Row = Row { name: "gemm:sm90", lower: gemm::matmul };
 const MMA: Row = Row { name: "gemm:sm80", lower: gemm::matmul_mma };
 const FMA: Row = Row { name: "gemm:f32", lower: gemm::simt::matmul };
 const TILES: Row = Row { name: "tiles:generic", lower: matmul::matmul };
-const MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES, Row { name: "rows:generic", lower: dynamic::matmul }, Row { name: "sparse:generic", lower: sparse::matmul }];
+const MATMUL: &[Row] = &[
+    GEMV,
+    FOUR_BITS,
+    GEMM,
+    MMA,
+    FMA,
+    TILES,
+    Row { name: "rows:generic", lower: dynamic::matmul },
+    Row { name: "sparse:generic", lower: sparse::matmul },
+];
 /// The rows for two dense operands; the last takes any alignment.
 const DENSE_MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES];
 const INNER_PRODUCT: &[Row] = &[

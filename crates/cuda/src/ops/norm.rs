@@ -341,7 +341,10 @@ impl Norm<'_> {
     /// Whether elements are made by vectors of pixels of a channel, under the same conditions.
     fn by_planes(&self) -> bool {
         let last = self.src.dims().len() - 1;
-        self.by_lanes() && last > 1 && self.src.dims()[last] > 1 && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[last] == 1)
+        self.by_lanes()
+            && last > 1
+            && self.src.dims()[last] > 1
+            && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[last] == 1)
     }
 
     /// Rows that are the planes of channels, which keep a GPU busy, and where two numbers of each go: by images and channels.
@@ -397,8 +400,7 @@ impl Norm<'_> {
     fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
         let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
         rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
-        rows.stages =
-            vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
+        rows.stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
         rows.result = "    part_0_store(a, part_0_at(a, p), s[0]);\n    part_1_store(a, part_1_at(a, p), s[1]);\n".into();
         rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None);
         program.launches.push(rows.launch());
@@ -553,10 +555,8 @@ impl Norm<'_> {
         let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
         let apart = format!("diff_dst(a, p) * (src(a, p) - {})", here(&mean));
         rows.stages = vec![Stage::sum(apart, "x"), Stage::sum("diff_dst(a, p)", "x")];
-        rows.result = format!(
-            "    part_0_store(a, part_0_at(a, p), s[0] * ({}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n",
-            here(&inverse)
-        );
+        rows.result =
+            format!("    part_0_store(a, part_0_at(a, p), s[0] * ({}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n", here(&inverse));
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
         rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), None);

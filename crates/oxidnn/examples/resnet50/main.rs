@@ -45,15 +45,20 @@ fn labels(batch: i64) -> Vec<usize> {
     (0..batch as usize).map(|i| i * 37 % 1000).collect()
 }
 
-/// The loss and all gradients of the first step.
-fn first_step(engine: &Engine, dtype: DataType, [batch, size]: [i64; 2]) -> Result<(f32, Vec<(String, Vec<f32>)>), Error> {
+/// The loss and all gradients of a step, by name.
+struct First {
+    loss: f32,
+    gradients: Vec<(String, Vec<f32>)>,
+}
+
+fn first_step(engine: &Engine, dtype: DataType, [batch, size]: [i64; 2]) -> Result<First, Error> {
     let net = Net::new(engine, dtype, [batch, size], &mut Random(1))?;
     let (stream, labels) = (Stream::new(engine)?, labels(batch));
     net.set_labels(&labels)?;
     net.submit(&stream)?;
     stream.wait()?;
     let gradients = net.parameters.iter().map(|p| Ok((p.name.clone(), p.gradient.read_f32()?)));
-    Ok((net.loss(&labels)?, gradients.collect::<Result<_, Error>>()?))
+    Ok(First { gradients: gradients.collect::<Result<_, Error>>()?, loss: net.loss(&labels)? })
 }
 
 /// Compares the gradients of `engine` with those of the CPU, each by the length of its difference over its own. Where a sum lies on the kink of relu or two on
@@ -65,16 +70,23 @@ fn check(engine: &Engine) -> Outcome {
         let shape = [8, 64];
         let (ours, theirs) = (first_step(engine, dtype, shape)?, first_step(&Engine::cpu(), dtype, shape)?);
         let length = |v: &mut dyn Iterator<Item = f32>| v.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt();
-        let apart = |a: &[f32], b: &[f32]| {
-            length(&mut a.iter().zip(b).map(|(a, b)| a - b)) / length(&mut b.iter().copied()).max(1e-12)
-        };
-        let mut all: Vec<(f64, &str)> = ours.1.iter().zip(&theirs.1).map(|((name, a), (_, b))| (apart(a, b), name.as_str())).collect();
+        let apart = |a: &[f32], b: &[f32]| length(&mut a.iter().zip(b).map(|(a, b)| a - b)) / length(&mut b.iter().copied()).max(1e-12);
+        let mut all: Vec<(f64, &str)> =
+            ours.gradients.iter().zip(&theirs.gradients).map(|((name, a), (_, b))| (apart(a, b), name.as_str())).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (median, (worst, name)) = (all[all.len() / 2].0, all[all.len() - 1]);
-        let right = ours.1.len() == theirs.1.len() && median <= usual && worst <= most && (ours.0 - theirs.0).abs() <= 0.02 * theirs.0;
+        let right = ours.gradients.len() == theirs.gradients.len()
+            && median <= usual
+            && worst <= most
+            && (ours.loss - theirs.loss).abs() <= 0.02 * theirs.loss;
         failed += usize::from(!right);
         let verdict = if right { "equal" } else { "DIFFERENT" };
-        println!("{dtype}: loss {:.4}, {:.4} on the CPU; {} gradients {median:.1e} apart in the median, at most {worst:.1e} ({name}): {verdict}", ours.0, theirs.0, all.len());
+        println!(
+            "{dtype}: loss {:.4}, {:.4} on the CPU; {} gradients {median:.1e} apart in the median, at most {worst:.1e} ({name}): {verdict}",
+            ours.loss,
+            theirs.loss,
+            all.len()
+        );
     }
     if failed == 0 { Ok(()) } else { Err("gradients differ".into()) }
 }
@@ -100,7 +112,12 @@ fn time(engine: &Engine, shape: [i64; 2]) -> Outcome {
     let (each, host) = (begin.elapsed().as_secs_f64() / TIMED as f64, host / TIMED as f64);
     let steps = [&net.forward, &net.backward, &net.update].map(|s| s.steps().len());
     let [batch, size] = shape;
-    println!("{batch} images of {size} x {size}, bf16: {:.2} ms a step, {:.0} images/s; host {:.2} ms", each * 1e3, batch as f64 / each, host * 1e3);
+    println!(
+        "{batch} images of {size} x {size}, bf16: {:.2} ms a step, {:.0} images/s; host {:.2} ms",
+        each * 1e3,
+        batch as f64 / each,
+        host * 1e3
+    );
     println!("{steps:?} primitives forward, backward and for updates; loss {before:.4}, {TIMED} steps later {:.4}", net.loss(&labels)?);
     Ok(())
 }

@@ -8,6 +8,9 @@ use oxidnn::prelude::*;
 const STAGES: [(usize, i64); 4] = [(3, 64), (4, 128), (6, 256), (3, 512)];
 const CLASSES: i64 = 1000;
 const EPSILON: f32 = 1e-5;
+/// What the last scale of a block begins at: near 0, where a network of many blocks does not multiply small differences (Goyal et al., Accurate, large minibatch
+/// SGD, 2017, begin at 0, where nothing inside of a block has a gradient).
+const BRANCH: f64 = 0.2;
 
 /// Weights, scales or shifts: f32 masters, which the forward pass rounds to the type that it computes in.
 pub(crate) struct Parameter {
@@ -103,13 +106,13 @@ impl Forward<'_> {
         self.push(name.to_owned(), &desc, (from, None), vec![(Arg::WEIGHTS, weights?)])
     }
 
-    /// Normalisation over the batch.
-    fn norm(&mut self, name: &str, from: usize) -> Result<usize, Error> {
+    /// Normalisation over the batch, whose scales begin at `scale`.
+    fn norm(&mut self, name: &str, from: usize, scale: f64) -> Result<usize, Error> {
         let src = self.values[from].tensor().clone();
         let channels: Dims = [src.dims()[1]].into();
         let flags = op::NormFlags { use_scale: true, use_shift: true, ..Default::default() };
         let desc = oxidnn::batch_norm(Prop::ForwardTraining, flags, EPSILON, src.clone()).dst_tensor(src).describe(self.engine)?;
-        let parameters = vec![(Arg::SCALE, self.master(&channels, |_| 1.0)?), (Arg::SHIFT, self.master(&channels, |_| 0.0)?)];
+        let parameters = vec![(Arg::SCALE, self.master(&channels, |_| scale)?), (Arg::SHIFT, self.master(&channels, |_| 0.0)?)];
         self.push(name.to_owned(), &desc, (from, None), parameters)
     }
 
@@ -126,16 +129,16 @@ impl Forward<'_> {
             from
         } else {
             let x = self.conv(&format!("{name}.shortcut"), from, [made, 1, stride])?;
-            self.norm(&format!("{name}.shortcut.norm"), x)?
+            self.norm(&format!("{name}.shortcut.norm"), x, 1.0)?
         };
         let mut x = from;
         for (i, (kernel, step)) in [(1, 1), (3, stride)].into_iter().enumerate() {
             x = self.conv(&format!("{name}.conv{}", i + 1), x, [channels, kernel, step])?;
-            x = self.norm(&format!("{name}.norm{}", i + 1), x)?;
+            x = self.norm(&format!("{name}.norm{}", i + 1), x, 1.0)?;
             x = self.relu(&format!("{name}.relu{}", i + 1), x)?;
         }
         x = self.conv(&format!("{name}.conv3"), x, [made, 1, 1])?;
-        x = self.norm(&format!("{name}.norm3"), x)?;
+        x = self.norm(&format!("{name}.norm3"), x, BRANCH)?;
         let [a, b] = [x, shortcut].map(|i| self.values[i].tensor().clone());
         let sum = oxidnn::binary(op::BinaryAlg::Add, a.clone(), b).dst_tensor(a).post_ops(PostOps::new().relu()).describe(self.engine)?;
         self.push(format!("{name}.sum"), &sum, (x, Some(shortcut)), Vec::new())
@@ -184,7 +187,7 @@ impl Net {
         let (sequence, values) = (Sequence::new(engine), vec![input]);
         let mut f = Forward { engine, dtype, random, sequence, values, nodes: Vec::new() };
         let mut x = f.conv("stem", 0, [64, 7, 2])?;
-        x = f.norm("stem.norm", x)?;
+        x = f.norm("stem.norm", x, 1.0)?;
         x = f.relu("stem.relu", x)?;
         x = f.pool("stem.pool", x, PoolAlg::Max, [3, 2, 1])?;
         for (stage, (blocks, channels)) in STAGES.into_iter().enumerate() {
