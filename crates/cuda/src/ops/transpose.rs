@@ -81,14 +81,14 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
 }
 
 /// What is passed as `arg`, in another layout in the scratch.
-struct Kept {
-    arg: Arg,
-    tensor: Tensor,
-    at: usize,
+pub(crate) struct Kept {
+    pub(crate) arg: Arg,
+    pub(crate) tensor: Tensor,
+    pub(crate) at: usize,
 }
 
 /// The launches that copy `tensor`, as it is passed, to or from the same elements in the scratch.
-fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
+pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
     let op = Reorder { src: src.clone(), dst: dst.clone() };

@@ -21,6 +21,9 @@ const AGAIN: f64 = 5000.0;
 /// What products keep of the highest clock, and copies of the memory's bandwidth.
 const CLOCK: f64 = 0.86;
 const BANDWIDTH: f64 = 0.82;
+/// Seconds of a transposition's launch, and what it keeps of the memory's bandwidth.
+const COPY: f64 = 3e-6;
+const TURNED: f64 = 0.7;
 
 /// A tile and who shares it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -127,7 +130,7 @@ pub(crate) struct Choice {
 
 impl Request {
     /// TF32 of an operand that is contiguous along M or N: `mma.sync` multiplies it, as wgmma does not read it.
-    fn by_mma_sync(&self) -> bool {
+    pub(crate) fn by_mma_sync(&self) -> bool {
         self.bytes == 4 && (self.a_mn || self.b_mn)
     }
 }
@@ -151,6 +154,16 @@ pub(crate) fn best(request: &Request, target: &CudaTarget) -> Option<Choice> {
     let measured = target.tuned.as_ref().and_then(|t| t.shape(request)).filter(|s| SHAPES.contains(s));
     let predicted = || SHAPES.iter().filter_map(|s| choice(*s, request, facts)).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     measured.and_then(|s| choice(s, request, facts)).or_else(predicted)
+}
+
+/// Seconds of a launch that transposes a matrix of `elements` of f32.
+pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
+    COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
+}
+
+/// Bytes of memory a second.
+fn bandwidth(facts: &Facts) -> f64 {
+    f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0
 }
 
 /// All shapes that the product may have, the one with the least predicted time first.
@@ -221,7 +234,7 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let moved = (r.batch * (r.m + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
     // Few blocks do not draw all of the memory's bandwidth.
     let busy = ((clusters * size * split) as f64 / (0.8 * units as f64)).min(1.0);
-    let bandwidth = f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0 * BANDWIDTH * busy;
+    let bandwidth = bandwidth(facts) * BANDWIDTH * busy;
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // The larger of the two, and a little of the smaller.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
