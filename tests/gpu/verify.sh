@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything that a GPU is needed for, in one command: usage tests/gpu/verify.sh OXIDNN [smoke|full]
 #
-# OXIDNN is the program, built anywhere. Every row of the GPU runs every problem line and is compared with the reference; the lines of the rows on
+# OXIDNN is the program, built anywhere; where the examples of the crate `oxidnn` lie beside it in `examples`, they run too. Every row of the GPU runs every problem line and is compared with the reference; the lines of the rows on
 # tensor cores too, and these and some of each family once more under compute-sanitizer, where it is there. Fails where a row is wrong or nobody takes a problem.
 set -u
 oxidnn=$(realpath "$1") list=${2:-smoke}
@@ -25,4 +25,12 @@ if command -v compute-sanitizer > /dev/null; then
     done
     rm -f "$few"
 fi
+for example in "gpu_many threads" "gpu_many shapes 1000000" "resnet50 check gpu"; do
+    read -r name arguments <<< "$example"
+    program=$(dirname "$oxidnn")/examples/$name
+    [ -x "$program" ] || continue
+    echo "== $example"
+    # shellcheck disable=SC2086
+    check "$program" $arguments
+done
 exit $failed

@@ -158,6 +158,9 @@ struct Bench {
     /// `cuda`: products on cuBLASLt.
     #[arg(long, value_name = "LIB", conflicts_with = "csv")]
     peer: Option<PathBuf>,
+    /// On a GPU: measure the tiles that products may have first, and keep the fastest ones in the kernel store, for this process and those to come.
+    #[arg(long, conflicts_with = "first")]
+    tune: bool,
     /// Take every problem once, and time it from the description to the first result.
     #[arg(long)]
     first: bool,

@@ -1,14 +1,14 @@
-// Gradient of a convolution by its weights on Hopper, NHWC and NDHWC, 16-bit types: diff_weights[oc, tap, ic] = sum over pixels of
+// Gradient of a convolution by its weights on Hopper, NHWC and NDHWC, 16-bit types and TF32: diff_weights[oc, tap, ic] = sum over pixels of
 // diff_dst[pixel, oc] * src[pixel moved by the tap, ic].
 //
-// A product whose K runs over pixels: A is diff_dst as it lies (contiguous along M), B is gathered by TMA's im2col mode, 64 input channels of one
-// tap at a time (contiguous along N), so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
+// A product whose K runs over pixels: A is diff_dst as it lies (contiguous along M), B is gathered by TMA's im2col mode, 128 bytes of input channels of
+// one tap at a time (contiguous along N), so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
 // reduce.cu adds them in order.
 //
 // ABI
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1; input channels a multiple of 64
-//   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (64, 64, 1), 128-byte swizzle
-//                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel 64, pixels per column 64, strides and corners as in conv_sm90.cu
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1; input channels a multiple of 128 bytes (RUN)
+//   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (RUN, RUN, 1), 128-byte swizzle
+//                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel RUN, pixels per column RUN, strides and corners as in conv_sm90.cu
 //                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or the gradient where there is one part
 //   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1
 #include "tile_sm90.cuh"
@@ -19,8 +19,8 @@
 
 struct WeightsParams {
     int m, n;                           // output channels; taps * input channels
-    int stages;                         // of a part, 64 pixels each
-    int blocks;                         // of 64 input channels
+    int stages;                         // of a part, kTileK pixels each
+    int blocks;                         // of kRun input channels
     int filter[3], dilation[3];         // along W, H, D
     int size[3], stride[3], start[3];   // of diff_dst along W, H, D; of the walk; where the first pixel's first tap is
     Schedule schedule;                  // its batch counts parts
@@ -28,16 +28,16 @@ struct WeightsParams {
     Epilogue epilogue;
 };
 
-// The channels and the tap of 64 columns.
+// The channels and the tap of kRun columns.
 struct Columns {
     int c;
     u16 x, y, z;
 
     __device__ __forceinline__ void find(const WeightsParams &p, int block) {
         int tap = block / p.blocks, line = tap / p.filter[0], iz = line / p.filter[1];
-        c = (block - tap * p.blocks) * 64;
+        c = (block - tap * p.blocks) * kRun;
         // Columns beyond the last tap are not stored; channels beyond the last read zeros.
-        if (block * 64 >= p.n) c = p.blocks * 64, tap = line = iz = 0;
+        if (block * kRun >= p.n) c = p.blocks * kRun, tap = line = iz = 0;
         x = u16((tap - line * p.filter[0]) * p.dilation[0]), y = u16((line - iz * p.filter[1]) * p.dilation[1]), z = u16(iz * p.dilation[2]);
     }
 };
@@ -63,9 +63,9 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
     Pixel stage(p, kTileK);
     for (int t = first; t < p.schedule.count(); t += step) {
         Tile tile = p.schedule.at(t);
-        Columns columns[TILE_N / 64];
+        Columns columns[TILE_N / kRun];
 #pragma unroll
-        for (int i = 0; i < TILE_N / 64; i++) columns[i].find(p, tile.n / 64 + i);
+        for (int i = 0; i < TILE_N / kRun; i++) columns[i].find(p, tile.n / kRun + i);
         int pixel = tile.batch * p.stages * kTileK;
         Pixel at(p, pixel);
         for (int i = 0; i < p.stages; i++, pixel += kTileK, at.add(p, stage), ring.next()) {
@@ -73,8 +73,8 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
             load_a<A_MN>(s, ring, a, pixel, tile.m, 0);
             int w = at.w * p.stride[0] + p.start[0], h = at.h * p.stride[1] + p.start[1], d = at.d * p.stride[2] + p.start[2];
 #pragma unroll
-            for (int j = 0; j < TILE_N / 64; j++) {
-                u32 to = s.b(ring.stage) + j * 8192;
+            for (int j = 0; j < TILE_N / kRun; j++) {
+                u32 to = s.b(ring.stage) + j * (kTileK * 128);
                 const Columns &c = columns[j];
                 if constexpr (SPATIAL == 2) {
                     tma_load_im2col(to, b, s.full(ring.stage), c.c, w, h, at.n, c.x, c.y);
@@ -110,10 +110,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 
     int warpgroup = warpgroup_index();
     if (warpgroup == 0) {
-        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 40 : 32>();
+        if constexpr (CONSUMERS > 1) registers_lower<CONSUMERS == 2 ? 56 : 32>();
         if (threadIdx.x == 0) load_tiles(s, a, b, p, blockIdx.x, gridDim.x);
     } else {
-        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 232 : 160>();
+        if constexpr (CONSUMERS > 1) registers_raise<CONSUMERS == 2 ? 224 : 160>();
         multiply_tiles(s, c, p, warpgroup - 1, blockIdx.x, gridDim.x);
     }
     finish_block();

@@ -6,7 +6,7 @@
 //
 // Defines (all by the host):
 //   A_TYPE, B_TYPE, C_TYPE     codes of types.cuh
-//   A_MN, B_MN                 1: the operand is contiguous along M or N instead of K (16-bit types)
+//   A_MN, B_MN                 1: the operand is contiguous along M or N instead of K (16-bit types; TF32, which mma.sync multiplies then)
 //   TILE_M, TILE_N             64 * CONSUMERS or 128 * CONSUMERS; 8, 16, 32 or a multiple of 64 that wgmma.cuh has
 //   CONSUMERS, STAGES
 //   CLUSTER_M, CLUSTER_N       blocks of a cluster along M and N: those with the same n share loads of B, those with the same m of A
@@ -19,12 +19,16 @@
 //   HALF_ROWS_A                1: A's stage is two blocks of TILE_M rows of 64 bytes (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
+#include "mma_tf32.cuh"
 #include "epilogue.cuh"
 
 #define STORE_DIRECT 0
 #define STORE_TMA 1
 #define STORE_TMA_TRANSPOSED 2
 #define STORE_ROWS 3
+
+// TF32 as wgmma does not read it.
+#define MMA_SYNC (A_TYPE == T_TF32 && (A_MN || B_MN))
 
 #ifndef TRANSFORMED
 #define TRANSFORMED 0
@@ -44,6 +48,7 @@ using B = Element<B_TYPE>;
 using C = Element<C_TYPE>;
 
 constexpr int kTileK = 128 / int(sizeof(A::Raw));
+constexpr int kRun = kTileK;                          // of M or N in 128 bytes of an operand that is contiguous along it
 constexpr int kStepsK = 4;                            // instructions along K in a stage, 32 bytes each
 constexpr int kBlocksM = TILE_M / (64 * CONSUMERS);   // blocks of 64 rows of one consumer
 constexpr int kBytesA = TILE_M * 128, kBytesB = TILE_N * 128, kBytesStage = kBytesA + kBytesB;
@@ -144,14 +149,14 @@ __device__ __forceinline__ void load_rows(u32 to, const TensorMap &map, u32 barr
             tma_load_multicast(to + share * kPart * 128, map, barrier, mask, k, row + share * kPart, batch);
         }
     } else {
-        constexpr int kPart = ROWS / 64 / SHARERS;
+        constexpr int kPart = ROWS / kRun / SHARERS;
 #pragma unroll
         for (int i = 0; i < kPart; i++) {
             int block = share * kPart + i;
             if constexpr (SHARERS == 1) {
-                tma_load(to + block * (kTileK * 128), map, barrier, row + block * 64, k, batch);
+                tma_load(to + block * (kTileK * 128), map, barrier, row + block * kRun, k, batch);
             } else {
-                tma_load_multicast(to + block * (kTileK * 128), map, barrier, mask, row + block * 64, k, batch);
+                tma_load_multicast(to + block * (kTileK * 128), map, barrier, mask, row + block * kRun, k, batch);
             }
         }
     }
@@ -188,6 +193,29 @@ __device__ __forceinline__ void release_stage(const Shared &s, int stage) {
     }
 }
 
+#if MMA_SYNC
+// Adds one stage to `acc` by mma.sync: a warp has the rows that wgmma would give it.
+__device__ __forceinline__ void add_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2]) {
+    constexpr int kLines = TILE_N < 16 ? TILE_N : 16;
+    int row = consumer * kBlocksM * 64 + int(threadIdx.x) % 128 / 32 * 16;
+#pragma unroll
+    for (int k = 0; k < kStepsK; k++) {
+        u32 a[kBlocksM][4];
+#pragma unroll
+        for (int i = 0; i < kBlocksM; i++) load_lines<A_MN, 16>(a[i], s.a(stage), row + i * 64, k);
+#pragma unroll
+        for (int n = 0; n < TILE_N; n += kLines) {
+            u32 b[4];
+            load_lines<B_MN, kLines>(b, s.b(stage), n, k);
+#pragma unroll
+            for (int h = 0; h < kLines / 8; h++) {
+#pragma unroll
+                for (int i = 0; i < kBlocksM; i++) mma_tf32(reinterpret_cast<float (&)[4]>(acc[i][n / 2 + h * 4]), a[i], b[h], b[h + 2]);
+            }
+        }
+    }
+}
+#else
 // Multiplies one stage into `acc`; with `add` 0 what `acc` held is dropped.
 __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int consumer, Acc (&acc)[kBlocksM][TILE_N / 2], u32 add) {
     constexpr u32 kStepA = A_MN ? 2048 : 32, kStepB = B_MN ? 2048 : 32;       // 32 bytes of K
@@ -206,6 +234,7 @@ __device__ __forceinline__ void multiply_stage(const Shared &s, int stage, int c
     }
     wgmma_commit();
 }
+#endif
 
 // The sums of `stages` stages (one or more), in registers.
 __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int consumer, int stages, Acc (&acc)[kBlocksM][TILE_N / 2]) {
@@ -233,6 +262,16 @@ __device__ __forceinline__ void accumulate(const Shared &s, Ring &ring, int cons
 #pragma unroll
             for (int j = 0; j < TILE_N / 2; j++) acc[i][j] += part[i][j];
         }
+    }
+#elif MMA_SYNC
+#pragma unroll
+    for (int i = 0; i < kBlocksM * TILE_N / 2; i++) acc[i / (TILE_N / 2)][i % (TILE_N / 2)] = 0;
+    for (int k = 0; k < stages; k++) {
+        barrier_wait(s.full(ring.stage), ring.phase);
+        add_stage(s, ring.stage, consumer, acc);
+        named_barrier(1 + consumer, 128);   // all warps have read the stage
+        release_stage(s, ring.stage);
+        ring.next();
     }
 #else
     int previous = 0;

@@ -3,6 +3,7 @@
 use crate::compile::Loader;
 use crate::driver::{Block, Context, CudaError, Pool, count};
 use crate::queue::CudaQueue;
+use crate::tuned::Tuned;
 use crate::{CudaTarget, ops};
 use oxidnn_runtime::{Allocation, Device, DeviceId, Engine, EngineKind, Planned, Properties, Queue, QueueSpec, Refused, Region};
 use oxidnn_spec::{Error, Problem};
@@ -38,6 +39,7 @@ impl CudaDevice {
         let (facts, name, uuid, memory) = (context.facts()?, context.name()?, context.uuid()?, context.memory()?);
         let loader = Arc::new(Loader::new(&context, &facts));
         let pool = Pool::new(&context, 0)?;
+        let tuned = Arc::new(Tuned::of(&format!("{name} {facts:?}")));
         let mut device = CudaDevice {
             ordinal,
             name,
@@ -45,7 +47,7 @@ impl CudaDevice {
             memory,
             context,
             pool,
-            target: CudaTarget { facts, loader: Some(loader) },
+            target: CudaTarget { facts, loader: Some(loader), tuned: Some(tuned) },
             id: DeviceId::of(""),
         };
         device.id = DeviceId::of(&device.fingerprint());

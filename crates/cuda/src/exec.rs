@@ -1,13 +1,11 @@
 //! Ready code: the launches of a program with their functions. One of the files with unsafe code.
 
-use crate::CudaTarget;
 use crate::compile::Loader;
 use crate::driver::{CudaError, Current, EncodedMap, Function, LaunchShape, Relaxed, Stream};
 use crate::program::{Launch, MapPlace, Program, Word};
 use crate::queue::CudaQueue;
-use crate::row::Lower;
-use oxidnn_runtime::{Bound, Ctx, Exec};
-use oxidnn_spec::{Arg, Error, Problem};
+use oxidnn_runtime::{Ctx, Exec};
+use oxidnn_spec::{Arg, Error};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -35,15 +33,25 @@ fn located(place: MapPlace, places: &dyn Places) -> u64 {
     }
 }
 
-/// Maps as they were last encoded, for these addresses.
+/// Encoded maps that a launch keeps: those of the memory that it was last used with, as a program's buffers take turns.
+const KEPT: usize = 8;
+
+/// Maps for these addresses.
 type Encoded = ([u64; MAPS], [EncodedMap; MAPS]);
+
+/// Maps as they were last encoded, and the one that goes next.
+#[derive(Default, Debug)]
+struct Kept {
+    all: Vec<Encoded>,
+    oldest: usize,
+}
 
 /// A launch with its function.
 #[derive(Debug)]
 struct Loaded {
     launch: Launch,
     function: Function,
-    encoded: Mutex<Option<Encoded>>,
+    encoded: Mutex<Kept>,
 }
 
 impl Loaded {
@@ -53,15 +61,21 @@ impl Loaded {
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
             *address = located(map.place, places);
         }
-        let mut encoded = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, maps)) = encoded.as_ref().filter(|e| e.0 == addresses) {
+        let mut kept = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, maps)) = kept.all.iter().find(|e| e.0 == addresses) {
             return Ok(*maps);
         }
         let mut maps = [EncodedMap::default(); MAPS];
         for ((to, map), address) in maps.iter_mut().zip(&self.launch.maps).zip(addresses) {
             *to = EncodedMap::new(map, address)?;
         }
-        *encoded = Some((addresses, maps));
+        if kept.all.len() < KEPT {
+            kept.all.push((addresses, maps));
+        } else {
+            let oldest = kept.oldest;
+            kept.all[oldest] = (addresses, maps);
+            kept.oldest = (oldest + 1) % KEPT;
+        }
         Ok(maps)
     }
 }
@@ -100,7 +114,7 @@ impl Launches {
     pub fn load(program: &Program, loader: &Arc<Loader>) -> Result<Launches, CudaError> {
         let ready = |launch: &Launch| {
             let function = loader.function(&launch.source, launch.shared)?;
-            Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::new(None) })
+            Ok(Loaded { launch: launch.clone(), function, encoded: Mutex::default() })
         };
         let later = |p: &Program| Box::new(Unaligned { program: p.clone(), loader: Arc::clone(loader), ready: OnceLock::new() });
         let unaligned = program.unaligned.as_deref().map(later);
@@ -124,11 +138,11 @@ impl Launches {
     ///
     /// # Safety
     /// The places are those of the program's problem, checked against it, and stay valid until the work is done.
-    pub unsafe fn run(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
+    pub unsafe fn launch(&self, stream: &Stream, places: &dyn Places) -> Result<(), CudaError> {
         let mut aligned = self.list.iter().flat_map(|l| l.launch.maps.iter().map(|m| m.place).chain(l.launch.aligned.iter().copied()));
         if let Some(other) = self.unaligned.as_ref().filter(|_| aligned.any(|place| !located(place, places).is_multiple_of(16))) {
             // SAFETY: this call's promise.
-            return unsafe { other.launches()?.run(stream, places) };
+            return unsafe { other.launches()?.launch(stream, places) };
         }
         let _current = Current::of(stream.context())?;
         for loaded in &self.list {
@@ -167,36 +181,6 @@ impl Launches {
     }
 }
 
-/// Ready code of a plan.
-#[derive(Debug)]
-pub(crate) enum Ready {
-    /// All sizes are known: the launches.
-    Known(Launches),
-    /// Sizes come with an execution, and so do the words of the launches.
-    Open(Box<Open>),
-}
-
-/// A problem whose sizes an execution gives.
-#[derive(Debug)]
-pub(crate) struct Open {
-    pub(crate) problem: Problem,
-    pub(crate) target: CudaTarget,
-    pub(crate) lower: Lower,
-}
-
-impl Open {
-    /// The program for the sizes of these arguments.
-    fn program(&self, args: &[Bound<'_>]) -> Result<Program, Error> {
-        let mut problem = self.problem.clone();
-        for o in problem.op.operands_mut() {
-            if let Some(bound) = args.iter().find(|b| b.arg == o.arg) {
-                *o.tensor = bound.tensor.clone();
-            }
-        }
-        (self.lower)(&problem, &self.target).map_err(|skip| Error::Runtime(format!("for these sizes the row {skip}")))
-    }
-}
-
 /// The arguments of an execution.
 struct Arguments<'a>(&'a Ctx<'a>);
 
@@ -216,36 +200,17 @@ impl Places for Arguments<'_> {
     }
 }
 
-impl Exec for Ready {
+impl Exec for Launches {
     fn run(&self, ctx: &Ctx<'_>) -> Result<(), Error> {
         let Some(queue) = ctx.queue.as_any().downcast_ref::<CudaQueue>() else {
             return Err(Error::Runtime("code of a GPU on a queue that is no GPU's".into()));
         };
-        let made;
-        let launches = match self {
-            Ready::Known(launches) => launches,
-            Ready::Open(open) => {
-                let loader = open.target.loader.as_ref().ok_or_else(|| Error::Runtime("this GPU is only described".into()))?;
-                made = Launches::load(&open.program(ctx.args)?, loader)?;
-                &made
-            }
-        };
         // SAFETY: the runtime has checked the arguments against the problem, and keeps memory and scratch until the work is done.
-        unsafe { launches.run(queue.stream(), &Arguments(ctx))? };
+        unsafe { self.launch(queue.stream(), &Arguments(ctx))? };
         Ok(())
     }
 
-    fn scratch_bytes(&self, args: &[Bound<'_>]) -> usize {
-        match self {
-            Ready::Known(_) => 0,
-            Ready::Open(open) => open.program(args).map_or(0, |p| p.scratch),
-        }
-    }
-
     fn footprint(&self) -> usize {
-        match self {
-            Ready::Known(launches) => launches.list.iter().map(|l| l.launch.words.len() * size_of::<Word>() + size_of::<Launch>()).sum(),
-            Ready::Open(open) => size_of_val(&**open),
-        }
+        self.list.iter().map(|l| l.launch.words.len() * size_of::<Word>() + size_of::<Launch>()).sum()
     }
 }

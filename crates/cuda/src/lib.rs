@@ -15,6 +15,7 @@ pub mod program;
 mod queue;
 mod row;
 mod target;
+pub mod tuned;
 
 pub use device::{CudaDevice, engine, engines};
 pub use queue::{Captured, CudaQueue};

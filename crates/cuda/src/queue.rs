@@ -8,7 +8,7 @@
 //! lives: a graph is launched no longer than that. Nothing is waited for then, and nothing is copied from or to the host.
 
 use crate::device::CudaDevice;
-use crate::driver::{Block, CudaError, Event, Graph, Stream};
+use crate::driver::{Block, CudaError, Current, Event, Graph, Stream};
 use oxidnn_runtime::queue::{Mark, ScratchSource, Ticket};
 use oxidnn_runtime::{Bound, Ctx, Exec, Queue, Region, Submission, Work};
 use oxidnn_spec::Error;
@@ -285,6 +285,8 @@ impl Queue for CudaQueue {
             return Ok(Ticket(self.lock().next + 1));
         }
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        // Once for all calls of the driver below.
+        let _current = Current::of(&self.device.context)?;
         let outer = INSIDE.replace(me);
         let result = self.work(work);
         INSIDE.set(outer);

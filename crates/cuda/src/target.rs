@@ -1,6 +1,7 @@
 //! `CudaTarget`: what plans are made from. Always an argument, so that plans for any GPU are made on any host.
 
 use crate::compile::Loader;
+use crate::tuned::Tuned;
 use std::sync::Arc;
 
 /// A GPU to plan for: the facts about it, and its loader of code where it is really there.
@@ -10,12 +11,14 @@ pub struct CudaTarget {
     pub facts: Facts,
     /// Who loads code; without it plans are made and cannot be built.
     pub loader: Option<Arc<Loader>>,
+    /// What was measured on it.
+    pub tuned: Option<Arc<Tuned>>,
 }
 
 impl CudaTarget {
     /// A GPU that is only described.
     pub fn described(facts: Facts) -> CudaTarget {
-        CudaTarget { facts, loader: None }
+        CudaTarget { facts, loader: None, tuned: None }
     }
 }
 

@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use common::net::Layer::{Conv, Dense, MaxPool, Relu};
 use common::train::{Recipe, train};
 use common::training::Parameter;
+use oxidnn::prelude::{Engine, EngineExt};
 use oxidnn_testing::idx::Labelled;
 use safetensors::tensor::{Dtype, TensorView};
 use std::collections::HashMap;
@@ -39,7 +40,7 @@ fn main() -> Result<()> {
         seed: 1,
         promise: 0.97,
     };
-    let parameters = train(&recipe, &read("train")?, &read("test")?)?;
+    let parameters = train(&Engine::cpu(), &recipe, &read("train")?, &read("test")?)?;
     let path = std::env::args_os().nth(1).map_or_else(|| std::env::temp_dir().join("oxidnn-digits.safetensors"), PathBuf::from);
     write(&path, &parameters)?;
     println!("wrote {}", path.display());

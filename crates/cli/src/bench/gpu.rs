@@ -27,6 +27,10 @@ const EXECUTIONS: f64 = 400.0;
 /// Executions over which the host's time is the mean: fewer than may wait.
 const SUBMISSIONS: usize = 256;
 
+/// Tiles of a product that are tried, of the best ones by the model, and by what share of the time one must be faster than those before it.
+const TILES: usize = 10;
+const CLEARLY: f64 = 0.01;
+
 /// How long a graph takes at least, and launches that are timed.
 const LONG: Duration = Duration::from_millis(2);
 const LAUNCHES: usize = 11;
@@ -95,23 +99,58 @@ fn one(named: &Named, (threads, stream): (usize, &Stream), bench: &Setup) -> Res
     for (_, t) in inputs.values.0.iter().filter(|(arg, _)| DATA.contains(arg)) {
         make_noise(t.tensor.dtype, &t.bufs[0]);
     }
-    let copies = (BYTES / inputs.settled.bytes().max(1) as f64).ceil().clamp(1.0, COPIES) as usize;
+    if bench.options.tunes {
+        tune(named, &inputs, stream, bench)?;
+    }
+    let (implementation, ours) = measured(named, &inputs, stream, bench)?;
+    let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
+    if bench.races_cuda {
+        let theirs = race(&inputs, copies(&inputs), stream).map(|figures| Theirs { implementation: "cublasLt".into(), figures });
+        row.peer = Some(theirs.map_err(|e| format!("{e:#}")));
+    }
+    Ok(row)
+}
+
+/// Times the tiles that the problem's products may have, one product after the other, and keeps the fastest of each in the kernel store. The model's choice stays
+/// where none is clearly faster.
+fn tune(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Result<()> {
+    let target = queue_of(stream)?.device().target().clone();
+    let tuned = target.tuned.as_ref().context("a GPU that keeps no measurements")?;
+    let (made, products) = tuned.watch(&target, || ours::create(&named.case.problem, stream, bench));
+    made?;
+    for product in &products {
+        let mut best = (0, f64::INFINITY);
+        for i in 0..product.tiles().min(TILES) {
+            tuned.choose(product, i);
+            let (_, figures) = measured(named, inputs, stream, bench)?;
+            if figures.ms < best.1 * (1.0 - CLEARLY) {
+                best = (i, figures.ms);
+            }
+        }
+        tuned.choose(product, best.0);
+    }
+    Ok(tuned.save()?)
+}
+
+/// Copies of the arguments that take turns.
+fn copies(inputs: &Inputs) -> usize {
+    (BYTES / inputs.settled.bytes().max(1) as f64).ceil().clamp(1.0, COPIES) as usize
+}
+
+/// The implementation that takes the problem now, and its times.
+fn measured(named: &Named, inputs: &Inputs, stream: &Stream, bench: &Setup) -> Result<(String, Figures)> {
+    let copies = copies(inputs);
     let (mut sides, mut implementation, mut create_us) = (Vec::with_capacity(copies), String::new(), 0.0);
     for copy in 0..copies {
         let (primitive, created) = ours::create(&named.case.problem, stream, bench)?;
         if copy == 0 {
             (implementation, create_us) = (primitive.desc().impl_name().to_owned(), created.took.as_secs_f64() * 1e6);
         }
-        sides.push(Ours::new(primitive, named, &inputs, stream)?);
+        sides.push(Ours::new(primitive, named, inputs, stream)?);
     }
     let bound: Vec<Bound<'_>> = sides.iter().map(Ours::bound).collect();
-    let ours = Figures { create_us, ..timed(&bound, stream)? };
-    let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));
-    if bench.races_cuda {
-        let theirs = race(&inputs, copies, stream).map(|figures| Theirs { implementation: "cublasLt".into(), figures });
-        row.peer = Some(theirs.map_err(|e| format!("{e:#}")));
-    }
-    Ok(row)
+    let figures = timed(&bound, stream)?;
+    Ok((implementation, Figures { create_us, ..figures }))
 }
 
 /// The product as cuBLASLt does it; `None` where it is more than that.

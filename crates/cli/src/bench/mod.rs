@@ -128,6 +128,8 @@ pub(crate) struct Options {
     all_bytes: bool,
     /// Creation and the first execution are timed instead.
     first: bool,
+    /// Tiles of products are measured before, and the best ones kept, on a GPU.
+    tunes: bool,
     /// Only totals of suites are printed.
     summary: bool,
     /// What is printed of a problem as soon as it is measured.
@@ -148,9 +150,9 @@ impl Options {
     }
 
     fn of(args: &Bench) -> Options {
-        let Bench { all_bytes, first, summary, .. } = *args;
+        let Bench { all_bytes, first, tune: tunes, summary, .. } = *args;
         let early = if args.csv { Some(Early::Csv) } else { args.selection.json.then_some(Early::Json) };
-        Options { seconds: args.seconds.unwrap_or(race::SECONDS), row: args.selection.row.clone(), all_bytes, first, summary, early }
+        Options { seconds: args.seconds.unwrap_or(race::SECONDS), row: args.selection.row.clone(), all_bytes, first, tunes, summary, early }
     }
 }
 

@@ -12,6 +12,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("types.cuh", include_str!("../../kernels/types.cuh")),
     ("sm90.cuh", include_str!("../../kernels/sm90.cuh")),
     ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),
+    ("mma_tf32.cuh", include_str!("../../kernels/mma_tf32.cuh")),
     ("tile_sm90.cuh", include_str!("../../kernels/tile_sm90.cuh")),
     ("four_bits.cuh", include_str!("../../kernels/four_bits.cuh")),
 ];

@@ -82,9 +82,6 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     if !op.prop.is_forward() {
         return Err(Skip::Op("gradients"));
     }
-    if crate::row::has_runtime(problem) {
-        return Err(Skip::Shape("sizes that an execution gives"));
-    }
     let types = [op.q.dtype, op.k.dtype, op.v.dtype];
     if types.iter().any(|&t| t != types[0]) || types[0].bits() != 16 || op.dst.dtype.bits() != 16 {
         return Err(Skip::DataType(format!("{}:{}:{}:{}", types[0], types[1], types[2], op.dst.dtype)));

@@ -32,9 +32,6 @@ pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, S
     if op.prop.is_forward() {
         return Err(Skip::Op("forward passes"));
     }
-    if crate::row::has_runtime(problem) {
-        return Err(Skip::Shape("sizes that an execution gives"));
-    }
     let head = if op.q.dims()[3].max(op.v.dims()[3]) > 64 { 128 } else { 64 };
     if target.facts.sm < 80 || i64::from(target.facts.shared_memory) < shared(head) + 2048 {
         return Err(Skip::Isa("sm_80 with shared memory for two tiles"));

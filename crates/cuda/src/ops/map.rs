@@ -47,13 +47,18 @@ impl<'a> Map<'a> {
     /// copies the first one by `copy(a, p)`: neighbours may be computed together.
     pub(crate) fn elementwise(&mut self, tail: &Tail<'_>, inputs: &[View<'_>]) -> Result<(), Skip> {
         self.tail(tail)?;
-        let mut all = vec![Neighbours { name: "dst".into(), dtype: tail.dst.dtype, layout: tail.dst.layout.clone() }];
         for view in inputs {
             self.emit.view(view)?;
-            all.push(Neighbours { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone() });
         }
-        self.vectors = Some(all);
+        self.together(&tail.dst, inputs);
         Ok(())
+    }
+
+    /// Lets neighbours be computed together where tail and views are declared already: the element reads `inputs` as `name(a, p)`, and what it reads besides
+    /// is the same for neighbours.
+    pub(crate) fn together(&mut self, dst: &View<'_>, inputs: &[View<'_>]) {
+        let of = |view: &View<'_>| Neighbours { name: view.name.into(), dtype: view.dtype, layout: view.layout.clone() };
+        self.vectors = Some(std::iter::once(dst).chain(inputs).map(of).collect());
     }
 
     /// Makes `LANES` neighbouring channels at a time by the statements of `code`, at whose position the first of them is: as many as all tensors of `all`, named as

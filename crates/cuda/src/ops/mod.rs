@@ -6,6 +6,7 @@ mod columns;
 mod compensation;
 mod conv;
 mod depthwise;
+mod dynamic;
 mod gemm;
 mod map;
 mod matmul;
@@ -22,6 +23,8 @@ mod transpose;
 mod windows;
 mod zero;
 
+pub(crate) use gemm::{Choice, Request, Shape, candidates};
+
 use crate::row::Row;
 use oxidnn_spec::Op;
 
@@ -29,8 +32,11 @@ const POINTWISE: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }
 const PRELU: &[Row] = &[Row { name: "map:generic", lower: pointwise::lower }, Row { name: "rows:generic", lower: reductions::prelu }];
 const SHUFFLE: &[Row] = &[Row { name: "map:generic", lower: pointwise::shuffle }];
 const CONCAT: &[Row] = &[Row { name: "map:generic", lower: pointwise::concat }];
-const REORDER: &[Row] =
-    &[Row { name: "transpose:generic", lower: transpose::reorder }, Row { name: "map:generic", lower: pointwise::reorder }];
+const REORDER: &[Row] = &[
+    Row { name: "transpose:generic", lower: transpose::reorder },
+    Row { name: "map:generic", lower: pointwise::reorder },
+    Row { name: "rows:generic", lower: dynamic::reorder },
+];
 const REDUCTION: &[Row] = &[Row { name: "rows:generic", lower: reductions::reduction }];
 const SOFTMAX: &[Row] = &[Row { name: "rows:generic", lower: reductions::softmax }];
 const NORM: &[Row] = &[Row { name: "rows:generic", lower: norm::lower }];
@@ -43,7 +49,16 @@ const GEMM: Row = Row { name: "gemm:sm90", lower: gemm::matmul };
 const MMA: Row = Row { name: "gemm:sm80", lower: gemm::matmul_mma };
 const FMA: Row = Row { name: "gemm:f32", lower: gemm::simt::matmul };
 const TILES: Row = Row { name: "tiles:generic", lower: matmul::matmul };
-const MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES, Row { name: "sparse:generic", lower: sparse::matmul }];
+const MATMUL: &[Row] = &[
+    GEMV,
+    FOUR_BITS,
+    GEMM,
+    MMA,
+    FMA,
+    TILES,
+    Row { name: "rows:generic", lower: dynamic::matmul },
+    Row { name: "sparse:generic", lower: sparse::matmul },
+];
 /// The rows for two dense operands; the last takes any alignment.
 const DENSE_MATMUL: &[Row] = &[GEMV, FOUR_BITS, GEMM, MMA, FMA, TILES];
 const INNER_PRODUCT: &[Row] = &[

@@ -15,7 +15,7 @@ use crate::emit::{Emitter, Factor, Place, Real, Tail, View, literal, memory_orde
 use crate::program::Program;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{NormFlags, Prop};
-use oxidnn_spec::{Arg, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Layout, Op, PostOp, Problem, Tensor};
 
 const OVERFLOW: Skip = Skip::Shape("sizes that overflow");
 
@@ -45,7 +45,34 @@ struct Norm<'a> {
 
 /// Batch, layer and group normalisation.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
-    aligned(|vectors| lower_by(problem, vectors.then_some(target)))
+    let flat = flattened(problem);
+    aligned(|vectors| lower_by(flat.as_ref().unwrap_or(problem), vectors.then_some(target)))
+}
+
+/// The same with one spatial dimension in place of several, where they are one run of pixels in every tensor: neighbours are read together then, although rows
+/// of an image may be short.
+fn flattened(problem: &Problem) -> Option<Problem> {
+    let Op::BatchNorm(op) = &problem.op else { return None };
+    let n = op.src.dims().len();
+    let by_dimension = problem.attr.post_ops.iter().any(|p| !matches!(p, PostOp::Eltwise { .. } | PostOp::Sum { .. }));
+    if n < 4 || by_dimension || problem.attr.dropout.is_some() || problem.attr.scales.values().any(|q| q.mask != 0) || op.src.is_empty() {
+        return None;
+    }
+    let mut flat = problem.clone();
+    for o in flat.op.operands_mut().into_iter().filter(|o| o.tensor.dims().len() == n) {
+        let layout = &o.tensor.layout;
+        let b = layout.blocking().filter(|b| b.is_plain() && b.padded_dims == layout.dims)?;
+        let pixels = (2..n).rev().filter(|&d| layout.dims[d] != 1).try_fold((1, None), |(count, step), d| match step {
+            None => Some((layout.dims[d], Some(b.strides[d]))),
+            Some(step) => (b.strides[d] == count * step).then_some((count * layout.dims[d], Some(step))),
+        });
+        let (count, step) = pixels?;
+        let mut merged = Layout::plain([layout.dims[0], layout.dims[1], count].into()).ok()?;
+        let to = merged.blocking_mut()?;
+        (to.offset, to.strides) = (b.offset, [b.strides[0], b.strides[1], step.unwrap_or(1)].into());
+        o.tensor.layout = merged;
+    }
+    Some(flat)
 }
 
 fn lower_by(problem: &Problem, vectors: Option<&CudaTarget>) -> Result<Program, Skip> {
@@ -275,7 +302,9 @@ impl Norm<'_> {
             map.emit.view(&scratch(name, at, &channels))?;
         }
         map.element = self.applied(&mut map.emit, "computed_mean(a, q)", "computed_inverse(a, q)")?;
-        if self.by_lanes() {
+        if self.by_planes() {
+            map.together(&View::of("dst", Arg::DST, dst), &[View::of("src", Arg::SRC, self.src)]);
+        } else if self.by_lanes() {
             let (mut loads, mut value) = (String::new(), "(x.number(i) - mean.number(i)) * inverse.number(i)".to_owned());
             let mut all = vec![("src", self.src), ("dst", dst)];
             for (name, arg, used, sign) in
@@ -309,6 +338,32 @@ impl Norm<'_> {
             && !self.problem.attr.scales.contains_key(&Arg::SRC)
     }
 
+    /// Whether elements are made by vectors of pixels of a channel, under the same conditions.
+    fn by_planes(&self) -> bool {
+        let last = self.src.dims().len() - 1;
+        self.by_lanes()
+            && last > 1
+            && self.src.dims()[last] > 1
+            && self.src.blocking().is_some_and(|b| b.is_plain() && b.strides[last] == 1)
+    }
+
+    /// Rows that are the planes of channels, which keep a GPU busy, and where two numbers of each go: by images and channels.
+    fn planes(&self, program: &mut Program) -> Result<Option<(Rows, usize, Layout)>, Skip> {
+        let dims = self.src.dims();
+        let few = self.vectors.is_none_or(|t| dims[0] * dims[1] < 2 * i64::from(t.facts.multiprocessors));
+        if few || !self.by_planes() {
+            return Ok(None);
+        }
+        let partial = Layout::plain([dims[0], dims[1]].into()).map_err(|_| OVERFLOW)?;
+        let both = Tensor::plain([2, dims[0], dims[1]], self.real.dtype()).map_err(|_| OVERFLOW)?;
+        let at = program.book(both.bytes()).ok_or(OVERFLOW)?;
+        let mut rows = Rows::over(self.real, &self.src.layout, |d| d < 2);
+        for (i, name) in ["part_0", "part_1"].into_iter().enumerate() {
+            rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
+        }
+        Ok(Some((rows, at, partial)))
+    }
+
     /// Statements that store the mean and the variance `s[0]` and `s[1]` of a channel where they are asked for, and what elements are made with.
     fn keep_moments(&self, emit: &mut Emitter, places: [usize; 2], channels: &Tensor) -> Result<String, Skip> {
         emit.view(&scratch("kept_mean", places[0], channels))?;
@@ -326,23 +381,46 @@ impl Norm<'_> {
         Ok(text)
     }
 
-    /// Means and variances of channels that lie next to each other in one pass; false where they do not.
-    fn moments(&self, program: &mut Program, places: [usize; 2], channels: &Tensor) -> Result<bool, Skip> {
-        let count = channels.dims()[0];
+    /// Means and squared differences from them of parts of channels that lie next to each other, in one pass, and the numbers of terms of all parts but the last
+    /// and of that one; `None` where they do not.
+    fn column_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
+        let count = self.src.dims()[1];
         let n = self.src.dims().volume().unwrap_or(0) / count.max(1);
-        let Some(target) = self.vectors else { return Ok(false) };
-        let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(false) };
-        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target) else { return Ok(false) };
+        let Some(target) = self.vectors else { return Ok(None) };
+        let Some(matrix) = Matrix::of("src", Arg::SRC, self.src, 1) else { return Ok(None) };
+        let Some(shape) = Shape::of(&[matrix], [n, count], self.real, target) else { return Ok(None) };
         let at = columns::book(program, &shape, 2, self.real)?;
         let terms = "    DEVICE void begin(const Args&, i64) {}\n    DEVICE void at(const Args& a, i64 r, i64 c, real (&t)[1][VECTOR]) { src_vector(a, r, c, t[0]); }\n";
         program.launches.push(shape.launch(Emitter::new(self.real, n), &[matrix], terms, None, at));
         let partial = Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?;
+        Ok(Some((at, partial, shape.counts())))
+    }
+
+    /// The same of planes of channels.
+    fn plane_moments(&self, program: &mut Program) -> Result<Option<(usize, Layout, [i64; 2])>, Skip> {
+        let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
+        rows.emit.view(&View::of("src", Arg::SRC, self.src))?;
+        rows.stages = vec![Stage::sum("src(a, p)", "x / (real)a.terms"), Stage::sum("(src(a, p) - s[0]) * (src(a, p) - s[0])", "x")];
+        rows.result = "    part_0_store(a, part_0_at(a, p), s[0]);\n    part_1_store(a, part_1_at(a, p), s[1]);\n".into();
+        rows.vectorised(vec![Input::of(&View::of("src", Arg::SRC, self.src), 0, true)], None);
+        program.launches.push(rows.launch());
+        let terms = self.src.dims()[2..].iter().product();
+        Ok(Some((at, partial, [terms; 2])))
+    }
+
+    /// Means and variances of channels from those of parts; false where they are not made so.
+    fn moments(&self, program: &mut Program, places: [usize; 2], channels: &Tensor) -> Result<bool, Skip> {
+        let parts = match self.column_moments(program)? {
+            None => self.plane_moments(program)?,
+            some => some,
+        };
+        let Some((at, partial, counts)) = parts else { return Ok(false) };
+        let n = self.src.dims().volume().unwrap_or(0) / channels.dims()[0].max(1);
         let mut rows = Rows::over(self.real, &partial, |d| d == 1);
         for (i, name) in ["part_mean", "part_square"].into_iter().enumerate() {
             rows.emit.view(&columns::part_view(name, at, i as i64, &partial, self.real))?;
         }
-        let counts = shape.counts();
-        for (name, value) in [("parts", shape.parts), ("rows_of_part", counts[0]), ("rows_of_last", counts[1])] {
+        for (name, value) in [("parts", partial.dims[0]), ("rows_of_part", counts[0]), ("rows_of_last", counts[1])] {
             rows.emit.number(name, value);
         }
         rows.emit.real_number("count_of_terms", n as f64);
@@ -467,6 +545,42 @@ impl Norm<'_> {
         Ok(Some((at, Layout::plain([shape.parts, count].into()).map_err(|_| OVERFLOW)?)))
     }
 
+    /// The same by planes of channels.
+    fn plane_gradients(&self, program: &mut Program) -> Result<Option<(usize, Layout)>, Skip> {
+        if self.share != Share::Channel || self.flags.use_global_stats {
+            return Ok(None);
+        }
+        let Some((mut rows, at, partial)) = self.planes(program)? else { return Ok(None) };
+        let (mean, inverse) = self.gradient(&mut rows.emit)?;
+        let here = |text: &str| text.replace("(a, q)", "(a, p + 1)");
+        let apart = format!("diff_dst(a, p) * (src(a, p) - {})", here(&mean));
+        rows.stages = vec![Stage::sum(apart, "x"), Stage::sum("diff_dst(a, p)", "x")];
+        rows.result =
+            format!("    part_0_store(a, part_0_at(a, p), s[0] * ({}));\n    part_1_store(a, part_1_at(a, p), s[1]);\n", here(&inverse));
+        let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
+        let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
+        rows.vectorised(inputs.iter().map(|view| Input::of(view, 0, true)).collect(), None);
+        program.launches.push(rows.launch());
+        Ok(Some((at, partial)))
+    }
+
+    /// Statements that keep what elements of the source's gradient are made with, of the sums of `g` and of `g x^` of a channel: with `d` the destination's
+    /// gradient, an element's is `d own + (src - mean) apart + fixed`.
+    fn keep_coefficients(&self, emit: &mut Emitter, [sum_gx, own, apart, fixed]: [usize; 4], channels: &Tensor) -> Result<String, Skip> {
+        for (name, at) in [("sum_gx", sum_gx), ("own", own), ("apart", apart), ("fixed", fixed)] {
+            emit.view(&scratch(name, at, channels))?;
+        }
+        let (_, inverse) = self.given(emit)?;
+        let scale = self.scale(emit)?;
+        let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
+        emit.real_number("count_of_terms", n as f64);
+        Ok(format!(
+            "    const index q[] = {{p[1]}};\n    const real inverse = {inverse}, factor = inverse{scale};\n    own_store(a, own_at(a, q), factor);\n    \
+             apart_store(a, apart_at(a, q), -factor * inverse * sum_gx(a, q) / (real)a.count_of_terms);\n    \
+             fixed_store(a, fixed_at(a, q), -factor * s[0] / (real)a.count_of_terms);\n"
+        ))
+    }
+
     /// Backward passes. With `x^ = (src - mean) / sigma` and `g = scale * dd`: `diff_src = (g - mean(g) - x^ mean(g x^)) / sigma`; without the means
     /// where the statistics are constants, and without the first of them for RMS. Gradients of parameters come first: the source's may lie over
     /// its inputs.
@@ -476,7 +590,14 @@ impl Norm<'_> {
         let wanted = [Arg::DIFF_SCALE, Arg::DIFF_SHIFT].map(|arg| self.tensor(arg).filter(|_| self.prop == Prop::Backward));
         let batch = self.share == Share::Channel && !self.flags.use_global_stats;
         let mut kept = [0; 2];
-        let parts = if batch || wanted.iter().any(Option::is_some) { self.gradient_parts(program)? } else { None };
+        let mut parts = if batch || wanted.iter().any(Option::is_some) { self.gradient_parts(program)? } else { None };
+        if parts.is_none() && batch {
+            parts = self.plane_gradients(program)?;
+        }
+        let mut coefficients = [0; 3];
+        for at in coefficients.iter_mut().filter(|_| batch) {
+            *at = program.book(sums.bytes()).ok_or(OVERFLOW)?;
+        }
         for (i, (name, arg)) in [("diff_scale", Arg::DIFF_SCALE), ("diff_shift", Arg::DIFF_SHIFT)].into_iter().enumerate() {
             if wanted[i].is_none() && !batch {
                 continue;
@@ -497,6 +618,10 @@ impl Norm<'_> {
                     emit.view(&View::of(name, arg, t))?;
                     text += &format!("    {name}_store(a, {name}_at(a, p + 1), s[0]);\n");
                 }
+                if batch && i == 1 {
+                    let [own, apart, fixed] = coefficients;
+                    text += &self.keep_coefficients(emit, [kept[0], own, apart, fixed], &sums)?;
+                }
                 Ok(text)
             };
             match &parts {
@@ -511,7 +636,7 @@ impl Norm<'_> {
         }
         let diff_src = tensor(self.problem, Arg::DIFF_SRC)?;
         if batch || self.flags.use_global_stats {
-            self.elements_backward(program, diff_src, batch.then_some((kept, &sums)))?;
+            self.elements_backward(program, diff_src, batch.then_some((coefficients, &sums)))?;
         } else {
             self.rows_backward(program, diff_src)?;
         }
@@ -548,15 +673,20 @@ impl Norm<'_> {
         Ok(if there { format!(" * scale(a, p + {})", self.channel()) } else { String::new() })
     }
 
-    /// Statements that write the gradients at `p`, with the means of `g` and `g x^` where they count.
-    fn gradients(&self, emit: &mut Emitter, [mean, inverse]: [&str; 2], means: Option<[&str; 2]>, scale: &str) -> Result<String, Skip> {
-        let added = match self.tensor(Arg::DIFF_SRC_1) {
+    /// The statement that stores the gradient of the second source, where there is one.
+    fn added_gradient(&self, emit: &mut Emitter) -> Result<&'static str, Skip> {
+        Ok(match self.tensor(Arg::DIFF_SRC_1) {
             Some(t) => {
                 emit.view(&View::of("diff_added", Arg::DIFF_SRC_1, t))?;
                 "    diff_added_store(a, diff_added_at(a, p), dd);\n"
             }
             None => "",
-        };
+        })
+    }
+
+    /// Statements that write the gradients at `p`, with the means of `g` and `g x^` where they count.
+    fn gradients(&self, emit: &mut Emitter, [mean, inverse]: [&str; 2], means: Option<[&str; 2]>, scale: &str) -> Result<String, Skip> {
+        let added = self.added_gradient(emit)?;
         let own = match means {
             Some([mean_g, mean_gx]) => format!("(dd{scale} - {mean_g} - (src(a, p) - {mean}) * inverse * {mean_gx})"),
             None => format!("dd{scale}"),
@@ -564,37 +694,41 @@ impl Norm<'_> {
         Ok(self.stat() + &format!("    const real dd = gradient(a, p), inverse = {inverse};\n{added}    finish(a, p, {own} * inverse);\n"))
     }
 
-    /// The source's gradient where means are zero, or sums of channels that are there.
-    fn elements_backward(&self, program: &mut Program, diff_src: &Tensor, sums: Option<([usize; 2], &Tensor)>) -> Result<(), Skip> {
+    /// The source's gradient where the statistics are constants, or by coefficients of channels that are there.
+    fn elements_backward(&self, program: &mut Program, diff_src: &Tensor, made: Option<([usize; 3], &Tensor)>) -> Result<(), Skip> {
         let mut map = Map::over(self.real, &diff_src.layout);
         map.tail(&Tail::of(self.problem, Arg::DIFF_SRC, diff_src))?;
         let (mean, inverse) = self.gradient(&mut map.emit)?;
-        let scale = self.scale(&mut map.emit)?;
-        let mut means = None;
-        if let Some((at, tensor)) = sums {
-            map.emit.view(&scratch("sum_gx", at[0], tensor))?;
-            map.emit.view(&scratch("sum_g", at[1], tensor))?;
-            let n = self.src.dims().volume().unwrap_or(0) / self.src.dims()[1].max(1);
-            map.emit.real_number("count_of_terms", n as f64);
-            means = Some(["sum_g", "sum_gx"].map(|s| format!("({s}(a, p + 1){scale} / (real)a.count_of_terms)")));
+        let Some((places, channels)) = made else {
+            let scale = self.scale(&mut map.emit)?;
+            map.element = self.gradients(&mut map.emit, [&mean, &inverse], None, &scale)?;
+            program.launches.push(map.launch());
+            return Ok(());
+        };
+        for (name, at) in ["own", "apart", "fixed"].into_iter().zip(places) {
+            map.emit.view(&scratch(name, at, channels))?;
         }
-        let means = means.as_ref().map(|m| [m[0].as_str(), m[1].as_str()]);
-        map.element = self.gradients(&mut map.emit, [&mean, &inverse], means, &scale)?;
-        if self.by_lanes() && sums.is_some() && self.share == Share::Channel {
-            let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
+        let added = self.added_gradient(&mut map.emit)?;
+        let made = format!("fma(dd, own(a, q), fma(src(a, p) - {mean}, apart(a, q), fixed(a, q)))");
+        map.element = self.stat() + &format!("    const real dd = gradient(a, p);\n{added}    finish(a, p, {made});\n");
+        let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
+        if self.by_planes() {
+            map.element = map.element.replace("gradient(a, p)", "diff_dst(a, p)");
+            let inputs = [View::of("src", Arg::SRC, self.src), View::of("diff_dst", Arg::DIFF_DST, diff_dst)];
+            map.together(&View::of("dst", Arg::DIFF_SRC, diff_src), &inputs);
+        } else if self.by_lanes() {
             let mut all = vec![("src", self.src), ("diff_dst", diff_dst), ("dst", diff_src)];
-            let (mut loads, mut g) = (String::new(), "");
-            if let Some(t) = self.tensor(Arg::SCALE).filter(|_| self.flags.use_scale) {
-                loads.push_str("    Vector<scale_type, LANES> own_scale;\n    own_scale.load(a.scale_data, scale_at(a, p + 1));\n");
-                g = " * own_scale.number(i)";
-                all.push(("scale", t));
+            let (mut loads, mut middle) = (String::new(), "(real)0");
+            if let Some(t) = self.tensor(Arg::MEAN) {
+                loads.push_str("    Vector<mean_type, LANES> own_mean;\n    own_mean.load(a.mean_data, mean_at(a, p + 1));\n");
+                middle = "own_mean.number(i)";
+                all.push(("mean", t));
             }
             let code = format!(
                 "    Vector<src_type, LANES> x;\n    x.load(a.src_data, src_at(a, p));\n    Vector<diff_dst_type, LANES> d;\n    d.load(a.diff_dst_data, diff_dst_at(a, p));\n    \
-                 Vector<sum_g_type, LANES> g, gx;\n    g.load(a.sum_g_data, p[1]);\n    gx.load(a.sum_gx_data, p[1]);\n{loads}    const real part = (real)1 / (real)a.count_of_terms;\n    \
-                 real v[LANES];\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) {{\n        const index q[] = {{p[1] + i}};\n        const real inverse = {inverse};\n        \
-                 const real normal = (x.number(i) - {mean}) * inverse;\n        \
-                 v[i] = (d.number(i) - (g.number(i) + normal * gx.number(i)) * part){g} * inverse;\n    }}\n    finish_lanes<LANES>(a, p, v);\n"
+                 Vector<own_type, LANES> k1, k2, k3;\n    k1.load(a.own_data, p[1]);\n    k2.load(a.apart_data, p[1]);\n    k3.load(a.fixed_data, p[1]);\n{loads}    \
+                 real v[LANES];\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) {{\n        \
+                 v[i] = fma(d.number(i), k1.number(i), fma(x.number(i) - {middle}, k2.number(i), k3.number(i)));\n    }}\n    finish_lanes<LANES>(a, p, v);\n"
             );
             map.lanes(&code, &all);
         }

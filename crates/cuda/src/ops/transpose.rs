@@ -81,14 +81,14 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
 }
 
 /// What is passed as `arg`, in another layout in the scratch.
-struct Kept {
-    arg: Arg,
-    tensor: Tensor,
-    at: usize,
+pub(crate) struct Kept {
+    pub(crate) arg: Arg,
+    pub(crate) tensor: Tensor,
+    pub(crate) at: usize,
 }
 
 /// The launches that copy `tensor`, as it is passed, to or from the same elements in the scratch.
-fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
+pub(crate) fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -> Result<Program, Skip> {
     let Kept { arg, tensor: other, at } = kept;
     let (src, dst) = if to_scratch { (tensor, other) } else { (other, tensor) };
     let op = Reorder { src: src.clone(), dst: dst.clone() };
@@ -102,7 +102,7 @@ fn copied(tensor: &Tensor, kept: &Kept, to_scratch: bool, target: &CudaTarget) -
 pub(crate) fn conv_between(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Conv(op) = &problem.op else { return Err(Skip::Op("anything but convolutions")) };
     gemm::hopper(target)?;
-    if crate::row::has_runtime(problem) || op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
+    if op.sizes().g != 1 || problem.attr.depthwise_index().is_some() {
         return Err(Skip::Shape("groups, or sizes that an execution gives"));
     }
     if problem.attr.post_ops.iter().any(|p| matches!(p, PostOp::Sum { .. })) {

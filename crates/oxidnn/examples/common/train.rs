@@ -31,19 +31,18 @@ pub(crate) struct Recipe<'a> {
     pub(crate) promise: f64,
 }
 
-/// Trains, and prints a line an epoch. The parameters are those after the last epoch.
+/// Trains on `engine`, and prints a line an epoch. The parameters are those after the last epoch.
 ///
 /// # Errors
 /// When the accuracy in the end is not what the recipe promises; whatever the primitives report.
-pub(crate) fn train(recipe: &Recipe<'_>, images: &Labelled, test: &Labelled) -> Result<Vec<Parameter>> {
+pub(crate) fn train(engine: &Engine, recipe: &Recipe<'_>, images: &Labelled, test: &Labelled) -> Result<Vec<Parameter>> {
     let (height, width) = images.size();
     ensure!(test.size() == images.size(), "test images of {:?} pixels, training images of {:?}", test.size(), images.size());
-    let engine = Engine::cpu();
-    let stream = Stream::new(&engine)?;
+    let stream = Stream::new(engine)?;
     let mut random = Random(recipe.seed);
     let input = [recipe.batch as i64, 1, height as i64, width as i64];
-    let mut net = Training::new(&engine, &stream, (input, recipe.layers), &mut random)?;
-    let tester = Tester::new(&engine, &stream, (input, recipe.layers), &net.parameters)?;
+    let mut net = Training::new(engine, &stream, (input, recipe.layers), &mut random)?;
+    let tester = Tester::new(engine, &stream, (input, recipe.layers), &net.parameters)?;
     introduce(recipe, images, test, &net.parameters);
     println!("epoch   loss     test accuracy   seconds");
     let (begin, mut accuracy) = (Instant::now(), 0.0);

@@ -97,25 +97,7 @@ fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     map.emit.view(&View::of("from", from.0, from.1))?;
     map.emit.view(&view)?;
     map.emit.number("groups", z.g);
-    let mut value = String::from("sum[i]");
-    let mut before = String::new();
-    if forward {
-        let (src, weights) = (
-            Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
-            Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
-        );
-        if src.quant.is_some() || weights.quant.is_some() {
-            map.emit.factor(&src);
-            map.emit.factor(&weights);
-            before = "        const index zeros[5] = {}, w[6] = {p[1] + i};\n".into();
-            value.push_str(" * (src_scale(a, zeros) * weights_scale(a, w))");
-        }
-        if let Some(bias) = &op.bias {
-            map.emit.view(&View::of("bias", Arg::BIAS, bias))?;
-            before.push_str("        const index c[] = {p[1] + i};\n");
-            value.push_str(" + bias(a, c)");
-        }
-    }
+    let [before, value] = if forward { scaled(op, problem, "sum[i]", &mut map.emit)? } else { [String::new(), "sum[i]".into()] };
     let there = if forward { "tap" } else { "window" };
     let code = format!(
         "    real sum[LANES] = {{}};\n    for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!{there}(a, p, k, q)) continue;\n        \
@@ -127,6 +109,27 @@ fn data(op: &Conv, problem: &Problem, z: &ConvSizes) -> Result<Program, Skip> {
     map.lanes(&code, &[("from", from.1), ("dst", to.1), ("filter", &row)]);
     program.launches.push(map.launch());
     Ok(program)
+}
+
+/// Statements, and the value behind them, of `sum` of the channel `p[1] + i` with scales and bias.
+fn scaled(op: &Conv, problem: &Problem, sum: &str, emit: &mut Emitter) -> Result<[String; 2], Skip> {
+    let (mut before, mut value) = (String::new(), sum.to_owned());
+    let (src, weights) = (
+        Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
+        Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
+    );
+    if src.quant.is_some() || weights.quant.is_some() {
+        emit.factor(&src);
+        emit.factor(&weights);
+        before.push_str("        const index zeros[5] = {}, w[6] = {p[1] + i};\n");
+        value.push_str(" * (src_scale(a, zeros) * weights_scale(a, w))");
+    }
+    if let Some(bias) = &op.bias {
+        emit.view(&View::of("bias", Arg::BIAS, bias))?;
+        before.push_str("        const index c[] = {p[1] + i};\n");
+        value.push_str(" + bias(a, c)");
+    }
+    Ok([before, value])
 }
 
 /// The gradients of weights and bias: sums down the pixels for every tap, in parts.

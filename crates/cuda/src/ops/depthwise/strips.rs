@@ -1,9 +1,9 @@
 //! Depthwise convolution of images by strips: a thread makes four neighbouring pixels of a vector of channels, so that it reads each of a row's pixels once for
 //! all of them and works out few addresses. Kernels up to 7 wide without dilation along rows; the floor is the memory's, source and result once.
 
-use super::{OVERFLOW, TAPS};
+use super::{OVERFLOW, TAPS, scaled};
 use crate::CudaTarget;
-use crate::emit::{Emitter, Factor, Place, Real, Tail, View};
+use crate::emit::{Emitter, Place, Real, Tail, View};
 use crate::ops::columns::{self, Matrix, Shape};
 use crate::ops::map::Map;
 use crate::ops::pointwise::tensor;
@@ -51,24 +51,7 @@ pub(super) fn data(op: &Conv, problem: &Problem, z: &ConvSizes, filter: &View<'_
     for (name, value) in [("STRIP", STRIP), ("WIDE", z.k[2]), ("STEP", z.s[2])] {
         map.emit.define(name, value);
     }
-    let (mut value, mut before) = (String::from("sum[s][i]"), String::new());
-    if forward {
-        let (src, weights) = (
-            Factor::scale("src_scale", &problem.attr, Arg::SRC, op.src.dims()),
-            Factor::scale("weights_scale", &problem.attr, Arg::WEIGHTS, op.weights.dims()),
-        );
-        if src.quant.is_some() || weights.quant.is_some() {
-            map.emit.factor(&src);
-            map.emit.factor(&weights);
-            before = "            const index zeros[5] = {}, w[6] = {p[1] + i};\n".into();
-            value.push_str(" * (src_scale(a, zeros) * weights_scale(a, w))");
-        }
-        if let Some(bias) = &op.bias {
-            map.emit.view(&View::of("bias", Arg::BIAS, bias))?;
-            before.push_str("            const index c[] = {p[1] + i};\n");
-            value.push_str(" + bias(a, c)");
-        }
-    }
+    let [before, value] = if forward { scaled(op, problem, "sum[s][i]", &mut map.emit)? } else { [String::new(), "sum[s][i]".into()] };
     let code = format!(
         "    real sum[STRIP][LANES] = {{}};\n    const index first = p[3] * STRIP;\n    for (index k = 0; k < (index)a.high; ++k) {{\n        \
          const index line[] = {{p[0], p[1], (index)(p[2] * a.down[0] - a.padding[0] + k * a.down[1]), 0}};\n        \

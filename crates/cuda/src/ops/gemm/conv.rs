@@ -262,7 +262,7 @@ impl<'a> Window<'a> {
         program.scratch = unaligned.scratch;
         let (weights, b_mn) = self.weights(&mut program, bytes)?;
         let request = Request { b_mn, ..request };
-        let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let chosen = Chosen { request: &request, choice: &choice, types: [ta, tb, tc], weights };
         for walk in &walks {
             program.launches.push(self.launch(walk, &chosen, target)?);

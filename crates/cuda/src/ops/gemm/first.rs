@@ -156,19 +156,21 @@ impl First<'_> {
 
     /// The gradients of weights and bias.
     fn weights_gradient(&self) -> Result<Program, Skip> {
-        const CHANNELS: i64 = 8;
         let (op, z) = (self.op, &self.z);
         self.is_narrow()?;
-        if op.src.dtype.bits() != 16 || z.k[1] == 1 {
-            return Err(Skip::DataType("anything but 16-bit types, or a kernel of one row".into()));
+        let as_tf32 = op.src.dtype == DataType::F32 && operand(op.src.dtype, self.problem.attr.fpmath.mode).is_some();
+        if !as_tf32 && op.src.dtype.bits() != 16 || z.k[1] == 1 {
+            return Err(Skip::DataType("anything but 16-bit types and f32 as tf32, or a kernel of one row".into()));
         }
+        // A row of taps at a pixel is 128 bytes where there are few channels.
+        let channels = if as_tf32 && z.ic <= 4 { 4 } else { 8 };
         let diff_dst = tensor(self.problem, Arg::DIFF_DST)?;
         let unaligned = self.unaligned()?;
         let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
-        let (rows, at) = self.rows(&mut program, CHANNELS)?;
-        let gradient = channels_last([z.oc, CHANNELS * TAPS, z.k[1], 1], op.weights.dtype)?;
+        let (rows, at) = self.rows(&mut program, channels)?;
+        let gradient = channels_last([z.oc, channels * TAPS, z.k[1], 1], op.weights.dtype)?;
         let gradient_at = program.book(gradient.bytes()).ok_or(OVERFLOW)?;
-        let own = self.by_rows(CHANNELS);
+        let own = self.by_rows(channels);
         let pass = Pass {
             problem: self.problem,
             z: own,
@@ -186,7 +188,7 @@ impl First<'_> {
         map.written(&View::of("dst", Arg::DIFF_WEIGHTS, &op.weights))?;
         map.emit.view(&there("from", gradient_at, &gradient))?;
         map.element = format!(
-            "    const index q[] = {{p[0], p[3] * {CHANNELS} + p[1], p[2], 0}};\n    store_code<dst_type>(a.dst_data, dst_at(a, p), from_code(a, from_at(a, q)));\n"
+            "    const index q[] = {{p[0], p[3] * {channels} + p[1], p[2], 0}};\n    store_code<dst_type>(a.dst_data, dst_at(a, p), from_code(a, from_at(a, q)));\n"
         );
         program.launches.push(map.launch());
         if let Some(bias) = self.problem.op.tensor(Arg::DIFF_BIAS) {

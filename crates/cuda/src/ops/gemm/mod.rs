@@ -11,15 +11,17 @@ pub(super) mod weights;
 
 pub(crate) use conv::{conv, deconv};
 pub(crate) use rows::four_bits;
+pub(crate) use shape::{Choice, Request, Shape, candidates};
 
 use crate::CudaTarget;
 use crate::emit::{Emitter, Factor, Real, Tail, View};
+use crate::ops::transpose::{Kept, copied};
 use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
 use crate::row::Lower;
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{InnerProduct, Matmul};
 use oxidnn_spec::{Arg, Blocking, DataType, FpMathMode, Op, Problem, Prop, Rounding, Tensor};
-use shape::{Choice, Request, Store, ceil};
+use shape::{Store, ceil};
 
 /// Rows of tiles that are walked together, so that what they read stays in the second-level cache.
 const GROUP: i64 = 8;
@@ -41,6 +43,7 @@ struct Matrix {
 }
 
 /// A product of matrices with its epilogue.
+#[derive(Clone, Copy)]
 struct Gemm<'a> {
     problem: &'a Problem,
     m: i64,
@@ -301,6 +304,9 @@ fn pixels(problem: &Problem, way: Way<'_>) -> Result<Program, Skip> {
     let channel = usize::from(op.weights.dims().len() > op.src.dims().len());
     let (oc, ic) = (weights.strides[channel], weights.strides[channel + 1]);
     let (outer, inner) = if forward { (oc, ic) } else { (ic, oc) };
+    if op.weights.dtype == DataType::F32 && inner != 1 && given != 1 {
+        return Err(Skip::Layout("weights of f32 that are not contiguous along the sum: wgmma reads a copy that are".into()));
+    }
     let one = |arg, t: &Tensor, b: &Blocking| Matrix { arg, dtype: t.dtype, offset: b.offset, outer, inner, batches: 1, batch_stride: 0 };
     let filter = one(Arg::WEIGHTS, &op.weights, weights);
     let image = z.i.iter().product::<i64>();
@@ -469,9 +475,6 @@ fn check_attributes(problem: &Problem) -> Result<(), Skip> {
     {
         return Err(Skip::Attr("precomputed reductions, stochastic rounding or a depthwise convolution".into()));
     }
-    if crate::row::has_runtime(problem) {
-        return Err(Skip::Shape("sizes that an execution gives"));
-    }
     Ok(())
 }
 
@@ -516,7 +519,7 @@ impl Matrix {
         }
         if (self.inner == 1 || k == 1) && (rows == 1 || aligned(self.outer) && self.outer > 0) {
             Some(false)
-        } else if self.bytes() == 2 && (self.outer == 1 || rows == 1) && (k == 1 || aligned(self.inner) && self.inner > 0) {
+        } else if matches!(self.bytes(), 2 | 4) && (self.outer == 1 || rows == 1) && (k == 1 || aligned(self.inner) && self.inner > 0) {
             Some(true)
         } else {
             None
@@ -532,7 +535,7 @@ impl Matrix {
         // What is not stepped over still needs a legal stride.
         let lead = if lead <= 0 || outer == 1 { ceil(inner * size, 16) * 16 / size } else { lead };
         let batch = if self.batches == 1 { lead * outer.max(1) } else { self.batch_stride };
-        let (dims, tile_box) = if mn { ([rows, k, self.batches], [64, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
+        let (dims, tile_box) = if mn { ([rows, k, self.batches], [step, step, 1]) } else { ([k, rows, self.batches], [step, tile, 1]) };
         let place = MapPlace::Arg(self.arg, (self.offset * size) as u64);
         let strides = [(lead * size) as u64, (batch * size) as u64];
         TensorMap::boxes(place, operand_kind(self.dtype), &dims.map(|d| d as u64), &strides, &tile_box.map(|d| d as u32))
@@ -588,11 +591,61 @@ impl Gemm<'_> {
             undivided: false,
             scattered: false,
         };
-        let choice = shape::best(&request, &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let choice = shape::best(&request, target).ok_or(Skip::Shape("no tile fits"))?;
         let types = if swapped { [tb, ta, tc] } else { [ta, tb, tc] };
         let unaligned = (self.otherwise)(self.problem, target)?;
-        let scratch = unaligned.scratch;
-        Ok(Program { launches: vec![self.launch(&request, &choice, types, target)?], scratch, unaligned: Some(Box::new(unaligned)) })
+        let mut program = Program { scratch: unaligned.scratch, ..Program::default() };
+        if !(request.by_mma_sync() && self.turned(&mut program, &request, choice.seconds, target)?) {
+            program.launches.push(self.launch(&request, &choice, types, target)?);
+        }
+        program.unaligned = Some(Box::new(unaligned));
+        Ok(program)
+    }
+
+    /// Products of f32 as TF32 by wgmma, of copies of the operands that it does not read as they lie; false where `mma.sync`, which takes so many seconds, is
+    /// faster.
+    fn turned(&self, program: &mut Program, r: &Request, seconds: f64, target: &CudaTarget) -> Result<bool, Skip> {
+        let request = Request { a_mn: false, b_mn: false, ..*r };
+        let (rows, turned) = ([self.m, self.n], if r.swapped { [r.b_mn, r.a_mn] } else { [r.a_mn, r.b_mn] });
+        let Some(choice) = shape::best(&request, target) else { return Ok(false) };
+        let copies: f64 = std::iter::zip([(&self.a, self.m), (&self.b, self.n)], turned)
+            .filter(|(_, turned)| *turned)
+            .map(|((matrix, rows), _)| shape::transposition(matrix.batches * rows * self.k, &target.facts))
+            .sum();
+        if choice.seconds + copies >= seconds {
+            return Ok(false);
+        }
+        let mut gemm = *self;
+        let mut places = [None; 2];
+        for (i, matrix) in [&mut gemm.a, &mut gemm.b].into_iter().enumerate().filter(|(i, _)| turned[*i]) {
+            let (lead, rows) = (ceil(self.k, 4) * 4, rows[i]);
+            let tensor = |offset: i64, strides: [i64; 3]| -> Result<Tensor, Skip> {
+                let mut t = Tensor::plain([matrix.batches, self.k, rows], DataType::F32).map_err(|_| conv::OVERFLOW)?;
+                let b = t.layout.blocking_mut().ok_or(conv::OVERFLOW)?;
+                (b.offset, b.strides) = (offset, strides.into());
+                Ok(t)
+            };
+            let step = rows.checked_mul(lead).ok_or(conv::OVERFLOW)?;
+            let batch = if matrix.batches == 1 { self.k * matrix.inner } else { matrix.batch_stride };
+            let given = tensor(matrix.offset, [batch, matrix.inner, 1])?;
+            let copy = tensor(0, [step, 1, lead])?;
+            let bytes = usize::try_from(step).ok().and_then(|n| n.checked_mul(4 * matrix.batches as usize));
+            let at = bytes.and_then(|bytes| program.book(bytes)).ok_or(conv::OVERFLOW)?;
+            let kept = Kept { arg: matrix.arg, tensor: copy, at };
+            program.launches.extend(copied(&given, &kept, true, target)?.launches);
+            *matrix = Matrix { offset: 0, outer: lead, inner: 1, batch_stride: step, ..*matrix };
+            places[i] = Some(MapPlace::Scratch(at));
+        }
+        if r.swapped {
+            places.reverse();
+        }
+        let result = result(self.c.dtype).ok_or(Skip::Op("a result that no product has"))?;
+        let mut launch = gemm.launch(&request, &choice, ["T_TF32", "T_TF32", result], target)?;
+        for (map, place) in std::iter::zip(&mut launch.maps, places) {
+            map.place = place.unwrap_or(map.place);
+        }
+        program.launches.push(launch);
+        Ok(true)
     }
 
     fn launch(&self, r: &Request, choice: &Choice, types: [&str; 3], target: &CudaTarget) -> Result<Launch, Skip> {

@@ -1,6 +1,6 @@
 //! Which tile a product on Hopper is made of: all shapes that the kernel has, and a model of their times by the device's facts.
 
-use crate::Facts;
+use crate::{CudaTarget, Facts};
 
 /// Bytes a clock that a multiprocessor takes in, and that the second-level cache gives it.
 const INGRESS: f64 = 64.0;
@@ -8,6 +8,10 @@ const FROM_L2: f64 = 64.0;
 /// Time of a stage over that of the tensor cores alone, by how many warpgroups multiply; and clock cycles of a stage besides.
 const PRODUCTS: [f64; 3] = [1.6, 1.1, 1.05];
 const STAGE: f64 = 20.0;
+/// Products of f32 as TF32 that `mma.sync` does in a clock cycle, words of shared memory that a multiprocessor reads in one, and what waiting adds to both.
+const MMA_SYNC: f64 = 600.0;
+const WORDS: f64 = 32.0;
+const UNEVEN: f64 = 1.15;
 /// Clock cycles of a launch, of a launch of clusters besides, of a tile's way out, of one that several blocks add up, and of another wave of those.
 const START: f64 = 2200.0;
 const CLUSTER: f64 = 1200.0;
@@ -17,9 +21,12 @@ const AGAIN: f64 = 5000.0;
 /// What products keep of the highest clock, and copies of the memory's bandwidth.
 const CLOCK: f64 = 0.86;
 const BANDWIDTH: f64 = 0.82;
+/// Seconds of a transposition's launch, and what it keeps of the memory's bandwidth.
+const COPY: f64 = 3e-6;
+const TURNED: f64 = 0.7;
 
 /// A tile and who shares it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shape {
     pub(crate) m: i64,
     pub(crate) n: i64,
@@ -76,7 +83,7 @@ const SHAPES: &[Shape] = &[
 ];
 
 /// The product as the kernel sees it: rows of A by columns of B.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Request {
     pub(crate) m: i64,
     pub(crate) n: i64,
@@ -121,13 +128,49 @@ pub(crate) struct Choice {
     pub(crate) seconds: f64,
 }
 
+impl Request {
+    /// TF32 of an operand that is contiguous along M or N: `mma.sync` multiplies it, as wgmma does not read it.
+    pub(crate) fn by_mma_sync(&self) -> bool {
+        self.bytes == 4 && (self.a_mn || self.b_mn)
+    }
+}
+
+impl Shape {
+    /// Clock cycles of a stage by `mma.sync`: those of its products, or of their operands' way from shared memory, which every warp reads itself.
+    fn synchronous(&self) -> f64 {
+        let products = (self.m * self.n * 32) as f64 / MMA_SYNC;
+        let words = (self.consumers * 4 * (self.m / (4 * self.consumers) + self.n.max(16)) * 32) as f64;
+        products.max(words / WORDS) * UNEVEN
+    }
+}
+
 pub(crate) fn ceil(a: i64, b: i64) -> i64 {
     a / b + i64::from(a % b != 0)
 }
 
-/// The shape with the least predicted time.
-pub(crate) fn best(request: &Request, facts: &Facts) -> Option<Choice> {
-    SHAPES.iter().filter_map(|s| choice(*s, request, facts)).min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+/// The shape that was measured for the product on this GPU, else the one with the least predicted time.
+pub(crate) fn best(request: &Request, target: &CudaTarget) -> Option<Choice> {
+    let facts = &target.facts;
+    let measured = target.tuned.as_ref().and_then(|t| t.shape(request)).filter(|s| SHAPES.contains(s));
+    let predicted = || SHAPES.iter().filter_map(|s| choice(*s, request, facts)).min_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    measured.and_then(|s| choice(s, request, facts)).or_else(predicted)
+}
+
+/// Seconds of a launch that transposes a matrix of `elements` of f32.
+pub(crate) fn transposition(elements: i64, facts: &Facts) -> f64 {
+    COPY + (elements * 8) as f64 / (bandwidth(facts) * TURNED)
+}
+
+/// Bytes of memory a second.
+fn bandwidth(facts: &Facts) -> f64 {
+    f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0
+}
+
+/// All shapes that the product may have, the one with the least predicted time first.
+pub(crate) fn candidates(request: &Request, facts: &Facts) -> Vec<Choice> {
+    let mut all: Vec<Choice> = SHAPES.iter().filter_map(|s| choice(*s, request, facts)).collect();
+    all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    all
 }
 
 fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
@@ -150,8 +193,9 @@ fn choice(shape: Shape, r: &Request, facts: &Facts) -> Option<Choice> {
         }
         if r.aligned && columns * r.result_bytes % 128 == 0 { Store::Tma } else { Store::Direct }
     };
-    let fits = (!r.b_mn || n % (64 * cluster[0]) == 0) && (!r.a_mn || m % (64 * cluster[1]) == 0);
-    let k_stages = ceil(r.k, 128 / r.bytes);
+    let run = 128 / r.bytes;
+    let fits = (!r.b_mn || n % (run * cluster[0]) == 0) && (!r.a_mn || m % (run * cluster[1]) == 0);
+    let k_stages = ceil(r.k, run);
     if r.window && cluster[1] > 1 || r.undivided && split > 1 {
         return None;
     }
@@ -180,7 +224,8 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let (fm, fn_) = (m as f64, n as f64);
     let shared = (fm / cluster[1] as f64 + fn_ / cluster[0] as f64) * 128.0 / FROM_L2;
     let load = ((fm + fn_) * 128.0 / INGRESS).max(shared);
-    let stage = load.max(fm * fn_.max(32.0) / 32.0 * PRODUCTS[consumers as usize - 1]) + STAGE;
+    let products = if r.by_mma_sync() { shape.synchronous() } else { fm * fn_.max(32.0) / 32.0 * PRODUCTS[consumers as usize - 1] };
+    let stage = load.max(products) + STAGE;
     let (added, again) = if split > 1 { (ADD + fm * fn_ * 4.0 / 40.0, AGAIN) } else { (0.0, 0.0) };
     let out = if store == Store::Direct && !r.swapped { 4.0 } else { 32.0 };
     let tail = TAIL + fm * fn_ * r.result_bytes as f64 / out + added;
@@ -189,7 +234,7 @@ fn seconds(shape: Shape, store: Store, r: &Request, k_stages: i64, facts: &Facts
     let moved = (r.batch * (r.m + r.n) * r.k * r.bytes + r.batch * r.m * r.n * r.result_bytes) as f64;
     // Few blocks do not draw all of the memory's bandwidth.
     let busy = ((clusters * size * split) as f64 / (0.8 * units as f64)).min(1.0);
-    let bandwidth = f64::from(facts.memory_clock) * 1e3 * 2.0 * f64::from(facts.memory_bus) / 8.0 * BANDWIDTH * busy;
+    let bandwidth = bandwidth(facts) * BANDWIDTH * busy;
     let clock = f64::from(facts.clock) * 1e3 * CLOCK;
     // The larger of the two, and a little of the smaller.
     ((cycles / clock).powi(4) + (moved / bandwidth + 1.5e-6).powi(4)).sqrt().sqrt()
@@ -204,7 +249,7 @@ pub(crate) struct Gradient {
     seconds: f64,
 }
 
-/// Shapes of `conv_weights_sm90.cu`, and the bytes of K of a stage's rows.
+/// Shapes of `conv_weights_sm90.cu`; those of one warpgroup and 128 rows for `mma.sync`, which reads B half as often then.
 const GRADIENTS: &[Shape] = &[
     shape(64, 192, 1, [1, 1], 1),
     shape(64, 64, 1, [1, 1], 1),
@@ -217,18 +262,21 @@ const GRADIENTS: &[Shape] = &[
     shape(256, 128, 2, [1, 1], 1),
     shape(192, 128, 3, [1, 1], 1),
     shape(256, 64, 2, [1, 1], 1),
+    shape(128, 64, 1, [1, 1], 1),
+    shape(128, 128, 1, [1, 1], 1),
 ];
 
-/// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 64 a stage.
-pub(crate) fn gradient([m, n, pixels]: [i64; 3], facts: &Facts) -> Option<Gradient> {
-    let (units, k_stages) = (i64::from(facts.multiprocessors), ceil(pixels, 64));
+/// The tile and the parts for a gradient of `m` by `n` numbers over `pixels`, 128 bytes of operands of so many bytes an element a stage.
+pub(crate) fn gradient([m, n, pixels]: [i64; 3], bytes: i64, facts: &Facts) -> Option<Gradient> {
+    let (units, k_stages) = (i64::from(facts.multiprocessors), ceil(pixels, 128 / bytes));
     let candidate = |&shape: &Shape, waves: i64| {
         let tiles = ceil(m, shape.m) * ceil(n, shape.n);
         let parts = (waves * units / tiles.max(1)).min(k_stages / 8).max(1);
         let room = i64::from(facts.shared_memory) - 1280 - shape.consumers * 16_384;
         let stages = (room / ((shape.m + shape.n) * 128)).min(8);
         let (fm, fn_) = (shape.m as f64, shape.n as f64);
-        let stage = ((fm + fn_) * 128.0 / 56.0).max(fm * fn_ / 32.0 * 1.05);
+        let products = if bytes == 4 { shape.synchronous() } else { fm * fn_ / 32.0 * 1.05 };
+        let stage = ((fm + fn_) * 128.0 / 56.0).max(products);
         let added = if parts > 1 { 4000.0 + (m * n * parts) as f64 * 8.0 / 2000.0 } else { 0.0 };
         let waves = ceil(tiles * parts, units) as f64;
         let cycles = waves * (ceil(k_stages, parts) as f64 * stage + fm * fn_ / 16.0) + 3000.0 + added;
@@ -236,6 +284,7 @@ pub(crate) fn gradient([m, n, pixels]: [i64; 3], facts: &Facts) -> Option<Gradie
     };
     GRADIENTS
         .iter()
+        .filter(|s| bytes == 4 || s.consumers > 1 || s.m == 64)
         .flat_map(|s| [candidate(s, 1), candidate(s, 2)])
         .filter(|g| g.stages >= 2)
         .min_by(|a, b| a.seconds.total_cmp(&b.seconds))

@@ -1,9 +1,9 @@
-//! `weights:sm90`: gradients of weights of convolution and deconvolution on Hopper's tensor cores, of 16-bit types (`kernels/conv_weights_sm90.cu`, and
+//! `weights:sm90`: gradients of weights of convolution and deconvolution on Hopper's tensor cores, of 16-bit types and TF32 (`kernels/conv_weights_sm90.cu`, and
 //! `gemm_sm90.cu` for one pixel): a product whose K are pixels, in parts that `reduce_parts.cu` adds in order.
 
 use super::conv::{Direction, OVERFLOW, Visits, inner_first, is_in_reach, walked};
 use super::shape::{self, Choice, Gradient, Request, Store, ceil};
-use super::{GROUP, check, epilogue, launch_shape, operand, pairs, pixel_step, plain, result, tile_options};
+use super::{GROUP, check, epilogue, launch_shape, operand, operand_kind, pairs, pixel_step, plain, result, tile_options};
 use crate::CudaTarget;
 use crate::emit::{Place, Real, Tail, View};
 use crate::ops::map::Map;
@@ -12,9 +12,6 @@ use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
-
-/// Pixels of a stage, and channels that are gathered together.
-const DEPTH: i64 = 64;
 
 /// A gradient of weights as a product over pixels.
 pub(super) struct Pass<'a> {
@@ -78,7 +75,7 @@ impl Pass<'_> {
         let (small, large, z) = (self.small.1, self.large.1, &self.z);
         let names = [small, large].map(|t| operand(t.dtype, self.problem.attr.fpmath.mode));
         let ([Some(ta), Some(tb)], Some(tc)) = (names, result(self.gradient.dtype)) else { return Err(self.types()) };
-        if ta != tb || small.dtype.bits() != 16 {
+        if ta != tb || !matches!(small.dtype.bits(), 16 | 32) {
             return Err(self.types());
         }
         if z.g != 1 || self.gradient.dims().len() != small.dims().len() || [small, large, self.gradient].iter().any(|t| t.is_empty()) {
@@ -95,7 +92,7 @@ impl Pass<'_> {
         if [rows, columns, pixels].iter().any(|&n| n > i64::from(i32::MAX) / 2) {
             return Err(Skip::Shape("very large tensors"));
         }
-        let g = shape::gradient([rows, columns, pixels], &target.facts).ok_or(Skip::Shape("no tile fits"))?;
+        let g = shape::gradient([rows, columns, pixels], self.bytes(), &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let mut program = Program { scratch, ..Program::default() };
         let (to, copied) = self.destination(&mut program)?;
         if g.parts == 1 {
@@ -110,6 +107,16 @@ impl Pass<'_> {
         Ok(program)
     }
 
+    /// Bytes of an element of both operands.
+    fn bytes(&self) -> i64 {
+        (self.small.1.dtype.bits() / 8) as i64
+    }
+
+    /// Pixels of a stage, and channels that are gathered together.
+    fn depth(&self) -> i64 {
+        128 / self.bytes()
+    }
+
     fn types(&self) -> Skip {
         Skip::DataType(format!("{}:{}:{}", self.small.1.dtype, self.large.1.dtype, self.gradient.dtype))
     }
@@ -117,7 +124,7 @@ impl Pass<'_> {
     /// Whether TMA reads both tensors.
     fn is_readable(&self, [rows, channels]: [i64; 2]) -> Result<(), Skip> {
         let (small, large, z) = (self.small.1, self.large.1, &self.z);
-        let whole = |v: i64| v * 2 % 16 == 0;
+        let whole = |v: i64| v * self.bytes() % 16 == 0;
         let (s, l) = (plain(small)?, plain(large)?);
         let step = pixel_step(small, s, 0);
         let spaced = |t: &Tensor, d: usize, stride: i64| d == 1 || t.dims()[d] == 1 || whole(stride) && stride > 0;
@@ -129,8 +136,8 @@ impl Pass<'_> {
         if self.is_pointwise() {
             return if pixel_step(large, l, 0).is_some_and(whole) { Ok(()) } else { Err(apart()) };
         }
-        if channels % DEPTH != 0 {
-            return Err(Skip::Shape("channels that are no multiple of 64"));
+        if channels % self.depth() != 0 {
+            return Err(Skip::Shape("channels that are no multiple of 64, or of 32 of f32"));
         }
         let reach = std::array::from_fn(|d| (z.k[d] - 1) * z.d[d]);
         if !is_in_reach([z.pl.map(|p| -p), self.sizes[0], z.s, reach, self.sizes[1]], self.deep()) {
@@ -166,6 +173,7 @@ impl Pass<'_> {
         target: &CudaTarget,
     ) -> Result<Launch, Skip> {
         let (z, pointwise, deep) = (&self.z, self.is_pointwise(), self.deep());
+        let depth = self.depth();
         let kind = if types[2] == "T_F32" { MapKind::Single } else { MapKind::of(self.gradient.dtype) };
         let size = if kind == MapKind::Single { 4 } else { (self.gradient.dtype.bits() / 8) as i64 };
         let r = Request {
@@ -173,7 +181,7 @@ impl Pass<'_> {
             n: columns,
             k: pixels,
             batch: g.parts,
-            bytes: 2,
+            bytes: self.bytes(),
             result_bytes: size,
             a_mn: true,
             b_mn: true,
@@ -187,13 +195,13 @@ impl Pass<'_> {
         let choice = Choice { shape: g.shape, stages: g.stages, store: Store::Tma, seconds: 0.0 };
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
         tile_options(&mut emit, types, &r, &choice);
-        let (down, across, stages) = (ceil(rows, g.shape.m), ceil(columns, g.shape.n), ceil(ceil(pixels, DEPTH), g.parts));
+        let (down, across, stages) = (ceil(rows, g.shape.m), ceil(columns, g.shape.n), ceil(ceil(pixels, depth), g.parts));
         let mut ints;
         if pointwise {
             ints = vec![rows, columns, stages, g.parts, down, across, g.parts, GROUP, 1, 1, 1, 1];
         } else {
             emit.option("SPATIAL", if deep { 3 } else { 2 });
-            ints = vec![rows, columns, stages, self.large.1.dims()[1] / DEPTH];
+            ints = vec![rows, columns, stages, self.large.1.dims()[1] / depth];
             for v in [z.k, z.d, self.sizes[0], z.s, z.pl.map(|p| -p)] {
                 ints.extend(inner_first(v));
             }
@@ -210,7 +218,7 @@ impl Pass<'_> {
             pixels_map(self.large, pixels)?
         } else {
             let [size, sizes] = self.sizes;
-            walked(self.large, &Visits { sizes, size, stride: z.s, lower: z.pl.map(|p| -p), deep }, [DEPTH, DEPTH])
+            walked(self.large, &Visits { sizes, size, stride: z.s, lower: z.pl.map(|p| -p), deep }, [depth, depth])
         };
         let strides = [(columns * size) as u64, (rows * columns * size) as u64];
         let out = TensorMap::boxes(to, kind, &[columns as u64, rows as u64, g.parts as u64], &strides, &[(128 / size) as u32, 64, 1]);
@@ -237,12 +245,11 @@ impl Pass<'_> {
     }
 }
 
-/// The map of a tensor as pixels by channels, 64 of both at a time.
+/// The map of a tensor as pixels by channels, 128 bytes of channels and as many pixels at a time.
 fn pixels_map((arg, t): (Arg, &Tensor), pixels: i64) -> Result<TensorMap, Skip> {
-    let b = plain(t)?;
+    let (b, size) = (plain(t)?, (t.dtype.bits() / 8) as i64);
     let step = pixel_step(t, b, 0).ok_or(OVERFLOW)?;
-    let strides = [(step * 2) as u64, (step * pixels * 2) as u64];
-    let dims = [t.dims()[1] as u64, pixels as u64, 1];
-    let place = MapPlace::Arg(arg, (b.offset * 2) as u64);
-    Ok(TensorMap::boxes(place, MapKind::of(t.dtype), &dims, &strides, &[DEPTH as u32, DEPTH as u32, 1]))
+    let (strides, depth) = ([(step * size) as u64, (step * pixels * size) as u64], (128 / size) as u32);
+    let place = MapPlace::Arg(arg, (b.offset * size) as u64);
+    Ok(TensorMap::boxes(place, operand_kind(t.dtype), &[t.dims()[1] as u64, pixels as u64, 1], &strides, &[depth, depth, 1]))
 }

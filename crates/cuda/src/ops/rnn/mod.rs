@@ -86,9 +86,6 @@ struct Buffers {
 /// All passes.
 pub(crate) fn lower(problem: &Problem, target: &CudaTarget) -> Result<Program, Skip> {
     let Op::Rnn(op) = &problem.op else { return Err(Skip::Op("anything but recurrent networks")) };
-    if crate::row::has_runtime(problem) {
-        return Err(Skip::Shape("sizes that an execution gives"));
-    }
     let z = op.sizes().ok_or(OVERFLOW)?;
     if [z.layers, z.directions, z.time, z.batch, z.dhc, z.dic].contains(&0) {
         return Ok(Program::default());
@@ -130,6 +127,11 @@ fn bytes(dtype: DataType, elements: i64) -> Result<usize, Skip> {
 }
 
 impl Net<'_> {
+    /// What states are made in: those that are codes in double precision, as saturated activations and whole sums give numbers just between two codes.
+    fn real(&self) -> Real {
+        if self.state.is_x8() { Real::Double } else { Real::Single }
+    }
+
     fn is_lbr(&self) -> bool {
         matches!(self.op.cell, RnnCell::LbrGru | RnnCell::LbrAugru)
     }
@@ -446,7 +448,7 @@ impl Net<'_> {
         let z = &self.z;
         let sums = Tensor::plain([z.batch, z.dic], DataType::F32).map_err(|_| OVERFLOW)?;
         let after = Tensor::plain([z.batch, z.dic], self.state).map_err(|_| OVERFLOW)?;
-        let mut map = Map::over(Real::Single, &after.layout);
+        let mut map = Map::over(self.real(), &after.layout);
         map.written(&View::of("after", Mark::AFTER, &after))?;
         map.emit.view(&View { place: Place::Scratch(b.recurrent), ..View::of("sums", Arg::DST, &sums) })?;
         self.declare_codes(&mut map.emit, b.scales[1]);
@@ -473,7 +475,7 @@ impl Net<'_> {
         let gates = f32_of([z.batch, z.gates, z.dhc])?;
         let sums = f32_of([z.batch, recurrent, z.dhc])?;
         let (cells, states, before) = (own(DataType::F32, z.dhc)?, own(self.state, z.dhc)?, own(self.state, z.sic)?);
-        let mut map = Map::over(Real::Single, &cells.layout);
+        let mut map = Map::over(self.real(), &cells.layout);
         let scratch = |name, at, t| View { place: Place::Scratch(at), ..View::of(name, Arg::DST, t) };
         map.emit.view(&View::of("gates", Mark::GATES, &gates))?;
         map.emit.view(&scratch("recurrent", b.recurrent, &sums))?;

@@ -1,0 +1,136 @@
+//! Tiles that somebody has measured on this GPU (`oxidnn bench --tune`): they take the place of what the model of times would choose.
+
+use crate::CudaTarget;
+use crate::compile;
+use crate::driver::CudaError;
+use crate::ops::{Choice, Request, Shape, candidates};
+use oxidnn_runtime::fork;
+use oxidnn_runtime::store::Store;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Mutex;
+
+/// Measured choices of one kind of GPU, as they are in the kernel store.
+#[derive(Default, Debug)]
+pub struct Tuned {
+    /// What the choices are kept as: the kind of GPU, and the version of the code whose tiles these are.
+    key: Vec<u8>,
+    state: Mutex<State>,
+}
+
+#[derive(Default, Debug)]
+struct State {
+    chosen: HashMap<Request, Shape>,
+    /// Products that plans asked for, where somebody watches.
+    asked: Option<Vec<Request>>,
+}
+
+/// A product whose tile can be chosen, and the tiles that it may have, those first that the model prefers.
+#[derive(Debug)]
+pub struct Product {
+    request: Request,
+    tiles: Vec<Choice>,
+}
+
+impl Product {
+    /// Number of its tiles.
+    pub fn tiles(&self) -> usize {
+        self.tiles.len()
+    }
+}
+
+impl Tuned {
+    /// What the store has for a kind of GPU; nothing without a store.
+    pub(crate) fn of(gpu: &str) -> Tuned {
+        let key = format!("tuned\0{}\0{gpu}", env!("CARGO_PKG_VERSION")).into_bytes();
+        let kept = compile::store().and_then(|store| store.get(&key)).unwrap_or_default();
+        let chosen = String::from_utf8_lossy(&kept).lines().filter_map(read).collect();
+        Tuned { key, state: Mutex::new(State { chosen, asked: None }) }
+    }
+
+    /// The measured tile of a product.
+    pub(crate) fn shape(&self, request: &Request) -> Option<Shape> {
+        let mut state = fork::lock(&self.state);
+        if let Some(asked) = state.asked.as_mut().filter(|all| !all.contains(request)) {
+            asked.push(*request);
+        }
+        state.chosen.get(request).copied()
+    }
+
+    /// The products that plans of `work` ask for.
+    pub fn watch<T>(&self, target: &CudaTarget, work: impl FnOnce() -> T) -> (T, Vec<Product>) {
+        fork::lock(&self.state).asked = Some(Vec::new());
+        let done = work();
+        let asked = fork::lock(&self.state).asked.take().unwrap_or_default();
+        let product = |request: Request| Product { request, tiles: candidates(&request, &target.facts) };
+        (done, asked.into_iter().map(product).collect())
+    }
+
+    /// Plans that are made from now on have tile `i` of this product.
+    pub fn choose(&self, product: &Product, i: usize) {
+        if let Some(tile) = product.tiles.get(i) {
+            fork::lock(&self.state).chosen.insert(product.request, tile.shape);
+        }
+    }
+
+    /// Keeps all choices in the store.
+    ///
+    /// # Errors
+    /// [`CudaError::Store`] where there is none, or it cannot be written.
+    pub fn save(&self) -> Result<(), CudaError> {
+        let mut lines: Vec<String> = fork::lock(&self.state).chosen.iter().map(|(request, shape)| written(request, shape)).collect();
+        lines.sort_unstable();
+        let put = |store: Store| store.put(&self.key, lines.concat().as_bytes()).map_err(|e| e.to_string());
+        let none = || Err("there is no kernel store: no cache directory, or the knob KERNEL_STORE is 0".into());
+        compile::store().map_or_else(none, put).map_err(|why| CudaError::Store { why })
+    }
+}
+
+/// A choice as a line of numbers.
+fn written(r: &Request, s: &Shape) -> String {
+    let flags = [r.a_mn, r.b_mn, r.swapped, r.promote, r.aligned, r.window, r.undivided, r.scattered].map(i64::from);
+    let numbers = [r.m, r.n, r.k, r.batch, r.bytes, r.result_bytes].into_iter().chain(flags);
+    let mut line = String::new();
+    for n in numbers.chain([s.m, s.n, s.consumers, s.cluster[0], s.cluster[1], s.split]) {
+        let _ = write!(line, "{n} ");
+    }
+    line.push('\n');
+    line
+}
+
+/// The choice of a line; `None` for what is none.
+fn read(line: &str) -> Option<(Request, Shape)> {
+    let all: Vec<i64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+    let &[
+        m,
+        n,
+        k,
+        batch,
+        bytes,
+        result_bytes,
+        a_mn,
+        b_mn,
+        swapped,
+        promote,
+        aligned,
+        window,
+        undivided,
+        scattered,
+        tm,
+        tn,
+        consumers,
+        down,
+        across,
+        split,
+    ] = all.as_slice()
+    else {
+        return None;
+    };
+    let [a_mn, b_mn, swapped, promote] = [a_mn, b_mn, swapped, promote].map(|v| v != 0);
+    let [aligned, window, undivided, scattered] = [aligned, window, undivided, scattered].map(|v| v != 0);
+    let request = Request { m, n, k, batch, bytes, result_bytes, a_mn, b_mn, swapped, promote, aligned, window, undivided, scattered };
+    Some((request, Shape { m: tm, n: tn, consumers, cluster: [down, across], split }))
+}
+
+#[cfg(test)]
+mod tests;
