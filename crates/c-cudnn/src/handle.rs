@@ -3,6 +3,7 @@
 use crate::enums::*;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned, queue_over};
 use crate::status::{Failure, Status, guard};
+use crate::steps::Memo;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_cuda::{CudaDevice, driver};
 use oxidnn_runtime::{self as runtime, fork};
@@ -23,6 +24,7 @@ pub struct Handle {
     given: Data,
     /// Streams that were set before, on the CUDA engine.
     others: Vec<(Data, runtime::Stream)>,
+    memo: Mutex<Memo>,
 }
 
 impl Owned for Handle {}
@@ -89,7 +91,11 @@ impl Handle {
     /// # Errors
     /// `NOT_INITIALIZED` for an engine that is not there.
     pub(crate) fn new() -> Result<Handle, Failure> {
-        Ok(Handle { stream: machine()?.stream(Data::NULL)?, given: Data::NULL, others: Vec::new() })
+        Ok(Handle::over(machine()?.stream(Data::NULL)?, Data::NULL))
+    }
+
+    fn over(stream: runtime::Stream, given: Data) -> Handle {
+        Handle { stream, given, others: Vec::new(), memo: Mutex::default() }
     }
 
     /// What functions without a handle compute with, which name a stream.
@@ -104,7 +110,7 @@ impl Handle {
         if let Some((_, handle)) = known.iter().find(|k| k.0 == stream) {
             return Ok(handle);
         }
-        let made = Box::leak(Box::new(Handle { stream: machine.stream(stream)?, given: stream, others: Vec::new() }));
+        let made = Box::leak(Box::new(Handle::over(machine.stream(stream)?, stream)));
         known.push((stream, made));
         Ok(made)
     }
@@ -117,6 +123,11 @@ impl Handle {
     /// What primitives are executed on. It may be asynchronous: nothing may assume that work is done when a call returns.
     pub(crate) fn stream(&self) -> &runtime::Stream {
         &self.stream
+    }
+
+    /// The calls that it remembers.
+    pub(crate) fn memo(&self) -> &Mutex<Memo> {
+        &self.memo
     }
 
     /// The address that `cudnnSetStream` was given.

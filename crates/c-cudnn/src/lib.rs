@@ -32,6 +32,7 @@ pub mod rnn;
 pub mod softmax;
 pub mod spatial;
 pub mod status;
+mod steps;
 pub mod tensor;
 pub mod transform;
 pub mod values;

@@ -313,6 +313,15 @@ pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: Data) 
     unsafe { runtime::Memory::from_raw(engine, tensor, &[data.0]) }
 }
 
+/// Points memory that [`memory_over`] gave at another address.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] for descriptions that memory cannot have.
+pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, data: Data) -> Result<(), Error> {
+    // SAFETY: as for `memory_over`.
+    unsafe { memory.set_data_handle(0, data.0) }
+}
+
 /// The work of a stream that a C caller gave.
 pub(crate) fn queue_over(gpu: &Gpu, stream: Data) -> CudaQueue {
     // SAFETY: the caller promised a stream of the GPU's context, which lives for as long as calls name it.

@@ -2,10 +2,12 @@
 
 use super::pack::Pack;
 use crate::enums::*;
-use crate::pointers::{Data, memory_over};
+use crate::pointers::Data;
 use crate::status::Failure;
-use oxidnn_runtime::{ALIGNMENT, Memory, Primitive, Stream};
+use crate::steps::Step as Ready;
+use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive, Stream};
 use oxidnn_spec::{Arg, Tensor};
+use std::sync::Mutex;
 
 /// Where a tensor lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +35,7 @@ pub(crate) struct Step {
     pub(crate) bindings: Vec<Binding>,
 }
 
-/// Steps and what they need. Nothing in it changes when it runs, so that any number of threads may run it at once.
+/// Steps and what they need. Any number of threads may run it at once.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
@@ -44,6 +46,8 @@ pub(crate) struct Program {
     pub(crate) scratch: usize,
     /// Operations of the graph that became one primitive with others.
     pub(crate) fused: usize,
+    /// The steps as they were executed last, while no thread executes them.
+    pub(crate) ready: Mutex<Option<Vec<Ready>>>,
 }
 
 impl Program {
@@ -58,23 +62,35 @@ impl Program {
         self.fused > 0
     }
 
-    /// Computes once.
+    /// Computes once. Memory objects of the last execution serve the next one, of one thread at a time.
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER` for a tensor or a workspace without memory.
     pub(crate) fn run(&self, stream: &Stream, pack: &Pack) -> Result<(), Failure> {
-        let mut users = Vec::with_capacity(self.uids.len());
-        for &uid in &self.uids {
-            let found = pack.address(uid).filter(|d| !d.is_null());
-            users.push(found.ok_or_else(|| Failure::null(format_args!("VARIANT_PACK_DATA_POINTERS: the tensor of the unique id {uid}")))?);
+        let user = |uid: i64| pack.address(uid).filter(|d| !d.is_null());
+        if let Some(uid) = self.uids.iter().find(|&&uid| user(uid).is_none()) {
+            return Err(Failure::null(format_args!("VARIANT_PACK_DATA_POINTERS: the tensor of the unique id {uid}")));
         }
         let workspace = self.aligned(pack.workspace)?;
-        for step in &self.steps {
-            let memories = step.bindings.iter().map(|b| self.memory(b, stream, &users, workspace)).collect::<Result<Vec<_>, Failure>>()?;
-            let args: Vec<(Arg, &Memory<'_>)> = step.bindings.iter().map(|b| b.arg).zip(&memories).collect();
-            step.primitive.execute_bytes(stream, &args)?;
+        let kept = self.ready.try_lock().ok().and_then(|mut ready| ready.take());
+        let mut ready = kept.map_or_else(|| self.prepared(stream.engine()), Ok)?;
+        for (step, ready) in self.steps.iter().zip(&mut ready) {
+            ready.run(stream, |i| match step.bindings[i].place {
+                Place::User(i) => user(self.uids[i]).unwrap_or(Data::NULL),
+                Place::Constant(i) => Data::of(&self.constants[i]),
+                Place::Workspace(at) => workspace.behind(at),
+            })?;
+        }
+        if let Ok(mut kept) = self.ready.try_lock() {
+            *kept = Some(ready);
         }
         Ok(())
+    }
+
+    /// The steps with memory objects.
+    fn prepared(&self, engine: &Engine) -> Result<Vec<Ready>, Failure> {
+        let ready = |step: &Step| Ready::new(&step.primitive, engine, step.bindings.iter().map(|b| (b.arg, &b.tensor)));
+        self.steps.iter().map(ready).collect()
     }
 
     /// The first aligned byte of the workspace.
@@ -84,14 +100,5 @@ impl Program {
             return Err(Failure::new(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, what));
         }
         Ok(given.behind(given.number().next_multiple_of(ALIGNMENT) - given.number()))
-    }
-
-    fn memory(&self, binding: &Binding, stream: &Stream, users: &[Data], workspace: Data) -> Result<Memory<'static>, Failure> {
-        let at = match binding.place {
-            Place::User(i) => users[i],
-            Place::Constant(i) => Data::of(&self.constants[i]),
-            Place::Workspace(at) => workspace.behind(at),
-        };
-        Ok(memory_over(stream.engine(), binding.tensor.clone(), at)?)
     }
 }

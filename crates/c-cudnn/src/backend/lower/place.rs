@@ -5,6 +5,7 @@ use super::{Lowering, unsupported};
 use crate::backend::program::{Binding, Place, Program, Step};
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;
+use std::sync::Mutex;
 
 /// The steps from the first to the last that use an intermediate result.
 #[derive(Clone, Copy)]
@@ -30,7 +31,7 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
         let bindings = draft.bindings.into_iter().map(|(arg, _, v)| Binding { arg, place: place(&v), tensor: v.tensor });
         Step { bindings: bindings.collect(), primitive: draft.primitive }
     });
-    Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, scratch, fused: l.fused })
+    Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, scratch, fused: l.fused, ready: Mutex::new(None) })
 }
 
 /// Bytes of the largest workspace.
