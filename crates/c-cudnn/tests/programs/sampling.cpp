@@ -188,7 +188,8 @@ void torch_ctc() {
         OK(cudnnCreateCTCLossDescriptor(&desc));
         std::vector<float> costs(N, -1);
         size_t size = 1;
-        grad.buffer.fill(NAN);
+        // What lies behind a sequence's end keeps what it had.
+        grad.buffer.fill(0);
         if (v8) {
             OK(cudnnSetCTCLossDescriptor_v9(desc, CUDNN_DATA_FLOAT, CUDNN_LOSS_NORMALIZATION_SOFTMAX, CUDNN_CTC_SKIP_OOB_GRADIENTS, 255));
             OK(cudnnGetCTCLossWorkspaceSize_v8(handle(), CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, in.desc, grad.desc, &size));
