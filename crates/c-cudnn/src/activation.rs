@@ -188,7 +188,15 @@ pub extern "C" fn cudnnActivationBackward(
     dx: Data,
 ) -> Status {
     guard("cudnnActivationBackward", || {
-        let words = [stamp(desc), stamp(y_desc), stamp(dy_desc), stamp(x_desc), stamp(dx_desc), factor_bits(alpha, dx_desc), factor_bits(beta, dx_desc)];
+        let words = [
+            stamp(desc),
+            stamp(y_desc),
+            stamp(dy_desc),
+            stamp(x_desc),
+            stamp(dx_desc),
+            factor_bits(alpha, dx_desc),
+            factor_bits(beta, dx_desc),
+        ];
         remembered(handle, "cudnnActivationBackward", words, [y, dy, x, dx], || {
             let (alg, parameters, by_result) = desc.get("activationDesc")?.gradient()?;
             let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);

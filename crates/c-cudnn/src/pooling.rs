@@ -285,7 +285,8 @@ pub extern "C" fn cudnnPoolingBackward(
             let mut job = Job::new(op.clone()).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
             if geometry.alg() == PoolAlg::Max {
                 // Which elements were the largest is found again, in the order of the gradient.
-                let problem = Problem::new(geometry.op(Prop::ForwardTraining, x_desc.tensor("xDesc")?, given)?, oxidnn_spec::Attr::default())?;
+                let problem =
+                    Problem::new(geometry.op(Prop::ForwardTraining, x_desc.tensor("xDesc")?, given)?, oxidnn_spec::Attr::default())?;
                 let places = problem.op.workspace().cloned().ok_or_else(|| Failure::unsupported("maxima without their places"))?;
                 let (results, kept) = (handle.temporary(given)?, handle.temporary(&places)?);
                 let forward = Job::new(problem.op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, results);

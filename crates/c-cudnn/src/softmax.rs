@@ -107,7 +107,8 @@ pub extern "C" fn cudnnSoftmaxForward(
             let blend = Blend::read(alpha, beta, given[1].0.dtype)?;
             let [src, dst] = Side::all(handle, kind, given)?;
             let (source, result) = (Some(src.seen.clone()), dst.seen.clone());
-            let op = Softmax { prop: Prop::ForwardInference, alg: kind.alg, src: source, dst: result, diff_src: None, diff_dst: None, axis: 1 };
+            let op =
+                Softmax { prop: Prop::ForwardInference, alg: kind.alg, src: source, dst: result, diff_src: None, diff_dst: None, axis: 1 };
             let job = src.put(handle, Job::new(op), Arg::SRC, true)?;
             dst.finish(handle, dst.put(handle, job, Arg::DST, false)?, blend)
         })
@@ -130,7 +131,15 @@ pub extern "C" fn cudnnSoftmaxBackward(
     dx: Data,
 ) -> Status {
     guard("cudnnSoftmaxBackward", || {
-        let words = [algo as u64, mode as u64, stamp(y_desc), stamp(dy_desc), stamp(dx_desc), factor_bits(alpha, dx_desc), factor_bits(beta, dx_desc)];
+        let words = [
+            algo as u64,
+            mode as u64,
+            stamp(y_desc),
+            stamp(dy_desc),
+            stamp(dx_desc),
+            factor_bits(alpha, dx_desc),
+            factor_bits(beta, dx_desc),
+        ];
         remembered(handle, "cudnnSoftmaxBackward", words, [y, dy, dx], || {
             let (handle, kind) = (handle.get("handle")?, Kind::new(algo, mode)?);
             let given = [

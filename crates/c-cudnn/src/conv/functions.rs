@@ -153,7 +153,16 @@ pub extern "C" fn cudnnConvolutionForward(
     y: Data,
 ) -> Status {
     guard("cudnnConvolutionForward", || {
-        let words = [stamp(x_desc), stamp(w_desc), stamp(conv), stamp(y_desc), algo as u64, workspace_bytes as u64, factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
+        let words = [
+            stamp(x_desc),
+            stamp(w_desc),
+            stamp(conv),
+            stamp(y_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha, y_desc),
+            factor_bits(beta, y_desc),
+        ];
         remembered(handle, "cudnnConvolutionForward", words, [x, w, y, workspace], || {
             let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
             let workspace = Workspace { data: workspace, bytes: workspace_bytes };
@@ -267,7 +276,16 @@ pub extern "C" fn cudnnConvolutionBackwardData(
     dx: Data,
 ) -> Status {
     guard("cudnnConvolutionBackwardData", || {
-        let words = [stamp(dx_desc), stamp(w_desc), stamp(conv), stamp(dy_desc), algo as u64, workspace_bytes as u64, factor_bits(alpha, dy_desc), factor_bits(beta, dy_desc)];
+        let words = [
+            stamp(dx_desc),
+            stamp(w_desc),
+            stamp(conv),
+            stamp(dy_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha, dy_desc),
+            factor_bits(beta, dy_desc),
+        ];
         remembered(handle, "cudnnConvolutionBackwardData", words, [dx, w, dy, workspace], || {
             let request = request(Pass::Data, dx_desc, w_desc, dy_desc, conv)?;
             let workspace = Workspace { data: workspace, bytes: workspace_bytes };
@@ -381,7 +399,16 @@ pub extern "C" fn cudnnConvolutionBackwardFilter(
     dw: Data,
 ) -> Status {
     guard("cudnnConvolutionBackwardFilter", || {
-        let words = [stamp(x_desc), stamp(dw_desc), stamp(conv), stamp(dy_desc), algo as u64, workspace_bytes as u64, factor_bits(alpha, dy_desc), factor_bits(beta, dy_desc)];
+        let words = [
+            stamp(x_desc),
+            stamp(dw_desc),
+            stamp(conv),
+            stamp(dy_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha, dy_desc),
+            factor_bits(beta, dy_desc),
+        ];
         remembered(handle, "cudnnConvolutionBackwardFilter", words, [x, dw, dy, workspace], || {
             let request = request(Pass::Filter, x_desc, dw_desc, dy_desc, conv)?;
             let workspace = Workspace { data: workspace, bytes: workspace_bytes };
@@ -413,7 +440,19 @@ pub extern "C" fn cudnnConvolutionBiasActivationForward(
     y: Data,
 ) -> Status {
     guard("cudnnConvolutionBiasActivationForward", || {
-        let words = [stamp(x_desc), stamp(w_desc), stamp(conv), stamp(z_desc), stamp(bias_desc), stamp(activation), stamp(y_desc), algo as u64, workspace_bytes as u64, factor_bits(alpha1, y_desc), factor_bits(alpha2, y_desc)];
+        let words = [
+            stamp(x_desc),
+            stamp(w_desc),
+            stamp(conv),
+            stamp(z_desc),
+            stamp(bias_desc),
+            stamp(activation),
+            stamp(y_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha1, y_desc),
+            factor_bits(alpha2, y_desc),
+        ];
         remembered(handle, "cudnnConvolutionBiasActivationForward", words, [x, w, z, bias, y, workspace], || {
             let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
             let handle = handle.get("handle")?;
