@@ -207,7 +207,7 @@ void network(const Case &c) {
             for (int t = 0; t < net.T; t++)
                 for (int i = 0; i < R * D; i++) {
                     if (t < c.lengths[n]) right = right && close(y.get(row(net, n, t, R * D) + i), v.y[(size_t(n) * net.T + t) * R * D + i], c.type, loose);
-                    else if (c.layout != CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED) right = right && y.get(row(net, n, t, R * D) + i) == (c.torch ? 0 : -7);
+                    else if (c.layout != CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED && !c.torch) right = right && y.get(row(net, n, t, R * D) + i) == -7;
                 }
         for (size_t i = 0; i < hy.buffer.size(); i++) right = right && close(hy.buffer.get(i), v.hy[i], c.type, loose);
         for (size_t i = 0; i < cy.buffer.size() && lstm; i++) right = right && close(cy.buffer.get(i), v.cy[i], c.type, loose);
