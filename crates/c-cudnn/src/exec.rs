@@ -1,6 +1,7 @@
 //! Executions: an operation on the caller's memory becomes a primitive, which is made once, and its result meets what is in its place.
 
 use crate::handle::Handle;
+use crate::host_runtime::Sink;
 use crate::pointers::{Data, memory_over};
 use crate::status::Failure;
 use crate::steps;
@@ -256,7 +257,7 @@ impl Job {
                 memories.push((Arg::SCRATCHPAD, memory_over(handle.engine(), tensor, scratch.data.some("workSpace")?)?));
             }
         }
-        steps::execute(&made.primitive, made.deep, handle.stream(), &memories)?;
+        steps::execute((&made.primitive, made.deep), handle, Sink::of(handle), &memories)?;
         steps::note(&made, handle.engine(), &memories);
         Ok(())
     }

@@ -20,6 +20,7 @@ pub mod filter;
 pub mod fused;
 pub mod graphs;
 pub mod handle;
+mod host_runtime;
 pub mod logging;
 mod loops;
 pub mod lrn;

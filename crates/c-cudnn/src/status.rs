@@ -120,7 +120,8 @@ pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() 
     result
 }
 
-fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// What `body` gives; a panic is an internal error.
+pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Err(Failure::new(CUDNN_STATUS_INTERNAL_ERROR, format_args!("a panic, which is a defect of oxidnn: {}", text.unwrap_or("no text"))))

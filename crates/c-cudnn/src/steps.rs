@@ -6,6 +6,7 @@
 
 use crate::exec::{Made, Quick};
 use crate::handle::Handle;
+use crate::host_runtime::Sink;
 use crate::pointers::{Data, In, memory_over, repoint};
 use crate::status::Failure;
 use oxidnn_runtime::{Engine, Memory, Primitive, Stream, stack};
@@ -71,19 +72,30 @@ impl Step {
     ///
     /// # Errors
     /// Of the execution.
-    pub(crate) fn run(&mut self, stream: &Stream, at: impl Fn(usize) -> Data) -> Result<(), Failure> {
+    pub(crate) fn run(&mut self, handle: &Handle, sink: Sink, at: impl Fn(usize) -> Data) -> Result<(), Failure> {
         for (i, (_, memory)) in self.args.iter_mut().enumerate() {
             repoint(memory, at(i))?;
         }
-        execute(&self.primitive, self.deep, stream, &self.args)
+        execute((&self.primitive, self.deep), handle, sink, &self.args)
     }
 }
 
-/// Executes, where there is room on the stack.
+/// Executes, or gives the execution with views of its memory to where it goes. Deep primitives are executed where there is room on the stack.
 ///
 /// # Errors
 /// Of the execution.
-pub(crate) fn execute(primitive: &Primitive, deep: bool, stream: &Stream, args: &[(Arg, Memory<'static>)]) -> Result<(), Failure> {
+pub(crate) fn execute(primitive: (&Primitive, bool), handle: &Handle, sink: Sink, args: &[(Arg, Memory<'static>)]) -> Result<(), Failure> {
+    if sink == Sink::Now {
+        return here(primitive, handle.stream(), args);
+    }
+    let views = args.iter().map(|(arg, memory)| Ok((*arg, memory.view(memory.tensor().clone())?)));
+    let views = views.collect::<Result<Vec<_>, Failure>>()?;
+    let (stream, deep, primitive) = (handle.stream().clone(), primitive.1, primitive.0.clone());
+    sink.give(move || here((&primitive, deep), &stream, &views))
+}
+
+/// Executes, where there is room on the stack.
+fn here((primitive, deep): (&Primitive, bool), stream: &Stream, args: &[(Arg, Memory<'static>)]) -> Result<(), Failure> {
     if deep && stack::is_short() {
         return stack::deep(|| with(primitive, stream, args));
     }
@@ -190,7 +202,8 @@ pub(crate) fn remembered<const W: usize, const P: usize>(
         None => return body(),
         Some(mut memo) => {
             if let Some(Recorded(steps)) = memo.known.get_mut(&key) {
-                return steps.iter_mut().try_for_each(|(step, at)| step.run(handle.stream(), |i| places[at[i]]));
+                let sink = Sink::of(handle);
+                return steps.iter_mut().try_for_each(|(step, at)| step.run(handle, sink, |i| places[at[i]]));
             }
             if !memo.comes_again(&key) {
                 drop(memo);

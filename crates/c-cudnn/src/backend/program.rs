@@ -2,11 +2,13 @@
 
 use super::pack::Pack;
 use crate::enums::*;
-use crate::pointers::Data;
+use crate::handle::Handle;
+use crate::host_runtime::Sink;
+use crate::pointers::{Data, host_bytes};
 use crate::status::Failure;
 use crate::steps::Step as Ready;
-use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive, Stream};
-use oxidnn_spec::{Arg, Tensor};
+use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive};
+use oxidnn_spec::{Arg, DataType, Tensor};
 use std::sync::Mutex;
 
 /// Where a tensor lies.
@@ -42,6 +44,8 @@ pub(crate) struct Program {
     pub(crate) constants: Vec<Memory<'static>>,
     /// Numbers of the caller's tensors.
     pub(crate) uids: Vec<i64>,
+    /// Bytes of those that come by value, 0 for the others.
+    pub(crate) by_value: Vec<usize>,
     /// Bytes of intermediate results and scratchpads.
     pub(crate) scratch: usize,
     /// Operations of the graph that became one primitive with others.
@@ -66,17 +70,19 @@ impl Program {
     ///
     /// # Errors
     /// `BAD_PARAM_NULL_POINTER` for a tensor or a workspace without memory.
-    pub(crate) fn run(&self, stream: &Stream, pack: &Pack) -> Result<(), Failure> {
+    pub(crate) fn run(&self, handle: &Handle, sink: Sink, pack: &Pack) -> Result<(), Failure> {
         let user = |uid: i64| pack.address(uid).filter(|d| !d.is_null());
         if let Some(uid) = self.uids.iter().find(|&&uid| user(uid).is_none()) {
             return Err(Failure::null(format_args!("VARIANT_PACK_DATA_POINTERS: the tensor of the unique id {uid}")));
         }
         let workspace = self.aligned(pack.workspace)?;
+        let values = if sink == Sink::Now { Vec::new() } else { self.values(handle, pack)? };
+        let user = |i: usize| values.get(i).and_then(Option::as_ref).map_or_else(|| user(self.uids[i]).unwrap_or(Data::NULL), Data::of);
         let kept = self.ready.try_lock().ok().and_then(|mut ready| ready.take());
-        let mut ready = kept.map_or_else(|| self.prepared(stream.engine()), Ok)?;
+        let mut ready = kept.map_or_else(|| self.prepared(handle.engine()), Ok)?;
         for (step, ready) in self.steps.iter().zip(&mut ready) {
-            ready.run(stream, |i| match step.bindings[i].place {
-                Place::User(i) => user(self.uids[i]).unwrap_or(Data::NULL),
+            ready.run(handle, sink, |i| match step.bindings[i].place {
+                Place::User(i) => user(i),
                 Place::Constant(i) => Data::of(&self.constants[i]),
                 Place::Workspace(at) => workspace.behind(at),
             })?;
@@ -84,7 +90,27 @@ impl Program {
         if let Ok(mut kept) = self.ready.try_lock() {
             *kept = Some(ready);
         }
+        if values.iter().any(Option::is_some) {
+            // They live as long as the work that comes before this, which does nothing.
+            sink.give(move || {
+                let _ = &values;
+                Ok(())
+            })?;
+        }
         Ok(())
+    }
+
+    /// Copies of the numbers that the caller gave by value, and may forget when the call returns.
+    fn values(&self, handle: &Handle, pack: &Pack) -> Result<Vec<Option<Memory<'static>>>, Failure> {
+        let copy = |(uid, bytes): (&i64, &usize)| {
+            let Some(at) = pack.address(*uid).filter(|_| *bytes > 0) else { return Ok(None) };
+            let memory = Memory::new(handle.engine(), Tensor::plain([*bytes as i64], DataType::U8)?)?;
+            let mut mapped = memory.map_mut(0)?;
+            mapped[..*bytes].copy_from_slice(host_bytes(at, *bytes));
+            mapped.unmap()?;
+            Ok(Some(memory))
+        };
+        self.uids.iter().zip(&self.by_value).map(copy).collect()
     }
 
     /// The steps with memory objects.
