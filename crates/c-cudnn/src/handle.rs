@@ -1,6 +1,7 @@
 //! Handles: an engine, a stream on it, and the CUDA stream that the program named.
 
 use crate::enums::*;
+use crate::host_runtime;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned, queue_over};
 use crate::status::{Failure, Status, guard};
 use crate::steps::Memo;
@@ -20,7 +21,7 @@ const MOST_STREAMS: usize = 64;
 #[derive(Debug)]
 pub struct Handle {
     stream: runtime::Stream,
-    /// What `cudnnSetStream` was given. Work of the CPU engine is in order whatever it is; on the CUDA engine it is the stream.
+    /// What `cudnnSetStream` was given. It is the stream of the CUDA engine; to the CPU engine it is a name, or a stream of the host's runtime.
     given: Data,
     /// Streams that were set before, on the CUDA engine.
     others: Vec<(Data, runtime::Stream)>,
@@ -105,7 +106,7 @@ impl Handle {
     pub(crate) fn of_stream(stream: Data) -> Result<&'static Handle, Failure> {
         static KNOWN: Mutex<Vec<(Data, &'static Handle)>> = Mutex::new(Vec::new());
         let machine = machine()?;
-        let stream = if machine.cuda.is_some() { stream } else { Data::NULL };
+        let stream = if machine.cuda.is_some() || host_runtime::is_there() { stream } else { Data::NULL };
         let mut known = fork::lock(&KNOWN);
         if let Some((_, handle)) = known.iter().find(|k| k.0 == stream) {
             return Ok(handle);

@@ -75,6 +75,11 @@ fn runtime() -> Option<&'static Runtime> {
     fork::once(&FOUND, find).as_ref()
 }
 
+/// Whether the process has that runtime.
+pub(crate) fn is_there() -> bool {
+    runtime().is_some()
+}
+
 /// Does the work, and tells the listener where it fails: the call that asked for it has returned.
 extern "C" fn run(work: In<'_, Deferred>) {
     let result = work.get("work").and_then(|work| crate::status::caught(|| (work.0)()));
