@@ -8,7 +8,8 @@ use crate::handle::Handle;
 use crate::logging;
 use crate::pointers::{self, Data, In, Owned};
 use crate::status::Failure;
-use oxidnn_runtime::fork;
+use oxidnn_runtime::{Memory, fork};
+use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
@@ -32,6 +33,32 @@ type Run = extern "C" fn(In<'_, Deferred>);
 type End = extern "C" fn(pointers::Handle<Deferred>);
 type Give = extern "C" fn(Data, Run, End, Data) -> i32;
 type Ask = extern "C" fn(Data) -> i32;
+
+thread_local! {
+    /// Memory of the library's own whose addresses the thread's call has taken.
+    static LENT: RefCell<Vec<Memory<'static>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A view of all of a memory's bytes.
+fn view(memory: &Memory<'static>) -> Option<Memory<'static>> {
+    memory.view(memory.tensor().clone()).ok()
+}
+
+/// Remembers until the end of the call that the address of a memory was taken.
+pub(crate) fn lend(memory: &Memory<'static>) {
+    LENT.with_borrow_mut(|lent| lent.extend(view(memory)));
+}
+
+/// Views of what was lent, for work that is done later.
+pub(crate) fn lent() -> Vec<Memory<'static>> {
+    LENT.with_borrow(|lent| lent.iter().filter_map(view).collect())
+}
+
+/// Forgets what was lent: the call has ended.
+pub(crate) fn forget() {
+    let gone = LENT.take();
+    drop(gone);
+}
 
 /// Functions of the runtime.
 struct Runtime {

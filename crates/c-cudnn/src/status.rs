@@ -1,6 +1,7 @@
 //! Statuses: what a body answers, the guard around it, and what is remembered of the last error of a thread.
 
 use crate::enums::*;
+use crate::host_runtime;
 use crate::logging;
 use oxidnn_spec::Error;
 use std::cell::RefCell;
@@ -99,7 +100,9 @@ pub fn take_last_error() -> String {
 
 /// The status of `body`, which `function` consists of.
 pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
-    match caught(body) {
+    let result = caught(body);
+    host_runtime::forget();
+    match result {
         Ok(()) => Status::SUCCESS,
         Err(failure) => {
             let text = format!("{function}: {}: {}", failure.status.name(), failure.message);

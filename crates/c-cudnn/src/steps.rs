@@ -6,7 +6,7 @@
 
 use crate::exec::{Made, Quick};
 use crate::handle::Handle;
-use crate::host_runtime::Sink;
+use crate::host_runtime::{Sink, lent};
 use crate::pointers::{Data, In, memory_over, repoint};
 use crate::status::Failure;
 use oxidnn_runtime::{Engine, Memory, Primitive, Stream, stack};
@@ -90,8 +90,11 @@ pub(crate) fn execute(primitive: (&Primitive, bool), handle: &Handle, sink: Sink
     }
     let views = args.iter().map(|(arg, memory)| Ok((*arg, memory.view(memory.tensor().clone())?)));
     let views = views.collect::<Result<Vec<_>, Failure>>()?;
-    let (stream, deep, primitive) = (handle.stream().clone(), primitive.1, primitive.0.clone());
-    sink.give(move || here((&primitive, deep), &stream, &views))
+    let (stream, deep, primitive, lent) = (handle.stream().clone(), primitive.1, primitive.0.clone(), lent());
+    sink.give(move || {
+        let _kept = &lent;
+        here((&primitive, deep), &stream, &views)
+    })
 }
 
 /// Executes, where there is room on the stack.

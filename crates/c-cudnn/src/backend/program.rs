@@ -77,25 +77,21 @@ impl Program {
         }
         let workspace = self.aligned(pack.workspace)?;
         let values = if sink == Sink::Now { Vec::new() } else { self.values(handle, pack)? };
-        let user = |i: usize| values.get(i).and_then(Option::as_ref).map_or_else(|| user(self.uids[i]).unwrap_or(Data::NULL), Data::of);
+        // What is done later may come after the end of the program, and keeps what it uses.
+        let address = if sink == Sink::Now { Data::at } else { Data::of };
+        let value = |i: usize| values.get(i).and_then(Option::as_ref);
+        let user = |i: usize| value(i).map_or_else(|| user(self.uids[i]).unwrap_or(Data::NULL), address);
         let kept = self.ready.try_lock().ok().and_then(|mut ready| ready.take());
         let mut ready = kept.map_or_else(|| self.prepared(handle.engine()), Ok)?;
         for (step, ready) in self.steps.iter().zip(&mut ready) {
             ready.run(handle, sink, |i| match step.bindings[i].place {
                 Place::User(i) => user(i),
-                Place::Constant(i) => Data::of(&self.constants[i]),
+                Place::Constant(i) => address(&self.constants[i]),
                 Place::Workspace(at) => workspace.behind(at),
             })?;
         }
         if let Ok(mut kept) = self.ready.try_lock() {
             *kept = Some(ready);
-        }
-        if values.iter().any(Option::is_some) {
-            // They live as long as the work that comes before this, which does nothing.
-            sink.give(move || {
-                let _ = &values;
-                Ok(())
-            })?;
         }
         Ok(())
     }

@@ -105,6 +105,36 @@ void captured(const Step &step) {
     cudaStreamDestroy(s), cudaStreamDestroy(t), cudaEventDestroy(fork), cudaEventDestroy(join);
 }
 
+// What is captured keeps memory of the library's own, here the filter turned around, whatever is computed before the graph is launched.
+void kept(cudnnHandle_t handle) {
+    cudnnTensorDescriptor_t d;
+    cudnnFilterDescriptor_t f;
+    cudnnConvolutionDescriptor_t c;
+    check(!cudnnCreateTensorDescriptor(&d) && !cudnnCreateFilterDescriptor(&f) && !cudnnCreateConvolutionDescriptor(&c), "descriptors");
+    check(!cudnnSetTensor4dDescriptor(d, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, 2, 6, 5, 4) && !cudnnSetFilter4dDescriptor(f, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 6, 6, 3, 3) &&
+          !cudnnSetConvolution2dDescriptor(c, 1, 1, 1, 1, 1, 1, CUDNN_CONVOLUTION, CUDNN_DATA_FLOAT), "a true convolution");
+    Device x(numbers(COUNT, 1)), y(COUNT * 4), w(numbers(324, 2)), other(numbers(324, 3));
+    auto run = [&](const Device &filter) {
+        float one = 1, zero = 0;
+        check(!cudnnConvolutionForward(handle, &one, d, x.p, f, filter.p, c, CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, nullptr, 0, &zero, d, y.p), "cudnnConvolutionForward");
+    };
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t instance;
+    check(!cudaStreamCreate(&s) && !cudnnSetStream(handle, s), "a stream");
+    run(w);
+    check(!cudaStreamSynchronize(s), "wait");
+    Floats wanted = y.floats();
+    check(!cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed), "capture");
+    run(w);
+    check(!cudaStreamEndCapture(s, &graph) && !cudaGraphInstantiate(&instance, graph, 0) && !cudaGraphDestroy(graph), "a graph");
+    for (int i = 0; i < 3; i++) run(other);
+    check(!cudaGraphLaunch(instance, s) && !cudaStreamSynchronize(s), "launch");
+    close_to("a captured convolution", y.floats(), wanted);
+    check(!cudaGraphExecDestroy(instance) && !cudnnSetStream(handle, nullptr) && !cudaStreamDestroy(s), "end");
+    cudnnDestroyTensorDescriptor(d), cudnnDestroyFilterDescriptor(f), cudnnDestroyConvolutionDescriptor(c);
+}
+
 // A plan of cudnn-frontend captured with a number by value, and put into a graph without capturing.
 void plans(cudnnHandle_t handle) {
     const Ints d = {1, 4, 16};
@@ -157,6 +187,7 @@ void streams(cudnnHandle_t handle) {
         captured(step);
     }
     cudnnSetStream(handle, nullptr);
+    kept(handle);
     plans(handle);
 }
 }  // namespace streams_area
