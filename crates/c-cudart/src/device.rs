@@ -3,6 +3,7 @@
 use crate::error::{Error, guard};
 use crate::memory::Address;
 use crate::pointers::Out;
+use crate::work::settle_all;
 use std::ffi::c_char;
 
 /// Says another compute capability: `9.0`.
@@ -37,9 +38,10 @@ pub extern "C" fn cudaGetDeviceCount(count: Out<'_, i32>) -> Error {
     guard(|| count.set(1))
 }
 
-/// `cudaDeviceSynchronize`: work is done already.
+/// `cudaDeviceSynchronize`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaDeviceSynchronize() -> Error {
+    settle_all();
     Error::SUCCESS
 }
 

@@ -24,6 +24,8 @@ impl Error {
     pub const NOT_READY: Error = Error(600);
     /// `cudaErrorNotSupported`.
     pub const NOT_SUPPORTED: Error = Error(801);
+    /// `cudaErrorStreamCaptureUnsupported`.
+    pub const STREAM_CAPTURE_UNSUPPORTED: Error = Error(900);
     /// `cudaErrorUnknown`.
     pub const UNKNOWN: Error = Error(999);
 }
@@ -37,6 +39,7 @@ const TEXTS: &[(i32, &CStr, &CStr)] = &[
     (400, c"cudaErrorInvalidResourceHandle", c"a stream, event or graph that was not made here, or was destroyed"),
     (600, c"cudaErrorNotReady", c"not ready"),
     (801, c"cudaErrorNotSupported", c"the CUDA runtime on the host does not have this"),
+    (900, c"cudaErrorStreamCaptureUnsupported", c"the null stream cannot be captured, and nobody waits for a stream while it is"),
     (999, c"cudaErrorUnknown", c"a defect of the CUDA runtime on the host"),
 ];
 

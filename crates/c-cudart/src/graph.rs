@@ -1,25 +1,69 @@
-//! CUDA graphs: streams can be captured, so that programs which warm up that way go on; what they do meanwhile is done at once, and nothing is
-//! recorded. So a graph can be made and destroyed, but not instantiated.
+//! CUDA graphs: work of streams that was recorded, or put there node by node, and is done as often as a graph is launched. Nodes are done in the order in
+//! which they came, which is an order of what they depend on.
 
 use crate::error::{Error, guard};
-use crate::memory::Address;
+use crate::memory::{self, Address};
 use crate::pointers::Out;
-use crate::stream::{known, number};
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::stream::number;
+use crate::work::{Capture, Stream, Work, end_capture, lock, settle_all, submit};
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex};
 
-static CAPTURED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
-
-fn captured() -> MutexGuard<'static, BTreeSet<usize>> {
-    CAPTURED.lock().unwrap_or_else(PoisonError::into_inner)
+/// A node: work, or a graph in the graph.
+#[derive(Clone)]
+enum Node {
+    Work(Work),
+    Graph(usize),
 }
 
-/// `cudaStreamBeginCapture`.
+/// A graph's nodes with their numbers.
+type Nodes = Vec<(usize, Node)>;
+
+/// Graphs in graphs that are followed.
+const DEEPEST: usize = 32;
+
+static GRAPHS: Mutex<BTreeMap<usize, Nodes>> = Mutex::new(BTreeMap::new());
+/// What an instance does, by the numbers of the nodes of its graph.
+static INSTANCES: Mutex<BTreeMap<usize, Vec<(usize, Work)>>> = Mutex::new(BTreeMap::new());
+
+/// Puts a graph under a new number.
+fn add(nodes: Nodes) -> Address {
+    let made = number();
+    lock(&GRAPHS).insert(made.addr(), nodes);
+    made
+}
+
+/// The work of a graph; that of a graph in it has the number of the node that this is.
+fn work(graphs: &BTreeMap<usize, Nodes>, graph: usize, depth: usize) -> Result<Vec<(usize, Work)>, Error> {
+    let nodes = graphs.get(&graph).filter(|_| depth < DEEPEST).ok_or(Error::INVALID_VALUE)?;
+    let mut all = Vec::new();
+    for (number, node) in nodes {
+        match node {
+            Node::Work(work) => all.push((*number, work.clone())),
+            Node::Graph(inner) => all.extend(work(graphs, *inner, depth + 1)?.into_iter().map(|(_, work)| (*number, work))),
+        }
+    }
+    Ok(all)
+}
+
+/// Adds a node to a graph; returns its number.
+fn push(graph: Address, node: Node) -> Result<Address, Error> {
+    let made = number();
+    lock(&GRAPHS).get_mut(&graph.addr()).ok_or(Error::INVALID_VALUE)?.push((made.addr(), node));
+    Ok(made)
+}
+
+/// `cudaStreamBeginCapture`: what the stream is given is recorded, not done.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamBeginCapture(stream: Address, _mode: i32) -> Error {
     guard(|| {
-        known(stream)?;
-        if captured().insert(stream.addr()) { Ok(()) } else { Err(Error::INVALID_VALUE) }
+        let stream = Stream::find(stream.addr())?.ok_or(Error::STREAM_CAPTURE_UNSUPPORTED)?;
+        if stream.capture().is_some() {
+            return Err(Error::INVALID_VALUE);
+        }
+        stream.join(Arc::<Capture>::default());
+        Ok(())
     })
 }
 
@@ -27,17 +71,19 @@ pub extern "C" fn cudaStreamBeginCapture(stream: Address, _mode: i32) -> Error {
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamEndCapture(stream: Address, graph: Out<'_, Address>) -> Error {
     guard(|| {
-        if !captured().remove(&stream.addr()) {
-            return Err(Error::INVALID_VALUE);
-        }
-        graph.set(number())
+        let nodes = end_capture(stream.addr())?.into_iter().map(|work| (number().addr(), Node::Work(work)));
+        graph.set(add(nodes.collect()))
     })
+}
+
+fn is_captured(stream: Address) -> Result<bool, Error> {
+    Ok(Stream::find(stream.addr())?.is_some_and(|s| s.capture().is_some()))
 }
 
 /// `cudaStreamIsCapturing`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamIsCapturing(stream: Address, status: Out<'_, i32>) -> Error {
-    guard(|| status.set(i32::from(captured().contains(&stream.addr()))))
+    guard(|| status.set(i32::from(is_captured(stream)?)))
 }
 
 /// `cudaStreamGetCaptureInfo` of CUDA 13. A stream that is being captured has no graph yet.
@@ -53,7 +99,7 @@ pub extern "C" fn cudaStreamGetCaptureInfo(
     count: Out<'_, usize>,
 ) -> Error {
     guard(|| {
-        status.set(i32::from(captured().contains(&stream.addr())))?;
+        status.set(i32::from(is_captured(stream)?))?;
         id.set_optional(0);
         graph.set_optional(std::ptr::null_mut());
         dependencies.set_optional(std::ptr::null_mut());
@@ -72,13 +118,252 @@ pub extern "C" fn cudaThreadExchangeStreamCaptureMode(_mode: Address) -> Error {
 /// `cudaGraphCreate`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphCreate(graph: Out<'_, Address>, _flags: u32) -> Error {
-    guard(|| graph.set(number()))
+    guard(|| graph.set(add(Vec::new())))
 }
 
 /// `cudaGraphDestroy`.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaGraphDestroy(_graph: Address) -> Error {
-    Error::SUCCESS
+pub extern "C" fn cudaGraphDestroy(graph: Address) -> Error {
+    guard(|| {
+        let gone = lock(&GRAPHS).remove(&graph.addr());
+        gone.map(drop).ok_or(Error::INVALID_VALUE)
+    })
+}
+
+/// `cudaGraphInstantiate`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphInstantiate(instance: Out<'_, Address>, graph: Address, _flags: u64) -> Error {
+    guard(|| {
+        let all = work(&lock(&GRAPHS), graph.addr(), 0)?;
+        let made = number();
+        lock(&INSTANCES).insert(made.addr(), all);
+        instance.set(made)
+    })
+}
+
+/// `cudaGraphLaunch`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphLaunch(instance: Address, stream: Address) -> Error {
+    guard(|| {
+        let all = lock(&INSTANCES).get(&instance.addr()).cloned().ok_or(Error::INVALID_VALUE)?;
+        all.into_iter().try_for_each(|(_, work)| submit(stream.addr(), work))
+    })
+}
+
+/// `cudaGraphExecDestroy`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphExecDestroy(instance: Address) -> Error {
+    guard(|| {
+        settle_all();
+        let gone = lock(&INSTANCES).remove(&instance.addr());
+        gone.map(drop).ok_or(Error::INVALID_VALUE)
+    })
+}
+
+/// `cudaGraphExecUpdateResultInfo`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct UpdateInfo {
+    result: i32,
+    node: Address,
+    from: Address,
+}
+
+/// `cudaGraphExecUpdate`: the instance does what the graph says from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphExecUpdate(instance: Address, graph: Address, info: Out<'_, UpdateInfo>) -> Error {
+    guard(|| {
+        let all = work(&lock(&GRAPHS), graph.addr(), 0)?;
+        let mut instances = lock(&INSTANCES);
+        let gone = std::mem::replace(instances.get_mut(&instance.addr()).ok_or(Error::INVALID_VALUE)?, all);
+        drop(instances);
+        drop(gone);
+        info.set_optional(UpdateInfo { result: 0, node: std::ptr::null_mut(), from: std::ptr::null_mut() });
+        Ok(())
+    })
+}
+
+/// `cudaGraphAddChildGraphNode`: a copy of the graph, as it is now.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphAddChildGraphNode(
+    place: Out<'_, Address>,
+    graph: Address,
+    _dependencies: Address,
+    _count: usize,
+    child: Address,
+) -> Error {
+    guard(|| {
+        let nodes = lock(&GRAPHS).get(&child.addr()).cloned().ok_or(Error::INVALID_VALUE)?;
+        place.set(push(graph, Node::Graph(add(nodes).addr()))?)
+    })
+}
+
+/// `cudaGraphChildGraphNodeGetGraph`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphChildGraphNodeGetGraph(node: Address, graph: Out<'_, Address>) -> Error {
+    guard(|| {
+        let graphs = lock(&GRAPHS);
+        match graphs.values().flatten().find(|(number, _)| *number == node.addr()) {
+            Some((_, Node::Graph(inner))) => graph.set(std::ptr::null_mut::<u8>().wrapping_add(*inner).cast()),
+            _ => Err(Error::INVALID_VALUE),
+        }
+    })
+}
+
+/// `cudaGraphExecChildGraphNodeSetParams`: the node's part of the instance does what the graph says from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(instance: Address, node: Address, child: Address) -> Error {
+    guard(|| {
+        let new = work(&lock(&GRAPHS), child.addr(), 0)?;
+        let mut instances = lock(&INSTANCES);
+        let all = instances.get_mut(&instance.addr()).ok_or(Error::INVALID_VALUE)?;
+        let at = all.iter().position(|(number, _)| *number == node.addr()).ok_or(Error::INVALID_VALUE)?;
+        all.retain(|(number, _)| *number != node.addr());
+        all.splice(at..at, new.into_iter().map(|(_, work)| (node.addr(), work)));
+        Ok(())
+    })
+}
+
+/// `cudaGraphGetNodes`: how many there are.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphGetNodes(graph: Address, places: Address, count: Out<'_, usize>) -> Error {
+    guard(|| {
+        let nodes = lock(&GRAPHS).get(&graph.addr()).map(Vec::len).ok_or(Error::INVALID_VALUE)?;
+        if places.is_null() { count.set(nodes) } else { Err(Error::NOT_SUPPORTED) }
+    })
+}
+
+/// `cudaGraphAddMemcpyNode1D`.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "CUDA's interface")]
+pub extern "C" fn cudaGraphAddMemcpyNode1D(
+    place: Out<'_, Address>,
+    graph: Address,
+    _dependencies: Address,
+    _count: usize,
+    to: Address,
+    from: *const c_void,
+    bytes: usize,
+    _kind: i32,
+) -> Error {
+    guard(|| place.set(push(graph, Node::Work(memory::copying(to, from, bytes)?))?))
+}
+
+/// `cudaGraphMemcpyNodeSetParams1D`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphMemcpyNodeSetParams1D(node: Address, to: Address, from: *const c_void, bytes: usize, _kind: i32) -> Error {
+    guard(|| {
+        let work = memory::copying(to, from, bytes)?;
+        let mut graphs = lock(&GRAPHS);
+        let found = graphs.values_mut().flatten().find(|(number, _)| *number == node.addr()).ok_or(Error::INVALID_VALUE)?;
+        found.1 = Node::Work(work);
+        Ok(())
+    })
+}
+
+/// What `libcudnn.so.9` puts into streams and graphs: `run` with `data` as often as it is due, and `end` with it when that cannot be any more.
+struct Guest {
+    run: extern "C" fn(Address),
+    end: extern "C" fn(Address),
+    data: usize,
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        (self.end)(std::ptr::with_exposed_provenance_mut(self.data));
+    }
+}
+
+impl Guest {
+    fn work(run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Work {
+        let guest = Guest { run, end, data: data.expose_provenance() };
+        Arc::new(move || guest.call())
+    }
+
+    fn call(&self) {
+        (self.run)(std::ptr::with_exposed_provenance_mut(self.data));
+    }
+}
+
+/// Objects of the program's that graphs keep, by their numbers.
+static OBJECTS: Mutex<BTreeMap<usize, Arc<Guest>>> = Mutex::new(BTreeMap::new());
+
+extern "C" fn nothing(_: Address) {}
+
+/// `cudaUserObjectCreate`: `destroy` is called with `object` when neither the program nor a graph has it any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaUserObjectCreate(
+    place: Out<'_, Address>,
+    object: Address,
+    destroy: Option<extern "C" fn(Address)>,
+    _references: u32,
+    _flags: u32,
+) -> Error {
+    guard(|| {
+        let guest = Guest { run: nothing, end: destroy.ok_or(Error::INVALID_VALUE)?, data: object.expose_provenance() };
+        let made = number();
+        lock(&OBJECTS).insert(made.addr(), Arc::new(guest));
+        place.set(made)
+    })
+}
+
+/// `cudaUserObjectRelease`: all references of the program's at once.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaUserObjectRelease(object: Address, _count: u32) -> Error {
+    guard(|| {
+        let gone = lock(&OBJECTS).remove(&object.addr());
+        gone.map(drop).ok_or(Error::INVALID_VALUE)
+    })
+}
+
+/// `cudaGraphRetainUserObject`, which with the flag to move it takes the program's reference.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphRetainUserObject(graph: Address, object: Address, _count: u32, flags: u32) -> Error {
+    guard(|| {
+        let kept = lock(&OBJECTS).get(&object.addr()).cloned().ok_or(Error::INVALID_VALUE)?;
+        push(graph, Node::Work(Arc::new(move || kept.call())))?;
+        if flags & 1 == 1 {
+            drop(lock(&OBJECTS).remove(&object.addr()));
+        }
+        Ok(())
+    })
+}
+
+/// Whether work that `stream` is given now may be done later: `libcudnn.so.9` asks, which knows by this name that the runtime is this one.
+#[unsafe(no_mangle)]
+pub extern "C" fn oxidnnCudartDefers(stream: Address) -> i32 {
+    match Stream::find(stream.addr()) {
+        Ok(Some(stream)) => i32::from(stream.defers()),
+        // The null stream comes after all others.
+        Ok(None) => {
+            settle_all();
+            0
+        }
+        Err(_) => 0,
+    }
+}
+
+/// Gives `stream` work of `libcudnn.so.9`'s, which it does once or, recorded, as often as the graph is launched; `end` is called behind the last time.
+#[unsafe(no_mangle)]
+pub extern "C" fn oxidnnCudartSubmit(stream: Address, run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Error {
+    let work = Guest::work(run, end, data);
+    guard(|| submit(stream.addr(), work))
+}
+
+/// Puts work of `libcudnn.so.9`'s behind the nodes of a graph.
+#[unsafe(no_mangle)]
+pub extern "C" fn oxidnnCudartAppend(graph: Address, run: extern "C" fn(Address), end: extern "C" fn(Address), data: Address) -> Error {
+    let work = Guest::work(run, end, data);
+    guard(|| push(graph, Node::Work(work)).map(drop))
+}
+
+/// Takes all nodes out of a graph.
+#[unsafe(no_mangle)]
+pub extern "C" fn oxidnnCudartClear(graph: Address) -> Error {
+    guard(|| {
+        let gone = lock(&GRAPHS).get_mut(&graph.addr()).map(std::mem::take);
+        gone.map(drop).ok_or(Error::INVALID_VALUE)
+    })
 }
 
 /// Writes functions that the host has nothing for.
@@ -93,24 +378,11 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaGraphInstantiate
-    cudaGraphLaunch
-    cudaGraphExecDestroy
-    cudaGraphExecUpdate
-    cudaGraphGetNodes
     cudaGraphGetRootNodes
     cudaGraphNodeGetDependencies
     cudaGraphNodeGetDependentNodes
-    cudaGraphAddChildGraphNode
-    cudaGraphChildGraphNodeGetGraph
-    cudaGraphExecChildGraphNodeSetParams
-    cudaGraphAddMemcpyNode1D
     cudaGraphAddMemsetNode
-    cudaGraphMemcpyNodeSetParams1D
     cudaGraphMemsetNodeSetParams
-    cudaGraphRetainUserObject
-    cudaUserObjectCreate
-    cudaUserObjectRelease
     cudaLaunchKernel
     cudaLaunchKernelExC
     cudaKernelSetAttributeForDevice

@@ -2,10 +2,11 @@
 
 use crate::error::{Error, guard};
 use crate::pointers::Out;
+use crate::work::{Stream, Work, settle_all, submit};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An address that C passes.
 pub type Address = *mut c_void;
@@ -41,12 +42,13 @@ fn allocate(place: Out<'_, Address>, bytes: usize) -> Error {
     })
 }
 
-/// Gives back a block; null is legal.
+/// Gives back a block after the work that streams were given; null is legal.
 fn release(block: Address) -> Error {
     guard(|| {
         if block.is_null() {
             return Ok(());
         }
+        settle_all();
         let bytes = blocks().remove(&block.addr()).ok_or(Error::INVALID_VALUE)?;
         let layout = layout(bytes)?;
         // SAFETY: the register held the block, so it was allocated here with this layout and not given back yet.
@@ -55,33 +57,54 @@ fn release(block: Address) -> Error {
     })
 }
 
-/// Copies bytes, which may overlap.
-fn copy(to: Address, from: *const c_void, bytes: usize) -> Error {
+/// The copying of bytes, which may overlap.
+///
+/// # Errors
+/// `cudaErrorInvalidValue` for null.
+pub(crate) fn copying(to: Address, from: *const c_void, bytes: usize) -> Result<Work, Error> {
+    if bytes > 0 && (to.is_null() || from.is_null()) {
+        return Err(Error::INVALID_VALUE);
+    }
+    let (to, from) = (to.expose_provenance(), from.expose_provenance());
+    Ok(Arc::new(move || {
+        let (to, from) = (std::ptr::with_exposed_provenance_mut::<u8>(to), std::ptr::with_exposed_provenance::<u8>(from));
+        if bytes > 0 {
+            // SAFETY: the caller of C's function promised that both addresses are valid for as many bytes, until the stream has come so far.
+            unsafe { std::ptr::copy(from, to, bytes) };
+        }
+    }))
+}
+
+/// The filling of bytes.
+///
+/// # Errors
+/// `cudaErrorInvalidValue` for null.
+fn filling(to: Address, value: i32, bytes: usize) -> Result<Work, Error> {
+    if bytes > 0 && to.is_null() {
+        return Err(Error::INVALID_VALUE);
+    }
+    let to = to.expose_provenance();
+    Ok(Arc::new(move || {
+        if bytes > 0 {
+            // SAFETY: the caller of C's function promised that the address is valid for as many bytes, until the stream has come so far.
+            unsafe { std::ptr::write_bytes(std::ptr::with_exposed_provenance_mut::<u8>(to), value as u8, bytes) };
+        }
+    }))
+}
+
+/// Does work at once, after all that streams were given.
+fn now(work: Result<Work, Error>) -> Error {
     guard(|| {
-        if bytes == 0 {
-            return Ok(());
-        }
-        if to.is_null() || from.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        // SAFETY: the caller of C's function promised that both addresses are valid for as many bytes.
-        unsafe { std::ptr::copy(from.cast::<u8>(), to.cast::<u8>(), bytes) };
+        let work = work?;
+        settle_all();
+        work();
         Ok(())
     })
 }
 
-fn fill(to: Address, value: i32, bytes: usize) -> Error {
-    guard(|| {
-        if bytes == 0 {
-            return Ok(());
-        }
-        if to.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        // SAFETY: the caller of C's function promised that the address is valid for as many bytes.
-        unsafe { std::ptr::write_bytes(to.cast::<u8>(), value as u8, bytes) };
-        Ok(())
-    })
+/// Does work in the order of a stream.
+fn on(stream: Address, work: Result<Work, Error>) -> Error {
+    guard(|| submit(stream.addr(), work?))
 }
 
 /// `cudaMalloc`.
@@ -126,34 +149,38 @@ pub extern "C" fn cudaFreeHost(block: Address) -> Error {
     release(block)
 }
 
-/// `cudaFreeAsync`.
+/// `cudaFreeAsync`: after the stream's work; not of a stream that is recorded, whose work uses the block when the graph is launched.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaFreeAsync(block: Address, _stream: Address) -> Error {
-    release(block)
+pub extern "C" fn cudaFreeAsync(block: Address, stream: Address) -> Error {
+    match Stream::find(stream.addr()) {
+        Ok(Some(stream)) if stream.capture().is_some() => guard(|| Err(Error::STREAM_CAPTURE_UNSUPPORTED)),
+        Ok(_) => release(block),
+        Err(wrong) => guard(|| Err(wrong)),
+    }
 }
 
 /// `cudaMemcpy`, whatever the direction.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMemcpy(to: Address, from: *const c_void, bytes: usize, _kind: i32) -> Error {
-    copy(to, from, bytes)
+    now(copying(to, from, bytes))
 }
 
-/// `cudaMemcpyAsync`: done on return.
+/// `cudaMemcpyAsync`.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaMemcpyAsync(to: Address, from: *const c_void, bytes: usize, _kind: i32, _stream: Address) -> Error {
-    copy(to, from, bytes)
+pub extern "C" fn cudaMemcpyAsync(to: Address, from: *const c_void, bytes: usize, _kind: i32, stream: Address) -> Error {
+    on(stream, copying(to, from, bytes))
 }
 
 /// `cudaMemset`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaMemset(to: Address, value: i32, bytes: usize) -> Error {
-    fill(to, value, bytes)
+    now(filling(to, value, bytes))
 }
 
-/// `cudaMemsetAsync`: done on return.
+/// `cudaMemsetAsync`.
 #[unsafe(no_mangle)]
-pub extern "C" fn cudaMemsetAsync(to: Address, value: i32, bytes: usize, _stream: Address) -> Error {
-    fill(to, value, bytes)
+pub extern "C" fn cudaMemsetAsync(to: Address, value: i32, bytes: usize, stream: Address) -> Error {
+    on(stream, filling(to, value, bytes))
 }
 
 /// `struct cudaPointerAttributes`.

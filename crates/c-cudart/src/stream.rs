@@ -1,11 +1,12 @@
-//! Streams, which are names, and events, which are points in time.
+//! Streams and events, which are points in their work.
 
 use crate::error::{Error, guard};
 use crate::memory::Address;
 use crate::pointers::Out;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::work::{Capture, Stream, lock, settle_all, submit};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
@@ -15,28 +16,49 @@ pub(crate) fn number() -> Address {
     std::ptr::null_mut::<u8>().wrapping_add(NEXT.fetch_add(64, Ordering::Relaxed)).cast()
 }
 
-/// Streams that were made and not destroyed.
-static STREAMS: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
-/// When events were recorded, if they were.
-static EVENTS: Mutex<BTreeMap<usize, Option<Instant>>> = Mutex::new(BTreeMap::new());
-
-fn streams() -> MutexGuard<'static, BTreeSet<usize>> {
-    STREAMS.lock().unwrap_or_else(PoisonError::into_inner)
+/// When a point was reached.
+#[derive(Default)]
+struct Point {
+    at: Mutex<Option<Instant>>,
+    reached: Condvar,
 }
 
-fn events() -> MutexGuard<'static, BTreeMap<usize, Option<Instant>>> {
-    EVENTS.lock().unwrap_or_else(PoisonError::into_inner)
+/// The last point that an event was recorded at.
+#[derive(Clone, Default)]
+struct Event {
+    point: Option<Arc<Point>>,
+    /// What recorded the stream then, which streams join that wait for it.
+    capture: Option<Arc<Capture>>,
 }
 
-/// The null stream, the legacy one, that of the thread, and those that were made.
-pub(crate) fn known(stream: Address) -> Result<(), Error> {
-    if stream.addr() <= 2 || streams().contains(&stream.addr()) { Ok(()) } else { Err(Error::INVALID_RESOURCE_HANDLE) }
+static EVENTS: Mutex<BTreeMap<usize, Event>> = Mutex::new(BTreeMap::new());
+
+impl Point {
+    fn reach(&self) {
+        *lock(&self.at) = Some(Instant::now());
+        self.reached.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut at = lock(&self.at);
+        while at.is_none() {
+            at = self.reached.wait(at).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn time(&self) -> Option<Instant> {
+        *lock(&self.at)
+    }
+}
+
+fn event(number: Address) -> Result<Event, Error> {
+    lock(&EVENTS).get(&number.addr()).cloned().ok_or(Error::INVALID_RESOURCE_HANDLE)
 }
 
 fn create(stream: Out<'_, Address>) -> Error {
     guard(|| {
         let made = number();
-        streams().insert(made.addr());
+        Stream::create(made.addr())?;
         stream.set(made)
     })
 }
@@ -59,38 +81,63 @@ pub extern "C" fn cudaStreamCreateWithPriority(stream: Out<'_, Address>, _flags:
     create(stream)
 }
 
-/// `cudaStreamDestroy`.
+/// `cudaStreamDestroy`: work that was given is done.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamDestroy(stream: Address) -> Error {
-    guard(|| if streams().remove(&stream.addr()) { Ok(()) } else { Err(Error::INVALID_RESOURCE_HANDLE) })
+    guard(|| Stream::destroy(stream.addr()))
 }
 
-/// `cudaStreamSynchronize`: work is done already.
+/// `cudaStreamSynchronize`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaStreamSynchronize(stream: Address) -> Error {
-    guard(|| known(stream))
-}
-
-/// `cudaStreamQuery`: work is done already.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaStreamQuery(stream: Address) -> Error {
-    guard(|| known(stream))
-}
-
-/// `cudaStreamWaitEvent`: what the event is behind is done already.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u32) -> Error {
-    guard(|| {
-        known(stream)?;
-        events().get(&event.addr()).map(drop).ok_or(Error::INVALID_RESOURCE_HANDLE)
+    guard(|| match Stream::find(stream.addr())? {
+        Some(stream) => stream.settle(),
+        None => {
+            settle_all();
+            Ok(())
+        }
     })
 }
 
-fn create_event(event: Out<'_, Address>) -> Error {
+/// `cudaStreamQuery`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaStreamQuery(stream: Address) -> Error {
+    guard(|| match Stream::find(stream.addr())? {
+        Some(stream) if !stream.is_done() => Err(Error::NOT_READY),
+        _ => Ok(()),
+    })
+}
+
+/// `cudaStreamWaitEvent`: work that the stream is given from now on comes after the event.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaStreamWaitEvent(stream: Address, event: Address, _flags: u32) -> Error {
+    guard(|| {
+        let event = self::event(event)?;
+        match (Stream::find(stream.addr())?, event.capture, event.point) {
+            // A stream that waits for one that is recorded is recorded with it; the order of recording is an order of the work.
+            (Some(stream), Some(capture), _) => stream.join(capture),
+            (None, Some(_), _) => return Err(Error::STREAM_CAPTURE_UNSUPPORTED),
+            (_, None, Some(point)) => submit(stream.addr(), Arc::new(move || point.wait()))?,
+            (_, None, None) => {}
+        }
+        Ok(())
+    })
+}
+
+/// `cudaLaunchHostFunc`.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaLaunchHostFunc(stream: Address, function: Option<extern "C" fn(Address)>, data: Address) -> Error {
+    guard(|| {
+        let (function, data) = (function.ok_or(Error::INVALID_VALUE)?, data.expose_provenance());
+        submit(stream.addr(), Arc::new(move || function(std::ptr::with_exposed_provenance_mut(data))))
+    })
+}
+
+fn create_event(place: Out<'_, Address>) -> Error {
     guard(|| {
         let made = number();
-        events().insert(made.addr(), None);
-        event.set(made)
+        lock(&EVENTS).insert(made.addr(), Event::default());
+        place.set(made)
     })
 }
 
@@ -109,37 +156,49 @@ pub extern "C" fn cudaEventCreateWithFlags(event: Out<'_, Address>, _flags: u32)
 /// `cudaEventDestroy`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventDestroy(event: Address) -> Error {
-    guard(|| events().remove(&event.addr()).map(drop).ok_or(Error::INVALID_RESOURCE_HANDLE))
+    guard(|| lock(&EVENTS).remove(&event.addr()).map(drop).ok_or(Error::INVALID_RESOURCE_HANDLE))
 }
 
-/// `cudaEventRecord`: now.
+/// `cudaEventRecord`: behind what the stream was given.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventRecord(event: Address, stream: Address) -> Error {
     guard(|| {
-        known(stream)?;
-        *events().get_mut(&event.addr()).ok_or(Error::INVALID_RESOURCE_HANDLE)? = Some(Instant::now());
+        self::event(event)?;
+        let point = Arc::<Point>::default();
+        let capture = Stream::find(stream.addr())?.and_then(|s| s.capture());
+        let reached = point.clone();
+        submit(stream.addr(), Arc::new(move || reached.reach()))?;
+        lock(&EVENTS).insert(event.addr(), Event { point: Some(point), capture });
         Ok(())
     })
 }
 
-/// `cudaEventSynchronize`: it is reached already.
+/// `cudaEventSynchronize`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventSynchronize(event: Address) -> Error {
-    guard(|| events().get(&event.addr()).map(drop).ok_or(Error::INVALID_RESOURCE_HANDLE))
+    guard(|| match self::event(event)? {
+        Event { capture: Some(_), point: Some(point) } if point.time().is_none() => Err(Error::STREAM_CAPTURE_UNSUPPORTED),
+        Event { point, .. } => {
+            point.inspect(|p| p.wait());
+            Ok(())
+        }
+    })
 }
 
-/// `cudaEventQuery`: it is reached already.
+/// `cudaEventQuery`.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventQuery(event: Address) -> Error {
-    cudaEventSynchronize(event)
+    guard(|| match self::event(event)?.point {
+        Some(point) if point.time().is_none() => Err(Error::NOT_READY),
+        _ => Ok(()),
+    })
 }
 
-/// `cudaEventElapsedTime`: milliseconds between two records.
+/// `cudaEventElapsedTime`: milliseconds between two points.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaEventElapsedTime(milliseconds: Out<'_, f32>, start: Address, end: Address) -> Error {
     guard(|| {
-        let events = events();
-        let at = |event: Address| events.get(&event.addr()).copied().flatten().ok_or(Error::INVALID_RESOURCE_HANDLE);
+        let at = |number: Address| event(number)?.point.ok_or(Error::INVALID_RESOURCE_HANDLE)?.time().ok_or(Error::NOT_READY);
         let (start, end) = (at(start)?, at(end)?);
         let passed = end.saturating_duration_since(start).as_secs_f64() - start.saturating_duration_since(end).as_secs_f64();
         milliseconds.set((passed * 1e3) as f32)

@@ -5,7 +5,8 @@ use crate::exec::{Blend, Job};
 use crate::handle::Handle;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
-use crate::tensor::TensorDesc;
+use crate::steps::{Stamp, Stamped, remembered, stamp};
+use crate::tensor::{TensorDesc, factor_bits};
 use crate::values;
 use oxidnn_spec::Arg;
 use oxidnn_spec::op::EltwiseAlg;
@@ -19,13 +20,20 @@ pub struct ActivationDesc {
     nan: i32,
     coefficient: f64,
     swish: f64,
+    stamp: Stamp,
 }
 
 impl Owned for ActivationDesc {}
 
+impl Stamped for ActivationDesc {
+    fn stamp(&self) -> Option<Stamp> {
+        self.mode.map(|_| self.stamp)
+    }
+}
+
 impl Default for ActivationDesc {
     fn default() -> ActivationDesc {
-        ActivationDesc { mode: None, nan: CUDNN_NOT_PROPAGATE_NAN, coefficient: 0.0, swish: 1.0 }
+        ActivationDesc { mode: None, nan: CUDNN_NOT_PROPAGATE_NAN, coefficient: 0.0, swish: 1.0, stamp: Stamp::new() }
     }
 }
 
@@ -100,7 +108,7 @@ pub extern "C" fn cudnnSetActivationDescriptor(desc: InOut<'_, ActivationDesc>, 
         if mode == CUDNN_ACTIVATION_CLIPPED_RELU && (coefficient < 0.0 || coefficient.is_nan()) {
             return Err(Failure::invalid("coef", coefficient, "a ceiling of at least 0"));
         }
-        *desc = ActivationDesc { mode: Some(mode), nan, coefficient, swish: desc.swish };
+        *desc = ActivationDesc { mode: Some(mode), nan, coefficient, swish: desc.swish, stamp: Stamp::new() };
         Ok(())
     })
 }
@@ -126,7 +134,8 @@ pub extern "C" fn cudnnGetActivationDescriptor(
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetActivationDescriptorSwishBeta(desc: InOut<'_, ActivationDesc>, beta: f64) -> Status {
     guard("cudnnSetActivationDescriptorSwishBeta", || {
-        desc.get("activationDesc")?.swish = beta;
+        let desc = desc.get("activationDesc")?;
+        (desc.swish, desc.stamp) = (beta, Stamp::new());
         Ok(())
     })
 }
@@ -150,12 +159,15 @@ pub extern "C" fn cudnnActivationForward(
     y: Data,
 ) -> Status {
     guard("cudnnActivationForward", || {
-        let (alg, parameters) = desc.get("activationDesc")?.function()?;
-        let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
-        let blend = Blend::read(alpha, beta, dst.dtype)?;
-        let op = Eltwise::forward(Prop::ForwardInference, alg, parameters, src.clone(), dst.clone());
-        let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
-        job.blend(blend).run(handle.get("handle")?)
+        let words = [stamp(desc), stamp(x_desc), stamp(y_desc), factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
+        remembered(handle, "cudnnActivationForward", words, [x, y], || {
+            let (alg, parameters) = desc.get("activationDesc")?.function()?;
+            let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
+            let blend = Blend::read(alpha, beta, dst.dtype)?;
+            let op = Eltwise::forward(Prop::ForwardInference, alg, parameters, src.clone(), dst.clone());
+            let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
+            job.blend(blend).run(handle.get("handle")?)
+        })
     })
 }
 
@@ -176,15 +188,26 @@ pub extern "C" fn cudnnActivationBackward(
     dx: Data,
 ) -> Status {
     guard("cudnnActivationBackward", || {
-        let (alg, parameters, by_result) = desc.get("activationDesc")?.gradient()?;
-        let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);
-        let blend = Blend::read(alpha, beta, wanted.dtype)?;
-        let (tensor, arg, data) = match by_result {
-            true => (y_desc.tensor("yDesc")?, Arg::DST, y.some("y")?),
-            false => (x_desc.tensor("xDesc")?, Arg::SRC, x.some("x")?),
-        };
-        let op = Eltwise::backward(alg, parameters, tensor.clone(), Diff { src: wanted.clone(), dst: given.clone() });
-        let job = Job::new(op).arg(arg, data).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
-        job.blend(blend).run(handle.get("handle")?)
+        let words = [
+            stamp(desc),
+            stamp(y_desc),
+            stamp(dy_desc),
+            stamp(x_desc),
+            stamp(dx_desc),
+            factor_bits(alpha, dx_desc),
+            factor_bits(beta, dx_desc),
+        ];
+        remembered(handle, "cudnnActivationBackward", words, [y, dy, x, dx], || {
+            let (alg, parameters, by_result) = desc.get("activationDesc")?.gradient()?;
+            let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);
+            let blend = Blend::read(alpha, beta, wanted.dtype)?;
+            let (tensor, arg, data) = match by_result {
+                true => (y_desc.tensor("yDesc")?, Arg::DST, y.some("y")?),
+                false => (x_desc.tensor("xDesc")?, Arg::SRC, x.some("x")?),
+            };
+            let op = Eltwise::backward(alg, parameters, tensor.clone(), Diff { src: wanted.clone(), dst: given.clone() });
+            let job = Job::new(op).arg(arg, data).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
+            job.blend(blend).run(handle.get("handle")?)
+        })
     })
 }

@@ -1,8 +1,10 @@
 //! Executions: an operation on the caller's memory becomes a primitive, which is made once, and its result meets what is in its place.
 
 use crate::handle::Handle;
+use crate::host_runtime::Sink;
 use crate::pointers::{Data, memory_over};
 use crate::status::Failure;
+use crate::steps;
 use oxidnn_runtime::{self as runtime, cache, fork};
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Prop, Reorder, support};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Real, ScratchpadMode, Tensor, Use};
@@ -99,18 +101,26 @@ pub(crate) struct Workspace {
     pub(crate) bytes: usize,
 }
 
-/// A primitive for a request, and whether it wants room on the stack.
-pub(crate) struct Made(runtime::Primitive);
+/// A primitive for a request, and whether its executions want room on the stack.
+pub(crate) struct Made {
+    primitive: runtime::Primitive,
+    deep: bool,
+}
 
 impl Made {
+    /// The primitive.
+    pub(crate) fn primitive(&self) -> &runtime::Primitive {
+        &self.primitive
+    }
+
     /// Bytes of scratch that the caller provides, slack for alignment included.
     pub(crate) fn scratch_bytes(&self) -> usize {
-        self.0.desc().scratchpad().map_or(0, |t| t.bytes())
+        self.primitive.desc().scratchpad().map_or(0, |t| t.bytes())
     }
 
     /// Name of the implementation.
     pub(crate) fn name(&self) -> &'static str {
-        self.0.desc().impl_name()
+        self.primitive.desc().impl_name()
     }
 }
 
@@ -218,16 +228,16 @@ impl Job {
     }
 
     fn execute(self, handle: &Handle) -> Result<(), Failure> {
-        let known = self.known.filter(|known| known.0.desc().problem().attr == self.attr);
+        let known = self.known.filter(|known| known.primitive.desc().problem().attr == self.attr);
         let mut made = known.map_or_else(|| primitive(handle.engine(), self.op, self.attr), Ok)?;
         let mut scratch = self.scratch;
         if scratch.is_some_and(|s| s.bytes < made.scratch_bytes()) {
             // The caller asked for the operation alone, before scaling factors and activations were known: what these need more is leased.
-            let problem = made.0.desc().problem();
+            let problem = made.primitive.desc().problem();
             let attr = Attr { scratchpad: ScratchpadMode::Library, ..problem.attr.clone() };
             (made, scratch) = (primitive(handle.engine(), problem.op.clone(), attr)?, None);
         }
-        let desc = made.0.desc();
+        let desc = made.primitive.desc();
         let mut memories = Vec::with_capacity(self.args.len() + 1);
         for (arg, place) in self.args {
             let memory = match place {
@@ -247,8 +257,9 @@ impl Job {
                 memories.push((Arg::SCRATCHPAD, memory_over(handle.engine(), tensor, scratch.data.some("workSpace")?)?));
             }
         }
-        let args: Vec<(Arg, &runtime::Memory<'_>)> = memories.iter().map(|(arg, memory)| (*arg, memory)).collect();
-        Ok(made.0.execute_bytes(handle.stream(), &args)?)
+        steps::execute((&made.primitive, made.deep), handle, Sink::of(handle), &memories)?;
+        steps::note(&made, handle.engine(), &memories);
+        Ok(())
     }
 }
 
@@ -355,7 +366,7 @@ pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> 
 
 /// A hash of keys that are the process's own, which nobody chooses so that they meet: a rotation and a product a word.
 #[derive(Default)]
-struct Quick(u64);
+pub(crate) struct Quick(u64);
 
 impl Hasher for Quick {
     fn finish(&self) -> u64 {
@@ -416,7 +427,8 @@ pub(crate) fn primitive(engine: &runtime::Engine, op: Op, attr: Attr) -> Result<
     }
     let made = runtime::stack::deep(|| -> Result<Arc<Made>, Failure> {
         let problem = Problem::new(request.1.clone(), request.2.clone())?;
-        Ok(Arc::new(Made(runtime::PrimitiveDesc::new(engine, problem)?.create()?)))
+        let primitive = runtime::PrimitiveDesc::new(engine, problem)?.create()?;
+        Ok(Arc::new(Made { deep: runtime::stack::is_deep(primitive.desc()), primitive }))
     })?;
     if capacity > 0 {
         let mut known = fork::lock(&KNOWN);

@@ -2,6 +2,7 @@
 
 use crate::pointers::{Array, ArrayMut, Handle, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
+use crate::steps::{Stamp, Stamped};
 use crate::tensor::{element, give, list, strides_of, vector, vector_tag};
 use crate::values;
 use oxidnn_spec::{DataType, Dims, Tensor};
@@ -23,9 +24,16 @@ pub(crate) struct Filter {
     pub(crate) dims: Dims,
     /// What it means to oxidnn.
     pub(crate) tensor: Tensor,
+    stamp: Stamp,
 }
 
 impl Owned for FilterDesc {}
+
+impl Stamped for FilterDesc {
+    fn stamp(&self) -> Option<Stamp> {
+        self.set.as_ref().map(|f| f.stamp)
+    }
+}
 
 impl FilterDesc {
     /// Describes a filter.
@@ -43,7 +51,7 @@ impl FilterDesc {
             v if dims.len() > 1 && dims[1] % v == 0 => Tensor::with_tag(dims, dtype, &vector_tag(dims.len(), v))?,
             v => return Err(Failure::invalid("input channels", dims, format_args!("a multiple of {v}"))),
         };
-        self.set = Some(Filter { number, format, dims, tensor });
+        self.set = Some(Filter { number, format, dims, tensor, stamp: Stamp::new() });
         Ok(())
     }
 

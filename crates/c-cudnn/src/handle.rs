@@ -1,8 +1,10 @@
 //! Handles: an engine, a stream on it, and the CUDA stream that the program named.
 
 use crate::enums::*;
+use crate::host_runtime;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned, queue_over};
 use crate::status::{Failure, Status, guard};
+use crate::steps::Memo;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_cuda::{CudaDevice, driver};
 use oxidnn_runtime::{self as runtime, fork};
@@ -19,10 +21,11 @@ const MOST_STREAMS: usize = 64;
 #[derive(Debug)]
 pub struct Handle {
     stream: runtime::Stream,
-    /// What `cudnnSetStream` was given. Work of the CPU engine is in order whatever it is; on the CUDA engine it is the stream.
+    /// What `cudnnSetStream` was given. It is the stream of the CUDA engine; to the CPU engine it is a name, or a stream of the host's runtime.
     given: Data,
     /// Streams that were set before, on the CUDA engine.
     others: Vec<(Data, runtime::Stream)>,
+    memo: Mutex<Memo>,
 }
 
 impl Owned for Handle {}
@@ -89,7 +92,11 @@ impl Handle {
     /// # Errors
     /// `NOT_INITIALIZED` for an engine that is not there.
     pub(crate) fn new() -> Result<Handle, Failure> {
-        Ok(Handle { stream: machine()?.stream(Data::NULL)?, given: Data::NULL, others: Vec::new() })
+        Ok(Handle::over(machine()?.stream(Data::NULL)?, Data::NULL))
+    }
+
+    fn over(stream: runtime::Stream, given: Data) -> Handle {
+        Handle { stream, given, others: Vec::new(), memo: Mutex::default() }
     }
 
     /// What functions without a handle compute with, which name a stream.
@@ -99,12 +106,12 @@ impl Handle {
     pub(crate) fn of_stream(stream: Data) -> Result<&'static Handle, Failure> {
         static KNOWN: Mutex<Vec<(Data, &'static Handle)>> = Mutex::new(Vec::new());
         let machine = machine()?;
-        let stream = if machine.cuda.is_some() { stream } else { Data::NULL };
+        let stream = if machine.cuda.is_some() || host_runtime::is_there() { stream } else { Data::NULL };
         let mut known = fork::lock(&KNOWN);
         if let Some((_, handle)) = known.iter().find(|k| k.0 == stream) {
             return Ok(handle);
         }
-        let made = Box::leak(Box::new(Handle { stream: machine.stream(stream)?, given: stream, others: Vec::new() }));
+        let made = Box::leak(Box::new(Handle::over(machine.stream(stream)?, stream)));
         known.push((stream, made));
         Ok(made)
     }
@@ -117,6 +124,11 @@ impl Handle {
     /// What primitives are executed on. It may be asynchronous: nothing may assume that work is done when a call returns.
     pub(crate) fn stream(&self) -> &runtime::Stream {
         &self.stream
+    }
+
+    /// The calls that it remembers.
+    pub(crate) fn memo(&self) -> &Mutex<Memo> {
+        &self.memo
     }
 
     /// The address that `cudnnSetStream` was given.

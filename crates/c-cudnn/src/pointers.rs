@@ -7,6 +7,7 @@
 //! aligned and initialised for what the parameter is declared to be, for the time of the call.
 
 use crate::handle::Gpu;
+use crate::host_runtime;
 use crate::status::Failure;
 use oxidnn_cuda::{CudaQueue, driver};
 use oxidnn_runtime as runtime;
@@ -276,8 +277,14 @@ impl Data {
         Ok(unsafe { &mut *self.0.cast::<T>() })
     }
 
-    /// The first byte of memory of the library's own, which must live as long as what it is given to.
+    /// The first byte of memory of the library's own. What the call executes later, on a stream of the host's runtime, keeps the memory.
     pub(crate) fn of(memory: &runtime::Memory<'static>) -> Data {
+        host_runtime::lend(memory);
+        Data::at(memory)
+    }
+
+    /// The same of memory that lives longer than what it is given to.
+    pub(crate) fn at(memory: &runtime::Memory<'static>) -> Data {
         Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
     }
 
@@ -311,6 +318,15 @@ pub(crate) fn memory_over(engine: &runtime::Engine, tensor: Tensor, data: Data) 
     // SAFETY: the caller promised that the address serves the tensor until the work submitted with it is done, and that calls which share it do not
     // conflict.
     unsafe { runtime::Memory::from_raw(engine, tensor, &[data.0]) }
+}
+
+/// Points memory that [`memory_over`] gave at another address.
+///
+/// # Errors
+/// [`Error::InvalidArguments`] for descriptions that memory cannot have.
+pub(crate) fn repoint(memory: &mut runtime::Memory<'static>, data: Data) -> Result<(), Error> {
+    // SAFETY: as for `memory_over`.
+    unsafe { memory.set_data_handle(0, data.0) }
 }
 
 /// The work of a stream that a C caller gave.

@@ -5,7 +5,8 @@ use crate::exec::{Blend, Job, Place, factor, repeated};
 use crate::handle::Handle;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned, host_bytes};
 use crate::status::{Failure, Status, guard};
-use crate::tensor::TensorDesc;
+use crate::steps::{remembered, stamp};
+use crate::tensor::{TensorDesc, factor_bits};
 use crate::values;
 use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Reorder};
@@ -139,14 +140,17 @@ pub extern "C" fn cudnnAddTensor(
     c: Data,
 ) -> Status {
     guard("cudnnAddTensor", || {
-        let handle = handle.get("handle")?;
-        let (src, dst) = (a_desc.tensor("aDesc")?, c_desc.tensor("cDesc")?);
-        let (blend, a, c) = (Blend::read(alpha, beta, dst.dtype)?, a.some("A")?, c.some("C")?);
-        if blend == (Blend { alpha: 1.0, beta: 1.0 }) && src.dims().len() == dst.dims().len() {
-            let op = Binary { alg: BinaryAlg::Add, src0: dst.clone(), src1: src.clone(), src2: None, dst: dst.clone() };
-            return Job::new(op).arg(Arg::SRC, c).arg(Arg::SRC_1, a).arg(Arg::DST, c).run(handle);
-        }
-        handle.combine((src, a.into()), (dst, c.into()), blend)
+        let words = [stamp(a_desc), stamp(c_desc), factor_bits(alpha, c_desc), factor_bits(beta, c_desc)];
+        remembered(handle, "cudnnAddTensor", words, [a, c], || {
+            let handle = handle.get("handle")?;
+            let (src, dst) = (a_desc.tensor("aDesc")?, c_desc.tensor("cDesc")?);
+            let (blend, a, c) = (Blend::read(alpha, beta, dst.dtype)?, a.some("A")?, c.some("C")?);
+            if blend == (Blend { alpha: 1.0, beta: 1.0 }) && src.dims().len() == dst.dims().len() {
+                let op = Binary { alg: BinaryAlg::Add, src0: dst.clone(), src1: src.clone(), src2: None, dst: dst.clone() };
+                return Job::new(op).arg(Arg::SRC, c).arg(Arg::SRC_1, a).arg(Arg::DST, c).run(handle);
+            }
+            handle.combine((src, a.into()), (dst, c.into()), blend)
+        })
     })
 }
 
@@ -188,12 +192,15 @@ pub extern "C" fn cudnnTransformTensor(
     y: Data,
 ) -> Status {
     guard("cudnnTransformTensor", || {
-        let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
-        if src.dims() != dst.dims() {
-            return Err(Failure::shape("yDesc", dst.dims(), format_args!("{} as xDesc", src.dims())));
-        }
-        let blend = Blend::read(alpha, beta, dst.dtype)?;
-        handle.get("handle")?.combine((src, x.some("x")?.into()), (dst, y.some("y")?.into()), blend)
+        let words = [stamp(x_desc), stamp(y_desc), factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
+        remembered(handle, "cudnnTransformTensor", words, [x, y], || {
+            let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
+            if src.dims() != dst.dims() {
+                return Err(Failure::shape("yDesc", dst.dims(), format_args!("{} as xDesc", src.dims())));
+            }
+            let blend = Blend::read(alpha, beta, dst.dtype)?;
+            handle.get("handle")?.combine((src, x.some("x")?.into()), (dst, y.some("y")?.into()), blend)
+        })
     })
 }
 

@@ -5,7 +5,8 @@ use crate::exec::{Blend, Job};
 use crate::handle::Handle;
 use crate::pointers::{self, Array, ArrayMut, Data, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
-use crate::tensor::{TensorDesc, give, list};
+use crate::steps::{Stamp, Stamped, remembered, stamp};
+use crate::tensor::{TensorDesc, factor_bits, give, list};
 use crate::values;
 use oxidnn_spec::op::{Pool, PoolAlg, Prop, Window};
 use oxidnn_spec::{Arg, Dims, Problem, Tensor};
@@ -13,7 +14,7 @@ use oxidnn_spec::{Arg, Dims, Problem, Tensor};
 /// What `cudnnPoolingDescriptor_t` points to.
 #[derive(Clone, Debug, Default)]
 pub struct PoolingDesc {
-    set: Option<Geometry>,
+    set: Option<(Geometry, Stamp)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +28,16 @@ struct Geometry {
 
 impl Owned for PoolingDesc {}
 
+impl Stamped for PoolingDesc {
+    fn stamp(&self) -> Option<Stamp> {
+        self.set.map(|s| s.1)
+    }
+}
+
 impl PoolingDesc {
     fn geometry(&self) -> Result<&Geometry, Failure> {
-        self.set.as_ref().ok_or_else(|| Failure::invalid("poolingDesc", "a descriptor that was never set", "one that describes a pooling"))
+        let set = self.set.as_ref().map(|s| &s.0);
+        set.ok_or_else(|| Failure::invalid("poolingDesc", "a descriptor that was never set", "one that describes a pooling"))
     }
 
     fn set(&mut self, geometry: Geometry) -> Result<(), Failure> {
@@ -41,7 +49,7 @@ impl PoolingDesc {
                 return Err(Failure::invalid(name, list, format_args!("numbers of at least {least}")));
             }
         }
-        self.set = Some(geometry);
+        self.set = Some((geometry, Stamp::new()));
         Ok(())
     }
 
@@ -241,10 +249,13 @@ pub extern "C" fn cudnnPoolingForward(
     y: Data,
 ) -> Status {
     guard("cudnnPoolingForward", || {
-        let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
-        let op = desc.get("poolingDesc")?.geometry()?.op(Prop::ForwardInference, src, dst)?;
-        let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
-        job.blend(Blend::read(alpha, beta, dst.dtype)?).run(handle.get("handle")?)
+        let words = [stamp(desc), stamp(x_desc), stamp(y_desc), factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
+        remembered(handle, "cudnnPoolingForward", words, [x, y], || {
+            let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
+            let op = desc.get("poolingDesc")?.geometry()?.op(Prop::ForwardInference, src, dst)?;
+            let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
+            job.blend(Blend::read(alpha, beta, dst.dtype)?).run(handle.get("handle")?)
+        })
     })
 }
 
@@ -265,20 +276,24 @@ pub extern "C" fn cudnnPoolingBackward(
     dx: Data,
 ) -> Status {
     guard("cudnnPoolingBackward", || {
-        let handle = handle.get("handle")?;
-        let geometry = desc.get("poolingDesc")?.geometry()?;
-        let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);
-        let op = geometry.op(Prop::BackwardData, wanted, given)?;
-        let mut job = Job::new(op.clone()).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
-        if geometry.alg() == PoolAlg::Max {
-            // Which elements were the largest is found again, in the order of the gradient.
-            let problem = Problem::new(geometry.op(Prop::ForwardTraining, x_desc.tensor("xDesc")?, given)?, oxidnn_spec::Attr::default())?;
-            let places = problem.op.workspace().cloned().ok_or_else(|| Failure::unsupported("maxima without their places"))?;
-            let (results, kept) = (handle.temporary(given)?, handle.temporary(&places)?);
-            let forward = Job::new(problem.op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, results);
-            forward.arg(Arg::WORKSPACE, kept.view(places)?).run(handle)?;
-            job = job.arg(Arg::WORKSPACE, kept);
-        }
-        job.blend(Blend::read(alpha, beta, wanted.dtype)?).run(handle)
+        let words = [stamp(desc), stamp(dy_desc), stamp(x_desc), stamp(dx_desc), factor_bits(alpha, dx_desc), factor_bits(beta, dx_desc)];
+        remembered(handle, "cudnnPoolingBackward", words, [dy, x, dx], || {
+            let handle = handle.get("handle")?;
+            let geometry = desc.get("poolingDesc")?.geometry()?;
+            let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);
+            let op = geometry.op(Prop::BackwardData, wanted, given)?;
+            let mut job = Job::new(op.clone()).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
+            if geometry.alg() == PoolAlg::Max {
+                // Which elements were the largest is found again, in the order of the gradient.
+                let problem =
+                    Problem::new(geometry.op(Prop::ForwardTraining, x_desc.tensor("xDesc")?, given)?, oxidnn_spec::Attr::default())?;
+                let places = problem.op.workspace().cloned().ok_or_else(|| Failure::unsupported("maxima without their places"))?;
+                let (results, kept) = (handle.temporary(given)?, handle.temporary(&places)?);
+                let forward = Job::new(problem.op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, results);
+                forward.arg(Arg::WORKSPACE, kept.view(places)?).run(handle)?;
+                job = job.arg(Arg::WORKSPACE, kept);
+            }
+            job.blend(Blend::read(alpha, beta, wanted.dtype)?).run(handle)
+        })
     })
 }

@@ -5,7 +5,8 @@ use crate::exec::{Blend, Job};
 use crate::handle::Handle;
 use crate::pointers::{Data, In};
 use crate::status::{Failure, Status, guard};
-use crate::tensor::{TensorDesc, is_row};
+use crate::steps::{remembered, stamp};
+use crate::tensor::{TensorDesc, factor_bits, is_row};
 use crate::values;
 use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, Softmax, SoftmaxAlg};
@@ -99,14 +100,18 @@ pub extern "C" fn cudnnSoftmaxForward(
     y: Data,
 ) -> Status {
     guard("cudnnSoftmaxForward", || {
-        let (handle, kind) = (handle.get("handle")?, Kind::new(algo, mode)?);
-        let given = [(x_desc.tensor("xDesc")?.clone(), x.some("x")?), (y_desc.tensor("yDesc")?.clone(), y.some("y")?)];
-        let blend = Blend::read(alpha, beta, given[1].0.dtype)?;
-        let [src, dst] = Side::all(handle, kind, given)?;
-        let (source, result) = (Some(src.seen.clone()), dst.seen.clone());
-        let op = Softmax { prop: Prop::ForwardInference, alg: kind.alg, src: source, dst: result, diff_src: None, diff_dst: None, axis: 1 };
-        let job = src.put(handle, Job::new(op), Arg::SRC, true)?;
-        dst.finish(handle, dst.put(handle, job, Arg::DST, false)?, blend)
+        let words = [algo as u64, mode as u64, stamp(x_desc), stamp(y_desc), factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
+        remembered(handle, "cudnnSoftmaxForward", words, [x, y], || {
+            let (handle, kind) = (handle.get("handle")?, Kind::new(algo, mode)?);
+            let given = [(x_desc.tensor("xDesc")?.clone(), x.some("x")?), (y_desc.tensor("yDesc")?.clone(), y.some("y")?)];
+            let blend = Blend::read(alpha, beta, given[1].0.dtype)?;
+            let [src, dst] = Side::all(handle, kind, given)?;
+            let (source, result) = (Some(src.seen.clone()), dst.seen.clone());
+            let op =
+                Softmax { prop: Prop::ForwardInference, alg: kind.alg, src: source, dst: result, diff_src: None, diff_dst: None, axis: 1 };
+            let job = src.put(handle, Job::new(op), Arg::SRC, true)?;
+            dst.finish(handle, dst.put(handle, job, Arg::DST, false)?, blend)
+        })
     })
 }
 
@@ -126,27 +131,38 @@ pub extern "C" fn cudnnSoftmaxBackward(
     dx: Data,
 ) -> Status {
     guard("cudnnSoftmaxBackward", || {
-        let (handle, kind) = (handle.get("handle")?, Kind::new(algo, mode)?);
-        let given = [
-            (y_desc.tensor("yDesc")?.clone(), y.some("y")?),
-            (dy_desc.tensor("dyDesc")?.clone(), dy.some("dy")?),
-            (dx_desc.tensor("dxDesc")?.clone(), dx.some("dx")?),
+        let words = [
+            algo as u64,
+            mode as u64,
+            stamp(y_desc),
+            stamp(dy_desc),
+            stamp(dx_desc),
+            factor_bits(alpha, dx_desc),
+            factor_bits(beta, dx_desc),
         ];
-        let blend = Blend::read(alpha, beta, given[2].0.dtype)?;
-        let [dst, diff_dst, diff_src] = Side::all(handle, kind, given)?;
-        let gradients = (Some(diff_src.seen.clone()), Some(diff_dst.seen.clone()));
-        let result = dst.seen.clone();
-        let op = Softmax {
-            prop: Prop::BackwardData,
-            alg: kind.alg,
-            src: None,
-            dst: result,
-            diff_src: gradients.0,
-            diff_dst: gradients.1,
-            axis: 1,
-        };
-        let job = dst.put(handle, Job::new(op), Arg::DST, true)?;
-        let job = diff_dst.put(handle, job, Arg::DIFF_DST, true)?;
-        diff_src.finish(handle, diff_src.put(handle, job, Arg::DIFF_SRC, false)?, blend)
+        remembered(handle, "cudnnSoftmaxBackward", words, [y, dy, dx], || {
+            let (handle, kind) = (handle.get("handle")?, Kind::new(algo, mode)?);
+            let given = [
+                (y_desc.tensor("yDesc")?.clone(), y.some("y")?),
+                (dy_desc.tensor("dyDesc")?.clone(), dy.some("dy")?),
+                (dx_desc.tensor("dxDesc")?.clone(), dx.some("dx")?),
+            ];
+            let blend = Blend::read(alpha, beta, given[2].0.dtype)?;
+            let [dst, diff_dst, diff_src] = Side::all(handle, kind, given)?;
+            let gradients = (Some(diff_src.seen.clone()), Some(diff_dst.seen.clone()));
+            let result = dst.seen.clone();
+            let op = Softmax {
+                prop: Prop::BackwardData,
+                alg: kind.alg,
+                src: None,
+                dst: result,
+                diff_src: gradients.0,
+                diff_dst: gradients.1,
+                axis: 1,
+            };
+            let job = dst.put(handle, Job::new(op), Arg::DST, true)?;
+            let job = diff_dst.put(handle, job, Arg::DIFF_DST, true)?;
+            diff_src.finish(handle, diff_src.put(handle, job, Arg::DIFF_SRC, false)?, blend)
+        })
     })
 }

@@ -1,6 +1,7 @@
 //! Statuses: what a body answers, the guard around it, and what is remembered of the last error of a thread.
 
 use crate::enums::*;
+use crate::host_runtime;
 use crate::logging;
 use oxidnn_spec::Error;
 use std::cell::RefCell;
@@ -99,7 +100,9 @@ pub fn take_last_error() -> String {
 
 /// The status of `body`, which `function` consists of.
 pub fn guard(function: &'static str, body: impl FnOnce() -> Result<(), Failure>) -> Status {
-    match caught(body) {
+    let result = caught(body);
+    host_runtime::forget();
+    match result {
         Ok(()) => Status::SUCCESS,
         Err(failure) => {
             let text = format!("{function}: {}: {}", failure.status.name(), failure.message);
@@ -120,7 +123,8 @@ pub fn guard_value<T>(function: &'static str, otherwise: T, body: impl FnOnce() 
     result
 }
 
-fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// What `body` gives; a panic is an internal error.
+pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         Err(Failure::new(CUDNN_STATUS_INTERNAL_ERROR, format_args!("a panic, which is a defect of oxidnn: {}", text.unwrap_or("no text"))))

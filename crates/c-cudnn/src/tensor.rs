@@ -1,8 +1,9 @@
 //! Tensor descriptors.
 
 use crate::enums::*;
-use crate::pointers::{Array, ArrayMut, Handle, In, InOut, New, Out, Owned};
+use crate::pointers::{Array, ArrayMut, Data, Handle, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
+use crate::steps::{Stamp, Stamped};
 use crate::values;
 use oxidnn_spec::{DataType, Dims, Tensor};
 
@@ -29,9 +30,16 @@ pub(crate) struct Described {
     pub(crate) strides: Dims,
     /// What it means to oxidnn, where it means something.
     tensor: Result<Tensor, Failure>,
+    stamp: Stamp,
 }
 
 impl Owned for TensorDesc {}
+
+impl Stamped for TensorDesc {
+    fn stamp(&self) -> Option<Stamp> {
+        self.set.as_ref().map(|d| d.stamp)
+    }
+}
 
 impl TensorDesc {
     /// The tensor.
@@ -70,6 +78,13 @@ impl<'a> In<'a, TensorDesc> {
     }
 }
 
+/// A scaling factor as a number of a call: all ones for null.
+pub(crate) fn factor_bits(at: Data, like: In<'_, TensorDesc>) -> u64 {
+    let wide = like.optional().and_then(|d| d.set.as_ref()).is_some_and(|d| d.number == CUDNN_DATA_DOUBLE);
+    let value = if wide { at.read::<f64>("") } else { at.read::<f32>("").map(f64::from) };
+    value.map_or(u64::MAX, f64::to_bits)
+}
+
 /// Channels in a vector of the type; 1 for types that are no vectors.
 pub(crate) fn vector(number: i32) -> i64 {
     match number {
@@ -105,7 +120,7 @@ impl Described {
             return Err(Failure::invalid("channels", dims, format_args!("a multiple of {v} for {}", name("cudnnDataType_t", number))));
         }
         let tensor = tensor_of(number, dims, strides);
-        Ok(Described { number, dims, strides, tensor })
+        Ok(Described { number, dims, strides, tensor, stamp: Stamp::new() })
     }
 
     /// Bytes from the first element to the end of the last.

@@ -2,6 +2,7 @@
 
 use crate::enums::*;
 use crate::handle::Handle;
+use crate::host_runtime::settle;
 use crate::pointers::{ArrayMut, Data, In, Out};
 use crate::status::{Failure, Status, guard, guard_value, take_last_error};
 use std::ffi::{CString, c_char};
@@ -114,9 +115,9 @@ pub extern "C" fn cudnnQueryRuntimeError(handle: In<'_, Handle>, rstatus: Out<'_
         let handle = handle.get("handle")?;
         let status = match mode {
             CUDNN_ERRQUERY_RAWCODE => Status::SUCCESS,
-            CUDNN_ERRQUERY_NONBLOCKING | CUDNN_ERRQUERY_BLOCKING => match handle.stream().wait() {
+            CUDNN_ERRQUERY_NONBLOCKING | CUDNN_ERRQUERY_BLOCKING => match settle(handle) {
                 Ok(()) => Status::SUCCESS,
-                Err(error) => Failure::from(error).status,
+                Err(failure) => failure.status,
             },
             _ => return Err(Failure::invalid("mode", mode, "a value of cudnnErrQueryMode_t")),
         };

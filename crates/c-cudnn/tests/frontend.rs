@@ -11,4 +11,7 @@ fn programs_of_cudnn_frontend_compute_right() {
         return;
     };
     program.passes(None).unwrap_or_else(|what| panic!("{what}"));
+    // Again where streams have threads of their own.
+    let output = program.run(Some("streams")).env("OXIDNN_CUDART_ASYNC", "1").output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

@@ -46,10 +46,7 @@ pub extern "C" fn dnnl_primitive_create(primitive: New<'_, Primitive>, pd: In<'_
         primitive.check("primitive")?;
         let desc = pd.get("primitive_desc")?.fixed();
         let runtime = stack::deep(|| desc.runtime().create())?;
-        let name = desc.runtime().impl_name();
-        let deep = desc.runtime().has_runtime()
-            || !GENERATED.iter().any(|tier| name.contains(tier))
-            || STAGED.iter().any(|row| name.contains(row));
+        let deep = stack::is_deep(desc.runtime());
         primitive.own("primitive", Primitive { desc, runtime, deep })
     })
 }
@@ -122,11 +119,6 @@ pub extern "C" fn dnnl_primitive_execute(
         }
     })
 }
-
-/// Tiers of rows that run generated code.
-const GENERATED: [&str; 2] = [":jit", ":amx"];
-/// Those among them that go through several kernels, with what these share on the stack.
-const STAGED: [&str; 4] = ["stages:", "staged:", "chunks:", "flash:"];
 
 fn execute(primitive: &Primitive, stream: &Stream, args: &[(Arg, &runtime::Memory<'static>)]) -> Result<(), Failure> {
     stream.execute(&primitive.runtime, args)

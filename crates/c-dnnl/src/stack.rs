@@ -4,7 +4,7 @@ use crate::reserve;
 use oxidnn_runtime::stack;
 use oxidnn_spec::Error;
 
-pub(crate) use stack::is_short;
+pub(crate) use stack::{is_deep, is_short};
 
 /// Makes something by `body`, where there is room on the stack, and unless memory has run out.
 ///

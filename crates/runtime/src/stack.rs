@@ -3,6 +3,7 @@
 //! Making a primitive is deep: problems are values of some kilobytes that functions pass to each other. On a thread whose stack is short, and on one whose
 //! stack is not known (a coroutine's), it is done on a thread made for it, while the calling one waits.
 
+use crate::PrimitiveDesc;
 use std::cell::Cell;
 use std::thread;
 
@@ -60,6 +61,17 @@ mod bounds {
 /// Whether the calling thread's stack is too short for what is deep.
 pub fn is_short() -> bool {
     !has(NEED)
+}
+
+/// Tiers of rows that run generated code.
+const GENERATED: [&str; 2] = [":jit", ":amx"];
+/// Those among them that go through several kernels, with what these share on the stack.
+const STAGED: [&str; 4] = ["stages:", "staged:", "chunks:", "flash:"];
+
+/// Whether executions are deep: portable rows and the reference keep chunks of tensors on the stack, and what comes with sizes describes problems.
+pub fn is_deep(desc: &PrimitiveDesc) -> bool {
+    let name = desc.impl_name();
+    desc.has_runtime() || !GENERATED.iter().any(|tier| name.contains(tier)) || STAGED.iter().any(|row| name.contains(row))
 }
 
 /// Whether the calling thread's stack has `need` bytes to come.

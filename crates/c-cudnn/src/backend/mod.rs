@@ -18,6 +18,7 @@ mod tensor;
 
 use crate::enums::*;
 use crate::handle::Handle;
+use crate::host_runtime::{Sink, emptied};
 use crate::pointers::{Data, In, Out};
 use crate::status::{Failure, Status, guard};
 use attributes::Asked;
@@ -117,34 +118,30 @@ pub extern "C" fn cudnnBackendExecute(handle: In<'_, Handle>, plan: Data, pack: 
     guard("cudnnBackendExecute", || {
         let handle = handle.get("handle")?;
         let (plan, pack) = bound(plan, pack)?;
-        plan.run(handle.stream(), &pack)
+        plan.run(handle, Sink::of(handle), &pack)
     })
 }
 
-/// Why no node of a CUDA graph is made.
-fn no_cuda_graph() -> Result<(), Failure> {
-    let what = "the CPU engine computes on the host and has no kernels that a CUDA graph could hold: call cudnnBackendExecute";
-    Err(Failure::new(CUDNN_STATUS_NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API, what))
+/// Puts a plan's executions into a graph of the runtime on the host.
+fn populate(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Result<(), Failure> {
+    let handle = handle.get("handle")?;
+    let (plan, pack) = bound(plan, pack)?;
+    graph.some("graph")?;
+    if !handle.engine().host_visible() {
+        let what = "the CUDA engine makes no nodes of graphs: capture cudnnBackendExecute on the handle's stream";
+        return Err(Failure::new(CUDNN_STATUS_NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API, what));
+    }
+    plan.run(handle, emptied(graph)?, &pack)
 }
 
-/// `cudnnBackendPopulateCudaGraph`: not on the CPU engine.
+/// `cudnnBackendPopulateCudaGraph`: of the runtime on the host.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnBackendPopulateCudaGraph(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Status {
-    guard("cudnnBackendPopulateCudaGraph", || {
-        handle.get("handle")?;
-        bound(plan, pack)?;
-        graph.some("graph")?;
-        no_cuda_graph()
-    })
+    guard("cudnnBackendPopulateCudaGraph", || populate(handle, plan, pack, graph))
 }
 
-/// `cudnnBackendUpdateCudaGraph`: not on the CPU engine.
+/// `cudnnBackendUpdateCudaGraph`: the graph is populated anew.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnBackendUpdateCudaGraph(handle: In<'_, Handle>, plan: Data, pack: Data, graph: Data) -> Status {
-    guard("cudnnBackendUpdateCudaGraph", || {
-        handle.get("handle")?;
-        bound(plan, pack)?;
-        graph.some("graph")?;
-        no_cuda_graph()
-    })
+    guard("cudnnBackendUpdateCudaGraph", || populate(handle, plan, pack, graph))
 }

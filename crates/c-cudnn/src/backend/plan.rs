@@ -9,8 +9,9 @@ use super::pack::{Pack, Sizes};
 use super::program::Program;
 use super::tensor::TensorDesc;
 use crate::enums::*;
+use crate::handle::Handle;
+use crate::host_runtime::Sink;
 use crate::status::Failure;
-use oxidnn_runtime::Stream;
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::fork::{self, Locked};
 use std::collections::BTreeMap;
@@ -101,12 +102,12 @@ impl Plan {
         })
     }
 
-    /// Computes once, on `stream`.
+    /// Computes once, where `sink` says.
     ///
     /// # Errors
     /// What the program says.
-    pub(crate) fn run(&self, stream: &Stream, pack: &Pack) -> Result<(), Failure> {
-        self.program(pack)?.run(stream, pack)
+    pub(crate) fn run(&self, handle: &Handle, sink: Sink, pack: &Pack) -> Result<(), Failure> {
+        self.program(pack)?.run(handle, sink, pack)
     }
 }
 

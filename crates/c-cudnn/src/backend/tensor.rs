@@ -20,6 +20,8 @@ pub(crate) struct TensorDesc {
     pub(crate) is_virtual: bool,
     pub(crate) reordering: i64,
     pub(crate) is_ragged: bool,
+    /// Its number is read when it is executed, wherever the program keeps it.
+    pub(crate) is_by_value: bool,
     /// The bytes of a number that is known now.
     pub(crate) constant: Option<Vec<u8>>,
 }
@@ -54,6 +56,7 @@ impl TensorDesc {
             vector,
             is_virtual: one(CUDNN_ATTR_TENSOR_IS_VIRTUAL) == Some(1),
             reordering: one(CUDNN_ATTR_TENSOR_REORDERING_MODE).unwrap_or(0),
+            is_by_value: one(CUDNN_ATTR_TENSOR_IS_BY_VALUE) == Some(1),
             is_ragged: values.contains_key(&CUDNN_ATTR_TENSOR_RAGGED_OFFSET_DESC),
             constant,
         };

@@ -4,6 +4,7 @@ use crate::enums::*;
 use crate::filter::FilterDesc;
 use crate::pointers::{Array, ArrayMut, Handle, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
+use crate::steps::{Stamp, Stamped};
 use crate::tensor::{TensorDesc, give, list};
 use crate::values;
 use oxidnn_spec::op::Window;
@@ -16,6 +17,7 @@ pub struct ConvDesc {
     math: i32,
     groups: i64,
     reorder: i32,
+    stamp: Stamp,
 }
 
 /// How the filter slides.
@@ -32,9 +34,15 @@ pub(super) struct Geometry {
 
 impl Owned for ConvDesc {}
 
+impl Stamped for ConvDesc {
+    fn stamp(&self) -> Option<Stamp> {
+        self.set.map(|_| self.stamp)
+    }
+}
+
 impl Default for ConvDesc {
     fn default() -> ConvDesc {
-        ConvDesc { set: None, math: CUDNN_DEFAULT_MATH, groups: 1, reorder: CUDNN_DEFAULT_REORDER }
+        ConvDesc { set: None, math: CUDNN_DEFAULT_MATH, groups: 1, reorder: CUDNN_DEFAULT_REORDER, stamp: Stamp::new() }
     }
 }
 
@@ -53,7 +61,7 @@ impl ConvDesc {
         }
         values::check("mode", "cudnnConvolutionMode_t", mode)?;
         values::check("computeType", "cudnnDataType_t", compute)?;
-        self.set = Some(geometry);
+        (self.set, self.stamp) = (Some(geometry), Stamp::new());
         Ok(())
     }
 
@@ -143,7 +151,10 @@ pub extern "C" fn cudnnDestroyConvolutionDescriptor(desc: Handle<ConvDesc>) -> S
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetConvolutionMathType(desc: InOut<'_, ConvDesc>, math: i32) -> Status {
     guard("cudnnSetConvolutionMathType", || {
-        desc.get("convDesc")?.math = values::check("mathType", "cudnnMathType_t", math)?;
+        let (desc, math) = (desc.get("convDesc")?, values::check("mathType", "cudnnMathType_t", math)?);
+        if math != desc.math {
+            (desc.math, desc.stamp) = (math, Stamp::new());
+        }
         Ok(())
     })
 }
@@ -161,7 +172,10 @@ pub extern "C" fn cudnnSetConvolutionGroupCount(desc: InOut<'_, ConvDesc>, group
         if groups < 1 {
             return Err(Failure::invalid("groupCount", groups, "at least 1"));
         }
-        desc.get("convDesc")?.groups = i64::from(groups);
+        let (desc, groups) = (desc.get("convDesc")?, i64::from(groups));
+        if groups != desc.groups {
+            (desc.groups, desc.stamp) = (groups, Stamp::new());
+        }
         Ok(())
     })
 }

@@ -10,7 +10,8 @@ use crate::filter::FilterDesc;
 use crate::handle::Handle;
 use crate::pointers::{ArrayMut, Data, In, Out};
 use crate::status::{Failure, Status, guard};
-use crate::tensor::TensorDesc;
+use crate::steps::{remembered, stamp};
+use crate::tensor::{TensorDesc, factor_bits};
 
 /// The request of a pass.
 fn request(
@@ -152,9 +153,21 @@ pub extern "C" fn cudnnConvolutionForward(
     y: Data,
 ) -> Status {
     guard("cudnnConvolutionForward", || {
-        let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
-        let workspace = Workspace { data: workspace, bytes: workspace_bytes };
-        run(&request, Call { handle, places: [x, w, y], algo, workspace, scaling: [alpha, beta] })
+        let words = [
+            stamp(x_desc),
+            stamp(w_desc),
+            stamp(conv),
+            stamp(y_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha, y_desc),
+            factor_bits(beta, y_desc),
+        ];
+        remembered(handle, "cudnnConvolutionForward", words, [x, w, y, workspace], || {
+            let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
+            let workspace = Workspace { data: workspace, bytes: workspace_bytes };
+            run(&request, Call { handle, places: [x, w, y], algo, workspace, scaling: [alpha, beta] })
+        })
     })
 }
 
@@ -263,9 +276,21 @@ pub extern "C" fn cudnnConvolutionBackwardData(
     dx: Data,
 ) -> Status {
     guard("cudnnConvolutionBackwardData", || {
-        let request = request(Pass::Data, dx_desc, w_desc, dy_desc, conv)?;
-        let workspace = Workspace { data: workspace, bytes: workspace_bytes };
-        run(&request, Call { handle, places: [dx, w, dy], algo, workspace, scaling: [alpha, beta] })
+        let words = [
+            stamp(dx_desc),
+            stamp(w_desc),
+            stamp(conv),
+            stamp(dy_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha, dy_desc),
+            factor_bits(beta, dy_desc),
+        ];
+        remembered(handle, "cudnnConvolutionBackwardData", words, [dx, w, dy, workspace], || {
+            let request = request(Pass::Data, dx_desc, w_desc, dy_desc, conv)?;
+            let workspace = Workspace { data: workspace, bytes: workspace_bytes };
+            run(&request, Call { handle, places: [dx, w, dy], algo, workspace, scaling: [alpha, beta] })
+        })
     })
 }
 
@@ -374,9 +399,21 @@ pub extern "C" fn cudnnConvolutionBackwardFilter(
     dw: Data,
 ) -> Status {
     guard("cudnnConvolutionBackwardFilter", || {
-        let request = request(Pass::Filter, x_desc, dw_desc, dy_desc, conv)?;
-        let workspace = Workspace { data: workspace, bytes: workspace_bytes };
-        run(&request, Call { handle, places: [x, dw, dy], algo, workspace, scaling: [alpha, beta] })
+        let words = [
+            stamp(x_desc),
+            stamp(dw_desc),
+            stamp(conv),
+            stamp(dy_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha, dy_desc),
+            factor_bits(beta, dy_desc),
+        ];
+        remembered(handle, "cudnnConvolutionBackwardFilter", words, [x, dw, dy, workspace], || {
+            let request = request(Pass::Filter, x_desc, dw_desc, dy_desc, conv)?;
+            let workspace = Workspace { data: workspace, bytes: workspace_bytes };
+            run(&request, Call { handle, places: [x, dw, dy], algo, workspace, scaling: [alpha, beta] })
+        })
     })
 }
 
@@ -403,20 +440,35 @@ pub extern "C" fn cudnnConvolutionBiasActivationForward(
     y: Data,
 ) -> Status {
     guard("cudnnConvolutionBiasActivationForward", || {
-        let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
-        let handle = handle.get("handle")?;
-        let (dst, how) = (y_desc.tensor("yDesc")?, request.how(algo)?);
-        let alpha2 = factor("alpha2", alpha2, dst.dtype)?;
-        let second = if alpha2 == 0.0 { None } else { Some((z_desc.tensor("zDesc")?, z.some("z")?, alpha2)) };
-        let finish = bias::Finish {
-            alpha: factor("alpha1", alpha1, dst.dtype)?,
-            second,
-            bias: (bias_desc.tensor("biasDesc")?, bias.some("bias")?),
-            activation: activation.get("activationDesc")?,
-            dst: (dst, y.some("y")?),
-        };
-        let places = Places { src: x.some("x")?, weights: w.some("w")?, dst: y };
-        let settings = Settings { how, workspace: Workspace { data: workspace, bytes: workspace_bytes }, blend: Blend::PLAIN };
-        finish.run(handle, &request, places, settings)
+        let words = [
+            stamp(x_desc),
+            stamp(w_desc),
+            stamp(conv),
+            stamp(z_desc),
+            stamp(bias_desc),
+            stamp(activation),
+            stamp(y_desc),
+            algo as u64,
+            workspace_bytes as u64,
+            factor_bits(alpha1, y_desc),
+            factor_bits(alpha2, y_desc),
+        ];
+        remembered(handle, "cudnnConvolutionBiasActivationForward", words, [x, w, z, bias, y, workspace], || {
+            let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
+            let handle = handle.get("handle")?;
+            let (dst, how) = (y_desc.tensor("yDesc")?, request.how(algo)?);
+            let alpha2 = factor("alpha2", alpha2, dst.dtype)?;
+            let second = if alpha2 == 0.0 { None } else { Some((z_desc.tensor("zDesc")?, z.some("z")?, alpha2)) };
+            let finish = bias::Finish {
+                alpha: factor("alpha1", alpha1, dst.dtype)?,
+                second,
+                bias: (bias_desc.tensor("biasDesc")?, bias.some("bias")?),
+                activation: activation.get("activationDesc")?,
+                dst: (dst, y.some("y")?),
+            };
+            let places = Places { src: x.some("x")?, weights: w.some("w")?, dst: y };
+            let settings = Settings { how, workspace: Workspace { data: workspace, bytes: workspace_bytes }, blend: Blend::PLAIN };
+            finish.run(handle, &request, places, settings)
+        })
     })
 }

@@ -5,6 +5,7 @@ use super::request::{Pass, Places, Request, Settings};
 use crate::enums::*;
 use crate::exec::{Blend, Workspace};
 use crate::handle::Handle;
+use crate::host_runtime::settle;
 use crate::pointers::{ArrayMut, Data, Out};
 use crate::status::{Failure, Status};
 use oxidnn_runtime as runtime;
@@ -86,7 +87,7 @@ pub(super) fn measured_apart(request: &Request, handle: &Handle, list: List<'_>)
     let scratch = memory(bytes)?;
     let places = Places { src: Data::of(&src), weights: Data::of(&weights), dst: Data::of(&dst) };
     let result = measured(request, handle, (places, Workspace { data: Data::of(&scratch), bytes }), list);
-    handle.stream().wait()?;
+    settle(handle)?;
     result
 }
 
@@ -100,8 +101,10 @@ fn time(request: &Request, handle: &Handle, (places, workspace): (Places, Worksp
     let settings = Settings { how, workspace, blend: Blend::PLAIN };
     let mut best = f32::INFINITY;
     for _ in 0..3 {
+        settle(handle)?;
         let begin = handle.stream().record()?;
         request.run(handle, places, settings, |job| job)?;
+        settle(handle)?;
         let end = handle.stream().record()?;
         end.wait()?;
         best = best.min(end.since(&begin)?.as_secs_f32() * 1e3);

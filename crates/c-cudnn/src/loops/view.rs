@@ -1,6 +1,7 @@
 //! Tensors of the caller's as numbers by position.
 
 use crate::handle::Handle;
+use crate::host_runtime::settle;
 use crate::pointers::{Data, host_bytes, host_bytes_mut};
 use crate::status::Failure;
 use oxidnn_expr::number;
@@ -47,12 +48,12 @@ impl<'a> View<'a> {
 /// Waits for the stream's work, so that the host may look at its results.
 ///
 /// # Errors
-/// `NOT_SUPPORTED` where memory is not the host's.
+/// `NOT_SUPPORTED` where memory is not the host's, and while the stream is recorded.
 pub(crate) fn host(handle: &Handle) -> Result<(), Failure> {
     if !handle.engine().host_visible() {
         return Err(Failure::unsupported("this function on an engine whose memory is not the host's"));
     }
-    Ok(handle.stream().wait()?)
+    settle(handle)
 }
 
 /// The number that some bytes are.

@@ -65,6 +65,31 @@ static fe::graph::Graph half_graph() {
     return g;
 }
 
+// As PyTorch calls it: tensors B, S, H, D in memory, the scale as a tensor by value, a bias, one graph and heuristics A.
+static void torch(cudnnHandle_t handle) {
+    float scale = 0.25f;
+    Reference r(false, scale);
+    auto by_step = [](const Ints &d) { return Ints{d[1] * d[2] * d[3], d[3], d[1] * d[3], 1}; };
+    auto moved = [&](const Floats &v, const Ints &d) {
+        Floats to(v.size());
+        auto s = by_step(d);
+        for (int64_t i = 0; i < product(d); i++) to[i / (d[1] * d[2] * d[3]) * s[0] + i / (d[2] * d[3]) % d[1] * s[1] + i / d[3] % d[2] * s[2] + i % d[3]] = v[i];
+        return to;
+    };
+    auto q = halves(moved(r.q, QD)), k = halves(moved(r.k, KD)), v = halves(moved(r.v, KD)), zero = halves(Floats(S * T, 0));
+    std::vector<__half> o(q.size());
+    Floats stats(B * H * S, -1);
+    auto g = half_graph();
+    auto tq = input(g, "Q", QD, by_step(QD)), tk = input(g, "K", KD, by_step(KD)), tv = input(g, "V", KD, by_step(KD)), tb = input(g, "bias", {1, 1, S, T});
+    auto ts = g.tensor(fe::graph::Tensor_attributes().set_name("Attn_scale").set_dim({1, 1, 1, 1}).set_stride({1, 1, 1, 1}).set_is_pass_by_value(true).set_data_type(fe::DataType_t::FLOAT));
+    auto options = fe::graph::SDPA_attributes().set_name("CUDNN_SDPA").set_generate_stats(true).set_attn_scale(ts).set_bias(tb);
+    auto [to, told] = g.sdpa(tq, tk, tv, options);
+    to->set_output(true).set_dim(OD).set_stride(by_step(OD));
+    told->set_output(true).set_data_type(fe::DataType_t::FLOAT).set_dim(SD).set_stride(packed(SD));
+    run(handle, "attention as PyTorch calls it", g, {{tq, q.data()}, {tk, k.data()}, {tv, v.data()}, {ts, &scale}, {tb, zero.data()}, {to, o.data()}, {told, stats.data()}},
+        [&](const std::string &what) { close_to(what, floats(o), moved(r.o, OD), 4e-3), close_to(what + ": statistics", stats, r.stats, 4e-3); });
+}
+
 static void both(cudnnHandle_t handle, bool causal) {
     float scale = 0.25f;
     Reference r(causal, scale);
@@ -104,5 +129,6 @@ static void both(cudnnHandle_t handle, bool causal) {
 void attention(cudnnHandle_t handle) {
     both(handle, false);
     both(handle, true);
+    torch(handle);
 }
 }  // namespace attention_area

@@ -4,6 +4,8 @@
 #include "convolutions.hpp"
 #include "norms.hpp"
 #include "products.hpp"
+#include "streams.hpp"
+#include "torch.hpp"
 
 int checks, failures;
 
@@ -15,7 +17,8 @@ int main(int argc, char **argv) {
     cudnnHandle_t handle;
     check(cudnnCreate(&handle) == CUDNN_STATUS_SUCCESS, "cudnnCreate");
     std::map<std::string, void (*)(cudnnHandle_t)> areas = {{"convolutions", convolutions_area::convolutions}, {"products", products_area::products}, {"norms", norms_area::norms},
-                                                            {"attention", attention_area::attention}, {"builders", builders_area::builders}};
+                                                            {"attention", attention_area::attention}, {"builders", builders_area::builders},
+                                                            {"torch", torch_area::torch}, {"streams", streams_area::streams}};
     for (auto &area : areas) {
         if (argc > 1 && area.first != argv[1]) continue;
         int before = failures;

@@ -16,6 +16,7 @@ struct Case {
     bool states;
     bool skip = false;
     double clip = 0; // of cells, where not 0
+    bool torch = false; // with the arguments of PyTorch: states of five dimensions, no filling, padding off where sequences are packed
 };
 
 struct Network {
@@ -40,7 +41,8 @@ struct Network {
         OK(cudnnSetDropoutDescriptor(dropout, handle(), p, states.data(), size, 1));
         OK(cudnnCreateRNNDescriptor(&desc));
         OK(cudnnSetRNNDescriptor_v8(desc, CUDNN_RNN_ALGO_STANDARD, c.cell, c.bias, c.both ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-                                    c.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, c.type, c.type == CUDNN_DATA_DOUBLE ? c.type : CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH, c.input, c.hidden, R, c.layers, dropout, CUDNN_RNN_PADDED_IO_ENABLED));
+                                    c.skip ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, c.type, c.type == CUDNN_DATA_DOUBLE ? c.type : CUDNN_DATA_FLOAT, CUDNN_DEFAULT_MATH, c.input, c.hidden, R, c.layers, dropout,
+                                    c.torch && c.layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED ? CUDNN_RNN_PADDED_IO_DISABLED : CUDNN_RNN_PADDED_IO_ENABLED));
         if (c.clip != 0) OK(cudnnRNNSetClip_v9(desc, CUDNN_RNN_CLIP_MINMAX, -c.clip, c.clip));
         OK(cudnnGetRNNWeightSpaceSize(handle(), desc, &size));
         weights = Buffer(c.type, size / width());
@@ -174,14 +176,15 @@ void network(const Case &c) {
     OK(cudnnCreateRNNDataDescriptor(&yd));
     Buffer fill(c.type, 1);
     fill.fill(-7);
-    OK(cudnnSetRNNDataDescriptor(xd, c.type, c.layout, net.T, N, c.input, c.lengths.data(), fill.data()));
-    OK(cudnnSetRNNDataDescriptor(yd, c.type, c.layout, net.T, N, R * D, c.lengths.data(), fill.data()));
+    OK(cudnnSetRNNDataDescriptor(xd, c.type, c.layout, net.T, N, c.input, c.lengths.data(), c.torch ? nullptr : fill.data()));
+    OK(cudnnSetRNNDataDescriptor(yd, c.type, c.layout, net.T, N, R * D, c.lengths.data(), c.torch ? nullptr : fill.data()));
     size_t rows = size_t(net.T) * N;
     Buffer x(c.type, rows * c.input), y(c.type, rows * R * D), dy(c.type, y.size()), dx(c.type, x.size());
     x.random(1);
     dy.random(2);
-    Tensor h(c.type, {P, N, R}), hy(c.type, {P, N, R}), dhy(c.type, {P, N, R}), dhx(c.type, {P, N, R});
-    Tensor k(c.type, {P, N, H}), cy(c.type, {P, N, H}), dcy(c.type, {P, N, H}), dcx(c.type, {P, N, H});
+    auto state = [&](int width) { return c.torch ? std::vector<int>{P, N, width, 1, 1} : std::vector<int>{P, N, width}; };
+    Tensor h(c.type, state(R)), hy(c.type, state(R)), dhy(c.type, state(R)), dhx(c.type, state(R));
+    Tensor k(c.type, state(H)), cy(c.type, state(H)), dcy(c.type, state(H)), dcx(c.type, state(H));
     h.buffer.random(4);
     k.buffer.random(5);
     dhy.buffer.random(6);
@@ -204,7 +207,7 @@ void network(const Case &c) {
             for (int t = 0; t < net.T; t++)
                 for (int i = 0; i < R * D; i++) {
                     if (t < c.lengths[n]) right = right && close(y.get(row(net, n, t, R * D) + i), v.y[(size_t(n) * net.T + t) * R * D + i], c.type, loose);
-                    else if (c.layout != CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED) right = right && y.get(row(net, n, t, R * D) + i) == -7;
+                    else if (c.layout != CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED && !c.torch) right = right && y.get(row(net, n, t, R * D) + i) == -7;
                 }
         for (size_t i = 0; i < hy.buffer.size(); i++) right = right && close(hy.buffer.get(i), v.hy[i], c.type, loose);
         for (size_t i = 0; i < cy.buffer.size() && lstm; i++) right = right && close(cy.buffer.get(i), v.cy[i], c.type, loose);
@@ -295,6 +298,19 @@ void recurrent() {
     network({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, packed, {3, 2, 2}, true});
 }
 Area a("recurrent", recurrent);
+
+// _cudnn_rnn and its backward: LSTM and GRU, one layer and two, in both directions, with packed sequences and without, with a projection.
+void torch() {
+    const auto packed = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, steps = CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED;
+    for (auto cell : {CUDNN_LSTM, CUDNN_GRU})
+        for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_DOUBLE}) {
+            network({type, cell, CUDNN_RNN_DOUBLE_BIAS, true, 3, 5, 0, 2, packed, {4, 3, 1}, true, false, 0, true});
+            network({type, cell, CUDNN_RNN_DOUBLE_BIAS, false, 4, 4, 0, 1, steps, {3, 3}, true, false, 0, true});
+            network({type, cell, CUDNN_RNN_NO_BIAS, false, 4, 4, 0, 1, packed, {2, 2}, true, false, 0, true});
+        }
+    network({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, packed, {3, 2, 2}, true, false, 0, true});
+}
+Area d("torch-recurrent", torch);
 
 void descriptors() {
     Network net({CUDNN_DATA_FLOAT, CUDNN_LSTM, CUDNN_RNN_DOUBLE_BIAS, true, 3, 6, 4, 2, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, {3, 2}, true});

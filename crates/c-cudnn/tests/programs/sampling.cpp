@@ -164,4 +164,105 @@ void ctc() {
     OK(cudnnDestroyCTCLossDescriptor(desc));
 }
 Area b("ctc", ctc);
+
+// _cudnn_ctc_loss in both of its versions: inputs that a softmax is applied to, labels one behind the other, gradients that infinite losses make none.
+void torch_ctc() {
+    const int T = 4, N = 2, A = 3;
+    const int labels[] = {1, 2, 2}, lengths[] = {2, 1}, times[] = {4, 3};
+    Tensor in(CUDNN_DATA_FLOAT, {T, N, A}), grad(CUDNN_DATA_FLOAT, {T, N, A});
+    in.buffer.random(11);
+    auto row = [&](int t, int n, double more = 0, int at = -1) {
+        std::vector<double> p(A);
+        double sum = 0;
+        for (int i = 0; i < A; i++) sum += p[i] = std::exp(in.get({t, n, i}) + (i == at ? more : 0));
+        for (double &v : p) v /= sum;
+        return p;
+    };
+    auto loss = [&](int n, int step = -1, int letter = -1, double more = 0) {
+        std::vector<std::vector<double>> p;
+        for (int t = 0; t < times[n]; t++) p.push_back(t == step ? row(t, n, more, letter) : row(t, n));
+        return -std::log(brute(p, n == 0 ? std::vector<int>{1, 2} : std::vector<int>{2}));
+    };
+    for (bool v8 : {false, true}) {
+        cudnnCTCLossDescriptor_t desc = nullptr;
+        OK(cudnnCreateCTCLossDescriptor(&desc));
+        std::vector<float> costs(N, -1);
+        size_t size = 1;
+        // What lies behind a sequence's end keeps what it had.
+        grad.buffer.fill(0);
+        if (v8) {
+            OK(cudnnSetCTCLossDescriptor_v9(desc, CUDNN_DATA_FLOAT, CUDNN_LOSS_NORMALIZATION_SOFTMAX, CUDNN_CTC_SKIP_OOB_GRADIENTS, 255));
+            OK(cudnnGetCTCLossWorkspaceSize_v8(handle(), CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, in.desc, grad.desc, &size));
+            Workspace space(size);
+            OK(cudnnCTCLoss_v8(handle(), CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, in.desc, in.data(), labels, lengths, times, costs.data(), grad.desc, grad.data(), size,
+                               space.data()));
+        } else {
+            OK(cudnnSetCTCLossDescriptorEx(desc, CUDNN_DATA_FLOAT, CUDNN_LOSS_NORMALIZATION_SOFTMAX, CUDNN_PROPAGATE_NAN));
+            OK(cudnnGetCTCLossWorkspaceSize(handle(), in.desc, grad.desc, labels, lengths, times, CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, &size));
+            Workspace space(size);
+            OK(cudnnCTCLoss(handle(), in.desc, in.data(), labels, lengths, times, costs.data(), grad.desc, grad.data(), CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, space.data(),
+                            size));
+        }
+        for (int n = 0; n < N; n++) CHECK(close(costs[n], loss(n), CUDNN_DATA_FLOAT));
+        for (int t = 0; t < T; t++)
+            for (int n = 0; n < N; n++)
+                for (int i = 0; i < A; i++) {
+                    double h = 1e-5, slope = t < times[n] ? (loss(n, t, i, h) - loss(n, t, i, -h)) / (2 * h) : 0;
+                    CHECK(std::fabs(grad.get({t, n, i}) - slope) < 1e-4);
+                }
+        OK(cudnnDestroyCTCLossDescriptor(desc));
+    }
+}
+Area c("torch-ctc", torch_ctc);
+
+// cudnn_affine_grid_generator and cudnn_grid_sampler, with the gradients: planar tensors, factors of 1 and 0.
+void torch_grid() {
+    const int N = 2, C = 3, H = 4, W = 5, h = 3, w = 6;
+    cudnnSpatialTransformerDescriptor_t desc = nullptr;
+    OK(cudnnCreateSpatialTransformerDescriptor(&desc));
+    const int dims[] = {N, C, h, w};
+    OK(cudnnSetSpatialTransformerNdDescriptor(desc, CUDNN_SAMPLER_BILINEAR, CUDNN_DATA_FLOAT, 4, dims));
+    Tensor x(CUDNN_DATA_FLOAT, {N, C, H, W}), y(CUDNN_DATA_FLOAT, {N, C, h, w}), dx(CUDNN_DATA_FLOAT, x.dims), dy(CUDNN_DATA_FLOAT, y.dims);
+    Buffer theta(CUDNN_DATA_FLOAT, N * 6), grid(CUDNN_DATA_FLOAT, N * h * w * 2), dgrid(CUDNN_DATA_FLOAT, grid.size()), dtheta(CUDNN_DATA_FLOAT, theta.size());
+    x.buffer.random(1), dy.buffer.random(2), theta.random(3);
+    OK(cudnnSpatialTfGridGeneratorForward(handle(), desc, theta.data(), grid.data()));
+    float one = 1, zero = 0;
+    y.buffer.fill(NAN), dx.buffer.fill(NAN), dgrid.fill(NAN), dtheta.fill(NAN);
+    OK(cudnnSpatialTfSamplerForward(handle(), desc, &one, x.desc, x.data(), grid.data(), &zero, y.desc, y.data()));
+    std::vector<double> wanted(x.buffer.size(), 0), slopes(theta.size(), 0);
+    auto weight = [](double at, int i) { return std::max(0.0, 1 - std::fabs(at - i)); };
+    auto slope = [](double at, int i) { return std::fabs(at - i) >= 1 ? 0.0 : at >= i ? -1.0 : 1.0; };
+    bool right = true;
+    for (int n = 0; n < N; n++)
+        for (int i = 0; i < h * w; i++) {
+            double place[] = {-1 + 2.0 * (i % w) / (w - 1), -1 + 2.0 * (i / w) / (h - 1), 1}, at[2], towards[2] = {0, 0};
+            for (int d = 0; d < 2; d++) {
+                double sum = 0;
+                for (int k = 0; k < 3; k++) sum += theta.get(n * 6 + d * 3 + k) * place[k];
+                right = right && close(grid.get((n * h * w + i) * 2 + d), sum, CUDNN_DATA_FLOAT, 4);
+                at[d] = (grid.get((n * h * w + i) * 2 + d) + 1) * ((d ? H : W) - 1) / 2.0;
+            }
+            for (int c = 0; c < C; c++) {
+                double sum = 0, g = dy.get({n, c, i / w, i % w});
+                for (int r = 0; r < H; r++)
+                    for (int s = 0; s < W; s++) {
+                        double v = x.get({n, c, r, s});
+                        sum += weight(at[0], s) * weight(at[1], r) * v;
+                        wanted[x.at({n, c, r, s})] += weight(at[0], s) * weight(at[1], r) * g;
+                        towards[0] += slope(at[0], s) * weight(at[1], r) * v * g * (W - 1) / 2.0, towards[1] += weight(at[0], s) * slope(at[1], r) * v * g * (H - 1) / 2.0;
+                    }
+                right = right && close(y.get({n, c, i / w, i % w}), sum, CUDNN_DATA_FLOAT, 8);
+            }
+            for (int d = 0; d < 2; d++)
+                for (int k = 0; k < 3; k++) slopes[n * 6 + d * 3 + k] += towards[d] * place[k];
+        }
+    CHECK(right);
+    OK(cudnnSpatialTfSamplerBackward(handle(), desc, &one, x.desc, x.data(), &zero, dx.desc, dx.data(), &one, dy.desc, dy.data(), grid.data(), &zero, dgrid.data()));
+    OK(cudnnSpatialTfGridGeneratorBackward(handle(), desc, dgrid.data(), dtheta.data()));
+    for (size_t i = 0; i < wanted.size(); i++) right = right && close(dx.buffer.get(i), wanted[i], CUDNN_DATA_FLOAT, 8);
+    for (size_t i = 0; i < slopes.size(); i++) right = right && std::fabs(dtheta.get(i) - slopes[i]) < 1e-3 * (1 + std::fabs(slopes[i]));
+    CHECK(right);
+    OK(cudnnDestroySpatialTransformerDescriptor(desc));
+}
+Area d("torch-grid", torch_grid);
 } // namespace

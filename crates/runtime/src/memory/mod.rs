@@ -44,6 +44,11 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
+    /// Whether it keeps nothing, neither bytes nor submitted work.
+    fn is_blank(&mut self) -> bool {
+        self.owned.is_empty() && self.lease.is_none() && !self.uses.is_pending()
+    }
+
     /// The bytes that it keeps: one region an allocation.
     fn regions(&self) -> impl Iterator<Item = Region<'_>> {
         self.lease.iter().map(|l| Region::host(l.buf())).chain(self.owned.iter().map(Allocation::region))

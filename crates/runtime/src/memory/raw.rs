@@ -56,7 +56,11 @@ impl<'a> Memory<'a> {
             Regions::Many(r) => r.get_mut(index),
         };
         *slot.ok_or_else(|| Error::invalid("buffer index", index, format!("below {count}")))? = new;
-        (self.origin, self.storage) = (Origin::Unchecked, Arc::default());
+        // What nobody else holds, owns no bytes and has no work to come serves the new address.
+        if !Arc::get_mut(&mut self.storage).is_some_and(Storage::is_blank) {
+            self.storage = Arc::default();
+        }
+        self.origin = Origin::Unchecked;
         Ok(())
     }
 }

@@ -57,6 +57,11 @@ impl Uses {
         }
     }
 
+    /// Whether work was submitted that may not be done.
+    pub(super) fn is_pending(&self) -> bool {
+        self.is_pending.load(Ordering::Acquire)
+    }
+
     /// Gives back what [`Uses::try_take`] took.
     #[inline]
     pub(crate) fn release(&self, access: Access) {

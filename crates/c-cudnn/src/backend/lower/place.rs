@@ -5,6 +5,7 @@ use super::{Lowering, unsupported};
 use crate::backend::program::{Binding, Place, Program, Step};
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;
+use std::sync::Mutex;
 
 /// The steps from the first to the last that use an intermediate result.
 #[derive(Clone, Copy)]
@@ -30,7 +31,12 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
         let bindings = draft.bindings.into_iter().map(|(arg, _, v)| Binding { arg, place: place(&v), tensor: v.tensor });
         Step { bindings: bindings.collect(), primitive: draft.primitive }
     });
-    Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, scratch, fused: l.fused })
+    let by_value = |uid: &i64| {
+        let tensor = l.graph.tensors.get(uid).filter(|t| t.is_by_value);
+        tensor.and_then(|t| t.tensor().ok()).map_or(0, |t| t.bytes())
+    };
+    let by_value = l.uids.iter().map(by_value).collect();
+    Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, by_value, scratch, fused: l.fused, ready: Mutex::new(None) })
 }
 
 /// Bytes of the largest workspace.

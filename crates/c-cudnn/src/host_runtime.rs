@@ -1,0 +1,177 @@
+//! The CUDA runtime on the host (`c-cudart`), where the process has it: work for streams that do it later, and for graphs. One of the files with unsafe
+//! code.
+//!
+//! On the CPU engine an execution is done when the call returns, unless the handle's stream is one of that runtime's which has a thread, or is recorded:
+//! then it goes there with all that it needs.
+
+use crate::handle::Handle;
+use crate::logging;
+use crate::pointers::{self, Data, In, Owned};
+use crate::status::Failure;
+use oxidnn_runtime::{Memory, fork};
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
+
+/// Where executions go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sink {
+    /// They are done, or given to the handle's own stream, before the call returns.
+    Now,
+    /// A stream of the host's runtime.
+    Stream(Data),
+    /// A graph of the host's runtime.
+    Graph(Data),
+}
+
+/// Work that may be done several times, which the runtime holds.
+struct Deferred(Box<dyn Fn() -> Result<(), Failure> + Send + Sync>);
+
+impl Owned for Deferred {}
+
+type Run = extern "C" fn(In<'_, Deferred>);
+type End = extern "C" fn(pointers::Handle<Deferred>);
+type Give = extern "C" fn(Data, Run, End, Data) -> i32;
+type Ask = extern "C" fn(Data) -> i32;
+
+thread_local! {
+    /// Memory of the library's own whose addresses the thread's call has taken.
+    static LENT: RefCell<Vec<Memory<'static>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A view of all of a memory's bytes.
+fn view(memory: &Memory<'static>) -> Option<Memory<'static>> {
+    memory.view(memory.tensor().clone()).ok()
+}
+
+/// Remembers until the end of the call that the address of a memory was taken.
+pub(crate) fn lend(memory: &Memory<'static>) {
+    LENT.with_borrow_mut(|lent| lent.extend(view(memory)));
+}
+
+/// Views of what was lent, for work that is done later.
+pub(crate) fn lent() -> Vec<Memory<'static>> {
+    LENT.with_borrow(|lent| lent.iter().filter_map(view).collect())
+}
+
+/// Forgets what was lent: the call has ended.
+pub(crate) fn forget() {
+    let gone = LENT.take();
+    drop(gone);
+}
+
+/// Functions of the runtime.
+struct Runtime {
+    defers: Ask,
+    submit: Give,
+    append: Give,
+    clear: Ask,
+    settle: Ask,
+}
+
+unsafe extern "C" {
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// The address of a function that the process has under a name.
+fn symbol(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the C library's function; null asks for the whole process, and the name ends with a zero.
+    let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+/// The runtime on the host, if the process has it.
+fn runtime() -> Option<&'static Runtime> {
+    static FOUND: OnceLock<Option<Runtime>> = OnceLock::new();
+    let find = || {
+        // NVIDIA's library has none of these names, so its `cudaStreamSynchronize` is never taken.
+        let [defers, submit] = [symbol(c"oxidnnCudartDefers")?, symbol(c"oxidnnCudartSubmit")?];
+        let [append, clear] = [symbol(c"oxidnnCudartAppend")?, symbol(c"oxidnnCudartClear")?];
+        let settle = symbol(c"cudaStreamSynchronize")?;
+        // SAFETY: the functions of these names have these types (`crates/c-cudart/src/graph.rs` and `stream.rs`).
+        unsafe {
+            Some(Runtime {
+                defers: std::mem::transmute::<*mut c_void, Ask>(defers),
+                submit: std::mem::transmute::<*mut c_void, Give>(submit),
+                append: std::mem::transmute::<*mut c_void, Give>(append),
+                clear: std::mem::transmute::<*mut c_void, Ask>(clear),
+                settle: std::mem::transmute::<*mut c_void, Ask>(settle),
+            })
+        }
+    };
+    fork::once(&FOUND, find).as_ref()
+}
+
+/// Whether the process has that runtime.
+pub(crate) fn is_there() -> bool {
+    runtime().is_some()
+}
+
+/// Does the work, and tells the listener where it fails: the call that asked for it has returned.
+extern "C" fn run(work: In<'_, Deferred>) {
+    let result = work.get("work").and_then(|work| crate::status::caught(|| (work.0)()));
+    if let Err(failure) = result {
+        logging::failed("work of a stream", failure.status, &format!("{}: {}", failure.status.name(), failure.message));
+    }
+}
+
+extern "C" fn end(work: pointers::Handle<Deferred>) {
+    work.destroy();
+}
+
+impl Sink {
+    /// Where executions of a handle go, whose stream is the host's.
+    pub(crate) fn of(handle: &Handle) -> Sink {
+        let stream = handle.given_stream();
+        match runtime() {
+            Some(runtime) if handle.engine().host_visible() && (runtime.defers)(stream) != 0 => Sink::Stream(stream),
+            _ => Sink::Now,
+        }
+    }
+
+    /// Gives it work.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` where the runtime refuses the stream or the graph.
+    pub(crate) fn give(self, work: impl Fn() -> Result<(), Failure> + Send + Sync + 'static) -> Result<(), Failure> {
+        let (give, to, name) = match (self, runtime()) {
+            (Sink::Stream(stream), Some(runtime)) => (runtime.submit, stream, "the handle's stream"),
+            (Sink::Graph(graph), Some(runtime)) => (runtime.append, graph, "graph"),
+            _ => return work(),
+        };
+        let held = Box::leak(Box::new(Deferred(Box::new(work))));
+        match give(to, run, end, In::from(&*held).address()) {
+            0 => Ok(()),
+            error => Err(Failure::invalid(name, format_args!("the error {error} of the runtime"), "one that was made and not destroyed")),
+        }
+    }
+}
+
+/// A graph of the host's runtime, whose nodes are taken out.
+///
+/// # Errors
+/// `NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API` without that runtime, `BAD_PARAM` for no graph.
+pub(crate) fn emptied(graph: Data) -> Result<Sink, Failure> {
+    let Some(runtime) = runtime() else {
+        let what = "the CPU engine has no kernels that a CUDA graph could hold, and the process not the runtime on the host (c-cudart): call cudnnBackendExecute";
+        return Err(Failure::new(crate::enums::CUDNN_STATUS_NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API, what));
+    };
+    match (runtime.clear)(graph) {
+        0 => Ok(Sink::Graph(graph)),
+        error => Err(Failure::invalid("graph", format_args!("the error {error} of the runtime"), "one that was made and not destroyed")),
+    }
+}
+
+/// Waits for the work of a handle's stream, so that the host may look at its results.
+///
+/// # Errors
+/// `NOT_SUPPORTED` where the stream is recorded, what its work failed with.
+pub(crate) fn settle(handle: &Handle) -> Result<(), Failure> {
+    if let Sink::Stream(stream) = Sink::of(handle)
+        && let Some(runtime) = runtime()
+        && (runtime.settle)(stream) != 0
+    {
+        return Err(Failure::unsupported("this function on a stream that is recorded: the host computes a part of it"));
+    }
+    Ok(handle.stream().wait()?)
+}
