@@ -78,7 +78,8 @@ fn forward<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args) -> Result<(), Erro
     Ok(())
 }
 
-/// The largest element of a window and its index, the first of equals, NaN only among NaNs; the type's lowest number where all is padding.
+/// The largest element of a window and its index, the first of equals, NaN only among NaNs; the lowest number of the destination's type where
+/// all is padding.
 fn largest(op: &Pool, src: &View<'_>, out: &[i64]) -> (f64, i64) {
     let mut best: Option<(f64, i64)> = None;
     for_each_tap(op, src.dims(), out, |pos, index| {
@@ -87,7 +88,7 @@ fn largest(op: &Pool, src: &View<'_>, out: &[i64]) -> (f64, i64) {
             best = Some((value, index));
         }
     });
-    best.unwrap_or_else(|| (number::lowest(src.dtype()), 0))
+    best.unwrap_or_else(|| (number::lowest(op.dst.dtype), 0))
 }
 
 fn backward<'a>(op: &Pool, attr: &'a Attr, args: &'a dyn Args, scratch: &mut [f64]) -> Result<(), Error> {

@@ -78,8 +78,7 @@ fn compensate(args: &dyn Args, dst: &View<'_>) -> Result<(), Error> {
     let (Some((blocking, c)), Some(tensor), Some(bytes)) = (compensation(args), args.tensor(Arg::DST), args.data(Arg::DST, 0)) else {
         return Ok(());
     };
-    let elements = tensor.layout.extent().and_then(|e| usize::try_from(e).ok());
-    let mut at = elements.and_then(|e| tensor.dtype.bytes(e)).unwrap_or(0);
+    let mut at = tensor.compensation_at().unwrap_or(0);
     for (mask, factor) in [(c.s8s8_mask, -128.0), (c.zero_point_mask, -1.0)] {
         let Some(mask) = mask else { continue };
         let named = |d: usize| mask >> d & 1 == 1;

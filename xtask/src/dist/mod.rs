@@ -65,7 +65,8 @@ pub(crate) fn build(tree: &Tree, release: bool) -> Result<PathBuf> {
 /// features of dependencies by what is built together, so a package on its own would compile most crates once more.
 pub(crate) fn build_of(tree: &Tree, release: bool, [package, library]: [&str; 2]) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let what: &[&str] = if release { &["build", "--release", "--package", package] } else { &["test", "--no-run", "--workspace", "--test", "programs"] };
+    let what: &[&str] =
+        if release { &["build", "--release", "--package", package] } else { &["test", "--no-run", "--workspace", "--test", "programs"] };
     let messages = output(Command::new(cargo).args(what).args(["--message-format", "json-render-diagnostics"]).current_dir(tree.root()))?;
     built(&messages, library).with_context(|| format!("cargo built {package} and named no {library}"))
 }

@@ -110,7 +110,7 @@ fn symmetric_weights(op: &Op, attr: &Attr) -> Result<(), Failure> {
 const REORDERS: [(DataType, &[DataType]); 11] = {
     use DataType::*;
     [
-        (F32, &[F32, S32, S8, U8, F16, Bf16, F8E5m2, F8E4m3, S4, U4]),
+        (F32, &[F64, F32, S32, S8, U8, F16, Bf16, F8E5m2, F8E4m3, S4, U4]),
         (S32, &[F32, S32, S8, U8, Bf16, S4, U4]),
         (S8, &[F32, S32, S8, U8, F16, Bf16, S4, U4]),
         (U8, &[F32, S32, S8, U8, Bf16, S4, U4]),
@@ -120,7 +120,7 @@ const REORDERS: [(DataType, &[DataType]); 11] = {
         (F8E4m3, &[F32, F16, Bf16, F8E4m3]),
         (S4, &[F32, F16, Bf16]),
         (U4, &[F32, F16, Bf16]),
-        (F64, &[]),
+        (F64, &[F64, F32]),
     ]
 };
 

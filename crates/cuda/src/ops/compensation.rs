@@ -10,8 +10,7 @@ use oxidnn_spec::{Arg, Compensation, Dims, Layout, Tensor};
 /// dimensions that its mask leaves out, row-major over the padded sizes of those it names; 0 for padding.
 pub(crate) fn append(program: &mut Program, dst: &Tensor, c: Compensation) -> Result<(), Skip> {
     let Some(blocking) = dst.blocking() else { return Ok(()) };
-    let elements = dst.layout.extent().and_then(|e| usize::try_from(e).ok());
-    let mut at = elements.and_then(|e| dst.dtype.bytes(e)).ok_or(Skip::Shape("sizes that overflow"))? as i64;
+    let mut at = dst.compensation_at().ok_or(Skip::Shape("sizes that overflow"))? as i64;
     for (mask, factor) in [(c.s8s8_mask, -128.0), (c.zero_point_mask, -1.0)] {
         let Some(mask) = mask else { continue };
         let named = |d: usize| mask >> d & 1 == 1;

@@ -69,7 +69,7 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
          for (index k = 0; k < (index)a.taps; ++k) {{\n        index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        Vector<src_type, LANES> taken;\n        \
          taken.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) {{\n            const real x = src_type::decode(taken.words[i]);\n            \
          if (!any || x > best[i] || (best[i] != best[i] && x == x)) best[i] = x, chosen[i] = k;\n        }}\n        any = true;\n    }}\n{keep}    finish_lanes<LANES>(a, p, best);\n",
-        literal(number::lowest(op.src.dtype))
+        literal(number::lowest(op.dst.dtype))
     );
     map.lanes(&code, &all);
     Ok(())

@@ -11,13 +11,16 @@ impl Tensor {
             Format::Any => Some(0),
             Format::HostScalar => self.dtype.bytes(1),
             Format::Packed(p) => Some(p.bytes),
-            Format::Blocked(_) => {
-                let elements = self.layout.extent()?;
-                let data = self.dtype.bytes(usize::try_from(elements).ok()?)?;
-                data.checked_add(self.layout.compensation_bytes()?)
-            }
+            Format::Blocked(b) if b.compensation.is_some() => self.compensation_at()?.checked_add(self.layout.compensation_bytes()?),
+            Format::Blocked(_) => self.dtype.bytes(usize::try_from(self.layout.extent()?).ok()?),
             Format::Sparse(s) => self.sparse_bytes(s, index),
         }
+    }
+
+    /// The byte where the sums of a layout with [`Compensation`](super::Compensation) begin: the first multiple of 4 behind the data. `None` as for
+    /// [`Layout::extent`].
+    pub fn compensation_at(&self) -> Option<usize> {
+        self.dtype.bytes(usize::try_from(self.layout.extent()?).ok()?)?.checked_next_multiple_of(4)
     }
 
     /// Bytes of the first buffer; 0 where [`Tensor::buffer_bytes`] does not know.

@@ -235,9 +235,10 @@ fn all_steps(part: &Part) -> usize {
 }
 
 impl Round {
-    /// Blocks of `steps` steps.
+    /// Blocks of `steps` steps; of no steps, a block over whose no taps sums are zero: tiles have at least one.
     fn all(steps: usize) -> Vec<Round> {
-        let blocks = steps.div_ceil(LINES).max(1);
+        let steps = steps.max(1);
+        let blocks = steps.div_ceil(LINES);
         if steps.is_multiple_of(blocks) {
             return vec![Round { before: 0, steps: steps / blocks, blocks }];
         }

@@ -155,7 +155,7 @@ impl Pooling {
             indices: op.workspace.is_some(),
             geometry: Geometry(std::array::from_fn(axis)),
             volume: op.kernel.iter().product::<i64>() as f32,
-            lowest: number::lowest(op.src.dtype) as f32,
+            lowest: number::lowest(op.dst.dtype) as f32,
         }
     }
 }

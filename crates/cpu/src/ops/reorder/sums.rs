@@ -136,8 +136,7 @@ pub(super) struct Sums {
 /// [`Skip`] for sizes that only the execution gives.
 pub(super) fn places(op: &Reorder) -> Result<Vec<(usize, u32, i32)>, Skip> {
     let Some((blocking, sums)) = op.dst.blocking().and_then(|b| Some((b, b.compensation?))) else { return Ok(Vec::new()) };
-    let extent = op.dst.layout.extent().and_then(|e| op.dst.dtype.bytes(usize::try_from(e).ok()?));
-    let mut start = extent.ok_or(Skip::Shape("sums of runtime sizes"))?;
+    let mut start = op.dst.compensation_at().ok_or(Skip::Shape("sums of runtime sizes"))?;
     let mut places = Vec::new();
     for (mask, factor) in [sums.s8s8_mask, sums.zero_point_mask].into_iter().zip(FACTORS) {
         let Some(mask) = mask else { continue };
@@ -157,7 +156,7 @@ impl Sums {
         let places = places(op)?;
         let (Some(b), Some(&(_, mask, _))) = (op.dst.blocking(), places.first()) else { return Ok(None) };
         let no = || Skip::Layout("of dst: sums of what is not in lines of words".into());
-        if places.iter().any(|p| p.1 != mask || p.0 % 4 != 0) || b.offset % WORD != 0 || b.padded_dims.iter().any(|d| *d <= 0) {
+        if places.iter().any(|p| p.1 != mask) || b.offset % WORD != 0 || b.padded_dims.iter().any(|d| *d <= 0) {
             return Err(no());
         }
         // Row-major over the dimensions of the mask.
