@@ -4,7 +4,7 @@ mod pieces;
 mod squares;
 mod sums;
 
-use crate::kernels::pointwise::{Builder, Copies, Program};
+use crate::kernels::pointwise::{Builder, Copies, Program, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -20,6 +20,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("tiles:jit", turned),
     Impl::new("tiles:portable", copy),
     Impl::new("chunks:portable", convert),
+    Impl::new("tables:portable", placed),
     fallback::ROW,
 ];
 
@@ -117,6 +118,20 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
         }
         let (data, scratch) = pipeline.finish()?;
         Ok((Summed::new(data, sums.unwrap_or_default().map_or(Behind::Nothing, Behind::Words)), scratch))
+    })
+}
+
+fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        check_known(op)?;
+        let attr = Attr { scratchpad: Default::default(), ..problem.attr.clone() };
+        if !attr.is_default() || op.dst.blocking().is_none_or(|b| b.compensation.is_some()) {
+            return Err(Skip::Attr("or sums behind weights".into()));
+        }
+        let mut tables = Tables::new(Arg::DST, &op.dst)?;
+        tables.add((Arg::SRC, false), &op.src, |_, p| p)?;
+        Ok((tables, 0))
     })
 }
 
