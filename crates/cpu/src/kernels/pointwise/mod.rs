@@ -28,7 +28,7 @@ pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};
 pub use program::{Builder, Over, Split, Table};
 pub use results::{Results, Stores};
-pub use tables::Tables;
+pub use tables::{Factors, Tables};
 
 use oxidnn_runtime::Executor;
 

@@ -54,7 +54,7 @@ impl Body for Fill<'_> {
     }
 }
 
-struct ToF32<'a>(DataType, &'a [u8], &'a mut [f32]);
+pub(super) struct ToF32<'a>(pub(super) DataType, pub(super) &'a [u8], pub(super) &'a mut [f32]);
 
 impl Body for ToF32<'_> {
     type Out = ();
@@ -64,7 +64,7 @@ impl Body for ToF32<'_> {
     }
 }
 
-struct FromF32<'a>(DataType, &'a [f32], &'a mut [u8]);
+pub(super) struct FromF32<'a>(pub(super) DataType, pub(super) &'a [f32], pub(super) &'a mut [u8]);
 
 impl Body for FromF32<'_> {
     type Out = ();

@@ -4,7 +4,8 @@
 //! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
 //! [`Copies`] does with a few strides is faster; this does the rest.
 
-use super::{Copies, GRAIN, Kind, Memory, split};
+use super::operand::{FromF32, ToF32};
+use super::{CHUNK, Copies, GRAIN, split};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::row::Kernel;
@@ -24,16 +25,22 @@ pub struct Tables {
     padding: Copies,
 }
 
-/// A source, and what the positions of each dimension add to offsets in destination and source: outermost first, at least one.
+/// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
+type Terms = [usize; 4];
+
+/// A source, and what the positions of each dimension add to offsets: outermost first, at least one.
 #[derive(Debug)]
 struct Move {
     src: Arg,
     dtype: DataType,
-    /// Whether elements are multiplied by the scale of the source, an f32.
-    scaled: bool,
-    starts: [usize; 2],
-    dimensions: Vec<Vec<[usize; 2]>>,
+    /// What elements are multiplied by, and then divided by: f32.
+    factors: [Option<Arg>; 2],
+    starts: Terms,
+    dimensions: Vec<Vec<Terms>>,
 }
+
+/// Factors of a source's elements, and divisors: an f32 argument, and the distance of its numbers along each dimension.
+pub type Factors = [Option<(Arg, Dims)>; 2];
 
 /// What position `p` of dimension `d` adds to an offset.
 fn term(b: &Blocking, ndims: usize, d: usize, p: i64) -> usize {
@@ -53,17 +60,18 @@ impl Tables {
         Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding: Copies::new(dst, tensor)? })
     }
 
-    /// Copies `src`, a tensor like `tensor`: position `p` of its dimension `d` is position `to(d, p)` of the destination. Where it is `scaled`, elements
-    /// are multiplied by its scale, one f32.
+    /// Copies `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` is position `to(d, p)` of the destination.
     ///
     /// # Errors
-    /// [`Skip`] for layouts, types that f32 does not hold, and very many positions.
-    pub fn add(&mut self, (src, scaled): (Arg, bool), tensor: &Tensor, to: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
+    /// [`Skip`] for layouts, types that do not go by f32, and very many positions.
+    pub fn add(&mut self, src: Arg, tensor: &Tensor, factors: &Factors, to: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
         let (dims, n) = (tensor.dims(), tensor.dims().len());
         let types = [self.tensor.dtype, tensor.dtype];
-        let (stays, floats) = (types[0] == types[1], types == [DataType::F64, DataType::F32] || types == [DataType::F32, DataType::F64]);
-        let exact = |t: &DataType| t.bits() < 32 || *t == DataType::F32;
-        if types[1].bits() < 8 || scaled && !types.iter().all(exact) || !stays && !floats && !types.iter().all(exact) {
+        let plain = factors.iter().all(Option::is_none);
+        let floats = types == [DataType::F64, DataType::F32] || types == [DataType::F32, DataType::F64];
+        let wide = |t: &DataType| t.bits() > 32 || *t == DataType::S32;
+        let by_f32 = types.iter().all(|t| t.bits() <= 32) && !types.iter().all(wide);
+        if types[1].bits() < 8 || !by_f32 && !(plain && (floats || types[0] == types[1])) {
             return Err(Skip::DataType(format!("{} to {}", types[1], types[0])));
         }
         let known = [&self.tensor, tensor].map(|t| t.blocking().filter(|_| !t.layout.has_runtime()));
@@ -74,10 +82,11 @@ impl Tables {
         if dims.iter().try_fold(0i64, |sum, size| sum.checked_add(*size)).is_none_or(|sum| sum > MOST) {
             return Err(Skip::Shape("so many positions of a dimension"));
         }
-        let table = |d: usize| -> Vec<[usize; 2]> { (0..dims[d]).map(|p| [term(dst, n, d, to(d, p)), term(from, n, d, p)]).collect() };
-        let mut dimensions: Vec<_> = (0..n).map(table).collect();
+        let factor = |i: usize, d: usize, p: i64| factors[i].as_ref().map_or(0, |f| (p * f.1[d]) as usize);
+        let terms = |d: usize, p: i64| [term(dst, n, d, to(d, p)), term(from, n, d, p), factor(0, d, p), factor(1, d, p)];
+        let mut dimensions: Vec<Vec<Terms>> = (0..n).map(|d| (0..dims[d]).map(|p| terms(d, p)).collect()).collect();
         // Those of single positions move nothing, but for where they begin.
-        let mut starts = [dst.offset as usize, from.offset as usize];
+        let mut starts = [dst.offset as usize, from.offset as usize, 0, 0];
         dimensions.retain(|table| {
             let single = table.len() == 1;
             if single {
@@ -87,16 +96,17 @@ impl Tables {
         });
         dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
         if dimensions.is_empty() {
-            dimensions.push(vec![[0; 2]]);
+            dimensions.push(vec![[0; 4]]);
         }
-        self.moves.push(Move { src, dtype: tensor.dtype, scaled, starts, dimensions });
+        let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));
+        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions });
         Ok(())
     }
 }
 
 impl Move {
-    /// Calls `f` for every element with its places in destination and source.
-    fn each(&self, ctx: &Ctx<'_>, f: impl Fn(usize, usize) + Sync) {
+    /// Calls `f` for every row of elements with where it begins and what its positions add.
+    fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms, &[Terms]) + Sync) {
         let Some((row, outer)) = self.dimensions.split_last() else { return };
         let rows = outer.iter().map(|table| table.len() as i64).product();
         split(ctx.executor(), rows, (GRAIN / row.len() as i64).max(1), &|range| {
@@ -104,41 +114,87 @@ impl Move {
                 let (mut at, mut rest) = (self.starts, i as usize);
                 for table in outer.iter().rev() {
                     let terms = table[rest % table.len()];
-                    at = [at[0] + terms[0], at[1] + terms[1]];
+                    at = std::array::from_fn(|t| at[t] + terms[t]);
                     rest /= table.len();
                 }
-                row.iter().for_each(|terms| f(at[0] + terms[0], at[1] + terms[1]));
+                f(at, row);
             }
         });
     }
 
-    fn bits<T: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2]) {
-        self.each(ctx, |dst, src| to.set::<T>(dst, from.get(src)));
+    /// Elements as they are, or as `as_is` makes them.
+    fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
+        self.rows(ctx, |at, row| row.iter().for_each(|terms| to.set(at[0] + terms[0], as_is(from.get(at[1] + terms[1])))));
+    }
+
+    /// Elements by way of f32.
+    fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, [to, from]: [Buf<'_>; 2]) -> Result<(), Error> {
+        let mut factors = [None; 2];
+        for (buf, arg) in factors.iter_mut().zip(self.factors) {
+            *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
+        }
+        self.rows(ctx, |at, row| {
+            let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
+            for piece in row.chunks(CHUNK) {
+                let x = &mut x[..piece.len()];
+                let size = self.dtype.bits() / 8;
+                let read = &mut bytes[..piece.len() * size];
+                match size {
+                    1 => gather::<1>(from, at[1], piece, read),
+                    2 => gather::<2>(from, at[1], piece, read),
+                    _ => gather::<4>(from, at[1], piece, read),
+                }
+                simd.run(ToF32(self.dtype, read, x));
+                if let Some(by) = factors[0] {
+                    x.iter_mut().zip(piece).for_each(|(x, terms)| *x *= by.get::<f32>(at[2] + terms[2]));
+                }
+                if let Some(over) = factors[1] {
+                    x.iter_mut().zip(piece).for_each(|(x, terms)| *x /= over.get::<f32>(at[3] + terms[3]));
+                }
+                let size = dtype.bits() / 8;
+                let written = &mut bytes[..piece.len() * size];
+                simd.run(FromF32(dtype, x, written));
+                match size {
+                    1 => scatter::<1>(to, at[0], piece, written),
+                    2 => scatter::<2>(to, at[0], piece, written),
+                    _ => scatter::<4>(to, at[0], piece, written),
+                }
+            }
+        });
+        Ok(())
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, memory: [Buf<'_>; 2]) -> Result<(), Error> {
-        let [to, from] = memory;
-        if dtype != self.dtype || self.scaled {
-            let scale = if self.scaled { ctx.buf(Arg::scale(self.src))?.get(0) } else { 1.0f32 };
-            let [out, input] = [(to, dtype), (from, self.dtype)].map(|(buf, dtype)| Memory { buf, kind: Kind::Number(dtype) });
+        if self.factors.iter().all(Option::is_none) {
             match [dtype, self.dtype] {
-                [DataType::F64, _] => self.each(ctx, |dst, src| to.set(dst, f64::from(from.get::<f32>(src)))),
-                [_, DataType::F64] => self.each(ctx, |dst, src| to.set(dst, from.get::<f64>(src) as f32)),
-                _ => self.each(ctx, |dst, src| {
-                    let mut x = [0.0];
-                    input.read(simd, src, 1, &mut x);
-                    out.write(simd, dst, 1, &[x[0] * scale]);
-                }),
+                [DataType::F64, DataType::F32] => return Ok(self.each(ctx, memory, |x: f32| f64::from(x))),
+                [DataType::F32, DataType::F64] => return Ok(self.each(ctx, memory, |x: f64| x as f32)),
+                _ if dtype != self.dtype => {}
+                _ => {
+                    return Ok(match dtype.bits() {
+                        8 => self.each(ctx, memory, |x: u8| x),
+                        16 => self.each(ctx, memory, |x: u16| x),
+                        32 => self.each(ctx, memory, |x: u32| x),
+                        _ => self.each(ctx, memory, |x: u64| x),
+                    });
+                }
             }
-            return Ok(());
         }
-        match dtype.bits() {
-            8 => self.bits::<u8>(ctx, memory),
-            16 => self.bits::<u16>(ctx, memory),
-            32 => self.bits::<u32>(ctx, memory),
-            _ => self.bits::<u64>(ctx, memory),
-        }
-        Ok(())
+        self.numbers(simd, ctx, dtype, memory)
+    }
+}
+
+/// Collects elements of `N` bytes.
+fn gather<const N: usize>(from: Buf, at: usize, row: &[Terms], bytes: &mut [u8]) {
+    for (to, terms) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(row) {
+        from.read((at + terms[1]) * N, to);
+    }
+}
+
+/// Spreads elements of `N` bytes.
+fn scatter<const N: usize>(to: Buf, at: usize, row: &[Terms], bytes: &[u8]) {
+    for (from, terms) in bytes.as_chunks::<N>().0.iter().zip(row) {
+        to.write((at + terms[0]) * N, from);
     }
 }
 

@@ -49,7 +49,8 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         let (mut tables, mut start) = (Tables::new(Arg::DST, &op.dst)?, 0);
         for (i, src) in op.srcs.iter().enumerate() {
             let arg = Arg::multiple_src(i);
-            tables.add((arg, attr.scales.contains_key(&arg)), src, |d, p| if d == op.axis { start + p } else { p })?;
+            let scale = attr.scales.contains_key(&arg).then(|| (arg, Dims::filled(src.dims().len(), 0)));
+            tables.add(arg, src, &[scale, None], |d, p| if d == op.axis { start + p } else { p })?;
             start += src.dims()[op.axis];
         }
         Ok((tables, 0))

@@ -172,7 +172,7 @@ fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
 ///
 /// # Errors
 /// Scales that are not f32 and one for every index.
-fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
+pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
     let n = dims.len();
     let mut place = still(dims);
     let Some(quant) = attr.scales.get(&arg) else { return Ok(place) };

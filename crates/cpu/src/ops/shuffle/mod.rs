@@ -46,7 +46,7 @@ fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
         };
         let columns = op.src.dims()[op.axis] / rows.max(1);
         let mut tables = Tables::new(args[0], to)?;
-        tables.add((args[1], false), from, |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;
+        tables.add(args[1], from, &[None, None], |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;
         Ok((tables, 0))
     })
 }
