@@ -165,22 +165,19 @@ impl Move {
     }
 
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, memory: [Buf<'_>; 2]) -> Result<(), Error> {
-        if self.factors.iter().all(Option::is_none) {
-            match [dtype, self.dtype] {
-                [DataType::F64, DataType::F32] => return Ok(self.each(ctx, memory, |x: f32| f64::from(x))),
-                [DataType::F32, DataType::F64] => return Ok(self.each(ctx, memory, |x: f64| x as f32)),
-                _ if dtype != self.dtype => {}
-                _ => {
-                    return Ok(match dtype.bits() {
-                        8 => self.each(ctx, memory, |x: u8| x),
-                        16 => self.each(ctx, memory, |x: u16| x),
-                        32 => self.each(ctx, memory, |x: u32| x),
-                        _ => self.each(ctx, memory, |x: u64| x),
-                    });
-                }
-            }
+        let plain = self.factors.iter().all(Option::is_none);
+        match [dtype, self.dtype] {
+            [DataType::F64, DataType::F32] if plain => self.each(ctx, memory, |x: f32| f64::from(x)),
+            [DataType::F32, DataType::F64] if plain => self.each(ctx, memory, |x: f64| x as f32),
+            [to, from] if plain && to == from => match dtype.bits() {
+                8 => self.each(ctx, memory, |x: u8| x),
+                16 => self.each(ctx, memory, |x: u16| x),
+                32 => self.each(ctx, memory, |x: u32| x),
+                _ => self.each(ctx, memory, |x: u64| x),
+            },
+            _ => return self.numbers(simd, ctx, dtype, memory),
         }
-        self.numbers(simd, ctx, dtype, memory)
+        Ok(())
     }
 }
 
