@@ -166,9 +166,9 @@ impl Problem {
     }
 
     /// Makes every layout that is still `any` concrete. Data tensors, and the workspace of pooling, take the order and blocks of the operation's
-    /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), a gradient of
-    /// weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A dropout
-    /// mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, the
+    /// first concrete data tensor where both have the same number of dimensions (blocks only where the blocked sizes agree too), slopes too, a
+    /// gradient of weights those of the weights; other weights, and all tensors of products, recurrent networks and attention, become row-major. A
+    /// dropout mask and its destination take one layout, what is concatenated keeps the blocks of a source where every part begins with one of them, the
     /// second operand of a binary post-op becomes row-major.
     pub fn resolve(&mut self) {
         let mask = self.attr.dropout.as_ref().and_then(|d| d.mask.as_ref()).map(|m| m.layout.clone());
@@ -184,11 +184,15 @@ impl Problem {
             concat.dst.layout = blocked;
         }
         let leader = self.op.follows().then(|| self.leader()).flatten();
+        // Slopes have the dimensions of the source, or one position of these.
+        let slopes = if let Op::Prelu(_) = self.op { leader.clone() } else { None };
         let weights = self.op.tensor(Arg::WEIGHTS).filter(|t| self.op.follows() && t.blocking().is_some()).map(|t| t.layout.clone());
+        let weights = weights.or_else(|| slopes.clone());
         for o in self.op.operands_mut() {
             if o.tensor.layout.is_any() {
                 let leader = match o.arg {
                     Arg::DIFF_WEIGHTS => weights.as_ref(),
+                    Arg::WEIGHTS if slopes.is_some() => slopes.as_ref(),
                     _ => leader.as_ref().filter(|_| o.arg.is_data() || o.arg == Arg::WORKSPACE),
                 };
                 o.tensor.layout.resolve_like(leader);

@@ -172,20 +172,35 @@ impl<'a> View<'a> {
         let first = self.dims[d] - outer * sizes[d];
         let all = sizes.iter().product::<i64>() as usize;
         let is_behind = |at: usize| self.index_in_block(d, at) >= first;
+        // Positions of a dimension without blocks lie at equal distances.
+        let line = (0..sizes.len()).rev().find(|e| *e != d && sizes[*e] == 1);
+        let (count, step) = line.map_or((1, 0), |e| (self.blocking.padded_dims[e] as usize, self.blocking.strides[e] as usize));
         let low = Dims::from_fn(sizes.len(), |e| if e == d { outer } else { 0 });
-        let high = Dims::from_fn(sizes.len(), |e| if e == d { outer + 1 } else { self.blocking.padded_dims[e] / sizes[e] });
+        let high = Dims::from_fn(sizes.len(), |e| match e {
+            _ if e == d => outer + 1,
+            _ if Some(e) == line => self.blocking.padded_dims[e].min(1),
+            _ => self.blocking.padded_dims[e] / sizes[e],
+        });
         let mut at = 0;
         while let Some(start) = (at..all).find(|at| is_behind(*at)) {
             at = (start..all).find(|at| !is_behind(*at)).unwrap_or(all);
             for_each(&low, &high, |block| {
                 let mut pos = *block;
                 pos.iter_mut().zip(sizes.iter()).for_each(|(p, size)| *p *= size);
-                let offset = self.offset(&pos);
-                for part in (start..at).step_by(CHUNK) {
-                    let zeros = &[0.0; CHUNK][..CHUNK.min(at - part)];
-                    write_run(self.simd, self.buf, self.dtype, (offset + part, 1), zeros);
-                }
+                let offset = self.offset(&pos) + start;
+                (0..count).for_each(|i| self.zero_run(offset + i * step, at - start));
             });
+        }
+    }
+
+    /// Zeroes elements that follow each other.
+    fn zero_run(&self, offset: usize, count: usize) {
+        let bits = self.dtype.bits();
+        if bits >= 8 && self.dtype != DataType::E8m0 {
+            return self.buf.part(offset * bits / 8, count * bits / 8).fill(0);
+        }
+        for part in (0..count).step_by(CHUNK) {
+            write_run(self.simd, self.buf, self.dtype, (offset + part, 1), &[0.0; CHUNK][..CHUNK.min(count - part)]);
         }
     }
 

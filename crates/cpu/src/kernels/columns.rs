@@ -1,6 +1,7 @@
 //! Work on columns by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::columns::{Args, LINES};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
@@ -25,6 +26,8 @@ impl Key for Columns {
 
 /// Bytes of the rows of a call that has several groups: what they share with the next group is still near then.
 const NEAR: usize = 32 * 1024;
+/// Bytes of a narrow matrix that are asked for before they are read; of a wide one it is the group's columns in the rows of the next call.
+const AHEAD: usize = 2 * 1024;
 
 /// A kernel for matrices of some width.
 #[derive(Clone, Debug)]
@@ -36,39 +39,41 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// The kernel that does `act` on matrices with rows of `width` numbers, one behind the other.
+    /// The kernel that does `act` on matrices with rows of `width` elements, one behind the other.
     ///
     /// # Errors
     /// As for [`Kernels::get`].
-    pub fn get(isa: Isa, act: Act, width: usize) -> Result<Sweep, Error> {
+    pub fn get(isa: Isa, act: Act, elem: Elem, width: usize) -> Result<Sweep, Error> {
         let lanes = isa.width().lanes();
         let masked = !width.is_multiple_of(lanes);
         let most = if masked { 1 } else { Columns::most_vectors(isa, act) };
         let vectors = (1..=most).rev().find(|n| width.is_multiple_of(n * lanes)).unwrap_or(1);
-        let kernel = Columns { act, vectors: vectors as u8, masked };
+        let kernel = Columns { act, elem, vectors: vectors as u8, masked };
         Ok(Sweep { entry: COLUMNS.get(isa, &kernel)?, kernel, width, groups: width.div_ceil(vectors * lanes) })
     }
 
-    /// Does it for some rows of the matrices, with sums and other numbers by column.
+    /// Does it for some rows of the matrices, which begin at these bytes, with sums and other numbers by column.
     ///
     /// # Panics
     /// When a matrix ends before its rows, a line before its columns, or there are others than the kernel has.
-    pub fn run(&self, matrices: &[Buf], rows: Range<usize>, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+    pub fn run(&self, matrices: &[(Buf, usize)], rows: Range<usize>, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         if rows.is_empty() || self.width == 0 {
             return;
         }
-        let (act, row) = (self.kernel.act, self.width * 4);
+        let (act, row) = (self.kernel.act, self.width * self.kernel.elem.bytes());
         let (of_sums, of_all) = act.lines();
         assert!(sums.len() == of_sums && of_sums + numbers.len() == of_all, "{} sums and {} lines for {act:?}", sums.len(), numbers.len());
         assert!(matrices.len() == act.matrices().len(), "{} matrices for {act:?}", matrices.len());
         let end = rows.end.checked_mul(row);
-        assert!(matrices.iter().all(|m| end.is_some_and(|end| end <= m.len())), "rows to {} of {matrices:?}", rows.end);
+        let holds = |(buf, start): &(Buf, usize)| end.and_then(|end| end.checked_add(*start)).is_some_and(|end| end <= buf.len());
+        assert!(matrices.iter().all(holds), "rows to {} of {matrices:?}", rows.end);
         let mut args = Args {
             matrices: [std::ptr::null_mut(); 3],
             row,
             rows: 0,
             groups: self.groups,
             width: self.width,
+            ahead: 0,
             columns: [std::ptr::null_mut(); LINES],
         };
         let lines = sums.iter_mut().map(|s| (s.len(), s.as_mut_ptr())).chain(numbers.iter().map(|n| (n.len(), n.as_ptr().cast_mut())));
@@ -77,10 +82,11 @@ impl Sweep {
             *to = line;
         }
         let each = if self.groups == 1 { rows.len() } else { (NEAR / row).max(4) };
+        args.ahead = if self.groups == 1 { AHEAD } else { each * row };
         for start in rows.clone().step_by(each) {
             args.rows = each.min(rows.end - start);
             for (m, matrix) in act.matrices().iter().zip(matrices) {
-                args.matrices[*m] = matrix.as_ptr().wrapping_add(start * row);
+                args.matrices[*m] = matrix.0.as_ptr().wrapping_add(matrix.1 + start * row);
             }
             // SAFETY: all rows and lines that the kernel touches were checked, and it writes to the last matrix and to sums alone; buffers
             // are valid by the promise of `Buf::new`.

@@ -15,6 +15,7 @@ pub mod lanes;
 pub mod multiversion;
 pub mod pointwise;
 pub mod pool;
+pub mod responses;
 pub mod scratch;
 pub mod strip;
 pub mod tile;

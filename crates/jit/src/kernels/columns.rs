@@ -1,10 +1,10 @@
-//! Work on the columns of matrices of f32: what belongs to a column stays in registers from row to row.
+//! Work on the columns of matrices of f32, bf16 or f16: what belongs to a column stays in registers from row to row.
 //!
 //! Batch normalisation with channels last is such work: sums over rows, and rows made from such sums. A call goes through the rows for a group of
 //! neighbouring vectors of columns at a time; a row costs its loads, a few instructions and its stores, so that memory is what bounds it.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Binary, Compiled, Function, Int, IrError, Pred, Val};
+use crate::ir::{Accumulate, Binary, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -34,6 +34,8 @@ pub enum Act {
 pub struct Columns {
     /// What is done.
     pub act: Act,
+    /// Elements of the matrices.
+    pub elem: Elem,
     /// Vectors of columns of a group.
     pub vectors: u8,
     /// True when the number of columns need not be whole vectors; a group is one vector then.
@@ -57,6 +59,8 @@ pub struct Args {
     pub groups: usize,
     /// Number of columns.
     pub width: usize,
+    /// What is asked for meanwhile: so many bytes behind what is read.
+    pub ahead: usize,
     /// Lines of numbers by column; sums are read before they are written.
     pub columns: [*mut f32; LINES],
 }
@@ -109,7 +113,7 @@ impl Columns {
         ((isa.simd_registers() - 4) / (act.lines().1 + 1)).clamp(1, 4)
     }
 
-    /// The name in dumps and profiles, such as `columns.scale.4.avx512`.
+    /// The name in dumps and profiles, such as `columns.scale.bf16.4.avx512`.
     pub fn name(&self, isa: Isa) -> String {
         let act = match self.act {
             Act::Sum => "sum",
@@ -119,7 +123,8 @@ impl Columns {
             Act::Scale { bounded: true } => "scale.bounded",
             Act::Gradient => "gradient",
         };
-        format!("columns.{act}.{}.{}", self.vectors, isa.name())
+        let elem = if self.elem == Elem::F32 { String::new() } else { format!("{}.", self.elem.name()) };
+        format!("columns.{act}.{elem}{}.{}", self.vectors, isa.name())
     }
 
     fn write(&self, f: &mut Function, width: Width) {
@@ -145,13 +150,16 @@ impl Columns {
                 .iter()
                 .map(|m| {
                     let matrix = argument(f, args, offset_of!(Args, matrices) + m * size_of::<usize>());
-                    f.address(matrix.indexed(column, 4, 0))
+                    f.address(matrix.indexed(column, self.elem.bytes() as u8, 0))
                 })
                 .collect();
-            let rows = argument(f, args, offset_of!(Args, rows));
+            let (rows, ahead) = (argument(f, args, offset_of!(Args, rows)), argument(f, args, offset_of!(Args, ahead)));
             f.repeat_some(rows, |f| {
                 for (v, numbers) in numbers.iter().enumerate() {
-                    self.row(f, width, (&matrices, (v * width.bytes()) as i32), numbers, mask);
+                    let at = (v * width.lanes() * self.elem.bytes()) as i32;
+                    let read = matrices.len() - usize::from(self.act.lines().0 == 0);
+                    matrices[..read].iter().for_each(|m| f.prefetch(Prefetch::L1, m.indexed(ahead, 1, at)));
+                    self.row(f, (&matrices, at), numbers, mask);
                 }
                 matrices.iter().for_each(|m| f.add(*m, row));
             });
@@ -169,11 +177,8 @@ impl Columns {
     }
 
     /// One vector of a row.
-    fn row(&self, f: &mut Function, width: Width, (matrices, at): (&[Int], i32), n: &[Val], mask: Option<Pred>) {
-        let read = |f: &mut Function, matrix: Int| match mask {
-            Some(mask) => f.load_masked(matrix.at(at), mask),
-            None => f.load(width, matrix.at(at)),
-        };
+    fn row(&self, f: &mut Function, (matrices, at): (&[Int], i32), n: &[Val], mask: Option<Pred>) {
+        let read = |f: &mut Function, matrix: Int| f.load_as(self.elem, matrix.at(at), mask);
         let x = read(f, matrices[0]);
         let y = match self.act {
             Act::Sum => return f.update(Binary::AddF32, n[0], x),
@@ -191,7 +196,7 @@ impl Columns {
                 f.accumulate(Accumulate::ScaleAddF32, y, n[1], n[2]);
                 if bounded {
                     // Of two operands the second is taken where one is NaN.
-                    let zero = f.zero(width);
+                    let zero = f.zero(f.isa().width());
                     f.binary(Binary::MaxF32, zero, y)
                 } else {
                     y
@@ -204,11 +209,7 @@ impl Columns {
                 y
             }
         };
-        let to = matrices[matrices.len() - 1].at(at);
-        match mask {
-            Some(mask) => f.store_masked(to, y, mask),
-            None => f.store(to, y),
-        }
+        f.store_as(self.elem, matrices[matrices.len() - 1].at(at), y, mask);
     }
 }
 

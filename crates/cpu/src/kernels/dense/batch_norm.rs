@@ -1,20 +1,23 @@
-//! Batch normalisation of matrices with a channel a column: channels last.
+//! Batch normalisation of matrices with a channel a column: channels last, or in blocks.
 //!
-//! The rows are cut into segments, a function of the sizes alone. Each segment folds its columns in `f32`; what segments have folded is put
-//! together in `f64`, in their order. Deviations are taken from the mean of the segment, which is in the cache still, and moved to the
-//! mean of all (Chan, Golub, LeVeque, *Algorithms for computing the sample variance*), so that memory is read once for both statistics.
+//! With channels last the tensor is one matrix; in blocks it is one for every image and block, whose rows are the pixels. Rows are cut into
+//! segments, a function of the sizes alone. Each segment folds its columns in `f32`; what segments have folded is put together in `f64`, in
+//! their order. Deviations are taken from the mean of the segment, which is in the cache still, and moved to the mean of all (Chan, Golub,
+//! LeVeque, *Algorithms for computing the sample variance*), so that memory is read once for both statistics.
 
 use super::lines::down;
-use super::{Matrix, TILE, bytes, parameters};
+use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
+use crate::kernels::code::elem;
 use crate::kernels::columns::{Act, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::{Buf, Ctx, Executor, Skip};
 use oxidnn_spec::op::{self, NormFlags, Prop};
-use oxidnn_spec::{Arg, Error, Problem};
+use oxidnn_spec::{Arg, Error, Problem, Tensor};
 use std::ops::Range;
 
 /// Rows of a segment at least.
@@ -22,9 +25,97 @@ const ROWS: usize = 32;
 /// Columns whose totals are put together at a time.
 const COLUMNS: usize = 64;
 
+/// The matrices that a tensor is: those of the blocks of channels of every image, one behind the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Matrices {
+    images: usize,
+    blocks: usize,
+    rows: usize,
+    /// Channels of a block, and all that exist.
+    width: usize,
+    channels: usize,
+    elem: Elem,
+}
+
+/// Some rows of a matrix.
+#[derive(Clone, Debug)]
+struct Segment {
+    matrix: usize,
+    rows: Range<usize>,
+    /// Its channels.
+    columns: Range<usize>,
+}
+
+impl Matrices {
+    fn of(tensor: &Tensor) -> Result<Matrices, Skip> {
+        let other = || Skip::Layout("channels that are neither last nor in blocks".into());
+        let elem = elem(tensor.dtype).filter(|e| matches!(e, Elem::F32 | Elem::Bf16 | Elem::F16));
+        let elem = elem.ok_or_else(|| Skip::DataType(format!("{} in generated columns", tensor.dtype)))?;
+        let (b, dims) = (tensor.blocking().ok_or_else(other)?, tensor.dims());
+        let [images, channels] = [dims[0], dims[1]].map(|n| n as usize);
+        let pixels = dims[2..].iter().product::<i64>() as usize;
+        if images * channels * pixels == 0 {
+            return Err(Skip::Shape("no elements"));
+        }
+        if b.strides[1] == 1 && contiguous(tensor) {
+            return Ok(Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem });
+        }
+        let mut inner = b.inner.iter();
+        let (Some((1, block)), None) = (inner.next(), inner.next()) else { return Err(other()) };
+        // Pixels follow each other, then blocks, then images.
+        let mut next = block;
+        let mut follows = b.offset == 0 && tensor.layout.is_dense(true);
+        for d in (2..dims.len()).rev().chain([1, 0]) {
+            let size = if d == 1 { b.padded_dims[1] / block } else { b.padded_dims[d] };
+            follows &= (size == 1 || b.strides[d] == next) && (d == 1 || size == dims[d]);
+            next *= size;
+        }
+        let width = block as usize;
+        if !follows || !width.is_multiple_of(8) || width > TILE {
+            return Err(other());
+        }
+        Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
+    }
+
+    /// Numbers by column, those included that blocks have beyond the channels.
+    fn columns(&self) -> usize {
+        self.blocks * self.width
+    }
+
+    /// Rows of a matrix in a segment, and segments of a matrix.
+    fn pieces(&self) -> (usize, usize) {
+        let each = (GRAIN as usize / self.width).max(ROWS).min(self.rows);
+        (each, self.rows.div_ceil(each))
+    }
+
+    fn segments(&self) -> usize {
+        self.images * self.blocks * self.pieces().1
+    }
+
+    fn segment(&self, index: usize) -> Segment {
+        let (each, pieces) = self.pieces();
+        let (piece, matrix) = (index % pieces, index / pieces);
+        let first = matrix % self.blocks * self.width;
+        Segment { matrix, rows: piece * each..((piece + 1) * each).min(self.rows), columns: first..first + self.width }
+    }
+
+    /// The segments of a block, by number.
+    fn of_block(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
+        let (Matrices { images, blocks, .. }, (_, pieces)) = (*self, self.pieces());
+        (0..images).flat_map(move |image| (image * blocks + block) * pieces..(image * blocks + block + 1) * pieces)
+    }
+
+    /// Byte at which a matrix begins.
+    fn start(&self, matrix: usize) -> usize {
+        matrix * self.rows * self.width * self.elem.bytes()
+    }
+}
+
 /// Statistics, scale and shift by column.
 #[derive(Debug)]
 pub struct BatchNorm {
+    matrices: Matrices,
+    /// Workers, and where the only matrix is gone through without generated code, its size.
     matrix: Matrix,
     flags: NormFlags,
     epsilon: f32,
@@ -33,8 +124,6 @@ pub struct BatchNorm {
     stats: bool,
     /// Whether the gradients of scale and shift are wanted.
     learnt: [bool; 2],
-    /// Rows of a segment.
-    segment: usize,
     space: usize,
     /// Instructions of generated code, where rows are gone through by such.
     jit: Option<Isa>,
@@ -44,16 +133,31 @@ impl BatchNorm {
     /// The kernel with its bytes of scratch; by generated code where there is an instruction set for it.
     ///
     /// # Errors
-    /// [`Skip`] for anything but `f32` with channels last, for fused operations with a second tensor, and for gradients with constant statistics.
+    /// [`Skip`] for channels that are neither last nor in blocks, for fused operations with a second tensor, and for gradients with constant
+    /// statistics; without generated code for anything but `f32` with channels last.
     pub fn new(op: &op::BatchNorm, problem: &Problem, workers: usize, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
         let (forward, flags) = (op.prop.is_forward(), op.flags);
         if op.workspace.is_some() || flags.fuse_add_relu || flags.rms || !forward && (flags.use_global_stats || flags.fuse_relu) {
             return Err(Skip::Op("fused operations with workspace, gradients with constant statistics"));
         }
+        plain_attributes(problem)?;
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
-        let matrix = Matrix::of(problem, 1, args, workers)?;
-        if matrix.width > TILE {
-            return Err(Skip::Shape("more channels than a tile has room for"));
+        let matrices = Matrices::of(&op.src)?;
+        for arg in args {
+            if problem.tensor(*arg).is_none_or(|t| t.layout != op.src.layout || t.dtype != op.src.dtype) {
+                return Err(Skip::Layout(format!("of {arg}: another than that of src")));
+            }
+        }
+        let matrix = match jit {
+            Some(_) => Matrix { rows: matrices.rows, width: matrices.width, workers },
+            None => Matrix::of(problem, 1, args, workers)?,
+        };
+        // Blocks of half a vector are whole ones of half the width.
+        let blocked = matrices.blocks > 1 || matrices.width != matrices.channels;
+        let jit = jit.map(|jit| if blocked && !matrices.width.is_multiple_of(jit.width().lanes()) { Isa::AVX2 } else { jit });
+        let masked = jit.is_some_and(|jit| !jit.avx512 && !matrices.width.is_multiple_of(jit.width().lanes()));
+        if matrix.width > TILE || masked && matrices.elem != Elem::F32 {
+            return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers"));
         }
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
@@ -67,109 +171,127 @@ impl BatchNorm {
             (learnt[1], Arg::DIFF_SHIFT),
         ];
         for (_, arg) in by_column.into_iter().filter(|a| a.0) {
-            matrix.by_column(problem, arg)?;
+            Matrix { width: matrices.channels, ..matrix }.by_column(problem, arg)?;
         }
-        let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
-        let space = matrix.space(if forward { 1 } else { 2 })?;
-        let kernel = BatchNorm { matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, segment, space, jit };
+        let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
+        let kernel = BatchNorm { matrices, matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, space, jit };
         let scratch = bytes(&kernel.parts())?;
         Ok((kernel, scratch))
     }
 
     /// Numbers of scratch: four tables by column, the workers' tiles, what segments fold.
     fn parts(&self) -> [usize; 6] {
-        let width = self.matrix.width;
-        [width, width, width, width, self.space, if self.forward { 3 } else { 2 } * width * self.segments()]
+        let columns = self.matrices.columns();
+        let folded = if self.forward { 3 } else { 2 } * self.matrices.width * self.matrices.segments();
+        [columns, columns, columns, columns, self.space, folded]
     }
 
-    fn segments(&self) -> usize {
-        self.matrix.rows.div_ceil(self.segment)
+    /// Calls `body` in parallel for all segments, the last ones first: those are still near.
+    fn each(&self, executor: &dyn Executor, body: &(dyn Fn(Segment) + Sync)) {
+        let segments = self.matrices.segments();
+        executor.run(executor.threads(), segments, &|_, task| body(self.matrices.segment(segments - 1 - task)));
     }
 
-    fn segment_rows(&self, index: usize) -> Range<usize> {
-        index * self.segment..((index + 1) * self.segment).min(self.matrix.rows)
-    }
-
-    /// Calls `body` in parallel for ranges of all rows, the last ones first: those are still near.
-    fn rows(&self, executor: &dyn Executor, body: &(dyn Fn(Range<usize>) + Sync)) {
-        let (rows, each) = (self.matrix.rows, (GRAIN as usize / self.matrix.width).max(1));
-        let tasks = rows.div_ceil(each);
-        executor.run(executor.threads(), tasks, &|_, task| {
-            let start = (tasks - 1 - task) * each;
-            body(start..(start + each).min(rows));
-        });
+    /// The argument `arg` by columns where it is `used`, else `default` for every column; zeros where there is no channel.
+    fn parameters<'s>(
+        &self,
+        ctx: &Ctx<'_>,
+        scratch: &mut Scratch<'s>,
+        arg: Arg,
+        (used, default): (bool, f32),
+    ) -> Result<&'s mut [f32], Error> {
+        let values = scratch.take(self.matrices.columns())?.into_slice();
+        let (there, others) = values.split_at_mut(self.matrices.channels);
+        others.fill(0.0);
+        if used {
+            ctx.buf(arg)?.read(0, there);
+        } else {
+            there.fill(default);
+        }
+        Ok(values)
     }
 
     /// Fills `mean` and `variance` with the statistics of `src`.
     fn statistics<'s>(&self, on: On<'_, '_>, src: Buf, space: (&mut Part<'s>, Part<'s>), [mean, variance]: [&mut [f32]; 2]) {
         let On { code, simd, ctx } = on;
-        let (matrix, width) = (&self.matrix, self.matrix.width);
+        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
         let (tiles, folded) = space;
-        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (self.segments(), 3 * width), &|index, folded, space| {
-            let rows = self.segment_rows(index);
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (matrices.segments(), 3 * width), &|index, folded, space| {
+            let segment = matrices.segment(index);
+            let (from, rows) = ((src, matrices.start(segment.matrix)), segment.rows);
             let (sums, rest) = folded.split_at_mut(width);
             let (squares, means) = rest.split_at_mut(width);
             sums.fill(0.0);
             squares.fill(0.0);
             match code.first() {
-                Some(sum) => sum.run(&[src], rows.clone(), &mut [&mut *sums], &[]),
+                Some(sum) => sum.run(&[from], rows.clone(), &mut [&mut *sums], &[]),
                 None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: sums })),
             }
             let count = rows.len() as f32;
             means.iter_mut().zip(&*sums).for_each(|(mean, sum)| *mean = sum / count);
             match code.get(1) {
-                Some(pass) => pass.run(&[src], rows, &mut [squares], &[means]),
+                Some(pass) => pass.run(&[from], rows, &mut [squares], &[means]),
                 None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
             }
         });
-        let (folded, all) = (&*folded.into_slice(), matrix.rows as f64);
-        let segments = || folded.chunks_exact(3 * width).enumerate().map(|(i, f)| (self.segment_rows(i).len() as f64, f));
-        for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
-            let first = i * COLUMNS;
-            let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
-            for (_, f) in segments() {
-                sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += f64::from(*f));
+        let folded = &*folded.into_slice();
+        for (block, (mean, variance)) in mean.chunks_mut(width).zip(variance.chunks_mut(width)).enumerate() {
+            for (i, (mean, variance)) in mean.chunks_mut(COLUMNS).zip(variance.chunks_mut(COLUMNS)).enumerate() {
+                self.join(folded, block, i * COLUMNS, [mean, variance]);
             }
-            // Squares are those of the distances from a segment's mean as f32 has it: what it is off by counts too.
-            for (n, f) in segments() {
-                let parts = f[first..width].iter().zip(&f[width + first..2 * width]).zip(&f[2 * width + first..]);
-                for ((square, total), ((sum, near), center)) in squares.iter_mut().zip(&sums).zip(parts) {
-                    let (center, distance) = (f64::from(*center), f64::from(*center) - total / all);
-                    *square += f64::from(*near) + 2.0 * distance * (f64::from(*sum) - n * center) + n * distance * distance;
-                }
-            }
-            mean.iter_mut().zip(&sums).for_each(|(m, sum)| *m = (sum / all) as f32);
-            variance.iter_mut().zip(&squares).for_each(|(v, square)| *v = (square / all) as f32);
         }
+    }
+
+    /// Puts together what segments have folded: mean and variance of some columns of a block, from one on.
+    fn join(&self, folded: &[f32], block: usize, first: usize, [mean, variance]: [&mut [f32]; 2]) {
+        let (matrices, width) = (&self.matrices, self.matrices.width);
+        let all = (matrices.images * matrices.rows) as f64;
+        let segments = || matrices.of_block(block).map(|i| (matrices.segment(i).rows.len() as f64, &folded[i * 3 * width..][..3 * width]));
+        let [mut sums, mut squares] = [[0.0; COLUMNS]; 2];
+        for (_, f) in segments() {
+            sums.iter_mut().zip(&f[first..width]).for_each(|(sum, f)| *sum += f64::from(*f));
+        }
+        // Squares are those of the distances from a segment's mean as f32 has it: what it is off by counts too.
+        for (n, f) in segments() {
+            let parts = f[first..width].iter().zip(&f[width + first..2 * width]).zip(&f[2 * width + first..]);
+            for ((square, total), ((sum, near), center)) in squares.iter_mut().zip(&sums).zip(parts) {
+                let (center, distance) = (f64::from(*center), f64::from(*center) - total / all);
+                *square += f64::from(*near) + 2.0 * distance * (f64::from(*sum) - n * center) + n * distance * distance;
+            }
+        }
+        mean.iter_mut().zip(&sums).for_each(|(m, sum)| *m = (sum / all) as f32);
+        variance.iter_mut().zip(&squares).for_each(|(v, square)| *v = (square / all) as f32);
     }
 
     /// The given mean and variance.
     fn given<'s>(&self, ctx: &Ctx<'_>, scratch: &mut Scratch<'s>) -> Result<[&'s mut [f32]; 2], Error> {
         let given = (self.stats && (self.flags.use_global_stats || !self.forward), 0.0);
-        let width = self.matrix.width;
-        Ok([parameters(ctx, scratch, width, Arg::MEAN, given)?, parameters(ctx, scratch, width, Arg::VARIANCE, given)?])
+        Ok([self.parameters(ctx, scratch, Arg::MEAN, given)?, self.parameters(ctx, scratch, Arg::VARIANCE, given)?])
     }
 
     fn forward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
-        let (matrix, flags) = (&self.matrix, self.flags);
+        let (matrices, matrix, flags) = (&self.matrices, &self.matrix, self.flags);
         let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
         let [mean, variance] = self.given(ctx, &mut scratch)?;
-        let factor = parameters(ctx, &mut scratch, matrix.width, Arg::SCALE, (flags.use_scale, 1.0))?;
-        let shift = &*parameters(ctx, &mut scratch, matrix.width, Arg::SHIFT, (flags.use_shift, 0.0))?;
+        let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (flags.use_scale, 1.0))?;
+        let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (flags.use_shift, 0.0))?;
         let mut tiles = scratch.take(self.space)?;
         if !flags.use_global_stats {
             let folded = scratch.take(self.parts()[5])?;
             self.statistics(on, src, (&mut tiles, folded), [mean, variance]);
             if self.stats {
-                ctx.buf(Arg::MEAN)?.write(0, mean);
-                ctx.buf(Arg::VARIANCE)?.write(0, variance);
+                ctx.buf(Arg::MEAN)?.write(0, &mean[..matrices.channels]);
+                ctx.buf(Arg::VARIANCE)?.write(0, &variance[..matrices.channels]);
             }
         }
-        factor.iter_mut().zip(&*variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
+        factor[..matrices.channels].iter_mut().zip(&*variance).for_each(|(f, v)| *f /= (v + self.epsilon).sqrt());
         let (mean, factor) = (&*mean, &*factor);
         if let Some(scale) = code.get(2) {
-            self.rows(ctx.executor(), &|rows| scale.run(&[src, dst], rows, &mut [], &[mean, factor, shift]));
+            self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
+                let start = matrices.start(matrix);
+                scale.run(&[(src, start), (dst, start)], rows, &mut [], &[&mean[c.clone()], &factor[c.clone()], &shift[c]]);
+            });
             return Ok(());
         }
         matrix.tiles(ctx.executor(), &mut tiles, &|rows, space| {
@@ -183,20 +305,22 @@ impl BatchNorm {
     /// With `n` rows, `x` the normalised source and `f = scale / sigma`: `diff_src = f (dd - sum(dd) / n - x sum(dd x) / n)`.
     fn backward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
-        let (matrix, width) = (&self.matrix, self.matrix.width);
+        let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
         let (src, diff_dst, diff_src) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?);
         let [mean, slope] = self.given(ctx, &mut scratch)?;
-        let factor = parameters(ctx, &mut scratch, width, Arg::SCALE, (self.flags.use_scale, 1.0))?;
-        let constant = scratch.take(width)?.into_slice();
+        let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
+        let constant = scratch.take(matrices.columns())?.into_slice();
+        constant.fill(0.0);
         let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.parts()[5])?);
         let mean = &*mean;
-        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (self.segments(), 2 * width), &|index, folded, space| {
+        let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (matrices.segments(), 2 * width), &|index, folded, space| {
             let (sums, products) = folded.split_at_mut(width);
             sums.fill(0.0);
             products.fill(0.0);
-            let rows = self.segment_rows(index);
+            let Segment { matrix: number, rows, columns } = matrices.segment(index);
             if let Some(pass) = code.first() {
-                return pass.run(&[src, diff_dst], rows, &mut [sums, products], &[mean]);
+                let start = matrices.start(number);
+                return pass.run(&[(src, start), (diff_dst, start)], rows, &mut [sums, products], &[&mean[columns]]);
             }
             matrix.each(rows, |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);
@@ -205,12 +329,12 @@ impl BatchNorm {
                 simd.run(Products { x, dd, mean, totals: products });
             });
         });
-        let (folded, all) = (&*folded.into_slice(), matrix.rows as f32);
-        let total = |c: usize| folded.chunks_exact(2 * width).map(|f| f64::from(f[c])).sum::<f64>() as f32;
+        let (folded, all) = (&*folded.into_slice(), (matrices.images * matrices.rows) as f32);
+        let total = |block: usize, at: usize| matrices.of_block(block).map(|i| f64::from(folded[i * 2 * width + at])).sum::<f64>() as f32;
         let outputs = [(self.learnt[0], Arg::DIFF_SCALE), (self.learnt[1], Arg::DIFF_SHIFT)];
-        for c in 0..width {
+        for c in 0..matrices.channels {
             let inverse = 1.0 / (slope[c] + self.epsilon).sqrt();
-            let (sum, product) = (total(c), total(width + c) * inverse);
+            let (sum, product) = (total(c / width, c % width), total(c / width, width + c % width) * inverse);
             for ((wanted, arg), value) in outputs.into_iter().zip([product, sum]) {
                 if wanted {
                     ctx.buf(arg)?.set(c, value);
@@ -221,7 +345,10 @@ impl BatchNorm {
         }
         let (factor, slope, constant) = (&*factor, &*slope, &*constant);
         if let Some(gradient) = code.get(1) {
-            self.rows(ctx.executor(), &|rows| gradient.run(&[src, diff_dst, diff_src], rows, &mut [], &[mean, factor, slope, constant]));
+            self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
+                let tensors = [src, diff_dst, diff_src].map(|buf| (buf, matrices.start(matrix)));
+                gradient.run(&tensors, rows, &mut [], &[mean, factor, slope, constant].map(|line| &line[c.clone()]));
+            });
             return Ok(());
         }
         matrix.tiles(ctx.executor(), &mut tiles, &|rows, space| {
@@ -252,7 +379,7 @@ impl Generated for BatchNorm {
             true => &[Act::Sum, Act::Squares, Act::Scale { bounded: self.flags.fuse_relu }],
             false => &[Act::Products, Act::Gradient],
         };
-        acts.iter().map(|act| Sweep::get(isa, *act, self.matrix.width)).collect()
+        acts.iter().map(|act| Sweep::get(isa, *act, self.matrices.elem, self.matrices.width)).collect()
     }
 
     fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {

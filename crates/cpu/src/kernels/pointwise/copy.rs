@@ -184,7 +184,17 @@ fn neighbours(nest: &Nest) -> i64 {
 fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
     let [dst, src] = [0, 1].map(|t| (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize));
     if (dst.1, src.1) == (1, 1) {
-        return (0..chunk.rows).for_each(|r| to.copy::<T>(dst.0 + r * dst.2, &from, src.0 + r * src.2, chunk.run));
+        let size = size_of::<T>();
+        let [dst, src] = [dst, src].map(|(at, _, outer)| [at * size, outer * size]);
+        return match chunk.run * size {
+            2 => rows::<2>(to, from, chunk.rows, [dst, src]),
+            4 => rows::<4>(to, from, chunk.rows, [dst, src]),
+            8 => rows::<8>(to, from, chunk.rows, [dst, src]),
+            16 => rows::<16>(to, from, chunk.rows, [dst, src]),
+            32 => rows::<32>(to, from, chunk.rows, [dst, src]),
+            64 => rows::<64>(to, from, chunk.rows, [dst, src]),
+            n => (0..chunk.rows).for_each(|r| to.copy::<u8>(dst[0] + r * dst[1], &from, src[0] + r * src[1], n)),
+        };
     }
     let mut block = [T::zeroed(); CHUNK];
     let block = &mut block[..chunk.positions()];
@@ -217,6 +227,16 @@ fn elements<T: Element>(simd: Simd, to: Buf, from: Buf, chunk: &Chunk<'_>) {
         for (j, b) in row.iter().enumerate() {
             to.set(at + r * outer + j * inner, *b);
         }
+    }
+}
+
+/// Copies rows of `N` bytes, from a byte on and so many apart in destination and source: a call for each would cost more than to move them.
+#[inline(always)]
+fn rows<const N: usize>(to: Buf, from: Buf, rows: usize, [dst, src]: [[usize; 2]; 2]) {
+    let mut row = [0u8; N];
+    for r in 0..rows {
+        from.read(src[0] + r * src[1], &mut row);
+        to.write(dst[0] + r * dst[1], &row);
     }
 }
 

@@ -17,6 +17,7 @@ mod planes;
 mod program;
 mod random;
 mod results;
+mod tables;
 
 pub use copy::{Copies, Squared};
 pub use fold::FoldOp;
@@ -27,6 +28,7 @@ pub use pipeline::Pipeline;
 pub use planes::{Planes, Sides, Window, Windows};
 pub use program::{Builder, Over, Split, Table};
 pub use results::{Results, Stores};
+pub use tables::{Factors, Tables};
 
 use oxidnn_runtime::Executor;
 

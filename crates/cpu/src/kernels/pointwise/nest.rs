@@ -299,6 +299,12 @@ impl Nest {
         self.volume
     }
 
+    /// Number of positions of the two innermost loops, of the box where these are fewest.
+    pub fn chunk(&self) -> i64 {
+        let parts = self.first.iter().chain(&self.more).map(Part::innermost);
+        parts.map(|[_, outer, inner]| outer.size * inner.size).min().unwrap_or(0)
+    }
+
     /// Number of positions of the innermost loop, and how far operand `t` moves there.
     pub fn innermost(&self, t: usize) -> (i64, i64) {
         self.first.as_ref().map_or((0, 0), |p| (p.loops[p.len - 1].size, p.loops[p.len - 1].strides[t]))

@@ -54,7 +54,7 @@ impl Body for Fill<'_> {
     }
 }
 
-struct ToF32<'a>(DataType, &'a [u8], &'a mut [f32]);
+pub(super) struct ToF32<'a>(pub(super) DataType, pub(super) &'a [u8], pub(super) &'a mut [f32]);
 
 impl Body for ToF32<'_> {
     type Out = ();
@@ -64,7 +64,7 @@ impl Body for ToF32<'_> {
     }
 }
 
-struct FromF32<'a>(DataType, &'a [f32], &'a mut [u8]);
+pub(super) struct FromF32<'a>(pub(super) DataType, pub(super) &'a [f32], pub(super) &'a mut [u8]);
 
 impl Body for FromF32<'_> {
     type Out = ();
@@ -104,11 +104,22 @@ impl Memory<'_> {
                     }
                 }
             }
-            _ => {
-                for (r, row) in out.chunks_exact_mut(chunk.run).enumerate() {
-                    self.read(simd, at + r * outer, inner, row);
+            _ => match self.kind {
+                Kind::Number(dtype) if dtype != DataType::F32 && dtype.bits() >= 8 => {
+                    // Elements are put together first, then converted.
+                    let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
+                    let bytes = &mut bytes[..out.len() * size];
+                    for (r, row) in bytes.chunks_exact_mut(chunk.run * size).enumerate() {
+                        gather_any(self.buf, size, at + r * outer, inner, row);
+                    }
+                    simd.run(ToF32(dtype, bytes, out));
                 }
-            }
+                _ => {
+                    for (r, row) in out.chunks_exact_mut(chunk.run).enumerate() {
+                        self.read(simd, at + r * outer, inner, row);
+                    }
+                }
+            },
         }
     }
 
@@ -128,6 +139,18 @@ impl Memory<'_> {
         let (at, inner, outer) = (chunk.at[t] as usize, chunk.inner[t] as usize, chunk.outer[t] as usize);
         if chunk.rows == 1 || outer == inner * chunk.run {
             return self.write(simd, at, inner, values);
+        }
+        if let Kind::Number(dtype) = self.kind
+            && dtype != DataType::F32
+            && dtype.bits() >= 8
+        {
+            let (mut bytes, size) = ([0u8; LARGE], dtype.bits() / 8);
+            let bytes = &mut bytes[..values.len() * size];
+            simd.run(FromF32(dtype, values, bytes));
+            for (r, row) in bytes.chunks_exact(chunk.run * size).enumerate() {
+                scatter_any(self.buf, size, at + r * outer, inner, row);
+            }
+            return;
         }
         for (r, row) in values.chunks_exact(chunk.run).enumerate() {
             self.write(simd, at + r * outer, inner, row);
@@ -226,11 +249,7 @@ impl Memory<'_> {
     fn read_through<const N: usize>(&self, simd: Simd, (dtype, size): (DataType, usize), (at, stride): (usize, usize), out: &mut [f32]) {
         let mut bytes = [0u8; N];
         let bytes = &mut bytes[..out.len() * size];
-        if stride == 1 {
-            self.buf.read(at * size, bytes);
-        } else {
-            gather_any(self.buf, size, at, stride, bytes);
-        }
+        gather_any(self.buf, size, at, stride, bytes);
         simd.run(ToF32(dtype, bytes, out));
     }
 
@@ -239,11 +258,7 @@ impl Memory<'_> {
         let mut bytes = [0u8; N];
         let bytes = &mut bytes[..values.len() * size];
         simd.run(FromF32(dtype, values, bytes));
-        if stride == 1 {
-            self.buf.write(at * size, bytes);
-        } else {
-            scatter_any(self.buf, size, at, stride, bytes);
-        }
+        scatter_any(self.buf, size, at, stride, bytes);
     }
 
     /// The packed bytes of 4-bit elements are put together first, then converted.
@@ -280,6 +295,9 @@ impl Memory<'_> {
 
 /// Collects elements of `size` bytes, `stride` elements apart.
 fn gather_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &mut [u8]) {
+    if stride == 1 {
+        return buf.read(at * size, bytes);
+    }
     match size {
         1 => gather::<1>(buf, at, stride, bytes),
         2 => gather::<2>(buf, at, stride, bytes),
@@ -289,6 +307,9 @@ fn gather_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &mut [u8])
 
 /// Spreads elements of `size` bytes, `stride` elements apart.
 fn scatter_any(buf: Buf, size: usize, at: usize, stride: usize, bytes: &[u8]) {
+    if stride == 1 {
+        return buf.write(at * size, bytes);
+    }
     match size {
         1 => scatter::<1>(buf, at, stride, bytes),
         2 => scatter::<2>(buf, at, stride, bytes),

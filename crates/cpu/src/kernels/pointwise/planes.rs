@@ -137,7 +137,6 @@ impl Side {
 
     /// Calls `f` with a chunk of the tensor (operand 0), the first number of the plane that it belongs to, and the distance of its rows there.
     fn each(&self, k: &Run<'_>, mut f: impl FnMut(&Chunk<'_>, usize, usize)) {
-        let only = |v: i64| std::array::from_fn(|t| if t == 0 { v } else { 0 });
         let inner = only(k.strides[self.operand]);
         self.nest.runs(0..self.nest.volume(), CHUNK / k.len, |r| {
             let chunk = chunk(only(k.at[self.operand] + r.at[0]), (k.len, &inner), (r.len, r.strides));
@@ -168,8 +167,17 @@ impl Side {
                 squares.run_to(Matrix { buf: memory.buf, at, row }, plane, k.len, r.len);
             });
         }
-        single(k, self.volume, |k, at| self.load(on.simd, memory, k, &mut space[at]));
-        squares.exchange(space, plane, k.len, self.volume);
+        if self.nest.step(1) != Some(1) {
+            single(k, self.volume, |k, at| self.load(on.simd, memory, k, &mut space[at]));
+            return squares.exchange(space, plane, k.len, self.volume);
+        }
+        let (mut block, outer) = ([0.0; CHUNK], only(k.strides[self.operand]));
+        self.nest.runs(0..self.nest.volume(), CHUNK / k.len, |r| {
+            let at = only(k.at[self.operand] + r.at[0]);
+            memory.load(on.simd, &Chunk { at, run: r.len, inner: r.strides, rows: k.len, outer: &outer }, 0, &mut block);
+            let plane = &mut plane[r.at[1] as usize * k.len..][..r.len * k.len];
+            squares.exchange(&block[..r.len * k.len], plane, k.len, r.len);
+        });
     }
 
     fn load(&self, simd: Simd, memory: Memory<'_>, k: &Run<'_>, plane: &mut [f32]) {
@@ -192,6 +200,11 @@ impl Side {
             memory.store(simd, chunk, 0, &block);
         });
     }
+}
+
+/// A number for the first operand.
+fn only(v: i64) -> [i64; OPERANDS] {
+    std::array::from_fn(|t| if t == 0 { v } else { 0 })
 }
 
 /// Calls `f` with every kept position of a run, and where its plane of `volume` numbers is among all.
@@ -393,6 +406,15 @@ impl<W: Window> Windows<W> {
             return self.reduced.runs(0..self.reduced.volume(), i64::MAX as usize, |r| {
                 let plane = &result[r.at[self.plane] as usize * k.len..][..r.len * k.len];
                 squares.run_from(plane, Matrix { buf, at: 4 * (k.at[0] + r.at[0]) as usize, row }, r.len, k.len);
+            });
+        }
+        if self.reduced.step(self.plane) == Some(1) && !self.is_joined(k) {
+            return self.reduced.runs(0..self.reduced.volume(), CHUNK / k.len, |r| {
+                let at = std::array::from_fn(|t| k.at[t] + r.at[t]);
+                let plane = &result[r.at[self.plane] as usize * k.len..][..r.len * k.len];
+                squares.exchange(plane, &mut registers[0][..r.len * k.len], r.len, k.len);
+                let chunk = Chunk { at, run: r.len, inner: r.strides, rows: k.len, outer: k.strides };
+                self.stage.program(simd, &bound.memory, &chunk, registers);
             });
         }
         let planes = &mut space[..self.volume * k.len];

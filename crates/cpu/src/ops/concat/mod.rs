@@ -1,11 +1,11 @@
 //! Concatenation: each source goes to its part of the destination.
 
-use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline, Program};
+use crate::kernels::pointwise::{Builder, Copies, Over, Pipeline, Program, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Concat;
-use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Layout, Op, Problem, QuantMode, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
@@ -13,6 +13,7 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("runs:portable", copy),
     Impl::new("chunks:jit", generated),
     Impl::new("chunks:portable", convert),
+    Impl::new("tables:portable", placed),
     fallback::ROW,
 ];
 
@@ -35,6 +36,24 @@ fn turned(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> 
     RowPlan::resolved(problem, target, |problem| {
         let op = concat(problem)?;
         Ok((copies(op, problem, Copies::new(Arg::DST, &op.dst)?.tiled())?.squared(isa)?, 0))
+    })
+}
+
+fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let (op, attr) = (concat(problem)?, &problem.attr);
+        let common = attr.scales.values().all(|q| q.mask == 0 && q.dtype == DataType::F32 && q.mode == QuantMode::Static && !q.on_host);
+        if !common || !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
+            return Err(Skip::Attr("other than a scale of each source".into()));
+        }
+        let (mut tables, mut start) = (Tables::new(Arg::DST, &op.dst)?, 0);
+        for (i, src) in op.srcs.iter().enumerate() {
+            let arg = Arg::multiple_src(i);
+            let scale = attr.scales.contains_key(&arg).then(|| (arg, Dims::filled(src.dims().len(), 0)));
+            tables.add(arg, src, &[scale, None], |d, p| if d == op.axis { start + p } else { p })?;
+            start += src.dims()[op.axis];
+        }
+        Ok((tables, 0))
     })
 }
 

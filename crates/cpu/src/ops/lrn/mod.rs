@@ -1,7 +1,10 @@
 //! Local response normalisation.
 
+mod across;
+
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::{Builder, Planes, Sides, Window, Windows};
+use crate::kernels::responses::{QUARTERS, USUAL, power};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_expr::{Lane, Num};
@@ -10,7 +13,7 @@ use oxidnn_spec::op::{Lrn, LrnAlg};
 use oxidnn_spec::{Arg, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("planes:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[Impl::new("channels:jit", across::plan), Impl::new("planes:portable", plan), fallback::ROW];
 
 fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
@@ -69,95 +72,38 @@ struct Responses {
 #[derive(Clone, Copy, Debug)]
 struct Power {
     exponent: f64,
-    /// The exponent in quarters, where these are few.
-    quarters: Option<u32>,
+    /// The exponent in quarters, where roots make it.
+    quarters: Option<u8>,
 }
-
-/// Most quarters of an exponent that roots make.
-const QUARTERS: f32 = 12.0;
 
 impl Power {
     fn new(exponent: f32) -> Power {
-        let quarters = exponent * 4.0;
-        let few = quarters.fract() == 0.0 && (0.0..=QUARTERS).contains(&quarters);
-        Power { exponent: f64::from(exponent), quarters: few.then_some(quarters as u32) }
+        let quarters = QUARTERS.iter().find(|q| f32::from(**q) == exponent * 4.0).copied();
+        Power { exponent: f64::from(exponent), quarters }
     }
 
     /// Replaces numbers.
     #[inline(always)]
     fn apply<const FMA: bool>(self, x: &mut [f32]) {
+        macro_rules! each {
+            ($x:ident, $usual:ident, $($quarters:literal)*) => {
+                match (self.quarters, $usual) {
+                    $((Some($quarters), true) => $x.iter_mut().for_each(|x| *x = power(Lane::<FMA>(*x), $quarters, true).0),)*
+                    $((Some($quarters), false) => $x.iter_mut().for_each(|x| *x = power(Lane::<FMA>(*x), $quarters, false).0),)*
+                    _ => $x.iter_mut().for_each(|x| *x = Lane::<FMA>(*x).powf(-self.exponent).0),
+                }
+            };
+        }
         for x in x.chunks_mut(PIECE) {
             // Numbers of usual sizes need no division and no root of the processor.
             let usual = x.iter().fold(true, |usual, x| usual & (*x > USUAL.0) & (*x < USUAL.1));
-            match self.quarters.filter(|_| usual) {
-                Some(2) => x.iter_mut().for_each(|x| *x = inverse_root(*x)),
-                Some(3) => x.iter_mut().for_each(|x| *x = inverse_three_quarters(*x)),
-                Some(6) => x.iter_mut().for_each(|x| *x = inverse_root(*x) * inverse_root(*x) * inverse_root(*x)),
-                Some(7) => x.iter_mut().for_each(|x| *x = inverse_seven_quarters(*x)),
-                _ => self.apply_to_any::<FMA>(x),
-            }
-        }
-    }
-
-    /// The same for all numbers.
-    #[inline(always)]
-    fn apply_to_any<const FMA: bool>(self, x: &mut [f32]) {
-        match self.quarters {
-            Some(1) => x.iter_mut().for_each(|x| *x = 1.0 / x.sqrt().sqrt()),
-            Some(2) => x.iter_mut().for_each(|x| *x = 1.0 / x.sqrt()),
-            Some(3) => x.iter_mut().for_each(|x| *x = three_quarters(*x)),
-            Some(4) => x.iter_mut().for_each(|x| *x = 1.0 / *x),
-            Some(6) => x.iter_mut().for_each(|x| *x = 1.0 / (*x * x.sqrt())),
-            Some(7) => x.iter_mut().for_each(|x| *x = three_quarters(*x) / *x),
-            Some(8) => x.iter_mut().for_each(|x| *x = (1.0 / *x) / *x),
-            _ => x.iter_mut().for_each(|x| *x = Lane::<FMA>(*x).powf(-self.exponent).0),
+            each!(x, usual, 1 2 3 4 6 7 8);
         }
     }
 }
 
 /// Numbers that are looked at together.
 const PIECE: usize = 256;
-/// Sizes of numbers whose cubes, roots and powers are far from the ends of f32.
-const USUAL: (f32, f32) = (1e-12, 1e12);
-
-/// `x^(-1/2)` by Newton's method, from a number that is right to 4 %.
-#[inline(always)]
-fn inverse_root(x: f32) -> f32 {
-    let (half, mut y) = (0.5 * x, f32::from_bits(0x5f37_59df - (x.to_bits() >> 1)));
-    for _ in 0..3 {
-        y *= 1.5 - half * y * y;
-    }
-    y
-}
-
-/// `x^(-3/4)`: from a number that is right to some 5 %, two steps of third order towards `x^3 y^4 = 1`.
-#[inline(always)]
-fn inverse_three_quarters(x: f32) -> f32 {
-    let (cube, bits) = (x * x * x, x.to_bits());
-    let mut y = f32::from_bits(INVERSE_THREE_QUARTERS - (bits - (bits >> 2)));
-    for _ in 0..2 {
-        let square = y * y;
-        let rest = 1.0 - cube * (square * square);
-        y += y * (rest * (0.25 + rest * 0.156_25));
-    }
-    y
-}
-
-/// `(1 + 3/4) (127 - 0.045) 2^23`: bits are logarithms, but for the mantissa's bend, the mean of which is 0.045.
-const INVERSE_THREE_QUARTERS: u32 = (1.75 * 126.954_953 * 8_388_608.0) as u32;
-
-/// `x^(-7/4)`.
-#[inline(always)]
-fn inverse_seven_quarters(x: f32) -> f32 {
-    inverse_three_quarters(x) / x
-}
-
-/// `x^(-3/4)` by roots.
-#[inline(always)]
-fn three_quarters(x: f32) -> f32 {
-    let root = x.sqrt();
-    1.0 / (root * root.sqrt())
-}
 
 /// Sums of `2 half + 1` rows of `inner` numbers around each of the rows of `from`, fewer at the ends.
 #[inline(always)]

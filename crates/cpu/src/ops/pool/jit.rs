@@ -299,8 +299,12 @@ impl Direct {
         let (take, divisor) = take(op, &s, op.workspace.as_ref().and_then(|w| elem(w.dtype)))?;
         let tail = Tail::of_strips(&About { attr, dst: result.1, columns: 1, compensated: false, scaled: false, biased: false })?;
         let tensors = [Some(source), Some(result), op.workspace.as_ref().map(|w| (Arg::WORKSPACE, w))];
-        let (source, result, places, planes) = layouts(tensors, attr, (workers, jit))?;
-        let channels = s.g as usize;
+        let (source, mut result, places, planes) = layouts(tensors, attr, (workers, jit))?;
+        // What blocks have beyond the channels is zero, and so are its results where nothing is done to them; places are not.
+        let read = if forward { places.is_none() } else { places.as_ref().is_none_or(|p| p.padded) };
+        let whole = planes.is_none() && attr.is_default() && source.padded && result.padded && read;
+        let channels = if whole { (s.g as usize).next_multiple_of(source.block) } else { s.g as usize };
+        result.padded &= !whole;
         let masked = planes.is_none() && !channels.is_multiple_of(lanes);
         if masked && !jit.avx512 && source_elem.bytes() < 4 {
             return Err(Skip::Shape("channels that are not whole vectors of narrow numbers"));

@@ -4,7 +4,7 @@ mod pieces;
 mod squares;
 mod sums;
 
-use crate::kernels::pointwise::{Builder, Copies, Program};
+use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use oxidnn_runtime::{Impl, Plan, Skip};
@@ -12,10 +12,11 @@ use oxidnn_spec::op::{EltwiseAlg, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Op, Problem, Tensor};
 use sums::{Behind, Summed, Sums};
 
-/// The rows, best first: transpositions, copies bit by bit (of few words by generated code), then arithmetic.
+/// The rows, best first: transpositions, elements of their own places, copies bit by bit (of few words by generated code), then arithmetic.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("pieces:jit", pieces::plan),
+    Impl::new("tables:portable", placed),
     Impl::new("chunks:jit", generated),
     Impl::new("tiles:jit", turned),
     Impl::new("tiles:portable", copy),
@@ -25,6 +26,9 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
 
 /// Words that are a few vectors: too few for a copy of bytes, enough for generated code.
 const VECTORS: std::ops::RangeInclusive<i64> = 4..=64;
+
+/// Positions of a chunk that are too few for a program over chunks.
+const FEW: i64 = 64;
 
 fn reorder(problem: &Problem) -> Result<&Reorder, Skip> {
     match &problem.op {
@@ -117,6 +121,36 @@ fn convert(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip>
         }
         let (data, scratch) = pipeline.finish()?;
         Ok((Summed::new(data, sums.unwrap_or_default().map_or(Behind::Nothing, Behind::Words)), scratch))
+    })
+}
+
+fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let (op, attr) = (reorder(problem)?, &problem.attr);
+        check_known(op)?;
+        check_adjusted(op)?;
+        if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
+            return Err(Skip::Attr("other than scales".into()));
+        }
+        let dims = op.dst.dims();
+        let places = [&op.dst, &op.src].map(|t| Place::of(&t.layout));
+        let nest = if let [Some(dst), Some(src)] = places { Nest::kept(dims, u32::MAX, &[dst, src]) } else { None };
+        let double = [&op.dst, &op.src].iter().any(|t| t.dtype == DataType::F64);
+        let few = check_copy(op, attr).is_err() && nest.as_ref().is_some_and(|nest| nest.chunk() <= FEW);
+        if nest.is_some() && !double && !few {
+            return Err(Skip::Shape("longer runs"));
+        }
+        let mut factors = [None; 2];
+        for (factor, arg) in factors.iter_mut().zip([Arg::SRC, Arg::DST]).filter(|(_, arg)| attr.scales.contains_key(arg)) {
+            *factor = Some((arg, pieces::scales(arg, attr, dims)?.strides));
+        }
+        let mut tables = Tables::new(Arg::DST, &op.dst)?;
+        tables.add(Arg::SRC, &op.src, &factors, |_, p| p)?;
+        let (sums, scratch) = match target.jit {
+            Some(isa) => Behind::plan(op, problem, isa)?,
+            None => (Sums::plan(op)?.map_or(Behind::Nothing, Behind::Words), 0),
+        };
+        Ok((Summed::new(tables, sums), scratch))
     })
 }
 

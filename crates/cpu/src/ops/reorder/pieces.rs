@@ -152,7 +152,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 /// Types and attributes for which there is more to do.
 fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
     let types = [op.dst.dtype, op.src.dtype];
-    if !(Attr { scales: Default::default(), ..attr.clone() }).is_default() {
+    if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
         return Err(Skip::Attr("other than scales".into()));
     }
     super::check_adjusted(op)?;
@@ -172,7 +172,7 @@ fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
 ///
 /// # Errors
 /// Scales that are not f32 and one for every index.
-fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
+pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Skip> {
     let n = dims.len();
     let mut place = still(dims);
     let Some(quant) = attr.scales.get(&arg) else { return Ok(place) };

@@ -2,7 +2,7 @@
 
 mod gathered;
 
-use crate::kernels::pointwise::Copies;
+use crate::kernels::pointwise::{Copies, Tables};
 use crate::ops::fallback;
 use crate::{CpuTarget, RowPlan};
 use gathered::Gathered;
@@ -11,8 +11,13 @@ use oxidnn_spec::op::Shuffle;
 use oxidnn_spec::{Arg, Dims, Layout, Op, Problem};
 
 /// The rows, best first.
-pub const IMPLS: &[Impl<CpuTarget>] =
-    &[Impl::new("rows:portable", gathered), Impl::new("tiles:jit", turned), Impl::new("tiles:portable", plan), fallback::ROW];
+pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("rows:portable", gathered),
+    Impl::new("tiles:jit", turned),
+    Impl::new("tiles:portable", plan),
+    Impl::new("tables:portable", placed),
+    fallback::ROW,
+];
 
 fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
@@ -29,6 +34,20 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| match &problem.op {
         Op::Shuffle(op) => Ok((copies(op, |copies| copies)?, 0)),
         _ => Err(Skip::Op("another operation than shuffle")),
+    })
+}
+
+fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    RowPlan::resolved(problem, target, |problem| {
+        let Op::Shuffle(op) = &problem.op else { return Err(Skip::Op("another operation than shuffle")) };
+        let (args, [to, from], rows) = match op.prop.is_forward() {
+            true => ([Arg::DST, Arg::SRC], [&op.dst, &op.src], op.src.dims()[op.axis] / op.group_size),
+            false => ([Arg::DIFF_SRC, Arg::DIFF_DST], [&op.src, &op.dst], op.group_size),
+        };
+        let columns = op.src.dims()[op.axis] / rows.max(1);
+        let mut tables = Tables::new(args[0], to)?;
+        tables.add(args[1], from, &[None, None], |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;
+        Ok((tables, 0))
     })
 }
 

@@ -17,6 +17,7 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
         rows: ROWS,
         groups: width.div_ceil(isa.width().lanes() * usize::from(kernel.vectors)),
         width,
+        ahead: 64,
         columns: std::array::from_fn(|l| lines[l].as_mut_ptr()),
     };
     if !run(kernel.function(isa), &args) {
@@ -51,9 +52,9 @@ fn columns_hold_what_rows_give() {
         let lanes = isa.width().lanes();
         for act in ACTS {
             for vectors in 1..=Columns::most_vectors(isa, act) {
-                compare(&Columns { act, vectors: vectors as u8, masked: false }, isa, 3 * vectors * lanes);
+                compare(&Columns { act, elem: Elem::F32, vectors: vectors as u8, masked: false }, isa, 3 * vectors * lanes);
             }
-            compare(&Columns { act, vectors: 1, masked: true }, isa, 2 * lanes + 3);
+            compare(&Columns { act, elem: Elem::F32, vectors: 1, masked: true }, isa, 2 * lanes + 3);
         }
     }
 }
@@ -63,7 +64,9 @@ fn nothing_spills() {
     for isa in ISAS {
         for act in ACTS {
             let vectors = Columns::most_vectors(isa, act) as u8;
-            for kernel in [Columns { act, vectors, masked: false }, Columns { act, vectors: 1, masked: true }] {
+            for kernel in
+                [Columns { act, elem: Elem::F32, vectors, masked: false }, Columns { act, elem: Elem::F32, vectors: 1, masked: true }]
+            {
                 assert_eq!(kernel.compile(isa).unwrap().inner_spills, 0, "{}", kernel.name(isa));
             }
         }
@@ -74,7 +77,7 @@ fn nothing_spills() {
 #[test]
 fn golden_listings() {
     for (act, isa) in [(Act::Squares, Isa::AVX512), (Act::Gradient, Isa::AVX512), (Act::Scale { bounded: true }, Isa::AVX2)] {
-        let kernel = Columns { act, vectors: Columns::most_vectors(isa, act) as u8, masked: false };
+        let kernel = Columns { act, elem: Elem::F32, vectors: Columns::most_vectors(isa, act) as u8, masked: false };
         let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);
         golden(&kernel.name(isa), &compiled);

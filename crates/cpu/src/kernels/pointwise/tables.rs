@@ -1,0 +1,210 @@
+//! Copies of elements to positions of their own, wherever blocks begin and end: bit by bit, as other numbers, or multiplied.
+//!
+//! In a layout of strides and blocks a dimension's part of an offset depends on no other dimension. So a table for each, of what its positions add in
+//! destination and source, says where every element goes: shuffled channels inside of blocks, sources that end inside of a block. What
+//! [`Copies`] does with a few strides is faster; this does the rest.
+
+use super::operand::{FromF32, ToF32};
+use super::{CHUNK, Copies, GRAIN, split};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::Scratch;
+use crate::row::Kernel;
+use oxidnn_runtime::{Buf, Ctx, Element, Skip};
+use oxidnn_spec::{Arg, Blocking, DataType, Dims, Error, Tensor};
+
+/// Most positions of all dimensions of a source.
+const MOST: i64 = 1 << 16;
+
+/// Copies into one destination.
+#[derive(Debug)]
+pub struct Tables {
+    dst: Arg,
+    tensor: Tensor,
+    moves: Vec<Move>,
+    /// Zeros of the padded area.
+    padding: Copies,
+}
+
+/// What a position adds to offsets: in destination, source, what elements are multiplied by and what they are divided by.
+type Terms = [usize; 4];
+
+/// A source, and what the positions of each dimension add to offsets: outermost first, at least one.
+#[derive(Debug)]
+struct Move {
+    src: Arg,
+    dtype: DataType,
+    /// What elements are multiplied by, and then divided by: f32.
+    factors: [Option<Arg>; 2],
+    starts: Terms,
+    dimensions: Vec<Vec<Terms>>,
+}
+
+/// Factors of a source's elements, and divisors: an f32 argument, and the distance of its numbers along each dimension.
+pub type Factors = [Option<(Arg, Dims)>; 2];
+
+/// What position `p` of dimension `d` adds to an offset.
+fn term(b: &Blocking, ndims: usize, d: usize, p: i64) -> usize {
+    let position = Dims::from_fn(ndims, |e| if e == d { p } else { 0 });
+    (b.offset_of(&position) - b.offset) as usize
+}
+
+impl Tables {
+    /// No copies yet into `dst`, a tensor like `tensor`.
+    ///
+    /// # Errors
+    /// [`Skip`] for its layout and type.
+    pub fn new(dst: Arg, tensor: &Tensor) -> Result<Tables, Skip> {
+        if tensor.dtype.bits() < 8 {
+            return Err(Skip::DataType(format!("{} of {dst}", tensor.dtype)));
+        }
+        Ok(Tables { dst, tensor: tensor.clone(), moves: Vec::new(), padding: Copies::new(dst, tensor)? })
+    }
+
+    /// Copies `src`, a tensor like `tensor`, times factors: position `p` of its dimension `d` is position `to(d, p)` of the destination.
+    ///
+    /// # Errors
+    /// [`Skip`] for layouts, types that do not go by f32, and very many positions.
+    pub fn add(&mut self, src: Arg, tensor: &Tensor, factors: &Factors, to: impl Fn(usize, i64) -> i64) -> Result<(), Skip> {
+        let (dims, n) = (tensor.dims(), tensor.dims().len());
+        let types = [self.tensor.dtype, tensor.dtype];
+        let plain = factors.iter().all(Option::is_none);
+        let floats = types == [DataType::F64, DataType::F32] || types == [DataType::F32, DataType::F64];
+        let wide = |t: &DataType| t.bits() > 32 || *t == DataType::S32;
+        let by_f32 = types.iter().all(|t| t.bits() <= 32) && !types.iter().all(wide);
+        if types[1].bits() < 8 || !by_f32 && !(plain && (floats || types[0] == types[1])) {
+            return Err(Skip::DataType(format!("{} to {}", types[1], types[0])));
+        }
+        let known = [&self.tensor, tensor].map(|t| t.blocking().filter(|_| !t.layout.has_runtime()));
+        let [Some(dst), Some(from)] = known else { return Err(Skip::Layout(format!("of {src} or {}", self.dst))) };
+        if dims.contains(&0) {
+            return Ok(());
+        }
+        if dims.iter().try_fold(0i64, |sum, size| sum.checked_add(*size)).is_none_or(|sum| sum > MOST) {
+            return Err(Skip::Shape("so many positions of a dimension"));
+        }
+        let factor = |i: usize, d: usize, p: i64| factors[i].as_ref().map_or(0, |f| (p * f.1[d]) as usize);
+        let terms = |d: usize, p: i64| [term(dst, n, d, to(d, p)), term(from, n, d, p), factor(0, d, p), factor(1, d, p)];
+        let mut dimensions: Vec<Vec<Terms>> = (0..n).map(|d| (0..dims[d]).map(|p| terms(d, p)).collect()).collect();
+        // Those of single positions move nothing, but for where they begin.
+        let mut starts = [dst.offset as usize, from.offset as usize, 0, 0];
+        dimensions.retain(|table| {
+            let single = table.len() == 1;
+            if single {
+                starts.iter_mut().zip(table[0]).for_each(|(start, term)| *start += term);
+            }
+            !single
+        });
+        dimensions.sort_by_key(|table| std::cmp::Reverse(table[1][0].abs_diff(table[0][0])));
+        if dimensions.is_empty() {
+            dimensions.push(vec![[0; 4]]);
+        }
+        let factors = factors.each_ref().map(|f| f.as_ref().map(|f| f.0));
+        self.moves.push(Move { src, dtype: tensor.dtype, factors, starts, dimensions });
+        Ok(())
+    }
+}
+
+impl Move {
+    /// Calls `f` for every row of elements with where it begins and what its positions add.
+    fn rows(&self, ctx: &Ctx<'_>, f: impl Fn(Terms, &[Terms]) + Sync) {
+        let Some((row, outer)) = self.dimensions.split_last() else { return };
+        let rows = outer.iter().map(|table| table.len() as i64).product();
+        split(ctx.executor(), rows, (GRAIN / row.len() as i64).max(1), &|range| {
+            for i in range {
+                let (mut at, mut rest) = (self.starts, i as usize);
+                for table in outer.iter().rev() {
+                    let terms = table[rest % table.len()];
+                    at = std::array::from_fn(|t| at[t] + terms[t]);
+                    rest /= table.len();
+                }
+                f(at, row);
+            }
+        });
+    }
+
+    /// Elements as they are, or as `as_is` makes them.
+    fn each<T: Element, U: Element>(&self, ctx: &Ctx<'_>, [to, from]: [Buf<'_>; 2], as_is: impl Fn(U) -> T + Sync) {
+        self.rows(ctx, |at, row| row.iter().for_each(|terms| to.set(at[0] + terms[0], as_is(from.get(at[1] + terms[1])))));
+    }
+
+    /// Elements by way of f32.
+    fn numbers(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, [to, from]: [Buf<'_>; 2]) -> Result<(), Error> {
+        let mut factors = [None; 2];
+        for (buf, arg) in factors.iter_mut().zip(self.factors) {
+            *buf = arg.map(|arg| ctx.buf(Arg::scale(arg))).transpose()?;
+        }
+        self.rows(ctx, |at, row| {
+            let (mut x, mut bytes) = ([0.0f32; CHUNK], [0u8; 4 * CHUNK]);
+            for piece in row.chunks(CHUNK) {
+                let x = &mut x[..piece.len()];
+                let size = self.dtype.bits() / 8;
+                let read = &mut bytes[..piece.len() * size];
+                match size {
+                    1 => gather::<1>(from, at[1], piece, read),
+                    2 => gather::<2>(from, at[1], piece, read),
+                    _ => gather::<4>(from, at[1], piece, read),
+                }
+                simd.run(ToF32(self.dtype, read, x));
+                if let Some(by) = factors[0] {
+                    x.iter_mut().zip(piece).for_each(|(x, terms)| *x *= by.get::<f32>(at[2] + terms[2]));
+                }
+                if let Some(over) = factors[1] {
+                    x.iter_mut().zip(piece).for_each(|(x, terms)| *x /= over.get::<f32>(at[3] + terms[3]));
+                }
+                let size = dtype.bits() / 8;
+                let written = &mut bytes[..piece.len() * size];
+                simd.run(FromF32(dtype, x, written));
+                match size {
+                    1 => scatter::<1>(to, at[0], piece, written),
+                    2 => scatter::<2>(to, at[0], piece, written),
+                    _ => scatter::<4>(to, at[0], piece, written),
+                }
+            }
+        });
+        Ok(())
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, dtype: DataType, memory: [Buf<'_>; 2]) -> Result<(), Error> {
+        let plain = self.factors.iter().all(Option::is_none);
+        match [dtype, self.dtype] {
+            [DataType::F64, DataType::F32] if plain => self.each(ctx, memory, |x: f32| f64::from(x)),
+            [DataType::F32, DataType::F64] if plain => self.each(ctx, memory, |x: f64| x as f32),
+            [to, from] if plain && to == from => match dtype.bits() {
+                8 => self.each(ctx, memory, |x: u8| x),
+                16 => self.each(ctx, memory, |x: u16| x),
+                32 => self.each(ctx, memory, |x: u32| x),
+                _ => self.each(ctx, memory, |x: u64| x),
+            },
+            _ => return self.numbers(simd, ctx, dtype, memory),
+        }
+        Ok(())
+    }
+}
+
+/// Collects elements of `N` bytes.
+fn gather<const N: usize>(from: Buf, at: usize, row: &[Terms], bytes: &mut [u8]) {
+    for (to, terms) in bytes.as_chunks_mut::<N>().0.iter_mut().zip(row) {
+        from.read((at + terms[1]) * N, to);
+    }
+}
+
+/// Spreads elements of `N` bytes.
+fn scatter<const N: usize>(to: Buf, at: usize, row: &[Terms], bytes: &[u8]) {
+    for (from, terms) in bytes.as_chunks::<N>().0.iter().zip(row) {
+        to.write((at + terms[0]) * N, from);
+    }
+}
+
+impl Kernel for Tables {
+    fn table_bytes(&self) -> usize {
+        self.moves.iter().flat_map(|m| &m.dimensions).map(|table| size_of_val(&table[..])).sum()
+    }
+
+    fn run(&self, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {
+        let to = ctx.buf(self.dst)?;
+        for m in &self.moves {
+            m.run(simd, ctx, self.tensor.dtype, [to, ctx.buf(m.src)?])?;
+        }
+        self.padding.run(simd, ctx, scratch)
+    }
+}

@@ -1,0 +1,485 @@
+//! Local response normalisation across channels by generated code: safe to run, since every address is checked before it is used.
+//!
+//! Rows of a tensor go through scratch in which every row has zeros around it, so that a window is the same number of loads everywhere,
+//! whether its elements are neighbours in a vector (channels last, or in blocks of a vector) or vectors of their own (planes). Forward: squares
+//! to scratch, then their sums over windows into responses. Backward: squares, the terms of the gradient, their sums into gradients. Sums stay
+//! in registers; scratch is in L1 or L2, so that tensors are read and written once.
+
+use super::code::{Kernels, Key};
+use super::tile::value::formula;
+use oxidnn_expr::Num;
+use oxidnn_expr::functions::Bits;
+use oxidnn_jit::ir::{Accumulate, Addr, Binary, Compare, Elem, Int, Pred, Val};
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+use std::mem::offset_of;
+
+/// Most elements of a window.
+pub const MOST: usize = 9;
+
+/// What a call does. `x` is the source, `d` the gradient of the result; `S`, `T` and `A` are planes of scratch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Pass {
+    /// `S = x^2`, and the sum of all.
+    Squares,
+    /// `y = x b^-beta` with `b = k + share sum(S)`.
+    Respond,
+    /// `A = d b^-beta`, `T = d x b^-(beta + 1)`.
+    Terms,
+    /// `y = A - slope x sum(T)`.
+    Combine,
+}
+
+/// An operand of a pass: a tensor's elements, or numbers of a plane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    Source,
+    Gradient,
+    Result,
+    /// A plane, from the first element on.
+    Plane(usize),
+    /// A plane, from the first element of the first window on.
+    Windows(usize),
+}
+
+/// Planes of scratch.
+const SQUARES: usize = 0;
+const TERMS: usize = 1;
+const FACTORS: usize = 2;
+
+impl Pass {
+    fn roles(self) -> &'static [Role] {
+        match self {
+            Pass::Squares => &[Role::Source, Role::Plane(SQUARES)],
+            Pass::Respond => &[Role::Windows(SQUARES), Role::Source, Role::Result],
+            Pass::Terms => &[Role::Windows(SQUARES), Role::Source, Role::Gradient, Role::Plane(TERMS), Role::Plane(FACTORS)],
+            Pass::Combine => &[Role::Windows(TERMS), Role::Source, Role::Plane(FACTORS), Role::Result],
+        }
+    }
+}
+
+/// What a kernel is made for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Spec {
+    /// What it does.
+    pub pass: Pass,
+    /// Elements of the tensors.
+    pub elem: Elem,
+    /// Elements of a window, at most [`MOST`].
+    pub window: u8,
+    /// Four times `beta`.
+    pub quarters: u8,
+    /// True where all `b` are in [`USUAL`].
+    pub usual: bool,
+    /// True where rows may end within a vector.
+    pub masked: bool,
+}
+
+/// Sizes of numbers whose cubes, roots and powers are far from the ends of f32.
+pub const USUAL: (f32, f32) = (1e-12, 1e12);
+/// Quarters of an exponent that roots make.
+pub const QUARTERS: &[u8] = &[1, 2, 3, 4, 6, 7, 8];
+
+/// `x^-(quarters / 4)` for numbers that are not negative; for those in [`USUAL`] without a root or a quotient of the processor where that pays.
+#[inline(always)]
+pub fn power<N: Bits>(x: N, quarters: u8, usual: bool) -> N {
+    let one = N::constant(1.0);
+    match (quarters, usual) {
+        (2, true) => inverse_root(x),
+        (3, true) => cubed(inverse_fourth_root(x)),
+        (6, true) => {
+            let root = inverse_root(x);
+            root.mul(root).mul(root)
+        }
+        (7, true) => {
+            let root = inverse_fourth_root(x);
+            cubed(root).mul(squared(squared(root)))
+        }
+        (1, _) => one.div(x.sqrt().sqrt()),
+        (2, _) => one.div(x.sqrt()),
+        (3, _) => three_quarters(x),
+        (4, _) => one.div(x),
+        (6, _) => one.div(x.mul(x.sqrt())),
+        (7, _) => three_quarters(x).div(x),
+        _ => one.div(x).div(x),
+    }
+}
+
+/// `x^(-1/2)` by Newton's method, from a number that is right to 4 %.
+#[inline(always)]
+fn inverse_root<N: Bits>(x: N) -> N {
+    let half = N::constant(0.5).mul(x);
+    let mut y = N::from_bits(N::word_sub(N::word(0x5f37_59df), N::word_sar(x.bits(), 1)));
+    for _ in 0..3 {
+        y = y.mul(N::constant(1.5).sub(half.mul(y).mul(y)));
+    }
+    y
+}
+
+/// `x^(-1/4)`: from a number that is right to some 2 %, two steps of third order towards `x y^4 = 1`.
+#[inline(always)]
+fn inverse_fourth_root<N: Bits>(x: N) -> N {
+    let mut y = N::from_bits(N::word_sub(N::word(INVERSE_FOURTH_ROOT), N::word_sar(x.bits(), 2)));
+    for _ in 0..2 {
+        let rest = N::constant(1.0).sub(x.mul(squared(squared(y))));
+        y = y.mul(rest.mul(rest.mul_add(N::constant(0.156_25), N::constant(0.25)))).add(y);
+    }
+    y
+}
+
+/// `(1 + 1/4) (127 - 0.045) 2^23`: bits are logarithms, but for the mantissa's bend, the mean of which is 0.045.
+const INVERSE_FOURTH_ROOT: i32 = (1.25 * 126.954_953 * 8_388_608.0) as i32;
+
+#[inline(always)]
+fn squared<N: Num>(x: N) -> N {
+    x.mul(x)
+}
+
+#[inline(always)]
+fn cubed<N: Num>(x: N) -> N {
+    x.mul(x).mul(x)
+}
+
+/// `x^(-3/4)` by roots.
+#[inline(always)]
+fn three_quarters<N: Bits>(x: N) -> N {
+    let root = x.sqrt();
+    N::constant(1.0).div(root.mul(root.sqrt()))
+}
+
+/// Most operands of a pass.
+const OPERANDS: usize = 5;
+
+/// Arguments. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// Operands in the order of the pass's roles: the first vector, the distance of vectors, and what is added behind a row.
+    at: [*mut u8; OPERANDS],
+    vector: [usize; OPERANDS],
+    next: [usize; OPERANDS],
+    /// Rows, whole vectors of each, elements behind those.
+    rows: usize,
+    vectors: usize,
+    left: usize,
+    /// Distance of a window's elements.
+    near: usize,
+    /// Where a vector of sums is stored.
+    total: *mut f32,
+    share: f32,
+    k: f32,
+    slope: f32,
+}
+
+static RESPONSES: Kernels<Spec> = Kernels::new();
+
+impl Key for Spec {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        let pass = match self.pass {
+            Pass::Squares => "squares",
+            Pass::Respond => "respond",
+            Pass::Terms => "terms",
+            Pass::Combine => "combine",
+        };
+        format!("responses.{pass}.{}.{}.{}", self.window, self.elem.name(), isa.name())
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        Writer::new(self, &mut f).write(&mut f);
+        f
+    }
+}
+
+fn field(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+/// What writes a kernel.
+struct Writer<'s> {
+    spec: &'s Spec,
+    args: Int,
+    /// Where operands are; behind them every third element of a window from the fourth on.
+    at: Vec<Int>,
+    near: Int,
+    share: Val,
+    k: Val,
+    slope: Val,
+    total: Val,
+}
+
+impl<'s> Writer<'s> {
+    fn new(spec: &'s Spec, f: &mut Function) -> Writer<'s> {
+        let (args, width) = (f.arguments(), f.isa().width());
+        let roles = spec.pass.roles();
+        let mut at: Vec<Int> = (0..roles.len()).map(|i| field(f, args, offset_of!(Args, at) + i * size_of::<usize>())).collect();
+        let near = field(f, args, offset_of!(Args, near));
+        if matches!(roles[0], Role::Windows(_)) {
+            let mut last = at[0];
+            for _ in 1..spec.window.div_ceil(3) {
+                last = f.address(last.indexed(near, 2, 0));
+                f.add(last, near);
+                at.push(last);
+            }
+        }
+        let number = |f: &mut Function, offset: usize| {
+            let number = f.splat(width, args.at(offset as i32));
+            f.pin(number);
+            number
+        };
+        let [share, k, slope] = [offset_of!(Args, share), offset_of!(Args, k), offset_of!(Args, slope)].map(|offset| number(f, offset));
+        let total = f.zero(width);
+        f.pin(total);
+        Writer { spec, args, at, near, share, k, slope, total }
+    }
+
+    fn write(&self, f: &mut Function) {
+        let rows = field(f, self.args, offset_of!(Args, rows));
+        f.repeat_some(rows, |f| {
+            let vectors = field(f, self.args, offset_of!(Args, vectors));
+            f.repeat(vectors, |f| {
+                self.vector(f, None);
+                self.go_on(f, offset_of!(Args, vector));
+            });
+            if self.spec.masked {
+                let left = field(f, self.args, offset_of!(Args, left));
+                f.when(Compare::Gt, left, 0, |f| {
+                    let mask = f.first_lanes(left);
+                    self.vector(f, Some(mask));
+                    self.go_on(f, offset_of!(Args, vector));
+                });
+            }
+            self.go_on(f, offset_of!(Args, next));
+        });
+        if self.spec.pass == Pass::Squares {
+            let to = field(f, self.args, offset_of!(Args, total));
+            f.store(to.at(0), self.total);
+        }
+    }
+
+    /// Moves all operands by distances among the arguments.
+    fn go_on(&self, f: &mut Function, distances: usize) {
+        let operands = self.spec.pass.roles().len();
+        for (i, at) in self.at.iter().enumerate() {
+            let of = if i < operands { i } else { 0 };
+            let distance = field(f, self.args, distances + of * size_of::<usize>());
+            f.add(*at, distance);
+        }
+    }
+
+    /// The sum over the windows of a vector.
+    fn sum(&self, f: &mut Function) -> Val {
+        let (width, operands) = (f.isa().width(), self.spec.pass.roles().len());
+        let element = |j: usize| -> Addr {
+            let base = if j < 3 { self.at[0] } else { self.at[operands + j / 3 - 1] };
+            if j.is_multiple_of(3) { base.at(0) } else { base.indexed(self.near, (j % 3) as u8, 0) }
+        };
+        let sum = f.load(width, element(0));
+        for j in 1..usize::from(self.spec.window) {
+            let more = f.load(width, element(j));
+            f.update(Binary::AddF32, sum, more);
+        }
+        sum
+    }
+
+    /// `b`.
+    fn base(&self, f: &mut Function) -> Val {
+        let base = self.sum(f);
+        f.accumulate(Accumulate::ScaleAddF32, base, self.share, self.k);
+        base
+    }
+
+    /// The power of `b`.
+    fn power(&self, f: &mut Function, base: Val) -> Val {
+        let Spec { quarters, usual, .. } = *self.spec;
+        formula(f, |r| power(r.value(base), quarters, usual))
+    }
+
+    /// The power of `b`, and that of one more.
+    fn powers(&self, f: &mut Function, base: Val) -> [Val; 2] {
+        if let Spec { quarters: 3, usual: true, .. } = self.spec {
+            let root = formula(f, |r| inverse_fourth_root(r.value(base)));
+            let power = formula(f, |r| cubed(r.value(root)));
+            return [power, formula(f, |r| r.value(power).mul(squared(squared(r.value(root)))))];
+        }
+        let power = self.power(f, base);
+        [power, f.binary(Binary::DivF32, power, base)]
+    }
+
+    fn vector(&self, f: &mut Function, mask: Option<Pred>) {
+        let elem = self.spec.elem;
+        match self.spec.pass {
+            Pass::Squares => {
+                let x = f.load_as(elem, self.at[0].at(0), mask);
+                let square = f.binary(Binary::MulF32, x, x);
+                f.store(self.at[1].at(0), square);
+                f.update(Binary::AddF32, self.total, square);
+            }
+            Pass::Respond => {
+                let base = self.base(f);
+                let power = self.power(f, base);
+                let x = f.load_as(elem, self.at[1].at(0), mask);
+                let y = f.binary(Binary::MulF32, x, power);
+                f.store_as(elem, self.at[2].at(0), y, mask);
+            }
+            Pass::Terms => {
+                let base = self.base(f);
+                let [power, next] = self.powers(f, base);
+                let d = f.load_as(elem, self.at[2].at(0), mask);
+                let factor = f.binary(Binary::MulF32, d, power);
+                f.store(self.at[4].at(0), factor);
+                let x = f.load_as(elem, self.at[1].at(0), mask);
+                let term = f.binary(Binary::MulF32, d, x);
+                let mut term = f.binary(Binary::MulF32, term, next);
+                if let Some(mask) = mask {
+                    // What does not exist adds nothing, whatever its power is.
+                    let zero = f.zero(f.isa().width());
+                    term = f.select(mask, term, zero);
+                }
+                f.store(self.at[3].at(0), term);
+            }
+            Pass::Combine => {
+                let sum = self.sum(f);
+                let x = f.load_as(elem, self.at[1].at(0), mask);
+                let slope = f.binary(Binary::MulF32, x, self.slope);
+                let y = f.load(f.isa().width(), self.at[2].at(0));
+                f.accumulate(Accumulate::FnmaF32, y, slope, sum);
+                f.store_as(elem, self.at[3].at(0), y, mask);
+            }
+        }
+    }
+}
+
+/// A tensor: its memory, the byte where a call begins, and the distances of rows and vectors in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The memory.
+    pub buf: Buf<'a>,
+    /// The first byte.
+    pub at: usize,
+    /// Distance of rows.
+    pub row: usize,
+    /// Distance of vectors.
+    pub vector: usize,
+}
+
+/// Planes of scratch, in numbers: the size of a plane, the place of its first element, the distances of rows and of a window's elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Planes {
+    /// Numbers of a plane.
+    pub size: usize,
+    /// Place of the first element.
+    pub first: usize,
+    /// Distance of rows.
+    pub row: usize,
+    /// Distance of a window's elements.
+    pub near: usize,
+}
+
+/// One call.
+#[derive(Debug)]
+pub struct Call<'c> {
+    /// The source, the gradient of the result, and the result; those that the pass has not may be missing.
+    pub tensors: [Option<Side<'c>>; 3],
+    /// The planes, one behind the other.
+    pub space: &'c mut [f32],
+    /// Where they lie.
+    pub planes: Planes,
+    /// Rows, and elements of each.
+    pub sizes: [usize; 2],
+    /// `share`, `k` and `slope`.
+    pub numbers: [f32; 3],
+}
+
+/// A kernel.
+#[derive(Clone, Debug)]
+pub struct Responses {
+    entry: Entry<Args>,
+    spec: Spec,
+    lanes: usize,
+}
+
+/// Most lanes of a vector.
+const LANES: usize = 16;
+
+impl Responses {
+    /// The kernel for `spec`.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, spec: &Spec) -> Result<Responses, Error> {
+        Ok(Responses { entry: RESPONSES.get(isa, spec)?, spec: spec.clone(), lanes: isa.width().lanes() })
+    }
+
+    /// Does it. Returns the sum of all squares, where it makes them.
+    ///
+    /// # Panics
+    /// When an address lies outside its memory, or a tensor is missing.
+    pub fn run(&self, call: &mut Call<'_>) -> f32 {
+        if call.sizes.contains(&0) {
+            return 0.0;
+        }
+        let mut total = [0.0; LANES];
+        let args = Args { total: total.as_mut_ptr(), ..self.checked(call) };
+        // SAFETY: tensors and planes hold all rows and vectors, as was checked; the sums have room for the widest vector; buffers are valid by the
+        // promise of `Buf::new`.
+        unsafe { self.entry.call(&args) }
+        total.iter().sum()
+    }
+
+    /// The arguments of a call that is not empty.
+    fn checked(&self, call: &mut Call<'_>) -> Args {
+        let Call { tensors, planes, sizes: [rows, elements], numbers: [share, k, slope], .. } = *call;
+        let (vectors, left, width) = (elements / self.lanes, elements % self.lanes, 4 * self.lanes);
+        assert!(left == 0 || self.spec.masked, "{elements} elements are not whole vectors");
+        let steps = elements.div_ceil(self.lanes);
+        let mut args = Args {
+            at: [std::ptr::null_mut(); OPERANDS],
+            vector: [0; OPERANDS],
+            next: [0; OPERANDS],
+            rows,
+            vectors,
+            left,
+            near: planes.near * 4,
+            total: std::ptr::null_mut(),
+            share,
+            k,
+            slope,
+        };
+        let (space, window) = (call.space.as_mut_ptr().cast::<u8>(), usize::from(self.spec.window));
+        for (i, role) in self.spec.pass.roles().iter().enumerate() {
+            let tensor = match role {
+                Role::Source => tensors[0],
+                Role::Gradient => tensors[1],
+                Role::Result => tensors[2],
+                Role::Plane(_) | Role::Windows(_) => None,
+            };
+            let (row, vector, ends) = if let Role::Plane(plane) | Role::Windows(plane) = *role {
+                let back = if matches!(role, Role::Windows(_)) { window / 2 * planes.near } else { 0 };
+                let first = (plane * planes.size + planes.first).checked_sub(back).map(|first| 4 * first);
+                args.at[i] = space.wrapping_add(first.unwrap_or(0));
+                let reach = if back == 0 { 0 } else { (window - 1) * planes.near * 4 };
+                let end =
+                    first.and_then(|first| end([(rows, planes.row * 4), (steps, width)], first.checked_add(reach)?.checked_add(width)?));
+                (planes.row * 4, width, end.is_some_and(|end| end <= 4 * call.space.len()))
+            } else {
+                let side = tensor.unwrap_or(Side { buf: Buf::empty(), at: 0, row: 0, vector: 0 });
+                args.at[i] = side.buf.as_ptr().wrapping_add(side.at);
+                let last = (elements - (steps - 1) * self.lanes) * self.spec.elem.bytes();
+                let end = side.at.checked_add(last).and_then(|at| end([(rows, side.row), (steps, side.vector)], at));
+                (side.row, side.vector, end.is_some_and(|end| end <= side.buf.len()))
+            };
+            assert!(ends, "{role:?} outside its memory: {call:?}");
+            (args.vector[i], args.next[i]) = (vector, row.wrapping_sub(steps * vector));
+        }
+        args
+    }
+}
+
+/// Where loops of so many positions, each so many bytes apart, end from a byte on; `None` on overflow.
+fn end(loops: [(usize, usize); 2], at: usize) -> Option<usize> {
+    loops.iter().try_fold(at, |end, (n, step)| end.checked_add(n.checked_sub(1)?.checked_mul(*step)?))
+}
