@@ -79,6 +79,18 @@ fn lines_of_tensor_cores_are_theirs() {
 }
 
 #[test]
+fn large_products_of_tf32_go_to_wgmma_over_transposed_copies() {
+    let all = plans(Facts::H200);
+    let files = |sizes: &str| {
+        let found = all.iter().find(|p| p.0.contains("tf32") && p.0.contains(sizes)).unwrap_or_else(|| panic!("{sizes}"));
+        found.2.launches.iter().map(|l| l.source.file).collect::<Vec<_>>()
+    };
+    assert_eq!(files("2000x2048:2048x2056"), ["transpose", "gemm_sm90"]);
+    assert_eq!(files("1500x512:512x2048"), ["transpose", "gemm_sm90"]);
+    assert_eq!(files("17x1024:1024x1000"), ["gemm_sm90"]);
+}
+
+#[test]
 fn older_gpus_get_products_on_their_tensor_cores() {
     let plans = plans(Facts::A100);
     let mma = plans.iter().filter(|p| p.1 == "gemm:sm80").count();

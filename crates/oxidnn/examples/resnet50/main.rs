@@ -61,31 +61,42 @@ fn first_step(engine: &Engine, dtype: DataType, [batch, size]: [i64; 2]) -> Resu
     Ok(First { gradients: gradients.collect::<Result<_, Error>>()?, loss: net.loss(&labels)? })
 }
 
-/// Compares the gradients of `engine` with those of the CPU, each by the length of its difference over its own. Where a sum lies on the kink of relu or two on
-/// that of a maximum, the last bit of it decides whether a gradient passes: that moves a few gradients far, and in bf16 all of them a little. So the median says
-/// whether the step is right, and the largest that it stays close.
+/// How far each gradient is from the other step's, over the length of that, in order; the loss is not.
+fn apart<'a>(ours: &'a First, theirs: &First) -> Vec<(f64, &'a str)> {
+    let length = |v: &mut dyn Iterator<Item = f32>| v.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt();
+    let pairs = ours.gradients.iter().zip(&theirs.gradients);
+    let one = |(a, b): (&[f32], &[f32])| length(&mut a.iter().zip(b).map(|(a, b)| a - b)) / length(&mut b.iter().copied()).max(1e-12);
+    let mut all: Vec<(f64, &str)> = pairs.map(|((name, a), (_, b))| (one((a, b)), name.as_str())).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all
+}
+
+/// Compares the gradients of `engine` with those of the CPU in f32. The last bit of a sum on the kink of relu decides whether a gradient passes, and 53
+/// normalisations over small batches multiply that: so the median says whether the step is right, and bf16 may be half as far again as the CPU's bf16 is.
 fn check(engine: &Engine) -> Outcome {
+    let shape = [8, 64];
+    let cpu = Engine::cpu();
+    let truth = first_step(&cpu, F32, shape)?;
     let mut failed = 0;
-    for (dtype, [usual, most]) in [(F32, [0.002, 0.1]), (Bf16, [0.1, 0.5])] {
-        let shape = [8, 64];
-        let (ours, theirs) = (first_step(engine, dtype, shape)?, first_step(&Engine::cpu(), dtype, shape)?);
-        let length = |v: &mut dyn Iterator<Item = f32>| v.map(|x| f64::from(x).powi(2)).sum::<f64>().sqrt();
-        let apart = |a: &[f32], b: &[f32]| length(&mut a.iter().zip(b).map(|(a, b)| a - b)) / length(&mut b.iter().copied()).max(1e-12);
-        let mut all: Vec<(f64, &str)> =
-            ours.gradients.iter().zip(&theirs.gradients).map(|((name, a), (_, b))| (apart(a, b), name.as_str())).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (median, (worst, name)) = (all[all.len() / 2].0, all[all.len() - 1]);
-        let right = ours.gradients.len() == theirs.gradients.len()
-            && median <= usual
-            && worst <= most
-            && (ours.loss - theirs.loss).abs() <= 0.02 * theirs.loss;
+    for dtype in [F32, Bf16] {
+        let ours = first_step(engine, dtype, shape)?;
+        let all = apart(&ours, &truth);
+        let (median, (most, name)) = (all[all.len() / 2].0, all[all.len() - 1]);
+        let bound = match dtype {
+            F32 => 0.005,
+            _ => {
+                let theirs = first_step(&cpu, dtype, shape)?;
+                apart(&theirs, &truth)[all.len() / 2].0 * 1.5
+            }
+        };
+        let right = ours.gradients.len() == truth.gradients.len() && median <= bound && (ours.loss - truth.loss).abs() <= 0.01 * truth.loss;
         failed += usize::from(!right);
-        let verdict = if right { "equal" } else { "DIFFERENT" };
         println!(
-            "{dtype}: loss {:.4}, {:.4} on the CPU; {} gradients {median:.1e} apart in the median, at most {worst:.1e} ({name}): {verdict}",
+            "{dtype}: loss {:.4}, {:.4} on the CPU in f32; {} gradients {median:.1e} apart in the median (at most {bound:.1e} allowed), {most:.1e} for {name}: {}",
             ours.loss,
-            theirs.loss,
-            all.len()
+            truth.loss,
+            all.len(),
+            if right { "right" } else { "WRONG" }
         );
     }
     if failed == 0 { Ok(()) } else { Err("gradients differ".into()) }
