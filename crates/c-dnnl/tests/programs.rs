@@ -79,6 +79,7 @@ fn fault(area: &str, settings: &[(&str, &str)]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// `OXIDNN_FORKS=COUNT` makes more forks of each kind.
 #[test]
 fn children_of_forks_compute() {
     for threads in ["1", "2", "3", "4", "8"] {
@@ -91,7 +92,18 @@ fn children_of_forks_compute() {
 
 #[test]
 fn faults_of_the_process_do_no_harm() {
-    for area in ["pinned_thread", "small_files", "large_memory", "float_modes", "last_thread"] {
+    let areas = [
+        "pinned_thread",
+        "masks",
+        "small_files",
+        "large_memory",
+        "little_memory",
+        "shared_scratchpad",
+        "quiet_calls",
+        "float_modes",
+        "last_thread",
+    ];
+    for area in areas {
         fault(area, &[]);
     }
     fault("float_modes", &[("ONEDNN_JIT", "0")]);

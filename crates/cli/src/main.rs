@@ -100,6 +100,9 @@ struct Verify {
     /// Values among the data that problems are not usually filled with: nan, inf, subnormal or huge; where they are not defined, problems are skipped.
     #[arg(long, value_name = "VALUES", conflicts_with = "peer")]
     fill: Option<oxidnn_testing::fill::Special>,
+    /// Execute on asynchronous streams, as the setting ASYNCHRONOUS_STREAMS has it.
+    #[arg(long = "async", conflicts_with_all = ["peer", "judge", "coverage"])]
+    asynchronous: bool,
     /// Judge the judge instead: put faults into right results (of smoke lists, say), and fail where the comparison passes one.
     #[arg(long, conflicts_with = "peer")]
     judge: bool,

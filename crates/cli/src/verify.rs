@@ -4,7 +4,7 @@ use crate::problems::{self, Named};
 use crate::progress::Progress;
 use crate::{Verify, print, session};
 use anyhow::{Result, bail};
-use oxidnn_runtime::{EngineKind, Stream, Threads};
+use oxidnn_runtime::{EngineKind, Stream, Threads, knobs};
 use oxidnn_testing::harness::{Harness, REFERENCE_ROW, Verdict};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ use std::sync::mpsc::{self, Sender};
 
 /// Runs the command; the exit code is 1 when a problem failed.
 pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
+    if args.asynchronous {
+        knobs::set_asynchronous_streams(true);
+    }
     let cases = problems::collect(&args.selection)?;
     let mut report = Report { args, progress: Progress::new(cases.len()), found: Found::default() };
     let (cases, next) = (&cases, &AtomicUsize::new(0));

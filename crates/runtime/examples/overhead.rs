@@ -1,6 +1,6 @@
 //! What the runtime costs around the work: describing, creating from the cache, executing a problem of one element, median nanoseconds.
 //!
-//! `cargo run --release -p oxidnn-runtime --example overhead`
+//! `cargo run --release -p oxidnn-runtime --example overhead`; it fails where that is more than [`LIMITS`] allow.
 
 #[path = "../tests/toy/mod.rs"]
 mod toy;
@@ -10,7 +10,11 @@ use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, Tensor};
 use std::time::Instant;
 
+/// Nanoseconds that describing and executing may take with four arguments.
+const LIMITS: [(&str, u128); 2] = [("describe", 1400), ("execute", 110)];
+
 fn main() -> Result<(), Error> {
+    let mut over = Vec::new();
     let (engine, _) = toy::engine();
     let stream = Stream::with_threads(&engine, Threads::inline())?;
     println!("{:>10} {:>10} {:>10} {:>10}", "arguments", "describe", "create", "execute");
@@ -27,8 +31,20 @@ fn main() -> Result<(), Error> {
         let create = median(|| Primitive::new(&desc).map(drop))?;
         let execute = median(|| primitive.execute(&stream, &args))?;
         println!("{:>10} {describe:>10} {create:>10} {execute:>10}", args.len());
+        if args.len() == 4 {
+            let found = LIMITS.iter().zip([describe, execute]);
+            over = found
+                .filter(|((_, limit), ns)| ns > limit)
+                .map(|((what, limit), ns)| format!("{what} took {ns} ns, not {limit}"))
+                .collect();
+        }
     }
-    Ok(())
+    let [(_, describe), (_, execute)] = LIMITS;
+    println!(
+        "with 4 arguments: describe in {describe} ns, execute in {execute} ns at most: {}",
+        if over.is_empty() { "holds" } else { "does not hold" }
+    );
+    if over.is_empty() { Ok(()) } else { Err(Error::Runtime(over.join("; "))) }
 }
 
 /// Median time of one call among batches of 16.

@@ -16,25 +16,21 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
-use std::time::Duration;
 
+mod door;
 #[cfg(test)]
 mod tests;
 
+use door::Door;
+
 /// Forks between the process that first used the library and this one.
 static PROCESS: AtomicU64 = AtomicU64::new(0);
-/// Threads that are inside.
-static INSIDE: AtomicUsize = AtomicUsize::new(0);
-/// Threads that are about to fork: nobody goes inside.
-static FORKING: AtomicUsize = AtomicUsize::new(0);
+static DOOR: Door = Door { inside: AtomicUsize::new(0), forking: AtomicUsize::new(0) };
 
 thread_local! {
     /// How often this thread went inside and has not come out.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
-
-/// Times between looks of who waits.
-const PAUSE: Duration = Duration::from_micros(20);
 
 /// The number of this process among its forebears that used the library: another one in a child.
 #[inline]
@@ -51,16 +47,7 @@ pub fn enter() -> Inside {
     let depth = DEPTH.get();
     if depth == 0 {
         watch();
-        loop {
-            INSIDE.fetch_add(1, Ordering::SeqCst);
-            if FORKING.load(Ordering::SeqCst) == 0 {
-                break;
-            }
-            INSIDE.fetch_sub(1, Ordering::SeqCst);
-            while FORKING.load(Ordering::SeqCst) > 0 {
-                std::thread::sleep(PAUSE);
-            }
-        }
+        DOOR.enter();
     }
     DEPTH.set(depth + 1);
     Inside(PhantomData)
@@ -71,7 +58,7 @@ impl Drop for Inside {
         let depth = DEPTH.get() - 1;
         DEPTH.set(depth);
         if depth == 0 {
-            INSIDE.fetch_sub(1, Ordering::SeqCst);
+            DOOR.leave();
         }
     }
 }
@@ -166,20 +153,16 @@ impl<T> Own<T> {
 /// Nobody goes inside any more, and who was has come out. A thread that is inside itself, in a function of the program's that was called there,
 /// forks at once.
 extern "C" fn before() {
-    FORKING.fetch_add(1, Ordering::SeqCst);
-    while DEPTH.get() == 0 && INSIDE.load(Ordering::SeqCst) > 0 {
-        std::thread::sleep(PAUSE);
-    }
+    DOOR.close(DEPTH.get() > 0);
 }
 
 extern "C" fn in_parent() {
-    FORKING.fetch_sub(1, Ordering::SeqCst);
+    DOOR.open();
 }
 
 extern "C" fn in_child() {
     PROCESS.fetch_add(1, Ordering::SeqCst);
-    INSIDE.store(usize::from(DEPTH.get() > 0), Ordering::SeqCst);
-    FORKING.store(0, Ordering::SeqCst);
+    DOOR.begin_anew(DEPTH.get() > 0);
 }
 
 /// Has the C library call the functions above around forks, from the first use on.

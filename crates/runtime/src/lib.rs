@@ -41,6 +41,7 @@ pub mod scratch;
 pub mod stack;
 pub mod store;
 mod stream;
+mod sync;
 pub mod threads;
 mod transfer;
 pub mod verbose;

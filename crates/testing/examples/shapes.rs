@@ -6,6 +6,9 @@
 //!
 //! `... -- first 10000` prints how often description, creation and first execution together (the best of three, since others use the machine) take less
 //! than twice what an execution takes after that, and 100 us; it fails where that is rarer than 99 in a hundred.
+//!
+//! `... -- sizes 100` executes so many sizes of a 3x3 convolution by one primitive whose sizes come with the execution, and by one primitive each, in
+//! turns; it fails where the one has less than 0.9 of the speed.
 
 use oxidnn_cpu::kernels::code;
 use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream, Threads, cache, scratch};
@@ -28,7 +31,8 @@ fn main() -> Outcome {
     match args.get(1).map(String::as_str) {
         Some("memory") => memory(count),
         Some("first") => first(count),
-        _ => Err("`memory COUNT` or `first COUNT`".into()),
+        Some("sizes") => sizes(count),
+        _ => Err("`memory COUNT`, `first COUNT` or `sizes COUNT`".into()),
     }
 }
 
@@ -186,7 +190,48 @@ fn first(count: usize) -> Outcome {
     over.sort_by(|a, b| b.0.total_cmp(&a.0));
     println!("beyond an execution: median {:?}, 99 % {:?}, most {:?}", extra[count / 2], extra[count * 99 / 100], extra[count - 1]);
     println!("{} kernels made", code::made());
-    println!("{} of {count} took more than twice an execution and 100 us", over.len());
+    let verdict = if over.len() * 100 > count { "does not hold" } else { "holds" };
+    println!("{} of {count} took more than twice an execution and 100 us, one in a hundred may: {verdict}", over.len());
     over.iter().take(5).for_each(|(_, line)| println!("  {line}"));
     if over.len() * 100 > count { Err("more than one in a hundred".into()) } else { Ok(()) }
+}
+
+fn sizes(count: usize) -> Outcome {
+    let engine = oxidnn_cpu::engine();
+    let stream = Stream::with_threads(&engine, Threads::inline())?;
+    let describe =
+        |height, width| PrimitiveDesc::new(&engine, Problem::new(convolution([1, height, width], [64, 64], 3)?, Attr::default())?);
+    let open = describe(RUNTIME, RUNTIME)?.create()?;
+    let (mut together, mut slowest) = ([Duration::ZERO; 2], (f64::MAX, String::new()));
+    for i in 0..count as i64 {
+        let fixed = describe(7 + i % 50, 7 + i * 7 % 53)?.create()?;
+        let its = memories(&engine, fixed.desc().problem())?;
+        let weights = open.desc().problem().op.operands()[1].tensor.clone();
+        let mut opens = memories(&engine, fixed.desc().problem())?;
+        opens.iter_mut().filter(|(arg, _)| *arg == Arg::WEIGHTS).try_for_each(|(_, memory)| {
+            *memory = Memory::new(&engine, weights.clone())?;
+            Ok::<(), Error>(())
+        })?;
+        let mut best = [Duration::MAX; 2];
+        for _ in 0..20 {
+            for ((primitive, memories), best) in [(&open, &opens), (&fixed, &its)].into_iter().zip(&mut best) {
+                let begin = Instant::now();
+                execute(primitive, &stream, memories)?;
+                *best = begin.elapsed().min(*best);
+            }
+        }
+        together.iter_mut().zip(best).for_each(|(all, one)| *all += one);
+        let speed = best[1].as_secs_f64() / best[0].as_secs_f64();
+        if speed < slowest.0 {
+            slowest = (speed, format!("{best:?}: {}", fixed.desc().problem()));
+        }
+    }
+    let speed = together[1].as_secs_f64() / together[0].as_secs_f64();
+    println!("least speed of a size: {:.3}, {}", slowest.0, slowest.1);
+    let verdict = if speed < 0.9 { "does not hold" } else { "holds" };
+    println!(
+        "{count} sizes by one primitive in {:?}, by one each in {:?}: {speed:.3} of the speed, at least 0.9: {verdict}",
+        together[0], together[1]
+    );
+    if speed < 0.9 { Err("sizes of the execution are too slow".into()) } else { Ok(()) }
 }

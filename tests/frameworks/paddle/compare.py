@@ -34,6 +34,8 @@ TURNS = 4
 # Seconds of a turn, and of silence before it: OpenMP's threads of the other process look for work for 0.2 seconds.
 TURN = 0.4
 SILENCE = 0.25
+# What asks our library for asynchronous streams.
+ASYNCHRONOUS = {"OXIDNN_ASYNCHRONOUS_STREAMS": "1"}
 # Implementations that bear the same name in both libraries.
 SHARED = {"ref:any"}
 
@@ -48,6 +50,7 @@ def arguments():
     parser.add_argument("--starts", type=int, default=STARTS, help="processes of each library")
     parser.add_argument("--turns", type=int, default=TURNS, help="turns of each process")
     parser.add_argument("--no-times", action="store_true", help="compare outputs and implementations only")
+    parser.add_argument("--asynchronous", action="store_true", help="run ours on asynchronous streams; outputs are to be those of synchronous ones, bit for bit")
     parser.add_argument("--profile", action="store_true", help="print the time of each kind of primitive in both libraries")
     parser.add_argument("--json", action="store_true", help="print one JSON object a configuration")
     return parser.parse_args()
@@ -79,15 +82,17 @@ def private_copy(package, library, work):
 
 
 class Side:
-    """A process that runs one model with one library."""
+    """A process that runs one model with one library: a folder to import Paddle from, and settings of the environment."""
 
-    def __init__(self, name, path, config, work, verbose=False):
+    def __init__(self, name, library, config, work, verbose=False):
+        path, settings = library
         self.name = name
         self.log = work / f"{name}.log"
         self.output = work / f"{name}.npy"
         self.output.unlink(missing_ok=True)
         environment = {k: v for k, v in os.environ.items() if not re.match(r"(ONEDNN|DNNL|OXIDNN|OMP|KMP)_", k)}
         environment["PYTHONPATH"] = str(path) if path else ""
+        environment |= settings
         if verbose:
             environment["ONEDNN_VERBOSE"] = "1"
         model, batch, threads = config
@@ -140,11 +145,11 @@ def difference(ours, theirs):
     return float(abs(a - b).max() / abs(b).max())
 
 
-def logged(paths, config, work):
+def logged(libraries, config, work):
     """The difference of outputs, the implementations that each side logs, and what is wrong with either."""
     sides, wrong = [], []
-    for name, path in paths.items():
-        side = Side(name, path, config, work, verbose=True)
+    for name, library in libraries.items():
+        side = Side(name, library, config, work, verbose=True)
         side.passes(1)
         side.close()
         sides.append(side)
@@ -152,7 +157,7 @@ def logged(paths, config, work):
     if not found <= TOLERANCE:
         wrong.append(f"outputs differ by {found:.1e} of the largest, more than {TOLERANCE:.0e}")
     ours, theirs = (Counter(line[1] for line in lines(side.log)) for side in sides)
-    if not any(str(paths["ours"]) in file for file in sides[0].libraries):
+    if not any(str(libraries["ours"][0]) in file for file in sides[0].libraries):
         wrong.append(f"the library is not the one in use: {sides[0].libraries}")
     if not ours - Counter({name: ours[name] for name in SHARED}):
         wrong.append("no line of the log names an implementation of ours")
@@ -161,9 +166,22 @@ def logged(paths, config, work):
     return found, {"ours": ours, "theirs": theirs}, wrong
 
 
-def started(paths, config, work, turns):
+def unordered(libraries, config, work):
+    """What is wrong where our library computes on asynchronous streams."""
+    import numpy
+
+    path, _ = libraries["ours"]
+    sides = [Side(name, (path, settings), config, work) for name, settings in (("synchronous", {}), ("asynchronous", ASYNCHRONOUS))]
+    for side in sides:
+        side.passes(WARM)
+        side.close()
+    one, other = (numpy.load(side.output) for side in sides)
+    return [] if one.tobytes() == other.tobytes() else ["outputs on an asynchronous stream are others than on a synchronous one"]
+
+
+def started(libraries, config, work, turns):
     """The median seconds of a pass of a process of each side, in turns."""
-    sides = {name: Side(name, path, config, work) for name, path in paths.items()}
+    sides = {name: Side(name, library, config, work) for name, library in libraries.items()}
     seconds = {name: [] for name in sides}
     counts = {}
     for name, side in sides.items():
@@ -178,17 +196,17 @@ def started(paths, config, work, turns):
     return {name: statistics.median(all_of) for name, all_of in seconds.items()}
 
 
-def timed(paths, config, work, options):
+def timed(libraries, config, work, options):
     """The median seconds of a pass of each side, over several starts."""
-    starts = [started(paths, config, work, options.turns) for _ in range(options.starts)]
-    return {name: statistics.median(start[name] for start in starts) for name in paths}
+    starts = [started(libraries, config, work, options.turns) for _ in range(options.starts)]
+    return {name: statistics.median(start[name] for start in starts) for name in libraries}
 
 
-def profile(paths, config, work):
+def profile(libraries, config, work):
     """Milliseconds of a pass by kind of primitive, of each side."""
     table = {}
-    for name, path in paths.items():
-        side = Side(name, path, config, work, verbose=True)
+    for name, library in libraries.items():
+        side = Side(name, library, config, work, verbose=True)
         side.passes(WARM)
         warm = len(list(lines(side.log)))
         side.passes(WARM)
@@ -198,21 +216,23 @@ def profile(paths, config, work):
     return table
 
 
-def compare(paths, config, options):
+def compare(libraries, config, options):
     """Everything about one configuration."""
     work = options.work
     model, batch, threads = config
     row = {"model": model, "batch": batch, "threads": threads}
     try:
-        row["difference"], row["lines"], wrong = logged(paths, config, work)
+        row["difference"], row["lines"], wrong = logged(libraries, config, work)
+        if options.asynchronous:
+            wrong += unordered(libraries, config, work)
         if not options.no_times:
-            times = timed(paths, config, work, options)
+            times = timed(libraries, config, work, options)
             row |= {f"{name}_ms": 1e3 * seconds for name, seconds in times.items()}
             row["ratio"] = times["theirs"] / times["ours"]
             if times["ours"] > times["theirs"] * (1 + NOISE):
                 wrong.append(f"slower: {row['ours_ms']:.2f} ms, {row['theirs_ms']:.2f} ms with Paddle's own")
         if options.profile:
-            row["profile"] = profile(paths, config, work)
+            row["profile"] = profile(libraries, config, work)
     except RuntimeError as e:
         wrong = [str(e)]
     row["wrong"] = wrong
@@ -238,7 +258,8 @@ def main():
     options.work = options.work.resolve()
     options.work.mkdir(parents=True, exist_ok=True)
     package = Path(importlib.util.find_spec("paddle").origin).parent
-    paths = {"ours": private_copy(package, options.library.resolve(), options.work), "theirs": None}
+    settings = ASYNCHRONOUS if options.asynchronous else {}
+    libraries = {"ours": (private_copy(package, options.library.resolve(), options.work), settings), "theirs": (None, {})}
     for name in options.models:
         if not (options.work / "models" / name).exists():
             words = [sys.executable, HERE / "models.py", name, options.work / "models"]
@@ -249,7 +270,7 @@ def main():
     for model in options.models:
         for batch in options.batches:
             for threads in options.threads:
-                rows.append(compare(paths, (model, batch, threads), options))
+                rows.append(compare(libraries, (model, batch, threads), options))
                 if options.json:
                     print(json.dumps(rows[-1]), flush=True)
                 else:

@@ -23,6 +23,8 @@ const FILES: &[(&str, &str)] = &[
     ("crates/runtime/src/threads/caller.rs", "an executor is a promise about tasks and workers"),
     ("crates/runtime/src/exec.rs", "arguments as slices where nothing written overlaps them, and copies of what an execution has"),
     ("crates/runtime/tests/remote/mod.rs", "a test's device that lends copies of its bytes to kernels"),
+    ("crates/runtime/tests/models/main.rs", "what the threads of a model share, which its checker watches"),
+    ("crates/runtime/tests/models/queue.rs", "submissions are a promise about memory"),
     ("crates/runtime/src/fork.rs", "asks the C library to call back around forks"),
     ("crates/runtime/src/threads/float.rs", "reads and writes the processor's floating-point settings"),
     ("crates/runtime/src/memory/alloc.rs", "aligned allocations"),

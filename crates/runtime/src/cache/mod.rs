@@ -5,19 +5,20 @@
 //! depends on besides the problem (instruction sets, cores) belongs to the engine, so the device's identity stands for it in the key.
 
 mod lru;
+mod single;
 mod step;
 #[cfg(test)]
 mod tests;
 
 pub use lru::Lru;
+pub use single::CacheStats;
 
 use crate::code::Code;
-use crate::fork::{self, Locked};
-use crate::{DeviceId, PrimitiveDesc, family, knobs};
+use crate::{DeviceId, PrimitiveDesc, family, fork, knobs};
 use oxidnn_spec::{Error, Problem};
-use std::collections::HashMap;
+use single::{Kept, Single};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// What an entry is found by; the hash is made once.
 #[derive(PartialEq, Eq, Debug)]
@@ -46,140 +47,12 @@ impl Hash for Key {
     }
 }
 
-/// What the cache holds, and what it was asked for since the process began.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct CacheStats {
-    /// Requests that found code, or waited for another thread that was making it.
-    pub hits: u64,
-    /// Requests that made code.
-    pub misses: u64,
-    /// Entries that were forgotten for others.
-    pub evictions: u64,
-    /// Entries now.
-    pub entries: usize,
-    /// Bytes of code and tables of the entries, as the implementations report them, keys included.
-    pub bytes: usize,
-}
+/// The cache of ready code.
+pub(crate) type Cache = Single<Key, Code>;
 
-pub(crate) struct Cache {
-    state: Mutex<State>,
-}
-
-struct State {
-    entries: Lru<Arc<Key>, Arc<Code>>,
-    flights: HashMap<Arc<Key>, Arc<Flight>>,
-    hits: u64,
-    misses: u64,
-    evictions: u64,
-}
-
-/// Code that a thread is making.
-#[derive(Default)]
-struct Flight {
-    landed: Mutex<Option<Result<Arc<Code>, Error>>>,
-    signal: Condvar,
-}
-
-impl Flight {
-    fn land(&self, result: Result<Arc<Code>, Error>) {
-        *self.landed.lock().unwrap_or_else(|e| e.into_inner()) = Some(result);
-        self.signal.notify_all();
-    }
-    fn wait(&self) -> Result<Arc<Code>, Error> {
-        let mut landed = self.landed.lock().unwrap_or_else(|e| e.into_inner());
-        loop {
-            if let Some(result) = &*landed {
-                return result.clone();
-            }
-            landed = self.signal.wait(landed).unwrap_or_else(|e| e.into_inner());
-        }
-    }
-}
-
-/// Lands a flight whatever happens to the thread that makes the code.
-struct Maker<'a> {
-    cache: &'a Cache,
-    key: &'a Arc<Key>,
-    flight: Arc<Flight>,
-    made: Option<Result<Arc<Code>, Error>>,
-}
-
-impl Drop for Maker<'_> {
-    fn drop(&mut self) {
-        let result = self.made.take().unwrap_or_else(|| Err(Error::Runtime("making the implementation panicked".into())));
-        self.cache.landed(self.key, &result);
-        self.flight.land(result);
-    }
-}
-
-impl Cache {
-    pub(crate) fn new(capacity: usize, bytes: usize) -> Cache {
-        let (entries, flights) = (Lru::new(capacity, bytes), HashMap::new());
-        Cache { state: Mutex::new(State { entries, flights, hits: 0, misses: 0, evictions: 0 }) }
-    }
-
-    fn lock(&self) -> Locked<'_, State> {
-        fork::lock(&self.state)
-    }
-
-    /// The code of `key`, made by `make` unless it is there; true when it was.
-    pub(crate) fn get(&self, key: &Arc<Key>, make: impl FnOnce() -> Result<Code, Error>) -> Result<(Arc<Code>, bool), Error> {
-        // Nobody forks while code is made: a child would wait for its maker.
-        let _inside = fork::enter();
-        let flight = {
-            let mut state = self.lock();
-            if let Some(code) = state.entries.get(key).cloned() {
-                state.hits += 1;
-                return Ok((code, true));
-            }
-            if state.entries.capacity() == 0 {
-                state.misses += 1;
-                drop(state);
-                return Ok((Arc::new(make()?), false));
-            }
-            if let Some(flight) = state.flights.get(key).cloned() {
-                state.hits += 1;
-                drop(state);
-                return Ok((flight.wait()?, true));
-            }
-            state.misses += 1;
-            let flight = Arc::<Flight>::default();
-            state.flights.insert(key.clone(), flight.clone());
-            flight
-        };
-        let mut maker = Maker { cache: self, key, flight, made: None };
-        let made = make().map(Arc::new);
-        maker.made = Some(made.clone());
-        drop(maker);
-        Ok((made?, false))
-    }
-
-    /// Ends a flight: code becomes an entry.
-    fn landed(&self, key: &Arc<Key>, result: &Result<Arc<Code>, Error>) {
-        let mut state = self.lock();
-        state.flights.remove(key);
-        if let Some(code) = result.as_ref().ok().filter(|code| !code.is_stopgap()) {
-            let weight = size_of::<Key>() + code.exec().footprint();
-            let gone = state.entries.insert(key.clone(), code.clone(), weight);
-            state.evictions += gone.len() as u64;
-            drop(state);
-            drop(gone);
-        }
-    }
-
-    pub(crate) fn limit(&self, limits: impl FnOnce(usize, usize) -> (usize, usize)) {
-        let mut state = self.lock();
-        let (capacity, budget) = limits(state.entries.capacity(), state.entries.budget());
-        let gone = state.entries.limit(capacity, budget);
-        state.evictions += gone.len() as u64;
-        drop(state);
-        drop(gone);
-    }
-
-    pub(crate) fn stats(&self) -> CacheStats {
-        let state = self.lock();
-        let State { entries, hits, misses, evictions, .. } = &*state;
-        CacheStats { hits: *hits, misses: *misses, evictions: *evictions, entries: entries.len(), bytes: entries.weight() }
+impl Kept for Code {
+    fn weight(&self) -> Option<usize> {
+        (!self.is_stopgap()).then(|| size_of::<Key>() + self.exec().footprint())
     }
 }
 

@@ -1,3 +1,4 @@
+use super::door::PAUSE;
 use super::*;
 use std::sync::atomic::AtomicU32;
 use std::sync::mpsc;
@@ -29,7 +30,7 @@ fn who_forks_waits_for_who_is_inside_and_others_wait_at_the_door() {
             forked.store(true, Ordering::SeqCst);
             in_parent();
         });
-        while FORKING.load(Ordering::SeqCst) == 0 {
+        while DOOR.forking.load(Ordering::SeqCst) == 0 {
             std::thread::yield_now();
         }
         s.spawn(|| {
@@ -39,7 +40,7 @@ fn who_forks_waits_for_who_is_inside_and_others_wait_at_the_door() {
         std::thread::sleep(PAUSE * 50);
         go.send(()).unwrap();
     });
-    assert_eq!((FORKING.load(Ordering::SeqCst), DEPTH.get()), (0, 0));
+    assert_eq!((DOOR.forking.load(Ordering::SeqCst), DEPTH.get()), (0, 0));
 }
 
 #[test]

@@ -7,10 +7,11 @@
 
 use super::Storage;
 use crate::queue::{Queue, Ticket};
+use crate::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 use oxidnn_spec::Error;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// Users of one region of memory, shared by all memory objects over it.
 #[derive(Debug, Default)]

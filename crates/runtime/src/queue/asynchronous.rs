@@ -4,16 +4,16 @@
 //! A forked child has no such thread, and starts one when it first uses the queue. What its parent's thread had not done by then is not done in the child:
 //! memory that it would have written is a copy of what was there, and the next wait says so.
 
+use super::backlog::Backlog;
 use super::immediate::HostMark;
 use super::{Immediate, Mark, Queue, ScratchSource, Submission, Ticket, Work};
 use crate::fork::{self, Own};
 use crate::{Bound, Exec, Executor, Region, Threads};
 use oxidnn_spec::{Arg, Error, Tensor, Use};
 use std::any::Any;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
 /// Submissions that may wait before [`Queue::throttle`] blocks.
@@ -36,21 +36,8 @@ struct Worker {
 }
 
 struct Shared {
-    state: Mutex<State>,
-    /// Work came, or the queue ends.
-    arrived: Condvar,
-    /// Work was done.
-    done: Condvar,
+    backlog: Backlog<Job>,
     inner: Immediate,
-}
-
-#[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
-    submitted: u64,
-    done: u64,
-    failure: Option<(Ticket, Error)>,
-    ends: bool,
 }
 
 struct Job {
@@ -95,37 +82,35 @@ impl Asynchronous {
     /// # Errors
     /// [`Error::Runtime`] when its thread cannot be started.
     pub fn new(threads: Threads) -> Result<Asynchronous, Error> {
-        let worker = Worker::start(threads.clone(), State::default());
+        let worker = Worker::start(threads.clone(), Backlog::after(Ticket(0), None));
         let worker = worker.map_err(|(_, e)| Error::Runtime(format!("the thread of an asynchronous stream cannot be started: {e}")))?;
         Ok(Asynchronous { worker: Own::new(worker), tickets: AtomicU64::new(0), threads })
     }
 
     fn worker(&self) -> &Worker {
         self.worker.get(|forebear| {
-            let last = self.tickets.load(Ordering::Relaxed);
-            let left = Error::Runtime("the process was forked while work of this stream was under way, which its parent alone does".into());
-            let failure = (!forebear.is_idle()).then_some((Ticket(last), left));
-            let state = State { submitted: last, done: last, failure, ..State::default() };
-            Worker::start(self.threads.clone(), state).unwrap_or_else(|(worker, _)| worker)
+            let left =
+                || Error::Runtime("the process was forked while work of this stream was under way, which its parent alone does".into());
+            let failure = (!forebear.shared.backlog.is_idle()).then(left);
+            let backlog = Backlog::after(Ticket(self.tickets.load(Ordering::Relaxed)), failure);
+            Worker::start(self.threads.clone(), backlog).unwrap_or_else(|(worker, _)| worker)
         })
     }
 
-    fn shared(&self) -> &Shared {
-        &self.worker().shared
+    fn backlog(&self) -> &Backlog<Job> {
+        &self.worker().shared.backlog
     }
 
     /// Puts the task that `make` makes of its ticket behind the others; what else `make` returns is returned.
     fn push<T>(&self, held: Option<Box<dyn Any + Send>>, make: impl FnOnce(Ticket) -> (Task, T)) -> T {
-        let worker = self.worker();
-        let mut state = worker.shared.lock();
-        state.submitted += 1;
-        self.tickets.store(state.submitted, Ordering::Relaxed);
-        let (task, made) = make(Ticket(state.submitted));
-        state.jobs.push_back(Job { task, held });
-        drop(state);
-        worker.shared.arrived.notify_one();
-        if worker.thread.is_none() {
-            worker.shared.work(|_| true);
+        let Worker { shared, thread, .. } = self.worker();
+        let made = shared.backlog.push(|ticket| {
+            self.tickets.store(ticket.0, Ordering::Relaxed);
+            let (task, made) = make(ticket);
+            (Job { task, held }, made)
+        });
+        if thread.is_none() {
+            shared.backlog.catch_up(|job| shared.perform(job));
         }
         made
     }
@@ -133,12 +118,11 @@ impl Asynchronous {
 
 impl Worker {
     /// The worker, and where it has no thread why.
-    fn start(threads: Threads, state: State) -> Result<Worker, (Worker, std::io::Error)> {
-        let inner = Immediate::new(threads);
-        let shared = Arc::new(Shared { state: Mutex::new(state), arrived: Condvar::new(), done: Condvar::new(), inner });
+    fn start(threads: Threads, backlog: Backlog<Job>) -> Result<Worker, (Worker, std::io::Error)> {
+        let shared = Arc::new(Shared { backlog, inner: Immediate::new(threads) });
         let started = std::thread::Builder::new().name("oxidnn-stream".into()).spawn({
             let shared = shared.clone();
-            move || shared.work(|s| s.ends)
+            move || shared.backlog.work(|job| shared.perform(job))
         });
         let process = fork::process();
         match started {
@@ -146,47 +130,18 @@ impl Worker {
             Err(e) => Err((Worker { shared, thread: None, process }, e)),
         }
     }
-
-    /// Whether nothing was under way when a child was forked that looks now: not where its lock was held.
-    fn is_idle(&self) -> bool {
-        self.shared.state.try_lock().is_ok_and(|s| s.done == s.submitted)
-    }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    /// Does a job, and releases what it held.
+    fn perform(&self, Job { task, held }: Job) -> Result<(), Error> {
+        let result = catch_unwind(AssertUnwindSafe(|| self.run(&task)));
+        drop(task);
+        drop(held);
+        result.unwrap_or_else(|panic| Err(Error::Runtime(format!("an execution panicked: {}", words(&*panic)))))
     }
 
-    /// Waits while `condition` holds.
-    fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
-        self.done.wait_while(self.lock(), |s| condition(s)).unwrap_or_else(|e| e.into_inner())
-    }
-
-    /// Takes jobs and does them, and waits for more, until `ends`.
-    fn work(&self, ends: impl Fn(&State) -> bool) {
-        loop {
-            let state = self.arrived.wait_while(self.lock(), |s| s.jobs.is_empty() && !ends(s));
-            let mut state = state.unwrap_or_else(|e| e.into_inner());
-            let Some(job) = state.jobs.pop_front() else { return };
-            drop(state);
-            let Job { task, held } = job;
-            let result = catch_unwind(AssertUnwindSafe(|| self.perform(&task)));
-            let result = result.unwrap_or_else(|panic| Err(Error::Runtime(format!("an execution panicked: {}", words(&*panic)))));
-            drop(task);
-            drop(held);
-            let mut state = self.lock();
-            state.done += 1;
-            if let Err(e) = result {
-                let ticket = Ticket(state.done);
-                state.failure.get_or_insert((ticket, e));
-            }
-            drop(state);
-            self.done.notify_all();
-        }
-    }
-
-    fn perform(&self, task: &Task) -> Result<(), Error> {
+    fn run(&self, task: &Task) -> Result<(), Error> {
         let work = match task {
             Task::Run { exec, args, scratch } => {
                 let args: Vec<Bound<'_>> = args.iter().map(Argument::bound).collect();
@@ -237,23 +192,15 @@ impl Queue for Asynchronous {
     }
 
     fn is_done(&self, ticket: Ticket) -> Result<bool, Error> {
-        Ok(self.shared().lock().done >= ticket.0)
+        Ok(self.backlog().is_done(ticket))
     }
 
     fn wait_until(&self, ticket: Ticket) -> Result<(), Error> {
-        match &self.shared().wait_while(|s| s.done < ticket.0).failure {
-            Some((at, e)) if *at <= ticket => Err(e.clone()),
-            _ => Ok(()),
-        }
+        self.backlog().wait_until(ticket)
     }
 
     fn wait(&self) -> Result<(), Error> {
-        let shared = self.shared();
-        let last = shared.lock().submitted;
-        match shared.wait_while(|s| s.done < last).failure.take() {
-            Some((_, e)) => Err(e),
-            None => Ok(()),
-        }
+        self.backlog().wait()
     }
 
     fn wait_for(&self, other: &Arc<dyn Queue>, ticket: Ticket) -> Result<(), Error> {
@@ -271,11 +218,11 @@ impl Queue for Asynchronous {
     }
 
     fn throttle(&self) {
-        drop(self.shared().wait_while(|s| s.jobs.len() > BACKLOG));
+        self.backlog().throttle(BACKLOG);
     }
 
     fn executor(&self) -> &dyn Executor {
-        self.shared().inner.executor()
+        self.worker().shared.inner.executor()
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -291,8 +238,7 @@ impl Drop for Worker {
             std::mem::forget((self.thread.take(), self.shared.clone()));
             return;
         }
-        self.shared.lock().ends = true;
-        self.shared.arrived.notify_all();
+        self.shared.backlog.end();
         if let Some(thread) = self.thread.take().filter(|t| t.thread().id() != std::thread::current().id()) {
             let _ = thread.join();
         }

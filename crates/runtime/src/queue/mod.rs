@@ -5,6 +5,7 @@
 //! already submitted shows at the queue's next [`Queue::wait`]; what the work held is released all the same.
 
 mod asynchronous;
+mod backlog;
 mod immediate;
 
 pub use asynchronous::Asynchronous;

@@ -1,9 +1,9 @@
 //! The first panic among parallel tasks, carried to the caller.
 
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicBool, Ordering};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Keeps the first panic; once there is one, further tasks are not begun.
 #[derive(Default)]

@@ -28,6 +28,8 @@
 //! **Several callers.** One takes the pool; others that come meanwhile, and calls from inside a task, run their tasks themselves. So N
 //! callers use at most N - 1 threads more than the pool has, nobody waits for another's job, and there is nothing to deadlock on.
 //!
+//! `tests/models` runs this file under every order of its steps that the memory model allows.
+//!
 //! A panic in a task is caught, tasks not yet begun are skipped, and the caller goes on with the panic when the job has ended.
 //!
 //! **Latency** (`examples/fork_join.rs`: median time of a job beyond its tasks, less that of reading the clock):
@@ -45,14 +47,14 @@ use super::float::FloatMode;
 use super::panics::{FirstPanic, resume};
 use super::place::{Sleeper, Waker};
 use crate::fork::{self, Own};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::sync::thread::{self, JoinHandle, Thread};
+use crate::sync::{Instant, Mutex, OnceLock, UnsafeCell, spin_loop, thread_local};
 use crate::{Executor, Inline};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::fmt;
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::sync::{Arc, Mutex, OnceLock};
-use std::thread::{self, JoinHandle, Thread};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// On cache lines of its own (two: processors fetch them in pairs).
 #[repr(align(128))]
@@ -224,7 +226,7 @@ unsafe impl Executor for ForkJoin {
     fn run(&self, workers: usize, tasks: usize, body: &(dyn Fn(usize, usize) + Sync)) {
         let crew = self.crew();
         let workers = workers.min(crew.handles.len() + 1).min(tasks);
-        let alone = workers <= 1 || tasks > u32::MAX as usize || INSIDE.get();
+        let alone = workers <= 1 || tasks > u32::MAX as usize || INSIDE.with(Cell::get);
         if alone || crew.shared.taken.0.swap(true, Ordering::Acquire) {
             return Inline.run(1, tasks, body);
         }
@@ -242,7 +244,7 @@ impl Shared {
         let body = unsafe { std::mem::transmute::<*const (dyn Fn(usize, usize) + Sync + '_), Body>(body) };
         let job = Job { body, tasks: tasks as u64, workers: workers as u64, tag: number << 32, mode: FloatMode::current() };
         // SAFETY: `taken` is held and no worker is IN, so nobody reads the job.
-        unsafe { *self.job.0.get() = job };
+        self.job.0.with_mut(|place| unsafe { *place = job });
         self.control.0.store(number << 16 | (workers as u64) << 1 | OPEN, Ordering::Release);
         fence(Ordering::SeqCst);
         let mut woke = None;
@@ -250,10 +252,10 @@ impl Shared {
             self.wake(1..workers);
             woke = Some(Instant::now());
         }
-        INSIDE.set(true);
+        INSIDE.with(|inside| inside.set(true));
         // SAFETY: the job is open until this thread closes it.
-        self.work(unsafe { &*self.job.0.get() }, 0, woke);
-        INSIDE.set(false);
+        self.job.0.with(|job| self.work(unsafe { &*job }, 0, woke));
+        INSIDE.with(|inside| inside.set(false));
         self.control.0.store(number << 16, Ordering::Release);
         fence(Ordering::SeqCst);
         for slot in &self.slots[1..workers] {
@@ -330,7 +332,7 @@ impl Shared {
 
     /// A worker's life.
     fn worker(&self, index: usize) {
-        INSIDE.set(true);
+        INSIDE.with(|inside| inside.set(true));
         let _counted = end::Counted::new();
         let slot = &self.slots[index].0;
         slot.sleeper.is_me();
@@ -341,9 +343,7 @@ impl Shared {
             fence(Ordering::SeqCst);
             if self.control.0.load(Ordering::Acquire) == control {
                 // SAFETY: this worker is IN and saw the job open after entering, so the caller waits for it before the job changes.
-                let job = unsafe { &*self.job.0.get() };
-                job.mode.adopt();
-                self.work(job, index, None);
+                self.job.0.with(|job| self.serve(unsafe { &*job }, index));
             }
             if slot.state.swap(IDLE, Ordering::AcqRel) == AWAITED
                 && let Some(caller) = self.waiter.lock().unwrap_or_else(|e| e.into_inner()).take()
@@ -351,6 +351,12 @@ impl Shared {
                 caller.unpark();
             }
         }
+    }
+
+    /// A worker's part of a job, in the caller's floating-point environment.
+    fn serve(&self, job: &Job, index: usize) {
+        job.mode.adopt();
+        self.work(job, index, None);
     }
 
     /// Spins, then sleeps, until there is an open job for worker `index` that it has not seen; `None` when the pool ends.

@@ -1,9 +1,12 @@
 // What happens to a process: it forks, its threads are pinned, have small stacks, end, or compute in other modes; its files are limited.
 #include <dirent.h>
 #include <pthread.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xmmintrin.h>
@@ -67,13 +70,35 @@ bool in_child(What what, unsigned seconds = 20) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-size_t resident_bytes() {
+// Bytes of the process: those that are mapped, and those that have memory.
+std::pair<size_t, size_t> process_bytes() {
     long size = 0, resident = 0;
     if (FILE *file = std::fopen("/proc/self/statm", "r")) {
         if (std::fscanf(file, "%ld %ld", &size, &resident) != 2) resident = 0;
         std::fclose(file);
     }
-    return size_t(resident) * size_t(sysconf(_SC_PAGESIZE));
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    return {size_t(size) * page, size_t(resident) * page};
+}
+
+size_t resident_bytes() { return process_bytes().second; }
+
+// The forks of an area that `usual` are of without OXIDNN_FORKS.
+int forks(int usual) {
+    const char *count = std::getenv("OXIDNN_FORKS");
+    return count ? std::atoi(count) : usual;
+}
+
+// The process's threads but the first.
+std::vector<pid_t> other_threads() {
+    std::vector<pid_t> threads;
+    DIR *tasks = opendir("/proc/self/task");
+    while (const dirent *task = readdir(tasks)) {
+        const pid_t thread = pid_t(std::atoi(task->d_name));
+        if (thread > 0 && thread != getpid()) threads.push_back(thread);
+    }
+    closedir(tasks);
+    return threads;
 }
 
 int allowed(pid_t thread) {
@@ -82,11 +107,11 @@ int allowed(pid_t thread) {
     return sched_getaffinity(thread, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-void pin(int core) {
+void pin(int core, pid_t thread = 0) {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(core, &set);
-    CHECK(sched_setaffinity(0, sizeof set, &set) == 0);
+    CHECK(sched_setaffinity(thread, sizeof set, &set) == 0);
 }
 
 } // namespace
@@ -134,7 +159,7 @@ void area_forked_stream() {
     product p(96), large(700);
     p.execute();
     const float want = p.first();
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0, n = forks(60); i < n; i++) {
         const bool busy = i % 2;
         if (busy) large.primitive.execute(the_stream(), {{DNNL_ARG_SRC, large.src}, {DNNL_ARG_WEIGHTS, large.weights}, {DNNL_ARG_DST, large.dst}});
         CHECK(in_child([&] {
@@ -158,7 +183,7 @@ void area_forks_after_jobs() {
     product p(96);
     p.execute();
     const float want = p.first();
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0, n = forks(1500); i < n; i++) {
         p.execute();
         CHECK(in_child([&] {
             p.execute();
@@ -204,16 +229,104 @@ void area_pinned_thread() {
         product(64).execute();
     }).join();
     product(512).execute();
-    int workers = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    while (const dirent *task = readdir(tasks)) {
-        const pid_t thread = pid_t(std::atoi(task->d_name));
-        if (thread <= 0 || thread == getpid()) continue;
-        workers++;
-        EQUAL(allowed(thread), cores);
+    const std::vector<pid_t> workers = other_threads();
+    for (pid_t worker : workers)
+        EQUAL(allowed(worker), cores);
+    EQUAL(workers.size(), size_t(cores - 1));
+}
+
+// Returns when a thread of this process sleeps.
+void wait_for_sleep(pid_t thread) {
+    const std::string name = "/proc/self/task/" + std::to_string(thread) + "/stat";
+    for (char state = 0; state != 'S'; usleep(200))
+        if (FILE *file = std::fopen(name.c_str(), "r")) {
+            if (std::fscanf(file, "%*d %*[^)]) %c", &state) != 1) state = 0;
+            std::fclose(file);
+        }
+}
+
+// The cores that a sleeping worker was given from outside stay its own, whatever this process and its children execute then.
+void area_masks() {
+    product p(384);
+    p.execute();
+    const std::vector<pid_t> workers = other_threads();
+    cpu_set_t all;
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    for (int i = 0; i < 60; i++) {
+        for (pid_t worker : workers)
+            CHECK(sched_setaffinity(worker, sizeof all, &all) == 0);
+        p.execute();
+        const int core = sched_getcpu();
+        for (pid_t worker : workers) {
+            wait_for_sleep(worker);
+            pin(core, worker);
+        }
+        if (i % 4 == 0)
+            CHECK(in_child([&] {
+                p.execute();
+                return true;
+            }));
+        p.execute();
+        for (pid_t worker : workers) {
+            wait_for_sleep(worker);
+            cpu_set_t set;
+            CHECK(sched_getaffinity(worker, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1 && CPU_ISSET(core, &set));
+        }
     }
-    closedir(tasks);
-    EQUAL(workers, cores - 1);
+}
+
+// Wherever the system has no more memory, calls say so, or it was enough.
+void area_little_memory() {
+    for (size_t kb = 64; kb <= 3072; kb += 188)
+        CHECK(in_child([&] {
+            const rlimit most {process_bytes().first + (kb << 10), RLIM_INFINITY};
+            if (setrlimit(RLIMIT_AS, &most) != 0) return false;
+            try {
+                for (memory::dim i = 1; i < 40; i++) {
+                    const dnnl_status_t status = thrown([&] { product(8 * i, float(i)).execute(); });
+                    if (status != dnnl_success && status != dnnl_out_of_memory) return false;
+                }
+            } catch (const std::bad_alloc &) {
+                // The program's own.
+            }
+            return true;
+        }));
+}
+
+// A scratchpad of the program's that lies in the result as well is refused, or does no harm to anything else.
+void area_shared_scratchpad() {
+    primitive_attr attr;
+    attr.set_scratchpad_mode(scratchpad_mode::user);
+    const md src = open({2, 32, 14, 14}), weights = open({64, 32, 3, 3}), dst = open({2, 64, 14, 14});
+    convolution_forward::primitive_desc pd(
+            the_engine(), prop_kind::forward_inference, algorithm::convolution_direct, src, weights, dst, {1, 1}, {1, 1}, {1, 1}, attr);
+    const size_t scratch = pd.scratchpad_desc().get_size();
+    CHECK(scratch > 0);
+    std::vector<char> both(scratch + pd.dst_desc().get_size() + 64);
+    convolution_forward convolve(pd);
+    memory from(pd.src_desc(), the_engine()), by(pd.weights_desc(), the_engine());
+    memory to(pd.dst_desc(), the_engine(), both.data()), room(pd.scratchpad_desc(), the_engine(), both.data());
+    THROWS(dnnl_invalid_arguments,
+            run(convolve, {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, by}, {DNNL_ARG_DST, to}, {DNNL_ARG_SCRATCHPAD, room}}));
+}
+
+// Streams, and answers about descriptors, ask nothing of the system: a call of it would end the child.
+void area_quiet_calls() {
+    const md desc = plain({8, 16});
+    stream(the_engine()).wait();
+    CHECK(in_child([&] {
+        std::vector<dnnl_stream_t> streams(64);
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return false;
+        bool right = true;
+        for (int i = 0; i < 1000; i++) {
+            dnnl_stream_t &s = streams[size_t(i) % streams.size()];
+            right = right && dnnl_stream_create(&s, the_engine().get(), dnnl_stream_default_flags) == dnnl_success;
+            right = right && dnnl_memory_desc_get_size(desc.get()) == 512 && dnnl_memory_desc_equal(desc.get(), desc.get());
+            right = right && dnnl_stream_destroy(s) == dnnl_success;
+        }
+        syscall(SYS_exit, right ? 0 : 1);
+        return false;
+    }));
 }
 
 // All areas of primitives on a thread with a small stack.

@@ -1,0 +1,212 @@
+//! The arena's shards of idle blocks, and leases.
+
+use crate::Buf;
+use crate::fork;
+use crate::memory::Allocation;
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::{Mutex, MutexGuard};
+use oxidnn_spec::Error;
+use std::cell::Cell;
+
+const SHARDS: usize = 16;
+
+/// A pool of blocks; the process has one ([`arena`]).
+#[derive(Debug)]
+pub struct Arena {
+    shards: [Mutex<Vec<Allocation>>; SHARDS],
+    budget: AtomicUsize,
+    idle: AtomicUsize,
+    leased: AtomicUsize,
+    peak: AtomicUsize,
+    allocations: AtomicU64,
+}
+
+/// What an arena holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ScratchStats {
+    /// Bytes in use by executions.
+    pub leased: usize,
+    /// Bytes kept for the next ones.
+    pub idle: usize,
+    /// The most bytes that were in use at once.
+    pub peak: usize,
+    /// Idle bytes that are kept at most.
+    pub budget: usize,
+    /// Blocks allocated so far.
+    pub allocations: u64,
+}
+
+/// The shard of the calling thread.
+fn home() -> usize {
+    static THREADS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    thread_local!(static HOME: Cell<Option<usize>> = const { Cell::new(None) });
+    HOME.with(|h| {
+        h.get().unwrap_or_else(|| {
+            let n = THREADS.fetch_add(1, Ordering::Relaxed) % SHARDS;
+            h.set(Some(n));
+            n
+        })
+    })
+}
+
+/// Sizes grow in steps of an eighth, whole pages at least, so that similar requests share blocks.
+fn rounded(bytes: usize) -> usize {
+    let step = bytes.checked_next_power_of_two().map_or(1, |p| (p / 8).max(4096));
+    bytes.checked_next_multiple_of(step).unwrap_or(bytes)
+}
+
+impl Arena {
+    /// An arena that keeps at most `budget` idle bytes.
+    pub fn new(budget: usize) -> Arena {
+        Arena {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            budget: AtomicUsize::new(budget),
+            idle: AtomicUsize::new(0),
+            leased: AtomicUsize::new(0),
+            peak: AtomicUsize::new(0),
+            allocations: AtomicU64::new(0),
+        }
+    }
+
+    /// A block of at least `bytes`, 64-byte aligned, contents undefined; given back when the lease is dropped.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn lease(&self, bytes: usize) -> Result<Lease<'_>, Error> {
+        if bytes == 0 {
+            return Ok(Lease::of(Buf::empty()));
+        }
+        let block = match self.find(bytes) {
+            Some(block) => block,
+            None => self.grow(bytes)?,
+        };
+        let now = self.leased.fetch_add(block.buf().len(), Ordering::Relaxed) + block.buf().len();
+        self.peak.fetch_max(now, Ordering::Relaxed);
+        Ok(Lease { bytes: Bytes::Block { arena: self, block: Some(block), len: bytes } })
+    }
+
+    /// A shard, where it does not stay locked.
+    fn shard(&self, i: usize) -> Option<MutexGuard<'_, Vec<Allocation>>> {
+        fork::try_lock(&self.shards[i % SHARDS])
+    }
+
+    /// The smallest idle block that is large enough, of the thread's shard or else of another.
+    fn find(&self, bytes: usize) -> Option<Allocation> {
+        let home = home();
+        (home..home + SHARDS).find_map(|i| {
+            let mut blocks = self.shard(i)?;
+            let fit = |(_, b): &(usize, &Allocation)| b.buf().len() >= bytes;
+            let (at, _) = blocks.iter().enumerate().rev().filter(fit).min_by_key(|(_, b)| b.buf().len())?;
+            let block = blocks.swap_remove(at);
+            self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
+            Some(block)
+        })
+    }
+
+    fn grow(&self, bytes: usize) -> Result<Allocation, Error> {
+        let outgrown = self.shard(home()).and_then(|mut blocks| {
+            let largest = blocks.iter().enumerate().max_by_key(|(_, b)| b.buf().len()).map(|(i, _)| i);
+            largest.map(|i| blocks.swap_remove(i))
+        });
+        if let Some(block) = &outgrown {
+            self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
+        }
+        drop(outgrown);
+        let oom = |_| Error::OutOfMemory { bytes, what: "scratch".into() };
+        let block = Allocation::host(rounded(bytes)).map_err(oom)?;
+        self.allocations.fetch_add(1, Ordering::Relaxed);
+        Ok(block)
+    }
+
+    fn give_back(&self, block: Allocation) {
+        let size = block.buf().len();
+        self.leased.fetch_sub(size, Ordering::Relaxed);
+        let home = home();
+        let Some(mut blocks) = (home..home + SHARDS).find_map(|i| self.shard(i)) else { return };
+        let idle = self.idle.fetch_add(size, Ordering::Relaxed) + size;
+        blocks.push(block);
+        drop(blocks);
+        if idle > self.budget.load(Ordering::Relaxed) {
+            self.trim(self.budget.load(Ordering::Relaxed));
+        }
+    }
+
+    /// Frees idle blocks, the oldest of each shard first, until at most `bytes` are idle.
+    pub fn trim(&self, bytes: usize) {
+        let home = home();
+        for i in home + 1..home + 1 + SHARDS {
+            while self.idle.load(Ordering::Relaxed) > bytes {
+                let Some(mut blocks) = self.shard(i) else { break };
+                if blocks.is_empty() {
+                    break;
+                }
+                let block = blocks.remove(0);
+                self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Keeps at most `bytes` idle from now on.
+    pub fn set_budget(&self, bytes: usize) {
+        self.budget.store(bytes, Ordering::Relaxed);
+        self.trim(bytes);
+    }
+
+    /// What it holds now.
+    pub fn stats(&self) -> ScratchStats {
+        ScratchStats {
+            leased: self.leased.load(Ordering::Relaxed),
+            idle: self.idle.load(Ordering::Relaxed),
+            peak: self.peak.load(Ordering::Relaxed),
+            budget: self.budget.load(Ordering::Relaxed),
+            allocations: self.allocations.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// A block in use.
+#[derive(Debug)]
+pub struct Lease<'a> {
+    bytes: Bytes<'a>,
+}
+
+#[derive(Debug)]
+enum Bytes<'a> {
+    /// The first `len` bytes of a block of the arena's.
+    Block { arena: &'a Arena, block: Option<Allocation>, len: usize },
+    /// Memory that is not the arena's.
+    Given(Buf<'a>),
+}
+
+impl<'a> Lease<'a> {
+    /// A lease of memory that is not the arena's.
+    pub(crate) fn of(buf: Buf<'a>) -> Lease<'a> {
+        Lease { bytes: Bytes::Given(buf) }
+    }
+
+    /// The bytes; valid as long as the lease.
+    ///
+    /// ```compile_fail,E0505
+    /// let lease = oxidnn_runtime::scratch::arena().lease(64).unwrap();
+    /// let buf = lease.buf();
+    /// drop(lease);
+    /// buf.set(0, 1.0f32); // the lease is gone, and with it the memory
+    /// ```
+    #[inline]
+    pub fn buf(&self) -> Buf<'_> {
+        match &self.bytes {
+            Bytes::Block { block, len, .. } => block.as_ref().map_or(Buf::empty(), |b| b.buf().part(0, *len)),
+            Bytes::Given(buf) => *buf,
+        }
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Bytes::Block { arena, block, .. } = &mut self.bytes
+            && let Some(block) = block.take()
+        {
+            arena.give_back(block);
+        }
+    }
+}
