@@ -218,7 +218,7 @@ impl Maker {
                     if self.dice.one_in(2) { self.cast(small, self.style.dtype) } else { small }
                 }
                 _ => {
-                    let (condition, other) = (self.input(Boolean, &x.dims.to_vec()), self.other(x));
+                    let (condition, other) = (self.input(Boolean, &x.dims), self.other(x));
                     let x = if self.dice.one_in(2) { [condition, x, other] } else { [condition, other, x] };
                     self.op(OpKind::Select, &x, x[1].dtype(), &x[0].dims.clone(), Attrs::new())
                 }
