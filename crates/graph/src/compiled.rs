@@ -2,6 +2,7 @@
 
 use crate::constants::{self, Kept};
 use crate::lower::Lowered;
+use crate::open::Open;
 use crate::program::{Frame, Program};
 use crate::{Error, LogicalTensor, Op, Partition, Property};
 use oxidnn_runtime::cache::Lru;
@@ -15,7 +16,15 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct CompiledPartition {
     partition: Partition,
-    compiled: Arc<Compiled>,
+    code: Code,
+}
+
+#[derive(Clone, Debug)]
+enum Code {
+    /// For known sizes.
+    Sized(Arc<Compiled>),
+    /// For sizes that come with the memory of an execution.
+    Open(Arc<Open>),
 }
 
 /// What handles, and the cache, share.
@@ -73,9 +82,51 @@ impl Compiled {
         let ready = Ready::new(&engine, partition, program);
         Compiled { engine, ops, ports, ready, otherwise, notes, in_place }
     }
+
+    fn scratch_bytes(&self) -> usize {
+        self.ready.program.scratch_bytes().max(self.otherwise.as_ref().map_or(0, |o| o.program.scratch_bytes()))
+    }
+
+    /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
+    fn profile(&self, partition: &Partition) -> String {
+        crate::dump::profile(partition, &self.ops, &self.ports, self.scratch_bytes())
+    }
 }
 
 impl CompiledPartition {
+    pub(crate) fn sized_as(partition: &Partition, compiled: Arc<Compiled>) -> CompiledPartition {
+        CompiledPartition { partition: partition.clone(), code: Code::Sized(compiled) }
+    }
+
+    pub(crate) fn open(partition: &Partition, open: Open) -> CompiledPartition {
+        CompiledPartition { partition: partition.clone(), code: Code::Open(Arc::new(open)) }
+    }
+
+    /// The partition for the sizes of these inputs, which are in the order of its ports: itself, where all sizes were known when it was compiled. It
+    /// says how its outputs lie, and what scratch it needs.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArguments`] for sizes that contradict what was known; what compiling reports.
+    pub fn sized(&self, inputs: &[&Memory<'_>]) -> Result<CompiledPartition, Error> {
+        match &self.code {
+            Code::Sized(_) => Ok(self.clone()),
+            Code::Open(open) => Ok(CompiledPartition::sized_as(&self.partition, open.member(&self.partition, inputs)?)),
+        }
+    }
+
+    /// Whether sizes come with the memory of an execution.
+    pub fn is_open(&self) -> bool {
+        matches!(self.code, Code::Open(_))
+    }
+
+    /// What it is where all sizes are known.
+    fn compiled(&self) -> Option<&Compiled> {
+        match &self.code {
+            Code::Sized(compiled) => Some(compiled),
+            Code::Open(_) => None,
+        }
+    }
+
     /// The partition that it was made of.
     pub fn partition(&self) -> &Partition {
         &self.partition
@@ -83,35 +134,42 @@ impl CompiledPartition {
 
     /// The engine that it is for.
     pub fn engine(&self) -> &Engine {
-        &self.compiled.engine
+        match &self.code {
+            Code::Sized(compiled) => &compiled.engine,
+            Code::Open(open) => &open.engine,
+        }
     }
 
-    /// The tensor with this number, everything about it known.
+    /// The tensor with this number, everything about it known but sizes that are open.
     pub fn logical_tensor(&self, id: usize) -> Option<&LogicalTensor> {
-        self.compiled.ports.iter().flatten().find(|lt| lt.id == id)
+        let ports = match &self.code {
+            Code::Sized(compiled) => &compiled.ports,
+            Code::Open(open) => &open.ports,
+        };
+        ports.iter().flatten().find(|lt| lt.id == id)
     }
 
     /// Numbers of an input and an output that may be the same memory, as many pairs as there are.
     pub fn in_place(&self) -> &[(usize, usize)] {
-        &self.compiled.in_place
+        self.compiled().map_or(&[], |c| &c.in_place)
     }
 
-    /// One line for each operation that became a problem of its own: what is computed along with it, and why no more.
+    /// One line for each operation that became a problem of its own: what is computed along with it, and why no more. None where sizes are open, as
+    /// for the other lists.
     pub fn notes(&self) -> &[String] {
-        &self.compiled.notes
+        self.compiled().map_or(&[], |c| &c.notes)
     }
 
     /// The problems that it computes, one after the other, each with the name of its implementation. Where these hold for some values of the inputs
     /// only (a mask that is minus infinity), an execution with others computes something else.
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         let of = |p: &oxidnn_runtime::Primitive| (p.desc().problem().to_string(), p.desc().impl_name());
-        self.compiled.ready.program.primitives().map(of).collect()
+        self.compiled().map(|c| c.ready.program.primitives().map(of).collect()).unwrap_or_default()
     }
 
-    /// Bytes of scratch that an execution needs.
+    /// Bytes of scratch that an execution needs; where sizes are open, it is leased.
     pub fn scratch_bytes(&self) -> usize {
-        let Compiled { ready, otherwise, .. } = &*self.compiled;
-        ready.program.scratch_bytes().max(otherwise.as_ref().map_or(0, |o| o.program.scratch_bytes()))
+        self.compiled().map_or(0, Compiled::scratch_bytes)
     }
 
     /// Computes once. `inputs` and `outputs` are in the order of the partition's ports; `scratch` has at least [`CompiledPartition::scratch_bytes`]
@@ -127,8 +185,8 @@ impl CompiledPartition {
         scratch: Option<&Memory<'_>>,
     ) -> Result<(), Error> {
         let begin = verbose::clock(verbose::PROFILE_EXEC);
-        self.with_scratch(stream, [inputs, outputs], scratch, |program, frame| program.run(stream, frame))?;
-        verbose::graph("exec", self.engine(), begin, || self.profile());
+        let compiled = self.with_scratch(stream, [inputs, outputs], scratch, |program, frame| program.run(stream, frame))?.1;
+        verbose::graph("exec", self.engine(), begin, || compiled.profile(&self.partition));
         Ok(())
     }
 
@@ -138,37 +196,38 @@ impl CompiledPartition {
     /// # Errors
     /// As [`CompiledPartition::execute`].
     pub fn time_steps(&self, stream: &Stream, inputs: &[&Memory<'_>], outputs: &[&Memory<'_>]) -> Result<Vec<Duration>, Error> {
-        self.with_scratch(stream, [inputs, outputs], None, |program, frame| program.timed(stream, frame))
+        Ok(self.with_scratch(stream, [inputs, outputs], None, |program, frame| program.timed(stream, frame))?.0)
     }
 
     /// How many of [`CompiledPartition::problems`], the first of them, only depend on constant inputs.
     pub fn prepared(&self) -> usize {
-        self.compiled.ready.program.prepared_steps()
+        self.compiled().map_or(0, |c| c.ready.program.prepared_steps())
     }
 
+    /// Lets `run` compute, and says what was computed.
     fn with_scratch<T>(
         &self,
         stream: &Stream,
         [inputs, outputs]: [&[&Memory<'_>]; 2],
         scratch: Option<&Memory<'_>>,
         run: impl FnOnce(&Program, Frame<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let Compiled { engine, ready, otherwise, .. } = &*self.compiled;
-        let own = match scratch {
-            None if self.scratch_bytes() > 0 => Some(Memory::scratch(engine, self.scratch_bytes())?),
-            _ => None,
+    ) -> Result<(T, Arc<Compiled>), Error> {
+        let (compiled, scratch) = match &self.code {
+            Code::Sized(compiled) => (compiled.clone(), scratch),
+            // Nobody could know how much it is.
+            Code::Open(open) => (open.member(&self.partition, inputs)?, None),
         };
+        let Compiled { engine, ready, otherwise, .. } = &*compiled;
+        let needed = compiled.scratch_bytes();
+        let own = if scratch.is_none() && needed > 0 { Some(Memory::scratch(engine, needed)?) } else { None };
         let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };
         let ready = match otherwise {
             Some(otherwise) if !ready.program.holds(inputs)? => otherwise,
             _ => ready,
         };
-        ready.execute(engine, stream, frame, run)
-    }
-
-    /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
-    fn profile(&self) -> String {
-        crate::dump::profile(&self.partition, &self.compiled.ops, &self.compiled.ports, self.scratch_bytes())
+        let done = ready.execute(engine, stream, frame, run)?;
+        drop(own);
+        Ok((done, compiled))
     }
 }
 
@@ -210,7 +269,7 @@ pub(crate) fn cached(
     engine: &Engine,
     ports: [Vec<LogicalTensor>; 2],
     make: impl FnOnce([Vec<LogicalTensor>; 2]) -> Result<Compiled, Error>,
-) -> Result<CompiledPartition, Error> {
+) -> Result<Arc<Compiled>, Error> {
     let begin = verbose::clock(verbose::PROFILE_CREATE);
     let constant = ports[0].iter().any(|lt| lt.property == Property::Constant);
     let partition_id = constant.then(|| partition.id());
@@ -236,7 +295,6 @@ pub(crate) fn cached(
             }
         }
     };
-    let made = CompiledPartition { partition: partition.clone(), compiled };
-    verbose::graph(if hit { "compile:cache_hit" } else { "compile:cache_miss" }, engine, begin, || made.profile());
-    Ok(made)
+    verbose::graph(if hit { "compile:cache_hit" } else { "compile:cache_miss" }, engine, begin, || compiled.profile(partition));
+    Ok(compiled)
 }

@@ -19,6 +19,7 @@ mod graph;
 mod infer;
 mod lower;
 mod op;
+mod open;
 mod partition;
 mod pattern;
 mod program;

@@ -1,10 +1,11 @@
 //! Partitions: what is compiled and executed as one.
 
 use crate::compiled::Compiled;
+use crate::open::{self, Open};
 use crate::{CompiledPartition, Error, LayoutType, LogicalTensor, Op, UNKNOWN, compiled, dump, infer, lower};
 use oxidnn_runtime::{Engine, EngineKind};
 use oxidnn_spec::{Dims, FpMath};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,6 +18,8 @@ struct State {
     id: usize,
     /// In an order to compute them in.
     ops: Vec<Op>,
+    /// What comes from outside, as often as it is read.
+    reads: Vec<LogicalTensor>,
     inputs: Vec<LogicalTensor>,
     outputs: Vec<LogicalTensor>,
     pattern: &'static str,
@@ -46,16 +49,17 @@ impl Partition {
     pub(crate) fn of(ops: Vec<Op>, pattern: &'static str, origin: Origin, leaves: impl Fn(usize) -> bool) -> Partition {
         static NEXT: AtomicUsize = AtomicUsize::new(100_000);
         let Origin { engine_kind, fpmath } = origin;
-        let mut inputs: Vec<LogicalTensor> = Vec::new();
-        for lt in ops.iter().flat_map(|op| &op.inputs) {
-            let inside = ops.iter().any(|o| o.outputs.iter().any(|out| out.id == lt.id));
-            if !inside && inputs.iter().all(|p| p.id != lt.id) {
+        let made: HashSet<usize> = ops.iter().flat_map(|op| &op.outputs).map(|lt| lt.id).collect();
+        let reads: Vec<LogicalTensor> = ops.iter().flat_map(|op| &op.inputs).filter(|lt| !made.contains(&lt.id)).copied().collect();
+        let mut inputs: Vec<LogicalTensor> = Vec::with_capacity(reads.len());
+        for lt in &reads {
+            if inputs.iter().all(|p| p.id != lt.id) {
                 inputs.push(*lt);
             }
         }
         let outputs = ops.iter().flat_map(|op| &op.outputs).filter(|lt| leaves(lt.id)).copied().collect();
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Partition(Arc::new(State { id, ops, inputs, outputs, pattern, engine_kind, fpmath }))
+        Partition(Arc::new(State { id, ops, reads, inputs, outputs, pattern, engine_kind, fpmath }))
     }
 
     /// A number that no other partition of this process has.
@@ -78,7 +82,12 @@ impl Partition {
         self.0.engine_kind
     }
 
-    /// What it reads from outside, each tensor once.
+    /// What its operations read from outside, a tensor as often as they read it: the input ports of the specification.
+    pub fn reads(&self) -> &[LogicalTensor] {
+        &self.0.reads
+    }
+
+    /// What it reads from outside, each tensor once, in the order of [`Partition::reads`].
     pub fn inputs(&self) -> &[LogicalTensor] {
         &self.0.inputs
     }
@@ -96,7 +105,8 @@ impl Partition {
 
     /// Makes the code for tensors as `inputs` and `outputs` describe them, in any order; or takes it from the process-wide cache.
     ///
-    /// Inputs have all sizes and strides. Of outputs that are not known, sizes are inferred, and layouts chosen.
+    /// Of outputs that are not known, sizes are inferred, and layouts chosen. Where sizes or strides of inputs are not known, they come with the memory
+    /// of an execution: each set of them is compiled when it comes first, by the kernels and packed weights of those before.
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] for a partition that is not supported, an engine of another kind, a port that is missing or not known well
@@ -109,6 +119,14 @@ impl Partition {
             return Err(Error::argument("engine", engine.kind(), self.engine_kind()));
         }
         let ports = [described(&self.0.inputs, inputs)?, described(&self.0.outputs, outputs)?];
+        if ports[0].iter().any(open::is_open) {
+            return Ok(CompiledPartition::open(self, Open::new(engine, ports)));
+        }
+        self.compile_sized(engine, ports).map(|compiled| CompiledPartition::sized_as(self, compiled))
+    }
+
+    /// The code for ports as they are described, all sizes of inputs known.
+    pub(crate) fn compile_sized(&self, engine: &Engine, ports: [Vec<LogicalTensor>; 2]) -> Result<Arc<Compiled>, Error> {
         compiled::cached(self, engine, ports, |ports| {
             let (ops, outputs) = self.inferred(&ports)?;
             dump::partition(self, &ops);

@@ -89,6 +89,9 @@ pub extern "C" fn dnnl_graph_partition_compile(
         let engine = engine.share("engine")?;
         let (inputs, outputs) = (list("inputs", inputs, in_count)?, list("outputs", outputs, out_count)?);
         let made = stack::deep(|| partition.compile(engine.runtime(), &inputs, &outputs))?;
+        if made.is_open() {
+            return Err(Failure::invalid("inputs", "one of unknown sizes or strides", "all of them known, as oneDNN demands"));
+        }
         compiled.fill(engine, made);
         Ok(())
     })
@@ -97,7 +100,7 @@ pub extern "C" fn dnnl_graph_partition_compile(
 /// `dnnl_graph_partition_get_input_ports_num`.
 #[unsafe(no_mangle)]
 pub extern "C" fn dnnl_graph_partition_get_input_ports_num(partition: In<'_, Partition>, count: Out<'_, usize>) -> Status {
-    guard("dnnl_graph_partition_get_input_ports_num", || count.set("num", partition.get("partition")?.0.inputs().len()))
+    guard("dnnl_graph_partition_get_input_ports_num", || count.set("num", partition.get("partition")?.0.reads().len()))
 }
 
 /// `dnnl_graph_partition_get_input_ports`.
@@ -108,7 +111,7 @@ pub extern "C" fn dnnl_graph_partition_get_input_ports(
     inputs: ArrayMut<'_, LogicalTensor>,
 ) -> Status {
     guard("dnnl_graph_partition_get_input_ports", || {
-        let all: Vec<LogicalTensor> = partition.get("partition")?.0.inputs().iter().map(LogicalTensor::from).collect();
+        let all: Vec<LogicalTensor> = partition.get("partition")?.0.reads().iter().map(LogicalTensor::from).collect();
         inputs.fill("inputs", first(&all, count)?)
     })
 }

@@ -91,8 +91,8 @@ fn instance(field: &Field<'_>, ready: &Ready, start: usize) -> Result<Vec<usize>
 pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
     let mut field = Field::new(ops);
     let mut groups: Vec<Group> = Vec::new();
+    let order = visited(&field);
     if policy == Policy::Fusion {
-        let order = visited(&field);
         for ready in READY.iter() {
             for &start in &order {
                 if field.taken[start] || !ready.first.contains(&ops[start].kind) {
@@ -113,7 +113,7 @@ pub(crate) fn groups(ops: &[Op], policy: Policy) -> Vec<Group> {
     }
     let single = |i: usize| Group { ops: vec![i], pattern: crate::partition::SINGLE };
     groups.extend((0..ops.len()).filter(|&i| !field.taken[i]).map(single));
-    sorted(groups, &field)
+    sorted(groups, &order, &field)
 }
 
 /// The name of the pattern of as many operations as there are.
@@ -135,11 +135,12 @@ fn levels(field: &Field<'_>) -> Vec<Vec<usize>> {
     groups
 }
 
-/// The order in which instances are looked for: from what nobody reads, by inputs in their order, those first that others wait for.
+/// The order in which instances are looked for, and partitions and their ports stand: from what nobody reads, the last of these first, by inputs in
+/// their order, those first that others wait for.
 fn visited(field: &Field<'_>) -> Vec<usize> {
     let unread = |i: &usize| field.ops[*i].outputs.iter().all(|lt| field.readers(lt.id).is_empty());
     let (mut order, mut seen) = (Vec::with_capacity(field.ops.len()), vec![false; field.ops.len()]);
-    for root in (0..field.ops.len()).filter(unread) {
+    for root in (0..field.ops.len()).rev().filter(unread) {
         let mut stack = vec![(root, false)];
         while let Some((i, ready)) = stack.pop() {
             if ready {
@@ -166,9 +167,12 @@ pub(crate) fn declined(ops: &[Op], start: usize, pattern: &str) -> Vec<(&'static
     better.map(|r| (r.row.name, r.row.priority, why(r))).collect()
 }
 
-/// The groups in topological order, those that could come next by their first operation.
-fn sorted(mut groups: Vec<Group>, field: &Field<'_>) -> Vec<Group> {
-    groups.sort_by_key(|g| g.ops[0]);
+/// The groups, their operations in `order`, behind those that they read from: by their last operations.
+fn sorted(mut groups: Vec<Group>, order: &[usize], field: &Field<'_>) -> Vec<Group> {
+    let mut rank = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(r, &i)| rank[i] = r);
+    groups.iter_mut().for_each(|g| g.ops.sort_unstable_by_key(|&i| rank[i]));
+    groups.sort_by_key(|g| g.ops.last().map(|&i| rank[i]));
     let mut group_of = vec![0; field.ops.len()];
     for (g, group) in groups.iter().enumerate() {
         group.ops.iter().for_each(|&i| group_of[i] = g);

@@ -2,28 +2,13 @@
 //! operations compute one by one.
 
 use crate::nets::Net;
+use crate::nets::dice::Dice;
 use crate::nets::run::run;
 use oxidnn_graph::{AttrId, AttrValue, Graph, LayoutType, LogicalTensor, Need, Op, OpKind, Policy, Property, UNKNOWN};
 use oxidnn_runtime::EngineKind;
 use oxidnn_spec::{DataType, Dims, FpMath, Real};
 
-/// A generator of numbers: the same ones every time.
-struct Dice(u64);
-
 impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % below.max(1) as u64) as usize
-    }
-
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.roll(list.len())]
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.roll(n) == 0
-    }
-
     fn size(&mut self) -> i64 {
         *self.pick(&[0, 1, 1, 2, 3, 3, 4, 4, 5, 16, -1, UNKNOWN, i64::MAX, 1 << 40, 1 << 59, i64::MAX / 16])
     }

@@ -1,5 +1,6 @@
 // Says which partitions oneDNN makes of graphs: for the lines of `Net::lines`, a graph behind each line `graph NAME`, prints the name and the
-// numbers of the operations of each partition, `0,1|2`. Compiled as ops.cpp is, with which it shares how tensors are written.
+// numbers of the operations of each partition in oneDNN's order, `0,1|2`, with `!` behind those it cannot compute. With an argument also the numbers
+// of the ports, `0,1<5,6>7|2<7>8`, and what may be in place, `~5:7`. Compiled as ops.cpp is, with which it shares how tensors are written.
 #define main ops_main
 #include "../ops.cpp"
 #undef main
@@ -10,6 +11,8 @@ namespace {
 struct Graph {
     dnnl_graph_graph_t graph = nullptr;
     std::string name, trouble;
+    bool ports = false;
+    dnnl_engine_t engine = nullptr;
 
     void begin(const std::string &title) {
         finish();
@@ -42,30 +45,68 @@ struct Graph {
         dnnl_graph_op_destroy(op);
     }
 
+    static std::string joined(const std::vector<size_t> &numbers) {
+        std::string text;
+        for (size_t n : numbers) text += (text.empty() ? "" : ",") + std::to_string(n);
+        return text;
+    }
+
+    /// Prints `~5:7` where input 5 and output 7 may be the same memory, if the partition can be compiled.
+    void in_place(dnnl_graph_partition_t p, std::vector<dnnl_graph_logical_tensor_t> &in, std::vector<dnnl_graph_logical_tensor_t> &out) {
+        std::vector<const dnnl_graph_logical_tensor_t *> ins, outs;
+        for (auto &lt : in) ins.push_back(&lt);
+        for (auto &lt : out) outs.push_back(&lt);
+        dnnl_graph_compiled_partition_t compiled = nullptr;
+        dnnl_graph_compiled_partition_create(&compiled, p);
+        if (dnnl_graph_partition_compile(p, compiled, ins.size(), ins.data(), outs.size(), outs.data(), engine) == dnnl_success) {
+            size_t n = 0;
+            const dnnl_graph_inplace_pair_t *pairs = nullptr;
+            dnnl_graph_compiled_partition_get_inplace_ports(compiled, &n, &pairs);
+            for (size_t i = 0; i < n; ++i) std::printf("~%zu:%zu", pairs[i].input_id, pairs[i].output_id);
+        } else {
+            std::printf("?");
+        }
+        dnnl_graph_compiled_partition_destroy(compiled);
+    }
+
+    void partition(dnnl_graph_partition_t p, bool later) {
+        size_t n = 0;
+        dnnl_graph_partition_get_op_num(p, &n);
+        std::vector<size_t> ids(n);
+        dnnl_graph_partition_get_ops(p, n, ids.data());
+        std::sort(ids.begin(), ids.end());
+        uint8_t supported = 0;
+        dnnl_graph_partition_is_supported(p, &supported);
+        std::printf("%s%s%s", later ? "|" : "", joined(ids).c_str(), supported ? "" : "!");
+        if (ports) {
+            std::vector<dnnl_graph_logical_tensor_t> all[2];
+            dnnl_graph_partition_get_input_ports_num(p, &n);
+            all[0].resize(n);
+            dnnl_graph_partition_get_input_ports(p, n, all[0].data());
+            dnnl_graph_partition_get_output_ports_num(p, &n);
+            all[1].resize(n);
+            dnnl_graph_partition_get_output_ports(p, n, all[1].data());
+            for (int i = 0; i < 2; ++i) {
+                std::vector<size_t> numbers;
+                for (const auto &lt : all[i]) numbers.push_back(lt.id);
+                std::printf("%c%s", i ? '>' : '<', joined(numbers).c_str());
+            }
+            in_place(p, all[0], all[1]);
+        }
+        dnnl_graph_partition_destroy(p);
+    }
+
     void finish() {
         if (!graph) return;
         const auto s = dnnl_graph_graph_finalize(graph);
         if (s != dnnl_success) trouble += " finalize:" + std::to_string(s);
-        std::vector<std::vector<size_t>> groups;
         size_t count = 0;
         if (s == dnnl_success && dnnl_graph_graph_filter(graph, dnnl_graph_partition_policy_fusion) == dnnl_success)
             dnnl_graph_graph_get_partition_num(graph, &count);
         std::vector<dnnl_graph_partition_t> partitions(count);
         if (count) dnnl_graph_graph_get_partitions(graph, count, partitions.data());
-        for (auto p : partitions) {
-            size_t n = 0;
-            dnnl_graph_partition_get_op_num(p, &n);
-            std::vector<size_t> ids(n);
-            dnnl_graph_partition_get_ops(p, n, ids.data());
-            std::sort(ids.begin(), ids.end());
-            groups.push_back(ids);
-            dnnl_graph_partition_destroy(p);
-        }
-        std::sort(groups.begin(), groups.end());
         std::printf("%s ", name.c_str());
-        for (size_t g = 0; g < groups.size(); ++g)
-            for (size_t i = 0; i < groups[g].size(); ++i)
-                std::printf("%s%zu", i ? "," : g ? "|" : "", groups[g][i]);
+        for (size_t g = 0; g < count; ++g) partition(partitions[g], g > 0);
         std::printf("%s\n", trouble.c_str());
         dnnl_graph_graph_destroy(graph);
         graph = nullptr;
@@ -74,8 +115,11 @@ struct Graph {
 
 } // namespace
 
-int main() {
+int main(int argc, char **) {
+    std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
     Graph graph;
+    graph.ports = argc > 1;
+    if (graph.ports) dnnl_engine_create(&graph.engine, dnnl_cpu, 0);
     for (std::string text; std::getline(std::cin, text);) {
         if (text.rfind("graph ", 0) == 0) {
             graph.begin(text.substr(6));

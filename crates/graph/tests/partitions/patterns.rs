@@ -1,8 +1,10 @@
 //! The graphs of every pattern: what oneDNN makes partitions of is a partition here, and computes what its operations compute one by one.
 
-use crate::nets::run::{grouping, partitioned, run};
+use crate::nets::Named;
+use crate::nets::run::{grouping, partitioned, ported, run};
 use oxidnn_graph::Policy;
 use oxidnn_spec::DataType;
+use std::collections::HashMap;
 
 #[test]
 fn partitions_compute_what_their_operations_compute() {
@@ -38,20 +40,16 @@ fn partitions_compute_what_their_operations_compute() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// `OXIDNN_GRAPHS=FILE` in the environment writes the graphs for `graphs.cpp` there.
-#[test]
-fn partitions_are_those_of_onednn() {
-    if let Some(file) = std::env::var_os("OXIDNN_GRAPHS") {
-        let text: String =
-            crate::nets::all().iter().map(|(name, net)| format!("graph {}\n{}", name.replace(' ', ""), net.lines())).collect();
-        std::fs::write(file, text).expect("a file that can be written");
-    }
-    let expected: std::collections::HashMap<&str, &str> =
-        include_str!("patterns.txt").lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.split_once(' ')).collect();
-    let mut wrong = Vec::new();
-    for (name, net) in crate::nets::all() {
+/// Compares partitions with a list of oneDNN's, a graph a line. `OXIDNN_GRAPHS=FOLDER` in the environment writes the graphs for `graphs.cpp`, and the
+/// partitions that are made of them here, there.
+fn compared(kind: &str, nets: Vec<Named>, expected: &str) {
+    let expected: HashMap<&str, &str> = expected.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.split_once(' ')).collect();
+    let (mut wrong, mut texts) = (Vec::new(), [String::new(), String::new()]);
+    for (name, net) in nets {
         let graph = partitioned(&net, Policy::Fusion).expect("a valid graph");
         let (got, name) = (grouping(&graph), name.replace(' ', ""));
+        texts[0] += &format!("graph {name}\n{}", net.lines());
+        texts[1] += &format!("{name} {}\n", ported(&graph));
         match expected.get(name.as_str()) {
             Some(e) if *e == got => {}
             other => {
@@ -60,5 +58,28 @@ fn partitions_are_those_of_onednn() {
             }
         }
     }
+    if let Some(folder) = std::env::var_os("OXIDNN_GRAPHS") {
+        for (text, end) in texts.iter().zip(["graphs", "here"]) {
+            let file = std::path::Path::new(&folder).join(format!("{kind}.{end}"));
+            std::fs::write(file, text).expect("a file that can be written");
+        }
+    }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn partitions_are_those_of_onednn() {
+    compared("patterns", crate::nets::all(), include_str!("patterns.txt"));
+}
+
+/// `OXIDNN_RANDOM=FIRST:COUNT` takes others, of which nothing is known here.
+#[test]
+fn partitions_of_random_graphs_are_those_of_onednn() {
+    let chosen = std::env::var("OXIDNN_RANDOM").ok();
+    let chosen = chosen.as_deref().and_then(|c| c.split_once(':')).and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    let expected = include_str!("random.txt");
+    let listed = || expected.lines().filter_map(|l| l.strip_prefix("random/")?.split(' ').next()?.parse().ok()).collect();
+    let seeds: Vec<u64> = chosen.map_or_else(listed, |(first, count): (u64, u64)| (first..first + count).collect());
+    let nets = seeds.into_iter().map(|seed| (format!("random/{seed}"), crate::nets::random::net(seed))).collect();
+    compared("random", nets, expected);
 }

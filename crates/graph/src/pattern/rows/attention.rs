@@ -42,7 +42,7 @@ fn moved() -> Pat {
 
 /// From the scores to the values, of which `inputs` says how the operands of the two products are made.
 fn forward(scores: Pat, values: Pat) -> Pat {
-    seq([scores, cast(), scale(), mask(), softmax(), cast(), dropout(), values.by(0), cast(), opt(moved())])
+    seq([scores, scale(), mask(), softmax(), dropout(), values.by(0), opt(moved())])
 }
 
 fn plain() -> Pat {
@@ -60,7 +60,7 @@ fn grouped() -> Pat {
     let split = || one(&[StaticReshape]);
     let scores = one(&[MatMul]).input(0, split()).input(1, split());
     let values = one(&[MatMul]).by(0).input(1, split());
-    seq([scores, one(&[Multiply, Divide]), opt(one(&[Select]).by(1)), softmax(), cast(), values, split()])
+    seq([scores, one(&[Multiply, Divide]), opt(one(&[Select]).by(1)), softmax(), cast(), values, split(), opt(moved())])
 }
 
 /// With a mask by choice before the scale, and one that is added behind it.

@@ -1,10 +1,10 @@
 //! Convolutions and deconvolutions with what follows, of numbers and of bytes.
 
 use super::super::Row;
-use super::super::matcher::{Pat, many, one, opt, seq};
+use super::super::matcher::{Pat, alt, many, one, opt, seq};
 use super::{LONGEST, bias, binary, chain, dequantize, dequantize_cast, quantize, row, swish, unary, weights, weights_cast};
 use crate::OpKind::{Add, BatchNormInference, ConvTranspose, Convolution, StaticReshape, TypeCast};
-use crate::{AttrId, Op, OpKind};
+use crate::{Op, OpKind};
 use oxidnn_spec::DataType;
 
 /// The kernel of a convolution, where it is known.
@@ -16,14 +16,12 @@ fn kernel(op: &Op) -> Option<Vec<i64>> {
 
 /// A window of one pixel over images.
 fn pointwise(op: &Op) -> bool {
-    op.s64(AttrId::Groups) == 1 && kernel(op).is_some_and(|k| k == [1, 1])
+    kernel(op).is_some_and(|k| k == [1, 1])
 }
 
-/// A window of 3x3 over each channel by itself.
+/// A window of 3x3. That each channel is by itself is what oneDNN means, but does not ask for.
 fn depthwise(op: &Op) -> bool {
-    let channels = op.inputs.get(1).and_then(|lt| lt.known_dims()).and_then(|d| crate::infer::weights(op, &d).ok());
-    let own = channels.is_some_and(|(o, i, _)| i == 1 && o == op.s64(AttrId::Groups) && o > 1);
-    own && kernel(op).is_some_and(|k| k == [3, 3])
+    kernel(op).is_some_and(|k| k == [3, 3])
 }
 
 fn convolution() -> Pat {
@@ -56,14 +54,17 @@ fn norm() -> Pat {
 
 /// Functions, the sum with another result that is bytes, functions.
 fn residual(other: Pat) -> Pat {
-    seq([many(unary(), 0, LONGEST), one(&[Add]).other(other), many(super::alt([unary(), binary()]), 0, LONGEST)])
+    seq([many(unary(), 0, LONGEST), one(&[Add]).other(other), many(alt([unary(), binary()]), 0, LONGEST)])
 }
 
 pub(super) const ROWS: &[Row] = &[
     row("fp_conv_post_ops", 9.8, || seq([convolution(), bias(), norm(), chain(0), widened()])),
-    row("fp_conv_post_ops_swish_post_ops", 9.9, || seq([convolution(), bias(), norm(), swish(), chain(0), widened()])),
+    row("fp_conv_post_ops_swish_post_ops", 9.9, || {
+        let before = alt([seq([bias(), norm()]), unary(), binary()]);
+        seq([convolution(), before, swish(), chain(0), widened()])
+    }),
     row("fp_conv_depthwise_postops_cpu", 10.3, || {
-        seq([convolution().when(pointwise), bias(), convolution().by(0).when(depthwise), bias(), chain(0)])
+        seq([convolution().when(pointwise).forks(), bias(), chain(0), convolution().by(0).when(depthwise).forks(), bias(), chain(0)])
     }),
     row("x8x8x_conv_post_ops", 10.5, || seq([of_bytes(&[Convolution]), bias(), chain(0), opt(quantize())])),
     row("x8x8x8_conv_add_post_ops_cpu", 10.6, || seq([of_bytes(&[Convolution]), bias(), residual(dequantize()), quantize()])),
@@ -71,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
         seq([one(&[Convolution]).forks().input(0, dequantize()).input(1, reshaped_weights()), bias(), chain(0), opt(quantize())])
     }),
     row("x8s8x_tc_conv_post_ops", 10.5, || {
-        seq([of_cast_bytes(&[Convolution]), bias(), chain(0), opt(seq([one(&[TypeCast]), opt(quantize())]))])
+        seq([of_cast_bytes(&[Convolution]), bias(), chain(0), opt(seq([one(&[TypeCast]), quantize()]))])
     }),
     row("x8s8x_tc_conv_add_post_ops_cpu", 10.6, || {
         seq([of_cast_bytes(&[Convolution]), bias(), residual(dequantize_cast()), one(&[TypeCast]), quantize()])

@@ -2,7 +2,7 @@
 
 use super::super::Row;
 use super::super::matcher::{alt, many, one, opt, seq};
-use super::{LONGEST, binary, cast, chain, dequantize, quantize, row, single_output, unary};
+use super::{BINARY, LONGEST, binary, cast, chain, dequantize, quantize, row, single_output, swish, unary};
 use crate::OpKind::*;
 use crate::{AttrId, Op};
 use oxidnn_spec::DataType;
@@ -10,6 +10,10 @@ use oxidnn_spec::DataType;
 /// A product of f32.
 fn of_f32(op: &Op) -> bool {
     op.inputs.iter().all(|lt| lt.dtype == Some(DataType::F32))
+}
+
+fn to_f32(op: &Op) -> bool {
+    op.outputs[0].dtype == Some(DataType::F32)
 }
 
 /// A conversion from f32.
@@ -32,7 +36,7 @@ fn other_numbers(ops: &[&Op]) -> Option<String> {
 
 pub(super) const ROWS: &[Row] = &[
     row("fp_reciprocal_multiply", 8.2, || seq([one(&[Reciprocal]), one(&[Multiply])])),
-    row("fp_binary_post_ops", 8.3, || seq([binary(), chain(1)])),
+    row("fp_binary_post_ops", 8.3, || seq([one(BINARY).forks(), chain(1)])),
     row("sum_fusion", 8.1, || seq([one(&[Add]), many(one(&[Add]), 1, LONGEST)])),
     row("fp_eltwise_binary", 8.2, || seq([unary(), many(binary(), 1, LONGEST)])),
     row("fp_eltwise_dropout", 8.3, || seq([unary(), many(binary(), 0, LONGEST), one(&[Dropout]).by(0)])),
@@ -43,19 +47,30 @@ pub(super) const ROWS: &[Row] = &[
     }),
     row("fp_softmax_post_ops", 8.2, || {
         let end = alt([one(&[TypeCast]).when(narrows), quantize()]);
-        seq([one(&[SoftMax]).when(single_output), chain(0), opt(end)])
+        seq([one(&[SoftMax]).when(|op| single_output(op) && to_f32(op)), chain(0), opt(end)])
     }),
-    row("layernorm_post_ops_fusion_cpu", 8.2, || seq([one(&[LayerNorm]), chain(0), opt(seq([cast(), quantize()]))])),
-    row("groupnorm_post_ops_fusion", 8.4, || seq([one(&[GroupNorm]), chain(0), cast(), opt(quantize())])),
-    row("fp_interpolate_post_ops", 8.4, || seq([one(&[Interpolate]), chain(1)])),
+    row("layernorm_post_ops_fusion_cpu", 8.2, || seq([one(&[LayerNorm]), cast(), chain(0), opt(quantize())])),
+    row("groupnorm_post_ops_fusion", 8.4, || {
+        let chain = || many(alt([swish(), unary(), binary()]), 0, LONGEST);
+        seq([one(&[GroupNorm]), chain(), cast(), chain(), opt(quantize())])
+    }),
+    row("fp_interpolate_post_ops", 8.4, || seq([one(&[Interpolate]).forks(), chain(1)])),
     row("fp_bnorm_relu", 8.8, || seq([one(&[BatchNormInference]), one(&[Relu])])),
     row("fp_bnorm_bwd_relu_bwd", 8.8, || seq([one(&[ReluBackward]), one(&[BatchNormTrainingBackward]).by(0)])),
-    row("s8f32s8_bnorm", 9.0, || seq([one(&[BatchNormInference]).input(0, dequantize()), opt(one(&[Relu])), quantize()])),
+    row("s8f32s8_bnorm", 9.0, || {
+        let from = dequantize().when(|op| op.inputs[0].dtype == Some(DataType::S8));
+        let to = quantize().when(|op| op.outputs[0].dtype == Some(DataType::S8));
+        seq([one(&[BatchNormInference]).input(0, from), opt(one(&[Relu])), to])
+    }),
     Row { refuse: other_numbers, ..row("int8_concat_fusion", 8.2, || seq([one(&[Concat]).every(dequantize()), quantize()])) },
     row("fp_reorder_sum", 10.1, || seq([one(&[Reorder]), one(&[Add]).when(of_one_size)])),
     row("x8_reorder", 10.1, || seq([one(&[Reorder]).input(0, dequantize()), quantize()])),
     row("x8_reorder_sum_cpu", 10.2, || {
         seq([one(&[Reorder]).input(0, dequantize()), one(&[Add]).other(dequantize()).when(of_one_size), quantize()])
     }),
-    row("float_bmb", 19.5, || seq([many(binary(), 1, LONGEST), one(&[MatMul]).by(0).when(of_f32).forks(), many(binary(), 0, LONGEST)])),
+    row("float_bmb", 19.5, || {
+        let product = || one(&[MatMul]).by(0).forks();
+        let either = alt([product().when(of_f32), seq([one(&[TypeCast]), product()])]);
+        seq([many(binary(), 1, LONGEST), either, many(binary(), 0, LONGEST), cast()])
+    }),
 ];

@@ -14,7 +14,7 @@ fn of_cast_bytes() -> Pat {
 }
 
 fn chain() -> Pat {
-    seq([many(alt([unary(), binary()]), 0, LONGEST), opt(one(&[Select]).by(1))])
+    seq([many(alt([unary(), binary()]), 0, LONGEST), opt(one(&[Select]))])
 }
 
 fn residual(other: Pat) -> Pat {

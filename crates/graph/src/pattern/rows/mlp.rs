@@ -3,7 +3,7 @@
 use super::super::Row;
 use super::super::matcher::{Pat, one, opt, seq};
 use super::{cast, row, swish, unary};
-use crate::OpKind::{Dequantize, DynamicDequantize, MatMul, Multiply, TypeCast};
+use crate::OpKind::{DynamicDequantize, MatMul, Multiply, TypeCast};
 
 fn plain() -> Pat {
     one(&[MatMul])
@@ -11,7 +11,7 @@ fn plain() -> Pat {
 
 /// By weights of bytes or less.
 fn compressed() -> Pat {
-    one(&[MatMul]).input(1, seq([one(&[DynamicDequantize, Dequantize]), cast()]))
+    one(&[MatMul]).input(1, seq([one(&[DynamicDequantize]), cast()]))
 }
 
 /// The function of the gate comes first in the chain: `act(x g) * (x u)`, then the product with the last matrix.

@@ -10,7 +10,7 @@ mod pool;
 
 use super::Row;
 use super::matcher::{Pat, alt, many, one, opt, seq};
-use crate::{Op, OpKind};
+use crate::{Op, OpKind, Property};
 use OpKind::*;
 
 /// All of them.
@@ -24,19 +24,21 @@ const fn row(name: &'static str, priority: f32, pattern: fn() -> Pat) -> Row {
 /// Functions of an element that stand behind others.
 const UNARY: &[OpKind] =
     &[Abs, Clamp, Elu, Exp, Gelu, HardSigmoid, HardSwish, LeakyRelu, Log, Mish, Relu, Round, Sigmoid, SoftPlus, Sqrt, Square, Tanh];
-/// Functions of two elements that stand behind others.
+/// Functions of two elements that stand behind others: by either of them, and by the first alone.
 const BINARY: &[OpKind] = &[Add, Multiply, Maximum, Minimum, Divide, Subtract];
+const SYMMETRIC: &[OpKind] = &[Add, Multiply, Maximum, Minimum];
+const ORDERED: &[OpKind] = &[Divide, Subtract];
 /// How many operations a chain has at most: one fewer than oneDNN's constant says.
 const LONGEST: usize = 19;
 /// The mark of a tensor that a swish begins with.
 const SWISH: usize = 7;
 
 fn unary() -> Pat {
-    one(UNARY).forks()
+    one(UNARY)
 }
 
 fn binary() -> Pat {
-    one(BINARY).forks()
+    alt([one(SYMMETRIC), one(ORDERED).by(0)])
 }
 
 /// `x * sigmoid(x)`.
@@ -60,11 +62,15 @@ fn dequantize_cast() -> Pat {
 
 /// Weights that are bytes, or become bytes.
 fn weights() -> Pat {
-    seq([opt(one(&[Quantize])), one(&[Dequantize])])
+    seq([opt(one(&[Quantize]).when(of_constant)), one(&[Dequantize])])
 }
 
 fn weights_cast() -> Pat {
-    seq([opt(one(&[Quantize])), one(&[Dequantize]), one(&[TypeCast])])
+    seq([weights(), one(&[TypeCast])])
+}
+
+fn of_constant(op: &Op) -> bool {
+    op.inputs[0].property == Property::Constant
 }
 
 fn bias() -> Pat {

@@ -3,7 +3,9 @@
 pub(crate) mod attention;
 pub(crate) mod builder;
 pub(crate) mod chains;
+pub(crate) mod dice;
 pub(crate) mod products;
+pub(crate) mod random;
 pub(crate) mod run;
 
 pub(crate) use builder::Net;

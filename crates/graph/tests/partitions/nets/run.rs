@@ -15,16 +15,25 @@ pub(crate) fn partitioned(net: &Net, policy: Policy) -> Result<Graph, Error> {
     Ok(graph)
 }
 
-/// The numbers of the operations of each partition: `0,1|2`.
+/// The numbers of the operations of each partition in their order, `0,1|2`, with `!` behind those that cannot be computed.
 pub(crate) fn grouping(graph: &Graph) -> String {
-    let of = |p: &oxidnn_graph::Partition| {
+    let of = |p: &Partition| {
         let mut ids: Vec<usize> = p.ops().iter().map(|o| o.id).collect();
         ids.sort_unstable();
-        ids.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+        numbers(ids) + if p.refusal().is_some() { "!" } else { "" }
     };
-    let mut all: Vec<String> = graph.partitions().iter().map(of).collect();
-    all.sort_by_key(|p| p.split(',').next().and_then(|n| n.parse::<usize>().ok()));
-    all.join("|")
+    graph.partitions().iter().map(of).collect::<Vec<_>>().join("|")
+}
+
+/// The same with the numbers of the ports: `0,1<5,6>7|2<7>8`.
+pub(crate) fn ported(graph: &Graph) -> String {
+    let ids = |list: &[LogicalTensor]| numbers(list.iter().map(|lt| lt.id).collect());
+    let of = |(text, p): (&str, &Partition)| format!("{text}<{}>{}", ids(p.reads()), ids(p.outputs()));
+    grouping(graph).split('|').zip(graph.partitions()).map(of).collect::<Vec<_>>().join("|")
+}
+
+fn numbers(ids: Vec<usize>) -> String {
+    ids.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Numbers for a tensor of the graph's inputs: small, not all equal, exact in every type.
