@@ -164,6 +164,10 @@ fn run(engine: &Engine, line: &str, lines: &mut Vec<String>) -> Result<(), (&'st
         return Ok(());
     }
     let compiled = partition.compile(engine, &op.inputs, &op.outputs).map_err(|e| ("compile", e))?;
+    if compiled.is_open() {
+        // What the C interface refuses, as oneDNN does.
+        return Err(("compile", Error::InvalidArguments("sizes that come with an execution".into())));
+    }
     for out in &mut outputs {
         out.tensor = *compiled.logical_tensor(out.tensor.id).expect("a port");
         out.fill = "c0".to_string();
