@@ -6,6 +6,7 @@ use oxidnn_cpu::kernels::columns::{Act, Sweep};
 use oxidnn_cpu::kernels::transpose::{Matrix, Squares};
 use oxidnn_cpu::kernels::winograd::{POSITIONS, RESULTS, Transforms};
 use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
 use oxidnn_runtime::Allocation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,11 +33,11 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let (of_sums, of_all) = act.lines();
     let matrices = act.matrices().len();
     let lens: Vec<usize> = (0..matrices).map(|_| rows * width).chain((0..of_all).map(|_| width)).collect();
-    let sweep = Sweep::get(isa, act, width).unwrap();
+    let sweep = Sweep::get(isa, act, Elem::F32, width).unwrap();
     entry(format!("{act:?}"), &lens, move |memory| {
         let (of_matrices, lines) = memory.split_at_mut(matrices);
         let of_matrices: Vec<Allocation> = of_matrices.iter().map(|m| buffer(m)).collect();
-        let bufs: Vec<_> = of_matrices.iter().map(|m| m.region().bytes().unwrap()).collect();
+        let bufs: Vec<_> = of_matrices.iter().map(|m| (m.region().bytes().unwrap(), 0)).collect();
         let (sums, numbers) = lines.split_at_mut(of_sums);
         let mut sums: Vec<&mut [f32]> = sums.iter_mut().map(|s| &mut s[..]).collect();
         let numbers: Vec<&[f32]> = numbers.iter().map(|n| &n[..]).collect();
