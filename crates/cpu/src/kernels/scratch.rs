@@ -57,6 +57,12 @@ impl<'a> Scratch<'a> {
     }
 }
 
+/// Scratch of a worker as memory that kernels read and write. It is borrowed for as long as kernels may.
+pub fn lend(numbers: &mut [f32]) -> Buf<'_> {
+    // SAFETY: the numbers are valid and nobody else's while the memory is in use; as for all memory, parallel parts write disjoint elements.
+    unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
+}
+
 /// Numbers `start..start + len` of a part.
 ///
 /// # Safety
@@ -82,6 +88,15 @@ impl<'a> Part<'a> {
     /// The memory of all of it, for kernels that take addresses.
     pub fn into_buf(self) -> Buf<'a> {
         self.buf
+    }
+
+    /// The first `len` numbers, a multiple of 16, and the others.
+    ///
+    /// # Panics
+    /// When there are fewer.
+    pub fn split(&mut self, len: usize) -> [Part<'_>; 2] {
+        let bytes = self.buf.len();
+        [Part { buf: self.buf.part(0, len * 4), len }, Part { buf: self.buf.part(len * 4, bytes - len * 4), len: self.len - len }]
     }
 
     /// Fills pieces of `piece_len` numbers (the last may be shorter) in parallel, each by one call of `fill(piece index, piece)`.

@@ -1,12 +1,11 @@
 //! Where the rows of a tile lie: what a product says about each half of 16, and what is done where a register cannot take them as they lie.
 
-use super::all_steps;
 use super::block::{Gatherer, Held};
-use crate::kernels::tile::drive::{Block, Part};
+use crate::kernels::nest::{Block, Part};
 use oxidnn_jit::kernels::tiles::{LINES, ROWS, TAP};
 use oxidnn_runtime::Buf;
 
-/// Where the operands of a product are, and where its results go, 16 rows at a time; see `tile::drive::Work`.
+/// Where the operands of a product are, and where its results go, 16 rows at a time; see `nest::Rows`.
 pub trait Lines: Sync {
     /// A place among the rows of a unit.
     type Walk;
@@ -46,12 +45,6 @@ pub struct Half<'h> {
     gathered: &'h mut [f32],
 }
 
-/// Whether a tap, whose lines of `B` are `b` bytes behind the first of a panel, is of a part.
-#[inline]
-pub(super) fn takes(part: &Part, b: usize) -> bool {
-    part.taken.is_none_or(|[first, end]| (first..end).contains(&b))
-}
-
 impl<'h> Half<'h> {
     pub(super) fn new(
         (index, rows): (usize, usize),
@@ -78,7 +71,7 @@ impl<'h> Half<'h> {
             return self.tap(b, &std::array::from_fn(|i| first.wrapping_add(i * distance)));
         }
         if self.takes(b) {
-            self.add(b, first.wrapping_add(self.part.before[0]), distance);
+            self.add(b, first.wrapping_add(self.part.first * 4), distance);
         }
     }
 
@@ -90,8 +83,8 @@ impl<'h> Half<'h> {
         if !self.takes(b) {
             return;
         }
-        let (part, before) = (self.part, self.part.before[0]);
-        let row = Gatherer::row(all_steps(part));
+        let (part, before) = (self.part, self.part.first * 4);
+        let row = Gatherer::row(part.all_steps());
         let to = &mut self.gathered[(2 * self.count + self.index) * (ROWS / 2) * row..][..self.rows * row];
         self.gatherer.run(&rows[..self.rows], (before, part.steps), self.memory, to);
         if self.count.is_multiple_of(2) {
@@ -104,7 +97,7 @@ impl<'h> Half<'h> {
     /// Whether a tap is of the part.
     #[inline]
     fn takes(&self, b: usize) -> bool {
-        takes(self.part, b)
+        self.part.takes(b)
     }
 
     #[inline]

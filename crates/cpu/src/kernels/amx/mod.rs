@@ -1,4 +1,4 @@
-//! Products on tiles of AMX: the loops of [`drive`] around kernels of 32 rows.
+//! Products on tiles of AMX: the loops of the [nest](super::nest) around kernels of 32 rows.
 //!
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
@@ -11,14 +11,13 @@
 mod block;
 mod lines;
 
+use super::nest::{self, Block as Sums, Nest, Operands, Part, Rows, Shape};
 use super::scratch::{Part as Scratch, for_workers};
-use super::tile::drive::{self, Block as Sums, Operands, Part, Shape, Work};
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use crate::CpuTarget;
 use crate::hardware::KBlock;
 use block::{Block, Call, Gatherer, Registers};
-use lines::takes;
 pub use lines::{Half, Lines};
 use oxidnn_expr::number;
 use oxidnn_jit::Isa;
@@ -54,10 +53,10 @@ const LONG: usize = 256;
 const GATHERED: usize = 4 << 20;
 
 /// A product either on vectors or on tiles of AMX.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Loops {
     /// On vectors.
-    Vectors(Arc<drive::Drive>),
+    Vectors(Arc<Nest>),
     /// On tiles.
     Tiles(Arc<Drive>),
 }
@@ -66,7 +65,7 @@ pub enum Loops {
 #[derive(Debug)]
 pub enum ReadyLoops {
     /// On vectors.
-    Vectors(Box<drive::Ready>),
+    Vectors(Box<nest::Ready>),
     /// On tiles.
     Tiles(Box<Ready>),
 }
@@ -76,14 +75,14 @@ impl Loops {
     pub fn new(isa: Isa, shape: Shape, lines: &[usize], target: &CpuTarget) -> Loops {
         match tiles::product(shape.product).filter(|_| isa.amx) {
             Some(product) => Loops::Tiles(Arc::new(Drive::new((isa, product), shape, lines, target))),
-            None => Loops::Vectors(Arc::new(drive::Drive::new(isa, shape, target))),
+            None => Loops::Vectors(Arc::new(Nest::new(isa, shape, target))),
         }
     }
 
     /// What it computes.
     pub fn shape(&self) -> &Shape {
         match self {
-            Loops::Vectors(drive) => drive.shape(),
+            Loops::Vectors(nest) => nest.shape(),
             Loops::Tiles(drive) => &drive.shape,
         }
     }
@@ -91,7 +90,7 @@ impl Loops {
     /// Numbers of scratch for `workers` workers; `None` on overflow, or where tiles would need too much.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
         match self {
-            Loops::Vectors(drive) => drive.scratch_len(workers),
+            Loops::Vectors(nest) => nest.scratch_len(workers),
             Loops::Tiles(drive) => drive.scratch_len(workers),
         }
     }
@@ -99,19 +98,19 @@ impl Loops {
     /// How all of `A` is to be widened before, where it is.
     pub fn widens(&self) -> Option<&Wide> {
         match self {
-            Loops::Vectors(drive) => drive.widens(),
+            Loops::Vectors(nest) => nest.widens(),
             Loops::Tiles(_) => None,
         }
     }
 
-    /// Makes the kernels, and lists by `work`, whose operands begin at address 0 and whose padding is at
-    /// [`PADDING`](super::tile::drive::PADDING).
+    /// Makes the kernels, and lists by a provider, if there is one, whose operands begin at address 0 and whose padding is at
+    /// [`PADDING`](super::nest::PADDING).
     ///
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
-    pub fn build<W: Work>(&self, work: &W) -> Result<ReadyLoops, Error> {
+    pub fn build<W: Rows>(&self, rows: Option<&W>) -> Result<ReadyLoops, Error> {
         Ok(match self {
-            Loops::Vectors(drive) => ReadyLoops::Vectors(Box::new(drive.build(work)?)),
+            Loops::Vectors(nest) => ReadyLoops::Vectors(Box::new(nest.build(rows)?)),
             Loops::Tiles(drive) => ReadyLoops::Tiles(Box::new(drive.build()?)),
         })
     }
@@ -119,7 +118,7 @@ impl Loops {
     /// Number of tasks.
     pub fn tasks(&self) -> usize {
         match self {
-            Loops::Vectors(drive) => drive.tasks(),
+            Loops::Vectors(nest) => nest.tasks(),
             Loops::Tiles(drive) => drive.tasks(),
         }
     }
@@ -127,7 +126,7 @@ impl Loops {
 
 impl ReadyLoops {
     /// Computes a task with scratch of a worker's share.
-    pub fn task<W: Work + Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
+    pub fn task<W: Rows + Lines>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
         match self {
             ReadyLoops::Vectors(ready) => ready.task(task, share, on),
             ReadyLoops::Tiles(ready) => ready.task(task, share, on),
@@ -229,11 +228,6 @@ pub struct Ready {
     tails: [Option<Tile>; 4],
 }
 
-/// Steps with the one that is not whole.
-fn all_steps(part: &Part) -> usize {
-    part.steps + usize::from(part.partial > 0)
-}
-
 impl Round {
     /// Blocks of `steps` steps; of no steps, a block over whose no taps sums are zero: tiles have at least one.
     fn all(steps: usize) -> Vec<Round> {
@@ -259,25 +253,25 @@ impl Drive {
             stretches.push(stretch);
         }
         let panels = shape.columns.div_ceil(shape.panel).max(1);
-        let bytes = |p: &Part| p.taps * all_steps(p) * shape.panel * 4;
+        let bytes = |p: &Part| p.taps * p.all_steps() * shape.panel * 4;
         let (widest, total) = (shape.parts.iter().map(bytes).max().unwrap_or(0).max(1), shape.parts.iter().map(bytes).sum::<usize>());
         let carries = shape.parts.len() > 1 || shape.tail.is_none();
         let k = KBlock { panel: widest, panels, width: shape.panel, tall: ROWS, tiles: all, carries };
         let mut group = k.blocks([budget.panels, budget.sums]).nc;
-        let steps: usize = shape.parts.iter().map(|p| p.taps * all_steps(p)).sum();
+        let steps: usize = shape.parts.iter().map(|p| p.taps * p.all_steps()).sum();
         let work = shape.units.saturating_mul(rows).saturating_mul(panels * shape.panel).saturating_mul(steps);
         // As many tasks as are wanted and worth it: by rows as far as panels are read often enough, by panels, by rows again.
         let wanted = (work / WORTH).clamp(1, TASKS * target.threads.max(1)).div_ceil(shape.units.max(1));
         let most = (all / if total * panels > budget.panels { LEAST } else { 1 }).max(1);
         group = group.min(panels.div_ceil(wanted.div_ceil(most).min(panels)));
         let block = all.div_ceil(wanted.div_ceil(panels.div_ceil(group))).max(1).min(k.mc(group, budget.sums));
-        let rounds = shape.parts.iter().map(|p| Round::all(all_steps(p))).collect();
+        let rounds = shape.parts.iter().map(|p| Round::all(p.all_steps())).collect();
         Drive { isa, product, shape, rounds, stretches, all, block, group }
     }
 
     /// When the lines of a panel are wanted again, beside the rows of a tile, which all panels of a group meet.
     fn reuse(&self) -> Reuse {
-        let longest = self.shape.parts.iter().map(|p| p.taps * all_steps(p) * 4).max();
+        let longest = self.shape.parts.iter().map(|p| p.taps * p.all_steps() * 4).max();
         if longest.is_some_and(|bytes| bytes >= LONG) { Reuse::Far } else { Reuse::Near }
     }
 
@@ -288,7 +282,7 @@ impl Drive {
 
     /// Numbers of the gathered rows of a tile.
     fn gathered_len(&self) -> Option<usize> {
-        let part = |p: &Part| p.taps.checked_mul(Gatherer::row(all_steps(p)))?.checked_mul(ROWS);
+        let part = |p: &Part| p.taps.checked_mul(Gatherer::row(p.all_steps()))?.checked_mul(ROWS);
         let most = self.shape.parts.iter().map(part).try_fold(0, |most, len| Some(most.max(len?)))?;
         Some(most).filter(|n| *n <= GATHERED / 4)
     }
@@ -437,7 +431,7 @@ fn strips(list: &mut List<'_>, to: &[usize], rows: Range<usize>, row_bytes: usiz
 fn add_pairs([(a, row), (b, panel)]: [(Buf, usize); 2], part: &Part, sums: &mut [f32]) {
     let value = |half: u16| number::decode(DataType::Bf16, u64::from(half)) as f32;
     let width = sums.len();
-    for step in 0..all_steps(part) {
+    for step in 0..part.all_steps() {
         let mut pair = [0_u8; 4];
         let bytes = if step < part.steps { 4 } else { 2 * usize::from(part.partial) };
         a.read(row + step * 4, &mut pair[..bytes]);
@@ -553,7 +547,7 @@ impl<W: Lines> Task<'_, '_, W> {
                         source: on.a,
                         gathered: at.gathered,
                         b: on.b,
-                        b_at: self.b_at + some.start * on.b_panel + part.before[1] + round.before * panel * 4,
+                        b_at: self.b_at + some.start * on.b_panel + (part.first + round.before) * panel * 4,
                         b_panel: on.b_panel,
                         panels: some.len(),
                         sums: &mut sums[at.sums + (some.start - panels.start) * panel..],
@@ -578,10 +572,10 @@ impl<W: Lines> Task<'_, '_, W> {
             let mut walk = on.work.walk(self.unit, row);
             on.work.inside(&mut walk, &mut |b, address| {
                 let from = address.wrapping_sub(on.a.as_ptr().addr());
-                for part in drive.shape.parts.iter().filter(|part| takes(part, b)) {
+                for part in drive.shape.parts.iter().filter(|part| part.takes(b)) {
                     for (panel, sums) in panels.clone().zip(line.chunks_exact_mut(width)) {
-                        let first = self.b_at + panel * on.b_panel + part.before[1] + b;
-                        add_pairs([(on.a, from + part.before[0]), (on.b, first)], part, sums);
+                        let first = self.b_at + panel * on.b_panel + part.first * width * 4 + b;
+                        add_pairs([(on.a, from + part.first * 4), (on.b, first)], part, sums);
                     }
                 }
             });

@@ -1,5 +1,6 @@
 use super::*;
-use crate::kernels::tile::{Line, Product, Stride};
+use crate::kernels::nest::Right;
+use crate::kernels::tile::{Product, Stride};
 
 fn target(threads: usize) -> CpuTarget {
     CpuTarget { threads, ..CpuTarget::host() }
@@ -9,14 +10,15 @@ fn shape(rows: &[usize], columns: usize, steps: usize) -> Shape {
     Shape {
         units: 1,
         rows: rows.to_vec(),
+        even: false,
         columns,
         panel: 64,
         panel_bytes: steps * 256,
         memory: 0,
-        parts: vec![Part { taps: 1, steps, partial: 0, before: [0; 2], taken: None }],
+        parts: vec![Part { taps: 1, steps, partial: 0, first: 0, taken: None }],
         source: rows.iter().sum::<usize>() * steps * 4,
         product: Product::Bf16,
-        line: Line::Packed(4),
+        right: Right::Panels,
         a_step: Stride::Fixed(4),
         tail: None,
     }

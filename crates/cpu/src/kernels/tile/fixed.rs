@@ -35,8 +35,8 @@ struct Span(usize, usize);
 /// A list for a call of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'l> {
-    pub(super) words: &'l [usize],
-    pub(super) rows: usize,
+    pub(in crate::kernels) words: &'l [usize],
+    pub(in crate::kernels) rows: usize,
     pub(super) tap: usize,
     fixed: Option<(&'l Extent, [usize; 2])>,
 }

@@ -23,8 +23,8 @@ pub struct List<'t> {
 
 /// A list that others follow in the same words, and which tiles of a product it has.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Kept {
-    pub(super) tiles: Range<usize>,
+pub(in crate::kernels) struct Kept {
+    pub(in crate::kernels) tiles: Range<usize>,
     words: Range<usize>,
     rows: usize,
 }
@@ -77,20 +77,25 @@ impl<'t> List<'t> {
         &self.words[self.start..self.len]
     }
 
+    /// The list.
+    pub(in crate::kernels) fn listed(&self) -> Listed<'_> {
+        Listed::plain(self.strips(), self.rows, if self.across { 2 } else { 1 + self.rows })
+    }
+
     /// Begins another list, of tiles of `rows` rows, behind what there is.
-    pub(super) fn begin(&mut self, rows: usize) {
+    pub(in crate::kernels) fn begin(&mut self, rows: usize) {
         (self.start, self.rows) = (self.len, rows);
     }
 
     /// Ends the list, which has these tiles and stays as it is, and begins another of tiles like them.
-    pub(super) fn keep(&mut self, tiles: Range<usize>) -> Kept {
+    pub(in crate::kernels) fn keep(&mut self, tiles: Range<usize>) -> Kept {
         let words = self.start..self.len;
         self.start = self.len;
         Kept { tiles, words, rows: self.rows }
     }
 
     /// A list that was kept since the last [`List::restart`].
-    pub(super) fn kept(&self, kept: &Kept) -> Listed<'_> {
+    pub(in crate::kernels) fn kept(&self, kept: &Kept) -> Listed<'_> {
         let tap = if self.across { 2 } else { 1 + kept.rows };
         Listed::plain(&self.words[kept.words.clone()], kept.rows, tap)
     }

@@ -8,10 +8,9 @@
 //! the list against the buffers, once for all panels, before it calls the kernel.
 
 mod ahead;
-pub mod drive;
 mod fixed;
 pub mod layout;
-mod list;
+pub(in crate::kernels) mod list;
 pub mod pack;
 pub mod square;
 pub mod tail;
@@ -30,6 +29,7 @@ pub use oxidnn_jit::kernels::dot::{AHEAD, Line, Product, Start, Stride};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
+use std::ops::Range;
 use std::sync::Arc;
 pub use tail::{Tail, TailArgs};
 
@@ -78,6 +78,14 @@ pub const fn max_rows(isa: Isa, vectors: usize) -> usize {
 /// Most rows of a tile of so many vectors for a product.
 pub const fn tallest(isa: Isa, product: Product, vectors: usize) -> usize {
     if isa.avx512 && vectors == max_vectors(isa) && product.is_native(isa) { 7 } else { max_rows(isa, vectors) }
+}
+
+/// Cuts `range` evenly into tiles of at most `most` rows: runs of tiles that are equally tall, each its first row, rows of a tile and their number.
+pub fn runs(range: Range<usize>, most: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (start, n) = (range.start, range.len());
+    let tiles = n.div_ceil(most).max(1);
+    let (each, more) = (n / tiles, n % tiles);
+    [(start, each + 1, more), (start + more * (each + 1), each, tiles - more)].into_iter().filter(|run| run.1 * run.2 > 0)
 }
 
 impl Spec {

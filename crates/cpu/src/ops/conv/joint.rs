@@ -7,7 +7,7 @@
 use super::geometry::{Line, Phase};
 use super::pixels::{Bound, position};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
-use crate::kernels::tile::drive::{Block, Work};
+use crate::kernels::nest::{Block, Rows};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::DataType;
 

@@ -10,8 +10,8 @@ use crate::kernels::amx::ReadyLoops;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::nest::{Block, Operands, PADDING, Rows};
 use crate::kernels::scratch::{Part, Scratch};
-use crate::kernels::tile::drive::{Block, Operands, PADDING, Work};
 use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, Tile, tail};
 use crate::row::Generated;
@@ -229,7 +229,7 @@ impl Bound<'_> {
     }
 }
 
-impl<'a> Work for Bound<'a> {
+impl<'a> Rows for Bound<'a> {
     type Walk = Walk<'a>;
 
     fn walk(&self, unit: usize, row: usize) -> Walk<'a> {
@@ -437,7 +437,7 @@ impl Generated for Tiles {
     fn build(&self) -> Result<Code, Error> {
         let passes = self.passes.iter().map(|pass| {
             let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[] };
-            pass.drive.build(&nowhere)
+            pass.drive.build(Some(&nowhere))
         });
         let columns = self.compensation.as_ref().map(|(_, columns)| columns.build());
         Ok(Code { passes: passes.collect::<Result<_, Error>>()?, columns: columns.transpose()? })
@@ -505,6 +505,7 @@ impl Generated for Tiles {
                 sources,
                 left,
                 b,
+                plain: None,
                 b_unit: &|unit| b_at + unit * b_panel * self.panels,
                 b_panel,
                 b_row: 0,

@@ -13,12 +13,12 @@ use crate::CpuTarget;
 use crate::hardware::K_STEPS;
 use crate::kernels::amx::{self, Loops};
 use crate::kernels::epilogue;
+use crate::kernels::nest::{Part, Right, Shape};
 use crate::kernels::scratch::booked;
-use crate::kernels::tile::drive::{Part, Shape};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::wide::{Sources, Wide};
-use crate::kernels::tile::{self, Product, Spec, Stride, Tile, tallest};
+use crate::kernels::tile::{Product, Spec, Stride, Tile, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
@@ -339,8 +339,6 @@ struct Reduction {
     apart: usize,
     /// Numbers of a tap.
     depth: usize,
-    /// Columns of a panel.
-    width: usize,
 }
 
 impl Reduction {
@@ -366,8 +364,13 @@ impl Reduction {
     /// A part of so many taps and these numbers of each.
     fn part(&self, taps: usize, numbers: Range<usize>) -> Part {
         let each = self.product.depth();
-        let [a, b] = [1, self.width].map(|width| numbers.start * 4 / each * width);
-        Part { taps: taps.min(self.most), steps: numbers.len() / each, partial: (numbers.len() % each) as u8, before: [a, b], taken: None }
+        Part {
+            taps: taps.min(self.most),
+            first: numbers.start / each,
+            steps: numbers.len() / each,
+            partial: (numbers.len() % each) as u8,
+            taken: None,
+        }
     }
 }
 
@@ -452,7 +455,7 @@ impl Tiles {
         if padded && common.exact {
             return Err(Skip::Shape("a window that reads padding in more ways than are told apart"));
         }
-        let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.before[0] / 4 + p.steps + 1).max().unwrap_or(0);
+        let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.first + p.steps + 1).max().unwrap_or(0);
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
         let mut tiles = Tiles {
             attr: attr.clone(),
@@ -595,11 +598,12 @@ impl Pass {
         let most = order.segments.iter().map(Segment::all_taps).max().unwrap_or(0);
         let (all, apart) = if merged { (k[0] * k[1], b[1]) } else { (k.iter().product(), tap_bytes) };
         let stretches: Vec<usize> = order.segments.iter().map(|s| s.rows).collect();
-        let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint, width: c.width };
+        let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint };
         let met = stretches.iter().sum::<usize>().saturating_mul(most * c.depth * joint * size);
         let shape = Shape {
             units: c.setup.sizes.g as usize,
             rows: stretches,
+            even: false,
             columns: c.channels,
             panel: c.width,
             panel_bytes: packed.map_or(k.iter().product::<usize>() * c.tap, |p| p.words() * 4),
@@ -607,7 +611,7 @@ impl Pass {
             parts: reduction.parts(),
             source: met.min(c.setup.sizes.mb as usize * c.from.image),
             product: c.product,
-            line: tile::Line::Packed((c.width / c.isa.width().lanes()) as u8),
+            right: Right::Panels,
             a_step: Stride::Fixed(4),
             tail: c.tail.clone(),
         };

@@ -1,7 +1,5 @@
 //! Rows of matrix multiplication.
 
-mod blocks;
-pub(super) mod gemm;
 mod gemv;
 mod jit;
 mod packed;

@@ -1,6 +1,6 @@
 //! Where the operands of a product lie: matrices of tensors, each side one dimension or several that are taken together.
 
-use super::gemm::Right;
+use crate::kernels::nest::Right;
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Form;
 use oxidnn_jit::Isa;

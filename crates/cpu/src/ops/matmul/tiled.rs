@@ -4,21 +4,21 @@
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
 //! the weights' column, which a product with a row of ones finds in every execution that needs it.
 
-use super::blocks::{Loops, ReadyLoops};
-use super::gemm::{self, Block, Gemm, Kind, Operands, Right, Sizes, lend};
 use super::place::{self, Place};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
+use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked};
+use crate::kernels::nest::{Block, Right};
+use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::tail::{self, About};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Ctx, Skip};
+use oxidnn_runtime::{Ctx, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Tensor};
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(crate) struct Tiled {
     /// Dimensions of the result: its rows, its columns, where each is one.
     row: Option<usize>,
     columns: Vec<usize>,
-    gemm: Loops,
+    gemm: Gemm,
     /// Sums of the columns of the right operand.
     column_sums: Option<Gemm>,
     places: [Place; 3],
@@ -88,7 +88,7 @@ pub(crate) struct Tiled {
 
 /// The kernels of a product, and of the sums of the right operand's columns.
 pub(crate) struct Code {
-    gemm: ReadyLoops,
+    gemm: gemm::Ready,
     column_sums: Option<gemm::Ready>,
 }
 
@@ -99,8 +99,6 @@ struct Parts {
     ones: usize,
     compensation: usize,
     work: usize,
-    /// Panels that are made for all workers.
-    panels: usize,
 }
 
 /// The product that multiplies two types.
@@ -179,21 +177,20 @@ impl Request<'_> {
             depth: place::count(a.tensor, a.columns),
         };
         let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
-        let sums = Kind { product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
+        let sums = Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
         let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target));
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
-        let gemm = Loops::new(kind, sizes, target);
+        let gemm = Gemm::new(kind, sizes, target);
         let too_long = || Skip::Shape("scratch exceeds the address space");
-        let [work, panels] = gemm.scratch_lens().ok_or_else(too_long)?;
+        let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
             lines: tail.as_ref().map_or(Some(0), |t| t.scratch(if compensated { all_columns()? } else { columns })).ok_or_else(too_long)?,
             ones: if compensated { sizes.depth.div_ceil(4) } else { 0 },
             compensation: if compensated { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
             work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
-            panels,
         };
-        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.work, parts.panels]).ok_or_else(too_long)?;
+        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.work]).ok_or_else(too_long)?;
         let src_scales = (0..c.tensor.dims().len()).map(|d| (d < self.batch || c.rows.contains(&d)).then_some(d)).collect();
         let tiled = Tiled {
             attr: self.attr.clone(),
@@ -315,12 +312,11 @@ impl Tiled {
         let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.at(&[0; MAX_NDIMS]) as i32;
         let factor = zero_point + if self.flips { 128 } else { 0 };
-        // SAFETY: `ones` is only read and `sums` only written, by tasks of disjoint columns, until the product is done.
-        let (ones, to): (Buf, Buf) = unsafe { (lend(ones), lend(sums)) };
+        let (ones, to) = (lend(ones), lend(sums));
         let (starts, width) = (|right| [0, self.right_start(right), 0], self.width());
         let store = |block: Block<'_>| {
             for (j, sum) in block.columns.clone().zip(block.sums.iter()) {
-                to.set(block.batch * width + j, factor.wrapping_mul(sum.to_bits() as i32));
+                to.set(block.unit * width + j, factor.wrapping_mul(sum.to_bits() as i32));
             }
         };
         let on = Operands { a: ones, a_row: 0, a_depth: 1, store: &store, ..self.operands(ctx, &starts)? };
@@ -331,12 +327,12 @@ impl Tiled {
     /// Finishes and stores a block of raw sums.
     fn store(&self, epilogue: &Epilogue<'_>, compensation: &[i32], block: Block<'_>) {
         let (Some(row), &[column]) = (self.row, &self.columns[..]) else { return };
-        let mut pos = self.position(block.batch);
+        let mut pos = self.position(block.unit);
         (pos[row], pos[column]) = (block.rows.start as i64, block.columns.start as i64);
         if !compensation.is_empty() {
             for line in block.sums.chunks_mut(block.step).take(block.rows.len()) {
                 let line: &mut [i32] = bytemuck::cast_slice_mut(line);
-                let of_right = &compensation[self.right(block.batch) * self.width()..];
+                let of_right = &compensation[self.right(block.unit) * self.width()..];
                 line.iter_mut().zip(&of_right[block.columns.clone()]).for_each(|(x, c)| *x = x.wrapping_sub(*c));
             }
         }
@@ -357,7 +353,6 @@ impl Generated for Tiled {
         let lines = scratch.take(self.parts.lines)?.into_slice();
         let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
         let mut work = scratch.take(self.parts.work)?;
-        let mut panels = scratch.take(self.parts.panels)?;
         let compensation = self.compensation(code, (simd, ctx), sums, &mut work)?;
         let starts = |batch| self.starts(batch);
         let on = self.operands(ctx, &starts)?;
@@ -365,11 +360,11 @@ impl Generated for Tiled {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();
             let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
-            code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { store: &store, ..on });
+            code.gemm.run(simd, ctx.executor(), &mut work, &Operands { store: &store, ..on });
             return Ok(());
         };
         if self.parts.lines == 0 && self.attr.post_ops.is_empty() {
-            code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&TailArgs::NONE), ..on });
+            code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&TailArgs::NONE), ..on });
             return Ok(());
         }
         let from = tail::Operands {
@@ -384,7 +379,7 @@ impl Generated for Tiled {
         let args = tail.args(&from, lines)?;
         let several = compensation.len() > self.width();
         let tail_column = |batch| if several { self.right(batch) * Tail::apart(self.width()) } else { 0 };
-        code.gemm.run(simd, ctx.executor(), [&mut work, &mut panels], &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
+        code.gemm.run(simd, ctx.executor(), &mut work, &Operands { tail: Some(&args), tail_column: &tail_column, ..on });
         Ok(())
     }
 }

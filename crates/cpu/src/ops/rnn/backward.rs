@@ -16,10 +16,11 @@ use super::sweep::{Step, Sweep};
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
+use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
@@ -128,7 +129,7 @@ impl Backward {
         let sizes =
             gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * z.dhc };
         let tail = Some(Arc::new(Tail::raw()));
-        let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
+        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
         let mut backward = Backward {
             cut,
             workers: target.threads,

@@ -16,10 +16,11 @@ use super::step::{Run, Step};
 use super::weights::{Roles, Weights};
 use crate::CpuTarget;
 use crate::kernels::access::View;
+use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::nest::Right;
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::ops::matmul::gemm::{self, Gemm, Kind, Operands, Right};
 use crate::ops::matmul::place;
 use crate::ops::matmul::tiled::product;
 use crate::ops::support;
@@ -200,7 +201,8 @@ impl Forward {
             width: gates.width,
             depth: z.slc,
         };
-        let kind = Kind { isa, product, right: Right::Panels, a_step: Stride::Fixed(4), tail: Some(Arc::new(Tail::raw())) };
+        let kind =
+            Kind { isa: isa.without_amx(), product, right: Right::Panels, a_step: Stride::Fixed(4), tail: Some(Arc::new(Tail::raw())) };
         let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
         let second = second.map(|size| Skinny::new(isa, product, size, &cut));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);

@@ -11,11 +11,12 @@ use super::states::position;
 use super::sweep::Sweep;
 use crate::CpuTarget;
 use crate::kernels::access::View;
+use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
+use crate::kernels::nest::{Block, Right};
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
-use crate::ops::matmul::gemm::{self, Block, Gemm, Kind, Operands, Right};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell};
@@ -86,7 +87,7 @@ impl Gradient {
         let attr = Attr { post_ops, ..Attr::default() };
         let about = About { attr: &attr, dst: &dst, columns: 1, compensated: false, scaled: false, biased: false };
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
-        let kind = Kind { isa, product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
+        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
         Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target), panels, gates, samples: z.samples(), place })
     }
@@ -126,7 +127,7 @@ impl Gradient {
 
     /// Stores raw sums in a gradient of any layout and type.
     fn store(&self, view: &View<'_>, overwrite: bool, l: usize, block: Block<'_>) {
-        let (d, gate) = (block.batch / self.gates, block.batch % self.gates);
+        let (d, gate) = (block.unit / self.gates, block.unit % self.gates);
         for (row, sums) in block.rows.zip(block.sums.chunks_mut(block.step)) {
             let at = [l, d, row, gate];
             give(view, &at[..view.dims().len() - 1], block.columns.start, overwrite, &mut sums[..block.columns.len()]);

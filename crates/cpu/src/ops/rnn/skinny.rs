@@ -4,8 +4,8 @@
 //! a panel takes more than a whole one.
 
 use super::cut::Cut;
+use crate::kernels::tile::runs;
 use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Strip, Tile, max_rows};
-use crate::ops::matmul::gemm::runs;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;

@@ -6,10 +6,10 @@
 use crate::kernels::dot::{self, Rows, Tap, panel_width};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::runs;
 use crate::kernels::tile::{
     Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile, max_vectors, tallest,
 };
-use crate::ops::matmul::gemm::runs;
 use crate::target::Isa;
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;

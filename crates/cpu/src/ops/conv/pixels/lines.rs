@@ -3,15 +3,15 @@
 use super::super::tiles::Offset;
 use super::{Bound, Walk};
 use crate::kernels::amx::{Half, Lines};
+use crate::kernels::nest::{Block, Rows};
 use crate::kernels::tile::MOST_ROWS;
-use crate::kernels::tile::drive::{Block, Work};
 use oxidnn_jit::kernels::tiles::LINES;
 
 impl<'a> Lines for Bound<'a> {
     type Walk = Walk<'a>;
 
     fn walk(&self, unit: usize, row: usize) -> Walk<'a> {
-        Work::walk(self, unit, row)
+        Rows::walk(self, unit, row)
     }
 
     fn lines(&self, walk: &mut Walk<'a>, half: &mut Half<'_>) {
@@ -37,7 +37,7 @@ impl<'a> Lines for Bound<'a> {
     }
 
     fn store(&self, block: Block<'_>) {
-        Work::store(self, block);
+        Rows::store(self, block);
     }
 }
 

@@ -5,19 +5,18 @@ use super::*;
 fn parts_are_all_of_the_reduction() {
     for product in Product::ALL {
         for (taps, depth) in [(1_usize, 64_usize), (9, 64), (9, 1000), (9, 3000), (121, 30), (9, 7001), (1, 12000)] {
-            let (each, width) = (product.depth(), 16);
-            let apart = depth.div_ceil(each) * width * 4;
-            let parts = Reduction { product, most: taps, taps, apart, depth, width }.parts();
+            let each = product.depth();
+            let apart = depth.div_ceil(each) * 64;
+            let parts = Reduction { product, most: taps, taps, apart, depth }.parts();
             let steps = |p: &Part| p.steps + usize::from(p.partial > 0);
             assert!(parts.len() == 1 || parts.iter().all(|p| p.taps * steps(p) <= K_STEPS.window + 16 * taps), "{taps} taps of {depth}");
             let mut met = vec![0; taps * depth];
             for part in &parts {
                 let numbers = part.steps * each + usize::from(part.partial);
-                let first = part.before[0] * each / 4;
+                let first = part.first * each;
                 let [from, end] = part.taken.unwrap_or([0, taps * apart]);
                 let here = (0..taps).filter(|t| (from..end).contains(&(t * apart)));
                 here.for_each(|t| met[t * depth + first..][..numbers].iter_mut().for_each(|n| *n += 1));
-                assert_eq!(part.before[1], part.before[0] * width);
             }
             assert!(met.iter().all(|n| *n == 1), "{product:?}: {taps} taps of {depth}");
         }

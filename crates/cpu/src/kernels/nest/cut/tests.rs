@@ -7,11 +7,23 @@ const BUDGET: Budget = Caches::USUAL.budget(false);
 fn line<'s>(parts: &'s [Part], [units, rows, columns]: [usize; 3], workers: usize) -> Line<'s> {
     let vectors = columns.div_ceil(16);
     let source = units * rows * parts[0].steps * 4;
-    Line { units, rows, tiles: rows.div_ceil(7), vectors, panel: vectors.min(4), vector: 64, source, parts, workers, budget: &BUDGET }
+    Line {
+        units,
+        rows,
+        tiles: rows.div_ceil(7),
+        vectors,
+        panel: vectors.min(4),
+        vector: 64,
+        source,
+        parts,
+        workers,
+        panels: BUDGET.panels,
+        budget: &BUDGET,
+    }
 }
 
 fn part(depth: usize) -> Part {
-    Part { taps: 1, steps: depth, partial: 0, before: [0; 2], taken: None }
+    Part { taps: 1, steps: depth, partial: 0, first: 0, taken: None }
 }
 
 #[test]

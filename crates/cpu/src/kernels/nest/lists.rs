@@ -1,6 +1,6 @@
 //! The lists of a product's pieces: runs of tiles that are equally tall, listed once where they read no padding.
 
-use super::{Drive, PADDING, Work};
+use super::{Nest, PADDING, Rows};
 use crate::kernels::tile::list::Kept;
 use crate::kernels::tile::{Fixed, List};
 use std::ops::Range;
@@ -34,29 +34,28 @@ pub(super) enum Batch {
 }
 
 /// The rows and batches of pieces, by the pieces' tiles.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(super) struct Lists(Vec<(Range<usize>, Range<usize>, Vec<Batch>)>);
 
 impl Lists {
-    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to
-    /// meet a part of the reduction before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its
+    /// Lists what `work` knows, whose operands begin at address 0. Nothing where all tiles are to meet a K block before the next one, nor for products of numbers wider than bytes: there to list a tile is little beside its
     /// multiply-adds, while in a net, whose weights come from far, so do lists.
-    pub(super) fn new<W: Work>(drive: &Drive, work: &W) -> Lists {
+    pub(super) fn new<W: Rows>(nest: &Nest, work: &W) -> Lists {
         let mut lists = Lists(Vec::new());
-        if drive.shape.parts.len() > 1 || !drive.shape.product.is_whole() {
+        if nest.shape.parts.len() > 1 || !nest.shape.product.is_whole() {
             return lists;
         }
-        let mut words = vec![0; drive.list_len().unwrap_or(0) * size_of::<f32>() / size_of::<usize>()];
+        let mut words = vec![0; nest.lens.unwrap_or_default().list * size_of::<f32>() / size_of::<usize>()];
         let mut left = WORDS;
-        let blocks = |tiles: Range<usize>| tiles.clone().step_by(drive.block).map(move |t| t..tiles.end.min(t + drive.block));
-        let pieces = (0..drive.tasks()).flat_map(|task| drive.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
+        let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
+        let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
         for tiles in pieces.take(PIECES) {
             if left == 0 {
                 break;
             }
             if let Err(at) = lists.find(&tiles) {
-                let rows = drive.rows(&tiles);
-                let batches = Batch::all(drive, work, (&tiles, rows.start), (&mut words, &mut left));
+                let rows = nest.rows(&tiles);
+                let batches = Batch::all(nest, work, (&tiles, rows.start), (&mut words, &mut left));
                 lists.0.insert(at, (tiles, rows, batches));
             }
         }
@@ -75,25 +74,20 @@ impl Lists {
 
 impl Batch {
     /// All batches of some tiles, which begin at a row.
-    fn all<W: Work>(
-        drive: &Drive,
-        work: &W,
-        (tiles, row): (&Range<usize>, usize),
-        (words, left): (&mut [usize], &mut usize),
-    ) -> Vec<Batch> {
-        let (mut batches, near) = (Vec::new(), drive.most_tiles(drive.cut.most_panels(), false));
-        for run in drive.runs(tiles) {
+    fn all<W: Rows>(nest: &Nest, work: &W, (tiles, row): (&Range<usize>, usize), (words, left): (&mut [usize], &mut usize)) -> Vec<Batch> {
+        let (mut batches, near) = (Vec::new(), nest.most_tiles(nest.cut.most_panels(), false));
+        for run in nest.runs(tiles) {
             let kept = batches.len();
             let found = &mut |all: &List<'_>, lists: &[Kept]| {
                 lists.iter().all(|kept| {
-                    let Some(list) = Fixed::new(all.kept(kept), drive.step() * 4, PADDING) else { return false };
+                    let Some(list) = Fixed::new(all.kept(kept), nest.sums_row(), PADDING) else { return false };
                     let fits = list.words() <= *left;
                     *left = if fits { *left - list.words() } else { 0 };
                     batches.push(Batch::Fixed { list, tiles: kept.tiles.clone() });
                     fits
                 })
             };
-            if !drive.list(work, (0, row), (std::iter::once(run.clone()), near), &mut List::new(words, 0), found) {
+            if !nest.list(work, (0, row), (std::iter::once(run.clone()), near), &mut List::new(words, 0), found) {
                 batches.truncate(kept);
                 batches.push(Batch::Walked(run));
             }
@@ -102,14 +96,33 @@ impl Batch {
     }
 }
 
-impl Drive {
+impl Nest {
+    /// Bytes of a row of sums.
+    fn sums_row(&self) -> usize {
+        self.lens.map_or(0, |lens| lens.step * 4)
+    }
+
     /// The rows of some tiles.
     pub(super) fn rows(&self, tiles: &Range<usize>) -> Range<usize> {
+        if self.shape.even {
+            let first = self.even(tiles);
+            return first[0].0..first[1].0 + first[1].1 * first[1].2.len();
+        }
         let mut rows: Option<Range<usize>> = None;
         for run in self.runs(tiles) {
             rows = Some(rows.map_or(run.first, |r| r.start)..run.first + run.rows * run.tiles.len());
         }
         rows.unwrap_or(0..0)
+    }
+
+    /// Some tiles of rows that are one stretch: the taller ones, then the others, as their first row, rows of a tile and which tiles they are.
+    pub(super) fn even(&self, tiles: &Range<usize>) -> [(usize, usize, Range<usize>); 2] {
+        let n = self.shape.rows.first().copied().unwrap_or(0);
+        let count = n.div_ceil(self.tall).max(1);
+        let (each, more) = (n / count, n % count);
+        let run = |rows: usize, tiles: Range<usize>| (tiles.start * each + tiles.start.min(more), rows, tiles);
+        let low = more.clamp(tiles.start, tiles.end);
+        [run(each + 1, tiles.start..low), run(each, low..tiles.end)]
     }
 
     /// Some tiles as runs of tiles that are equally tall. Every stretch is cut evenly.
@@ -135,7 +148,7 @@ impl Drive {
 
     /// Lists runs of a piece of a unit that begins at a row, as many at a time as there is room for, of at most `near` tiles each: `found` gets the
     /// lists and says whether to go on. True when all are found.
-    pub(super) fn list<W: Work>(
+    pub(super) fn list<W: Rows>(
         &self,
         work: &W,
         (unit, row): (usize, usize),
@@ -143,7 +156,7 @@ impl Drive {
         list: &mut List<'_>,
         found: &mut dyn FnMut(&List<'_>, &[Kept]) -> bool,
     ) -> bool {
-        let (taps, sums_row) = (self.shape.strip_taps(), self.step() * 4);
+        let (taps, sums_row) = (self.shape.strip_taps(), self.sums_row());
         let (mut lists, mut len): ([Kept; LISTS], usize) = Default::default();
         list.restart(0);
         for run in runs {

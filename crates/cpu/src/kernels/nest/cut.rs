@@ -1,6 +1,7 @@
 //! How a product is cut into tasks: pieces of equal weight of one long line.
 //!
-//! The line goes through the units, in a unit through groups of panels, in a group through the tiles of rows. A task is a piece of it, wherever
+//! The line goes through the units, in a unit through blocks of rows that stay in L3, in such a block through groups of panels, in a group through
+//! the tiles of rows. A task is a piece of it, wherever
 //! groups end: so many tasks as workers want are equally long, however few panels and tiles there are (five panels for two workers are two
 //! and a half for either). A worker's tasks follow each other, so that only a panel where one worker ends and another begins is read by both.
 
@@ -36,16 +37,19 @@ pub(super) struct Line<'s> {
     pub(super) source: usize,
     pub(super) parts: &'s [Part],
     pub(super) workers: usize,
+    /// Bytes of the panels of a K block that stay in L2.
+    pub(super) panels: usize,
     pub(super) budget: &'s Budget,
 }
 
 /// The tasks of a product.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    /// Tiles of a unit.
+    /// Tiles of a unit, and of a block of rows.
     tiles: usize,
+    block: usize,
     groups: Groups,
-    /// Where each task begins, and where the last one ends: units and groups before it, tiles of its first group.
+    /// Where each task begins, and where the last one ends: groups of all blocks before it, tiles of its first group.
     starts: Vec<(usize, usize)>,
 }
 
@@ -59,9 +63,12 @@ struct Groups {
 impl Groups {
     /// The panel at which a group begins, or the last one ends.
     fn start(&self, group: usize) -> usize {
-        // The product of both would overflow for sizes that are legal.
         let (each, more) = (self.panels / self.count, self.panels % self.count);
-        group * each + (group as u128 * more as u128 / self.count as u128) as usize
+        let rest = match group.checked_mul(more) {
+            Some(product) => product / self.count,
+            None => (group as u128 * more as u128 / self.count as u128) as usize,
+        };
+        group * each + rest
     }
 
     /// The first group for which `reached` holds, which holds for all behind it as well; their number where there is none.
@@ -102,17 +109,28 @@ impl Line<'_> {
         if few < self.workers || few == 1 { few } else { few * (work / WORTH / few).clamp(1, EACH) }
     }
 
-    /// Where one of `tasks` tasks begins: units and groups before it, tiles of its first group.
-    fn start(&self, groups: &Groups, task: usize, tasks: usize) -> (usize, usize) {
+    /// Tiles of a block of rows, whose rows of `A` in a K block stay in L3 while all groups of panels pass by.
+    fn block(&self, groups: usize) -> usize {
+        let tile = self.source / (self.units * self.tiles * self.parts.len()).max(1);
+        let fits = (self.budget.rows / tile.max(1)).max(FAR_TILES);
+        if groups > 1 && fits < self.tiles { self.tiles.div_ceil(self.tiles.div_ceil(fits)) } else { self.tiles.max(1) }
+    }
+
+    /// Where one of `tasks` tasks begins: groups of all blocks of rows before it, tiles of its first group.
+    fn start(&self, (groups, block): (&Groups, usize), task: usize, tasks: usize) -> (usize, usize) {
         let unit_weight = self.vectors * self.tiles;
         let all = self.units * unit_weight;
         let at = all / tasks * task + all % tasks * task / tasks;
         let (unit, rest) = (at / unit_weight.max(1), at % unit_weight.max(1));
+        let block_weight = (self.vectors * block).max(1);
+        let (index, rest) = (rest / block_weight, rest % block_weight);
+        let tiles = block.min(self.tiles - index * block);
         let end = |group: usize| (groups.start(group + 1) * self.panel).min(self.vectors);
-        let group = Some(groups.first(|g| rest < end(g) * self.tiles)).filter(|g| *g < groups.count).unwrap_or(0);
+        let group = Some(groups.first(|g| rest < end(g) * tiles)).filter(|g| *g < groups.count).unwrap_or(0);
         let before = groups.start(group) * self.panel;
         let weight = (end(group) - before).max(1);
-        (unit * groups.count + group, (rest - before * self.tiles + weight / 2) / weight)
+        let blocks = self.tiles.div_ceil(block);
+        ((unit * blocks + index) * groups.count + group, (rest - before * tiles + weight / 2) / weight)
     }
 }
 
@@ -124,7 +142,7 @@ impl Cut {
         let wanted = line.wanted();
         // Of rows and panels the smaller is read by every worker, the larger once.
         let most = if line.source < line.all_bytes() * panels { panels.div_ceil(wanted) } else { panels };
-        let groups = panels.div_ceil((line.budget.panels / widest).clamp(1, most));
+        let groups = panels.div_ceil((line.panels / widest).clamp(1, most));
         let workers = wanted.min(line.workers.max(1));
         let (all, least) = (line.units * groups, if line.all_bytes() > line.budget.far { FAR_TILES } else { TILES });
         let fits = |whole: bool| {
@@ -133,8 +151,9 @@ impl Cut {
         };
         let tasks = fits(true).or_else(|| fits(false)).unwrap_or(workers);
         let groups = Groups { panels, count: groups };
-        let starts = (0..=tasks).map(|task| line.start(&groups, task, tasks)).collect();
-        Cut { tiles: line.tiles, groups, starts }
+        let block = line.block(groups.count);
+        let starts = (0..=tasks).map(|task| line.start((&groups, block), task, tasks)).collect();
+        Cut { tiles: line.tiles, block, groups, starts }
     }
 
     /// Number of tasks.
@@ -166,9 +185,14 @@ impl Cut {
     /// The pieces of a task.
     pub(super) fn pieces(&self, task: usize) -> impl Iterator<Item = Piece> {
         let (first, end) = (self.starts[task], self.starts[task + 1]);
+        let blocks = self.tiles.div_ceil(self.block).max(1);
         (first.0..=end.0).filter_map(move |at| {
-            let tiles = if at == first.0 { first.1 } else { 0 }..if at == end.0 { end.1 } else { self.tiles };
-            (!tiles.is_empty()).then(|| Piece { unit: at / self.groups(), tiles, panels: self.group(at % self.groups()) })
+            let (index, group) = (at / self.groups(), at % self.groups());
+            let start = index % blocks * self.block;
+            let from = if at == first.0 { first.1 } else { 0 };
+            let to = if at == end.0 { end.1 } else { self.block };
+            let tiles = start + from..self.tiles.min(start + to);
+            (!tiles.is_empty()).then(|| Piece { unit: index / blocks, tiles, panels: self.group(group) })
         })
     }
 }

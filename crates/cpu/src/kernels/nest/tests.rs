@@ -1,7 +1,10 @@
 use super::*;
+use crate::kernels::multiversion::Simd;
 use crate::kernels::tile::layout::panel_columns;
-use crate::kernels::tile::{MOST_ROWS, Strip};
+use crate::kernels::tile::{MOST_ROWS, Product, Stride, Strip};
+use oxidnn_runtime::Buf;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 /// Plain matrices: `A` by rows, `B` in panels, the reduction cut into parts of `each`.
 struct Plain<'a> {
@@ -11,7 +14,7 @@ struct Plain<'a> {
     got: &'a Mutex<Vec<f32>>,
 }
 
-impl Work for Plain<'_> {
+impl Rows for Plain<'_> {
     type Walk = usize;
 
     fn walk(&self, _: usize, row: usize) -> usize {
@@ -59,24 +62,23 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
     let shape = Shape {
         units: 1,
         rows: vec![rows],
+        even: false,
         columns,
         panel,
         panel_bytes: depth * panel * 4,
         memory: 0,
-        parts: (0..parts)
-            .map(|i| Part { taps: 1, steps: each, partial: 0, before: [i * each * 4, i * each * panel * 4], taken: None })
-            .collect(),
+        parts: (0..parts).map(|i| Part { taps: 1, steps: each, partial: 0, first: i * each, taken: None }).collect(),
         source: rows * depth * 4,
         product: Product::F32,
-        line: Line::Packed((panel / isa.width().lanes()) as u8),
+        right: Right::Panels,
         a_step: Stride::Fixed(4),
         tail: None,
     };
-    let drive = Arc::new(Drive::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));
+    let nest = Arc::new(Nest::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));
     let got = Mutex::new(vec![f32::NAN; rows * columns]);
-    let ready = drive.build(&Plain { a: 0, depth, columns, got: &got }).unwrap();
+    let ready = nest.build(Some(&Plain { a: 0, depth, columns, got: &got })).unwrap();
     let work = Plain { a: a.as_ptr().addr(), depth, columns, got: &got };
-    let mut share = vec![0.0; drive.scratch_len(1).unwrap()];
+    let mut share = vec![0.0; nest.scratch_len(1).unwrap()];
     let (mut zeros, mut c) = ([0u8; 64], [0u8; 0]);
     let operands = Operands {
         simd: Simd::host(),
@@ -86,6 +88,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         sources: None,
         left: &AtomicBool::new(false),
         b: buf(&mut b),
+        plain: None,
         b_unit: &|_| 0,
         b_panel: depth * panel * 4,
         b_row: 0,
@@ -93,7 +96,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         c: buf(&mut c),
         tail: None,
     };
-    (0..drive.tasks()).for_each(|task| ready.task(task, &mut share, &operands));
+    (0..nest.tasks()).for_each(|task| ready.task(task, &mut share, &operands));
     let got = got.into_inner().unwrap();
     for i in 0..rows {
         for j in 0..columns {

@@ -1,0 +1,265 @@
+//! Products of plain matrices, in batches: the provider of rows at one distance for the loop nest, on vectors and on tiles of AMX.
+//!
+//! `B` lies in panels, or is row-major or transposed. The nest packs it K block by K block for each group of panels; for tiles of AMX, whose rows
+//! pass by several times as fast, all panels are packed before, once for all workers.
+
+use super::amx::{self, Half, Lines, Loops, ReadyLoops};
+use super::multiversion::Simd;
+use super::nest::{self, Block, Part, Right, Rows, Shape};
+use super::scratch::Part as Scratch;
+use super::tile::pack::{self, Plain};
+use super::tile::{List, MOST_ROWS, Product, Stride, Strip, Tail, TailArgs};
+use crate::CpuTarget;
+use crate::hardware::K_STEPS;
+use oxidnn_jit::Isa;
+use oxidnn_jit::kernels::tiles::LINES;
+use oxidnn_runtime::{Buf, Executor};
+use oxidnn_spec::Error;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What kernels depend on.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// Instructions.
+    pub isa: Isa,
+    /// Types.
+    pub product: Product,
+    /// How `B` lies.
+    pub right: Right,
+    /// How the steps of `A` lie.
+    pub a_step: Stride,
+    /// What finishes sums in registers; without it they are handed on.
+    pub tail: Option<Arc<Tail>>,
+}
+
+/// Sizes of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// Independent products.
+    pub batch: usize,
+    /// Rows of `A`.
+    pub rows: usize,
+    /// Columns of `B`.
+    pub columns: usize,
+    /// Columns of a panel.
+    pub width: usize,
+    /// Depth.
+    pub depth: usize,
+}
+
+/// A planned product.
+#[derive(Clone, Debug)]
+pub struct Gemm {
+    loops: Loops,
+    right: Right,
+    sizes: Sizes,
+    workers: usize,
+}
+
+/// A product with its kernels.
+#[derive(Debug)]
+pub struct Ready {
+    gemm: Gemm,
+    loops: ReadyLoops,
+}
+
+/// Memory of a product; distances in bytes.
+pub struct Operands<'a> {
+    /// Memory of `A`.
+    pub a: Buf<'a>,
+    /// From a row of `A` to the next.
+    pub a_row: usize,
+    /// From an element of a row of `A` to the next.
+    pub a_depth: usize,
+    /// Memory of `B`.
+    pub b: Buf<'a>,
+    /// The same, where it is to be packed.
+    pub b_bytes: &'a [u8],
+    /// From a row of `B` to the next; looked at where `B` is not in panels.
+    pub b_row: usize,
+    /// From a column of `B` to the next; in panels, from a panel to the next.
+    pub b_column: usize,
+    /// Memory of the destination.
+    pub c: Buf<'a>,
+    /// From a row of the destination to the next.
+    pub c_row: usize,
+    /// Where a product of the batch begins in `A`, `B` and the destination.
+    pub starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync),
+    /// Operands of the tail.
+    pub tail: Option<&'a TailArgs<'a>>,
+    /// The column of these with which a product of the batch begins.
+    pub tail_column: &'a (dyn Fn(usize) -> usize + Sync),
+    /// Takes raw sums where there is no tail.
+    pub store: &'a (dyn Fn(Block<'_>) + Sync),
+}
+
+impl Sizes {
+    /// The depth in equal K blocks of at most so many steps, a multiple of `unit`.
+    fn parts(&self, product: Product, most: usize, unit: usize) -> Vec<Part> {
+        let (each, steps) = (product.depth(), self.depth.div_ceil(product.depth()).max(1));
+        let per = steps.div_ceil(steps.div_ceil(most)).next_multiple_of(unit);
+        let part = |first: usize| {
+            let depth = self.depth.min((first + per) * each) - first * each;
+            Part { taps: 1, first, steps: depth / each, partial: (depth % each) as u8, taken: None }
+        };
+        (0..steps).step_by(per).map(part).collect()
+    }
+}
+
+impl Gemm {
+    /// The product on a processor: on tiles of AMX where instructions and types allow them.
+    pub fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Gemm {
+        let (isa, right, steps) = (kind.isa, kind.right, sizes.depth.div_ceil(kind.product.depth()));
+        let on_amx = isa.amx && amx::check(kind.product).is_ok();
+        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, 1) };
+        let shape = Shape {
+            units: sizes.batch,
+            rows: vec![sizes.rows],
+            even: true,
+            columns: sizes.columns,
+            panel: sizes.width,
+            panel_bytes: steps * 4 * sizes.width,
+            memory: 0,
+            parts,
+            // Rows that are read down columns are in too many pieces to be prefetched.
+            source: if kind.a_step == Stride::Given { 0 } else { sizes.batch * sizes.rows * steps * 4 },
+            product: kind.product,
+            right,
+            a_step: kind.a_step,
+            tail: kind.tail,
+        };
+        Gemm { loops: Loops::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads }
+    }
+
+    /// How `B` is read.
+    pub fn right(&self) -> Right {
+        self.right
+    }
+
+    /// Elements of scratch of all workers; `None` on overflow, or where tiles would need too much.
+    pub fn scratch_len(&self) -> Option<usize> {
+        self.panels_len()?.checked_add(self.loops.scratch_len(self.workers)?)
+    }
+
+    /// Elements of all panels that are packed before; `None` on overflow.
+    fn panels_len(&self) -> Option<usize> {
+        let shape = self.loops.shape();
+        let packed = matches!(self.loops, Loops::Tiles(_)) && self.right != Right::Panels;
+        let panels = if packed { self.sizes.batch.checked_mul(shape.panels())? } else { 0 };
+        panels.checked_mul(shape.panel_bytes / 4)?.checked_next_multiple_of(16)
+    }
+
+    /// Makes the kernels.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub fn build(&self) -> Result<Ready, Error> {
+        Ok(Ready { gemm: self.clone(), loops: self.loops.build(None::<&Strided<'_, '_>>)? })
+    }
+}
+
+impl Ready {
+    /// Computes everything, with scratch of [`Gemm::scratch_len`] elements.
+    pub fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Scratch<'_>, on: &Operands<'_>) {
+        let Ready { gemm, loops } = self;
+        let shape = gemm.loops.shape();
+        let before = gemm.panels_len().unwrap_or(0);
+        let [mut packed, mut shares] = scratch.split(before);
+        let plain = Plain { bytes: on.b_bytes, depth: on.b_row, column: on.b_column };
+        let (count, panel) = (shape.panels(), shape.panel_bytes);
+        let in_place = |unit: usize| (on.starts)(unit)[1];
+        let behind = |unit: usize| unit * count * panel;
+        let (b, b_unit, b_panel): (Buf, &(dyn Fn(usize) -> usize + Sync), usize) = if before > 0 {
+            let make = |i: usize, to: &mut [f32]| {
+                if i >= count * gemm.sizes.batch {
+                    return;
+                }
+                let from = Plain { bytes: &plain.bytes[in_place(i / count)..], ..plain };
+                let first = i % count * shape.panel;
+                let columns = first..shape.columns.min(first + shape.panel);
+                pack::panels(simd, &from, 0..gemm.sizes.depth, columns, shape.form(), to);
+            };
+            (packed.refill(executor, (panel / 4).max(1), &make), &behind, panel)
+        } else {
+            (on.b, &in_place, on.b_column)
+        };
+        let operands = nest::Operands {
+            simd,
+            work: &Strided { on },
+            a: on.a,
+            zeros: Buf::empty(),
+            sources: None,
+            left: &AtomicBool::new(false),
+            b,
+            plain: (gemm.right == Right::Packed).then_some(plain),
+            b_unit,
+            b_panel,
+            b_row: on.b_row,
+            a_step: on.a_depth * shape.product.depth(),
+            c: on.c,
+            tail: on.tail.map(|tail| (tail, on.tail_column)),
+        };
+        shares.work(executor, gemm.workers, gemm.loops.tasks(), &|task, share| loops.task(task, share, &operands));
+    }
+}
+
+/// Rows at one distance.
+struct Strided<'r, 'a> {
+    on: &'r Operands<'a>,
+}
+
+impl Strided<'_, '_> {
+    /// Where rows of `A` and of the destination begin.
+    fn at(&self, unit: usize, row: usize) -> [usize; 2] {
+        let [a, _, c] = (self.on.starts)(unit);
+        [self.on.a.as_ptr().addr() + a + row * self.on.a_row, self.on.c.as_ptr().addr() + c + row * self.on.c_row]
+    }
+}
+
+impl Rows for Strided<'_, '_> {
+    /// Where the next row of `A` and of the destination begin.
+    type Walk = [usize; 2];
+
+    fn walk(&self, unit: usize, row: usize) -> [usize; 2] {
+        self.at(unit, row)
+    }
+
+    #[inline]
+    fn strip(&self, [a, c]: &mut [usize; 2], sums: usize, most: usize, list: &mut List<'_>) -> usize {
+        let (a_row, c_row) = (self.on.a_row, self.on.c_row);
+        let offsets = |row: usize| -> [usize; MOST_ROWS] { std::array::from_fn(|i| i * row) };
+        list.strip(Strip { tiles: most, sums, a_row, c_row, to: (*c, &offsets(c_row)) });
+        list.tap(0, *a, &offsets(a_row));
+        let rows = most * list.rows();
+        (*a, *c) = (*a + rows * a_row, *c + rows * c_row);
+        most
+    }
+
+    fn base(&self, unit: usize) -> [usize; 2] {
+        self.at(unit, 0)
+    }
+
+    fn store(&self, block: Block<'_>) {
+        (self.on.store)(block);
+    }
+}
+
+impl Lines for Strided<'_, '_> {
+    type Walk = [usize; 2];
+
+    fn walk(&self, unit: usize, row: usize) -> [usize; 2] {
+        self.at(unit, row)
+    }
+
+    fn lines(&self, [a, c]: &mut [usize; 2], half: &mut Half<'_>) {
+        half.to = std::array::from_fn(|i| *c + i * self.on.c_row);
+        half.line(0, *a, self.on.a_row);
+        *a += half.rows * self.on.a_row;
+        *c += half.rows * self.on.c_row;
+    }
+
+    fn store(&self, block: Block<'_>) {
+        (self.on.store)(block);
+    }
+}

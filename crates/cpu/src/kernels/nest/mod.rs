@@ -1,0 +1,544 @@
+//! The loop nest around microkernels: a matrix product whose rows are wherever a provider says ([`Rows`]) and whose `B` comes in panels.
+//!
+//! The product is cut into tasks (`cut`), whose pieces are some row blocks by a group of panels; workers share them. A piece walks the reduction in
+//! K blocks. In each of these a group's panels are in L2, where they lie or packed from a plain matrix (`panels`), while all tiles of rows pass by;
+//! panels that stay in L1 stay there for some tiles instead. Tiles come from address lists that were written before (`lists`), or as many are listed
+//! as there is room for. Sums go from K block to K block through scratch. The tiles of the last one finish them in registers where the tail can do
+//! it; else the task hands sums to the provider, a block at a time.
+//!
+//! K blocks are a function of the depth alone, so results depend neither on who computes what nor on how many rows and columns there are.
+
+mod cut;
+mod lists;
+mod panels;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use super::tile::list::Kept;
+use super::tile::wide::{self, Before, Wide};
+use super::tile::{AHEAD, Ahead, Call, List, Listed, Next, ONE_STRIP, Panels, Spec, Start, TailArgs, Tile, tallest};
+use crate::CpuTarget;
+use crate::hardware::{Budget, KBlock};
+use crate::kernels::scratch::for_workers;
+use cut::{Cut, Piece};
+use lists::{Batch, Lists, Run};
+use oxidnn_jit::Isa;
+use oxidnn_spec::Error;
+use panels::{Group, Memory, Wanted};
+pub use shape::{Block, Operands, PADDING, Part, Right, Rows, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// K blocks that kernels tell apart: the only, the first, the last, others.
+const PHASES: usize = 4;
+/// Words of the strips that are listed at a time, unless one has more.
+const LISTED: usize = 4 << 10;
+
+/// A planned product.
+#[derive(Debug)]
+pub struct Nest {
+    isa: Isa,
+    /// What stays in which cache.
+    budget: Budget,
+    shape: Shape,
+    /// Rows of the tallest tile.
+    tall: usize,
+    /// Tiles of a unit, and most that are computed together.
+    all: usize,
+    block: usize,
+    cut: Cut,
+    /// What tiles ask for.
+    far: Option<Far>,
+    /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
+    seven_bits: bool,
+    wide: Option<Wide>,
+    lens: Option<Lens>,
+}
+
+/// Elements of scratch of a worker.
+#[derive(Clone, Copy, Default, Debug)]
+struct Lens {
+    /// Panels that are packed.
+    packed: usize,
+    /// A list of all taps, and one of those of a K block where these differ.
+    list: usize,
+    taken: usize,
+    /// Widened panels, and what widens rows of `A`.
+    widened: usize,
+    wide: usize,
+    /// Sums, and their distance from row to row.
+    sums: usize,
+    step: usize,
+}
+
+/// A product with its kernels, and with the lists of its pieces that do not depend on an execution.
+#[derive(Debug)]
+pub struct Ready {
+    nest: Arc<Nest>,
+    tiles: Tiles,
+    lists: Lists,
+}
+
+/// What tiles ask for ahead of its use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Far {
+    /// The rows of `A` of the tiles that follow.
+    Rows,
+    /// What of the panels follows a part.
+    Panels,
+}
+
+/// Kernels by [factors](Factors), and by rows, by whether the panel has fewer columns than the others, and by part.
+#[derive(Debug)]
+struct Tiles([Vec<Option<Tile>>; 4]);
+
+/// What kernels multiply.
+#[derive(Clone, Copy)]
+enum Factors {
+    /// Numbers as they are.
+    AsIs,
+    /// Bytes by weights of seven bits.
+    SevenBits,
+    /// The same, with whole steps in place of a last one that is not: `B` has zeros for what follows in `A`, where that may be read.
+    SevenBitsWhole,
+    /// Words made of bytes.
+    Words,
+}
+
+impl Far {
+    /// What comes from afar.
+    fn of(line: &cut::Line<'_>, cut: &Cut, shape: &Shape) -> Option<Far> {
+        let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
+        // The panels are read once for every block of rows, `A` once for every group of panels.
+        let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
+        let by_rows = line.source.saturating_mul(cut.groups()) > panels.saturating_mul(blocks);
+        match (line.source > line.budget.far, panels > line.budget.far) {
+            (true, true) if by_rows && shape.right == Right::Panels => Some(Far::Rows),
+            // Taps of several panels, and channels of several taps, are in too many pieces.
+            (_, true) => (line.parts.len() == 1 || shape.is_matrix() || cut.most_panels() == 1).then_some(Far::Panels),
+            (true, false) => Some(Far::Rows),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Nest {
+    /// Decides how to cut a product for a processor.
+    pub fn new(isa: Isa, shape: Shape, target: &CpuTarget) -> Nest {
+        let budget = target.caches.budget(false);
+        let lanes = isa.width().lanes();
+        let tall = tallest(isa, shape.product, shape.panel / lanes).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
+        let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
+        let line = cut::Line {
+            units: shape.units,
+            rows: shape.rows.iter().sum(),
+            tiles: all,
+            vectors: shape.columns.div_ceil(lanes),
+            panel: shape.panel / lanes,
+            vector: lanes * 4,
+            source: shape.source,
+            parts: &shape.parts,
+            workers: target.threads,
+            panels: if shape.right == Right::Panels { budget.panels } else { budget.plain },
+            budget: &budget,
+        };
+        let cut = Cut::new(line);
+        let k = KBlock { panel: 0, panels: 0, width: shape.panel, tall, tiles: all, carries: shape.carries() };
+        let block = k.mc(cut.most_panels(), if shape.is_matrix() { budget.sums } else { budget.window_sums });
+        let (far, wide) = (Far::of(&line, &cut, &shape), shape.wide(isa, (tall, all)));
+        let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line(isa));
+        let mut nest = Nest { isa, budget, tall, all, block, cut, far, seven_bits, wide, shape, lens: None };
+        nest.lens = nest.lens();
+        nest
+    }
+
+    /// What it computes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Elements of scratch for `workers` workers; `None` on overflow.
+    pub fn scratch_len(&self, workers: usize) -> Option<usize> {
+        let Lens { packed, list, taken, widened, wide, sums, .. } = self.lens?;
+        let spare = if self.shape.tail.is_none() { sums } else { 0 };
+        for_workers(workers, [list, taken, widened, wide, sums, spare].into_iter().try_fold(packed, usize::checked_add)?)
+    }
+
+    /// Elements of scratch of a worker; `None` on overflow.
+    fn lens(&self) -> Option<Lens> {
+        let (panels, width) = (self.cut.most_panels(), self.shape.panel);
+        let words = List::words(1, [self.tall; 2], self.shape.strip_taps())?.max(LISTED);
+        let list = words.checked_mul(size_of::<usize>() / size_of::<f32>())?.checked_next_multiple_of(16)?;
+        let step = panels.checked_mul(width)?;
+        Some(Lens {
+            packed: self.packed_len()?,
+            list: if self.shape.even { 0 } else { list },
+            taken: if self.shape.is_by_taps() { list } else { 0 },
+            widened: if self.wide.is_some() { panels.checked_mul(self.shape.panel_bytes / 2)? } else { 0 },
+            wide: self.wide.map_or(Some(0), |w| w.scratch_len())?,
+            sums: if self.shape.carries() { self.block.checked_mul(self.tall)?.checked_mul(step)? } else { 0 },
+            step,
+        })
+    }
+
+    /// How all of `A` is to be widened before tasks that are left run again.
+    pub fn widens(&self) -> Option<&Wide> {
+        self.wide.as_ref().filter(|w| w.is_whole())
+    }
+
+    /// Whether all tiles meet a panel before the next one: a panel of the part stays in L1 from tile to tile, and so many of them do
+    /// not.
+    fn is_outer(&self, part: &Part, panels: usize, words: bool) -> bool {
+        let panel = part.taps * part.steps * self.shape.panel * if words { 8 } else { 4 };
+        panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
+    }
+
+    /// Most tiles in a list by so many panels.
+    fn most_tiles(&self, panels: usize, words: bool) -> usize {
+        let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
+        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) {
+            (self.budget.strip / (steps * self.tall * 4)).max(1)
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// Makes the kernels, and lists by a provider whose operands begin at address 0 and whose padding is at [`PADDING`], if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Runtime`] where a kernel cannot be made.
+    pub fn build<W: Rows>(self: &Arc<Self>, rows: Option<&W>) -> Result<Ready, Error> {
+        let mut tiles = [(); 4].map(|()| vec![None; self.tall * 2 * PHASES]);
+        let kinds = [(false, self.shape.whole() > 0), (true, self.shape.panels() > self.shape.whole())];
+        let last = self.shape.parts.len() - 1;
+        for tall in self.heights() {
+            for narrow in kinds.into_iter().filter(|(_, used)| *used).map(|(narrow, _)| narrow) {
+                for part in [0, last / 2, last] {
+                    for (tiles, spec) in tiles.iter_mut().zip(self.specs(tall, narrow, part)) {
+                        tiles[self.index(tall, narrow, part)] = spec.map(|spec| Tile::get(self.isa, &spec)).transpose()?;
+                    }
+                }
+            }
+        }
+        let lists = rows.map_or_else(Lists::default, |rows| Lists::new(self, rows));
+        Ok(Ready { nest: Arc::clone(self), tiles: Tiles(tiles), lists })
+    }
+
+    /// Where a kernel is among all: by rows, by whether its panel has fewer columns, by whether its K block is the first and the last one.
+    fn index(&self, rows: usize, narrow: bool, part: usize) -> usize {
+        let phase = 2 * usize::from(part > 0) + usize::from(part + 1 == self.shape.parts.len());
+        ((rows - 1) * 2 + usize::from(narrow)) * PHASES + phase
+    }
+
+    /// The kernels by factors.
+    fn specs(&self, rows: usize, narrow: bool, part: usize) -> [Option<Spec>; 4] {
+        let lanes = self.isa.width().lanes();
+        let columns = if narrow { self.shape.columns % self.shape.panel } else { self.shape.panel };
+        let ends = part + 1 == self.shape.parts.len();
+        let spec = Spec {
+            product: self.shape.product,
+            rows: rows as u8,
+            vectors: columns.div_ceil(lanes) as u8,
+            line: self.shape.line(self.isa),
+            a_step: self.shape.a_step,
+            partial: self.shape.parts[part].partial,
+            start: if part == 0 { Start::Zero } else { Start::Load },
+            tail: self.shape.tail.clone().filter(|_| ends),
+            masked: !columns.is_multiple_of(lanes),
+            ahead: self.far.is_some(),
+        };
+        let seven_bits = self.seven_bits.then(|| wide::seven_bits(spec.clone()));
+        let whole = seven_bits.clone().filter(|s| s.partial > 0).map(|s| Spec { partial: 0, ..s });
+        let words = self.wide.is_some().then(|| wide::words(spec.clone()));
+        let as_is = words.is_none().then_some(spec);
+        [as_is, seven_bits, whole, words]
+    }
+
+    /// All numbers of rows that tiles have.
+    fn heights(&self) -> impl Iterator<Item = usize> {
+        (1..=self.tall).filter(|rows| {
+            self.shape.rows.iter().filter(|n| **n > 0).any(|n| {
+                let tiles = n.div_ceil(self.tall);
+                *rows == n / tiles || *rows == n.div_ceil(tiles)
+            })
+        })
+    }
+
+    /// Number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.cut.tasks()
+    }
+}
+
+impl Ready {
+    /// Computes a task with scratch of a worker's share.
+    pub fn task<W: Rows>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
+        let nest = &*self.nest;
+        let lens = nest.lens.unwrap_or_default();
+        let (packed, share) = share.split_at_mut(lens.packed);
+        for Piece { unit, tiles, panels } in nest.cut.pieces(task) {
+            let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
+            let mut b = nest.group(on, b_at, &panels, packed);
+            let seven_bits = nest.seven_bits && matches!(&b, Group::There(b) if nest.fits(on, b, panels.len()));
+            let wide = nest.wide.as_ref().filter(|_| !seven_bits);
+            // What waits for sources is left, and runs alone once they are there.
+            if wide.is_some_and(Wide::is_whole) != on.sources.is_some() {
+                on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
+                continue;
+            }
+            for start in tiles.clone().step_by(nest.block) {
+                let tiles = start..tiles.end.min(start + nest.block);
+                let panels = panels.clone();
+                Task { nest, ready: self, lens, seven_bits, wide, on, unit, b_at, tail, tiles, panels }.run(&mut b, share);
+            }
+        }
+    }
+}
+
+/// Scratch of a task beside its list.
+struct Rest<'s> {
+    /// The list of a K block.
+    taken: &'s mut [usize],
+    space: Space<'s>,
+}
+
+/// What calls of kernels need of it.
+struct Space<'s> {
+    /// What widens rows of `A`, and the panels that were widened.
+    wide: &'s mut [f32],
+    panels: &'s [f32],
+    sums: &'s mut [f32],
+}
+
+/// A block of rows by a group of panels.
+struct Task<'t, 'a, W> {
+    nest: &'t Nest,
+    ready: &'t Ready,
+    lens: Lens,
+    /// Whether the panels' elements have seven bits; else how bytes are widened, if they are.
+    seven_bits: bool,
+    wide: Option<&'t Wide>,
+    on: &'t Operands<'a, W>,
+    unit: usize,
+    /// Byte of `B` where the unit begins, and the tail with the unit's first column.
+    b_at: usize,
+    tail: Option<(&'t TailArgs<'a>, usize)>,
+    tiles: Range<usize>,
+    panels: Range<usize>,
+}
+
+/// K blocks of the panels of a task, and what is prefetched while tiles meet them, if that is in many pieces.
+struct Round<'m> {
+    parts: Range<usize>,
+    b: Memory<'m>,
+    next: Next,
+}
+
+/// Panels that have equally many columns, and that the tiles of a list meet in a call.
+struct Met {
+    panels: Range<usize>,
+    /// Whether all tiles meet a panel before the next one.
+    outer: bool,
+    ahead: Ahead,
+}
+
+impl<W: Rows> Task<'_, '_, W> {
+    fn run(&self, b: &mut Group<'_>, share: &mut [f32]) {
+        let (nest, shape) = (self.nest, &self.nest.shape);
+        let (words, share) = share.split_at_mut(self.lens.list);
+        let (taken, share) = share.split_at_mut(self.lens.taken);
+        let (panels, share) = share.split_at_mut(self.lens.widened);
+        let (wide, sums) = share.split_at_mut(self.lens.wide);
+        if let (Some(_), Group::There(b)) = (self.wide, &*b) {
+            self.widen(b, panels);
+        }
+        let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
+        let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), space: Space { wide, panels, sums } };
+        let listed = if self.wide.is_none() { self.ready.lists.of(&self.tiles) } else { None };
+        let rows = listed.map_or_else(|| nest.rows(&self.tiles), |(rows, _)| rows.clone());
+        // The rows of a matrix are listed again for each K block, so that all of them meet its panels while these are in L2.
+        let each = if shape.is_matrix() { 1 } else { shape.parts.len() };
+        for first in (0..shape.parts.len()).step_by(each) {
+            let parts = first..first + each;
+            let b = match b {
+                Group::There(b) => *b,
+                Group::Packs(to) => nest.pack(self.on, self.b_at, (&self.panels, parts.clone()), to),
+            };
+            let next = if each == 1 { self.next(first) } else { Next::default() };
+            let mut round = Round { parts, b, next };
+            match listed {
+                None if shape.even => self.strips(rows.start, &mut round, &mut rest),
+                None => self.walk(&mut nest.runs(&self.tiles), (rows.start, &mut round), &mut list, &mut rest),
+                Some((_, batches)) => {
+                    let base = self.on.work.base(self.unit);
+                    for batch in batches {
+                        match batch {
+                            Batch::Fixed { list, tiles } => {
+                                self.lists(std::iter::once((list.at(base), tiles.clone())), &mut round, &mut rest);
+                            }
+                            Batch::Walked(run) => {
+                                self.walk(&mut std::iter::once(run.clone()), (rows.start, &mut round), &mut list, &mut rest);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if shape.tail.is_none() {
+            let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
+            let (sums, spare) = rest.space.sums.split_at_mut(self.lens.sums);
+            self.on.work.store(Block { unit: self.unit, rows, columns, sums, spare, step: self.lens.step });
+        }
+    }
+
+    /// Lists the tiles, whose rows are at one distance, strip by strip, and computes them. Sums begin with a row.
+    fn strips(&self, row: usize, round: &mut Round<'_>, rest: &mut Rest<'_>) {
+        let near = self.near(round);
+        let mut words = [0; ONE_STRIP];
+        for (first, rows, tiles) in self.nest.even(&self.tiles) {
+            let (mut walk, mut done) = (self.on.work.walk(self.unit, first), tiles.start);
+            while done < tiles.end {
+                let mut list = List::new(&mut words, rows);
+                let sums = (first + (done - tiles.start) * rows - row) * self.lens.step * 4;
+                let end = done + self.on.work.strip(&mut walk, sums, near.min(tiles.end - done), &mut list);
+                let here = done - self.tiles.start..end - self.tiles.start;
+                self.list((round.parts.start, &mut *round), &list.listed(), here, rest);
+                done = end;
+            }
+        }
+    }
+
+    /// Most tiles of a list.
+    fn near(&self, round: &Round<'_>) -> usize {
+        let near = self.nest.most_tiles(self.panels.len(), self.wide.is_some());
+        if round.next.is_left() { near.min(self.asking(round)) } else { near }
+    }
+
+    /// Lists runs of tiles, where sums begin with a row, and computes them.
+    fn walk(&self, runs: &mut dyn Iterator<Item = Run>, (row, round): (usize, &mut Round<'_>), list: &mut List<'_>, rest: &mut Rest<'_>) {
+        let near = self.near(round);
+        let found = &mut |all: &List<'_>, lists: &[Kept]| {
+            self.lists(lists.iter().map(|l| (all.kept(l), l.tiles.clone())), round, rest);
+            true
+        };
+        self.nest.list(self.on.work, (self.unit, row), (runs, near), list, found);
+    }
+
+    /// Tiles that ask for all of a piece of what is prefetched while they meet a panel.
+    fn asking(&self, round: &Round<'_>) -> usize {
+        let part = &self.nest.shape.parts[round.parts.start];
+        round.next.piece().div_ceil((part.steps / 4).max(1)).max(1)
+    }
+
+    /// What is prefetched during a K block, where that is in many pieces.
+    fn next(&self, part: usize) -> Next {
+        match if self.nest.far == Some(Far::Panels) && self.wide.is_none() { self.behind(part) } else { None } {
+            Some(Wanted::Grid(next)) => next,
+            _ => Next::default(),
+        }
+    }
+
+    /// What the tiles of a list, which are some of the task's, prefetch while they meet so many panels in a K block.
+    fn ahead(&self, part: usize, list: &Listed<'_>, (tiles, panels): (Range<usize>, usize)) -> Ahead {
+        let Some(far) = self.nest.far else { return Ahead::default() };
+        let steps = self.nest.shape.parts[part].steps / 4;
+        let asks = (list.all_taps() * panels * steps).max(1);
+        match (far, list.source()) {
+            // Evenly over all tiles of the task.
+            (Far::Panels, _) => {
+                let Some(Wanted::Run(wanted)) = self.behind(part) else { return Ahead::default() };
+                let [first, end] = [tiles.start, tiles.end].map(|tile| wanted.len() * tile / self.tiles.len());
+                let at = self.on.b.as_ptr().addr().wrapping_add(wanted.start + first);
+                Ahead { at, step: (end - first).div_ceil(asks).min(AHEAD), panel: 0 }
+            }
+            // The rows of the tiles that follow, as fast as these go on, two tiles before them.
+            (Far::Rows, Some((first, row))) => {
+                let tile = list.rows() * row;
+                let before = self.nest.shape.a_from(&self.nest.shape.parts[part], self.on);
+                Ahead { at: first.wrapping_add(before + 2 * tile), step: tile * tiles.len() / asks, panel: 0 }
+            }
+            (Far::Rows, None) => Ahead::default(),
+        }
+    }
+
+    /// The tiles of some lists, which are some of the task's, by all panels: all of them meet a K block before the next one.
+    fn lists<'l>(&self, lists: impl Iterator<Item = (Listed<'l>, Range<usize>)> + Clone, round: &mut Round<'_>, rest: &mut Rest<'_>) {
+        for part in round.parts.clone() {
+            lists.clone().for_each(|(list, tiles)| self.list((part, &mut *round), &list, tiles, rest));
+        }
+    }
+
+    /// The tiles of a list by all panels, in a K block.
+    fn list(&self, (index, round): (usize, &mut Round<'_>), list: &Listed<'_>, tiles: Range<usize>, Rest { taken, space }: &mut Rest<'_>) {
+        let (nest, shape) = (self.nest, &self.nest.shape);
+        let (part, ends) = (&shape.parts[index], index + 1 == shape.parts.len());
+        let whole = self.panels.start..self.panels.end.min(shape.whole());
+        let narrow = whole.end.max(self.panels.start)..self.panels.end;
+        let some = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, taken));
+        let list = some.as_ref().unwrap_or(list);
+        if round.next.is_left() {
+            // Panel by panel, each with a piece of what is prefetched.
+            for panel in whole {
+                let ahead = round.next.take(part.steps / 4 * tiles.len());
+                let met = Met { panels: panel..panel + 1, outer: false, ahead };
+                self.panels((index, &round.b), list, met, space);
+            }
+        } else if !whole.is_empty() {
+            let outer = nest.is_outer(part, whole.len(), self.wide.is_some());
+            let ahead = self.ahead(index, list, (tiles.clone(), if outer { 1 } else { whole.len() }));
+            self.panels((index, &round.b), list, Met { panels: whole, outer, ahead }, space);
+        }
+        if !narrow.is_empty() {
+            let ahead = if shape.whole() > 0 { Ahead::default() } else { self.ahead(index, list, (tiles, 1)) };
+            self.panels((index, &round.b), list, Met { panels: narrow, outer: false, ahead }, space);
+        }
+    }
+
+    /// The tiles of a list by panels, in a K block.
+    fn panels(&self, (index, b): (usize, &Memory<'_>), list: &Listed<'_>, met: Met, space: &mut Space<'_>) {
+        let Met { panels, outer, ahead } = met;
+        let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
+        let (part, tail) = (&shape.parts[index], self.tail.filter(|_| index + 1 == shape.parts.len()));
+        let narrow = panels.end > shape.whole();
+        let made = |factors: Factors| self.ready.tiles.0[factors as usize][nest.index(list.rows(), narrow, index)].as_ref();
+        let kernel = |factors| made(factors).unwrap_or_else(|| panic!("no kernel of {} rows was made", list.rows()));
+        let (column, first) = (panels.start * shape.panel, panels.start - self.panels.start);
+        let mut call = Call {
+            strips: &[],
+            steps: part.steps,
+            a: on.a,
+            a_from: shape.a_from(part, on),
+            zeros: on.zeros,
+            b: b.buf,
+            panels: Panels { at: b.at(first, part), step: b.step, count: panels.len(), outer },
+            c: on.c,
+            column,
+            tail_column: tail.map_or(0, |t| t.1) + column,
+            a_step: on.a_step,
+            b_row: on.b_row,
+            last: (shape.columns - 1) % nest.isa.width().lanes() + 1,
+            tail: tail.map(|t| t.0),
+            sums: space.sums.get_mut(first * shape.panel..).unwrap_or_default(),
+            sums_row: self.lens.step,
+            ahead,
+        };
+        if let Some(wide) = self.wide {
+            let at = first * shape.panel_bytes + part.first * 4 * shape.panel;
+            let widened = Panels { at: 2 * at, step: 2 * shape.panel_bytes, count: panels.len(), outer };
+            let call = Call { strips: list.words, panels: widened, ahead: Ahead::default(), ..call };
+            let sources = on.sources.filter(|_| wide.is_whole());
+            let before = Before { panels: space.panels, sources, partial: part.partial };
+            return wide.run((on.simd, &mut *space.wide), kernel(Factors::Words), call, before);
+        }
+        if let Some(tile) = made(Factors::SevenBitsWhole).filter(|_| self.seven_bits) {
+            call.steps += 1;
+            if tile.takes(list, &call) {
+                return tile.run_list(list, call);
+            }
+            call.steps -= 1;
+        }
+        kernel(if self.seven_bits { Factors::SevenBits } else { Factors::AsIs }).run_list(list, call);
+    }
+}

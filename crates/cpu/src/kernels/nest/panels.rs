@@ -1,0 +1,164 @@
+//! The provider of `B`: where the panels of a group lie while tiles meet a K block of them, and what of `B` is prefetched meanwhile.
+
+use super::shape::{Operands, Part, Right, Shape};
+use super::{Nest, Task};
+use crate::kernels::scratch::lend;
+use crate::kernels::tile::pack::{self, Plain};
+use crate::kernels::tile::{AHEAD, Grid, Next, wide};
+use oxidnn_runtime::Buf;
+use std::ops::Range;
+
+/// The panels of a group.
+#[derive(Clone, Copy)]
+pub(super) struct Memory<'m> {
+    pub(super) buf: Buf<'m>,
+    /// Byte where the first begins, and bytes from one to the next.
+    at: usize,
+    pub(super) step: usize,
+    /// Steps of the reduction before the first one that is there, and bytes of a step.
+    first: usize,
+    line: usize,
+}
+
+/// Panels that are there for all K blocks, or scratch that they are packed to for each.
+pub(super) enum Group<'m> {
+    There(Memory<'m>),
+    Packs(&'m mut [f32]),
+}
+
+impl Memory<'_> {
+    /// Byte where a K block begins in one of the panels.
+    pub(super) fn at(&self, panel: usize, part: &Part) -> usize {
+        self.at + panel * self.step + (part.first - self.first) * self.line
+    }
+}
+
+/// What is prefetched.
+pub(super) enum Wanted {
+    /// Bytes of `B`, evenly over all tiles of a task.
+    Run(Range<usize>),
+    /// What is in many pieces.
+    Grid(Next),
+}
+
+impl Shape {
+    /// Bytes of a step of all columns of a panel.
+    fn step_bytes<W>(&self, on: &Operands<'_, W>) -> usize {
+        if self.right == Right::InPlace { on.b_row * self.product.depth() } else { 4 * self.panel }
+    }
+
+    /// Bytes from a panel to the next where `B` lies.
+    fn panel_step<W>(&self, on: &Operands<'_, W>) -> usize {
+        if self.right == Right::InPlace { self.panel * 4 / self.product.depth() } else { on.b_panel }
+    }
+}
+
+impl Nest {
+    /// Whether panels are packed with all their K blocks, as those that are looked at or widened.
+    fn packs_whole(&self) -> bool {
+        self.shape.right == Right::Packed && (self.seven_bits || self.wide.is_some())
+    }
+
+    /// Elements of scratch of the packed panels of a group; `None` on overflow.
+    pub(super) fn packed_len(&self) -> Option<usize> {
+        let panel = match self.shape.right {
+            Right::Packed if self.packs_whole() => self.shape.panel_bytes / 4,
+            Right::Packed => self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?,
+            _ => 0,
+        };
+        panel.checked_mul(self.cut.most_panels())?.checked_next_multiple_of(16)
+    }
+
+    /// Panels of a unit, which begins at byte `b_at` of `B`.
+    pub(super) fn group<'m, W>(&self, on: &Operands<'m, W>, b_at: usize, panels: &Range<usize>, packed: &'m mut [f32]) -> Group<'m> {
+        if self.shape.right == Right::Packed {
+            let all = 0..self.shape.parts.len();
+            return if self.packs_whole() { Group::There(self.pack(on, b_at, (panels, all), packed)) } else { Group::Packs(packed) };
+        }
+        let (step, line) = (self.shape.panel_step(on), self.shape.step_bytes(on));
+        Group::There(Memory { buf: on.b, at: b_at + panels.start * step, step, first: 0, line })
+    }
+
+    /// Packs some K blocks of panels.
+    pub(super) fn pack<'m, W>(
+        &self,
+        on: &Operands<'_, W>,
+        b_at: usize,
+        (panels, parts): (&Range<usize>, Range<usize>),
+        packed: &'m mut [f32],
+    ) -> Memory<'m> {
+        let (shape, form) = (&self.shape, self.shape.form());
+        let (first, last) = (shape.parts[parts.start].first, &shape.parts[parts.end - 1]);
+        let each = shape.product.depth();
+        let depth = first * each..(last.first + last.steps) * each + usize::from(last.partial);
+        let columns = panels.start * shape.panel..shape.columns.min(panels.end * shape.panel);
+        let step = form.panel(depth.len());
+        if let Some(plain) = on.plain {
+            pack::panels(on.simd, &Plain { bytes: &plain.bytes[b_at..], ..plain }, depth, columns, form, packed);
+        }
+        Memory { buf: lend(packed), at: 0, step, first, line: 4 * shape.panel }
+    }
+
+    /// Whether bytes can be multiplied as they are by so many panels.
+    pub(super) fn fits<W>(&self, on: &Operands<'_, W>, b: &Memory<'_>, panels: usize) -> bool {
+        (0..panels).all(|panel| wide::fits(on.simd, b.buf.part(b.at + panel * b.step, self.shape.panel_bytes)))
+    }
+}
+
+impl<W> Task<'_, '_, W> {
+    /// Widens the panels.
+    pub(super) fn widen(&self, b: &Memory<'_>, to: &mut [f32]) {
+        let (bytes, panel) = (self.nest.shape.panel_bytes, self.nest.shape.panel);
+        for (i, to) in (0..self.panels.len()).zip(to.chunks_exact_mut((bytes / 2).max(1))) {
+            wide::panels(self.on.simd, b.buf.part(b.at + i * b.step, bytes), panel * 4, to);
+        }
+    }
+
+    /// What of `B` follows a K block: the next one of the same panels, or the first one of those that are met next.
+    pub(super) fn behind(&self, part: usize) -> Option<Wanted> {
+        let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
+        let (panels, part) = if part + 1 < shape.parts.len() {
+            (self.panels.clone(), part + 1)
+        } else if self.tiles.end < nest.all {
+            (self.panels.clone(), 0)
+        } else {
+            (nest.cut.behind(&self.panels), 0)
+        };
+        let (part, step) = (&shape.parts[part], shape.panel_step(on));
+        if panels.is_empty() {
+            return None;
+        }
+        if let Some([first, end]) = part.taken {
+            let at = self.b_at + panels.start * step;
+            return Some(Wanted::Run(at + first..at + end));
+        }
+        if shape.right == Right::Panels && shape.parts.len() == 1 {
+            let at = self.b_at + panels.start * step;
+            return (panels != self.panels).then(|| Wanted::Run(at..at + panels.len() * step));
+        }
+        if !shape.is_matrix() || shape.parts.len() == 1 && panels == self.panels {
+            return None;
+        }
+        let (each, size, width) = (shape.product.depth(), 4 / shape.product.depth(), shape.panel);
+        let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
+        let at = on.b.as_ptr().addr() + self.b_at;
+        Some(Wanted::Grid(match (shape.right, on.plain) {
+            (Right::Panels, _) => {
+                let grid = Grid { inner: chunks(part.steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: step };
+                Next::new(at + panels.start * step + part.first * 4 * width, grid)
+            }
+            // A transposed matrix: rows are columns of the panels.
+            (_, Some(plain)) if plain.column != size => {
+                let (inner, outer) = (panels.len() * width, chunks(part.steps * 4));
+                let grid = Grid { inner, inner_step: plain.column, outer, outer_step: AHEAD };
+                Next::new(at + part.first * 4 + panels.start * width * plain.column, grid)
+            }
+            (_, plain) => {
+                let row = plain.map_or(on.b_row, |plain| plain.depth);
+                let outer = chunks(panels.len() * width * size);
+                let grid = Grid { inner: part.steps * each, inner_step: row, outer, outer_step: AHEAD };
+                Next::new(at + part.first * each * row + panels.start * width * size, grid)
+            }
+        }))
+    }
+}

@@ -1,0 +1,213 @@
+//! What a product is to the loop nest: its sizes, its K blocks, and the providers of its operands.
+
+use crate::kernels::multiversion::Simd;
+use crate::kernels::tile::pack::{Form, Plain};
+use crate::kernels::tile::wide::{self, Sources, Wide};
+use crate::kernels::tile::{Line, List, Product, Spec, Stride, Tail, TailArgs};
+use oxidnn_jit::Isa;
+use oxidnn_runtime::Buf;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The address of padding for a [`Rows`] that begins at address 0: none is so far from another.
+pub const PADDING: usize = 1 << 63;
+
+/// A K block: a part of the reduction. All its taps have the same depth.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// Most taps that a tile has in it.
+    pub taps: usize,
+    /// Steps of every tap before it.
+    pub first: usize,
+    /// Whole steps of every tap.
+    pub steps: usize,
+    /// Elements of a last step that is not whole, 0 if there is none.
+    pub partial: u8,
+    /// Its taps: those whose lines of `B` begin in these bytes of a panel, which are no others'; `None` for all taps.
+    pub taken: Option<[usize; 2]>,
+}
+
+/// How `B` lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Right {
+    /// In panels.
+    Panels,
+    /// Row-major or transposed: the nest packs a K block of a group of panels into scratch before its tiles meet it.
+    Packed,
+    /// Row-major with few rows: microkernels read lines where they are.
+    InPlace,
+}
+
+/// A product as the nest sees it.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Independent products of the same sizes: images, groups, batches.
+    pub units: usize,
+    /// Rows of each, in stretches: no tile has rows of two.
+    pub rows: Vec<usize>,
+    /// Whether all rows of a unit are at one distance: few words list them.
+    pub even: bool,
+    /// Columns of each.
+    pub columns: usize,
+    /// Columns of a panel.
+    pub panel: usize,
+    /// Bytes of a panel with all its taps.
+    pub panel_bytes: usize,
+    /// Bytes of all memory of `A` where rows begin with whole steps, else 0.
+    pub memory: usize,
+    /// The K blocks.
+    pub parts: Vec<Part>,
+    /// Bytes of `A` that all rows meet together.
+    pub source: usize,
+    /// Types.
+    pub product: Product,
+    /// How `B` lies.
+    pub right: Right,
+    /// How the steps of `A` lie.
+    pub a_step: Stride,
+    /// What finishes sums in registers; without it [`Rows::store`] gets them.
+    pub tail: Option<Arc<Tail>>,
+}
+
+/// The provider of `A` and of the destination: where rows are.
+pub trait Rows: Sync {
+    /// A place among the rows of a unit.
+    type Walk;
+
+    /// The place of `row`.
+    fn walk(&self, unit: usize, row: usize) -> Self::Walk;
+
+    /// Lists a strip of tiles of the next rows, `most` at most, whose first sum lies at byte `sums`: its taps over the whole reduction, and the
+    /// addresses of the unit's first column in the destination. Goes on behind these rows, and says how many tiles they are. The rows do not cross
+    /// a stretch.
+    fn strip(&self, walk: &mut Self::Walk, sums: usize, most: usize, list: &mut List<'_>) -> usize;
+
+    /// What is added to addresses of a unit of `A` and of the destination, where lists were made by a provider that begins at 0.
+    fn base(&self, unit: usize) -> [usize; 2];
+
+    /// Finishes and stores a block of raw sums; called only where there is no tail.
+    fn store(&self, block: Block<'_>);
+}
+
+/// Raw sums of a block of rows and columns.
+#[derive(Debug)]
+pub struct Block<'s> {
+    /// The unit.
+    pub unit: usize,
+    /// Its rows.
+    pub rows: Range<usize>,
+    /// Its columns.
+    pub columns: Range<usize>,
+    /// The sums, `f32` or the bits of 32-bit integers.
+    pub sums: &'s mut [f32],
+    /// As many elements of scratch.
+    pub spare: &'s mut [f32],
+    /// Distance of two rows.
+    pub step: usize,
+}
+
+/// The memory of a product.
+pub struct Operands<'a, W> {
+    /// Instructions of what is not generated.
+    pub simd: Simd,
+    /// The provider of rows.
+    pub work: &'a W,
+    /// Memory of `A`.
+    pub a: Buf<'a>,
+    /// Memory of the rows of `A` that stand for padding.
+    pub zeros: Buf<'a>,
+    /// Both widened, for the tasks that were left without.
+    pub sources: Option<Sources<'a>>,
+    /// Becomes true where tasks are left, to be run again with `sources`; only [`Nest::widens`](super::Nest::widens) says so.
+    pub left: &'a AtomicBool,
+    /// Memory of `B`.
+    pub b: Buf<'a>,
+    /// The same where panels are packed: all of its memory.
+    pub plain: Option<Plain<'a>>,
+    /// Byte of `B` where a unit begins, as a function of the unit.
+    pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
+    /// Distance of two panels in bytes.
+    pub b_panel: usize,
+    /// Distance of two lines in bytes where the kernel does not know it.
+    pub b_row: usize,
+    /// Distance of two steps of `A` in bytes where the kernel does not know it.
+    pub a_step: usize,
+    /// Memory of the destination.
+    pub c: Buf<'a>,
+    /// Operands of the tail, with the column of a unit's first one as a function of the unit.
+    pub tail: Option<(&'a TailArgs<'a>, &'a (dyn Fn(usize) -> usize + Sync))>,
+}
+
+impl Part {
+    /// Steps of a tap, with the one that is not whole.
+    pub fn all_steps(&self) -> usize {
+        self.steps + usize::from(self.partial > 0)
+    }
+
+    /// Whether a tap, whose lines of `B` are `b` bytes behind the first of a panel, is of the part.
+    #[inline]
+    pub fn takes(&self, b: usize) -> bool {
+        self.taken.is_none_or(|[first, end]| (first..end).contains(&b))
+    }
+}
+
+impl Shape {
+    /// How the lines of `B` lie for microkernels.
+    pub(super) fn line(&self, isa: Isa) -> Line {
+        if self.right == Right::InPlace { Line::Apart } else { Line::Packed((self.panel / isa.width().lanes()) as u8) }
+    }
+
+    /// How panels are packed.
+    pub fn form(&self) -> Form {
+        Form { size: 4 / self.product.depth(), together: self.product.together(), width: self.panel }
+    }
+
+    /// Bytes of a row of `A` before a K block.
+    pub(super) fn a_from<W>(&self, part: &Part, on: &Operands<'_, W>) -> usize {
+        part.first * if let Stride::Fixed(bytes) = self.a_step { bytes as usize } else { on.a_step }
+    }
+
+    /// Whether and how bytes are widened for tiles of up to so many rows, and so many of them.
+    pub(super) fn wide(&self, isa: Isa, (tall, tiles): (usize, usize)) -> Option<Wide> {
+        let spec = Spec { line: self.line(isa), a_step: self.a_step, ..Spec::new(self.product, tall, 1) };
+        let parts: Vec<[usize; 2]> = self.parts.iter().map(|p| [p.taps, p.all_steps()]).collect();
+        let source = if self.parts.iter().all(|p| p.partial == 0) { self.memory } else { 0 };
+        Wide::new(&wide::About { isa, spec: &spec, tiles, panels: self.panels(), source, parts: &parts })
+    }
+
+    /// Panels of a unit.
+    pub fn panels(&self) -> usize {
+        self.columns.div_ceil(self.panel)
+    }
+
+    /// Panels that have all their columns.
+    pub(super) fn whole(&self) -> usize {
+        self.columns / self.panel
+    }
+
+    /// The most that a K block has of something.
+    pub(super) fn most(&self, of: &dyn Fn(&Part) -> usize) -> usize {
+        self.parts.iter().map(of).max().unwrap_or(0)
+    }
+
+    /// Most taps of a strip, which has those of the whole reduction.
+    pub(super) fn strip_taps(&self) -> usize {
+        if self.is_by_taps() { self.parts.iter().map(|p| p.taps).sum() } else { self.most(&|p| p.taps) }
+    }
+
+    /// Whether K blocks are taps, not depth.
+    pub(super) fn is_by_taps(&self) -> bool {
+        self.parts.iter().any(|p| p.taken.is_some())
+    }
+
+    /// Whether rows have one tap: those of a matrix, which no other row has a part of.
+    pub(super) fn is_matrix(&self) -> bool {
+        !self.is_by_taps() && self.parts.iter().all(|p| p.taps <= 1)
+    }
+
+    /// Whether sums pass through scratch.
+    pub fn carries(&self) -> bool {
+        self.parts.len() > 1 || self.tail.is_none()
+    }
+}
