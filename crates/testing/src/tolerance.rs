@@ -113,12 +113,14 @@ struct Arithmetic {
     narrow: f64,
     /// Elementary functions computed in a row.
     functions: u32,
+    /// Relative error of an addition or a product.
+    unit: f64,
 }
 
 impl Arithmetic {
     /// Error relative to the terms of the sums.
     fn growth(&self) -> f64 {
-        DataType::F32.epsilon() * (8.0 + 2.0 * (self.terms as f64).sqrt()) + self.narrow + f64::from(self.functions) * FUNCTION
+        self.unit * (8.0 + 2.0 * (self.terms as f64).sqrt()) + self.narrow + f64::from(self.functions) * FUNCTION
     }
 }
 
@@ -215,7 +217,7 @@ fn volume(dims: &[i64]) -> i64 {
 }
 
 fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
-    let mut a = Arithmetic { terms: 1, narrow: 0.0, functions: 0 };
+    let mut a = Arithmetic { terms: 1, narrow: 0.0, functions: 0, unit: DataType::F32.epsilon() };
     match &problem.op {
         Op::Conv(c) => a.terms = conv_terms(c.sizes(), arg),
         Op::Deconv(c) => a.terms = conv_terms(c.sizes(), arg),
@@ -268,6 +270,10 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         }
     }
     let lowers = matches!(problem.op, Op::Conv(_) | Op::Deconv(_) | Op::InnerProduct(_) | Op::Matmul(_) | Op::Rnn(_) | Op::Sdpa(_));
+    // Products of f64 are summed in f64.
+    if lowers && problem.operands().iter().all(|o| o.tensor.dtype == DataType::F64 || o.tensor.dtype.is_integral()) {
+        a.unit = DataType::F64.epsilon();
+    }
     match problem.attr.fpmath.mode {
         FpMathMode::Strict => {}
         _ if !lowers => {}

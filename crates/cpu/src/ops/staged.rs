@@ -54,8 +54,10 @@ pub(crate) type Types = &'static [(Arg, DataType)];
 /// What copies of convolutions and inner products may be, one after the other: as they are, but for gradients of weights, which are summed in f32.
 pub(crate) fn types(problem: &Problem) -> &'static [Types] {
     const FLOATS: Types = &[(Arg::SRC, DataType::F32), (Arg::DIFF_DST, DataType::F32), (Arg::DIFF_WEIGHTS, DataType::F32)];
+    let double = problem.operands().iter().any(|o| o.tensor.dtype == DataType::F64);
     match problem.op.prop() {
-        Some(Prop::BackwardWeights) => &[&[(Arg::DIFF_WEIGHTS, DataType::F32)], FLOATS],
+        // f32 would lose half of the digits of f64.
+        Some(Prop::BackwardWeights) if !double => &[&[(Arg::DIFF_WEIGHTS, DataType::F32)], FLOATS],
         _ => &[&[]],
     }
 }
