@@ -13,7 +13,7 @@ use crate::CpuTarget;
 use crate::hardware::K_STEPS;
 use oxidnn_jit::Isa;
 use oxidnn_jit::kernels::tiles::LINES;
-use oxidnn_runtime::{Buf, Executor};
+use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::Error;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -56,6 +56,9 @@ pub struct Gemm {
     sizes: Sizes,
     workers: usize,
 }
+
+/// Most steps of a reduction: its K blocks are listed, and a plan is to cost little memory.
+const MOST_STEPS: usize = 1 << 24;
 
 /// A product with its kernels.
 #[derive(Debug)]
@@ -109,8 +112,14 @@ impl Sizes {
 
 impl Gemm {
     /// The product on a processor: on tiles of AMX where instructions and types allow them.
-    pub fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Gemm {
+    ///
+    /// # Errors
+    /// For reductions of more than 2^24 steps.
+    pub fn new(kind: Kind, sizes: Sizes, target: &CpuTarget) -> Result<Gemm, Skip> {
         let (isa, right, steps) = (kind.isa, kind.right, sizes.depth.div_ceil(kind.product.depth()));
+        if steps > MOST_STEPS {
+            return Err(Skip::Shape("reductions of more steps than a plan keeps K blocks of"));
+        }
         let on_amx = isa.amx && amx::check(kind.product).is_ok();
         let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, 1) };
         let shape = Shape {
@@ -129,7 +138,7 @@ impl Gemm {
             a_step: kind.a_step,
             tail: kind.tail,
         };
-        Gemm { loops: Loops::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads }
+        Ok(Gemm { loops: Loops::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads })
     }
 
     /// How `B` is read.

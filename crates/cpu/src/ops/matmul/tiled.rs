@@ -179,9 +179,9 @@ impl Request<'_> {
         let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
         let sums = Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target));
+        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
-        let gemm = Gemm::new(kind, sizes, target);
+        let gemm = Gemm::new(kind, sizes, target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {

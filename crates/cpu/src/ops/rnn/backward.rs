@@ -141,7 +141,7 @@ impl Backward {
             second: projection.is_some().then(|| Skinny::new(isa, Product::F32, [z.dic, gates.width], &cut)),
             projection: projection.transpose()?,
             iter,
-            inputs: Gemm::new(kind, sizes, target),
+            inputs: Gemm::new(kind, sizes, target)?,
             parameters: Parameters::new(op, &z, isa, target)?,
             linear: attr.rnn.linear.as_ref().map(factors),
             workspace_row: op.workspace_row().unwrap_or(0) as usize,

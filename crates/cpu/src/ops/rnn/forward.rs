@@ -217,7 +217,7 @@ impl Forward {
             outputs,
             skinny,
             second,
-            gemm: Gemm::new(kind, sizes, target),
+            gemm: Gemm::new(kind, sizes, target)?,
             cells: [None; 2],
             quantised: product.is_whole().then(|| Quantised::new(attr, (isa, product), &z, [gates, outputs])),
             linear: attr.rnn.linear.as_ref().map(factors),

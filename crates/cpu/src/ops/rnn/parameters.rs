@@ -89,7 +89,7 @@ impl Gradient {
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
         let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
-        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target), panels, gates, samples: z.samples(), place })
+        Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, samples: z.samples(), place })
     }
 
     /// Multiplies: `starts` says for a direction and gate where the left operand and the panels begin.
