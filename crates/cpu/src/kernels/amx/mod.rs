@@ -1,4 +1,4 @@
-//! Products on tiles of AMX: the loops of the [nest](super::nest) around kernels of 32 rows.
+//! Products on tiles of AMX: the loops of the [nest] around kernels of 32 rows.
 //!
 //! A product is cut into tasks of a block of rows by a group of panels, and walks the reduction in parts, as there. A tile is up to 32 rows, in two
 //! halves that lie each at a constant distance: rows of a plain matrix, and pixels of a line under a window. A half that does not, whose pixels
