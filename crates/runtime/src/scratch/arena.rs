@@ -10,7 +10,7 @@ use std::cell::Cell;
 
 const SHARDS: usize = 16;
 
-/// A pool of blocks; the process has one ([`arena`]).
+/// A pool of blocks; the process has one ([`super::arena`]).
 #[derive(Debug)]
 pub struct Arena {
     shards: [Mutex<Vec<Allocation>>; SHARDS],
