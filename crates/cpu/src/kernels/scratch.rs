@@ -18,6 +18,23 @@ fn share(len: usize, workers: usize) -> usize {
     len / workers / 16 * 16
 }
 
+/// Numbers of scratch of a kernel with two parts: one that all workers read, or that tasks fill piece by piece, and one of which every worker
+/// has its share.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Lens {
+    /// Those of the shared part.
+    pub shared: usize,
+    /// Those of all workers together.
+    pub workers: usize,
+}
+
+impl Lens {
+    /// Bytes of both; `None` on overflow.
+    pub fn bytes(self) -> Option<usize> {
+        booked(&[self.shared, self.workers])
+    }
+}
+
 /// Length of a part from which each of `workers` workers gets at least `each` numbers; `None` on overflow.
 pub fn for_workers(workers: usize, each: usize) -> Option<usize> {
     each.checked_next_multiple_of(16)?.checked_mul(workers.max(1))

@@ -175,15 +175,15 @@ impl BatchNorm {
         }
         let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
         let kernel = BatchNorm { matrices, matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, space, jit };
-        let scratch = bytes(&kernel.parts())?;
+        let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);
+        let scratch = bytes(&[parameters, space, kernel.folded()])?;
         Ok((kernel, scratch))
     }
 
-    /// Numbers of scratch: four tables by column, the workers' tiles, what segments fold.
-    fn parts(&self) -> [usize; 6] {
-        let columns = self.matrices.columns();
-        let folded = if self.forward { 3 } else { 2 } * self.matrices.width * self.matrices.segments();
-        [columns, columns, columns, columns, self.space, folded]
+    /// Numbers of scratch of what segments fold.
+    fn folded(&self) -> usize {
+        let sums = if self.forward { 3 } else { 2 };
+        sums * self.matrices.width * self.matrices.segments()
     }
 
     /// Calls `body` in parallel for all segments, the last ones first: those are still near.
@@ -278,7 +278,7 @@ impl BatchNorm {
         let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (flags.use_shift, 0.0))?;
         let mut tiles = scratch.take(self.space)?;
         if !flags.use_global_stats {
-            let folded = scratch.take(self.parts()[5])?;
+            let folded = scratch.take(self.folded())?;
             self.statistics(on, src, (&mut tiles, folded), [mean, variance]);
             if self.stats {
                 ctx.buf(Arg::MEAN)?.write(0, &mean[..matrices.channels]);
@@ -311,7 +311,7 @@ impl BatchNorm {
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let constant = scratch.take(matrices.columns())?.into_slice();
         constant.fill(0.0);
-        let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.parts()[5])?);
+        let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.folded())?);
         let mean = &*mean;
         let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (matrices.segments(), 2 * width), &|index, folded, space| {
             let (sums, products) = folded.split_at_mut(width);

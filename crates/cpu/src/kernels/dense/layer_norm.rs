@@ -61,14 +61,14 @@ impl LayerNorm {
         let segment = (GRAIN as usize / matrix.width).max(ROWS).min(matrix.rows);
         let space = matrix.space(if forward { 1 } else { 4 })?;
         let kernel = LayerNorm { matrix, flags, epsilon: op.epsilon.get(), forward, mean, variance, learnt, segment, space };
-        let scratch = bytes(&kernel.parts())?;
+        let width = kernel.matrix.width;
+        let scratch = bytes(&[width, width, space, kernel.folded()])?;
         Ok((kernel, scratch))
     }
 
-    /// Numbers of scratch: scale and shift, the workers' tiles, what segments fold in backward passes.
-    fn parts(&self) -> [usize; 4] {
-        let (width, segments) = (self.matrix.width, self.matrix.rows.div_ceil(self.segment));
-        [width, width, self.space, if self.forward { 0 } else { 2 * width * segments }]
+    /// Numbers of scratch of what segments fold in backward passes.
+    fn folded(&self) -> usize {
+        if self.forward { 0 } else { 2 * self.matrix.width * self.matrix.rows.div_ceil(self.segment) }
     }
 }
 
@@ -118,7 +118,7 @@ impl LayerNorm {
         let (src, diff_dst, diff_src) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?);
         let scale = &*parameters(ctx, &mut scratch, width, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let result = scratch.take(width)?.into_slice();
-        let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.parts()[3])?);
+        let (mut tiles, folded) = (scratch.take(self.space)?, scratch.take(self.folded())?);
         let means = if self.mean { Some(ctx.buf(Arg::MEAN)?) } else { None };
         let variances = ctx.buf(Arg::VARIANCE)?;
         let segments = matrix.rows.div_ceil(self.segment);

@@ -11,7 +11,7 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::runs;
 use crate::kernels::tile::tail::{self, About, Tail};
@@ -68,8 +68,8 @@ struct Columns {
     workers: usize,
     far: bool,
     tail: Tail,
-    /// Numbers of scratch of the tail's operands.
-    lines: usize,
+    /// Operands of the tail are shared; workers have what sums begin with.
+    scratch: Lens,
 }
 
 /// The kernels by rows, and whether the panel is the last one, of fewer pixels.
@@ -94,8 +94,7 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
     let columns = Columns::new(&s, &problem.attr, places, (isa, target))?;
-    let parts = columns.scratch_parts().and_then(|parts| booked(&parts));
-    let scratch_bytes = parts.ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let scratch_bytes = columns.scratch.bytes().ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(columns) }))
 }
 
@@ -165,8 +164,10 @@ impl Columns {
         if workers > 1 {
             each = each.min(panels * images * groups / (workers * TASKS)).max(1);
         }
-        let lines = tail.scratch(pixels).ok_or(Skip::Shape("scratch exceeds the address space"))?;
         let column = usize::from(s.weights.dims().len() > dims.len()) + s.result_channel;
+        let width = panel_columns(isa, s.weights.dims()[column] as usize);
+        let sums = if s.biased { width.saturating_mul(panel) } else { 0 };
+        let scratch = tail.scratch(pixels).zip(for_workers(workers, sums)).map(|(shared, workers)| Lens { shared, workers });
         Ok(Columns {
             attr: attr.clone(),
             isa,
@@ -180,21 +181,15 @@ impl Columns {
             pixels,
             from,
             to,
-            width: panel_columns(isa, s.weights.dims()[column] as usize),
+            width,
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize * 4),
             panel,
             each,
             workers,
             far: images * groups * depth * pixels * 4 > budget.far,
             tail,
-            lines,
+            scratch: scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?,
         })
-    }
-
-    /// Numbers of scratch: operands of the tail, and what sums begin with for each worker.
-    fn scratch_parts(&self) -> Option<[usize; 2]> {
-        let sums = if self.biased { self.width.checked_mul(self.panel)? } else { 0 };
-        Some([self.lines, for_workers(self.workers, sums)?])
     }
 
     fn panels(&self) -> usize {
@@ -256,9 +251,8 @@ impl Generated for Columns {
     }
 
     fn run(&self, tiles: &Tiles, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let [lines, sums] = self.scratch_parts().unwrap_or([0; 2]);
-        let lines = scratch.take(lines)?.into_slice();
-        let mut sums = scratch.take(sums)?;
+        let lines = scratch.take(self.scratch.shared)?.into_slice();
+        let mut sums = scratch.take(self.scratch.workers)?;
         let from = tail::Operands {
             ctx: (simd, ctx),
             attr: &self.attr,

@@ -16,7 +16,7 @@ use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::lanes::Lanes;
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
@@ -41,9 +41,10 @@ struct Depthwise {
     images: usize,
     result_sizes: [i64; 3],
     workers: usize,
-    /// Numbers of a worker's sums and of its copy of source rows.
+    /// Numbers of a worker's sums.
     sums: usize,
-    copy: usize,
+    /// Packed weights are shared; workers have sums and a copy of source rows.
+    scratch: Lens,
 }
 
 /// A tap of a row: its source row, its source column at the row's first result, and its weights.
@@ -112,7 +113,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     check_quantisation(&problem.attr, &s)?;
     let lines = geometry::lines(s.direction, &s.sizes, [s.result.1, s.source.1].map(sizes_of))?;
     let kernel = Depthwise::new(&s, &problem.attr, lines, target);
-    let bytes = kernel.as_ref().and_then(|k| booked(&k.scratch_parts()?));
+    let bytes = kernel.as_ref().and_then(|k| k.scratch.bytes());
     let (Some(kernel), Some(scratch_bytes)) = (kernel, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
@@ -124,6 +125,8 @@ impl Depthwise {
         let block = channels.min(CHANNELS);
         let widest = lines[2].phases.iter().map(|p| p.count).max().unwrap_or(0);
         let rows = (s.sizes.k[0] * s.sizes.k[1]) as usize;
+        let (sums, copy) = (widest.checked_mul(block)?, rows.checked_mul(from[2] as usize)?.checked_mul(block)?);
+        let packed = (s.sizes.k.iter().product::<i64>() as usize).checked_mul(channels)?;
         Some(Depthwise {
             attr: attr.clone(),
             source: s.source.0,
@@ -133,16 +136,10 @@ impl Depthwise {
             images: s.sizes.mb as usize,
             result_sizes: to,
             workers: target.threads,
-            sums: widest.checked_mul(block)?,
-            copy: rows.checked_mul(from[2] as usize)?.checked_mul(block)?,
+            sums,
+            scratch: Lens { shared: packed, workers: for_workers(target.threads, sums.checked_add(copy)?)? },
             lines,
         })
-    }
-
-    /// Numbers of scratch: weights, and each worker's sums and copies.
-    fn scratch_parts(&self) -> Option<[usize; 2]> {
-        let taps = self.kernel.iter().product::<i64>() as usize;
-        Some([taps.checked_mul(self.channels)?, for_workers(self.workers, self.sums.checked_add(self.copy)?)?])
     }
 }
 
@@ -175,9 +172,8 @@ impl Kernel for Depthwise {
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
-        let [packed, each] = self.scratch_parts().unwrap_or([0; 2]);
-        let packed = scratch.take(packed)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
-        let mut workers = scratch.take(each)?;
+        let packed = scratch.take(self.scratch.shared)?.fill(ctx.executor(), self.channels, &|tap, out| self.pack(&by, tap, out));
+        let mut workers = scratch.take(self.scratch.workers)?;
         let bound = Bound { plan: self, simd, source: from, weights: packed, tail };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize * self.lines[2].phases.len();
         let tasks = self.images * self.channels.div_ceil(CHANNELS) * rows;

@@ -75,9 +75,8 @@ impl Kernel for Window {
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let tail = Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?;
         let exact = support::exact_depth([&from, &by], &self.attr);
-        let [shared, each] = self.scratch_parts().unwrap_or([0; 2]);
-        let panels = scratch.take(shared)?;
-        let mut workers = scratch.take(each)?;
+        let panels = scratch.take(self.scratch.shared)?;
+        let mut workers = scratch.take(self.scratch.workers)?;
         let weights = if self.panels.in_place {
             let unaligned = || Error::arg(Arg::WEIGHTS, "memory that is not aligned, or is written", "weights aligned to their type");
             support::floats(ctx, Arg::WEIGHTS, &weights).ok_or_else(unaligned)?

@@ -229,27 +229,24 @@ impl Side {
 }
 
 impl Planes {
-    /// Bytes of scratch of the inner row and of each side in a round.
-    fn parts(&self) -> impl Iterator<Item = usize> + '_ {
-        std::iter::once(self.inner.scratch_bytes()).chain(self.sides.iter().map(|s| s.tensor.bytes()))
-    }
-
-    /// Numbers of scratch of a round; `None` on overflow.
+    /// Numbers of scratch of a round, which the inner row has and every side; `None` on overflow.
     fn each(&self) -> Option<usize> {
-        self.parts().try_fold(0usize, |sum, bytes| sum.checked_add(bytes.checked_next_multiple_of(ALIGNMENT)? / 4))
+        let inner = self.inner.scratch_bytes().checked_next_multiple_of(ALIGNMENT)?;
+        let bytes = |s: &Side| s.tensor.bytes().checked_next_multiple_of(ALIGNMENT);
+        Some(self.sides.iter().try_fold(inner, |sum, side| sum.checked_add(bytes(side)?))? / 4)
     }
 
     /// One round, in scratch of its own.
     fn round(&self, code: &Code, ctx: &Ctx<'_>, scratch: Buf, round: usize) -> Result<(), Error> {
-        let mut at = 0;
-        let mut parts = self.parts().map(|bytes| {
-            let part = scratch.part(at, bytes);
-            at += bytes.next_multiple_of(ALIGNMENT);
+        let mut used = 0;
+        let mut take = |bytes: usize| {
+            let part = scratch.part(used, bytes);
+            used += bytes.next_multiple_of(ALIGNMENT);
             part
-        });
-        let inner = parts.next().unwrap_or(Buf::empty());
+        };
+        let inner = take(self.inner.scratch_bytes());
         let mut bufs = [Buf::empty(); 2];
-        bufs.iter_mut().zip(parts).for_each(|(buf, part)| *buf = part);
+        bufs.iter_mut().zip(&self.sides).for_each(|(buf, side)| *buf = take(side.tensor.bytes()));
         let regions = bufs.map(|buf| [Region::host(buf)]);
         let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
         let mut args = [nothing; OPERANDS + 2];

@@ -21,7 +21,7 @@ use crate::kernels::dot::pack::{self, Source, Span};
 use crate::kernels::dot::{Block, Rows, Tap, accumulate};
 use crate::kernels::epilogue::{self, Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
 use oxidnn_runtime::{Ctx, Plan, Skip};
@@ -107,9 +107,12 @@ struct Weights {
     extent: [usize; 3],
     width: usize,
     workers: usize,
+    /// Numbers of the sums of a block.
     sums: usize,
+    /// Numbers of the copy of a box.
     copy: usize,
-    packed: usize,
+    /// Where there are several splits, the sums of all of them are shared; workers have their copies.
+    scratch: Lens,
 }
 
 /// Plans `problem`.
@@ -126,7 +129,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     }
     epilogue::check(&problem.attr, setup.weights)?;
     let weights = Weights::new(&setup, &problem.attr, target);
-    let bytes = weights.as_ref().and_then(|w| booked(&w.scratch_parts()?));
+    let bytes = weights.as_ref().and_then(|w| w.scratch.bytes());
     let (Some(weights), Some(scratch_bytes)) = (weights, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(weights) }))
 }
@@ -173,6 +176,10 @@ impl Weights {
         let blocks = s.g as usize * x_blocks * y_blocks;
         let all_boxes = s.mb as usize * boxes.iter().product::<usize>();
         let splits = TASKS.div_ceil(blocks.max(1)).clamp(1, all_boxes.max(1));
+        let sums = taps.checked_mul(x_each)?.checked_mul(y_each)?;
+        let copy = extent.iter().try_fold(pixel, |a, e: &usize| a.checked_mul(*e))?;
+        let own = copy.checked_add(each.iter().product::<usize>() * y_each)?;
+        let (shared, own) = if splits == 1 { (0, own.checked_add(sums)?) } else { (sums.checked_mul(blocks)?.checked_mul(splits)?, own) };
         Some(Weights {
             attr: attr.clone(),
             x: setup.x.0,
@@ -197,23 +204,14 @@ impl Weights {
             extent,
             width,
             workers: target.threads,
-            sums: taps.checked_mul(x_each)?.checked_mul(y_each)?,
-            copy: extent.iter().try_fold(pixel, |a, e| a.checked_mul(*e))?,
-            packed: each.iter().product::<usize>() * y_each,
+            sums,
+            copy,
+            scratch: Lens { shared, workers: for_workers(target.threads, own)? },
         })
     }
 
     fn blocks(&self) -> usize {
         self.groups * self.x_blocks * self.y_blocks
-    }
-
-    /// Numbers of scratch: sums of all parts, where there are several, and each worker's copies.
-    fn scratch_parts(&self) -> Option<[usize; 2]> {
-        let own = self.copy.checked_add(self.packed)?;
-        if self.splits == 1 {
-            return Some([0, for_workers(self.workers, own.checked_add(self.sums)?)?]);
-        }
-        Some([self.sums.checked_mul(self.blocks())?.checked_mul(self.splits)?, for_workers(self.workers, own)?])
     }
 }
 
@@ -234,8 +232,7 @@ impl Kernel for Weights {
         if tail.dst().dims().contains(&0) {
             return Ok(());
         }
-        let [parts, each] = self.scratch_parts().unwrap_or([0; 2]);
-        let (parts, mut workers) = (scratch.take(parts)?, scratch.take(each)?);
+        let (splits, mut workers) = (scratch.take(self.scratch.shared)?, scratch.take(self.scratch.workers)?);
         if self.splits == 1 {
             workers.work(ctx.executor(), self.workers, self.blocks(), &|block, scratch| {
                 let (sums, scratch) = scratch.split_at_mut(self.sums);
@@ -246,7 +243,7 @@ impl Kernel for Weights {
         }
         let tasks = self.blocks() * self.splits;
         let sums = workers
-            .work_on(parts, ctx.executor(), self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
+            .work_on(splits, ctx.executor(), self.workers, (tasks, self.sums), &|task, sums, scratch| bound.block(task, sums, scratch));
         // The parts of a block are neighbours; each block's first part takes the total.
         sums.rework(ctx.executor(), self.splits * self.sums, &|block, parts| bound.finish(block, parts));
         Ok(())

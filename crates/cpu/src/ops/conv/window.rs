@@ -10,7 +10,7 @@ use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::{Tap, panel_width};
 use crate::kernels::epilogue;
-use crate::kernels::scratch::{booked, for_workers};
+use crate::kernels::scratch::{Lens, for_workers};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_runtime::{Ctx, Plan, Skip};
@@ -114,8 +114,8 @@ pub(crate) struct Window {
     pub(super) result_channel: usize,
     pub(super) kernel: [i64; 3],
     pub(super) workers: usize,
-    pub(super) shared: usize,
-    pub(super) each_worker: usize,
+    /// Weights that are packed are shared; workers have sums and a copy of a box.
+    pub(super) scratch: Lens,
     /// Numbers of a worker's scratch that are sums.
     pub(super) sums: usize,
     /// Dimensions of the source.
@@ -152,7 +152,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
     let sizes = |t: &Tensor| -> [i64; 3] { std::array::from_fn(|i| spatial(i, t.dims().len(), 2).map_or(1, |d| t.dims()[d])) };
     let lines = geometry::lines(setup.direction, &setup.sizes, [result.1, source.1].map(sizes))?;
     let window = Window::new(&setup, &problem.attr, lines, target);
-    let bytes = window.as_ref().and_then(|w| booked(&w.scratch_parts()?));
+    let bytes = window.as_ref().and_then(|w| w.scratch.bytes());
     let (Some(window), Some(scratch_bytes)) = (window, bytes) else { return Err(too_large) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(window) }))
 }
@@ -340,7 +340,7 @@ impl Window {
             first_box += part.boxes();
         }
         let sums = 2 * SUMS.max(rows * channels_each);
-        let shared = if panels.in_place { 0 } else { panels.group.checked_mul(s.g as usize)? };
+        let packed = if panels.in_place { 0 } else { panels.group.checked_mul(s.g as usize)? };
         Some(Window {
             attr: attr.clone(),
             source: setup.source.0,
@@ -360,15 +360,10 @@ impl Window {
             result_channel: setup.result_channel,
             kernel: s.k,
             workers: target.threads,
-            shared,
-            each_worker: sums.checked_add(copy_len)?,
+            scratch: Lens { shared: packed, workers: for_workers(target.threads, sums.checked_add(copy_len)?)? },
             sums,
             dims: n,
         })
-    }
-
-    pub(super) fn scratch_parts(&self) -> Option<[usize; 2]> {
-        Some([self.shared, for_workers(self.workers, self.each_worker)?])
     }
 }
 

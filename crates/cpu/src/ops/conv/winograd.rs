@@ -101,12 +101,23 @@ pub(super) struct Code {
     weigh: Option<Weigh>,
 }
 
-/// Numbers of scratch: zeros, what all workers share, each worker's.
+/// Numbers of scratch of an execution.
 #[derive(Clone, Copy, Debug)]
-struct Parts {
+struct ScratchLens {
+    /// A line of pixels that are padding.
     zeros: usize,
+    /// Weights or source, transformed, which all workers read.
     shared: usize,
-    worker: usize,
+    /// What the workers have of their own.
+    workers: usize,
+}
+
+impl ScratchLens {
+    /// Bytes of all of them; `None` on overflow.
+    fn bytes(self) -> Option<usize> {
+        let ScratchLens { zeros, shared, workers } = self;
+        booked(&[zeros, shared, workers])
+    }
 }
 
 /// Plans `problem`.
@@ -132,7 +143,7 @@ pub(super) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Layout(format!("of the weights: not {tag}")));
     }
     let kernel = Winograd::new(&s, &problem.attr, isa, target)?;
-    let scratch_bytes = kernel.scratch().and_then(|p| booked(&p)).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let scratch_bytes = kernel.scratch().and_then(ScratchLens::bytes).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
@@ -299,7 +310,8 @@ impl Winograd {
         POSITIONS.checked_mul(self.sum_position())?.checked_mul(groups)
     }
 
-    fn lens(&self) -> Option<Parts> {
+    /// Numbers of scratch.
+    fn scratch(&self) -> Option<ScratchLens> {
         let sums = self.sums()?.checked_add(self.block())?;
         let zeros = (self.from.pixel / 4).checked_mul(SIDE - 1)?.checked_add(self.lanes)?;
         let source = self.source_steps()[1].checked_mul(self.chunks())?;
@@ -307,13 +319,7 @@ impl Winograd {
             Way::Tiles(_) => (self.weight_steps()[1].checked_mul(self.chunks() * self.panels())?, source),
             Way::Channels { each, .. } => (source, Weigh::scratch(self.isa, each)),
         };
-        Some(Parts { zeros, shared, worker: sums.checked_add(own)? })
-    }
-
-    /// Numbers of scratch, part by part.
-    fn scratch(&self) -> Option<[usize; 3]> {
-        let Parts { zeros, shared, worker } = self.lens()?;
-        Some([zeros, shared, for_workers(self.workers, worker)?])
+        Some(ScratchLens { zeros, shared, workers: for_workers(self.workers, sums.checked_add(own)?)? })
     }
 
     /// Vectors of panel `panel`.

@@ -5,7 +5,7 @@
 //! cache from one result row to the next. Backward, the window slides over the results: a gradient of the source collects from the
 //! destination's.
 
-use super::planes::{Planes, Tensors};
+use super::planes::{Planes, ScratchLens, Tensors};
 use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
@@ -106,8 +106,9 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         let made = |isa| Direct::new(op, &problem.attr, (target.threads, isa));
         // Blocks of half a vector are whole ones of half the width.
         let kernel = made(jit).or_else(|skip| if jit == Isa::AVX2 { Err(skip) } else { made(Isa::AVX2).map_err(|_| skip) })?;
-        let planes = kernel.planes.as_ref().map_or(Some([0; 2]), Planes::scratch);
-        let scratch = kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(n, [own, code])| booked(&[n, own, code]));
+        let planes = kernel.planes.as_ref().map_or(Some(ScratchLens::default()), Planes::scratch);
+        let scratch =
+            kernel.tail.scratch(kernel.channels).zip(planes).and_then(|(tail, ScratchLens { own, vectors })| booked(&[tail, own, vectors]));
         Ok((kernel, scratch.ok_or(Skip::Shape("scratch exceeds the address space"))?))
     })
 }

@@ -26,6 +26,15 @@ struct Plane {
     count: usize,
 }
 
+/// Numbers of scratch of a pooling of planes, of all workers.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct ScratchLens {
+    /// What workers have beside the vectors.
+    pub(super) own: usize,
+    /// Vectors of channels of source, result and places.
+    pub(super) vectors: usize,
+}
+
 /// The planes of a pooling, and where their vectors lie in a worker's scratch.
 #[derive(Debug)]
 pub(super) struct Planes {
@@ -107,18 +116,19 @@ impl Planes {
         [numbers(&self.source), numbers(&self.result), self.places.as_ref().map_or(0, numbers)]
     }
 
-    /// Numbers of scratch of all workers: what they own, and what code works on.
-    pub(super) fn scratch(&self) -> Option<[usize; 2]> {
-        Some([for_workers(self.workers, 16)?, for_workers(self.workers, self.shares().iter().sum())?])
+    /// Numbers of scratch of all workers.
+    pub(super) fn scratch(&self) -> Option<ScratchLens> {
+        let vectors = self.shares().iter().sum();
+        Some(ScratchLens { own: for_workers(self.workers, 16)?, vectors: for_workers(self.workers, vectors)? })
     }
 
     /// Pools all images.
     pub(super) fn run(&self, pool: &Direct, ctx: &Ctx<'_>, scratch: &mut Scratch<'_>, bound: Bound<'_>) -> Result<(), Error> {
         let [Some(load), Some(store), move_places] = &bound.code.squares else { panic!("no transposition was made") };
-        let [own, code] = self.scratch().unwrap_or([0; 2]);
-        let (mut own, mut code) = (scratch.take(own)?, scratch.take(code)?);
+        let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let (mut own, mut vectors) = (scratch.take(lens.own)?, scratch.take(lens.vectors)?);
         let groups = pool.channels.div_ceil(self.lanes);
-        own.work_beside(&mut code, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
+        own.work_beside(&mut vectors, ctx.executor(), self.workers, (pool.images * groups, None), &|task, _, share| {
             let (image, first) = (task / groups, task % groups * self.lanes);
             let (at, channels) = ((image, first), self.lanes.min(pool.channels - first));
             let [source, result, places] = self.shares().map(|n| n * 4);

@@ -8,12 +8,12 @@
 //! The floor is five products where forward has two; a row of scores costs one exponential and half a dozen operations besides.
 
 use super::cut::BackwardCut;
-use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, parts, row_at};
+use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Changes, Weights};
 use crate::kernels::access::{Axis, View};
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::ops::support;
 use crate::row::Generated;
@@ -38,11 +38,11 @@ pub(super) struct Backward {
     scale: SdpaScale,
     workers: usize,
     space: Space,
-    /// Numbers of scratch of all workers, and of the gradients of queries of all tasks.
-    scratch: [usize; 2],
+    /// The gradients of queries of all tasks are shared.
+    scratch: Lens,
 }
 
-/// Numbers of a worker's scratch.
+/// What a worker has in scratch, and how it lies there.
 #[derive(Clone, Copy, Debug)]
 struct Space {
     /// Distances of rows of queries, of results, of scores.
@@ -54,33 +54,31 @@ struct Space {
     /// The numbers of a key and of a value in whole panels.
     depth: usize,
     values: usize,
-    lens: [usize; PARTS],
+    lens: Worker<usize>,
 }
 
-/// Parts of a worker's scratch.
-const PARTS: usize = 15;
-
-/// A worker's scratch.
-struct Worker<'s> {
-    queries: &'s mut [f32],
+/// What a worker has in scratch: numbers, or how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Worker<T> {
+    queries: T,
     /// Gradients of results, and the results.
-    changes: &'s mut [f32],
-    results: &'s mut [f32],
+    changes: T,
+    results: T,
     /// Panels: keys by their numbers, numbers by keys, keys by numbers of values; of queries and of gradients of results.
-    keys: &'s mut [f32],
-    keys_across: &'s mut [f32],
-    values: &'s mut [f32],
-    query_panels: &'s mut [f32],
-    change_panels: &'s mut [f32],
-    weights: &'s mut [f32],
-    diff_scores: &'s mut [f32],
+    keys: T,
+    keys_across: T,
+    values: T,
+    query_panels: T,
+    change_panels: T,
+    weights: T,
+    diff_scores: T,
     /// Sums of the gradients of the block's keys and values, key by key.
-    diff_keys: &'s mut [f32],
-    diff_values: &'s mut [f32],
+    diff_keys: T,
+    diff_values: T,
     /// Of every row: what training kept, and the product of the result and its gradient.
-    kept: &'s mut [f32],
-    own: &'s mut [f32],
-    line: &'s mut [f32],
+    kept: T,
+    own: T,
+    line: T,
 }
 
 impl Space {
@@ -91,61 +89,55 @@ impl Space {
         let (block, depth, values) = (up(cut.block, widths[0])?, up(cut.depth, widths[1])?, up(cut.values, widths[2])?);
         let (query, result, score) = (up(cut.depth, 16)?.checked_add(SKEW)?, up(cut.values, 16)?.checked_add(SKEW)?, block + SKEW);
         let area = |rows: usize, columns: usize| up(rows.checked_mul(columns)?, 16);
-        let lens = [
-            area(cut.rows, query)?,
-            area(cut.rows, result)?,
-            area(cut.rows, result)?,
-            area(cut.depth, block)?,
-            area(cut.block, depth)?,
-            area(cut.values, block)?,
-            area(cut.rows, depth)?,
-            area(cut.rows, values)?,
-            area(cut.rows, score)?,
-            area(cut.rows, score)?,
-            area(cut.block, depth)?,
-            area(cut.block, values)?,
-            up(cut.all_rows, 16)?,
-            up(cut.all_rows, 16)?,
+        let lens = Worker {
+            queries: area(cut.rows, query)?,
+            changes: area(cut.rows, result)?,
+            results: area(cut.rows, result)?,
+            keys: area(cut.depth, block)?,
+            keys_across: area(cut.block, depth)?,
+            values: area(cut.values, block)?,
+            query_panels: area(cut.rows, depth)?,
+            change_panels: area(cut.rows, values)?,
+            weights: area(cut.rows, score)?,
+            diff_scores: area(cut.rows, score)?,
+            diff_keys: area(cut.block, depth)?,
+            diff_values: area(cut.block, values)?,
+            kept: up(cut.all_rows, 16)?,
+            own: up(cut.all_rows, 16)?,
             // Also a line of one number of every key.
-            up(block, 16)?,
-        ];
+            line: up(block, 16)?,
+        };
         Some(Space { query, result, score, widths, depth, values, lens })
     }
+}
 
-    fn worker<'s>(&self, space: &'s mut [f32]) -> Worker<'s> {
-        let [
-            queries,
-            changes,
-            results,
-            keys,
-            keys_across,
-            values,
-            query_panels,
-            change_panels,
-            weights,
-            diff_scores,
-            diff_keys,
-            diff_values,
-            kept,
-            own,
-            line,
-        ] = parts(space, self.lens);
+impl Worker<usize> {
+    fn total(&self) -> Option<usize> {
+        let Worker { queries, changes, results, keys, keys_across, values, query_panels, .. } = *self;
+        let Worker { change_panels, weights, diff_scores, diff_keys, diff_values, kept, own, line, .. } = *self;
+        let operands = [queries, changes, results, keys, keys_across, values, query_panels, change_panels];
+        let sums = [weights, diff_scores, diff_keys, diff_values, kept, own, line];
+        operands.into_iter().chain(sums).try_fold(0, usize::checked_add)
+    }
+
+    fn cut<'s>(&self, space: &'s mut [f32]) -> Worker<&'s mut [f32]> {
+        let mut take = taker(space);
         Worker {
-            queries,
-            changes,
-            results,
-            keys,
-            keys_across,
-            values,
-            query_panels,
-            change_panels,
-            weights,
-            diff_scores,
-            diff_keys,
-            diff_values,
-            kept,
-            own,
-            line,
+            queries: take(self.queries),
+            changes: take(self.changes),
+            results: take(self.results),
+            keys: take(self.keys),
+            keys_across: take(self.keys_across),
+            values: take(self.values),
+            query_panels: take(self.query_panels),
+            change_panels: take(self.change_panels),
+            weights: take(self.weights),
+            diff_scores: take(self.diff_scores),
+            diff_keys: take(self.diff_keys),
+            diff_values: take(self.diff_values),
+            kept: take(self.kept),
+            own: take(self.own),
+            line: take(self.line),
         }
     }
 }
@@ -162,11 +154,10 @@ impl Backward {
         }
         let cut = BackwardCut::new(op, &products);
         let space = Space::new(&cut, &products).ok_or_else(overflow)?;
-        let each = space.lens.iter().try_fold(0usize, |sum, len| sum.checked_add(*len));
-        let all = each.and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
+        let all = space.lens.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
         let pieces = Backward::piece(&cut, &space).and_then(|piece| piece.checked_mul(cut.tasks())).ok_or_else(overflow)?;
-        let scratch = [all, pieces];
-        let bytes = booked(&scratch).ok_or_else(overflow)?;
+        let scratch = Lens { shared: pieces, workers: all };
+        let bytes = scratch.bytes().ok_or_else(overflow)?;
         Ok((Backward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 
@@ -213,10 +204,10 @@ impl Generated for Backward {
             diff_v,
         };
         let (cut, executor) = (&self.cut, ctx.executor());
-        let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
+        let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
         let piece = Backward::piece(cut, &self.space).unwrap_or(0);
         let pieces = space.work_on(pieces, executor, self.workers, (cut.tasks(), piece), &|task, diff_queries, space| {
-            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.worker(space));
+            on.part(task / cut.parts, cut.part(task % cut.parts), diff_queries, self.space.lens.cut(space));
         });
         let pieces = &*pieces.into_slice();
         executor.run(self.workers.min(executor.threads()), cut.units() * cut.blocks, &|_, task| {
@@ -247,7 +238,7 @@ struct Gradients<'a> {
 
 impl Gradients<'_> {
     /// A part of the keys by all rows of their unit.
-    fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<'_>) {
+    fn part(&self, unit: usize, keys: Range<usize>, diff_queries: &mut [f32], mut on: Worker<&mut [f32]>) {
         let cut = &self.kernel.cut;
         diff_queries.fill(0.0);
         self.own(unit, &mut on);
@@ -258,7 +249,7 @@ impl Gradients<'_> {
     }
 
     /// What is known of every row: what training kept, and the product of the result and its gradient.
-    fn own(&self, unit: usize, on: &mut Worker<'_>) {
+    fn own(&self, unit: usize, on: &mut Worker<&mut [f32]>) {
         let Backward { cut, space, .. } = self.kernel;
         let (batch, first) = cut.first_row(unit);
         Axis::new(&[1, 2], self.kept.dims()).read(&self.kept, &head(batch, 0), first, &mut on.kept[..cut.all_rows]);
@@ -273,7 +264,7 @@ impl Gradients<'_> {
     }
 
     /// A block of keys by all rows.
-    fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<'_>) {
+    fn keys(&self, unit: usize, keys: &Range<usize>, diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
         let Backward { cut, space, .. } = self.kernel;
         let pos = head(unit / cut.heads, unit % cut.heads);
         let part = |roles, depth, columns| Part { head: pos, roles, depth, columns };
@@ -311,7 +302,7 @@ impl Gradients<'_> {
     }
 
     /// A block of rows by a block of keys.
-    fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<'_>) {
+    fn block(&self, unit: usize, (rows, keys): (Range<usize>, &Range<usize>), diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
         let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let (batch, first) = cut.first_row(unit);
         let (of, count) = (first + rows.start..first + rows.end, rows.len());
@@ -344,7 +335,7 @@ impl Gradients<'_> {
     }
 
     /// Adds what the weights and their gradients give to the gradients of values, keys and queries.
-    fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<'_>) {
+    fn add(&self, rows: usize, keys: usize, diff_queries: &mut [f32], on: &mut Worker<&mut [f32]>) {
         let (Backward { cut, space, .. }, products) = (self.kernel, self.products);
         let [_, by_depth, by_value] = space.widths;
         let across = |numbers| Left { numbers, step: space.score, rows: keys, transposed: true };

@@ -8,13 +8,13 @@
 //! rows (an element for twice as many multiply-adds as there are rows), exponentials about one instruction a score and vector.
 
 use super::cut::{Cut, Place};
-use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, parts, row_at};
+use super::operands::{Block, Heads, Mask, Part, Roles, factor, head, row_at, taker};
 use super::products::{Kind, Left, Products, Ready, Right, Sums};
 use super::softmax::{Row, Step};
 use super::thin;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::multiversion::{Body, Simd};
-use crate::kernels::scratch::{Scratch, booked, for_workers};
+use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
 use crate::row::Generated;
 use oxidnn_runtime::{Ctx, Skip};
@@ -39,11 +39,11 @@ pub(super) struct Forward {
     scale: SdpaScale,
     workers: usize,
     space: Space,
-    /// Numbers of scratch of all workers, and of what parts of the keys leave.
-    scratch: [usize; 2],
+    /// What parts of the keys leave is shared.
+    scratch: Lens,
 }
 
-/// Numbers of a worker's scratch, part by part.
+/// What a worker has in scratch, and how it lies there.
 #[derive(Clone, Copy, Debug)]
 struct Space {
     /// Distances of rows of queries, scores and results.
@@ -52,18 +52,43 @@ struct Space {
     result: usize,
     /// Columns of panels of keys and of values.
     widths: [usize; 2],
-    /// Numbers of queries, panels of keys, panels of values, scores, results, rows, a line of the mask.
-    lens: [usize; 7],
+    /// Numbers for a part of the keys.
+    lens: Worker<usize>,
+    /// Numbers of the rows that a part of the keys leaves with its results.
+    rows: usize,
 }
 
-/// A worker's scratch.
-struct Worker<'s> {
-    queries: &'s mut [f32],
-    keys: &'s mut [f32],
-    values: &'s mut [f32],
-    scores: &'s mut [f32],
-    results: &'s mut [f32],
-    line: &'s mut [f32],
+/// What a worker has for a part of the keys: numbers, or how many they are.
+#[derive(Clone, Copy, Debug)]
+struct Worker<T> {
+    queries: T,
+    /// Panels of keys and of values.
+    keys: T,
+    values: T,
+    scores: T,
+    /// A line of the mask.
+    line: T,
+    results: T,
+}
+
+impl Worker<usize> {
+    fn total(&self) -> Option<usize> {
+        let Worker { queries, keys, values, scores, line, results } = *self;
+        [queries, keys, values, scores, line, results].into_iter().try_fold(0, usize::checked_add)
+    }
+
+    /// Cuts `space` into all but the results, which others read.
+    fn cut<'s>(&self, space: &'s mut [f32], results: &'s mut [f32]) -> Worker<&'s mut [f32]> {
+        let mut take = taker(space);
+        Worker {
+            queries: take(self.queries),
+            keys: take(self.keys),
+            values: take(self.values),
+            scores: take(self.scores),
+            line: take(self.line),
+            results,
+        }
+    }
 }
 
 impl Space {
@@ -75,20 +100,25 @@ impl Space {
         let (query, score) = (cut.depth.checked_next_multiple_of(16)?.checked_add(SKEW)?, block + SKEW);
         let by_rows = |step: usize| cut.rows.checked_mul(step)?.checked_next_multiple_of(16);
         let panels = |columns: usize, depth: usize| columns.checked_mul(depth)?.checked_next_multiple_of(16);
-        let lens = [
-            by_rows(query)?,
-            panels(block, cut.depth)?,
-            panels(values, cut.block)?,
-            by_rows(score)?,
-            by_rows(values)?,
-            by_rows(2)?,
-            block.checked_next_multiple_of(16)?,
-        ];
-        Some(Space { query, score, result: values, widths, lens })
+        let lens = Worker {
+            queries: by_rows(query)?,
+            keys: panels(block, cut.depth)?,
+            values: panels(values, cut.block)?,
+            scores: by_rows(score)?,
+            line: block.checked_next_multiple_of(16)?,
+            results: by_rows(values)?,
+        };
+        Some(Space { query, score, result: values, widths, lens, rows: by_rows(2)? })
     }
 
+    /// Numbers of a worker.
     fn total(&self) -> Option<usize> {
-        self.lens.iter().try_fold(0usize, |sum, len| sum.checked_add(*len))
+        self.lens.total()?.checked_add(self.rows)
+    }
+
+    /// Numbers that a part of the keys leaves: results and rows.
+    fn piece(&self) -> usize {
+        self.lens.results + self.rows
     }
 }
 
@@ -106,20 +136,15 @@ impl Forward {
         let space = Space::new(&cut, &products).ok_or_else(overflow)?;
         let all = space.total().and_then(|each| for_workers(workers, each)).ok_or_else(overflow)?;
         let tasks = cut.row_blocks().checked_mul(cut.parts).ok_or_else(overflow)?;
-        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(Forward::piece(&space)) }.ok_or_else(overflow)?;
-        let scratch = [all, pieces];
-        let bytes = booked(&scratch).ok_or_else(overflow)?;
+        let pieces = if cut.parts == 1 { Some(0) } else { tasks.checked_mul(space.piece()) }.ok_or_else(overflow)?;
+        let scratch = Lens { shared: pieces, workers: all };
+        let bytes = scratch.bytes().ok_or_else(overflow)?;
         Ok((Forward { cut, products, attr: attr.clone(), mask: op.mask_kind, scale: op.scale_kind, workers, space, scratch }, bytes))
     }
 
     /// Whether keys and values are read once, for a few rows, where they lie.
     fn is_thin(&self) -> bool {
         self.cut.rows <= thin::ROWS
-    }
-
-    /// Numbers that a part of the keys leaves: results and rows.
-    fn piece(space: &Space) -> usize {
-        space.lens[4] + space.lens[5]
     }
 }
 
@@ -152,12 +177,12 @@ impl Generated for Forward {
             kept: View::optional(simd, ctx, Arg::WORKSPACE)?,
         };
         let (cut, executor) = (&self.cut, ctx.executor());
-        let (mut space, pieces) = (scratch.take(self.scratch[0])?, scratch.take(self.scratch[1])?);
+        let (mut space, pieces) = (scratch.take(self.scratch.workers)?, scratch.take(self.scratch.shared)?);
         if cut.parts == 1 {
             space.work(executor, self.workers, cut.row_blocks(), &|task, space| on.whole(&cut.place(task, 0), space));
             return Ok(());
         }
-        let (tasks, piece) = (cut.row_blocks() * cut.parts, Forward::piece(&self.space));
+        let (tasks, piece) = (cut.row_blocks() * cut.parts, self.space.piece());
         let pieces = space.work_on(pieces, executor, self.workers, (tasks, piece), &|task, piece, space| {
             on.part(&cut.place(task / cut.parts, task % cut.parts), piece, space);
         });
@@ -191,10 +216,10 @@ fn rows_in(numbers: &mut [f32]) -> &mut [Row] {
 impl Attention<'_> {
     /// All keys: results are written.
     fn whole(&self, at: &Place, space: &mut [f32]) {
-        let [.., results, rows, _] = self.kernel.space.lens;
-        let (space, own) = space.split_at_mut(space.len() - results - rows);
+        let sizes = &self.kernel.space;
+        let (space, own) = space.split_at_mut(space.len() - sizes.piece());
         self.part(at, own, space);
-        let (results, rows) = own.split_at_mut(results);
+        let (results, rows) = own.split_at_mut(sizes.lens.results);
         let (step, values) = (self.kernel.space.result, self.kernel.cut.values);
         for ((row, state), result) in at.rows.clone().zip(rows_in(rows)).zip(results.chunks_mut(step)) {
             let share = state.share();
@@ -216,11 +241,9 @@ impl Attention<'_> {
     /// A part of the keys: results and rows are left in `own`.
     fn part(&self, at: &Place, own: &mut [f32], space: &mut [f32]) {
         let Forward { cut, space: sizes, .. } = self.kernel;
-        let (results, rows) = own.split_at_mut(sizes.lens[4]);
+        let (results, rows) = own.split_at_mut(sizes.lens.results);
         let rows = &mut rows_in(rows)[..at.rows.len()];
-        let [queries, keys, values, scores, .., line] = sizes.lens;
-        let [queries, keys, values, scores, line] = parts(space, [queries, keys, values, scores, line]);
-        let mut worker = Worker { queries, keys, values, scores, results, line };
+        let mut worker = sizes.lens.cut(space, results);
         rows.fill(Row::NONE);
         let end = at.keys.end.min(cut.reach(&at.rows));
         if end <= at.keys.start {
@@ -234,7 +257,7 @@ impl Attention<'_> {
     }
 
     /// A block of keys.
-    fn block(&self, at: &Place, keys: Range<usize>, first: bool, (on, rows): (&mut Worker<'_>, &mut [Row])) {
+    fn block(&self, at: &Place, keys: Range<usize>, first: bool, (on, rows): (&mut Worker<&mut [f32]>, &mut [Row])) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         self.score(at, &keys, on);
         if let Some(mask) = &self.mask {
@@ -254,7 +277,7 @@ impl Attention<'_> {
     }
 
     /// The scores of a block of keys.
-    fn score(&self, at: &Place, keys: &Range<usize>, on: &mut Worker<'_>) {
+    fn score(&self, at: &Place, keys: &Range<usize>, on: &mut Worker<&mut [f32]>) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: 0..cut.depth, columns: keys.clone() };
         let left = Left { numbers: on.queries, step: sizes.query, rows: at.rows.len(), transposed: false };
@@ -269,7 +292,7 @@ impl Attention<'_> {
     }
 
     /// Adds the values of a block of keys, weighed, to the results.
-    fn weigh(&self, at: &Place, keys: &Range<usize>, first: bool, on: &mut Worker<'_>) {
+    fn weigh(&self, at: &Place, keys: &Range<usize>, first: bool, on: &mut Worker<&mut [f32]>) {
         let Forward { cut, space: sizes, .. } = self.kernel;
         let part = Part { head: head(at.batch, at.shared), roles: MATRIX, depth: keys.clone(), columns: 0..cut.values };
         let left = Left { numbers: on.scores, step: sizes.score, rows: at.rows.len(), transposed: false };
@@ -286,9 +309,9 @@ impl Attention<'_> {
     /// Puts together what the parts of the keys have left of a block of rows, and writes it.
     fn join(&self, at: &Place, pieces: &[f32]) {
         let Forward { cut, space, .. } = self.kernel;
-        let piece = Forward::piece(space);
+        let piece = space.piece();
         for (i, row) in at.rows.clone().enumerate() {
-            let part = |p: usize| pieces[p * piece..].split_at(space.lens[4]);
+            let part = |p: usize| pieces[p * piece..].split_at(space.lens.results);
             let state = |p: usize| -> Row { bytemuck::cast_slice(part(p).1)[i] };
             let largest = (0..cut.parts).fold(f32::NEG_INFINITY, |m, p| if state(p).largest > m { state(p).largest } else { m });
             let reference = Row { largest, sum: 0.0 }.reference();

@@ -138,10 +138,9 @@ impl Part {
     }
 }
 
-/// Takes parts of the given lengths from the front of a worker's scratch.
-pub(super) fn parts<const N: usize>(space: &mut [f32], lens: [usize; N]) -> [&mut [f32]; N] {
-    let mut rest = space;
-    lens.map(|len| rest.split_off_mut(..len).unwrap_or_default())
+/// Takes parts of a worker's scratch from its front, by their lengths.
+pub(super) fn taker<'s>(mut rest: &'s mut [f32]) -> impl FnMut(usize) -> &'s mut [f32] {
+    move |len| rest.split_off_mut(..len).unwrap_or_default()
 }
 
 /// What scores are multiplied by.

@@ -86,6 +86,27 @@ pub(crate) struct Depthwise {
     pub(super) sums: usize,
 }
 
+/// Numbers of scratch of an execution.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScratchLens {
+    /// Weights, where they are not read in place.
+    pub(super) packed: usize,
+    /// Zero points of the source by channel, where there are any.
+    pub(super) shifts: usize,
+    /// Operands of the tail.
+    pub(super) tail: usize,
+    /// Each worker's sums.
+    pub(super) workers: usize,
+}
+
+impl ScratchLens {
+    /// Bytes of all of them; `None` on overflow.
+    fn bytes(self) -> Option<usize> {
+        let ScratchLens { packed, shifts, tail, workers } = self;
+        booked(&[packed, shifts, tail, workers])
+    }
+}
+
 /// Bytes between neighbours in depth, height and width.
 struct Strides {
     source: [usize; 3],
@@ -169,8 +190,7 @@ pub(crate) fn plan(mut problem: Problem, target: &CpuTarget) -> Result<Box<dyn P
         return Err(Skip::Attr("zero points of the weights".into()));
     }
     let kernel = Depthwise::new(&s, &problem.attr, (target, jit))?;
-    let bytes = kernel.scratch_parts().and_then(|parts| booked(&parts));
-    let scratch_bytes = bytes.ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    let scratch_bytes = kernel.scratch().and_then(ScratchLens::bytes).ok_or(Skip::Shape("scratch exceeds the address space"))?;
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
@@ -331,12 +351,12 @@ impl Depthwise {
         })
     }
 
-    /// Numbers of scratch: packed weights, shifts, operands of the tail, and each worker's sums.
-    pub(super) fn scratch_parts(&self) -> Option<[usize; 4]> {
+    /// Numbers of scratch.
+    pub(super) fn scratch(&self) -> Option<ScratchLens> {
         let channels = self.channels.checked_next_multiple_of(self.lanes)?;
-        let weights = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group).checked_mul(channels)? };
+        let packed = if self.placed { 0 } else { (self.kernel.iter().product::<usize>() * self.group).checked_mul(channels)? };
         let shifts = if self.attr.zero_points.contains_key(&self.source) { channels } else { 0 };
-        let operands = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
-        Some([weights, shifts, operands, for_workers(self.workers, self.sums)?])
+        let tail = self.tail.as_ref().map_or(Some(0), |t| t.scratch(self.channels))?;
+        Some(ScratchLens { packed, shifts, tail, workers: for_workers(self.workers, self.sums)? })
     }
 }

@@ -36,14 +36,14 @@ impl Generated for Depthwise {
         };
         let factors = [Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]), by_weights];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
-        let [packed, shifts, operands, sums] = self.scratch_parts().unwrap_or([0; 4]);
-        let packed = scratch.take(packed)?.fill(ctx.executor(), self.panel(), &|vector, out| self.pack(&weights, vector, out));
-        let shift = scratch.take(shifts)?.into_slice();
+        let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let packed = scratch.take(lens.packed)?.fill(ctx.executor(), self.panel(), &|vector, out| self.pack(&weights, vector, out));
+        let shift = scratch.take(lens.shifts)?.into_slice();
         if let Some((used, rest)) = shift.split_at_mut_checked(self.channels) {
             Broadcast::zero_point(simd, ctx, &self.attr, self.source, source.dims())?.line(&[0; MAX_NDIMS], 1, used);
             rest.fill(0.0);
         }
-        let operands = scratch.take(operands)?.into_slice();
+        let operands = scratch.take(lens.tail)?.into_slice();
         let finish = match &self.tail {
             Some(tail) => {
                 let dst = ctx.bound(self.result).map(|b| b.tensor).ok_or_else(|| Error::arg(self.result, "nothing", "a memory object"))?;
@@ -52,7 +52,7 @@ impl Generated for Depthwise {
             }
             None => Finish::Rows(Epilogue::new((simd, ctx), &self.attr, self.result, factors, bias)?),
         };
-        let mut workers = scratch.take(sums)?;
+        let mut workers = scratch.take(lens.workers)?;
         let (from, to) = (Tensor::new(source, self.lanes), Tensor::new(dst, self.lanes));
         let bound = Bound { plan: self, strips, from, to, weights: self.weights(&weights, packed), shift, finish };
         let rows = (self.result_sizes[0] * self.result_sizes[1]) as usize;

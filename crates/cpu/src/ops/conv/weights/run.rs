@@ -39,8 +39,8 @@ impl Generated for Gradient {
         if bound.tail.dst().dims().contains(&0) {
             return Ok(());
         }
-        let [sums, copies] = self.scratch_parts().unwrap_or([0; 2]);
-        let (mut sums, mut copies) = (scratch.take(sums)?, scratch.take(copies)?);
+        let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let (mut sums, mut copies) = (scratch.take(lens.sums)?, scratch.take(lens.copies)?);
         let tasks = (self.blocks() * self.slices, (self.slices > 1).then_some(self.piece()));
         sums.work_beside(&mut copies, ctx.executor(), self.workers, tasks, &|task, sums, copies| {
             bound.slice(task / self.slices, task % self.slices, sums, copies);

@@ -176,6 +176,22 @@ fn in_pairs(task: &Task, tensors: [&Tensor; 2]) -> bool {
     tensors.iter().all(|t| t.dtype == DataType::Bf16) && task.images > 1
 }
 
+/// Numbers of scratch of a gradient.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ScratchLens {
+    /// Sums with a table of addresses: of every task where there are slices, else of every worker.
+    pub(crate) sums: usize,
+    /// What workers copy of both operands.
+    pub(crate) copies: usize,
+}
+
+impl ScratchLens {
+    /// Bytes of both; `None` on overflow.
+    fn bytes(self) -> Option<usize> {
+        booked(&[self.sums, self.copies])
+    }
+}
+
 /// The plan of a gradient.
 ///
 /// # Errors
@@ -186,7 +202,7 @@ pub(crate) fn finish(problem: Problem, gradient: Option<Gradient>, target: &CpuT
         return Err(Skip::DataType(format!("{} of the weights", t.dtype)));
     }
     let gradient = gradient.zip(weights).and_then(|(g, weights)| g.storing(weights.tensor));
-    let bytes = gradient.as_ref().and_then(|g| booked(&g.scratch_parts()?));
+    let bytes = gradient.as_ref().and_then(|g| g.scratch()?.bytes());
     let (Some(gradient), Some(scratch_bytes)) = (gradient, bytes) else { return Err(Skip::Shape("scratch exceeds the address space")) };
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(gradient) }))
 }
@@ -486,13 +502,13 @@ impl Gradient {
         self.groups * self.rows.blocks * self.columns.blocks
     }
 
-    /// Numbers of scratch: sums, of every task where there are slices, else of every worker; each worker's table and copies.
-    pub(crate) fn scratch_parts(&self) -> Option<[usize; 2]> {
+    /// Numbers of scratch.
+    pub(crate) fn scratch(&self) -> Option<ScratchLens> {
         let copies = self.rows.copy.checked_add(self.columns.copy)?;
         let piece = self.sums.checked_add(self.table)?;
         let sums =
             if self.slices > 1 { piece.checked_mul(self.blocks())?.checked_mul(self.slices)? } else { for_workers(self.workers, piece)? };
-        Some([sums, for_workers(self.workers, copies)?])
+        Some(ScratchLens { sums, copies: for_workers(self.workers, copies)? })
     }
 
     /// Numbers of scratch of a task: sums, and a table of addresses.

@@ -1,6 +1,6 @@
 //! Running a planned [`Winograd`].
 
-use super::{Code, Parts, Place, Way, Winograd};
+use super::{Code, Place, Way, Winograd};
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
@@ -48,12 +48,10 @@ impl Generated for Winograd {
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
-        let (Some(Parts { zeros, shared, worker: _ }), Some([.., workers])) = (self.lens(), self.scratch()) else {
-            return Err(Error::Runtime("scratch that was not booked".into()));
-        };
-        let zeros = scratch.take(zeros)?.into_slice();
+        let lens = self.scratch().ok_or_else(|| Error::Runtime("scratch that was not booked".into()))?;
+        let zeros = scratch.take(lens.zeros)?.into_slice();
         zeros.fill(0.0);
-        let (shared, mut workers) = (scratch.take(shared)?, scratch.take(workers)?);
+        let (shared, mut workers) = (scratch.take(lens.shared)?, scratch.take(lens.workers)?);
         let bound = Bound {
             plan: self,
             code,
