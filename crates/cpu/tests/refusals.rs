@@ -1,13 +1,26 @@
-//! Entries of generated code that take slices and buffers: with memory as long as they say they run, with any of it one number shorter they refuse before
-//! anything is read or written. Tiles, cells and rows, whose calls are built from shapes, have such tests beside them.
+//! Entries of generated code: with memory as long as they say they run, with any of it one number shorter they refuse before anything is read or
+//! written. Tiles, blocks of AMX, cells, products of few rows and chains of element by element operations, which only their crate knows, have
+//! such tests beside them.
 
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::columns::{Act, Sweep};
-use oxidnn_cpu::kernels::transpose::{Matrix, Squares};
-use oxidnn_cpu::kernels::winograd::{POSITIONS, RESULTS, Transforms};
+use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
+use oxidnn_cpu::kernels::scratch::lend;
+use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
+use oxidnn_cpu::kernels::transpose::{Loom, Matrix, Places, Squares, Turned, Woven, no_factors};
+use oxidnn_cpu::kernels::winograd::{
+    Chunks, Multiply, POSITIONS, Panel, Pixels, Place, RESULTS, SIDE, SumsOf, Taps, Transformed, Transforms, Weigh,
+};
+use oxidnn_cpu::kernels::{pool, strip};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
-use oxidnn_runtime::Allocation;
+use oxidnn_jit::kernels::depthwise::weights::{self, Part};
+use oxidnn_jit::kernels::depthwise::{Depthwise, Line, Tap};
+use oxidnn_jit::kernels::pool::{Line as PoolLine, Pool, Row, Take};
+use oxidnn_jit::kernels::transpose::{Factor, Transpose};
+use oxidnn_jit::kernels::weave::Weave;
+use oxidnn_jit::kernels::winograd::products::Products;
+use oxidnn_runtime::Buf;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 type Call = dyn Fn(&mut [Vec<f32>]);
@@ -23,9 +36,10 @@ fn entry(name: impl Into<String>, lens: &[usize], call: impl Fn(&mut [Vec<f32>])
     Entry { name: name.into(), lens: lens.to_vec(), call: Box::new(call) }
 }
 
-/// As much memory of its own as `numbers` has.
-fn buffer(numbers: &[f32]) -> Allocation {
-    Allocation::host(size_of_val(numbers)).unwrap()
+/// The pieces of memory as kernels take them.
+fn bufs<const N: usize>(memory: &mut [Vec<f32>]) -> [Buf<'_>; N] {
+    let mut pieces = memory.iter_mut();
+    std::array::from_fn(|_| lend(pieces.next().expect("as many pieces as the entry takes")))
 }
 
 fn sweep(isa: Isa, act: Act) -> Entry {
@@ -36,8 +50,7 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     let sweep = Sweep::get(isa, act, Elem::F32, width).unwrap();
     entry(format!("{act:?}"), &lens, move |memory| {
         let (of_matrices, lines) = memory.split_at_mut(matrices);
-        let of_matrices: Vec<Allocation> = of_matrices.iter().map(|m| buffer(m)).collect();
-        let bufs: Vec<_> = of_matrices.iter().map(|m| (m.region().bytes().unwrap(), 0)).collect();
+        let bufs: Vec<_> = of_matrices.iter_mut().map(|m| (lend(m), 0)).collect();
         let (sums, numbers) = lines.split_at_mut(of_sums);
         let mut sums: Vec<&mut [f32]> = sums.iter_mut().map(|s| &mut s[..]).collect();
         let numbers: Vec<&[f32]> = numbers.iter().map(|n| &n[..]).collect();
@@ -45,33 +58,226 @@ fn sweep(isa: Isa, act: Act) -> Entry {
     })
 }
 
-fn entries(isa: Isa) -> Vec<Entry> {
+/// Taps of two neighbouring columns.
+const TAPS: [Tap; 2] = [Tap { column: 0, weights: 0 }, Tap { column: 1, weights: 1 }];
+/// Rows, results of a row, and the columns that they meet; of a strip there are two results.
+const ROWS: usize = 2;
+const LEN: usize = 4;
+const COLUMNS: usize = LEN + 1;
+
+fn strips(isa: Isa) -> Vec<Entry> {
+    let lanes = isa.width().lanes();
+    let channels = 2 * lanes;
+    let steps = move |n: usize| strip::Steps { column: channels * 4, strip: n * channels * 4, vector: lanes * 4 };
+    let sums = Depthwise {
+        source: Elem::F32,
+        weights: Elem::F32,
+        group: 1,
+        results: 2,
+        stride: 1,
+        taps: TAPS.to_vec(),
+        inside: (0, 3),
+        shifted: true,
+        masked: false,
+    };
+    let kernel = strip::Strip::get(isa, &strip::Spec { sums, tail: Tail::raw() }).unwrap();
+    let mut table = strip::Table::default();
+    for row in 0..ROWS {
+        table.push(row * LEN * channels * 4, [Line { source: row * COLUMNS * channels * 4, weights: 0 }].into_iter());
+    }
+    let lens = [ROWS * COLUMNS * channels, 2 * channels, ROWS * LEN * channels, channels];
+    let forward = entry("strips", &lens, move |memory| {
+        let [source, weights, result, shift] = memory else { panic!("four pieces") };
+        kernel.run(&strip::Call {
+            table: &table,
+            rows: 0..ROWS,
+            source: (source[..].into(), 0),
+            source_steps: steps(2),
+            weights: (weights[..].into(), 0),
+            weights_vector: 2 * lanes * 4,
+            result: ((&mut result[..]).into(), 0),
+            result_steps: steps(2),
+            strips: LEN / 2,
+            channels,
+            shift,
+            tail: (&TailArgs::NONE, 0),
+        });
+    });
+    let part = Part { places: 2, repeated: true, taps: (0, 2) };
+    let key = weights::Gradient { types: [Elem::F32; 2], group: 1, stride: 1, taps: TAPS.to_vec(), parts: vec![part], masked: false };
+    let kernel = strip::Gradient::get(isa, &key, LEN / 2).unwrap();
+    let lens = [2 * ROWS * COLUMNS * channels, 2 * ROWS * LEN * channels, 2 * channels];
+    let gradient = entry("gradients of strips", &lens, move |memory| {
+        let [source, gradient, sums] = memory else { panic!("three pieces") };
+        let steps = |columns: usize| {
+            let column = channels * 4;
+            let row = columns * column;
+            weights::Steps { column, strip: 2 * column, row, image: ROWS * row, vector: lanes * 4 }
+        };
+        let operands = [(source[..].into(), 0, steps(COLUMNS)), (gradient[..].into(), 0, steps(LEN))];
+        kernel.run(strip::GradientCall { operands, counts: [ROWS, 2], channels, sums: (sums, 2 * lanes) });
+    });
+    vec![forward, gradient]
+}
+
+fn pools(isa: Isa) -> Vec<Entry> {
+    let lanes = isa.width().lanes();
+    let channels = 2 * lanes;
+    let all = [Take::Largest, Take::Mean { counted: false }, Take::Place(Elem::I32), Take::Chosen(Elem::I32)].map(|take| {
+        let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps: TAPS.to_vec(), inside: (0, 3), vectors: 1, masked: false };
+        let kernel = pool::Strip::get(isa, &pool::Spec { pool, tail: Tail::raw() }).unwrap();
+        let mut table = pool::Table::default();
+        for row in 0..ROWS {
+            let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
+            let row = Row { result, places: result, lines: 1, divisor: 2.0 };
+            table.push(row, [PoolLine { source, places: source, place: 0 }].into_iter());
+        }
+        let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
+        let lens = match take {
+            Take::Place(_) => vec![source, result, result],
+            Take::Chosen(_) => vec![source, result, source],
+            _ => vec![source, result],
+        };
+        entry(format!("pooling, {take:?}"), &lens, move |memory| {
+            let side = |buf| pool::Side { buf, at: 0, column: channels * 4, strip: 2 * channels * 4, vector: lanes * 4, group: lanes * 4 };
+            let mut sides = memory.iter_mut().map(|m| side(lend(m)));
+            let (source, result, places) = (sides.next().unwrap(), sides.next().unwrap(), sides.next());
+            let (strips, tail) = (LEN / 2, (&TailArgs::NONE, 0));
+            kernel.run(&pool::Call { table: &table, rows: 0..ROWS, source, result, places, strips, channels, tail });
+        })
+    });
+    all.into()
+}
+
+/// Passes of local response normalisation over rows of two vectors, with windows of five among zeros.
+fn responses(isa: Isa) -> Vec<Entry> {
+    let elements = 2 * isa.width().lanes();
+    let planes = Planes { size: ROWS * (elements + 4), first: 2, row: elements + 4, near: 1 };
+    // The last number that is wanted of a plane, and of the windows of one.
+    let plane = |p: usize| p * planes.size + planes.first + (ROWS - 1) * planes.row + elements;
+    let windows = |p: usize| plane(p) + 2;
+    let passes = [
+        (Pass::Squares, [true, false, false], plane(0)),
+        (Pass::Respond, [true, false, true], windows(0)),
+        (Pass::Terms, [true, true, false], plane(2)),
+        (Pass::Combine, [true, false, true], plane(2)),
+    ];
+    let all = passes.map(|(pass, wanted, space)| {
+        let spec = ResponsesSpec { pass, elem: Elem::F32, window: 5, quarters: 3, usual: true, masked: false };
+        let kernel = Responses::get(isa, &spec).unwrap();
+        let lens: Vec<usize> = std::iter::once(space).chain(wanted.iter().filter(|w| **w).map(|_| ROWS * elements)).collect();
+        entry(format!("responses, {pass:?}"), &lens, move |memory| {
+            let [space, tensors @ ..] = memory else { panic!("a piece of scratch") };
+            let mut tensors = tensors.iter_mut().map(|t| Rows { buf: lend(t), at: 0, row: elements * 4, vector: elements / 2 * 4 });
+            let tensors = wanted.map(|wanted| if wanted { tensors.next() } else { None });
+            kernel.run(&mut ResponsesCall { tensors, space, planes, sizes: [ROWS, elements], numbers: [0.2, 1.0, 0.1] });
+        })
+    });
+    all.into()
+}
+
+/// A matrix with rows of so many numbers.
+fn matrix(buf: Buf<'_>, row: usize) -> Matrix<'_> {
+    Matrix { buf, at: 0, row: row * 4 }
+}
+
+fn transposes(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let (rows, columns) = (lanes + 3, 2 * lanes + 1);
-    let acts = [Act::Sum, Act::Squares, Act::Products, Act::Scale { bounded: true }, Act::Gradient];
-    let mut all: Vec<Entry> = acts.into_iter().map(|act| sweep(isa, act)).collect();
     let squares = Squares::get(isa).unwrap();
     let exchange = squares.clone();
-    all.push(entry("exchanged slices", &[rows * columns; 2], move |memory| {
+    let slices = entry("exchanged slices", &[rows * columns; 2], move |memory| {
         let [from, to] = memory else { panic!("two slices") };
         exchange.exchange(from, to, rows, columns);
-    }));
-    all.push(entry("exchanged buffers", &[rows * columns; 2], move |memory| {
-        let [from, to] = [&memory[0], &memory[1]].map(|m| buffer(m));
-        let matrix = |buf, row| Matrix { buf, at: 0, row };
-        let (from, to) = (matrix(from.region().bytes().unwrap(), columns * 4), matrix(to.region().bytes().unwrap(), rows * 4));
-        squares.run(from, to, rows, columns);
-    }));
+    });
+    let buffers = entry("exchanged buffers", &[rows * columns; 2], move |memory| {
+        let [from, to] = bufs(memory);
+        squares.run(matrix(from, columns), matrix(to, rows), rows, columns);
+    });
+    let kernel = Transpose { from: Elem::F32, to: Elem::F32, factors: [Factor::ByRow, Factor::None], placed: true };
+    let squares = Squares::of(isa, kernel).unwrap();
+    let places = Places::new((0..columns).map(|column| [column * rows * 4]).collect());
+    let turned = entry("exchanged by a table", &[rows * columns, rows * columns, rows], move |memory| {
+        let [from, to, factors] = bufs(memory);
+        let factors = [(factors, 0), (Buf::empty(), 0)];
+        let (from, to) = (matrix(from, columns), matrix(to, 0));
+        squares.turn(&Turned { from, rows, columns, to, written: rows, places: Some((&places, 0)), factors });
+    });
+    let mut all = vec![slices, buffers, turned];
+    for (from, summed) in [(Elem::I8, true), (Elem::F32, false)] {
+        let (columns, size) = (4 * lanes + 4, from.bytes());
+        let factors = [if summed { Factor::None } else { Factor::ByRow }, Factor::None];
+        let loom = Loom::get(isa, Weave { from, to: Elem::I8, factors, summed }).unwrap();
+        let places = Places::new(vec![[0, 0]]);
+        all.push(entry(format!("rows of {from:?} woven"), &[size * columns, columns, columns], move |memory| {
+            let [source, to, beside] = bufs(memory);
+            let factors = if summed { no_factors() } else { [(beside, 0), (Buf::empty(), 0)] };
+            let from = Matrix { buf: source, at: 0, row: columns * size };
+            let (to, groups, sums) = ((to, 0), (&places, 0, 1), summed.then_some((beside, 0)));
+            loom.weave(&Woven { from, rows: 4, columns, to, written: columns, groups, factors, sums });
+        }));
+    }
+    all
+}
+
+fn transforms(isa: Isa) -> Vec<Entry> {
+    let lanes = isa.width().lanes();
     let transforms = Transforms::get(isa).unwrap();
+    let row = SIDE * lanes;
+    let source = transforms.clone();
+    let source = entry("transformed source", &[(SIDE - 1) * row, row, POSITIONS * lanes], move |memory| {
+        let [from, zeros, to] = memory else { panic!("three pieces") };
+        let pixels = Pixels { data: lend(from), pixel: lanes * 4, channel: lanes * 4, vectors: 1 };
+        // The last row is padding.
+        let rows = std::array::from_fn(|i| (i + 1 < SIDE).then_some((i * row * 4) as isize));
+        source.source(&pixels, &Place { rows, columns: 0..SIDE, zeros }, Transformed { data: to, position: lanes, step: lanes });
+    });
     let weights = transforms.clone();
-    all.push(entry("transformed weights", &[9 * lanes, POSITIONS * lanes], move |memory| {
+    let weights = entry("transformed weights", &[9 * lanes, POSITIONS * lanes], move |memory| {
         let [from, to] = memory else { panic!("two slices") };
-        weights.weights(buffer(from).region().bytes().unwrap(), 0, (lanes * 4) as isize, 1, to, lanes);
-    }));
-    all.push(entry("transformed sums", &[POSITIONS * lanes, RESULTS * RESULTS * lanes], move |memory| {
+        weights.weights(lend(from), 0, (lanes * 4) as isize, 1, to, lanes);
+    });
+    let block = transforms.clone();
+    let block = entry("transformed sums", &[POSITIONS * lanes, RESULTS * RESULTS * lanes], move |memory| {
         let [from, to] = memory else { panic!("two slices") };
-        transforms.block((from, lanes), 1, lanes, to);
-    }));
+        block.block((from, lanes), 1, lanes, to);
+    });
+    let results = entry("results of transformed sums", &[POSITIONS * lanes, lanes, RESULTS * RESULTS * lanes], move |memory| {
+        let [from, bias, to] = memory else { panic!("three pieces") };
+        let pixels = Pixels { data: lend(to), pixel: lanes * 4, channel: lanes * 4, vectors: 1 };
+        let rows = std::array::from_fn(|i| (i * RESULTS * lanes * 4) as isize);
+        transforms.results((from, lanes), Some(bias), &pixels, rows, [RESULTS; 2]);
+    });
+    vec![source, weights, block, results]
+}
+
+/// Products of transformed numbers: two tiles, a chunk of channels, a vector of results.
+fn products(isa: Isa) -> Vec<Entry> {
+    let lanes = isa.width().lanes();
+    let (tiles, position) = ([1, 0], 2 * lanes);
+    let multiply = Multiply::get(isa, Products { rows: 2, vectors: 1, line: 1 }).unwrap();
+    let lens = [POSITIONS * position, POSITIONS * lanes * lanes, POSITIONS * position];
+    let transformed = entry("products of transformed numbers", &lens, move |memory| {
+        let [a, b, sums] = memory else { panic!("three pieces") };
+        let a = Chunks { data: a, position, chunk: 0, count: 1 };
+        let b = Panel { data: b, position: lanes * lanes, chunk: 0 };
+        multiply.run(&a, &b, tiles, &mut SumsOf { data: sums, position });
+    });
+    let weigh = Weigh::get(isa, 2, 1).unwrap();
+    let lens = [POSITIONS * position, 9 * lanes * lanes, POSITIONS * position, Weigh::scratch(isa, 1)];
+    let fused = entry("products that transform the weights", &lens, move |memory| {
+        let [a, weights, sums, scratch] = memory else { panic!("four pieces") };
+        let a = Chunks { data: a, position, chunk: 0, count: 1 };
+        let taps = Taps { data: lend(weights), first: 0, tap: (lanes * lanes * 4) as isize, line: lanes * 4 };
+        weigh.run(&a, &taps, (tiles, 1), &mut SumsOf { data: sums, position }, scratch);
+    });
+    vec![transformed, fused]
+}
+
+fn entries(isa: Isa) -> Vec<Entry> {
+    let acts = [Act::Sum, Act::Squares, Act::Products, Act::Scale { bounded: true }, Act::Gradient];
+    let mut all: Vec<Entry> = acts.into_iter().map(|act| sweep(isa, act)).collect();
+    all.extend([strips(isa), pools(isa), responses(isa), transposes(isa), transforms(isa), products(isa)].into_iter().flatten());
     all
 }
 

@@ -1,6 +1,7 @@
 //! Work on columns by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
+use super::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::columns::{Args, LINES};
 use oxidnn_jit::{Entry, Function, Isa};
@@ -65,8 +66,10 @@ impl Sweep {
         assert!(sums.len() == of_sums && of_sums + numbers.len() == of_all, "{} sums and {} lines for {act:?}", sums.len(), numbers.len());
         assert!(matrices.len() == act.matrices().len(), "{} matrices for {act:?}", matrices.len());
         let end = rows.end.checked_mul(row);
-        let holds = |(buf, start): &(Buf, usize)| end.and_then(|end| end.checked_add(*start)).is_some_and(|end| end <= buf.len());
-        assert!(matrices.iter().all(holds), "rows to {} of {matrices:?}", rows.end);
+        let mut first = [std::ptr::null_mut(); 3];
+        for (first, (buf, start)) in first.iter_mut().zip(matrices) {
+            *first = Written::from(*buf).at("matrix", *start, end);
+        }
         let mut args = Args {
             matrices: [std::ptr::null_mut(); 3],
             row,
@@ -76,20 +79,20 @@ impl Sweep {
             ahead: 0,
             columns: [std::ptr::null_mut(); LINES],
         };
-        let lines = sums.iter_mut().map(|s| (s.len(), s.as_mut_ptr())).chain(numbers.iter().map(|n| (n.len(), n.as_ptr().cast_mut())));
-        for (to, (len, line)) in args.columns.iter_mut().zip(lines) {
-            assert!(len >= self.width, "a line of {len} for {} columns", self.width);
-            *to = line;
+        let line = self.width.checked_mul(size_of::<f32>());
+        let sums = sums.iter_mut().map(|s| Written::from(&mut **s).at("sums", 0, line));
+        let lines = sums.chain(numbers.iter().map(|n| Read::from(*n).at("line", 0, line).cast_mut()));
+        for (to, line) in args.columns.iter_mut().zip(lines) {
+            *to = line.cast();
         }
         let each = if self.groups == 1 { rows.len() } else { (NEAR / row).max(4) };
         args.ahead = if self.groups == 1 { AHEAD } else { each * row };
         for start in rows.clone().step_by(each) {
             args.rows = each.min(rows.end - start);
-            for (m, matrix) in act.matrices().iter().zip(matrices) {
-                args.matrices[*m] = matrix.0.as_ptr().wrapping_add(matrix.1 + start * row);
+            for (m, first) in act.matrices().iter().zip(first) {
+                args.matrices[*m] = first.wrapping_add(start * row);
             }
-            // SAFETY: all rows and lines that the kernel touches were checked, and it writes to the last matrix and to sums alone; buffers
-            // are valid by the promise of `Buf::new`.
+            // SAFETY: the kernel touches the rows and lines that were asked for, and writes to the last matrix and to sums alone.
             unsafe { self.entry.call(&args) }
         }
     }

@@ -10,6 +10,7 @@ mod convert;
 pub mod dense;
 pub mod dot;
 pub mod epilogue;
+pub mod extent;
 pub mod gemm;
 pub mod gemv;
 pub mod lanes;

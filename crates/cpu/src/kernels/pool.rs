@@ -1,8 +1,10 @@
 //! Strips of pooling by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
+use super::extent::{Read, Written, reach};
 use super::strip::Finished;
 use super::tile::{Tail, TailArgs};
+use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::pool::{Args, Line, Pool, Row, Take};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
@@ -132,21 +134,18 @@ impl Strip {
             return;
         }
         let args = self.checked(call);
-        // SAFETY: the kernel reads rows, lines, source and places and writes results or places within the reach that was checked; buffers are
-        // valid by the promise of `Buf::new`.
+        // SAFETY: the kernel reads rows, lines, source and places and writes results or places no farther than was asked of them.
         unsafe { self.entry.call(&args) }
     }
 
-    /// Checks that so many columns of every strip and group lie in a tensor, from `farthest` of its rows or lines on.
-    fn check(&self, call: &Call<'_>, side: &Side, (columns, size, farthest): (usize, usize, usize)) {
+    /// How far so many columns of every strip and group reach, from `farthest` of a tensor's rows or lines on.
+    fn reach(&self, call: &Call<'_>, side: &Side, (columns, size, farthest): (usize, usize, usize)) -> Option<usize> {
         let (vectors, group) = (usize::from(self.spec.pool.vectors), usize::from(self.spec.pool.vectors) * self.lanes);
         let groups = call.channels.div_ceil(group);
         // A group of one vector may be a part of it.
         let last = if vectors == 1 { call.channels - (groups - 1) * group } else { self.lanes };
-        let steps = [(columns, side.column), (call.strips - 1, side.strip), (vectors - 1, side.vector), (groups - 1, side.group)];
-        let start = side.at.checked_add(farthest).and_then(|at| at.checked_add(last * size));
-        let end = steps.into_iter().try_fold(start, |sum, (n, step)| Some(sum?.checked_add(n.checked_mul(step)?)));
-        assert!(end.flatten().is_some_and(|end| end <= side.buf.len()), "a strip outside its memory: {side:?} in {call:?}");
+        let loops = [(columns, side.column), (call.strips, side.strip), (vectors, side.vector), (groups, side.group)];
+        reach(&loops, last * size)?.checked_add(farthest)
     }
 
     /// The arguments of a call that is not empty.
@@ -156,26 +155,34 @@ impl Strip {
         let whole = call.channels.is_multiple_of(group);
         assert!(whole || pool.masked && pool.vectors == 1, "{} channels are not whole groups of {group}", call.channels);
         let rows = &table.rows[call.rows.clone()];
-        let results = usize::from(pool.results) - 1;
+        let results = usize::from(pool.results);
+        let near =
+            |side: &Side, elem: Elem| assert!(pool.vectors == 1 || side.vector == lanes * elem.bytes(), "vectors that lie apart: {call:?}");
         // Vectors of a group of the source follow each other.
-        assert!(pool.vectors == 1 || call.source.vector == lanes * pool.source.bytes(), "vectors that lie apart: {call:?}");
-        if let Some(span) = self.span.filter(|_| !table.lines.is_empty()) {
-            self.check(call, &call.source, (span, pool.source.bytes(), table.source));
-            if let (Take::Chosen(elem), Some(places)) = (pool.take, &call.places) {
-                assert!(pool.vectors == 1 || places.vector == lanes * elem.bytes(), "vectors that lie apart: {call:?}");
-                self.check(call, places, (span, elem.bytes(), table.read));
+        near(&call.source, pool.source);
+        let span = self.span.filter(|_| !table.lines.is_empty()).map(|span| span + 1);
+        let source = span.map_or(std::ptr::null(), |span| {
+            let reach = self.reach(call, &call.source, (span, pool.source.bytes(), table.source));
+            Read::from(call.source.buf).at("source", call.source.at, reach)
+        });
+        let reach = self.reach(call, &call.result, (results, self.spec.tail.dst_size(), table.result));
+        let result = Written::from(call.result.buf).at("result", call.result.at, reach);
+        let nothing = Side { buf: Buf::empty(), at: 0, column: 0, strip: 0, vector: 0, group: 0 };
+        let wanted = match pool.take {
+            Take::Chosen(elem) => Some((elem, span.map(|span| (span, elem.bytes(), table.read)))),
+            Take::Place(elem) => Some((elem, Some((results, elem.bytes(), table.written)))),
+            _ => None,
+        };
+        let (places, first) = match (wanted, &call.places) {
+            (None, _) => (nothing, std::ptr::null_mut()),
+            (Some(_), None) => panic!("no places: {call:?}"),
+            (Some((elem, columns)), Some(places)) => {
+                near(places, elem);
+                let at = |columns| Written::from(places.buf).at("places", places.at, self.reach(call, places, columns));
+                (*places, columns.map_or(std::ptr::null_mut(), at))
             }
-        }
-        self.check(call, &call.result, (results, self.spec.tail.dst_size(), table.result));
-        if let (Take::Place(elem), Some(places)) = (pool.take, &call.places) {
-            assert!(pool.vectors == 1 || places.vector == lanes * elem.bytes(), "vectors that lie apart: {call:?}");
-            self.check(call, places, (results, elem.bytes(), table.written));
-        }
-        let wanted = matches!(pool.take, Take::Place(_) | Take::Chosen(_));
-        assert!(!wanted || call.places.is_some(), "no places: {call:?}");
-        let places = call.places.unwrap_or(Side { buf: Buf::empty(), at: 0, column: 0, strip: 0, vector: 0, group: 0 });
+        };
         let groups = call.channels.div_ceil(group);
-        let start = |side: &Side| side.buf.as_ptr().wrapping_add(side.at);
         let args = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
@@ -183,16 +190,16 @@ impl Strip {
             strips: call.strips,
             groups,
             channels: call.channels,
-            source: start(&call.source),
+            source,
             column: call.source.column,
             strip: call.source.strip,
             group: call.source.group,
-            result: start(&call.result),
+            result,
             result_column: call.result.column,
             result_strip: call.result.strip,
             result_vector: call.result.vector,
             result_group: call.result.group,
-            places: start(&places),
+            places: first,
             places_column: places.column,
             places_strip: places.strip,
             places_group: places.group,

@@ -6,6 +6,7 @@
 //! in registers; scratch is in L1 or L2, so that tensors are read and written once.
 
 use super::code::{Kernels, Key};
+use super::extent::{Written, reach};
 use super::tile::value::formula;
 use oxidnn_expr::Num;
 use oxidnn_expr::functions::Bits;
@@ -424,8 +425,7 @@ impl Responses {
         }
         let mut total = [0.0; LANES];
         let args = Args { total: total.as_mut_ptr(), ..self.checked(call) };
-        // SAFETY: tensors and planes hold all rows and vectors, as was checked; the sums have room for the widest vector; buffers are valid by the
-        // promise of `Buf::new`.
+        // SAFETY: tensors and planes hold all rows and vectors that were asked of them; the sums have room for the widest vector.
         unsafe { self.entry.call(&args) }
         total.iter().sum()
     }
@@ -449,7 +449,7 @@ impl Responses {
             k,
             slope,
         };
-        let (space, window) = (call.space.as_mut_ptr().cast::<u8>(), usize::from(self.spec.window));
+        let (space, window) = (Written::from(&mut *call.space), usize::from(self.spec.window));
         for (i, role) in self.spec.pass.roles().iter().enumerate() {
             let tensor = match role {
                 Role::Source => tensors[0],
@@ -457,29 +457,21 @@ impl Responses {
                 Role::Result => tensors[2],
                 Role::Plane(_) | Role::Windows(_) => None,
             };
-            let (row, vector, ends) = if let Role::Plane(plane) | Role::Windows(plane) = *role {
-                let back = if matches!(role, Role::Windows(_)) { window / 2 * planes.near } else { 0 };
-                let first = (plane * planes.size + planes.first).checked_sub(back).map(|first| 4 * first);
-                args.at[i] = space.wrapping_add(first.unwrap_or(0));
-                let reach = if back == 0 { 0 } else { (window - 1) * planes.near * 4 };
-                let end =
-                    first.and_then(|first| end([(rows, planes.row * 4), (steps, width)], first.checked_add(reach)?.checked_add(width)?));
-                (planes.row * 4, width, end.is_some_and(|end| end <= 4 * call.space.len()))
+            let (row, vector);
+            if let Role::Plane(plane) | Role::Windows(plane) = *role {
+                let elements = if matches!(role, Role::Windows(_)) { window } else { 1 };
+                let first =
+                    (plane * planes.size + planes.first).checked_sub(elements / 2 * planes.near).map_or(usize::MAX, |first| 4 * first);
+                (row, vector) = (planes.row * 4, width);
+                args.at[i] = space.at("scratch", first, reach(&[(rows, row), (steps, vector), (elements, planes.near * 4)], width));
             } else {
                 let side = tensor.unwrap_or(Side { buf: Buf::empty(), at: 0, row: 0, vector: 0 });
-                args.at[i] = side.buf.as_ptr().wrapping_add(side.at);
+                (row, vector) = (side.row, side.vector);
                 let last = (elements - (steps - 1) * self.lanes) * self.spec.elem.bytes();
-                let end = side.at.checked_add(last).and_then(|at| end([(rows, side.row), (steps, side.vector)], at));
-                (side.row, side.vector, end.is_some_and(|end| end <= side.buf.len()))
-            };
-            assert!(ends, "{role:?} outside its memory: {call:?}");
+                args.at[i] = Written::from(side.buf).at("tensor", side.at, reach(&[(rows, row), (steps, vector)], last));
+            }
             (args.vector[i], args.next[i]) = (vector, row.wrapping_sub(steps * vector));
         }
         args
     }
-}
-
-/// Where loops of so many positions, each so many bytes apart, end from a byte on; `None` on overflow.
-fn end(loops: [(usize, usize); 2], at: usize) -> Option<usize> {
-    loops.iter().try_fold(at, |end, (n, step)| end.checked_add(n.checked_sub(1)?.checked_mul(*step)?))
 }

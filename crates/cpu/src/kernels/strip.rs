@@ -1,15 +1,18 @@
 //! Strips of depthwise convolution by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
+use super::extent::{Read, Written, reach};
 use super::tile::{Tail, TailArgs};
 use oxidnn_jit::kernels::depthwise::{Args, Depthwise, Row, weights};
 use oxidnn_jit::{Entry, Function, Isa};
-use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::mem::offset_of;
 use std::ops::Range;
 
 pub use oxidnn_jit::kernels::depthwise::Line;
+
+/// Bytes of a number of sums.
+const WORD: usize = size_of::<f32>();
 
 /// Rows of results with the lines of their windows: made once for a plan, so that calls need not look at each.
 #[derive(Clone, Default, Debug)]
@@ -117,40 +120,6 @@ pub struct Steps {
     pub vector: usize,
 }
 
-/// Memory that a call reads.
-#[derive(Clone, Copy, Debug)]
-pub struct Read<'a>(Buf<'a>);
-
-/// Memory that a call writes.
-#[derive(Debug)]
-pub struct Written<'a>(Buf<'a>);
-
-impl<'a> From<Buf<'a>> for Read<'a> {
-    fn from(buf: Buf<'a>) -> Self {
-        Read(buf)
-    }
-}
-
-impl<'a> From<&'a [f32]> for Read<'a> {
-    fn from(numbers: &'a [f32]) -> Self {
-        // SAFETY: the region is borrowed for as long as this lives, and only read through it.
-        Read(unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) })
-    }
-}
-
-impl<'a> From<Buf<'a>> for Written<'a> {
-    fn from(buf: Buf<'a>) -> Self {
-        Written(buf)
-    }
-}
-
-impl<'a> From<&'a mut [f32]> for Written<'a> {
-    fn from(numbers: &'a mut [f32]) -> Self {
-        // SAFETY: the region is borrowed by this alone for as long as it lives.
-        Written(unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) })
-    }
-}
-
 /// One call: a number of equal strips of some rows, by a number of channels.
 #[derive(Debug)]
 pub struct Call<'a> {
@@ -211,8 +180,7 @@ impl Strip {
             return;
         }
         let args = self.checked(call);
-        // SAFETY: the kernel reads rows, lines, shifts, source and weights and writes results within the reach that was checked; buffers are
-        // valid by the promise of `Buf::new`.
+        // SAFETY: the kernel reads rows, lines, shifts, source and weights and writes results no farther than was asked of them.
         unsafe { self.entry.call(&args) }
     }
 
@@ -221,40 +189,39 @@ impl Strip {
         let vectors = call.channels.div_ceil(self.lanes);
         let (table, rows) = (call.table, &call.table.rows[call.rows.clone()]);
         assert!(self.masked || call.channels.is_multiple_of(self.lanes), "{} channels are not whole vectors", call.channels);
-        assert!(!self.shifted || call.shift.len() >= vectors * self.lanes, "{} shifts for {vectors} vectors", call.shift.len());
+        let shift = if self.shifted { Some(vectors * self.lanes * WORD) } else { Some(0) };
         let last = call.channels - (vectors - 1) * self.lanes;
-        let reach = |s: &Steps, columns: usize, bytes: usize| {
-            let steps = [columns.checked_mul(s.column), (call.strips - 1).checked_mul(s.strip), (vectors - 1).checked_mul(s.vector)];
-            steps.into_iter().try_fold(last * bytes, |sum, step| sum.checked_add(step?))
+        let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
+            reach(&[(columns, s.column), (call.strips, s.strip), (vectors, s.vector)], last * bytes)?.checked_add(farthest)
         };
-        let source = reach(&call.source_steps, self.span.unwrap_or(0), self.source);
-        let weights = (vectors - 1).checked_mul(call.weights_vector).and_then(|w| w.checked_add(self.line * self.lanes * self.weights));
-        let (from, by, to) = ((call.source.0.0, call.source.1), (call.weights.0.0, call.weights.1), (call.result.0.0, call.result.1));
-        let inside = |(buf, at): (Buf, usize), most: usize, reach: Option<usize>| {
-            reach.and_then(|r| at.checked_add(most)?.checked_add(r)).is_some_and(|end| end <= buf.len())
+        let (source, weights) = match self.span.filter(|_| !table.lines.is_empty()) {
+            None => (std::ptr::null(), std::ptr::null()),
+            Some(span) => {
+                let taps = reach(&[(vectors, call.weights_vector)], self.line * self.lanes * self.weights);
+                let taps = taps.and_then(|taps| taps.checked_add(table.weights));
+                let source = strips(table.source, &call.source_steps, span + 1, self.source);
+                (call.source.0.at("source", call.source.1, source), call.weights.0.at("weights", call.weights.1, taps))
+            }
         };
-        let reads = !table.lines.is_empty() && self.span.is_some();
-        let fits = inside(from, table.source, source) && inside(by, table.weights, weights);
-        assert!(!reads || fits, "a strip outside its source or weights: {call:?}");
-        assert!(inside(to, table.result, reach(&call.result_steps, self.results - 1, self.result)), "a strip outside its result: {call:?}");
+        let result = strips(table.result, &call.result_steps, self.results, self.result);
         let sums = Args {
             rows: rows.as_ptr(),
             count: rows.len(),
             lines: table.lines[table.starts[call.rows.start]..].as_ptr(),
-            source: from.0.as_ptr().wrapping_add(from.1),
+            source,
             column: call.source_steps.column,
             strip: call.source_steps.strip,
             vector: call.source_steps.vector,
             strips: call.strips,
             vectors,
             channels: call.channels,
-            weights: by.0.as_ptr().wrapping_add(by.1),
+            weights,
             weights_vector: call.weights_vector,
-            result: to.0.as_ptr().wrapping_add(to.1),
+            result: call.result.0.at("result", call.result.1, result),
             result_column: call.result_steps.column,
             result_strip: call.result_steps.strip,
             result_vector: call.result_steps.vector,
-            shift: call.shift.as_ptr(),
+            shift: Read::from(call.shift).at("shift", 0, shift).cast(),
         };
         Finished::new(sums, &self.tail, call.tail, vectors * self.lanes)
     }
@@ -295,18 +262,13 @@ pub struct Gradient {
 pub struct GradientCall<'a> {
     /// The source with the column from which those of taps are counted at the first place, and the gradient of the result with that place; with
     /// their distances.
-    pub operands: [(Buf<'a>, usize, weights::Steps); 2],
+    pub operands: [(Read<'a>, usize, weights::Steps); 2],
     /// Rows and images.
     pub counts: [usize; 2],
     /// Number of channels.
     pub channels: usize,
     /// What is added to, and numbers from the sums of a vector of channels to the next's.
     pub sums: (&'a mut [f32], usize),
-}
-
-/// Bytes behind the first one that loops of so many positions reach, each so many bytes apart; `None` on overflow.
-fn farthest(loops: &[(usize, usize)]) -> Option<usize> {
-    loops.iter().try_fold(0usize, |end, (n, step)| end.checked_add(n.checked_sub(1)?.checked_mul(*step)?))
 }
 
 impl Gradient {
@@ -334,8 +296,7 @@ impl Gradient {
             return;
         }
         let args = self.checked(call);
-        // SAFETY: the kernel reads source and gradient and adds to sums within the reach that was checked; buffers are valid by the promise of
-        // `Buf::new`.
+        // SAFETY: the kernel reads source and gradient and adds to sums no farther than was asked of them.
         unsafe { self.entry.call(&args) }
     }
 
@@ -346,39 +307,36 @@ impl Gradient {
         assert!(self.key.masked || channels.is_multiple_of(self.lanes), "{channels} channels are not whole vectors");
         let [(x, x_at, source_steps), (y, y_at, gradient_steps)] = operands;
         let last = channels - (vectors - 1) * self.lanes;
-        let outer = |s: &weights::Steps| [(rows, s.row), (images, s.image), (vectors, s.vector)];
-        let fits = || {
-            let begin = self.before.checked_mul(source_steps.column)?;
-            let column = i64::try_from(source_steps.column).ok()?.checked_mul(self.last)?;
-            let source = isize::try_from(farthest(&outer(&source_steps))?).ok()?.checked_add(isize::try_from(column).ok()?)?;
-            let gradient = farthest(&outer(&gradient_steps))?.checked_add(farthest(&[(self.places.max(1), gradient_steps.column)])?)?;
-            // Strips follow each other as places do.
-            let strip = self.key.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
-            let even = gradient_steps.strip == strip.checked_mul(gradient_steps.column)?
-                && source_steps.strip == strip.checked_mul(self.key.stride.into())?.checked_mul(source_steps.column)?;
-            let ends = |at: usize, size: usize, buf: &Buf<'_>| Some(at.checked_add(last * size)? <= buf.len());
-            let [x_size, y_size] = self.key.types.map(|t| t.bytes());
-            Some(
-                even && begin <= x_at
-                    && ends(x_at.checked_add_signed(source)?, x_size, &x)?
-                    && ends(y_at.checked_add(gradient)?, y_size, &y)?,
-            )
+        let outer = |s: &weights::Steps| reach(&[(rows, s.row), (images, s.image), (vectors, s.vector)], 0);
+        // Strips follow each other as places do.
+        let strip = self.key.parts.iter().find(|p| p.repeated).map_or(0, |p| usize::from(p.places));
+        let even = |steps: &weights::Steps, places: usize| places.checked_mul(steps.column) == Some(steps.strip);
+        let evenly = even(&gradient_steps, strip) && even(&source_steps, strip * usize::from(self.key.stride));
+        assert!(evenly, "strips that do not follow each other: {operands:?}");
+        let [x_size, y_size] = self.key.types.map(|t| t.bytes());
+        // The first tap may lie before the first place's column.
+        let before = self.before.checked_mul(source_steps.column).filter(|before| *before <= x_at);
+        let source = || {
+            let columns = i64::try_from(source_steps.column).ok()?.checked_mul(self.last)?;
+            let farthest = outer(&source_steps)?.checked_add(before?)?.checked_add_signed(isize::try_from(columns).ok()?)?;
+            farthest.checked_add(last * x_size)
         };
-        assert!(fits() == Some(true), "strips outside their operands: {operands:?}, {rows} rows, {images} images");
-        let end = (vectors - 1).checked_mul(sums_vector).and_then(|n| n.checked_add(self.sums));
-        assert!(end.is_some_and(|end| end <= sums.len()), "{} sums for {vectors} vectors", sums.len());
+        let source = x.at("source", x_at - before.unwrap_or(0), source()).wrapping_add(before.unwrap_or(0));
+        let places = reach(&[(self.places.max(1), gradient_steps.column)], last * y_size);
+        let gradient = outer(&gradient_steps).zip(places).and_then(|(outer, places)| outer.checked_add(places));
+        let of_sums = sums_vector.checked_mul(WORD).and_then(|step| reach(&[(vectors, step)], self.sums * WORD));
         weights::Args {
-            source: x.as_ptr().wrapping_add(x_at),
+            source,
             source_steps,
-            gradient: y.as_ptr().wrapping_add(y_at),
+            gradient: y.at("gradient", y_at, gradient),
             gradient_steps,
             strips: self.strips,
             rows,
             images,
             vectors,
             channels,
-            sums: sums.as_mut_ptr(),
-            sums_vector: sums_vector * size_of::<f32>(),
+            sums: Written::from(sums).at("sums", 0, of_sums).cast(),
+            sums_vector: sums_vector * WORD,
         }
     }
 }

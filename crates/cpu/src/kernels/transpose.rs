@@ -1,6 +1,8 @@
 //! Transposition, and rows woven into words, by generated code: safe to run, since every address is checked before it is used.
 
 use super::code::{Kernels, Key};
+use super::extent::{Read, Written, reach};
+use super::scratch::lend;
 use oxidnn_jit::kernels::transpose::{Args, Factor, Transpose};
 use oxidnn_jit::kernels::weave::{Args as WeaveArgs, Weave};
 use oxidnn_jit::{Entry, Function, Isa};
@@ -56,21 +58,11 @@ pub struct Matrix<'a> {
     pub row: usize,
 }
 
-impl<'a> Matrix<'a> {
-    /// The part from a row and a column of so many bytes on.
-    fn from(self, [row, column]: [usize; 2], size: usize) -> Matrix<'a> {
-        Matrix { at: self.at + row * self.row + column * size, ..self }
+impl Matrix<'_> {
+    /// The bytes that so many rows of so many bytes reach; none, where there is no row.
+    fn reach(&self, rows: usize, bytes: usize) -> Option<usize> {
+        if rows == 0 { Some(0) } else { reach(&[(rows, self.row)], bytes) }
     }
-
-    /// Whether so many rows of so many bytes lie in the memory.
-    fn holds(&self, rows: usize, bytes: usize) -> bool {
-        rows == 0 || inside(self.buf, [self.at, bytes], (rows - 1).checked_mul(self.row))
-    }
-}
-
-/// Whether two numbers of bytes and a third, where there is one, end in the memory.
-fn inside(buf: Buf, [at, bytes]: [usize; 2], more: Option<usize>) -> bool {
-    more.and_then(|n| n.checked_add(at)?.checked_add(bytes)).is_some_and(|end| end <= buf.len())
 }
 
 /// Where factors begin: memory, and the number of the first.
@@ -150,9 +142,7 @@ impl Squares {
     /// # Panics
     /// When a number lies outside its memory.
     pub fn run_to(&self, from: Matrix, to: &mut [f32], rows: usize, columns: usize) {
-        // SAFETY: the numbers are borrowed as long as the memory is, and nobody else uses them meanwhile.
-        let buf = unsafe { Buf::new(to.as_mut_ptr().cast(), size_of_val(to)) };
-        self.run(from, Matrix { buf, at: 0, row: rows * WORD }, rows, columns);
+        self.run(from, Matrix { buf: lend(to), at: 0, row: rows * WORD }, rows, columns);
     }
 
     /// Writes the `rows` by `columns` words of `from` to `to` with rows and columns exchanged.
@@ -182,56 +172,56 @@ impl Squares {
             return;
         }
         let reached = match t.places {
-            Some((places, first)) => inside(to.buf, [to.at, written * sizes[1]], Some(places.most[first + columns - 1][0])),
-            None => !self.kernel.placed && to.holds(columns, written * sizes[1]),
+            Some((places, first)) => reach(&[], written * sizes[1]).and_then(|row| row.checked_add(places.most[first + columns - 1][0])),
+            None => to.reach(columns, written * sizes[1]),
         };
-        let fits = from.holds(rows, columns * sizes[0]) && reached && rows <= written;
-        let factors = factors_fit(self.kernel.factors, t.factors, rows);
-        assert!(
-            fits && factors,
-            "{rows} by {columns} elements at {} to {written} by {columns} at {}: outside their memory",
-            from.at,
-            to.at
-        );
+        assert!(rows <= written && (!self.kernel.placed || t.places.is_some()), "{rows} rows as {written} by {columns} numbers");
+        let source =
+            if rows == 0 { std::ptr::null() } else { Read::from(from.buf).at("source", from.at, from.reach(rows, columns * sizes[0])) };
+        let corners = Corners {
+            from: source,
+            to: Written::from(to.buf).at("transposed", to.at, reached),
+            factors: factors(self.kernel.factors, t.factors, rows),
+        };
         let by_rows = rows < written || written <= columns;
         let short = if by_rows { written } else { columns };
         for first in (0..short).step_by(self.lanes) {
             let count = self.lanes.min(short - first);
-            let args = self.strip(t, (by_rows, first, count), first + count == short);
-            // SAFETY: the strip is a part of the matrices, which were checked; buffers are valid by the promise of `Buf::new`.
+            let args = self.strip(t, &corners, (by_rows, first, count), first + count == short);
+            // SAFETY: the strip is a part of the matrices, which were asked for all of them.
             unsafe { self.entry.call(&args) }
         }
     }
 
     /// The arguments for a strip of at most a square's rows, or else columns, from one on. Unless it is the last of its kind, the next is asked for.
-    fn strip(&self, t: &Turned<'_>, (by_rows, first, count): (bool, usize, usize), last: bool) -> Args {
+    fn strip(&self, t: &Turned<'_>, corners: &Corners, (by_rows, first, count): (bool, usize, usize), last: bool) -> Args {
         let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
         let (corner, rows, columns, written) = if by_rows {
             ([first, 0], t.rows.saturating_sub(first).min(count), t.columns, count)
         } else {
             ([0, first], t.rows, count, t.rows)
         };
-        // Rows that do not exist are not read, wherever they would lie.
-        let from = if rows == 0 { t.from } else { t.from.from(corner, sizes[0]) };
         let to_row = if t.places.is_some() { 0 } else { t.to.row };
-        let to = Matrix { row: to_row, ..t.to }.from([corner[1], corner[0]], sizes[1]);
+        let offset = |[row, column]: [usize; 2], step: usize, size: usize| row * step + column * size;
+        // Rows that do not exist are not read, wherever they would lie.
+        let from = if rows == 0 { 0 } else { offset(corner, t.from.row, sizes[0]) };
         let long = if by_rows { columns } else { rows };
         let full = if count == lanes && (!by_rows || rows == lanes) { long / lanes } else { 0 };
         let left = long - full * lanes;
-        let (from_step, to_step) = if by_rows { (sizes[0], to.row) } else { (from.row, sizes[1]) };
-        let (from_next, to_next) = if by_rows { (from.row, sizes[1]) } else { (sizes[0], to.row) };
+        let (from_step, to_step) = if by_rows { (sizes[0], to_row) } else { (t.from.row, sizes[1]) };
+        let (from_next, to_next) = if by_rows { (t.from.row, sizes[1]) } else { (sizes[0], to_row) };
         let ahead = if last { 0 } else { lanes };
         let same = |i: usize| self.kernel.factors[i] == Factor::Same;
         let factor = |i: usize| {
             let skipped = if same(i) || rows == 0 { 0 } else { corner[0] * WORD };
-            t.factors[i].0.as_ptr().wrapping_add(t.factors[i].1 * WORD + skipped).cast_const().cast()
+            corners.factors[i].wrapping_add(skipped).cast()
         };
         Args {
-            from: from.buf.as_ptr().wrapping_add(from.at),
-            from_row: from.row,
+            from: corners.from.wrapping_add(from),
+            from_row: t.from.row,
             from_square: lanes * from_step,
-            to: to.buf.as_ptr().wrapping_add(to.at),
-            to_row: to.row,
+            to: corners.to.wrapping_add(offset([corner[1], corner[0]], to_row, sizes[1])),
+            to_row,
             to_square: lanes * to_step,
             from_ahead: ahead * from_next,
             to_ahead: ahead * to_next,
@@ -257,15 +247,26 @@ fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
     Matrix { buf, at: 0, row: columns * WORD }
 }
 
-/// Whether factors of `count` rows or columns lie in their memory.
-fn factors_fit(kinds: [Factor; 2], factors: Factors, count: usize) -> bool {
-    kinds.iter().zip(factors).all(|(kind, (buf, at))| {
+/// Where the first numbers of matrices and factors are.
+struct Corners {
+    from: *const u8,
+    to: *mut u8,
+    factors: [*const u8; 2],
+}
+
+/// Where the factors of `count` rows or columns are.
+///
+/// # Panics
+/// When they do not lie in their memory.
+fn factors(kinds: [Factor; 2], factors: Factors, count: usize) -> [*const u8; 2] {
+    std::array::from_fn(|i| {
+        let ((buf, first), kind) = (factors[i], kinds[i]);
         let numbers = match kind {
-            Factor::None => return true,
+            Factor::None => return std::ptr::null(),
             Factor::Same => 1,
             Factor::ByRow => count,
         };
-        at.checked_add(numbers).and_then(|n| n.checked_mul(WORD)).is_some_and(|end| end <= buf.len())
+        Read::from(buf).at("factors", first.saturating_mul(WORD), numbers.checked_mul(WORD))
     })
 }
 
@@ -325,34 +326,33 @@ impl Loom {
         let size = self.kernel.from.bytes();
         // Of one group its own places count, of several all that come before too.
         let most = if count == 1 { places.places[first] } else { places.most[first + count - 1] };
-        let read = rows == 0 || columns == 0 || Matrix { at: from.at + most[0], ..from }.holds(rows, columns * size);
-        let wrote = inside(to.0, [to.1, written * WORD], Some(most[1]));
-        let fits = read && wrote && rows <= self.kernel.rows() && columns <= written;
-        let (sums, first_sum) = w.sums.unwrap_or((Buf::empty(), 0));
-        let added = !self.kernel.summed || inside(sums, [first_sum * WORD, written * WORD], Some(0));
-        let factors = factors_fit(self.kernel.factors, w.factors, columns);
-        assert!(
-            fits && added && factors,
-            "{rows} by {columns} elements at {} to {written} words at {}: outside their memory",
-            from.at,
-            to.1
-        );
+        assert!(rows <= self.kernel.rows() && columns <= written, "{rows} rows of {columns} columns as {written} words");
+        let nothing = rows == 0 || columns == 0;
+        let read = from.reach(rows, columns * size).and_then(|bytes| bytes.checked_add(most[0]));
+        let source = if nothing { std::ptr::null() } else { Read::from(from.buf).at("source", from.at, read) };
+        let words = written.checked_mul(WORD);
+        let woven = Written::from(to.0).at("words", to.1, words.and_then(|words| words.checked_add(most[1])));
+        let sums = match w.sums {
+            Some((buf, first)) if self.kernel.summed => Written::from(buf).at("sums", first.saturating_mul(WORD), words),
+            None if self.kernel.summed => panic!("no sums for columns"),
+            _ => std::ptr::null_mut(),
+        };
         let vectors = if rows == 0 { 0 } else { columns / self.lanes };
-        let factors = [0, 1].map(|i| w.factors[i].0.as_ptr().wrapping_add(w.factors[i].1 * WORD).cast_const().cast());
+        let factors = factors(self.kernel.factors, w.factors, columns).map(<*const u8>::cast);
         let all = WeaveArgs {
-            from: from.buf.as_ptr().wrapping_add(from.at),
+            from: source,
             row: from.row,
             rows,
-            to: to.0.as_ptr().wrapping_add(to.1),
+            to: woven,
             places: places.places[first..first + count].as_ptr(),
             groups: count,
             vectors,
             left: if rows == 0 { 0 } else { columns % self.lanes },
             written: (written - vectors * self.lanes).min(self.lanes),
             factors,
-            sums: sums.as_ptr().wrapping_add(first_sum * WORD).cast(),
+            sums: sums.cast(),
         };
-        // SAFETY: all rows, words, factors and sums lie in their memory, as was checked; buffers are valid by the promise of `Buf::new`.
+        // SAFETY: all rows, words, factors and sums lie in their memory, which was asked for them.
         unsafe { self.entry.call(&all) }
         for done in (vectors * self.lanes..written).step_by(self.lanes).skip(1) {
             let to = all.to.wrapping_add(done * WORD);

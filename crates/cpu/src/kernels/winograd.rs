@@ -4,6 +4,8 @@
 //! One of the few files with unsafe code: every extent is compared with its buffer before a kernel is called.
 
 use super::code::{Kernels, Key};
+use super::extent::{Read, Written, reach};
+use super::scratch::lend;
 use oxidnn_jit::kernels::winograd::products::{self, Fused, FusedArgs, Products, THIRD};
 use oxidnn_jit::kernels::winograd::{self, ResultArgs, SourceArgs, WEIGHT_FACTORS, WeightArgs};
 pub use oxidnn_jit::kernels::winograd::{POSITIONS, RESULTS, SIDE};
@@ -150,13 +152,15 @@ pub struct Transformed<'a> {
 pub type Heights = [usize; 2];
 
 impl Pixels<'_> {
-    /// Whether columns `columns` of a row whose column 0 begins at byte `row` lie in the memory.
-    fn holds(&self, row: isize, columns: &Range<usize>, vector: usize) -> bool {
-        let place = |column: usize| isize::try_from(column.checked_mul(self.pixel)?).ok()?.checked_add(row);
-        let len = (self.vectors - 1).checked_mul(self.channel).and_then(|n| n.checked_add(vector));
-        let (first, last) = (place(columns.start), place(columns.end - 1));
-        first.is_some_and(|f| f >= 0)
-            && last.and_then(|l| usize::try_from(l).ok()?.checked_add(len?)).is_some_and(|end| end <= self.data.len())
+    /// The address of column 0 of a row, which begins at byte `row`, for a call that reaches the columns `columns`.
+    ///
+    /// # Panics
+    /// When these do not lie in the memory.
+    fn row(&self, operand: &str, row: isize, columns: &Range<usize>, vector: usize) -> *mut u8 {
+        let before = columns.start.checked_mul(self.pixel);
+        let first = before.and_then(|before| before.checked_add_signed(row)).unwrap_or(usize::MAX);
+        let reach = reach(&[(columns.len(), self.pixel), (self.vectors, self.channel)], vector);
+        Written::from(self.data).at(operand, first, reach).wrapping_sub(before.unwrap_or(0))
     }
 }
 
@@ -176,10 +180,9 @@ pub fn tallest(isa: Isa, vectors: usize) -> usize {
     (sums / vectors.max(1)).clamp(1, most)
 }
 
-/// Whether runs of `len` numbers lie in `all`, which stand in rows of so many and so far apart, inside each other.
-fn reaches<const N: usize>(all: usize, rows: [(usize, usize); N], len: usize) -> bool {
-    let end = rows.iter().try_fold(len, |end, (count, step)| end.checked_add(step.checked_mul(count.checked_sub(1)?)?));
-    end.is_some_and(|end| end <= all)
+/// Bytes that runs of `len` numbers reach, which stand in rows of so many and so far apart, inside each other; `None` on overflow.
+fn words<const N: usize>(rows: [(usize, usize); N], len: usize) -> Option<usize> {
+    reach(&rows, len)?.checked_mul(size_of::<f32>())
 }
 
 impl Transforms {
@@ -200,26 +203,23 @@ impl Transforms {
     pub fn source(&self, from: &Pixels, at: &Place<'_>, to: Transformed<'_>) {
         let Place { rows, columns, zeros } = at;
         let columns = columns.start.min(SIDE)..columns.end.min(SIDE);
-        let row_of_zeros = Pixels { data: Buf::empty(), channel: 0, ..*from };
-        let zeros_end = row_of_zeros.pixel.checked_mul(SIDE - 1).and_then(|n| n.checked_add(self.vector));
-        let inside = columns.is_empty()
-            || zeros_end.is_some_and(|end| end <= size_of_val(*zeros))
-                && rows.iter().flatten().all(|r| from.holds(*r, &columns, self.vector));
-        assert!(inside && from.vectors > 0, "a tile outside the source");
-        let places = [(POSITIONS, to.position), (from.vectors, to.step)];
-        assert!(reaches(to.data.len(), places, self.vector / 4), "a tile of {places:?} outside {}", to.data.len());
-        let first = from.data.as_ptr().cast_const();
+        let none = Read::from(*zeros).at("zeros", 0, if columns.is_empty() { Some(0) } else { reach(&[(SIDE, from.pixel)], self.vector) });
+        let row = |row: Option<isize>| match row {
+            Some(row) if !columns.is_empty() => from.row("source", row, &columns, self.vector).cast_const(),
+            _ => none,
+        };
+        let numbers = words([(POSITIONS, to.position), (from.vectors, to.step)], self.vector / 4);
         let args = SourceArgs {
-            rows: rows.map(|r| r.map_or(zeros.as_ptr().cast(), |r| first.wrapping_offset(r))),
+            rows: rows.map(row),
             channels: rows.map(|r| if r.is_some() { from.channel } else { 0 }),
             lanes: std::array::from_fn(|j| if columns.contains(&j) { self.vector / 4 } else { 0 }),
             pixel: from.pixel,
             vectors: from.vectors,
-            to: to.data.as_mut_ptr().cast(),
+            to: Written::from(to.data).at("positions", 0, numbers),
             position: to.position * 4,
             step: to.step * 4,
         };
-        // SAFETY: the pixels that are read lie in the memory or among the zeros, the positions in `to`, as checked above.
+        // SAFETY: the pixels that are read lie in the memory or among the zeros, the positions in `to`, which were asked for them.
         unsafe { self.source.call(&args) }
     }
 
@@ -229,12 +229,13 @@ impl Transforms {
     /// # Panics
     /// When that is not all in the memory.
     pub fn weights(&self, from: Buf, first: usize, tap: isize, vectors: usize, to: &mut [f32], position: usize) {
-        let all = vectors * self.vector;
-        let ends = [Some(0), tap.checked_mul(8)].map(|d| d.and_then(|d| first.checked_add_signed(d)?.checked_add(all)));
-        assert!(vectors > 0 && ends.iter().all(|end| end.is_some_and(|end| end <= from.len())), "taps outside the weights");
-        assert!(reaches(to.len(), [(POSITIONS, position)], all / 4), "weights outside {}", to.len());
-        let from = from.as_ptr().cast_const().wrapping_add(first);
-        let args = WeightArgs { from, tap, vectors, to: to.as_mut_ptr().cast(), position: position * 4 };
+        // The last tap may lie before the first.
+        let all = reach(&[(9, tap.unsigned_abs()), (vectors, self.vector)], self.vector);
+        let before = if tap < 0 { 8 * tap.unsigned_abs() } else { 0 };
+        let taps = Read::from(from).at("weights", first.checked_sub(before).unwrap_or(usize::MAX), all);
+        let numbers = words([(POSITIONS, position)], vectors * self.vector / 4);
+        let to = Written::from(to).at("positions", 0, numbers);
+        let args = WeightArgs { from: taps.wrapping_add(before), tap, vectors, to, position: position * 4 };
         // SAFETY: all taps lie in the memory, since the first and the last do, and the positions in `to`.
         unsafe { self.weights.call(&args) }
     }
@@ -252,25 +253,24 @@ impl Transforms {
         rows: [isize; RESULTS],
         wanted: [usize; 2],
     ) {
-        let all = to.vectors * self.vector;
-        let wanted = wanted.map(|n| n.min(RESULTS));
-        assert!(to.vectors > 0 && reaches(from.len(), [(POSITIONS, position)], all / 4), "sums outside {}", from.len());
-        assert!(bias.is_none_or(|b| size_of_val(b) >= all), "a bias too short");
+        let (wanted, vector) = (wanted.map(|n| n.min(RESULTS)), self.vector);
         if wanted.contains(&0) {
             return;
         }
-        assert!(rows[..wanted[0]].iter().all(|r| to.holds(*r, &(0..wanted[1]), self.vector)), "a tile outside the results");
+        let sums = words([(POSITIONS, position), (to.vectors, vector / 4)], vector / 4);
+        let bias = bias.map(|bias| Read::from(bias).at("bias", 0, reach(&[(to.vectors, vector)], vector)));
+        let row = |i: usize| if i < wanted[0] { to.row("result", rows[i], &(0..wanted[1]), vector) } else { std::ptr::null_mut() };
         let args = ResultArgs {
-            from: from.as_ptr().cast(),
+            from: Read::from(from).at("sums", 0, sums),
             position: position * 4,
             vectors: to.vectors,
-            rows: rows.map(|r| to.data.as_ptr().wrapping_offset(r)),
+            rows: std::array::from_fn(row),
             pixel: to.pixel,
             channel: to.channel,
             wanted,
-            bias: bias.map_or(std::ptr::null(), |b| b.as_ptr().cast()),
+            bias: bias.unwrap_or(std::ptr::null()),
         };
-        // SAFETY: sums, bias and the results that are stored lie in their memory, as checked above.
+        // SAFETY: sums, bias and the results that are stored lie in their memory, which was asked for them.
         unsafe { self.results.call(&args) }
     }
 }
@@ -281,8 +281,7 @@ impl Transforms {
     /// # Panics
     /// When `to` is too short.
     pub fn block(&self, from: (&[f32], usize), vectors: usize, step: usize, to: &mut [f32]) {
-        // SAFETY: `to` is borrowed for the call, and only written.
-        let data = unsafe { Buf::new(to.as_mut_ptr().cast(), size_of_val(to)) };
+        let data = lend(to);
         let rows = std::array::from_fn(|i| (i * RESULTS * step * 4) as isize);
         let to = Pixels { data, pixel: step * 4, channel: self.vector, vectors };
         self.results(from, None, &to, rows, [RESULTS; 2]);
@@ -324,24 +323,22 @@ impl Multiply {
     pub fn run(&self, a: &Chunks<'_>, b: &Panel<'_>, tiles: Heights, sums: &mut SumsOf<'_>) {
         let (rows, vectors, lanes) = (usize::from(self.key.rows), usize::from(self.key.vectors), self.lanes);
         let count = tiles[0] * rows + tiles[1] * (rows - 1);
-        let each = [(POSITIONS, a.position), (a.count, a.chunk)];
-        assert!(reaches(a.data.len(), each, count * lanes), "transformed source");
-        let each = [(POSITIONS, b.position), (a.count, b.chunk)];
-        assert!(reaches(b.data.len(), each, lanes * usize::from(self.key.line) * lanes), "transformed weights");
-        assert!(reaches(sums.data.len(), [(POSITIONS, sums.position)], count * vectors * lanes), "sums");
+        let of_a = words([(POSITIONS, a.position), (a.count, a.chunk)], count * lanes);
+        let of_b = words([(POSITIONS, b.position), (a.count, b.chunk)], lanes * usize::from(self.key.line) * lanes);
+        let of_sums = words([(POSITIONS, sums.position)], count * vectors * lanes);
         let args = products::Args {
-            a: a.data.as_ptr().cast(),
+            a: Read::from(a.data).at("transformed source", 0, of_a),
             a_position: a.position * 4,
             a_chunk: a.chunk * 4,
-            b: b.data.as_ptr().cast(),
+            b: Read::from(b.data).at("transformed weights", 0, of_b),
             b_position: b.position * 4,
             b_chunk: b.chunk * 4,
-            sums: sums.data.as_mut_ptr().cast(),
+            sums: Written::from(&mut *sums.data).at("sums", 0, of_sums),
             sums_position: sums.position * 4,
             chunks: a.count,
             tiles,
         };
-        // SAFETY: the operands and sums have what the kernel reads and writes, as checked above, and there is a chunk.
+        // SAFETY: the operands and sums have what the kernel reads and writes, and there is a chunk, or there were no reach.
         unsafe { self.entry.call(&args) }
     }
 }
@@ -394,13 +391,17 @@ impl Weigh {
         let columns = usize::from(self.key.vectors) * lanes;
         let count = tiles[0] * rows + tiles[1] * (rows - 1);
         let group = POSITIONS * sums.position;
-        assert!(reaches(a.data.len(), [(POSITIONS, a.position), (a.count, a.chunk)], count * lanes), "transformed source");
-        assert!(count * columns <= sums.position && groups > 0 && groups.checked_mul(group).is_some_and(|n| n <= sums.data.len()), "sums");
-        assert!(scratch.len() * 4 >= self.key.scratch(self.isa), "scratch");
-        let last = (a.count * lanes - 1).checked_mul(weights.line).and_then(|n| n.checked_add(groups.checked_mul(columns * 4)?));
-        let ends = [Some(0), weights.tap.checked_mul(8)].map(|d| weights.first.checked_add_signed(d?)?.checked_add(last?));
-        assert!(ends.iter().all(|end| end.is_some_and(|end| end <= weights.data.len())), "taps outside the weights");
+        assert!(count * columns <= sums.position, "{count} tiles of {columns} sums, {} apart", sums.position);
+        let source = Read::from(a.data).at("transformed source", 0, words([(POSITIONS, a.position), (a.count, a.chunk)], count * lanes));
+        let channels = reach(&[(a.count * lanes, weights.line), (groups, columns * 4)], columns * 4);
+        let before = if weights.tap < 0 { 8 * weights.tap.unsigned_abs() } else { 0 };
+        let taps = channels.and_then(|channels| reach(&[(9, weights.tap.unsigned_abs())], channels));
+        let taps = Read::from(weights.data).at("weights", weights.first.checked_sub(before).unwrap_or(usize::MAX), taps);
+        let all = words([(groups, group)], group);
+        let scratch = Written::from(scratch).at("scratch", 0, Some(self.key.scratch(self.isa)));
         sums.data[..groups * group].fill(0.0);
+        let sums_position = sums.position * 4;
+        let sums = Written::from(&mut *sums.data).at("sums", 0, all);
         let mut args = FusedArgs {
             a: std::ptr::null(),
             a_position: a.position * 4,
@@ -408,23 +409,22 @@ impl Weigh {
             weights: std::ptr::null(),
             tap: weights.tap,
             line: weights.line,
-            b: scratch.as_mut_ptr().cast(),
+            b: scratch,
             sums: std::ptr::null_mut(),
-            sums_position: sums.position * 4,
+            sums_position,
             chunks: 1,
             tiles,
             factors: [0.0; 3],
         };
         for chunk in 0..a.count {
             for at in 0..groups {
-                let offset = weights.first + chunk * lanes * weights.line + at * columns * 4;
-                args.weights = weights.data.as_ptr().cast_const().wrapping_add(offset);
+                args.weights = taps.wrapping_add(before + chunk * lanes * weights.line + at * columns * 4);
                 for third in 0..THIRDS {
-                    args.a = a.data[chunk * a.chunk + third * THIRD * a.position..].as_ptr().cast();
-                    args.sums = sums.data[at * group + third * THIRD * sums.position..].as_mut_ptr().cast();
+                    args.a = source.wrapping_add((chunk * a.chunk + third * THIRD * a.position) * 4);
+                    args.sums = sums.wrapping_add(at * group * 4 + third * THIRD * sums_position);
                     args.factors = if third == 0 { [0.0; 3] } else { WEIGHT_FACTORS[third - 1] };
                     let entry = if third == 0 { &self.ends } else { &self.pair };
-                    // SAFETY: source, weights, scratch and sums have what the kernel reads and writes, as checked above.
+                    // SAFETY: source, weights, scratch and sums have what the kernel reads and writes in all chunks and groups.
                     unsafe { entry.call(&args) }
                 }
             }

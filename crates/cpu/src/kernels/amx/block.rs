@@ -10,6 +10,9 @@ use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 
+#[cfg(test)]
+mod tests;
+
 impl Key for Tiles {
     type Args = tiles::Args;
 

@@ -1,6 +1,7 @@
 //! Calls of generated kernels. One of the few files with unsafe code: a call is made after every address it reaches has been checked.
 
 use crate::kernels::code::{Kernels, Key};
+use crate::kernels::extent::{Read, Written};
 use crate::kernels::tile::{Ahead, Call, Panels, Tile};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
@@ -8,6 +9,9 @@ use oxidnn_jit::kernels::unpack::{self, Unpack};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
+
+#[cfg(test)]
+mod tests;
 
 static KERNELS: Kernels<Gemv> = Kernels::new();
 static UNPACKS: Kernels<Unpack> = Kernels::new();
@@ -91,15 +95,12 @@ impl Ready {
     /// When an operand is shorter than the kernel reaches.
     pub(super) fn run(&self, on: &On<'_>, c: &mut [f32], c_row: usize) {
         let reach = self.reach(on, c_row);
-        assert!(reach.a <= on.a.len() && reach.c <= c.len(), "{reach:?} of {} and {} numbers", on.a.len(), c.len());
-        let b = on.b.part(0, reach.b);
-        let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| c.buf.part(0, bytes).as_ptr().cast_const());
-        assert!(on.a_sums.len() >= reach.a_sums, "{} sums of {}", on.a_sums.len(), reach.a_sums);
+        let column = |of: Option<Column>, bytes: usize| of.map_or(std::ptr::null(), |c| Read::from(c.buf).at("column", 0, Some(bytes)));
         let unroll = if matches!(self.gemv.walk, Walk::Panel { .. }) { self.gemv.unroll() } else { 1 };
         let args = Args {
-            a: on.a.as_ptr().cast(),
-            b: b.as_ptr(),
-            c: c.as_mut_ptr(),
+            a: Read::from(on.a).at("A", 0, reach.a.checked_mul(4)),
+            b: Read::from(on.b).at("B", 0, Some(reach.b)),
+            c: Written::from(c).at("C", 0, reach.c.checked_mul(4)).cast(),
             b_row: on.b_row,
             c_row: c_row * 4,
             groups: on.groups,
@@ -110,9 +111,9 @@ impl Ready {
             scale_row: on.scale.map_or(0, |s| s.row),
             zero: column(on.zero, reach.zero),
             zero_row: on.zero.map_or(0, |z| z.row),
-            a_sums: on.a_sums.as_ptr(),
+            a_sums: Read::from(on.a_sums).at("sums of A", 0, reach.a_sums.checked_mul(4)).cast(),
         };
-        // SAFETY: the kernel reads and writes no farther than `reach` says, which lies inside the operands; `c` is borrowed for writing.
+        // SAFETY: the kernel reads and writes no farther than `reach` says, which was asked of the operands.
         unsafe { self.entry.call(&args) }
     }
 
@@ -201,16 +202,18 @@ impl Unpacker {
     /// # Panics
     /// When an operand is too short.
     pub(super) fn run(&self, from: Buf, lines: usize, [scale, zero]: [Option<Buf>; 2], to: &mut [f32]) {
-        let from = from.part(0, lines * self.columns * 4);
-        assert!(lines * self.spec.lines() * self.columns <= to.len(), "{lines} lines to {} numbers", to.len());
+        let line = self.columns.checked_mul(4);
+        let words = line.and_then(|line| line.checked_mul(lines));
+        let numbers = words.and_then(|words| words.checked_mul(self.spec.lines()));
         let column = |of: Option<Buf>, elem: Option<Elem>| match (of, elem) {
-            (Some(of), Some(elem)) => of.part(0, self.columns * elem.bytes()).as_ptr().cast_const(),
+            (Some(of), Some(elem)) => Read::from(of).at("column", 0, self.columns.checked_mul(elem.bytes())),
             (None, Some(_)) => panic!("a kernel with quantisation that is not there"),
             (_, None) => std::ptr::null(),
         };
         let (scale, zero) = (column(scale, self.spec.scale), column(zero, self.spec.zero));
-        let args = unpack::Args { from: from.as_ptr(), to: to.as_mut_ptr(), lines, scale, zero };
-        // SAFETY: the kernel reads so many lines and a vector of columns, and writes what has been checked; `to` is borrowed for writing.
+        let (from, to) = (Read::from(from).at("lines", 0, words), Written::from(to).at("numbers", 0, numbers).cast());
+        let args = unpack::Args { from, to, lines, scale, zero };
+        // SAFETY: the kernel reads so many lines and a vector of columns, and writes the numbers that were asked for.
         unsafe { self.entry.call(&args) }
     }
 }

@@ -20,6 +20,7 @@ use super::program::{Operand, Over, Source, Stage, Step};
 use super::{Chunk, Chunks, GRAIN, Memory, Nest, OPERANDS, split};
 use crate::CpuTarget;
 use crate::kernels::code::{Kernels, Key, elem};
+use crate::kernels::extent::{Written, reach};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::value::{has_power, is_short};
@@ -340,12 +341,6 @@ fn element(operand: &Operand, stored: bool) -> Result<Elem, Skip> {
     elem(dtype).filter(|e| *e != Elem::I32 || !stored).ok_or_else(|| Skip::DataType(format!("{dtype} in generated code")))
 }
 
-/// Numbers as the memory that kernels write to.
-fn lent(numbers: &mut [f32]) -> Buf<'_> {
-    // SAFETY: the numbers are borrowed as long as the memory is, and nobody else uses them meanwhile.
-    unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) }
-}
-
 /// Checks the formulas of some stages.
 fn check_formulas(stages: &[Part]) -> Result<(), Skip> {
     if stages.iter().flat_map(|s| &s.steps).any(|step| matches!(step, Step::Drop(_) | Step::Round(_))) {
@@ -553,35 +548,32 @@ impl Call {
                         (_, Origin::Total(_)) => (run, 0),
                         _ => (chunk.positions(), run * size),
                     };
-                    assert!(count <= numbers.len() && chunks.count == 1, "{count} numbers of its own, {} times", chunks.count);
-                    (args.at[slot], args.row[slot]) = (numbers.as_mut_ptr().cast(), row);
+                    assert!(chunks.count == 1, "numbers of its own, {} times", chunks.count);
+                    let numbers = Written::from(&mut numbers[..]);
+                    (args.at[slot], args.row[slot]) = (numbers.at("numbers of its own", 0, count.checked_mul(size_of::<f32>())), row);
                     continue;
                 }
                 Origin::Bits(_) => {
                     let Some(own) = own.as_mut() else { panic!("no room for bits") };
-                    let room = run.checked_mul(chunk.rows).is_some_and(|n| n <= own.bits.len());
-                    assert!(room && chunks.count == 1, "{} rows of {run} bits, {} times", chunk.rows, chunks.count);
-                    (args.at[slot], args.row[slot]) = (own.bits.as_mut_ptr(), run);
+                    assert!(chunks.count == 1, "rows of bits, {} times", chunks.count);
+                    (args.at[slot], args.row[slot]) = (Written::from(&mut own.bits[..]).at("bits", 0, run.checked_mul(chunk.rows)), run);
                     continue;
                 }
             };
-            let buf = memory[i].buf;
+            let memory = Written::from(memory[i].buf);
             let (at, row, plane) = (chunk.at[i] as usize, chunk.outer[i] as usize, chunks.strides[i] as usize);
-            let before = row.checked_mul(chunk.rows - 1).zip(plane.checked_mul(chunks.count - 1));
-            let last = before
-                .and_then(|(rows, planes)| rows.checked_add(planes)?.checked_add(at)?.checked_add(if way == Way::Still { 1 } else { run }));
-            let end = last.and_then(|n| n.checked_mul(size));
-            assert!(end.is_some_and(|end| end <= buf.len()), "element {last:?} of a buffer of {} bytes", buf.len());
+            let elements = reach(&[(chunk.rows, row), (chunks.count, plane)], if way == Way::Still { 1 } else { run });
+            let first = at.saturating_mul(size);
+            let address = memory.at("operand", first, elements.and_then(|n| n.checked_mul(size)));
             assert!(way != Way::Column || row == 0, "a column that moves {row} from row to row");
-            (args.at[slot], args.row[slot]) = (buf.as_ptr().wrapping_add(at * size), row * size);
+            (args.at[slot], args.row[slot]) = (address, row * size);
             args.plane[slot] = plane.wrapping_sub(row.wrapping_mul(chunk.rows)).wrapping_mul(size);
         }
         if let Rows::Few { vectors, left } = self.spec.rows {
             assert!(usize::from(vectors) == run / lanes && left == (run % lanes > 0), "a row of {run}");
         }
         assert!(self.spec.rows != Rows::Down || chunks.count == 1, "{} planes of columns", chunks.count);
-        // SAFETY: the elements of all rows lie in the buffers, and what is folded in the totals, as was checked; buffers are valid by the promise
-        // of `Buf::new`.
+        // SAFETY: the elements of all rows lie in the memory that they were asked of, and what is folded in the totals.
         unsafe { code.call(&args) }
     }
 }

@@ -5,9 +5,10 @@
 //! programs.
 
 use super::super::{CHUNK, Chunk, Kind, Memory, OPERANDS};
-use super::{Operand, Part, Way, lent};
+use super::{Operand, Part, Way};
 use crate::kernels::code::elem;
 use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::scratch::lend;
 use crate::kernels::transpose::{Matrix, Squares, Turned, no_factors};
 use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
@@ -85,7 +86,7 @@ impl Brought {
             from: Matrix { buf: memory.buf, at: at * size, row: inner * size },
             rows: chunk.run,
             columns: chunk.rows,
-            to: Matrix { buf: lent(numbers), at: 0, row: 4 * chunk.run },
+            to: Matrix { buf: lend(numbers), at: 0, row: 4 * chunk.run },
             written: chunk.run,
             places: None,
             factors: no_factors(),

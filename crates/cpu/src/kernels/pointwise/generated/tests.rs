@@ -62,14 +62,20 @@ fn stages(b: &mut Builder<'_>) -> Result<(), Skip> {
 }
 
 /// What the program makes of `src`.
-fn run(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes: usize, src: &mut [f32]) -> Vec<f32> {
+fn run(program: Program, on: (Problem, &CpuTarget), scratch_bytes: usize, src: &mut [f32]) -> Vec<f32> {
     let mut dst = vec![f32::NAN; src.len()];
+    run_between(program, on, scratch_bytes, [src, &mut dst]);
+    dst
+}
+
+/// The same from a slice to another.
+fn run_between(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes: usize, [src, dst]: [&mut [f32]; 2]) {
     let mut scratch = vec![0u64; scratch_bytes.div_ceil(8) + 8];
     // SAFETY: the slices outlive the execution, and are looked at after it.
     let [from, to, space] = unsafe {
         [
             Buf::new(src.as_mut_ptr().cast(), size_of_val(src)),
-            Buf::new(dst.as_mut_ptr().cast(), src.len() * 4),
+            Buf::new(dst.as_mut_ptr().cast(), size_of_val(dst)),
             Buf::new(scratch.as_mut_ptr().cast(), scratch.len() * 8),
         ]
     };
@@ -80,7 +86,27 @@ fn run(program: Program, (problem, target): (Problem, &CpuTarget), scratch_bytes
         (0..2).map(|i| Argument { arg: usages[i].0, tensor: &tensors[i], usage: usages[i].1, regions: &regions[i] }).collect();
     let plan = RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(program) };
     plan.build().unwrap().run(&Ctx { args: &args, scratch: Region::host(space), queue: &Immediate::default() }).unwrap();
-    dst
+}
+
+#[test]
+fn tensors_that_are_one_element_short_are_refused() {
+    let Some(target) = targets().next() else { return };
+    let (line, len) = ("--eltwise --dir=FWD_I --tag=ab --alg=relu 3x37", 3 * 37);
+    for staged in [false, true] {
+        let run = |lens: [usize; 2]| {
+            let (pipeline, scratch) = pipeline(line, stages).unwrap();
+            let make = if staged { Program::in_stages } else { Program::new };
+            let program = make(pipeline, target.jit.unwrap()).unwrap();
+            let [mut src, mut dst] = lens.map(|len| vec![f32::NAN; len]);
+            src.fill(1.0);
+            let run = || run_between(program, (problem(line), &target), scratch, [&mut src, &mut dst]);
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_ok();
+            (done, dst.iter().all(|x| x.is_nan()))
+        };
+        assert!(run([len; 2]).0, "staged: {staged}");
+        assert_eq!(run([len - 1, len]), (false, true), "source, staged: {staged}");
+        assert_eq!(run([len, len - 1]), (false, true), "destination, staged: {staged}");
+    }
 }
 
 #[test]

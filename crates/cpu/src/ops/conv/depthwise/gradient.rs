@@ -340,7 +340,7 @@ impl Bound<'_> {
         let source = operand(x, [pixel(0, band.depth), pixel(1, row), column], [stride[0], places * stride[1]]);
         let gradient = operand(y, [band.depth, row, segment.first], [1, places]);
         kernel.run(strip::GradientCall {
-            operands: [(x.buf, source.0, source.1), (y.buf, gradient.0, gradient.1)],
+            operands: [(x.buf.into(), source.0, source.1), (y.buf.into(), gradient.0, gradient.1)],
             counts: [band.rows.len(), band.images.len()],
             channels: (p.chunk * p.lanes).min(p.channels - first),
             sums: (sums, p.vector()),

@@ -11,6 +11,7 @@ mod together;
 mod write;
 
 use crate::kernels::code::{Kernels, Key};
+use crate::kernels::extent::{Written, reach};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
@@ -299,32 +300,26 @@ impl Cell {
             return;
         }
         let steps = call.channels.div_ceil(self.together);
-        assert!(self.fits(call, steps * self.together), "a cell outside its buffers: {:?}", self.spec);
         let args = Args {
             rows: call.rows,
             steps,
             channels: call.channels,
             kept_gate: call.kept_gate,
-            at: call.fields.map(|p| p.buf.as_ptr().wrapping_add(p.at)),
+            at: Field::ALL.map(|field| self.address(call, field, steps * self.together)),
             row: call.fields.map(|p| p.row),
             numbers: *call.numbers,
         };
-        // SAFETY: `fits` has checked what the kernel reads and writes against the buffers, whose makers promised that they are valid and that
-        // parallel parts write disjoint elements; what is borrowed by a place is only read.
+        // SAFETY: the fields hold what the kernel reads and writes, which was asked of them; what is borrowed by a place is only read.
         unsafe { self.entry.call(&args) }
     }
 
-    /// Whether all that the kernel touches lies in the buffers, with so many channels in whole vectors.
-    fn fits(&self, call: &Call<'_>, padded: usize) -> bool {
-        Field::ALL.into_iter().all(|field| {
-            let Some(reach) = self.reaches[field as usize] else { return true };
-            let Place { buf, at, row, .. } = call.fields[field as usize];
-            let gates = if field == Field::Gates { call.kept_gate.checked_mul(self.spec.kept_gates() - 1) } else { Some(0) };
-            let last = reach.channel.checked_mul(if reach.padded { padded } else { call.channels });
-            let end = |gates: usize, last: usize| {
-                row.checked_mul(call.rows - 1)?.checked_add(at)?.checked_add(gates)?.checked_add(reach.before)?.checked_add(last)
-            };
-            gates.zip(last).and_then(|(gates, last)| end(gates, last)).is_some_and(|end| end <= buf.len())
-        })
+    /// The address of a field that the kernel touches, with so many channels in whole vectors.
+    fn address(&self, call: &Call<'_>, field: Field, padded: usize) -> *mut u8 {
+        let Some(Reach { before, channel, padded: whole }) = self.reaches[field as usize] else { return std::ptr::null_mut() };
+        let Place { buf, at, row } = call.fields[field as usize];
+        let gates = if field == Field::Gates { self.spec.kept_gates() } else { 1 };
+        let last = channel.checked_mul(if whole { padded } else { call.channels }).and_then(|channels| channels.checked_add(before));
+        let reach = last.and_then(|last| reach(&[(call.rows, row), (gates, call.kept_gate)], last));
+        Written::from(buf).at(field, at, reach)
     }
 }

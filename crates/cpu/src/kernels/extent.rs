@@ -1,0 +1,82 @@
+//! What generated code is given: memory that knows where it ends. One of the few files with unsafe code, which lends slices to kernels.
+//!
+//! Kernels know addresses and strides. Every address that one is called with comes from a [`Read`] or a [`Written`], which give it away only with the
+//! bytes that the call reaches from there ([`reach`]), and refuse the call before it is made where these are not all theirs. Tiles and blocks of
+//! AMX, which take lists of addresses, check these against the extents of their buffers instead.
+
+use oxidnn_runtime::{Buf, Element};
+use std::fmt::Debug;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes from the first to the end of the last that nested loops reach, each of so many positions so many bytes apart, with `len` bytes at every position;
+/// `None` where a loop has no position, or on overflow.
+#[inline]
+pub fn reach(loops: &[(usize, usize)], len: usize) -> Option<usize> {
+    loops.iter().try_fold(len, |end, (count, step)| end.checked_add(count.checked_sub(1)?.checked_mul(*step)?))
+}
+
+/// The address of byte `first` of a buffer that holds `reach` bytes from there on.
+#[inline]
+fn address(buf: &Buf<'_>, operand: impl Debug, first: usize, reach: Option<usize>) -> *mut u8 {
+    let inside = reach.and_then(|reach| first.checked_add(reach)).is_some_and(|end| end <= buf.len());
+    assert!(inside, "generated code would leave its memory: {operand:?}, {reach:?} bytes from {first} of {}", buf.len());
+    buf.as_ptr().wrapping_add(first)
+}
+
+/// Memory that a call reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'a>(Buf<'a>);
+
+/// Memory that a call writes, and may read.
+#[derive(Debug)]
+pub struct Written<'a>(Buf<'a>);
+
+impl Read<'_> {
+    /// The address of byte `first`, from which the call reads at most `reach` bytes.
+    ///
+    /// # Panics
+    /// When these do not lie in the memory, or there is no such number.
+    #[inline]
+    pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *const u8 {
+        address(&self.0, operand, first, reach)
+    }
+}
+
+impl Written<'_> {
+    /// The address of byte `first`, from which the call writes and reads at most `reach` bytes.
+    ///
+    /// # Panics
+    /// When these do not lie in the memory, or there is no such number.
+    #[inline]
+    pub fn at(&self, operand: impl Debug, first: usize, reach: Option<usize>) -> *mut u8 {
+        address(&self.0, operand, first, reach)
+    }
+}
+
+impl<'a> From<Buf<'a>> for Read<'a> {
+    fn from(buf: Buf<'a>) -> Self {
+        Read(buf)
+    }
+}
+
+impl<'a, T: Element> From<&'a [T]> for Read<'a> {
+    fn from(numbers: &'a [T]) -> Self {
+        // SAFETY: the region is borrowed for as long as this lives, and only read through it.
+        Read(unsafe { Buf::new(numbers.as_ptr().cast_mut().cast(), size_of_val(numbers)) })
+    }
+}
+
+impl<'a> From<Buf<'a>> for Written<'a> {
+    fn from(buf: Buf<'a>) -> Self {
+        Written(buf)
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for Written<'a> {
+    fn from(numbers: &'a mut [T]) -> Self {
+        // SAFETY: the region is borrowed by this alone for as long as it lives.
+        Written(unsafe { Buf::new(numbers.as_mut_ptr().cast(), size_of_val(numbers)) })
+    }
+}

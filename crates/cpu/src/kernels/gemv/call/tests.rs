@@ -1,0 +1,59 @@
+use super::*;
+use crate::CpuTarget;
+use crate::kernels::scratch::lend;
+use oxidnn_jit::kernels::gemv::Groups;
+use oxidnn_jit::kernels::unpack::{Decode, Stored};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Calls `run` with pieces of `lens` numbers, and with each of them one number short, which must be refused with nothing written.
+fn refuses(what: &str, lens: &[usize], run: impl Fn(&mut [Vec<f32>])) {
+    let memory =
+        |short: usize| -> Vec<Vec<f32>> { lens.iter().enumerate().map(|(i, len)| vec![1.0; len - usize::from(i == short)]).collect() };
+    run(&mut memory(lens.len()));
+    for short in 0..lens.len() {
+        let mut memory = memory(short);
+        assert!(catch_unwind(AssertUnwindSafe(|| run(&mut memory))).is_err(), "{what} runs with piece {short} of {lens:?} too short");
+        assert!(memory.iter().flatten().all(|v| *v == 1.0), "{what} has written before it refused piece {short}");
+    }
+}
+
+#[test]
+fn walks_refuse_operands_that_are_too_short() {
+    let Some(isa) = CpuTarget::host().jit else { return };
+    let (lanes, decode, rows) = (isa.width().lanes(), Decode { stored: Stored::F32, pairs: false }, 2);
+    let groups = Some(Groups { scale: Some(Elem::F32), zero: Some(Elem::F32) });
+    // Two groups of three lines, and two columns or rows of three vectors and five words: numbers of `A`, `B`, `C` and what groups have.
+    let cases = [
+        (
+            Walk::Panel { line: 2, vectors: 1, groups },
+            vec![6 * rows, 11 * lanes, (rows - 1) * 3 * lanes + lanes, 5 * lanes, 5 * lanes, 2 * rows],
+        ),
+        (Walk::Lines { lines: 2, masked: true }, vec![4 * rows, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+        (Walk::Columns { columns: 2, masked: true }, vec![4 * rows * lanes, 3 * 4 * lanes + 3 * lanes + 5, 4 * rows * lanes]),
+    ];
+    for (walk, lens) in cases {
+        let kernel = Ready::get(isa, Gemv { decode, rows: rows as u8, walk }).unwrap();
+        refuses(&format!("{walk:?}"), &lens, |memory| {
+            let [a, b, c, quantised @ ..] = memory else { panic!("three operands") };
+            let mut of_groups = quantised.iter_mut();
+            let mut column = || of_groups.next().map(|numbers| Column { buf: lend(numbers), row: 4 * lanes * 4 });
+            let (scale, zero) = (column(), column());
+            let a_sums = of_groups.next().map_or(&[][..], |sums| sums);
+            let on = On { a, b: lend(b), b_row: 4 * lanes * 4, groups: 2, count: 3, last: 5, scale, zero, a_sums };
+            kernel.run(&on, c, 3 * lanes);
+        });
+    }
+}
+
+#[test]
+fn unpacking_refuses_operands_that_are_too_short() {
+    let Some(isa) = CpuTarget::host().jit else { return };
+    let lanes = isa.width().lanes();
+    let spec = Unpack { stored: Stored::S8, pairs: false, line: 2, scale: Some(Elem::F32), zero: Some(Elem::F32) };
+    let kernel = Unpacker::get(isa, spec).unwrap();
+    let columns = 2 * lanes;
+    refuses("unpacked bytes", &[3 * columns, 3 * 4 * columns, columns, columns], |memory| {
+        let [from, to, scale, zero] = memory else { panic!("four operands") };
+        kernel.run(lend(from), 3, [Some(lend(scale)), Some(lend(zero))], to);
+    });
+}
