@@ -5,7 +5,7 @@
 #[path = "../tests/toy/mod.rs"]
 mod toy;
 
-use oxidnn_runtime::{Memory, Primitive, PrimitiveDesc, Stream, Threads};
+use oxidnn_runtime::{Memory, PrimitiveDesc, Stream, Threads};
 use oxidnn_spec::op::BinaryAlg;
 use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, Tensor};
 use std::time::Instant;
@@ -23,12 +23,12 @@ fn main() -> Result<(), Error> {
         let add = PostOp::Binary { alg: BinaryAlg::Add, src1, src2: None };
         let problem = toy::linear([1, 1, 1, 1], 2.0, 1.0, Attr { post_ops: vec![add; post_ops], ..Attr::default() });
         let desc = PrimitiveDesc::new(&engine, problem.clone())?;
-        let primitive = Primitive::new(&desc)?;
+        let primitive = desc.create()?;
         let memories = desc.operands().iter().map(|o| Ok((o.arg, Memory::new(&engine, o.tensor.clone())?)));
         let memories = memories.collect::<Result<Vec<(Arg, Memory<'_>)>, Error>>()?;
         let args: Vec<_> = memories.iter().map(|(a, m)| (*a, m)).collect();
         let describe = median(|| PrimitiveDesc::new(&engine, problem.clone()).map(drop))?;
-        let create = median(|| Primitive::new(&desc).map(drop))?;
+        let create = median(|| desc.create().map(drop))?;
         let execute = median(|| primitive.execute(&stream, &args))?;
         println!("{:>10} {describe:>10} {create:>10} {execute:>10}", args.len());
         if args.len() == 4 {

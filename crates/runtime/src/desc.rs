@@ -189,14 +189,6 @@ impl PrimitiveDesc {
         }
     }
 
-    /// The primitive: ready code, made now or taken from the process-wide cache.
-    ///
-    /// # Errors
-    /// [`Error::Runtime`] or [`Error::OutOfMemory`] when code cannot be made.
-    pub fn create(&self) -> Result<crate::Primitive, Error> {
-        crate::Primitive::new(self)
-    }
-
     /// The engine it is for.
     pub fn engine(&self) -> &Engine {
         &self.0.engine

@@ -2,7 +2,7 @@
 //! knobs and verbose lines.
 //!
 //! **Create**: a validated `Problem` -> [`PrimitiveDesc::new`] asks the engine's [`Device`] for the first row that takes it, and keeps the
-//! row's [`Plan`], the answers to every query, and each [`Skip`] before it -> [`Primitive::new`] takes the ready [`Exec`] from the [`cache`], or
+//! row's [`Plan`], the answers to every query, and each [`Skip`] before it -> [`PrimitiveDesc::create`] takes the ready [`Exec`] from the [`cache`], or
 //! builds it there once.
 //!
 //! **Execute**: [`Primitive::execute`] binds [`Memory`] to the operands, checks everything, orders the work behind whatever uses the memory, and

@@ -14,21 +14,23 @@ pub struct Primitive {
     code: Arc<Code>,
 }
 
-impl Primitive {
-    /// Makes the code, or takes it from the process-wide cache.
+impl PrimitiveDesc {
+    /// The primitive: its code is made, or comes from the process-wide cache.
     ///
     /// # Errors
     /// [`Error::Runtime`] or [`Error::OutOfMemory`] when code cannot be made.
-    pub fn new(desc: &PrimitiveDesc) -> Result<Primitive, Error> {
+    pub fn create(&self) -> Result<Primitive, Error> {
         let begin = verbose::clock(verbose::PROFILE_CREATE);
-        let (code, hit) = cache::code(desc).inspect_err(|e| verbose::failed("create", desc.problem().op.kind(), e))?;
-        verbose::created(desc, hit, begin);
+        let (code, hit) = cache::code(self).inspect_err(|e| verbose::failed("create", self.problem().op.kind(), e))?;
+        verbose::created(self, hit, begin);
         if !hit {
-            prepare(desc);
+            prepare(self);
         }
-        Ok(Primitive { desc: desc.clone(), code })
+        Ok(Primitive { desc: self.clone(), code })
     }
+}
 
+impl Primitive {
     /// What it does.
     pub fn desc(&self) -> &PrimitiveDesc {
         &self.desc

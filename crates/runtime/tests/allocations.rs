@@ -62,7 +62,7 @@ fn steady(mut call: impl FnMut()) -> u64 {
 fn submissions_leave_nothing(engine: &Engine) {
     let count: usize = std::env::var("OXIDNN_SUBMISSIONS").map_or(16_000, |n| n.parse().unwrap());
     let stream = Stream::asynchronous(engine).unwrap();
-    let p = Primitive::new(&PrimitiveDesc::new(engine, linear([64], 1.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let p = PrimitiveDesc::new(engine, linear([64], 1.0, 1.0, Attr::default())).unwrap().create().unwrap();
     let on = || memory(engine, Tensor::plain([64], DataType::F32).unwrap());
     let (src, results) = (on(), [(); 8].map(|()| on()));
     let round = |each: usize| {
@@ -95,7 +95,7 @@ fn steady_executions_allocate_nothing() {
             let src1 = Tensor::plain([size], DataType::F32).unwrap();
             attr.post_ops = vec![PostOp::Binary { alg: op::BinaryAlg::Add, src1, src2: None }; post_ops];
             let desc = PrimitiveDesc::new(&engine, linear([size], 2.0, 1.0, attr)).unwrap();
-            let primitive = Primitive::new(&desc).unwrap();
+            let primitive = desc.create().unwrap();
             let memories: Vec<_> = desc.operands().iter().map(|o| (o.arg, memory(&engine, o.tensor.clone()))).collect();
             let args: Vec<_> = memories.iter().map(|(a, m)| (*a, m)).collect();
             let allocations = steady(|| primitive.execute(&stream, &args).unwrap());
@@ -103,14 +103,14 @@ fn steady_executions_allocate_nothing() {
         }
     }
     let desc = PrimitiveDesc::new(&engine, runtime_copy()).unwrap();
-    let (stream, primitive) = (Stream::new(&engine).unwrap(), Primitive::new(&desc).unwrap());
+    let (stream, primitive) = (Stream::new(&engine).unwrap(), desc.create().unwrap());
     let tensor = Tensor::plain([40, 3], DataType::F32).unwrap();
     let (src, dst) = (memory(&engine, tensor.clone()), memory(&engine, tensor));
     assert_eq!(steady(|| primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap()), 0);
     let unknown = (Arg::WEIGHTS, &dst);
     assert_eq!(steady(|| primitive.execute_bytes(&stream, &[(Arg::SRC, &src), unknown, (Arg::DST, &dst)]).unwrap()), 0);
     let desc = PrimitiveDesc::new(&engine, linear([120], 2.0, 1.0, Attr::default())).unwrap();
-    let primitive = Primitive::new(&desc).unwrap();
+    let primitive = desc.create().unwrap();
     assert_eq!(
         steady(|| primitive.execute_bytes(&stream, &[(Arg::SRC, &src), unknown, (Arg::DST, &dst)]).unwrap()),
         0,

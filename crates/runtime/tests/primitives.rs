@@ -18,7 +18,7 @@ fn executes_and_reads_back() {
     let stream = Stream::new(&engine).unwrap();
     let desc = PrimitiveDesc::new(&engine, linear([3, 5], 2.0, 1.0, Attr::default())).unwrap();
     assert_eq!(desc.impl_name(), "scratch:toy");
-    let primitive = Primitive::new(&desc).unwrap();
+    let primitive = desc.create().unwrap();
     let src = memory(&engine, [3, 5], |i| i as f64);
     let mut out = [0f32; 15];
     let dst = Memory::from_slice_mut(&engine, desc.tensor(Arg::DST).unwrap().clone(), &mut out).unwrap();
@@ -66,7 +66,7 @@ fn refusal(primitive: &Primitive, stream: &Stream, args: &[(Arg, &Memory<'_>)]) 
 fn wrong_arguments_are_named_before_a_byte_is_written() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([3, 5], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let primitive = PrimitiveDesc::new(&engine, linear([3, 5], 2.0, 1.0, Attr::default())).unwrap().create().unwrap();
     let (src, dst) = (memory(&engine, [3, 5], |i| i as f64), memory(&engine, [3, 5], |_| -1.0));
     let run = |args: &[(Arg, &Memory<'_>)]| refusal(&primitive, &stream, args);
 
@@ -112,7 +112,7 @@ fn wrong_arguments_are_named_before_a_byte_is_written() {
 fn memory_in_use_elsewhere_is_refused() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([15], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let primitive = PrimitiveDesc::new(&engine, linear([15], 2.0, 1.0, Attr::default())).unwrap().create().unwrap();
     let (src, dst) = (memory(&engine, [15], |i| i as f64), memory(&engine, [15], |_| -1.0));
     let args = [(Arg::SRC, &src), (Arg::DST, &dst)];
     {
@@ -135,7 +135,7 @@ fn memory_in_use_elsewhere_is_refused() {
 fn memory_that_overlaps_must_be_in_place() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([8], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let primitive = PrimitiveDesc::new(&engine, linear([8], 2.0, 1.0, Attr::default())).unwrap().create().unwrap();
     let whole = memory(&engine, [16], |i| i as f64);
     let part = |offset: i64| {
         let mut t = Tensor::plain([8], DataType::F32).unwrap();
@@ -158,7 +158,7 @@ fn memory_that_overlaps_must_be_in_place() {
 fn empty_tensors_are_no_work() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([3, 0], 2.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let primitive = PrimitiveDesc::new(&engine, linear([3, 0], 2.0, 1.0, Attr::default())).unwrap().create().unwrap();
     let (src, dst) = (memory(&engine, [3, 0], |_| 0.0), memory(&engine, [3, 0], |_| 0.0));
     primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
 }
@@ -170,7 +170,7 @@ fn scratchpads_of_the_caller() {
     let desc = PrimitiveDesc::new(&engine, linear([10], 2.0, 1.0, user_scratchpad())).unwrap();
     assert_eq!((desc.memory_consumption(), desc.scratchpad().unwrap().bytes()), (0, 40 + 63));
     let (src, dst) = (memory(&engine, [10], |i| i as f64), memory(&engine, [10], |_| -1.0));
-    let primitive = Primitive::new(&desc).unwrap();
+    let primitive = desc.create().unwrap();
     let with = |pad: &Memory<'_>| primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst), (Arg::SCRATCHPAD, pad)]);
 
     let none = primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap_err();
@@ -187,7 +187,7 @@ fn scratchpads_of_the_caller() {
     let desc = PrimitiveDesc::new(&engine, linear([16], 2.0, 1.0, user_scratchpad())).unwrap();
     assert_eq!(desc.scratchpad().unwrap().bytes(), 0);
     let (src, dst) = (memory(&engine, [16], |i| i as f64), memory(&engine, [16], |_| -1.0));
-    Primitive::new(&desc).unwrap().execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
+    desc.create().unwrap().execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
 }
 
 #[test]
@@ -210,10 +210,10 @@ fn queries() {
 fn equal_problems_share_their_code() {
     let (engine, builds) = engine();
     let desc = || PrimitiveDesc::new(&engine, linear([7], 4.0, 1.0, Attr::default())).unwrap();
-    let (a, b) = (Primitive::new(&desc()).unwrap(), Primitive::new(&desc()).unwrap());
+    let (a, b) = (desc().create().unwrap(), desc().create().unwrap());
     assert!(std::sync::Arc::ptr_eq(&a.exec(), &b.exec()));
     assert_eq!(builds.load(std::sync::atomic::Ordering::SeqCst), 1);
-    let other = Primitive::new(&PrimitiveDesc::new(&toy::engine().0, linear([7], 4.0, 1.0, Attr::default())).unwrap()).unwrap();
+    let other = PrimitiveDesc::new(&toy::engine().0, linear([7], 4.0, 1.0, Attr::default())).unwrap().create().unwrap();
     assert!(!std::sync::Arc::ptr_eq(&a.exec(), &other.exec()));
 }
 
@@ -222,7 +222,7 @@ fn code_for_examples_is_made_along() {
     let (engine, builds) = engine();
     let changing = |arg: Arg| DynamicDim { arg, dim: 0, examples: vec![3, 9] };
     let attr = Attr { dynamic: vec![changing(Arg::SRC), changing(Arg::DST)], ..Attr::default() };
-    let make = |n: i64| Primitive::new(&PrimitiveDesc::new(&engine, linear([n], 6.0, 1.0, attr.clone())).unwrap()).unwrap();
+    let make = |n: i64| PrimitiveDesc::new(&engine, linear([n], 6.0, 1.0, attr.clone())).unwrap().create().unwrap();
     make(7);
     assert_eq!(builds.load(std::sync::atomic::Ordering::SeqCst), 3);
     make(3);
@@ -235,7 +235,7 @@ fn better_code_takes_over() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
     let desc = PrimitiveDesc::new(&engine, linear([7], 5.0, 0.0, Attr::default())).unwrap();
-    let (early, late) = (Primitive::new(&desc).unwrap(), Primitive::new(&desc).unwrap());
+    let (early, late) = (desc.create().unwrap(), desc.create().unwrap());
     let (src, dst) = (memory(&engine, [7], |i| i as f64), memory(&engine, [7], |_| 0.0));
     early.replace_exec(std::sync::Arc::new(LinearCode { alpha: 5.0, beta: 100.0, scratch: 0 }));
     for p in [early, late] {
@@ -258,7 +258,7 @@ fn hints_must_be_of_the_same_engine() {
 fn sizes_given_at_execution_must_fit_each_other() {
     let (engine, _) = engine();
     let stream = Stream::new(&engine).unwrap();
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, runtime_copy()).unwrap()).unwrap();
+    let primitive = PrimitiveDesc::new(&engine, runtime_copy()).unwrap().create().unwrap();
     assert!(primitive.desc().has_runtime());
     for n in [4, 7, 7, 4, 0] {
         let (src, dst) = (memory(&engine, [n, 3], |i| i as f64), memory(&engine, [n, 3], |_| -1.0));

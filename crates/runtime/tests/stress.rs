@@ -34,7 +34,7 @@ const _: () = {
 fn eight_threads_execute_one_primitive() {
     let (engine, _) = engine();
     let desc = PrimitiveDesc::new(&engine, linear([N], 1.7, -0.3, Attr::default())).unwrap();
-    let primitive = Primitive::new(&desc).unwrap();
+    let primitive = desc.create().unwrap();
     let src = memory(&engine, value);
     let alone = memory(&engine, |_| 0.0);
     let inline = Stream::with_threads(&engine, Threads::inline()).unwrap();
@@ -66,7 +66,7 @@ fn made_on_one_thread_and_executed_on_another() {
         std::thread::spawn(move || {
             for i in 0..20 {
                 let desc = PrimitiveDesc::new(&engine, linear([N], i as f32, 1.0, Attr::default())).unwrap();
-                sender.send((i, Primitive::new(&desc).unwrap(), Stream::new(&engine).unwrap())).unwrap();
+                sender.send((i, desc.create().unwrap(), Stream::new(&engine).unwrap())).unwrap();
             }
         })
     };
@@ -81,7 +81,7 @@ fn made_on_one_thread_and_executed_on_another() {
 #[test]
 fn two_writers_of_one_memory_do_not_race() {
     let (engine, _) = engine();
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, linear([N], 1.0, 0.0, Attr::default())).unwrap()).unwrap();
+    let primitive = PrimitiveDesc::new(&engine, linear([N], 1.0, 0.0, Attr::default())).unwrap().create().unwrap();
     let stream = Stream::with_threads(&engine, Threads::inline()).unwrap();
     let sources: Vec<_> = (0..4).map(|t| memory(&engine, move |_| t as f64)).collect();
     let dst = memory(&engine, |_| 0.0);
@@ -114,7 +114,7 @@ fn code_is_built_once_under_contention() {
         let problem = linear([N], 1.0, i as f32, Attr::default());
         std::thread::scope(|s| {
             for _ in 0..8 {
-                s.spawn(|| Primitive::new(&PrimitiveDesc::new(&engine, problem.clone()).unwrap()).unwrap());
+                s.spawn(|| PrimitiveDesc::new(&engine, problem.clone()).unwrap().create().unwrap());
             }
         });
         assert_eq!(builds.load(Ordering::SeqCst), i + 1);

@@ -23,7 +23,7 @@ fn lines_in_the_specifications_format() {
     };
     let (src, dst) = (memory(1.0), memory(0.0));
     let run = || {
-        let primitive = Primitive::new(&PrimitiveDesc::new(&engine, problem.clone()).unwrap()).unwrap();
+        let primitive = PrimitiveDesc::new(&engine, problem.clone()).unwrap().create().unwrap();
         primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &dst)]).unwrap();
         primitive
     };

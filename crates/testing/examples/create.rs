@@ -56,8 +56,8 @@ fn measure(problem: &Problem) -> Result<[u128; STEPS.len()], Error> {
         median(|| (), || black_box(problem.clone()).resolve()),
         median(|| (), || _ = black_box(problem.operands())),
         median(|| (), || drop(black_box(PrimitiveDesc::new(&engine, problem.clone())))),
-        median(cache::clear, || drop(black_box(Primitive::new(&desc)))),
-        median(|| (), || drop(black_box(Primitive::new(&desc)))),
+        median(cache::clear, || drop(black_box(desc.create()))),
+        median(|| (), || drop(black_box(desc.create()))),
         median(
             || {
                 cache::clear();
@@ -70,14 +70,14 @@ fn measure(problem: &Problem) -> Result<[u128; STEPS.len()], Error> {
 
 /// From the operation to ready code.
 fn fresh(engine: &Engine, problem: &Problem) -> Result<Primitive, Error> {
-    Primitive::new(&PrimitiveDesc::new(engine, Problem::new(problem.op.clone(), problem.attr.clone())?)?)
+    PrimitiveDesc::new(engine, Problem::new(problem.op.clone(), problem.attr.clone())?)?.create()
 }
 
 /// What an execution costs, where the work of the first problem is small.
 fn execution(problem: &Problem) -> Result<(), Error> {
     let engine = oxidnn_cpu::engine();
     let stream = Stream::with_threads(&engine, Threads::inline())?;
-    let primitive = Primitive::new(&PrimitiveDesc::new(&engine, problem.clone())?)?;
+    let primitive = PrimitiveDesc::new(&engine, problem.clone())?.create()?;
     let operands = primitive.desc().operands().iter();
     let memories = operands.map(|o| Ok((o.arg, Memory::new(&engine, o.tensor.clone())?))).collect::<Result<Vec<_>, Error>>()?;
     let args: Vec<(Arg, &Memory<'_>)> = memories.iter().map(|(a, m)| (*a, m)).collect();

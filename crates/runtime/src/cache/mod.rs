@@ -66,7 +66,7 @@ fn cache() -> &'static Cache {
 
 /// The code of `desc`; true when it was there.
 pub(crate) fn code(desc: &PrimitiveDesc) -> Result<(Arc<Code>, bool), Error> {
-    cache().get(desc.key(), || step::build(desc))
+    cache().get(desc.key(), || desc.plan().build().map(Code::new).or_else(|why| step::down(desc, why)))
 }
 
 /// Whether the cache holds the code of `desc`.

@@ -6,13 +6,12 @@ use crate::{Bound, Ctx, Exec, PrimitiveDesc, Region, scratch, verbose};
 use oxidnn_spec::Error;
 use std::sync::Arc;
 
-/// The code of `desc`, by its own row or, where memory for that one's code is not to be had, by a later one. A row that was asked for by name
-/// is not replaced.
-pub(super) fn build(desc: &PrimitiveDesc) -> Result<Code, Error> {
-    let why = match desc.plan().build() {
-        Err(why @ Error::OutOfMemory { .. }) if desc.may_step_down() => why,
-        done => return done.map(Code::new),
-    };
+/// The code of `desc` by a later row than its own, where that one's cannot be made for want of memory; another reason stays. A row that was asked
+/// for by name is not replaced.
+pub(super) fn down(desc: &PrimitiveDesc, why: Error) -> Result<Code, Error> {
+    if !matches!(why, Error::OutOfMemory { .. }) || !desc.may_step_down() {
+        return Err(why);
+    }
     let (device, problem, mut row) = (desc.engine().device(), desc.problem(), desc.row() + 1);
     while let Ok(planned) = device.plan(problem, row) {
         row = planned.row + 1;

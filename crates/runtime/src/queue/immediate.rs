@@ -1,7 +1,7 @@
 //! The queue of a host device that computes on the calling thread and its executor: done when submitted.
 
 use super::{Mark, Queue, ScratchSource, Submission, Ticket, Work};
-use crate::{Bound, Ctx, Exec, Executor, Region, Threads, scratch};
+use crate::{Ctx, Executor, Region, Threads, scratch};
 use oxidnn_spec::Error;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -24,15 +24,6 @@ impl Immediate {
         static INLINE: Immediate = Immediate { threads: Threads::inline() };
         &INLINE
     }
-
-    #[inline]
-    fn execute(&self, exec: &Arc<dyn Exec>, args: &[Bound<'_>], scratch: ScratchSource<'_>) -> Result<(), Error> {
-        let lease = match scratch {
-            ScratchSource::Lease(bytes) => scratch::arena().lease(bytes)?,
-            ScratchSource::Given(region) => scratch::Lease::of(host(&region)?),
-        };
-        exec.run(&Ctx { args, scratch: Region::host(lease.buf()), queue: self })
-    }
 }
 
 fn host<'a>(region: &Region<'a>) -> Result<crate::Buf<'a>, Error> {
@@ -43,7 +34,13 @@ impl Queue for Immediate {
     #[inline]
     unsafe fn submit(&self, submission: Submission<'_>) -> Result<Ticket, Error> {
         match submission.work {
-            Work::Run { exec, args, scratch } => self.execute(exec, args, scratch)?,
+            Work::Run { exec, args, scratch } => {
+                let lease = match scratch {
+                    ScratchSource::Lease(bytes) => scratch::arena().lease(bytes)?,
+                    ScratchSource::Given(region) => scratch::Lease::of(host(&region)?),
+                };
+                exec.run(&Ctx { args, scratch: Region::host(lease.buf()), queue: self })?;
+            }
             Work::Copy { from, to } => host(&to)?.copy::<u8>(0, &host(&from)?, 0, from.len()),
             Work::Fill { to, byte } => host(&to)?.fill(byte),
         }
