@@ -7,7 +7,7 @@ use crate::queue::CudaQueue;
 use oxidnn_runtime::{Ctx, Exec};
 use oxidnn_spec::{Arg, Error};
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Words of arguments that a launch keeps on the stack; more are rare (a sum of many sources) and go to the heap.
 const ON_STACK: usize = 256;
@@ -46,6 +46,18 @@ struct Kept {
     oldest: usize,
 }
 
+impl Kept {
+    /// Keeps maps in the place of those that have been there longest.
+    fn keep(&mut self, maps: Encoded) {
+        if self.all.len() < KEPT {
+            self.all.push(maps);
+        } else {
+            self.all[self.oldest] = maps;
+            self.oldest = (self.oldest + 1) % KEPT;
+        }
+    }
+}
+
 /// A launch with its function.
 #[derive(Debug)]
 struct Loaded {
@@ -61,20 +73,17 @@ impl Loaded {
         for (address, map) in addresses.iter_mut().zip(&self.launch.maps) {
             *address = located(map.place, places);
         }
-        let mut kept = self.encoded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, maps)) = kept.all.iter().find(|e| e.0 == addresses) {
+        // Executions wait for no lock: whoever finds another thread here encodes for itself.
+        let mut kept = self.encoded.try_lock().ok();
+        if let Some((_, maps)) = kept.iter().flat_map(|k| &k.all).find(|e| e.0 == addresses) {
             return Ok(*maps);
         }
         let mut maps = [EncodedMap::default(); MAPS];
         for ((to, map), address) in maps.iter_mut().zip(&self.launch.maps).zip(addresses) {
             *to = EncodedMap::new(map, address)?;
         }
-        if kept.all.len() < KEPT {
-            kept.all.push((addresses, maps));
-        } else {
-            let oldest = kept.oldest;
-            kept.all[oldest] = (addresses, maps);
-            kept.oldest = (oldest + 1) % KEPT;
+        if let Some(kept) = &mut kept {
+            kept.keep((addresses, maps));
         }
         Ok(maps)
     }
@@ -144,7 +153,7 @@ impl Launches {
             // SAFETY: this call's promise.
             return unsafe { other.launches()?.launch(stream, places) };
         }
-        let _current = Current::of(stream.context())?;
+        let current = Current::of(stream.context())?;
         for loaded in &self.list {
             let launch = &loaded.launch;
             let mut small = [0u64; ON_STACK];
@@ -175,7 +184,7 @@ impl Launches {
             let Launch { grid, block, cluster, shared, overlaps, .. } = *launch;
             let shape = LaunchShape { grid, block, cluster, shared, overlaps };
             // SAFETY: the kernel's parameters are these maps and the structure whose words these are; the places are the caller's promise.
-            unsafe { loaded.function.launch(stream, shape, &mut parameters[..=count])? };
+            unsafe { loaded.function.launch(&current, stream, shape, &mut parameters[..=count])? };
         }
         Ok(())
     }

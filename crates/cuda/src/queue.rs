@@ -126,16 +126,20 @@ impl CudaQueue {
         Ok(Captured { graph: Graph::capture(&self.stream, work)?, _queue: self })
     }
 
+    /// Whether a graph is being made of what is submitted now.
+    fn is_capturing(&self) -> Result<bool, CudaError> {
+        self.stream.is_capturing(&Current::of(&self.device.context)?)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// At least `bytes` of scratch.
-    fn scratch(&self, bytes: usize) -> Result<Region<'static>, CudaError> {
+    fn scratch(&self, bytes: usize, capturing: bool) -> Result<Region<'static>, CudaError> {
         if bytes == 0 {
             return Ok(Region::empty());
         }
-        let capturing = self.stream.is_capturing()?;
         let mut state = self.lock();
         if state.scratch.as_ref().is_none_or(|b| b.bytes() < bytes) {
             // The old block is freed in the stream's order, behind the work that uses it, or lives on for its graphs.
@@ -152,17 +156,17 @@ impl CudaQueue {
         Ok(state.scratch.as_ref().map_or(Region::empty(), |b| self.device.region(b)))
     }
 
-    fn execute(&self, exec: &dyn Exec, args: &[Bound<'_>], source: ScratchSource<'_>) -> Result<(), Error> {
+    fn execute(&self, exec: &dyn Exec, args: &[Bound<'_>], source: ScratchSource<'_>, capturing: bool) -> Result<(), Error> {
         let scratch = match source {
             ScratchSource::Given(region) => region,
-            ScratchSource::Lease(bytes) => self.scratch(bytes)?,
+            ScratchSource::Lease(bytes) => self.scratch(bytes, capturing)?,
         };
         exec.run(&Ctx { args, scratch, queue: self })
     }
 
-    fn copy(&self, from: Region<'_>, to: Region<'_>) -> Result<(), Error> {
+    fn copy(&self, from: Region<'_>, to: Region<'_>, capturing: bool) -> Result<(), Error> {
         let len = from.len().min(to.len());
-        if (from.bytes().is_some() || to.bytes().is_some()) && self.stream.is_capturing()? {
+        if capturing && (from.bytes().is_some() || to.bytes().is_some()) {
             return Err(Error::Runtime(
                 "a copy between host and GPU while the stream is captured into a graph: make it before or after".into(),
             ));
@@ -187,10 +191,10 @@ impl CudaQueue {
         Ok(())
     }
 
-    fn work(&self, work: Work<'_>) -> Result<(), Error> {
+    fn work(&self, work: Work<'_>, capturing: bool) -> Result<(), Error> {
         match work {
-            Work::Run { exec, args, scratch } => self.execute(&**exec, args, scratch),
-            Work::Copy { from, to } => self.copy(from, to),
+            Work::Run { exec, args, scratch } => self.execute(&**exec, args, scratch, capturing),
+            Work::Copy { from, to } => self.copy(from, to, capturing),
             Work::Fill { to, byte } => match to.bytes() {
                 Some(_) => Err(Error::Runtime("a fill of the host's memory on a queue of a GPU".into())),
                 // SAFETY: the runtime lends the region to this submission and keeps it until it is done.
@@ -238,8 +242,7 @@ impl CudaQueue {
     }
 
     /// Numbers a submission, and keeps what it holds.
-    fn finish(&self, held: Option<Box<dyn Any + Send>>) -> Result<Ticket, Error> {
-        let capturing = self.stream.is_capturing()?;
+    fn finish(&self, held: Option<Box<dyn Any + Send>>, capturing: bool) -> Result<Ticket, Error> {
         let mut state = self.lock();
         state.next += 1;
         let ticket = Ticket(state.next);
@@ -262,7 +265,7 @@ impl CudaQueue {
             if state.pending.back().is_some_and(|last| last.ticket >= ticket && last.event.is_none()) {
                 let marked = state.pending.iter().any(|p| p.ticket >= ticket && p.event.is_some());
                 if !marked {
-                    if self.stream.is_capturing()? {
+                    if self.is_capturing()? {
                         return Err(Error::Runtime(
                             "the stream is captured into a graph: what it did before is waited for before or after".into(),
                         ));
@@ -281,17 +284,18 @@ impl Queue for CudaQueue {
         let Submission { work, held } = submission;
         let me = std::ptr::from_ref(self).addr();
         if INSIDE.get() == me {
-            self.work(work)?;
+            self.work(work, self.is_capturing()?)?;
             return Ok(Ticket(self.lock().next + 1));
         }
         let _order = self.order.lock().unwrap_or_else(PoisonError::into_inner);
         // Once for all calls of the driver below.
-        let _current = Current::of(&self.device.context)?;
+        let current = Current::of(&self.device.context)?;
+        let capturing = self.stream.is_capturing(&current)?;
         let outer = INSIDE.replace(me);
-        let result = self.work(work);
+        let result = self.work(work, capturing);
         INSIDE.set(outer);
         // Where the work failed half-way, what it began still uses what it holds.
-        let ticket = self.finish(held)?;
+        let ticket = self.finish(held, capturing)?;
         result.map(|()| ticket)
     }
 
@@ -331,7 +335,7 @@ impl Queue for CudaQueue {
     fn mark(&self) -> Result<Arc<dyn Mark>, Error> {
         let event = Event::new(&self.device.context, true)?;
         event.record(&self.stream)?;
-        Ok(Arc::new(CudaMark { ticket: self.finish(None)?, event }))
+        Ok(Arc::new(CudaMark { ticket: self.finish(None, self.is_capturing()?)?, event }))
     }
 
     fn throttle(&self) {

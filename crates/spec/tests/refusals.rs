@@ -251,6 +251,12 @@ fn runtime_sizes_are_for_data_whose_rules_they_keep() {
             assert!(!example.op.has_runtime(), "{line}: {example}");
         }
     }
+    // Known sizes with strides that are open.
+    for line in ["--reorder --strides=*x1: 31x20", "--matmul --strides=*x1:1x*:*x1 5x64:64x31"] {
+        let problem = problem(line);
+        assert!(problem.op.has_runtime(), "{line}");
+        assert!(!problem.example().unwrap().op.has_runtime(), "{line}");
+    }
     assert!(Problem::new(Reorder { src: t.clone(), dst: t.clone() }, Attr::default()).is_ok());
     let dst = Tensor::plain([2, 2], DataType::F32).unwrap();
     let known = Matmul { src: t.clone(), weights: Tensor::plain([3, 2], DataType::F32).unwrap(), bias: None, dst: dst.clone() };

@@ -7,9 +7,10 @@ use crate::driver::{Context, CudaError, Function, Module};
 use crate::program::Source;
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::knobs;
-use oxidnn_runtime::store::{Store, digest};
+use oxidnn_runtime::store::{Installed, Store, digest};
 use std::collections::HashSet;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 /// Modules that stay loaded although nobody uses them.
@@ -21,6 +22,7 @@ pub struct Loader {
     architecture: String,
     /// The digest of the files that kernels include.
     headers: String,
+    installed: Option<Installed>,
     store: Option<Store>,
     state: Mutex<State>,
     landed: Condvar,
@@ -61,6 +63,7 @@ impl Loader {
             context: Arc::clone(context),
             architecture: facts.architecture(),
             headers: headers(),
+            installed: installed(),
             store: store(),
             state: Mutex::new(state),
             landed: Condvar::new(),
@@ -103,8 +106,10 @@ impl Loader {
 
     fn make(&self, source: &Source, shared: u32) -> Result<Function, CudaError> {
         let key = key(source, &self.architecture, &self.headers);
-        let kept = self.store.as_ref().and_then(|s| s.get(&key));
-        if let Some(function) = kept.and_then(|cubin| Module::load(&self.context, &cubin).ok()?.function(source.file, shared).ok()) {
+        let load = |cubin: Vec<u8>| Module::load(&self.context, &cubin).ok()?.function(source.file, shared).ok();
+        let (installed, store) = (self.installed.as_ref(), self.store.as_ref());
+        let kept = installed.and_then(|s| s.get(&key)).and_then(load).or_else(|| store.and_then(|s| s.get(&key)).and_then(load));
+        if let Some(function) = kept {
             return Ok(function);
         }
         let cubin = compile(source, &self.architecture)?;
@@ -144,10 +149,34 @@ pub fn prebuild(source: &Source, architecture: &str, store: &Store) -> Result<bo
     Ok(true)
 }
 
+/// The folder with kernels that were compiled before and installed with the engine: beside the library or program that it is part of, or in the `lib` beside a
+/// program's `bin`.
+const INSTALLED: &str = "oxidnn-kernels";
+
+/// The kernels that were installed with the engine; none where there are none, or others may write there.
+fn installed() -> Option<Installed> {
+    let file = home()?;
+    let folder = file.parent()?;
+    [folder.join(INSTALLED), folder.join("../lib").join(INSTALLED)].into_iter().find_map(|dir| Installed::open(dir).ok())
+}
+
+/// The library or program that this code is part of, as the system lists what is mapped where; none on systems that do not.
+fn home() -> Option<PathBuf> {
+    let here = home as *const () as u64;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let is_ours = |line: &&str| {
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let bounds = line.split(' ').next().and_then(|range| range.split_once('-'));
+        bounds.and_then(|(from, to)| Some((number(from)?..number(to)?).contains(&here))) == Some(true)
+    };
+    let line = maps.lines().find(is_ours)?;
+    line.find('/').map(|at| PathBuf::from(&line[at..]))
+}
+
 /// The store of the user's cache directory, as the knob `KERNEL_STORE` has it; none where there is no such directory or others may write there.
 pub fn store() -> Option<Store> {
     let budget = knobs::get().kernel_store as u64;
-    let home = || Some(std::path::PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
     let base = std::env::var_os("XDG_CACHE_HOME").map(Into::into).or_else(home)?;
     Store::open(base.join("oxidnn").join("cubin"), budget).ok().filter(|_| budget > 0)
 }

@@ -164,7 +164,7 @@ impl Drop for Context {
     }
 }
 
-/// A context that is the calling thread's current one until this is dropped.
+/// A context that is the calling thread's current one until this is dropped. Calls that want one take this, so that it is made current once for all of them.
 #[derive(Debug)]
 pub struct Current {
     pushed: bool,

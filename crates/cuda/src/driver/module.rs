@@ -47,7 +47,7 @@ impl Module {
             // SAFETY: the function lives.
             check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(raw, attribute, shared as i32) })?;
         }
-        Ok(Function { raw, module: Arc::clone(self) })
+        Ok(Function { raw, _module: Arc::clone(self) })
     }
 }
 
@@ -64,7 +64,8 @@ impl Drop for Module {
 #[derive(Clone, Debug)]
 pub struct Function {
     raw: CUfunction,
-    module: Arc<Module>,
+    /// Stays loaded as long as this lives.
+    _module: Arc<Module>,
 }
 
 // SAFETY: a function is a handle that any thread may use; the driver locks.
@@ -88,15 +89,14 @@ pub struct LaunchShape {
 }
 
 impl Function {
-    /// Puts a launch behind the stream's work; `parameters` are the values of the kernel's parameters.
+    /// Puts a launch behind the stream's work; its context is current, `parameters` are the values of the kernel's parameters.
     ///
     /// # Errors
     /// [`CudaError::Call`].
     ///
     /// # Safety
     /// The parameters are as many and as long as the function's, and the memory that they name is valid for what it does, until it is done.
-    pub unsafe fn launch(&self, stream: &Stream, shape: LaunchShape, parameters: &mut [*mut c_void]) -> Result<(), CudaError> {
-        let _current = Current::of(&self.module.context)?;
+    pub unsafe fn launch(&self, _: &Current, stream: &Stream, shape: LaunchShape, parameters: &mut [*mut c_void]) -> Result<(), CudaError> {
         // SAFETY: a plain C structure, for which zeros are the defaults.
         let mut attributes: [CUlaunchAttribute; 2] = unsafe { std::mem::zeroed() };
         let mut count = 0;

@@ -62,12 +62,11 @@ impl Stream {
         check("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(self.raw) })
     }
 
-    /// Whether a graph is being made of its work.
+    /// Whether a graph is being made of its work; its context is current.
     ///
     /// # Errors
     /// [`CudaError::Call`].
-    pub fn is_capturing(&self) -> Result<bool, CudaError> {
-        let _current = Current::of(&self.context)?;
+    pub fn is_capturing(&self, _: &Current) -> Result<bool, CudaError> {
         let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
         // SAFETY: writes a status; the stream lives.
         check("cuStreamIsCapturing", unsafe { sys::cuStreamIsCapturing(self.raw, &raw mut status) })?;

@@ -111,10 +111,12 @@ impl Uses {
     /// # Errors
     /// [`Error::Runtime`] when a device fails.
     pub(crate) fn order(&self, access: Access, queue: &Arc<dyn Queue>) -> Result<(), Error> {
-        if !self.is_pending.load(Ordering::Acquire) {
+        let elsewhere = |p: &&Submitted| !Arc::ptr_eq(&p.queue, queue);
+        // A queue's own work is in order, and is not asked how far it is: on a GPU that would be calls of the driver.
+        if !self.is_pending.load(Ordering::Acquire) || !self.lock().all().any(|p| elsewhere(&p)) {
             return Ok(());
         }
-        self.before(access).iter().filter(|p| !Arc::ptr_eq(&p.queue, queue)).try_for_each(|p| queue.wait_for(&p.queue, p.ticket))
+        self.before(access).iter().filter(elsewhere).try_for_each(|p| queue.wait_for(&p.queue, p.ticket))
     }
 
     /// Remembers work that was submitted.
@@ -133,6 +135,10 @@ impl Uses {
 }
 
 impl Pending {
+    fn all(&self) -> impl Iterator<Item = &Submitted> {
+        self.writer.iter().chain(&self.readers)
+    }
+
     fn forget_done(&mut self) {
         let waits = |p: &Submitted| !matches!(p.queue.is_done(p.ticket), Ok(true)) || p.queue.wait_until(p.ticket).is_err();
         self.writer = self.writer.take().filter(waits);

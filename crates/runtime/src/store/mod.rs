@@ -71,15 +71,7 @@ impl Store {
 
     /// The value of `key`, where it is there and whole.
     pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let path = self.path(key);
-        let file = File::open(&path).ok()?;
-        let meta = file.metadata().ok()?;
-        if !meta.is_file() || meta.len() > LONGEST || !is_ours(&meta, &self.dir) {
-            return None;
-        }
-        let mut bytes = Vec::with_capacity(meta.len() as usize);
-        (&file).take(LONGEST).read_to_end(&mut bytes).ok()?;
-        let value = decoded(&bytes, key)?.to_vec();
+        let (file, value) = read(&self.dir, key)?;
         // Used just now: the last to be removed.
         let _ = file.set_modified(SystemTime::now());
         Some(value)
@@ -94,7 +86,7 @@ impl Store {
         if bytes.len() as u64 > LONGEST {
             return Err(StoreError::TooLong { bytes: value.len() });
         }
-        let path = self.path(key);
+        let path = path(&self.dir, key);
         self.replace(&path, &bytes).map_err(|source| StoreError::Io { path, source })?;
         self.shrink();
         Ok(())
@@ -125,10 +117,6 @@ impl Store {
                 other => return other.map(|file| (file, path)),
             }
         }
-    }
-
-    fn path(&self, key: &[u8]) -> PathBuf {
-        self.dir.join(format!("{:032x}.{SUFFIX}", digest(key)))
     }
 
     fn entries(&self) -> Vec<Entry> {
@@ -182,6 +170,69 @@ impl Store {
     fn check(&self) -> Result<(), StoreError> {
         Ok(())
     }
+}
+
+/// Entries that somebody installed for all users of the machine: read, and never changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Installed {
+    dir: PathBuf,
+}
+
+impl Installed {
+    /// The entries in `dir`.
+    ///
+    /// # Errors
+    /// [`StoreError`] where there is no such directory, or others than its owner may write there, or that is neither the superuser nor who runs this
+    /// process.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Installed, StoreError> {
+        let dir = dir.into();
+        trusted(&dir)?;
+        Ok(Installed { dir })
+    }
+
+    /// The value of `key`, where it is there and whole.
+    pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        read(&self.dir, key).map(|(_, value)| value)
+    }
+}
+
+/// The file of a key.
+fn path(dir: &Path, key: &[u8]) -> PathBuf {
+    dir.join(format!("{:032x}.{SUFFIX}", digest(key)))
+}
+
+/// The entry of `key` with its file, where it is there and whole.
+fn read(dir: &Path, key: &[u8]) -> Option<(File, Vec<u8>)> {
+    let file = File::open(path(dir, key)).ok()?;
+    let meta = file.metadata().ok()?;
+    if !meta.is_file() || meta.len() > LONGEST || !is_ours(&meta, dir) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(meta.len() as usize);
+    (&file).take(LONGEST).read_to_end(&mut bytes).ok()?;
+    let value = decoded(&bytes, key)?.to_vec();
+    Some((file, value))
+}
+
+/// Whether code from a directory that somebody installed may run here.
+#[cfg(unix)]
+fn trusted(dir: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::MetadataExt;
+    let bad = |what| Err(StoreError::Unsafe { path: dir.to_owned(), what });
+    let meta = fs::symlink_metadata(dir).map_err(|source| StoreError::Io { path: dir.to_owned(), source })?;
+    // Whose this process is; the superuser's alone where the system does not say.
+    let me = fs::metadata("/proc/self").map_or(0, |m| m.uid());
+    match () {
+        () if !meta.is_dir() => bad("is no directory"),
+        () if meta.uid() != 0 && meta.uid() != me => bad("belongs to somebody else"),
+        () if meta.mode() & 0o022 != 0 => bad("may be written by others"),
+        () => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn trusted(dir: &Path) -> Result<(), StoreError> {
+    fs::metadata(dir).map(drop).map_err(|source| StoreError::Io { path: dir.to_owned(), source })
 }
 
 /// An entry's file.

@@ -1,4 +1,4 @@
-use super::{HEAD, Store, StoreError, encoded};
+use super::{HEAD, Installed, Store, StoreError, encoded};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,4 +125,27 @@ fn many_writers_and_readers_see_whole_entries_only() {
             });
         }
     });
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_installed_is_read_and_never_changed() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new();
+    dir.store(1 << 20).put(b"key", b"value").unwrap();
+    let file = dir.files().remove(0);
+    let mode = |path: &PathBuf, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&file, 0o444);
+    mode(&dir.0, 0o555);
+    let modified = fs::metadata(&file).unwrap().modified().unwrap();
+    let installed = Installed::open(&dir.0).unwrap();
+    assert_eq!(installed.get(b"key").as_deref(), Some(&b"value"[..]));
+    assert_eq!(installed.get(b"other"), None);
+    assert_eq!(fs::metadata(&file).unwrap().modified().unwrap(), modified);
+    // Whoever may write there could have anything run here.
+    mode(&file, 0o646);
+    assert_eq!(installed.get(b"key"), None);
+    mode(&dir.0, 0o777);
+    assert!(matches!(Installed::open(&dir.0), Err(StoreError::Unsafe { .. })));
+    assert!(matches!(Installed::open(dir.0.join("missing")), Err(StoreError::Io { .. })));
 }

@@ -64,7 +64,7 @@ pub(crate) fn of(op: &Op, fixed: &Dims) -> Op {
 
 /// Gives a tensor these sizes; its layout is that of an example already, or takes its strides from them.
 fn set(tensor: &mut Tensor, dims: Dims) {
-    if *tensor.dims() != dims {
+    if *tensor.dims() != dims || tensor.layout.has_runtime() {
         tensor.layout = match tensor.layout.has_runtime() {
             true => tensor.layout.at_sizes(dims),
             false => tensor.layout.resized(dims),

@@ -1,0 +1,209 @@
+//! The whole way from a problem to the calls of the driver, without a GPU: on a driver and a compiler of the tests' own (`driver.c`), which compute nothing and
+//! refuse what the real ones refuse.
+//!
+//! Each test runs in a process of its own, whose loader finds them; the C compiler makes them. Without one the tests are left out, loudly, except under `CI`,
+//! where they fail.
+
+use oxidnn_cuda::driver::Context;
+use oxidnn_runtime::store::Store;
+use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream};
+use oxidnn_spec::text::{self, Case, Settings};
+use oxidnn_spec::{Arg, Error, Format, Problem, Tensor};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The folder with the driver and the compiler, `None` without a C compiler.
+fn libraries() -> Option<&'static Path> {
+    static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let make = || {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver");
+        std::fs::create_dir_all(&folder).unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/driver/driver.c");
+        // Another process of the tests may load what is there.
+        let made = folder.join(format!("{}.so", std::process::id()));
+        let cc = Command::new("cc").args(["-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]).arg(&made).arg(source).output();
+        let Ok(Output { status, stderr, .. }) = cc else {
+            assert!(std::env::var_os("CI").is_none(), "no C compiler (cc)");
+            eprintln!("no C compiler (cc), nothing is tested");
+            return None;
+        };
+        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+        std::fs::rename(made, folder.join("libcuda.so")).unwrap();
+        // One library by two names, so that it counts for both.
+        if let Err(e) = std::os::unix::fs::symlink("libcuda.so", folder.join("libnvrtc.so")) {
+            assert_eq!(e.kind(), std::io::ErrorKind::AlreadyExists, "{e}");
+        }
+        Some(folder)
+    };
+    MADE.get_or_init(make).as_deref()
+}
+
+/// Runs one of the ignored tests in `program`, this one by default, with that driver and a kernel store in `cache`; what it printed.
+fn on_the_driver(test: &str, program: Option<&Path>, cache: Option<&Path>) -> Option<String> {
+    let folder = libraries()?;
+    let mut command = Command::new(program.map_or_else(|| std::env::current_exe().unwrap(), Path::to_owned));
+    command.args(["--ignored", "--exact", test, "--nocapture"]).env("LD_LIBRARY_PATH", folder).env_remove("CUDA_VISIBLE_DEVICES");
+    match cache {
+        Some(cache) => command.env("XDG_CACHE_HOME", cache),
+        None => command.env("OXIDNN_KERNEL_STORE", "0"),
+    };
+    let out = command.output().unwrap();
+    let text = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));
+    Some(text)
+}
+
+/// Calls of the driver, launches and compilations so far.
+fn counts() -> [usize; 3] {
+    let name = Context::primary(0).unwrap().name().unwrap();
+    let mut numbers = name.rsplit(' ').map(|n| n.parse().unwrap());
+    let [compilations, launches, calls] = [(); 3].map(|()| numbers.next().unwrap());
+    [calls, launches, compilations]
+}
+
+fn memory(engine: &Engine, tensor: &Tensor) -> Result<Memory<'static>, Error> {
+    match tensor.layout.format {
+        Format::HostScalar => Memory::host_scalar_of(tensor.dtype, &[0; 8][..tensor.dtype.bits().div_ceil(8)]),
+        _ => Memory::new(engine, tensor.clone()),
+    }
+}
+
+/// A primitive's arguments; sizes that only an execution gives are those of the line.
+fn arguments(engine: &Engine, desc: &PrimitiveDesc, case: &Case) -> Result<Vec<(Arg, Memory<'static>)>, Error> {
+    let mut op = desc.problem().op.clone();
+    for o in op.operands_mut().into_iter().filter(|o| o.tensor.layout.has_runtime()) {
+        let dims = case.fill.runtime_dims.get(&o.arg).copied().unwrap_or(*o.tensor.dims());
+        o.tensor.layout = o.tensor.layout.at_sizes(dims);
+    }
+    let known = Problem::new(op, desc.problem().attr.clone())?;
+    let tensor = |arg| if arg == Arg::SCRATCHPAD { desc.scratchpad().cloned() } else { known.tensor(arg) };
+    desc.operands().iter().filter_map(|o| tensor(o.arg).map(|t| Ok((o.arg, memory(engine, &t)?)))).collect()
+}
+
+fn executed(engine: &Engine, stream: &Stream, desc: &PrimitiveDesc, case: &Case) -> Result<(), Error> {
+    let arguments = arguments(engine, desc, case)?;
+    let given: Vec<(Arg, &Memory<'_>)> = arguments.iter().map(|(arg, m)| (*arg, m)).collect();
+    desc.create()?.execute(stream, &given)?;
+    stream.wait()
+}
+
+/// The cases of the lists that `OXIDNN_LINES` names, else of the smoke and regress lists of all drivers and of those for GPUs.
+fn lines() -> Vec<Case> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let given = std::env::var("OXIDNN_LINES").ok().map(|files| files.split(',').map(PathBuf::from).collect::<Vec<_>>());
+    let files = given.unwrap_or_else(|| {
+        let mut files = vec![root.join("gpu/tensor-cores.txt"), root.join("gpu/vectors.txt")];
+        for driver in std::fs::read_dir(root.join("inputs")).unwrap().flatten() {
+            files.extend(["smoke.txt", "regress.txt"].map(|list| driver.path().join(list)).into_iter().filter(|f| f.exists()));
+        }
+        files
+    });
+    files.iter().flat_map(|file| cases(&std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display())))).collect()
+}
+
+fn cases(lines: &str) -> Vec<Case> {
+    let mut settings = Settings::default();
+    lines.lines().flat_map(|line| text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}"))).collect()
+}
+
+/// Every row of every line is described, made and executed.
+#[test]
+#[ignore = "run on the driver of the tests by `nothing_is_refused`"]
+fn every_row_of_every_line() {
+    let (engine, cases) = (oxidnn_cuda::engine(0).unwrap(), lines());
+    let stream = Stream::new(&engine).unwrap();
+    let (mut wrong, mut rows) = (Vec::new(), 0);
+    for case in &cases {
+        let mut desc = PrimitiveDesc::new(&engine, case.problem.clone());
+        if let Err(e) = &desc {
+            wrong.push(e.to_string());
+        }
+        while let Ok(row) = desc {
+            rows += 1;
+            if let Err(e) = executed(&engine, &stream, &row, case) {
+                wrong.push(format!("{}: {e}", row.impl_name()));
+            }
+            desc = row.next_impl();
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    println!("{} problems on {rows} rows", cases.len());
+}
+
+#[test]
+fn nothing_is_refused() {
+    on_the_driver("every_row_of_every_line", None, None);
+}
+
+/// Kernels of all kinds: maps of tensors, scratch, several launches.
+const STEADY: &str = "--matmul --dt=bf16 --stag=ab --wtag=ab --dtag=ab 512x512:512x512\n--softmax --axis=1 64x1000\n\
+                      --conv --dir=BWD_W --dt=bf16 --stag=axb --wtag=axb --dtag=axb mb4ic64ih14oc64kh3ph1";
+
+/// An execution asks for the context and whether the stream is captured, and launches; an event is recorded and looked at every so many.
+#[test]
+#[ignore = "run on the driver of the tests by `an_execution_is_its_launches`"]
+fn calls_of_executions() {
+    let engine = oxidnn_cuda::engine(0).unwrap();
+    let stream = Stream::asynchronous(&engine).unwrap();
+    for case in cases(STEADY) {
+        let desc = PrimitiveDesc::new(&engine, case.problem.clone()).unwrap();
+        let (primitive, arguments) = (Primitive::new(&desc).unwrap(), arguments(&engine, &desc, &case).unwrap());
+        let given: Vec<(Arg, &Memory<'_>)> = arguments.iter().map(|(arg, m)| (*arg, m)).collect();
+        let many = |n: usize| (0..n).for_each(|_| primitive.execute(&stream, &given).unwrap());
+        many(100);
+        let before = counts();
+        many(320);
+        let after = counts();
+        let [calls, launches, _] = [0, 1, 2].map(|i| after[i] - before[i]);
+        println!("{}: {} calls, {} launches an execution", desc.impl_name(), calls / 320, launches / 320);
+        assert!(launches >= 320 && launches % 320 == 0, "{launches}");
+        assert!(calls <= launches + 320 * 5 + 100, "{}: {calls} calls with {launches} launches", desc.impl_name());
+        assert_eq!(after[2], before[2], "nothing is compiled while executing");
+    }
+}
+
+#[test]
+fn an_execution_is_its_launches() {
+    if let Some(text) = on_the_driver("calls_of_executions", None, None) {
+        print!("{text}");
+    }
+}
+
+/// Makes primitives, and says how many kernels were compiled for them.
+#[test]
+#[ignore = "run on the driver of the tests by `installed_kernels_are_not_compiled_again`"]
+fn compilations_of_primitives() {
+    let engine = oxidnn_cuda::engine(0).unwrap();
+    for case in cases(STEADY) {
+        PrimitiveDesc::new(&engine, case.problem).unwrap().create().unwrap();
+    }
+    println!("compiled {}", counts()[2]);
+}
+
+#[test]
+fn installed_kernels_are_not_compiled_again() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("installed-{}", std::process::id()));
+    let (bin, lib) = (folder.join("bin"), folder.join("lib"));
+    std::fs::create_dir_all(&bin).unwrap();
+    let program = bin.join("program");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let compiled = |cache: Option<&Path>| {
+        let text = on_the_driver("compilations_of_primitives", Some(&program), cache)?;
+        let number = text.split("compiled ").nth(1)?.lines().next()?.parse::<usize>();
+        Some(number.unwrap())
+    };
+    let Some(first) = compiled(None) else { return };
+    assert!(first >= 3, "{first}");
+    assert_eq!(compiled(None), Some(first), "without a store each process compiles");
+    let cache = folder.join("cache");
+    assert_eq!([compiled(Some(&cache)), compiled(Some(&cache))], [Some(first), Some(0)], "a process and the next one of the same user");
+    // What the first user's process kept, installed for everybody.
+    std::fs::create_dir_all(&lib).unwrap();
+    std::fs::rename(cache.join("oxidnn/cubin"), lib.join("oxidnn-kernels")).unwrap();
+    assert_eq!(compiled(None), Some(0), "a user without a store");
+    let store = Store::open(folder.join("other/oxidnn/cubin"), 1 << 20).unwrap();
+    assert_eq!(compiled(Some(&folder.join("other"))), Some(0), "a user with an empty one");
+    assert_eq!(store.bytes(), 0, "what is installed is not kept once more");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
