@@ -38,6 +38,9 @@ enum Command {
         /// The folder that the package is written to.
         #[arg(default_value = "target/dist")]
         out: PathBuf,
+        /// Ships the CUDA engine's kernels for these architectures, such as 80,86,89,90,100; needs NVRTC, and minutes for each.
+        #[arg(long, value_name = "ARCH", value_delimiter = ',')]
+        kernels: Vec<String>,
     },
 }
 
@@ -59,7 +62,7 @@ fn run(command: &Command) -> anyhow::Result<()> {
         Command::Readme => readme::write(&tree),
         Command::Lines => lines(&tree),
         Command::Abi => abi::run_all(&tree),
-        Command::Dist { out } => dist::dist(&tree, out),
+        Command::Dist { out, kernels } => dist::dist(&tree, out, kernels),
     }
 }
 

@@ -3,11 +3,13 @@
 //! What a kernel's code depends on is not the sizes of a problem, so the kernels of a few thousand problems of all kinds (`oxidnn sweep` prints such) are those of
 //! all others of these kinds: where they are in the store, a problem never seen compiles nothing.
 
+use crate::problems::Named;
 use crate::{Kernels, print, problems};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use oxidnn_cuda::program::{Program, Source};
 use oxidnn_cuda::{CudaTarget, Facts, compile, ops};
-use oxidnn_runtime::{knobs, store::Store};
+use oxidnn_runtime::store::Store;
+use oxidnn_spec::Problem;
 use std::collections::HashSet;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,28 +17,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs the command; the exit code is 1 when a kernel does not compile.
 pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
+    let cases = problems::collect(&args.selection)?;
+    let targets: Vec<Facts> = args.arch.iter().map(|name| named(name)).collect::<Result<_>>()?;
+    if args.needed {
+        return needed(&cases, &targets);
+    }
     let store = match &args.dir {
-        Some(dir) => Store::open(dir, knobs::get().kernel_store as u64)?,
+        // Whoever names a folder ships it; what is not in there would be missed.
+        Some(dir) => Store::open(dir, u64::MAX)?,
         None => {
             compile::store().context("there is no kernel store: no cache directory, or the knob KERNEL_STORE is 0; name one with --dir")?
         }
     };
-    let cases = problems::collect(&args.selection)?;
     let mut code = ExitCode::SUCCESS;
-    for name in &args.arch {
-        let Some(facts) = Facts::named(name) else {
-            bail!("--arch {name}: one of {}", Facts::NAMED.map(|n| n.0).join(", "));
-        };
-        let (mut kernels, mut list) = (HashSet::new(), Vec::new());
-        let target = CudaTarget::described(facts);
-        for named in &cases {
-            // Code is the same for all sizes that executions give.
-            let problem = named.case.problem.example()?;
-            let plans = ops::rows(&problem.op).iter().filter_map(|row| row.plan(&problem, &target).ok());
-            if let Some(plan) = plans.take(1).next() {
-                collect(plan.program(), &mut kernels, &mut list);
-            }
-        }
+    for facts in targets {
+        let mut registry = Registry::of(facts);
+        cases.iter().try_for_each(|named| registry.add(&named.case.problem))?;
+        let list = registry.list;
         let made = build(&list, &facts.architecture(), &store, args.jobs)?;
         let failed = made.failed.len();
         made.failed.iter().for_each(print::line);
@@ -54,15 +51,56 @@ pub(crate) fn run(args: &Kernels) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The kernels of a program that are not known yet, in order.
-fn collect(program: &Program, known: &mut HashSet<Arc<Source>>, list: &mut Vec<Arc<Source>>) {
-    for launch in &program.launches {
-        if known.insert(Arc::clone(&launch.source)) {
-            list.push(Arc::clone(&launch.source));
+fn named(name: &str) -> Result<Facts> {
+    Facts::named(name).with_context(|| format!("--arch {name}: one of {}", Facts::NAMED.map(|n| n.0).join(", ")))
+}
+
+/// Prints the problems that need a kernel on any of the GPUs which no problem before them needs.
+fn needed(cases: &[Named], targets: &[Facts]) -> Result<ExitCode> {
+    let mut registries: Vec<Registry> = targets.iter().map(|&facts| Registry::of(facts)).collect();
+    let count = |all: &[Registry]| all.iter().map(|r| r.list.len()).sum::<usize>();
+    for named in cases {
+        let before = count(&registries);
+        registries.iter_mut().try_for_each(|registry| registry.add(&named.case.problem))?;
+        if count(&registries) > before {
+            print::line(&named.case.problem);
         }
     }
-    if let Some(unaligned) = &program.unaligned {
-        collect(unaligned, known, list);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The kernels that problems need on a GPU, each once, in order.
+struct Registry {
+    target: CudaTarget,
+    known: HashSet<Arc<Source>>,
+    list: Vec<Arc<Source>>,
+}
+
+impl Registry {
+    fn of(facts: Facts) -> Registry {
+        Registry { target: CudaTarget::described(facts), known: HashSet::new(), list: Vec::new() }
+    }
+
+    /// Those of the first row that takes the problem.
+    fn add(&mut self, problem: &Problem) -> Result<()> {
+        // Code is the same for all sizes that executions give.
+        let problem = problem.example()?;
+        let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &self.target).ok());
+        if let Some(plan) = plan {
+            self.collect(plan.program());
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, program: &Program) {
+        for launch in &program.launches {
+            if self.known.insert(Arc::clone(&launch.source)) {
+                self.list.push(Arc::clone(&launch.source));
+            }
+        }
+        if let Some(unaligned) = &program.unaligned {
+            self.collect(unaligned);
+        }
     }
 }
 

@@ -142,6 +142,9 @@ struct Kernels {
     /// Kernels compiled at the same time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::count)]
     jobs: usize,
+    /// Compile nothing: print the problems that need a kernel which none before them needs.
+    #[arg(long)]
+    needed: bool,
     #[command(flatten)]
     selection: Selection,
 }

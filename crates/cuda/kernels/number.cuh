@@ -42,6 +42,20 @@ DEVICE float ratio(float x, float y) {
 }
 DEVICE double ratio(double x, double y) { return x / y; }
 
+// An exponential to 2^-20 |x| and a quotient to 2^-22, relative, by an instruction for the function and one or two around it: for results that are rounded to 16
+// bits or fewer. Divisors are 1 and more, up to infinity.
+DEVICE float short_exp(float x) {
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f));
+    return r;
+}
+DEVICE float short_ratio(float x, float y) {
+    float r;
+    // A quarter, so that the reciprocal of the largest numbers is none that the instruction takes for zero.
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(0.25f * y));
+    return 0.25f * x * r;
+}
+
 // What is beyond the largest finite code of a short float.
 enum Overflow { TO_INFINITY, TO_NAN, SATURATE };
 

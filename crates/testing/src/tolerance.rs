@@ -25,7 +25,7 @@ mod tests;
 use crate::host::{HostArgs, HostTensor};
 pub use exact::{first_jump, is_exact};
 use oxidnn_judge::within;
-use oxidnn_spec::op::{ConvAlg, EltwiseAlg, ReductionAlg};
+use oxidnn_spec::op::{ConvAlg, EltwiseAlg, ReductionAlg, Sdpa};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
@@ -253,11 +253,8 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         Op::Rnn(r) => rnn(r, &mut a),
         Op::Sdpa(s) => {
             (a.terms, a.functions) = (s.k.dims()[2] + s.k.dims()[3], 4);
-            // The weights of the values, and the gradients of scores, may be rounded to the values' type before they are multiplied; the terms of gradients
-            // cancel. Of a single key the weight is one and its score has no gradient.
             if matches!(s.v.dtype, DataType::F16 | DataType::Bf16) {
-                let single = s.k.dims()[3] == 1;
-                a.narrow = s.v.dtype.epsilon() * if s.prop.is_forward() { 0.5 } else { f64::from(u8::from(!single)) };
+                a.narrow = attention_roundings(s, arg) * s.v.dtype.epsilon() / 2.0;
             }
         }
         Op::Binary(_) | Op::Shuffle(_) | Op::Concat(_) | Op::Reorder(_) => {}
@@ -281,6 +278,20 @@ fn arithmetic(problem: &Problem, arg: Arg) -> Arithmetic {
         FpMathMode::Bf16 | FpMathMode::Any => a.narrow += 4.0 * DataType::Bf16.epsilon(),
     }
     a
+}
+
+/// Roundings to a type of 16 bits, of one unit roundoff each, that attention may make on the way to an output, relative to the size of the terms of its sums.
+///
+/// With the weights `P`, the destination `O = P V` and the gradients `dP = dO V'`, `dS = P (dP - sum(dO O))`: a weight is rounded once before `P V` and
+/// before `dV = P' dO`, so these are off by `u` of sums of `P |V|` and `P |dO|`. `dS` is rounded once before it is multiplied by keys or queries, and `O` in it
+/// is the destination as it was stored, rounded once, too, so that `dS` is off by `u |dS| + u P sum(|dO| |O|)`; both terms are at most `u` of the size that `dS`
+/// has without its difference, as `|O|` is at most `|V|`. Of a single key the weight is one, `O` is `V` itself, and the score has no gradient.
+fn attention_roundings(s: &Sdpa, arg: Arg) -> f64 {
+    match arg {
+        _ if !s.prop.is_forward() && s.k.dims()[3] == 1 => 0.0,
+        Arg::DIFF_SRC | Arg::DIFF_SRC_1 => 2.0,
+        _ => 1.0,
+    }
 }
 
 /// Terms of the sums of a normalisation of `volume` elements in rows of `row`: of these, or over all rows for the gradients of scale and shift,

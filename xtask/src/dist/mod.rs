@@ -33,16 +33,24 @@ struct Version {
     patch: u32,
 }
 
-/// Builds, lays out at `out`, proves it, and reports size and time.
+/// Problems whose kernels are shipped: those of all others of their kinds.
+const REGISTRY: &str = "tests/gpu/registry.txt";
+/// Where the CUDA engine looks for them: beside the library.
+const KERNELS: &str = "lib/oxidnn-kernels";
+
+/// Builds, lays out at `out`, proves it, and reports size and time; with architectures, the CUDA engine's kernels for these go with it.
 ///
 /// # Errors
 /// When a tool is missing, something does not build, or a limit is passed.
-pub(crate) fn dist(tree: &Tree, out: &Path) -> Result<()> {
+pub(crate) fn dist(tree: &Tree, out: &Path, architectures: &[String]) -> Result<()> {
     let headers = Headers::find(tree)?;
     let package = lay_out(tree, &headers, &build(tree, true)?, out)?;
     let work = tree.root().join("target/dist-proof");
     let found = proof::cmake(&package.root, &work)?;
     println!("{}: {found}", package.root.display());
+    if !architectures.is_empty() {
+        ship_kernels(tree, &package.root.join(KERNELS), architectures)?;
+    }
     let bytes = fs::metadata(&package.library)?.len();
     println!("{}: {:.2} MB", package.library.display(), bytes as f64 / 1e6);
     let first = proof::first_primitive(&package.root, &work)?;
@@ -77,6 +85,33 @@ fn built(messages: &str, library: &str) -> Option<PathBuf> {
     let files = messages.filter_map(|m| m["filenames"].as_array().cloned()).flatten();
     let mut paths = files.filter_map(|f| f.as_str().map(PathBuf::from));
     paths.rfind(|path| path.file_name().is_some_and(|name| name == library))
+}
+
+/// Compiles the kernels of the registry into `folder`, for everybody to read.
+fn ship_kernels(tree: &Tree, folder: &Path, architectures: &[String]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let jobs = std::thread::available_parallelism()?.to_string();
+    let mut command = Command::new(cargo);
+    command.args(["run", "--release", "--quiet", "--package", "oxidnn-cli", "--", "kernels", "--jobs", &jobs]);
+    command.args(["--arch", &architectures.join(","), "--batch", REGISTRY, "--dir"]).arg(folder).current_dir(tree.root());
+    print!("{}", output(&mut command)?);
+    for path in fs::read_dir(folder)?.flatten().map(|entry| entry.path()).chain([folder.to_owned()]) {
+        open_to_all(&path)?;
+    }
+    Ok(())
+}
+
+/// Lets everybody read what only its owner may write.
+#[cfg(unix)]
+fn open_to_all(path: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = if path.is_dir() { 0o755 } else { 0o644 };
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).with_context(|| path.display().to_string())
+}
+
+#[cfg(not(unix))]
+fn open_to_all(path: &Path) -> Result<()> {
+    anyhow::bail!("{}: the package is for Linux", path.display())
 }
 
 /// What was laid out.

@@ -13,6 +13,7 @@ mod view;
 mod tests;
 
 pub(crate) use factor::Factor;
+use symbol::Rounded;
 pub(crate) use symbol::{Symbol, literal};
 pub(crate) use tail::Tail;
 pub(crate) use traversal::memory_order;
@@ -193,7 +194,13 @@ impl Emitter {
 
     /// A device function of real numbers by a formula of `expr`.
     pub(crate) fn formula(&mut self, name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) {
-        let text = symbol::function(name, arity, formula);
+        self.formula_to(DataType::F64, name, arity, formula);
+    }
+
+    /// The same where nothing but a rounding to `dtype` comes behind it.
+    pub(crate) fn formula_to(&mut self, dtype: DataType, name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) {
+        let is_short = self.real == Real::Single && !dtype.is_integral() && dtype.bits() <= 16;
+        let text = symbol::function(name, arity, if is_short { Rounded::Short } else { Rounded::No }, formula);
         self.code(&text);
     }
 

@@ -20,6 +20,18 @@ struct Tape {
     sums_of_exponentials: HashSet<u32>,
     exponentials: HashSet<u32>,
     ones: HashSet<u32>,
+    rounded: Rounded,
+}
+
+/// What becomes of a formula's results.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Rounded {
+    /// They are as exact as f32, or f64.
+    #[default]
+    No,
+    /// They are rounded to 16 bits or fewer: exponentials and quotients by sums of them take the instructions that approximate them, whose errors are far
+    /// below that.
+    Short,
 }
 
 /// The name of a recorded number.
@@ -39,6 +51,12 @@ fn record(kind: &str, value: String) -> u32 {
             next
         })
     })
+}
+
+/// The device function of this name, or the one that is as exact as a short result wants.
+fn short(name: &str) -> String {
+    let prefix = if TAPE.with_borrow(|tape| tape.rounded == Rounded::Short) { "short_" } else { "" };
+    format!("{prefix}{name}")
 }
 
 fn number(value: String) -> Symbol {
@@ -61,8 +79,8 @@ pub(crate) fn literal(v: f64) -> String {
 }
 
 /// A device function `real name(real x0, real x1, ..)` of `arity` numbers that computes `formula`.
-pub(crate) fn function(name: &str, arity: usize, formula: impl FnOnce(&[Symbol]) -> Symbol) -> String {
-    TAPE.with_borrow_mut(|tape| *tape = Tape::default());
+pub(crate) fn function(name: &str, arity: usize, rounded: Rounded, formula: impl FnOnce(&[Symbol]) -> Symbol) -> String {
+    TAPE.with_borrow_mut(|tape| *tape = Tape { rounded, ..Tape::default() });
     let inputs: Vec<Symbol> = (0..arity).map(|i| number(format!("x{i}"))).collect();
     let result = formula(&inputs);
     let body = TAPE.with_borrow_mut(std::mem::take).text;
@@ -98,7 +116,7 @@ impl Num for Symbol {
     fn div(self, o: Symbol) -> Symbol {
         // Both divisions are right; one of them is made for these divisors.
         match TAPE.with_borrow(|tape| tape.sums_of_exponentials.contains(&o.0)) {
-            true => number(format!("ratio(t{}, t{})", self.0, o.0)),
+            true => number(format!("{}(t{}, t{})", short("ratio"), self.0, o.0)),
             false => number(format!("t{} / t{}", self.0, o.0)),
         }
     }
@@ -123,7 +141,7 @@ impl Num for Symbol {
         number(format!("sqrt(t{})", self.0))
     }
     fn exp(self) -> Symbol {
-        let made = number(format!("exp(t{})", self.0));
+        let made = number(format!("{}(t{})", short("exp"), self.0));
         TAPE.with_borrow_mut(|tape| tape.exponentials.insert(made.0));
         made
     }

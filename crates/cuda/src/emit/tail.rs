@@ -98,7 +98,7 @@ impl Emitter {
             body.push_str("    v = dropout(a, p, at, v);\n");
         }
         for i in tail.post_ops.clone() {
-            let step = self.post_op(i, &tail.attr.post_ops[i], tail.dst.dtype)?;
+            let step = self.post_op(i, tail)?;
             let _ = writeln!(body, "    v = {step};");
         }
         self.code(&format!("DEVICE real value(const Args& a, const index* p, i64 at, real v) {{\n{body}    return v;\n}}\n"));
@@ -177,14 +177,17 @@ impl Emitter {
     }
 
     /// Declares what post-op `i` needs and gives the expression of its value.
-    fn post_op(&mut self, i: usize, op: &PostOp, dst: DataType) -> Result<String, Skip> {
-        Ok(match op {
+    fn post_op(&mut self, i: usize, tail: &Tail<'_>) -> Result<String, Skip> {
+        let dst = tail.dst.dtype;
+        Ok(match &tail.attr.post_ops[i] {
             PostOp::Sum { scale, zero_point, dtype } => {
                 let old = format!("load<{}>(a.dst_data, at)", type_name(dtype.unwrap_or(dst)));
                 format!("fma({}, {old} - {}, v)", literal(f64::from(scale.get())), literal(f64::from(*zero_point)))
             }
             PostOp::Eltwise { alg, alpha, beta } => {
-                self.formula(&format!("post_op_{i}"), 1, |x| eltwise::forward(*alg, alpha.get(), beta.get(), x[0]));
+                // What follows might cancel.
+                let to = if i + 1 == tail.attr.post_ops.len() { dst } else { DataType::F64 };
+                self.formula_to(to, &format!("post_op_{i}"), 1, |x| eltwise::forward(*alg, alpha.get(), beta.get(), x[0]));
                 format!("post_op_{i}(v)")
             }
             PostOp::Binary { alg, src2, .. } => {

@@ -1,12 +1,13 @@
-use super::symbol::{function, literal};
+use super::symbol::{Rounded, function, literal};
 use super::{Emitter, Real};
 use crate::program::Word;
 use oxidnn_expr::eltwise;
+use oxidnn_spec::DataType;
 use oxidnn_spec::op::EltwiseAlg;
 
 #[test]
 fn a_formula_becomes_statements_equal_ones_once() {
-    let text = function("f", 1, |x| eltwise::forward(EltwiseAlg::HardSwish, 0.25, 0.5, x[0]));
+    let text = function("f", 1, Rounded::No, |x| eltwise::forward(EltwiseAlg::HardSwish, 0.25, 0.5, x[0]));
     assert!(text.starts_with("DEVICE real f(real x0) {\n    const real t0 = x0;\n"), "{text}");
     assert_eq!(text.matches("(real)0.25").count(), 1, "{text}");
     assert_eq!(text.matches("fma(").count(), 1, "{text}");
@@ -16,11 +17,30 @@ fn a_formula_becomes_statements_equal_ones_once() {
 #[test]
 fn every_function_is_printed_in_both_directions() {
     for (alg, name) in EltwiseAlg::NAMES {
-        let forward = function("f", 1, |x| eltwise::forward(alg, 0.5, 0.25, x[0]));
-        let backward = function("b", 2, |x| eltwise::backward(alg, 0.5, 0.25, x[0], x[1]));
+        let forward = function("f", 1, Rounded::No, |x| eltwise::forward(alg, 0.5, 0.25, x[0]));
+        let backward = function("b", 2, Rounded::No, |x| eltwise::backward(alg, 0.5, 0.25, x[0], x[1]));
         for text in [forward, backward] {
             assert!(text.ends_with(";\n}\n") && text.contains("return t"), "{name}: {text}");
         }
+    }
+}
+
+#[test]
+fn only_results_that_are_rounded_to_few_bits_take_short_functions() {
+    for alg in [EltwiseAlg::GeluTanh, EltwiseAlg::Logistic, EltwiseAlg::Swish] {
+        let of = |rounded| function("f", 1, rounded, |x| eltwise::forward(alg, 1.0, 0.0, x[0]));
+        let (exact, short) = (of(Rounded::No), of(Rounded::Short));
+        assert!(short.contains("short_exp(") && short.contains("short_ratio("), "{short}");
+        assert_eq!(short.replace("short_", ""), exact);
+    }
+    let header = |real, to| {
+        let mut emit = Emitter::new(real, 1);
+        emit.formula_to(to, "f", 1, |x| eltwise::forward(EltwiseAlg::Logistic, 1.0, 0.0, x[0]));
+        emit.header()
+    };
+    assert!(header(Real::Single, DataType::Bf16).contains("short_exp("));
+    for (real, to) in [(Real::Single, DataType::F32), (Real::Single, DataType::S8), (Real::Double, DataType::F16)] {
+        assert!(!header(real, to).contains("short_exp("), "{to}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::program::{MapPlace, Program};
 use oxidnn_expr::{binary, eltwise, quant};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Binary, Concat, Eltwise, Prelu, Reorder, Shuffle, Sum};
-use oxidnn_spec::{Arg, Attr, Format, Op, Problem, RnnQuant, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Format, Op, Problem, RnnQuant, Tensor};
 
 /// Sources that one launch of a sum adds.
 const SUM_SOURCES: usize = 32;
@@ -39,13 +39,14 @@ fn elements(op: &Eltwise, problem: &Problem) -> Result<Program, Skip> {
     let tail = Tail::of(problem, to, dst);
     if op.prop.is_forward() {
         map.elementwise(&tail, &[View::of("src", Arg::SRC, &op.src)])?;
-        map.emit.formula("formula", 1, |x| eltwise::forward(op.alg, alpha, beta, x[0]));
+        let to = if problem.attr.post_ops.is_empty() { dst.dtype } else { DataType::F64 };
+        map.emit.formula_to(to, "formula", 1, |x| eltwise::forward(op.alg, alpha, beta, x[0]));
         map.element.push_str("    finish(a, p, formula(src(a, p)));\n");
     } else {
         let data = if op.alg.uses_dst() { Arg::DST } else { Arg::SRC };
         let diff_dst = tensor(problem, Arg::DIFF_DST)?;
         map.elementwise(&tail, &[View::of("data", data, tensor(problem, data)?), View::of("diff_dst", Arg::DIFF_DST, diff_dst)])?;
-        map.emit.formula("formula", 2, |x| eltwise::backward(op.alg, alpha, beta, x[0], x[1]));
+        map.emit.formula_to(dst.dtype, "formula", 2, |x| eltwise::backward(op.alg, alpha, beta, x[0], x[1]));
         map.element.push_str("    finish(a, p, formula(diff_dst(a, p), data(a, p)));\n");
     }
     Ok(map.program())
