@@ -6,7 +6,7 @@
 
 use oxidnn_cuda::driver::Context;
 use oxidnn_runtime::store::Store;
-use oxidnn_runtime::{Engine, Memory, Primitive, PrimitiveDesc, Stream};
+use oxidnn_runtime::{Engine, Memory, PrimitiveDesc, Stream};
 use oxidnn_spec::text::{self, Case, Settings};
 use oxidnn_spec::{Arg, Error, Format, Problem, Tensor};
 use std::path::{Path, PathBuf};
@@ -148,7 +148,7 @@ fn calls_of_executions() {
     let stream = Stream::asynchronous(&engine).unwrap();
     for case in cases(STEADY) {
         let desc = PrimitiveDesc::new(&engine, case.problem.clone()).unwrap();
-        let (primitive, arguments) = (Primitive::new(&desc).unwrap(), arguments(&engine, &desc, &case).unwrap());
+        let (primitive, arguments) = (desc.create().unwrap(), arguments(&engine, &desc, &case).unwrap());
         let given: Vec<(Arg, &Memory<'_>)> = arguments.iter().map(|(arg, m)| (*arg, m)).collect();
         let many = |n: usize| (0..n).for_each(|_| primitive.execute(&stream, &given).unwrap());
         many(100);
