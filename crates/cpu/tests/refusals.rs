@@ -3,7 +3,7 @@
 //! such tests beside them.
 
 use oxidnn_cpu::CpuTarget;
-use oxidnn_cpu::kernels::columns::{Act, Sweep};
+use oxidnn_cpu::kernels::columns::{Act, Bound, Sweep};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
@@ -43,10 +43,13 @@ fn bufs<const N: usize>(memory: &mut [Vec<f32>]) -> [Buf<'_>; N] {
 }
 
 fn sweep(isa: Isa, act: Act) -> Entry {
-    let (width, rows) = (2 * isa.width().lanes() + 3, 5);
+    // Rows of bits are whole numbers.
+    let (width, rows) = (if act.has_bits() { 4 * isa.width().lanes() } else { 2 * isa.width().lanes() + 3 }, 5);
     let (of_sums, of_all) = act.lines();
     let matrices = act.matrices().len();
-    let lens: Vec<usize> = (0..matrices).map(|_| rows * width).chain((0..of_all).map(|_| width)).collect();
+    let of_bits = usize::from(act.has_bits());
+    let of_matrices = (0..matrices).map(|m| if m < matrices - of_bits { rows * width } else { rows * width / 32 });
+    let lens: Vec<usize> = of_matrices.chain((0..of_all).map(|_| width)).collect();
     let sweep = Sweep::get(isa, act, Elem::F32, width).unwrap();
     entry(format!("{act:?}"), &lens, move |memory| {
         let (of_matrices, lines) = memory.split_at_mut(matrices);
@@ -275,8 +278,9 @@ fn products(isa: Isa) -> Vec<Entry> {
 }
 
 fn entries(isa: Isa) -> Vec<Entry> {
-    let acts = [Act::Sum, Act::Squares, Act::Products, Act::Scale { bounded: true }, Act::Gradient];
-    let mut all: Vec<Entry> = acts.into_iter().map(|act| sweep(isa, act)).collect();
+    let bits = [false, true].into_iter().flat_map(|masked| [Act::Products { masked }, Act::Gradient { masked }]);
+    let acts = [Act::Sum, Act::Squares, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
+    let mut all: Vec<Entry> = acts.map(|act| sweep(isa, act)).collect();
     all.extend([strips(isa), pools(isa), responses(isa), transposes(isa), transforms(isa), products(isa)].into_iter().flatten());
     all
 }

@@ -6,10 +6,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::region::{Region, ravel};
+use crate::region::Region;
 use crate::{Args, Epilogue, Factor, View, for_each_position};
 use oxidnn_spec::op::{BatchNorm, GroupNorm, LayerNorm, NormFlags, Prop};
-use oxidnn_spec::{Arg, Attr, Dims, Error};
+use oxidnn_spec::{Arg, Attr, Dims, Error, Layout, Tensor};
 use std::cell::Cell;
 
 /// Which elements share a mean and a variance.
@@ -33,15 +33,41 @@ struct Norm<'a> {
     variance: Option<View<'a>>,
     scale: Option<View<'a>>,
     /// Bits of positive results of a fused ReLU.
-    mask: Option<&'a [Cell<u8>]>,
+    mask: Option<Mask<'a>>,
+}
+
+/// The bits of a workspace, and where each position's is.
+struct Mask<'a> {
+    bits: &'a [Cell<u8>],
+    order: Layout,
+}
+
+impl Mask<'_> {
+    /// The byte and the bit of a position.
+    fn place(&self, pos: &[i64]) -> (&Cell<u8>, i64) {
+        let i = self.order.blocking().map_or(0, |b| b.offset_of(pos));
+        (&self.bits[(i / 8) as usize], i % 8)
+    }
+
+    fn set(&self, pos: &[i64]) {
+        let (byte, bit) = self.place(pos);
+        byte.set(byte.get() | 1 << bit);
+    }
+
+    fn has(&self, pos: &[i64]) -> bool {
+        let (byte, bit) = self.place(pos);
+        byte.get() >> bit & 1 == 1
+    }
 }
 
 pub(crate) fn batch<'a>(op: &BatchNorm, attr: &'a Attr, args: &'a dyn Args) -> Result<(), Error> {
     let mut norm = Norm::new(Share::Channel, op.flags, op.epsilon.get(), args)?;
     if op.workspace.is_some() {
         let bits = args.data(Arg::WORKSPACE, 0).ok_or_else(|| Error::arg(Arg::WORKSPACE, "nothing", "the bit mask of a fused ReLU"))?;
-        let need = (norm.src.dims().volume().unwrap_or(0) as usize).div_ceil(8);
-        norm.mask = Some(bits.get(..need).ok_or_else(|| Error::arg(Arg::WORKSPACE, bits.len(), format_args!("{need} bytes")))?);
+        let need = op.workspace.as_ref().map_or(0, Tensor::bytes);
+        let bits = bits.get(..need).ok_or_else(|| Error::arg(Arg::WORKSPACE, bits.len(), format_args!("{need} bytes")))?;
+        let order = op.bits().ok_or_else(|| Error::arg(Arg::SRC, &op.src.layout, "elements that can be numbered"))?;
+        norm.mask = Some(Mask { bits, order });
     }
     norm.run(op.prop, attr, args)
 }
@@ -150,8 +176,8 @@ impl<'a> Norm<'a> {
         let added = if self.flags.fuse_add_relu { Some(View::of(args, Arg::SRC_1)?) } else { None };
         let factor = Factor::scale(attr, args, Arg::SRC, self.src.dims())?;
         let tail = Epilogue::new(attr, args, Arg::DST)?;
-        if let Some(mask) = self.mask {
-            mask.iter().for_each(|byte| byte.set(0));
+        if let Some(mask) = &self.mask {
+            mask.bits.iter().for_each(|byte| byte.set(0));
         }
         let channel = self.channel();
         let mut result = Ok(());
@@ -187,9 +213,8 @@ impl<'a> Norm<'a> {
         if value <= 0.0 {
             return 0.0;
         }
-        if let Some(mask) = self.mask {
-            let i = ravel(pos, self.src.dims());
-            mask[i / 8].set(mask[i / 8].get() | 1 << (i % 8));
+        if let Some(mask) = &self.mask {
+            mask.set(pos);
         }
         value
     }
@@ -200,8 +225,7 @@ impl<'a> Norm<'a> {
         let diff_dst = View::of(args, Arg::DIFF_DST)?;
         let diff_added = if self.flags.fuse_add_relu { Some(View::of(args, Arg::DIFF_SRC_1)?) } else { None };
         let gradient = |pos: &[i64]| {
-            let i = ravel(pos, self.src.dims());
-            let positive = self.mask.is_none_or(|mask| mask[i / 8].get() >> (i % 8) & 1 == 1);
+            let positive = self.mask.as_ref().is_none_or(|mask| mask.has(pos));
             if positive { diff_dst.get(pos) } else { 0.0 }
         };
         if prop == Prop::Backward {

@@ -3,13 +3,13 @@
 use super::code::{Kernels, Key};
 use super::extent::{Read, Written};
 use oxidnn_jit::ir::Elem;
-use oxidnn_jit::kernels::columns::{Args, LINES};
+use oxidnn_jit::kernels::columns::{Args, BITS, LINES};
 use oxidnn_jit::{Entry, Function, Isa};
 use oxidnn_runtime::Buf;
 use oxidnn_spec::Error;
 use std::ops::Range;
 
-pub use oxidnn_jit::kernels::columns::{Act, Columns};
+pub use oxidnn_jit::kernels::columns::{Act, Bound, Columns};
 
 static COLUMNS: Kernels<Columns> = Kernels::new();
 
@@ -56,7 +56,7 @@ impl Sweep {
     /// Does it for some rows of the matrices, which begin at these bytes, with sums and other numbers by column.
     ///
     /// # Panics
-    /// When a matrix ends before its rows, a line before its columns, or there are others than the kernel has.
+    /// When a matrix ends before its rows, rows of bits are not whole vectors, a line before its columns, or there are others than the kernel has.
     pub fn run(&self, matrices: &[(Buf, usize)], rows: Range<usize>, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
         if rows.is_empty() || self.width == 0 {
             return;
@@ -65,14 +65,16 @@ impl Sweep {
         let (of_sums, of_all) = act.lines();
         assert!(sums.len() == of_sums && of_sums + numbers.len() == of_all, "{} sums and {} lines for {act:?}", sums.len(), numbers.len());
         assert!(matrices.len() == act.matrices().len(), "{} matrices for {act:?}", matrices.len());
-        let end = rows.end.checked_mul(row);
-        let mut first = [std::ptr::null_mut(); 3];
-        for (first, (buf, start)) in first.iter_mut().zip(matrices) {
-            *first = Written::from(*buf).at("matrix", *start, end);
+        assert!(!act.has_bits() || !self.kernel.masked, "bits of {} columns", self.width);
+        let row_of = |m: usize| if m == BITS { self.width / 8 } else { row };
+        let mut first = [std::ptr::null_mut(); BITS + 1];
+        for (first, (m, (buf, start))) in first.iter_mut().zip(act.matrices().iter().zip(matrices)) {
+            *first = Written::from(*buf).at("matrix", *start, rows.end.checked_mul(row_of(*m)));
         }
         let mut args = Args {
-            matrices: [std::ptr::null_mut(); 3],
+            matrices: [std::ptr::null_mut(); BITS + 1],
             row,
+            row_of_bits: row_of(BITS),
             rows: 0,
             groups: self.groups,
             width: self.width,
@@ -90,9 +92,9 @@ impl Sweep {
         for start in rows.clone().step_by(each) {
             args.rows = each.min(rows.end - start);
             for (m, first) in act.matrices().iter().zip(first) {
-                args.matrices[*m] = first.wrapping_add(start * row);
+                args.matrices[*m] = first.wrapping_add(start * row_of(*m));
             }
-            // SAFETY: the kernel touches the rows and lines that were asked for, and writes to the last matrix and to sums alone.
+            // SAFETY: the kernel touches the rows and lines that were asked for, and writes to results, bits and sums alone.
             unsafe { self.entry.call(&args) }
         }
     }

@@ -3,7 +3,7 @@
 use crate::kernels::pointwise::{Builder, FoldOp, Over, Pipeline, Split, Table};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, NormFlags, Prop};
-use oxidnn_spec::{Arg, Problem, Tensor};
+use oxidnn_spec::{Arg, Layout, Problem, Tensor};
 
 /// A normalisation.
 pub(super) struct Norm<'p> {
@@ -23,8 +23,8 @@ pub(super) struct Norm<'p> {
     pub(super) kept: u32,
     /// Dimensions that scale and shift go by.
     pub(super) channel: u32,
-    /// Whether a mask of positive results comes or goes as workspace.
-    pub(super) workspace: bool,
+    /// The order of the bits where a mask of positive results comes or goes as workspace.
+    pub(super) workspace: Option<Layout>,
 }
 
 /// Mean (none for RMS) and `1 / sqrt(variance + epsilon)` by kept dimensions.
@@ -138,11 +138,11 @@ impl Norm<'_> {
         } else {
             self.computed(b, stats)?
         }
-        if self.workspace {
+        if let Some(order) = &self.workspace {
             // Before the result, which may lie over the source.
             b.clear(Arg::WORKSPACE, 0);
             b.group(b.all());
-            let (bits, stats) = (b.bits(Arg::WORKSPACE)?, self.stats(b, &tables)?);
+            let (bits, stats) = (b.bits(Arg::WORKSPACE, order)?, self.stats(b, &tables)?);
             b.stage(Over::All);
             self.normalise(b, stats)?;
             b.store(0, bits);
@@ -183,9 +183,9 @@ impl Norm<'_> {
     /// `r[0]` becomes the gradient of the result, 0 where a fused ReLU was; uses `r[1]`.
     fn gradient(&self, b: &mut Builder<'_>) -> Result<(), Skip> {
         b.load_argument(0, Arg::DIFF_DST)?;
-        if self.workspace {
+        if let Some(order) = &self.workspace {
             // The derivative of the magnitude at 0 and 1 chooses where a product with the bit would make an infinity NaN.
-            let bits = b.bits(Arg::WORKSPACE)?;
+            let bits = b.bits(Arg::WORKSPACE, order)?;
             b.load(1, bits);
             b.backward(EltwiseAlg::Abs, 0.0, 0.0);
         }

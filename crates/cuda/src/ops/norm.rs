@@ -158,8 +158,12 @@ impl Norm<'_> {
         }
     }
 
-    /// `index_of(a, p)`: the row-major number of a position.
+    /// `index_of(a, p)`: the number of a position's bit; the source is declared.
     fn number_of(&self, emit: &mut Emitter) {
+        let Op::BatchNorm(op) = &self.problem.op else { return };
+        if op.bits().is_some_and(|order| order == self.src.layout) {
+            return emit.code("DEVICE i64 index_of(const Args& a, const index* p) { return src_at(a, p); }");
+        }
         let dims = self.src.dims();
         emit.numbers("full", dims);
         let terms: String = (0..dims.len()).map(|d| format!("    i = i * a.full[{d}] + p[{d}];\n")).collect();

@@ -20,6 +20,8 @@ pub enum Op {
     StoreI8,
     /// `dst = [src]` under a mask of 16-bit lanes.
     LoadI16,
+    /// `[dst] = src` under a mask of 16-bit lanes.
+    StoreI16,
     /// `dst, mask, [src]`: the lanes whose mask lane is negative, else 0.
     MaskLoad,
     /// `[dst], mask, src`: the lanes whose mask lane is negative.
@@ -138,6 +140,8 @@ pub enum Op {
     U8FromI32,
     /// The low halves of 32-bit lanes.
     Low16FromI32,
+    /// f32 to half as many bytes of bf16, to nearest even; subnormal numbers become zeros.
+    Bf16FromF32,
     /// `dst, a, b, predicate`: a mask, or lanes of ones with AVX2.
     CmpF32,
     /// `dst, a, b, predicate`: a mask, signed.
@@ -146,6 +150,10 @@ pub enum Op {
     CmpGtI32,
     /// `dst = a == b`, lanes of ones.
     CmpEqI32,
+    /// `dst, a, classes`: a mask of the f32 lanes of a class; 32 is that of subnormal numbers.
+    ClassF32,
+    /// `dst, a, b`: a mask of the lanes whose `a & b` has bits.
+    TestI32,
     /// `dst = if mask { b } else { a }`.
     Blend,
     /// `dst, a, b, mask`: `b` where the mask lane is negative.
@@ -184,6 +192,12 @@ pub enum Op {
     KMove,
     /// A mask to memory.
     KStore,
+    /// A mask of 16 lanes from memory.
+    KLoad16,
+    /// A mask of 16 lanes to memory.
+    KStore16,
+    /// Whether two masks of 16 lanes have a lane, for a jump: equal where they have none.
+    KTest16,
     /// `dst = a & b`.
     KAnd,
     /// `dst = a | b`.
@@ -311,6 +325,7 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::LoadI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmm_k1z_xmmm128), Width::W128) },
     Row { op: Op::StoreI8, codes: wide(None, Some(EVEX_Vmovdqu8_xmmm128_k1z_xmm), Width::W128) },
     Row { op: Op::LoadI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmm_k1z_xmmm128), Width::W128) },
+    Row { op: Op::StoreI16, codes: wide(None, Some(EVEX_Vmovdqu16_xmmm128_k1z_xmm), Width::W128) },
     Row { op: Op::MaskLoad, codes: wide(Some(VEX_Vmaskmovps_xmm_xmm_m128), None, Width::W128) },
     Row { op: Op::MaskStore, codes: wide(Some(VEX_Vmaskmovps_m128_xmm_xmm), None, Width::W128) },
     Row { op: Op::Load32, codes: wide(Some(VEX_Vmovd_xmm_rm32), Some(EVEX_Vmovd_xmm_rm32), Width::W128) },
@@ -376,10 +391,13 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::I8FromI32, codes: wide(None, Some(EVEX_Vpmovsdb_xmmm32_k1z_xmm), Width::W128) },
     Row { op: Op::U8FromI32, codes: wide(None, Some(EVEX_Vpmovusdb_xmmm32_k1z_xmm), Width::W128) },
     Row { op: Op::Low16FromI32, codes: wide(None, Some(EVEX_Vpmovdw_xmmm64_k1z_xmm), Width::W128) },
+    Row { op: Op::Bf16FromF32, codes: wide(None, Some(EVEX_Vcvtneps2bf16_xmm_k1z_xmmm128b32), Width::W128) },
     Row { op: Op::CmpF32, codes: wide(Some(VEX_Vcmpps_xmm_xmm_xmmm128_imm8), Some(EVEX_Vcmpps_kr_k1_xmm_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::CmpI32, codes: wide(None, Some(EVEX_Vpcmpd_kr_k1_xmm_xmmm128b32_imm8), Width::W128) },
     Row { op: Op::CmpGtI32, codes: wide(Some(VEX_Vpcmpgtd_xmm_xmm_xmmm128), None, Width::W128) },
     Row { op: Op::CmpEqI32, codes: wide(Some(VEX_Vpcmpeqd_xmm_xmm_xmmm128), None, Width::W128) },
+    Row { op: Op::ClassF32, codes: wide(None, Some(EVEX_Vfpclassps_kr_k1_xmmm128b32_imm8), Width::W128) },
+    Row { op: Op::TestI32, codes: wide(None, Some(EVEX_Vptestmd_kr_k1_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::Blend, codes: wide(None, Some(EVEX_Vblendmps_xmm_k1z_xmm_xmmm128b32), Width::W128) },
     Row { op: Op::BlendV, codes: wide(Some(VEX_Vblendvps_xmm_xmm_xmmm128_xmm), None, Width::W128) },
     Row {
@@ -420,6 +438,9 @@ pub(super) const ROWS: &[Row] = &[
     Row { op: Op::IntFromK16, codes: Codes::One(VEX_Kmovw_r32_kr) },
     Row { op: Op::KMove, codes: Codes::One(VEX_Kmovq_kr_km64) },
     Row { op: Op::KStore, codes: Codes::One(VEX_Kmovq_m64_kr) },
+    Row { op: Op::KLoad16, codes: Codes::One(VEX_Kmovw_kr_km16) },
+    Row { op: Op::KStore16, codes: Codes::One(VEX_Kmovw_m16_kr) },
+    Row { op: Op::KTest16, codes: Codes::One(VEX_Kortestw_kr_kr) },
     Row { op: Op::KAnd, codes: Codes::One(VEX_Kandq_kr_kr_kr) },
     Row { op: Op::KOr, codes: Codes::One(VEX_Korq_kr_kr_kr) },
     Row { op: Op::KNot, codes: Codes::One(VEX_Knotq_kr_kr) },

@@ -373,6 +373,18 @@ impl Function {
         dst
     }
 
+    /// A bit for each lane of the widest vector from memory, the lowest first: a byte with AVX2, two with AVX-512.
+    pub fn load_bits(&mut self, from: Addr) -> Pred {
+        let dst = self.pred();
+        self.push(VecInst::LoadBits(dst, from));
+        dst
+    }
+
+    /// A bit for each lane of the widest vector to memory, as [`Function::load_bits`] reads them.
+    pub fn store_bits(&mut self, to: Addr, bits: Pred) {
+        self.push(VecInst::StoreBits(to, bits));
+    }
+
     // Tiles. Where they are emulated, they are set up in every function that uses them, before it does.
 
     /// Sets the shapes of the tile registers, which clears them, from 64 bytes: 1, 15 zeros, bytes of a line of every tile (8 numbers of 16

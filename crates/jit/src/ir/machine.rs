@@ -159,7 +159,7 @@ pub(super) enum First {
 
 pub(super) fn first(inst: &MachineInst) -> First {
     match inst.op {
-        Op::Cmp | Op::CmpImm | Op::Test => First::Reads,
+        Op::Cmp | Op::CmpImm | Op::Test | Op::KTest16 => First::Reads,
         Op::ScaleAddF32 | Op::FmaF32 | Op::FnmaF32 | Op::DotBf16 | Op::DotU8S8 => First::Changes,
         Op::Add | Op::AddImm | Op::Sub | Op::SubImm | Op::Mul | Op::AndImm | Op::AndInt | Op::ShlImm | Op::ShrImm | Op::Dec => {
             First::Changes

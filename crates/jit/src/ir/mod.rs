@@ -402,6 +402,8 @@ enum VecInst {
     CompareI32(Compare, Pred, Val, Val),
     Select { dst: Val, mask: Pred, yes: Val, no: Val },
     FirstLanes(Pred, Int),
+    LoadBits(Pred, Addr),
+    StoreBits(Addr, Pred),
 }
 
 /// What kind of register a virtual one needs.

@@ -368,6 +368,32 @@ fn first_lanes_are_all_from_their_number_on() {
 }
 
 #[test]
+fn masks_are_bits_in_memory() {
+    let mut a = [0; LANES];
+    (0..LANES).for_each(|l| a[l] = [0, 5, 0x8000_0000, 1][l * 7 % 4]);
+    for isa in ISAS {
+        for word in [0_u32, 0xffff, 0x1234, 0x8001, 0x00ff_5aa5] {
+            let got = on(isa, &a, &[word; LANES], 0, &|f, pa, pb, pc, _| {
+                let (w, mask) = (f.isa().width(), f.load_bits(pb.at(0)));
+                let (x, zero) = (f.load(w, pa.at(0)), f.zero(w));
+                let own = f.compare_i32(Compare::Ne, x, zero);
+                let ones = f.splat_i32(w, -1);
+                let chosen = f.select(mask, ones, zero);
+                f.store(pc.at(0), chosen);
+                f.store_bits(pc.at(0), own);
+            });
+            let Some(got) = got else { continue };
+            let bytes = lanes(isa) / 8;
+            let kept: u32 = (0..lanes(isa)).map(|l| u32::from(a[l] != 0) << l).sum();
+            let first = if word & 1 == 1 { u32::MAX } else { 0 };
+            let low = (1_u32 << (8 * bytes)) - 1;
+            assert_eq!(got[0], first & !low | kept, "bits of {word:#x} {}", isa.name());
+            (1..lanes(isa)).for_each(|l| assert_eq!(got[l] == u32::MAX, word >> l & 1 == 1, "lane {l} of {word:#x} {}", isa.name()));
+        }
+    }
+}
+
+#[test]
 fn loops_and_conditions_nest() {
     for isa in ISAS {
         for n in [-3_i64, 0, 1, 2, 9] {

@@ -4,7 +4,7 @@
 //! neighbouring vectors of columns at a time; a row costs its loads, a few instructions and its stores, so that memory is what bounds it.
 
 use crate::asm::Width;
-use crate::ir::{Accumulate, Binary, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -19,14 +19,28 @@ pub enum Act {
     /// `sum += (x - mean)^2`; columns are `sum`, `mean`.
     Squares,
     /// `sum += d`, `product += (x - mean) d`; columns are `sum`, `product`, `mean`.
-    Products,
-    /// `y = (x - mean) factor + shift`, not below 0 where it is `bounded`; columns are `mean`, `factor`, `shift`.
-    Scale {
-        /// As said.
-        bounded: bool,
+    Products {
+        /// Whether `d` counts only where its bit is set.
+        masked: bool,
     },
+    /// `y = (x - mean) factor + shift`; columns are `mean`, `factor`, `shift`.
+    Scale(Bound),
     /// `y = factor d + (slope (x - mean) + constant)`; columns are `mean`, `factor`, `slope`, `constant`.
-    Gradient,
+    Gradient {
+        /// As for products.
+        masked: bool,
+    },
+}
+
+/// What becomes of results below 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Bound {
+    /// They stay.
+    None,
+    /// They become 0.
+    Relu,
+    /// They become 0, and a bit is set for each result that is not.
+    Kept,
 }
 
 /// What a kernel is made for. This is its key.
@@ -42,6 +56,8 @@ pub struct Columns {
     pub masked: bool,
 }
 
+/// The matrix of bits.
+pub const BITS: usize = 3;
 /// Most lines of numbers by column.
 pub const LINES: usize = 4;
 
@@ -49,10 +65,12 @@ pub const LINES: usize = 4;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Args {
-    /// The matrices: `x`, `d`, `y`; those that are not used may be anything.
-    pub matrices: [*mut u8; 3],
-    /// Distance of their rows.
+    /// The matrices: `x`, `d`, `y`, and bits, of whose rows an element has one; those that are not used may be anything.
+    pub matrices: [*mut u8; BITS + 1],
+    /// Distance of the rows of elements.
     pub row: usize,
+    /// Distance of the rows of bits.
+    pub row_of_bits: usize,
     /// Number of rows, at least 1.
     pub rows: usize,
     /// Number of groups of columns, at least 1.
@@ -74,10 +92,18 @@ impl Act {
     pub fn matrices(self) -> &'static [usize] {
         match self {
             Act::Sum | Act::Squares => &[0],
-            Act::Products => &[0, 1],
-            Act::Scale { .. } => &[0, 2],
-            Act::Gradient => &[0, 1, 2],
+            Act::Products { masked: false } => &[0, 1],
+            Act::Products { masked: true } => &[0, 1, BITS],
+            Act::Scale(Bound::None | Bound::Relu) => &[0, 2],
+            Act::Scale(Bound::Kept) => &[0, 2, BITS],
+            Act::Gradient { masked: false } => &[0, 1, 2],
+            Act::Gradient { masked: true } => &[0, 1, 2, BITS],
         }
+    }
+
+    /// Whether it has a matrix of bits; rows are whole vectors then.
+    pub fn has_bits(self) -> bool {
+        self.matrices().ends_with(&[BITS])
     }
 
     /// Lines of sums, which come first, and all lines of numbers by column.
@@ -85,9 +111,9 @@ impl Act {
         match self {
             Act::Sum => (1, 1),
             Act::Squares => (1, 2),
-            Act::Products => (2, 3),
-            Act::Scale { .. } => (0, 3),
-            Act::Gradient => (0, 4),
+            Act::Products { .. } => (2, 3),
+            Act::Scale(_) => (0, 3),
+            Act::Gradient { .. } => (0, 4),
         }
     }
 }
@@ -118,10 +144,13 @@ impl Columns {
         let act = match self.act {
             Act::Sum => "sum",
             Act::Squares => "squares",
-            Act::Products => "products",
-            Act::Scale { bounded: false } => "scale",
-            Act::Scale { bounded: true } => "scale.bounded",
-            Act::Gradient => "gradient",
+            Act::Products { masked: false } => "products",
+            Act::Products { masked: true } => "products.masked",
+            Act::Scale(Bound::None) => "scale",
+            Act::Scale(Bound::Relu) => "scale.bounded",
+            Act::Scale(Bound::Kept) => "scale.kept",
+            Act::Gradient { masked: false } => "gradient",
+            Act::Gradient { masked: true } => "gradient.masked",
         };
         let elem = if self.elem == Elem::F32 { String::new() } else { format!("{}.", self.elem.name()) };
         format!("columns.{act}.{elem}{}.{}", self.vectors, isa.name())
@@ -146,22 +175,31 @@ impl Columns {
                 })
                 .collect();
             numbers.iter().flatten().for_each(|n| f.pin(*n));
-            let matrices: Vec<Int> = used
+            let elements = if self.act.has_bits() { &used[..used.len() - 1] } else { used };
+            let matrices: Vec<Int> = elements
                 .iter()
                 .map(|m| {
                     let matrix = argument(f, args, offset_of!(Args, matrices) + m * size_of::<usize>());
                     f.address(matrix.indexed(column, self.elem.bytes() as u8, 0))
                 })
                 .collect();
+            let bits = self.act.has_bits().then(|| {
+                let (bits, byte) = (argument(f, args, offset_of!(Args, matrices) + BITS * size_of::<usize>()), f.copy(column));
+                f.shr(byte, 3);
+                f.add(bits, byte);
+                (bits, argument(f, args, offset_of!(Args, row_of_bits)))
+            });
             let (rows, ahead) = (argument(f, args, offset_of!(Args, rows)), argument(f, args, offset_of!(Args, ahead)));
             f.repeat_some(rows, |f| {
                 for (v, numbers) in numbers.iter().enumerate() {
                     let at = (v * width.lanes() * self.elem.bytes()) as i32;
                     let read = matrices.len() - usize::from(self.act.lines().0 == 0);
                     matrices[..read].iter().for_each(|m| f.prefetch(Prefetch::L1, m.indexed(ahead, 1, at)));
-                    self.row(f, (&matrices, at), numbers, mask);
+                    let bits = bits.map(|(bits, _)| bits.at((v * width.lanes() / 8) as i32));
+                    self.row(f, (&matrices, at), numbers, (mask, bits));
                 }
                 matrices.iter().for_each(|m| f.add(*m, row));
+                bits.iter().for_each(|(bits, row)| f.add(*bits, *row));
             });
             for (sum, line) in (0..self.act.lines().0).zip(&lines) {
                 for (v, numbers) in numbers.iter().enumerate() {
@@ -176,9 +214,15 @@ impl Columns {
         });
     }
 
-    /// One vector of a row.
-    fn row(&self, f: &mut Function, (matrices, at): (&[Int], i32), n: &[Val], mask: Option<Pred>) {
+    /// One vector of a row, with its lanes that there are, or its bits.
+    fn row(&self, f: &mut Function, (matrices, at): (&[Int], i32), n: &[Val], (mask, bits): (Option<Pred>, Option<Addr>)) {
         let read = |f: &mut Function, matrix: Int| f.load_as(self.elem, matrix.at(at), mask);
+        let gradient = |f: &mut Function| {
+            let d = read(f, matrices[1]);
+            let Some(bits) = bits else { return d };
+            let (set, zero) = (f.load_bits(bits), f.zero(f.isa().width()));
+            f.select(set, d, zero)
+        };
         let x = read(f, matrices[0]);
         let y = match self.act {
             Act::Sum => return f.update(Binary::AddF32, n[0], x),
@@ -186,24 +230,25 @@ impl Columns {
                 let x = f.binary(Binary::SubF32, x, n[1]);
                 return f.accumulate(Accumulate::FmaF32, n[0], x, x);
             }
-            Act::Products => {
-                let (x, d) = (f.binary(Binary::SubF32, x, n[2]), read(f, matrices[1]));
+            Act::Products { .. } => {
+                let (x, d) = (f.binary(Binary::SubF32, x, n[2]), gradient(f));
                 f.update(Binary::AddF32, n[0], d);
                 return f.accumulate(Accumulate::FmaF32, n[1], x, d);
             }
-            Act::Scale { bounded } => {
+            Act::Scale(bound) => {
                 let y = f.binary(Binary::SubF32, x, n[0]);
                 f.accumulate(Accumulate::ScaleAddF32, y, n[1], n[2]);
-                if bounded {
-                    // Of two operands the second is taken where one is NaN.
-                    let zero = f.zero(f.isa().width());
-                    f.binary(Binary::MaxF32, zero, y)
-                } else {
-                    y
+                // Of two operands the second is taken where one is NaN.
+                let zero = (bound != Bound::None).then(|| f.zero(f.isa().width()));
+                let y = zero.map_or(y, |zero| f.binary(Binary::MaxF32, zero, y));
+                if let (Some(zero), Some(bits)) = (zero, bits) {
+                    let positive = f.compare_f32(Compare::Ne, y, zero);
+                    f.store_bits(bits, positive);
                 }
+                y
             }
-            Act::Gradient => {
-                let (y, d) = (f.binary(Binary::SubF32, x, n[0]), read(f, matrices[1]));
+            Act::Gradient { .. } => {
+                let (y, d) = (f.binary(Binary::SubF32, x, n[0]), gradient(f));
                 f.accumulate(Accumulate::ScaleAddF32, y, n[2], n[3]);
                 f.accumulate(Accumulate::FmaF32, y, d, n[1]);
                 y

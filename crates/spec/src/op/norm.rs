@@ -3,7 +3,7 @@
 use super::{Prop, Use, operands};
 use crate::check::types::{F32, F64, FP, Pass, S8, TypeTable, Types, X8, row, same};
 use crate::check::{self, Checked, ensure};
-use crate::{Arg, DataType, Dims, RUNTIME, Real, Tensor};
+use crate::{Arg, DataType, Dims, Layout, RUNTIME, Real, Tensor};
 
 /// Flags of the normalisations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -55,8 +55,8 @@ pub struct BatchNorm {
     pub diff_scale: Option<Tensor>,
     /// Gradient of the shift.
     pub diff_shift: Option<Tensor>,
-    /// Bit mask of positive elements before the fused ReLU, 1-D u8, element `i` in logical row-major order is bit `i % 8` of byte `i / 8`
-    /// (output of training, input of backward).
+    /// Bit mask of positive elements before the fused ReLU, 1-D u8: the element that [`BatchNorm::bits`] has at `i` is bit `i % 8` of byte
+    /// `i / 8`, what is padding there has 0 (output of training, input of backward).
     pub workspace: Option<Tensor>,
 }
 
@@ -200,12 +200,21 @@ impl BatchNorm {
         .check(&BATCH_TYPES)
     }
 
+    /// The order of the bits of the workspace: that of the source's memory with its padding, so that a pass over one is a pass over the other;
+    /// row-major for a source with gaps, or whose layout is not known. `None` where elements cannot be numbered.
+    pub fn bits(&self) -> Option<Layout> {
+        let src = &self.src.layout;
+        let whole = src.blocking().is_some_and(|b| b.offset == 0 && b.padded_offsets.iter().all(|o| *o == 0));
+        if whole && src.is_dense(true) { Some(src.clone()) } else { Layout::plain(*self.src.dims()).ok() }
+    }
+
     /// One bit an element.
     fn workspace_bytes(&self) -> Option<i64> {
-        match self.src.layout.has_runtime() {
-            true => Some(RUNTIME),
-            false => self.src.layout.elements().map(|n| n / 8 + i64::from(n % 8 != 0)),
+        if self.src.layout.has_runtime() {
+            return Some(RUNTIME);
         }
+        let elements = self.bits()?.blocking()?.padded_dims.volume()?;
+        Some(elements / 8 + i64::from(elements % 8 != 0))
     }
 
     /// Fills what the source, the pass and the flags determine.

@@ -8,7 +8,7 @@
 use super::lines::down;
 use super::{Matrix, TILE, bytes, contiguous, plain_attributes};
 use crate::kernels::code::elem;
-use crate::kernels::columns::{Act, Sweep};
+use crate::kernels::columns::{Act, Bound, Sweep};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::pointwise::GRAIN;
 use crate::kernels::scratch::{Part, Scratch};
@@ -105,9 +105,10 @@ impl Matrices {
         (0..images).flat_map(move |image| (image * blocks + block) * pieces..(image * blocks + block + 1) * pieces)
     }
 
-    /// Byte at which a matrix begins.
-    fn start(&self, matrix: usize) -> usize {
-        matrix * self.rows * self.width * self.elem.bytes()
+    /// Byte at which a matrix begins, and that at which its bits do.
+    fn start(&self, matrix: usize) -> [usize; 2] {
+        let elements = matrix * self.rows * self.width;
+        [elements * self.elem.bytes(), elements / 8]
     }
 }
 
@@ -120,6 +121,8 @@ pub struct BatchNorm {
     flags: NormFlags,
     epsilon: f32,
     forward: bool,
+    /// Whether a bit for each element says where a fused ReLU lets it pass.
+    bits: bool,
     /// Whether mean and variance are arguments: given, or wanted.
     stats: bool,
     /// Whether the gradients of scale and shift are wanted.
@@ -134,11 +137,12 @@ impl BatchNorm {
     ///
     /// # Errors
     /// [`Skip`] for channels that are neither last nor in blocks, for fused operations with a second tensor, and for gradients with constant
-    /// statistics; without generated code for anything but `f32` with channels last.
+    /// statistics; without generated code for anything but `f32` with channels last, and bits of a fused ReLU.
     pub fn new(op: &op::BatchNorm, problem: &Problem, workers: usize, jit: Option<Isa>) -> Result<(BatchNorm, usize), Skip> {
         let (forward, flags) = (op.prop.is_forward(), op.flags);
-        if op.workspace.is_some() || flags.fuse_add_relu || flags.rms || !forward && (flags.use_global_stats || flags.fuse_relu) {
-            return Err(Skip::Op("fused operations with workspace, gradients with constant statistics"));
+        let bits = op.workspace.is_some();
+        if flags.fuse_add_relu || flags.rms || !forward && flags.use_global_stats || bits && jit.is_none() {
+            return Err(Skip::Op("a fused sum, gradients with constant statistics, bits without generated code"));
         }
         plain_attributes(problem)?;
         let args: &[Arg] = if forward { &[Arg::SRC, Arg::DST] } else { &[Arg::SRC, Arg::DIFF_DST, Arg::DIFF_SRC] };
@@ -152,12 +156,13 @@ impl BatchNorm {
             Some(_) => Matrix { rows: matrices.rows, width: matrices.width, workers },
             None => Matrix::of(problem, 1, args, workers)?,
         };
-        // Blocks of half a vector are whole ones of half the width.
-        let blocked = matrices.blocks > 1 || matrices.width != matrices.channels;
-        let jit = jit.map(|jit| if blocked && !matrices.width.is_multiple_of(jit.width().lanes()) { Isa::AVX2 } else { jit });
-        let masked = jit.is_some_and(|jit| !jit.avx512 && !matrices.width.is_multiple_of(jit.width().lanes()));
-        if matrix.width > TILE || masked && matrices.elem != Elem::F32 {
-            return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers"));
+        // Blocks of half a vector, and rows of bits, are whole ones of half the width.
+        let whole = bits || matrices.blocks > 1 || matrices.width != matrices.channels;
+        let jit = jit.map(|jit| if whole && !matrices.width.is_multiple_of(jit.width().lanes()) { Isa::AVX2 } else { jit });
+        let masked = jit.is_some_and(|jit| !matrices.width.is_multiple_of(jit.width().lanes()));
+        let narrow = masked && matrices.elem != Elem::F32 && jit.is_some_and(|jit| !jit.avx512);
+        if matrix.width > TILE || narrow || bits && masked {
+            return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers or bits"));
         }
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
@@ -174,7 +179,7 @@ impl BatchNorm {
             Matrix { width: matrices.channels, ..matrix }.by_column(problem, arg)?;
         }
         let space = if jit.is_some() { 0 } else { matrix.space(if forward { 1 } else { 2 })? };
-        let kernel = BatchNorm { matrices, matrix, flags, epsilon: op.epsilon.get(), forward, stats, learnt, space, jit };
+        let kernel = BatchNorm { matrices, matrix, flags, epsilon: op.epsilon.get(), forward, bits, stats, learnt, space, jit };
         let parameters = 4 * kernel.matrices.columns().next_multiple_of(16);
         let scratch = bytes(&[parameters, space, kernel.folded()])?;
         Ok((kernel, scratch))
@@ -190,6 +195,11 @@ impl BatchNorm {
     fn each(&self, executor: &dyn Executor, body: &(dyn Fn(Segment) + Sync)) {
         let segments = self.matrices.segments();
         executor.run(executor.threads(), segments, &|_, task| body(self.matrices.segment(segments - 1 - task)));
+    }
+
+    /// The memory of the bits, where there are any.
+    fn bits<'a>(&self, ctx: &Ctx<'a>) -> Result<Buf<'a>, Error> {
+        if self.bits { ctx.buf(Arg::WORKSPACE) } else { Ok(Buf::empty()) }
     }
 
     /// The argument `arg` by columns where it is `used`, else `default` for every column; zeros where there is no channel.
@@ -218,7 +228,7 @@ impl BatchNorm {
         let (tiles, folded) = space;
         let folded = tiles.work_on(folded, ctx.executor(), matrix.workers, (matrices.segments(), 3 * width), &|index, folded, space| {
             let segment = matrices.segment(index);
-            let (from, rows) = ((src, matrices.start(segment.matrix)), segment.rows);
+            let (from, rows) = ((src, matrices.start(segment.matrix)[0]), segment.rows);
             let (sums, rest) = folded.split_at_mut(width);
             let (squares, means) = rest.split_at_mut(width);
             sums.fill(0.0);
@@ -272,7 +282,7 @@ impl BatchNorm {
     fn forward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
         let (matrices, matrix, flags) = (&self.matrices, &self.matrix, self.flags);
-        let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
+        let (src, dst, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?, self.bits(ctx)?);
         let [mean, variance] = self.given(ctx, &mut scratch)?;
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (flags.use_scale, 1.0))?;
         let shift = &*self.parameters(ctx, &mut scratch, Arg::SHIFT, (flags.use_shift, 0.0))?;
@@ -289,8 +299,9 @@ impl BatchNorm {
         let (mean, factor) = (&*mean, &*factor);
         if let Some(scale) = code.get(2) {
             self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
-                let start = matrices.start(matrix);
-                scale.run(&[(src, start), (dst, start)], rows, &mut [], &[&mean[c.clone()], &factor[c.clone()], &shift[c]]);
+                let [start, first_bit] = matrices.start(matrix);
+                let all = [(src, start), (dst, start), (bits, first_bit)];
+                scale.run(&all[..2 + usize::from(self.bits)], rows, &mut [], &[&mean[c.clone()], &factor[c.clone()], &shift[c]]);
             });
             return Ok(());
         }
@@ -306,7 +317,7 @@ impl BatchNorm {
     fn backward(&self, on: On<'_, '_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let On { code, simd, ctx } = on;
         let (matrices, matrix, width) = (&self.matrices, &self.matrix, self.matrices.width);
-        let (src, diff_dst, diff_src) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?);
+        let (src, diff_dst, diff_src, bits) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DIFF_DST)?, ctx.buf(Arg::DIFF_SRC)?, self.bits(ctx)?);
         let [mean, slope] = self.given(ctx, &mut scratch)?;
         let factor = self.parameters(ctx, &mut scratch, Arg::SCALE, (self.flags.use_scale, 1.0))?;
         let constant = scratch.take(matrices.columns())?.into_slice();
@@ -319,8 +330,9 @@ impl BatchNorm {
             products.fill(0.0);
             let Segment { matrix: number, rows, columns } = matrices.segment(index);
             if let Some(pass) = code.first() {
-                let start = matrices.start(number);
-                return pass.run(&[(src, start), (diff_dst, start)], rows, &mut [sums, products], &[&mean[columns]]);
+                let [start, first_bit] = matrices.start(number);
+                let all = [(src, start), (diff_dst, start), (bits, first_bit)];
+                return pass.run(&all[..2 + usize::from(self.bits)], rows, &mut [sums, products], &[&mean[columns]]);
             }
             matrix.each(rows, |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);
@@ -346,8 +358,10 @@ impl BatchNorm {
         let (factor, slope, constant) = (&*factor, &*slope, &*constant);
         if let Some(gradient) = code.get(1) {
             self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
-                let tensors = [src, diff_dst, diff_src].map(|buf| (buf, matrices.start(matrix)));
-                gradient.run(&tensors, rows, &mut [], &[mean, factor, slope, constant].map(|line| &line[c.clone()]));
+                let [start, first_bit] = matrices.start(matrix);
+                let all = [(src, start), (diff_dst, start), (diff_src, start), (bits, first_bit)];
+                let lines = [mean, factor, slope, constant].map(|line| &line[c.clone()]);
+                gradient.run(&all[..3 + usize::from(self.bits)], rows, &mut [], &lines);
             });
             return Ok(());
         }
@@ -375,9 +389,14 @@ impl Generated for BatchNorm {
 
     fn build(&self) -> Result<Vec<Sweep>, Error> {
         let Some(isa) = self.jit else { return Ok(Vec::new()) };
+        let bound = match (self.bits, self.flags.fuse_relu) {
+            (true, _) => Bound::Kept,
+            (false, true) => Bound::Relu,
+            (false, false) => Bound::None,
+        };
         let acts: &[Act] = match self.forward {
-            true => &[Act::Sum, Act::Squares, Act::Scale { bounded: self.flags.fuse_relu }],
-            false => &[Act::Products, Act::Gradient],
+            true => &[Act::Sum, Act::Squares, Act::Scale(bound)],
+            false => &[Act::Products { masked: self.bits }, Act::Gradient { masked: self.bits }],
         };
         acts.iter().map(|act| Sweep::get(isa, *act, self.matrices.elem, self.matrices.width)).collect()
     }

@@ -337,13 +337,13 @@ impl<'p> Builder<'p> {
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Number(tensor.dtype), place })
     }
 
-    /// The bits of the argument `arg`, one for each position in row-major order, as operand of the group.
+    /// The bits of the argument `arg`, one for each position in the order of a layout, as operand of the group.
     ///
     /// # Errors
-    /// [`Skip`] for too many positions.
-    pub fn bits(&mut self, arg: Arg) -> Result<usize, Skip> {
-        let place = Layout::plain(self.space).ok().and_then(|l| Place::of(&l));
-        let place = Some(place.ok_or(Skip::Shape("too many elements"))?);
+    /// [`Skip`] for layouts that are not strides and blocks of all positions.
+    pub fn bits(&mut self, arg: Arg, order: &Layout) -> Result<usize, Skip> {
+        let place = Place::of(order).filter(|_| order.dims == self.space);
+        let place = Some(place.ok_or(Skip::Shape("bits that cannot be numbered"))?);
         self.put(Operand { source: Source::Argument(arg), kind: Kind::Bits, place })
     }
 

@@ -53,7 +53,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         split: None,
         kept: 0b10,
         channel: 0b10,
-        workspace: op.workspace.is_some(),
+        workspace: op.workspace.as_ref().and_then(|_| op.bits()),
     };
     norm.pipeline()
 }

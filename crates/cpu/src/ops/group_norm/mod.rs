@@ -34,7 +34,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         split: Some((1, op.groups)),
         kept: 0b011,
         channel: 0b110,
-        workspace: false,
+        workspace: None,
     };
     norm.pipeline()
 }

@@ -47,7 +47,7 @@ fn pipeline(problem: &Problem) -> Result<(Pipeline, usize), Skip> {
         split: None,
         kept: (1 << (op.src.dims().len() - 1)) - 1,
         channel: 1 << (op.src.dims().len() - 1),
-        workspace: false,
+        workspace: None,
     };
     norm.pipeline()
 }

@@ -55,6 +55,20 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             splat_int(m, dst.0, count.0);
             m.op(Op::CmpGtI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Mem(lanes)]);
         }
+        VecInst::LoadBits(dst, from) => {
+            let (byte, numbers) = (m.temp_int(), m.temp(Width::W256));
+            let lanes = m.constant((0..8).flat_map(|lane| (1_i32 << lane).to_le_bytes()).collect());
+            m.op(Op::MovU8, &[Arg::Reg(byte), Arg::Mem(from.into())]);
+            splat_int(m, dst.0, byte);
+            m.op(Op::Load, &[Arg::Reg(numbers), Arg::Mem(lanes)]);
+            m.op(Op::And, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Reg(numbers)]);
+            m.op(Op::CmpEqI32, &[Arg::Reg(dst.0), Arg::Reg(dst.0), Arg::Reg(numbers)]);
+        }
+        VecInst::StoreBits(to, bits) => {
+            let byte = m.temp_int();
+            m.op(Op::SignBits, &[Arg::Reg(byte), Arg::Reg(bits.0)]);
+            m.op(Op::MovStore8, &[Arg::Mem(to.into()), Arg::Reg(byte)]);
+        }
         VecInst::Unary(_, dst, a) => {
             let low = m.temp(Width::W256);
             m.op(Op::ShlI32, &[Arg::Reg(low), arg(a), Arg::Imm(16)]);
@@ -167,7 +181,7 @@ fn nan_lanes(m: &mut Machine, dst: Reg, a: Reg) {
 fn bf16(m: &mut Machine, a: Reg) -> Reg {
     use Arg::{Imm, Reg};
     let width = m.width(a);
-    let (rounded, half, constant, is_nan) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width));
+    let (rounded, half, constant, is_nan, result) = (m.temp(width), m.temp(width), m.temp(width), m.temp(width), m.temp(width));
     // The lowest bit that stays decides ties.
     m.op(Op::ShrI32, &[Reg(half), Reg(a), Imm(16)]);
     splat_word(m, constant, 1);
@@ -182,10 +196,8 @@ fn bf16(m: &mut Machine, a: Reg) -> Reg {
     let quiet = m.temp(width);
     splat_word(m, quiet, 0x40);
     m.op(Op::Or, &[Reg(half), Reg(half), Reg(quiet)]);
-    m.op(Op::And, &[Reg(half), Reg(half), Reg(is_nan)]);
-    m.op(Op::AndNot, &[Reg(rounded), Reg(is_nan), Reg(rounded)]);
-    m.op(Op::Or, &[Reg(rounded), Reg(rounded), Reg(half)]);
-    rounded
+    m.op(Op::BlendV, &[Reg(result), Reg(rounded), Reg(half), Reg(is_nan)]);
+    result
 }
 
 fn widen(m: &mut Machine, dst: Reg, elem: Elem, from: Arg) {

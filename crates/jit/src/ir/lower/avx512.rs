@@ -1,9 +1,9 @@
 //! Vectors with AVX-512: masks have registers of their own, nearly everything is one instruction.
 
-use super::super::machine::{Arg, Machine, Masked, Reg};
+use super::super::machine::{Arg, Item, Machine, Masked, Reg};
 use super::super::{Accumulate, Binary, Compare, Elem, Pred, VecInst};
 use super::{I8_RANGE, ORDERED, U8_RANGE, accumulate_op, arg, binary_op, common, float_predicate, lane_numbers, merged, source, zeroed};
-use crate::asm::{Op, Width};
+use crate::asm::{Cond, Op, Width};
 use crate::isa::Isa;
 
 pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
@@ -18,6 +18,7 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
         VecInst::Load { dst, from, mask } => m.masked(Op::Load, &[arg(dst), Arg::Mem(from.into())], zeroed(mask)),
         VecInst::Store { to, src, mask } => m.masked(Op::Store, &[Arg::Mem(to.into()), arg(src)], merged(mask)),
         VecInst::LoadAs { dst, elem, from, mask } => load_as(m, dst.0, elem, Arg::Mem(from.into()), mask),
+        VecInst::StoreAs { elem: Elem::Bf16, to, src, mask } if isa.bf16 => store_bf16(m, Arg::Mem(to.into()), src.0, mask),
         VecInst::StoreAs { elem, to, src, mask } => store_as(m, elem, Arg::Mem(to.into()), src.0, mask),
         VecInst::Binary(op @ (Binary::EvenBlocks | Binary::OddBlocks), dst, a, b) => {
             // Two bits choose each of four blocks, one bit each of two.
@@ -49,6 +50,8 @@ pub(super) fn lower(m: &mut Machine, isa: Isa, inst: VecInst) {
             m.op(Op::BroadcastInt, &[Arg::Reg(counts), Arg::Reg(count.0)]);
             m.op(Op::CmpI32, &[Arg::Reg(dst.0), Arg::Reg(counts), Arg::Mem(lanes), Arg::Imm(integer_predicate(Compare::Gt))]);
         }
+        VecInst::LoadBits(dst, from) => m.op(Op::KLoad16, &[Arg::Reg(dst.0), Arg::Mem(from.into())]),
+        VecInst::StoreBits(to, bits) => m.op(Op::KStore16, &[Arg::Mem(to.into()), Arg::Reg(bits.0)]),
         VecInst::Unary(_, dst, a) => {
             let half = m.temp(m.width(dst.0).half());
             m.op(Op::Low16FromI32, &[Arg::Reg(half), arg(a)]);
@@ -129,17 +132,42 @@ fn store_as(m: &mut Machine, elem: Elem, to: Arg, src: Reg, mask: Option<Pred>) 
     }
 }
 
-/// f32 lanes to lanes whose low half is bf16, to nearest even. `vcvtneps2bf16` would do it in one instruction, but makes subnormal numbers zeros.
+/// The bit of `vfpclassps` that asks for subnormal numbers.
+const SUBNORMAL: i64 = 0x20;
+
+/// f32 lanes to bf16 in memory by the instruction for it, which makes subnormal numbers zeros: where a lane has one, it is rounded as an integer.
+fn store_bf16(m: &mut Machine, to: Arg, src: Reg, mask: Option<Pred>) {
+    use Arg::{Imm, Reg};
+    let (narrow, small) = (m.temp(m.width(src).half()), m.temp_mask());
+    m.op(Op::Bf16FromF32, &[Reg(narrow), Reg(src)]);
+    m.op(Op::ClassF32, &[Reg(small), Reg(src), Imm(SUBNORMAL)]);
+    m.op(Op::KTest16, &[Reg(small), Reg(small)]);
+    m.items.push(Item::If(Cond::Eq));
+    let low = rounded(m, src);
+    m.op(Op::ShrI32, &[Reg(low), Reg(low), Imm(16)]);
+    m.masked(Op::Low16FromI32, &[Reg(narrow), Reg(low)], Masked::Merge(small));
+    m.items.push(Item::End);
+    m.masked(Op::StoreI16, &[to, Reg(narrow)], merged(mask));
+}
+
+/// f32 lanes, not NaN, whose upper half is the nearest even bf16.
+fn rounded(m: &mut Machine, a: Reg) -> Reg {
+    use Arg::Reg;
+    let (rounded, odd) = (m.temp(m.width(a)), m.temp_mask());
+    let word = |m: &mut Machine, bits| Arg::Splat(super::word(m, bits));
+    let (one, half, lowest) = (word(m, 1), word(m, 0x7fff), word(m, 0x0001_0000));
+    // The lowest bit that stays decides ties.
+    m.op(Op::TestI32, &[Reg(odd), Reg(a), lowest]);
+    m.op(Op::AddI32, &[Reg(rounded), Reg(a), half]);
+    m.masked(Op::AddI32, &[Reg(rounded), Reg(rounded), one], Masked::Merge(odd));
+    rounded
+}
+
+/// f32 lanes to lanes whose low half is bf16, to nearest even.
 fn bf16(m: &mut Machine, a: Reg) -> Reg {
     use Arg::{Imm, Reg};
-    let (rounded, is_nan) = (m.temp(m.width(a)), m.temp_mask());
-    let word = |m: &mut Machine, bits| Arg::Splat(super::word(m, bits));
-    let (one, half, quiet) = (word(m, 1), word(m, 0x7fff), word(m, 0x0040_0000));
-    // The lowest bit that stays decides ties.
-    m.op(Op::ShrI32, &[Reg(rounded), Reg(a), Imm(16)]);
-    m.op(Op::And, &[Reg(rounded), Reg(rounded), one]);
-    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), Reg(a)]);
-    m.op(Op::AddI32, &[Reg(rounded), Reg(rounded), half]);
+    let (rounded, is_nan) = (rounded(m, a), m.temp_mask());
+    let quiet = Arg::Splat(super::word(m, 0x0040_0000));
     // NaN stays NaN: its upper half with the quiet bit. 3: either is NaN.
     m.op(Op::CmpF32, &[Reg(is_nan), Reg(a), Reg(a), Imm(3)]);
     m.masked(Op::Or, &[Reg(rounded), Reg(a), quiet], Masked::Merge(is_nan));

@@ -1,7 +1,17 @@
 use super::*;
 use crate::testing::{ISAS, check, golden, run};
 
-const ACTS: [Act; 6] = [Act::Sum, Act::Squares, Act::Products, Act::Scale { bounded: false }, Act::Scale { bounded: true }, Act::Gradient];
+const ACTS: [Act; 9] = [
+    Act::Sum,
+    Act::Squares,
+    Act::Products { masked: false },
+    Act::Products { masked: true },
+    Act::Scale(Bound::None),
+    Act::Scale(Bound::Relu),
+    Act::Scale(Bound::Kept),
+    Act::Gradient { masked: false },
+    Act::Gradient { masked: true },
+];
 const ROWS: usize = 5;
 
 /// Rows of `width` small whole numbers, apart by more.
@@ -10,10 +20,13 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
     let number = |i: usize, by: usize| ((i * by + i / 7) % 9) as f32 - 4.0;
     let mut matrices: [Vec<f32>; 3] = std::array::from_fn(|m| (0..ROWS * pitch).map(|i| number(i, 5 + m)).collect());
     let mut lines: [Vec<f32>; LINES] = std::array::from_fn(|l| (0..width).map(|i| number(i, 2 + l)).collect());
-    let (old, start) = (matrices.clone(), lines.clone());
+    let row_of_bits = width.div_ceil(8) + 1;
+    let mut bits: Vec<u8> = (0..ROWS * row_of_bits).map(|i| (i * 37 + i / 3 * 11) as u8).collect();
+    let (old, start, old_bits) = (matrices.clone(), lines.clone(), bits.clone());
     let args = Args {
-        matrices: std::array::from_fn(|m| matrices[m].as_mut_ptr().cast()),
+        matrices: std::array::from_fn(|m| if m == BITS { bits.as_mut_ptr() } else { matrices[m].as_mut_ptr().cast() }),
         row: pitch * 4,
+        row_of_bits,
         rows: ROWS,
         groups: width.div_ceil(isa.width().lanes() * usize::from(kernel.vectors)),
         width,
@@ -27,20 +40,32 @@ fn compare(kernel: &Columns, isa: Isa, width: usize) {
         let n: [f32; LINES] = std::array::from_fn(|l| start[l][c]);
         let mut sums = n;
         for r in 0..ROWS {
-            let [x, d, y] = [0, 1, 2].map(|m| old[m][r * pitch + c]);
+            let [x, mut d, y] = [0, 1, 2].map(|m| old[m][r * pitch + c]);
+            let bit = |bits: &[u8]| bits[r * row_of_bits + c / 8] >> (c % 8) & 1 == 1;
+            if kernel.act.has_bits() && !bit(&old_bits) {
+                d = 0.0;
+            }
+            let scaled = (x - n[0]) * n[1] + n[2];
+            let kept = if kernel.act == Act::Scale(Bound::Kept) { scaled > 0.0 } else { bit(&old_bits) };
+            assert_eq!(bit(&bits), kept, "{} bit of row {r} column {c}", kernel.name(isa));
             let want = match kernel.act {
                 Act::Sum => (x, 0.0, y),
                 Act::Squares => ((x - n[1]) * (x - n[1]), 0.0, y),
-                Act::Products => (d, (x - n[2]) * d, y),
-                Act::Scale { bounded: false } => (0.0, 0.0, (x - n[0]) * n[1] + n[2]),
-                Act::Scale { bounded: true } => (0.0, 0.0, ((x - n[0]) * n[1] + n[2]).max(0.0)),
-                Act::Gradient => (0.0, 0.0, n[1] * d + n[2] * (x - n[0]) + n[3]),
+                Act::Products { .. } => (d, (x - n[2]) * d, y),
+                Act::Scale(Bound::None) => (0.0, 0.0, scaled),
+                Act::Scale(_) => (0.0, 0.0, scaled.max(0.0)),
+                Act::Gradient { .. } => (0.0, 0.0, n[1] * d + n[2] * (x - n[0]) + n[3]),
             };
             (sums[0], sums[1]) = (sums[0] + want.0, sums[1] + want.1);
             assert_eq!(matrices[2][r * pitch + c], want.2, "{} row {r} column {c}", kernel.name(isa));
         }
         assert_eq!(lines.each_ref().map(|l| l[c]), sums, "{} column {c}", kernel.name(isa));
     }
+    assert!(
+        (0..ROWS).all(|r| bits[(r + 1) * row_of_bits - 1] == old_bits[(r + 1) * row_of_bits - 1]),
+        "{}: between rows of bits",
+        kernel.name(isa)
+    );
     for (new, old) in matrices.iter().zip(&old) {
         assert!((0..ROWS * pitch).all(|i| i % pitch < width || new[i] == old[i]), "{}: what lies between rows", kernel.name(isa));
     }
@@ -54,7 +79,9 @@ fn columns_hold_what_rows_give() {
             for vectors in 1..=Columns::most_vectors(isa, act) {
                 compare(&Columns { act, elem: Elem::F32, vectors: vectors as u8, masked: false }, isa, 3 * vectors * lanes);
             }
-            compare(&Columns { act, elem: Elem::F32, vectors: 1, masked: true }, isa, 2 * lanes + 3);
+            if !act.has_bits() {
+                compare(&Columns { act, elem: Elem::F32, vectors: 1, masked: true }, isa, 2 * lanes + 3);
+            }
         }
     }
 }
@@ -76,7 +103,7 @@ fn nothing_spills() {
 /// Generated code changes only when somebody means it to: `cargo xtask bless` writes the files anew.
 #[test]
 fn golden_listings() {
-    for (act, isa) in [(Act::Squares, Isa::AVX512), (Act::Gradient, Isa::AVX512), (Act::Scale { bounded: true }, Isa::AVX2)] {
+    for (act, isa) in [(Act::Squares, Isa::AVX512), (Act::Gradient { masked: true }, Isa::AVX512), (Act::Scale(Bound::Kept), Isa::AVX2)] {
         let kernel = Columns { act, elem: Elem::F32, vectors: Columns::most_vectors(isa, act) as u8, masked: false };
         let compiled = kernel.function(isa).finish_recording().unwrap();
         check(&compiled.code, isa);
