@@ -118,6 +118,17 @@ impl Act {
     }
 }
 
+/// Where a vector of a row is.
+struct Place<'f> {
+    /// The row in every matrix of elements, and bytes to the vector.
+    matrices: &'f [Int],
+    at: i32,
+    /// Lanes that there are; all without.
+    mask: Option<Pred>,
+    /// Its bits.
+    bits: Option<Addr>,
+}
+
 impl Columns {
     /// The kernel for a processor.
     ///
@@ -196,7 +207,7 @@ impl Columns {
                     let read = matrices.len() - usize::from(self.act.lines().0 == 0);
                     matrices[..read].iter().for_each(|m| f.prefetch(Prefetch::L1, m.indexed(ahead, 1, at)));
                     let bits = bits.map(|(bits, _)| bits.at((v * width.lanes() / 8) as i32));
-                    self.row(f, (&matrices, at), numbers, (mask, bits));
+                    self.row(f, &Place { matrices: &matrices, at, mask, bits }, numbers);
                 }
                 matrices.iter().for_each(|m| f.add(*m, row));
                 bits.iter().for_each(|(bits, row)| f.add(*bits, *row));
@@ -214,8 +225,9 @@ impl Columns {
         });
     }
 
-    /// One vector of a row, with its lanes that there are, or its bits.
-    fn row(&self, f: &mut Function, (matrices, at): (&[Int], i32), n: &[Val], (mask, bits): (Option<Pred>, Option<Addr>)) {
+    /// One vector of a row.
+    fn row(&self, f: &mut Function, place: &Place<'_>, n: &[Val]) {
+        let Place { matrices, at, mask, bits } = *place;
         let read = |f: &mut Function, matrix: Int| f.load_as(self.elem, matrix.at(at), mask);
         let gradient = |f: &mut Function| {
             let d = read(f, matrices[1]);
