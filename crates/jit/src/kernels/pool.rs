@@ -4,12 +4,12 @@
 //! meet it, and joined to each of them. Columns that do not exist are part of the key, lines of the window are data. Where channels follow each
 //! other in memory, several vectors of them are made at a time, so that source and results are read and written in longer pieces.
 //!
-//! The gradient of a mean is a mean of gradients, through the taps that meet a source element; that of a maximum adds those gradients whose
-//! maximum had this tap's place. A tap's place is its number in the window.
+//! The gradient of a mean is a mean of gradients, through the taps that meet a source element, and where windows differ in size a sum of shares of
+//! them; that of a maximum adds those gradients whose maximum had this tap's place. A tap's place is its number in the window.
 
 use super::depthwise::{Columns, SHARE, Strip, Tap, column_at};
 use crate::asm::Width;
-use crate::ir::{Addr, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Src, Unary, Val};
+use crate::ir::{Accumulate, Addr, Binary, Compare, Compiled, Elem, Function, Int, IrError, Pred, Prefetch, Src, Unary, Val};
 use crate::isa::Isa;
 use std::mem::offset_of;
 
@@ -28,6 +28,8 @@ pub enum Take {
         /// As said.
         counted: bool,
     },
+    /// The sum of what each source column hands on: itself by [`Line::share`], divided by its number of [`Pool::counts`].
+    Shared,
     /// The sum of those whose place, a number of this type in the same order as the source, is that of the tap.
     Chosen(Elem),
 }
@@ -48,6 +50,8 @@ pub struct Pool {
     /// First source column that exists and the one behind the last, counted from the column of the first result; columns that no tap meets
     /// need not be told from others.
     pub inside: (i16, i16),
+    /// What the source columns that exist are divided by where they are shared, from the first on; further ones by the last of these.
+    pub counts: Vec<u8>,
     /// Vectors of channels that follow each other in memory and are made together: a group.
     pub vectors: u8,
     /// True when the number of channels need not be whole vectors; a group is one vector then.
@@ -56,7 +60,7 @@ pub struct Pool {
 
 /// A line of the window.
 #[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Line {
     /// Bytes added to [`Args::source`].
     pub source: usize,
@@ -64,6 +68,8 @@ pub struct Line {
     pub places: usize,
     /// Place of the line's first tap.
     pub place: usize,
+    /// Factor of the line's columns where they are shared.
+    pub share: f32,
 }
 
 /// A row of results.
@@ -159,6 +165,7 @@ impl Pool {
         let free = isa.simd_registers() - mask;
         let results = match take {
             Take::Largest | Take::Mean { .. } => (free - 4) / vectors,
+            Take::Shared => (free - 5) / vectors,
             Take::Place(_) => (free - taps.min(HELD) - 4) / (2 * vectors),
             Take::Chosen(_) => (free - taps.min(HELD) - 5) / vectors,
         };
@@ -184,6 +191,12 @@ impl Pool {
         Columns { taps: &self.taps, results: self.results, stride: self.stride, inside: self.inside }
     }
 
+    /// What a source column is divided by where it is shared.
+    fn share(&self, column: i32) -> u8 {
+        let at = usize::try_from(column - i32::from(self.inside.0)).unwrap_or(0);
+        self.counts.get(at).or(self.counts.last()).copied().unwrap_or(1).max(1)
+    }
+
     /// Columns that a result meets.
     fn count(&self, result: usize) -> usize {
         let columns = self.columns();
@@ -197,6 +210,7 @@ impl Pool {
             Take::Largest => "max",
             Take::Place(_) => "places",
             Take::Mean { .. } => "mean",
+            Take::Shared => "shared",
             Take::Chosen(_) => "chosen",
         };
         format!("pool.{take}.{}.{results}x{}s{stride}.{vectors}.{}", source.name(), self.taps.len(), isa.name())
@@ -217,6 +231,23 @@ struct Frame {
     places: Option<Int>,
     places_column: Option<Int>,
     mask: Option<Pred>,
+}
+
+/// What a line of the window has.
+struct Given {
+    /// Its source and, where they are read, its places.
+    source: Int,
+    places: Option<Int>,
+    /// Place of its first tap, and factor of its columns.
+    first: Option<Val>,
+    share: Option<Val>,
+}
+
+/// A vector of a column: where it is, the lanes that there are, the results that meet it.
+struct Met<'u> {
+    from: Addr,
+    mask: Option<Pred>,
+    users: &'u [User],
 }
 
 /// A result that meets a column, and the place of the tap through which it does where places are wanted.
@@ -343,8 +374,9 @@ impl Writer<'_> {
                 let place = f.splat_int(width, place);
                 f.unary(Unary::F32FromI32, place)
             });
+            let share = (kernel.take == Take::Shared).then(|| f.splat_as(Elem::F32, lines.at(offset_of!(Line, share) as i32)));
             f.add(lines, size_of::<Line>() as i32);
-            self.line(f, (source, places), first, frame, &made);
+            self.line(f, &Given { source, places, first, share }, frame, &made);
         });
         made
     }
@@ -361,12 +393,14 @@ impl Writer<'_> {
     }
 
     /// Joins the columns of a line.
-    fn line(&self, f: &mut Function, (source, places): (Int, Option<Int>), first: Option<Val>, frame: &Frame, made: &Strips) {
+    fn line(&self, f: &mut Function, given: &Given, frame: &Frame, made: &Strips) {
+        let Given { source, places, first, share } = *given;
         let (kernel, columns) = (self.kernel, self.kernel.columns());
         let held: Vec<Val> = match first {
             Some(first) if kernel.taps.len() <= HELD => (0..kernel.taps.len()).map(|tap| self.place(f, first, tap)).collect(),
             _ => Vec::new(),
         };
+        let mut parts: Vec<(u8, Val)> = Vec::new();
         let mut base = kernel.first();
         for x in columns.all() {
             while x - base >= if places.is_some() { 1 } else { SHARE } {
@@ -378,6 +412,7 @@ impl Writer<'_> {
                 .users(x)
                 .map(|(i, tap)| (i, first.map(|first| held.get(tap).copied().unwrap_or_else(|| self.place(f, first, tap)))))
                 .collect();
+            let part = share.map(|share| self.part(f, share, x, &mut parts));
             for vector in 0..usize::from(kernel.vectors) {
                 let at = |elem: Elem| (vector * self.width.lanes() * elem.bytes()) as i32;
                 let from = column_at(source, frame.column, x - base, at(kernel.source));
@@ -385,14 +420,43 @@ impl Writer<'_> {
                     (Take::Chosen(elem), Some(places)) => {
                         self.choose(f, (from, places.at(at(elem))), frame.mask, (elem, &users, &made.values[vector]))
                     }
-                    _ => self.join(f, from, frame.mask, &users, (made, vector)),
+                    _ => {
+                        let met = Met { from, mask: frame.mask, users: &users };
+                        match part {
+                            Some(part) => self.add_part(f, &met, &made.values[vector], part),
+                            None => self.join(f, &met, made, vector),
+                        }
+                    }
                 }
             }
         }
     }
 
+    /// The factor of a source column, of those that the line has had.
+    fn part(&self, f: &mut Function, share: Val, column: i32, parts: &mut Vec<(u8, Val)>) -> Val {
+        let count = self.kernel.share(column);
+        let known = parts.iter().find(|p| p.0 == count).map(|p| p.1);
+        known.unwrap_or_else(|| {
+            let inverse = f.constant(&(1.0 / f32::from(count)).to_le_bytes());
+            let part = f.binary(Binary::MulF32, share, Src::Splat(inverse));
+            parts.push((count, part));
+            part
+        })
+    }
+
+    /// Adds a part of a vector of a column to the results that meet it.
+    fn add_part(&self, f: &mut Function, met: &Met<'_>, values: &[Val], part: Val) {
+        let Met { from, mask, users } = *met;
+        if let ([(i, _)], Elem::F32, None) = (users, self.kernel.source, mask) {
+            return f.accumulate(Accumulate::FmaF32, values[*i], part, Src::Mem(from));
+        }
+        let x = f.load_as(self.kernel.source, from, mask);
+        users.iter().for_each(|(i, _)| f.accumulate(Accumulate::FmaF32, values[*i], part, x));
+    }
+
     /// Joins a vector of a column to the results that meet it.
-    fn join(&self, f: &mut Function, from: Addr, mask: Option<Pred>, users: &[User], (made, vector): (&Strips, usize)) {
+    fn join(&self, f: &mut Function, met: &Met<'_>, made: &Strips, vector: usize) {
+        let Met { from, mask, users } = *met;
         let values = &made.values[vector];
         let op = if matches!(self.kernel.take, Take::Mean { .. }) { Binary::AddF32 } else { Binary::LargestF32 };
         if let ([(i, None)], Elem::F32, None) = (users, self.kernel.source, mask) {
@@ -407,7 +471,7 @@ impl Writer<'_> {
             // Equal numbers change nothing; what is NaN gives way to whatever comes.
             let larger = f.binary(op, values[*i], x);
             let changed = f.compare_f32(Compare::Ne, larger, values[*i]);
-            f.replace(values[*i], changed, x);
+            f.assign(values[*i], larger);
             f.replace(made.places[vector][*i], changed, *place);
         }
     }

@@ -187,6 +187,11 @@ fn is_inside(s: &ConvSizes) -> bool {
     (0..3).all(|i| s.pl[i] == 0 && (s.o[i] - 1) * s.s[i] + (s.k[i] - 1) * s.d[i] < s.i[i])
 }
 
+/// Taps of the window of result `o` that lie in the source along dimension `i` (depth, height or width); that has no more than `LINES` or `TAPS`.
+fn taps_inside(s: &ConvSizes, i: usize, o: i64) -> i64 {
+    (0..s.k[i]).filter(|k| (0..s.i[i]).contains(&(o * s.s[i] - s.pl[i] + k * s.d[i]))).count() as i64
+}
+
 /// What is made of a window, by an operation whose places are `places`, and what its sums are divided by (in places that are counted, further).
 fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), Skip> {
     let all = s.k.iter().product::<i64>() as f32;
@@ -197,7 +202,7 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
         (PoolAlg::Max, false) => Ok((Take::Chosen(places.ok_or(none)?), 1.0)),
         (PoolAlg::AvgExcludePadding, _) if !is_inside(s) => match op.prop.is_forward() {
             true => Ok((Take::Mean { counted: true }, 1.0)),
-            false => Err(Skip::Shape("gradients of means of different counts")),
+            false => Ok((Take::Shared, 1.0)),
         },
         _ => Ok((Take::Mean { counted: false }, all)),
     }
@@ -206,8 +211,8 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
 /// Vectors of channels that are made together, where so many follow each other in strips of so many results.
 fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
     let most = match take {
-        Take::Largest | Take::Mean { .. } if results == 1 => jit.simd_registers() / 2,
-        Take::Largest | Take::Mean { .. } if jit.avx512 => 4,
+        Take::Largest | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
+        Take::Largest | Take::Mean { .. } | Take::Shared if jit.avx512 => 4,
         _ if jit.avx512 => 2,
         _ => 1,
     };
@@ -216,6 +221,7 @@ fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
 
 /// What the kernels of a problem have in common.
 struct Common<'a> {
+    sizes: &'a ConvSizes,
     line: &'a Line,
     source: Elem,
     take: Take,
@@ -257,13 +263,16 @@ impl Common<'_> {
     fn strip(&self, phase: &Phase, first: usize, results: usize) -> generated::Pool {
         let (line, begin) = (self.line, first as i64 * self.line.stride);
         let (low, high) = phase.reach(line.stride, 0, results).unwrap_or((0, -1));
+        let (low, end) = (low.max(-begin).min(high + 1), (high + 1).min(line.source - begin).max(low));
+        let shared = if self.take == Take::Shared { low..end } else { 0..0 };
         generated::Pool {
             source: self.source,
             take: self.take,
             results: results as u8,
             stride: line.stride as u8,
             taps: phase.taps.iter().map(|t| Tap { column: t.1 as i16, weights: t.0 as u16 }).collect(),
-            inside: (low.max(-begin).min(high + 1) as i16, (high + 1).min(line.source - begin).max(low) as i16),
+            inside: (low as i16, end as i16),
+            counts: shared.map(|x| taps_inside(self.sizes, 2, begin + x) as u8).collect(),
             vectors: self.vectors as u8,
             masked: self.masked,
         }
@@ -317,7 +326,7 @@ impl Direct {
         let uneven = masked || planes.is_some() || blocked && !channels.is_multiple_of(source.block);
         let following = if uneven { 1 } else { (if blocked { source.block } else { channels }) / lanes };
         let vectors = vectors_of(take, following, widest, jit);
-        let common = Common { line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
+        let common = Common { sizes: &s, line: &lines[2], source: source_elem, take, vectors, masked, tail: &tail, jit };
         let near = NEAR / source.spatial[1].max(1).saturating_mul(s.s[1] as usize);
         let rows = cut((to[0] * to[1]) as usize, near.clamp(1, ROWS), 1).0;
         let work = rows * to[2] as usize * lanes * s.k.iter().product::<i64>() as usize;
@@ -372,6 +381,7 @@ fn table(
             source: at(source, [z, y, 0]),
             places: at(places, [z, y, 0]),
             place: ((kd * s.k[1] + kh) * s.k[2]) as usize,
+            share: if take == Take::Shared { 1.0 / (taps_inside(s, 0, z) * taps_inside(s, 1, y)).max(1) as f32 } else { 0.0 },
         });
         let lines = (meeting(&lines[0], d).count() * meeting(&lines[1], h).count()).max(1) as f32;
         let divisor = if take == (Take::Mean { counted: true }) { lines } else { divisor };

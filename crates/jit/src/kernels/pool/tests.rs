@@ -7,7 +7,7 @@ const ORIGIN: i64 = 16;
 
 fn three(take: Take, results: u8, stride: u8) -> Pool {
     let taps = (0..3).map(|i| Tap { column: i - 1, weights: i as u16 }).collect();
-    Pool { source: Elem::F32, take, results, stride, taps, inside: (-1, 1000), vectors: 1, masked: false }
+    Pool { source: Elem::F32, take, results, stride, taps, inside: (-1, 1000), counts: vec![2, 3, 3, 2, 5], vectors: 1, masked: false }
 }
 
 /// Two source lines, their places, and rows of two strips whose windows have two lines, one and none.
@@ -44,7 +44,7 @@ impl Memory {
     fn run(&mut self, kernel: &Pool, isa: Isa) -> bool {
         let (results, stride, channels) = (usize::from(kernel.results), usize::from(kernel.stride), self.channels);
         let group = isa.width().lanes() * usize::from(kernel.vectors);
-        let lines = LINES.map(|(y, place)| Line { source: y * PIXELS * channels * 4, places: y * PIXELS * channels, place });
+        let lines = LINES.map(|(y, place)| Line { source: y * PIXELS * channels * 4, places: y * PIXELS * channels, place, share: 0.5 + place as f32 });
         let rows: Vec<Row> = ROWS
             .iter()
             .enumerate()
@@ -103,13 +103,19 @@ impl Memory {
                 }
                 columns += 1;
                 let counts = !matches!(kernel.take, Take::Chosen(_)) || i32::from(self.read[at]) == mine;
-                sum += if counts { value } else { 0.0 };
+                let column = usize::try_from(relative - i64::from(kernel.inside.0)).unwrap_or(0);
+                let part = (0.5 + *first as f32) / f32::from(kernel.counts[column.min(kernel.counts.len() - 1)]);
+                sum += match (counts, kernel.take) {
+                    (false, _) => 0.0,
+                    (true, Take::Shared) => value * part,
+                    (true, _) => value,
+                };
             }
         }
         let lines = ROWS[row].len();
         match kernel.take {
             Take::Mean { counted } => (sum / ((1.0 + lines as f32) * if counted { columns.max(1) as f32 } else { 1.0 }), -1),
-            Take::Chosen(_) => (sum, -1),
+            Take::Chosen(_) | Take::Shared => (sum, -1),
             Take::Largest => (best, -1),
             Take::Place(_) => (best, place),
         }
@@ -123,13 +129,19 @@ fn compare(kernel: &Pool, isa: Isa, channels: usize) {
     }
     for (i, (got, place)) in memory.result.iter().zip(&memory.written).enumerate() {
         let want = memory.want(kernel, i);
-        let same = (*got - want.0).abs() <= 1e-6 || got.is_nan() && want.0.is_nan();
+        let same = (*got - want.0).abs() <= 1e-6 * want.0.abs().max(8.0) || got.is_nan() && want.0.is_nan();
         assert!(same && *place == want.1, "{} at {i}: {got} from {place}, want {want:?}", kernel.name(isa));
     }
 }
 
-const TAKES: [Take; 5] =
-    [Take::Largest, Take::Place(Elem::I32), Take::Mean { counted: false }, Take::Mean { counted: true }, Take::Chosen(Elem::U8)];
+const TAKES: [Take; 6] = [
+    Take::Largest,
+    Take::Place(Elem::I32),
+    Take::Mean { counted: false },
+    Take::Mean { counted: true },
+    Take::Shared,
+    Take::Chosen(Elem::U8),
+];
 
 #[test]
 fn strips_hold_what_windows_give() {
