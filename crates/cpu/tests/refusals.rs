@@ -126,14 +126,15 @@ fn strips(isa: Isa) -> Vec<Entry> {
 fn pools(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let channels = 2 * lanes;
-    let all = [Take::Largest, Take::Mean { counted: false }, Take::Place(Elem::I32), Take::Chosen(Elem::I32)].map(|take| {
-        let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps: TAPS.to_vec(), inside: (0, 3), vectors: 1, masked: false };
+    let all = [Take::Largest, Take::Mean { counted: false }, Take::Shared, Take::Place(Elem::I32), Take::Chosen(Elem::I32)].map(|take| {
+        let (taps, counts) = (TAPS.to_vec(), vec![2]);
+        let pool = Pool { source: Elem::F32, take, results: 2, stride: 1, taps, inside: (0, 3), counts, vectors: 1, masked: false };
         let kernel = pool::Strip::get(isa, &pool::Spec { pool, tail: Tail::raw() }).unwrap();
         let mut table = pool::Table::default();
         for row in 0..ROWS {
             let [source, result] = [COLUMNS, LEN].map(|columns| row * columns * channels * 4);
             let row = Row { result, places: result, lines: 1, divisor: 2.0 };
-            table.push(row, [PoolLine { source, places: source, place: 0 }].into_iter());
+            table.push(row, [PoolLine { source, places: source, place: 0, share: 1.0 }].into_iter());
         }
         let (source, result) = (ROWS * COLUMNS * channels, ROWS * LEN * channels);
         let lens = match take {

@@ -78,7 +78,7 @@
 018e  mov r15,[rbp+10h]
 0192  vpbroadcastd zmm8,r15d
 0198  vcvtdq2ps zmm8,zmm8
-019e  add rbp,18h
+019e  add rbp,20h
 01a2  vaddps zmm9,zmm8,[rel 64Ch]{1to16}
 01ac  vaddps zmm10,zmm8,[rel 650h]{1to16}
 01b6  vmovups zmm11,[r13]
@@ -262,7 +262,7 @@
 05a9  dec rbx
 05ac  jne near 100h
 05b2  mov r9,[rsi+10h]
-05b6  mov r10d,18h
+05b6  mov r10d,20h
 05bc  imul r9,r10
 05c0  add r8,r9
 05c3  add rsi,20h

@@ -100,7 +100,7 @@
 027e  xchg ax,ax
 0280  mov r14,[r12]
 0284  add r14,r11
-0287  add r12,18h
+0287  add r12,20h
 028b  vrangeps zmm0,zmm0,[r14],5
 0292  vrangeps zmm6,zmm6,[r14+40h],5
 029a  vrangeps zmm12,zmm12,[r14+80h],5
@@ -274,7 +274,7 @@
 068d  dec rbp
 0690  jne near 0C0h
 0696  mov r11,[r8+10h]
-069a  mov ebx,18h
+069a  mov ebx,20h
 069f  imul r11,rbx
 06a3  add r9,r11
 06a6  add r8,20h

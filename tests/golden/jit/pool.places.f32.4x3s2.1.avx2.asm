@@ -1,4 +1,4 @@
-; 256 instructions, 1418 bytes, 18 spills, 0 of them in inner loops
+; 256 instructions, 1406 bytes, 18 spills, 0 of them in inner loops
 0000  push rbx
 0001  push rbp
 0002  push r12
@@ -54,10 +54,10 @@
 011c  add r13,r12
 011f  prefetchw [r13]
 0124  add r13,r12
-0127  vpbroadcastd ymm0,[rel 58Ch]
-0130  vpbroadcastd ymm1,[rel 58Ch]
-0139  vpbroadcastd ymm2,[rel 58Ch]
-0142  vpbroadcastd ymm3,[rel 58Ch]
+0127  vpbroadcastd ymm0,[rel 580h]
+0130  vpbroadcastd ymm1,[rel 580h]
+0139  vpbroadcastd ymm2,[rel 580h]
+0142  vpbroadcastd ymm3,[rel 580h]
 014b  vpxor ymm4,ymm4,ymm4
 014f  vpxor ymm5,ymm5,ymm5
 0153  vpxor ymm6,ymm6,ymm6
@@ -65,7 +65,7 @@
 015b  mov r12,r9
 015e  mov r13,[r8+10h]
 0162  test r13,r13
-0165  jle near 393h
+0165  jle near 387h
 016b  nop word [rax+rax]
 0174  nop word [rax+rax]
 017d  nop dword [rax]
@@ -75,200 +75,200 @@
 018c  vmovd xmm8,r15d
 0191  vpbroadcastd ymm8,xmm8
 0196  vcvtdq2ps ymm8,ymm8
-019b  add r12,18h
-019f  vpbroadcastd ymm9,[rel 590h]
+019b  add r12,20h
+019f  vpbroadcastd ymm9,[rel 584h]
 01a8  vaddps ymm9,ymm8,ymm9
-01ad  vpbroadcastd ymm10,[rel 594h]
+01ad  vpbroadcastd ymm10,[rel 588h]
 01b6  vaddps ymm10,ymm8,ymm10
 01bb  vmovups ymm11,[r14]
 01c0  vmaxps ymm12,ymm0,ymm11
-01c5  vcmpunordps ymm13,ymm11,ymm11
-01cb  vblendvps ymm12,ymm12,ymm0,ymm13
-01d1  vcmpneqps ymm12,ymm12,ymm0
-01d6  vblendvps ymm0,ymm0,ymm11,ymm12
-01dc  vblendvps ymm4,ymm4,ymm8,ymm12
-01e2  vmovups ymm11,[r14+rax]
-01e8  vmaxps ymm12,ymm0,ymm11
-01ed  vcmpunordps ymm13,ymm11,ymm11
-01f3  vblendvps ymm12,ymm12,ymm0,ymm13
-01f9  vcmpneqps ymm12,ymm12,ymm0
-01fe  vblendvps ymm0,ymm0,ymm11,ymm12
-0204  vblendvps ymm4,ymm4,ymm9,ymm12
-020a  vmovups ymm11,[r14+rax*2]
-0210  vmaxps ymm12,ymm1,ymm11
-0215  vcmpunordps ymm13,ymm11,ymm11
-021b  vblendvps ymm12,ymm12,ymm1,ymm13
-0221  vcmpneqps ymm12,ymm12,ymm1
-0226  vblendvps ymm1,ymm1,ymm11,ymm12
-022c  vblendvps ymm5,ymm5,ymm8,ymm12
-0232  vmaxps ymm12,ymm0,ymm11
-0237  vcmpunordps ymm13,ymm11,ymm11
-023d  vblendvps ymm12,ymm12,ymm0,ymm13
-0243  vcmpneqps ymm12,ymm12,ymm0
-0248  vblendvps ymm0,ymm0,ymm11,ymm12
-024e  vblendvps ymm4,ymm4,ymm10,ymm12
-0254  vmovups ymm11,[r14+rcx]
-025a  vmaxps ymm12,ymm1,ymm11
-025f  vcmpunordps ymm13,ymm11,ymm11
-0265  vblendvps ymm12,ymm12,ymm1,ymm13
-026b  vcmpneqps ymm12,ymm12,ymm1
-0270  vblendvps ymm1,ymm1,ymm11,ymm12
-0276  vblendvps ymm5,ymm5,ymm9,ymm12
-027c  vmovups ymm11,[r14+rax*4]
-0282  vmaxps ymm12,ymm2,ymm11
-0287  vcmpunordps ymm13,ymm11,ymm11
-028d  vblendvps ymm12,ymm12,ymm2,ymm13
-0293  vcmpneqps ymm12,ymm12,ymm2
-0298  vblendvps ymm2,ymm2,ymm11,ymm12
-029e  vblendvps ymm6,ymm6,ymm8,ymm12
-02a4  vmaxps ymm12,ymm1,ymm11
-02a9  vcmpunordps ymm13,ymm11,ymm11
-02af  vblendvps ymm12,ymm12,ymm1,ymm13
-02b5  vcmpneqps ymm12,ymm12,ymm1
-02ba  vblendvps ymm1,ymm1,ymm11,ymm12
-02c0  vblendvps ymm5,ymm5,ymm10,ymm12
-02c6  add r14,rdx
-02c9  vmovups ymm11,[r14]
-02ce  vmaxps ymm12,ymm2,ymm11
-02d3  vcmpunordps ymm13,ymm11,ymm11
-02d9  vblendvps ymm12,ymm12,ymm2,ymm13
-02df  vcmpneqps ymm12,ymm12,ymm2
-02e4  vblendvps ymm2,ymm2,ymm11,ymm12
-02ea  vblendvps ymm6,ymm6,ymm9,ymm12
-02f0  vmovups ymm11,[r14+rax]
-02f6  vmaxps ymm12,ymm3,ymm11
-02fb  vcmpunordps ymm13,ymm11,ymm11
-0301  vblendvps ymm12,ymm12,ymm3,ymm13
-0307  vcmpneqps ymm12,ymm12,ymm3
-030c  vblendvps ymm3,ymm3,ymm11,ymm12
-0312  vblendvps ymm7,ymm7,ymm8,ymm12
-0318  vmaxps ymm8,ymm2,ymm11
-031d  vcmpunordps ymm12,ymm11,ymm11
-0323  vblendvps ymm8,ymm8,ymm2,ymm12
-0329  vcmpneqps ymm8,ymm8,ymm2
-032e  vblendvps ymm2,ymm2,ymm11,ymm8
-0334  vblendvps ymm6,ymm6,ymm10,ymm8
-033a  vmovups ymm8,[r14+rax*2]
-0340  vmaxps ymm11,ymm3,ymm8
-0345  vcmpunordps ymm12,ymm8,ymm8
-034b  vblendvps ymm11,ymm11,ymm3,ymm12
-0351  vcmpneqps ymm11,ymm11,ymm3
-0356  vblendvps ymm3,ymm3,ymm8,ymm11
-035c  vblendvps ymm7,ymm7,ymm9,ymm11
-0362  vmovups ymm8,[r14+rcx]
-0368  vmaxps ymm9,ymm3,ymm8
-036d  vcmpunordps ymm11,ymm8,ymm8
-0373  vblendvps ymm9,ymm9,ymm3,ymm11
-0379  vcmpneqps ymm9,ymm9,ymm3
-037e  vblendvps ymm3,ymm3,ymm8,ymm9
-0384  vblendvps ymm7,ymm7,ymm10,ymm9
-038a  dec r13
-038d  jne near 180h
-0393  mov r12,[rdi+80h]
-039a  mov r13,rbx
-039d  vcmpordps ymm8,ymm4,ymm4
-03a2  vpand ymm8,ymm8,ymm4
-03a6  vpbroadcastd ymm4,[rel 598h]
-03af  vmaxps ymm8,ymm8,ymm4
-03b3  vpbroadcastd ymm4,[rel 59Ch]
-03bc  vminps ymm8,ymm8,ymm4
-03c0  vcvtps2dq ymm8,ymm8
-03c5  vpackssdw ymm4,ymm8,ymm8
-03ca  vpermq ymm4,ymm4,8
-03d0  vpackuswb xmm4,xmm4,xmm4
-03d4  vmovq [r13],xmm4
-03da  add r13,r12
-03dd  vcmpordps ymm4,ymm5,ymm5
-03e2  vpand ymm4,ymm4,ymm5
-03e6  vpbroadcastd ymm5,[rel 598h]
-03ef  vmaxps ymm4,ymm4,ymm5
-03f3  vpbroadcastd ymm5,[rel 59Ch]
-03fc  vminps ymm4,ymm4,ymm5
-0400  vcvtps2dq ymm4,ymm4
-0404  vpackssdw ymm4,ymm4,ymm4
-0408  vpermq ymm4,ymm4,8
-040e  vpackuswb xmm4,xmm4,xmm4
-0412  vmovq [r13],xmm4
-0418  add r13,r12
-041b  vcmpordps ymm4,ymm6,ymm6
-0420  vpand ymm4,ymm4,ymm6
-0424  vpbroadcastd ymm5,[rel 598h]
-042d  vmaxps ymm4,ymm4,ymm5
-0431  vpbroadcastd ymm5,[rel 59Ch]
-043a  vminps ymm4,ymm4,ymm5
-043e  vcvtps2dq ymm4,ymm4
-0442  vpackssdw ymm4,ymm4,ymm4
-0446  vpermq ymm4,ymm4,8
-044c  vpackuswb xmm4,xmm4,xmm4
-0450  vmovq [r13],xmm4
-0456  add r13,r12
-0459  vcmpordps ymm4,ymm7,ymm7
-045e  vpand ymm4,ymm4,ymm7
-0462  vpbroadcastd ymm5,[rel 598h]
-046b  vmaxps ymm4,ymm4,ymm5
-046f  vpbroadcastd ymm5,[rel 59Ch]
-0478  vminps ymm4,ymm4,ymm5
-047c  vcvtps2dq ymm4,ymm4
-0480  vpackssdw ymm4,ymm4,ymm4
-0484  vpermq ymm4,ymm4,8
-048a  vpackuswb xmm4,xmm4,xmm4
-048e  vmovq [r13],xmm4
-0494  add r13,r12
-0497  mov r12,rsi
-049a  mov r13,r11
-049d  mov r14,[rdi+58h]
-04a1  mov r15,r13
-04a4  vmovups [r15],ymm0
-04a9  add r15,r14
-04ac  vmovups [r15],ymm1
-04b1  add r15,r14
-04b4  vmovups [r15],ymm2
-04b9  add r15,r14
-04bc  vmovups [r15],ymm3
-04c1  add r15,r14
-04c4  add r12,8
-04c8  mov r12,[rdi+68h]
-04cc  add r13,r12
-04cf  mov r12,[rdi+40h]
-04d3  add r10,r12
-04d6  mov r12,[rdi+60h]
-04da  add r11,r12
-04dd  mov r12,[rdi+88h]
-04e4  add rbx,r12
-04e7  dec rbp
-04ea  jne near 100h
-04f0  mov r10,[r8+10h]
-04f4  mov r11d,18h
-04fa  imul r10,r11
-04fe  add r9,r10
-0501  add r8,20h
-0505  mov r10,[rsp+100h]
-050d  dec r10
-0510  mov [rsp+100h],r10
-0518  jne near 0C0h
-051e  mov r8,[rdi+48h]
-0522  mov r9,[rsp+40h]
-0527  add r9,r8
-052a  mov [rsp+40h],r9
-052f  mov r8,[rdi+70h]
-0533  mov r9,[rsp+80h]
-053b  add r9,r8
-053e  mov [rsp+80h],r9
-0546  mov r8,[rdi+90h]
-054d  mov r9,[rsp+0C0h]
-0555  add r9,r8
-0558  mov [rsp+0C0h],r9
-0560  add rsi,8
-0564  mov r8,[rsp]
-0568  dec r8
-056b  mov [rsp],r8
-056f  jne near 80h
-0575  add rsp,140h
-057c  pop r15
-057e  pop r14
-0580  pop r13
-0582  pop r12
-0584  pop rbp
-0585  pop rbx
-0586  vzeroupper
-0589  ret
+01c5  vcmpunordps ymm11,ymm11,ymm11
+01cb  vblendvps ymm11,ymm12,ymm0,ymm11
+01d1  vcmpneqps ymm12,ymm11,ymm0
+01d6  vmovups ymm0,ymm11
+01db  vblendvps ymm4,ymm4,ymm8,ymm12
+01e1  vmovups ymm11,[r14+rax]
+01e7  vmaxps ymm12,ymm0,ymm11
+01ec  vcmpunordps ymm11,ymm11,ymm11
+01f2  vblendvps ymm11,ymm12,ymm0,ymm11
+01f8  vcmpneqps ymm12,ymm11,ymm0
+01fd  vmovups ymm0,ymm11
+0202  vblendvps ymm4,ymm4,ymm9,ymm12
+0208  vmovups ymm11,[r14+rax*2]
+020e  vmaxps ymm12,ymm1,ymm11
+0213  vcmpunordps ymm13,ymm11,ymm11
+0219  vblendvps ymm12,ymm12,ymm1,ymm13
+021f  vcmpneqps ymm13,ymm12,ymm1
+0224  vmovups ymm1,ymm12
+0229  vblendvps ymm5,ymm5,ymm8,ymm13
+022f  vmaxps ymm12,ymm0,ymm11
+0234  vcmpunordps ymm11,ymm11,ymm11
+023a  vblendvps ymm11,ymm12,ymm0,ymm11
+0240  vcmpneqps ymm12,ymm11,ymm0
+0245  vmovups ymm0,ymm11
+024a  vblendvps ymm4,ymm4,ymm10,ymm12
+0250  vmovups ymm11,[r14+rcx]
+0256  vmaxps ymm12,ymm1,ymm11
+025b  vcmpunordps ymm11,ymm11,ymm11
+0261  vblendvps ymm11,ymm12,ymm1,ymm11
+0267  vcmpneqps ymm12,ymm11,ymm1
+026c  vmovups ymm1,ymm11
+0271  vblendvps ymm5,ymm5,ymm9,ymm12
+0277  vmovups ymm11,[r14+rax*4]
+027d  vmaxps ymm12,ymm2,ymm11
+0282  vcmpunordps ymm13,ymm11,ymm11
+0288  vblendvps ymm12,ymm12,ymm2,ymm13
+028e  vcmpneqps ymm13,ymm12,ymm2
+0293  vmovups ymm2,ymm12
+0298  vblendvps ymm6,ymm6,ymm8,ymm13
+029e  vmaxps ymm12,ymm1,ymm11
+02a3  vcmpunordps ymm11,ymm11,ymm11
+02a9  vblendvps ymm11,ymm12,ymm1,ymm11
+02af  vcmpneqps ymm12,ymm11,ymm1
+02b4  vmovups ymm1,ymm11
+02b9  vblendvps ymm5,ymm5,ymm10,ymm12
+02bf  add r14,rdx
+02c2  vmovups ymm11,[r14]
+02c7  vmaxps ymm12,ymm2,ymm11
+02cc  vcmpunordps ymm11,ymm11,ymm11
+02d2  vblendvps ymm11,ymm12,ymm2,ymm11
+02d8  vcmpneqps ymm12,ymm11,ymm2
+02dd  vmovups ymm2,ymm11
+02e2  vblendvps ymm6,ymm6,ymm9,ymm12
+02e8  vmovups ymm11,[r14+rax]
+02ee  vmaxps ymm12,ymm3,ymm11
+02f3  vcmpunordps ymm13,ymm11,ymm11
+02f9  vblendvps ymm12,ymm12,ymm3,ymm13
+02ff  vcmpneqps ymm13,ymm12,ymm3
+0304  vmovups ymm3,ymm12
+0309  vblendvps ymm7,ymm7,ymm8,ymm13
+030f  vmaxps ymm8,ymm2,ymm11
+0314  vcmpunordps ymm11,ymm11,ymm11
+031a  vblendvps ymm8,ymm8,ymm2,ymm11
+0320  vcmpneqps ymm11,ymm8,ymm2
+0325  vmovups ymm2,ymm8
+032a  vblendvps ymm6,ymm6,ymm10,ymm11
+0330  vmovups ymm8,[r14+rax*2]
+0336  vmaxps ymm11,ymm3,ymm8
+033b  vcmpunordps ymm8,ymm8,ymm8
+0341  vblendvps ymm8,ymm11,ymm3,ymm8
+0347  vcmpneqps ymm11,ymm8,ymm3
+034c  vmovups ymm3,ymm8
+0351  vblendvps ymm7,ymm7,ymm9,ymm11
+0357  vmovups ymm8,[r14+rcx]
+035d  vmaxps ymm9,ymm3,ymm8
+0362  vcmpunordps ymm8,ymm8,ymm8
+0368  vblendvps ymm8,ymm9,ymm3,ymm8
+036e  vcmpneqps ymm9,ymm8,ymm3
+0373  vmovups ymm3,ymm8
+0378  vblendvps ymm7,ymm7,ymm10,ymm9
+037e  dec r13
+0381  jne near 180h
+0387  mov r12,[rdi+80h]
+038e  mov r13,rbx
+0391  vcmpordps ymm8,ymm4,ymm4
+0396  vpand ymm8,ymm8,ymm4
+039a  vpbroadcastd ymm4,[rel 58Ch]
+03a3  vmaxps ymm8,ymm8,ymm4
+03a7  vpbroadcastd ymm4,[rel 590h]
+03b0  vminps ymm8,ymm8,ymm4
+03b4  vcvtps2dq ymm8,ymm8
+03b9  vpackssdw ymm4,ymm8,ymm8
+03be  vpermq ymm4,ymm4,8
+03c4  vpackuswb xmm4,xmm4,xmm4
+03c8  vmovq [r13],xmm4
+03ce  add r13,r12
+03d1  vcmpordps ymm4,ymm5,ymm5
+03d6  vpand ymm4,ymm4,ymm5
+03da  vpbroadcastd ymm5,[rel 58Ch]
+03e3  vmaxps ymm4,ymm4,ymm5
+03e7  vpbroadcastd ymm5,[rel 590h]
+03f0  vminps ymm4,ymm4,ymm5
+03f4  vcvtps2dq ymm4,ymm4
+03f8  vpackssdw ymm4,ymm4,ymm4
+03fc  vpermq ymm4,ymm4,8
+0402  vpackuswb xmm4,xmm4,xmm4
+0406  vmovq [r13],xmm4
+040c  add r13,r12
+040f  vcmpordps ymm4,ymm6,ymm6
+0414  vpand ymm4,ymm4,ymm6
+0418  vpbroadcastd ymm5,[rel 58Ch]
+0421  vmaxps ymm4,ymm4,ymm5
+0425  vpbroadcastd ymm5,[rel 590h]
+042e  vminps ymm4,ymm4,ymm5
+0432  vcvtps2dq ymm4,ymm4
+0436  vpackssdw ymm4,ymm4,ymm4
+043a  vpermq ymm4,ymm4,8
+0440  vpackuswb xmm4,xmm4,xmm4
+0444  vmovq [r13],xmm4
+044a  add r13,r12
+044d  vcmpordps ymm4,ymm7,ymm7
+0452  vpand ymm4,ymm4,ymm7
+0456  vpbroadcastd ymm5,[rel 58Ch]
+045f  vmaxps ymm4,ymm4,ymm5
+0463  vpbroadcastd ymm5,[rel 590h]
+046c  vminps ymm4,ymm4,ymm5
+0470  vcvtps2dq ymm4,ymm4
+0474  vpackssdw ymm4,ymm4,ymm4
+0478  vpermq ymm4,ymm4,8
+047e  vpackuswb xmm4,xmm4,xmm4
+0482  vmovq [r13],xmm4
+0488  add r13,r12
+048b  mov r12,rsi
+048e  mov r13,r11
+0491  mov r14,[rdi+58h]
+0495  mov r15,r13
+0498  vmovups [r15],ymm0
+049d  add r15,r14
+04a0  vmovups [r15],ymm1
+04a5  add r15,r14
+04a8  vmovups [r15],ymm2
+04ad  add r15,r14
+04b0  vmovups [r15],ymm3
+04b5  add r15,r14
+04b8  add r12,8
+04bc  mov r12,[rdi+68h]
+04c0  add r13,r12
+04c3  mov r12,[rdi+40h]
+04c7  add r10,r12
+04ca  mov r12,[rdi+60h]
+04ce  add r11,r12
+04d1  mov r12,[rdi+88h]
+04d8  add rbx,r12
+04db  dec rbp
+04de  jne near 100h
+04e4  mov r10,[r8+10h]
+04e8  mov r11d,20h
+04ee  imul r10,r11
+04f2  add r9,r10
+04f5  add r8,20h
+04f9  mov r10,[rsp+100h]
+0501  dec r10
+0504  mov [rsp+100h],r10
+050c  jne near 0C0h
+0512  mov r8,[rdi+48h]
+0516  mov r9,[rsp+40h]
+051b  add r9,r8
+051e  mov [rsp+40h],r9
+0523  mov r8,[rdi+70h]
+0527  mov r9,[rsp+80h]
+052f  add r9,r8
+0532  mov [rsp+80h],r9
+053a  mov r8,[rdi+90h]
+0541  mov r9,[rsp+0C0h]
+0549  add r9,r8
+054c  mov [rsp+0C0h],r9
+0554  add rsi,8
+0558  mov r8,[rsp]
+055c  dec r8
+055f  mov [rsp],r8
+0563  jne near 80h
+0569  add rsp,140h
+0570  pop r15
+0572  pop r14
+0574  pop r13
+0576  pop r12
+0578  pop rbp
+0579  pop rbx
+057a  vzeroupper
+057d  ret

@@ -44,7 +44,12 @@ impl Memory {
     fn run(&mut self, kernel: &Pool, isa: Isa) -> bool {
         let (results, stride, channels) = (usize::from(kernel.results), usize::from(kernel.stride), self.channels);
         let group = isa.width().lanes() * usize::from(kernel.vectors);
-        let lines = LINES.map(|(y, place)| Line { source: y * PIXELS * channels * 4, places: y * PIXELS * channels, place, share: 0.5 + place as f32 });
+        let lines = LINES.map(|(y, place)| Line {
+            source: y * PIXELS * channels * 4,
+            places: y * PIXELS * channels,
+            place,
+            share: 0.5 + place as f32,
+        });
         let rows: Vec<Row> = ROWS
             .iter()
             .enumerate()
