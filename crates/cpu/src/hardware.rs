@@ -20,12 +20,10 @@ pub struct KSteps {
     pub amx: usize,
     /// Of windows over images, whose rows are taps.
     pub window: usize,
-    /// Of weights that are unpacked on the way, a whole panel at a time.
-    pub unpacked: usize,
 }
 
 /// How reductions are cut, on every machine.
-pub const K_STEPS: KSteps = KSteps { matrix: 1024, amx: 512, window: 2560, unpacked: 512 };
+pub const K_STEPS: KSteps = KSteps { matrix: 1024, amx: 512, window: 2560 };
 
 /// The data caches that a core sees: sizes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -5,9 +5,8 @@
 
 use super::amx::{self, Half, Lines, Loops, ReadyLoops};
 use super::multiversion::Simd;
-use super::nest::{self, Block, Part, Right, Rows, Shape};
+use super::nest::{self, Block, Packed, Packs, Part, Right, Rows, Shape};
 use super::scratch::Part as Scratch;
-use super::tile::pack::{self, Plain};
 use super::tile::{List, MOST_ROWS, Product, Stride, Strip, Tail, TailArgs};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -57,6 +56,8 @@ pub struct Gemm {
     workers: usize,
 }
 
+/// K blocks are multiples of so many steps: whole words of weights of 4 bits.
+const STEPS: usize = 8;
 /// Most steps of a reduction: its K blocks are listed, and a plan is to cost little memory.
 const MOST_STEPS: usize = 1 << 24;
 
@@ -65,6 +66,8 @@ const MOST_STEPS: usize = 1 << 24;
 pub struct Ready {
     gemm: Gemm,
     loops: ReadyLoops,
+    /// Elements of all panels that are packed before.
+    packed: usize,
 }
 
 /// Memory of a product; distances in bytes.
@@ -77,11 +80,11 @@ pub struct Operands<'a> {
     pub a_depth: usize,
     /// Memory of `B`.
     pub b: Buf<'a>,
-    /// The same, where it is to be packed.
-    pub b_bytes: &'a [u8],
-    /// From a row of `B` to the next; looked at where `B` is not in panels.
+    /// What packs its panels, where it is to be packed.
+    pub packs: Packs<'a>,
+    /// From a row of `B` to the next; looked at where it is read in place.
     pub b_row: usize,
-    /// From a column of `B` to the next; in panels, from a panel to the next.
+    /// From a panel of `B` to the next.
     pub b_column: usize,
     /// Memory of the destination.
     pub c: Buf<'a>,
@@ -121,7 +124,7 @@ impl Gemm {
             return Err(Skip::Shape("reductions of more steps than a plan keeps K blocks of"));
         }
         let on_amx = isa.amx && amx::check(kind.product).is_ok();
-        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, 1) };
+        let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, STEPS) };
         let shape = Shape {
             units: sizes.batch,
             rows: vec![sizes.rows],
@@ -164,18 +167,17 @@ impl Gemm {
     /// # Errors
     /// [`Error::Runtime`] where a kernel cannot be made.
     pub fn build(&self) -> Result<Ready, Error> {
-        Ok(Ready { gemm: self.clone(), loops: self.loops.build(None::<&Strided<'_, '_>>)? })
+        let packed = self.panels_len().unwrap_or(0);
+        Ok(Ready { gemm: self.clone(), loops: self.loops.build(None::<&Strided<'_, '_>>)?, packed })
     }
 }
 
 impl Ready {
     /// Computes everything, with scratch of [`Gemm::scratch_len`] elements.
     pub fn run(&self, simd: Simd, executor: &dyn Executor, scratch: &mut Scratch<'_>, on: &Operands<'_>) {
-        let Ready { gemm, loops } = self;
-        let shape = gemm.loops.shape();
-        let before = gemm.panels_len().unwrap_or(0);
+        let Ready { gemm, loops, packed: before } = self;
+        let (shape, before) = (gemm.loops.shape(), *before);
         let [mut packed, mut shares] = scratch.split(before);
-        let plain = Plain { bytes: on.b_bytes, depth: on.b_row, column: on.b_column };
         let (count, panel) = (shape.panels(), shape.panel_bytes);
         let in_place = |unit: usize| (on.starts)(unit)[1];
         let behind = |unit: usize| unit * count * panel;
@@ -184,10 +186,9 @@ impl Ready {
                 if i >= count * gemm.sizes.batch {
                     return;
                 }
-                let from = Plain { bytes: &plain.bytes[in_place(i / count)..], ..plain };
                 let first = i % count * shape.panel;
                 let columns = first..shape.columns.min(first + shape.panel);
-                pack::panels(simd, &from, 0..gemm.sizes.depth, columns, shape.form(), to);
+                on.packs.panels(simd, Packed { at: in_place(i / count), depth: 0..gemm.sizes.depth, columns }, shape.form(), to);
             };
             (packed.refill(executor, (panel / 4).max(1), &make), &behind, panel)
         } else {
@@ -201,7 +202,7 @@ impl Ready {
             sources: None,
             left: &AtomicBool::new(false),
             b,
-            plain: (gemm.right == Right::Packed).then_some(plain),
+            packs: on.packs,
             b_unit,
             b_panel,
             b_row: on.b_row,

@@ -65,7 +65,12 @@ impl<'a> Scratch<'a> {
     ///
     /// # Errors
     /// [`Error::Runtime`] when the scratch is too small or not aligned for numbers.
+    #[inline]
     pub fn take(&mut self, len: usize) -> Result<Part<'a>, Error> {
+        if len == 0 { Ok(Part { buf: Buf::empty(), len }) } else { self.cut(len) }
+    }
+
+    fn cut(&mut self, len: usize) -> Result<Part<'a>, Error> {
         let bytes = booked(&[len]).filter(|b| *b <= self.buf.len() - self.at && self.buf.as_ptr().addr().is_multiple_of(4));
         let bytes = bytes.ok_or_else(|| Error::Runtime(format!("{len} numbers of scratch at {} of {}", self.at, self.buf.len())))?;
         let buf = self.buf.part(self.at, bytes);

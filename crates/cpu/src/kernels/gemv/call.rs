@@ -2,7 +2,6 @@
 
 use crate::kernels::code::{Kernels, Key};
 use crate::kernels::extent::{Read, Written};
-use crate::kernels::tile::{Ahead, Call, Panels, Tile};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::gemv::{Args, Gemv, Walk};
 use oxidnn_jit::kernels::unpack::{self, Unpack};
@@ -216,29 +215,4 @@ impl Unpacker {
         // SAFETY: the kernel reads so many lines and a vector of columns, and writes the numbers that were asked for.
         unsafe { self.entry.call(&args) }
     }
-}
-
-/// Adds the product of a list of strips of rows of `A` with unpacked lines to sums that are `step` apart.
-pub(super) fn multiply(tile: &Tile, (strips, steps): (&[usize], usize), a: Buf, b: &[f32], (sums, step): (&mut [f32], usize)) {
-    // SAFETY: tiles read `B` and never write it; the numbers are borrowed for the call, and the buffer goes no farther than that.
-    let b = unsafe { Buf::new(b.as_ptr().cast_mut().cast(), size_of_val(b)) };
-    tile.run(Call {
-        strips,
-        steps,
-        a,
-        a_from: 0,
-        zeros: Buf::empty(),
-        b,
-        panels: Panels::one(0),
-        c: Buf::empty(),
-        column: 0,
-        tail_column: 0,
-        tail: None,
-        sums,
-        sums_row: step,
-        a_step: 4,
-        b_row: 0,
-        last: 0,
-        ahead: Ahead::default(),
-    });
 }

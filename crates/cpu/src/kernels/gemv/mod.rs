@@ -331,7 +331,7 @@ impl Product {
     }
 
     fn finish(&self, shared: &Shared<'_>, batch: usize, first: usize, sums: &mut [f32]) {
-        let at = Finished { batch, row: 0, rows: self.request.rows, first, step: self.cut.block };
+        let at = Finished { batch, row: 0, rows: self.request.rows, first, columns: self.cut.block, step: self.cut.block };
         self.request.finish(shared.on, shared.a_sums, at, sums);
     }
 

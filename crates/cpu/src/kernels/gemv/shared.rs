@@ -11,13 +11,14 @@ use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{Error, MAX_NDIMS};
 
-/// Which sums are finished: rows `step` apart from `row` on, columns from `first` on.
+/// Which sums are finished: rows `step` apart from `row` on, columns from `first` on, those of the weights and maybe others behind them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finished {
     pub(super) batch: usize,
     pub(super) row: usize,
     pub(super) rows: usize,
     pub(super) first: usize,
+    pub(super) columns: usize,
     pub(super) step: usize,
 }
 
@@ -42,11 +43,16 @@ impl Request {
         all
     }
 
-    /// The weights of a batch.
-    pub(super) fn weights_of<'b>(&self, on: &Operands<'b>, batch: usize) -> Buf<'b> {
+    /// Byte where the weights of a batch begin.
+    pub(super) fn weights_start(&self, on: &Operands<'_>, batch: usize) -> usize {
         let pos = self.positions(on, batch)[1];
         let start: i64 = on.batch_bytes.iter().zip(pos).map(|(bytes, p)| bytes * p).sum();
-        let start = start as usize + self.weights.offset;
+        start as usize + self.weights.offset
+    }
+
+    /// The weights of a batch.
+    pub(super) fn weights_of<'b>(&self, on: &Operands<'b>, batch: usize) -> Buf<'b> {
+        let start = self.weights_start(on, batch);
         on.b.part(start, on.b.len() - start)
     }
 
@@ -104,8 +110,8 @@ impl Request {
 
     /// Subtracts zero points and stores a block.
     pub(super) fn finish(&self, on: &Operands<'_>, a_sums: &[f32], at: Finished, sums: &mut [f32]) {
-        let Finished { batch, row, rows, first, step } = at;
-        let columns = step.min(self.weights.n - first);
+        let Finished { batch, row, rows, first, columns, step } = at;
+        let columns = columns.min(self.weights.n - first);
         let [_, mut weights, mut pos] = self.positions(on, batch);
         pos[on.dst[0]] = row as i64;
         weights[on.weights[0]] = first as i64;

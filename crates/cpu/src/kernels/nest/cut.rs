@@ -45,9 +45,10 @@ pub(super) struct Line<'s> {
 /// The tasks of a product.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    /// Tiles of a unit, and of a block of rows.
+    /// Tiles of a unit, and of a block of rows; blocks of a unit.
     tiles: usize,
     block: usize,
+    blocks: usize,
     groups: Groups,
     /// Where each task begins, and where the last one ends: groups of all blocks before it, tiles of its first group.
     starts: Vec<(usize, usize)>,
@@ -153,7 +154,7 @@ impl Cut {
         let groups = Groups { panels, count: groups };
         let block = line.block(groups.count);
         let starts = (0..=tasks).map(|task| line.start((&groups, block), task, tasks)).collect();
-        Cut { tiles: line.tiles, block, groups, starts }
+        Cut { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), groups, starts }
     }
 
     /// Number of tasks.
@@ -168,7 +169,7 @@ impl Cut {
 
     /// The panels of a group.
     pub(super) fn group(&self, group: usize) -> Range<usize> {
-        self.groups.start(group)..self.groups.start(group + 1)
+        if self.groups.count == 1 { 0..self.groups.panels } else { self.groups.start(group)..self.groups.start(group + 1) }
     }
 
     /// The panels of the group behind one.
@@ -182,17 +183,27 @@ impl Cut {
         self.groups.panels.div_ceil(self.groups.count)
     }
 
+    /// Groups of all blocks that a task has tiles of.
+    pub(super) fn span(&self, task: usize) -> Range<usize> {
+        let (first, end) = (self.starts[task], self.starts[task + 1]);
+        first.0..end.0 + usize::from(end.1 > 0)
+    }
+
+    /// What of a group of a block belongs to a task; `None` where that is nothing.
+    #[inline]
+    pub(super) fn piece(&self, task: usize, at: usize) -> Option<Piece> {
+        let (first, end) = (self.starts[task], self.starts[task + 1]);
+        let (index, group) = if self.groups() == 1 { (at, 0) } else { (at / self.groups(), at % self.groups()) };
+        let (unit, block) = if self.blocks == 1 { (index, 0) } else { (index / self.blocks, index % self.blocks) };
+        let start = block * self.block;
+        let from = if at == first.0 { first.1 } else { 0 };
+        let to = if at == end.0 { end.1 } else { self.block };
+        let tiles = start + from..self.tiles.min(start + to);
+        (!tiles.is_empty()).then(|| Piece { unit, tiles, panels: self.group(group) })
+    }
+
     /// The pieces of a task.
     pub(super) fn pieces(&self, task: usize) -> impl Iterator<Item = Piece> {
-        let (first, end) = (self.starts[task], self.starts[task + 1]);
-        let blocks = self.tiles.div_ceil(self.block).max(1);
-        (first.0..=end.0).filter_map(move |at| {
-            let (index, group) = (at / self.groups(), at % self.groups());
-            let start = index % blocks * self.block;
-            let from = if at == first.0 { first.1 } else { 0 };
-            let to = if at == end.0 { end.1 } else { self.block };
-            let tiles = start + from..self.tiles.min(start + to);
-            (!tiles.is_empty()).then(|| Piece { unit: index / blocks, tiles, panels: self.group(group) })
-        })
+        self.span(task).filter_map(move |at| self.piece(task, at))
     }
 }

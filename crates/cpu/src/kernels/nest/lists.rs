@@ -45,7 +45,7 @@ impl Lists {
         if nest.shape.parts.len() > 1 || !nest.shape.product.is_whole() {
             return lists;
         }
-        let mut words = vec![0; nest.lens.unwrap_or_default().list * size_of::<f32>() / size_of::<usize>()];
+        let mut words = vec![0; nest.lens.list * size_of::<f32>() / size_of::<usize>()];
         let mut left = WORDS;
         let blocks = |tiles: Range<usize>| tiles.clone().step_by(nest.block).map(move |t| t..tiles.end.min(t + nest.block));
         let pieces = (0..nest.tasks()).flat_map(|task| nest.cut.pieces(task)).flat_map(|piece| blocks(piece.tiles));
@@ -75,7 +75,7 @@ impl Lists {
 impl Batch {
     /// All batches of some tiles, which begin at a row.
     fn all<W: Rows>(nest: &Nest, work: &W, (tiles, row): (&Range<usize>, usize), (words, left): (&mut [usize], &mut usize)) -> Vec<Batch> {
-        let (mut batches, near) = (Vec::new(), nest.most_tiles(nest.cut.most_panels(), false));
+        let (mut batches, near) = (Vec::new(), nest.facts.near);
         for run in nest.runs(tiles) {
             let kept = batches.len();
             let found = &mut |all: &List<'_>, lists: &[Kept]| {
@@ -96,17 +96,21 @@ impl Batch {
     }
 }
 
+/// The rows of tiles that are [`Nest::even`].
+pub(super) fn rows([first, last]: &[(usize, usize, Range<usize>); 2]) -> Range<usize> {
+    first.0..last.0 + last.1 * last.2.len()
+}
+
 impl Nest {
     /// Bytes of a row of sums.
     fn sums_row(&self) -> usize {
-        self.lens.map_or(0, |lens| lens.step * 4)
+        self.lens.step * 4
     }
 
     /// The rows of some tiles.
     pub(super) fn rows(&self, tiles: &Range<usize>) -> Range<usize> {
         if self.shape.even {
-            let first = self.even(tiles);
-            return first[0].0..first[1].0 + first[1].1 * first[1].2.len();
+            return rows(&self.even(tiles));
         }
         let mut rows: Option<Range<usize>> = None;
         for run in self.runs(tiles) {
@@ -117,9 +121,7 @@ impl Nest {
 
     /// Some tiles of rows that are one stretch: the taller ones, then the others, as their first row, rows of a tile and which tiles they are.
     pub(super) fn even(&self, tiles: &Range<usize>) -> [(usize, usize, Range<usize>); 2] {
-        let n = self.shape.rows.first().copied().unwrap_or(0);
-        let count = n.div_ceil(self.tall).max(1);
-        let (each, more) = (n / count, n % count);
+        let [each, more] = self.facts.rows;
         let run = |rows: usize, tiles: Range<usize>| (tiles.start * each + tiles.start.min(more), rows, tiles);
         let low = more.clamp(tiles.start, tiles.end);
         [run(each + 1, tiles.start..low), run(each, low..tiles.end)]

@@ -26,7 +26,7 @@ use lists::{Batch, Lists, Run};
 use oxidnn_jit::Isa;
 use oxidnn_spec::Error;
 use panels::{Group, Memory, Wanted};
-pub use shape::{Block, Operands, PADDING, Part, Right, Rows, Shape};
+pub use shape::{Block, Operands, PADDING, Packed, Packs, Part, Right, Rows, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,6 +35,10 @@ use std::sync::atomic::Ordering;
 const PHASES: usize = 4;
 /// Words of the strips that are listed at a time, unless one has more.
 const LISTED: usize = 4 << 10;
+/// Vectors of sums that hide the latency of multiply-adds.
+const BUSY: usize = 16;
+/// Bytes of panels that tiles read while others are listed.
+const LISTING: usize = 16 << 10;
 
 /// A planned product.
 #[derive(Debug)]
@@ -54,7 +58,24 @@ pub struct Nest {
     /// Whether bytes are multiplied by an instruction that takes weights of seven bits, and whether and how they are widened for others.
     seven_bits: bool,
     wide: Option<Wide>,
-    lens: Option<Lens>,
+    facts: Facts,
+    lens: Lens,
+    /// Elements of scratch of a worker together; `None` on overflow.
+    share: Option<usize>,
+}
+
+/// What every task asks of the shape.
+#[derive(Clone, Copy, Default, Debug)]
+struct Facts {
+    /// Whether rows have one tap.
+    matrix: bool,
+    /// Panels that have all their columns, and columns of the last vector of all.
+    whole: usize,
+    last: usize,
+    /// Rows of a tile of the first stretch, and how many tiles, the first ones, have one more.
+    rows: [usize; 2],
+    /// Most tiles of a list.
+    near: usize,
 }
 
 /// Elements of scratch of a worker.
@@ -124,12 +145,26 @@ impl Far {
     }
 }
 
+/// Rows of the tallest tile. Rows at one distance whose panels stay in L1 are cut into tiles of one height where these keep the processor busy, too:
+/// they are one list, and few rows take as long to list as to multiply.
+fn height(isa: Isa, shape: &Shape, budget: &Budget) -> usize {
+    let vectors = shape.panel / isa.width().lanes();
+    let rows = shape.rows.iter().copied().max().unwrap_or(0);
+    let tall = tallest(isa, shape.product, vectors).min(rows).max(1);
+    if !shape.even || shape.parts.len() > 1 || shape.panel_bytes.saturating_mul(shape.panels()) > budget.l1_panel {
+        return tall;
+    }
+    let extra = |height: usize| (rows / height - rows.div_ceil(tall)) * shape.panel_bytes * shape.panels();
+    let lowest = BUSY.div_ceil(vectors);
+    (lowest..=tall).rev().find(|height| rows.is_multiple_of(*height) && extra(*height) <= LISTING).unwrap_or(tall)
+}
+
 impl Nest {
     /// Decides how to cut a product for a processor.
     pub fn new(isa: Isa, shape: Shape, target: &CpuTarget) -> Nest {
         let budget = target.caches.budget(false);
         let lanes = isa.width().lanes();
-        let tall = tallest(isa, shape.product, shape.panel / lanes).min(shape.rows.iter().copied().max().unwrap_or(0)).max(1);
+        let tall = height(isa, &shape, &budget);
         let all: usize = shape.rows.iter().map(|r| r.div_ceil(tall)).sum();
         let line = cut::Line {
             units: shape.units,
@@ -149,8 +184,14 @@ impl Nest {
         let block = k.mc(cut.most_panels(), if shape.is_matrix() { budget.sums } else { budget.window_sums });
         let (far, wide) = (Far::of(&line, &cut, &shape), shape.wide(isa, (tall, all)));
         let seven_bits = wide::asks_for_seven_bits(isa, shape.product, shape.line(isa));
-        let mut nest = Nest { isa, budget, tall, all, block, cut, far, seven_bits, wide, shape, lens: None };
-        nest.lens = nest.lens();
+        let (facts, lens) = (Facts::default(), Lens::default());
+        let mut nest = Nest { isa, budget, tall, all, block, cut, far, seven_bits, wide, shape, facts, lens, share: None };
+        let last = nest.shape.columns.saturating_sub(1) % lanes + 1;
+        let first = nest.shape.rows.first().copied().unwrap_or(0);
+        let count = first.div_ceil(tall).max(1);
+        let (matrix, whole) = (nest.shape.is_matrix(), nest.shape.whole());
+        nest.facts = Facts { matrix, whole, last, rows: [first / count, first % count], near: nest.most_tiles() };
+        (nest.lens, nest.share) = nest.lens().map_or((Lens::default(), None), |lens| (lens, nest.share(&lens)));
         nest
     }
 
@@ -161,9 +202,14 @@ impl Nest {
 
     /// Elements of scratch for `workers` workers; `None` on overflow.
     pub fn scratch_len(&self, workers: usize) -> Option<usize> {
-        let Lens { packed, list, taken, widened, wide, sums, .. } = self.lens?;
+        for_workers(workers, self.share?)
+    }
+
+    /// Elements of scratch of a worker together; `None` on overflow.
+    fn share(&self, lens: &Lens) -> Option<usize> {
+        let Lens { packed, list, taken, widened, wide, sums, .. } = *lens;
         let spare = if self.shape.tail.is_none() { sums } else { 0 };
-        for_workers(workers, [list, taken, widened, wide, sums, spare].into_iter().try_fold(packed, usize::checked_add)?)
+        [list, taken, widened, wide, sums, spare].into_iter().try_fold(packed, usize::checked_add)
     }
 
     /// Elements of scratch of a worker; `None` on overflow.
@@ -195,10 +241,10 @@ impl Nest {
         panel <= self.budget.l1_panel && panel * panels > self.budget.l1_panel
     }
 
-    /// Most tiles in a list by so many panels.
-    fn most_tiles(&self, panels: usize, words: bool) -> usize {
-        let steps = self.shape.most(&|p| p.taps * (p.steps + 1));
-        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, words)) {
+    /// Most tiles in a list by the panels of a group.
+    fn most_tiles(&self) -> usize {
+        let (steps, panels) = (self.shape.most(&|p| p.taps * (p.steps + 1)), self.cut.most_panels());
+        if self.shape.parts.iter().all(|p| self.is_outer(p, panels, self.wide.is_some())) {
             (self.budget.strip / (steps * self.tall * 4)).max(1)
         } else {
             usize::MAX
@@ -276,9 +322,10 @@ impl Ready {
     /// Computes a task with scratch of a worker's share.
     pub fn task<W: Rows>(&self, task: usize, share: &mut [f32], on: &Operands<'_, W>) {
         let nest = &*self.nest;
-        let lens = nest.lens.unwrap_or_default();
+        let lens = &nest.lens;
         let (packed, share) = share.split_at_mut(lens.packed);
-        for Piece { unit, tiles, panels } in nest.cut.pieces(task) {
+        for at in nest.cut.span(task) {
+            let Some(Piece { unit, tiles, panels }) = nest.cut.piece(task, at) else { continue };
             let (b_at, tail) = ((on.b_unit)(unit), on.tail.map(|(args, column)| (args, column(unit))));
             let mut b = nest.group(on, b_at, &panels, packed);
             let seven_bits = nest.seven_bits && matches!(&b, Group::There(b) if nest.fits(on, b, panels.len()));
@@ -288,10 +335,11 @@ impl Ready {
                 on.left.fetch_or(on.sources.is_none(), Ordering::Relaxed);
                 continue;
             }
-            for start in tiles.clone().step_by(nest.block) {
-                let tiles = start..tiles.end.min(start + nest.block);
-                let panels = panels.clone();
-                Task { nest, ready: self, lens, seven_bits, wide, on, unit, b_at, tail, tiles, panels }.run(&mut b, share);
+            let mut task = Task { nest, ready: self, lens, seven_bits, wide, on, unit, b_at, tail, tiles: tiles.clone(), panels };
+            while task.tiles.start < tiles.end {
+                task.tiles.end = tiles.end.min(task.tiles.start + nest.block);
+                task.run(&mut b, share);
+                task.tiles.start = task.tiles.end;
             }
         }
     }
@@ -316,7 +364,7 @@ struct Space<'s> {
 struct Task<'t, 'a, W> {
     nest: &'t Nest,
     ready: &'t Ready,
-    lens: Lens,
+    lens: &'t Lens,
     /// Whether the panels' elements have seven bits; else how bytes are widened, if they are.
     seven_bits: bool,
     wide: Option<&'t Wide>,
@@ -357,9 +405,14 @@ impl<W: Rows> Task<'_, '_, W> {
         let mut list = List::new(bytemuck::cast_slice_mut(words), 0);
         let mut rest = Rest { taken: bytemuck::cast_slice_mut(taken), space: Space { wide, panels, sums } };
         let listed = if self.wide.is_none() { self.ready.lists.of(&self.tiles) } else { None };
-        let rows = listed.map_or_else(|| nest.rows(&self.tiles), |(rows, _)| rows.clone());
+        let even = nest.even(&self.tiles);
+        let rows = match listed {
+            Some((rows, _)) => rows.clone(),
+            None if shape.even => lists::rows(&even),
+            None => nest.rows(&self.tiles),
+        };
         // The rows of a matrix are listed again for each K block, so that all of them meet its panels while these are in L2.
-        let each = if shape.is_matrix() { 1 } else { shape.parts.len() };
+        let each = if nest.facts.matrix { 1 } else { shape.parts.len() };
         for first in (0..shape.parts.len()).step_by(each) {
             let parts = first..first + each;
             let b = match b {
@@ -369,7 +422,7 @@ impl<W: Rows> Task<'_, '_, W> {
             let next = if each == 1 { self.next(first) } else { Next::default() };
             let mut round = Round { parts, b, next };
             match listed {
-                None if shape.even => self.strips(rows.start, &mut round, &mut rest),
+                None if shape.even => self.strips(&even, &mut round, &mut rest),
                 None => self.walk(&mut nest.runs(&self.tiles), (rows.start, &mut round), &mut list, &mut rest),
                 Some((_, batches)) => {
                     let base = self.on.work.base(self.unit);
@@ -393,14 +446,14 @@ impl<W: Rows> Task<'_, '_, W> {
         }
     }
 
-    /// Lists the tiles, whose rows are at one distance, strip by strip, and computes them. Sums begin with a row.
-    fn strips(&self, row: usize, round: &mut Round<'_>, rest: &mut Rest<'_>) {
+    /// Lists the tiles, whose rows are at one distance, strip by strip, and computes them.
+    fn strips(&self, runs: &[(usize, usize, Range<usize>)], round: &mut Round<'_>, rest: &mut Rest<'_>) {
         let near = self.near(round);
-        let mut words = [0; ONE_STRIP];
-        for (first, rows, tiles) in self.nest.even(&self.tiles) {
-            let (mut walk, mut done) = (self.on.work.walk(self.unit, first), tiles.start);
+        let (mut words, row) = ([0; ONE_STRIP], runs[0].0);
+        for (first, rows, tiles) in runs.iter().filter(|run| !run.2.is_empty()) {
+            let (mut walk, mut done) = (self.on.work.walk(self.unit, *first), tiles.start);
             while done < tiles.end {
-                let mut list = List::new(&mut words, rows);
+                let mut list = List::new(&mut words, *rows);
                 let sums = (first + (done - tiles.start) * rows - row) * self.lens.step * 4;
                 let end = done + self.on.work.strip(&mut walk, sums, near.min(tiles.end - done), &mut list);
                 let here = done - self.tiles.start..end - self.tiles.start;
@@ -412,7 +465,7 @@ impl<W: Rows> Task<'_, '_, W> {
 
     /// Most tiles of a list.
     fn near(&self, round: &Round<'_>) -> usize {
-        let near = self.nest.most_tiles(self.panels.len(), self.wide.is_some());
+        let near = self.nest.facts.near;
         if round.next.is_left() { near.min(self.asking(round)) } else { near }
     }
 
@@ -474,7 +527,7 @@ impl<W: Rows> Task<'_, '_, W> {
     fn list(&self, (index, round): (usize, &mut Round<'_>), list: &Listed<'_>, tiles: Range<usize>, Rest { taken, space }: &mut Rest<'_>) {
         let (nest, shape) = (self.nest, &self.nest.shape);
         let (part, ends) = (&shape.parts[index], index + 1 == shape.parts.len());
-        let whole = self.panels.start..self.panels.end.min(shape.whole());
+        let whole = self.panels.start..self.panels.end.min(nest.facts.whole);
         let narrow = whole.end.max(self.panels.start)..self.panels.end;
         let some = part.taken.map(|[first, end]| list.taken(first..end, index == 0 || ends, taken));
         let list = some.as_ref().unwrap_or(list);
@@ -491,7 +544,7 @@ impl<W: Rows> Task<'_, '_, W> {
             self.panels((index, &round.b), list, Met { panels: whole, outer, ahead }, space);
         }
         if !narrow.is_empty() {
-            let ahead = if shape.whole() > 0 { Ahead::default() } else { self.ahead(index, list, (tiles, 1)) };
+            let ahead = if nest.facts.whole > 0 { Ahead::default() } else { self.ahead(index, list, (tiles, 1)) };
             self.panels((index, &round.b), list, Met { panels: narrow, outer: false, ahead }, space);
         }
     }
@@ -501,7 +554,7 @@ impl<W: Rows> Task<'_, '_, W> {
         let Met { panels, outer, ahead } = met;
         let (on, nest, shape) = (self.on, self.nest, &self.nest.shape);
         let (part, tail) = (&shape.parts[index], self.tail.filter(|_| index + 1 == shape.parts.len()));
-        let narrow = panels.end > shape.whole();
+        let narrow = panels.end > nest.facts.whole;
         let made = |factors: Factors| self.ready.tiles.0[factors as usize][nest.index(list.rows(), narrow, index)].as_ref();
         let kernel = |factors| made(factors).unwrap_or_else(|| panic!("no kernel of {} rows was made", list.rows()));
         let (column, first) = (panels.start * shape.panel, panels.start - self.panels.start);
@@ -518,7 +571,7 @@ impl<W: Rows> Task<'_, '_, W> {
             tail_column: tail.map_or(0, |t| t.1) + column,
             a_step: on.a_step,
             b_row: on.b_row,
-            last: (shape.columns - 1) % nest.isa.width().lanes() + 1,
+            last: nest.facts.last,
             tail: tail.map(|t| t.0),
             sums: space.sums.get_mut(first * shape.panel..).unwrap_or_default(),
             sums_row: self.lens.step,
@@ -532,13 +585,16 @@ impl<W: Rows> Task<'_, '_, W> {
             let before = Before { panels: space.panels, sources, partial: part.partial };
             return wide.run((on.simd, &mut *space.wide), kernel(Factors::Words), call, before);
         }
-        if let Some(tile) = made(Factors::SevenBitsWhole).filter(|_| self.seven_bits) {
+        if !self.seven_bits {
+            return kernel(Factors::AsIs).run_list(list, call);
+        }
+        if let Some(tile) = made(Factors::SevenBitsWhole) {
             call.steps += 1;
             if tile.takes(list, &call) {
                 return tile.run_list(list, call);
             }
             call.steps -= 1;
         }
-        kernel(if self.seven_bits { Factors::SevenBits } else { Factors::AsIs }).run_list(list, call);
+        kernel(Factors::SevenBits).run_list(list, call);
     }
 }

@@ -1,9 +1,8 @@
 //! The provider of `B`: where the panels of a group lie while tiles meet a K block of them, and what of `B` is prefetched meanwhile.
 
-use super::shape::{Operands, Part, Right, Shape};
+use super::shape::{Operands, Packed, Packs, Part, Right, Shape};
 use super::{Nest, Task};
 use crate::kernels::scratch::lend;
-use crate::kernels::tile::pack::{self, Plain};
 use crate::kernels::tile::{AHEAD, Grid, Next, wide};
 use oxidnn_runtime::Buf;
 use std::ops::Range;
@@ -93,9 +92,7 @@ impl Nest {
         let depth = first * each..(last.first + last.steps) * each + usize::from(last.partial);
         let columns = panels.start * shape.panel..shape.columns.min(panels.end * shape.panel);
         let step = form.panel(depth.len());
-        if let Some(plain) = on.plain {
-            pack::panels(on.simd, &Plain { bytes: &plain.bytes[b_at..], ..plain }, depth, columns, form, packed);
-        }
+        on.packs.panels(on.simd, Packed { at: b_at, depth, columns }, form, packed);
         Memory { buf: lend(packed), at: 0, step, first, line: 4 * shape.panel }
     }
 
@@ -142,19 +139,20 @@ impl<W> Task<'_, '_, W> {
         let (each, size, width) = (shape.product.depth(), 4 / shape.product.depth(), shape.panel);
         let chunks = |bytes: usize| bytes.div_ceil(AHEAD);
         let at = on.b.as_ptr().addr() + self.b_at;
-        Some(Wanted::Grid(match (shape.right, on.plain) {
-            (Right::Panels, _) => {
+        Some(Wanted::Grid(match on.packs {
+            Packs::By(_) => return None,
+            Packs::Nothing if shape.right == Right::Panels => {
                 let grid = Grid { inner: chunks(part.steps * 4 * width), inner_step: AHEAD, outer: panels.len(), outer_step: step };
                 Next::new(at + panels.start * step + part.first * 4 * width, grid)
             }
             // A transposed matrix: rows are columns of the panels.
-            (_, Some(plain)) if plain.column != size => {
+            Packs::Plain(plain) if plain.column != size => {
                 let (inner, outer) = (panels.len() * width, chunks(part.steps * 4));
                 let grid = Grid { inner, inner_step: plain.column, outer, outer_step: AHEAD };
                 Next::new(at + part.first * 4 + panels.start * width * plain.column, grid)
             }
-            (_, plain) => {
-                let row = plain.map_or(on.b_row, |plain| plain.depth);
+            packs => {
+                let row = if let Packs::Plain(plain) = packs { plain.depth } else { on.b_row };
                 let outer = chunks(panels.len() * width * size);
                 let grid = Grid { inner: part.steps * each, inner_step: row, outer, outer_step: AHEAD };
                 Next::new(at + part.first * each * row + panels.start * width * size, grid)

@@ -1,7 +1,7 @@
 //! What a product is to the loop nest: its sizes, its K blocks, and the providers of its operands.
 
 use crate::kernels::multiversion::Simd;
-use crate::kernels::tile::pack::{Form, Plain};
+use crate::kernels::tile::pack::{self, Form, Plain};
 use crate::kernels::tile::wide::{self, Sources, Wide};
 use crate::kernels::tile::{Line, List, Product, Spec, Stride, Tail, TailArgs};
 use oxidnn_jit::Isa;
@@ -107,6 +107,45 @@ pub struct Block<'s> {
     pub step: usize,
 }
 
+/// Some panels in some of the depth.
+#[derive(Clone, Debug)]
+pub struct Packed {
+    /// Byte of `B` where the unit begins.
+    pub at: usize,
+    /// The depth, in elements.
+    pub depth: Range<usize>,
+    /// The columns: those of whole panels, but for the last one of a unit.
+    pub columns: Range<usize>,
+}
+
+/// Packs panels into scratch.
+pub(super) type Pack<'a> = dyn Fn(Packed, &mut [f32]) + Sync + 'a;
+
+/// What panels are packed from.
+#[derive(Clone, Copy)]
+pub enum Packs<'a> {
+    /// Nothing: they are met where they lie.
+    Nothing,
+    /// A plain matrix.
+    Plain(Plain<'a>),
+    /// What this function knows.
+    By(&'a Pack<'a>),
+}
+
+impl Packs<'_> {
+    /// Packs some panels.
+    pub fn panels(&self, simd: Simd, panels: Packed, form: Form, to: &mut [f32]) {
+        match self {
+            Packs::Nothing => {}
+            Packs::Plain(plain) => {
+                let from = Plain { bytes: &plain.bytes[panels.at..], ..*plain };
+                pack::panels(simd, &from, panels.depth, panels.columns, form, to);
+            }
+            Packs::By(pack) => pack(panels, to),
+        }
+    }
+}
+
 /// The memory of a product.
 pub struct Operands<'a, W> {
     /// Instructions of what is not generated.
@@ -123,8 +162,8 @@ pub struct Operands<'a, W> {
     pub left: &'a AtomicBool,
     /// Memory of `B`.
     pub b: Buf<'a>,
-    /// The same where panels are packed: all of its memory.
-    pub plain: Option<Plain<'a>>,
+    /// What packs panels.
+    pub packs: Packs<'a>,
     /// Byte of `B` where a unit begins, as a function of the unit.
     pub b_unit: &'a (dyn Fn(usize) -> usize + Sync),
     /// Distance of two panels in bytes.

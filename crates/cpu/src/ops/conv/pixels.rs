@@ -10,7 +10,7 @@ use crate::kernels::amx::ReadyLoops;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Operands, PADDING, Rows};
+use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
 use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, Tile, tail};
@@ -505,7 +505,7 @@ impl Generated for Tiles {
                 sources,
                 left,
                 b,
-                plain: None,
+                packs: Packs::Nothing,
                 b_unit: &|unit| b_at + unit * b_panel * self.panels,
                 b_panel,
                 b_row: 0,

@@ -57,7 +57,7 @@ pub(super) fn plan_compressed(problem: &Problem, target: &CpuTarget) -> Result<B
     let Op::Matmul(op) = &problem.op else { return Err(Skip::Op("anything but matmul")) };
     let words = Unpacked::word_type(&request);
     let row = op.src.blocking().map(|b| b.strides[op.src.dims().len() - 2] as usize * words.bits() / 8);
-    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)))?;
+    let product = Unpacked::new(request, row.filter(|_| is_natural(&problem, words)), target)?;
     let scratch = product.scratch_bytes();
     ready(problem, target, request, (Kind::Many(product), scratch, false))
 }
@@ -208,7 +208,7 @@ impl Generated for Gemv {
         };
         match code {
             Code::Few(product) => product.run(&operands, ctx.executor(), &mut scratch),
-            Code::Many(product) => product.run(&operands, ctx.executor(), &mut scratch),
+            Code::Many(product) => product.run((simd, &operands), ctx.executor(), &mut scratch),
         }
     }
 }

@@ -11,9 +11,10 @@ use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Right};
+use crate::kernels::nest::{Block, Packs, Right};
 use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::layout::panel_columns;
+use crate::kernels::tile::pack::Plain;
 use crate::kernels::tile::tail::{self, About};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::Generated;
@@ -279,14 +280,19 @@ impl Tiled {
     /// The memory of an execution, but for what becomes of the sums.
     fn operands<'a>(&self, ctx: &Ctx<'a>, starts: &'a (dyn Fn(usize) -> [usize; 3] + Sync)) -> Result<Operands<'a>, Error> {
         let [a, b, c] = self.places;
-        let packed = self.gemm.right() == Right::Packed;
-        let bytes = if packed { ctx.input(self.args[1]) } else { Some(&[][..]) };
+        let packs = if self.gemm.right() == Right::Packed {
+            let bytes = ctx.input(self.args[1]);
+            let bytes = bytes.ok_or_else(|| Error::arg(self.args[1], "memory that is written too", "memory of its own"))?;
+            Packs::Plain(Plain { bytes, depth: b.row, column: b.column })
+        } else {
+            Packs::Nothing
+        };
         Ok(Operands {
             a: ctx.buf(self.args[0])?,
             a_row: a.row,
             a_depth: a.column,
             b: ctx.buf(self.args[1])?,
-            b_bytes: bytes.ok_or_else(|| Error::arg(self.args[1], "memory that is written too", "memory of its own"))?,
+            packs,
             b_row: b.row,
             b_column: b.column,
             c: ctx.buf(self.args[2])?,

@@ -18,7 +18,7 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::Right;
+use crate::kernels::nest::{Packs, Right};
 use crate::kernels::scratch::{Part, Scratch, booked, for_workers};
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::ops::matmul::place;
@@ -514,7 +514,7 @@ impl Forward {
             a_row: below.row,
             a_depth: self.size(),
             b: layer,
-            b_bytes: &[],
+            packs: Packs::Nothing,
             b_row: self.gates.width * 4,
             b_column: self.layer.panel_bytes(),
             c: run.gates,

@@ -13,7 +13,7 @@ use crate::CpuTarget;
 use crate::kernels::access::View;
 use crate::kernels::gemm::{self, Gemm, Kind, Operands};
 use crate::kernels::multiversion::Simd;
-use crate::kernels::nest::{Block, Right};
+use crate::kernels::nest::{Block, Packs, Right};
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::tail::About;
 use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
@@ -108,7 +108,7 @@ impl Gradient {
             a_row: pitch(self.samples) * 4,
             a_depth: 4,
             b: on.right,
-            b_bytes: &[],
+            packs: Packs::Nothing,
             b_row: self.panels.width * 4,
             b_column: self.samples * self.panels.width * 4,
             c: view.buf(),
