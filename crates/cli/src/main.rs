@@ -46,7 +46,7 @@ enum Command {
     /// Draws random problems that people could have: prints them, checks every row on them, or races them against another library.
     Sweep(Sweep),
     /// Says which implementation takes a problem, and why the others decline.
-    Explain(Selection),
+    Explain(Explain),
     /// Compiles the kernels that problems need on GPUs into the kernel store, without a GPU.
     Kernels(Kernels),
     /// Shows the partitions of graphs: files that ONEDNN_GRAPH_DUMP=graph wrote; verifies and times them.
@@ -74,6 +74,15 @@ struct Selection {
     /// A problem line, quoted or not: options and descriptor, such as `--conv --dir=FWD_I mb1ic64ih56oc64kh3ph1`; or a pasted verbose line.
     #[arg(value_name = "PROBLEM", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
+}
+
+#[derive(Args)]
+struct Explain {
+    /// Time every implementation that takes the problem, beside what is predicted.
+    #[arg(long)]
+    measure: bool,
+    #[command(flatten)]
+    selection: Selection,
 }
 
 #[derive(Args)]
@@ -300,7 +309,7 @@ fn main() -> ExitCode {
         },
         Command::Bench(b) => bench::run(b),
         Command::Sweep(s) => sweep::run(s),
-        Command::Explain(s) => explain::run(s),
+        Command::Explain(e) => explain::run(e),
         Command::Kernels(k) => kernels::run(k),
         Command::Graph(g) => graph::run(g),
         Command::Knobs { json } => knobs::run(*json),

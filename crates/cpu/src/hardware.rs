@@ -6,6 +6,10 @@
 //!
 //! How a reduction is cut decides in which order terms are added. So K blocks ([`K_STEPS`]) are the same on every machine, and results are, too.
 
+mod core;
+
+pub use core::{Core, Work, hertz};
+use oxidnn_runtime::Level;
 use std::sync::OnceLock;
 
 #[cfg(test)]
@@ -120,6 +124,16 @@ impl Caches {
             caches.line = get("coherency_line_size").and_then(|n| n.parse().ok()).unwrap_or(caches.line);
         }
         caches
+    }
+
+    /// The first cache that so many bytes stay in.
+    pub const fn level(&self, bytes: usize) -> Level {
+        match bytes {
+            n if n <= self.l1 => Level::L1,
+            n if n <= self.l2 => Level::L2,
+            n if n <= self.l3 => Level::L3,
+            _ => Level::Memory,
+        }
     }
 
     /// What products keep in caches like these: shares that were measured on cores with 32 KiB, 1 MiB and 32 MiB, in proportion. Tiles of AMX get

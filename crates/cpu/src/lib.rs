@@ -1,5 +1,6 @@
 //! The CPU engine: targets, implementation rows and their kernels.
 
+mod decision;
 mod device;
 pub mod hardware;
 pub mod kernels;

@@ -4,13 +4,18 @@ use crate::kernels::code;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::target::{CpuTarget, Isa};
-use oxidnn_runtime::{Ctx, Exec, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Exec, Plan, Skip};
 use oxidnn_spec::{Error, Problem};
 use std::fmt;
 use std::sync::Arc;
 
 /// A planned computation that generates no code: everything that depends on the problem is decided, and it runs as it is.
 pub trait Kernel: fmt::Debug + Send + Sync + 'static {
+    /// What was decided about its problem, for people to read.
+    fn decision(&self, _problem: &Problem) -> Decision {
+        Decision::default()
+    }
+
     /// Bytes of the tables that it has besides its own fields, for the budget of the primitive cache. Code is counted where it is made.
     fn table_bytes(&self) -> usize {
         0
@@ -27,6 +32,11 @@ pub trait Kernel: fmt::Debug + Send + Sync + 'static {
 pub trait Generated: fmt::Debug + Send + Sync + 'static {
     /// All the code that it runs.
     type Code: Send + Sync + 'static;
+
+    /// As [`Kernel::decision`].
+    fn decision(&self, _problem: &Problem) -> Decision {
+        Decision::default()
+    }
 
     /// Makes the code.
     ///
@@ -49,6 +59,9 @@ pub trait Generated: fmt::Debug + Send + Sync + 'static {
 impl<K: Kernel> Generated for K {
     type Code = ();
 
+    fn decision(&self, problem: &Problem) -> Decision {
+        Kernel::decision(self, problem)
+    }
     fn build(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -88,6 +101,9 @@ impl<K: Generated> Plan for RowPlan<K> {
     }
     fn scratch_bytes(&self) -> usize {
         self.scratch_bytes
+    }
+    fn decision(&self) -> Decision {
+        self.kernel.decision(&self.problem)
     }
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {
         let simd = Simd::new(self.isa).ok_or_else(|| Error::Runtime(format!("this processor lacks {}", self.isa.name())))?;

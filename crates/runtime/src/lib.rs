@@ -23,6 +23,7 @@ mod buf;
 pub mod cache;
 mod check;
 mod code;
+mod decision;
 mod desc;
 mod device;
 mod engine;
@@ -47,6 +48,7 @@ mod transfer;
 pub mod verbose;
 
 pub use buf::{Buf, Element};
+pub use decision::{Blocked, Decision, Level};
 pub use desc::{PrimitiveDesc, Verdict};
 pub use device::{Device, DeviceId, EngineKind, Properties, QueueSpec, Refused, plan_rows};
 pub use engine::Engine;

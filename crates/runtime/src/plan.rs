@@ -1,6 +1,6 @@
 //! Rows, plans and executables: how a problem finds its kernel.
 
-use crate::{Bound, Ctx};
+use crate::{Bound, Ctx, Decision};
 use oxidnn_spec::{Error, Problem};
 use std::fmt;
 use std::sync::Arc;
@@ -90,6 +90,10 @@ pub trait Plan: fmt::Debug + Send + Sync {
     /// Bytes of scratch that an execution needs.
     fn scratch_bytes(&self) -> usize {
         0
+    }
+    /// What was decided, for people to read.
+    fn decision(&self) -> Decision {
+        Decision::default()
     }
     /// Makes the ready code.
     ///

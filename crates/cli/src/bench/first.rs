@@ -26,7 +26,7 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
             break;
         }
         progress.doing(&named.case.problem);
-        let inputs = Inputs::of(named, bench)?;
+        let inputs = Inputs::of(named, bench.options.all_bytes)?;
         let theirs = || bench.peer.as_ref().map(|peer| their_first(named, &inputs, peer).map_err(|e| e.to_string()));
         let early = if i % 2 == 1 { theirs() } else { None };
         let mut row = Row::new(named, &inputs, threads, bench, our_first(named, &inputs, stream, bench)?);

@@ -95,7 +95,7 @@ pub(super) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
 }
 
 fn one(named: &Named, (threads, stream): (usize, &Stream), bench: &Setup) -> Result<Row> {
-    let inputs = Inputs::of(named, bench)?;
+    let inputs = Inputs::of(named, bench.options.all_bytes)?;
     for (_, t) in inputs.values.0.iter().filter(|(arg, _)| DATA.contains(arg)) {
         make_noise(t.tensor.dtype, &t.bufs[0]);
     }

@@ -18,6 +18,7 @@ use crate::problems::{self, Named};
 use crate::progress::Progress;
 use crate::{Bench, print, session};
 use anyhow::{Context, Result, bail};
+pub(crate) use ours::fastest;
 use oxidnn_cpu::Limit;
 use oxidnn_peer::Peer;
 use oxidnn_runtime::{EngineKind, Stream, threads};

@@ -24,12 +24,12 @@ const COPIES: usize = 4;
 
 impl Inputs {
     /// Numbers for `named`: the same in every run.
-    pub(super) fn of(named: &Named, bench: &Setup) -> Result<Inputs> {
+    pub(super) fn of(named: &Named, all_bytes: bool) -> Result<Inputs> {
         let mut settled = named.case.problem.clone();
         settled.resolve();
         let settled = concrete(&settled, &named.case.fill)?;
         harness::afford(&settled, COPIES, 0)?;
-        let mut values = fill::repeating(&settled, &named.case.fill, bench.options.all_bytes);
+        let mut values = fill::repeating(&settled, &named.case.fill, all_bytes);
         harness::take_forward_results(&settled, &mut values, &[])?;
         Ok(Inputs { settled, values })
     }
@@ -93,6 +93,21 @@ impl Bound<'_> {
         self.ours.primitive.execute(self.ours.stream, &self.args)?;
         self.ours.stream.wait()
     }
+}
+
+/// Seconds of the fastest of the executions that fit into a tenth of one, of which there is one at least behind the first.
+pub(crate) fn fastest(desc: PrimitiveDesc, named: &Named, stream: &Stream) -> Result<f64> {
+    let inputs = Inputs::of(named, false)?;
+    let ours = Ours::new(desc.create()?, named, &inputs, stream)?;
+    let bound = ours.bound();
+    bound.once()?;
+    let (begin, mut best) = (Instant::now(), f64::INFINITY);
+    while best.is_infinite() || begin.elapsed() < Duration::from_millis(100) {
+        let start = Instant::now();
+        bound.once()?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    Ok(best)
 }
 
 /// Copies `from` to the layout of `to`.

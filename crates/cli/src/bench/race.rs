@@ -53,7 +53,7 @@ pub(crate) fn suite(suite: &[Named], (threads, stream): (usize, &Stream), bench:
             break;
         }
         progress.doing(&named.case.problem);
-        let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named, bench)?);
+        let (implementation, inputs) = (primitive.desc().impl_name().to_owned(), Inputs::of(named, bench.options.all_bytes)?);
         let side = Ours::new(primitive, named, &inputs, stream)?;
         let ours = Figures { create_us: created.took.as_secs_f64() * 1e6, ..Figures::default() };
         let mut row = Row::new(named, &inputs, threads, bench, (implementation, ours));

@@ -24,7 +24,7 @@ pub(super) fn sustain(cases: &[Named], seconds: f64, args: &Bench) -> Result<Exi
     let stream = &bench.streams[0].1;
     let mut work = Vec::with_capacity(cases.len());
     for named in cases {
-        let inputs = Inputs::of(named, &bench)?;
+        let inputs = Inputs::of(named, bench.options.all_bytes)?;
         let (primitive, _) = ours::create(&named.case.problem, stream, &bench)?;
         work.push((inputs.settled.flops(), Ours::new(primitive, named, &inputs, stream)?));
     }

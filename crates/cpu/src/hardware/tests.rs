@@ -57,3 +57,30 @@ fn blocks_stay_in_their_shares() {
         }
     }
 }
+
+/// Cores are known by what the system writes of them, and unknown ones are assumed to be slow.
+#[test]
+fn cores_are_known_by_vendor_family_and_model() {
+    let name = |vendor: &str, family: u32, model: u32| {
+        let text = format!("processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nmodel\t\t: {model}\nmodel name\t: any\n");
+        Core::of(&text).name
+    };
+    assert_eq!(name("AuthenticAMD", 26, 2), "Zen 5");
+    assert_eq!([name("AuthenticAMD", 25, 17), name("AuthenticAMD", 25, 1)], ["Zen 4", "Zen 3"]);
+    assert_eq!(name("GenuineIntel", 6, 143), "Golden Cove server");
+    for other in [name("GenuineIntel", 6, 1), name("Else", 26, 2), Core::of("").name] {
+        assert_eq!(other, "unknown");
+    }
+}
+
+/// A core is as slow as its arithmetic, or as the memory that holds its bytes.
+#[test]
+fn work_takes_as_long_as_what_bounds_it() {
+    let core = Core::of("");
+    let seconds = |multiply_adds: f64, bytes: f64| {
+        Work { multiply_adds, rate: core.rate(16, 1), bytes, cores: 1 }.seconds(&core, &Caches::USUAL, 1e9)
+    };
+    assert_eq!(seconds(16e9, 1e3), 1.0, "a vector in a cycle");
+    assert!(seconds(16e3, 1e9) > seconds(16e3, 1e7) && seconds(16e3, 1e7) > 10.0 * seconds(16e3, 1e6), "L2, L3, memory");
+    assert!(hertz() > 1e8);
+}

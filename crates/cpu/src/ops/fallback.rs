@@ -1,14 +1,18 @@
 //! `ref:any`, the last row of every table: the reference implementation, which takes everything that the specification defines.
 
+use crate::decision::How;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Kernel, RowPlan};
 use crate::{CpuTarget, Isa};
 use oxidnn_reference as reference;
-use oxidnn_runtime::{Ctx, Impl, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Impl, Plan, Skip};
 use oxidnn_spec::{Arg, Error, Problem, Tensor};
 use std::cell::Cell;
 use std::sync::Arc;
+
+/// Multiply-adds in a cycle.
+const RATE: f64 = 0.25;
 
 /// The row.
 pub const ROW: Impl<CpuTarget> = Impl::new("ref:any", plan).as_reference();
@@ -41,6 +45,13 @@ impl reference::Args for Arguments<'_> {
 }
 
 impl Kernel for Reference {
+    fn decision(&self, problem: &Problem) -> Decision {
+        let blocks = vec![("nothing: every element is looked up where it lies".into(), problem.bytes())];
+        let registers = ("a sum in double precision".into(), size_of::<f64>());
+        How { algorithm: "the definition, element by element".into(), registers, blocks, rate: RATE, padding: 1.0, cores: 1, copies: 0 }
+            .decision(problem)
+    }
+
     fn run(&self, _: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let numbers = scratch.take(self.scratch)?.into_slice();
         let numbers = bytemuck::try_cast_slice_mut::<f32, f64>(numbers);

@@ -6,10 +6,11 @@
 
 use super::reorder;
 use crate::CpuTarget;
+use crate::decision::around;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Exec, Plan, Region, Skip};
+use oxidnn_runtime::{Bound, Buf, Choose, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::op::{Operand, Reorder, Use};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Format, Problem, Prop, Tensor};
 use std::fmt;
@@ -170,6 +171,10 @@ impl Staged {
 
 impl Generated for Staged {
     type Code = Code;
+
+    fn decision(&self, _: &Problem) -> Decision {
+        around("on copies of operands", &*self.inner, 1, self.stages.iter().map(|s| s.tensor.bytes()).sum())
+    }
 
     fn build(&self) -> Result<Code, Error> {
         let build = |plan: Option<&dyn Plan>| plan.map(Plan::build).transpose();

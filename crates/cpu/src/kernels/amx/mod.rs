@@ -16,7 +16,8 @@ use super::scratch::{Part as Scratch, for_workers};
 use super::tile::wide::Wide;
 use super::tile::{Ahead, Call as TailCall, List, MOST_ROWS, Panels, Product, Spec, Start, Strip, Tile};
 use crate::CpuTarget;
-use crate::hardware::KBlock;
+use crate::decision::{How, padding};
+use crate::hardware::{Core, KBlock};
 use block::{Block, Call, Gatherer, Registers};
 pub use lines::{Half, Lines};
 use oxidnn_expr::number;
@@ -113,6 +114,14 @@ impl Loops {
             Loops::Vectors(nest) => ReadyLoops::Vectors(Box::new(nest.build(rows)?)),
             Loops::Tiles(drive) => ReadyLoops::Tiles(Box::new(drive.build()?)),
         })
+    }
+
+    /// What is kept where, and how fast it multiplies.
+    pub fn how(&self) -> How {
+        match self {
+            Loops::Vectors(nest) => nest.how(),
+            Loops::Tiles(drive) => drive.how(),
+        }
     }
 
     /// Number of tasks.
@@ -380,6 +389,19 @@ impl Drive {
             masked: !columns.is_multiple_of(LINES),
             ..Spec::new(self.shape.product, rows, columns.div_ceil(LINES))
         }
+    }
+
+    fn how(&self) -> How {
+        let (shape, width, panels) = (&self.shape, self.shape.panel, self.panels());
+        let steps = shape.parts.iter().map(|p| p.taps * p.all_steps()).max().unwrap_or(0);
+        let blocks = vec![
+            (format!("the {ROWS} rows of a tile in a K block of {steps} steps"), ROWS * steps * 4),
+            (format!("nc = {} of {panels} panels of {width} columns in a K block", self.group), self.group * steps * width * 4),
+            (format!("sums of mc = {} tiles by nc panels", self.block), self.block * ROWS * self.group * width * 4),
+        ];
+        let registers = (format!("sums of {ROWS} rows by {} columns, in registers of tiles", 2 * LINES), ROWS * 2 * LINES * 4);
+        let (rate, padding) = (Core::host().tile_rate(shape.product.depth()), padding(shape.columns, LINES));
+        How { registers, blocks, rate, padding, cores: self.tasks(), ..How::default() }
     }
 
     /// Blocks of rows, and groups of panels.

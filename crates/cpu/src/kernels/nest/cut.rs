@@ -157,6 +157,11 @@ impl Cut {
         Cut { tiles: line.tiles, block, blocks: line.tiles.div_ceil(block).max(1), groups, starts }
     }
 
+    /// Tiles of a block of rows.
+    pub(super) fn block(&self) -> usize {
+        self.block
+    }
+
     /// Number of tasks.
     pub(super) fn tasks(&self) -> usize {
         self.starts.len() - 1

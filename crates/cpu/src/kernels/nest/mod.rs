@@ -19,7 +19,8 @@ use super::tile::list::Kept;
 use super::tile::wide::{self, Before, Wide};
 use super::tile::{AHEAD, Ahead, Call, List, Listed, Next, ONE_STRIP, Panels, Spec, Start, TailArgs, Tile, tallest};
 use crate::CpuTarget;
-use crate::hardware::{Budget, KBlock};
+use crate::decision::{How, padding};
+use crate::hardware::{Budget, Core, KBlock};
 use crate::kernels::scratch::for_workers;
 use cut::{Cut, Piece};
 use lists::{Batch, Lists, Run};
@@ -315,6 +316,24 @@ impl Nest {
     /// Number of tasks.
     pub fn tasks(&self) -> usize {
         self.cut.tasks()
+    }
+
+    /// What it keeps where, and how fast it multiplies.
+    pub fn how(&self) -> How {
+        let (shape, panels, tall) = (&self.shape, self.cut.most_panels(), self.tall);
+        let (steps, lanes) = (shape.most(&|p| p.taps * p.all_steps()), self.isa.width().lanes());
+        let (width, all) = (shape.panel, shape.panels());
+        let mut blocks = vec![
+            (format!("a panel of {width} columns in a K block of {steps} steps, which tiles of {tall} rows meet"), steps * width * 4),
+            (format!("nc = {panels} of {all} panels in a K block"), panels * steps * width * 4),
+            (format!("rows of {} tiles, which all panels meet", self.cut.block()), self.cut.block() * tall * steps * 4),
+        ];
+        if shape.carries() {
+            blocks.push((format!("sums of mc = {} tiles by nc panels", self.block), self.block * tall * panels * width * 4));
+        }
+        let registers = (format!("sums of a tile of {tall} rows by {width} columns"), tall * width * 4);
+        let (rate, padding) = (Core::host().rate(lanes, shape.product.depth()), padding(shape.columns, lanes));
+        How { registers, blocks, rate, padding, cores: self.cut.tasks(), ..How::default() }
     }
 }
 

@@ -8,6 +8,8 @@
 use super::tiles;
 use super::window::{self, Setup};
 use crate::CpuTarget;
+use crate::decision::{How, padding};
+use crate::hardware::Core;
 use crate::kernels::access::View;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::multiversion::Simd;
@@ -19,7 +21,7 @@ use crate::kernels::tile::{Ahead, Call, Line, List, MOST_ROWS, Panels, Product, 
 use crate::ops::support;
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
@@ -233,6 +235,25 @@ impl Columns {
 
 impl Generated for Columns {
     type Code = Tiles;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        let (lanes, panel, depth, tall) = (self.isa.width().lanes(), self.panel * 4, self.depth, self.tall(self.panel));
+        let blocks = vec![
+            (format!("{tall} channels of weights of depth {depth}"), tall * depth * 4),
+            (format!("a panel of {} pixels of depth {depth}, which all channels meet", self.panel), panel * depth),
+            (format!("nc = {} of {} panels", self.each, self.panels()), self.each * panel * depth),
+        ];
+        let how = How {
+            algorithm: "product of weights and pixels, both where they lie".into(),
+            registers: (format!("sums of {tall} channels by {} pixels", self.panel), tall * panel),
+            blocks,
+            rate: Core::host().rate(lanes, 1),
+            padding: padding(self.pixels, lanes),
+            copies: 0,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
 
     fn build(&self) -> Result<Tiles, Error> {
         let mut tiles = vec![[const { None }; 2]; MOST_ROWS + 1];

@@ -10,6 +10,8 @@ mod run;
 use super::geometry::{self, Line};
 use super::window::{Setup, check_quantisation, place, resolve_data, spatial};
 use crate::CpuTarget;
+use crate::decision::{How, PORTABLE, padding};
+use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::{self, Source, Span};
@@ -19,7 +21,7 @@ use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
-use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Tensor};
 use std::sync::Arc;
 
@@ -144,6 +146,25 @@ impl Depthwise {
 }
 
 impl Kernel for Depthwise {
+    fn decision(&self, problem: &Problem) -> Decision {
+        let taps: i64 = self.kernel.iter().product();
+        let rows = self.scratch.workers / self.workers.max(1) * 4;
+        let lanes = CpuTarget::host().isa.lanes();
+        let how = How {
+            algorithm: "a row of results at a time, channels in lanes, in portable code".into(),
+            registers: (format!("{lanes} lanes of a sum"), lanes * 4),
+            blocks: vec![
+                (format!("weights of {taps} taps of {} channels", self.channels), self.scratch.shared * 4),
+                ("source rows under the window, and sums".into(), rows),
+            ],
+            rate: Core::host().rate(lanes, 1) / PORTABLE,
+            padding: padding(self.channels, lanes),
+            copies: self.scratch.shared * 4,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let (source, weights, dst) =
             (View::of(simd, ctx, self.source)?, View::of(simd, ctx, Arg::WEIGHTS)?, View::of(simd, ctx, self.result)?);

@@ -1,6 +1,9 @@
 //! Running a planned [`Window`].
 
 use super::window::{Part, Window, place, spatial};
+use crate::CpuTarget;
+use crate::decision::{How, PORTABLE, padding};
+use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::{self, Source, Span};
@@ -11,8 +14,8 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::ops::support;
 use crate::row::Kernel;
-use oxidnn_runtime::Ctx;
-use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+use oxidnn_runtime::{Ctx, Decision};
+use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 
 /// A window bound to its arguments.
 struct Bound<'a> {
@@ -49,6 +52,24 @@ struct Pixels<'s> {
 }
 
 impl Kernel for Window {
+    fn decision(&self, problem: &Problem) -> Decision {
+        let lanes = CpuTarget::host().isa.lanes();
+        let copy = (self.scratch.workers / self.workers.max(1)).saturating_sub(self.sums) * 4;
+        let how = How {
+            algorithm: "products of copied boxes of pixels and panels of weights, in portable code".into(),
+            registers: (format!("sums of {} columns", self.width), self.width * 4),
+            blocks: vec![
+                (format!("a box of pixels of {} of {} source channels", self.depth_each, self.depth), copy),
+                (format!("sums of a box, {} of {} channels", self.channels_each, self.channels), self.sums * 4),
+            ],
+            rate: Core::host().rate(lanes, 1) / PORTABLE,
+            padding: padding(self.channels, self.width),
+            copies: self.scratch.shared * 4,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
+
     fn table_bytes(&self) -> usize {
         let of = |part: &Part| size_of_val(&*part.taps) + size_of_val(&*part.copied) + size_of_val(&*part.placed);
         self.parts.iter().map(|part| size_of::<Part>() + of(part)).sum()

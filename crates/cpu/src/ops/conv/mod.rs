@@ -9,6 +9,8 @@ mod order;
 mod pixels;
 pub(crate) mod planes;
 mod sampled;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tiles;
 pub(crate) mod weights;
 pub(crate) mod window;

@@ -5,8 +5,9 @@ mod lines;
 use super::order::{Patch, Segment};
 use super::tiles::{Packed, Pass, Place, Tap, Tiles};
 use super::window::{self, place};
+use crate::decision::How;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::amx::ReadyLoops;
+use crate::kernels::amx::{Loops, ReadyLoops};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::multiversion::Simd;
@@ -15,8 +16,8 @@ use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, Tile, tail};
 use crate::row::Generated;
-use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+use oxidnn_runtime::{Buf, Ctx, Decision};
+use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns of the widest panel.
@@ -432,6 +433,18 @@ struct On<'e, 'a> {
 }
 
 impl Generated for Tiles {
+    fn decision(&self, problem: &Problem) -> Decision {
+        let Some(pass) = self.passes.iter().max_by_key(|p| p.drive.shape().columns * p.drive.shape().units) else {
+            return Decision::default();
+        };
+        let algorithm = match pass.drive {
+            Loops::Vectors(_) => "implicit product of windows and weights, on vectors",
+            Loops::Tiles(_) => "implicit product of windows and weights, on tiles of AMX",
+        };
+        let (how, copies) = (pass.drive.how(), (self.scratch.packed + self.scratch.widened) * 4);
+        How { algorithm: algorithm.into(), copies, cores: how.cores.min(self.workers), ..how }.decision(problem)
+    }
+
     type Code = Code;
 
     fn build(&self) -> Result<Code, Error> {

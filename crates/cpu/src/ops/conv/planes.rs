@@ -8,13 +8,14 @@
 
 use super::window::Setup;
 use crate::CpuTarget;
+use crate::decision::around;
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Scratch, booked, for_workers};
 use crate::kernels::transpose::{Matrix, Squares};
 use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
-use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Exec, Executor, Plan, Region, Skip};
+use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Decision, Exec, Executor, Plan, Region, Skip};
 use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -272,6 +273,11 @@ impl Planes {
 
 impl Generated for Planes {
     type Code = Code;
+
+    fn decision(&self, _: &Problem) -> Decision {
+        let copies = self.sides.iter().map(|s| s.tensor.bytes()).sum();
+        around("channels brought last, round by round", &*self.inner, self.cut.rounds.div_ceil(self.workers.max(1)), copies)
+    }
 
     fn build(&self) -> Result<Code, Error> {
         Ok(Code { inner: self.inner.build()?, squares: Squares::get(self.isa)? })

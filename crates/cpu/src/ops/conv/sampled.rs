@@ -6,11 +6,12 @@
 
 use super::{nchw1x1, packed, transposed};
 use crate::CpuTarget;
+use crate::decision::around;
 use crate::kernels::access::View;
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::scratch::{Scratch, booked};
 use crate::row::{Generated, RowPlan};
-use oxidnn_runtime::{Bound, Buf, Ctx, Exec, Plan, Region, Skip};
+use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip};
 use oxidnn_spec::{Arg, DataType, Dims, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::fmt;
 use std::ops::Range;
@@ -149,6 +150,10 @@ impl Gather<'_> {
 }
 
 impl Generated for Sampled {
+    fn decision(&self, _: &Problem) -> Decision {
+        around("pixels that are met, gathered", &*self.inner, 1, self.tensor.bytes())
+    }
+
     type Code = Arc<dyn Exec>;
 
     fn build(&self) -> Result<Arc<dyn Exec>, Error> {

@@ -15,6 +15,8 @@ mod upcoming;
 
 use super::window::{cut, place, spatial};
 use crate::CpuTarget;
+use crate::decision::{How, PORTABLE, padding};
+use crate::hardware::Core;
 use crate::kernels::access::{Axis, Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::dot::pack::{self, Source, Span};
@@ -24,7 +26,7 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::{Lens, Scratch, for_workers};
 use crate::ops::support;
 use crate::row::{Kernel, RowPlan};
-use oxidnn_runtime::{Ctx, Plan, Skip};
+use oxidnn_runtime::{Ctx, Decision, Plan, Skip};
 use oxidnn_spec::op::ConvSizes;
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Op, Problem, Prop, Tensor};
 use std::sync::Arc;
@@ -216,6 +218,23 @@ impl Weights {
 }
 
 impl Kernel for Weights {
+    fn decision(&self, problem: &Problem) -> Decision {
+        let lanes = CpuTarget::host().isa.lanes();
+        let how = How {
+            algorithm: "products of copied boxes of two images, in portable code".into(),
+            registers: (format!("sums of {} columns", self.width), self.width * 4),
+            blocks: vec![
+                (format!("gradients of {} by {} channels at all taps", self.x_each, self.y_each), self.sums * 4),
+                (format!("a box of {:?} pixels", self.each), self.copy * 4),
+            ],
+            rate: Core::host().rate(lanes, 1) / PORTABLE,
+            padding: padding(self.y_channels, self.width),
+            copies: 0,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
+
     fn run(&self, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let one = Broadcast::constant(1.0);
         let tail = Epilogue::new((simd, ctx), &self.attr, Arg::DIFF_WEIGHTS, [one; 2], None)?;

@@ -21,6 +21,8 @@ mod execute;
 
 use super::window::{self, Setup};
 use crate::CpuTarget;
+use crate::decision::{How, padding};
+use crate::hardware::Core;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
@@ -297,6 +299,30 @@ impl Winograd {
     /// Numbers from a position of the sums to the next.
     fn sum_position(&self) -> usize {
         ((self.most() * self.vectors()) | 1) * self.lanes
+    }
+
+    /// What it keeps where, and how fast it multiplies: a quarter of the direct algorithm's multiplications, and half as many again to transform.
+    pub(super) fn how(&self) -> How {
+        let scratch = self.scratch().map_or([0; 2], |s| [s.shared * 4, s.workers * 4 / self.workers.max(1)]);
+        let shared = match self.way {
+            Way::Tiles(_) => "weights",
+            Way::Channels { .. } => "source tiles",
+        };
+        How {
+            algorithm: "Winograd's F(4x4, 3x3)".into(),
+            registers: (
+                format!("sums of tiles by {} columns at a position", self.panel),
+                self.panel * 4 * tallest(self.isa, self.panel / self.lanes),
+            ),
+            blocks: vec![
+                (format!("{shared} at {POSITIONS} positions, which all workers read"), scratch[0]),
+                ("what a worker transforms and multiplies at a time".into(), scratch[1]),
+            ],
+            rate: Core::host().rate(self.lanes, 1),
+            padding: padding(self.channels, self.lanes) * 3.0 / 8.0,
+            copies: scratch[0],
+            cores: self.workers,
+        }
     }
 
     /// Numbers of scratch for the results of a tile.

@@ -11,6 +11,8 @@ use super::super::window::{cut, spatial};
 use super::jit::vectors;
 use super::weights_tag;
 use crate::CpuTarget;
+use crate::decision::{How, padding};
+use crate::hardware::Core;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::code::elem;
@@ -24,7 +26,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::Tap;
 use oxidnn_jit::kernels::depthwise::weights::{Gradient as Kind, Part, Steps};
-use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_runtime::{Buf, Ctx, Decision, Plan, Skip};
 use oxidnn_spec::{Arg, Attr, Error, MAX_NDIMS, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
@@ -222,6 +224,27 @@ impl Gradient {
 }
 
 impl Generated for Gradient {
+    fn decision(&self, problem: &Problem) -> Decision {
+        let taps: usize = self.window.iter().map(|d| d.taps).product();
+        let (vector, kept) = (self.lanes * 4, self.group * taps);
+        let how = How {
+            algorithm: "sums of pixels by window places, channels in lanes".into(),
+            registers: (format!("gradients of {} lanes at the taps of a row", self.lanes), vector * self.window[2].taps * self.group),
+            blocks: vec![
+                (format!("gradients of {} of {} vectors at {taps} taps", self.chunk, self.chunks * self.chunk), self.chunk * kept * vector),
+                (
+                    format!("a band of {} rows of {} images", self.each[1], self.each[0]),
+                    self.each[0] * self.each[1] * self.window[2].places * vector,
+                ),
+            ],
+            rate: Core::host().rate(self.lanes, 1),
+            padding: padding(self.channels, self.lanes),
+            copies: 0,
+            cores: self.workers,
+        };
+        how.decision(problem)
+    }
+
     /// The kernels of the segments.
     type Code = Vec<strip::Gradient>;
 

@@ -9,6 +9,8 @@ use super::super::geometry::{self, Line, Phase};
 use super::super::window::{Setup, check_quantisation, cut, resolve_data, spatial};
 use super::{meeting, sizes_of, weights_tag};
 use crate::CpuTarget;
+use crate::decision::{How, padding};
+use crate::hardware::Core;
 use crate::kernels::code::elem;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
@@ -256,6 +258,25 @@ impl Kernels {
 }
 
 impl Depthwise {
+    /// What it keeps where, and how fast it multiplies.
+    pub(super) fn how(&self) -> How {
+        let (taps, vector) = (self.kernel.iter().product::<usize>(), self.lanes * 4);
+        let (pixels, window) = (self.lines[2].source as usize, self.kernel[0] * self.kernel[1]);
+        let strip = self.segments.iter().flatten().map(|s| s.each).max().unwrap_or(0);
+        How {
+            algorithm: "direct: strips of pixels, channels in lanes".into(),
+            registers: (format!("sums of a strip of {strip} pixels by {} lanes", self.lanes), vector * strip),
+            blocks: vec![
+                (format!("weights of {taps} taps of {} channels", self.chunk), taps * self.group * self.chunk * 4),
+                (format!("{window} source rows under the window of {} channels", self.chunk), window * pixels * self.chunk * 4),
+            ],
+            rate: Core::host().rate(self.lanes, 1),
+            padding: padding(self.channels, self.lanes),
+            copies: 0,
+            cores: self.workers,
+        }
+    }
+
     /// Makes the kernels, those of a phase together.
     pub(super) fn strips(&self) -> Result<Vec<Vec<Strip>>, Error> {
         let phase = |segments: &Vec<Segment>| segments.iter().map(|segment| Strip::get(self.jit, &segment.spec)).collect();

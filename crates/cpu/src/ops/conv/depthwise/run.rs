@@ -13,11 +13,15 @@ use crate::kernels::strip::{Call, Steps, Strip, Table};
 use crate::kernels::tile::TailArgs;
 use crate::kernels::tile::tail::Operands;
 use crate::row::Generated;
-use oxidnn_runtime::Ctx;
-use oxidnn_spec::{Arg, Error, MAX_NDIMS};
+use oxidnn_runtime::{Ctx, Decision};
+use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
 impl Generated for Depthwise {
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.how().decision(problem)
+    }
+
     type Code = Vec<Vec<Strip>>;
 
     fn build(&self) -> Result<Vec<Vec<Strip>>, Error> {

@@ -12,8 +12,8 @@ use crate::kernels::scratch::Scratch;
 use crate::kernels::tile::{Call, List, MOST_ROWS, Panels, Strip, TailArgs};
 use crate::ops::support;
 use crate::row::Generated;
-use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
+use oxidnn_runtime::{Buf, Ctx, Decision};
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
 /// Columns of the widest panel.
@@ -21,6 +21,10 @@ const WIDEST: usize = 64;
 
 impl Generated for Gradient {
     type Code = Tiles;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.how().decision(problem)
+    }
 
     fn build(&self) -> Result<Tiles, Error> {
         self.tiles()

@@ -12,6 +12,8 @@
 use super::Setup;
 use super::side::{Dim, Grid, Roles, Strides};
 use crate::CpuTarget;
+use crate::decision::{How, padding};
+use crate::hardware::Core;
 use crate::kernels::access::Axis;
 use crate::kernels::epilogue;
 use crate::kernels::scratch::{booked, for_workers};
@@ -549,6 +551,32 @@ impl Gradient {
     /// True where tiles store, and the panel from column `first` of a group on ends within a vector.
     pub(crate) fn ends_within(&self, first: usize) -> bool {
         self.tail.is_some() && !self.panel.min(self.columns.channels - first).is_multiple_of(self.isa.width().lanes())
+    }
+
+    /// What it keeps where, and how fast it multiplies.
+    pub(crate) fn how(&self) -> How {
+        let (lanes, steps) = (self.isa.width().lanes(), self.each.iter().product::<usize>() * self.beside / self.together);
+        let tall = tallest(self.isa, self.product, self.panel / lanes);
+        let copied = |side: &Side| if side.in_place { "where they lie" } else { "copied" };
+        let (rows, columns) = (&self.rows, &self.columns);
+        let blocks = vec![
+            (format!("a panel of {} columns in a box of {steps} steps, {}", self.panel, copied(columns)), self.panel * steps * 4),
+            (format!("rows of {} of {} channels in a box, {}", rows.each, rows.channels, copied(rows)), rows.each * steps * 4),
+            (
+                format!("nc = {} panels of {} of {} channels", self.panels_at_once, columns.each, columns.channels),
+                self.panels_at_once * self.panel * steps * 4,
+            ),
+            ("gradients of a block, carried from box to box".into(), self.sums * 4),
+        ];
+        How {
+            algorithm: "product of channels by channels, whose depth are the pixels of boxes".into(),
+            registers: (format!("sums of a tile of {tall} rows by {} columns", self.panel), tall * self.panel * 4),
+            blocks,
+            rate: Core::host().rate(lanes, self.product.depth()),
+            padding: padding(columns.channels, lanes),
+            copies: (rows.copy + columns.copy) * 4 * self.all_boxes(),
+            cores: self.workers,
+        }
     }
 
     /// Makes the kernels.

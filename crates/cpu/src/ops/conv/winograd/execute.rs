@@ -8,8 +8,8 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Scratch;
 use crate::kernels::winograd::{self, Chunks, POSITIONS, Panel, Pixels, RESULTS, SIDE, SumsOf, Taps, Transformed, heights, tallest};
 use crate::row::Generated;
-use oxidnn_runtime::{Buf, Ctx};
-use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS};
+use oxidnn_runtime::{Buf, Ctx, Decision};
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::ops::Range;
 
 /// A problem bound to its arguments.
@@ -42,6 +42,10 @@ struct Own<'s> {
 
 impl Generated for Winograd {
     type Code = Code;
+
+    fn decision(&self, problem: &Problem) -> Decision {
+        self.how().decision(problem)
+    }
 
     fn build(&self) -> Result<Code, Error> {
         self.make()

@@ -1,0 +1,57 @@
+//! What rows say of their plans: helpers that make a [`Decision`] of a problem and of how it is computed.
+
+use crate::hardware::{Caches, Core, Work, hertz};
+use oxidnn_runtime::{Blocked, Decision, Level, Plan};
+use oxidnn_spec::Problem;
+
+/// How a row computes its problem.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct How {
+    /// The algorithm.
+    pub algorithm: String,
+    /// What stays in registers, and its bytes.
+    pub registers: (String, usize),
+    /// What is met again and again, and its bytes: each lives in the first cache that holds it.
+    pub blocks: Vec<(String, usize)>,
+    /// Multiply-adds of a core in a cycle, and how many it does for each of the problem's, because of padding or of the algorithm.
+    pub rate: f64,
+    /// As said.
+    pub padding: f64,
+    /// Bytes that are copied besides the arguments.
+    pub copies: usize,
+    /// Cores that share the work.
+    pub cores: usize,
+}
+
+/// Cycles in which portable code does what generated code does in one.
+pub(crate) const PORTABLE: f64 = 1.6;
+
+/// How much more columns take in whole vectors.
+pub(crate) fn padding(columns: usize, lanes: usize) -> f64 {
+    columns.next_multiple_of(lanes.max(1)) as f64 / columns.max(1) as f64
+}
+
+impl How {
+    /// The decision about a problem.
+    pub fn decision(self, problem: &Problem) -> Decision {
+        let How { algorithm, registers, blocks, rate, padding, copies, cores } = self;
+        let caches = Caches::host();
+        let mut blocks: Vec<Blocked> = blocks.into_iter().map(|(what, bytes)| Blocked::new(caches.level(bytes), what, bytes)).collect();
+        blocks.push(Blocked::new(Level::Registers, registers.0, registers.1));
+        blocks.sort_by_key(|b| b.level);
+        let multiply_adds = problem.flops() / 2.0 * padding;
+        let work = Work { multiply_adds, rate, bytes: (problem.bytes() + copies) as f64, cores };
+        Decision { algorithm, blocks, seconds: Some(work.seconds(Core::host(), &caches, hertz())) }
+    }
+}
+
+/// That of another row, which runs `times` times between copies of so many bytes each.
+pub(crate) fn around(what: &str, inner: &dyn Plan, times: usize, copies: usize) -> Decision {
+    let (inner, caches) = (inner.decision(), Caches::host());
+    let copied = Work { multiply_adds: 0.0, rate: 1.0, bytes: 2.0 * copies as f64, cores: 1 }.seconds(Core::host(), &caches, hertz());
+    let seconds = inner.seconds.map(|s| times as f64 * (s + copied));
+    let mut blocks = inner.blocks;
+    blocks.push(Blocked::new(caches.level(copies), "copies of operands", copies));
+    blocks.sort_by_key(|b| b.level);
+    Decision { algorithm: format!("{what}: {}", inner.algorithm), blocks, seconds }
+}

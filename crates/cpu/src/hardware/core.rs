@@ -1,0 +1,120 @@
+//! How fast a core computes and reads, by microarchitecture: what predicted times are made of. Nothing but these depends on it.
+
+use super::Caches;
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// A microarchitecture.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Core {
+    /// Its name.
+    pub name: &'static str,
+    /// Vectors that are multiplied and added in a cycle, by their bytes: 16 and 32, and 64.
+    vectors: [f64; 2],
+    /// Steps of 4 bytes of a row by a column that tiles of AMX multiply in a cycle; 0 without them.
+    tiles: f64,
+    /// Bytes in a cycle of L2, of L3 and of memory.
+    bytes: [f64; 3],
+}
+
+/// Processors by vendor, family and models, as their manuals number them, with what manuals and measurements say of their cores.
+const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
+    ("AuthenticAMD", 26, &[0..=255], Core { name: "Zen 5", vectors: [2.0, 2.0], tiles: 0.0, bytes: [48.0, 16.0, 6.0] }),
+    (
+        "AuthenticAMD",
+        25,
+        &[0x10..=0x1f, 0x60..=0x7f, 0xa0..=0xaf],
+        Core { name: "Zen 4", vectors: [2.0, 1.0], tiles: 0.0, bytes: [28.0, 14.0, 5.0] },
+    ),
+    ("AuthenticAMD", 25, &[0..=0x0f, 0x20..=0x5f], Core { name: "Zen 3", vectors: [2.0, 1.0], tiles: 0.0, bytes: [28.0, 14.0, 5.0] }),
+    ("AuthenticAMD", 23, &[0x30..=0xff], Core { name: "Zen 2", vectors: [2.0, 1.0], tiles: 0.0, bytes: [28.0, 12.0, 4.0] }),
+    (
+        "GenuineIntel",
+        6,
+        &[143..=143, 173..=174, 207..=207],
+        Core { name: "Golden Cove server", vectors: [2.0, 2.0], tiles: 256.0, bytes: [48.0, 8.0, 4.0] },
+    ),
+    (
+        "GenuineIntel",
+        6,
+        &[106..=106, 108..=108],
+        Core { name: "Sunny Cove server", vectors: [2.0, 2.0], tiles: 0.0, bytes: [44.0, 8.0, 4.0] },
+    ),
+    ("GenuineIntel", 6, &[85..=85], Core { name: "Skylake server", vectors: [2.0, 2.0], tiles: 0.0, bytes: [40.0, 6.0, 4.0] }),
+];
+
+/// What is assumed of others: what the slowest of them has.
+const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
+
+/// The work of an execution.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Work {
+    /// Multiply-adds of elements, those by padding too.
+    pub multiply_adds: f64,
+    /// How many of them a core does in a cycle.
+    pub rate: f64,
+    /// Bytes that are read and written.
+    pub bytes: f64,
+    /// Cores that share both.
+    pub cores: usize,
+}
+
+impl Core {
+    /// That of the processor that runs this, as the system names it. Asked once.
+    pub fn host() -> &'static Core {
+        static HOST: OnceLock<Core> = OnceLock::new();
+        oxidnn_runtime::fork::once(&HOST, || Core::of(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default()))
+    }
+
+    /// That of the first processor which text in the form of Linux describes.
+    pub(super) fn of(text: &str) -> Core {
+        let get =
+            |what: &str| text.lines().find_map(|l| l.split_once(':').filter(|(key, _)| key.trim() == what).map(|(_, value)| value.trim()));
+        let number = |what: &str| get(what).and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
+        let (vendor, family, model) = (get("vendor_id").unwrap_or(""), number("cpu family"), number("model"));
+        let is = |row: &&(&str, u32, &[RangeInclusive<u32>], Core)| {
+            row.0 == vendor && row.1 == family && row.2.iter().any(|m| m.contains(&model))
+        };
+        TABLE.iter().find(is).map_or(OTHER, |row| row.3)
+    }
+
+    /// Multiply-adds in a cycle of vectors of so many 32-bit lanes, with `depth` elements in each.
+    pub fn rate(&self, lanes: usize, depth: usize) -> f64 {
+        self.vectors[usize::from(lanes > 8)] * (lanes * depth) as f64
+    }
+
+    /// Multiply-adds in a cycle on tiles of AMX, with `depth` elements in 4 bytes.
+    pub fn tile_rate(&self, depth: usize) -> f64 {
+        self.tiles * depth as f64
+    }
+}
+
+impl Work {
+    /// Seconds that it should take: of arithmetic, or of bytes from the cache that holds all of them, whichever is longer.
+    pub fn seconds(&self, core: &Core, caches: &Caches, hertz: f64) -> f64 {
+        let [l2, l3, memory] = core.bytes;
+        let (bytes, cores) = (self.bytes / self.cores.max(1) as f64, self.cores.max(1) as f64);
+        let speed = match bytes {
+            b if b <= caches.l2 as f64 => l2,
+            _ if self.bytes <= caches.l3 as f64 => l3,
+            _ => memory,
+        };
+        (self.multiply_adds / self.rate / cores).max(bytes / speed) / hertz
+    }
+}
+
+/// Cycles of a core in a second: timed by a chain of shifts, sums and products of 1, 1 and 3 cycles. Asked once, which takes a millisecond.
+pub fn hertz() -> f64 {
+    const LINKS: u32 = 1 << 18;
+    static HERTZ: OnceLock<f64> = OnceLock::new();
+    *oxidnn_runtime::fork::once(&HERTZ, || {
+        let time = |_| {
+            let start = Instant::now();
+            let chain = |x: u64, _| (x ^ x >> 7).wrapping_mul(6_364_136_223_846_793_005);
+            std::hint::black_box((0..std::hint::black_box(LINKS)).fold(1, chain));
+            start.elapsed().as_secs_f64()
+        };
+        f64::from(5 * LINKS) / (0..5).map(time).fold(f64::INFINITY, f64::min).max(1e-9)
+    })
+}

@@ -1,0 +1,44 @@
+use super::*;
+use oxidnn_jit::Isa;
+use oxidnn_runtime::Level;
+use oxidnn_spec::text::{Settings, parse_line};
+
+/// A problem that each row takes.
+const TAKEN: &[(&str, &str)] = &[
+    ("direct:jit", "--conv g64mb1ic64ih28oc64oh28kh3ph1"),
+    ("direct:jit", "--conv --dir=BWD_W g64mb1ic64ih28oc64oh28kh3ph1"),
+    ("transposed_direct:jit", "--conv --stag=abx --dtag=abx g64mb1ic64ih28oc64oh28kh3ph1"),
+    ("winograd:jit", "--conv --alg=wino mb1ic64ih28oc64oh28kh3ph1"),
+    ("packed:amx", "--conv --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
+    ("transposed:amx", "--conv --dt=bf16 --stag=abx --dtag=abx mb1ic64ih28oc64oh28kh3ph1"),
+    ("nchw1x1:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh56"),
+    ("unit_stride:jit", "--conv --stag=abx --dtag=abx mb1ic64ih56oc64oh28sh2"),
+    ("packed:jit", "--conv mb1ic64ih28oc64oh28kh3ph1"),
+    ("packed:jit", "--conv --dir=BWD_D mb1ic64ih28oc64oh14kh3ph1sh2"),
+    ("transposed:jit", "--conv --stag=abx --dtag=abx mb1ic64ih28oc64oh28kh3ph1"),
+    ("bwd_weights:jit", "--conv --dir=BWD_W mb1ic64ih28oc64oh28kh3ph1"),
+    ("staged:jit", "--conv --stag=abx --dtag=axb --dt=bf16 mb1ic64ih28oc64oh28kh3ph1"),
+    ("direct:portable", "--conv g64mb1ic64ih28oc64oh28kh3ph1"),
+    ("packed:portable", "--conv mb1ic64ih28oc64oh28kh3ph1"),
+    ("packed:portable", "--conv --dir=BWD_W mb1ic64ih28oc64oh28kh3ph1"),
+    ("ref:any", "--conv mb1ic64ih28oc64oh28kh3ph1"),
+];
+
+#[test]
+fn every_row_says_how_it_computes() {
+    let target = CpuTarget { jit: Some(Isa::AMX), ..CpuTarget::host() };
+    for row in IMPLS {
+        assert!(TAKEN.iter().any(|(name, _)| *name == row.name), "no problem for {}", row.name);
+    }
+    for (name, line) in TAKEN {
+        let row = IMPLS.iter().find(|row| row.name == *name).unwrap();
+        let problem = parse_line(&mut Settings::default(), line).unwrap().swap_remove(0).problem;
+        let plan = (row.plan)(&problem, &target).unwrap_or_else(|e| panic!("{name} {line}: {e}"));
+        let decision = plan.decision();
+        assert!(!decision.algorithm.is_empty(), "{name} {line}");
+        assert_eq!(decision.blocks.first().map(|b| b.level), Some(Level::Registers), "{name} {line}: {decision:?}");
+        assert!(decision.blocks.len() > 1 && decision.blocks.iter().all(|b| !b.what.is_empty()), "{name} {line}: {decision:?}");
+        // From a tenth of the peak of any processor to a tenth of a second.
+        assert!(decision.seconds.is_some_and(|s| s > 1e-8 && s < 0.1), "{name} {line}: {decision:?}");
+    }
+}
