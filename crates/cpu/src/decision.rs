@@ -24,7 +24,7 @@ pub struct How {
 }
 
 /// Cycles in which portable code does what generated code does in one.
-pub(crate) const PORTABLE: f64 = 1.6;
+pub(crate) const PORTABLE: f64 = 1.3;
 
 /// How much more columns take in whole vectors.
 pub(crate) fn padding(columns: usize, lanes: usize) -> f64 {

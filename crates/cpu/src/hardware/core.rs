@@ -47,6 +47,9 @@ const TABLE: [(&str, u32, &[RangeInclusive<u32>], Core); 7] = [
 /// What is assumed of others: what the slowest of them has.
 const OTHER: Core = Core { name: "unknown", vectors: [2.0, 1.0], tiles: 256.0, bytes: [28.0, 6.0, 4.0] };
 
+/// Cycles in which vectors that stand in for tiles do what they do by themselves in one.
+const EMULATED: f64 = 8.0;
+
 /// The work of an execution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Work {
@@ -84,9 +87,9 @@ impl Core {
         self.vectors[usize::from(lanes > 8)] * (lanes * depth) as f64
     }
 
-    /// Multiply-adds in a cycle on tiles of AMX, with `depth` elements in 4 bytes.
+    /// Multiply-adds in a cycle on tiles of AMX, with `depth` elements in 4 bytes; without such tiles, of vectors that stand in for them.
     pub fn tile_rate(&self, depth: usize) -> f64 {
-        self.tiles * depth as f64
+        if self.tiles > 0.0 { self.tiles * depth as f64 } else { self.rate(16, depth) / EMULATED }
     }
 }
 

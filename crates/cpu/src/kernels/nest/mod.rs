@@ -135,6 +135,9 @@ impl Far {
         let panels = line.all_bytes() * line.vectors.div_ceil(line.panel);
         // The panels are read once for every block of rows, `A` once for every group of panels.
         let blocks = cut.tasks().div_ceil((line.units * cut.groups()).max(1));
+        if shape.right == Right::Decoded {
+            return (line.source > line.budget.far).then_some(Far::Rows);
+        }
         let by_rows = line.source.saturating_mul(cut.groups()) > panels.saturating_mul(blocks);
         match (line.source > line.budget.far, panels > line.budget.far) {
             (true, true) if by_rows && shape.right == Right::Panels => Some(Far::Rows),
@@ -318,6 +321,13 @@ impl Nest {
         self.cut.tasks()
     }
 
+    /// Bytes of the rows of `A` of a block, where a unit has so many of its own; windows share theirs.
+    fn rows_bytes(&self, steps: usize) -> usize {
+        let each = self.shape.source / (self.shape.units * self.shape.parts.len()).max(1);
+        let unit = if each > 0 { each } else { self.shape.rows.iter().sum::<usize>() * steps * 4 };
+        unit / self.all.max(1) * self.cut.block()
+    }
+
     /// What it keeps where, and how fast it multiplies.
     pub fn how(&self) -> How {
         let (shape, panels, tall) = (&self.shape, self.cut.most_panels(), self.tall);
@@ -326,7 +336,7 @@ impl Nest {
         let mut blocks = vec![
             (format!("a panel of {width} columns in a K block of {steps} steps, which tiles of {tall} rows meet"), steps * width * 4),
             (format!("nc = {panels} of {all} panels in a K block"), panels * steps * width * 4),
-            (format!("rows of {} tiles, which all panels meet", self.cut.block()), self.cut.block() * tall * steps * 4),
+            (format!("rows of {} of {} tiles, which all panels meet", self.cut.block(), self.all), self.rows_bytes(steps)),
         ];
         if shape.carries() {
             blocks.push((format!("sums of mc = {} tiles by nc panels", self.block), self.block * tall * panels * width * 4));

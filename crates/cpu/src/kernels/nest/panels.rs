@@ -55,22 +55,22 @@ impl Shape {
 impl Nest {
     /// Whether panels are packed with all their K blocks, as those that are looked at or widened.
     fn packs_whole(&self) -> bool {
-        self.shape.right == Right::Packed && (self.seven_bits || self.wide.is_some())
+        self.shape.packs() && (self.seven_bits || self.wide.is_some())
     }
 
     /// Elements of scratch of the packed panels of a group; `None` on overflow.
     pub(super) fn packed_len(&self) -> Option<usize> {
-        let panel = match self.shape.right {
-            Right::Packed if self.packs_whole() => self.shape.panel_bytes / 4,
-            Right::Packed => self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?,
-            _ => 0,
+        let panel = match self.shape.packs() {
+            true if self.packs_whole() => self.shape.panel_bytes / 4,
+            true => self.shape.most(&Part::all_steps).checked_mul(self.shape.panel)?,
+            false => 0,
         };
         panel.checked_mul(self.cut.most_panels())?.checked_next_multiple_of(16)
     }
 
     /// Panels of a unit, which begins at byte `b_at` of `B`.
     pub(super) fn group<'m, W>(&self, on: &Operands<'m, W>, b_at: usize, panels: &Range<usize>, packed: &'m mut [f32]) -> Group<'m> {
-        if self.shape.right == Right::Packed {
+        if self.shape.packs() {
             let all = 0..self.shape.parts.len();
             return if self.packs_whole() { Group::There(self.pack(on, b_at, (panels, all), packed)) } else { Group::Packs(packed) };
         }

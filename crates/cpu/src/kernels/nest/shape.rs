@@ -35,6 +35,8 @@ pub enum Right {
     Panels,
     /// Row-major or transposed: the nest packs a K block of a group of panels into scratch before its tiles meet it.
     Packed,
+    /// Anyhow: a function packs it in the same way. Nobody else knows where it lies, so that rows of `A` are prefetched.
+    Decoded,
     /// Row-major with few rows: microkernels read lines where they are.
     InPlace,
 }
@@ -195,6 +197,11 @@ impl Shape {
     /// How the lines of `B` lie for microkernels.
     pub(super) fn line(&self, isa: Isa) -> Line {
         if self.right == Right::InPlace { Line::Apart } else { Line::Packed((self.panel / isa.width().lanes()) as u8) }
+    }
+
+    /// Whether the nest has panels packed.
+    pub(super) fn packs(&self) -> bool {
+        matches!(self.right, Right::Packed | Right::Decoded)
     }
 
     /// How panels are packed.
