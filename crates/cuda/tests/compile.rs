@@ -4,11 +4,11 @@
 
 mod common;
 
-use oxidnn_cuda::program::Source;
+use oxidnn_cuda::program::{Program, Source};
 use oxidnn_cuda::{CudaTarget, Facts, compile, ops};
 use oxidnn_spec::text::{self, Settings};
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const DRIVERS: &[&str] = &[
@@ -86,6 +86,40 @@ fn smoke_lines_are_lowered_for_described_gpus() {
                 assert!(REFUSED.iter().any(|word| line.contains(word)), "{driver}: {line}");
             }
         }
+    }
+}
+
+/// The kernels of the first rows that take the lines of files, each once, with the line that needs them.
+fn needed(files: &[PathBuf], facts: Facts) -> HashMap<Arc<Source>, String> {
+    fn collect(program: &Program, line: &str, all: &mut HashMap<Arc<Source>, String>) {
+        all.extend(program.launches.iter().map(|launch| (Arc::clone(&launch.source), line.to_owned())));
+        program.unaligned.iter().for_each(|p| collect(p, line, all));
+    }
+    let (target, mut all) = (CudaTarget::described(facts), HashMap::new());
+    for file in files {
+        let (lines, mut settings) = (std::fs::read_to_string(file).unwrap(), Settings::default());
+        for line in lines.lines() {
+            for case in text::parse_line(&mut settings, line).unwrap_or_else(|e| panic!("{line}: {e}")) {
+                let problem = case.problem.example().unwrap();
+                let plan = ops::rows(&problem.op).iter().find_map(|row| row.plan(&problem, &target).ok());
+                plan.iter().for_each(|plan| collect(plan.program(), line, &mut all));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn the_registry_has_the_kernels_of_all_suites() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
+    let suites = std::fs::read_dir(root.join("suites")).unwrap().flatten().map(|e| e.path());
+    let lists = ["tensor-cores.txt", "vectors.txt"].map(|name| root.join("gpu").join(name));
+    let files: Vec<PathBuf> = suites.filter(|f| f.extension().is_some_and(|e| e == "txt")).chain(lists).collect();
+    for (_, facts) in Facts::NAMED {
+        let registry = needed(&[root.join("gpu/registry.txt")], facts);
+        let missing: Vec<_> = needed(&files, facts).into_iter().filter(|(source, _)| !registry.contains_key(source)).collect();
+        let lines: Vec<&str> = missing.iter().map(|m| m.1.as_str()).collect();
+        assert!(registry.len() > 500 && lines.is_empty(), "{}: append to tests/gpu/registry.txt\n{}", facts.sm, lines.join("\n"));
     }
 }
 

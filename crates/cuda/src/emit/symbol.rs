@@ -29,7 +29,7 @@ pub(crate) enum Rounded {
     /// They are as exact as f32, or f64.
     #[default]
     No,
-    /// They are rounded to 16 bits or fewer: exponentials and quotients by sums of them take the instructions that approximate them, whose errors are far
+    /// They are rounded to 16 bits or fewer: exponentials, quotients by sums of them and the error function take instructions that approximate, whose errors are far
     /// below that.
     Short,
 }
@@ -158,7 +158,7 @@ impl Num for Symbol {
         number(format!("tangent(t{})", self.0))
     }
     fn erf(self) -> Symbol {
-        number(format!("erf(t{})", self.0))
+        number(format!("{}(t{})", short("erf"), self.0))
     }
     fn powf(self, p: f64) -> Symbol {
         number(format!("pow(t{}, {})", self.0, literal(p)))

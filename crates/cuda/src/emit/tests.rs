@@ -33,6 +33,7 @@ fn only_results_that_are_rounded_to_few_bits_take_short_functions() {
         assert!(short.contains("short_exp(") && short.contains("short_ratio("), "{short}");
         assert_eq!(short.replace("short_", ""), exact);
     }
+    assert!(function("f", 1, Rounded::Short, |x| eltwise::forward(EltwiseAlg::GeluErf, 0.0, 0.0, x[0])).contains("short_erf("));
     let header = |real, to| {
         let mut emit = Emitter::new(real, 1);
         emit.formula_to(to, "f", 1, |x| eltwise::forward(EltwiseAlg::Logistic, 1.0, 0.0, x[0]));
