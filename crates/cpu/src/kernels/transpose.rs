@@ -187,14 +187,14 @@ impl Squares {
         let short = if by_rows { written } else { columns };
         for first in (0..short).step_by(self.lanes) {
             let count = self.lanes.min(short - first);
-            let args = self.strip(t, &corners, (by_rows, first, count), first + count == short);
+            let args = self.args(t, &corners, Strip { by_rows, first, count, last: first + count == short });
             // SAFETY: the strip is a part of the matrices, which were asked for all of them.
             unsafe { self.entry.call(&args) }
         }
     }
 
-    /// The arguments for a strip of at most a square's rows, or else columns, from one on. Unless it is the last of its kind, the next is asked for.
-    fn strip(&self, t: &Turned<'_>, corners: &Corners, (by_rows, first, count): (bool, usize, usize), last: bool) -> Args {
+    /// The arguments for a strip. Unless it is the last one, the next is asked for.
+    fn args(&self, t: &Turned<'_>, corners: &Corners, Strip { by_rows, first, count, last }: Strip) -> Args {
         let (lanes, sizes) = (self.lanes, [self.kernel.from, self.kernel.to].map(|e| e.bytes()));
         let (corner, rows, columns, written) = if by_rows {
             ([first, 0], t.rows.saturating_sub(first).min(count), t.columns, count)
@@ -245,6 +245,14 @@ fn lent(from: &[f32], columns: usize) -> Matrix<'_> {
     // SAFETY: the numbers are borrowed as long as the memory is, and nothing is written to them.
     let buf = unsafe { Buf::new(from.as_ptr().cast_mut().cast(), size_of_val(from)) };
     Matrix { buf, at: 0, row: columns * WORD }
+}
+
+/// At most a square's rows of a matrix, or else columns, from one on.
+struct Strip {
+    by_rows: bool,
+    first: usize,
+    count: usize,
+    last: bool,
 }
 
 /// Where the first numbers of matrices and factors are.
