@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub(crate) struct Borrows<'b> {
     operands: &'b [Operand<Tensor>],
     memories: &'b [Option<&'b Memory<'b>>],
+    /// Whether memory that is written may count its users together with that of another operand.
+    shares: bool,
     taken: usize,
 }
 
@@ -18,8 +20,12 @@ impl<'b> Borrows<'b> {
     ///
     /// # Errors
     /// [`Error::InvalidArguments`] that names the argument in use elsewhere.
-    pub(crate) fn take(operands: &'b [Operand<Tensor>], memories: &'b [Option<&'b Memory<'b>>]) -> Result<Borrows<'b>, Error> {
-        let mut borrows = Borrows { operands, memories, taken: 0 };
+    pub(crate) fn take(
+        operands: &'b [Operand<Tensor>],
+        memories: &'b [Option<&'b Memory<'b>>],
+        shares: bool,
+    ) -> Result<Borrows<'b>, Error> {
+        let mut borrows = Borrows { operands, memories, shares, taken: 0 };
         while borrows.taken < operands.len() {
             let i = borrows.taken;
             if let Some((memory, access)) = borrows.claim(i)
@@ -37,6 +43,9 @@ impl<'b> Borrows<'b> {
     /// What operand `i` adds to the borrows before it.
     fn claim(&self, i: usize) -> Option<(&'b Memory<'b>, Access)> {
         let memory = self.memories[i].filter(|m| m.is_checked())?;
+        if !self.shares {
+            return Some((memory, if self.operands[i].usage == Use::Out { Access::Write } else { Access::Read }));
+        }
         let same = |j: usize| self.memories[j].is_some_and(|m| m.is_checked() && m.shares(memory));
         let written = |j: usize| self.operands[j].usage == Use::Out && same(j);
         if self.operands[i].usage == Use::Out {

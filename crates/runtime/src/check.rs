@@ -126,11 +126,17 @@ fn gives_sizes(o: &Operand<Tensor>) -> bool {
 }
 
 /// Refuses memory that is written and also used by another argument, but for the in-place pairs of element-wise operations, whose
-/// elements are read by who writes them. Memory from raw addresses is its maker's responsibility.
-pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -> Result<(), Error> {
+/// elements are read by who writes them. Memory from raw addresses is its maker's responsibility. True where memory that is written counts its
+/// users together with that of another argument.
+pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -> Result<bool, Error> {
+    let mut shares = false;
     let used = || desc.operands().iter().zip(memories).filter_map(|(o, m)| Some((o, (*m)?)));
     for (i, (written, out)) in used().enumerate().filter(|(_, (o, m))| o.usage == Use::Out && m.is_checked()) {
-        for (_, (other, memory)) in used().enumerate().filter(|(j, (_, m))| *j != i && m.overlaps(out)) {
+        for (_, (other, memory)) in used().enumerate().filter(|(j, (_, m))| *j != i && m.shares(out)) {
+            shares = true;
+            if !memory.overlaps(out) {
+                continue;
+            }
             let in_place = other.usage == Use::In && may_be_in_place(&desc.problem().op, other.arg) && memory.is_same_place(out);
             if !in_place {
                 let got = format!("memory that is also passed as {}", other.arg);
@@ -138,7 +144,7 @@ pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -
             }
         }
     }
-    Ok(())
+    Ok(shares)
 }
 
 /// Whether the operation may overwrite this input with its result, element by element.

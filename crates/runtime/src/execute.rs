@@ -22,15 +22,24 @@ pub(crate) struct Request<'a> {
     pub(crate) faith: Faith,
     /// Where sizes come with the arguments, what these make of the problem.
     pub(crate) member: Option<&'a Member>,
+    /// Whether memory that is written counts its users together with that of another argument: not before the arguments were checked.
+    pub(crate) shares: bool,
+}
+
+/// What checking the arguments has found.
+struct Checked {
+    member: Option<Arc<Member>>,
+    shares: bool,
 }
 
 impl<'a> Request<'a> {
     /// The same with the member of its arguments' sizes, whose code runs.
-    fn of<'b>(self, member: Option<&'b Member>) -> Request<'b>
+    fn of<'b>(self, checked: &'b Checked) -> Request<'b>
     where
         'a: 'b,
     {
-        Request { member, code: member.map_or(self.code, |m| &m.code), ..self }
+        let member = checked.member.as_deref();
+        Request { member, code: member.map_or(self.code, |m| &m.code), shares: checked.shares, ..self }
     }
 }
 
@@ -69,8 +78,8 @@ pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
 fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
     let (mut memories, mut regions) = ([None; N], [Region::empty(); N]);
-    let member = prepare(request, &mut memories[..n], &mut regions)?;
-    let request = request.of(member.as_deref());
+    let checked = prepare(request, &mut memories[..n], &mut regions)?;
+    let request = request.of(&checked);
     let mut bound = [nothing(); N];
     let count = bind(request, &memories[..n], &regions, &mut bound);
     run(request, &memories[..n], &bound[..count])
@@ -80,8 +89,8 @@ fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
 fn on_heap(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
     let (mut memories, mut regions) = (vec![None; n], vec![Region::empty(); n]);
-    let member = prepare(request, &mut memories, &mut regions)?;
-    let request = request.of(member.as_deref());
+    let checked = prepare(request, &mut memories, &mut regions)?;
+    let request = request.of(&checked);
     let mut bound = vec![nothing(); n];
     let count = bind(request, &memories, &regions, &mut bound);
     run(request, &memories, &bound[..count])
@@ -89,11 +98,7 @@ fn on_heap(request: Request<'_>) -> Result<(), Error> {
 
 /// Puts the memories in the places of their operands and checks them, before a byte is written. `regions` receives the bytes that an operand
 /// takes of a memory that is not believed; what is returned are the descriptions and the code that follow from the memories' sizes.
-fn prepare<'a>(
-    request: Request<'a>,
-    memories: &mut [Option<&'a Memory<'a>>],
-    regions: &mut [Region<'a>],
-) -> Result<Option<Arc<Member>>, Error> {
+fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], regions: &mut [Region<'a>]) -> Result<Checked, Error> {
     let Request { desc, stream, faith, .. } = request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
@@ -109,8 +114,7 @@ fn prepare<'a>(
     if faith == Faith::Bytes {
         check::bytes(desc, memories, member.as_deref(), regions)?;
     }
-    check::overlaps(desc, memories)?;
-    Ok(member)
+    Ok(Checked { member, shares: check::overlaps(desc, memories)? })
 }
 
 /// The arguments as kernels see them, without the scratchpad; returns how many there are. `regions` has the bytes of memories that are not
@@ -133,14 +137,14 @@ fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], regions: 
 
 fn run<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound: &'a [Bound<'a>]) -> Result<(), Error> {
     if is_noop(bound) {
-        return Borrows::take(request.desc.operands(), memories).map(drop);
+        return Borrows::take(request.desc.operands(), memories, request.shares).map(drop);
     }
     let begin = match verbose::on(verbose::PROFILE_EXEC) {
         true => Some(request.stream.record()?),
         false => None,
     };
     if request.stream.is_synchronous() {
-        let borrows = Borrows::take(request.desc.operands(), memories)?;
+        let borrows = Borrows::take(request.desc.operands(), memories, request.shares)?;
         borrows.settle()?;
         let submission = Submission { work: work(request, memories, bound)?, held: None };
         // SAFETY: the memories are borrowed until this returns, after the work, and `borrows` keeps others from conflicting use.
@@ -165,7 +169,7 @@ fn enqueue<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], bound:
     let (queue, exec) = (request.stream.queue(), request.code.exec());
     let ticket = {
         let _order = fork::lock(&ORDER);
-        let borrows = Borrows::take(request.desc.operands(), memories)?;
+        let borrows = Borrows::take(request.desc.operands(), memories, request.shares)?;
         borrows.order(queue)?;
         let held = Some(Box::new((borrows.storages(), exec.clone())) as Box<dyn Any + Send>);
         let submission = Submission { work: work(request, memories, bound)?, held };

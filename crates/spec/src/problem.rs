@@ -52,7 +52,11 @@ impl Problem {
     /// Every execution argument but the scratchpad: the operation's, then scales, zero points, precomputed reductions, operands of
     /// post-ops, those of dropout (mask, seed, offset, probability), and the seed of stochastic rounding.
     pub fn operands(&self) -> Vec<Operand<Tensor>> {
-        let mut all: Vec<Operand<Tensor>> = self.op.operands().into_iter().map(|o| o.map(Tensor::clone)).collect();
+        let own = self.op.operands();
+        // A scratchpad may follow.
+        let others = self.attr.scales.len() + 2 * (self.attr.zero_points.len() + self.attr.post_ops.len()) + 5;
+        let mut all: Vec<Operand<Tensor>> = Vec::with_capacity(own.len() + others);
+        all.extend(own.into_iter().map(|o| o.map(Tensor::clone)));
         self.quant_operands(&mut all);
         self.post_op_operands(&mut all);
         self.random_operands(&mut all);

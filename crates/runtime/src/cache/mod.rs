@@ -5,6 +5,7 @@
 //! depends on besides the problem (instruction sets, cores) belongs to the engine, so the device's identity stands for it in the key.
 
 mod lru;
+mod mixer;
 mod single;
 mod step;
 #[cfg(test)]
@@ -15,9 +16,10 @@ pub use single::CacheStats;
 
 use crate::code::Code;
 use crate::{DeviceId, PrimitiveDesc, family, fork, knobs};
+use mixer::Mixer;
 use oxidnn_spec::{Error, Problem};
 use single::{Kept, Single};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 /// What an entry is found by; the hash is made once.
@@ -35,7 +37,7 @@ impl Key {
     pub(crate) const BEST: usize = usize::MAX;
 
     pub(crate) fn new(devices: [Option<DeviceId>; 2], row: usize, problem: Problem) -> Key {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = Mixer::new();
         (devices, row, &problem).hash(&mut hasher);
         Key { hash: hasher.finish(), devices, row, problem }
     }

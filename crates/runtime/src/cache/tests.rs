@@ -105,3 +105,21 @@ fn failures_reach_all_and_are_not_kept() {
     assert!(std::panic::catch_unwind(panics).is_err());
     assert!(!get(&cache, 1, MIB).1);
 }
+
+#[test]
+fn descriptions_that_differ_have_other_hashes() {
+    let hash = |dims: [i64; 3], row: usize, axis: usize| {
+        let src = Tensor::plain(dims, DataType::F32).unwrap();
+        let op = Op::from(Shuffle { prop: Prop::ForwardInference, dst: src.clone(), src, axis, group_size: 1 });
+        Key::new([None; 2], row, Problem { op, attr: Attr::default() }).hash
+    };
+    let sizes = (0..30).flat_map(|a| (0..30).flat_map(move |b| (1..6).map(move |c| [a, b, c])));
+    let hashes: Vec<u64> = sizes.flat_map(|dims| (0..4).map(move |i| hash(dims, i / 2, i % 2))).collect();
+    let distinct: std::collections::HashSet<u64> = hashes.iter().copied().collect();
+    assert_eq!(distinct.len(), hashes.len());
+    // Every bit is set in about half of them.
+    for bit in 0..u64::BITS {
+        let set = hashes.iter().filter(|h| *h >> bit & 1 == 1).count();
+        assert!((hashes.len() * 2 / 5..hashes.len() * 3 / 5).contains(&set), "bit {bit} is set in {set} of {}", hashes.len());
+    }
+}

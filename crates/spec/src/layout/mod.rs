@@ -63,11 +63,26 @@ pub struct Blocking {
 }
 
 /// A list of inner blocks `(dimension, size)`, outermost first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[derive(Clone, Copy, Eq, Default, Debug)]
 pub struct Blocks {
     len: u8,
     dims: [u8; MAX_NDIMS],
     sizes: [i64; MAX_NDIMS],
+}
+
+/// Of the blocks that are there: most layouts have none.
+impl PartialEq for Blocks {
+    fn eq(&self, o: &Blocks) -> bool {
+        self.len == o.len && self.iter().eq(o.iter())
+    }
+}
+
+/// As equality.
+impl Hash for Blocks {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len.hash(state);
+        self.iter().for_each(|block| block.hash(state));
+    }
 }
 
 /// int32 sums that a reorder appends to int8 weights, for kernels that multiply unsigned by signed bytes.
