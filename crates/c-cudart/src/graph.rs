@@ -10,11 +10,13 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 
-/// A node: work, or a graph in the graph.
+/// A node: work, a graph in the graph, or something kept.
 #[derive(Clone)]
 enum Node {
     Work(Work),
     Graph(usize),
+    /// What the graph keeps, which is no node to a program.
+    Kept(Work),
 }
 
 /// A graph's nodes with their numbers.
@@ -40,11 +42,24 @@ fn work(graphs: &BTreeMap<usize, Nodes>, graph: usize, depth: usize) -> Result<V
     let mut all = Vec::new();
     for (number, node) in nodes {
         match node {
-            Node::Work(work) => all.push((*number, work.clone())),
+            Node::Work(work) | Node::Kept(work) => all.push((*number, work.clone())),
             Node::Graph(inner) => all.extend(work(graphs, *inner, depth + 1)?.into_iter().map(|(_, work)| (*number, work))),
         }
     }
     Ok(all)
+}
+
+/// The numbers of a graph's nodes, each of which depends on the one before it.
+fn chain(nodes: &Nodes) -> impl Iterator<Item = usize> + '_ {
+    nodes.iter().filter(|(_, node)| !matches!(node, Node::Kept(_))).map(|(number, _)| *number)
+}
+
+/// Tells of at most one node: how many there are, and which one, where there is a place for it.
+fn tell(found: Option<usize>, place: Out<'_, Address>, count: Out<'_, usize>) -> Result<(), Error> {
+    if let Some(number) = found {
+        place.set_optional(std::ptr::null_mut::<u8>().wrapping_add(number).cast());
+    }
+    count.set(usize::from(found.is_some()))
 }
 
 /// Adds a node to a graph; returns its number.
@@ -228,9 +243,41 @@ pub extern "C" fn cudaGraphExecChildGraphNodeSetParams(instance: Address, node: 
 #[unsafe(no_mangle)]
 pub extern "C" fn cudaGraphGetNodes(graph: Address, places: Address, count: Out<'_, usize>) -> Error {
     guard(|| {
-        let nodes = lock(&GRAPHS).get(&graph.addr()).map(Vec::len).ok_or(Error::INVALID_VALUE)?;
+        let nodes = lock(&GRAPHS).get(&graph.addr()).map(|nodes| chain(nodes).count()).ok_or(Error::INVALID_VALUE)?;
         if places.is_null() { count.set(nodes) } else { Err(Error::NOT_SUPPORTED) }
     })
+}
+
+/// `cudaGraphGetRootNodes`: the first node, if there is one.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphGetRootNodes(graph: Address, place: Out<'_, Address>, count: Out<'_, usize>) -> Error {
+    guard(|| {
+        let graphs = lock(&GRAPHS);
+        tell(chain(graphs.get(&graph.addr()).ok_or(Error::INVALID_VALUE)?).next(), place, count)
+    })
+}
+
+/// The node at a distance from another one in its graph.
+fn neighbour(node: Address, step: isize) -> Result<Option<usize>, Error> {
+    let graphs = lock(&GRAPHS);
+    let of = |nodes: &Nodes| {
+        let all: Vec<usize> = chain(nodes).collect();
+        let at = all.iter().position(|number| *number == node.addr())?;
+        Some(at.checked_add_signed(step).and_then(|at| all.get(at).copied()))
+    };
+    graphs.values().find_map(of).ok_or(Error::INVALID_VALUE)
+}
+
+/// `cudaGraphNodeGetDependencies` of CUDA 13: the node before this one. Edges have no data.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphNodeGetDependencies(node: Address, place: Out<'_, Address>, _edges: Address, count: Out<'_, usize>) -> Error {
+    guard(|| tell(neighbour(node, -1)?, place, count))
+}
+
+/// `cudaGraphNodeGetDependentNodes` of CUDA 13: the node behind this one.
+#[unsafe(no_mangle)]
+pub extern "C" fn cudaGraphNodeGetDependentNodes(node: Address, place: Out<'_, Address>, _edges: Address, count: Out<'_, usize>) -> Error {
+    guard(|| tell(neighbour(node, 1)?, place, count))
 }
 
 /// `cudaGraphAddMemcpyNode1D`.
@@ -321,7 +368,7 @@ pub extern "C" fn cudaUserObjectRelease(object: Address, _count: u32) -> Error {
 pub extern "C" fn cudaGraphRetainUserObject(graph: Address, object: Address, _count: u32, flags: u32) -> Error {
     guard(|| {
         let kept = lock(&OBJECTS).get(&object.addr()).cloned().ok_or(Error::INVALID_VALUE)?;
-        push(graph, Node::Work(Arc::new(move || kept.call())))?;
+        push(graph, Node::Kept(Arc::new(move || kept.call())))?;
         if flags & 1 == 1 {
             drop(lock(&OBJECTS).remove(&object.addr()));
         }
@@ -378,9 +425,6 @@ macro_rules! unsupported {
 }
 
 unsupported! {
-    cudaGraphGetRootNodes
-    cudaGraphNodeGetDependencies
-    cudaGraphNodeGetDependentNodes
     cudaGraphAddMemsetNode
     cudaGraphMemsetNodeSetParams
     cudaLaunchKernel

@@ -3,14 +3,15 @@
 use crate::enums::*;
 use crate::exec::{Blend, Job};
 use crate::handle::Handle;
+use crate::nan;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
 use crate::steps::{Stamp, Stamped, remembered, stamp};
 use crate::tensor::{TensorDesc, factor_bits};
 use crate::values;
-use oxidnn_spec::Arg;
-use oxidnn_spec::op::EltwiseAlg;
-use oxidnn_spec::op::{Diff, Eltwise, Prop};
+use oxidnn_runtime::Engine;
+use oxidnn_spec::op::{Binary, BinaryAlg, Diff, Eltwise, EltwiseAlg, Prop};
+use oxidnn_spec::{Arg, DataType, Tensor};
 
 /// What `cudnnActivationDescriptor_t` points to.
 #[derive(Clone, Debug)]
@@ -68,9 +69,51 @@ impl ActivationDesc {
         })
     }
 
+    /// True of a ReLU, clipped or not: of all functions these compare, so that they can make a number of what is none.
+    fn compares(&self) -> bool {
+        matches!(self.mode, Some(CUDNN_ACTIVATION_RELU | CUDNN_ACTIVATION_CLIPPED_RELU))
+    }
+
+    /// Lets a job of results of `dtype` end with the function: a maximum with 0 where what is no number becomes 0.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` where it was never set.
+    pub(crate) fn behind(&self, job: Job, engine: &Engine, dtype: DataType, rank: usize) -> Result<Job, Failure> {
+        let (alg, [alpha, beta]) = self.function()?;
+        if !self.drops_nan(dtype) {
+            return Ok(job.eltwise(alg, f64::from(alpha), f64::from(beta)));
+        }
+        let wide = if dtype == DataType::F64 { dtype } else { DataType::F32 };
+        let (zero, value) = nan::number(engine, wide, rank, 0.0)?;
+        let job = job.with_tensor(BinaryAlg::Max, &zero, value);
+        Ok(if alg == EltwiseAlg::Relu { job } else { job.eltwise(alg, f64::from(alpha), f64::from(beta)) })
+    }
+
+    /// Whether what is no number becomes 0.
+    fn drops_nan(&self, dtype: DataType) -> bool {
+        self.compares() && self.nan == CUDNN_NOT_PROPAGATE_NAN && nan::has(dtype)
+    }
+
+    /// The function of `src`.
+    fn forward(&self, engine: &Engine, src: &Tensor, dst: &Tensor, [x, y]: [Data; 2]) -> Result<Job, Failure> {
+        let (alg, parameters) = self.function()?;
+        if !self.drops_nan(dst.dtype) {
+            let op = Eltwise::forward(Prop::ForwardInference, alg, parameters, src.clone(), dst.clone());
+            return Ok(Job::new(op).arg(Arg::SRC, x).arg(Arg::DST, y));
+        }
+        let (zero, value) = nan::number(engine, dst.dtype, dst.dims().len(), 0.0)?;
+        let op = Binary { alg: BinaryAlg::Max, src0: src.clone(), src1: zero, src2: None, dst: dst.clone() };
+        let job = Job::new(op).arg(Arg::SRC, x).arg(Arg::SRC_1, value).arg(Arg::DST, y);
+        Ok(if alg == EltwiseAlg::Relu { job } else { job.eltwise(alg, f64::from(parameters[0]), f64::from(parameters[1])) })
+    }
+
     /// The function whose gradient is computed, and whether from the result: programs that compute in place have nothing else left.
     fn gradient(&self) -> Result<(EltwiseAlg, [f32; 2], bool), Failure> {
         let (alg, parameters) = self.function()?;
+        if alg == EltwiseAlg::Relu && self.nan == CUDNN_NOT_PROPAGATE_NAN {
+            // What does not go through is 0, even where the gradient is no number, which a slope of 0 would keep.
+            return Ok((EltwiseAlg::Clip, [0.0, f32::INFINITY], true));
+        }
         let by_result = match alg {
             EltwiseAlg::Logistic => Some(EltwiseAlg::LogisticDst),
             EltwiseAlg::Tanh => Some(EltwiseAlg::TanhDst),
@@ -98,7 +141,8 @@ pub extern "C" fn cudnnDestroyActivationDescriptor(desc: pointers::Handle<Activa
     })
 }
 
-/// `cudnnSetActivationDescriptor`. What is no number comes out as none whatever `nan` says.
+/// `cudnnSetActivationDescriptor`. `nan` is of ReLU, clipped or not: with `CUDNN_NOT_PROPAGATE_NAN` what is no number becomes 0, and its gradient, too;
+/// else both are NaN. Other functions have NaN of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetActivationDescriptor(desc: InOut<'_, ActivationDesc>, mode: i32, nan: i32, coefficient: f64) -> Status {
     guard("cudnnSetActivationDescriptor", || {
@@ -161,12 +205,10 @@ pub extern "C" fn cudnnActivationForward(
     guard("cudnnActivationForward", || {
         let words = [stamp(desc), stamp(x_desc), stamp(y_desc), factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
         remembered(handle, "cudnnActivationForward", words, [x, y], || {
-            let (alg, parameters) = desc.get("activationDesc")?.function()?;
+            let (handle, desc) = (handle.get("handle")?, desc.get("activationDesc")?);
             let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
             let blend = Blend::read(alpha, beta, dst.dtype)?;
-            let op = Eltwise::forward(Prop::ForwardInference, alg, parameters, src.clone(), dst.clone());
-            let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
-            job.blend(blend).run(handle.get("handle")?)
+            desc.forward(handle.engine(), src, dst, [x.some("x")?, y.some("y")?])?.blend(blend).run(handle)
         })
     })
 }
@@ -198,16 +240,21 @@ pub extern "C" fn cudnnActivationBackward(
             factor_bits(beta, dx_desc),
         ];
         remembered(handle, "cudnnActivationBackward", words, [y, dy, x, dx], || {
-            let (alg, parameters, by_result) = desc.get("activationDesc")?.gradient()?;
+            let (handle, desc) = (handle.get("handle")?, desc.get("activationDesc")?);
+            let (alg, parameters, by_result) = desc.gradient()?;
             let (given, wanted) = (dy_desc.tensor("dyDesc")?, dx_desc.tensor("dxDesc")?);
             let blend = Blend::read(alpha, beta, wanted.dtype)?;
             let (tensor, arg, data) = match by_result {
-                true => (y_desc.tensor("yDesc")?, Arg::DST, y.some("y")?),
+                true => (y_desc.tensor("yDesc")?, if alg.uses_dst() { Arg::DST } else { Arg::SRC }, y.some("y")?),
                 false => (x_desc.tensor("xDesc")?, Arg::SRC, x.some("x")?),
             };
             let op = Eltwise::backward(alg, parameters, tensor.clone(), Diff { src: wanted.clone(), dst: given.clone() });
             let job = Job::new(op).arg(arg, data).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
-            job.blend(blend).run(handle.get("handle")?)
+            job.blend(blend).run(handle)?;
+            match desc.compares() && nan::propagates(desc.nan, tensor.dtype) {
+                true => nan::carry(handle, (tensor, data).into(), (wanted, dx).into()),
+                false => Ok(()),
+            }
         })
     })
 }

@@ -171,6 +171,17 @@ impl Job {
         self.post_op(PostOp::Eltwise { alg, alpha: Real::new(alpha as f32), beta: Real::new(beta as f32) })
     }
 
+    /// The result and `tensor`, repeated where it has one element.
+    pub(crate) fn plus(self, tensor: &Tensor, place: impl Into<Place>) -> Job {
+        self.with_tensor(BinaryAlg::Add, tensor, place)
+    }
+
+    /// `alg` of the result and `tensor`.
+    pub(crate) fn with_tensor(self, alg: BinaryAlg, tensor: &Tensor, place: impl Into<Place>) -> Job {
+        let index = self.attr.post_ops.len();
+        self.post_op(PostOp::Binary { alg, src1: tensor.clone(), src2: None }).arg(Arg::post_op(index, Arg::SRC_1), place)
+    }
+
     /// How the first result meets what is in its place.
     pub(crate) fn blend(self, blend: Blend) -> Job {
         Job { blend, ..self }
@@ -426,8 +437,8 @@ pub(crate) fn primitive(engine: &runtime::Engine, op: Op, attr: Attr) -> Result<
         }
     }
     let made = runtime::stack::deep(|| -> Result<Arc<Made>, Failure> {
-        let problem = Problem::new(request.1.clone(), request.2.clone())?;
-        let primitive = runtime::PrimitiveDesc::new(engine, problem)?.create()?;
+        let described = Problem::new(request.1.clone(), request.2.clone()).and_then(|problem| runtime::PrimitiveDesc::new(engine, problem));
+        let primitive = described.map_err(|e| Failure::from(e).reproduced(&request.1))?.create()?;
         Ok(Arc::new(Made { deep: runtime::stack::is_deep(primitive.desc()), primitive }))
     })?;
     if capacity > 0 {

@@ -60,10 +60,21 @@ pub extern "C" fn cudnnGetCallback(mask: Out<'_, u32>, udata: Out<'_, Data>, fpt
     })
 }
 
-/// Tells the listener, if it listens to errors: the lines of the text, each ended by a zero, and another zero, as cuDNN writes them.
+/// Tells the listener, if it listens to errors.
 pub(crate) fn failed(_function: &'static str, status: Status, text: &str) {
+    tell(CUDNN_SEV_ERROR, status, || text.to_owned());
+}
+
+/// Tells the listener, if it listens to more than errors and warnings.
+pub(crate) fn told(text: impl FnOnce() -> String) {
+    tell(CUDNN_SEV_INFO, Status(CUDNN_STATUS_SUCCESS), text);
+}
+
+/// The lines of the text, each ended by a zero, and another zero, as cuDNN writes them.
+fn tell(severity: i32, status: Status, text: impl FnOnce() -> String) {
     let listener = *fork::lock(&LISTENER);
-    let Some(callback) = listener.callback.filter(|_| listener.mask >> CUDNN_SEV_ERROR & 1 == 1) else { return };
+    let Some(callback) = listener.callback.filter(|_| listener.mask >> severity & 1 == 1) else { return };
+    let text = text();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let debug = Debug {
         version: crate::version::reported() as c_uint,
@@ -79,7 +90,7 @@ pub(crate) fn failed(_function: &'static str, status: Status, text: &str) {
         reserved: [0; 15],
     };
     let message: Vec<c_char> = text.lines().flat_map(|l| l.bytes().chain([0])).chain([0]).map(|b| b as c_char).collect();
-    callback(CUDNN_SEV_ERROR, listener.user, &raw const debug, message.as_ptr());
+    callback(severity, listener.user, &raw const debug, message.as_ptr());
 }
 
 const _: () = assert!(size_of::<Debug>() == 120);

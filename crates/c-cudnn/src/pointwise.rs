@@ -3,6 +3,7 @@
 use crate::enums::*;
 use crate::exec::{Blend, Job, Place, factor, repeated};
 use crate::handle::Handle;
+use crate::nan;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned, host_bytes};
 use crate::status::{Failure, Status, guard};
 use crate::steps::{remembered, stamp};
@@ -42,7 +43,7 @@ pub extern "C" fn cudnnDestroyOpTensorDescriptor(desc: pointers::Handle<OpTensor
     })
 }
 
-/// `cudnnSetOpTensorDescriptor`.
+/// `cudnnSetOpTensorDescriptor`. `nan` is of minimum and maximum: with `CUDNN_NOT_PROPAGATE_NAN` they are the other operand where one is NaN.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetOpTensorDescriptor(desc: InOut<'_, OpTensorDesc>, op: i32, compute: i32, nan: i32) -> Status {
     guard("cudnnSetOpTensorDescriptor", || {
@@ -99,7 +100,7 @@ pub extern "C" fn cudnnOpTensor(
 ) -> Status {
     guard("cudnnOpTensor", || {
         let handle = handle.get("handle")?;
-        let [op, ..] = desc.get("opTensorDesc")?.get()?;
+        let [op, _, nan_option] = desc.get("opTensorDesc")?.get()?;
         let (src, dst) = (a_desc.tensor("aDesc")?, c_desc.tensor("cDesc")?);
         let blend = Blend { alpha: 1.0, beta: factor("beta", beta, dst.dtype)? };
         let first = scaled(handle, (src, a.some("A")?), factor("alpha1", alpha1, dst.dtype)?)?;
@@ -124,7 +125,13 @@ pub extern "C" fn cudnnOpTensor(
         let other = b_desc.tensor("bDesc")?;
         let second = scaled(handle, (other, b.some("B")?), factor("alpha2", alpha2, dst.dtype)?)?;
         let op = Binary { alg, src0: src.clone(), src1: other.clone(), src2: None, dst: dst.clone() };
-        Job::new(op).arg(Arg::SRC, first).arg(Arg::SRC_1, second).arg(Arg::DST, c.some("C")?).blend(blend).run(handle)
+        let mut job = Job::new(op).arg(Arg::SRC, first).arg(Arg::SRC_1, second).arg(Arg::DST, c.some("C")?);
+        if matches!(alg, BinaryAlg::Min | BinaryAlg::Max) {
+            for (tensor, at) in [(src, a), (other, b)].into_iter().filter(|(t, _)| nan::propagates(nan_option, t.dtype)) {
+                job = job.plus(tensor, nan::carrier(handle, tensor, at)?);
+            }
+        }
+        job.blend(blend).run(handle)
     })
 }
 

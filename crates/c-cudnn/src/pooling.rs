@@ -1,14 +1,16 @@
 //! Pooling. Gradients of maxima find them anew: cuDNN's interface keeps nothing from the forward pass.
 
 use crate::enums::*;
-use crate::exec::{Blend, Job};
+use crate::exec::{Blend, Job, Place};
 use crate::handle::Handle;
+use crate::nan;
 use crate::pointers::{self, Array, ArrayMut, Data, In, InOut, New, Out, Owned};
 use crate::status::{Failure, Status, guard};
 use crate::steps::{Stamp, Stamped, remembered, stamp};
 use crate::tensor::{TensorDesc, factor_bits, give, list};
 use crate::values;
-use oxidnn_spec::op::{Pool, PoolAlg, Prop, Window};
+use oxidnn_runtime::Memory;
+use oxidnn_spec::op::{Binary, BinaryAlg, Pool, PoolAlg, Prop, Window};
 use oxidnn_spec::{Arg, Dims, Problem, Tensor};
 
 /// What `cudnnPoolingDescriptor_t` points to.
@@ -89,6 +91,28 @@ impl Geometry {
         }
         Ok(Pool::new(prop, self.alg(), [src.clone(), dst.clone()], self.kernel, self.window()))
     }
+
+    /// Whether a maximum is NaN where an element of its window is.
+    fn carries_nan(&self, src: &Tensor) -> bool {
+        self.alg() == PoolAlg::Max && nan::propagates(self.nan, src.dtype)
+    }
+
+    /// NaN for each window in which an element is, 0 for the others: the mean of the source's carrier.
+    fn carrier(&self, handle: &Handle, src: &Tensor, x: Data, dst: &Tensor) -> Result<Memory<'static>, Failure> {
+        let (carrier, means) = (nan::carrier(handle, src, x)?, handle.temporary(dst)?);
+        let op = Pool { alg: PoolAlg::AvgIncludePadding, ..self.op(Prop::ForwardInference, src, dst)? };
+        Job::new(op).arg(Arg::SRC, carrier).arg(Arg::DST, means.view(dst.clone())?).run(handle)?;
+        Ok(means)
+    }
+
+    /// The source with infinity in place of NaN, which is the largest of its window then: there its gradient goes.
+    fn ordered(handle: &Handle, src: &Tensor, x: Data) -> Result<Memory<'static>, Failure> {
+        let (infinity, value) = nan::number(handle.engine(), src.dtype, src.dims().len(), f64::INFINITY)?;
+        let copy = handle.temporary(src)?;
+        let op = Binary { alg: BinaryAlg::Min, src0: src.clone(), src1: infinity, src2: None, dst: src.clone() };
+        Job::new(op).arg(Arg::SRC, x).arg(Arg::SRC_1, value).arg(Arg::DST, copy.view(src.clone())?).run(handle)?;
+        Ok(copy)
+    }
 }
 
 /// `cudnnCreatePoolingDescriptor`.
@@ -106,7 +130,8 @@ pub extern "C" fn cudnnDestroyPoolingDescriptor(desc: pointers::Handle<PoolingDe
     })
 }
 
-/// `cudnnSetPooling2dDescriptor`. What is no number comes out as none whatever `nan` says.
+/// `cudnnSetPooling2dDescriptor`. `nan` is of maxima: with `CUDNN_NOT_PROPAGATE_NAN` a maximum is that of the numbers of its window, else NaN where one
+/// element is; the gradient of NaN goes to the first such element.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetPooling2dDescriptor(
     desc: InOut<'_, PoolingDesc>,
@@ -251,10 +276,14 @@ pub extern "C" fn cudnnPoolingForward(
     guard("cudnnPoolingForward", || {
         let words = [stamp(desc), stamp(x_desc), stamp(y_desc), factor_bits(alpha, y_desc), factor_bits(beta, y_desc)];
         remembered(handle, "cudnnPoolingForward", words, [x, y], || {
+            let (handle, geometry) = (handle.get("handle")?, desc.get("poolingDesc")?.geometry()?);
             let (src, dst) = (x_desc.tensor("xDesc")?, y_desc.tensor("yDesc")?);
-            let op = desc.get("poolingDesc")?.geometry()?.op(Prop::ForwardInference, src, dst)?;
-            let job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
-            job.blend(Blend::read(alpha, beta, dst.dtype)?).run(handle.get("handle")?)
+            let op = geometry.op(Prop::ForwardInference, src, dst)?;
+            let mut job = Job::new(op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, y.some("y")?);
+            if geometry.carries_nan(src) {
+                job = job.plus(dst, geometry.carrier(handle, src, x, dst)?);
+            }
+            job.blend(Blend::read(alpha, beta, dst.dtype)?).run(handle)
         })
     })
 }
@@ -285,11 +314,13 @@ pub extern "C" fn cudnnPoolingBackward(
             let mut job = Job::new(op.clone()).arg(Arg::DIFF_DST, dy.some("dy")?).arg(Arg::DIFF_SRC, dx.some("dx")?);
             if geometry.alg() == PoolAlg::Max {
                 // Which elements were the largest is found again, in the order of the gradient.
-                let problem =
-                    Problem::new(geometry.op(Prop::ForwardTraining, x_desc.tensor("xDesc")?, given)?, oxidnn_spec::Attr::default())?;
+                let src = x_desc.tensor("xDesc")?;
+                let problem = Problem::new(geometry.op(Prop::ForwardTraining, src, given)?, oxidnn_spec::Attr::default())?;
                 let places = problem.op.workspace().cloned().ok_or_else(|| Failure::unsupported("maxima without their places"))?;
                 let (results, kept) = (handle.temporary(given)?, handle.temporary(&places)?);
-                let forward = Job::new(problem.op).arg(Arg::SRC, x.some("x")?).arg(Arg::DST, results);
+                let x = x.some("x")?;
+                let source = if geometry.carries_nan(src) { Geometry::ordered(handle, src, x)?.into() } else { Place::At(x) };
+                let forward = Job::new(problem.op).arg(Arg::SRC, source).arg(Arg::DST, results);
                 forward.arg(Arg::WORKSPACE, kept.view(places)?).run(handle)?;
                 job = job.arg(Arg::WORKSPACE, kept);
             }

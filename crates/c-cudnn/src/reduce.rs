@@ -4,6 +4,7 @@ use crate::enums::*;
 use crate::exec::{Blend, Job, Located, Place};
 use crate::handle::Handle;
 use crate::loops::argmax;
+use crate::nan;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
 use crate::pointwise::plus;
 use crate::status::{Failure, Status, guard};
@@ -35,9 +36,13 @@ fn reduce(handle: &Handle, alg: ReductionAlg, from: Located<'_, Place>, to: Loca
     if from.tensor.dims() == to.tensor.dims() {
         return handle.combine((from.tensor, from.at), (to.tensor, to.at.into()), blend);
     }
+    reduction(alg, from, to).blend(blend).run(handle)
+}
+
+fn reduction(alg: ReductionAlg, from: Located<'_, Place>, to: Located<'_>) -> Job {
     let p = if alg == ReductionAlg::NormLpSum { 2.0 } else { 1.0 };
     let op = Reduction { alg, src: from.tensor.clone(), dst: to.tensor.clone(), p: Real::new(p), eps: Real::new(0.0) };
-    Job::new(op).arg(Arg::SRC, from.at).arg(Arg::DST, to.at).blend(blend).run(handle)
+    Job::new(op).arg(Arg::SRC, from.at).arg(Arg::DST, to.at)
 }
 
 /// What `cudnnReduceTensorDescriptor_t` points to.
@@ -77,7 +82,8 @@ pub extern "C" fn cudnnDestroyReduceTensorDescriptor(desc: pointers::Handle<Redu
     })
 }
 
-/// `cudnnSetReduceTensorDescriptor`. Indices are of 32 bits, as in cuDNN.
+/// `cudnnSetReduceTensorDescriptor`. Indices are of 32 bits, as in cuDNN. `nan` is of minima and maxima: with `CUDNN_NOT_PROPAGATE_NAN` they are those of
+/// the numbers, and what is none has no index; sums and products have NaN of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn cudnnSetReduceTensorDescriptor(
     desc: InOut<'_, ReduceDesc>,
@@ -177,7 +183,8 @@ pub extern "C" fn cudnnReduceTensor(
 ) -> Status {
     guard("cudnnReduceTensor", || {
         let (handle, desc) = (handle.get("handle")?, desc.get("reduceTensorDesc")?);
-        let ([op, ..], src, dst) = (desc.get()?, a_desc.tensor("aDesc")?, c_desc.tensor("cDesc")?);
+        let ([op, _, nan_option, ..], src, dst) = (desc.get()?, a_desc.tensor("aDesc")?, c_desc.tensor("cDesc")?);
+        let carries = nan::propagates(nan_option, src.dtype);
         let (blend, a, c) = (Blend::read(alpha, beta, dst.dtype)?, a.some("A")?, c.some("C")?);
         let need = indices_bytes(desc, dst)?;
         if need > indices_size {
@@ -186,7 +193,8 @@ pub extern "C" fn cudnnReduceTensor(
         if need > 0 {
             let extremum = if op == CUDNN_REDUCE_TENSOR_MIN { argmax::Extremum::Least } else { argmax::Extremum::Greatest };
             let extremum = if op == CUDNN_REDUCE_TENSOR_AMAX { argmax::Extremum::Farthest } else { extremum };
-            argmax::indices(handle, extremum, (src, a).into(), (dst, indices.some("indices")?).into())?;
+            let wanted = argmax::Wanted { extremum, nan: carries };
+            argmax::indices(handle, wanted, (src, a).into(), (dst, indices.some("indices")?).into())?;
         }
         let (alg, place) = match op {
             CUDNN_REDUCE_TENSOR_ADD => (ReductionAlg::Sum, a.into()),
@@ -200,8 +208,19 @@ pub extern "C" fn cudnnReduceTensor(
             CUDNN_REDUCE_TENSOR_NORM2 => (ReductionAlg::NormLpSum, a.into()),
             _ => (ReductionAlg::Mul, without_zeros(handle, src, a)?),
         };
-        reduce(handle, alg, (src, place).into(), (dst, c).into(), blend)
+        if !matches!(alg, ReductionAlg::Min | ReductionAlg::Max) || !carries || src.dims() == dst.dims() {
+            return reduce(handle, alg, (src, place).into(), (dst, c).into(), blend);
+        }
+        let carrier = carried(handle, (src, a).into(), dst)?;
+        reduction(alg, (src, place).into(), (dst, c).into()).plus(dst, carrier).blend(blend).run(handle)
     })
+}
+
+/// NaN for each element of `dst` that one is reduced to, 0 for the others.
+fn carried(handle: &Handle, from: Located<'_>, dst: &Tensor) -> Result<Place, Failure> {
+    let (sums, carrier) = (handle.temporary(dst)?, nan::carrier(handle, from.tensor, from.at)?);
+    reduce(handle, ReductionAlg::Sum, (from.tensor, carrier).into(), (dst, Data::of(&sums)).into(), Blend::PLAIN)?;
+    Ok(sums.into())
 }
 
 /// `|a|`.

@@ -3,7 +3,8 @@
 use crate::enums::*;
 use crate::host_runtime;
 use crate::logging;
-use oxidnn_spec::Error;
+use crate::snippet;
+use oxidnn_spec::{Error, Op};
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,6 +71,14 @@ impl Failure {
         Failure::new(CUDNN_STATUS_NOT_SUPPORTED, format_args!("not supported: {what}"))
     }
 
+    /// The same failure, with the line for PyTorch that reproduces it, where there is one.
+    pub(crate) fn reproduced(self, op: &Op) -> Failure {
+        match snippet::torch(op).filter(|_| !self.message.contains(TORCH)) {
+            Some(line) => Failure { message: format!("{}\n  {TORCH}{line}", self.message), ..self },
+            None => self,
+        }
+    }
+
     /// The same failure, with what it happened in.
     pub fn within(self, what: impl Display) -> Failure {
         Failure { message: format!("{what}: {}", self.message), ..self }
@@ -87,6 +96,9 @@ impl From<Error> for Failure {
         Failure::new(status, error)
     }
 }
+
+/// What a line for PyTorch begins with in a message.
+const TORCH: &str = "in PyTorch: ";
 
 thread_local! {
     /// What [`take_last_error`] tells.

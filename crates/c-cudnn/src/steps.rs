@@ -7,6 +7,7 @@
 use crate::exec::{Made, Quick};
 use crate::handle::Handle;
 use crate::host_runtime::{Sink, lent};
+use crate::nan;
 use crate::pointers::{Data, In, memory_over, repoint};
 use crate::status::Failure;
 use oxidnn_runtime::{Engine, Memory, Primitive, Stream, stack};
@@ -66,6 +67,11 @@ impl Step {
         let args = args.map(|(arg, tensor)| Ok((arg, memory_over(engine, tensor.clone(), Data::NULL)?)));
         let args = args.collect::<Result<Vec<_>, Failure>>()?;
         Ok(Step { primitive: primitive.clone(), deep: stack::is_deep(primitive.desc()), args })
+    }
+
+    /// The primitive.
+    pub(crate) fn primitive(&self) -> &Primitive {
+        &self.primitive
     }
 
     /// Computes on memory at the addresses that `at` gives by the places of the arguments.
@@ -139,9 +145,21 @@ impl Key {
     }
 }
 
-/// Steps with the places of the call's addresses that their arguments are.
+/// Where an argument of a remembered step is.
+#[derive(Clone, Copy, Debug)]
+enum Spot {
+    /// At one of the call's addresses.
+    Call(usize),
+    /// A number that lives as long as the process.
+    Number(Data),
+}
+
+/// A step with the places of its arguments.
+type Noted = (Step, Vec<Spot>);
+
+/// The steps of a call.
 #[derive(Debug)]
-struct Recorded(Vec<(Step, Vec<usize>)>);
+struct Recorded(Vec<Noted>);
 
 /// The calls that a handle remembers.
 #[derive(Debug, Default)]
@@ -154,7 +172,7 @@ pub(crate) struct Memo {
 struct Recorder {
     places: Vec<Data>,
     /// None after something that cannot be remembered.
-    steps: Option<Vec<(Step, Vec<usize>)>>,
+    steps: Option<Vec<Noted>>,
 }
 
 thread_local! {
@@ -165,8 +183,12 @@ thread_local! {
 pub(crate) fn note(made: &Made, engine: &Engine, args: &[(Arg, Memory<'static>)]) {
     RECORDER.with_borrow_mut(|recorder| {
         let Some(Recorder { places, steps }) = recorder else { return };
-        let place = |m: &Memory<'_>| places.iter().position(|p| m.buffers() == 1 && Some(p.address()) == m.data_handle(0));
-        let known: Option<Vec<usize>> = args.iter().map(|(_, memory)| place(memory)).collect();
+        let place = |m: &Memory<'static>| {
+            let at = Some(Data::at(m)).filter(|_| m.buffers() == 1)?;
+            let of_call = places.iter().position(|&p| p == at).map(Spot::Call);
+            of_call.or_else(|| nan::is_number(at).then_some(Spot::Number(at)))
+        };
+        let known: Option<Vec<Spot>> = args.iter().map(|(_, memory)| place(memory)).collect();
         let step = known.and_then(|known| {
             let step = Step::new(made.primitive(), engine, args.iter().map(|(arg, memory)| (*arg, memory.tensor()))).ok()?;
             Some((step, known))
@@ -206,7 +228,11 @@ pub(crate) fn remembered<const W: usize, const P: usize>(
         Some(mut memo) => {
             if let Some(Recorded(steps)) = memo.known.get_mut(&key) {
                 let sink = Sink::of(handle);
-                return steps.iter_mut().try_for_each(|(step, at)| step.run(handle, sink, |i| places[at[i]]));
+                let place = |spot| match spot {
+                    Spot::Call(i) => places[i],
+                    Spot::Number(at) => at,
+                };
+                return steps.iter_mut().try_for_each(|(step, spots)| step.run(handle, sink, |i| place(spots[i])));
             }
             if !memo.comes_again(&key) {
                 drop(memo);

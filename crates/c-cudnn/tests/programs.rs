@@ -5,6 +5,7 @@
 
 mod toolchain;
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use toolchain::{Program, Recipe};
 
@@ -36,11 +37,35 @@ fn the_engine_is_chosen_by_the_environment() {
     assert!(output.status.success() && text.contains("version 91002") && told, "{text}");
 }
 
+/// The functions among the library's symbols.
+fn exported(symbols: &str) -> Vec<&str> {
+    symbols
+        .lines()
+        .filter_map(|line| line.split_whitespace().last())
+        .filter_map(|n| n.strip_suffix("@@libcudnn.so.9"))
+        .filter(|n| n.starts_with("cudnn"))
+        .collect()
+}
+
+#[test]
+fn every_exported_function_is_called_by_a_program_of_ours() {
+    let Some(program) = program() else { return };
+    let symbols = program.about_library("readelf", &["-W", "--dyn-syms"]);
+    let exported = exported(&symbols);
+    let folders = ["programs", "backend_programs", "frontend_programs"];
+    let code: String =
+        folders.iter().flat_map(|folder| toolchain::sources(folder)).map(|text| toolchain::without_comments(&text)).collect();
+    let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    assert!(exported.len() >= 239, "{} functions", exported.len());
+    let never: Vec<&&str> = exported.iter().filter(|name| !words.contains(**name)).collect();
+    assert!(never.is_empty(), "no program calls {never:?}");
+}
+
 #[test]
 fn every_declared_function_is_exported_with_its_version() {
     let Some(program) = program() else { return };
     let symbols = program.about_library("readelf", &["-W", "--dyn-syms"]);
-    let exported: Vec<&str> = symbols.lines().filter_map(|l| l.split_whitespace().last()?.strip_suffix("@@libcudnn.so.9")).collect();
+    let exported = exported(&symbols);
     let declared = program.declared();
     assert!(declared.len() > 200, "only {} functions found in the headers", declared.len());
     let missing: Vec<&String> = declared.iter().filter(|d| !exported.contains(&d.as_str())).collect();

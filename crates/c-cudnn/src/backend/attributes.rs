@@ -1,8 +1,8 @@
 //! Setting and getting attributes: one way for all, by the table.
 
+use super::engine;
 use super::object::{Body, Frozen, Object, State, Typed, Value, find};
 use super::schema::{Count, Need, Of, Row, Type, kind};
-use super::{engine, plan};
 use crate::enums::*;
 use crate::pointers::{Data, Out, host_bytes, host_bytes_mut};
 use crate::status::Failure;
@@ -144,8 +144,11 @@ fn answer(frozen: &Frozen, row: &Row) -> Result<Option<Value>, Failure> {
         (CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, Body::Plan(plan)) => text(plan.json()),
         (CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, Body::Plan(plan)) => Ok(Some(Value::Objects(vec![plan.config.clone()]))),
         (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, _) => text(super::json::device()?),
-        (CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION, _) => text(super::json::kernel_cache()),
-        (CUDNN_ATTR_KERNEL_CACHE_REVISION | CUDNN_ATTR_KERNEL_CACHE_ENTRY_COUNT, _) => int(plan::cached()),
+        (CUDNN_ATTR_ENGINE_KNOB_INFO, Body::Engine(engine)) => Ok(Some(Value::Objects(engine.knobs()?))),
+        (CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, Body::Engine(engine)) => Ok(Some(Value::Ints(engine.numerical_notes()?))),
+        (CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, Body::Engine(engine)) => Ok(Some(Value::Ints(engine.behavior_notes()?))),
+        (CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION, Body::Cache(cache)) => text(cache.json()),
+        (CUDNN_ATTR_KERNEL_CACHE_REVISION | CUDNN_ATTR_KERNEL_CACHE_ENTRY_COUNT, Body::Cache(cache)) => int(cache.len()),
         _ => Ok(frozen.values.get(&row.id).map(|t| t.value.clone()).or_else(|| row.default())),
     }
 }

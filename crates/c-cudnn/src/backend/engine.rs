@@ -1,8 +1,8 @@
 //! Engines, configurations and heuristics: which ways there are to compute a graph, best first.
 //!
-//! All are the CPU engine's: what differs is how much of a graph is one primitive, and whether weights may be packed first. Sums are split by
-//! sizes, never by threads, so none is `NONDETERMINISTIC`; none converts its inputs down, transforms by Winograd or FFT, or compiles at run time,
-//! so there are no notes, and there is nothing to tune by hand, so there are no knobs.
+//! What differs is how much of a graph is one primitive, and whether weights may be packed first. Sums are split by sizes, never by threads, so none is
+//! `NONDETERMINISTIC`, and none converts its inputs down; notes say what is true of the implementations that run. An engine has one knob, or none:
+//! `KERNEL_CFG`, which of the implementations that take a problem computes it, best first. Every value runs another one for at least one step.
 
 use super::graph::Graph;
 use super::lower::Style;
@@ -10,26 +10,39 @@ use super::object::{Body, Frozen, Typed, Value, Values};
 use super::plan;
 use super::schema::{self, Type, kind};
 use crate::enums::*;
+use crate::host_runtime;
 use crate::status::Failure;
+use oxidnn_runtime::PrimitiveDesc;
+use oxidnn_spec::Op;
 use std::sync::Arc;
 
 /// Number of engines, of any graph.
 pub(crate) const COUNT: i64 = STYLES.len() as i64;
 
 /// The engines by their global index.
-const STYLES: [Style; 3] = [Style { fuse: true, pack: true }, Style { fuse: false, pack: true }, Style { fuse: false, pack: false }];
+const STYLES: [Style; 3] =
+    [Style { fuse: true, pack: true, row: 0 }, Style { fuse: false, pack: true, row: 0 }, Style { fuse: false, pack: false, row: 0 }];
 
 /// A way to compute a graph.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     pub(crate) graph: Arc<Graph>,
     pub(crate) index: i64,
+    /// The value of its knob, 0 where it is not turned.
+    pub(crate) row: usize,
 }
 
-/// An engine with its choices, of which there are none.
+/// An engine with its choices.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
     pub(crate) engine: Engine,
+}
+
+/// The knob of engines, and a value of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice {
+    pub(crate) knob: i64,
+    pub(crate) value: i64,
 }
 
 impl Engine {
@@ -41,12 +54,85 @@ impl Engine {
         if !(0..COUNT).contains(&index) {
             return Err(Failure::invalid("ENGINE_GLOBAL_INDEX", index, format_args!("0 to {}", COUNT - 1)));
         }
-        Ok(Engine { graph, index })
+        Ok(Engine { graph, index, row: 0 })
     }
 
     /// How it lowers graphs.
     pub(crate) fn style(&self) -> Style {
-        STYLES[self.index as usize]
+        Style { row: self.row, ..STYLES[self.index as usize] }
+    }
+
+    /// The engine with its knob turned.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` for a knob that it has not, `BAD_PARAM_OUT_OF_BOUND` for a value that the knob has not; as making the plan.
+    pub(crate) fn turned(&self, choices: &[Choice]) -> Result<Engine, Failure> {
+        let mut engine = Engine { row: 0, ..self.clone() };
+        let rows = if choices.is_empty() { 1 } else { plan::program(&engine)?.rows() };
+        for choice in choices {
+            if choice.knob != i64::from(CUDNN_KNOB_TYPE_KERNEL_CFG) || rows == 1 {
+                let has = if rows == 1 { "none: this engine has no knobs for this graph" } else { "CUDNN_KNOB_TYPE_KERNEL_CFG (24)" };
+                return Err(Failure::invalid("KNOB_CHOICE_KNOB_TYPE", choice.knob, has));
+            }
+            engine.row = usize::try_from(choice.value).ok().filter(|v| *v < rows).ok_or_else(|| {
+                let what = format_args!("KNOB_CHOICE_KNOB_VALUE: got {}, expected 0 to {}, as KNOB_INFO says", choice.value, rows - 1);
+                Failure::new(CUDNN_STATUS_BAD_PARAM_OUT_OF_BOUND, what)
+            })?;
+        }
+        Ok(engine)
+    }
+
+    /// What can be tuned.
+    ///
+    /// # Errors
+    /// As making the plan.
+    pub(crate) fn knobs(&self) -> Result<Vec<Arc<Frozen>>, Failure> {
+        let rows = plan::program(&Engine { row: 0, ..self.clone() })?.rows() as i64;
+        if rows == 1 {
+            return Ok(Vec::new());
+        }
+        let int = |kind, v: i64| Typed { kind, value: Value::Ints(vec![v]) };
+        let values = Values::from([
+            (CUDNN_ATTR_KNOB_INFO_TYPE, int(Type::KnobType, i64::from(CUDNN_KNOB_TYPE_KERNEL_CFG))),
+            (CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE, int(Type::Int64, 0)),
+            (CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE, int(Type::Int64, rows - 1)),
+            (CUDNN_ATTR_KNOB_INFO_STRIDE, int(Type::Int64, 1)),
+        ]);
+        Ok(vec![frozen(kind::KNOB_INFO, values, Body::Values)?])
+    }
+
+    /// What is true of its numbers: of `cudnnBackendNumericalNote_t`.
+    ///
+    /// # Errors
+    /// As making the plan.
+    pub(crate) fn numerical_notes(&self) -> Result<Vec<i64>, Failure> {
+        let program = plan::program(self)?;
+        let any = |test: &dyn Fn(&PrimitiveDesc) -> bool| program.implementations().any(test);
+        let winograd = any(&|desc| desc.impl_name().contains("winograd"));
+        // Sums of products and copies: a NaN that is read is written, wherever it is.
+        let linear = |desc: &PrimitiveDesc| {
+            let product = matches!(desc.problem().op, Op::Conv(_) | Op::Deconv(_) | Op::Matmul(_) | Op::Reorder(_));
+            product && desc.problem().attr.post_ops.is_empty()
+        };
+        let notes = [
+            (any(&|desc| desc.impl_name().contains("tensor")), CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
+            (winograd, CUDNN_NUMERICAL_NOTE_WINOGRAD),
+            (!winograd && !any(&|desc| !linear(desc)), CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP),
+        ];
+        Ok(notes.into_iter().filter(|n| n.0).map(|n| i64::from(n.1)).collect())
+    }
+
+    /// What is true of how it runs: of `cudnnBackendBehaviorNote_t`.
+    ///
+    /// # Errors
+    /// `NOT_SUPPORTED` where the environment asks for an engine that is not there.
+    pub(crate) fn behavior_notes(&self) -> Result<Vec<i64>, Failure> {
+        let host = crate::handle::engine()?.host_visible();
+        let notes = [
+            (!host, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION),
+            (host && host_runtime::is_there(), CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API),
+        ];
+        Ok(notes.into_iter().filter(|n| n.0).map(|n| i64::from(n.1)).collect())
     }
 }
 
@@ -67,19 +153,38 @@ impl Config {
 pub(crate) fn configurations(graph: &Arc<Frozen>, mode: i64) -> Result<Vec<Arc<Frozen>>, Failure> {
     let body = graph.as_graph().ok_or_else(|| Failure::null("ENGINEHEUR_OPERATION_GRAPH"))?;
     let fallback = mode == i64::from(CUDNN_HEUR_MODE_FALLBACK);
-    let fuses = plan::program(&Engine { graph: body.clone(), index: 0 })?.fuses();
+    let fuses = plan::program(&Engine::new(body.clone(), 0)?)?.fuses();
     let indices = (0..COUNT).filter(|&i| if i == 0 { fuses && !fallback } else { true });
-    indices.map(|i| configuration(graph, body, i)).collect()
+    let mut engines = indices.map(|i| Engine::new(body.clone(), i)).collect::<Result<Vec<_>, Failure>>()?;
+    if mode == i64::from(CUDNN_HEUR_MODE_B) {
+        // Where there is time to try, the other values of the best engine's knob are candidates, too.
+        let best = engines[0].clone();
+        let rows = plan::program(&best)?.rows();
+        engines.extend((1..rows).map(|row| Engine { row, ..best.clone() }));
+    }
+    engines.into_iter().map(|engine| configuration(graph, engine)).collect()
 }
 
-/// The configuration of the engine with this index.
-fn configuration(graph: &Arc<Frozen>, body: &Arc<Graph>, index: i64) -> Result<Arc<Frozen>, Failure> {
-    let engine = Engine::new(body.clone(), index)?;
+/// The configuration of an engine as its knob is turned.
+///
+/// # Errors
+/// None but of the library's own.
+pub(crate) fn configuration(graph: &Arc<Frozen>, engine: Engine) -> Result<Arc<Frozen>, Failure> {
     let objects = |o: &Arc<Frozen>| Typed { kind: Type::BackendDescriptor, value: Value::Objects(vec![o.clone()]) };
-    let int = |v: i64| Typed { kind: Type::Int64, value: Value::Ints(vec![v]) };
-    let values = Values::from([(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, objects(graph)), (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, int(index))]);
-    let made = frozen(kind::ENGINE, values, Body::Engine(engine.clone()))?;
-    let values = Values::from([(CUDNN_ATTR_ENGINECFG_ENGINE, objects(&made))]);
+    let int = |kind, v: i64| Typed { kind, value: Value::Ints(vec![v]) };
+    let values = Values::from([
+        (CUDNN_ATTR_ENGINE_OPERATION_GRAPH, objects(graph)),
+        (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, int(Type::Int64, engine.index)),
+    ]);
+    let made = frozen(kind::ENGINE, values, Body::Engine(Engine { row: 0, ..engine.clone() }))?;
+    let mut values = Values::from([(CUDNN_ATTR_ENGINECFG_ENGINE, objects(&made))]);
+    if engine.row > 0 {
+        let choice = Values::from([
+            (CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, int(Type::KnobType, i64::from(CUDNN_KNOB_TYPE_KERNEL_CFG))),
+            (CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, int(Type::Int64, engine.row as i64)),
+        ]);
+        values.insert(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, objects(&frozen(kind::KNOB_CHOICE, choice, Body::Values)?));
+    }
     frozen(kind::ENGINECFG, values, Body::Config(Config { engine }))
 }
 

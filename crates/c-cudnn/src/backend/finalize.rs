@@ -1,11 +1,11 @@
 //! Finalizing: from attributes to what they describe. Wrong is refused here; what oxidnn cannot compute, where a plan is made.
 
-use super::engine::{self, Config, Engine};
+use super::engine::{self, Choice, Config, Engine};
 use super::graph::Graph;
 use super::json;
 use super::object::{Body, Frozen, Object, State, Value, Values, ints};
 use super::pack::Pack;
-use super::plan::Plan;
+use super::plan::{KernelCache, Plan};
 use super::schema::{Need, kind};
 use super::tensor::TensorDesc;
 use crate::enums::*;
@@ -55,11 +55,14 @@ pub(crate) fn complete(frozen: &mut Frozen) -> Result<(), Failure> {
             Body::Engine(Engine::new(graph.clone(), frozen.int(CUDNN_ATTR_ENGINE_GLOBAL_INDEX).unwrap_or(-1))?)
         }
         kind::ENGINECFG => {
-            if !frozen.objects(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES).is_empty() {
-                return Err(Failure::unsupported("knob choices: engines of oxidnn have no knobs (ENGINE_KNOB_INFO lists none)"));
-            }
             let engine = object(CUDNN_ATTR_ENGINECFG_ENGINE).and_then(|o| o.as_engine()).ok_or_else(|| Failure::null("engine"))?;
-            let config = Config { engine: engine.clone() };
+            let int = |o: &Frozen, id| o.int(id).unwrap_or(-1);
+            let choice = |o: &Arc<Frozen>| Choice {
+                knob: int(o, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE),
+                value: int(o, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE),
+            };
+            let choices: Vec<Choice> = frozen.objects(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES).iter().map(choice).collect();
+            let config = Config { engine: engine.turned(&choices).map_err(engine::plainly)? };
             config.workspace().map_err(engine::plainly)?;
             Body::Config(config)
         }
@@ -67,7 +70,17 @@ pub(crate) fn complete(frozen: &mut Frozen) -> Result<(), Failure> {
             let graph = object(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).ok_or_else(|| Failure::null("graph"))?;
             Body::Heuristics(engine::configurations(graph, frozen.int(CUDNN_ATTR_ENGINEHEUR_MODE).unwrap_or(0))?)
         }
-        kind::EXECUTION_PLAN => Body::Plan(Arc::new(plan(frozen)?)),
+        kind::EXECUTION_PLAN => {
+            let plan = plan(frozen)?;
+            if let Some(Body::Cache(cache)) = object(CUDNN_ATTR_EXECUTION_PLAN_KERNEL_CACHE).map(|o| &o.body) {
+                cache.keep(&plan);
+            }
+            Body::Plan(Arc::new(plan))
+        }
+        kind::KERNEL_CACHE => match frozen.values.get(&CUDNN_ATTR_KERNEL_CACHE_JSON_REPRESENTATION).map(|t| &t.value) {
+            Some(Value::Bytes(text)) => Body::Cache(Arc::new(KernelCache::read(text)?)),
+            _ => Body::Cache(Arc::default()),
+        },
         kind::VARIANT_PACK => Body::Pack(Arc::new(Pack::new(values)?)),
         kind::DEVICEPROP => device(values)?,
         kind::INTERMEDIATE_INFO | kind::KNOB_INFO | kind::LAYOUT_INFO => {

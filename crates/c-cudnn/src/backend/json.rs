@@ -1,6 +1,6 @@
 //! Graphs, plans and the device as text, and back.
 
-use super::engine::{self, Config, Engine};
+use super::engine::{self, Choice, Engine};
 use super::finalize::complete;
 use super::graph::{Graph, Node};
 use super::object::{Body, Frozen, Typed, Value, Values};
@@ -18,17 +18,18 @@ const SCHEMA: u64 = 1;
 pub(crate) fn key(engine: &Engine) -> String {
     let tensors: Vec<_> = engine.graph.tensors.values().map(|t| format!("{t:?}")).collect();
     let ops: Vec<Json> = engine.graph.nodes.iter().map(|n| object(&n.op)).collect();
-    format!("{} {} {}", engine.index, Json::Array(ops), tensors.join(";"))
+    format!("{} {} {} {}", engine.index, engine.row, Json::Array(ops), tensors.join(";"))
 }
 
-/// A plan: versions, the graph, the engine and its knobs, of which there are none.
+/// A plan: versions, the graph, the engine and its knob, where that is turned.
 pub(crate) fn plan(engine: &Engine) -> String {
     let ops: Vec<Json> = engine.graph.nodes.iter().map(|n: &Node| object(&n.op)).collect();
+    let knobs = if engine.row == 0 { json!([]) } else { json!([[CUDNN_KNOB_TYPE_KERNEL_CFG, engine.row]]) };
     json!({
         "oxidnn_plan": SCHEMA,
         "library": env!("CARGO_PKG_VERSION"),
         "engine": engine.index,
-        "knobs": [],
+        "knobs": knobs,
         "sizes_change": engine.graph.sizes_change,
         "operations": ops,
     })
@@ -79,11 +80,10 @@ pub(crate) fn read_plan(text: &[u8]) -> Result<Arc<Frozen>, Failure> {
     let graph = Arc::new(Graph::new(&ops, sizes_change)?);
     let whole =
         engine::frozen(kind::OPERATIONGRAPH, Values::from([(CUDNN_ATTR_OPERATIONGRAPH_OPS, list(ops))]), Body::Graph(graph.clone()))?;
-    let engine = Engine::new(graph, index)?;
-    let number = Typed { kind: Type::Int64, value: Value::Ints(vec![index]) };
-    let values = Values::from([(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, list(vec![whole])), (CUDNN_ATTR_ENGINE_GLOBAL_INDEX, number)]);
-    let made = engine::frozen(kind::ENGINE, values, Body::Engine(engine.clone()))?;
-    engine::frozen(kind::ENGINECFG, Values::from([(CUDNN_ATTR_ENGINECFG_ENGINE, list(vec![made]))]), Body::Config(Config { engine }))
+    let pair = |j: &Json| Some(Choice { knob: j.get(0)?.as_i64()?, value: j.get(1)?.as_i64()? });
+    let knobs = json.get("knobs").and_then(Json::as_array).ok_or_else(|| malformed("no knobs"))?;
+    let choices = knobs.iter().map(|j| pair(j).ok_or_else(|| malformed("a knob without a value"))).collect::<Result<Vec<_>, Failure>>()?;
+    engine::configuration(&whole, Engine::new(graph, index)?.turned(&choices)?)
 }
 
 /// Descriptors hold descriptors, but not without end.
@@ -158,7 +158,20 @@ pub(crate) fn check_device(text: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// What a kernel cache tells of itself: the process has one cache of programs, and code is made anew elsewhere.
-pub(crate) fn kernel_cache() -> String {
-    json!({ "oxidnn_kernel_cache": SCHEMA, "library": env!("CARGO_PKG_VERSION") }).to_string()
+/// What a kernel cache tells of itself: its plans. Code is made anew where the text is read.
+pub(crate) fn kernel_cache(plans: &[String]) -> String {
+    json!({ "oxidnn_kernel_cache": SCHEMA, "library": env!("CARGO_PKG_VERSION"), "plans": plans }).to_string()
+}
+
+/// The plans of a kernel cache's text.
+///
+/// # Errors
+/// `BAD_PARAM` for other text.
+pub(crate) fn read_kernel_cache(text: &[u8]) -> Result<Vec<String>, Failure> {
+    let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+    let json: Option<Json> = serde_json::from_slice(&text[..end]).ok();
+    let known = json.filter(|j| j.get("oxidnn_kernel_cache").and_then(Json::as_u64) == Some(SCHEMA));
+    let plans = known.as_ref().and_then(|j| j.get("plans")?.as_array());
+    let plans = plans.and_then(|plans| plans.iter().map(|p| p.as_str().map(str::to_owned)).collect());
+    plans.ok_or_else(|| Failure::invalid("KERNEL_CACHE_JSON_REPRESENTATION", "other text", "what a kernel cache tells"))
 }

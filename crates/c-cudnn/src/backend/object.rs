@@ -6,7 +6,7 @@
 use super::engine::{Config, Engine};
 use super::graph::Graph;
 use super::pack::Pack;
-use super::plan::Plan;
+use super::plan::{KernelCache, Plan};
 use super::schema::{self, Descriptor, Type};
 use super::tensor::TensorDesc;
 use crate::enums::*;
@@ -65,6 +65,7 @@ pub(crate) enum Body {
     Heuristics(Vec<Arc<Frozen>>),
     Plan(Arc<Plan>),
     Pack(Arc<Pack>),
+    Cache(Arc<KernelCache>),
 }
 
 /// A finalized descriptor.

@@ -11,18 +11,61 @@ use super::tensor::TensorDesc;
 use crate::enums::*;
 use crate::handle::Handle;
 use crate::host_runtime::Sink;
+use crate::logging;
 use crate::status::Failure;
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::fork::{self, Locked};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-/// A plan. Nothing in it changes.
+/// A plan. Nothing in it changes but what is remembered.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) config: Arc<Frozen>,
     engine: Engine,
     program: Arc<Program>,
+    /// The sizes of the last execution that brought its own, and their program.
+    resized: Mutex<Option<Resized>>,
+}
+
+type Resized = (BTreeMap<i64, Sizes>, Arc<Program>);
+
+/// What a program has of a kernel cache: the plans that were made with it. Plans of sizes that never came find the kernels of others in any case; the
+/// text lets another process make these plans before they are needed.
+#[derive(Debug, Default)]
+pub(crate) struct KernelCache {
+    plans: Mutex<Vec<String>>,
+}
+
+impl KernelCache {
+    /// The cache that the text tells of, its plans made.
+    ///
+    /// # Errors
+    /// `BAD_PARAM` for other text, and those of plans.
+    pub(crate) fn read(text: &[u8]) -> Result<KernelCache, Failure> {
+        let plans = json::read_kernel_cache(text)?;
+        for plan in &plans {
+            Plan::new(json::read_plan(plan.as_bytes())?)?;
+        }
+        Ok(KernelCache { plans: Mutex::new(plans) })
+    }
+
+    /// Remembers a plan, as long as there is room.
+    pub(crate) fn keep(&self, plan: &Plan) {
+        let (text, mut plans) = (plan.json(), fork::lock(&self.plans));
+        if plans.len() < CAPACITY && !plans.contains(&text) {
+            plans.push(text);
+        }
+    }
+
+    /// Number of plans.
+    pub(crate) fn len(&self) -> i64 {
+        fork::lock(&self.plans).len() as i64
+    }
+
+    pub(crate) fn json(&self) -> String {
+        json::kernel_cache(&fork::lock(&self.plans))
+    }
 }
 
 /// Programs that are kept.
@@ -33,11 +76,6 @@ static CACHE: LazyLock<Mutex<Lru<String, Arc<Program>>>> = LazyLock::new(|| Mute
 fn cache() -> Locked<'static, Lru<String, Arc<Program>>> {
     let _inside = fork::enter();
     fork::lock(&CACHE)
-}
-
-/// Number of programs that are kept.
-pub(crate) fn cached() -> i64 {
-    cache().len() as i64
 }
 
 /// The program of an engine's graph, made now or earlier.
@@ -69,7 +107,8 @@ impl Plan {
     pub(crate) fn new(config: Arc<Frozen>) -> Result<Plan, Failure> {
         let engine = config.as_config().ok_or_else(|| Failure::null("EXECUTION_PLAN_ENGINE_CONFIG"))?.engine.clone();
         let program = program(&engine)?;
-        Ok(Plan { config, engine, program })
+        logging::told(|| told(&engine, &program));
+        Ok(Plan { config, engine, program, resized: Mutex::default() })
     }
 
     /// Bytes of workspace that an execution needs.
@@ -95,11 +134,18 @@ impl Plan {
             let what = "VARIANT_PACK_OVERRIDE_SHAPES: sizes of a graph without OPERATIONGRAPH_IS_OVERRIDE_SHAPE_ENABLED";
             return Err(Failure::new(CUDNN_STATUS_NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE, what));
         }
-        let engine = Engine { graph: Arc::new(resized(graph, &pack.overrides)?), index: self.engine.index };
-        program(&engine).map_err(|e| match e.status.0 {
+        if let Some((sizes, program)) = &*fork::lock(&self.resized)
+            && *sizes == pack.overrides
+        {
+            return Ok(program.clone());
+        }
+        let engine = Engine { graph: Arc::new(resized(graph, &pack.overrides)?), ..self.engine.clone() };
+        let program = program(&engine).map_err(|e| match e.status.0 {
             CUDNN_STATUS_BAD_PARAM => Failure::new(CUDNN_STATUS_NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE, e.message),
             _ => e,
-        })
+        })?;
+        *fork::lock(&self.resized) = Some((pack.overrides.clone(), program.clone()));
+        Ok(program)
     }
 
     /// Computes once, where `sink` says.
@@ -109,6 +155,12 @@ impl Plan {
     pub(crate) fn run(&self, handle: &Handle, sink: Sink, pack: &Pack) -> Result<(), Failure> {
         self.program(pack)?.run(handle, sink, pack)
     }
+}
+
+/// What a plan runs: for those who listen.
+fn told(engine: &Engine, program: &Program) -> String {
+    let steps: Vec<String> = program.implementations().map(|d| format!("{} {}", d.problem().op.kind(), d.impl_name())).collect();
+    format!("plan of engine {}, knob {}: {} steps: {}", engine.index, engine.row, steps.len(), steps.join(", "))
 }
 
 /// The graph with the sizes of one execution.

@@ -1,14 +1,17 @@
 //! Programs: what a graph is lowered to. Steps, each a primitive, over places: the caller's tensors, constants, and the workspace.
 
+use super::lower::is_reference;
 use super::pack::Pack;
 use crate::enums::*;
 use crate::handle::Handle;
 use crate::host_runtime::Sink;
+use crate::loops::view::load;
 use crate::pointers::{Data, host_bytes};
 use crate::status::Failure;
 use crate::steps::Step as Ready;
-use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive};
-use oxidnn_spec::{Arg, DataType, Tensor};
+use oxidnn_runtime::{ALIGNMENT, Engine, Memory, Primitive, PrimitiveDesc, Verdict, fork};
+use oxidnn_spec::{Arg, DataType, Op, Problem, Real, Tensor};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 /// Where a tensor lies.
@@ -35,7 +38,47 @@ pub(crate) struct Binding {
 pub(crate) struct Step {
     pub(crate) primitive: Primitive,
     pub(crate) bindings: Vec<Binding>,
+    /// The number that is the primitive's epsilon, which the caller gives by value.
+    pub(crate) epsilon: Option<(Place, DataType)>,
 }
+
+/// A number by its bytes; `None` of types that epsilons do not have.
+pub(crate) fn number(dtype: DataType, bytes: &[u8]) -> Option<f32> {
+    let real = matches!(dtype, DataType::F32 | DataType::F64 | DataType::F16 | DataType::Bf16);
+    let own = bytes.get(..dtype.bits() / 8).filter(|_| real)?;
+    Some(load(dtype, own) as f32)
+}
+
+/// The epsilon of a normalisation.
+fn epsilon_of(op: &mut Op) -> Option<&mut Real> {
+    match op {
+        Op::BatchNorm(norm) => Some(&mut norm.epsilon),
+        Op::LayerNorm(norm) => Some(&mut norm.epsilon),
+        Op::GroupNorm(norm) => Some(&mut norm.epsilon),
+        _ => None,
+    }
+}
+
+impl Step {
+    /// The step for executions.
+    fn ready(&self, engine: &Engine, primitive: &Primitive) -> Result<Ready, Failure> {
+        Ready::new(primitive, engine, self.bindings.iter().map(|b| (b.arg, &b.tensor)))
+    }
+
+    /// Lets an execution have another epsilon than the last one had.
+    fn follow(&self, ready: &mut Ready, engine: &Engine, epsilon: f32) -> Result<(), Failure> {
+        let desc = ready.primitive().desc();
+        let Problem { mut op, attr } = desc.given().clone();
+        let Some(slot) = epsilon_of(&mut op).filter(|slot| **slot != Real::new(epsilon)) else { return Ok(()) };
+        *slot = Real::new(epsilon);
+        let primitive = PrimitiveDesc::with_filter(engine, Problem::new(op, attr)?, desc.impl_name())?.create()?;
+        *ready = self.ready(engine, &primitive)?;
+        Ok(())
+    }
+}
+
+/// Numbers of the caller's that a program keeps on a device.
+const NUMBERS: usize = 64;
 
 /// Steps and what they need. Any number of threads may run it at once.
 #[derive(Debug)]
@@ -52,6 +95,8 @@ pub(crate) struct Program {
     pub(crate) fused: usize,
     /// The steps as they were executed last, while no thread executes them.
     pub(crate) ready: Mutex<Option<Vec<Ready>>>,
+    /// Numbers that were given by value, in memory of a device that cannot read the host's: by the caller's tensor and the bytes.
+    pub(crate) numbers: Mutex<BTreeMap<(usize, Vec<u8>), Memory<'static>>>,
 }
 
 impl Program {
@@ -76,7 +121,11 @@ impl Program {
             return Err(Failure::null(format_args!("VARIANT_PACK_DATA_POINTERS: the tensor of the unique id {uid}")));
         }
         let workspace = self.aligned(pack.workspace)?;
-        let values = if sink == Sink::Now { Vec::new() } else { self.values(handle, pack)? };
+        let values = match sink {
+            Sink::Now if handle.engine().host_visible() => Vec::new(),
+            Sink::Now => self.on_device(handle, pack)?,
+            _ => self.values(handle, pack)?,
+        };
         // What is done later may come after the end of the program, and keeps what it uses.
         let address = if sink == Sink::Now { Data::at } else { Data::of };
         let value = |i: usize| values.get(i).and_then(Option::as_ref);
@@ -84,6 +133,11 @@ impl Program {
         let kept = self.ready.try_lock().ok().and_then(|mut ready| ready.take());
         let mut ready = kept.map_or_else(|| self.prepared(handle.engine()), Ok)?;
         for (step, ready) in self.steps.iter().zip(&mut ready) {
+            if let Some((Place::User(i), dtype)) = step.epsilon {
+                let given = pack.address(self.uids[i]).unwrap_or(Data::NULL);
+                let epsilon = number(dtype, host_bytes(given, self.by_value[i]));
+                step.follow(ready, handle.engine(), epsilon.ok_or_else(|| Failure::invalid("epsilon", dtype, "f32, f64, f16 or bf16"))?)?;
+            }
             ready.run(handle, sink, |i| match step.bindings[i].place {
                 Place::User(i) => user(i),
                 Place::Constant(i) => address(&self.constants[i]),
@@ -109,10 +163,42 @@ impl Program {
         self.uids.iter().zip(&self.by_value).map(copy).collect()
     }
 
+    /// The numbers that the caller gave by value where the device reads them. They stay: work that reads them may be under way, and they come again.
+    fn on_device(&self, handle: &Handle, pack: &Pack) -> Result<Vec<Option<Memory<'static>>>, Failure> {
+        let mut known = fork::lock(&self.numbers);
+        if known.len() > NUMBERS {
+            handle.stream().wait()?;
+            known.clear();
+        }
+        let one = |(i, (uid, bytes)): (usize, (&i64, &usize))| {
+            let Some(at) = pack.address(*uid).filter(|_| *bytes > 0) else { return Ok(None) };
+            let key = (i, host_bytes(at, *bytes).to_vec());
+            if !known.contains_key(&key) {
+                let memory = Memory::new(handle.engine(), Tensor::plain([*bytes as i64], DataType::U8)?)?;
+                memory.write_raw(0, &key.1)?;
+                known.insert(key.clone(), memory);
+            }
+            Ok(known.get(&key).map(|memory| memory.view(memory.tensor().clone())).transpose()?)
+        };
+        self.uids.iter().zip(&self.by_value).enumerate().map(one).collect()
+    }
+
     /// The steps with memory objects.
     fn prepared(&self, engine: &Engine) -> Result<Vec<Ready>, Failure> {
-        let ready = |step: &Step| Ready::new(&step.primitive, engine, step.bindings.iter().map(|b| (b.arg, &b.tensor)));
-        self.steps.iter().map(ready).collect()
+        self.steps.iter().map(|step| step.ready(engine, &step.primitive)).collect()
+    }
+
+    /// The implementations of its steps, in order.
+    pub(crate) fn implementations(&self) -> impl Iterator<Item = &PrimitiveDesc> {
+        self.steps.iter().map(|step| step.primitive.desc())
+    }
+
+    /// How many implementations there are for the step that has the most, the reference aside: more than one is a choice.
+    pub(crate) fn rows(&self) -> usize {
+        let takes = |verdict: &Verdict| !matches!(verdict, Verdict::Skipped(_));
+        let rows = |desc: &PrimitiveDesc| desc.explain().iter().filter(|(name, verdict)| takes(verdict) && !is_reference(name)).count();
+        let computes = |desc: &&PrimitiveDesc| !matches!(desc.problem().op, Op::Reorder(_));
+        self.implementations().filter(computes).map(rows).max().unwrap_or(1).max(1)
     }
 
     /// The first aligned byte of the workspace.

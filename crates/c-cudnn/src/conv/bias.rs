@@ -50,13 +50,12 @@ impl Finish<'_> {
                 post_ops.push(PostOp::Binary { alg: BinaryAlg::Add, src1: tensor.clone(), src2: None });
             }
         }
-        let (alg, [alpha, beta]) = self.activation.function()?;
-        if !self.activation.is_identity() {
-            post_ops.push(PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) });
-        }
+        let (activation, dst) = (self.activation, self.dst.0);
+        activation.mode()?;
         request.run(handle, places, settings, |job: Job| {
             let job = post_ops.into_iter().fold(job, Job::post_op);
-            operands.into_iter().fold(job, |job, (i, place)| job.arg(Arg::post_op(i, Arg::SRC_1), place))
+            let job = operands.into_iter().fold(job, |job, (i, place)| job.arg(Arg::post_op(i, Arg::SRC_1), place));
+            if activation.is_identity() { Ok(job) } else { activation.behind(job, handle.engine(), dst.dtype, dst.dims().len()) }
         })
     }
 }

@@ -45,7 +45,7 @@ fn run(request: &Request, call: Call<'_>) -> Result<(), Failure> {
     let [src, weights, dst] = call.places;
     let places = Places { src: src.some("the source")?, weights: weights.some("the filter")?, dst: dst.some("the destination")? };
     let blend = Blend::read(call.scaling[0], call.scaling[1], request.dtype())?;
-    request.run(handle, places, Settings { how, workspace: call.workspace, blend }, |job| job)
+    request.run(handle, places, Settings { how, workspace: call.workspace, blend }, Ok)
 }
 
 /// `cudnnGetConvolutionForwardAlgorithmMaxCount`.

@@ -103,7 +103,7 @@ fn time(request: &Request, handle: &Handle, (places, workspace): (Places, Worksp
     for _ in 0..3 {
         settle(handle)?;
         let begin = handle.stream().record()?;
-        request.run(handle, places, settings, |job| job)?;
+        request.run(handle, places, settings, Ok)?;
         settle(handle)?;
         let end = handle.stream().record()?;
         end.wait()?;

@@ -148,7 +148,13 @@ impl Request {
     ///
     /// # Errors
     /// For a workspace that is too small, and what the runtime reports.
-    pub(crate) fn run(&self, handle: &Handle, places: Places, settings: Settings, extend: impl FnOnce(Job) -> Job) -> Result<(), Failure> {
+    pub(crate) fn run(
+        &self,
+        handle: &Handle,
+        places: Places,
+        settings: Settings,
+        extend: impl FnOnce(Job) -> Result<Job, Failure>,
+    ) -> Result<(), Failure> {
         let Settings { how, workspace, blend } = settings;
         let made = self.made(handle.engine(), how)?;
         let (need, scratch) = (self.space(&made, how), made.scratch_bytes());
@@ -170,7 +176,7 @@ impl Request {
         let job = Job::new(self.op(how.alg)).attr(self.attr()).known(made).arg(src, places.src).arg(wei, weights).arg(dst, places.dst);
         let job = job.blend(if turned_back { Blend::PLAIN } else { blend });
         let job = job.scratch(how.own.then_some(Workspace { data: own, bytes: scratch }));
-        extend(job).run(handle)?;
+        extend(job)?.run(handle)?;
         if turned_back {
             flip(handle, &self.filter, [flipped, places.weights], blend)?;
         }

@@ -13,7 +13,7 @@ use crate::reduce::{squares_to, sum_to};
 use crate::status::Failure;
 use oxidnn_runtime::ALIGNMENT;
 use oxidnn_spec::op::{Binary, BinaryAlg, ConvAlg, Eltwise, EltwiseAlg, Prop};
-use oxidnn_spec::{Arg, PostOp, Real, Tensor};
+use oxidnn_spec::{Arg, PostOp, Tensor};
 
 /// Scratch of the convolution is the library's: the workspace is for what goes into it.
 const HOW: How = How { alg: ConvAlg::Direct, own: false };
@@ -122,7 +122,7 @@ impl ConstPack {
         pack.pointers.get(&label).copied().unwrap_or(Data::NULL).some(&name("cudnnFusedOpsVariantParamLabel_t", label))
     }
 
-    /// Scale, where it is not done already, bias, what is added, and the activation, as far as there are any: post-ops with their operands.
+    /// Scale, where it is not done already, bias, and what is added, as far as there are any: post-ops with their operands.
     fn tail(&self, pack: &VariantPack, scale: bool, added: Option<(Tensor, Data)>) -> Result<Vec<(PostOp, Option<Data>)>, Failure> {
         let eq = || self.tensor(CUDNN_PARAM_BN_EQSCALEBIAS_DESC).cloned();
         let mut operands = Vec::new();
@@ -134,12 +134,16 @@ impl ConstPack {
         }
         operands.extend(added.map(|(tensor, at)| (BinaryAlg::Add, tensor, at)));
         let binary = |(alg, src1, at)| (PostOp::Binary { alg, src1, src2: None }, Some(at));
-        let mut tail: Vec<(PostOp, Option<Data>)> = operands.into_iter().map(binary).collect();
-        if let Some(activation) = self.activation() {
-            let (alg, [alpha, beta]) = activation.function()?;
-            tail.push((PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) }, None));
+        Ok(operands.into_iter().map(binary).collect())
+    }
+
+    /// The job with its tail and the activation of what it writes to `dst`.
+    fn ended(&self, handle: &Handle, job: Job, tail: Vec<(PostOp, Option<Data>)>, dst: &Tensor) -> Result<Job, Failure> {
+        let job = append(job, tail);
+        match self.activation() {
+            Some(activation) => activation.behind(job, handle.engine(), dst.dtype, dst.dims().len()),
+            None => Ok(job),
         }
-        Ok(tail)
     }
 
     /// Scale, bias and activation of the source, then a convolution with statistics of its result, or the gradient of a filter.
@@ -164,7 +168,7 @@ impl ConstPack {
                     Job::new(op).arg(Arg::SRC, src)
                 }
             };
-            append(job.arg(Arg::DST, space), self.tail(pack, false, None)?).run(handle)?;
+            self.ended(handle, job.arg(Arg::DST, space), self.tail(pack, false, None)?, tensor)?.run(handle)?;
             src = space;
         }
         let (weights, dst) = match request.pass {
@@ -172,7 +176,7 @@ impl ConstPack {
             _ => (CUDNN_PTR_WDATA, CUDNN_PTR_YDATA),
         };
         let places = Places { src, weights: self.needed(pack, weights)?, dst: self.needed(pack, dst)? };
-        request.run(handle, places, SETTINGS, |job| job)?;
+        request.run(handle, places, SETTINGS, Ok)?;
         if request.pass == Pass::Filter {
             return Ok(());
         }
@@ -197,7 +201,7 @@ impl ConstPack {
         let [src, weights, dst] = pointers.map(|label| self.needed(pack, label));
         let places = Places { src: src?, weights: weights?, dst: dst? };
         let tail = self.tail(pack, true, added)?;
-        request.run(handle, places, SETTINGS, |job| append(job, tail))
+        request.run(handle, places, SETTINGS, |job| self.ended(handle, job, tail, self.tensor(CUDNN_PARAM_YDESC)?))
     }
 
     /// Scale and bias that a normalisation comes to: of the statistics of a batch, which are kept and blended with the running ones, or of the running

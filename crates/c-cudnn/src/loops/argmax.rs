@@ -14,9 +14,29 @@ pub(crate) enum Extremum {
     Farthest,
 }
 
+/// Which element, and whether the first NaN is it where there is one; else NaN is passed over.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) extremum: Extremum,
+    pub(crate) nan: bool,
+}
+
+impl Wanted {
+    /// Whether `value` is it rather than `best`, which came before.
+    fn prefers(self, value: f64, best: f64) -> bool {
+        match (value.is_nan(), best.is_nan()) {
+            (true, true) => false,
+            (true, false) => self.nan,
+            (false, true) => !self.nan,
+            (false, false) if self.extremum == Extremum::Least => value < best,
+            (false, false) => value > best,
+        }
+    }
+}
+
 /// For each element of `to`, row-major: the number, among the elements that are reduced to it, of the first extremum, row-major over the reduced
 /// dimensions.
-pub(crate) fn indices(handle: &Handle, extremum: Extremum, from: Located<'_>, to: Located<'_>) -> Result<(), Failure> {
+pub(crate) fn indices(handle: &Handle, wanted: Wanted, from: Located<'_>, to: Located<'_>) -> Result<(), Failure> {
     let view = View::new(handle, from.tensor, from.at)?;
     let (src, dst) = (*from.tensor.dims(), *to.tensor.dims());
     let fits = src.len() == dst.len() && src.iter().zip(dst.iter()).all(|(s, d)| *d == 1 || s == d);
@@ -31,9 +51,8 @@ pub(crate) fn indices(handle: &Handle, extremum: Extremum, from: Located<'_>, to
         positions(&reduced, |inner| {
             at.iter_mut().zip(base.iter().zip(inner)).for_each(|(at, (b, i))| *at = b + i);
             let value = view.get(&at);
-            let value = if extremum == Extremum::Farthest { value.abs() } else { value };
-            let better = if extremum == Extremum::Least { value < best } else { value > best };
-            if number == 0 || better {
+            let value = if wanted.extremum == Extremum::Farthest { value.abs() } else { value };
+            if number == 0 || wanted.prefers(value, best) {
                 (best, index) = (value, number);
             }
             number += 1;

@@ -8,7 +8,7 @@ int main(int argc, char **argv) {
     std::map<std::string, void (*)(cudnnHandle_t)> areas = {
         {"convolutions", convolutions}, {"elements", elements}, {"products", products}, {"reductions", reductions},
         {"pools", pools},               {"norms", norms},       {"attention", attention}, {"moving", moving},
-        {"blocks", blocks},             {"random", random_numbers}, {"objects", objects}, {"fuzz", fuzz},
+        {"nans", nans},                 {"knobs", knobs},       {"blocks", blocks},             {"random", random_numbers}, {"objects", objects}, {"fuzz", fuzz},
     };
     for (auto &area : areas) {
         if (argc > 1 && area.first != argv[1]) continue;

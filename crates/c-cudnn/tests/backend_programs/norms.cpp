@@ -1,17 +1,23 @@
 // Normalisations of all modes in both directions, and pooling.
 #include "raw.hpp"
 
+#include <memory>
+
 struct Mode {
     const char *name;
     int mode;
     Ints stats, parameters;
+    // The primitive that computes it, and the most steps of a plan, forward and backward.
+    const char *primitive;
+    int forward, backward;
 };
 
 static const Ints X = {3, 4, 2, 5};
 
+// Where an element's statistic or parameter is: of groups, neighbours share one.
 static int64_t place(const Ints &dims, const int64_t *at) {
     int64_t j = 0;
-    for (size_t d = 0; d < dims.size(); d++) j = j * dims[d] + (dims[d] == 1 ? 0 : at[d]);
+    for (size_t d = 0; d < dims.size(); d++) j = j * dims[d] + at[d] * dims[d] / X[d];
     return j;
 }
 
@@ -69,16 +75,22 @@ static void one(cudnnHandle_t handle, const Mode &m) {
         f.with(CUDNN_ATTR_OPERATION_NORM_FWD_OUTPUT_RUNNING_VAR_DESC, r3);
     }
     f.done();
+    auto lowered = [&](const Told &told, int most, const char *direction) {
+        std::string what = std::string(m.name) + " norm " + direction + " as one " + m.primitive + " in " + std::to_string(most) + " steps:\n" + told.text;
+        check(told.has(m.primitive) && told.steps() <= most, what);
+    };
     Floats y(nx, NOTHING), sm(ns, NOTHING), si(ns, NOTHING), nm(ns, NOTHING), nv(ns, NOTHING);
     Bound bound = {{1, x.data()}, {2, y.data()}, {3, scale.data()}, {6, si.data()}, {7, &epsilon}};
     if (!rms) bound[4] = bias.data(), bound[5] = sm.data();
     if (batch) bound[8] = &factor, bound[9] = running.data(), bound[10] = variance.data(), bound[11] = nm.data(), bound[12] = nv.data();
+    auto told = std::make_unique<Told>();
     run(handle, std::string(m.name) + " norm", {&f}, bound, [&](const std::string &what) {
         close_to(what, y, ry, 1e-4), close_to(what + ": deviation", si, rinv, 1e-4);
         if (!rms) close_to(what + ": mean", sm, rmean, 1e-4);
         if (batch) close_to(what + ": running mean", nm, rrm, 1e-4), close_to(what + ": running variance", nv, rrv, 1e-4);
         for (auto v : {&y, &sm, &si, &nm, &nv}) v->assign(v->size(), NOTHING);
     });
+    lowered(*told, m.forward, "forward");
     D tdy = tensor(20, X), tdx = tensor(21, X), tds = tensor(22, m.parameters), tdb = tensor(23, m.parameters);
     D b(CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR);
     b.kind(CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_TYPE_NORM_MODE, m.mode).with(CUDNN_ATTR_OPERATION_NORM_BWD_XDESC, tx);
@@ -89,11 +101,14 @@ static void one(cudnnHandle_t handle, const Mode &m) {
     Floats dx(nx, NOTHING), ds(np, NOTHING), db(np, NOTHING);
     Bound back = {{1, x.data()}, {20, dy.data()}, {3, scale.data()}, {6, rinv.data()}, {21, dx.data()}, {22, ds.data()}};
     if (!rms) back[5] = rmean.data(), back[23] = db.data();
+    told = nullptr;
+    told = std::make_unique<Told>();
     run(handle, std::string(m.name) + " norm gradient", {&b}, back, [&](const std::string &what) {
         close_to(what, dx, rdx, 1e-3), close_to(what + ": scale", ds, rds, 1e-3);
         if (!rms) close_to(what + ": bias", db, rdb, 1e-3);
         for (auto v : {&dx, &ds, &db}) v->assign(v->size(), NOTHING);
     });
+    lowered(*told, m.backward, "backward");
 }
 
 // Sums beside a convolution, what follows from them, and the gradients: the three parts of batch normalisation.
@@ -155,12 +170,46 @@ static void parts(cudnnHandle_t handle) {
     });
 }
 
+// One plan, executed with one epsilon and another; and a bad one.
+static void epsilons(cudnnHandle_t handle) {
+    Ints xd = {4, 6, 1, 1}, pd = {1, 6, 1, 1};
+    Floats x = numbers(24, 1), scale = numbers(6, 2), bias = numbers(6, 3), y(24, NOTHING), right(24);
+    D tx = tensor(1, xd), ty = tensor(2, xd), ts = tensor(3, pd), tb = tensor(4, pd), te = tensor(5, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0});
+    D f(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR);
+    f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, CUDNN_LAYER_NORM);
+    f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, CUDNN_NORM_FWD_INFERENCE);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_XDESC, tx).with(CUDNN_ATTR_OPERATION_NORM_FWD_YDESC, ty).with(CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, ts);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, tb).with(CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC, te).done();
+    Told told;
+    D g = graph(handle, {&f}), plan = plan_of(handle, g, 1);
+    check(told.steps() == 1, "an inference is one primitive: " + told.text);
+    float epsilon = 0;
+    Bound bound = {{1, x.data()}, {2, y.data()}, {3, scale.data()}, {4, bias.data()}, {5, &epsilon}};
+    for (float now : {1e-3f, 0.5f, 1e-3f}) {
+        epsilon = now;
+        for (int n = 0; n < 4; n++) {
+            double mean = 0, variance = 0;
+            for (int c = 0; c < 6; c++) mean += x[n * 6 + c] / 6.0;
+            for (int c = 0; c < 6; c++) variance += (x[n * 6 + c] - mean) * (x[n * 6 + c] - mean) / 6;
+            for (int c = 0; c < 6; c++) right[n * 6 + c] = (float)((x[n * 6 + c] - mean) / std::sqrt(variance + now) * scale[c] + bias[c]);
+        }
+        is(execute(handle, plan, bound), CUDNN_STATUS_SUCCESS, "an epsilon");
+        close_to("epsilon " + std::to_string(now), y, right);
+    }
+    for (float bad : {-1.0f, NOTHING}) {
+        epsilon = bad;
+        is(execute(handle, plan, bound), CUDNN_STATUS_BAD_PARAM, "an epsilon that is none");
+    }
+}
+
 void norms(cudnnHandle_t handle) {
-    one(handle, {"layer", CUDNN_LAYER_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}});
-    one(handle, {"rms", CUDNN_RMS_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}});
-    one(handle, {"instance", CUDNN_INSTANCE_NORM, {3, 4, 1, 1}, {1, 4, 1, 1}});
-    one(handle, {"batch", CUDNN_BATCH_NORM, {1, 4, 1, 1}, {1, 4, 1, 1}});
-    one(handle, {"adaptive layer", CUDNN_ADA_LAYER_NORM, {3, 1, 1, 1}, {3, 4, 2, 5}});
+    epsilons(handle);
+    one(handle, {"layer", CUDNN_LAYER_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}, "layer_normalization", 2, 2});
+    one(handle, {"rms", CUDNN_RMS_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}, "layer_normalization", 2, 2});
+    one(handle, {"instance", CUDNN_INSTANCE_NORM, {3, 4, 1, 1}, {1, 4, 1, 1}, "group_normalization", 2, 2});
+    one(handle, {"group", CUDNN_GROUP_NORM, {3, 2, 1, 1}, {1, 4, 1, 1}, "group_normalization", 2, 2});
+    one(handle, {"batch", CUDNN_BATCH_NORM, {1, 4, 1, 1}, {1, 4, 1, 1}, "batch_normalization", 9, 2});
+    one(handle, {"adaptive layer", CUDNN_ADA_LAYER_NORM, {3, 1, 1, 1}, {3, 4, 2, 5}, "layer_normalization", 3, 8});
     parts(handle);
 }
 

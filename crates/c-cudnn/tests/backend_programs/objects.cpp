@@ -55,6 +55,10 @@ static void errors(cudnnHandle_t handle) {
     is(cudnnBackendExecute(handle, pack.d, plan.d), CUDNN_STATUS_BAD_PARAM_DESCRIPTOR_TYPE, "exchanged");
     is(cudnnBackendExecute(nullptr, plan.d, pack.d), CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "no handle");
     is(cudnnBackendPopulateCudaGraph(handle, plan.d, pack.d, (cudaGraph_t)&v), CUDNN_STATUS_NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API, "a CUDA graph");
+    is(cudnnBackendUpdateCudaGraph(handle, plan.d, pack.d, (cudaGraph_t)&v), CUDNN_STATUS_NOT_SUPPORTED_CUDA_GRAPH_NATIVE_API, "a CUDA graph anew");
+    D early(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    is(cudnnBackendInitialize(early.d), CUDNN_STATUS_SUCCESS, "initialize");
+    is(cudnnBackendInitialize(nullptr), CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "initialize nothing");
 }
 
 static void heuristics(cudnnHandle_t handle) {

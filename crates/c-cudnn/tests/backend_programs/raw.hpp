@@ -2,6 +2,7 @@
 #pragma once
 #include <cudnn.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -157,6 +158,24 @@ inline cudnnStatus_t execute(cudnnHandle_t handle, const D &plan, const Bound &b
     return cudnnBackendExecute(handle, plan.d, pack.d);
 }
 
+// What plans told while it lived: the implementations of their steps.
+struct Told {
+    std::string text;
+    static void listen(cudnnSeverity_t, void *user, const cudnnDebug_t *, const char *message) {
+        for (; *message; message += strlen(message) + 1) static_cast<Told *>(user)->text += std::string(message) + "\n";
+    }
+    Told() { is(cudnnSetCallback(1 << CUDNN_SEV_INFO, this, listen), CUDNN_STATUS_SUCCESS, "listen"); }
+    Told(const Told &) = delete;
+    ~Told() { is(cudnnSetCallback(0, nullptr, nullptr), CUDNN_STATUS_SUCCESS, "listen no more"); }
+    bool has(const std::string &word) const { return text.find(word) != std::string::npos; }
+    // The most steps that a plan had.
+    int steps() const {
+        int most = 0;
+        for (size_t at = 0; (at = text.find(": ", at)) != std::string::npos; at += 2) most = std::max(most, atoi(text.c_str() + at + 2));
+        return most;
+    }
+};
+
 // Runs the graph on every engine and lets `judge` look at the results after each.
 inline void run(cudnnHandle_t handle, const std::string &what, const std::vector<const D *> &ops, const Bound &bound,
                 const std::function<void(const std::string &)> &judge) {
@@ -202,6 +221,8 @@ void elements(cudnnHandle_t);
 void products(cudnnHandle_t);
 void reductions(cudnnHandle_t);
 void pools(cudnnHandle_t);
+void nans(cudnnHandle_t);
+void knobs(cudnnHandle_t);
 void norms(cudnnHandle_t);
 void attention(cudnnHandle_t);
 void moving(cudnnHandle_t);

@@ -2,6 +2,7 @@
 // variant pack; and the fused convolution, add, bias, ReLU.
 #pragma once
 #include "common.hpp"
+#include "norms.hpp"
 
 #include <array>
 
@@ -14,6 +15,12 @@ const int64_t XD[] = {2, 4, 6, 5}, WD[] = {8, 4, 3, 3}, YD[] = {2, 8, 6, 5}, BD[
 fe::Tensor described(const int64_t *dims, int64_t id, bool is_virtual = false) {
     int64_t s[] = {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1};
     return fe::TensorBuilder().setDim(4, dims).setStride(4, s).setId(id).setAlignment(16).setDataType(CUDNN_DATA_FLOAT).setVirtual(is_virtual).build();
+}
+
+fe::Tensor tensor(const Ints &dims, int64_t id, bool is_virtual = false, bool by_value = false) {
+    Ints s = packed(dims);
+    return fe::TensorBuilder().setDim((int64_t)dims.size(), dims.data()).setStride((int64_t)s.size(), s.data()).setId(id).setAlignment(16)
+        .setDataType(CUDNN_DATA_FLOAT).setVirtual(is_virtual).setByValue(by_value).build();
 }
 
 fe::ConvDesc convolution() {
@@ -48,6 +55,64 @@ void execute_all(cudnnHandle_t handle, const std::string &what, fe::OperationGra
         check(cudnnBackendExecute(handle, plan.get_raw_desc(), pack.get_raw_desc()) == CUDNN_STATUS_SUCCESS, what + ": execute");
         judge(what + " by " + plan.getTag());
     }
+}
+
+// A product of matrices with a bias and GELU behind it.
+void product_chain(cudnnHandle_t handle) {
+    const Ints AD = {1, 5, 7}, ND = {1, 7, 6}, CD = {1, 5, 6}, RD = {1, 1, 6};
+    Floats a = numbers(35, 1), b = numbers(42, 2), bias = numbers(6, 3), c(30), right(30);
+    for (int i = 0; i < 30; i++) {
+        double sum = bias[i % 6];
+        for (int k = 0; k < 7; k++) sum += (double)a[i / 6 * 7 + k] * b[k * 6 + i % 6];
+        right[i] = (float)(0.5 * sum * (1 + std::erf(sum / std::sqrt(2.0))));
+    }
+    auto m = fe::MatMulDescBuilder().setComputeType(CUDNN_DATA_FLOAT).build();
+    auto add = fe::PointWiseDescBuilder().setMode(CUDNN_POINTWISE_ADD).setComputeType(CUDNN_DATA_FLOAT).build();
+    auto gelu = fe::PointWiseDescBuilder().setMode(CUDNN_POINTWISE_GELU_FWD).setComputeType(CUDNN_DATA_FLOAT).build();
+    auto product = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR).setaMatDesc(tensor(AD, 'a')).setbMatDesc(tensor(ND, 'b'))
+                       .setcMatDesc(tensor(CD, 'A', true)).setmatmulDesc(m).build();
+    auto sum = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR).setxDesc(product.getOutputTensor()).setbDesc(tensor(RD, 'v'))
+                   .setyDesc(tensor(CD, 'B', true)).setpwDesc(add).build();
+    auto last = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR).setxDesc(sum.getOutputTensor()).setyDesc(tensor(CD, 'c')).setpwDesc(gelu).build();
+    auto g = graph_of(handle, {&product, &sum, &last});
+    execute_all(handle, "product, bias, GELU", g, {{'a', a.data()}, {'b', b.data()}, {'v', bias.data()}, {'c', c.data()}}, [&](const std::string &what) { close_to(what, c, right); });
+}
+
+// A chain of operations element by element, and its sum over the last two dimensions.
+void sum_of_chain(cudnnHandle_t handle) {
+    const Ints D = {2, 3, 4, 5}, SD = {2, 3, 1, 1};
+    Floats x = numbers(120, 1), scale = numbers(6, 2), y(6), right(6);
+    for (int i = 0; i < 120; i++) right[i / 20] += std::max(0.0f, x[i] * scale[i / 20]);
+    auto mul = fe::PointWiseDescBuilder().setMode(CUDNN_POINTWISE_MUL).setComputeType(CUDNN_DATA_FLOAT).build();
+    auto relu = fe::PointWiseDescBuilder().setMode(CUDNN_POINTWISE_RELU_FWD).setComputeType(CUDNN_DATA_FLOAT).build();
+    auto add = fe::ReductionDescBuilder().setComputeType(CUDNN_DATA_FLOAT).setReductionOp(CUDNN_REDUCE_TENSOR_ADD).build();
+    auto scaled = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR).setxDesc(tensor(D, 'x')).setbDesc(tensor(SD, 's')).setyDesc(tensor(D, 'A', true))
+                      .setpwDesc(mul).build();
+    auto bent = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR).setxDesc(scaled.getOutputTensor()).setyDesc(tensor(D, 'B', true)).setpwDesc(relu).build();
+    auto sum = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR).setxDesc(bent.getOutputTensor()).setyDesc(tensor(SD, 'y')).setreductionDesc(add).build();
+    auto g = graph_of(handle, {&scaled, &bent, &sum});
+    execute_all(handle, "chain and its sum", g, {{'x', x.data()}, {'s', scale.data()}, {'y', y.data()}}, [&](const std::string &what) { close_to(what, y, right); });
+}
+
+void layer_norm(cudnnHandle_t handle) {
+    using namespace norms_area;
+    Rows r(false);
+    Floats y(N * C), m(N), v(N), dx(N * C), ds(C), db(C);
+    float epsilon = EPSILON;
+    auto forward = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR).setNormalizationMode(fe::NormMode_t::LAYER_NORM)
+                       .setNormFwdPhase(fe::NormFwdPhase_t::TRAINING).setxDesc(tensor(norms_area::XD, 'x')).setScaleAndBias(tensor(PD, 's'), tensor(PD, 'b'))
+                       .setSavedMeanAndInvVar(tensor(SD, 'm'), tensor(SD, 'v')).setEpsilonTensor(tensor({1, 1, 1, 1}, 'e', false, true)).setyDesc(tensor(norms_area::XD, 'y')).build();
+    auto g = graph_of(handle, {&forward});
+    execute_all(handle, "layer norm", g,
+                {{'x', r.x.data()}, {'s', r.scale.data()}, {'b', r.bias.data()}, {'m', m.data()}, {'v', v.data()}, {'e', &epsilon}, {'y', y.data()}},
+                [&](const std::string &what) { close_to(what, y, r.y, 1e-3), close_to(what + ": mean", m, r.mean, 1e-3), close_to(what + ": deviation", v, r.inverse, 1e-3); });
+    auto back = fe::OperationBuilder(CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR).setNormalizationMode(fe::NormMode_t::LAYER_NORM).setxDesc(tensor(norms_area::XD, 'x'))
+                    .setdyDesc(tensor(norms_area::XD, 'y')).setScale(tensor(PD, 's')).setSavedMeanAndInvVar(tensor(SD, 'm'), tensor(SD, 'v'))
+                    .setDScaleAndDBias(tensor(PD, 'S'), tensor(PD, 'B')).setdxDesc(tensor(norms_area::XD, 'X')).build();
+    auto gb = graph_of(handle, {&back});
+    execute_all(handle, "layer norm gradient", gb,
+                {{'x', r.x.data()}, {'y', r.dy.data()}, {'s', r.scale.data()}, {'m', r.mean.data()}, {'v', r.inverse.data()}, {'S', ds.data()}, {'B', db.data()}, {'X', dx.data()}},
+                [&](const std::string &what) { close_to(what, dx, r.dx, 1e-3), close_to(what + ": scale", ds, r.dscale, 1e-3), close_to(what + ": bias", db, r.dbias, 1e-3); });
 }
 
 }  // namespace
@@ -91,6 +156,9 @@ void builders(cudnnHandle_t handle) {
         auto fused = graph_of(handle, {&conv, &plus_z, &plus_b, &last});
         execute_all(handle, "convolution, add, bias, ReLU", fused, {{'x', x.data()}, {'y', y.data()}, {'w', w.data()}, {'z', z.data()}, {'b', b.data()}},
                     [&](const std::string &what) { close_to(what, y, rf); });
+        product_chain(handle);
+        sum_of_chain(handle);
+        layer_norm(handle);
     } catch (fe::cudnnException &e) {
         check(false, std::string("an exception: ") + e.what());
     }

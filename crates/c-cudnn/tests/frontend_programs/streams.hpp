@@ -172,6 +172,12 @@ void plans(cudnnHandle_t handle) {
             check(!cudaGraphInstantiate(&instance, graph, 0) && !cudaGraphLaunch(instance, s) && !cudaStreamSynchronize(s), "launch what was populated");
             close_to("a graph that was populated", dy.floats(), scaled(in, 4));
             check(!cudaGraphExecDestroy(instance), "it ends");
+            value = 6;
+            if (good(g.update_cuda_graph(handle, pack, space.p, graph), "update_cuda_graph")) {
+                check(!cudaGraphInstantiate(&instance, graph, 0) && !cudaGraphLaunch(instance, s) && !cudaStreamSynchronize(s), "launch what was updated");
+                close_to("a graph that was updated", dy.floats(), scaled(in, 6));
+                check(!cudaGraphExecDestroy(instance), "it ends, too");
+            }
         }
         check(!cudaGraphDestroy(graph), "end");
     }

@@ -98,6 +98,56 @@ void descriptors() {
 }
 Area c("descriptors", descriptors);
 
+// Functions that no header declares.
+extern "C" {
+cudnnStatus_t cudnnGetBackdoor();
+cudnnStatus_t cudnnSetBackdoor();
+cudnnStatus_t cudnnSetBackdoorEx();
+cudnnStatus_t cudnnGetRNNDropoutLocationsInternal();
+}
+
+void undeclared() {
+    IS(CUDNN_STATUS_NOT_SUPPORTED, cudnnGetBackdoor());
+    IS(CUDNN_STATUS_NOT_SUPPORTED, cudnnSetBackdoor());
+    IS(CUDNN_STATUS_NOT_SUPPORTED, cudnnSetBackdoorEx());
+    IS(CUDNN_STATUS_NOT_SUPPORTED, cudnnGetRNNDropoutLocationsInternal());
+}
+Area e("undeclared", undeclared);
+
+// What a message has: the function, the descriptor, what it got and what it needs, the problem's line, and one for PyTorch.
+void messages() {
+    auto says = [&](cudnnStatus_t status, std::vector<const char *> words) {
+        std::string text = last_error();
+        check(status != CUDNN_STATUS_SUCCESS, "an error", __FILE__, __LINE__);
+        for (auto word : words) check(text.find(word) != std::string::npos, (std::string(word) + " in: " + text).c_str(), __FILE__, __LINE__);
+    };
+    Tensor x(CUDNN_DATA_FLOAT, {2, 3, 5, 5}), y(CUDNN_DATA_FLOAT, {2, 4, 9, 9}), other(CUDNN_DATA_FLOAT, {2, 4, 5, 5});
+    cudnnFilterDescriptor_t w = nullptr;
+    cudnnConvolutionDescriptor_t conv = nullptr;
+    cudnnPoolingDescriptor_t pool = nullptr;
+    OK(cudnnCreateFilterDescriptor(&w));
+    OK(cudnnCreateConvolutionDescriptor(&conv));
+    OK(cudnnCreatePoolingDescriptor(&pool));
+    OK(cudnnSetFilter4dDescriptor(w, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, 4, 3, 3, 3));
+    OK(cudnnSetConvolution2dDescriptor(conv, 1, 1, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+    OK(cudnnSetPooling2dDescriptor(pool, CUDNN_POOLING_MAX, CUDNN_NOT_PROPAGATE_NAN, 2, 2, 0, 0, 2, 2));
+    const float one = 1, zero = 0;
+    std::vector<float> weights(108, 1);
+    const auto algo = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM;
+    says(cudnnConvolutionForward(handle(), &one, x.desc, x.data(), w, weights.data(), conv, algo, nullptr, 0, &zero, y.desc, y.data()),
+         {"cudnnConvolutionForward", "CUDNN_STATUS_BAD_PARAM", "got", "expected", "--conv", "in PyTorch: import torch; ", "torch.nn.functional.conv2d(x, w"});
+    says(cudnnPoolingForward(handle(), pool, &one, x.desc, x.data(), &zero, other.desc, other.data()),
+         {"cudnnPoolingForward", "got", "expected", "--pool", "in PyTorch: ", "max_pool2d"});
+    says(cudnnSoftmaxForward(handle(), CUDNN_SOFTMAX_FAST, CUDNN_SOFTMAX_MODE_CHANNEL, &one, x.desc, x.data(), &zero, other.desc, other.data()),
+         {"cudnnSoftmaxForward", "got", "expected"});
+    says(cudnnConvolutionForward(handle(), &one, nullptr, x.data(), w, weights.data(), conv, algo, nullptr, 0, &zero, y.desc, y.data()), {"xDesc", "null pointer"});
+    says(cudnnSetConvolution2dDescriptor(conv, -1, 1, 1, 1, 1, 1, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT), {"got", "expected"});
+    OK(cudnnDestroyFilterDescriptor(w));
+    OK(cudnnDestroyConvolutionDescriptor(conv));
+    OK(cudnnDestroyPoolingDescriptor(pool));
+}
+Area f("messages", messages);
+
 void engine() {
     std::printf("version %zu\n", cudnnGetVersion());
     cudnnHandle_t h = nullptr;

@@ -30,6 +30,9 @@ std::string last_error();
 // The handle of the process.
 cudnnHandle_t handle();
 
+// The lines of a file of tests/vectors/cudnn: what programs that are not ours computed.
+std::vector<std::string> lines(const char *file);
+
 // Numbers of some type in memory, read and written as doubles.
 struct Buffer {
     cudnnDataType_t type;

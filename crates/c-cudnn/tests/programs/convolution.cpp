@@ -1,6 +1,8 @@
 // Convolution in its three passes, with bias and activation, by every algorithm.
 #include "check.hpp"
 
+#include <algorithm>
+
 namespace {
 struct Filter {
     cudnnFilterDescriptor_t desc = nullptr;
@@ -46,6 +48,12 @@ struct Problem {
         OK(cudnnSetConvolutionNdDescriptor(conv, int(c.pad.size()), c.pad.data(), c.stride.data(), c.dilation.data(), c.mode,
                                            c.type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
         OK(cudnnSetConvolutionGroupCount(conv, c.groups));
+        int n = 0, pad[8], stride[8], dilation[8];
+        cudnnConvolutionMode_t mode;
+        cudnnDataType_t compute;
+        OK(cudnnGetConvolutionNdDescriptor(conv, 8, &n, pad, stride, dilation, &mode, &compute));
+        CHECK(n == int(c.pad.size()) && mode == c.mode && std::equal(pad, pad + n, c.pad.begin()) && std::equal(stride, stride + n, c.stride.begin()) &&
+              std::equal(dilation, dilation + n, c.dilation.begin()));
         x = new Tensor(c.type, c.x, c.format);
         w = new Filter(c.type, c.w, c.format);
         std::vector<int> dims(c.x.size());

@@ -2,7 +2,9 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <sstream>
 
 namespace {
 struct Case {
@@ -351,6 +353,123 @@ void descriptors() {
     OK(cudnnDestroyRNNDataDescriptor(data));
 }
 Area b("recurrent_descriptors", descriptors);
+
+// A case of tests/vectors/cudnn/rnn.txt, which PaddlePaddle computed: its numbers by name.
+struct Truth {
+    Case c;
+    std::map<std::string, std::vector<double>> of;
+};
+
+std::vector<Truth> truths() {
+    std::vector<Truth> all;
+    for (auto &line : lines("rnn.txt")) {
+        std::istringstream text(line);
+        std::string word;
+        text >> word;
+        if (word == "case") {
+            int cell, both, n;
+            Truth t{};
+            text >> cell >> both >> t.c.input >> t.c.hidden >> t.c.projected >> t.c.layers;
+            while (text >> n) t.c.lengths.push_back(n);
+            t.c.cell = cudnnRNNMode_t(cell), t.c.both = both, t.c.bias = CUDNN_RNN_DOUBLE_BIAS, t.c.states = true;
+            all.push_back(t);
+        } else if (word != "end") {
+            size_t count = 0;
+            text >> count;
+            auto &values = all.back().of[word];
+            for (double v; text >> v;) values.push_back(v);
+            CHECK(values.size() == count);
+        }
+    }
+    return all;
+}
+
+// Pairs of a number of the weight space and one of Paddle's: matrices of all gates for the input, for the state, the projection; biases apart.
+void each_weight(Network &net, const std::function<void(long, bool, size_t)> &visit) {
+    size_t w = 0, b = 0;
+    for (int p = 0; p < net.c.layers * net.D; p++) {
+        for (int id = 0; id < 2 * net.G; id++) {
+            auto [matrix, bias] = net.param(p, id);
+            int columns = id < net.G ? net.inputs(p / net.D) : net.R;
+            for (int i = 0; i < net.c.hidden * columns; i++) visit(matrix + i, false, w++);
+            for (int i = 0; i < net.c.hidden; i++) visit(bias + i, true, b++);
+        }
+        if (net.R != net.c.hidden)
+            for (int i = 0; i < net.R * net.c.hidden; i++) visit(net.param(p, 8).first + i, false, w++);
+    }
+}
+
+void against(Truth &truth, cudnnDataType_t type, cudnnRNNDataLayout_t layout) {
+    Case c = truth.c;
+    c.type = type, c.layout = layout;
+    Network net(c);
+    auto &of = truth.of;
+    const int N = net.N, P = c.layers * net.D, longest = *std::max_element(c.lengths.begin(), c.lengths.end());
+    const bool lstm = c.cell == CUDNN_LSTM;
+    each_weight(net, [&](long at, bool bias, size_t i) { net.weights.set(at, of[bias ? "b" : "w"][i]); });
+    cudnnRNNDataDescriptor_t xd = nullptr, yd = nullptr;
+    OK(cudnnCreateRNNDataDescriptor(&xd));
+    OK(cudnnCreateRNNDataDescriptor(&yd));
+    Buffer fill(type, 1);
+    fill.fill(0);
+    OK(cudnnSetRNNDataDescriptor(xd, type, layout, net.T, N, c.input, c.lengths.data(), fill.data()));
+    OK(cudnnSetRNNDataDescriptor(yd, type, layout, net.T, N, net.R * net.D, c.lengths.data(), fill.data()));
+    const size_t rows = size_t(net.T) * N;
+    Buffer x(type, rows * c.input), y(type, rows * net.R * net.D), dy(type, y.size()), dx(type, x.size());
+    x.fill(0), dy.fill(0);
+    auto each_row = [&](int width, const std::function<void(size_t, size_t)> &visit) {
+        for (int n = 0; n < N; n++)
+            for (int t = 0; t < c.lengths[n]; t++)
+                for (int i = 0; i < width; i++) visit(row(net, n, t, width) + i, (size_t(n) * longest + t) * width + i);
+    };
+    each_row(c.input, [&](size_t at, size_t i) { x.set(at, of["x"][i]); });
+    each_row(net.R * net.D, [&](size_t at, size_t i) { dy.set(at, of["dy"][i]); });
+    Tensor h(type, {P, N, net.R}), hy(type, {P, N, net.R}), dhy(type, {P, N, net.R}), dhx(type, {P, N, net.R});
+    Tensor k(type, {P, N, c.hidden}), cy(type, {P, N, c.hidden}), dcy(type, {P, N, c.hidden}), dcx(type, {P, N, c.hidden});
+    auto fill_from = [&](Tensor &t, const char *name) {
+        for (size_t i = 0; i < t.buffer.size(); i++) t.buffer.set(i, of[name][i]);
+    };
+    fill_from(h, "hx"), fill_from(dhy, "dhy");
+    if (lstm) fill_from(k, "cx"), fill_from(dcy, "dcy");
+    size_t space = 0, kept = 0;
+    OK(cudnnGetRNNTempSpaceSizes(handle(), net.desc, CUDNN_FWD_MODE_TRAINING, xd, &space, &kept));
+    Workspace work(space), reserve(kept);
+    void *cx = lstm ? k.data() : nullptr, *cyp = lstm ? cy.data() : nullptr;
+    OK(cudnnRNNForward(handle(), net.desc, CUDNN_FWD_MODE_TRAINING, nullptr, xd, x.data(), yd, y.data(), h.desc, h.data(), hy.data(), k.desc, cx, cyp,
+                       net.weights.bytes.size(), net.weights.data(), space, work.data(), kept, reserve.data()));
+    OK(cudnnRNNBackwardData_v8(handle(), net.desc, nullptr, yd, y.data(), dy.data(), xd, dx.data(), h.desc, h.data(), dhy.data(), dhx.data(), k.desc, cx,
+                               lstm ? dcy.data() : nullptr, lstm ? dcx.data() : nullptr, net.weights.bytes.size(), net.weights.data(), space, work.data(),
+                               kept, reserve.data()));
+    Buffer dw(type, net.weights.size());
+    dw.fill(0);
+    OK(cudnnRNNBackwardWeights_v8(handle(), net.desc, CUDNN_WGRAD_MODE_ADD, nullptr, xd, x.data(), h.desc, h.data(), yd, y.data(), dw.bytes.size(), dw.data(),
+                                  space, work.data(), kept, reserve.data()));
+    bool right = true;
+    const double bound = type == CUDNN_DATA_DOUBLE ? 1e-9 : 2e-5;
+    auto same = [&](double got, double expected) { right = right && std::fabs(got - expected) <= bound * std::max(1.0, std::fabs(expected)); };
+    each_row(net.R * net.D, [&](size_t at, size_t i) { same(y.get(at), of["y"][i]); });
+    each_row(c.input, [&](size_t at, size_t i) { same(dx.get(at), of["dx"][i]); });
+    auto all = [&](Tensor &t, const char *name) {
+        for (size_t i = 0; i < t.buffer.size(); i++) same(t.buffer.get(i), of[name][i]);
+    };
+    all(hy, "hy"), all(dhx, "dhx");
+    if (lstm) all(cy, "cy"), all(dcx, "dcx");
+    each_weight(net, [&](long at, bool bias, size_t i) { same(dw.get(at), of[bias ? "db" : "dw"][i]); });
+    std::string what = "cell " + std::to_string(c.cell) + (c.both ? " in both directions" : "") + ", layout " + std::to_string(layout) + " as PaddlePaddle computes it";
+    check(right, what.c_str(), __FILE__, __LINE__);
+    OK(cudnnDestroyRNNDataDescriptor(xd));
+    OK(cudnnDestroyRNNDataDescriptor(yd));
+}
+
+void outside() {
+    auto all = truths();
+    CHECK(all.size() >= 20);
+    for (auto &truth : all)
+        for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE})
+            for (auto layout : {CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED, CUDNN_RNN_DATA_LAYOUT_BATCH_MAJOR_UNPACKED})
+                against(truth, type, layout);
+}
+Area e("recurrent_truth", outside);
 
 // With dropout between layers, inference has none, and training twice from a copy of the states is the same.
 void dropped() {

@@ -2,6 +2,8 @@
 #include "check.hpp"
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 namespace {
 void transformer() {
@@ -164,6 +166,51 @@ void ctc() {
     OK(cudnnDestroyCTCLossDescriptor(desc));
 }
 Area b("ctc", ctc);
+
+// The cases of tests/vectors/cudnn/ctc.txt, which optax computed.
+void truth() {
+    cudnnCTCLossDescriptor_t desc = nullptr;
+    OK(cudnnCreateCTCLossDescriptor(&desc));
+    OK(cudnnSetCTCLossDescriptor_v9(desc, CUDNN_DATA_FLOAT, CUDNN_LOSS_NORMALIZATION_SOFTMAX, CUDNN_CTC_ZERO_OOB_GRADIENTS, 255));
+    int steps = 0, letters = 0, cases = 0;
+    std::vector<int> times, labels, lengths;
+    std::map<std::string, std::vector<double>> of;
+    for (auto &line : lines("ctc.txt")) {
+        std::istringstream text(line);
+        std::string word;
+        text >> word;
+        if (word == "case") {
+            text >> steps >> letters;
+            times.clear(), labels.clear(), lengths.clear();
+            while (text >> word) {
+                if (word == ":") lengths.push_back(0);
+                else if (lengths.empty()) times.push_back(std::stoi(word));
+                else labels.push_back(std::stoi(word)), lengths.back()++;
+            }
+        } else if (word != "end") {
+            size_t count = 0;
+            text >> count;
+            of[word].clear();
+            for (double v; text >> v;) of[word].push_back(v);
+            CHECK(of[word].size() == count);
+        } else {
+            Tensor x(CUDNN_DATA_FLOAT, {steps, int(times.size()), letters}), dx(CUDNN_DATA_FLOAT, x.dims);
+            for (size_t i = 0; i < x.buffer.size(); i++) x.buffer.set(i, of["x"][i]);
+            dx.buffer.fill(NAN);
+            std::vector<float> costs(times.size(), NAN);
+            OK(cudnnCTCLoss_v8(handle(), CUDNN_CTC_LOSS_ALGO_DETERMINISTIC, desc, x.desc, x.data(), labels.data(), lengths.data(), times.data(), costs.data(), dx.desc,
+                               dx.data(), 0, nullptr));
+            for (size_t n = 0; n < costs.size(); n++) CHECK(std::fabs(costs[n] - of["cost"][n]) <= 1e-5 * std::max(1.0, of["cost"][n]));
+            bool right = true;
+            for (size_t i = 0; i < dx.buffer.size(); i++) right = right && std::fabs(dx.buffer.get(i) - of["dx"][i]) <= 1e-5;
+            check(right, "gradients of the loss as optax computes them", __FILE__, __LINE__);
+            cases++;
+        }
+    }
+    CHECK(cases >= 3);
+    OK(cudnnDestroyCTCLossDescriptor(desc));
+}
+Area t("ctc_truth", truth);
 
 // _cudnn_ctc_loss in both of its versions: inputs that a softmax is applied to, labels one behind the other, gradients that infinite losses make none.
 void torch_ctc() {

@@ -18,6 +18,9 @@ const PACKAGES: [(&str, &str); 6] = [
 /// Names include folders that are taken instead of the packages', separated by colons.
 const VARIABLE: &str = "OXIDNN_CUDNN_INCLUDE";
 
+/// What programs that are not ours computed.
+const TRUTH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/cudnn");
+
 /// What a program is made of.
 pub(crate) struct Recipe {
     /// The folder of its sources, beside this one.
@@ -79,7 +82,7 @@ impl Program {
     /// A run of an area, or of all.
     pub(crate) fn run(&self, area: Option<&str>) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(area).env("LD_LIBRARY_PATH", &self.libraries);
+        command.args(area).env("LD_LIBRARY_PATH", &self.libraries).env("OXIDNN_TRUTH", TRUTH);
         command
     }
 
@@ -131,6 +134,20 @@ impl Program {
         all.dedup();
         all
     }
+}
+
+/// The texts of a folder's sources.
+#[allow(dead_code, reason = "each test compiles this module for itself")]
+pub(crate) fn sources(folder: &str) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let files = listed(&folder, "cpp").into_iter().chain(listed(&folder, "hpp"));
+    files.map(|f| std::fs::read_to_string(f).expect("a source")).collect()
+}
+
+/// C++ without what stands behind `//`.
+#[allow(dead_code, reason = "each test compiles this module for itself")]
+pub(crate) fn without_comments(text: &str) -> String {
+    text.lines().flat_map(|line| [line.split("//").next().unwrap_or(""), "\n"]).collect()
 }
 
 /// The objects of all sources of a folder.

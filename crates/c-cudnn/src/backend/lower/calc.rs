@@ -2,13 +2,21 @@
 
 use super::value::{Spot, Val};
 use super::{Draft, Lowering, misfit, unsupported};
+use crate::nan;
 use crate::status::Failure;
-use oxidnn_runtime::{Memory, PrimitiveDesc};
+use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, Eltwise, EltwiseAlg, Matmul, Prop, Reduction, ReductionAlg};
-use oxidnn_spec::{Arg, DataType, Dims, Op, Problem, Real, Tensor, Use};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Op, PostOp, Problem, Real, Tensor, Use};
 
 /// Types that functions of two tensors take beside f64, which goes with itself only.
 const TAKEN: [DataType; 6] = [DataType::F32, DataType::Bf16, DataType::F16, DataType::S32, DataType::S8, DataType::U8];
+
+/// What is done to a result before it is stored.
+#[derive(Clone, Copy)]
+pub(super) enum Then<'a> {
+    One(EltwiseAlg, [f32; 2]),
+    Two(BinaryAlg, &'a Val),
+}
 
 /// Elements of the longest constant.
 const LONGEST: i64 = 1 << 26;
@@ -88,12 +96,43 @@ impl Lowering<'_> {
 
     /// `alg(a, b)`, sizes of 1 repeated.
     pub(super) fn two(&mut self, alg: BinaryAlg, a: &Val, b: &Val) -> Result<Val, Failure> {
+        self.chained(alg, a, b, &[])
+    }
+
+    /// `alg(a, b)`, sizes of 1 repeated, and what is done to it then, in one step.
+    pub(super) fn chained(&mut self, alg: BinaryAlg, a: &Val, b: &Val, then: &[Then<'_>]) -> Result<Val, Failure> {
         let rank = a.rank().max(b.rank());
         let (a, b) = (self.operand(&a.at_rank(rank)?)?, self.operand(&b.at_rank(rank)?)?);
         let dst = self.room(joined(a.dims(), b.dims())?)?;
+        let (attr, others) = self.behind(then, rank)?;
         let problem = Binary { alg, src0: a.tensor.clone(), src1: b.tensor.clone(), src2: None, dst: dst.tensor.clone() };
-        self.step(problem, &[(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::DST, &dst)])?;
+        let mut args = vec![(Arg::SRC, &a), (Arg::SRC_1, &b), (Arg::DST, &dst)];
+        args.extend(others.iter().map(|(arg, v)| (*arg, v)));
+        self.step_with(problem, attr, &args)?;
         Ok(dst)
+    }
+
+    /// Attributes with post-ops for a result of `rank` dimensions, and their operands.
+    pub(super) fn behind(&mut self, then: &[Then<'_>], rank: usize) -> Result<(Attr, Vec<(Arg, Val)>), Failure> {
+        let (mut attr, mut others) = (self.attr(), Vec::new());
+        for step in then {
+            match *step {
+                Then::One(alg, [alpha, beta]) => {
+                    attr.post_ops.push(PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) });
+                }
+                Then::Two(alg, other) => {
+                    let other = self.operand(&other.at_rank(rank)?)?;
+                    attr.post_ops.push(PostOp::Binary { alg, src1: other.tensor.clone(), src2: None });
+                    others.push((Arg::post_op(attr.post_ops.len() - 1, Arg::SRC_1), other));
+                }
+            }
+        }
+        Ok((attr, others))
+    }
+
+    /// Zero where the value is a number, NaN where it is none.
+    pub(super) fn carrier(&mut self, a: &Val) -> Result<Val, Failure> {
+        self.chained(BinaryAlg::Ne, a, a, &nan::CARRIES.map(|(alg, parameters)| Then::One(alg, parameters)))
     }
 
     pub(super) fn add(&mut self, a: &Val, b: &Val) -> Result<Val, Failure> {
@@ -274,7 +313,7 @@ impl Lowering<'_> {
         }
         let Some(slot) = op.tensor_mut(arg) else { return false };
         *slot = output.tensor.clone();
-        let Some(desc) = Problem::new(op, attr).ok().and_then(|p| PrimitiveDesc::new(self.engine, p).ok()) else { return false };
+        let Some(desc) = Problem::new(op, attr).ok().and_then(|p| self.described_by(p).ok()) else { return false };
         let inputs_stay = last.bindings.iter().filter(|b| b.1 == Use::In).all(|b| desc.tensor(b.0) == Some(&b.2.tensor));
         if !inputs_stay || desc.tensor(arg) != Some(&output.tensor) {
             return false;
@@ -282,12 +321,12 @@ impl Lowering<'_> {
         let Ok(primitive) = desc.create() else { return false };
         let mut bindings: Vec<_> = last.bindings.iter().filter(|b| b.1 == Use::In).cloned().collect();
         bindings.push((arg, Use::Out, output.clone()));
-        self.steps.pop();
+        let epsilon = self.steps.pop().and_then(|draft| draft.epsilon);
         if let Some(scratchpad) = desc.scratchpad().filter(|t| !t.is_empty()) {
             let room = self.temp(scratchpad.clone());
             bindings.push((Arg::SCRATCHPAD, Use::Out, room));
         }
-        self.steps.push(Draft { primitive, bindings });
+        self.steps.push(Draft { primitive, bindings, epsilon });
         true
     }
 }

@@ -1,7 +1,7 @@
 //! Fusing: a convolution or a product of matrices with the operations element by element that follow it, as one primitive with post-ops.
 
 use super::conv::{Slide, flipped, grouped};
-use super::pointwise::{binary, function, mode};
+use super::pointwise::{binary, floor_of, function, mode, propagates};
 use super::value::Val;
 use super::{Lowering, unsupported};
 use crate::backend::graph::Node;
@@ -11,12 +11,20 @@ use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, Conv, ConvAlg, EltwiseAlg, Matmul, Prop};
 use oxidnn_spec::{Arg, DataType, MAX_POST_OPS, Op, PostOp, Problem, Real};
 
+/// The second operand of a function.
+#[derive(Clone, Copy)]
+enum Other {
+    /// The tensor of an attribute.
+    Tensor(i32),
+    Number(f64),
+}
+
 /// An operation element by element as post-ops, with the tensor that the last one reads.
 struct Link {
     scale: Option<f32>,
     function: Option<(EltwiseAlg, [f32; 2])>,
-    /// The function, the other tensor, and the factor of that.
-    binary: Option<(BinaryAlg, i32)>,
+    /// The function, and what it has beside the result so far.
+    binary: Option<(BinaryAlg, Other)>,
     output: i64,
 }
 
@@ -87,16 +95,22 @@ fn link(l: &Lowering<'_>, node: &Node, at: i64) -> Option<Link> {
     }
     if let Some(alg) = binary(mode(op)) {
         let plain = factor(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2) == 1.0;
-        let arithmetic = mode(op) < CUDNN_POINTWISE_CMP_EQ;
+        let extremum = matches!(alg, BinaryAlg::Max | BinaryAlg::Min);
+        let arithmetic = mode(op) < CUDNN_POINTWISE_CMP_EQ && !(extremum && propagates(parameters));
         return (plain && arithmetic).then_some(Link {
             scale,
             function: None,
-            binary: Some((alg, CUDNN_ATTR_OPERATION_POINTWISE_BDESC)),
+            binary: Some((alg, Other::Tensor(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))),
             output,
         });
     }
+    if let Some(floor) = floor_of(parameters, mode(op)) {
+        return Some(Link { scale, function: None, binary: Some((BinaryAlg::Max, Other::Number(floor))), output });
+    }
     let function = function(parameters, mode(op))?;
-    Some(Link { scale, function: Some(function), binary: None, output })
+    let drops = function.0 == EltwiseAlg::ClipV2 && !propagates(parameters);
+    let floor = drops.then_some((BinaryAlg::Max, Other::Number(f64::from(function.1[0]))));
+    Some(Link { scale, function: Some(function), binary: floor, output })
 }
 
 /// The chain as one primitive; false where that is none.
@@ -104,17 +118,21 @@ fn fused(l: &mut Lowering<'_>, head: &Node, links: &[(&Node, Link)]) -> Result<b
     l.real = DataType::F32;
     let mut attr = l.attr();
     let mut others: Vec<(Arg, Val)> = Vec::new();
+    let rank = links.last().and_then(|(_, link)| l.graph.tensors.get(&link.output)).map_or(1, |t| t.dims.len());
     for (node, link) in links {
         if let Some(alpha) = link.scale {
             attr.post_ops.push(PostOp::Eltwise { alg: EltwiseAlg::Linear, alpha: Real::new(alpha), beta: Real::new(0.0) });
         }
-        if let Some((alg, [alpha, beta])) = link.function {
-            attr.post_ops.push(PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) });
-        }
-        if let Some((alg, id)) = link.binary {
-            let other = l.read(&node.op, id)?;
+        if let Some((alg, other)) = link.binary {
+            let other = match other {
+                Other::Tensor(id) => l.read(&node.op, id)?,
+                Other::Number(value) => l.number(value)?.at_rank(rank)?,
+            };
             attr.post_ops.push(PostOp::Binary { alg, src1: other.tensor.clone(), src2: None });
             others.push((Arg::post_op(attr.post_ops.len() - 1, Arg::SRC_1), other));
+        }
+        if let Some((alg, [alpha, beta])) = link.function {
+            attr.post_ops.push(PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) });
         }
     }
     let Some((last, _)) = links.last() else { return Ok(false) };

@@ -10,6 +10,7 @@ mod fuse;
 mod matmul;
 mod movement;
 mod norm;
+mod norm_primitive;
 mod place;
 pub(super) mod pointwise;
 mod random;
@@ -41,6 +42,8 @@ pub(crate) struct Style {
     pub(crate) fuse: bool,
     /// Weights may be brought into the layout that the primitive likes best.
     pub(crate) pack: bool,
+    /// Which of the implementations that take a problem computes it, best first; the last one, where there are fewer.
+    pub(crate) row: usize,
 }
 
 type Rule = fn(&mut Lowering<'_>, &Frozen) -> Result<(), Failure>;
@@ -79,6 +82,11 @@ fn rule(id: i32) -> Option<Rule> {
         kind::ROPE_BWD => rope::backward,
         _ => return None,
     })
+}
+
+/// Whether an implementation is the reference, which takes everything at any cost.
+pub(crate) fn is_reference(name: &str) -> bool {
+    name.starts_with("ref")
 }
 
 /// The program of a graph.
@@ -121,6 +129,8 @@ pub(crate) fn lower(graph: &Graph, engine: &Engine, style: Style) -> Result<Prog
 struct Draft {
     primitive: Primitive,
     bindings: Vec<(Arg, Use, Val)>,
+    /// The number that an execution takes the primitive's epsilon from.
+    epsilon: Option<Val>,
 }
 
 /// A program in the making.
@@ -258,7 +268,27 @@ impl Lowering<'_> {
 
     /// As [`Lowering::step`], with attributes.
     fn step_with(&mut self, op: impl Into<Op>, attr: Attr, args: &[(Arg, &Val)]) -> Result<(), Failure> {
-        let desc = PrimitiveDesc::new(self.engine, Problem::new(op, attr)?)?;
+        let op = op.into();
+        let problem = Problem::new(op.clone(), attr).map_err(|e| Failure::from(e).reproduced(&op))?;
+        let desc = self.described_by(problem).map_err(|e| e.reproduced(&op))?;
+        self.step_of(desc, args, None)
+    }
+
+    /// The implementation that the style asks for.
+    fn described_by(&self, problem: Problem) -> Result<PrimitiveDesc, Failure> {
+        let copies = matches!(problem.op, Op::Reorder(_));
+        let mut desc = PrimitiveDesc::new(self.engine, problem)?;
+        for _ in 0..if copies { 0 } else { self.style.row } {
+            match desc.next_impl() {
+                Ok(next) if !is_reference(next.impl_name()) => desc = next,
+                _ => break,
+            }
+        }
+        Ok(desc)
+    }
+
+    /// As [`Lowering::step`], of a description at hand, and of one whose epsilon an execution says.
+    fn step_of(&mut self, desc: PrimitiveDesc, args: &[(Arg, &Val)], epsilon: Option<Val>) -> Result<(), Failure> {
         let mut bindings = Vec::with_capacity(args.len() + 1);
         let mut after = Vec::new();
         for &(arg, value) in args {
@@ -279,7 +309,7 @@ impl Lowering<'_> {
             let room = self.temp(scratchpad.clone());
             bindings.push((Arg::SCRATCHPAD, Use::Out, room));
         }
-        self.steps.push(Draft { primitive: desc.create()?, bindings });
+        self.steps.push(Draft { primitive: desc.create()?, bindings, epsilon });
         after.iter().try_for_each(|(from, to)| self.reorder(from, to))
     }
 

@@ -29,14 +29,23 @@ pub(super) fn program(l: Lowering<'_>) -> Result<Program, Failure> {
     };
     let steps = l.steps.into_iter().map(|draft| {
         let bindings = draft.bindings.into_iter().map(|(arg, _, v)| Binding { arg, place: place(&v), tensor: v.tensor });
-        Step { bindings: bindings.collect(), primitive: draft.primitive }
+        Step { bindings: bindings.collect(), epsilon: draft.epsilon.map(|v| (place(&v), v.dtype())), primitive: draft.primitive }
     });
     let by_value = |uid: &i64| {
         let tensor = l.graph.tensors.get(uid).filter(|t| t.is_by_value);
         tensor.and_then(|t| t.tensor().ok()).map_or(0, |t| t.bytes())
     };
     let by_value = l.uids.iter().map(by_value).collect();
-    Ok(Program { steps: steps.collect(), constants: l.constants, uids: l.uids, by_value, scratch, fused: l.fused, ready: Mutex::new(None) })
+    Ok(Program {
+        steps: steps.collect(),
+        constants: l.constants,
+        uids: l.uids,
+        by_value,
+        scratch,
+        fused: l.fused,
+        ready: Mutex::default(),
+        numbers: Mutex::default(),
+    })
 }
 
 /// Bytes of the largest workspace.

@@ -1,5 +1,6 @@
 //! Operations element by element: 52 functions of one, two or three tensors, and the gradients of activations.
 
+use super::calc::Then;
 use super::value::Val;
 use super::{Lowering, unsupported};
 use crate::backend::object::Frozen;
@@ -85,11 +86,26 @@ const ONE: &[(i32, EltwiseAlg, Parameters)] = &[
     (CUDNN_POINTWISE_GELU_APPROX_TANH_FWD, EltwiseAlg::GeluTanh, Fixed(0.0, 0.0)),
 ];
 
-/// The function of one tensor with its parameters; `None` where it is more than a primitive.
+/// Whether comparisons of a pointwise operation give NaN where one of their operands is none.
+pub(super) fn propagates(parameters: &Frozen) -> bool {
+    parameters.int(CUDNN_ATTR_POINTWISE_NAN_PROPAGATION) == Some(i64::from(CUDNN_PROPAGATE_NAN))
+}
+
+/// The number with which an operation is a maximum: of a ReLU without slope and ceiling that makes numbers of what is none.
+pub(super) fn floor_of(parameters: &Frozen, mode: i32) -> Option<f64> {
+    let Clips { lower, upper, slope } = Clips::of(parameters);
+    (mode == CUDNN_POINTWISE_RELU_FWD && !propagates(parameters) && slope == 0.0 && upper >= f64::from(f32::MAX)).then_some(lower)
+}
+
+/// The function of one tensor with its parameters; `None` where it is more than a primitive. Of a ReLU it is right for numbers.
 pub(super) fn function(parameters: &Frozen, mode: i32) -> Option<(EltwiseAlg, [f32; 2])> {
     if mode == CUDNN_POINTWISE_RELU_FWD {
         let Clips { lower, upper, slope } = Clips::of(parameters);
-        return (lower == 0.0 && upper >= f64::from(f32::MAX)).then_some((EltwiseAlg::Relu, [slope as f32, 0.0]));
+        let open = upper >= f64::from(f32::MAX);
+        return match slope == 0.0 && (lower != 0.0 || !open) {
+            true => Some((EltwiseAlg::ClipV2, [lower as f32, if open { f32::INFINITY } else { upper as f32 }])),
+            false => (lower == 0.0 && open).then_some((EltwiseAlg::Relu, [slope as f32, 0.0])),
+        };
     }
     let &(_, alg, from) = ONE.iter().find(|f| f.0 == mode)?;
     Some(match from {
@@ -182,7 +198,13 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
         Arity::Two | Arity::Three => {
             let b = l.read(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC)?;
             let b = l.scaled(&b, op.real(CUDNN_ATTR_OPERATION_POINTWISE_ALPHA2).unwrap_or(1.0))?;
+            let extremum = matches!(mode, CUDNN_POINTWISE_MAX | CUDNN_POINTWISE_MIN);
             match arity {
+                Arity::Two if extremum && propagates(&parameters) => {
+                    let carriers = [l.carrier(&x)?, l.carrier(&b)?];
+                    let then = carriers.each_ref().map(|carrier| Then::Two(BinaryAlg::Add, carrier));
+                    l.chained(if mode == CUDNN_POINTWISE_MAX { BinaryAlg::Max } else { BinaryAlg::Min }, &x, &b, &then)?
+                }
                 Arity::Two => two(l, mode, &x, &b)?,
                 _ => {
                     let t = l.read(op, CUDNN_ATTR_OPERATION_POINTWISE_TDESC)?;
@@ -195,7 +217,14 @@ pub(super) fn lower(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> {
 }
 
 fn one(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, x: &Val) -> Result<Val, Failure> {
+    if let Some(floor) = floor_of(parameters, mode) {
+        return l.with_number(BinaryAlg::Max, x, floor);
+    }
     if let Some((alg, numbers)) = function(parameters, mode) {
+        if alg == EltwiseAlg::ClipV2 && !propagates(parameters) {
+            let floor = l.number(f64::from(numbers[0]))?;
+            return l.chained(BinaryAlg::Max, x, &floor, &[Then::One(alg, numbers)]);
+        }
         return l.one(alg, numbers, x);
     }
     match mode {
@@ -204,8 +233,8 @@ fn one(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, x: &Val) -> Result<
             let Clips { lower, upper, slope } = Clips::of(parameters);
             let above = l.with_number(BinaryAlg::Sub, x, lower)?;
             let bent = l.one(EltwiseAlg::Relu, [slope as f32, 0.0], &above)?;
-            let back = l.with_number(BinaryAlg::Add, &bent, lower)?;
-            l.with_number(BinaryAlg::Min, &back, upper)
+            let (lower, ceiling) = (l.number(lower)?, if upper >= f64::from(f32::MAX) { f32::INFINITY } else { upper as f32 });
+            l.chained(BinaryAlg::Add, &bent, &lower, &[Then::One(EltwiseAlg::ClipV2, [f32::NEG_INFINITY, ceiling])])
         }
         CUDNN_POINTWISE_FLOOR => l.floor(x),
         CUDNN_POINTWISE_CEIL => {
@@ -254,8 +283,20 @@ fn two(l: &mut Lowering<'_>, mode: i32, x: &Val, b: &Val) -> Result<Val, Failure
 
 /// `dy` times the slope of the activation at `x`.
 fn gradient(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val; 2]) -> Result<Val, Failure> {
+    if mode == CUDNN_POINTWISE_RELU_BWD && propagates(parameters) {
+        let (dx, carrier) = (slope_times(l, parameters, mode, [x, dy])?, l.carrier(x)?);
+        return l.add(&dx, &carrier);
+    }
+    slope_times(l, parameters, mode, [x, dy])
+}
+
+/// The same for numbers.
+fn slope_times(l: &mut Lowering<'_>, parameters: &Frozen, mode: i32, [x, dy]: [&Val; 2]) -> Result<Val, Failure> {
     let (x, dy) = (l.real(x)?, l.real(dy)?);
     if let Some((alg, numbers)) = function(parameters, mode - 100) {
+        // What does not go through is 0, even where the gradient is no number, which a slope of 0 would keep.
+        let stops = alg == EltwiseAlg::Relu && numbers[0] == 0.0 && !propagates(parameters);
+        let (alg, numbers) = if stops { (EltwiseAlg::Clip, [0.0, f32::INFINITY]) } else { (alg, numbers) };
         let diff = oxidnn_spec::op::Diff { src: l.room(*x.dims())?.tensor, dst: dy.spread(x.dims())?.tensor };
         let dy = dy.spread(x.dims())?;
         let dx = l.temp(diff.src.clone());

@@ -4,6 +4,7 @@ use super::value::Val;
 use super::{Lowering, misfit, unsupported};
 use crate::backend::object::{Frozen, Value};
 use crate::enums::*;
+use crate::nan;
 use crate::status::Failure;
 use oxidnn_spec::op::{BinaryAlg, Pool, PoolAlg, Prop, Resampling, ResamplingAlg, Window};
 use oxidnn_spec::{Arg, DataType, Dims, Tensor};
@@ -32,6 +33,8 @@ struct Pooling {
     window: Window,
     /// What padding counts as in a maximum, where that is not nothing.
     zero_padding: bool,
+    /// A maximum is NaN where an element of its window is.
+    carries_nan: bool,
 }
 
 impl Pooling {
@@ -57,7 +60,28 @@ impl Pooling {
         if padded && padding == CUDNN_NEG_INF_PAD && alg != PoolAlg::Max {
             return Err(unsupported("means of negative infinity (NEG_INF_PAD)"));
         }
-        Ok(Pooling { alg, kernel, window, zero_padding: padded && padding == CUDNN_ZERO_PAD && alg == PoolAlg::Max })
+        let nan = parameters.int(CUDNN_ATTR_RESAMPLE_NAN_PROPAGATION) == Some(i64::from(CUDNN_PROPAGATE_NAN));
+        let carries_nan = nan && alg == PoolAlg::Max;
+        Ok(Pooling { alg, kernel, window, zero_padding: padded && padding == CUDNN_ZERO_PAD && alg == PoolAlg::Max, carries_nan })
+    }
+
+    /// NaN for each window in which an element is, 0 for the others: the mean of the source's carrier.
+    fn carrier(&self, l: &mut Lowering<'_>, x: &Val, y: &Val) -> Result<Val, Failure> {
+        let carrier = l.carrier(x)?;
+        let means = l.room(*y.dims())?;
+        let tensors = [carrier.tensor.clone(), means.tensor.clone()];
+        let problem = Pool::new(Prop::ForwardInference, PoolAlg::AvgIncludePadding, tensors, self.kernel, self.window.clone());
+        l.step(problem, &[(Arg::SRC, &carrier), (Arg::DST, &means)])?;
+        Ok(means)
+    }
+
+    /// The source with infinity in place of NaN, which is the largest of its window then.
+    fn ordered(&self, l: &mut Lowering<'_>, x: &Val) -> Result<Val, Failure> {
+        if !self.carries_nan || !nan::has(x.dtype()) {
+            return Ok(x.clone());
+        }
+        let ordered = l.with_number(BinaryAlg::Min, x, f64::INFINITY)?;
+        l.cast(&ordered, x.dtype())
     }
 
     /// The windows that hold padding, as the least that their maximum is: 0, and negative infinity elsewhere.
@@ -117,18 +141,23 @@ pub(super) fn forward(l: &mut Lowering<'_>, op: &Frozen) -> Result<(), Failure> 
     }
     let pooling = Pooling::of(&parameters)?;
     let index = l.wanted(op, CUDNN_ATTR_OPERATION_RESAMPLE_FWD_IDXDESC)?;
-    let pooled = pool(l, &pooling, &x, &y, index.as_ref())?;
-    if !pooling.zero_padding {
-        return l.store(&pooled, &y);
+    let ordered = pooling.ordered(l, &x)?;
+    let carries = pooling.carries_nan && nan::has(x.dtype());
+    let mut pooled = pool(l, &pooling, &ordered, &y, index.as_ref())?;
+    if pooling.zero_padding {
+        let floor = pooling.floor(l, &x, &y)?;
+        pooled = l.two(BinaryAlg::Max, &pooled, &floor)?;
     }
-    let floor = pooling.floor(l, &x, &y)?;
-    let y_padded = l.two(BinaryAlg::Max, &pooled, &floor)?;
-    l.store(&y_padded, &y)
+    if carries {
+        let carrier = pooling.carrier(l, &x, &y)?;
+        pooled = l.add(&pooled, &carrier)?;
+    }
+    l.store(&pooled, &y)
 }
 
 /// The pooled tensor in the source's type, and where the maxima were.
 fn pool(l: &mut Lowering<'_>, pooling: &Pooling, x: &Val, y: &Val, index: Option<&Val>) -> Result<Val, Failure> {
-    let to = if x.dtype() == y.dtype() && !pooling.zero_padding {
+    let to = if x.dtype() == y.dtype() && !pooling.zero_padding && !pooling.carries_nan {
         y.clone()
     } else {
         l.temp(Tensor { dtype: x.dtype(), layout: y.tensor.layout.resized(*y.dims()) })
@@ -196,6 +225,7 @@ fn maxima(l: &mut Lowering<'_>, op: &Frozen, pooling: &Pooling, dy: &Val) -> Res
     }
     let x = l.maybe(op, CUDNN_ATTR_OPERATION_RESAMPLE_BWD_XDESC)?;
     let x = x.ok_or_else(|| unsupported("the gradient of max pooling with neither IDXDESC nor XDESC"))?;
+    let x = pooling.ordered(l, &x)?;
     let x = l.cast(&x, dy.dtype())?;
     let y = l.temp(Tensor { dtype: x.dtype(), layout: dy.tensor.layout.resized(*dy.dims()) });
     let tensors = [x.tensor.clone(), y.tensor.clone()];

@@ -252,6 +252,7 @@ pub(crate) mod kind {
     pub(crate) const ENGINEHEUR: i32 = 4;
     pub(crate) const EXECUTION_PLAN: i32 = 5;
     pub(crate) const INTERMEDIATE_INFO: i32 = 6;
+    pub(crate) const KNOB_CHOICE: i32 = 7;
     pub(crate) const KNOB_INFO: i32 = 8;
     pub(crate) const LAYOUT_INFO: i32 = 9;
     pub(crate) const CONVOLUTION_FORWARD: i32 = 10;
@@ -275,6 +276,7 @@ pub(crate) mod kind {
     pub(crate) const RESHAPE: i32 = 31;
     pub(crate) const RNG: i32 = 32;
     pub(crate) const OPERATION_RNG: i32 = 33;
+    pub(crate) const KERNEL_CACHE: i32 = 34;
     pub(crate) const PAGED_CACHE_LOAD: i32 = 35;
     pub(crate) const BLOCK_SCALE_QUANTIZE: i32 = 36;
     pub(crate) const BLOCK_SCALE_DEQUANTIZE: i32 = 37;
