@@ -115,7 +115,7 @@ impl Engine {
             product && desc.problem().attr.post_ops.is_empty()
         };
         let notes = [
-            (any(&|desc| desc.impl_name().contains("tensor")), CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
+            (any(&|desc| has_tensor_cores(desc.impl_name())), CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
             (winograd, CUDNN_NUMERICAL_NOTE_WINOGRAD),
             (!winograd && !any(&|desc| !linear(desc)), CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP),
         ];
@@ -144,6 +144,11 @@ impl Config {
     pub(crate) fn workspace(&self) -> Result<i64, Failure> {
         Ok(plan::program(&self.engine)?.workspace())
     }
+}
+
+/// Whether an implementation of the CUDA engine multiplies on tensor cores: those for an architecture do, but for products of few rows.
+fn has_tensor_cores(name: &str) -> bool {
+    name.split_once(':').is_some_and(|(how, tier)| tier.starts_with("sm") && how != "gemv")
 }
 
 /// Configurations for a graph, best first: the last one is always there, and needs the least workspace.

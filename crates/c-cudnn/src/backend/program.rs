@@ -49,16 +49,6 @@ pub(crate) fn number(dtype: DataType, bytes: &[u8]) -> Option<f32> {
     Some(load(dtype, own) as f32)
 }
 
-/// The epsilon of a normalisation.
-fn epsilon_of(op: &mut Op) -> Option<&mut Real> {
-    match op {
-        Op::BatchNorm(norm) => Some(&mut norm.epsilon),
-        Op::LayerNorm(norm) => Some(&mut norm.epsilon),
-        Op::GroupNorm(norm) => Some(&mut norm.epsilon),
-        _ => None,
-    }
-}
-
 impl Step {
     /// The step for executions.
     fn ready(&self, engine: &Engine, primitive: &Primitive) -> Result<Ready, Failure> {
@@ -67,10 +57,23 @@ impl Step {
 
     /// Lets an execution have another epsilon than the last one had.
     fn follow(&self, ready: &mut Ready, engine: &Engine, epsilon: f32) -> Result<(), Failure> {
-        let desc = ready.primitive().desc();
+        let (desc, epsilon) = (ready.primitive().desc(), Real::new(epsilon));
+        let had = match &desc.given().op {
+            Op::BatchNorm(norm) => norm.epsilon,
+            Op::LayerNorm(norm) => norm.epsilon,
+            Op::GroupNorm(norm) => norm.epsilon,
+            _ => return Ok(()),
+        };
+        if had == epsilon {
+            return Ok(());
+        }
         let Problem { mut op, attr } = desc.given().clone();
-        let Some(slot) = epsilon_of(&mut op).filter(|slot| **slot != Real::new(epsilon)) else { return Ok(()) };
-        *slot = Real::new(epsilon);
+        match &mut op {
+            Op::BatchNorm(norm) => norm.epsilon = epsilon,
+            Op::LayerNorm(norm) => norm.epsilon = epsilon,
+            Op::GroupNorm(norm) => norm.epsilon = epsilon,
+            _ => {}
+        }
         let primitive = PrimitiveDesc::with_filter(engine, Problem::new(op, attr)?, desc.impl_name())?.create()?;
         *ready = self.ready(engine, &primitive)?;
         Ok(())

@@ -202,7 +202,56 @@ static void epsilons(cudnnHandle_t handle) {
     }
 }
 
+// Batch normalisation of bfloat16 with a ReLU behind it, statistics and what is between in single precision.
+static void narrow(cudnnHandle_t handle) {
+    Ints xd = {3, 4, 2, 5}, c = {1, 4, 1, 1};
+    Floats wide = numbers(120, 1), scale = numbers(4, 2), bias = numbers(4, 3), right(120), mean(4, NOTHING), inverse(4, NOTHING), rm(4), ri(4);
+    auto half = [](float v) {
+        uint32_t bits;
+        memcpy(&bits, &v, 4);
+        return (uint16_t)(bits >> 16);
+    };
+    auto full = [](uint16_t v) {
+        uint32_t bits = (uint32_t)v << 16;
+        float r;
+        memcpy(&r, &bits, 4);
+        return r;
+    };
+    std::vector<uint16_t> x, y(120, 0xffff);
+    for (auto &v : wide) x.push_back(half(v)), v = full(x.back());
+    float epsilon = 1e-2f;
+    for (int k = 0; k < 4; k++) {
+        double m = 0, v = 0;
+        for (int i = 0; i < 120; i++) m += i / 10 % 4 == k ? wide[i] / 30.0 : 0;
+        for (int i = 0; i < 120; i++) v += i / 10 % 4 == k ? (wide[i] - m) * (wide[i] - m) / 30 : 0;
+        rm[k] = (float)m, ri[k] = (float)(1 / std::sqrt(v + epsilon));
+        for (int i = 0; i < 120; i++)
+            if (i / 10 % 4 == k) right[i] = (float)std::max(0.0, (wide[i] - m) * ri[k] * scale[k] + bias[k]);
+    }
+    D tx = tensor(1, xd, {CUDNN_DATA_BFLOAT16, false, {}, false, 0}), tv = between(2, xd), ty = tensor(3, xd, {CUDNN_DATA_BFLOAT16, false, {}, false, 0});
+    D ts = tensor(4, c), tb = tensor(5, c), tm = tensor(6, c), ti = tensor(7, c), te = tensor(8, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0});
+    D f(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR), p(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), op(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, CUDNN_BATCH_NORM);
+    f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, CUDNN_NORM_FWD_TRAINING);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_XDESC, tx).with(CUDNN_ATTR_OPERATION_NORM_FWD_YDESC, tv).with(CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, ts);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, tb).with(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, tm).with(CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC, ti);
+    f.with(CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC, te).done();
+    p.kind(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_RELU_FWD);
+    p.kind(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).done();
+    op.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, p).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, tv).with(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, ty).done();
+    Told told;
+    run(handle, "batch norm of bfloat16", {&f, &op},
+        {{1, x.data()}, {3, y.data()}, {4, scale.data()}, {5, bias.data()}, {6, mean.data()}, {7, inverse.data()}, {8, &epsilon}}, [&](const std::string &what) {
+            Floats got;
+            for (auto v : y) got.push_back(full(v));
+            close_to(what, got, right, 1e-2), close_to(what + ": mean", mean, rm, 1e-5), close_to(what + ": deviation", inverse, ri, 1e-5);
+            y.assign(120, 0xffff), mean.assign(4, NOTHING), inverse.assign(4, NOTHING);
+        });
+    check(told.has("batch_normalization"), "a primitive of the widened source: " + told.text);
+}
+
 void norms(cudnnHandle_t handle) {
+    narrow(handle);
     epsilons(handle);
     one(handle, {"layer", CUDNN_LAYER_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}, "layer_normalization", 2, 2});
     one(handle, {"rms", CUDNN_RMS_NORM, {3, 1, 1, 1}, {1, 4, 2, 5}, "layer_normalization", 2, 2});

@@ -125,8 +125,22 @@ static void sizes(cudnnHandle_t handle) {
     size_t bytes = 0;
     is(cudnnGetExecutionPlanWorkspaceSize(handle, plan.d, pack.d, &bytes), CUDNN_STATUS_SUCCESS, "workspace for the sizes");
     check(bytes <= room.size(), "workspace");
-    is(cudnnBackendExecute(handle, plan.d, pack.d), CUDNN_STATUS_SUCCESS, "other sizes");
-    close_to("other sizes", out, {1, 0, 2, 0, 3, 0});
+    Told told;
+    for (int again = 0; again < 3; again++) {
+        is(cudnnBackendExecute(handle, plan.d, pack.d), CUDNN_STATUS_SUCCESS, "other sizes");
+        close_to("other sizes", out, {1, 0, 2, 0, 3, 0});
+        out.assign(6, NOTHING);
+        // The sizes of the graph itself, in between.
+        Floats own = {1, -2, 3, -4}, result(4, NOTHING);
+        is(execute(handle, plan, {{1, own.data()}, {2, result.data()}}), CUDNN_STATUS_SUCCESS, "its own sizes");
+        close_to("its own sizes", result, {1, 0, 3, 0});
+    }
+    check(told.text.empty(), "no plan is made for other sizes: " + told.text);
+    // A graph that does not allow it says so.
+    D fixed(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    fixed.all(CUDNN_ATTR_OPERATIONGRAPH_OPS, {&first, &second}).done();
+    D stiff = plan_of(handle, fixed, 1);
+    is(cudnnBackendExecute(handle, stiff.d, pack.d), CUDNN_STATUS_NOT_SUPPORTED_INVALID_DYNAMIC_SHAPE, "other sizes of a graph that has one size");
 }
 
 static void threads(cudnnHandle_t handle) {
