@@ -14,6 +14,8 @@ for lines in tests/gpu/tensor-cores.txt tests/gpu/vectors.txt tests/inputs/*/"$l
     echo "== $lines"
     check "$oxidnn" verify --engine gpu --jobs "$(nproc)" --brief --batch "$lines"
 done
+echo "== graphs"
+check "$oxidnn" graph --engine gpu --verify --batch tests/suites/graphs/small.txt
 if command -v compute-sanitizer > /dev/null; then
     few=$(mktemp)
     for lines in tests/gpu/tensor-cores.txt tests/gpu/vectors.txt tests/inputs/*/smoke.txt; do

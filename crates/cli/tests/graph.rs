@@ -13,37 +13,23 @@ fn oxidnn(args: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-/// Graphs of the suites, made small.
-const SMALL: [&str; 8] = [
-    "--in-shapes=0:1x2x24x16+1:1x2x24x16+2:1x2x24x16 --dt=f32,bf16 --case=sdpa.json",
-    "--in-shapes=0:1x2x24x16+1:1x2x24x16+2:1x2x24x16+3:1x1x24x24 --dt=f32,bf16 --case=sdpa-mask.json",
-    "--in-shapes=0:1x2x24x16+2:1x2x24x16+4:1x2x24x16 --case=sdpa-int8.json",
-    "--in-shapes=0:1x2x4x24x16+1:1x2x1x24x16+2:1x2x1x24x16 --case=gqa.json",
-    "--in-shapes=0:2x16+1:16x32+3:16x32+8:32x16 --expected-n-partitions=1 --case=gated-mlp.json",
-    "--in-shapes=0:1x16x6x6+1:8x16x3x3+3:8+5:8+6:8+7:8+8:8+11:1x8x6x6 --case=conv-bias-bn-relu-add.json",
-    "--in-shapes=0:3x16+1:16x8+2:8 --dt=f32,bf16,f16 --case=matmul-bias-gelu.json",
-    "--in-shapes=0:3x32+1:32+2:32 --case=layernorm-relu.json",
-];
+/// A graph of the suites, made small, in three types.
+const PRODUCT: [&str; 3] = ["--in-shapes=0:3x16+1:16x8+2:8", "--dt=f32,bf16,f16", "--case=matmul-bias-gelu.json"];
 
 #[test]
 fn graphs_of_the_suites_compute_what_their_operations_compute() {
-    for words in SMALL {
-        for policy in ["fusion", "max"] {
-            let mut args = vec!["graph", "--verify", "--policy", policy];
-            args.extend(words.split(' '));
-            let (code, out, err) = oxidnn(&args);
-            assert_eq!(code, Some(0), "{words} ({policy}): {out}{err}");
-            assert!(out.contains("agrees") && !out.contains("WRONG"), "{words}: {out}");
-        }
+    for policy in ["fusion", "max"] {
+        let (code, out, err) = oxidnn(&["graph", "--verify", "--policy", policy, "--batch", "small.txt"]);
+        assert_eq!(code, Some(0), "{policy}: {out}{err}");
+        assert!(out.matches("agrees").count() >= 15 && !out.contains("WRONG"), "{policy}: {out}");
     }
 }
 
 #[test]
 fn verify_and_bench_take_graphs() {
-    let words: Vec<&str> = SMALL[6].split(' ').collect();
-    let (code, out, err) = oxidnn(&[&["verify", "--graph"], &words[..]].concat());
+    let (code, out, err) = oxidnn(&[&["verify", "--graph"][..], &PRODUCT[..]].concat());
     assert!(code == Some(0) && out.matches("agrees").count() == 3, "{out}{err}");
-    let (code, out, err) = oxidnn(&[&["bench", "--graph", "--seconds=0.001", "--json"], &words[..]].concat());
+    let (code, out, err) = oxidnn(&[&["bench", "--graph", "--seconds=0.001", "--json"][..], &PRODUCT[..]].concat());
     assert_eq!(code, Some(0), "{out}{err}");
     for line in out.lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");

@@ -38,6 +38,8 @@ pub(crate) struct Compiled {
     ready: Ready,
     /// What computes the same where `ready` does not hold.
     otherwise: Option<Ready>,
+    /// What computes the same where an input and an output are the same memory.
+    shared: Option<Ready>,
     notes: Vec<String>,
     in_place: Vec<(usize, usize)>,
 }
@@ -74,17 +76,21 @@ impl Ready {
 
 impl Compiled {
     pub(crate) fn new(engine: Engine, partition: usize, ops: Vec<Op>, ports: [Vec<LogicalTensor>; 2], lowered: Lowered) -> Compiled {
-        let Lowered { program, notes, otherwise } = lowered;
+        let Lowered { program, notes, otherwise, shared } = lowered;
         let id = |list: &[LogicalTensor], i: usize| list.get(i).map(|lt| lt.id);
-        let same = |pair: &(usize, usize)| otherwise.as_ref().is_none_or(|p| p.in_place() == Some(*pair));
-        let in_place = program.in_place().filter(same).and_then(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).into_iter().collect();
-        let otherwise = otherwise.map(|program| Ready::new(&engine, partition, program));
+        let same = |pair: &(usize, usize)| otherwise.as_ref().is_none_or(|p| p.in_place().contains(pair));
+        let mut pairs: Vec<(usize, usize)> = shared.iter().filter_map(Program::shared).collect();
+        let known = pairs.clone();
+        pairs.extend(program.in_place().into_iter().filter(|pair| same(pair) && !known.contains(pair)));
+        let in_place = pairs.into_iter().filter_map(|(i, o)| id(&ports[0], i).zip(id(&ports[1], o))).collect();
+        let [otherwise, shared] = [otherwise, shared].map(|p| p.map(|program| Ready::new(&engine, partition, program)));
         let ready = Ready::new(&engine, partition, program);
-        Compiled { engine, ops, ports, ready, otherwise, notes, in_place }
+        Compiled { engine, ops, ports, ready, otherwise, shared, notes, in_place }
     }
 
     fn scratch_bytes(&self) -> usize {
-        self.ready.program.scratch_bytes().max(self.otherwise.as_ref().map_or(0, |o| o.program.scratch_bytes()))
+        let others = self.otherwise.iter().chain(&self.shared).map(|r| r.program.scratch_bytes());
+        others.fold(self.ready.program.scratch_bytes(), usize::max)
     }
 
     /// The fields of verbose lines between the engine and the time: partition, operations, formats, tensors, precision, implementation.
@@ -217,12 +223,13 @@ impl CompiledPartition {
             // Nobody could know how much it is.
             Code::Open(open) => (open.member(&self.partition, inputs)?, None),
         };
-        let Compiled { engine, ready, otherwise, .. } = &*compiled;
+        let Compiled { engine, ready, otherwise, shared, .. } = &*compiled;
         let needed = compiled.scratch_bytes();
         let own = if scratch.is_none() && needed > 0 { Some(Memory::scratch(engine, needed)?) } else { None };
         let frame = Frame { inputs, outputs, scratch: scratch.or(own.as_ref()), kept: None };
-        let ready = match otherwise {
-            Some(otherwise) if !ready.program.holds(inputs)? => otherwise,
+        let ready = match (shared, otherwise) {
+            (Some(shared), _) if shared.program.holds(inputs, outputs)? => shared,
+            (_, Some(otherwise)) if !ready.program.holds(inputs, outputs)? => otherwise,
             _ => ready,
         };
         let done = ready.execute(engine, stream, frame, run)?;

@@ -9,11 +9,14 @@ use oxidnn_spec::Dims;
 /// # Errors
 /// [`Error::InvalidShape`] for sizes that do not fit, [`Error::InvalidArguments`] for inputs that are not known well enough.
 pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
+    use OpKind::{AvgPool, AvgPoolBackward, Concat, Interpolate, InterpolateBackward, MaxPool, MaxPoolBackward};
     for lt in &op.inputs {
         lt.tensor()?;
     }
     let inferred = shapes(op)?;
     let leader = op.inputs.first().copied();
+    // Images keep the order of their dimensions, whatever their sizes become.
+    let images = matches!(op.kind, AvgPool | MaxPool | AvgPoolBackward | MaxPoolBackward | Interpolate | InterpolateBackward | Concat);
     for (i, (out, dims)) in op.outputs.iter_mut().zip(inferred).enumerate() {
         if let Some(given) = out.dims {
             let fits = given.len() == dims.len() && given.iter().zip(dims.iter()).all(|(&g, &d)| g == d || g == UNKNOWN);
@@ -26,7 +29,7 @@ pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
         let strides = match (open, out.layout) {
             (false, LayoutType::Opaque(_)) => return Err(Error::argument("layout of an output", "opaque", "any or strided")),
             (false, _) if out.strides.len() == dims.len() && !out.strides.contains(&UNKNOWN) => out.strides,
-            (true, _) => followed(leader.as_ref(), &dims).unwrap_or_else(|| row_major(&dims)),
+            (true, _) => followed(leader.as_ref(), &dims, images).unwrap_or_else(|| row_major(&dims)),
             _ => row_major(&dims),
         };
         *out = out.resolved(dims, strides);
@@ -34,11 +37,11 @@ pub(crate) fn outputs(op: &mut Op) -> Result<(), Error> {
     Ok(())
 }
 
-/// Lays the channels of what a convolution writes for others of its partition, `inner`, side by side, whatever the format: what reads it likes that best.
-pub(crate) fn innermost_channels(op: &mut Op, inner: impl Fn(usize) -> bool) {
+/// Lays the channels of what a convolution writes, in a layout that is free, side by side, whatever the format: what reads it likes that best.
+pub(crate) fn innermost_channels(op: &mut Op) {
     let windows = matches!(op.kind, OpKind::Convolution | OpKind::ConvTranspose) && op.text(AttrId::DataFormat) == "NCX";
     let Some(&lt) = op.outputs.first() else { return };
-    let Some(dims) = lt.known_dims().filter(|d| windows && d.len() > 2 && inner(lt.id)) else { return };
+    let Some(dims) = lt.known_dims().filter(|d| windows && d.len() > 2) else { return };
     let mut last: Vec<i64> = dims.to_vec();
     let channels = last.remove(1);
     last.push(channels);
@@ -58,10 +61,10 @@ pub(crate) fn innermost_channels(op: &mut Op, inner: impl Fn(usize) -> bool) {
     );
 }
 
-/// Dense strides of `dims` in the memory order of an input of the same sizes, which is what elementwise operations like best.
-fn followed(leader: Option<&LogicalTensor>, dims: &Dims) -> Option<Dims> {
+/// Dense strides of `dims` in the memory order of an input of the same sizes, which is what elementwise operations like best; or of as many dimensions.
+fn followed(leader: Option<&LogicalTensor>, dims: &Dims, resized: bool) -> Option<Dims> {
     let layout = leader?.tensor().ok()?.layout;
-    let same = layout.dims == *dims;
+    let same = layout.dims == *dims || resized && layout.dims.len() == dims.len();
     let resized = layout.resized(*dims);
     resized.blocking().filter(|_| same).map(|b| b.strides)
 }

@@ -150,8 +150,11 @@ impl Partition {
                     None => inner(lt),
                 };
             }
+            let free = op.outputs.first().is_some_and(|lt| lt.layout == LayoutType::Any);
             infer::outputs(op)?;
-            infer::innermost_channels(op, |id| self.0.outputs.iter().all(|p| p.id != id));
+            if free {
+                infer::innermost_channels(op);
+            }
             known.extend(op.outputs.iter().map(|lt| (lt.id, *lt)));
         }
         let outputs = self.0.outputs.iter().map(|lt| *known.get(&lt.id).unwrap_or(lt)).collect();

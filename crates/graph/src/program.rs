@@ -53,14 +53,20 @@ pub(crate) enum Guard {
     Positive(usize),
     /// The difference of two whole numbers.
     Distance { more: usize, less: usize, is: i64 },
+    /// An input and an output are the same memory.
+    Shared { input: usize, output: usize },
 }
 
 /// Numbers of at most this are low; of f16, whose range ends before, its lowest.
 const LOW: f32 = -1e30;
 
 impl Guard {
-    fn holds(self, inputs: &[&Memory<'_>]) -> Result<bool, Error> {
+    fn holds(self, inputs: &[&Memory<'_>], outputs: &[&Memory<'_>]) -> Result<bool, Error> {
         match self {
+            Guard::Shared { input, output } => {
+                let at = |list: &[&Memory<'_>], i: usize| list.get(i).and_then(|m| m.data_handle(0));
+                Ok(at(inputs, input).is_some_and(|place| at(outputs, output) == Some(place)))
+            }
             Guard::Low(i) => number(inputs, i, |dtype, bytes| match (dtype, bytes) {
                 (DataType::F32, &[a, b, c, d, ..]) => f32::from_le_bytes([a, b, c, d]) <= LOW,
                 (DataType::Bf16, &[a, b, ..]) => f32::from_le_bytes([0, 0, a, b]) <= LOW,
@@ -206,9 +212,40 @@ impl Program {
         !self.guards.is_empty()
     }
 
-    /// Whether what the program takes for granted is true of these inputs. Waits for work that writes the numbers it asks for.
-    pub(crate) fn holds(&self, inputs: &[&Memory<'_>]) -> Result<bool, Error> {
-        self.guards.iter().try_fold(true, |all, guard| Ok(all && guard.holds(inputs)?))
+    /// Whether what the program takes for granted is true of this memory. Waits for work that writes the numbers it asks for.
+    pub(crate) fn holds(&self, inputs: &[&Memory<'_>], outputs: &[&Memory<'_>]) -> Result<bool, Error> {
+        self.guards.iter().try_fold(true, |all, guard| Ok(all && guard.holds(inputs, outputs)?))
+    }
+
+    /// Drops a last step that copies an input to an output as it is: nothing is to be done where these are the same memory.
+    pub(crate) fn drop_copy(&mut self) {
+        let Some(Step { primitive, bindings }) = self.steps.last() else { return };
+        let copies = matches!(primitive.desc().problem().op, oxidnn_spec::Op::Reorder(_)) && primitive.desc().attr().scales.is_empty();
+        let place = |arg: Arg| bindings.iter().find(|b| b.arg == arg);
+        let (Some(src), Some(dst)) = (place(Arg::SRC), place(Arg::DST)) else { return };
+        if let (Place::In(input), Place::Out(output), true) = (src.place, dst.place, copies && src.tensor == dst.tensor) {
+            self.steps.pop();
+            self.guards.push(Guard::Shared { input, output });
+        }
+    }
+
+    /// The input and the output that are the same memory wherever the program holds, if nothing but the last use of the input needs to know it: one
+    /// step alone writes the output, and no step from there on reads the input.
+    pub(crate) fn shared(&self) -> Option<(usize, usize)> {
+        let [Guard::Shared { input, output }] = self.guards[..] else { return None };
+        let uses = |place: Place| {
+            let of = move |(at, step): (usize, &Step)| step.bindings.iter().any(|b| b.place == place).then_some(at);
+            self.prepare.iter().map(|step| (0, step)).chain(self.steps.iter().enumerate().map(|(at, step)| (at + 1, step))).filter_map(of)
+        };
+        let sums = |step: &&Step| step.primitive.desc().attr().reads_dst();
+        let writers: Vec<usize> = uses(Place::Out(output)).collect();
+        let fits = match writers[..] {
+            // What was a copy.
+            [] => uses(Place::In(input)).next().is_none(),
+            [at] if at > 0 => sums(&&self.steps[at - 1]) && uses(Place::In(input)).all(|used| used < at),
+            _ => false,
+        };
+        (fits && self.steps.iter().filter(sums).count() == writers.len()).then_some((input, output))
     }
 
     /// Drops the steps whose results nobody reads.
@@ -302,22 +339,41 @@ impl Program {
         self.prepare.iter().chain(&self.steps).map(|s| &s.primitive)
     }
 
-    /// Indices of the input and the output that may be the same memory: where one elementwise primitive takes the one as it is and writes the other,
-    /// and no step before that reads or writes anything else of the caller's after it.
-    pub(crate) fn in_place(&self) -> Option<(usize, usize)> {
-        let (Step { primitive, bindings }, before) = self.steps.split_last()?;
+    /// Indices of inputs and outputs that may be the same memory: where one elementwise primitive takes the one as it is and writes the other, and no
+    /// step before that reads or writes anything else of the caller's after it; and where the one is read for the last time before the other is written.
+    pub(crate) fn in_place(&self) -> Vec<(usize, usize)> {
+        let mut pairs: Vec<(usize, usize)> = self.elementwise().into_iter().collect();
+        let bindings = || self.steps.iter().enumerate().flat_map(|(at, step)| step.bindings.iter().map(move |b| (at, b)));
+        for (at, written) in bindings() {
+            let Place::Out(output) = written.place else { continue };
+            let first = bindings().all(|(step, b)| b.place != written.place || step >= at);
+            for (_, read) in bindings().filter(|(step, b)| *step < at && first && b.tensor.bytes() == written.tensor.bytes()) {
+                let Place::In(input) = read.place else { continue };
+                let constant = self.prepare.iter().flat_map(|s| &s.bindings).any(|b| b.place == read.place);
+                let later = bindings().any(|(step, b)| step >= at && b.place == read.place);
+                if !constant && !later && !pairs.contains(&(input, output)) {
+                    pairs.push((input, output));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// The pairs of a last step that is elementwise.
+    fn elementwise(&self) -> Vec<(usize, usize)> {
+        let Some((Step { primitive, bindings }, before)) = self.steps.split_last() else { return Vec::new() };
         let elementwise = match &primitive.desc().problem().op {
             oxidnn_spec::Op::Eltwise(x) => x.prop.is_forward() && x.dst.as_ref() == Some(&x.src),
             oxidnn_spec::Op::Softmax(x) => x.prop.is_forward(),
             oxidnn_spec::Op::Binary(_) => true,
             _ => false,
         };
-        let dst = bindings.iter().find(|b| b.arg == Arg::DST && elementwise)?;
-        let Place::Out(output) = dst.place else { return None };
+        let Some(dst) = bindings.iter().find(|b| b.arg == Arg::DST && elementwise) else { return Vec::new() };
+        let Place::Out(output) = dst.place else { return Vec::new() };
         let written_before = before.iter().flat_map(|s| &s.bindings).any(|b| b.place == dst.place);
         let src = bindings.iter().filter(|b| matches!(b.arg, Arg::SRC | Arg::SRC_1) && b.tensor == dst.tensor && !written_before);
-        let elsewhere = |i: usize| bindings.iter().any(|b| b.place == Place::In(i) && b.tensor != dst.tensor);
-        src.filter_map(|b| if let Place::In(i) = b.place { Some((i, output)) } else { None }).find(|&(i, _)| !elsewhere(i))
+        let others = |place: Place, arg: Arg| bindings.iter().any(|b| b.place == place && b.arg != arg && b.tensor != dst.tensor);
+        src.filter_map(|b| if let Place::In(i) = b.place { (!others(b.place, b.arg)).then_some((i, output)) } else { None }).collect()
     }
 
     /// Computes what only depends on constant inputs into `frame.kept`, else into scratch.
@@ -339,6 +395,11 @@ impl Program {
             Ok(begin.elapsed())
         };
         self.steps.iter().map(timed).collect()
+    }
+
+    /// The number of steps that do not depend on constant inputs only.
+    pub(crate) fn count(&self) -> usize {
+        self.steps.len()
     }
 
     /// The number of steps that depend on constant inputs only.

@@ -5,7 +5,7 @@ use oxidnn_graph::{
     constant_capacity, set_cache_capacity, set_constant_capacity,
 };
 use oxidnn_runtime::{Engine, EngineKind, Memory, Stream};
-use oxidnn_spec::{DataType, Dims, FpMath};
+use oxidnn_spec::{DataType, Dims, FpMath, Real};
 use std::sync::Mutex;
 
 /// The caches belong to the process: tests that set them take turns.
@@ -200,6 +200,78 @@ fn products_of_packed_weights_are_those_of_weights_as_they_are() {
         assert_eq!(execute(&compiled, &engine, &[&x, &w], count), plain);
         set_constant_capacity(EngineKind::Cpu, 0);
     }
+}
+
+/// A convolution of channels first with a bias, a normalisation and a rectifier behind it.
+fn normalised(groups: i64, bias: bool) -> Partition {
+    let constant = |id: usize, dims: &[i64]| LogicalTensor { property: Property::Constant, ..tensor(id, dims) };
+    let out = |id: usize| LogicalTensor::new(id, Some(DataType::F32), None, LayoutType::Any, Property::Undef).expect("a tensor");
+    let word = |v: &str| AttrValue::Text(v.into());
+    let mut inputs = vec![tensor(0, &[2, 8, 5, 5]), constant(1, &[16, 8 / groups, 3, 3])];
+    inputs.extend(bias.then(|| constant(2, &[16])));
+    let mut conv = op(0, OpKind::Convolution, &inputs, &[out(3)]);
+    for (attr, value) in [(AttrId::Strides, 1), (AttrId::PadsBegin, 1), (AttrId::PadsEnd, 1), (AttrId::Dilations, 1)] {
+        conv.attrs.insert(attr, AttrValue::S64s(vec![value; 2]));
+    }
+    let rest = [(AttrId::Groups, AttrValue::S64(groups)), (AttrId::DataFormat, word("NCX")), (AttrId::WeightsFormat, word("OIX"))];
+    conv.attrs.extend(rest);
+    let parameters = [4, 5, 6, 7].map(|id| constant(id, &[16]));
+    let mut norm = op(1, OpKind::BatchNormInference, &[&[out(3)], &parameters[..]].concat(), &[out(8)]);
+    norm.attrs.extend([(AttrId::Epsilon, AttrValue::F32(Real::new(1e-3))), (AttrId::DataFormat, word("NCX"))]);
+    let relu = op(2, OpKind::Relu, &[out(8)], &[tensor(9, &[2, 16, 5, 5])]);
+    let mut graph = graph(&[conv, norm, relu]);
+    graph.finalize().expect("a valid graph");
+    graph.filter(Policy::Fusion).expect("partitions");
+    let [partition] = graph.partitions() else { panic!("{} partitions", graph.partitions().len()) };
+    partition.clone()
+}
+
+#[test]
+fn normalisations_become_part_of_constant_weights() {
+    let _turn = CACHES.lock().unwrap_or_else(|e| e.into_inner());
+    let engine = oxidnn_cpu::engine();
+    for (groups, bias) in [(1, false), (1, true), (2, true), (8, false)] {
+        let partition = normalised(groups, bias);
+        let compiled = || partition.compile(&engine, partition.inputs(), partition.outputs()).expect("a supported partition");
+        let numbers = |lt: &LogicalTensor| -> Vec<f32> {
+            let count = lt.known_dims().and_then(|d| d.volume()).expect("known sizes");
+            // Variances are positive.
+            (0..count).map(|i| ((i * 7 + lt.id as i64) % 11) as f32 / 4.0 - if lt.id == 7 { -0.5 } else { 1.25 }).collect()
+        };
+        let given: Vec<Vec<f32>> = partition.inputs().iter().map(numbers).collect();
+        let inputs: Vec<&[f32]> = given.iter().map(Vec::as_slice).collect();
+        let plain = execute(&compiled(), &engine, &inputs, 2 * 16 * 25);
+        set_constant_capacity(EngineKind::Cpu, 1 << 20);
+        let folded = compiled();
+        let last = folded.problems().last().cloned().expect("a problem").0;
+        assert!(last.starts_with("--conv") && last.contains("--attr-post-ops=relu "), "{last}");
+        let got = execute(&folded, &engine, &inputs, 2 * 16 * 25);
+        let largest = plain.iter().fold(0.0, |m: f32, v| m.max(v.abs()));
+        let far = got.iter().zip(&plain).find(|(a, b)| (**a - **b).abs() > largest * 1e-5);
+        assert!(largest > 1.0 && far.is_none(), "groups {groups}, bias {bias}: {far:?} of {largest}");
+        let zeros: Vec<Vec<f32>> = given.iter().skip(1).map(|v| vec![0.0; v.len()]).collect();
+        let others: Vec<&[f32]> = [inputs[0]].into_iter().chain(zeros.iter().map(Vec::as_slice)).collect();
+        assert_eq!(execute(&folded, &engine, &others, 2 * 16 * 25), got, "from what is kept");
+        set_constant_capacity(EngineKind::Cpu, 0);
+    }
+}
+
+#[test]
+fn free_layouts_between_partitions_keep_the_channels_of_a_pixel_together() {
+    let engine = oxidnn_cpu::engine();
+    let partition = normalised(1, false);
+    let free = LogicalTensor { layout: LayoutType::Any, ..partition.outputs()[0] };
+    let compiled = partition.compile(&engine, partition.inputs(), &[free]).expect("a supported partition");
+    let between = *compiled.logical_tensor(9).expect("a port");
+    assert_eq!(between.strides[..], [400, 1, 80, 16]);
+    let mut pool = op(3, OpKind::MaxPool, &[between], &[LogicalTensor { id: 10, ..free }]);
+    pool.outputs[0].dims = None;
+    let list = |v: i64| AttrValue::S64s(vec![v; 2]);
+    let lists = [(AttrId::Strides, list(2)), (AttrId::PadsBegin, list(0)), (AttrId::PadsEnd, list(0)), (AttrId::Kernel, list(2))];
+    pool.attrs.extend(lists);
+    pool.attrs.insert(AttrId::DataFormat, AttrValue::Text("NCX".into()));
+    let pooled = *single(&pool, &engine).logical_tensor(10).expect("a port");
+    assert_eq!(pooled.strides[..], [64, 1, 32, 16]);
 }
 
 #[test]

@@ -29,6 +29,32 @@
 //! # }
 //! ```
 //!
+//! Sizes of inputs may be left [`OPEN`]: they come with the memory of each run, and the model computes for all of them.
+//!
+//! ```
+//! use oxidnn::graph::{Graph, OPEN};
+//! use oxidnn::prelude::*;
+//!
+//! # fn main() -> Result<(), oxidnn::graph::Error> {
+//! let engine = Engine::cpu();
+//! let g = Graph::new();
+//! let x = g.input([OPEN, 3], F32);
+//! let (w, v) = (g.constant([3, 2], F32), g.constant([2, 1], F32));
+//! let y = x.matmul(&w).softmax(-1).matmul(&v);
+//! let model = g.compile(&engine, &[&y])?;
+//!
+//! let stream = Stream::new(&engine)?;
+//! let ws = Memory::from_vec(&engine, [3, 2], vec![0.0f32; 6])?; // both columns alike
+//! let vs = Memory::from_vec(&engine, [2, 1], vec![2.0f32, 4.0])?;
+//! for rows in [1usize, 5, 2] {
+//!     let xs = Memory::from_vec(&engine, [rows as i64, 3], vec![1.0f32; 3 * rows])?;
+//!     let results = model.run(&stream, &[(&x, &xs), (&w, &ws), (&v, &vs)])?;
+//!     assert_eq!(results[0].read_f32()?, vec![3.0; rows]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! What is wrong with an expression is said when the graph is compiled: the operation, what it got and what it needs.
 
 use oxidnn_graph::{AttrId, AttrValue, CompiledPartition, LayoutType, LogicalTensor, Op, Policy, Property};
@@ -37,6 +63,9 @@ use oxidnn_runtime::{Engine, Memory, Stream};
 use oxidnn_spec::{DataType, Dims, FpMath, Real, Tensor};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A size of an input that comes with its memory.
+pub const OPEN: i64 = oxidnn_graph::UNKNOWN;
 
 /// Operations over tensors; a cheap handle.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +130,7 @@ impl Graph {
         Node { graph: self.clone(), tensor }
     }
 
-    /// An input, row-major.
+    /// An input, row-major; where sizes are [`OPEN`], as its memory says.
     pub fn input(&self, dims: impl Into<Dims>, dtype: DataType) -> Node {
         let dims = dims.into();
         self.node(|id| LogicalTensor::with_dims(id, Some(dtype), dims, LayoutType::Strided, Property::Variable))
@@ -157,11 +186,14 @@ impl Graph {
         for partition in graph.partitions().iter().filter(|p| p.ops().iter().any(|o| o.kind != OpKind::End)) {
             let inputs: Vec<LogicalTensor> = partition.inputs().iter().map(|lt| *known.get(&lt.id).unwrap_or(lt)).collect();
             let made = partition.compile(engine, &inputs, partition.outputs())?;
-            known.extend(partition.outputs().iter().filter_map(|lt| Some((lt.id, *made.logical_tensor(lt.id)?))));
+            // Of what depends on open sizes nothing but the type is known.
+            let open = |lt: &LogicalTensor| LogicalTensor { dims: None, strides: Dims::default(), layout: LayoutType::Strided, ..*lt };
+            let settled = |lt: &LogicalTensor| made.logical_tensor(lt.id).filter(|_| !made.is_open()).copied();
+            known.extend(partition.outputs().iter().map(|lt| (lt.id, settled(lt).unwrap_or_else(|| open(lt)))));
             compiled.push(made);
         }
         let outputs = outputs.iter().map(|n| n.tensor.id).collect();
-        Ok(Model { engine: engine.clone(), compiled, known, outputs })
+        Ok(Model { engine: engine.clone(), compiled, outputs })
     }
 }
 
@@ -227,7 +259,7 @@ impl Node {
     /// The description of an input.
     ///
     /// # Errors
-    /// [`Error::InvalidArguments`] for what is computed: that is known when the graph is compiled.
+    /// [`Error::InvalidArguments`] for sizes that are [`OPEN`], and for what is computed: that is known when the graph is compiled.
     pub fn tensor(&self) -> Result<Tensor, Error> {
         self.tensor.tensor()
     }
@@ -321,8 +353,6 @@ fn numbers(scale: f32, zero: i64) -> Attrs {
 pub struct Model {
     engine: Engine,
     compiled: Vec<CompiledPartition>,
-    /// What the partitions write.
-    known: BTreeMap<usize, LogicalTensor>,
     outputs: Vec<usize>,
 }
 
@@ -332,7 +362,7 @@ impl Model {
         self.compiled.iter().map(CompiledPartition::partition).collect()
     }
 
-    /// The problems that are computed, one after the other, each with the name of its implementation.
+    /// The problems that are computed, one after the other, each with the name of its implementation; none of partitions whose sizes are [`OPEN`].
     pub fn problems(&self) -> Vec<(String, &'static str)> {
         self.compiled.iter().flat_map(CompiledPartition::problems).collect()
     }
@@ -345,17 +375,18 @@ impl Model {
         let mut made: BTreeMap<usize, Memory<'static>> = BTreeMap::new();
         for compiled in &self.compiled {
             let partition = compiled.partition();
-            let mut outputs = Vec::new();
-            for lt in partition.outputs() {
-                let lt = self.known.get(&lt.id).unwrap_or(lt);
-                outputs.push((lt.id, Memory::new(&self.engine, lt.tensor()?)?));
-            }
             let given = |id: usize| inputs.iter().find(|(n, _)| n.tensor.id == id).map(|(_, m)| *m);
             let missing = |id: usize| Error::InvalidArguments(format!("no memory for input {id} of the graph"));
             let ins = partition.inputs().iter().map(|lt| made.get(&lt.id).or_else(|| given(lt.id)).ok_or_else(|| missing(lt.id)));
             let ins = ins.collect::<Result<Vec<&Memory<'_>>, Error>>()?;
+            let sized = compiled.sized(&ins)?;
+            let mut outputs = Vec::new();
+            for lt in partition.outputs() {
+                let lt = sized.logical_tensor(lt.id).unwrap_or(lt);
+                outputs.push((lt.id, Memory::new(&self.engine, lt.tensor()?)?));
+            }
             let outs: Vec<&Memory<'_>> = outputs.iter().map(|(_, m)| m).collect();
-            compiled.execute(stream, &ins, &outs, None)?;
+            sized.execute(stream, &ins, &outs, None)?;
             made.extend(outputs);
         }
         let take = |id: &usize| -> Result<Memory<'static>, Error> {

@@ -166,27 +166,59 @@ def blocks():
     g = Graph("layernorm-relu")
     g.unary("ReLU", g.layer_norm(g.input(384, 1024)))
     g.write()
+    g = Graph("rmsnorm-mul")
+    g.binary("Multiply", g.layer_norm(g.input(384, 1024), "RMSNorm"), g.input(384, 1024))
+    g.write()
+    g = Graph("groupnorm-swish")
+    x, c = g.input(1, 320, 32, 32), 320
+    y = g.op("GroupNorm", [x, g.const(c), g.const(c)], x["shape"], groups=32, keep_stats=False, use_affine=True, epsilon=1e-5, data_format="NCX")
+    g.binary("Multiply", y, g.unary("Sigmoid", y))
+    g.write()
+    g = Graph("softmax-mul")
+    x = g.input(1, 16, 384, 384)
+    g.binary("Multiply", g.op("SoftMax", [x], x["shape"], axis=-1, mode="none"), g.input(1, 1, 384, 384))
+    g.write()
 
 
-def resnet50(bytes_):
-    """Residual network of 50 layers, batch normalisation folded beforehand in bytes, an operation of its own in f32."""
-    g = Graph("resnet50-int8" if bytes_ else "resnet50-f32")
+def residual(g, bytes_):
+    """What reads and writes data of a residual network, its convolutions, and its stages by their number."""
     read = (lambda x, zero=0: g.dequantize(x, 0.0503)) if bytes_ else (lambda x: x)
     written = (lambda x, t="u8": g.quantize(x, t, 0.0503)) if bytes_ else (lambda x, t="u8": x)
     conv = lambda x, oc, k, s=1: g.conv(read(x), oc, k, s, bytes_) if bytes_ else g.norm(g.conv(x, oc, k, s, bias=False))
-    x = g.input(1, 3, 224, 224, dtype="u8" if bytes_ else "f32")
-    x = written(g.unary("ReLU", conv(x, 64, 7, 2)))
-    x = read(x)
-    n, c, h, w = x["shape"]
-    x = written(g.op("MaxPool", [x], [n, c, 56, 56], strides=[2, 2], pads_begin=[1, 1], pads_end=[1, 1], kernel=[3, 3], data_format="NCX"))
-    for stage, (width, count) in enumerate(((64, 3), (128, 4), (256, 6), (512, 3))):
+
+    def stage(x, i):
+        width, count = ((64, 3), (128, 4), (256, 6), (512, 3))[i]
         for block in range(count):
-            stride = 2 if stage and not block else 1
+            stride = 2 if i and not block else 1
             y = written(g.unary("ReLU", conv(x, width, 1, 1)))
             y = written(g.unary("ReLU", conv(y, width, 3, stride)))
             y = conv(y, 4 * width, 1)
             short = read(written(conv(x, 4 * width, 1, stride), "s8")) if not block else read(x)
             x = written(g.unary("ReLU", g.binary("Add", y, short)))
+        return x
+
+    return read, written, conv, stage
+
+
+def stages():
+    """The stages of the residual network in bytes, each a graph."""
+    for i, (channels, size) in enumerate(((64, 56), (256, 56), (512, 28), (1024, 14))):
+        g = Graph(f"resnet50-int8-stage{i + 1}")
+        residual(g, True)[3](g.input(1, channels, size, size, dtype="u8"), i)
+        g.write()
+
+
+def resnet50(bytes_):
+    """Residual network of 50 layers, batch normalisation folded beforehand in bytes, an operation of its own in f32."""
+    g = Graph("resnet50-int8" if bytes_ else "resnet50-f32")
+    read, written, conv, stage = residual(g, bytes_)
+    x = g.input(1, 3, 224, 224, dtype="u8" if bytes_ else "f32")
+    x = written(g.unary("ReLU", conv(x, 64, 7, 2)))
+    x = read(x)
+    n, c, h, w = x["shape"]
+    x = written(g.op("MaxPool", [x], [n, c, 56, 56], strides=[2, 2], pads_begin=[1, 1], pads_end=[1, 1], kernel=[3, 3], data_format="NCX"))
+    for i in range(4):
+        x = stage(x, i)
     x = read(x)
     x = g.op("AvgPool", [x], [1, 2048, 1, 1], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0], kernel=[7, 7], exclude_pad=True,
              data_format="NCX")
@@ -237,6 +269,7 @@ def llama(tokens=128, width=1024, count=16, shared=4, inner=2816):
 
 sdpa()
 blocks()
+stages()
 resnet50(False)
 resnet50(True)
 bert(12)

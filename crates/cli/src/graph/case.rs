@@ -14,10 +14,12 @@ pub(super) struct Case {
     pub(super) net: Net,
     /// How many partitions there should be.
     pub(super) partitions: Option<usize>,
+    /// How many times as fast as the other library it should be.
+    pub(super) least: Option<f64>,
 }
 
 /// The options that have alternatives, in the order they are applied.
-const CHANGES: [&str; 7] = ["--op-kind", "--op-attrs", "--dt", "--tensor-property", "--in-shapes", "--mb", "--attr-fpmath"];
+const CHANGES: [&str; 8] = ["--op-kind", "--op-attrs", "--dt", "--tensor-property", "--in-shapes", "--mb", "--attr-fpmath", "--layouts"];
 
 /// What the words so far say of the graphs behind them.
 #[derive(Clone, Default)]
@@ -25,6 +27,7 @@ struct Settings {
     /// The alternatives of each option.
     alternatives: [Vec<String>; CHANGES.len()],
     partitions: Option<usize>,
+    least: Option<f64>,
 }
 
 /// Batch files in batch files in batch files.
@@ -89,10 +92,17 @@ fn take(words: &[String], beside: Option<&Path>, settings: &mut Settings, (all, 
                 let count: usize = value.parse().map_err(|_| anyhow!("{word}: expected a number from 0 on"))?;
                 settings.partitions = Some(count).filter(|&n| n > 0);
             }
+            "--least" => {
+                let least: f64 = value.parse().map_err(|_| anyhow!("{word}: expected how many times as fast as the other library"))?;
+                settings.least = Some(least).filter(|&n| n > 0.0);
+            }
             "--batch" => read(value, beside, &mut settings.clone(), (&mut *all, depth))?,
             "--case" => cases(value, beside, settings, all)?,
             _ if word.starts_with("--") => {
-                bail!("{word}: no option of graphs; known are {}, --expected-n-partitions, --reset, --case and --batch", CHANGES.join(", "))
+                bail!(
+                    "{word}: no option of graphs; known are {}, --expected-n-partitions, --least, --reset, --case and --batch",
+                    CHANGES.join(", ")
+                )
             }
             _ => cases(word, beside, &Settings { partitions: None, ..settings.clone() }, all)?,
         }
@@ -105,7 +115,7 @@ fn cases(name: &str, beside: Option<&Path>, settings: &Settings, all: &mut Vec<C
     let file = found(name, beside)?;
     let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
     let net = load::graph(&text).with_context(|| format!("{}", file.display()))?;
-    let mut made = vec![Case { name: name.to_string(), net, partitions: settings.partitions }];
+    let mut made = vec![Case { name: name.to_string(), net, partitions: settings.partitions, least: settings.least }];
     for (option, alternatives) in CHANGES.iter().zip(&settings.alternatives) {
         if alternatives.is_empty() {
             continue;
@@ -118,7 +128,7 @@ fn cases(name: &str, beside: Option<&Path>, settings: &Settings, all: &mut Vec<C
                 let change = Change { option, value: alternative };
                 rewrite::apply(&mut net, change).with_context(|| format!("{shown} of {}", file.display()))?;
                 let name = if alternative.is_empty() { case.name.clone() } else { format!("{shown} {}", case.name) };
-                next.push(Case { name, net, partitions: case.partitions });
+                next.push(Case { name, net, ..*case });
             }
         }
         made = next;

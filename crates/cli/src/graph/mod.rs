@@ -10,7 +10,7 @@ mod run;
 mod svg;
 
 use crate::{numbers, print, session};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use case::Case;
 use clap::{Args, ValueEnum};
 use oxidnn_graph::{Graph, Partition, Policy, set_constant_capacity};
@@ -62,7 +62,8 @@ pub(crate) struct Options {
     #[arg(long, requires = "peer")]
     markdown: bool,
     /// Files, or benchdnn's words: --case, --in-shapes, --dt, --mb, --op-attrs, --op-kind, --tensor-property, --attr-fpmath,
-    /// --expected-n-partitions, --reset, --batch.
+    /// --expected-n-partitions, --reset, --batch; and of ours --layouts=any, which leaves the layouts between operations to the library, and
+    /// --least=RATIO, how many times as fast as the other library the graphs behind it should be.
     #[arg(value_name = "FILE", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -107,7 +108,9 @@ pub(crate) fn routed(mut args: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsStrin
 pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let cases = case::collect(&options.batch, &options.words)?;
     let stream = session::stream(options.threads)?;
-    set_constant_capacity(EngineKind::Cpu, options.keep.saturating_mul(1 << 20));
+    let kind = stream.engine().kind();
+    set_constant_capacity(kind, options.keep.saturating_mul(1 << 20));
+    ensure!(options.peer.is_none() || kind == EngineKind::Cpu, "--peer: the other library's graphs are those of its CPU engine");
     let sides = match &options.peer {
         None => None,
         Some(file) => {
@@ -124,7 +127,7 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
         if print::is_closed() {
             break;
         }
-        let graph = case.net.partitioned(options.policy.into()).with_context(|| case.name.clone())?;
+        let graph = case.net.partitioned(kind, options.policy.into()).with_context(|| case.name.clone())?;
         if options.dot || options.svg {
             print::line(if options.dot { dot::text(&graph) } else { svg::text(&graph) });
             continue;
@@ -186,7 +189,9 @@ fn show(options: &Options, case: &Case, graph: &Graph, stream: &Stream) -> Resul
     if !options.verify {
         return Ok(true);
     }
-    let single = run::compute(stream, &case.net.partitioned(Policy::Debug)?, None);
+    // What a GPU computes is compared with what a processor does.
+    let stream = if stream.engine().kind() == EngineKind::Cpu { stream.clone() } else { Stream::new(&oxidnn_cpu::engine())? };
+    let single = run::compute(&stream, &case.net.partitioned(EngineKind::Cpu, Policy::Debug)?, None);
     if let Some(e) = &single.failed {
         failed("one by one", e);
         return Ok(false);

@@ -33,12 +33,20 @@ pub(super) struct Raced {
     /// Milliseconds of an execution, and of the compilation.
     ours: [f64; 2],
     theirs: Result<[f64; 2], String>,
+    /// How many times as fast as the other library it should be.
+    least: Option<f64>,
 }
 
 impl Raced {
     /// How many times as fast this library is.
     fn ratio(&self) -> Option<f64> {
         self.theirs.as_ref().ok().map(|t| t[0] / self.ours[0])
+    }
+
+    /// What should be, and whether it is; nothing where there is nothing to say.
+    fn verdict(&self) -> String {
+        let verdict = |(least, ratio): (f64, f64)| format!("{least:.1} {}", if ratio >= least { "met" } else { "MISSED" });
+        self.least.zip(self.ratio()).map(verdict).unwrap_or_default()
     }
 }
 
@@ -142,26 +150,31 @@ pub(super) fn show(options: &Options, case: &Case, graph: &Graph, sides: &Sides,
         }
     };
     let compile: f64 = computed.done.iter().map(|t| t.compile).sum();
-    let raced = Raced { name: case.name.clone(), partitions, same, ours: [pair.ours.best().as_secs_f64() * 1e3, compile * 1e3], theirs };
+    let ours = [pair.ours.best().as_secs_f64() * 1e3, compile * 1e3];
+    let raced = Raced { name: case.name.clone(), partitions, same, ours, theirs, least: case.least };
     print(options, &raced);
     all.push(raced);
     Ok(right)
 }
 
 fn print(options: &Options, raced: &Raced) {
-    let Raced { name, partitions, same, ours, theirs } = raced;
+    let Raced { name, partitions, same, ours, theirs, least } = raced;
     if options.json {
         let (theirs, error) = (theirs.as_ref().ok(), theirs.as_ref().err());
         return print::line(json!({
             "graph": name, "partitions": partitions, "same_partitions": same, "ms": ours[0], "compile_ms": ours[1],
-            "peer_ms": theirs.map(|t| t[0]), "peer_compile_ms": theirs.map(|t| t[1]), "ratio": raced.ratio(), "peer_error": error,
+            "peer_ms": theirs.map(|t| t[0]), "peer_compile_ms": theirs.map(|t| t[1]), "ratio": raced.ratio(), "least": least, "peer_error": error,
         }));
     }
     if options.markdown {
         return;
     }
     let other = match theirs {
-        Ok([ms, _]) => format!("{ms:.4} ms there, {:.2} times as fast", raced.ratio().unwrap_or_default()),
+        Ok([ms, _]) => {
+            let verdict = raced.verdict();
+            let verdict = if verdict.is_empty() { verdict } else { format!(" ({verdict})") };
+            format!("{ms:.4} ms there, {:.2} times as fast{verdict}", raced.ratio().unwrap_or_default())
+        }
         Err(e) => format!("not there: {e}"),
     };
     let groups = if *same { String::new() } else { format!(", {} partitions here, {} there", partitions[0], partitions[1]) };
@@ -171,19 +184,23 @@ fn print(options: &Options, raced: &Raced) {
 /// The table of all races, and their mean.
 pub(super) fn summary(options: &Options, all: &[Raced]) {
     if options.markdown {
-        print::line("| graph | partitions | ms | peer's ms | times as fast | compiled in ms | peer |\n|---|---:|---:|---:|---:|---:|---:|");
-        for Raced { name, partitions: [here, there], ours, theirs, .. } in all {
+        print::line(
+            "| graph | partitions | ms | peer's ms | times as fast | should be | compiled in ms | peer |\n|---|---:|---:|---:|---:|---|---:|---:|",
+        );
+        for raced in all {
+            let Raced { name, partitions: [here, there], ours, theirs, .. } = raced;
             let count = if here == there { here.to_string() } else { format!("{here}, peer {there}") };
             match theirs {
                 Ok(theirs) => print::line(format_args!(
-                    "| `{name}` | {count} | {:.4} | {:.4} | {:.2} | {:.1} | {:.1} |",
+                    "| `{name}` | {count} | {:.4} | {:.4} | {:.2} | {} | {:.1} | {:.1} |",
                     ours[0],
                     theirs[0],
                     theirs[0] / ours[0],
+                    raced.verdict(),
                     ours[1],
                     theirs[1]
                 )),
-                Err(e) => print::line(format_args!("| `{name}` | {count} | {:.4} | {e} | | {:.1} | |", ours[0], ours[1])),
+                Err(e) => print::line(format_args!("| `{name}` | {count} | {:.4} | {e} | | | {:.1} | |", ours[0], ours[1])),
             }
         }
     }
@@ -196,5 +213,10 @@ pub(super) fn summary(options: &Options, all: &[Raced]) {
             "{} graphs: {mean:.2} times as fast in the geometric mean, {least:.2} at least, {slower} slower",
             ratios.len()
         ));
+        let asked = all.iter().filter_map(|raced| Some(raced.ratio()? >= raced.least?));
+        let (met, missed): (Vec<bool>, Vec<bool>) = asked.partition(|&met| met);
+        if !met.is_empty() || !missed.is_empty() {
+            print::line(format_args!("as fast as they should be: {} of {}", met.len(), met.len() + missed.len()));
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::run::Net;
 use anyhow::{Result, anyhow, bail, ensure};
 use oxidnn_graph::{AttrId, AttrValue, LayoutType, LogicalTensor, Op, OpKind, Property};
 use oxidnn_spec::{DataType, Dims, FpMath, FpMathMode, Real};
+use std::collections::HashSet;
 
 /// One alternative of an option.
 #[derive(Clone, Copy)]
@@ -33,8 +34,17 @@ pub(super) fn apply(net: &mut Net, change: Change<'_>) -> Result<()> {
             each(change.value, |id, shape| in_shape(net, id, shape))
         }
         "--mb" => mb(net, change.value),
+        "--layouts" => layouts(net, change.value),
         _ => fpmath(net, change.value),
     }
+}
+
+/// Leaves the layouts of what lies between operations to the library: `any` is the only word.
+fn layouts(net: &mut Net, word: &str) -> Result<()> {
+    ensure!(word == "any", "`{word}`: the layouts between operations can be `any`");
+    let ids = |ports: fn(&Op) -> &[LogicalTensor]| net.ops.iter().flat_map(ports).map(|lt| lt.id).collect::<HashSet<usize>>();
+    let (read, made) = (ids(|op| &op.inputs), ids(|op| &op.outputs));
+    read.intersection(&made).try_for_each(|&id| edit(net, id, |lt| lt.layout = LayoutType::Any))
 }
 
 /// `ID:VALUE` entries, joined with `+`.

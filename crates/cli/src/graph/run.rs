@@ -17,12 +17,12 @@ pub(super) struct Net {
 }
 
 impl Net {
-    /// The graph with its partitions.
+    /// The graph with its partitions for engines of a kind.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn partitioned(&self, policy: Policy) -> Result<Graph, Error> {
-        let mut graph = Graph::new(EngineKind::Cpu, self.fpmath);
+    pub(super) fn partitioned(&self, kind: EngineKind, policy: Policy) -> Result<Graph, Error> {
+        let mut graph = Graph::new(kind, self.fpmath);
         self.ops.iter().try_for_each(|op| graph.add_op(op))?;
         graph.finalize()?;
         graph.filter(policy)?;

@@ -17,6 +17,8 @@ use oxidnn_spec::{Arg, Attr, DataType, Dims, Dropout, PostOp, Real, Tensor};
 pub(crate) enum Post {
     Eltwise(EltwiseAlg, [f32; 2]),
     Binary(BinaryAlg, Value),
+    /// The element and what the destination was before: `scale * (bytes - zero)`, bytes of this type.
+    Sum([f32; 2], DataType),
     /// The element where the condition holds, else the other.
     Select(Value, Value),
 }
@@ -36,6 +38,8 @@ pub(crate) struct Folded {
     pub(crate) dst: Option<Value>,
     /// One number a channel.
     pub(crate) bias: Option<Value>,
+    /// What the result, bias included, is multiplied by and what is added then before anything else is done: one of each a channel, both constant.
+    pub(crate) norm: Option<(Value, Value)>,
     pub(crate) dropout: Option<Dropped>,
     pub(crate) posts: Vec<Post>,
     /// What the elements of the result stand for.
@@ -47,7 +51,7 @@ impl Folded {
     pub(crate) fn view(&mut self, view: impl Fn(&Value) -> Result<Value, Error>) -> Result<(), Error> {
         for post in &mut self.posts {
             match post {
-                Post::Eltwise(..) => {}
+                Post::Eltwise(..) | Post::Sum(..) => {}
                 Post::Binary(_, value) => *value = view(value)?,
                 Post::Select(other, condition) => (*other, *condition) = (view(other)?, view(condition)?),
             }
@@ -79,6 +83,7 @@ impl Folded {
             let i = attr.post_ops.len();
             attr.post_ops.push(match post {
                 Post::Eltwise(alg, [alpha, beta]) => PostOp::Eltwise { alg, alpha: Real::new(alpha), beta: Real::new(beta) },
+                Post::Sum([scale, zero], dtype) => PostOp::Sum { scale: Real::new(scale), zero_point: zero as i32, dtype: Some(dtype) },
                 Post::Binary(alg, value) => {
                     let src1 = value.tensor.clone();
                     args.push((Arg::post_op(i, Arg::SRC_1), value));
@@ -274,7 +279,7 @@ fn best<'c>(l: &mut Lowering<'_>, op: &Op, links: &'c [Link]) -> Result<&'c [Lin
                 }
                 Err(e) => {
                     l.reset(&mark);
-                    l.folded = Folded::default();
+                    (l.folded, l.factor) = (Folded::default(), None);
                     if count == 0 && !quantised {
                         return Err(e);
                     }
@@ -448,6 +453,10 @@ impl Target<'_> {
             }
             Link::Norm(_) => {
                 let (factor, summand) = norm::factors(l, op)?;
+                if self.absorbs(l, folded, op) {
+                    folded.norm = Some((factor, summand));
+                    return Ok(());
+                }
                 folded.posts.push(Post::Binary(BinaryAlg::Mul, self.channels(op, &factor)?));
                 folded.posts.push(Post::Binary(BinaryAlg::Add, self.channels(op, &summand)?));
             }
@@ -462,9 +471,24 @@ impl Target<'_> {
         Ok(())
     }
 
+    /// Whether normalisation `op` may change weights and bias once and for all, which is as good as multiplying the result where they are f32.
+    fn absorbs(&self, l: &Lowering<'_>, folded: &Folded, op: &Op) -> bool {
+        let lasts =
+            |lt: &LogicalTensor| l.values.get(&lt.id).is_some_and(|v| v.constant && v.scaled.is_none() && v.dtype() == DataType::F32);
+        let along = channel(op, self.dims.len()) == channel(self.anchor, self.dims.len());
+        let first = folded.posts.is_empty() && folded.norm.is_none() && folded.bias.as_ref().is_none_or(|b| b.constant);
+        l.keeps && along && first && self.anchor.inputs[1..].iter().chain(&op.inputs[1..]).all(lasts)
+    }
+
     fn two(&self, l: &mut Lowering<'_>, folded: &mut Folded, op: &Op, other: usize) -> Result<(), Error> {
-        let posts = &mut folded.posts;
         let alg = elementwise::algorithm(op.kind);
+        if alg == BinaryAlg::Add
+            && let Some(sum) = before_sum(l, folded, &op.inputs[other])
+        {
+            folded.posts.push(sum);
+            return Ok(());
+        }
+        let posts = &mut folded.posts;
         // `d + (q - z) * s` is `((d / s - z) + q) * s`: the other operand is read as the bytes that it is.
         let lazy = l.values.get(&op.inputs[other].id).filter(|_| alg == BinaryAlg::Add && self.takes.eltwise).cloned();
         if let Some(value) = lazy
@@ -511,6 +535,17 @@ impl Target<'_> {
         }
         Ok(())
     }
+}
+
+/// The sum with `other`, where that may be what the destination was before.
+fn before_sum(l: &mut Lowering<'_>, folded: &Folded, other: &LogicalTensor) -> Option<Post> {
+    let (dst, value) = (folded.dst.as_ref()?, l.values.get(&other.id)?.clone());
+    let numbers = match &value.scaled {
+        None => [1.0, 0.0],
+        Some(scaled) => scaled.common.map(|(scale, zero)| [scale, zero])?,
+    };
+    let first = !folded.posts.iter().any(|p| matches!(p, Post::Sum(..)));
+    (first && l.shares(&value, dst)).then_some(Post::Sum(numbers, value.dtype()))
 }
 
 /// The operands of a dropout.

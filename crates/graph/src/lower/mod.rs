@@ -101,6 +101,8 @@ pub(crate) struct Lowered {
     pub(crate) notes: Vec<String>,
     /// What computes the same where the program does not hold; there is one where it may not.
     pub(crate) otherwise: Option<Program>,
+    /// What computes the same where an input and an output are the same memory; there is one where that may be.
+    pub(crate) shared: Option<Program>,
 }
 
 /// Lowers operations, in an order to compute them in, whose tensors are all known. `inputs` and `outputs` are the ports, in order.
@@ -110,21 +112,32 @@ pub(crate) struct Lowered {
 pub(crate) fn lower(ops: &[Op], ports: [&[LogicalTensor]; 2], engine: &Engine, fpmath: FpMath) -> Result<Lowered, Error> {
     let empty = |lt: &LogicalTensor| lt.known_dims().is_some_and(|d| d.contains(&0));
     if ports[1].iter().all(empty) {
-        return Ok(Lowered { program: Program::default(), notes: Vec::new(), otherwise: None });
+        return Ok(Lowered { program: Program::default(), notes: Vec::new(), otherwise: None, shared: None });
     }
     let order = fold::order(ops);
     let keeps = constants::constant_capacity(engine.kind()) > 0;
-    let lowered = |assuming: bool| -> Result<(Program, Vec<String>), Error> {
-        let mut state = Lowering::new(&order, ports, engine, Goal { fpmath, assuming, keeps })?;
+    let lowered = |assuming: bool, sharing: bool| -> Result<Lowering<'_>, Error> {
+        let mut state = Lowering::new(&order, ports, engine, Goal { fpmath, assuming, sharing, keeps })?;
         fold::all(&mut state)?;
+        Ok(state)
+    };
+    let placed = |state: Lowering<'_>, finish: fn(&mut Program)| {
         let (mut program, notes) = state.finish();
+        finish(&mut program);
         program.sweep();
         program.place();
-        Ok((program, notes))
+        (program, notes)
     };
-    let (program, notes) = lowered(true)?;
-    let otherwise = if program.is_guarded() { Some(lowered(false)?.0) } else { None };
-    Ok(Lowered { program, notes, otherwise })
+    let first = lowered(true, false)?;
+    let sharable = first.sharable;
+    let (program, notes) = placed(first, |_| ());
+    let otherwise = if program.is_guarded() { Some(placed(lowered(false, false)?, |_| ()).0) } else { None };
+    let mut shared = None;
+    if otherwise.is_none() && (sharable || program.count() == 1) {
+        let other = placed(lowered(false, true)?, Program::drop_copy).0;
+        shared = Some(other).filter(|p| p.shared().is_some() && p.count() <= program.count());
+    }
+    Ok(Lowered { program, notes, otherwise, shared })
 }
 
 /// The window that slides over `wide` and gives `narrow`: the padding after follows from these sizes.

@@ -55,6 +55,19 @@ pub(super) fn factors(l: &mut Lowering<'_>, op: &crate::Op) -> Result<(Value, Va
     Ok((factor, summand))
 }
 
+/// The bias of a result that is multiplied by `factor` before `summand` is added, for the same without them.
+pub(super) fn shifted(l: &mut Lowering<'_>, bias: Option<Value>, [factor, summand]: [&Value; 2]) -> Result<Value, Error> {
+    let Some(bias) = bias else { return Ok(summand.clone()) };
+    let bias = bias.reshaped(factor.dims())?;
+    let to = l.temporary(Tensor::plain(*factor.dims(), DataType::F32)?, true);
+    let post_ops = vec![PostOp::Binary { alg: BinaryAlg::Add, src1: summand.tensor.clone(), src2: None }];
+    let attr = Attr { post_ops, ..l.attr.clone() };
+    let problem =
+        Binary { alg: BinaryAlg::Mul, src0: bias.tensor.clone(), src1: factor.tensor.clone(), src2: None, dst: to.tensor.clone() };
+    l.step_with(problem, attr, &[(Arg::SRC, &bias), (Arg::SRC_1, factor), (Arg::post_op(0, Arg::SRC_1), summand), (Arg::DST, &to)])?;
+    Ok(to)
+}
+
 /// The share of the old value in a running statistic, where no attribute says.
 const MOMENTUM: f32 = 0.5;
 

@@ -24,6 +24,8 @@ pub(crate) struct Lowering<'a> {
     outputs: HashMap<usize, Value>,
     /// What goes into the main problem of the operation.
     pub(super) folded: Folded,
+    /// What the weights of the main problem, which are constant, are multiplied by when they are brought into its layout.
+    pub(super) factor: Option<Value>,
     /// Whether operands may be taken as they are where they stand for other numbers.
     pub(super) quantised: bool,
     /// Whether a problem that only the reference takes is refused.
@@ -32,6 +34,10 @@ pub(crate) struct Lowering<'a> {
     pub(super) constant: bool,
     /// Whether the program may hold for some values of inputs only.
     assuming: bool,
+    /// Whether an input that is summed to an output may be taken for the same memory.
+    pub(super) sharing: bool,
+    /// Whether there is such an input.
+    pub(super) sharable: bool,
     /// Whether what only depends on constant inputs is kept from one execution to the next.
     pub(super) keeps: bool,
     program: Program,
@@ -44,6 +50,8 @@ pub(crate) struct Goal {
     pub(crate) fpmath: FpMath,
     /// Whether the program may hold for some values of inputs only.
     pub(crate) assuming: bool,
+    /// Whether an input that is summed to an output may be taken for the same memory.
+    pub(crate) sharing: bool,
     /// Whether what only depends on constant inputs is kept from one execution to the next.
     pub(crate) keeps: bool,
 }
@@ -61,7 +69,7 @@ fn aligned(bytes: usize) -> usize {
 
 impl<'a> Lowering<'a> {
     pub(super) fn new(ops: &'a [Op], ports: [&[LogicalTensor]; 2], engine: &'a Engine, goal: Goal) -> Result<Lowering<'a>, Error> {
-        let Goal { fpmath, assuming, keeps } = goal;
+        let Goal { fpmath, assuming, sharing, keeps } = goal;
         let op = ops.first().ok_or_else(|| Error::argument("partition", "no operation", "at least one"))?;
         let [mut values, mut outputs] = [HashMap::new(), HashMap::new()];
         for (i, lt) in ports[0].iter().enumerate() {
@@ -72,8 +80,27 @@ impl<'a> Lowering<'a> {
         }
         let attr = Attr { fpmath, scratchpad: ScratchpadMode::User, ..Attr::default() };
         let (folded, program, notes) = (Folded::default(), Program::default(), Vec::new());
-        let [quantised, fast, constant] = [false; 3];
-        Ok(Lowering { op, ops, engine, attr, values, outputs, folded, quantised, fast, constant, assuming, keeps, program, notes })
+        let [quantised, fast, constant, sharable] = [false; 4];
+        let factor = None;
+        Ok(Lowering {
+            op,
+            ops,
+            engine,
+            attr,
+            values,
+            outputs,
+            folded,
+            factor,
+            quantised,
+            fast,
+            constant,
+            assuming,
+            sharing,
+            sharable,
+            keeps,
+            program,
+            notes,
+        })
     }
 
     pub(super) fn finish(self) -> (Program, Vec<String>) {
@@ -99,6 +126,18 @@ impl<'a> Lowering<'a> {
         }
         self.program.guard(guard);
         Ok(())
+    }
+
+    /// Takes the input that `value` is for the memory that `dst` is: whether that may be, and is asked for.
+    pub(super) fn shares(&mut self, value: &Value, dst: &Value) -> bool {
+        let bytes = value.dtype().is_x8() && dst.dtype().is_x8();
+        let alike = value.tensor.layout == dst.tensor.layout && (value.dtype() == dst.dtype() || bytes);
+        let (Place::In(input), Place::Out(output), true) = (value.place, dst.place, alike && !value.constant) else { return false };
+        self.sharable = true;
+        if self.sharing {
+            self.program.guard(Guard::Shared { input, output });
+        }
+        self.sharing
     }
 
     /// Whether the tensor leaves the partition.
@@ -179,9 +218,25 @@ impl<'a> Lowering<'a> {
     }
 
     /// [`Lowering::main`] with attributes of the operation's own.
-    pub(super) fn main_with(&mut self, op: impl Into<oxidnn_spec::Op>, mut attr: Attr, args: &[(Arg, &Value)]) -> Result<(), Error> {
+    pub(super) fn main_with(&mut self, op: impl Into<oxidnn_spec::Op>, attr: Attr, args: &[(Arg, &Value)]) -> Result<(), Error> {
+        let (attr, all) = self.attributes(attr, args)?;
+        let fast = std::mem::take(&mut self.fast);
+        let args: Vec<(Arg, &Value)> = all.iter().map(|(arg, value)| (*arg, value)).collect();
+        self.append(op.into(), attr, &args, fast)
+    }
+
+    /// The place of the row that would take the main problem among those of its operation; the lower, the better. Nothing is appended.
+    pub(super) fn row(&mut self, op: impl Into<oxidnn_spec::Op>, args: &[(Arg, &Value)]) -> Result<usize, Error> {
+        let (mark, folded) = (self.mark(), self.folded.clone());
+        let asked = self.attributes(self.attr.clone(), args);
+        self.reset(&mark);
+        self.folded = folded;
+        Ok(PrimitiveDesc::new(self.engine, Problem::new(op.into(), asked?.0)?)?.row())
+    }
+
+    /// Attributes and arguments of the main problem with all that is folded into it.
+    fn attributes(&mut self, mut attr: Attr, args: &[(Arg, &Value)]) -> Result<(Attr, Vec<(Arg, Value)>), Error> {
         let folded = std::mem::take(&mut self.folded);
-        let op = op.into();
         let mut all: Vec<(Arg, Value)> = args.iter().map(|&(arg, value)| (arg, value.clone())).collect();
         for (arg, value) in args {
             if let Some(scaled) = &value.scaled {
@@ -190,9 +245,7 @@ impl<'a> Lowering<'a> {
         }
         let dst = args.iter().find(|a| a.0 == Arg::DST).map(|a| a.1);
         folded.attributes(self, dst, &mut attr, &mut all)?;
-        let fast = std::mem::take(&mut self.fast);
-        let args: Vec<(Arg, &Value)> = all.iter().map(|(arg, value)| (*arg, value)).collect();
-        self.append(op, attr, &args, fast)
+        Ok((attr, all))
     }
 
     /// Adds to the attributes that argument `arg`, of sizes `dims`, stands for other numbers.
@@ -276,6 +329,7 @@ impl<'a> Lowering<'a> {
     /// Appends a problem, which is refused where it should be `fast` and only the reference takes it. An argument whose layout the problem leaves
     /// open is brought into the layout that is chosen, and back.
     fn append(&mut self, op: oxidnn_spec::Op, attr: Attr, args: &[(Arg, &Value)], fast: bool) -> Result<(), Error> {
+        let mut factor = self.factor.take_if(|_| args.iter().any(|a| a.0 == Arg::WEIGHTS));
         let desc = PrimitiveDesc::new(self.engine, Problem::new(op, attr)?)?;
         if fast && desc.impl_name().starts_with("ref") {
             return Err(Error::Unimplemented(format!("only the reference takes {}", desc.problem())));
@@ -287,7 +341,12 @@ impl<'a> Lowering<'a> {
             let operand = desc.operands().iter().find(|o| o.arg == arg);
             let operand = operand.ok_or_else(|| Error::argument(arg, "a tensor", "an argument that the primitive has"))?;
             let mut value = value.raw();
-            if value.tensor != operand.tensor && value.dims() == operand.tensor.dims() && value.dtype() == operand.tensor.dtype {
+            if let Some(scale) = factor.take_if(|_| arg == Arg::WEIGHTS) {
+                let other = self.temporary(operand.tensor.clone(), true);
+                let scaled = Scaled { scale, zero: None, common: None, dtype: value.dtype() };
+                self.requantise(&Value { scaled: Some(Box::new(scaled)), ..value }, &other)?;
+                value = other;
+            } else if value.tensor != operand.tensor && value.dims() == operand.tensor.dims() && value.dtype() == operand.tensor.dtype {
                 let other = self.temporary(operand.tensor.clone(), value.constant && operand.usage == Use::In);
                 match operand.usage {
                     Use::In => self.reorder(&value, &other)?,

@@ -44,6 +44,13 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// How many allocations this thread makes.
+pub(crate) fn counted(run: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    run();
+    ALLOCATIONS.get() - before
+}
+
 #[test]
 fn executions_with_a_scratchpad_allocate_nothing() {
     let engine = oxidnn_cpu::engine();
@@ -60,9 +67,7 @@ fn executions_with_a_scratchpad_allocate_nothing() {
         let run = || compiled.execute(&stream, &inputs, &outputs, Some(&scratch)).expect("an execution");
         run();
         run();
-        let before = ALLOCATIONS.get();
-        run();
-        let count = ALLOCATIONS.get() - before;
+        let count = counted(run);
         if count > 0 {
             let problems: Vec<_> = compiled.problems();
             guilty.push(format!("{name}: {count} times: {problems:?}"));

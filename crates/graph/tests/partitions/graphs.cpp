@@ -5,6 +5,7 @@
 #include "../ops.cpp"
 #undef main
 #include <algorithm>
+#include <map>
 
 namespace {
 
@@ -13,11 +14,14 @@ struct Graph {
     std::string name, trouble;
     bool ports = false;
     dnnl_engine_t engine = nullptr;
+    /// What partitions that were compiled before write.
+    std::map<size_t, dnnl_graph_logical_tensor_t> known;
 
     void begin(const std::string &title) {
         finish();
         name = title;
         trouble.clear();
+        known.clear();
         dnnl_graph_graph_create(&graph, dnnl_cpu);
     }
 
@@ -54,15 +58,23 @@ struct Graph {
     /// Prints `~5:7` where input 5 and output 7 may be the same memory, if the partition can be compiled.
     void in_place(dnnl_graph_partition_t p, std::vector<dnnl_graph_logical_tensor_t> &in, std::vector<dnnl_graph_logical_tensor_t> &out) {
         std::vector<const dnnl_graph_logical_tensor_t *> ins, outs;
-        for (auto &lt : in) ins.push_back(&lt);
+        bool whole = true;
+        for (auto &lt : in) {
+            const auto found = known.find(lt.id);
+            if (found != known.end()) lt = found->second;
+            whole = whole && lt.ndims != DNNL_GRAPH_UNKNOWN_NDIMS;
+            ins.push_back(&lt);
+        }
         for (auto &lt : out) outs.push_back(&lt);
         dnnl_graph_compiled_partition_t compiled = nullptr;
         dnnl_graph_compiled_partition_create(&compiled, p);
-        if (dnnl_graph_partition_compile(p, compiled, ins.size(), ins.data(), outs.size(), outs.data(), engine) == dnnl_success) {
+        // It is compiled without asking what the sizes are, which oneDNN does not survive.
+        if (whole && dnnl_graph_partition_compile(p, compiled, ins.size(), ins.data(), outs.size(), outs.data(), engine) == dnnl_success) {
             size_t n = 0;
             const dnnl_graph_inplace_pair_t *pairs = nullptr;
             dnnl_graph_compiled_partition_get_inplace_ports(compiled, &n, &pairs);
             for (size_t i = 0; i < n; ++i) std::printf("~%zu:%zu", pairs[i].input_id, pairs[i].output_id);
+            for (const auto &lt : out) dnnl_graph_compiled_partition_query_logical_tensor(compiled, lt.id, &known[lt.id]);
         } else {
             std::printf("?");
         }

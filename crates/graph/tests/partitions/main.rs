@@ -3,5 +3,7 @@
 mod allocations;
 mod folds;
 mod fuzz;
+mod in_place;
 mod nets;
+mod open;
 mod patterns;

@@ -1,7 +1,7 @@
 //! The graphs of every pattern: what oneDNN makes partitions of is a partition here, and computes what its operations compute one by one.
 
 use crate::nets::Named;
-use crate::nets::run::{grouping, partitioned, ported, run};
+use crate::nets::run::{grouping, in_place, partitioned, ported, run};
 use oxidnn_graph::Policy;
 use oxidnn_spec::DataType;
 use std::collections::HashMap;
@@ -44,12 +44,16 @@ fn partitions_compute_what_their_operations_compute() {
 /// partitions that are made of them here, there.
 fn compared(kind: &str, nets: Vec<Named>, expected: &str) {
     let expected: HashMap<&str, &str> = expected.lines().filter(|l| !l.starts_with('#')).filter_map(|l| l.split_once(' ')).collect();
+    let folder = std::env::var_os("OXIDNN_GRAPHS");
+    let engine = oxidnn_cpu::engine();
     let (mut wrong, mut texts) = (Vec::new(), [String::new(), String::new()]);
     for (name, net) in nets {
         let graph = partitioned(&net, Policy::Fusion).expect("a valid graph");
         let (got, name) = (grouping(&graph), name.replace(' ', ""));
-        texts[0] += &format!("graph {name}\n{}", net.lines());
-        texts[1] += &format!("{name} {}\n", ported(&graph));
+        if folder.is_some() {
+            texts[0] += &format!("graph {name}\n{}", net.lines());
+            texts[1] += &format!("{name} {} {}\n", ported(&graph), in_place(&engine, &graph).unwrap_or_default());
+        }
         match expected.get(name.as_str()) {
             Some(e) if *e == got => {}
             other => {
@@ -58,7 +62,7 @@ fn compared(kind: &str, nets: Vec<Named>, expected: &str) {
             }
         }
     }
-    if let Some(folder) = std::env::var_os("OXIDNN_GRAPHS") {
+    if let Some(folder) = folder {
         for (text, end) in texts.iter().zip(["graphs", "here"]) {
             let file = std::path::Path::new(&folder).join(format!("{kind}.{end}"));
             std::fs::write(file, text).expect("a file that can be written");

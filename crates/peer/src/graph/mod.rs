@@ -132,7 +132,10 @@ impl Peer {
             }
             let inputs: Vec<Rc<Room>> = partition.inputs.iter().map(|port| run.rooms[&port.id].clone()).collect();
             let records: Vec<Record> = inputs.iter().map(|room| room.record).collect();
-            let open = |port: &Record| port.tensor().map_or(*port, |lt| Record::from(&strided(&lt)));
+            // A layout that is free is the library's choice where it is the library that reads it.
+            let read = |id: usize| partitions.iter().flat_map(|p| &p.inputs).any(|port| port.id == id);
+            let free = |lt: &LogicalTensor| lt.layout == LayoutType::Any && read(lt.id);
+            let open = |port: &Record| port.tensor().filter(|lt| !free(lt)).map_or(*port, |lt| Record::from(&strided(&lt)));
             let outputs: Vec<Record> = partition.outputs.iter().map(open).collect();
             let begin = Instant::now();
             let compiled = Owned::<Compiled>::make(&self.library, |out| {

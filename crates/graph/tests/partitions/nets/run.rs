@@ -32,6 +32,19 @@ pub(crate) fn ported(graph: &Graph) -> String {
     grouping(graph).split('|').zip(graph.partitions()).map(of).collect::<Vec<_>>().join("|")
 }
 
+/// The pairs of an input and an output that may be the same memory, partition by partition: `~5:7||~8:9`.
+pub(crate) fn in_place(engine: &Engine, graph: &Graph) -> Result<String, Error> {
+    let mut known: BTreeMap<usize, LogicalTensor> = BTreeMap::new();
+    let mut all = Vec::new();
+    for partition in graph.partitions() {
+        let inputs: Vec<LogicalTensor> = partition.inputs().iter().map(|lt| *known.get(&lt.id).unwrap_or(lt)).collect();
+        let compiled = partition.compile(engine, &inputs, partition.outputs())?;
+        known.extend(partition.outputs().iter().filter_map(|lt| Some((lt.id, *compiled.logical_tensor(lt.id)?))));
+        all.push(compiled.in_place().iter().map(|(i, o)| format!("~{i}:{o}")).collect::<String>());
+    }
+    Ok(all.join("|"))
+}
+
 fn numbers(ids: Vec<usize>) -> String {
     ids.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
