@@ -93,8 +93,8 @@ class Graph:
     def layer_norm(self, x, kind="LayerNorm"):
         c = x["shape"][-1]
         inputs = [x, self.const(c)] + ([self.const(c)] if kind == "LayerNorm" else [])
-        attrs = {"keep_stats": False} if kind == "LayerNorm" else {}
-        return self.op(kind, inputs, x["shape"], begin_norm_axis=-1, epsilon=1e-5, use_affine=True, **attrs)
+        attrs = {"keep_stats": False, "use_affine": True} if kind == "LayerNorm" else {}
+        return self.op(kind, inputs, x["shape"], begin_norm_axis=-1, epsilon=1e-5, **attrs)
 
     def write(self):
         made = {o["id"] for op in self.ops for o in op["outputs"]}
