@@ -373,7 +373,11 @@ impl Program {
         let written_before = before.iter().flat_map(|s| &s.bindings).any(|b| b.place == dst.place);
         let src = bindings.iter().filter(|b| matches!(b.arg, Arg::SRC | Arg::SRC_1) && b.tensor == dst.tensor && !written_before);
         let others = |place: Place, arg: Arg| bindings.iter().any(|b| b.place == place && b.arg != arg && b.tensor != dst.tensor);
-        src.filter_map(|b| if let Place::In(i) = b.place { (!others(b.place, b.arg)).then_some((i, output)) } else { None }).collect()
+        let pair = |b: &Binding| if let Place::In(i) = b.place { (!others(b.place, b.arg)).then_some((i, output)) } else { None };
+        let mut pairs: Vec<_> = src.filter_map(pair).collect();
+        // An input may be both sources.
+        pairs.dedup();
+        pairs
     }
 
     /// Computes what only depends on constant inputs into `frame.kept`, else into scratch.

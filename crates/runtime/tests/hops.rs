@@ -16,16 +16,26 @@ struct Record(Arc<Mutex<[Calls; 3]>>);
 
 impl Record {
     /// Remembers who called this: functions of the runtime and of this file, by their last names. Those that the compiler has merged into others
-    /// are there too where the build has debug information.
+    /// are there too where the build has debug information, which names functions alone, and their files in lines of their own.
     fn take(&self, at: usize) {
         let trace = Backtrace::force_capture().to_string();
-        let names = trace.lines().filter_map(|line| line.trim_start().split_once(": ")).filter(|(n, _)| n.parse::<u32>().is_ok());
-        let names = names.map(|(_, name)| name).take_while(|name| !name.contains("hops::from_here"));
-        let ours = names.filter(|name| ["oxidnn_runtime::", "hops::"].iter().any(|c| name.trim_start_matches('<').starts_with(c)));
-        let last = |name: &str| {
-            name.split("::").filter(|part| !part.starts_with('h')).last().unwrap_or(name).split('<').next().map(str::to_string)
-        };
-        let mut calls: Calls = ours.filter(|name| !name.contains("closure") && !name.contains("Record::take")).filter_map(last).collect();
+        let mut lines = trace.lines().map(str::trim_start).peekable();
+        let mut calls = Calls::new();
+        while let Some(line) = lines.next() {
+            let Some((_, name)) = line.split_once(": ").filter(|(n, _)| n.parse::<u32>().is_ok()) else { continue };
+            let file = lines.next_if(|line| line.starts_with("at ")).map(|line| line.trim_start_matches("at ./"));
+            let path = name.trim_start_matches('<');
+            let is_ours = ["oxidnn_runtime::", "hops::"].iter().any(|c| path.starts_with(c))
+                || file.is_some_and(|file| ["src/", "tests/", "crates/runtime/"].iter().any(|f| file.starts_with(f)));
+            // The name without types that it is generic over, and without the compiler's hash.
+            let name = if name.starts_with('<') { name } else { name.split('<').next().unwrap_or(name) };
+            let last = name.split("::").filter(|part| !(part.len() == 17 && part.starts_with('h'))).last().unwrap_or(name);
+            match last.split('<').next().unwrap_or(last) {
+                "from_here" => break,
+                last if is_ours && !name.contains("closure") && last != "take" => calls.push(last.to_string()),
+                _ => {}
+            }
+        }
         calls.reverse();
         self.0.lock().unwrap()[at] = calls;
     }

@@ -194,14 +194,13 @@ impl Strip {
         let strips = |farthest: usize, s: &Steps, columns: usize, bytes: usize| {
             reach(&[(columns, s.column), (call.strips, s.strip), (vectors, s.vector)], last * bytes)?.checked_add(farthest)
         };
-        let (source, weights) = match self.span.filter(|_| !table.lines.is_empty()) {
-            None => (std::ptr::null(), std::ptr::null()),
-            Some(span) => {
-                let taps = reach(&[(vectors, call.weights_vector)], self.line * self.lanes * self.weights);
-                let taps = taps.and_then(|taps| taps.checked_add(table.weights));
-                let source = strips(table.source, &call.source_steps, span + 1, self.source);
-                (call.source.0.at("source", call.source.1, source), call.weights.0.at("weights", call.weights.1, taps))
-            }
+        let taps = reach(&[(vectors, call.weights_vector)], self.line * self.lanes * self.weights);
+        let taps = taps.and_then(|taps| taps.checked_add(table.weights));
+        // Lines read their weights, those too whose taps all meet padding.
+        let weights = if table.lines.is_empty() { std::ptr::null() } else { call.weights.0.at("weights", call.weights.1, taps) };
+        let source = match self.span.filter(|_| !table.lines.is_empty()) {
+            None => std::ptr::null(),
+            Some(span) => call.source.0.at("source", call.source.1, strips(table.source, &call.source_steps, span + 1, self.source)),
         };
         let result = strips(table.result, &call.result_steps, self.results, self.result);
         let sums = Args {
