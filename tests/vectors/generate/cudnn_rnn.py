@@ -1,7 +1,7 @@
-"""Recurrent networks as cuDNN has them, by PaddlePaddle's layers on the CPU in float64: results of padded batches, and gradients by its autograd.
+"""Recurrent networks as cuDNN has them (`cudnnRNNMode_t`), by JAX in float64: results of padded batches, and gradients by its automatic differentiation.
 
-Usage: python cudnn_rnn.py > ../cudnn/rnn.txt, with PaddlePaddle in a virtual environment. Paddle's gates are in cuDNN's order (LSTM: input, forget, new,
-output; GRU: reset, update, new), both have a bias for the input and one for the state, and GRU applies the reset gate behind the product.
+Usage: python cudnn_rnn.py > ../cudnn/rnn.txt, in the virtual environment of `make.py`. Gates are in cuDNN's order (LSTM: input, forget, new, output; GRU:
+reset, update, new), with a bias for the input and one for the state; GRU applies the reset gate behind the product with the state.
 
 A case is a line `case CELL BOTH INPUT HIDDEN PROJECTED LAYERS LENGTHS...`, arrays `NAME COUNT NUMBERS...`, and `end`. CELL is 0 ReLU, 1 tanh, 2 LSTM, 3 GRU
 (`cudnnRNNMode_t`), PROJECTED 0 without a projection. Arrays: x, y and gradients dx, dy are batch x time x channels; hx, hy, cx, cy and gradients are layer
@@ -11,12 +11,48 @@ then the projection; b and db the biases for the input, then for the state.
 
 import zlib
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-import paddle
 
-paddle.set_device("cpu")
-paddle.set_default_dtype("float64")
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_platforms", "cpu")
 CELLS = {"relu": 0, "tanh": 1, "lstm": 2, "gru": 3}
+GATES = {"relu": 1, "tanh": 1, "lstm": 4, "gru": 3}
+
+
+def step(cell, x, h, c, matrices, biases):
+    """The states behind one step."""
+    into, back = x @ matrices[0].T + biases[0], h @ matrices[1].T + biases[1]
+    if cell == "lstm":
+        i, f, new, o = jnp.split(into + back, 4, axis=-1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(new)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h @ matrices[2].T if len(matrices) > 2 else h), c
+    if cell == "gru":
+        (r, z, new), (r_back, z_back, new_back) = jnp.split(into, 3, axis=-1), jnp.split(back, 3, axis=-1)
+        z = jax.nn.sigmoid(z + z_back)
+        return z * h + (1 - z) * jnp.tanh(new + jax.nn.sigmoid(r + r_back) * new_back), c
+    return (jax.nn.relu if cell == "relu" else jnp.tanh)(into + back), c
+
+
+def network(cell, both, lengths, x, hx, cx, matrices, biases):
+    """Outputs of all steps, 0 behind the end of a sequence, and the states there."""
+    times, last = np.array(lengths)[:, None], []
+    ways = (False, True) if both else (False,)
+    for layer in range(len(matrices) // len(ways)):
+        sides = []
+        for way in ways:
+            at, outputs = len(last), [None] * max(lengths)
+            h, c = hx[at], cx[at]
+            for t in range(max(lengths))[:: -1 if way else 1]:
+                new_h, new_c = step(cell, x[:, t], h, c, matrices[at], biases[at])
+                h, c = jnp.where(t < times, new_h, h), jnp.where(t < times, new_c, c)
+                outputs[t] = jnp.where(t < times, new_h, 0)
+            last.append((h, c))
+            sides.append(jnp.stack(outputs, axis=1))
+        x = jnp.concatenate(sides, axis=-1)
+    return x, jnp.stack([h for h, _ in last]), jnp.stack([c for _, c in last])
 
 
 def tell(name, values):
@@ -28,45 +64,22 @@ def case(cell, both, inputs, hidden, projected, layers, lengths):
     print("case", CELLS[cell], int(both), inputs, hidden, projected, layers, *lengths)
     rng = np.random.default_rng(zlib.crc32(repr((cell, both, inputs, hidden, projected, layers, lengths)).encode()))
     draw = lambda *shape: rng.integers(-64, 65, shape) / 64  # noqa: E731: exact in single precision
-    direction, pseudo, n, t = "bidirect" if both else "forward", layers * (2 if both else 1), len(lengths), max(lengths)
-    if cell == "lstm":
-        net = paddle.nn.LSTM(inputs, hidden, layers, direction=direction, proj_size=projected)
-    elif cell == "gru":
-        net = paddle.nn.GRU(inputs, hidden, layers, direction=direction)
-    else:
-        net = paddle.nn.SimpleRNN(inputs, hidden, layers, direction=direction, activation=cell)
-    width = projected or hidden
-    cells = [c for layer in net for c in ((layer.cell_fw, layer.cell_bw) if both else (layer.cell,))]
-    matrices = [[c.weight_ih, c.weight_hh] + ([c.weight_ho] if projected else []) for c in cells]
-    biases = [[c.bias_ih, c.bias_hh] for c in cells]
-    for p in [p for group in matrices + biases for p in group]:
-        p.set_value(draw(*p.shape) / 2)
-    given = lambda *shape: paddle.to_tensor(draw(*shape), stop_gradient=False)  # noqa: E731
-    x, hx, cx = given(n, t, inputs), given(pseudo, n, width), given(pseudo, n, hidden)
-    # Layer by layer and cell by cell: not by Paddle's fused kernel.
-    y, last, times = x, [], paddle.to_tensor(lengths)
-    for i, layer in enumerate(net):
-        state = lambda p: (hx[p], cx[p]) if cell == "lstm" else hx[p]  # noqa: E731
-        y, ends = layer(y, (state(2 * i), state(2 * i + 1)) if both else state(i), sequence_length=times)
-        last += list(ends) if both else [ends]
-    hy = paddle.stack([s[0] if cell == "lstm" else s for s in last])
-    cy = paddle.stack([s[1] for s in last]) if cell == "lstm" else None
+    ways, width, rows = 2 if both else 1, projected or hidden, GATES[cell] * hidden
+    pseudo, n, t = layers * ways, len(lengths), max(lengths)
+    below = lambda p: inputs if p < ways else width * ways  # noqa: E731
+    matrices = [[draw(rows, below(p)) / 2, draw(rows, width) / 2] + ([(draw(hidden, projected) / 2).T] if projected else []) for p in range(pseudo)]
+    biases = [[draw(rows) / 2, draw(rows) / 2] for _ in range(pseudo)]
+    x, hx, cx = draw(n, t, inputs), draw(pseudo, n, width), draw(pseudo, n, hidden)
+    (y, hy, cy), back = jax.vjp(lambda *given: network(cell, both, lengths, *given), x, hx, cx, matrices, biases)
     dy, dhy, dcy = draw(*y.shape), draw(*hy.shape), draw(pseudo, n, hidden)
     dy *= (np.arange(t)[None, :] < np.array(lengths)[:, None])[:, :, None]  # nothing goes back from behind the end
-    loss = (y * paddle.to_tensor(dy)).sum() + (hy * paddle.to_tensor(dhy)).sum()
+    dx, dhx, dcx, dmatrices, dbiases = back((jnp.array(dy), jnp.array(dhy), jnp.array(dcy if cell == "lstm" else 0 * dcy)))
+    flat = lambda groups: np.concatenate([np.asarray(v).reshape(-1) for g in groups for v in g])  # noqa: E731
+    tell("x", x), tell("hx", hx), tell("w", flat(matrices)), tell("b", flat(biases))
+    tell("y", y), tell("hy", hy), tell("dy", dy), tell("dhy", dhy)
+    tell("dx", dx), tell("dhx", dhx), tell("dw", flat(dmatrices)), tell("db", flat(dbiases))
     if cell == "lstm":
-        loss = loss + (cy * paddle.to_tensor(dcy)).sum()
-    loss.backward()
-    # Paddle multiplies by the projection from the right, cuDNN from the left.
-    turned = lambda i, v: v.T if i == 2 else v  # noqa: E731
-    flat = lambda groups: np.concatenate([turned(i, np.asarray(v)).reshape(-1) for g in groups for i, v in enumerate(g)])  # noqa: E731
-    tell("x", x.numpy()), tell("hx", hx.numpy())
-    tell("w", flat([[p.numpy() for p in g] for g in matrices])), tell("b", flat([[p.numpy() for p in g] for g in biases]))
-    tell("y", y.numpy()), tell("hy", hy.numpy()), tell("dy", dy), tell("dhy", dhy)
-    tell("dx", x.grad.numpy()), tell("dhx", hx.grad.numpy())
-    tell("dw", flat([[p.grad.numpy() for p in g] for g in matrices])), tell("db", flat([[p.grad.numpy() for p in g] for g in biases]))
-    if cell == "lstm":
-        tell("cx", cx.numpy()), tell("cy", cy.numpy()), tell("dcy", dcy), tell("dcx", cx.grad.numpy())
+        tell("cx", cx), tell("cy", cy), tell("dcy", dcy), tell("dcx", dcx)
     print("end")
 
 

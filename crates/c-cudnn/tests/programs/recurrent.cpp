@@ -354,7 +354,7 @@ void descriptors() {
 }
 Area b("recurrent_descriptors", descriptors);
 
-// A case of tests/vectors/cudnn/rnn.txt, which PaddlePaddle computed: its numbers by name.
+// A case of tests/vectors/cudnn/rnn.txt, which JAX computed: its numbers by name.
 struct Truth {
     Case c;
     std::map<std::string, std::vector<double>> of;
@@ -384,7 +384,7 @@ std::vector<Truth> truths() {
     return all;
 }
 
-// Pairs of a number of the weight space and one of Paddle's: matrices of all gates for the input, for the state, the projection; biases apart.
+// Pairs of a number of the weight space and one of the file's: matrices of all gates for the input, for the state, the projection; biases apart.
 void each_weight(Network &net, const std::function<void(long, bool, size_t)> &visit) {
     size_t w = 0, b = 0;
     for (int p = 0; p < net.c.layers * net.D; p++) {
@@ -455,7 +455,7 @@ void against(Truth &truth, cudnnDataType_t type, cudnnRNNDataLayout_t layout) {
     all(hy, "hy"), all(dhx, "dhx");
     if (lstm) all(cy, "cy"), all(dcx, "dcx");
     each_weight(net, [&](long at, bool bias, size_t i) { same(dw.get(at), of[bias ? "db" : "dw"][i]); });
-    std::string what = "cell " + std::to_string(c.cell) + (c.both ? " in both directions" : "") + ", layout " + std::to_string(layout) + " as PaddlePaddle computes it";
+    std::string what = "cell " + std::to_string(c.cell) + (c.both ? " in both directions" : "") + ", layout " + std::to_string(layout) + " as JAX computes it";
     check(right, what.c_str(), __FILE__, __LINE__);
     OK(cudnnDestroyRNNDataDescriptor(xd));
     OK(cudnnDestroyRNNDataDescriptor(yd));
