@@ -5,11 +5,11 @@ use crate::host_runtime::Sink;
 use crate::pointers::{Data, memory_over};
 use crate::status::Failure;
 use crate::steps;
-use oxidnn_runtime::{self as runtime, cache, fork};
+use oxidnn_runtime::{self as runtime, Mixer, cache, fork};
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Prop, Reorder, support};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Real, ScratchpadMode, Tensor, Use};
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::{Arc, LazyLock, Mutex};
 
 /// The memory of an argument.
@@ -375,41 +375,7 @@ pub(crate) fn repeated(tensor: &Tensor, dims: &Dims) -> Result<Tensor, Failure> 
     Ok(Tensor::with_strides(*dims, tensor.dtype, Some(strides))?)
 }
 
-/// A hash of keys that are the process's own, which nobody chooses so that they meet: a rotation and a product a word.
-#[derive(Default)]
-pub(crate) struct Quick(u64);
-
-impl Hasher for Quick {
-    fn finish(&self) -> u64 {
-        self.0.rotate_left(26)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for part in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u8(&mut self, v: u8) {
-        self.write_u64(u64::from(v));
-    }
-
-    fn write_u32(&mut self, v: u32) {
-        self.write_u64(u64::from(v));
-    }
-
-    fn write_u64(&mut self, v: u64) {
-        self.0 = (self.0.rotate_left(5) ^ v).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write_usize(&mut self, v: usize) {
-        self.write_u64(v as u64);
-    }
-}
-
-type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>, BuildHasherDefault<Quick>>;
+type Requests = HashMap<(runtime::DeviceId, Op, Attr), Arc<Made>, BuildHasherDefault<Mixer>>;
 
 /// Two generations: what is asked for again moves to the young one, and when that is full, the old one is forgotten.
 #[derive(Default)]

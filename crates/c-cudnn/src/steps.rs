@@ -4,13 +4,13 @@
 //! earlier call executes the same primitives on the same arguments. So the second such call is recorded, and later ones run its steps: no descriptor is
 //! read, nothing is looked up by the problem, and nothing is allocated. What uses memory of the library's own is not remembered.
 
-use crate::exec::{Made, Quick};
+use crate::exec::Made;
 use crate::handle::Handle;
 use crate::host_runtime::{Sink, lent};
 use crate::nan;
 use crate::pointers::{Data, In, memory_over, repoint};
 use crate::status::Failure;
-use oxidnn_runtime::{Engine, Memory, Primitive, Stream, stack};
+use oxidnn_runtime::{Engine, Memory, Mixer, Primitive, Stream, stack};
 use oxidnn_spec::{Arg, Tensor};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -165,7 +165,7 @@ struct Recorded(Vec<Noted>);
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
     seen: Vec<u64>,
-    known: HashMap<Key, Recorded, BuildHasherDefault<Quick>>,
+    known: HashMap<Key, Recorded, BuildHasherDefault<Mixer>>,
 }
 
 /// A call while it is recorded: its addresses, and what was executed.
@@ -255,7 +255,7 @@ pub(crate) fn remembered<const W: usize, const P: usize>(
 impl Memo {
     /// Whether the call came before, as far as that is still known.
     fn comes_again(&mut self, key: &Key) -> bool {
-        let hash = BuildHasherDefault::<Quick>::default().hash_one(key);
+        let hash = BuildHasherDefault::<Mixer>::default().hash_one(key);
         self.seen.resize(SEEN, 0);
         let seen = &mut self.seen[hash as usize % SEEN];
         std::mem::replace(seen, hash) == hash

@@ -33,6 +33,7 @@ mod family;
 pub mod fork;
 pub mod knobs;
 mod memory;
+mod mixer;
 mod plan;
 mod primitive;
 pub mod queue;
@@ -54,6 +55,7 @@ pub use device::{Device, DeviceId, EngineKind, Properties, QueueSpec, Refused, p
 pub use engine::Engine;
 pub use exec::{Bound, Ctx, Executor, Inline};
 pub use memory::{ALIGNMENT, Allocation, Mapped, MappedMut, Memory, Native};
+pub use mixer::Mixer;
 pub use plan::{Choose, Exec, Impl, Plan, Planned, Skip, Tier};
 pub use primitive::Primitive;
 pub use queue::{Queue, Submission, Work};

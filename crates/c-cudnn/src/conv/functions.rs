@@ -29,23 +29,33 @@ fn request(
     Request::new(pass, [src.tensor(names[0])?, dst.tensor(names[2])?], filter.filter(names[1])?, conv.get("convDesc")?)
 }
 
-/// What a computing call passes besides descriptors.
+/// A computing call; descriptors and memory are those of source, filter and destination.
 struct Call<'a> {
+    function: &'static str,
+    pass: Pass,
     handle: In<'a, Handle>,
+    tensors: (In<'a, TensorDesc>, In<'a, FilterDesc>, In<'a, TensorDesc>),
+    conv: In<'a, ConvDesc>,
     places: [Data; 3],
     algo: i32,
-    workspace: Workspace,
+    workspace: (Data, usize),
     scaling: [Data; 2],
 }
 
-/// Runs a pass.
-fn run(request: &Request, call: Call<'_>) -> Result<(), Failure> {
-    let handle = call.handle.get("handle")?;
-    let how: How = request.how(call.algo)?;
-    let [src, weights, dst] = call.places;
-    let places = Places { src: src.some("the source")?, weights: weights.some("the filter")?, dst: dst.some("the destination")? };
-    let blend = Blend::read(call.scaling[0], call.scaling[1], request.dtype())?;
-    request.run(handle, places, Settings { how, workspace: call.workspace, blend }, Ok)
+/// Runs a pass, by the steps of an earlier call where one was alike.
+fn run(call: &Call<'_>) -> Result<(), Failure> {
+    let Call { function, pass, handle, tensors: (src, filter, dst), conv, places: [x, w, y], algo, .. } = *call;
+    let (data, bytes) = call.workspace;
+    let [alpha, beta] = call.scaling.map(|factor| factor_bits(factor, dst));
+    let words = [stamp(src), stamp(filter), stamp(conv), stamp(dst), algo as u64, bytes as u64, alpha, beta];
+    remembered(handle, function, words, [x, w, y, data], || {
+        let request = request(pass, src, filter, dst, conv)?;
+        let handle = handle.get("handle")?;
+        let how: How = request.how(algo)?;
+        let places = Places { src: x.some("the source")?, weights: w.some("the filter")?, dst: y.some("the destination")? };
+        let blend = Blend::read(call.scaling[0], call.scaling[1], request.dtype())?;
+        request.run(handle, places, Settings { how, workspace: Workspace { data, bytes }, blend }, Ok)
+    })
 }
 
 /// `cudnnGetConvolutionForwardAlgorithmMaxCount`.
@@ -153,20 +163,16 @@ pub extern "C" fn cudnnConvolutionForward(
     y: Data,
 ) -> Status {
     guard("cudnnConvolutionForward", || {
-        let words = [
-            stamp(x_desc),
-            stamp(w_desc),
-            stamp(conv),
-            stamp(y_desc),
-            algo as u64,
-            workspace_bytes as u64,
-            factor_bits(alpha, y_desc),
-            factor_bits(beta, y_desc),
-        ];
-        remembered(handle, "cudnnConvolutionForward", words, [x, w, y, workspace], || {
-            let request = request(Pass::Forward, x_desc, w_desc, y_desc, conv)?;
-            let workspace = Workspace { data: workspace, bytes: workspace_bytes };
-            run(&request, Call { handle, places: [x, w, y], algo, workspace, scaling: [alpha, beta] })
+        run(&Call {
+            function: "cudnnConvolutionForward",
+            pass: Pass::Forward,
+            handle,
+            tensors: (x_desc, w_desc, y_desc),
+            conv,
+            places: [x, w, y],
+            algo,
+            workspace: (workspace, workspace_bytes),
+            scaling: [alpha, beta],
         })
     })
 }
@@ -276,20 +282,16 @@ pub extern "C" fn cudnnConvolutionBackwardData(
     dx: Data,
 ) -> Status {
     guard("cudnnConvolutionBackwardData", || {
-        let words = [
-            stamp(dx_desc),
-            stamp(w_desc),
-            stamp(conv),
-            stamp(dy_desc),
-            algo as u64,
-            workspace_bytes as u64,
-            factor_bits(alpha, dy_desc),
-            factor_bits(beta, dy_desc),
-        ];
-        remembered(handle, "cudnnConvolutionBackwardData", words, [dx, w, dy, workspace], || {
-            let request = request(Pass::Data, dx_desc, w_desc, dy_desc, conv)?;
-            let workspace = Workspace { data: workspace, bytes: workspace_bytes };
-            run(&request, Call { handle, places: [dx, w, dy], algo, workspace, scaling: [alpha, beta] })
+        run(&Call {
+            function: "cudnnConvolutionBackwardData",
+            pass: Pass::Data,
+            handle,
+            tensors: (dx_desc, w_desc, dy_desc),
+            conv,
+            places: [dx, w, dy],
+            algo,
+            workspace: (workspace, workspace_bytes),
+            scaling: [alpha, beta],
         })
     })
 }
@@ -399,20 +401,16 @@ pub extern "C" fn cudnnConvolutionBackwardFilter(
     dw: Data,
 ) -> Status {
     guard("cudnnConvolutionBackwardFilter", || {
-        let words = [
-            stamp(x_desc),
-            stamp(dw_desc),
-            stamp(conv),
-            stamp(dy_desc),
-            algo as u64,
-            workspace_bytes as u64,
-            factor_bits(alpha, dy_desc),
-            factor_bits(beta, dy_desc),
-        ];
-        remembered(handle, "cudnnConvolutionBackwardFilter", words, [x, dw, dy, workspace], || {
-            let request = request(Pass::Filter, x_desc, dw_desc, dy_desc, conv)?;
-            let workspace = Workspace { data: workspace, bytes: workspace_bytes };
-            run(&request, Call { handle, places: [x, dw, dy], algo, workspace, scaling: [alpha, beta] })
+        run(&Call {
+            function: "cudnnConvolutionBackwardFilter",
+            pass: Pass::Filter,
+            handle,
+            tensors: (x_desc, dw_desc, dy_desc),
+            conv,
+            places: [x, dw, dy],
+            algo,
+            workspace: (workspace, workspace_bytes),
+            scaling: [alpha, beta],
         })
     })
 }

@@ -5,7 +5,6 @@
 //! depends on besides the problem (instruction sets, cores) belongs to the engine, so the device's identity stands for it in the key.
 
 mod lru;
-mod mixer;
 mod single;
 mod step;
 #[cfg(test)]
@@ -15,8 +14,7 @@ pub use lru::Lru;
 pub use single::CacheStats;
 
 use crate::code::Code;
-use crate::{DeviceId, PrimitiveDesc, family, fork, knobs};
-use mixer::Mixer;
+use crate::{DeviceId, Mixer, PrimitiveDesc, family, fork, knobs};
 use oxidnn_spec::{Error, Problem};
 use single::{Kept, Single};
 use std::hash::{Hash, Hasher};
@@ -37,7 +35,7 @@ impl Key {
     pub(crate) const BEST: usize = usize::MAX;
 
     pub(crate) fn new(devices: [Option<DeviceId>; 2], row: usize, problem: Problem) -> Key {
-        let mut hasher = Mixer::new();
+        let mut hasher = Mixer::default();
         (devices, row, &problem).hash(&mut hasher);
         Key { hash: hasher.finish(), devices, row, problem }
     }

@@ -1,20 +1,22 @@
 //! A quick hash of descriptions, which are a few hundred words: each goes into the state by both halves of a product of 128 bits, as the family of
-//! wyhash does it. What it makes is the key of a table that is hashed once more, against who chooses descriptions, and that compares what it finds.
+//! wyhash does it. It does not withstand who chooses descriptions so that they collide: a table for those hashes what this makes once more.
 
 use std::hash::Hasher;
 
 /// An odd number with about as many ones as zeros: the golden ratio's.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The state.
-pub(super) struct Mixer(u64);
+/// The state of the hash.
+#[derive(Clone, Debug)]
+pub struct Mixer(u64);
 
-impl Mixer {
-    /// Of nothing.
-    pub(super) const fn new() -> Mixer {
+impl Default for Mixer {
+    fn default() -> Mixer {
         Mixer(FACTOR)
     }
+}
 
+impl Mixer {
     #[inline]
     fn mix(&mut self, word: u64) {
         let product = u128::from(self.0.rotate_left(23) ^ word) * u128::from(FACTOR);
