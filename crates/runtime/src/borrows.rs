@@ -13,6 +13,8 @@ pub(crate) struct Borrows<'b> {
     /// Whether memory that is written may count its users together with that of another operand.
     shares: bool,
     taken: usize,
+    /// Whether work was submitted on a memory that may not be done.
+    is_pending: bool,
 }
 
 impl<'b> Borrows<'b> {
@@ -25,40 +27,44 @@ impl<'b> Borrows<'b> {
         memories: &'b [Option<&'b Memory<'b>>],
         shares: bool,
     ) -> Result<Borrows<'b>, Error> {
-        let mut borrows = Borrows { operands, memories, shares, taken: 0 };
-        while borrows.taken < operands.len() {
-            let i = borrows.taken;
-            if let Some((memory, access)) = borrows.claim(i)
-                && !memory.storage().uses.try_take(access)
-            {
-                let got = format!("{} by an execution or mapping under way", memory.storage().uses.state());
-                let expected = if access == Access::Read { "memory that nobody writes" } else { "memory that nobody uses" };
-                return Err(Error::arg(operands[i].arg, got, expected));
+        let mut borrows = Borrows { operands, memories, shares, taken: 0, is_pending: false };
+        for (i, (operand, memory)) in operands.iter().zip(memories).enumerate() {
+            if let Some(memory) = memory {
+                let uses = &memory.storage().uses;
+                if let Some(access) = borrows.claim(i, operand.usage, memory)
+                    && !uses.try_take(access)
+                {
+                    return Err(in_use(operand, access, uses.state()));
+                }
+                borrows.is_pending |= uses.is_pending();
             }
-            borrows.taken += 1;
+            borrows.taken = i + 1;
         }
         Ok(borrows)
     }
 
-    /// What operand `i` adds to the borrows before it.
-    fn claim(&self, i: usize) -> Option<(&'b Memory<'b>, Access)> {
-        let memory = self.memories[i].filter(|m| m.is_checked())?;
-        if !self.shares {
-            return Some((memory, if self.operands[i].usage == Use::Out { Access::Write } else { Access::Read }));
+    /// What operand `i`, whose memory this is, adds to the borrows before it.
+    #[inline(always)]
+    fn claim(&self, i: usize, usage: Use, memory: &Memory<'_>) -> Option<Access> {
+        match memory.is_checked() {
+            true if self.shares => self.claim_shared(i, usage, memory),
+            true => Some(access(usage)),
+            false => None,
         }
+    }
+
+    /// As [`Borrows::claim`], where others may count their users together with this memory's: one borrow serves all of them, the writer's if one writes.
+    #[cold]
+    fn claim_shared(&self, i: usize, usage: Use, memory: &Memory<'_>) -> Option<Access> {
         let same = |j: usize| self.memories[j].is_some_and(|m| m.is_checked() && m.shares(memory));
         let written = |j: usize| self.operands[j].usage == Use::Out && same(j);
-        if self.operands[i].usage == Use::Out {
-            (!(0..i).any(written)).then_some((memory, Access::Write))
-        } else {
-            (!(0..self.operands.len()).any(written)).then_some((memory, Access::Read))
-        }
+        let others = if usage == Use::Out { i } else { self.operands.len() };
+        (!(0..others).any(written)).then_some(access(usage))
     }
 
     /// Every memory, checked or not, and what the execution does with it.
     fn uses(&self) -> impl Iterator<Item = (&'b Memory<'b>, Access)> + use<'b> {
-        let access = |o: &Operand<Tensor>| if o.usage == Use::Out { Access::Write } else { Access::Read };
-        self.operands.iter().zip(self.memories).filter_map(move |(o, m)| Some(((*m)?, access(o))))
+        self.operands.iter().zip(self.memories).filter_map(|(o, m)| Some(((*m)?, access(o.usage))))
     }
 
     /// Waits on the host for submitted work that this execution comes after.
@@ -67,6 +73,9 @@ impl<'b> Borrows<'b> {
     /// A failure of that work which its stream has not shown yet.
     #[inline]
     pub(crate) fn settle(&self) -> Result<(), Error> {
+        if !self.is_pending {
+            return Ok(());
+        }
         self.uses().try_for_each(|(memory, access)| memory.storage().uses.settle(access))
     }
 
@@ -91,10 +100,23 @@ impl<'b> Borrows<'b> {
 
 impl Drop for Borrows<'_> {
     fn drop(&mut self) {
-        for i in 0..self.taken {
-            if let Some((memory, access)) = self.claim(i) {
+        for (i, (operand, memory)) in self.operands.iter().zip(self.memories).enumerate().take(self.taken) {
+            if let Some(memory) = memory
+                && let Some(access) = self.claim(i, operand.usage, memory)
+            {
                 memory.storage().uses.release(access);
             }
         }
     }
+}
+
+#[inline]
+fn access(usage: Use) -> Access {
+    if usage == Use::Out { Access::Write } else { Access::Read }
+}
+
+#[cold]
+fn in_use(operand: &Operand<Tensor>, access: Access, state: &str) -> Error {
+    let expected = if access == Access::Read { "memory that nobody writes" } else { "memory that nobody uses" };
+    Error::arg(operand.arg, format!("{state} by an execution or mapping under way"), expected)
 }

@@ -6,12 +6,9 @@ use crate::{Memory, PrimitiveDesc, Region};
 use oxidnn_spec::{Arg, Error, Layout, Op, Operand, RUNTIME, Tensor, Use};
 use std::sync::Arc;
 
-/// That memory is passed for the operand, or it is a scratchpad, which may not be needed.
-pub(crate) fn present(o: &Operand<Tensor>, memory: Option<&Memory<'_>>) -> Result<(), Error> {
-    if memory.is_some() || o.arg == Arg::SCRATCHPAD {
-        return Ok(());
-    }
-    Err(Error::arg(o.arg, "nothing", o.tensor.summary()))
+/// That no memory is passed for the operand, as may be for a scratchpad, which may not be needed.
+pub(crate) fn missing(o: &Operand<Tensor>) -> Result<(), Error> {
+    if o.arg == Arg::SCRATCHPAD { Ok(()) } else { Err(Error::arg(o.arg, "nothing", o.tensor.summary())) }
 }
 
 /// Checks one operand against the memory passed for it, which must be described as the operand.
@@ -34,38 +31,37 @@ pub(crate) fn operand(desc: &PrimitiveDesc, o: &Operand<Tensor>, memory: &Memory
     Ok(())
 }
 
-/// Takes the bytes of each memory as its operand describes them, whatever the memory says of itself; a single buffer goes to its place in
-/// `regions`.
+/// Checks that memory has the bytes that `tensor` needs, which is operand `o` or follows from its sizes, whatever the memory says of itself. Returns
+/// them where they are a part of the memory only.
 pub(crate) fn bytes<'a>(
     desc: &PrimitiveDesc,
-    memories: &[Option<&'a Memory<'a>>],
-    member: Option<&Member>,
-    regions: &mut [Region<'a>],
-) -> Result<(), Error> {
-    for (i, (o, memory)) in desc.operands().iter().zip(memories).enumerate() {
-        let Some(memory) = memory.filter(|_| o.arg != Arg::SCRATCHPAD) else { continue };
-        if o.usage == Use::Out && memory.is_read_only() {
-            return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
+    o: &Operand<Tensor>,
+    tensor: &Tensor,
+    memory: &'a Memory<'a>,
+) -> Result<Option<Region<'a>>, Error> {
+    if o.arg == Arg::SCRATCHPAD {
+        return Ok(None);
+    }
+    if o.usage == Use::Out && memory.is_read_only() {
+        return Err(Error::arg(o.arg, "memory over a slice that may only be read", "memory that may be written"));
+    }
+    let mut part = None;
+    for k in 0..tensor.buffers() {
+        let (given, need) = (memory.regions().get(k), tensor.buffer_bytes(k).unwrap_or(usize::MAX));
+        let Some(region) = given.filter(|b| b.len() >= need) else {
+            let got = given.map_or("nothing".to_string(), |b| format!("{} bytes at {:p}", b.len(), b.as_ptr()));
+            return Err(Error::arg(o.arg, got, format!("{need} bytes of {}", tensor.summary())));
+        };
+        let space = if memory.engine().is_none() { region.space() } else { desc.engine_of(o.arg).space() };
+        if region.space() != space && need > 0 {
+            let got = memory.engine().map(|e| format!("memory of {e}")).unwrap_or_default();
+            return Err(Error::arg(o.arg, got, format!("memory that {} can address", desc.engine_of(o.arg))));
         }
-        let tensor = member.map_or(&o.tensor, |m| &m.tensors[i]);
-        let need = |k: usize| desc.operand_bytes(i).filter(|_| k == 0).or_else(|| tensor.buffer_bytes(k));
-        for k in 0..tensor.buffers() {
-            let (given, need) = (memory.regions().get(k), need(k).unwrap_or(usize::MAX));
-            let Some(region) = given.filter(|b| b.len() >= need) else {
-                let got = given.map_or("nothing".to_string(), |b| format!("{} bytes at {:p}", b.len(), b.as_ptr()));
-                return Err(Error::arg(o.arg, got, format!("{need} bytes of {}", tensor.summary())));
-            };
-            let space = if memory.engine().is_none() { region.space() } else { desc.engine_of(o.arg).space() };
-            if region.space() != space && need > 0 {
-                let got = memory.engine().map(|e| format!("memory of {e}")).unwrap_or_default();
-                return Err(Error::arg(o.arg, got, format!("memory that {} can address", desc.engine_of(o.arg))));
-            }
-            if k == 0 {
-                regions[i] = region.part(0, need);
-            }
+        if tensor.buffers() == 1 && (memory.buffers() > 1 || region.len() > need) {
+            part = Some(region.part(0, need));
         }
     }
-    Ok(())
+    Ok(part)
 }
 
 /// What is wrong with memory of `got` where `expected` is needed.
@@ -128,23 +124,31 @@ fn gives_sizes(o: &Operand<Tensor>) -> bool {
 /// Refuses memory that is written and also used by another argument, but for the in-place pairs of element-wise operations, whose
 /// elements are read by who writes them. Memory from raw addresses is its maker's responsibility. True where memory that is written counts its
 /// users together with that of another argument.
+#[inline]
 pub(crate) fn overlaps(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>]) -> Result<bool, Error> {
     let mut shares = false;
-    let used = || desc.operands().iter().zip(memories).filter_map(|(o, m)| Some((o, (*m)?)));
-    for (i, (written, out)) in used().enumerate().filter(|(_, (o, m))| o.usage == Use::Out && m.is_checked()) {
-        for (_, (other, memory)) in used().enumerate().filter(|(j, (_, m))| *j != i && m.shares(out)) {
-            shares = true;
-            if !memory.overlaps(out) {
-                continue;
-            }
-            let in_place = other.usage == Use::In && may_be_in_place(&desc.problem().op, other.arg) && memory.is_same_place(out);
-            if !in_place {
-                let got = format!("memory that is also passed as {}", other.arg);
-                return Err(Error::arg(written.arg, got, "memory of its own"));
+    for (i, (o, out)) in desc.operands().iter().zip(memories).enumerate() {
+        let Some(out) = out.filter(|m| o.usage == Use::Out && m.is_checked()) else { continue };
+        for (j, memory) in memories.iter().enumerate() {
+            if j != i && memory.is_some_and(|m| m.shares(out)) {
+                shares = true;
+                overlap(desc, memories, (i, j))?;
             }
         }
     }
     Ok(shares)
+}
+
+/// As [`overlaps`], of operand `i`, which is written, and operand `j`, whose users are counted together.
+#[cold]
+fn overlap(desc: &PrimitiveDesc, memories: &[Option<&Memory<'_>>], (i, j): (usize, usize)) -> Result<(), Error> {
+    let (written, other) = (&desc.operands()[i], &desc.operands()[j]);
+    let (Some(out), Some(memory)) = (memories[i], memories[j]) else { return Ok(()) };
+    let in_place = || other.usage == Use::In && may_be_in_place(&desc.problem().op, other.arg) && memory.is_same_place(out);
+    if !memory.overlaps(out) || in_place() {
+        return Ok(());
+    }
+    Err(Error::arg(written.arg, format!("memory that is also passed as {}", other.arg), "memory of its own"))
 }
 
 /// Whether the operation may overwrite this input with its result, element by element.

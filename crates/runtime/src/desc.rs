@@ -1,11 +1,13 @@
 //! Primitive descriptors: a problem, the row that took it, and the answers to every query. Cheap to clone; nothing is executed here.
 
 use crate::cache::Key;
+use crate::execute::Faith;
 use crate::family::{self, Family, Rows};
 use crate::{Engine, Plan, Planned, Skip, transfer, verbose};
 use oxidnn_spec::{Arg, Attr, DataType, Error, Operand, Problem, Prop, Refusal, ScratchpadMode, Tensor, Use};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slack in a caller's scratch buffer, so that its beginning may have any alignment.
 pub(crate) const SCRATCH_SLACK: usize = crate::memory::ALIGNMENT - 1;
@@ -22,10 +24,13 @@ struct Decision {
     filter: Option<String>,
     row: usize,
     name: &'static str,
-    plan: Arc<dyn Plan>,
+    plan: Box<dyn Plan>,
     skipped: Vec<(&'static str, Skip)>,
     operands: Vec<Operand<Tensor>>,
-    bytes: Vec<Option<usize>>,
+    /// The first of the operands' stamps.
+    stamps: u64,
+    /// What the plan says, which executions ask for.
+    scratch_bytes: usize,
     /// What finds the problem of each execution, where sizes or strides come with it.
     family: Option<Arc<Family>>,
 }
@@ -155,15 +160,27 @@ impl PrimitiveDesc {
             None => (None, planned),
         };
         let Planned { row, name, plan, skipped } = planned;
-        let plan: Arc<dyn Plan> = Arc::from(plan);
         let mut operands = plan.problem().operands();
         operands.extend(scratch_tensor(&*plan).map(|tensor| Operand { arg: Arg::SCRATCHPAD, usage: Use::Out, tensor }));
-        let bytes = operands.iter().map(|o| o.tensor.buffer_bytes(0)).collect();
+        let (stamps, scratch_bytes) = (stamps(operands.len()), plan.scratch_bytes());
         let key = match &family {
             Some(family) => family.key().clone(),
-            None => Arc::new(Key::new([Some(engine.id()), foreign.as_ref().map(|(_, e)| e.id())], row, given)),
+            None => Key::new([Some(engine.id()), foreign.as_ref().map(|(_, e)| e.id())], row, given),
         };
-        PrimitiveDesc(Arc::new(Decision { engine, foreign, key, filter, row, name, plan, skipped, operands, bytes, family }))
+        PrimitiveDesc(Arc::new(Decision {
+            engine,
+            foreign,
+            key,
+            filter,
+            row,
+            name,
+            plan,
+            skipped,
+            operands,
+            stamps,
+            scratch_bytes,
+            family,
+        }))
     }
 
     /// Every row of the operation's table, best first, and what became of it.
@@ -248,9 +265,16 @@ impl PrimitiveDesc {
         &self.0.operands
     }
 
-    /// Bytes of the first buffer of operand `index`; `None` where only the execution gives its sizes.
-    pub(crate) fn operand_bytes(&self, index: usize) -> Option<usize> {
-        self.0.bytes[index]
+    /// The number of operand `index`, as executions check its memory that believe descriptions so far: no other operand of the process ever has it.
+    #[inline]
+    pub(crate) fn stamp(&self, index: usize, faith: Faith) -> u64 {
+        self.0.stamps + 2 * index as u64 + faith as u64
+    }
+
+    /// Bytes of scratch of an execution.
+    #[inline]
+    pub(crate) fn scratch_bytes(&self) -> usize {
+        self.0.scratch_bytes
     }
 
     /// Description of the argument `arg`, where the primitive has it.
@@ -266,12 +290,12 @@ impl PrimitiveDesc {
     /// The buffer that the caller passes with [`ScratchpadMode::User`]: bytes in one dimension, perhaps none. `None` where the library
     /// leases it, as it also does where only the execution gives the sizes that it follows from.
     pub fn scratchpad(&self) -> Option<&Tensor> {
-        self.tensor(Arg::SCRATCHPAD)
+        self.0.operands.last().filter(|o| o.arg == Arg::SCRATCHPAD).map(|o| &o.tensor)
     }
 
     /// Bytes that the library leases for the time of an execution: 0 where the caller passes the scratchpad.
     pub fn memory_consumption(&self) -> usize {
-        if self.scratchpad().is_some() { 0 } else { self.0.plan.scratch_bytes() }
+        if self.scratchpad().is_some() { 0 } else { self.0.scratch_bytes }
     }
 
     /// Number of tensors read, post-op operands included; without scales, zero points, seeds and the like.
@@ -314,6 +338,12 @@ struct Place {
 pub(crate) struct Start {
     pub(crate) row: usize,
     pub(crate) skipped: Vec<(&'static str, Skip)>,
+}
+
+/// The first of as many stamps as `operands` need, one for each [`Faith`].
+fn stamps(operands: usize) -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(2 * operands as u64, Ordering::Relaxed)
 }
 
 fn excluded(filter: Option<&str>, name: &str) -> Option<Skip> {

@@ -10,7 +10,7 @@ use crate::queue::{ScratchSource, Submission, Work};
 use crate::{Bound, Memory, PrimitiveDesc, Region, Stream, check, fork, scratch, verbose};
 use oxidnn_spec::{Arg, DataType, Error, Tensor, Use};
 use std::any::Any;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 /// What `execute` was called with.
 #[derive(Clone, Copy)]
@@ -54,81 +54,107 @@ pub(crate) enum Faith {
 
 /// Stands in unused places of argument arrays.
 fn nothing() -> Bound<'static> {
-    static NOTHING: LazyLock<Tensor> = LazyLock::new(|| Tensor::host_scalar(DataType::U8));
+    static NOTHING: Tensor = Tensor::host_scalar(DataType::U8);
     Bound { arg: Arg(0), usage: Use::In, tensor: &NOTHING, regions: &[] }
 }
 
 /// Executes once; errors carry the problem line.
 pub(crate) fn execute(request: Request<'_>) -> Result<(), Error> {
-    let run = match request.desc.operands().len() {
-        0..=8 => on_stack::<8>,
-        9..=24 => on_stack::<24>,
-        25..=96 => on_stack::<96>,
-        97..=512 => on_stack::<512>,
-        _ => on_heap,
+    let done = match request.desc.operands().len() {
+        0..=4 => on_stack::<4>(request),
+        5..=12 => on_stack::<12>(request),
+        13..=64 => on_stack::<64>(request),
+        65..=512 => on_stack::<512>(request),
+        _ => on_heap(request),
     };
-    run(request).map_err(|e| {
-        let e = e.with_problem(request.desc.given());
-        verbose::failed("exec", request.desc.problem().op.kind(), &e);
-        e
-    })
+    done.map_err(|e| failed(request, e))
 }
 
-/// Binds into arrays on the stack: nothing is allocated.
+#[cold]
+fn failed(request: Request<'_>, error: Error) -> Error {
+    let error = error.with_problem(request.desc.given());
+    verbose::failed("exec", request.desc.problem().op.kind(), &error);
+    error
+}
+
+/// Binds into arrays on the stack: nothing is allocated. A function of its own for each size, so that small executions do not take the room of large
+/// ones.
+#[inline(never)]
 fn on_stack<const N: usize>(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
-    let (mut memories, mut regions) = ([None; N], [Region::empty(); N]);
-    let checked = prepare(request, &mut memories[..n], &mut regions)?;
+    let (mut memories, mut parts) = ([None; N], [None; N]);
+    let checked = prepare(request, &mut memories[..n], &mut parts[..n])?;
     let request = request.of(&checked);
     let mut bound = [nothing(); N];
-    let count = bind(request, &memories[..n], &regions, &mut bound);
+    let count = bind(request, &memories[..n], &parts[..n], &mut bound);
     run(request, &memories[..n], &bound[..count])
 }
 
 /// For problems of very many operands (a concat of more than 500 sources): the one execution that allocates.
+#[inline(never)]
 fn on_heap(request: Request<'_>) -> Result<(), Error> {
     let n = request.desc.operands().len();
-    let (mut memories, mut regions) = (vec![None; n], vec![Region::empty(); n]);
-    let checked = prepare(request, &mut memories, &mut regions)?;
+    let (mut memories, mut parts) = (vec![None; n], vec![None; n]);
+    let checked = prepare(request, &mut memories, &mut parts)?;
     let request = request.of(&checked);
     let mut bound = vec![nothing(); n];
-    let count = bind(request, &memories, &regions, &mut bound);
+    let count = bind(request, &memories, &parts, &mut bound);
     run(request, &memories, &bound[..count])
 }
 
-/// Puts the memories in the places of their operands and checks them, before a byte is written. `regions` receives the bytes that an operand
-/// takes of a memory that is not believed; what is returned are the descriptions and the code that follow from the memories' sizes.
-fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], regions: &mut [Region<'a>]) -> Result<Checked, Error> {
+/// Puts the memories in the places of their operands and checks them, before a byte is written. `parts` receives the bytes that an operand
+/// takes of memory that is not believed and larger; what is returned are the descriptions and the code that follow from the memories' sizes.
+fn prepare<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>], parts: &mut [Option<Region<'a>>]) -> Result<Checked, Error> {
     let Request { desc, stream, faith, .. } = request;
     if stream.engine() != desc.engine() {
         return Err(Error::invalid("stream", format!("a stream of {}", stream.engine()), format!("one of {}", desc.engine())));
     }
     place(request, memories)?;
-    for (operand, memory) in desc.operands().iter().zip(&*memories) {
-        check::present(operand, *memory)?;
-        if let (Some(memory), Faith::Descriptions) = (memory, faith) {
-            check::operand(desc, operand, memory)?;
+    for (i, (operand, memory)) in desc.operands().iter().zip(&*memories).enumerate() {
+        match memory {
+            Some(memory) if memory.is_known_to_fit(operand.usage, desc.stamp(i, faith)) => {}
+            Some(memory) => parts[i] = fitting(request, i, memory)?,
+            None => check::missing(operand)?,
         }
     }
-    let member = desc.family().map(|family| check::runtime(desc, family, memories, faith)).transpose()?;
+    let Some(family) = desc.family() else { return Ok(Checked { member: None, shares: check::overlaps(desc, memories)? }) };
+    let member = check::runtime(desc, family, memories, faith)?;
     if faith == Faith::Bytes {
-        check::bytes(desc, memories, member.as_deref(), regions)?;
+        for (i, operand) in desc.operands().iter().enumerate() {
+            parts[i] = memories[i].map_or(Ok(None), |memory| check::bytes(desc, operand, &member.tensors[i], memory))?;
+        }
     }
-    Ok(Checked { member, shares: check::overlaps(desc, memories)? })
+    Ok(Checked { member: Some(member), shares: check::overlaps(desc, memories)? })
 }
 
-/// The arguments as kernels see them, without the scratchpad; returns how many there are. `regions` has the bytes of memories that are not
-/// believed.
-fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], regions: &'a [Region<'a>], bound: &mut [Bound<'a>]) -> usize {
+/// Checks the memory of operand `i`, and has it remember that it fits. Returns the bytes that the operand takes of memory that is larger.
+#[cold]
+fn fitting<'a>(request: Request<'a>, i: usize, memory: &'a Memory<'a>) -> Result<Option<Region<'a>>, Error> {
+    let Request { desc, faith, .. } = request;
+    let operand = &desc.operands()[i];
+    let part = match faith {
+        Faith::Descriptions => check::operand(desc, operand, memory).map(|()| None)?,
+        // How much an operand of open sizes needs is not known yet.
+        Faith::Bytes if desc.has_runtime() => return Ok(None),
+        Faith::Bytes => check::bytes(desc, operand, &operand.tensor, memory)?,
+    };
+    if part.is_none() {
+        memory.remember_fit(operand.usage, desc.stamp(i, faith));
+    }
+    Ok(part)
+}
+
+/// The arguments as kernels see them, without the scratchpad; returns how many there are. `parts` has the bytes that operands take of larger
+/// memories.
+fn bind<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], parts: &'a [Option<Region<'a>>], bound: &mut [Bound<'a>]) -> usize {
     let mut count = 0;
-    for (i, (operand, memory)) in request.desc.operands().iter().zip(memories).enumerate() {
+    for (i, ((operand, memory), part)) in request.desc.operands().iter().zip(memories).zip(parts).enumerate() {
         let Some(memory) = memory.filter(|_| operand.arg != Arg::SCRATCHPAD) else { continue };
-        let expected = request.member.map_or(&operand.tensor, |m| &m.tensors[i]);
-        let (tensor, regions) = match request.faith {
-            Faith::Descriptions if operand.arg.is_quantisation() => (expected, memory.regions()),
-            Faith::Descriptions => (memory.tensor(), memory.regions()),
-            Faith::Bytes => (expected, if expected.buffers() == 1 { std::slice::from_ref(&regions[i]) } else { memory.regions() }),
+        let tensor = match request.faith {
+            Faith::Descriptions if !operand.arg.is_quantisation() => memory.tensor(),
+            _ => request.member.map_or(&operand.tensor, |m| &m.tensors[i]),
         };
+        let regions = part.as_ref().map_or(memory.regions(), std::slice::from_ref);
         bound[count] = Bound { arg: operand.arg, usage: operand.usage, tensor, regions };
         count += 1;
     }
@@ -193,7 +219,7 @@ fn work<'a>(request: Request<'a>, memories: &[Option<&'a Memory<'a>>], args: &'a
     let exec = code.exec();
     let need = match request.member {
         Some(member) => member.scratch_bytes(),
-        None => desc.plan().scratch_bytes(),
+        None => desc.scratch_bytes(),
     };
     let scratch = match desc.scratchpad() {
         // The caller could not know how much this is.
@@ -209,7 +235,10 @@ fn place<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> R
     let operands = request.desc.operands();
     let mut next = 0;
     for &(arg, memory) in request.args {
-        let found = (next..operands.len()).chain(0..next).find(|&i| operands[i].arg == arg);
+        let found = match operands.get(next).is_some_and(|o| o.arg == arg) {
+            true => Some(next),
+            false => operands.iter().position(|o| o.arg == arg),
+        };
         let Some(i) = found else {
             if request.faith == Faith::Bytes {
                 continue;
@@ -227,7 +256,7 @@ fn place<'a>(request: Request<'a>, memories: &mut [Option<&'a Memory<'a>>]) -> R
 
 /// True when there is nothing to write: no output has elements, nor sums behind them.
 fn is_noop(bound: &[Bound<'_>]) -> bool {
-    bound.iter().filter(|b| b.usage == Use::Out).all(|b| b.tensor.is_empty() && b.regions.iter().all(Region::is_empty))
+    bound.iter().filter(|b| b.usage == Use::Out).all(|b| b.regions.iter().all(Region::is_empty) && b.tensor.is_empty())
 }
 
 /// The aligned part of the caller's scratchpad.

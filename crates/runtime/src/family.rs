@@ -96,7 +96,7 @@ pub(crate) fn plan(engine: &Engine, problem: &Problem, planned: Planned, rows: R
         Rows::From(row) => Key::new([Some(engine.id()), None], row, problem.clone()),
     };
     let operands = chosen.operands();
-    let family = Family { engine: engine.clone(), problem: chosen, operands, rows, key: Arc::new(key), last: Mutex::default() };
+    let family = Family { engine: engine.clone(), problem: chosen, operands, rows, key, last: Mutex::default() };
     let family = Arc::new(family);
     let plan = Box::new(FamilyPlan(family.clone()));
     (family, Planned { plan, ..planned })
@@ -227,6 +227,6 @@ impl Family {
 impl Member {
     /// Bytes of scratch of an execution.
     pub(crate) fn scratch_bytes(&self) -> usize {
-        self.desc.plan().scratch_bytes()
+        self.desc.scratch_bytes()
     }
 }

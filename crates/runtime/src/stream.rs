@@ -16,6 +16,8 @@ pub struct Stream(Arc<StreamState>);
 struct StreamState {
     engine: Engine,
     queue: Arc<dyn Queue>,
+    /// What the queue says of itself, which does not change.
+    is_synchronous: bool,
 }
 
 impl Stream {
@@ -55,7 +57,8 @@ impl Stream {
 
     /// A stream over a queue of the engine's device, such as one that wraps the caller's own.
     pub fn over(engine: &Engine, queue: Arc<dyn Queue>) -> Stream {
-        Stream(Arc::new(StreamState { engine: engine.clone(), queue }))
+        let is_synchronous = queue.is_synchronous();
+        Stream(Arc::new(StreamState { engine: engine.clone(), queue, is_synchronous }))
     }
 
     /// The engine it belongs to.
@@ -70,7 +73,7 @@ impl Stream {
 
     /// True when work is done as soon as `execute` returns.
     pub fn is_synchronous(&self) -> bool {
-        self.0.queue.is_synchronous()
+        self.0.is_synchronous
     }
 
     /// Returns when everything executed on the stream is done.

@@ -27,10 +27,10 @@ impl Record {
             let path = name.trim_start_matches('<');
             let is_ours = ["oxidnn_runtime::", "hops::"].iter().any(|c| path.starts_with(c))
                 || file.is_some_and(|file| ["src/", "tests/", "crates/runtime/"].iter().any(|f| file.starts_with(f)));
-            // The name without types that it is generic over, and without the compiler's hash.
-            let name = if name.starts_with('<') { name } else { name.split('<').next().unwrap_or(name) };
-            let last = name.split("::").filter(|part| !(part.len() == 17 && part.starts_with('h'))).last().unwrap_or(name);
-            match last.split('<').next().unwrap_or(last) {
+            // The last of the names, without types and without the compiler's hash.
+            let name = without_types(name);
+            let last = name.split("::").filter(|part| !(part.len() == 17 && part.starts_with('h'))).last().unwrap_or(&name);
+            match last {
                 "from_here" => break,
                 last if is_ours && !name.contains("closure") && last != "take" => calls.push(last.to_string()),
                 _ => {}
@@ -39,6 +39,18 @@ impl Record {
         calls.reverse();
         self.0.lock().unwrap()[at] = calls;
     }
+}
+
+/// A path without what it has in angle brackets.
+fn without_types(path: &str) -> String {
+    let mut depth = 0;
+    let outside = |c: &char| {
+        depth += i32::from(*c == '<');
+        let is_outside = depth == 0;
+        depth -= i32::from(*c == '>');
+        is_outside
+    };
+    path.chars().filter(outside).collect()
 }
 
 impl Device for Record {

@@ -108,6 +108,50 @@ fn wrong_arguments_are_named_before_a_byte_is_written() {
     assert_eq!(dst.read_f32().unwrap()[14], 29.0);
 }
 
+/// An execution remembers that memory fits an operand: of the same description, in the same use, and as far as descriptions were believed.
+#[test]
+fn what_fitted_one_operand_is_checked_for_every_other() {
+    let (engine, _) = engine();
+    let stream = Stream::new(&engine).unwrap();
+    let of = |dims: [i64; 2]| PrimitiveDesc::new(&engine, linear(dims, 2.0, 1.0, Attr::default())).unwrap().create().unwrap();
+    let (primitive, smaller) = (of([3, 5]), of([5, 2]));
+    let (src, dst) = (memory(&engine, [3, 5], |i| i as f64), memory(&engine, [3, 5], |_| -1.0));
+    let args = [(Arg::SRC, &src), (Arg::DST, &dst)];
+    for _ in 0..2 {
+        // As bytes, these are large enough for the other problem, whose descriptions they do not have.
+        smaller.execute_bytes(&stream, &args).unwrap();
+        assert_eq!(dst.read_f32().unwrap()[8..12], [17.0, 19.0, -1.0, -1.0]);
+        dst.write_with(|_| -1.0).unwrap();
+        assert!(refusal(&smaller, &stream, &args).starts_with("src: got f32 3x5, expected f32 5x2"));
+        primitive.execute(&stream, &args).unwrap();
+        dst.write_with(|_| -1.0).unwrap();
+    }
+    // What fits as bytes need not fit by its description.
+    let turned = Memory::new(&engine, Tensor::with_tag([3, 5], DataType::F32, "ba").unwrap()).unwrap();
+    primitive.execute_bytes(&stream, &[(Arg::SRC, &turned), (Arg::DST, &dst)]).unwrap();
+    dst.write_with(|_| -1.0).unwrap();
+    assert!(refusal(&primitive, &stream, &[(Arg::SRC, &turned), (Arg::DST, &dst)]).contains("another layout"));
+    // What fits to be read need not fit to be written.
+    let data = [0f32; 15];
+    let fixed = Memory::from_slice(&engine, src.tensor().clone(), &data).unwrap();
+    primitive.execute(&stream, &[(Arg::SRC, &fixed), (Arg::DST, &dst)]).unwrap();
+    assert!(primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &fixed)]).is_err());
+    // Addresses may change, but not to none.
+    let mut other = [0f32; 15];
+    let mut moved = memory(&engine, [3, 5], |_| 0.0);
+    primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &moved)]).unwrap();
+    // SAFETY: `other` outlives the executions, which are done when they return.
+    unsafe { moved.set_data_handle(0, other.as_mut_ptr().cast()) }.unwrap();
+    primitive.execute(&stream, &[(Arg::SRC, &src), (Arg::DST, &moved)]).unwrap();
+    assert_eq!(moved.read_f32().unwrap()[14], 29.0);
+    // SAFETY: null is legal until the bytes are needed.
+    unsafe { moved.set_data_handle(0, std::ptr::null_mut()) }.unwrap();
+    for execute in [Primitive::execute, Primitive::execute_bytes] {
+        assert!(execute(&primitive, &stream, &[(Arg::SRC, &src), (Arg::DST, &moved)]).is_err());
+    }
+    assert_eq!(other[14], 29.0);
+}
+
 #[test]
 fn memory_in_use_elsewhere_is_refused() {
     let (engine, _) = engine();

@@ -28,6 +28,9 @@ impl PartialEq for Dims {
 }
 
 impl Dims {
+    /// One dimension of one element.
+    pub(crate) const ONE: Dims = Dims { len: 1, v: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] };
+
     /// The numbers of `v`; `None` where there are more than 12.
     pub fn new(v: &[i64]) -> Option<Dims> {
         let mut d = Dims { len: u8::try_from(v.len()).ok()?, v: [0; MAX_NDIMS] };

@@ -34,10 +34,11 @@ impl Key {
     /// In place of the row, of code that asks all rows at execution.
     pub(crate) const BEST: usize = usize::MAX;
 
-    pub(crate) fn new(devices: [Option<DeviceId>; 2], row: usize, problem: Problem) -> Key {
+    #[inline]
+    pub(crate) fn new(devices: [Option<DeviceId>; 2], row: usize, problem: Problem) -> Arc<Key> {
         let mut hasher = Mixer::default();
         (devices, row, &problem).hash(&mut hasher);
-        Key { hash: hasher.finish(), devices, row, problem }
+        Arc::new(Key { hash: hasher.finish(), devices, row, problem })
     }
 }
 

@@ -22,7 +22,7 @@ fn code(bytes: usize) -> Result<Code, Error> {
 fn key(n: i64) -> Arc<Key> {
     let src = Tensor::plain([n + 1, 2], DataType::F32).unwrap();
     let op = Op::from(Shuffle { prop: Prop::ForwardInference, dst: src.clone(), src, axis: 1, group_size: 1 });
-    Arc::new(Key::new([None; 2], 0, Problem { op, attr: Attr::default() }))
+    Key::new([None; 2], 0, Problem { op, attr: Attr::default() })
 }
 
 fn get(cache: &Cache, n: i64, bytes: usize) -> (Arc<Code>, bool) {

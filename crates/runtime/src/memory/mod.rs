@@ -22,9 +22,10 @@ pub(crate) use uses::{Access, Guard, Uses};
 
 use crate::scratch::{self, Lease};
 use crate::{Element, Engine, Region};
-use oxidnn_spec::{DataType, Error, Format, Tensor};
+use oxidnn_spec::{DataType, Error, Format, Tensor, Use};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A tensor in memory, on an engine (host scalars: on the host).
 pub struct Memory<'a> {
@@ -33,7 +34,14 @@ pub struct Memory<'a> {
     regions: Regions<'a>,
     origin: Origin,
     storage: Arc<Storage>,
+    fits: Fits,
 }
+
+/// What the memory was found to fit last, as something that is read and as something that is written: stamps of operands
+/// ([`crate::PrimitiveDesc::stamp`]), which are never used twice. An execution that finds its own there has nothing to check: neither a description
+/// nor a memory's description, engine and buffers ever change, but for addresses.
+#[derive(Default)]
+struct Fits([AtomicU64; 2]);
 
 /// What keeps the bytes alive and counts their users.
 #[derive(Debug, Default)]
@@ -152,7 +160,7 @@ impl Memory<'static> {
 
 impl<'a> Memory<'a> {
     fn over(engine: &Engine, tensor: Tensor, regions: Regions<'a>, origin: Origin) -> Memory<'a> {
-        Memory { tensor, engine: Some(engine.clone()), regions, origin, storage: Arc::default() }
+        Memory { tensor, engine: Some(engine.clone()), regions, origin, storage: Arc::default(), fits: Fits::default() }
     }
 
     /// Memory over the user's slice, which executions may write.
@@ -210,7 +218,7 @@ impl<'a> Memory<'a> {
         }
         let regions = Regions::One(region.part(start, need));
         let (engine, storage) = (self.engine.clone(), self.storage.clone());
-        Ok(Memory { tensor, engine, regions, origin: self.origin, storage })
+        Ok(Memory { tensor, engine, regions, origin: self.origin, storage, fits: Fits::default() })
     }
 
     /// Returns when all work that was submitted on its bytes is done.
@@ -290,6 +298,17 @@ impl<'a> Memory<'a> {
     #[inline]
     pub(crate) fn storage(&self) -> &Arc<Storage> {
         &self.storage
+    }
+
+    /// Whether it was found to fit the operand of this stamp, which uses it so.
+    #[inline]
+    pub(crate) fn is_known_to_fit(&self, usage: Use, stamp: u64) -> bool {
+        self.fits.0[usage as usize].load(Ordering::Relaxed) == stamp
+    }
+
+    /// Remembers that it fits the operand of this stamp, which uses it so.
+    pub(crate) fn remember_fit(&self, usage: Use, stamp: u64) {
+        self.fits.0[usage as usize].store(stamp, Ordering::Relaxed);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Memory over addresses: the user's slices, which the compiler vouches for, and raw addresses, which the user does. One of the files with
 //! unsafe code.
 
-use super::{Memory, Origin, Regions, Storage, needed, not_scalar};
+use super::{Fits, Memory, Origin, Regions, Storage, needed, not_scalar};
 use crate::{Buf, Element, Engine, Region};
 use oxidnn_spec::{Error, Tensor};
 use std::sync::Arc;
@@ -61,6 +61,10 @@ impl<'a> Memory<'a> {
             self.storage = Arc::default();
         }
         self.origin = Origin::Unchecked;
+        // Another address of as many bytes fits what the one before did.
+        if address.is_null() {
+            self.fits = Fits::default();
+        }
         Ok(())
     }
 }
@@ -71,7 +75,7 @@ impl Memory<'static> {
         // SAFETY: the storage lives as long as the memory and its views, which lend the regions for no longer than they are borrowed, and counts
         // who uses them.
         let regions = Regions::new(storage.regions().map(|r| unsafe { r.outlive() }));
-        Memory { tensor, engine, regions, origin: Origin::Owned, storage: Arc::new(storage) }
+        Memory { tensor, engine, regions, origin: Origin::Owned, storage: Arc::new(storage), fits: Fits::default() }
     }
 }
 

@@ -59,7 +59,8 @@ impl Uses {
     }
 
     /// Whether work was submitted that may not be done.
-    pub(super) fn is_pending(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_pending(&self) -> bool {
         self.is_pending.load(Ordering::Acquire)
     }
 

@@ -36,6 +36,7 @@ impl Queue for Immediate {
         match submission.work {
             Work::Run { exec, args, scratch } => {
                 let lease = match scratch {
+                    ScratchSource::Lease(0) => scratch::Lease::of(crate::Buf::empty()),
                     ScratchSource::Lease(bytes) => scratch::arena().lease(bytes)?,
                     ScratchSource::Given(region) => scratch::Lease::of(host(&region)?),
                 };

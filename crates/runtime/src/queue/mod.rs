@@ -128,7 +128,7 @@ pub trait Queue: Send + Sync + 'static {
     /// [`Error::Runtime`] when the device fails.
     fn mark(&self) -> Result<Arc<dyn Mark>, Error>;
 
-    /// True when [`Queue::submit`] returns only after the work is done.
+    /// True when [`Queue::submit`] returns only after the work is done: of a queue always, or never.
     fn is_synchronous(&self) -> bool {
         false
     }

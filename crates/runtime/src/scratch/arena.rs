@@ -15,7 +15,8 @@ const SHARDS: usize = 16;
 pub struct Arena {
     shards: [Mutex<Vec<Allocation>>; SHARDS],
     budget: AtomicUsize,
-    idle: AtomicUsize,
+    /// Bytes of all blocks; those that are not leased are idle.
+    total: AtomicUsize,
     leased: AtomicUsize,
     peak: AtomicUsize,
     allocations: AtomicU64,
@@ -61,7 +62,7 @@ impl Arena {
         Arena {
             shards: std::array::from_fn(|_| Mutex::default()),
             budget: AtomicUsize::new(budget),
-            idle: AtomicUsize::new(0),
+            total: AtomicUsize::new(0),
             leased: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             allocations: AtomicU64::new(0),
@@ -80,9 +81,19 @@ impl Arena {
             Some(block) => block,
             None => self.grow(bytes)?,
         };
-        let now = self.leased.fetch_add(block.buf().len(), Ordering::Relaxed) + block.buf().len();
-        self.peak.fetch_max(now, Ordering::Relaxed);
         Ok(Lease { bytes: Bytes::Block { arena: self, block: Some(block), len: bytes } })
+    }
+
+    /// Counts a block as leased.
+    fn count(&self, block: &Allocation) {
+        let now = self.leased.fetch_add(block.buf().len(), Ordering::Relaxed) + block.buf().len();
+        if now > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(now, Ordering::Relaxed);
+        }
+    }
+
+    fn idle(&self) -> usize {
+        self.total.load(Ordering::Relaxed).saturating_sub(self.leased.load(Ordering::Relaxed))
     }
 
     /// A shard, where it does not stay locked.
@@ -98,7 +109,7 @@ impl Arena {
             let fit = |(_, b): &(usize, &Allocation)| b.buf().len() >= bytes;
             let (at, _) = blocks.iter().enumerate().rev().filter(fit).min_by_key(|(_, b)| b.buf().len())?;
             let block = blocks.swap_remove(at);
-            self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
+            self.count(&block);
             Some(block)
         })
     }
@@ -109,25 +120,30 @@ impl Arena {
             largest.map(|i| blocks.swap_remove(i))
         });
         if let Some(block) = &outgrown {
-            self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
+            self.total.fetch_sub(block.buf().len(), Ordering::Relaxed);
         }
         drop(outgrown);
         let oom = |_| Error::OutOfMemory { bytes, what: "scratch".into() };
         let block = Allocation::host(rounded(bytes)).map_err(oom)?;
         self.allocations.fetch_add(1, Ordering::Relaxed);
+        self.count(&block);
+        self.total.fetch_add(block.buf().len(), Ordering::Relaxed);
         Ok(block)
     }
 
     fn give_back(&self, block: Allocation) {
-        let size = block.buf().len();
-        self.leased.fetch_sub(size, Ordering::Relaxed);
-        let home = home();
-        let Some(mut blocks) = (home..home + SHARDS).find_map(|i| self.shard(i)) else { return };
-        let idle = self.idle.fetch_add(size, Ordering::Relaxed) + size;
+        let (size, home) = (block.buf().len(), home());
+        let Some(mut blocks) = (home..home + SHARDS).find_map(|i| self.shard(i)) else {
+            self.total.fetch_sub(size, Ordering::Relaxed);
+            self.leased.fetch_sub(size, Ordering::Relaxed);
+            return;
+        };
         blocks.push(block);
+        self.leased.fetch_sub(size, Ordering::Relaxed);
         drop(blocks);
-        if idle > self.budget.load(Ordering::Relaxed) {
-            self.trim(self.budget.load(Ordering::Relaxed));
+        let budget = self.budget.load(Ordering::Relaxed);
+        if self.idle() > budget {
+            self.trim(budget);
         }
     }
 
@@ -135,13 +151,13 @@ impl Arena {
     pub fn trim(&self, bytes: usize) {
         let home = home();
         for i in home + 1..home + 1 + SHARDS {
-            while self.idle.load(Ordering::Relaxed) > bytes {
+            while self.idle() > bytes {
                 let Some(mut blocks) = self.shard(i) else { break };
                 if blocks.is_empty() {
                     break;
                 }
                 let block = blocks.remove(0);
-                self.idle.fetch_sub(block.buf().len(), Ordering::Relaxed);
+                self.total.fetch_sub(block.buf().len(), Ordering::Relaxed);
             }
         }
     }
@@ -156,7 +172,7 @@ impl Arena {
     pub fn stats(&self) -> ScratchStats {
         ScratchStats {
             leased: self.leased.load(Ordering::Relaxed),
-            idle: self.idle.load(Ordering::Relaxed),
+            idle: self.idle(),
             peak: self.peak.load(Ordering::Relaxed),
             budget: self.budget.load(Ordering::Relaxed),
             allocations: self.allocations.load(Ordering::Relaxed),

@@ -63,9 +63,9 @@ impl Layout {
         if self.dims.contains(&0) {
             return Some(0);
         }
-        let mut last = b.inner.volume() - 1;
+        let (mut last, is_plain) = (b.inner.volume() - 1, b.is_plain());
         for d in 0..self.dims.len() {
-            let beyond_first = (b.padded_dims[d] - 1) / b.inner.of(d);
+            let beyond_first = if is_plain { b.padded_dims[d] - 1 } else { (b.padded_dims[d] - 1) / b.inner.of(d) };
             last = last.checked_add(beyond_first.checked_mul(b.strides[d])?)?;
         }
         b.offset.checked_add(last)?.checked_add(1)

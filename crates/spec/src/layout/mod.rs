@@ -246,8 +246,8 @@ impl Layout {
     }
 
     /// One number on the host: one dimension of size 1.
-    pub fn host_scalar() -> Layout {
-        Layout { dims: Dims::from([1]), format: Format::HostScalar }
+    pub const fn host_scalar() -> Layout {
+        Layout { dims: Dims::ONE, format: Format::HostScalar }
     }
 
     /// The blocking, where the layout is one.
@@ -320,7 +320,7 @@ impl Tensor {
     }
 
     /// One number on the host.
-    pub fn host_scalar(dtype: DataType) -> Tensor {
+    pub const fn host_scalar(dtype: DataType) -> Tensor {
         Tensor { dtype, layout: Layout::host_scalar() }
     }
 

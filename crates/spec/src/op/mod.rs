@@ -159,14 +159,14 @@ macro_rules! operands {
             /// The tensors with their execution arguments.
             pub fn operands(&self) -> Vec<$crate::op::Operand<&$crate::Tensor>> {
                 let $op { $($field,)* .. } = self;
-                let mut $o = $crate::op::Operands(Vec::new());
+                let mut $o = $crate::op::Operands(Vec::with_capacity([$(stringify!($field)),*].len()));
                 $body
                 $o.0
             }
             /// The same, to resolve layouts in.
             pub fn operands_mut(&mut self) -> Vec<$crate::op::Operand<&mut $crate::Tensor>> {
                 let $op { $($field,)* .. } = self;
-                let mut $o = $crate::op::Operands(Vec::new());
+                let mut $o = $crate::op::Operands(Vec::with_capacity([$(stringify!($field)),*].len()));
                 $body
                 $o.0
             }

@@ -449,7 +449,7 @@ fn changing_sizes_have_examples() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4000))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 4000 }))]
 
     #[test]
     fn what_is_read_is_written_and_read_again(line in pooled_line()) {
