@@ -1,6 +1,6 @@
 //! Dropout. The states are a seed and a count of what was drawn, so that a copy of them goes on as the original would.
 
-use crate::exec::Job;
+use crate::exec::{Blend, Job, Place};
 use crate::handle::Handle;
 use crate::loops::view::host;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned};
@@ -83,11 +83,18 @@ impl DropoutDesc {
     }
 
     fn revert_to(&self, handle: &Handle, [given, wanted]: [&Tensor; 2], [dy, dx, mask]: [Data; 3]) -> Result<(), Failure> {
-        let kept = 1.0 - f64::from(self.probability);
-        let factor = if kept > 0.0 { 1.0 / kept } else { 0.0 };
-        let op = Binary { alg: BinaryAlg::Mul, src0: given.clone(), src1: mask_of(given), src2: None, dst: wanted.clone() };
-        let job = Job::new(op).arg(Arg::SRC, dy).arg(Arg::SRC_1, mask).arg(Arg::DST, dx);
-        job.eltwise(EltwiseAlg::Linear, factor, 0.0).run(handle)
+        let share = 1.0 - f64::from(self.probability);
+        let factor = if share > 0.0 { 1.0 / share } else { 0.0 };
+        let (mut kept, mut at) = (mask_of(given), Place::from(mask));
+        if given.dtype == DataType::F64 {
+            // Products of doubles are of doubles only.
+            let copy = handle.temporary(given)?;
+            handle.combine((&kept, at), (given, copy.view(given.clone())?.into()), Blend::PLAIN)?;
+            (kept, at) = (given.clone(), copy.into());
+        }
+        let op = Binary { alg: BinaryAlg::Mul, src0: given.clone(), src1: kept, src2: None, dst: wanted.clone() };
+        let job = Job::new(op).arg(Arg::SRC, dy).arg(Arg::SRC_1, at).arg(Arg::DST, dx);
+        job.blend(Blend { alpha: factor, beta: 0.0 }.rounded(wanted.dtype)).run(handle)
     }
 }
 

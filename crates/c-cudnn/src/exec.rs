@@ -6,7 +6,7 @@ use crate::pointers::{Data, memory_over};
 use crate::status::Failure;
 use crate::steps;
 use oxidnn_runtime::{self as runtime, Mixer, cache, fork};
-use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Prop, Reorder, support};
+use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Op, Reorder};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, PostOp, Problem, Real, ScratchpadMode, Tensor, Use};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -209,18 +209,18 @@ impl Job {
         if blend == Blend::PLAIN {
             return self.execute(handle);
         }
-        if blend.is_single() && self.folds() {
-            self.attr.post_ops.extend(blend.post_ops());
-            return self.execute(handle);
+        if let Some(attr) = self.folded() {
+            return Job { attr, ..self }.execute(handle);
         }
         let result = self.result()?;
-        let tensor = self.op.tensor(result).cloned().ok_or_else(|| Failure::unsupported("a result without a description"))?;
+        let dst = self.op.tensor(result).cloned().ok_or_else(|| Failure::unsupported("a result without a description"))?;
+        let tensor = self.widened(handle, result, &dst)?;
         let temporary = handle.temporary(&tensor)?;
         let own = temporary.view(tensor.clone())?;
         let target = self.args.iter_mut().find(|a| a.0 == result).map(|a| std::mem::replace(&mut a.1, Place::Own(own)));
         self.execute(handle)?;
         let target = target.ok_or_else(|| Failure::null(result))?;
-        handle.combine((&tensor, Place::Own(temporary)), (&tensor, target), blend)
+        handle.combine((&tensor, Place::Own(temporary)), (&dst, target), blend)
     }
 
     /// The argument of the result: the destination, else the first gradient.
@@ -230,12 +230,43 @@ impl Job {
         found.copied().ok_or_else(|| Failure::unsupported("an operation without result"))
     }
 
-    /// Whether post-ops can do what `blend` says, for this operation in this pass.
-    fn folds(&self) -> bool {
-        let forward = self.op.prop().is_none_or(Prop::is_forward);
-        let rules = support().iter().find(|s| s.kind == self.op.kind()).map(|s| s.attr.post_ops);
-        let Some(rules) = rules.filter(|_| forward) else { return false };
-        (self.blend.alpha == 1.0 || rules.eltwise) && (self.blend.beta == 0.0 || rules.sum)
+    /// The attributes with post-ops that do what `blend` says, where the operation takes them.
+    fn folded(&self) -> Option<Attr> {
+        let mut attr = self.attr.clone();
+        attr.post_ops.extend(self.blend.post_ops());
+        let takes = self.blend.is_single() && Problem::new(self.op.clone(), attr.clone()).is_ok();
+        takes.then_some(attr)
+    }
+
+    /// Lets the result have more precision than `dst`, which it is rounded to once it has met what is there; its description. Where the operation does not
+    /// take such a result alone, what it reads of `dst`'s type is copied to that precision, too.
+    fn widened(&mut self, handle: &Handle, result: Arg, dst: &Tensor) -> Result<Tensor, Failure> {
+        let wide = |tensor: &Tensor| Tensor { dtype: DataType::F32, layout: tensor.layout.clone() };
+        if matches!(dst.dtype, DataType::F32 | DataType::F64) {
+            return Ok(dst.clone());
+        }
+        // What is refused without factors is refused with them.
+        Problem::new(self.op.clone(), self.attr.clone()).map_err(|e| Failure::from(e).reproduced(&self.op))?;
+        let operands = self.op.operands().into_iter();
+        let alike = operands.filter(|o| o.tensor.dtype == dst.dtype && (o.usage != Use::Out || o.arg == result)).map(|o| o.arg).collect();
+        for args in [vec![result], alike] {
+            let mut op = self.op.clone();
+            for arg in &args {
+                op.tensor_mut(*arg).map(|tensor| *tensor = wide(tensor));
+            }
+            if Problem::new(op.clone(), self.attr.clone()).is_err() {
+                continue;
+            }
+            for (arg, place) in self.args.iter_mut().filter(|(arg, _)| *arg != result && args.contains(arg)) {
+                let from = self.op.tensor(*arg).ok_or_else(|| Failure::null(arg))?;
+                let copy = handle.temporary(&wide(from))?;
+                let to = copy.view(copy.tensor().clone())?;
+                handle.combine((from, std::mem::replace(place, copy.into())), (&wide(from), to.into()), Blend::PLAIN)?;
+            }
+            (self.op, self.known) = (op, None);
+            return Ok(wide(dst));
+        }
+        Ok(dst.clone())
     }
 
     fn execute(self, handle: &Handle) -> Result<(), Failure> {

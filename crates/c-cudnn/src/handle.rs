@@ -5,6 +5,7 @@ use crate::host_runtime;
 use crate::pointers::{self, Data, In, InOut, New, Out, Owned, queue_over};
 use crate::status::{Failure, Status, guard};
 use crate::steps::Memo;
+use oxidnn_cpu::hardware::Core;
 use oxidnn_cpu::{CpuDevice, CpuTarget};
 use oxidnn_cuda::{CudaDevice, driver};
 use oxidnn_runtime::{self as runtime, fork};
@@ -34,6 +35,8 @@ impl Owned for Handle {}
 #[derive(Debug)]
 struct Machine {
     engine: runtime::Engine,
+    /// What tells the device from others, in every process alike.
+    identity: String,
     cuda: Option<Gpu>,
 }
 
@@ -70,10 +73,14 @@ impl Machine {
         match std::env::var(VARIABLE).as_deref() {
             Ok("cuda") => {
                 let gpu = Gpu::chosen()?;
-                Ok(Machine { engine: runtime::Engine::new(gpu.device.clone()), cuda: Some(gpu) })
+                let engine = runtime::Engine::new(gpu.device.clone());
+                Ok(Machine { identity: engine.device().verbose_info().concat(), engine, cuda: Some(gpu) })
             }
             Ok(other) if !other.is_empty() && other != "cpu" => Err(Failure::invalid(VARIABLE, other, "cpu or cuda")),
-            _ => Ok(Machine { engine: runtime::Engine::new(CpuDevice::new(CpuTarget::host())), cuda: None }),
+            _ => {
+                let engine = runtime::Engine::new(CpuDevice::new(CpuTarget::host()));
+                Ok(Machine { identity: format!("{} {}", engine.device().fingerprint(), Core::host().name), engine, cuda: None })
+            }
         }
     }
 
@@ -167,6 +174,14 @@ fn machine() -> Result<&'static Machine, Failure> {
 /// `NOT_INITIALIZED` for an engine that is not there.
 pub(crate) fn engine() -> Result<&'static runtime::Engine, Failure> {
     machine().map(|m| &m.engine)
+}
+
+/// What tells the process's device from others, in every process alike.
+///
+/// # Errors
+/// As [`engine`].
+pub(crate) fn identity() -> Result<&'static str, Failure> {
+    machine().map(|m| &*m.identity)
 }
 
 /// `cudnnCreate`.

@@ -24,6 +24,7 @@ mod host_runtime;
 pub mod logging;
 mod loops;
 pub mod lrn;
+mod measured;
 mod nan;
 pub mod norm;
 pub mod pointers;

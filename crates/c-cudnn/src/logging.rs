@@ -70,6 +70,11 @@ pub(crate) fn told(text: impl FnOnce() -> String) {
     tell(CUDNN_SEV_INFO, Status(CUDNN_STATUS_SUCCESS), text);
 }
 
+/// Tells the listener, if it listens to warnings.
+pub(crate) fn warned(text: impl FnOnce() -> String) {
+    tell(CUDNN_SEV_WARNING, Status(CUDNN_STATUS_SUCCESS), text);
+}
+
 /// The lines of the text, each ended by a zero, and another zero, as cuDNN writes them.
 fn tell(severity: i32, status: Status, text: impl FnOnce() -> String) {
     let listener = *fork::lock(&LISTENER);

@@ -288,6 +288,11 @@ impl Data {
         Data(memory.data_handle(0).unwrap_or(std::ptr::null_mut()))
     }
 
+    /// The first of some bytes of the host's that live longer than what the address is given to, and are only read.
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Data {
+        Data(bytes.as_ptr().cast_mut())
+    }
+
     /// The value of host memory behind the address, which need not be aligned.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::tensor::{TensorDesc, factor_bits};
 use crate::values;
 use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Binary, BinaryAlg, EltwiseAlg, Reorder};
-use oxidnn_spec::{Arg, Dims, PostOp, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, PostOp, Tensor};
 
 /// What `cudnnOpTensorDescriptor_t` points to.
 #[derive(Clone, Debug, Default)]
@@ -72,15 +72,17 @@ pub extern "C" fn cudnnGetOpTensorDescriptor(
     })
 }
 
-/// `factor * at`: the tensor itself where the factor is 1.
-fn scaled(handle: &Handle, at: (&Tensor, Data), factor: f64) -> Result<Place, Failure> {
+/// `factor * at`, which is not rounded to less than single precision: the tensor itself where the factor is 1.
+fn scaled(handle: &Handle, at: (&Tensor, Data), factor: f64) -> Result<(Tensor, Place), Failure> {
     if factor == 1.0 {
-        return Ok(at.1.into());
+        return Ok((at.0.clone(), at.1.into()));
     }
-    let copy = handle.temporary(at.0)?;
-    let place = copy.view(at.0.clone())?;
-    handle.combine((at.0, at.1.into()), (at.0, place.into()), Blend { alpha: factor, beta: 0.0 })?;
-    Ok(copy.into())
+    let dtype = if at.0.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 };
+    let product = Tensor { dtype, layout: at.0.layout.clone() };
+    let copy = handle.temporary(&product)?;
+    let place = copy.view(product.clone())?;
+    handle.combine((at.0, at.1.into()), (&product, place.into()), Blend { alpha: factor, beta: 0.0 })?;
+    Ok((product, copy.into()))
 }
 
 /// `cudnnOpTensor`: `C = op(alpha1 * A, alpha2 * B) + beta * C`.
@@ -103,7 +105,7 @@ pub extern "C" fn cudnnOpTensor(
         let [op, _, nan_option] = desc.get("opTensorDesc")?.get()?;
         let (src, dst) = (a_desc.tensor("aDesc")?, c_desc.tensor("cDesc")?);
         let blend = Blend { alpha: 1.0, beta: factor("beta", beta, dst.dtype)? };
-        let first = scaled(handle, (src, a.some("A")?), factor("alpha1", alpha1, dst.dtype)?)?;
+        let (src0, first) = scaled(handle, (src, a.some("A")?), factor("alpha1", alpha1, dst.dtype)?)?;
         let two = match op {
             CUDNN_OP_TENSOR_ADD => Some(BinaryAlg::Add),
             CUDNN_OP_TENSOR_MUL => Some(BinaryAlg::Mul),
@@ -114,7 +116,7 @@ pub extern "C" fn cudnnOpTensor(
         let Some(alg) = two else {
             // Of one operand: times one, and then a function of it.
             let (one, value) = handle.scalar(dst.dtype, dst.dims().len(), 1.0)?;
-            let op_of_one = Binary { alg: BinaryAlg::Mul, src0: src.clone(), src1: one, src2: None, dst: dst.clone() };
+            let op_of_one = Binary { alg: BinaryAlg::Mul, src0, src1: one, src2: None, dst: dst.clone() };
             let job = Job::new(op_of_one).arg(Arg::SRC, first).arg(Arg::SRC_1, value).arg(Arg::DST, c.some("C")?);
             let job = match op {
                 CUDNN_OP_TENSOR_SQRT => job.eltwise(EltwiseAlg::Sqrt, 0.0, 0.0),
@@ -123,8 +125,8 @@ pub extern "C" fn cudnnOpTensor(
             return job.blend(blend).run(handle);
         };
         let other = b_desc.tensor("bDesc")?;
-        let second = scaled(handle, (other, b.some("B")?), factor("alpha2", alpha2, dst.dtype)?)?;
-        let op = Binary { alg, src0: src.clone(), src1: other.clone(), src2: None, dst: dst.clone() };
+        let (src1, second) = scaled(handle, (other, b.some("B")?), factor("alpha2", alpha2, dst.dtype)?)?;
+        let op = Binary { alg, src0, src1, src2: None, dst: dst.clone() };
         let mut job = Job::new(op).arg(Arg::SRC, first).arg(Arg::SRC_1, second).arg(Arg::DST, c.some("C")?);
         if matches!(alg, BinaryAlg::Min | BinaryAlg::Max) {
             for (tensor, at) in [(src, a), (other, b)].into_iter().filter(|(t, _)| nan::propagates(nan_option, t.dtype)) {

@@ -62,6 +62,20 @@ fn every_exported_function_is_called_by_a_program_of_ours() {
 }
 
 #[test]
+fn what_pytorch_calls_is_called_as_pytorch_does() {
+    let list = include_str!("torch.txt").lines().filter(|line| !line.starts_with('#'));
+    let calls: Vec<(&str, &str)> = list.filter_map(|line| line.split_once(' ')).collect();
+    assert_eq!(calls.len(), 84);
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for (function, program) in calls {
+        let code = toolchain::without_comments(&std::fs::read_to_string(folder.join(program)).expect(program));
+        let by_classes = function.starts_with("cudnnBackend") && code.contains("fe::");
+        assert!(by_classes || code.contains(&format!("{function}(")), "{program} does not call {function}");
+        assert!(code.contains("torch"), "{program} has no area of PyTorch's");
+    }
+}
+
+#[test]
 fn every_declared_function_is_exported_with_its_version() {
     let Some(program) = program() else { return };
     let symbols = program.about_library("readelf", &["-W", "--dyn-syms"]);

@@ -9,6 +9,7 @@ use super::lower::Style;
 use super::object::{Body, Frozen, Typed, Value, Values};
 use super::plan;
 use super::schema::{self, Type, kind};
+use super::trial;
 use crate::enums::*;
 use crate::host_runtime;
 use crate::status::Failure;
@@ -151,7 +152,8 @@ fn has_tensor_cores(name: &str) -> bool {
     name.split_once(':').is_some_and(|(how, tier)| tier.starts_with("sm") && how != "gemv")
 }
 
-/// Configurations for a graph, best first: the last one is always there, and needs the least workspace.
+/// Configurations for a graph, best first: as measured, else as expected. The last engine is always among them, and needs the least workspace. Mode B
+/// measures what nobody has measured; the others choose by what is known.
 ///
 /// # Errors
 /// `NOT_SUPPORTED` with the reason, where the graph has an operation that oxidnn does not compute.
@@ -161,11 +163,21 @@ pub(crate) fn configurations(graph: &Arc<Frozen>, mode: i64) -> Result<Vec<Arc<F
     let fuses = plan::program(&Engine::new(body.clone(), 0)?)?.fuses();
     let indices = (0..COUNT).filter(|&i| if i == 0 { fuses && !fallback } else { true });
     let mut engines = indices.map(|i| Engine::new(body.clone(), i)).collect::<Result<Vec<_>, Failure>>()?;
-    if mode == i64::from(CUDNN_HEUR_MODE_B) {
-        // Where there is time to try, the other values of the best engine's knob are candidates, too.
-        let best = engines[0].clone();
-        let rows = plan::program(&best)?.rows();
-        engines.extend((1..rows).map(|row| Engine { row, ..best.clone() }));
+    if !fallback {
+        // The other values of the best engine's knob are candidates, too, where times say which of all is the best.
+        let all = || -> Result<Vec<Engine>, Failure> {
+            let best = &engines[0];
+            let rows = plan::program(best)?.rows();
+            Ok(engines.iter().cloned().chain((1..rows).map(|row| Engine { row, ..best.clone() })).collect())
+        };
+        let times = match mode == i64::from(CUDNN_HEUR_MODE_B) {
+            true => Some(trial::times(&all()?)),
+            false => trial::known(&engines[0], || all().unwrap_or_default()),
+        };
+        if let Some(times) = times {
+            engines = all()?;
+            engines.sort_by_key(|engine| times.order(engine.way()));
+        }
     }
     engines.into_iter().map(|engine| configuration(graph, engine)).collect()
 }

@@ -15,6 +15,7 @@ mod plan;
 mod program;
 mod schema;
 mod tensor;
+mod trial;
 
 use crate::enums::*;
 use crate::handle::Handle;

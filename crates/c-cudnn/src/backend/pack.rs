@@ -54,6 +54,11 @@ impl Pack {
         Ok(Pack { addresses, workspace, overrides })
     }
 
+    /// The pack of these addresses, in the order of the numbers.
+    pub(crate) fn of(addresses: Vec<(i64, Data)>, workspace: Data) -> Pack {
+        Pack { addresses, workspace, overrides: BTreeMap::new() }
+    }
+
     /// Where the tensor `uid` is.
     pub(crate) fn address(&self, uid: i64) -> Option<Data> {
         self.addresses.binary_search_by_key(&uid, |a| a.0).ok().map(|i| self.addresses[i].1)

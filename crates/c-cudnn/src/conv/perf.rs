@@ -1,11 +1,12 @@
 //! Lists of algorithms: predicted, or measured.
 
-use super::algorithms::{How, table};
+use super::algorithms::table;
 use super::request::{Pass, Places, Request, Settings};
 use crate::enums::*;
 use crate::exec::{Blend, Workspace};
 use crate::handle::Handle;
 use crate::host_runtime::settle;
+use crate::measured::{self, Times, Way};
 use crate::pointers::{ArrayMut, Data, Out};
 use crate::status::{Failure, Status};
 use oxidnn_runtime as runtime;
@@ -34,11 +35,11 @@ pub(super) struct List<'a> {
 }
 
 impl List<'_> {
-    /// Gives the first of `all` to the caller, those that work first, the fastest of them before.
-    fn give(self, mut all: Vec<AlgoPerf>) -> Result<(), Failure> {
+    /// Gives the first of `all` to the caller, those that work first, of them those first that `times` prefers.
+    fn give(self, mut all: Vec<AlgoPerf>, times: &Times) -> Result<(), Failure> {
         let count = usize::try_from(self.requested).ok().filter(|&n| n > 0);
         let count = count.ok_or_else(|| Failure::invalid("requestedAlgoCount", self.requested, "at least 1"))?;
-        all.sort_by(|a, b| (a.status != Status::SUCCESS).cmp(&(b.status != Status::SUCCESS)).then(a.time.total_cmp(&b.time)));
+        all.sort_by_key(|perf| (perf.status != Status::SUCCESS, times.order(way(perf.algo))));
         all.truncate(count);
         self.returned.set("returnedAlgoCount", all.len() as i32)?;
         self.results.fill("perfResults", &all)
@@ -55,23 +56,56 @@ impl AlgoPerf {
     }
 }
 
-/// Every algorithm of the request's pass in the order in which they are to be preferred, without times.
+/// An algorithm among the ways to compute a convolution.
+fn way(algo: i32) -> Way {
+    [i64::from(algo), 0]
+}
+
+/// What is known of the times of a request's algorithms.
+fn known(request: &Request, problem: &str) -> Option<Times> {
+    measured::known(problem, |w| table(request.pass).iter().any(|&(algo, how)| way(algo) == w && how.is_some()))
+}
+
+/// Every algorithm of the request's pass, without times, in the order in which they are to be preferred: by times, where they were measured.
 pub(super) fn predicted(request: &Request, engine: &runtime::Engine, list: List<'_>) -> Result<(), Failure> {
     let all = table(request.pass).iter().map(|&(algo, _)| {
         let found = request.how(algo).and_then(|how| request.workspace(engine, how));
         AlgoPerf::new(request, algo, found.map(|memory| (-1.0, memory)))
     });
-    list.give(all.collect())
+    let times = request.problem(engine).ok().and_then(|problem| known(request, &problem));
+    list.give(all.collect(), &times.unwrap_or_default())
 }
 
-/// Every algorithm, run on the caller's memory within the workspace given, and timed.
+/// Every algorithm with its time and its bytes of workspace: as it was measured before, else run on the caller's memory within the workspace given.
 pub(super) fn measured(request: &Request, handle: &Handle, trial: (Places, Workspace), list: List<'_>) -> Result<(), Failure> {
     let (places, workspace) = trial;
-    let all = table(request.pass).iter().map(|&(algo, _)| {
-        let found = request.how(algo).and_then(|how| time(request, handle, (places, workspace), how));
-        AlgoPerf::new(request, algo, found)
-    });
-    list.give(all.collect())
+    let fitting = |algo: i32| {
+        let how = request.how(algo)?;
+        let need = request.workspace(handle.engine(), how)?;
+        if need > workspace.bytes {
+            let message = format_args!("a workspace of {need} bytes, {} are given", workspace.bytes);
+            return Err(Failure::new(CUDNN_STATUS_ALLOC_FAILED, message));
+        }
+        Ok((how, need))
+    };
+    let problem = request.problem(handle.engine());
+    let before = problem.iter().find_map(|problem| known(request, problem)).unwrap_or_default();
+    let lacks = |algo: i32| fitting(algo).is_ok() && before.of(way(algo)).is_none();
+    let measures = table(request.pass).iter().any(|&(algo, _)| lacks(algo));
+    let mut times = before;
+    let mut one = |algo: i32| {
+        let (how, need) = fitting(algo)?;
+        let settings = Settings { how, workspace, blend: Blend::PLAIN };
+        if measures {
+            times.set(way(algo), measured::time(handle, || request.run(handle, places, settings, Ok))?);
+        }
+        Ok((times.order(way(algo)).as_secs_f32() * 1e3, need))
+    };
+    let all = table(request.pass).iter().map(|&(algo, _)| AlgoPerf::new(request, algo, one(algo))).collect();
+    if let (true, Ok(problem)) = (measures, &problem) {
+        measured::keep(problem, &times);
+    }
+    list.give(all, &times)
 }
 
 /// As [`measured`], on memory of the library's own, with as much workspace as each algorithm wants.
@@ -89,27 +123,6 @@ pub(super) fn measured_apart(request: &Request, handle: &Handle, list: List<'_>)
     let result = measured(request, handle, (places, Workspace { data: Data::of(&scratch), bytes }), list);
     settle(handle)?;
     result
-}
-
-/// Milliseconds of the better of two runs after a first one, and bytes of workspace.
-fn time(request: &Request, handle: &Handle, (places, workspace): (Places, Workspace), how: How) -> Result<(f32, usize), Failure> {
-    let need = request.workspace(handle.engine(), how)?;
-    if need > workspace.bytes {
-        let message = format_args!("a workspace of {need} bytes, {} are given", workspace.bytes);
-        return Err(Failure::new(CUDNN_STATUS_ALLOC_FAILED, message));
-    }
-    let settings = Settings { how, workspace, blend: Blend::PLAIN };
-    let mut best = f32::INFINITY;
-    for _ in 0..3 {
-        settle(handle)?;
-        let begin = handle.stream().record()?;
-        request.run(handle, places, settings, Ok)?;
-        settle(handle)?;
-        let end = handle.stream().record()?;
-        end.wait()?;
-        best = best.min(end.since(&begin)?.as_secs_f32() * 1e3);
-    }
-    Ok((best, need))
 }
 
 /// How many algorithms a pass has.

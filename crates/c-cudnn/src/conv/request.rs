@@ -130,6 +130,16 @@ impl Request {
         Ok(made)
     }
 
+    /// The problem with all that times of its algorithms depend on, as text.
+    ///
+    /// # Errors
+    /// Where no algorithm computes it.
+    pub(crate) fn problem(&self, engine: &runtime::Engine) -> Result<String, Failure> {
+        let made = self.made(engine, How { alg: ConvAlg::Direct, own: true })?;
+        let turned = if self.flips { " filter turned around" } else { "" };
+        Ok(format!("{}{turned}", made.primitive().desc().given()))
+    }
+
     /// Bytes of workspace that a call takes: scratch of the primitive, and the filter turned around.
     ///
     /// # Errors

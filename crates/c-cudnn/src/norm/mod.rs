@@ -1,6 +1,7 @@
 //! Normalisation over batches: per channel, or per activation. One mechanism under cuDNN's three interfaces of it.
 
 mod batch;
+mod composed;
 mod general;
 mod run;
 

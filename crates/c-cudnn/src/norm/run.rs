@@ -1,5 +1,6 @@
 //! The three passes, on the primitive and on a few short vectors of statistics and parameters.
 
+use super::composed;
 use crate::activation::ActivationDesc;
 use crate::enums::*;
 use crate::exec::{Blend, Job, Place};
@@ -119,6 +120,12 @@ impl Norm<'_> {
         Ok(Tensor::with_strides(dims, tensor.dtype, Some(Dims::from([strides[0], 1])))?)
     }
 
+    /// Whether a pass is made of reductions and arithmetic.
+    fn composes(&self, data: [&Tensor; 2]) -> bool {
+        let alike = || data.into_iter().all(|tensor| self.seen(tensor).is_ok());
+        self.fused == Fused::Nothing && (data[0].dtype == DataType::F64 || !alike())
+    }
+
     /// Numbers of statistics, for a data tensor.
     fn width(&self, tensor: &Tensor) -> Result<i64, Failure> {
         let dims = tensor.dims();
@@ -167,6 +174,9 @@ impl Norm<'_> {
 
     /// Bytes that training keeps for the backward pass.
     pub(super) fn reserve_bytes(&self, x: &Tensor) -> Result<usize, Failure> {
+        if self.fused == Fused::Nothing {
+            return Ok(0);
+        }
         let seen = self.seen(x)?;
         let op = BatchNorm::forward(Prop::ForwardTraining, self.flags(), self.epsilon as f32, seen.clone(), seen);
         let problem = Problem::new(op, Attr::default())?;
@@ -184,6 +194,9 @@ impl Norm<'_> {
     /// With statistics that are given.
     pub(super) fn inference(&self, [x, y]: [Given<'_>; 2], z: Option<Given<'_>>, params: [Data; 4], blend: Blend) -> Result<(), Failure> {
         let width = self.width(x.0)?;
+        if z.is_none() && self.composes([x.0, y.0]) {
+            return composed::inference(self, [x, y], params, blend);
+        }
         let flags = NormFlags { use_global_stats: true, ..self.flags() };
         let mut op = BatchNorm::forward(Prop::ForwardInference, flags, self.epsilon as f32, self.seen(x.0)?, self.seen(y.0)?);
         if let Some((tensor, _)) = z {
@@ -202,6 +215,9 @@ impl Norm<'_> {
     pub(super) fn training(&self, training: Training<'_>, params: [Data; 2], told: Statistics) -> Result<(), Failure> {
         let Training { x, y, z, reserve, blend } = training;
         let width = self.width(x.0)?;
+        if self.composes([x.0, y.0]) {
+            return composed::training(self, training, params, told);
+        }
         let seen = self.seen(x.0)?;
         let mut op = BatchNorm::forward(Prop::ForwardTraining, self.flags(), self.epsilon as f32, seen.clone(), self.seen(y.0)?);
         if let Some((tensor, _)) = z {
@@ -258,6 +274,9 @@ impl Norm<'_> {
     /// The gradients.
     pub(super) fn backward(&self, g: &Gradients<'_>) -> Result<(), Failure> {
         let width = self.width(g.x.0)?;
+        if self.composes([g.x.0, g.dx.0]) || self.composes([g.x.0, g.dy.0]) {
+            return composed::backward(self, g);
+        }
         let [mean, variance] = self.statistics(g, width)?;
         let diff = Diff { src: self.seen(g.dx.0)?, dst: self.seen(g.dy.0)? };
         let mut op = BatchNorm::backward(Prop::Backward, self.flags(), self.epsilon as f32, self.seen(g.x.0)?, diff);

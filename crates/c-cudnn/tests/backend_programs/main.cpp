@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
         {"convolutions", convolutions}, {"elements", elements}, {"products", products}, {"reductions", reductions},
         {"pools", pools},               {"norms", norms},       {"attention", attention}, {"moving", moving},
         {"nans", nans},                 {"knobs", knobs},       {"blocks", blocks},             {"random", random_numbers}, {"objects", objects}, {"fuzz", fuzz},
+        {"choices", measured_choices},
     };
     for (auto &area : areas) {
         if (argc > 1 && area.first != argv[1]) continue;

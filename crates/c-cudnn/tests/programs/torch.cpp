@@ -133,7 +133,16 @@ void convolution(const Geometry &g, cudnnDataType_t type, bool last, bool benchm
     {
         cudnnConvolutionBwdDataAlgoPerf_t perf[6];
         int count = 0;
-        OK(cudnnGetConvolutionBackwardDataAlgorithm_v7(handle(), c.filter, c.y.desc, c.desc, c.x.desc, 6, &count, perf));
+        size_t most = 0, size = 0;
+        for (int algo = 0; algo < CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT; algo++)
+            if (cudnnGetConvolutionBackwardDataWorkspaceSize(handle(), c.filter, c.y.desc, c.desc, c.x.desc, cudnnConvolutionBwdDataAlgo_t(algo), &size) == CUDNN_STATUS_SUCCESS)
+                most = std::max(most, size);
+        Workspace space(most);
+        Buffer scratch(type, c.x.buffer.size());
+        if (benchmark)
+            OK(cudnnFindConvolutionBackwardDataAlgorithmEx(handle(), c.filter, c.w.data(), c.y.desc, dy.data(), c.desc, c.x.desc, scratch.data(), 6, &count, perf, space.data(), most));
+        else
+            OK(cudnnGetConvolutionBackwardDataAlgorithm_v7(handle(), c.filter, c.y.desc, c.desc, c.x.desc, 6, &count, perf));
         for (auto &p : valid(perf, count, deterministic)) {
             Workspace mine(p.memory);
             Buffer got(type, c.x.buffer.size());
@@ -144,7 +153,16 @@ void convolution(const Geometry &g, cudnnDataType_t type, bool last, bool benchm
     }
     cudnnConvolutionBwdFilterAlgoPerf_t perf[7];
     int count = 0;
-    OK(cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle(), c.x.desc, c.y.desc, c.desc, c.filter, 7, &count, perf));
+    size_t most = 0, size = 0;
+    for (int algo = 0; algo < CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT; algo++)
+        if (cudnnGetConvolutionBackwardFilterWorkspaceSize(handle(), c.x.desc, c.y.desc, c.desc, c.filter, cudnnConvolutionBwdFilterAlgo_t(algo), &size) == CUDNN_STATUS_SUCCESS)
+            most = std::max(most, size);
+    Workspace space(most);
+    Buffer scratch(type, c.w.size());
+    if (benchmark)
+        OK(cudnnFindConvolutionBackwardFilterAlgorithmEx(handle(), c.x.desc, c.x.data(), c.y.desc, dy.data(), c.desc, c.filter, scratch.data(), 7, &count, perf, space.data(), most));
+    else
+        OK(cudnnGetConvolutionBackwardFilterAlgorithm_v7(handle(), c.x.desc, c.y.desc, c.desc, c.filter, 7, &count, perf));
     for (auto &p : valid(perf, count, deterministic)) {
         Workspace mine(p.memory);
         Buffer got(type, c.w.size());
@@ -167,6 +185,68 @@ void convolutions() {
             for (bool last : {false, true}) convolution(g, type, last, type == CUDNN_DATA_FLOAT && !last, last);
 }
 Area a("torch-convolution", convolutions);
+
+// cudnn_convolution_relu, whose `z` is the result with a factor of 0, and cudnn_convolution_add_relu: ReLU without a ceiling, a bias of as many dimensions.
+void fused() {
+    for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF})
+        for (bool last : {false, true})
+            for (bool adds : {false, true}) {
+                Conv c({{2, 4, 7, 6}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, type, last);
+                Tensor z(type, c.out, c.y.strides), bias(type, {1, 6, 1, 1});
+                z.buffer.random(4), bias.buffer.random(5);
+                std::vector<double> y(c.y.buffer.size(), 0);
+                c.each([&](auto &from, auto &tap, auto &to) { y[c.y.at(to)] += c.x.buffer.get(c.x.at(from)) * c.w.get(c.tap(tap)); });
+                cudnnActivationDescriptor_t relu = nullptr;
+                OK(cudnnCreateActivationDescriptor(&relu));
+                OK(cudnnSetActivationDescriptor(relu, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, std::numeric_limits<double>::max()));
+                cudnnConvolutionFwdAlgoPerf_t perf[8];
+                int count = 0;
+                OK(cudnnGetConvolutionForwardAlgorithm_v7(handle(), c.x.desc, c.filter, c.desc, c.y.desc, 8, &count, perf));
+                const float one = 1, alpha = adds ? 0.75f : 0;
+                for (auto &p : valid(perf, count, false)) {
+                    Workspace mine(p.memory);
+                    c.y.buffer.fill(NAN);
+                    OK(cudnnSetConvolutionMathType(c.desc, p.mathType));
+                    OK(cudnnConvolutionBiasActivationForward(handle(), &one, c.x.desc, c.x.data(), c.filter, c.w.data(), c.desc, p.algo, mine.data(), p.memory, &alpha,
+                                                             adds ? z.desc : c.y.desc, adds ? z.data() : c.y.data(), bias.desc, bias.data(), relu, c.y.desc, c.y.data()));
+                    compare(c.y, [&](auto &at) {
+                        return std::max(0.0, y[c.y.at(at)] + (adds ? alpha * z.get(at) : 0) + bias.buffer.get(at[1]));
+                    }, "convolution, sum and ReLU by PyTorch's calls", 16);
+                }
+                OK(cudnnDestroyActivationDescriptor(relu));
+            }
+}
+Area e("torch-fused-convolution", fused);
+
+// What torch.backends.cudnn and the handle pool ask before anything else, and how descriptors are printed in errors.
+void loaded() {
+    int numbers[3] = {-1, -1, -1};
+    for (int i = 0; i < 3; i++) OK(cudnnGetProperty(libraryPropertyType(i), numbers + i));
+    CHECK(cudnnGetVersion() == size_t(numbers[0] * 10000 + numbers[1] * 100 + numbers[2]));
+    // The major version of the headers, at least their minor one; the runtime of the same major version.
+    CHECK(numbers[0] == CUDNN_MAJOR && numbers[1] >= CUDNN_MINOR && cudnnGetCudartVersion() / 1000 == 13);
+    CHECK(std::string(cudnnGetErrorString(CUDNN_STATUS_NOT_SUPPORTED)) == "CUDNN_STATUS_NOT_SUPPORTED");
+    cudnnHandle_t pooled[2] = {nullptr, nullptr};
+    for (auto &h : pooled) OK(cudnnCreate(&h));
+    cudaStream_t stream = nullptr;
+    OK(cudnnSetStream(pooled[1], nullptr));
+    OK(cudnnGetStream(pooled[1], &stream));
+    CHECK(pooled[0] != pooled[1] && stream == nullptr);
+    OK(cudnnDestroy(pooled[1]));
+    Conv c({{2, 4, 7, 6}, {6, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 1}, CUDNN_DATA_HALF, true);
+    int count = 0, dims[8], strides[8];
+    cudnnDataType_t type;
+    cudnnTensorFormat_t format;
+    OK(cudnnGetTensorNdDescriptor(c.x.desc, 8, &type, &count, dims, strides));
+    CHECK(type == CUDNN_DATA_HALF && count == 4 && std::equal(dims, dims + 4, c.x.dims.begin()) && std::equal(strides, strides + 4, c.x.strides.begin()));
+    OK(cudnnGetFilterNdDescriptor(c.filter, 8, &type, &format, &count, dims));
+    CHECK(type == CUDNN_DATA_HALF && format == CUDNN_TENSOR_NHWC && count == 4 && std::equal(dims, dims + 4, c.g.weight.begin()));
+    char text[256];
+    IS(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, cudnnSetStream(nullptr, nullptr));
+    cudnnGetLastErrorString(text, sizeof text);
+    CHECK(std::string(text).find("cudnnSetStream") == 0);
+}
+Area f("torch-loaded", loaded);
 
 // cudnn_batch_norm and its backward: alpha and beta of floats for halves, statistics of floats, no activation descriptor, running statistics that may be null.
 void batch_norm() {
@@ -219,6 +299,29 @@ void batch_norm() {
     }
 }
 Area b("torch-batch-norm", batch_norm);
+
+// cudnn_batch_norm in evaluation: floats beside halves, doubles beside doubles.
+void batch_norm_evaluated() {
+    for (auto type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF, CUDNN_DATA_DOUBLE})
+        for (bool last : {false, true})
+            for (const std::vector<int> &dims : {std::vector<int>{3, 4, 3, 5}, {2, 4, 3, 2, 3}}) {
+                const bool wide = type == CUDNN_DATA_DOUBLE;
+                std::vector<int> ones(dims.size(), 1);
+                ones[1] = dims[1];
+                Tensor x(type, dims, last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW), y(type, dims, x.strides), stats(wide ? type : CUDNN_DATA_FLOAT, ones);
+                auto vector = [&](unsigned seed) { return Buffer(stats.buffer.type, 4).random(seed); };
+                Buffer weight = vector(1), bias = vector(2), mean = vector(3), variance = vector(4);
+                for (size_t i = 0; i < 4; i++) variance.set(i, 0.5 + std::fabs(variance.get(i)) / 3), mean.set(i, mean.get(i) / 3);
+                x.buffer.random(9);
+                Factor one(1, type), zero(0, type);
+                OK(cudnnBatchNormalizationForwardInference(handle(), last ? CUDNN_BATCHNORM_SPATIAL_PERSISTENT : CUDNN_BATCHNORM_SPATIAL, one.data(), zero.data(), x.desc, x.data(),
+                                                           y.desc, y.data(), stats.desc, weight.data(), bias.data(), mean.data(), variance.data(), 1e-5));
+                compare(y, [&](auto &at) {
+                    return (x.get(at) - mean.get(at[1])) / std::sqrt(variance.get(at[1]) + 1e-5) * weight.get(at[1]) + bias.get(at[1]);
+                }, "batch normalisation in evaluation", 4);
+            }
+}
+Area g("torch-batch-norm-evaluated", batch_norm_evaluated);
 
 // quantized_max_pool2d: bytes, channels last.
 void quantized() {

@@ -79,10 +79,10 @@ impl Program {
         Ok(Program { path, libraries, include })
     }
 
-    /// A run of an area, or of all.
+    /// A run of an area, or of all, which keeps nothing that it measures.
     pub(crate) fn run(&self, area: Option<&str>) -> Command {
         let mut command = Command::new(&self.path);
-        command.args(area).env("LD_LIBRARY_PATH", &self.libraries).env("OXIDNN_TRUTH", TRUTH);
+        command.args(area).env("LD_LIBRARY_PATH", &self.libraries).env("OXIDNN_TRUTH", TRUTH).env("OXIDNN_CUDNN_CHOICES", "0");
         command
     }
 
@@ -101,12 +101,17 @@ impl Program {
     }
 }
 
-/// What only the program of the classic interface is asked.
+/// What not every test asks.
 #[allow(dead_code, reason = "each test compiles this module for itself")]
 impl Program {
     /// The areas that the program has.
     pub(crate) fn areas(&self) -> Vec<String> {
         succeed(&mut self.run(Some("list"))).split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// The folder of our libraries.
+    pub(crate) fn libraries(&self) -> &PathBuf {
+        &self.libraries
     }
 
     /// What `tool` says of our library.

@@ -7,7 +7,7 @@ use crate::driver::{Context, CudaError, Function, Module};
 use crate::program::Source;
 use oxidnn_runtime::cache::Lru;
 use oxidnn_runtime::knobs;
-use oxidnn_runtime::store::{Installed, Store, digest};
+use oxidnn_runtime::store::{Installed, Store, digest, user_folder};
 use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -176,7 +176,5 @@ fn home() -> Option<PathBuf> {
 /// The store of the user's cache directory, as the knob `KERNEL_STORE` has it; none where there is no such directory or others may write there.
 pub fn store() -> Option<Store> {
     let budget = knobs::get().kernel_store as u64;
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
-    let base = std::env::var_os("XDG_CACHE_HOME").map(Into::into).or_else(home)?;
-    Store::open(base.join("oxidnn").join("cubin"), budget).ok().filter(|_| budget > 0)
+    Store::open(user_folder("cubin")?, budget).ok().filter(|_| budget > 0)
 }

@@ -1,4 +1,5 @@
-// A driver of CUDA and a compiler (NVRTC) without a GPU, for tests: memory is the host's, launches compute nothing, and what the real ones refuse is refused.
+// A driver of CUDA and a compiler (NVRTC) without a GPU, for tests: launches compute nothing, and what the real ones refuse is refused. Memory is the host's at
+// addresses that the host cannot use: who reads or writes it without a copy ends the process, as with a GPU.
 //
 // The device is an H200 by its attributes; its name ends with the numbers of calls of the driver, of launches and of compilations so far, so that tests can say
 // what an execution costs. Types are those of cuda.h and nvrtc.h as far as layouts matter; handles are pointers.
@@ -71,10 +72,11 @@ struct event { int recorded; };
 
 CALL(cuStreamCreate, void **to, unsigned flags) (void)flags; NEEDS_CONTEXT *to = calloc(1, sizeof(struct stream)); END
 CALL(cuStreamDestroy_v2, void *stream) free(stream); END
-CALL(cuStreamSynchronize, struct stream *stream) NEEDS_CONTEXT if (stream->capturing) return STREAM_CAPTURE_UNSUPPORTED; END
-CALL(cuStreamIsCapturing, struct stream *stream, int *status) *status = stream->capturing; END
+// The default stream is NULL, and never captured.
+CALL(cuStreamSynchronize, struct stream *stream) NEEDS_CONTEXT if (stream && stream->capturing) return STREAM_CAPTURE_UNSUPPORTED; END
+CALL(cuStreamIsCapturing, struct stream *stream, int *status) *status = stream && stream->capturing; END
 CALL(cuStreamWaitEvent, void *stream, void *event, unsigned flags) (void)stream; (void)event; (void)flags; END
-CALL(cuStreamBeginCapture_v2, struct stream *stream, int mode) (void)mode; stream->capturing = 1; END
+CALL(cuStreamBeginCapture_v2, struct stream *stream, int mode) (void)mode; if (!stream) return STREAM_CAPTURE_UNSUPPORTED; stream->capturing = 1; END
 CALL(cuStreamEndCapture, struct stream *stream, void **graph) stream->capturing = 0; *graph = malloc(1); END
 CALL(cuGraphInstantiateWithFlags, void **to, void *graph, unsigned long long flags) (void)graph; (void)flags; *to = malloc(1); END
 CALL(cuGraphLaunch, void *graph, void *stream) (void)graph; (void)stream; END
@@ -90,6 +92,14 @@ CALL(cuEventElapsedTime_v2, float *ms, void *from, void *to) (void)from; (void)t
 
 // Memory
 
+// What an address of the device's has beyond that of the host's memory behind it.
+static const uint64_t FAR = (uint64_t)1 << 56;
+
+// The host's memory behind an address of the device's, NULL for others.
+static void *behind(uint64_t address) { return address & FAR ? (void *)(uintptr_t)(address ^ FAR) : NULL; }
+
+#define NEEDS_DEVICE(address) if (!behind(address)) return INVALID_VALUE;
+
 CALL(cuMemPoolCreate, void **to, const void *properties) (void)properties; *to = calloc(1, sizeof(uint64_t)); END
 CALL(cuMemPoolDestroy, void *pool) free(pool); END
 CALL(cuMemPoolSetAttribute, void *pool, int attribute, void *value) (void)pool; (void)attribute; (void)value; END
@@ -98,13 +108,15 @@ CALL(cuMemPoolTrimTo, void *pool, size_t keep) (void)pool; (void)keep; END
 CALL(cuMemAllocFromPoolAsync, uint64_t *address, size_t bytes, void *pool, void *stream) (void)pool; (void)stream; NEEDS_CONTEXT
     void *memory = NULL;
     if (posix_memalign(&memory, 512, bytes)) return OUT_OF_MEMORY;
-    *address = (uint64_t)(uintptr_t)memory;
+    *address = (uint64_t)(uintptr_t)memory | FAR;
 END
-CALL(cuMemFreeAsync, uint64_t address, void *stream) (void)stream; free((void *)(uintptr_t)address); END
-CALL(cuMemsetD8Async, uint64_t to, unsigned char byte, size_t n, void *stream) (void)stream; memset((void *)(uintptr_t)to, byte, n); END
-CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t n, void *stream) (void)stream; memcpy((void *)(uintptr_t)to, from, n); END
-CALL(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t n, void *stream) (void)stream; memcpy(to, (void *)(uintptr_t)from, n); END
-CALL(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t n, void *stream) (void)stream; memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); END
+CALL(cuMemFreeAsync, uint64_t address, void *stream) (void)stream; NEEDS_DEVICE(address) free(behind(address)); END
+CALL(cuMemsetD8Async, uint64_t to, unsigned char byte, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) memset(behind(to), byte, n); END
+CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) memcpy(behind(to), from, n); END
+CALL(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t n, void *stream) (void)stream; NEEDS_DEVICE(from) memcpy(to, behind(from), n); END
+CALL(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) NEEDS_DEVICE(from)
+    memmove(behind(to), behind(from), n);
+END
 
 // Maps of tensors, by the rules of the driver's documentation
 

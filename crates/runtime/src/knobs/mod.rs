@@ -98,7 +98,12 @@ pub const KNOBS: &[Knob] = &[
         "new streams of a CPU compute on a thread of their own, and executions return at once; host addresses must not be touched before a wait",
     ),
     knob("SCRATCH_BUDGET", "MiB", "1024", "idle scratch memory that is kept for the next executions"),
-    knob("KERNEL_STORE", "MiB", "256", "how much compiled GPU code is kept in the user's cache directory for later processes; 0: none"),
+    knob(
+        "KERNEL_STORE",
+        "MiB",
+        "256",
+        "how much compiled GPU code, and how much of measured choices, is kept in the user's cache directory for later processes; 0: none",
+    ),
 ];
 
 /// The names that `MAX_CPU_ISA` may have, narrowest first.

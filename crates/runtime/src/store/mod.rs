@@ -1,4 +1,4 @@
-//! Compiled code on disk: what one process made, the next one finds.
+//! Compiled code and measured choices on disk: what one process made, the next one finds.
 //!
 //! A store is a directory of the user's own, with one file an entry. A file holds its whole key, its value and a checksum; it is written under another
 //! name and renamed into place, so that any number of processes may read and write at the same time. What is not as it was written counts as absent, and
@@ -42,6 +42,12 @@ pub enum StoreError {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// An entry is not as it was written, is of another key, or is one that others may write.
+    #[error("{path} is not what this library wrote there for that key; it counts as absent")]
+    Damaged {
+        /// Its file.
+        path: PathBuf,
+    },
     /// The value is longer than an entry may be.
     #[error("{bytes} bytes, at most {LONGEST}")]
     TooLong {
@@ -71,10 +77,18 @@ impl Store {
 
     /// The value of `key`, where it is there and whole.
     pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let (file, value) = read(&self.dir, key)?;
+        self.find(key).ok().flatten()
+    }
+
+    /// As [`Store::get`], for those who want to say that there is an entry that they do not take.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`].
+    pub fn find(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let Some((file, value)) = read(&self.dir, key)? else { return Ok(None) };
         // Used just now: the last to be removed.
         let _ = file.set_modified(SystemTime::now());
-        Some(value)
+        Ok(Some(value))
     }
 
     /// Keeps `value` for `key`, in place of what was there; entries used longest ago go where the budget is exceeded.
@@ -192,8 +206,15 @@ impl Installed {
 
     /// The value of `key`, where it is there and whole.
     pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        read(&self.dir, key).map(|(_, value)| value)
+        read(&self.dir, key).ok().flatten().map(|(_, value)| value)
     }
+}
+
+/// The folder of the entries of a kind in the user's cache directory, which need not be there; none where the system names no such directory.
+pub fn user_folder(kind: &str) -> Option<PathBuf> {
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    let base = std::env::var_os("XDG_CACHE_HOME").map(Into::into).or_else(home)?;
+    Some(base.join("oxidnn").join(kind))
 }
 
 /// The file of a key.
@@ -202,16 +223,17 @@ fn path(dir: &Path, key: &[u8]) -> PathBuf {
 }
 
 /// The entry of `key` with its file, where it is there and whole.
-fn read(dir: &Path, key: &[u8]) -> Option<(File, Vec<u8>)> {
-    let file = File::open(path(dir, key)).ok()?;
-    let meta = file.metadata().ok()?;
-    if !meta.is_file() || meta.len() > LONGEST || !is_ours(&meta, dir) {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(meta.len() as usize);
-    (&file).take(LONGEST).read_to_end(&mut bytes).ok()?;
-    let value = decoded(&bytes, key)?.to_vec();
-    Some((file, value))
+fn read(dir: &Path, key: &[u8]) -> Result<Option<(File, Vec<u8>)>, StoreError> {
+    let path = path(dir, key);
+    let Ok(file) = File::open(&path) else { return Ok(None) };
+    let whole = || {
+        let meta = file.metadata().ok().filter(|meta| meta.is_file() && meta.len() <= LONGEST && is_ours(meta, dir))?;
+        let mut bytes = Vec::with_capacity(meta.len() as usize);
+        (&file).take(LONGEST).read_to_end(&mut bytes).ok()?;
+        decoded(&bytes, key).map(<[u8]>::to_vec)
+    };
+    let value = whole().ok_or(StoreError::Damaged { path })?;
+    Ok(Some((file, value)))
 }
 
 /// Whether code from a directory that somebody installed may run here.

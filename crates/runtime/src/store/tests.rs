@@ -32,7 +32,7 @@ fn what_is_put_is_found_by_any_store_of_the_directory() {
     dir.store(1 << 20).put(b"key", b"value").unwrap();
     let again = dir.store(1 << 20);
     assert_eq!(again.get(b"key").as_deref(), Some(&b"value"[..]));
-    assert_eq!(again.get(b"other"), None);
+    assert!(matches!(again.find(b"other"), Ok(None)));
     again.put(b"key", b"").unwrap();
     assert_eq!(again.get(b"key").as_deref(), Some(&b""[..]));
     assert_eq!(dir.files().len(), 1, "one file an entry, nothing temporary left");
@@ -50,6 +50,7 @@ fn damaged_entries_are_absent_and_written_anew() {
         bytes[at] ^= 0x41;
         fs::write(&path, &bytes).unwrap();
         assert_eq!(store.get(b"key"), None, "byte {at}");
+        assert!(matches!(store.find(b"key"), Err(StoreError::Damaged { .. })), "byte {at}");
         fs::write(&path, &whole[..at]).unwrap();
         assert_eq!(store.get(b"key"), None, "cut to {at} bytes");
     }
