@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """libcudnn.so.9 of oxidnn on its CUDA engine, with PyTorch's memory and streams: usage tests/gpu/cudnn.py LIBCUDNN [times]
 
-Calls the classic functions and a plan of the backend interface through ctypes on tensors of PyTorch's, on its default stream and on another one, and
-compares with PyTorch on the CPU in double precision. Fails where something is wrong. `times` adds the time of each convolution beside PyTorch's cuDNN.
+Calls the classic functions and plans of the backend interface, with numbers by value, through ctypes on tensors of PyTorch's, on its default stream and on
+another one, and compares with PyTorch on the CPU in double precision. Fails where something is wrong. `times` adds the time of each convolution beside PyTorch's cuDNN.
 Needs a GPU and PyTorch; LIBCUDNN (target/release/libcudnn.so) may be built anywhere.
 """
 import ctypes
@@ -200,10 +200,87 @@ def others(handle):
         compare(f"sum {dtype}", y, x.double().cpu() + other.double().cpu())
 
 
+# Elements of attributes by their type: handle, data type, boolean, int64, address, mode, descriptor, kinds of normalisation.
+HANDLE, DTYPE, BOOLEAN, INT64, ADDRESS, MODE, DESCRIPTOR, NORM_MODE, NORM_PHASE = 0, 1, 2, 3, 6, 14, 15, 27, 28
+
+
+class Descriptor:
+    """A descriptor of the backend interface: its type, and attributes as (number, type of elements, elements)."""
+
+    def __init__(self, kind, *attributes, finalize=True):
+        self.at, self.kept = ctypes.c_void_p(), attributes
+        call("cudnnBackendCreateDescriptor", kind, ctypes.byref(self.at))
+        for name, elements, values in attributes:
+            values = values if isinstance(values, (list, tuple)) else [values]
+            number = {INT64: ctypes.c_int64, BOOLEAN: ctypes.c_bool, HANDLE: ctypes.c_void_p, ADDRESS: ctypes.c_void_p, DESCRIPTOR: ctypes.c_void_p}.get(elements, ctypes.c_int)
+            values = [v.at if isinstance(v, Descriptor) else v for v in values]
+            values = [v.value if isinstance(v, ctypes.c_void_p) else v for v in values]
+            call("cudnnBackendSetAttribute", self.at, name, elements, ctypes.c_int64(len(values)), (number * len(values))(*values))
+        if finalize:
+            call("cudnnBackendFinalize", self.at)
+
+    def __del__(self):
+        lib.cudnnBackendDestroyDescriptor(self.at)
+
+
+def described(uid, shape, by_value=False):
+    """A tensor of single precision in row-major order."""
+    strides = [1] * len(shape)
+    for i in reversed(range(len(shape) - 1)):
+        strides[i] = strides[i + 1] * shape[i + 1]
+    return Descriptor(17, (901, DTYPE, 0), (902, INT64, list(shape)), (903, INT64, strides), (906, INT64, uid), (900, INT64, 4), (908, BOOLEAN, by_value))
+
+
+def planned(handle, operation, engine):
+    graph = Descriptor(15, (800, HANDLE, handle), (801, DESCRIPTOR, operation))
+    config = Descriptor(3, (300, DESCRIPTOR, Descriptor(2, (1300, DESCRIPTOR, graph), (1301, INT64, engine))))
+    return Descriptor(5, (400, HANDLE, handle), (401, DESCRIPTOR, config))
+
+
+def execute(handle, plan, places):
+    """Executes with a workspace full of NaN; `places` are addresses by unique id."""
+    size = ctypes.c_int64()
+    call("cudnnBackendGetAttribute", plan.at, 402, INT64, ctypes.c_int64(1), None, ctypes.byref(size))
+    space = torch.full((max(1, size.value),), 255, dtype=torch.uint8, device="cuda")
+    pack = Descriptor(16, (1003, ADDRESS, space.data_ptr()), (1001, ADDRESS, list(places.values())), (1000, INT64, list(places)))
+    call("cudnnBackendExecute", handle, plan.at, pack.at)
+    torch.cuda.current_stream().synchronize()
+
+
+def by_value(handle):
+    """Graphs that read numbers of the host's: a factor, and an epsilon. Other numbers come with the next execution of the same plan."""
+    x, y = torch.randn(8, 32, 64, device="cuda"), torch.empty(8, 32, 64, device="cuda")
+    product = Descriptor(0, (0, MODE, 1), (1, DTYPE, 0))
+    times = Descriptor(13, (750, DESCRIPTOR, product), (751, DESCRIPTOR, described(1, x.shape)), (752, DESCRIPTOR, described(2, (1, 1, 1), True)),
+                       (753, DESCRIPTOR, described(3, x.shape)))
+    scale, bias = torch.randn(1, 1, 64, device="cuda"), torch.randn(1, 1, 64, device="cuda")
+    mean, inverse = torch.empty(8, 32, 1, device="cuda"), torch.empty(8, 32, 1, device="cuda")
+    norm = Descriptor(29, (2000, NORM_MODE, 0), (2001, NORM_PHASE, 1), (2002, DESCRIPTOR, described(1, x.shape)), (2003, DESCRIPTOR, described(4, mean.shape)),
+                      (2004, DESCRIPTOR, described(5, mean.shape)), (2005, DESCRIPTOR, described(6, scale.shape)), (2006, DESCRIPTOR, described(7, scale.shape)),
+                      (2007, DESCRIPTOR, described(8, (1, 1, 1), True)), (2013, DESCRIPTOR, described(3, x.shape)))
+    for engine in range(3):
+        multiply, normalise = planned(handle, times, engine), planned(handle, norm, engine)
+        for value in (2.5, -0.75, 2.5):
+            number = ctypes.c_float(value)
+            y.fill_(float("nan"))
+            attempt(f"a factor by value on engine {engine}", lambda: execute(handle, multiply, {1: x.data_ptr(), 2: ctypes.addressof(number), 3: y.data_ptr()}))
+            compare(f"a factor by value on engine {engine}", y, x.double().cpu() * value)
+        for value in (1e-5, 0.5, 1e-5):
+            number = ctypes.c_float(value)
+            y.fill_(float("nan"))
+            given = {1: x, 3: y, 4: mean, 5: inverse, 6: scale, 7: bias}
+            places = {uid: t.data_ptr() for uid, t in given.items()} | {8: ctypes.addressof(number)}
+            attempt(f"an epsilon by value on engine {engine}", lambda: execute(handle, normalise, places))
+            wide = x.double().cpu()
+            compare(f"an epsilon by value on engine {engine}", y, F.layer_norm(wide, (64,), scale.double().cpu().view(64), bias.double().cpu().view(64), value))
+            compare("its mean", mean, wide.mean(2, keepdim=True))
+
+
 def main():
     handle = created("")
     convolutions(handle, "times" in sys.argv)
     others(handle)
+    by_value(handle)
     # What comes before and behind on another stream is in order with the calls.
     stream = torch.cuda.Stream()
     call("cudnnSetStream", handle, ctypes.c_void_p(stream.cuda_stream))

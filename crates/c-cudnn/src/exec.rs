@@ -252,7 +252,9 @@ impl Job {
         for args in [vec![result], alike] {
             let mut op = self.op.clone();
             for arg in &args {
-                op.tensor_mut(*arg).map(|tensor| *tensor = wide(tensor));
+                if let Some(tensor) = op.tensor_mut(*arg) {
+                    *tensor = wide(tensor);
+                }
             }
             if Problem::new(op.clone(), self.attr.clone()).is_err() {
                 continue;

@@ -73,7 +73,7 @@ pub extern "C" fn cudnnGetOpTensorDescriptor(
 }
 
 /// `factor * at`, which is not rounded to less than single precision: the tensor itself where the factor is 1.
-fn scaled(handle: &Handle, at: (&Tensor, Data), factor: f64) -> Result<(Tensor, Place), Failure> {
+pub(crate) fn scaled(handle: &Handle, at: (&Tensor, Data), factor: f64) -> Result<(Tensor, Place), Failure> {
     if factor == 1.0 {
         return Ok((at.0.clone(), at.1.into()));
     }

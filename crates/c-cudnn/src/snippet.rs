@@ -104,84 +104,70 @@ fn pool(p: &Pool) -> Option<String> {
     s.call(&call)
 }
 
-/// The line for an operation; `None` where PyTorch has no function of it.
-pub(crate) fn torch(op: &Op) -> Option<String> {
-    let mut s = Snippet::default();
-    match op {
-        Op::Conv(c) => conv(c),
-        Op::Pool(p) => pool(p),
-        Op::Matmul(m) => {
-            s.tensor("a", &m.src)?;
-            s.tensor("b", &m.weights)?;
-            s.call("torch.matmul(a, b)")
-        }
-        Op::Binary(b) => {
-            s.tensor("a", &b.src0)?;
-            s.tensor("b", &b.src1)?;
-            s.call(match b.alg {
-                BinaryAlg::Add => "a + b",
-                BinaryAlg::Sub => "a - b",
-                BinaryAlg::Mul => "a * b",
-                BinaryAlg::Div => "a / b",
-                BinaryAlg::Max => "torch.fmax(a, b)",
-                BinaryAlg::Min => "torch.fmin(a, b)",
-                _ => return None,
-            })
-        }
-        Op::Eltwise(e) if e.prop.is_forward() => {
-            s.tensor("x", &e.src)?;
-            s.call(match e.alg {
-                EltwiseAlg::Relu => "torch.relu(x)",
-                EltwiseAlg::Tanh => "torch.tanh(x)",
-                EltwiseAlg::Logistic => "torch.sigmoid(x)",
-                EltwiseAlg::Exp => "torch.exp(x)",
-                EltwiseAlg::Abs => "torch.abs(x)",
-                EltwiseAlg::Sqrt => "torch.sqrt(x)",
-                _ => return None,
-            })
-        }
+/// Functions of PyTorch by algorithm, of tensors `a` and `b`, and of `x`.
+const OF_TWO: [(BinaryAlg, &str); 6] = [
+    (BinaryAlg::Add, "a + b"),
+    (BinaryAlg::Sub, "a - b"),
+    (BinaryAlg::Mul, "a * b"),
+    (BinaryAlg::Div, "a / b"),
+    (BinaryAlg::Max, "torch.fmax(a, b)"),
+    (BinaryAlg::Min, "torch.fmin(a, b)"),
+];
+const OF_ONE: [(EltwiseAlg, &str); 6] = [
+    (EltwiseAlg::Relu, "torch.relu(x)"),
+    (EltwiseAlg::Tanh, "torch.tanh(x)"),
+    (EltwiseAlg::Logistic, "torch.sigmoid(x)"),
+    (EltwiseAlg::Exp, "torch.exp(x)"),
+    (EltwiseAlg::Abs, "torch.abs(x)"),
+    (EltwiseAlg::Sqrt, "torch.sqrt(x)"),
+];
+const REDUCED: [(ReductionAlg, &str); 4] =
+    [(ReductionAlg::Max, "amax"), (ReductionAlg::Min, "amin"), (ReductionAlg::Sum, "sum"), (ReductionAlg::Mean, "mean")];
+
+/// The entry of an algorithm.
+fn entry<A: PartialEq + Copy>(table: &[(A, &'static str)], alg: A) -> Option<&'static str> {
+    table.iter().find(|e| e.0 == alg).map(|e| e.1)
+}
+
+/// The tensors of an operation that is one call, by name, and the call.
+fn plain(op: &Op) -> Option<(Vec<(&'static str, &Tensor)>, String)> {
+    Some(match op {
+        Op::Matmul(m) => (vec![("a", &m.src), ("b", &m.weights)], "torch.matmul(a, b)".into()),
+        Op::Binary(b) => (vec![("a", &b.src0), ("b", &b.src1)], entry(&OF_TWO, b.alg)?.into()),
+        Op::Eltwise(e) if e.prop.is_forward() => (vec![("x", &e.src)], entry(&OF_ONE, e.alg)?.into()),
         Op::Reduction(r) => {
-            s.tensor("x", &r.src)?;
-            let along: Vec<i64> = (0..r.dst.dims().len())
-                .filter(|&d| r.dst.dims()[d] != r.src.dims().get(d).copied().unwrap_or(1))
-                .map(|d| d as i64)
-                .collect();
-            let function = match r.alg {
-                ReductionAlg::Max => "amax",
-                ReductionAlg::Min => "amin",
-                ReductionAlg::Sum => "sum",
-                ReductionAlg::Mean => "mean",
-                _ => return None,
-            };
-            s.call(&format!("torch.{function}(x, {}, keepdim=True)", tuple(&along)))
+            let size = |d: usize| r.src.dims().get(d).copied().unwrap_or(1);
+            let along: Vec<i64> = (0..r.dst.dims().len()).filter(|&d| r.dst.dims()[d] != size(d)).map(|d| d as i64).collect();
+            (vec![("x", &r.src)], format!("torch.{}(x, {}, keepdim=True)", entry(&REDUCED, r.alg)?, tuple(&along)))
         }
-        Op::Softmax(m) if m.prop.is_forward() => {
-            s.tensor("x", m.src.as_ref()?)?;
-            s.call(&format!("torch.softmax(x, {})", m.axis))
-        }
+        Op::Softmax(m) if m.prop.is_forward() => (vec![("x", m.src.as_ref()?)], format!("torch.softmax(x, {})", m.axis)),
         Op::BatchNorm(b) if b.prop.is_forward() => {
-            s.tensor("x", &b.src)?;
-            s.call(&format!("torch.nn.functional.batch_norm(x, None, None, training=True, eps={})", b.epsilon.get()))
+            (vec![("x", &b.src)], format!("torch.nn.functional.batch_norm(x, None, None, training=True, eps={})", b.epsilon.get()))
         }
         Op::LayerNorm(l) if l.prop.is_forward() => {
-            s.tensor("x", &l.src)?;
-            s.call(&format!("torch.nn.functional.layer_norm(x, x.shape[-1:], eps={})", l.epsilon.get()))
+            (vec![("x", &l.src)], format!("torch.nn.functional.layer_norm(x, x.shape[-1:], eps={})", l.epsilon.get()))
         }
         Op::GroupNorm(g) if g.prop.is_forward() => {
-            s.tensor("x", &g.src)?;
-            s.call(&format!("torch.nn.functional.group_norm(x, {}, eps={})", g.groups, g.epsilon.get()))
+            (vec![("x", &g.src)], format!("torch.nn.functional.group_norm(x, {}, eps={})", g.groups, g.epsilon.get()))
         }
         Op::Sdpa(a) if a.prop.is_forward() => {
-            for (name, tensor) in [("q", &a.q), ("k", &a.k), ("v", &a.v)] {
-                s.tensor(name, tensor)?;
-            }
-            s.call("torch.nn.functional.scaled_dot_product_attention(q, k, v)")
+            (vec![("q", &a.q), ("k", &a.k), ("v", &a.v)], "torch.nn.functional.scaled_dot_product_attention(q, k, v)".into())
         }
-        Op::Reorder(r) => {
-            s.tensor("x", &r.src)?;
-            s.tensor("y", &r.dst)?;
-            s.call("y.copy_(x)")
-        }
-        _ => None,
+        Op::Reorder(r) => (vec![("x", &r.src), ("y", &r.dst)], "y.copy_(x)".into()),
+        _ => return None,
+    })
+}
+
+/// The line for an operation; `None` where PyTorch has no function of it.
+pub(crate) fn torch(op: &Op) -> Option<String> {
+    let (tensors, call) = match op {
+        Op::Conv(c) => return conv(c),
+        Op::Pool(p) => return pool(p),
+        _ => plain(op)?,
+    };
+    let mut s = Snippet::default();
+    for (name, tensor) in tensors {
+        s.tensor(name, tensor)?;
     }
+    s.call(&call)
 }

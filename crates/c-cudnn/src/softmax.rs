@@ -10,7 +10,7 @@ use crate::tensor::{TensorDesc, factor_bits, is_row};
 use crate::values;
 use oxidnn_runtime::Memory;
 use oxidnn_spec::op::{Prop, Softmax, SoftmaxAlg};
-use oxidnn_spec::{Arg, Dims, Tensor};
+use oxidnn_spec::{Arg, DataType, Dims, Tensor};
 
 /// Which softmax: its algorithm, and over what.
 #[derive(Clone, Copy)]
@@ -54,7 +54,8 @@ impl Side {
                 let seen = Tensor::with_strides(rows, tensor.dtype, Some(Dims::from([step, 1])))?;
                 return Ok(Side { given: (tensor, data), seen, copy: None });
             }
-            let seen = Tensor::plain(rows, tensor.dtype)?;
+            // What is rounded once more on its way must not be rounded to whole numbers here.
+            let seen = Tensor::plain(rows, if tensor.dtype == DataType::F64 { DataType::F64 } else { DataType::F32 })?;
             let copy = Some(handle.temporary(&seen)?);
             Ok(Side { given: (tensor, data), seen, copy })
         };
@@ -65,7 +66,7 @@ impl Side {
     /// The copy as it is described by the caller's sizes.
     fn apart(&self) -> Result<Option<(Tensor, Memory<'static>)>, Failure> {
         let Some(copy) = &self.copy else { return Ok(None) };
-        let plain = Tensor::plain(*self.given.0.dims(), self.given.0.dtype)?;
+        let plain = Tensor::plain(*self.given.0.dims(), self.seen.dtype)?;
         Ok(Some((plain.clone(), copy.view(plain)?)))
     }
 

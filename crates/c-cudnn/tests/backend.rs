@@ -28,7 +28,11 @@ fn driver() -> Option<PathBuf> {
     fs::create_dir_all(&folder).expect("a folder");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cuda/tests/driver/driver.c");
     for library in ["libcuda.so", "libnvrtc.so"] {
-        let cc = Command::new("cc").args(["-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-o"]).arg(folder.join(library)).arg(&source).output();
+        let cc = Command::new("cc")
+            .args(["-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-o"])
+            .arg(folder.join(library))
+            .arg(&source)
+            .output();
         let made = cc.ok().inspect(|cc| assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr)));
         if made.is_none() {
             assert!(std::env::var_os("CI").is_none(), "no C compiler (cc)");
@@ -46,7 +50,12 @@ fn graphs_run_on_a_device_whose_memory_the_host_cannot_use() {
     let run = |area: &&str| {
         let mut command = program.run(Some(area));
         let found = std::env::join_paths([&driver, program.libraries()]).expect("folders without colons");
-        let output = command.env("OXIDNN_CUDNN_ENGINE", "cuda").env("OXIDNN_KERNEL_STORE", "0").env("LD_LIBRARY_PATH", found).output();
+        let output = command
+            .env("OXIDNN_CUDNN_ENGINE", "cuda")
+            .env("OXIDNN_TEST_DRIVER", "1")
+            .env("OXIDNN_KERNEL_STORE", "0")
+            .env("LD_LIBRARY_PATH", found)
+            .output();
         let output = output.expect("the program starts");
         (!output.status.success()).then(|| format!("{area}: {}\n{}", output.status, String::from_utf8_lossy(&output.stdout)))
     };
@@ -104,7 +113,11 @@ fn measured_choices_serve_later_processes() {
     for name in ["FindEx", "Find", "Get", "Find by data", "Find by weights", "Find, turned", "B", "A", "instant", "fallback"] {
         assert_eq!(first.list(name), second.list(name), "{name}");
     }
-    assert_eq!((second.list("Get before Find"), second.list("A before B")), (first.list("Find"), first.list("B")), "known before anybody asks");
+    assert_eq!(
+        (second.list("Get before Find"), second.list("A before B")),
+        (first.list("Find"), first.list("B")),
+        "known before anybody asks"
+    );
     // Switched off, each list is measured, and nothing is written: by the switch, and without a kernel store.
     let written: Vec<_> = entries(&cache).iter().map(|e| fs::metadata(e).and_then(|m| m.modified()).expect("a time")).collect();
     let off = Said::by(program, &cache, &[("OXIDNN_CUDNN_CHOICES", "0")]);

@@ -5,6 +5,7 @@ use crate::activation::ActivationDesc;
 use crate::exec::{Blend, Job, Place};
 use crate::handle::Handle;
 use crate::pointers::{Data, In};
+use crate::pointwise::scaled;
 use crate::reduce::sum_to;
 use crate::status::{Failure, Status, guard};
 use crate::tensor::TensorDesc;
@@ -37,17 +38,9 @@ impl Finish<'_> {
             if data == self.dst.1 && tensor == self.dst.0 {
                 post_ops.push(PostOp::Sum { scale: Real::new(factor as f32), zero_point: 0, dtype: None });
             } else {
-                let place = match factor == 1.0 {
-                    true => Place::At(data),
-                    false => {
-                        let scaled = handle.temporary(tensor)?;
-                        let blend = Blend { alpha: factor, beta: 0.0 };
-                        handle.combine((tensor, Place::At(data)), (tensor, Place::Own(scaled.view(tensor.clone())?)), blend)?;
-                        Place::Own(scaled)
-                    }
-                };
+                let (src1, place) = scaled(handle, (tensor, data), factor)?;
                 operands.push((post_ops.len(), place));
-                post_ops.push(PostOp::Binary { alg: BinaryAlg::Add, src1: tensor.clone(), src2: None });
+                post_ops.push(PostOp::Binary { alg: BinaryAlg::Add, src1, src2: None });
             }
         }
         let (activation, dst) = (self.activation, self.dst.0);

@@ -21,8 +21,22 @@ fn times_are_read_as_they_were_written() {
 fn text_of_others_is_not_taken() {
     let longest = format!("0 0 {}0\n", u64::MAX);
     let texts = [
-        "", "\n", "0 0", "0 0 \n", "0 0 -5\n", "0 0 0\n", "0 0 1.5\n", "0 0 1 1\n", "0 1 7\n", "3 0 7\n", "-1 0 7\n", "0 0 7\n0 0 8\n",
-        "1 0 7\nrest", "0  0 7\n", "zero 0 7\n", &longest,
+        "",
+        "\n",
+        "0 0",
+        "0 0 \n",
+        "0 0 -5\n",
+        "0 0 0\n",
+        "0 0 1.5\n",
+        "0 0 1 1\n",
+        "0 1 7\n",
+        "3 0 7\n",
+        "-1 0 7\n",
+        "0 0 7\n0 0 8\n",
+        "1 0 7\nrest",
+        "0  0 7\n",
+        "zero 0 7\n",
+        &longest,
     ];
     for text in texts {
         assert_eq!(Times::read(text.as_bytes(), few), None, "{text:?}");

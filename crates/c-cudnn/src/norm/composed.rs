@@ -133,7 +133,13 @@ impl<'a> Composed<'a> {
     }
 
     /// `scale * (x - mean) * inverse + bias`.
-    fn normalised(&self, [x, mean, inverse]: [&Val<'_>; 3], [scale, bias]: [&Val<'_>; 2], y: Given<'_>, blend: Blend) -> Result<(), Failure> {
+    fn normalised(
+        &self,
+        [x, mean, inverse]: [&Val<'_>; 3],
+        [scale, bias]: [&Val<'_>; 2],
+        y: Given<'_>,
+        blend: Blend,
+    ) -> Result<(), Failure> {
         let factor = self.two(BinaryAlg::Mul, inverse, scale)?;
         let scaled = self.two(BinaryAlg::Mul, &self.centred(x, mean)?, &factor)?;
         self.meeting(BinaryAlg::Add, [&scaled, bias], &Val::Given(y))?.blend(blend).run(self.handle)

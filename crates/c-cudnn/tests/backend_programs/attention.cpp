@@ -44,7 +44,7 @@ static void whole(cudnnHandle_t handle, bool padded) {
     float scale = 0.5f;
     Reference r(padded ? lengths : nullptr, scale);
     Ints qd = {B, H, S, E}, kd = {B, G, T, E}, sd = {B, H, S, 1};
-    TensorOf whole_numbers{CUDNN_DATA_INT32, false, {}, false, 0}, value{CUDNN_DATA_FLOAT, false, {}, true, 0};
+    TensorOf whole_numbers{CUDNN_DATA_INT32, false, {}, false, 0, 1}, value{CUDNN_DATA_FLOAT, false, {}, true, 0, 1};
     D q = tensor(1, qd), k = tensor(2, kd), v = tensor(3, kd), o = tensor(4, qd), st = tensor(5, sd), sc = tensor(6, {1, 1, 1, 1}, value);
     D lq = tensor(7, {B, 1, 1, 1}, whole_numbers), lk = tensor(8, {B, 1, 1, 1}, whole_numbers);
     D f(CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR);
@@ -103,7 +103,7 @@ static void masks(cudnnHandle_t handle) {
     Floats x = numbers(32, 1), y(32, NOTHING), r(32);
     float low = -1e9f;
     int32_t window = 2;
-    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0}, whole_number{CUDNN_DATA_INT32, false, {}, true, 0};
+    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0, 1}, whole_number{CUDNN_DATA_INT32, false, {}, true, 0, 1};
     D tx = tensor(1, d), ty = tensor(2, d), tb = tensor(3, {1, 1, 1, 1}, value), tw = tensor(4, {1, 1, 1, 1}, whole_number);
     for (bool left : {false, true}) {
         D op(CUDNN_BACKEND_OPERATION_DIAGONAL_BAND_MASK_DESCRIPTOR);
@@ -129,7 +129,7 @@ static void pages(cudnnHandle_t handle) {
         for (int h = 0; h < 2; h++)
             for (int s = 0; s < 5; s++)
                 for (int d = 0; d < 3; d++) r[((b * 2 + h) * 5 + s) * 3 + d] = c[((table[b * 3 + s / 2] * 2 + h) * 2 + s % 2) * 3 + d];
-    TensorOf whole{CUDNN_DATA_INT32, false, {}, false, 0};
+    TensorOf whole{CUDNN_DATA_INT32, false, {}, false, 0, 1};
     D tc = tensor(1, {5, 2, 2, 3}), tt = tensor(2, {2, 1, 3, 1}, whole), tl = tensor(3, {2, 1, 1, 1}, whole), ty = tensor(4, {2, 2, 5, 3});
     D op(CUDNN_BACKEND_OPERATION_PAGED_CACHE_LOAD_DESCRIPTOR);
     op.with(CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_CONTAINER_DESC, tc).with(CUDNN_ATTR_OPERATION_PAGED_CACHE_LOAD_PAGE_TABLE_DESC, tt);
@@ -174,7 +174,7 @@ static void experts(cudnnHandle_t handle) {
                 int e = i < 2 ? 0 : 2;
                 r[i * 4 + j] += t[i * 3 + k] * w[(e * 3 + k) * 4 + j], rw[(e * 3 + k) * 4 + j] += t[i * 3 + k] * dy[i * 4 + j];
             }
-    TensorOf whole{CUDNN_DATA_INT32, false, {}, false, 0};
+    TensorOf whole{CUDNN_DATA_INT32, false, {}, false, 0, 1};
     D tt = tensor(1, {1, 6, 3}), tw = tensor(2, {3, 3, 4}), tf = tensor(3, {3, 1, 1}, whole), ty = tensor(4, {1, 6, 4}), op(CUDNN_BACKEND_OPERATION_MOE_GROUPED_MATMUL_DESCRIPTOR);
     op.kind(CUDNN_ATTR_OPERATION_MOE_GROUPED_MATMUL_MODE, CUDNN_TYPE_MOE_GROUPED_MATMUL_MODE, CUDNN_MOE_GROUPED_MATMUL_MODE_NONE);
     op.kind(CUDNN_ATTR_OPERATION_MOE_GROUPED_MATMUL_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).with(CUDNN_ATTR_OPERATION_MOE_GROUPED_MATMUL_TOKEN_DESC, tt);

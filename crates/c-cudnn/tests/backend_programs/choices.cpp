@@ -67,7 +67,7 @@ void print(const char *what, const D &g, int mode, bool computes, const Bound &b
 
 // A product with a bias by value and a rectifier; with `lengths`, a graph that reads whole numbers.
 struct Graph {
-    D a = tensor(1, {1, 64, 96}), b = tensor(2, {1, 96, 128}), c = between(3, {1, 64, 128}), s = tensor(4, {1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0});
+    D a = tensor(1, {1, 64, 96}), b = tensor(2, {1, 96, 128}), c = between(3, {1, 64, 128}), s = tensor(4, {1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0, 1});
     D d = tensor(5, {1, 64, 128}), m{CUDNN_BACKEND_MATMUL_DESCRIPTOR}, p{CUDNN_BACKEND_POINTWISE_DESCRIPTOR}, product{CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR},
       sum{CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR};
     Graph() {
@@ -123,7 +123,7 @@ void measured_choices(cudnnHandle_t handle) {
     print("instant", g, CUDNN_HEUR_MODE_INSTANT, false, bound, handle);
     print("fallback", g, CUDNN_HEUR_MODE_FALLBACK, false, bound, handle);
     // What whole numbers of the program's decide is not measured on zeros.
-    D which = tensor(12, {1, 4, 16}, {CUDNN_DATA_INT32, false, {}, false, 0}), rows = tensor(13, {1, 4, 16});
+    D which = tensor(12, {1, 4, 16}, {CUDNN_DATA_INT32, false, {}, false, 0, 1}), rows = tensor(13, {1, 4, 16});
     D p(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), sum(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     p.kind(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_IDENTITY).kind(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).done();
     sum.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, p).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, which).with(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, rows).done();

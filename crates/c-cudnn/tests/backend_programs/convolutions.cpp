@@ -23,8 +23,8 @@ static void one(cudnnHandle_t handle, const Shape &p) {
     conv.ints(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {2}).ints(CUDNN_ATTR_CONVOLUTION_DILATIONS, {p.dilation, p.dilation});
     conv.ints(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, {p.stride, p.stride}).ints(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, {p.pad, p.pad});
     conv.ints(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, {p.post, p.post}).done();
-    D x = tensor(1, xd, {CUDNN_DATA_FLOAT, false, xs, false, 0}), w = tensor(2, wd, {CUDNN_DATA_FLOAT, false, ws, false, 0}),
-      y = tensor(3, yd, {CUDNN_DATA_FLOAT, false, ys, false, 0});
+    D x = tensor(1, xd, {CUDNN_DATA_FLOAT, false, xs, false, 0, 1}), w = tensor(2, wd, {CUDNN_DATA_FLOAT, false, ws, false, 0, 1}),
+      y = tensor(3, yd, {CUDNN_DATA_FLOAT, false, ys, false, 0, 1});
     Floats X = numbers(product(xd), 1), W = numbers(product(wd), 2), Y = numbers(product(yd), 3);
     Floats y0 = Y, x0 = X, w0 = W, ry(Y.size()), rx(X.size()), rw(W.size());
     for (int64_t n = 0; n < p.n; n++)
@@ -79,7 +79,52 @@ static void one(cudnnHandle_t handle, const Shape &p) {
     });
 }
 
+// Bytes in vectors of channels, as cudnn-frontend's samples have them: sums of 32 bits, scaled by a number of the host's, rectified and rounded.
+static void vectors(cudnnHandle_t handle, int count) {
+    const int64_t C = 64, K = 64, H = 5, W = 6;
+    auto kind = [&](int dtype, bool is_virtual = false) { return TensorOf{dtype, is_virtual, {}, false, 0, count}; };
+    const Ints xd = {1, C / count, H, W}, yd = {1, K / count, H, W};
+    D x = tensor(1, xd, kind(CUDNN_DATA_INT8)), w = tensor(2, {K, C / count, 3, 3}, kind(CUDNN_DATA_INT8)), sums = tensor(3, yd, kind(CUDNN_DATA_INT32, true));
+    D factor = tensor(4, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0, 1}), scaled = tensor(5, yd, kind(CUDNN_DATA_FLOAT, true)), y = tensor(6, yd, kind(CUDNN_DATA_INT8));
+    D conv(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR), f(CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+    conv.kind(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_INT32).kind(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, CUDNN_CROSS_CORRELATION);
+    conv.ints(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {2}).ints(CUDNN_ATTR_CONVOLUTION_DILATIONS, {1, 1}).ints(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, {1, 1});
+    conv.ints(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, {1, 1}).ints(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, {1, 1}).done();
+    f.with(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, conv).with(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x);
+    f.with(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, w).with(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, sums).done();
+    D times(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), relu(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), product(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR), last(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    times.kind(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_MUL).kind(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).done();
+    relu.kind(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_RELU_FWD).kind(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).done();
+    product.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, times).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, sums);
+    product.with(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, factor).with(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, scaled).done();
+    last.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, relu).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, scaled).with(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y).done();
+    std::vector<int8_t> X(C * H * W), F(K * C * 9), Y(K * H * W, 77);
+    for (size_t i = 0; i < X.size(); i++) X[i] = int8_t(i * 37 % 23) - 11;
+    for (size_t i = 0; i < F.size(); i++) F[i] = int8_t(i * 53 % 19) - 9;
+    // Place of a channel and what is inside of it, of a sample or a filter.
+    auto place = [&](int64_t channels, int64_t size, int64_t n, int64_t c, int64_t inner) { return ((n * (channels / count) + c / count) * size + inner) * count + c % count; };
+    std::vector<int> right(Y.size());
+    const float by = 0.0625f;
+    for (int64_t k = 0; k < K; k++)
+        for (int64_t h = 0; h < H; h++)
+            for (int64_t v = 0; v < W; v++) {
+                int sum = 0;
+                for (int64_t c = 0; c < C; c++)
+                    for (int64_t r = 0; r < 3; r++)
+                        for (int64_t s = 0; s < 3; s++) {
+                            int64_t i = h + r - 1, j = v + s - 1;
+                            if (i >= 0 && i < H && j >= 0 && j < W) sum += X[place(C, H * W, 0, c, i * W + j)] * F[place(C, 9, k, c, r * 3 + s)];
+                        }
+                right[place(K, H * W, 0, k, h * W + v)] = std::min(127, int(std::nearbyint(std::max(0.0f, sum * by))));
+            }
+    run(handle, "vectors of " + std::to_string(count), {&f, &product, &last}, {{1, X.data()}, {2, F.data()}, {4, &by}, {6, Y.data()}}, [&](const std::string &what) {
+        check(std::equal(Y.begin(), Y.end(), right.begin()), what);
+        Y.assign(Y.size(), 77);
+    });
+}
+
 void convolutions(cudnnHandle_t handle) {
+    for (int count : {4, 32}) vectors(handle, count);
     one(handle, {2, 1, 3, 4, 6, 5, 3, 3, 1, 1, 1, 1, false, false, 1, 0});
     one(handle, {2, 1, 3, 4, 6, 5, 3, 3, 1, 1, 1, 1, false, true, 1, 0});
     one(handle, {1, 2, 2, 3, 7, 7, 3, 2, 2, 1, 1, 1, false, false, 1, 0});

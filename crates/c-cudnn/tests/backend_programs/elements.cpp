@@ -17,7 +17,7 @@ static const Ints DIMS = {2, 3, 4, 5};
 
 static void one(cudnnHandle_t handle, const std::string &name, int mode, const Floats &x, const std::function<double(double)> &f,
                 const std::map<int, double> &reals = {}, double tolerance = 2e-5) {
-    D p = parameters(mode, reals), tx = tensor(1, DIMS), ty = tensor(2, DIMS, {CUDNN_DATA_FLOAT, false, {60, 1, 15, 3}, false, 0});
+    D p = parameters(mode, reals), tx = tensor(1, DIMS), ty = tensor(2, DIMS, {CUDNN_DATA_FLOAT, false, {60, 1, 15, 3}, false, 0, 1});
     D op(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     op.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, p).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, tx);
     op.with(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, ty).done();
@@ -157,7 +157,7 @@ static void choices(cudnnHandle_t handle) {
     std::vector<uint8_t> bits(15, 0xff), expected(15, 0);
     D pi = parameters(CUDNN_POINTWISE_GEN_INDEX, {}, 3), pc = parameters(CUDNN_POINTWISE_CMP_GT), ps = parameters(CUDNN_POINTWISE_BINARY_SELECT);
     D tx = tensor(1, DIMS), tb = tensor(2, {1, 3, 1, 1}), ty = tensor(3, DIMS), index = between(10, DIMS, CUDNN_DATA_INT32);
-    D truth = between(11, DIMS, CUDNN_DATA_BOOLEAN), kept = tensor(4, DIMS, {CUDNN_DATA_BOOLEAN, false, {}, false, 0});
+    D truth = between(11, DIMS, CUDNN_DATA_BOOLEAN), kept = tensor(4, DIMS, {CUDNN_DATA_BOOLEAN, false, {}, false, 0, 1});
     for (int i = 0; i < 120; i++) {
         bool more = x[i] > b[i / 20 % 3];
         r[i] = more ? x[i] : (float)(i % 5);
@@ -192,7 +192,7 @@ static void choices(cudnnHandle_t handle) {
 static void types(cudnnHandle_t handle) {
     std::vector<int64_t> a = {1LL << 40, 3, -7, 123456789012LL}, b = {1, 2, 3, 4}, y(4, -1);
     D p = parameters(CUDNN_POINTWISE_ADD, {}, -1, CUDNN_DATA_INT64);
-    TensorOf whole{CUDNN_DATA_INT64, false, {}, false, 0};
+    TensorOf whole{CUDNN_DATA_INT64, false, {}, false, 0, 1};
     D ta = tensor(1, {1, 4}, whole), tb = tensor(2, {1, 4}, whole), ty = tensor(3, {1, 4}, whole);
     D op(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     op.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, p).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, ta);
@@ -202,7 +202,7 @@ static void types(cudnnHandle_t handle) {
     });
     std::vector<double> da = {1 + 1e-12, 2, 3, 4}, db = {1, 1, 1, 1}, dy(4);
     D pd = parameters(CUDNN_POINTWISE_SUB, {}, -1, CUDNN_DATA_DOUBLE);
-    TensorOf real{CUDNN_DATA_DOUBLE, false, {}, false, 0};
+    TensorOf real{CUDNN_DATA_DOUBLE, false, {}, false, 0, 1};
     D tda = tensor(1, {1, 4}, real), tdb = tensor(2, {1, 4}, real), tdy = tensor(3, {1, 4}, real);
     D od(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     od.with(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pd).with(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, tda);

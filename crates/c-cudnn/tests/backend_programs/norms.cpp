@@ -60,7 +60,7 @@ static void one(cudnnHandle_t handle, const Mode &m) {
         rrv[i] = (float)((1 - factor) * variance[i] + factor * var[i] * (double)each_mean / (double)(each_mean - 1));
     }
     D tx = tensor(1, X), ty = tensor(2, X), ts = tensor(3, m.parameters), tb = tensor(4, m.parameters), tm = tensor(5, m.stats), ti = tensor(6, m.stats);
-    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0};
+    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0, 1};
     D te = tensor(7, {1, 1, 1, 1}, value), tf = tensor(8, {1, 1, 1, 1}, value);
     D r0 = tensor(9, m.stats), r1 = tensor(10, m.stats), r2 = tensor(11, m.stats), r3 = tensor(12, m.stats);
     D f(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR);
@@ -127,8 +127,8 @@ static void parts(cudnnHandle_t handle) {
     f.kind(CUDNN_ATTR_OPERATION_BN_FINALIZE_STATS_MODE, CUDNN_TYPE_BN_FINALIZE_STATS_MODE, CUDNN_BN_FINALIZE_STATISTICS_TRAINING);
     f.kind(CUDNN_ATTR_OPERATION_BN_FINALIZE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
     Ints one = {1, 1, 1, 1};
-    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0};
-    TensorOf count{CUDNN_DATA_INT64, false, {}, true, 0};
+    TensorOf value{CUDNN_DATA_FLOAT, false, {}, true, 0, 1};
+    TensorOf count{CUDNN_DATA_INT64, false, {}, true, 0, 1};
     D scale = tensor(4, c), bias = tensor(5, c), pm = tensor(6, c), pv = tensor(7, c), um = tensor(8, c), uv = tensor(9, c), sm = tensor(10, c), si = tensor(11, c),
       es = tensor(12, c), eb = tensor(13, c), n = tensor(14, one, count), e = tensor(15, one, value), a = tensor(16, one, value);
     const D *all[] = {&ts, &tq, &scale, &bias, &pm, &pv, &um, &uv, &sm, &si, &es, &eb, &n, &e, &a};
@@ -174,7 +174,7 @@ static void parts(cudnnHandle_t handle) {
 static void epsilons(cudnnHandle_t handle) {
     Ints xd = {4, 6, 1, 1}, pd = {1, 6, 1, 1};
     Floats x = numbers(24, 1), scale = numbers(6, 2), bias = numbers(6, 3), y(24, NOTHING), right(24);
-    D tx = tensor(1, xd), ty = tensor(2, xd), ts = tensor(3, pd), tb = tensor(4, pd), te = tensor(5, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0});
+    D tx = tensor(1, xd), ty = tensor(2, xd), ts = tensor(3, pd), tb = tensor(4, pd), te = tensor(5, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0, 1});
     D f(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR);
     f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, CUDNN_LAYER_NORM);
     f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, CUDNN_NORM_FWD_INFERENCE);
@@ -228,8 +228,8 @@ static void narrow(cudnnHandle_t handle) {
         for (int i = 0; i < 120; i++)
             if (i / 10 % 4 == k) right[i] = (float)std::max(0.0, (wide[i] - m) * ri[k] * scale[k] + bias[k]);
     }
-    D tx = tensor(1, xd, {CUDNN_DATA_BFLOAT16, false, {}, false, 0}), tv = between(2, xd), ty = tensor(3, xd, {CUDNN_DATA_BFLOAT16, false, {}, false, 0});
-    D ts = tensor(4, c), tb = tensor(5, c), tm = tensor(6, c), ti = tensor(7, c), te = tensor(8, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0});
+    D tx = tensor(1, xd, {CUDNN_DATA_BFLOAT16, false, {}, false, 0, 1}), tv = between(2, xd), ty = tensor(3, xd, {CUDNN_DATA_BFLOAT16, false, {}, false, 0, 1});
+    D ts = tensor(4, c), tb = tensor(5, c), tm = tensor(6, c), ti = tensor(7, c), te = tensor(8, {1, 1, 1, 1}, {CUDNN_DATA_FLOAT, false, {}, true, 0, 1});
     D f(CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR), p(CUDNN_BACKEND_POINTWISE_DESCRIPTOR), op(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_MODE, CUDNN_TYPE_NORM_MODE, CUDNN_BATCH_NORM);
     f.kind(CUDNN_ATTR_OPERATION_NORM_FWD_PHASE, CUDNN_TYPE_NORM_FWD_PHASE, CUDNN_NORM_FWD_TRAINING);
@@ -265,7 +265,7 @@ void norms(cudnnHandle_t handle) {
 // Pooling by windows of 3 x 2.
 static void pool(cudnnHandle_t handle, int mode, int padding) {
     Ints xd = {2, 3, 5, 6}, yd = {2, 3, 3, 4};
-    D p(CUDNN_BACKEND_RESAMPLE_DESCRIPTOR), tx = tensor(1, xd), ty = tensor(2, yd), ti = tensor(3, yd, {CUDNN_DATA_INT8, false, {}, false, 0});
+    D p(CUDNN_BACKEND_RESAMPLE_DESCRIPTOR), tx = tensor(1, xd), ty = tensor(2, yd), ti = tensor(3, yd, {CUDNN_DATA_INT8, false, {}, false, 0, 1});
     int64_t window[] = {3, 1, 2, 1}, stride[] = {2, 1, 2, 1}, pad[] = {1, 1, 1, 1};
     p.kind(CUDNN_ATTR_RESAMPLE_MODE, CUDNN_TYPE_RESAMPLE_MODE, mode).kind(CUDNN_ATTR_RESAMPLE_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
     p.ints(CUDNN_ATTR_RESAMPLE_SPATIAL_DIMS, {2}).kind(CUDNN_ATTR_RESAMPLE_PADDING_MODE, CUDNN_TYPE_PADDING_MODE, padding);

@@ -161,7 +161,32 @@ static void threads(cudnnHandle_t handle) {
     for (int w : wrong) check(w == 0, "one plan on four threads");
 }
 
+// A plan whose handle and whose parts are gone runs with another handle; two plans share a workspace one after the other.
+static void lifetimes(cudnnHandle_t handle) {
+    cudnnHandle_t first = nullptr;
+    is(cudnnCreate(&first), CUDNN_STATUS_SUCCESS, "a handle");
+    auto made = [&] {
+        D x = tensor(1, {2, 2}), v = between(3, {2, 2}), y = tensor(2, {2, 2}), once = relu(x, v), twice = relu(v, y), g = graph(first, {&once, &twice});
+        return plan_of(first, g, 2);
+    };
+    D one = made(), other = made();
+    is(cudnnDestroy(first), CUDNN_STATUS_SUCCESS, "it goes before its plans");
+    std::vector<unsigned char> shared(one.int64(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE), 0xff);
+    check(!shared.empty(), "an intermediate result is in the workspace");
+    Floats a = {1, -2, 3, -4}, b = {-1, 2, -3, 4}, ya(4, NOTHING), yb(4, NOTHING);
+    {
+        D packed_a = pack_of({{1, a.data()}, {2, ya.data()}}, shared.data()), packed_b = pack_of({{1, b.data()}, {2, yb.data()}}, shared.data());
+        for (int i = 0; i < 3; i++) {
+            is(cudnnBackendExecute(handle, one.d, packed_a.d), CUDNN_STATUS_SUCCESS, "a plan of a handle that is gone");
+            is(cudnnBackendExecute(handle, other.d, packed_b.d), CUDNN_STATUS_SUCCESS, "another one in the same workspace");
+        }
+    }
+    close_to("the first plan", ya, {1, 0, 3, 0});
+    close_to("the second plan", yb, {0, 2, 0, 4});
+}
+
 void objects(cudnnHandle_t handle) {
+    lifetimes(handle);
     errors(handle);
     heuristics(handle);
     texts(handle);

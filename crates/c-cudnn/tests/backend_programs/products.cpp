@@ -40,7 +40,7 @@ void products(cudnnHandle_t handle) {
     for (int64_t hb : {4, 2, 1}) {
         Ints s = {2, 4, 5, 6, 7};
         Floats a = numbers(2 * 4 * 5 * 6, 1), b = numbers(2 * hb * 6 * 7, 2), c(2 * 4 * 5 * 7, NOTHING), bias = numbers(7, 3), gate = numbers(c.size(), 4);
-        D ta = tensor(1, {2, 4, 5, 6}), tb = tensor(2, {2, hb, 6, 7}, {CUDNN_DATA_FLOAT, false, {hb * 42, 42, 1, 6}, false, 0}),
+        D ta = tensor(1, {2, 4, 5, 6}), tb = tensor(2, {2, hb, 6, 7}, {CUDNN_DATA_FLOAT, false, {hb * 42, 42, 1, 6}, false, 0, 1}),
           tc = tensor(3, {2, 4, 5, 7});
         Floats r = reference(a, b, s, hb);
         D op = matmul(ta, tb, tc);
@@ -76,7 +76,7 @@ void products(cudnnHandle_t handle) {
                 r[i * 16 + y * 4 + x] = (float)sum;
             }
     D ta = tensor(1, {2, 4, 3}), tb = tensor(2, {2, 3, 4}), tc = tensor(3, {2, 4, 4});
-    TensorOf whole{CUDNN_DATA_INT32, false, {}, false, 0};
+    TensorOf whole{CUDNN_DATA_INT32, false, {}, false, 0, 1};
     D tm = tensor(4, {2, 1, 1}, whole), tk = tensor(5, {2, 1, 1}, whole), p(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
     p.kind(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT).real(CUDNN_ATTR_MATMUL_PADDING_VALUE, -1).done();
     D op(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR);

@@ -37,6 +37,33 @@ void basics() {
 }
 Area a("basics", basics);
 
+// Descriptors outlive handles, and handles what they remember of descriptors, at whose addresses others may lie.
+void lifetimes() {
+    Tensor x(CUDNN_DATA_FLOAT, {1, 2, 3, 4}), y(CUDNN_DATA_FLOAT, x.dims);
+    x.buffer.random(1);
+    float one = 1, zero = 0;
+    for (int round = 0; round < 3; round++) {
+        cudnnHandle_t h = nullptr;
+        OK(cudnnCreate(&h));
+        for (auto mode : {CUDNN_ACTIVATION_RELU, CUDNN_ACTIVATION_TANH, CUDNN_ACTIVATION_SIGMOID}) {
+            cudnnActivationDescriptor_t act = nullptr;
+            OK(cudnnCreateActivationDescriptor(&act));
+            OK(cudnnSetActivationDescriptor(act, mode, CUDNN_NOT_PROPAGATE_NAN, 0));
+            for (int again = 0; again < 4; again++) {
+                y.buffer.fill(NAN);
+                OK(cudnnActivationForward(h, act, &one, x.desc, x.data(), &zero, y.desc, y.data()));
+                compare(y, [&](auto &at) {
+                    double v = x.get(at);
+                    return mode == CUDNN_ACTIVATION_RELU ? (v > 0 ? v : 0) : mode == CUDNN_ACTIVATION_TANH ? std::tanh(v) : 1 / (1 + std::exp(-v));
+                }, "an activation by descriptors of another life");
+            }
+            OK(cudnnDestroyActivationDescriptor(act));
+        }
+        OK(cudnnDestroy(h));
+    }
+}
+Area h("lifetimes", lifetimes);
+
 int told = 0;
 void listener(cudnnSeverity_t severity, void *user, const cudnnDebug_t *debug, const char *text) {
     told++;

@@ -110,6 +110,10 @@ CALL(cuMemAllocFromPoolAsync, uint64_t *address, size_t bytes, void *pool, void 
     if (posix_memalign(&memory, 512, bytes)) return OUT_OF_MEMORY;
     *address = (uint64_t)(uintptr_t)memory | FAR;
 END
+CALL(cuMemAlloc_v2, uint64_t *address, size_t bytes) return cuMemAllocFromPoolAsync(address, bytes, NULL, NULL); END
+CALL(cuMemFree_v2, uint64_t address) NEEDS_DEVICE(address) free(behind(address)); END
+CALL(cuMemcpyHtoD_v2, uint64_t to, const void *from, size_t n) NEEDS_DEVICE(to) memcpy(behind(to), from, n); END
+CALL(cuMemcpyDtoH_v2, void *to, uint64_t from, size_t n) NEEDS_DEVICE(from) memcpy(to, behind(from), n); END
 CALL(cuMemFreeAsync, uint64_t address, void *stream) (void)stream; NEEDS_DEVICE(address) free(behind(address)); END
 CALL(cuMemsetD8Async, uint64_t to, unsigned char byte, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) memset(behind(to), byte, n); END
 CALL(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t n, void *stream) (void)stream; NEEDS_DEVICE(to) memcpy(behind(to), from, n); END
