@@ -1,6 +1,7 @@
 // The older builders, in the order in which PyTorch calls them: descriptors, a graph, heuristics INSTANT then FALLBACK with filters by notes, plans, a
 // variant pack; and the fused convolution, add, bias, ReLU.
 #pragma once
+#include "attention.hpp"
 #include "common.hpp"
 #include "norms.hpp"
 
@@ -54,6 +55,11 @@ void execute_all(cudnnHandle_t handle, const std::string &what, fe::OperationGra
                         .setDataPointers((int64_t)pointers.size(), pointers.data()).setUids((int64_t)uids.size(), uids.data()).build();
         check(cudnnBackendExecute(handle, plan.get_raw_desc(), pack.get_raw_desc()) == CUDNN_STATUS_SUCCESS, what + ": execute");
         judge(what + " by " + plan.getTag());
+        // The plan again, from its text.
+        auto again = fe::ExecutionPlanBuilder().setHandle(handle).loadFromJson(plan.getJsonRepresentation());
+        check(again.getWorkspaceSize() == plan.getWorkspaceSize(), what + ": workspace of the text");
+        check(cudnnBackendExecute(handle, again.get_raw_desc(), pack.get_raw_desc()) == CUDNN_STATUS_SUCCESS, what + ": execute the text");
+        judge(what + " by the text of " + plan.getTag());
     }
 }
 
@@ -115,6 +121,91 @@ void layer_norm(cudnnHandle_t handle) {
                 [&](const std::string &what) { close_to(what, dx, r.dx, 1e-3), close_to(what + ": scale", ds, r.dscale, 1e-3), close_to(what + ": bias", db, r.dbias, 1e-3); });
 }
 
+// Operations of attention by name; results are virtual tensors but where they are said to be read.
+struct Chain {
+    std::vector<fe::Operation> ops;
+    int64_t next = 1000;
+    fe::Tensor made(const Ints &dims) { return tensor(dims, next++, true); }
+    fe::Tensor matmul(const fe::Tensor &a, const fe::Tensor &b, fe::Tensor c) {
+        auto m = fe::MatMulDescBuilder().setComputeType(CUDNN_DATA_FLOAT).build();
+        ops.push_back(fe::OperationBuilder(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR).setaMatDesc(a).setbMatDesc(b).setcMatDesc(c).setmatmulDesc(m).build());
+        return c;
+    }
+    fe::Tensor with(cudnnPointwiseMode_t mode, const fe::Tensor &x, const fe::Tensor &b, fe::Tensor y) {
+        auto p = fe::PointWiseDescBuilder().setMode(mode).setComputeType(CUDNN_DATA_FLOAT).build();
+        ops.push_back(fe::OperationBuilder(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR).setxDesc(x).setbDesc(b).setyDesc(y).setpwDesc(p).build());
+        return y;
+    }
+    fe::Tensor of(cudnnPointwiseMode_t mode, const fe::Tensor &x, fe::Tensor y) {
+        auto p = fe::PointWiseDescBuilder().setMode(mode).setComputeType(CUDNN_DATA_FLOAT).build();
+        ops.push_back(fe::OperationBuilder(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR).setxDesc(x).setyDesc(y).setpwDesc(p).build());
+        return y;
+    }
+    fe::Tensor reduced(cudnnReduceTensorOp_t op, const fe::Tensor &x, fe::Tensor y) {
+        auto r = fe::ReductionDescBuilder().setComputeType(CUDNN_DATA_FLOAT).setReductionOp(op).build();
+        ops.push_back(fe::OperationBuilder(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR).setxDesc(x).setyDesc(y).setreductionDesc(r).build());
+        return y;
+    }
+    fe::OperationGraph graph(cudnnHandle_t handle) const {
+        std::vector<const fe::Operation *> all;
+        for (auto &op : ops) all.push_back(&op);
+        return graph_of(handle, all);
+    }
+};
+
+// A tensor of rows, seen as columns.
+fe::Tensor turned(const Ints &dims, int64_t id) {
+    const int64_t d[] = {dims[0], dims[1], dims[3], dims[2]}, s[] = {dims[1] * dims[2] * dims[3], dims[2] * dims[3], 1, dims[3]};
+    return fe::TensorBuilder().setDim(4, d).setStride(4, s).setId(id).setAlignment(16).setDataType(CUDNN_DATA_FLOAT).build();
+}
+
+// Attention as products, a softmax of reductions and arithmetic, and its gradients; heads of keys and values are repeated for theirs of queries.
+void attention(cudnnHandle_t handle) {
+    using namespace attention_area;
+    float scale = 0.25f;
+    Reference r(false, scale);
+    const Ints PD = {B, H, S, T}, FD = {B, H, T, D}, RD = {B, H, S, 1}, ONE = {1, 1, 1, 1};
+    auto repeated = [&](const Floats &v) {
+        Floats all(B * H * T * D);
+        for (int i = 0; i < B * H; i++) std::copy_n(v.begin() + (i / H * G + i % H / (H / G)) * T * D, T * D, all.begin() + i * T * D);
+        return all;
+    };
+    auto gathered = [&](const Floats &v) {
+        Floats all(B * G * T * D);
+        for (int i = 0; i < B * H; i++)
+            for (int j = 0; j < T * D; j++) all[(i / H * G + i % H / (H / G)) * T * D + j] += v[i * T * D + j];
+        return all;
+    };
+    Floats k = repeated(r.k), v = repeated(r.v), o(r.o.size()), dq(r.q.size()), dk(k.size()), dv(v.size()), p(B * H * S * T);
+    auto factor = [&] { return tensor(ONE, 'f', false, true); };
+    Chain f;
+    auto scores = f.with(CUDNN_POINTWISE_MUL, f.matmul(tensor(QD, 'q'), turned(FD, 'k'), f.made(PD)), factor(), f.made(PD));
+    auto low = f.with(CUDNN_POINTWISE_SUB, scores, f.reduced(CUDNN_REDUCE_TENSOR_MAX, scores, f.made(RD)), f.made(PD));
+    auto powers = f.of(CUDNN_POINTWISE_EXP, low, f.made(PD));
+    auto weights = f.with(CUDNN_POINTWISE_DIV, powers, f.reduced(CUDNN_REDUCE_TENSOR_ADD, powers, f.made(RD)), tensor(PD, 'p'));
+    f.matmul(weights, tensor(FD, 'v'), tensor(OD, 'o'));
+    auto g = f.graph(handle);
+    execute_all(handle, "attention by the older builders", g, {{'q', r.q.data()}, {'k', k.data()}, {'v', v.data()}, {'f', &scale}, {'p', p.data()}, {'o', o.data()}},
+                [&](const std::string &what) { close_to(what, o, r.o, 1e-4); });
+    Chain b;
+    b.matmul(turned(PD, 'p'), tensor(QD, 'd'), tensor(FD, 'V'));
+    auto slopes = b.matmul(tensor(QD, 'd'), turned(FD, 'v'), b.made(PD));
+    auto along = b.reduced(CUDNN_REDUCE_TENSOR_ADD, b.with(CUDNN_POINTWISE_MUL, tensor(QD, 'd'), tensor(OD, 'o'), b.made(QD)), b.made(RD));
+    auto rest = b.with(CUDNN_POINTWISE_MUL, b.with(CUDNN_POINTWISE_SUB, slopes, along, b.made(PD)), tensor(PD, 'P'), b.made(PD));
+    auto scaled = b.with(CUDNN_POINTWISE_MUL, rest, factor(), tensor(PD, 's'));
+    b.matmul(scaled, tensor(FD, 'k'), tensor(QD, 'Q'));
+    auto gb = b.graph(handle);
+    Floats s(p.size());
+    execute_all(handle, "gradients of attention by the older builders", gb,
+                {{'p', p.data()}, {'P', p.data()}, {'d', r.dout.data()}, {'v', v.data()}, {'k', k.data()}, {'o', o.data()}, {'f', &scale}, {'V', dv.data()}, {'Q', dq.data()}, {'s', s.data()}},
+                [&](const std::string &what) { close_to(what + ": queries", dq, r.dq, 1e-3), close_to(what + ": values", gathered(dv), r.dv, 1e-3); });
+    Chain c;
+    c.matmul(turned(PD, 's'), tensor(QD, 'q'), tensor(FD, 'K'));
+    auto gc = c.graph(handle);
+    execute_all(handle, "gradient of keys by the older builders", gc, {{'s', s.data()}, {'q', r.q.data()}, {'K', dk.data()}},
+                [&](const std::string &what) { close_to(what, gathered(dk), r.dk, 1e-3); });
+}
+
 }  // namespace
 
 void builders(cudnnHandle_t handle) {
@@ -159,6 +250,7 @@ void builders(cudnnHandle_t handle) {
         product_chain(handle);
         sum_of_chain(handle);
         layer_norm(handle);
+        attention(handle);
     } catch (fe::cudnnException &e) {
         check(false, std::string("an exception: ") + e.what());
     }
