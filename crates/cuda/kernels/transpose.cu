@@ -1,17 +1,54 @@
 // Transpositions: elements that are neighbours in memory along one loop before and along another one afterwards, moved through shared memory in tiles of
-// 64 x 64. Where all rows are aligned, both ways in words of 16 bytes.
+// 64 x 64, in words as large as the rows on either side allow. All words of a thread are on their way at once.
 //
-// The header has UNIT, the type of the elements as words, LANES of them to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
+// The header has UNIT, the type of the elements as words, FROM and TO, how many of them the rows before and afterwards are aligned to where both tensors are
+// aligned to 16 bytes, and `bases`, which adds where the tiles of batch `b` begin.
 #include "args.cuh"
 
 #define TILE 64
 // Rows of a tile are an odd number of 32-bit words apart.
-#define PITCH (TILE + (LANES > 4 ? LANES / 4 : 1))
+#define PITCH (TILE + (sizeof(UNIT) < 4 ? 4 / sizeof(UNIT) : 1))
 
-extern "C" __global__ void __launch_bounds__(256) transpose(const __grid_constant__ Args a) {
+template <int N> struct __align__(N * sizeof(UNIT)) Units {
+    UNIT v[N];
+};
+
+// Words of a row of a tile, rows that the block moves at once, and how often.
+template <int N> struct Walk {
+    static const int WORDS = TILE / N, ROWS = 256 / WORDS, COUNT = TILE / ROWS;
+};
+
+template <int N> DEVICE void load_tile(UNIT (*tile)[PITCH], const UNIT* src, i64 stride, int rows, int columns) {
+    const int r = threadIdx.x / Walk<N>::WORDS, c = threadIdx.x % Walk<N>::WORDS * N;
+    Units<N> word[Walk<N>::COUNT];
+    src += r * stride + c;
+#pragma unroll
+    for (int i = 0; i < Walk<N>::COUNT; ++i, src += Walk<N>::ROWS * stride) {
+        if (r + i * Walk<N>::ROWS < rows && c < columns) word[i] = *(const Units<N>*)src;
+    }
+#pragma unroll
+    for (int i = 0; i < Walk<N>::COUNT; ++i) {
+#pragma unroll
+        for (int j = 0; j < N; ++j) tile[r + i * Walk<N>::ROWS][c + j] = word[i].v[j];
+    }
+}
+
+template <int N> DEVICE void store_tile(UNIT* dst, UNIT (*tile)[PITCH], i64 stride, int rows, int columns) {
+    const int c = threadIdx.x / Walk<N>::WORDS, r = threadIdx.x % Walk<N>::WORDS * N;
+    dst += c * stride + r;
+#pragma unroll
+    for (int i = 0; i < Walk<N>::COUNT; ++i, dst += Walk<N>::ROWS * stride) {
+        Units<N> word;
+#pragma unroll
+        for (int j = 0; j < N; ++j) word.v[j] = tile[r + j][c + i * Walk<N>::ROWS];
+        if (r < rows && c + i * Walk<N>::ROWS < columns) *(Units<N>*)dst = word;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 4) transpose(const __grid_constant__ Args a) {
     __shared__ __align__(16) UNIT tile[TILE][PITCH];
     const i64 count = a.tiles_r * a.tiles_c * a.batches;
-    const bool aligned = a.vectors && (((u64)a.src_data | (u64)a.dst_data) & 15) == 0;
+    const bool aligned = (((u64)a.src_data | (u64)a.dst_data) & 15) == 0;
     for (i64 t = blockIdx.x; t < count; t += gridDim.x) {
         const i64 tc = t % a.tiles_c, rest = t / a.tiles_c, r0 = rest % a.tiles_r * TILE, c0 = tc * TILE;
         i64 from = a.src_origin, to = a.dst_origin;
@@ -20,37 +57,15 @@ extern "C" __global__ void __launch_bounds__(256) transpose(const __grid_constan
         UNIT* dst = (UNIT*)a.dst_data + to + c0 * a.dst_row + r0;
         const int rows = (int)min((i64)TILE, a.rows - r0), columns = (int)min((i64)TILE, a.columns - c0);
         if (aligned) {
-            for (int i = threadIdx.x; i < TILE * TILE / LANES; i += 256) {
-                const int r = i / (TILE / LANES), c = i % (TILE / LANES) * LANES;
-                if (r < rows && c < columns) {
-                    UNIT v[LANES];
-                    *(uint4*)v = *(const uint4*)(src + r * a.src_row + c);
-#pragma unroll
-                    for (int j = 0; j < LANES; ++j) tile[r][c + j] = v[j];
-                }
-            }
+            load_tile<FROM>(tile, src, a.src_row, rows, columns);
         } else {
-            for (int i = threadIdx.x; i < TILE * TILE; i += 256) {
-                const int r = i / TILE, c = i % TILE;
-                if (r < rows && c < columns) tile[r][c] = src[r * a.src_row + c];
-            }
+            load_tile<1>(tile, src, a.src_row, rows, columns);
         }
         __syncthreads();
         if (aligned) {
-            for (int i = threadIdx.x; i < TILE * TILE / LANES; i += 256) {
-                const int c = i / (TILE / LANES), r = i % (TILE / LANES) * LANES;
-                if (r < rows && c < columns) {
-                    UNIT v[LANES];
-#pragma unroll
-                    for (int j = 0; j < LANES; ++j) v[j] = tile[r + j][c];
-                    *(uint4*)(dst + c * a.dst_row + r) = *(uint4*)v;
-                }
-            }
+            store_tile<TO>(dst, tile, a.dst_row, rows, columns);
         } else {
-            for (int i = threadIdx.x; i < TILE * TILE; i += 256) {
-                const int c = i / TILE, r = i % TILE;
-                if (r < rows && c < columns) dst[c * a.dst_row + r] = tile[r][c];
-            }
+            store_tile<1>(dst, tile, a.dst_row, rows, columns);
         }
         __syncthreads();
     }

@@ -8,7 +8,7 @@ use crate::emit::{Emitter, Real};
 use crate::program::{MapPlace, Program, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::Reorder;
-use oxidnn_spec::{Arg, Attr, Layout, Op, PostOp, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Attr, Blocking, Layout, Op, PostOp, Problem, Prop, Tensor};
 
 /// Rows and columns of a tile, and the least of both for which tiles are worth it.
 const TILE: i64 = 64;
@@ -41,14 +41,18 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
     if row == column || dst.strides[row] != 1 || dims[row] < LEAST || dims[column] < LEAST {
         return Err(Skip::Layout("that stays contiguous along its loop, or has short ones".into()));
     }
-    let lanes = 128 / whole.src.dtype.bits() as i64;
     let others: Vec<usize> = (0..n).filter(|&d| d != row && d != column).collect();
-    let whole_words = |v: i64| v % lanes == 0;
-    let vectors = [dims[row], dims[column], src.strides[row], dst.strides[column], src.offset, dst.offset].into_iter().all(whole_words)
-        && others.iter().all(|&d| whole_words(src.strides[d]) && whole_words(dst.strides[d]));
+    // Elements of the widest word that a side's rows are whole numbers of.
+    let word = |size: i64, stride: i64, b: &Blocking| {
+        let fits = |w: &i64| [size, stride, b.offset].into_iter().chain(others.iter().map(|&d| b.strides[d])).all(|v| v % w == 0);
+        let most = 128 / whole.src.dtype.bits() as i64;
+        [most, most / 2].into_iter().filter(|&w| w > 1).find(fits).unwrap_or(1)
+    };
+    let (before, after) = (word(dims[column], src.strides[row], src), word(dims[row], dst.strides[column], dst));
     let mut emit = Emitter::new(Real::Single, dims.volume().unwrap_or(i64::MAX));
     emit.define("UNIT", unit);
-    emit.define("LANES", lanes);
+    emit.define("FROM", before);
+    emit.define("TO", after);
     emit.word("void* src_data", Word::Address { arg: Arg::SRC, buffer: 0 });
     emit.word("void* dst_data", Word::Address { arg: Arg::DST, buffer: 0 });
     let tiles = |d: usize| dims[d] / TILE + i64::from(dims[d] % TILE != 0);
@@ -63,7 +67,6 @@ pub(crate) fn reorder(problem: &Problem, _: &CudaTarget) -> Result<Program, Skip
         ("tiles_r", tiles(row)),
         ("tiles_c", tiles(column)),
         ("batches", batches),
-        ("vectors", i64::from(vectors)),
     ] {
         emit.number(name, value);
     }

@@ -47,8 +47,10 @@ fn pool_forward(op: &Pool, map: &mut Map<'_>) -> Result<(), Skip> {
     map.emit.view(&View::of("src", Arg::SRC, &op.src))?;
     if op.alg != PoolAlg::Max {
         map.lanes(
-            "    real sum[LANES] = {};\n    for (index k = 0; k < (index)a.taps; ++k) {\n        index q[RANK];\n        if (!tap(a, p, k, q)) continue;\n        \
-             Vector<src_type, LANES> x;\n        x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        for (int i = 0; i < LANES; ++i) sum[i] += src_type::decode(x.words[i]);\n    }\n    \
+            // Several loads are on their way: nothing branches between them.
+            "    real sum[LANES] = {};\n#pragma unroll 7\n    for (index k = 0; k < (index)a.taps; ++k) {\n        index q[RANK];\n        \
+             const bool inside = tap(a, p, k, q);\n        Vector<src_type, LANES> x = {};\n        if (inside) x.load(a.src_data, src_at(a, q));\n#pragma unroll\n        \
+             for (int i = 0; i < LANES; ++i) sum[i] += inside ? src_type::decode(x.words[i]) : (real)0;\n    }\n    \
              const real by = divisor(a, p);\n#pragma unroll\n    for (int i = 0; i < LANES; ++i) sum[i] = sum[i] / by;\n    finish_lanes<LANES>(a, p, sum);\n",
             &[("src", &op.src), ("dst", &op.dst)],
         );
