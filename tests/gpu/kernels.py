@@ -460,7 +460,7 @@ def gemm_w4(folder, v, a, w, scales, c):
     mc = tiled(d["C_TYPE"], c.data_ptr(), [N, rows, 1], [c.stride(1), c.stride(0)], chunk_box(d))
     cm, cn, grid = grid_of(d, -(-rows // d["TILE_M"]), -(-N // d["TILE_N"]), 1)
     p = pack(rows, N, -(-K // 64), max(1, group // 64), cm, cn, 1, 8, ("p", scales.data_ptr()), ("p", scales.stride(0)), ("p", c.data_ptr()), ("p", c.stride(1)), ("p", 1), ("p", 0), 0)
-    return Kernel(path, "gemm_w4_sm90", shared).prepare(grid, 512, d["SPLIT"], [ma, mw, mc, p])
+    return Kernel(path, "gemm_w4_sm90", shared).prepare(grid, 640, d["SPLIT"], [ma, mw, mc, p])
 
 
 # ---- problems --------------------------------------------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ def candidates(q, count=4):
         return [dict(KERNEL="w4", A_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, ROWS=8 if q["m"] <= 8 else 16, WIDTH=w, SPLIT=s) for w, s in shapes if q["m"] <= 8 or w == 64]
     if q["op"] == "w4":
         t = q["types"][0]
-        return [dict(KERNEL="w4 many", A_TYPE=t, B_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=1, TRANSFORMED=1, TILE_M=128, TILE_N=128, CONSUMERS=2, STAGES=5, CLUSTER_M=1, CLUSTER_N=1, SPLIT=s,
+        return [dict(KERNEL="w4 many", A_TYPE=t, B_TYPE=t, C_TYPE=t, SCALE_TYPE=t, UNSIGNED=0, A_MN=0, B_MN=1, TRANSFORMED=2, TILE_M=128, TILE_N=128, CONSUMERS=2, STAGES=5, CLUSTER_M=1, CLUSTER_N=1, SPLIT=s,
                      STORE="STORE_TMA" if q["n"] % 8 == 0 else "STORE_DIRECT") for s in ((1, 2) if ceil(q["m"], 128) * ceil(q["n"], 128) > SMS // 2 else (2, 1)) if ceil(q["k"], 64) >= s]   # four would leave less than a row of a store
     few, last = [], []
     if q["op"] == "matmul" and q["m"] <= 8 and not q["a_mn"] and not q["b_mn"] and SIZE[q["types"][0]] == 2 and q["k"] % 8 == 0:

@@ -1,14 +1,14 @@
 // C[M, N] = epilogue(A[M, K] W[K, N]) on Hopper for weights of four bits with scales of groups of K, and many rows.
 //
-// As gemm_sm90.cu, but TMA loads the weights as they lie, and one more warpgroup widens each stage of them into the block of B that wgmma reads:
+// As gemm_sm90.cu, but TMA loads the weights as they lie, and two more warpgroups widen each stage of them into the block of B that wgmma reads:
 // neighbours of a byte are neighbours along N, so a row of 64 columns of one k becomes a row of 128 bytes of a block that is contiguous along N.
 //
 // ABI
-//   defines      of tile_sm90.cuh with A_TYPE = B_TYPE (16 bits), B_MN 1, TRANSFORMED 1, CONSUMERS 2, TILE_N 128, no clusters but SPLIT; SCALE_TYPE
+//   defines      of tile_sm90.cuh with A_TYPE = B_TYPE (16 bits), B_MN 1, TRANSFORMED 2, CONSUMERS 2, TILE_N 128, no clusters but SPLIT; SCALE_TYPE
 //                (T_BF16 or T_F16, that of A); UNSIGNED 0 or 1
 //   parameters   (TensorMap a, TensorMap w, TensorMap c, W4Params), all by value
 //   maps         a and c as in gemm_sm90.cu; w of bytes, rank 3, no swizzle: (N / 2, K, 1), box (TILE_N / 2, 64, 1)
-//   grid         as in gemm_sm90.cu; block 512 threads; shared memory as there and STAGES * (4,096 + 8) more; groups are multiples of 64 of K, N of 32
+//   grid         as in gemm_sm90.cu; block 640 threads; shared memory as there and STAGES * (4,096 + 8) more; groups are multiples of 64 of K, N of 32
 #include "four_bits.cuh"
 #include "tile_sm90.cuh"
 
@@ -43,52 +43,57 @@ __device__ __forceinline__ void load_tiles(const Shared &s, const TensorMap &a, 
     }
 }
 
-// Two neighbours of a byte times their scales.
-__device__ __forceinline__ u32 scaled_pair(u32 word, int byte, u32 scales) {
-    u32 both = __byte_perm(word, 0, byte * 0x0101 | 0x4040), r;   // the byte in both halves
-    u32 pair = widen((both & 0xFFFF) | (both >> 4 & 0xFFFF0000));
+__device__ __forceinline__ u32 multiply_pair(u32 a, u32 b) {
+    u32 r;
 #if A_TYPE == T_BF16
-    asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(pair), "r"(scales));
+    asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
 #else
-    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(pair), "r"(scales));
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
 #endif
     return r;
 }
 
-// The transforming warpgroup: a thread has 64 columns of one k of every stage.
+// Eight neighbours in a word times their scales.
+__device__ __forceinline__ void transform_word(u32 to, u32 word, const u32 *scales) {
+    u32 x[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) x[i] = widen(word >> i * 4);   // columns i and i + 4
+    shared_store(to, multiply_pair(__byte_perm(x[0], x[1], 0x5410), scales[0]), multiply_pair(__byte_perm(x[2], x[3], 0x5410), scales[1]),
+                 multiply_pair(__byte_perm(x[0], x[1], 0x7632), scales[2]), multiply_pair(__byte_perm(x[2], x[3], 0x7632), scales[3]));
+}
+
+__device__ __forceinline__ void load_scales(u32 (&scales)[16], const W4Params &p, int group, int column) {
+    const Element<SCALE_TYPE>::Raw *from = p.scales + group * p.scale_row;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        uint4 v = *reinterpret_cast<const uint4 *>(from + min(column + j * 8, p.n - 8));
+        scales[j * 4] = v.x, scales[j * 4 + 1] = v.y, scales[j * 4 + 2] = v.z, scales[j * 4 + 3] = v.w;
+    }
+}
+
+// The transforming warpgroups: a thread has 32 columns of one k of every stage. Scales are on their way while those before them are used.
 __device__ __forceinline__ void transform_tiles(const Shared &s, const W4Params &p, int first, int step) {
     Ring ring;
     Span k = span(p);
-    int row = threadIdx.x % 64, half = threadIdx.x % 128 / 64;
+    int row = threadIdx.x % 64, part = threadIdx.x % 256 / 64, last = (p.k_stages - 1) / p.group;
     for (int t = first; t < p.schedule.count(); t += step) {
-        Tile tile = p.schedule.at(t);
-        u32 scales[32];
-        int group = -1;
+        int column = p.schedule.at(t).n + part * 32, group = -1;
+        u32 scales[16], next[16];
+        load_scales(next, p, k.first / p.group, column);
         for (int i = 0; i < k.count; i++, ring.next()) {
             int now = (k.first + i) / p.group;
             if (now != group) {
                 group = now;
-                const Element<SCALE_TYPE>::Raw *from = p.scales + group * p.scale_row;
 #pragma unroll
-                for (int j = 0; j < 8; j++) {
-                    int n = min(tile.n + half * 64 + j * 8, p.n - 8);
-                    uint4 v = *reinterpret_cast<const uint4 *>(from + n);
-                    scales[j * 4] = v.x, scales[j * 4 + 1] = v.y, scales[j * 4 + 2] = v.z, scales[j * 4 + 3] = v.w;
-                }
+                for (int j = 0; j < 16; j++) scales[j] = next[j];
+                load_scales(next, p, min(now + 1, last), column);
             }
             barrier_wait(s.full(ring.stage), ring.phase);
-            u32 to = s.b(ring.stage) + half * 8192 + row * 128;
+            u32 to = s.b(ring.stage) + part / 2 * 8192 + row * 128;
+            uint4 v = shared_load16(s.packed(ring.stage) + row * (TILE_N / 2) + part * 16);
+            u32 words[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
-            for (int j = 0; j < 2; j++) {
-                uint4 v = shared_load16(s.packed(ring.stage) + row * (TILE_N / 2) + half * 32 + j * 16);
-                u32 words[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    int unit = j * 4 + i;
-                    shared_store(to + (unit ^ row % 8) * 16, scaled_pair(words[i], 0, scales[unit * 4]), scaled_pair(words[i], 1, scales[unit * 4 + 1]),
-                                 scaled_pair(words[i], 2, scales[unit * 4 + 2]), scaled_pair(words[i], 3, scales[unit * 4 + 3]));
-                }
-            }
+            for (int i = 0; i < 4; i++) transform_word(to + ((part % 2 * 4 + i) ^ row % 8) * 16, words[i], scales + i * 4);
             fence_async_proxy();
             barrier_arrive(s.ready(ring.stage));
         }
@@ -131,10 +136,10 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         if (threadIdx.x == 0) load_tiles(s, a, w, p, first, step);
         if constexpr (SPLIT > 1) cluster_sync();   // the consumers' one, in add_partial_sums
     } else if (warpgroup <= CONSUMERS) {
-        registers_raise<160>();
+        registers_raise<144>();
         multiply_tiles(s, c, p, warpgroup - 1, first, step);
     } else {
-        registers_raise<160>();
+        registers_lower<80>();
         transform_tiles(s, p, first, step);
         if constexpr (SPLIT > 1) cluster_sync();
     }

@@ -15,7 +15,7 @@
 //                              address, a multiple of 16 bytes), STORE_DIRECT (any strides)
 //   C_SWAPPED                  1: with direct stores, the user's rows are this product's columns
 //   PROMOTE                    0, or after how many stages the tensor cores' sums are added to f32 registers (f8, whose sums are short)
-//   TRANSFORMED                1: another warpgroup makes B's stages from what was loaded (gemm_w4_sm90.cu)
+//   TRANSFORMED                0, or how many more warpgroups make B's stages from what was loaded (gemm_w4_sm90.cu)
 //   HALF_ROWS_A                1: A's stage is two blocks of TILE_M rows of 64 bytes (conv_window_sm90.cu)
 #pragma once
 #include "wgmma.cuh"
@@ -100,7 +100,7 @@ __device__ __forceinline__ void start_block(const Shared &s) {
         for (int i = 0; i < STAGES; i++) {
             barrier_init(s.full(i), 1);
             barrier_init(s.empty(i), CONSUMERS * kCluster);
-            if (TRANSFORMED) barrier_init(s.ready(i), 128);
+            if (TRANSFORMED) barrier_init(s.ready(i), 128 * TRANSFORMED);
         }
         barrier_init_fence();
     }

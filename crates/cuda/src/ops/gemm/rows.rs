@@ -273,7 +273,7 @@ impl FourBits<'_> {
         tile_options(&mut emit, [name, name, FourBits::name(self.op.dst.dtype)?], &r, &choice);
         emit.option("SCALE_TYPE", name);
         emit.option("UNSIGNED", i32::from(self.op.weights.dtype == DataType::U4));
-        emit.option("TRANSFORMED", 1);
+        emit.option("TRANSFORMED", 2);
         let (down, across) = (ceil(self.m, TILE), ceil(self.n, TILE));
         let mut words = pairs(&[self.m, self.n, ceil(self.k, 64), self.group / 64, down, across, 1, GROUP]);
         words.extend([FourBits::scale_word(), Word::Value(self.n as u64), self.c.word()]);
@@ -299,7 +299,7 @@ impl FourBits<'_> {
         };
         launch.maps = vec![self.a.map(false, self.m, self.k, TILE), weights, out];
         launch_shape(&mut launch, &r, &choice, target);
-        (launch.block, launch.shared) = (512, launch.shared + stages as u32 * 4104);
+        (launch.block, launch.shared) = (640, launch.shared + stages as u32 * 4104);
         if split == 1 {
             launch.grid[0] = launch.grid[0].min(target.facts.multiprocessors);
         }
