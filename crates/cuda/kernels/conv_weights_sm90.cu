@@ -2,14 +2,14 @@
 // diff_dst[pixel, oc] * src[pixel moved by the tap, ic].
 //
 // A product whose K runs over pixels: A is diff_dst as it lies (contiguous along M), B is gathered by TMA's im2col mode, 128 bytes of input channels of
-// one tap at a time (contiguous along N), so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
+// one tap at a time (contiguous along N), zeros behind the last, so that a tile's columns can span taps. Pixels are divided in parts; their sums go to a workspace of f32 and
 // reduce.cu adds them in order.
 //
 // ABI
-//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1; input channels a multiple of 128 bytes (RUN)
+//   parameters   (TensorMap a, TensorMap b, TensorMap c, WeightsParams), all by value; A_MN = B_MN = 1
 //   maps         a  tiled, rank 2 as 3: (OC, pixels, 1), box (RUN, RUN, 1), 128-byte swizzle
 //                b  im2col, rank SPATIAL + 2: (C, W, H[, D], N), channels per pixel RUN, pixels per column RUN, strides and corners as in conv_sm90.cu
-//                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or the gradient where there is one part
+//                c  (taps * IC, OC, parts) as in gemm_sm90.cu: the workspace, or the gradient where there is one part; IC rounded up to RUN
 //   grid, block, shared memory: as in gemm_sm90.cu; no clusters, SPLIT 1
 #include "tile_sm90.cuh"
 

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(256) reduce_parts(const __grid_cons
     int lane = threadIdx.x / 32;
     float4 sum = {0, 0, 0, 0};
     if (at < size) {
-#pragma unroll 4
+#pragma unroll 8
         for (int i = lane; i < p.count; i += 8) {
             float4 x = *reinterpret_cast<const float4 *>(p.parts + i * size + at);
             sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;

@@ -20,6 +20,9 @@ const MEANT: &[(&str, &[&str])] = &[
     ("attention_sm90", &["HGMMA", "UTMALDG", "UTMASTG"]),
     ("gemm_w4_sm90", &["HGMMA", "UTMALDG"]),
     ("gemm_w4", &["HMMA"]),
+    ("depthwise_sm90", &["UTMALDG"]),
+    ("depthwise_weights_sm90", &["UTMALDG"]),
+    ("rnn_step", &["FFMA"]),
     ("gemm_sm80", &["HMMA IMMA QMMA"]),
     ("conv_groups_sm80", &["HMMA"]),
     ("attention_backward_sm80", &["HMMA"]),
@@ -27,9 +30,13 @@ const MEANT: &[(&str, &[&str])] = &[
     ("reduce_parts", &["LDG"]),
 ];
 
-/// Each line with its problem's first plan.
+/// Each line for tensor cores with its problem's first plan.
 fn plans(facts: Facts) -> Vec<(String, &'static str, Program)> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gpu/tensor-cores.txt");
+    plans_of("tensor-cores.txt", facts)
+}
+
+fn plans_of(list: &str, facts: Facts) -> Vec<(String, &'static str, Program)> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/gpu").join(list);
     let lines = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let (target, mut settings, mut all) = (CudaTarget::described(facts), Settings::default(), Vec::new());
     for line in lines.lines() {
@@ -79,6 +86,19 @@ fn lines_of_tensor_cores_are_theirs() {
 }
 
 #[test]
+fn depthwise_convolutions_and_steps_of_networks_have_kernels_of_their_own() {
+    let plans = plans_of("vectors.txt", Facts::H200);
+    let of = |driver: &str, is_own: &dyn Fn(&str, &Program) -> bool| {
+        let all: Vec<_> = plans.iter().filter(|(line, ..)| line.contains(driver)).collect();
+        (all.iter().filter(|(_, row, program)| is_own(row, program)).count(), all.len())
+    };
+    let (own, all) = of("--conv", &|row, _| row == "depthwise:sm90");
+    assert!(own >= 18 && own + 6 >= all, "{own} of {all} convolutions");
+    let (own, all) = of("--rnn", &|_, program| program.launches.iter().any(|l| l.source.file == "rnn_step"));
+    assert!(own >= 9, "{own} of {all} networks");
+}
+
+#[test]
 fn large_products_of_tf32_go_to_wgmma_over_transposed_copies() {
     let all = plans(Facts::H200);
     let files = |sizes: &str| {
@@ -124,7 +144,8 @@ fn facts(tools: &Path, cubin: &[u8], name: &str) -> ([u64; 3], HashSet<String>) 
 /// Kernels by file, each variant once, in the order of the lines.
 fn kernels() -> Vec<(String, Arc<Source>)> {
     let mut known = HashSet::new();
-    let all = plans(Facts::H200).into_iter().flat_map(|(line, _, p)| p.launches.into_iter().map(move |l| (line.clone(), l.source)));
+    let lines = plans(Facts::H200).into_iter().chain(plans_of("vectors.txt", Facts::H200));
+    let all = lines.flat_map(|(line, _, p)| p.launches.into_iter().map(move |l| (line.clone(), l.source)));
     all.filter(|(_, s)| MEANT.iter().any(|m| m.0 == s.file) && known.insert(Arc::clone(s))).collect()
 }
 

@@ -14,6 +14,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("wgmma.cuh", include_str!("../../kernels/wgmma.cuh")),
     ("mma_tf32.cuh", include_str!("../../kernels/mma_tf32.cuh")),
     ("tile_sm90.cuh", include_str!("../../kernels/tile_sm90.cuh")),
+    ("depthwise.cuh", include_str!("../../kernels/depthwise.cuh")),
     ("four_bits.cuh", include_str!("../../kernels/four_bits.cuh")),
 ];
 
@@ -37,8 +38,11 @@ const KERNELS: &[(&str, &str, &str)] = &[
     ("reduce_parts", include_str!("../../kernels/reduce_parts.cu"), "epilogue.cuh"),
     ("conv_sm90", include_str!("../../kernels/conv_sm90.cu"), "epilogue.cuh"),
     ("conv_groups_sm80", include_str!("../../kernels/conv_groups_sm80.cu"), "epilogue.cuh"),
+    ("depthwise_sm90", include_str!("../../kernels/depthwise_sm90.cu"), "epilogue.cuh"),
+    ("depthwise_weights_sm90", include_str!("../../kernels/depthwise_weights_sm90.cu"), "epilogue.cuh"),
     ("conv_weights_sm90", include_str!("../../kernels/conv_weights_sm90.cu"), "epilogue.cuh"),
     ("conv_window_sm90", include_str!("../../kernels/conv_window_sm90.cu"), "epilogue.cuh"),
+    ("rnn_step", include_str!("../../kernels/rnn_step.cu"), "args.cuh"),
     ("window_pack", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
     ("window_weights", include_str!("../../kernels/window_pack.cu"), "args.cuh"),
     ("attention_backward_sm80", include_str!("../../kernels/attention_backward_sm80.cu"), "args.cuh"),

@@ -78,6 +78,7 @@ const CONV: &[Row] = &[
     Row { name: "between:sm90", lower: transpose::conv_between },
     Row { name: "gemm:sm80", lower: gemm::pointwise_conv_mma },
     Row { name: "gemm:f32", lower: gemm::simt::pointwise_conv },
+    Row { name: "depthwise:sm90", lower: gemm::depthwise::conv },
     Row { name: "depthwise:generic", lower: depthwise::conv },
     Row { name: "few:generic", lower: depthwise::few_channels },
     Row { name: "tiles:generic", lower: conv::conv },

@@ -1,6 +1,7 @@
 //! `gemm:sm90`: products on Hopper's tensor cores (`kernels/gemm_sm90.cu`), of matrices that TMA can read.
 
 mod conv;
+pub(super) mod depthwise;
 pub(super) mod first;
 pub(super) mod groups;
 mod rows;

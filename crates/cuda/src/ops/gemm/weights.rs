@@ -11,7 +11,7 @@ use crate::ops::pointwise::tensor;
 use crate::program::{Launch, MapKind, MapPlace, Program, TensorMap, Word};
 use oxidnn_runtime::Skip;
 use oxidnn_spec::op::ConvSizes;
-use oxidnn_spec::{Arg, Layout, Op, Problem, Prop, Tensor};
+use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Prop, Tensor};
 
 /// A gradient of weights as a product over pixels.
 pub(super) struct Pass<'a> {
@@ -88,20 +88,21 @@ impl Pass<'_> {
         let taps: i64 = z.k.iter().product();
         let pixels = small.dims()[0] * self.sizes[0].iter().product::<i64>();
         self.is_readable([rows, channels])?;
-        let columns = taps * channels;
+        let held = self.held(channels);
+        let columns = taps * held;
         if [rows, columns, pixels].iter().any(|&n| n > i64::from(i32::MAX) / 2) {
             return Err(Skip::Shape("very large tensors"));
         }
         let g = shape::gradient([rows, columns, pixels], self.bytes(), &target.facts).ok_or(Skip::Shape("no tile fits"))?;
         let mut program = Program { scratch, ..Program::default() };
-        let (to, copied) = self.destination(&mut program)?;
+        let (to, copied) = self.destination(&mut program, held)?;
         if g.parts == 1 {
             program.launches.push(self.product(&g, [rows, columns, pixels], [ta, tb, tc], to, target)?);
         } else {
             let bytes = rows.checked_mul(columns).and_then(|n| n.checked_mul(4 * g.parts)).and_then(|b| usize::try_from(b).ok());
             let at = bytes.and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
             program.launches.push(self.product(&g, [rows, columns, pixels], [ta, tb, "T_F32"], MapPlace::Scratch(at), target)?);
-            program.launches.push(self.add(g.parts, [rows, columns], tc, (at, to))?);
+            program.launches.push(add(self.problem, Parts { count: g.parts, rows, columns, at }, tc, to, [columns, 1])?);
         }
         program.launches.extend(copied);
         Ok(program)
@@ -115,6 +116,11 @@ impl Pass<'_> {
     /// Pixels of a stage, and channels that are gathered together.
     fn depth(&self) -> i64 {
         128 / self.bytes()
+    }
+
+    /// The channels of a tap with those behind them, which are zeros, that the gathering of whole runs brings.
+    fn held(&self, channels: i64) -> i64 {
+        if self.is_pointwise() { channels } else { ceil(channels, self.depth()) * self.depth() }
     }
 
     fn types(&self) -> Skip {
@@ -136,9 +142,6 @@ impl Pass<'_> {
         if self.is_pointwise() {
             return if pixel_step(large, l, 0).is_some_and(whole) { Ok(()) } else { Err(apart()) };
         }
-        if channels % self.depth() != 0 {
-            return Err(Skip::Shape("channels that are no multiple of 64, or of 32 of f32"));
-        }
         let reach = std::array::from_fn(|d| (z.k[d] - 1) * z.d[d]);
         if !is_in_reach([z.pl.map(|p| -p), self.sizes[0], z.s, reach, self.sizes[1]], self.deep()) {
             return Err(Skip::Shape("windows that the tensor copy engine does not walk"));
@@ -146,17 +149,21 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Where the gradient goes by rows, taps and channels: where it lies so, there; else to scratch, from where the launches copy it.
-    fn destination(&self, program: &mut Program) -> Result<(MapPlace, Vec<Launch>), Skip> {
+    /// Where the gradient goes by rows, taps and the channels `held`: where it lies so, there; else to scratch, from where the launches copy it.
+    fn destination(&self, program: &mut Program, held: i64) -> Result<(MapPlace, Vec<Launch>), Skip> {
         let (t, n) = (self.gradient, self.gradient.dims().len());
-        let (outer, inner) = if self.rows_first { ('a', 'b') } else { ('b', 'a') };
-        let tag: String = std::iter::once(outer).chain((2..n).map(|d| (b'a' + d as u8) as char)).chain([inner]).collect();
+        let (first, last) = if self.rows_first { ('a', 'b') } else { ('b', 'a') };
+        let tag: String = std::iter::once(first).chain((2..n).map(|d| (b'a' + d as u8) as char)).chain([last]).collect();
         let wanted = Layout::with_tag(*t.dims(), &tag).map_err(|_| OVERFLOW)?;
-        if t.layout == wanted {
+        let inner = usize::from(self.rows_first);
+        if t.layout == wanted && held == t.dims()[inner] {
             return Ok((MapPlace::Arg(Arg::DIFF_WEIGHTS, 0), Vec::new()));
         }
-        let kept = Tensor { dtype: t.dtype, layout: wanted };
-        let at = program.book(kept.bytes()).ok_or(OVERFLOW)?;
+        let whole = Dims::from_fn(n, |d| if d == inner { held } else { t.dims()[d] });
+        let whole = Tensor { dtype: t.dtype, layout: Layout::with_tag(whole, &tag).map_err(|_| OVERFLOW)? };
+        let at = program.book(whole.bytes()).ok_or(OVERFLOW)?;
+        let mut kept = Tensor { dtype: t.dtype, layout: wanted };
+        kept.layout.blocking_mut().ok_or(OVERFLOW)?.strides = plain(&whole)?.strides;
         let mut map = Map::over(Real::Single, &t.layout);
         map.written(&View::of("dst", Arg::DIFF_WEIGHTS, t))?;
         map.emit.view(&View { place: Place::Scratch(at), ..View::of("src", Arg::DIFF_WEIGHTS, &kept) })?;
@@ -201,7 +208,7 @@ impl Pass<'_> {
             ints = vec![rows, columns, stages, g.parts, down, across, g.parts, GROUP, 1, 1, 1, 1];
         } else {
             emit.option("SPATIAL", if deep { 3 } else { 2 });
-            ints = vec![rows, columns, stages, self.large.1.dims()[1] / depth];
+            ints = vec![rows, columns, stages, self.held(self.large.1.dims()[1]) / depth];
             for v in [z.k, z.d, self.sizes[0], z.s, z.pl.map(|p| -p)] {
                 ints.extend(inner_first(v));
             }
@@ -226,23 +233,33 @@ impl Pass<'_> {
         launch_shape(&mut launch, &r, &choice, target);
         Ok(launch)
     }
+}
 
-    /// The launch that adds the parts.
-    fn add(&self, parts: i64, [rows, columns]: [i64; 2], name: &str, (from, to): (usize, MapPlace)) -> Result<Launch, Skip> {
-        let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
-        emit.option("C_TYPE", name);
-        let mut words = vec![Word::Scratch(from)];
-        words.extend(pairs(&[parts, rows, columns, 0]));
-        words.push(match to {
-            MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
-            MapPlace::Scratch(at) => Word::Scratch(at),
-        });
-        words.extend([columns, 1].map(|v| Word::Value(v as u64)));
-        let mut launch = emit.epilogue_of("reduce_parts", words);
-        launch.grid = [ceil(rows * columns, 128) as u32, 1, 1];
-        launch.overlaps = true;
-        Ok(launch)
-    }
+/// Sums of products over parts of K, behind each other in f32 at a place of the scratch.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    pub(super) count: i64,
+    pub(super) rows: i64,
+    pub(super) columns: i64,
+    pub(super) at: usize,
+}
+
+/// The launch that adds the parts of a gradient of weights, of the type `name`, whose rows and columns have these strides.
+pub(super) fn add(problem: &Problem, parts: Parts, name: &str, to: MapPlace, strides: [i64; 2]) -> Result<Launch, Skip> {
+    let Parts { count, rows, columns, at } = parts;
+    let mut emit = epilogue(problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
+    emit.option("C_TYPE", name);
+    let mut words = vec![Word::Scratch(at)];
+    words.extend(pairs(&[count, rows, columns, 0]));
+    words.push(match to {
+        MapPlace::Arg(arg, bytes) => Word::Offset { arg, bytes },
+        MapPlace::Scratch(at) => Word::Scratch(at),
+    });
+    words.extend(strides.map(|v| Word::Value(v as u64)));
+    let mut launch = emit.epilogue_of("reduce_parts", words);
+    launch.grid = [ceil(rows * columns, 128) as u32, 1, 1];
+    launch.overlaps = true;
+    Ok(launch)
 }
 
 /// The map of a tensor as pixels by channels, 128 bytes of channels and as many pixels at a time.

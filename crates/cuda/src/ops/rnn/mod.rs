@@ -6,6 +6,7 @@
 //! as they are given, and become real where a gate reads them.
 
 mod backward;
+mod step;
 
 use super::map::Map;
 use super::products::{Products, Sizes, Sum};
@@ -418,14 +419,17 @@ impl Net<'_> {
         let mut program = Program::default();
         if self.is_gru() {
             program.launches.extend(self.product(all, shape, before, recurrent([0, 2])?, b.recurrent)?.launches);
-            program.launches.push(self.pointwise(b, s, self.reset_code(), 2)?);
+            program.launches.push(self.pointwise(b, s, &self.reset_code(), 2)?);
             let reset = MapPlace::Scratch(b.reset);
             let product = self.product(all, [z.batch, z.dhc], reset, recurrent([2, 1])?, b.candidate)?;
             program.launches.extend(product.launches);
+            program.launches.push(self.pointwise(b, s, &self.cell_code(), 2)?);
+        } else if let Some(launch) = step::fused(self, b, s, &self.cell_code())? {
+            program.launches.push(launch);
         } else {
             program.launches.extend(self.product(all, shape, before, recurrent([0, z.gates])?, b.recurrent)?.launches);
+            program.launches.push(self.pointwise(b, s, &self.cell_code(), z.gates)?);
         }
-        program.launches.push(self.pointwise(b, s, self.cell_code(), if self.is_gru() { 2 } else { z.gates })?);
         if let Some(p) = &op.weights_projection {
             let bl = gemm::plain(p)?;
             let offset = bl.offset + s.l * bl.strides[0] + s.d * bl.strides[1];
@@ -454,65 +458,76 @@ impl Net<'_> {
         self.declare_codes(&mut map.emit, b.scales[1]);
         map.element.push_str("    after_store(a, after_at(a, p), code_of(a, scaled(a, p[1], sums(a, p))));\n");
         if self.op.workspace.is_some() {
-            self.keeper(&mut map);
+            self.keeper(&mut map.emit);
             map.element += &format!("    kept(a, p[0])[{} + p[1]] = after(a, p);\n", z.gates * z.dhc);
         }
         Ok(map.launch())
     }
 
     /// Declares the rows of the workspace.
-    fn keeper(&self, map: &mut Map<'_>) {
-        map.emit.word("float* workspace", Word::Address { arg: Mark::KEPT, buffer: 0 });
-        map.emit.number("workspace_row", self.op.workspace_row().unwrap_or(0));
-        map.emit.code("DEVICE float* kept(const Args& a, index n) { return a.workspace + (i64)n * a.workspace_row; }\n");
+    fn keeper(&self, emit: &mut Emitter) {
+        emit.word("float* workspace", Word::Address { arg: Mark::KEPT, buffer: 0 });
+        emit.number("workspace_row", self.op.workspace_row().unwrap_or(0));
+        emit.code("DEVICE float* kept(const Args& a, index n) { return a.workspace + (i64)n * a.workspace_row; }\n");
     }
 
     /// A launch over samples and channels of a cell.
-    fn pointwise(&self, b: &Buffers, s: Stack, code: String, recurrent: i64) -> Result<crate::program::Launch, Skip> {
+    fn pointwise(&self, b: &Buffers, s: Stack, code: &str, recurrent: i64) -> Result<crate::program::Launch, Skip> {
+        let cells = Tensor::plain([self.z.batch, self.z.dhc], DataType::F32).map_err(|_| OVERFLOW)?;
+        let mut map = Map::over(self.real(), &cells.layout);
+        map.element = self.declare_cell(&mut map.emit, b, s, Some(recurrent))?;
+        map.element.push_str(code);
+        Ok(map.launch())
+    }
+
+    /// Declares what a cell reads and writes, and gives the statements before its own at the sample and channel `p`. The state's sums are those of so many gates in
+    /// scratch, or with `None` the array `sums`.
+    fn declare_cell(&self, emit: &mut Emitter, b: &Buffers, s: Stack, recurrent: Option<i64>) -> Result<String, Skip> {
         let (op, z) = (self.op, &self.z);
         let f32_of = |dims: [i64; 3]| Tensor::plain(dims, DataType::F32).map_err(|_| OVERFLOW);
         let own = |dtype, channels| Tensor::plain([z.batch, channels], dtype).map_err(|_| OVERFLOW);
         let gates = f32_of([z.batch, z.gates, z.dhc])?;
-        let sums = f32_of([z.batch, recurrent, z.dhc])?;
+        let sums = f32_of([z.batch, recurrent.unwrap_or(0), z.dhc])?;
         let (cells, states, before) = (own(DataType::F32, z.dhc)?, own(self.state, z.dhc)?, own(self.state, z.sic)?);
-        let mut map = Map::over(self.real(), &cells.layout);
         let scratch = |name, at, t| View { place: Place::Scratch(at), ..View::of(name, Arg::DST, t) };
-        map.emit.view(&View::of("gates", Mark::GATES, &gates))?;
-        map.emit.view(&scratch("recurrent", b.recurrent, &sums))?;
-        map.emit.view(&scratch("candidate", b.candidate, &cells))?;
-        map.emit.view(&scratch("cell", b.cell, &cells))?;
-        map.emit.view(&scratch("reset_state", b.reset, &states))?;
-        map.emit.view(&View::of("before", Mark::BEFORE, &before))?;
+        emit.view(&View::of("gates", Mark::GATES, &gates))?;
+        if recurrent.is_some() {
+            emit.view(&scratch("recurrent", b.recurrent, &sums))?;
+        }
+        emit.view(&scratch("candidate", b.candidate, &cells))?;
+        emit.view(&scratch("cell", b.cell, &cells))?;
+        emit.view(&scratch("reset_state", b.reset, &states))?;
+        emit.view(&View::of("before", Mark::BEFORE, &before))?;
         let after =
             if op.weights_projection.is_some() { scratch("after", b.reset, &states) } else { View::of("after", Mark::AFTER, &states) };
-        map.emit.view(&after)?;
-        map.emit.numbers("stack", &[s.l, s.d]);
+        emit.view(&after)?;
+        emit.numbers("stack", &[s.l, s.d]);
         match &op.bias {
             Some(t) => {
-                map.emit.view(&View::of("bias", Arg::BIAS, t))?;
-                map.emit.code(
+                emit.view(&View::of("bias", Arg::BIAS, t))?;
+                emit.code(
                     "DEVICE real bias_of(const Args& a, index g, index c) {\n    const index q[] = {(index)a.stack[0], (index)a.stack[1], g, c};\n    return bias(a, q);\n}\n",
                 );
             }
-            None => map.emit.code("DEVICE real bias_of(const Args&, index, index) { return 0; }\n"),
+            None => emit.code("DEVICE real bias_of(const Args&, index, index) { return 0; }\n"),
         }
         match &op.weights_peephole {
             Some(t) => {
-                map.emit.view(&View::of("peephole", Arg::WEIGHTS_2, t))?;
-                map.emit.code(
+                emit.view(&View::of("peephole", Arg::WEIGHTS_2, t))?;
+                emit.code(
                     "DEVICE real peephole_of(const Args& a, index g, index c) {\n    const index q[] = {(index)a.stack[0], (index)a.stack[1], g, c};\n    return peephole(a, q);\n}\n",
                 );
             }
-            None => map.emit.code("DEVICE real peephole_of(const Args&, index, index) { return 0; }\n"),
+            None => emit.code("DEVICE real peephole_of(const Args&, index, index) { return 0; }\n"),
         }
         let activation = match (op.cell, op.activation) {
             (RnnCell::Vanilla, RnnActivation::Relu) => EltwiseAlg::Relu,
             (RnnCell::Vanilla, RnnActivation::Logistic) => EltwiseAlg::Logistic,
             _ => EltwiseAlg::Tanh,
         };
-        self.declare_codes(&mut map.emit, b.scales[0]);
-        map.emit.formula("logistic", 1, |x| eltwise::forward(EltwiseAlg::Logistic, 0.0, 0.0, x[0]));
-        map.emit.formula("activation", 1, |x| eltwise::forward(activation, op.alpha.get(), 0.0, x[0]));
+        self.declare_codes(emit, b.scales[0]);
+        emit.formula("logistic", 1, |x| eltwise::forward(EltwiseAlg::Logistic, 0.0, 0.0, x[0]));
+        emit.formula("activation", 1, |x| eltwise::forward(activation, op.alpha.get(), 0.0, x[0]));
         let tangent = if op.cell == RnnCell::Vanilla { 0 } else { 2 };
         for g in 0..z.gates {
             let value = match &self.quant.linear {
@@ -520,36 +535,36 @@ impl Net<'_> {
                 None if g == tangent => "activation(x)".into(),
                 None => "logistic(x)".into(),
             };
-            map.emit.code(&format!("DEVICE real gate_{g}(real x) {{ return {value}; }}\n"));
+            emit.code(&format!("DEVICE real gate_{g}(real x) {{ return {value}; }}\n"));
         }
         let bounded = self.quant.linear.as_ref().map_or("activation(x)".into(), |l| format!("{} * x", literal(f64::from(l.cell.get()))));
-        map.emit.code(&format!("DEVICE real bounded(real x) {{ return {bounded}; }}\n"));
-        map.emit.number("channels", z.dhc);
+        emit.code(&format!("DEVICE real bounded(real x) {{ return {bounded}; }}\n"));
+        emit.number("channels", z.dhc);
         let cell_type = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
-        map.emit.code(&format!("typedef {} cell_state;\n", crate::emit::type_name(cell_type)));
+        emit.code(&format!("typedef {} cell_state;\n", crate::emit::type_name(cell_type)));
         let attention = op.attention.as_ref().filter(|_| op.cell.is_augru());
         let attention =
             attention.map(|t| gemm::plain(t).and_then(|b| matrix(t.dtype, [z.batch, 1], [b.strides[1], 0], b.offset))).transpose()?;
         match &attention {
             Some(t) => {
-                map.emit.view(&View::of("attention", Mark::ATTENTION, t))?;
-                map.emit.code(
+                emit.view(&View::of("attention", Mark::ATTENTION, t))?;
+                emit.code(
                     "DEVICE real attention_of(const Args& a, index n) {\n    const index q[] = {n, 0};\n    return attention(a, q);\n}\n",
                 );
             }
-            None => map.emit.code("DEVICE real attention_of(const Args&, index) { return 0; }\n"),
+            None => emit.code("DEVICE real attention_of(const Args&, index) { return 0; }\n"),
         }
         if op.workspace.is_some() {
-            self.keeper(&mut map);
+            self.keeper(emit);
         }
-        map.element = format!(
+        let sum = if recurrent.is_some() { "recurrent(a, q)" } else { "sums[g]" };
+        Ok(format!(
             "    const index n = p[0], c = p[1];\n    auto at = [&](index g) {{ const index q[] = {{n, g, c}}; return gates_at(a, q); }};\n    \
              auto input = [&](index g) -> real {{ return scaled(a, g * (index)a.channels + c, gates_load(a, at(g))) + bias_of(a, g, c); }};\n    \
-             auto state = [&](index g) -> real {{ const index q[] = {{n, g, c}}; return scaled(a, g * (index)a.channels + c, recurrent(a, q)); }};\n    \
+             auto state = [&](index g) -> real {{ const index q[] = {{n, g, c}}; return scaled(a, g * (index)a.channels + c, {sum}); }};\n    \
              auto old_state = [&]() -> real {{ return real_of(a, before(a, p)); }};\n    \
-             auto leave = [&](real x) {{ after_store(a, after_at(a, p), code_of(a, x)); }};\n{code}"
-        );
-        Ok(map.launch())
+             auto leave = [&](real x) {{ after_store(a, after_at(a, p), code_of(a, x)); }};\n"
+        ))
     }
 
     /// Update and reset of a GRU, which take the places of their sums, and the state that is reset.

@@ -1,0 +1,56 @@
+// Depthwise convolution of images on Hopper, channels last: what depthwise_sm90.cu and depthwise_weights_sm90.cu share.
+//
+// TMA brings a tile of the source into shared memory, 64 channels of each pixel, with the pixels around it that windows reach; those beyond the image are
+// zeros. A warp takes STRIP neighbouring pixels of a row of the result, a lane two channels of them, so that a pixel of the source is read once a row of the
+// filter for all the pixels whose windows it is in.
+//
+// Defines: A_TYPE (T_BF16, T_F16, T_F32), TAPS_W (taps along W), STEP (stride along W), STRIP
+#pragma once
+#include "epilogue.cuh"
+#include "sm90.cuh"
+
+using A = Element<A_TYPE>;
+
+constexpr int kChannels = 64, kWarps = 8;
+constexpr int kPair = 2 * int(sizeof(A::Raw)), kPixel = kChannels / 2 * kPair;   // bytes
+constexpr int kSpan = (STRIP - 1) * STEP + TAPS_W;                                 // pixels of a row that a strip reads
+
+struct Geometry {
+    int channels, blocks;                // of the tensors; blocks of 64
+    int height;                          // of the source
+    int rows, columns;                   // of the result
+    int tile_rows, strips;               // rows of a tile, strips of each
+    int down, across;                    // tiles of an image
+    int pitch, bytes;                    // pixels of a row of the source's tile; its size
+    int stride, dilation;                // along H
+    int padding_h, padding_w;
+};
+
+// The first pixel of a tile of the result.
+struct Tile {
+    int n, y, x;
+};
+__device__ __forceinline__ Tile tile_at(const Geometry &g, int t) {
+    int line = t / g.across, n = line / g.down;
+    return Tile{n, (line - n * g.down) * g.tile_rows, (t - line * g.across) * g.strips * STRIP};
+}
+
+// Dynamic shared memory as copies want it.
+__device__ __forceinline__ u8 *aligned_memory() {
+    extern __shared__ u8 memory[];
+    return memory + (-shared_address(memory) & 127);
+}
+
+// Two channels as f32.
+__device__ __forceinline__ float2 load_pair(const u8 *from) {
+    if constexpr (A_TYPE == T_F32) return *reinterpret_cast<const float2 *>(from);
+    u32 v = *reinterpret_cast<const u32 *>(from);
+    if constexpr (A_TYPE == T_BF16) return float2{__uint_as_float(v << 16), __uint_as_float(v & 0xFFFF0000)};
+    return float2{Element<T_F16>::load(u16(v)), Element<T_F16>::load(u16(v >> 16))};
+}
+
+// Neighbouring pixels.
+template <int COUNT> __device__ __forceinline__ void load_pixels(float2 (&v)[COUNT], const u8 *from) {
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) v[i] = load_pair(from + i * kPixel);
+}

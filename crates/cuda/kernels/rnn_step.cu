@@ -1,0 +1,116 @@
+// A step of a recurrent network in f32, in one launch: the products of the state by the weights of all gates, then the cell.
+//
+// A block makes UNITS channels of BATCH samples with all their gates. Warps divide K: each brings pieces of the state, transposed, into shared memory of its own
+// and keeps sums of its channels by all samples in registers; then the warps' sums are added in order, and a thread has all gates of a channel. The weights come
+// into shared memory while the step before still runs: whatever was launched before that is done when this begins, since each step lets the next one begin after
+// its own wait.
+//
+// The header has UNITS (4, 8), BATCH (16, 32), GATES, the state before and the weights with their strides, and `cell(a, p, sums)`.
+//   grid         (channels by UNITS, samples by BATCH), 256 threads; shared memory for the weights of K rounded up to 16, and the states or the sums
+#include "args.cuh"
+
+constexpr int kWarps = 8, kDepth = 16, kPitch = BATCH + 4;
+constexpr int kGates = GATES == 3 ? 4 : GATES, kColumns = UNITS * kGates;   // of a row of weights in shared memory
+constexpr int kGroups = 32 / UNITS, kRows = BATCH / kGroups;                // threads that share a channel, samples of each
+constexpr int kRun = kRows < 4 ? kRows : 4;                                 // neighbouring ones
+constexpr int kPieces = BATCH / 8;                                          // of four numbers of a warp's piece of the state, a thread
+
+template <int COUNT> struct __align__(COUNT * 4) Run {
+    float v[COUNT];
+};
+
+// A thread goes down K where neighbouring channels are neighbours in memory, else across the columns of its own K.
+DEVICE void load_weights(float* to, const Args& a, int depth, int channel) {
+    constexpr int kAll = UNITS * GATES, kStep = 256 / kAll;
+    auto load = [&](int k, int unit, int gate) {
+        const bool inside = k < a.terms && channel + unit < a.channels;
+        to[(k * UNITS + unit) * kGates + gate] =
+            inside ? a.step_weights[k * a.weights_k + gate * a.weights_g + (channel + unit) * a.weights_c] : 0.0f;
+    };
+    if (a.weights_k == 1) {
+        for (int k = threadIdx.x; k < depth; k += 256) {
+#pragma unroll
+            for (int column = 0; column < kAll; ++column) load(k, column % UNITS, column / UNITS);
+        }
+    } else if (threadIdx.x < kStep * kAll) {
+        const int unit = threadIdx.x % UNITS, gate = threadIdx.x / UNITS % GATES;
+#pragma unroll 8
+        for (int k = threadIdx.x / kAll; k < depth; k += kStep) load(k, unit, gate);
+    }
+}
+
+// Pieces of the state at K from `k` on: those of four lanes lie next to each other.
+DEVICE void fetch(float4 (&v)[kPieces], const Args& a, int row0, int k) {
+#pragma unroll
+    for (int j = 0; j < kPieces; ++j) {
+        const int i = j * 32 + threadIdx.x % 32, row = row0 + i / 4, at = k + i % 4 * 4;
+        const bool inside = row < a.samples && at < a.terms;
+        v[j] = inside ? __ldcg((const float4*)(a.step_state + row * a.terms + at)) : float4{0, 0, 0, 0};
+    }
+}
+
+DEVICE void keep(float* to, const float4 (&v)[kPieces]) {
+#pragma unroll
+    for (int j = 0; j < kPieces; ++j) {
+        const int i = j * 32 + threadIdx.x % 32;
+        float* at = to + i % 4 * 4 * kPitch + i / 4;
+        at[0] = v[j].x, at[kPitch] = v[j].y, at[2 * kPitch] = v[j].z, at[3 * kPitch] = v[j].w;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) rnn_step(const __grid_constant__ Args a) {
+    extern __shared__ __align__(16) float memory[];
+    const int depth = ((int)a.terms + kDepth - 1) / kDepth * kDepth, channel = blockIdx.x * UNITS, row0 = blockIdx.y * BATCH;
+    const int warp = threadIdx.x / 32, unit = threadIdx.x % UNITS, group = threadIdx.x % 32 / UNITS;
+    float *weights = memory, *states = memory + depth * kColumns, *own = states + warp * kDepth * kPitch;
+    load_weights(weights, a, depth, channel);
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    float4 piece[kPieces];
+    fetch(piece, a, row0, warp * kDepth);
+    __syncthreads();
+
+    float sum[kRows][GATES] = {};
+    for (int k = warp * kDepth; k < depth; k += kWarps * kDepth) {
+        __syncwarp();
+        keep(own, piece);
+        __syncwarp();
+        fetch(piece, a, row0, k + kWarps * kDepth);
+#pragma unroll
+        for (int i = 0; i < kDepth; ++i) {
+            const Run<kGates> w = *(const Run<kGates>*)(weights + (k + i) * kColumns + unit * kGates);
+#pragma unroll
+            for (int r = 0; r < kRows; r += kRun) {
+                const Run<kRun> x = *(const Run<kRun>*)(own + i * kPitch + r * kGroups + group * kRun);
+#pragma unroll
+                for (int e = 0; e < kRun; ++e) {
+#pragma unroll
+                    for (int g = 0; g < GATES; ++g) sum[r + e][g] = fmaf(x.v[e], w.v[g], sum[r + e][g]);
+                }
+            }
+        }
+    }
+
+    __syncthreads();   // all have read their states
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+        const int row = r / kRun * kRun * kGroups + group * kRun + r % kRun;
+        Run<kGates> out = {};
+#pragma unroll
+        for (int g = 0; g < GATES; ++g) out.v[g] = sum[r][g];
+        *(Run<kGates>*)(states + ((warp * BATCH + row) * UNITS + unit) * kGates) = out;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < BATCH * UNITS; i += 256) {
+        const index p[] = {row0 + i / UNITS, channel + i % UNITS};
+        if (p[0] >= a.samples || p[1] >= a.channels) continue;
+        real all[GATES] = {};
+#pragma unroll
+        for (int w = 0; w < kWarps; ++w) {
+            const Run<kGates> part = *(const Run<kGates>*)(states + (w * BATCH * UNITS + i) * kGates);
+#pragma unroll
+            for (int g = 0; g < GATES; ++g) all[g] += part.v[g];
+        }
+        cell(a, p, all);
+    }
+}
