@@ -37,7 +37,7 @@ __device__ __forceinline__ void store_pair(C::Raw *to, float low, float high) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256, kHeld ? 3 : 2)
+extern "C" __global__ void __launch_bounds__(256, kHeld ? 4 : 2)
     depthwise_sm90(const __grid_constant__ TensorMap src, const __grid_constant__ DepthwiseParams p) {
     __shared__ alignas(8) u64 barrier;
     __shared__ alignas(16) float filter[kTaps][kChannels];

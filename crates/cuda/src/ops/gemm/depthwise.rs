@@ -13,10 +13,10 @@ use oxidnn_runtime::Skip;
 use oxidnn_spec::op::{Conv, ConvSizes};
 use oxidnn_spec::{Arg, DataType, Op, Problem, Prop, Tensor};
 
-/// Channels of a block, its warps, and its bytes of shared memory: three blocks of a multiprocessor.
+/// Channels of a block, its warps, and the bytes of shared memory that kernels are compiled for: more and three blocks of a multiprocessor.
 const CHANNELS: i64 = 64;
 const WARPS: i64 = 8;
-const SHARED: i64 = 74 << 10;
+const SHARED: [i64; 2] = [40 << 10, 74 << 10];
 const BLOCKS: i64 = 3;
 /// The largest kernel, and the largest step along rows.
 const TAPS: i64 = 7;
@@ -81,6 +81,8 @@ struct Tiling {
     across: i64,
     pitch: i64,
     lines: i64,
+    /// Bytes of shared memory.
+    shared: i64,
 }
 
 /// The name of a type in the kernels.
@@ -132,8 +134,8 @@ impl Depthwise<'_> {
             let lines = (rows - 1) * z.s[1] + (walk.high - 1) * z.d[1] + 1;
             let pitch = (strips * strip - 1) * z.s[2] + z.k[2];
             let own = if both { rows * strips * strip } else { 0 };
-            let t = Tiling { strip, strips, rows, down, across, pitch, lines };
-            (lines.max(pitch) <= 256 && (lines * pitch + own) * pixel + 128 <= SHARED).then_some(t)
+            let shared = SHARED.into_iter().find(|&s| (lines * pitch + own) * pixel + 128 <= s)?;
+            (lines.max(pitch) <= 256).then_some(Tiling { strip, strips, rows, down, across, pitch, lines, shared })
         };
         let sizes = [[8, 4], [8, 2], [4, 4], [4, 2], [4, 1], [2, 2], [2, 1], [1, 1]];
         let found = sizes.into_iter().find_map(|most| {
@@ -154,9 +156,11 @@ impl Depthwise<'_> {
         sizes.into_iter().chain(tiles).chain(steps).collect()
     }
 
-    fn options(&self, emit: &mut Emitter, dtype: DataType, strip: i64) -> Result<(), Skip> {
+    fn options(&self, emit: &mut Emitter, dtype: DataType, t: &Tiling) -> Result<(), Skip> {
         emit.option("A_TYPE", name(dtype)?);
-        [("TAPS_W", self.z.k[2]), ("STEP", self.z.s[2]), ("STRIP", strip)].into_iter().for_each(|(name, value)| emit.option(name, value));
+        for (name, value) in [("TAPS_W", self.z.k[2]), ("STEP", self.z.s[2]), ("STRIP", t.strip), ("SHARED", t.shared)] {
+            emit.option(name, value);
+        }
         Ok(())
     }
 
@@ -180,7 +184,7 @@ impl Depthwise<'_> {
         let channels = Channels { src: &op.src, weights: &op.weights, bias: op.bias.as_ref(), dst: &op.dst };
         let declare = |emit: &mut Emitter| if forward { channels.declare_groups(self.problem, 1, emit) } else { Ok(Default::default()) };
         let mut emit = epilogue(self.problem, to.0, &declare)?;
-        self.options(&mut emit, from.1.dtype, t.strip)?;
+        self.options(&mut emit, from.1.dtype, &t)?;
         emit.option("C_TYPE", made);
         emit.option("TAPS_H", z.k[1]);
         let mut words = pairs(&self.geometry(&walk, &t, pixel));
@@ -192,7 +196,7 @@ impl Depthwise<'_> {
         words.extend([0, 2, 3].map(|d| Word::Value(result.strides[d] as u64)));
         let mut launch = emit.epilogue_of("depthwise_sm90", words);
         launch.grid = [u32::try_from(z.mb * t.down * t.across * ceil(z.g, CHANNELS)).map_err(|_| OVERFLOW)?, 1, 1];
-        (launch.shared, launch.overlaps) = (SHARED as u32, true);
+        (launch.shared, launch.overlaps) = (t.shared as u32, true);
         launch.maps = vec![map(from, [t.pitch, t.lines])?];
         launch.aligned = vec![MapPlace::Arg(to.0, 0)];
         Ok(launch)
@@ -219,7 +223,11 @@ impl Depthwise<'_> {
         let high = (KEPT / z.k[2]).min(z.k[1]);
         let (own, pixel) = (|v: [i64; 3]| [v[1], v[2]], CHANNELS * size(&op.src));
         let walk = Walk { read: own(z.i), written: own(z.o), padding: own(z.pl), high };
-        let t = self.tiling(&walk, pixel, true)?;
+        let mut t = self.tiling(&walk, pixel, true)?;
+        // The sums of all warps lie where the tiles were.
+        if WARPS * high * z.k[2] * CHANNELS * 4 + 128 > t.shared {
+            t.shared = SHARED[1];
+        }
         let (tiles, taps) = (z.mb * t.down * t.across, z.k[1] * z.k[2]);
         let (blocks, groups) = (ceil(z.g, CHANNELS), ceil(z.k[1], high));
         let most = (BLOCKS * i64::from(self.target.facts.multiprocessors) / (blocks * groups)).clamp(1, tiles);
@@ -227,7 +235,7 @@ impl Depthwise<'_> {
         let sums = count.checked_mul(taps * z.g * 4).and_then(|b| usize::try_from(b).ok());
         let at = sums.and_then(|b| program.book(b)).ok_or(OVERFLOW)?;
         let mut emit = epilogue(self.problem, Arg::DIFF_WEIGHTS, &|_| Ok(Default::default()))?;
-        self.options(&mut emit, op.src.dtype, t.strip)?;
+        self.options(&mut emit, op.src.dtype, &t)?;
         emit.option("ROWS", high);
         let mut ints = self.geometry(&walk, &t, pixel);
         ints.extend([tiles, z.k[1]]);
@@ -235,7 +243,7 @@ impl Depthwise<'_> {
         words.push(Word::Scratch(at));
         let mut launch = emit.epilogue_of("depthwise_weights_sm90", words);
         launch.grid = [count, blocks, groups].map(|n| n as u32);
-        (launch.shared, launch.overlaps) = (SHARED as u32, true);
+        (launch.shared, launch.overlaps) = (t.shared as u32, true);
         launch.maps = vec![map((Arg::SRC, &op.src), [t.pitch, t.lines])?, map((Arg::DIFF_DST, diff_dst), [t.strips * t.strip, t.rows])?];
         program.launches.push(launch);
         let to = MapPlace::Arg(Arg::DIFF_WEIGHTS, (filter.offset * size(&op.weights)) as u64);
@@ -247,4 +255,4 @@ impl Depthwise<'_> {
     }
 }
 
-const _: () = assert!(WARPS * KEPT * CHANNELS * 4 + 128 <= SHARED, "the sums of all warps fit where the tiles were");
+const _: () = assert!(WARPS * KEPT * CHANNELS * 4 + 128 <= SHARED[1], "the sums of all warps fit where the tiles were");
