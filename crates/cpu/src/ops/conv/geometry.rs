@@ -80,10 +80,10 @@ impl Line {
 }
 
 impl Line {
-    /// The line of `count` results of its only phase from `first` on, with some of the taps.
-    pub(crate) fn part(&self, first: usize, count: usize, taps: std::ops::Range<usize>) -> Line {
+    /// The line of `count` results of a phase from `first` on, with some of the taps.
+    pub(crate) fn part(&self, phase: usize, first: usize, count: usize, taps: std::ops::Range<usize>) -> Line {
         let shift = first as i64 * self.stride;
-        let phase = &self.phases[0];
+        let phase = &self.phases[phase];
         let taps = phase.taps[taps].iter().map(|t| (t.0, t.1 + shift)).collect();
         Line { phases: vec![Phase { first: phase.first + first as i64 * self.step, count, taps }], ..*self }
     }

@@ -1,11 +1,14 @@
 //! Rows of convolution.
 
 mod columns;
+mod compensation;
 pub(crate) mod depthwise;
 mod execute;
+mod fused;
 pub(crate) mod geometry;
 mod joint;
 mod order;
+mod packed;
 mod pixels;
 pub(crate) mod planes;
 mod sampled;
@@ -23,6 +26,7 @@ use oxidnn_spec::{Problem, Prop};
 
 /// Best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("fused:any", fused::plan),
     Impl::new("direct:jit", direct),
     Impl::new("transposed_direct:jit", transposed_direct),
     Impl::new("winograd:jit", winograd).for_some_shapes(),

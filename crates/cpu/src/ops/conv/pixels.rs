@@ -2,8 +2,9 @@
 
 mod lines;
 
+use super::compensation::{self, Panel};
 use super::order::{Patch, Segment};
-use super::tiles::{Packed, Pass, Place, Tap, Tiles};
+use super::tiles::{Pass, Place, Tap, Tiles};
 use super::window::{self, place};
 use crate::decision::How;
 use crate::kernels::access::{Pos, View};
@@ -14,14 +15,11 @@ use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Operands, PADDING, Packs, Rows};
 use crate::kernels::scratch::{Part, Scratch};
 use crate::kernels::tile::wide::Sources;
-use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Strip, Tile, tail};
+use crate::kernels::tile::{List, MOST_ROWS, Strip, tail};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
 use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Columns of the widest panel.
-const WIDEST: usize = 64;
 
 /// A walk over results in their order.
 pub(super) struct Walk<'p> {
@@ -303,33 +301,6 @@ pub(super) fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -
     pos
 }
 
-impl Packed {
-    /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
-    fn pack(&self, from: Buf, at: usize, to: Buf, panel: usize) {
-        let (size, bits) = (4 / self.step, 32 / self.step);
-        for tap in 0..self.taps {
-            for step in 0..self.steps {
-                let mut words = [0u32; WIDEST];
-                let words = &mut words[..self.width];
-                let left = self.step.min(self.lines - step * self.step);
-                for i in 0..left {
-                    let line = at + (self.first + tap * self.apart + step * self.step + i) * self.width * size;
-                    let mut bytes = [0u8; 4 * WIDEST];
-                    let bytes = &mut bytes[..self.width * size];
-                    from.read(line, bytes);
-                    let join = |word: &mut u32, x: u32| *word |= x << (i * bits);
-                    if size == 1 {
-                        words.iter_mut().zip(&*bytes).for_each(|(w, x)| join(w, u32::from(*x)));
-                    } else {
-                        words.iter_mut().zip(bytes.as_chunks::<2>().0).for_each(|(w, x)| join(w, u32::from(u16::from_ne_bytes(*x))));
-                    }
-                }
-                to.write(panel * self.words() + (tap * self.steps + step) * self.width, words);
-            }
-        }
-    }
-}
-
 impl Tiles {
     /// Words of a pass's packed weights.
     fn words(&self, pass: &Pass) -> usize {
@@ -346,7 +317,7 @@ impl Tiles {
                 (None, _) => {}
                 (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
                 (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), self.panels * self.groups, &|_, panel| {
-                    packed.pack(weights.buf(), self.weights + panel * self.panel, to, panel);
+                    packed.pack(weights.buf(), self.weights + panel * packed.from.groups * self.panel, to, panel);
                 }),
             }
         }
@@ -372,46 +343,28 @@ impl Tiles {
         });
     }
 
-    /// What is subtracted from the sums of every channel: computed by a tile of one row whose source is ones.
+    /// The weights of pass `i`, `words` those that were packed.
+    fn right<'a>(&self, i: usize, weights: Buf<'a>, words: Buf<'a>) -> Panel<'a> {
+        match &self.passes[i].packed {
+            None => (weights, self.weights, self.panel),
+            Some(packed) => (words, self.passes[..i].iter().map(|p| self.words(p)).sum::<usize>() * 4, packed.words() * 4),
+        }
+    }
+
+    /// What is subtracted from the sums of every channel, pass by pass.
     fn compensation<'s>(
         &self,
         on: On<'_, '_>,
-        weights: &View<'_>,
-        ones: Buf,
+        (ones, weights): (Buf, &(dyn Fn(usize) -> Panel<'s> + Sync)),
         [padded, channels]: [Part<'s>; 2],
     ) -> Result<&'s [i32], Error> {
         let On { code, simd, ctx } = on;
-        let (Some((flip, columns)), Some(tile)) = (&self.compensation, &code.columns) else { return Ok(&[]) };
+        let (Some(compensation), Some(kernels)) = (&self.compensation, &code.compensation) else { return Ok(&[]) };
         let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.source, &[1; MAX_NDIMS])?.at(&[0; MAX_NDIMS]);
-        let factor = flip.wrapping_add(zero_point as i32);
-        let mut words = [0; ONE_STRIP];
-        let mut list = List::new(&mut words, 1);
-        list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
-        list.tap(0, ones.as_ptr().addr(), &[0; MOST_ROWS]);
-        let sums = padded.fill(ctx.executor(), columns.width, &|panel, sums| {
-            tile.run(Call {
-                strips: list.strips(),
-                steps: columns.steps,
-                a: ones,
-                a_from: 0,
-                zeros: ones,
-                b: weights.buf(),
-                panels: Panels::one(self.weights + panel * self.panel),
-                c: Buf::empty(),
-                column: 0,
-                tail_column: 0,
-                tail: None,
-                sums,
-                sums_row: columns.width,
-                a_step: 0,
-                b_row: 0,
-                last: 0,
-                ahead: Ahead::default(),
-            });
-        });
-        let sums: &[i32] = bytemuck::cast_slice(sums);
+        let factor = compensation.flip.wrapping_add(zero_point as i32);
+        let sums = compensation.sums(kernels, (ctx.executor(), ones), (self.panels * self.groups, weights), padded);
         let out: &mut [i32] = bytemuck::cast_slice_mut(channels.into_slice());
-        for (out, sums) in out.chunks_exact_mut(self.channels).zip(sums.chunks_exact(self.panels * columns.width)) {
+        for (out, sums) in out.chunks_exact_mut(self.channels).zip(sums.chunks_exact(self.panels * compensation.width)) {
             out.iter_mut().zip(sums).for_each(|(o, s)| *o = s.wrapping_mul(factor));
         }
         Ok(out)
@@ -421,7 +374,7 @@ impl Tiles {
 /// The kernels of the passes, and of the sums of the weights' columns.
 pub(super) struct Code {
     passes: Vec<ReadyLoops>,
-    columns: Option<Tile>,
+    compensation: Option<compensation::Kernels>,
 }
 
 /// What an execution runs on.
@@ -452,12 +405,13 @@ impl Generated for Tiles {
             let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[] };
             pass.drive.build(Some(&nowhere))
         });
-        let columns = self.compensation.as_ref().map(|(_, columns)| columns.build());
-        Ok(Code { passes: passes.collect::<Result<_, Error>>()?, columns: columns.transpose()? })
+        let compensation = self.compensation.as_ref().map(|c| c.build());
+        Ok(Code { passes: passes.collect::<Result<_, Error>>()?, compensation: compensation.transpose()? })
     }
 
     fn table_bytes(&self) -> usize {
-        self.passes.iter().map(|pass| size_of::<Pass>() + pass.table_bytes()).sum()
+        let passes: usize = self.passes.iter().map(|pass| size_of::<Pass>() + pass.table_bytes()).sum();
+        passes + self.compensation.as_ref().map_or(0, |c| c.table_bytes())
     }
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
@@ -471,16 +425,18 @@ impl Generated for Tiles {
         let lines = scratch.take(lens.tail)?.into_slice();
         let ones = zeros.part(zeros.len() - 4, 4);
         ones.fill(1);
-        let compensation =
-            self.compensation(On { code, simd, ctx }, &weights, ones, [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?])?;
+        let sums = [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?];
         let words = scratch.take(lens.packed)?.into_buf();
+        self.pack(ctx, &weights, words);
+        let right = |i: usize| self.right(i, weights.buf(), words);
+        let compensation = self.compensation(On { code, simd, ctx }, (ones, &right), sums)?;
         let mut widened = scratch.take(lens.widened)?;
         let mut shares = scratch.take(lens.workers)?;
         let source = View::of(simd, ctx, self.source)?;
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
         let factors = [
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
+            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.group_channels))?,
         ];
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let (args, tail) = match &self.tail {
@@ -500,19 +456,18 @@ impl Generated for Tiles {
             tail: tail.as_ref(),
             compensation,
         };
-        let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| unit * self.channels;
-        self.pack(ctx, &weights, words);
+        let columns = self.channels * self.groups;
+        // Every pass has lines of operands of its own where its compensation is.
+        let apart = if compensation.is_empty() { 0 } else { tail::Tail::apart(columns) };
         let left = &AtomicBool::new(false);
         let run = |sources, i: usize, task, share: &mut [f32]| {
             let pass = &self.passes[i];
-            let before = self.passes[..i].iter().map(|p| self.words(p)).sum::<usize>() * 4;
-            let (b, b_at, b_panel) = match &pass.packed {
-                None => (weights.buf(), self.weights, self.panel),
-                Some(packed) => (words, before, packed.words() * 4),
-            };
+            let (b, b_at, b_panel) = right(i);
+            let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| i * apart + unit * self.channels;
+            let compensation = compensation.get(i * columns..).unwrap_or_default();
             let operands = Operands {
                 simd,
-                work: &Bound { pass, ..bound },
+                work: &Bound { pass, compensation, ..bound },
                 a: source.buf(),
                 zeros,
                 sources,

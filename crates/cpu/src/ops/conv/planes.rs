@@ -16,7 +16,7 @@ use crate::row::{Generated, RowPlan};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::queue::Immediate;
 use oxidnn_runtime::{ALIGNMENT, Bound, Buf, Ctx, Decision, Exec, Executor, Plan, Region, Skip};
-use oxidnn_spec::{Arg, Dims, Error, MAX_NDIMS, PostOp, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, Dims, Error, MAX_NDIMS, PostOp, Problem, Tensor};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -137,9 +137,9 @@ fn is_last(tensor: &Tensor) -> bool {
 }
 
 /// Whether an operand of a post-op differs by a dimension that `which` names.
-fn differs(problem: &Problem, which: impl Fn(usize) -> bool) -> bool {
+pub(super) fn differs(attr: &Attr, which: impl Fn(usize) -> bool) -> bool {
     let tensor = |t: &Tensor| t.dims().iter().enumerate().any(|(d, n)| *n != 1 && which(d));
-    problem.attr.post_ops.iter().any(|p| match p {
+    attr.post_ops.iter().any(|p| match p {
         PostOp::Binary { src1, src2, .. } => tensor(src1) || src2.as_ref().is_some_and(tensor),
         PostOp::Prelu { mask } => (0..MAX_NDIMS).any(|d| mask >> d & 1 == 1 && which(d)),
         _ => false,
@@ -147,7 +147,7 @@ fn differs(problem: &Problem, which: impl Fn(usize) -> bool) -> bool {
 }
 
 /// The largest divisor of `n` that is at most `most`; at least 1.
-fn divisor(n: usize, most: usize) -> usize {
+pub(super) fn divisor(n: usize, most: usize) -> usize {
     (1..=most.clamp(1, n.max(1))).rev().find(|d| n.is_multiple_of(*d)).unwrap_or(1)
 }
 
@@ -155,7 +155,7 @@ fn divisor(n: usize, most: usize) -> usize {
 fn images(problem: &Problem, s: &Setup<'_>, target: &CpuTarget) -> Cut {
     let all = s.sizes.mb as usize;
     let bytes = s.source.1.bytes().saturating_add(s.result.1.bytes()) / all.max(1);
-    let each = if differs(problem, |d| d == 0) { all } else { divisor(all, target.caches.l3 / 8 / bytes.max(1)) };
+    let each = if differs(&problem.attr, |d| d == 0) { all } else { divisor(all, target.caches.l3 / 8 / bytes.max(1)) };
     Cut { bands: 1, each, rounds: all / each.max(1) }
 }
 
@@ -164,7 +164,7 @@ fn bands(problem: &Problem, s: &Setup<'_>, target: &CpuTarget) -> Option<Cut> {
     let (from, to) = (s.source.1.dims(), s.result.1.dims());
     let pointwise = s.sizes.k == [1; 3] && s.sizes.s == [1; 3] && from[2..] == to[2..];
     let packed = s.weights.blocking().is_none_or(|b| !b.is_plain());
-    if !pointwise || !packed || differs(problem, |d| d != 1) {
+    if !pointwise || !packed || differs(&problem.attr, |d| d != 1) {
         return None;
     }
     let (all, pixels) = (s.sizes.mb as usize, to[2..].iter().product::<i64>() as usize);

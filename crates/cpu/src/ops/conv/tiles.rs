@@ -5,9 +5,11 @@
 //! real ones, where zero times a weight may be no zero, no tile has taps that read it. Tiles of AMX have, and sum again what came out as no
 //! number. Weights are read in panels, which is the layout that `any` resolves to.
 
+use super::compensation::{self, Compensation};
 use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
+use super::packed::{self, Lines, Packed};
 use super::window::{self, Setup, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -18,12 +20,12 @@ use crate::kernels::scratch::booked;
 use crate::kernels::tile::layout::{panel_columns, panel_tag};
 use crate::kernels::tile::tail::{About, Tail};
 use crate::kernels::tile::wide::{Sources, Wide};
-use crate::kernels::tile::{Product, Spec, Stride, Tile, tallest};
+use crate::kernels::tile::{Product, Stride, tallest};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Error, Problem, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Problem, Tensor};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,9 +53,11 @@ pub(super) struct Tiles {
     pub(super) to: Place,
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
+    /// Groups, or products of several that are joined, and their result channels.
     pub(super) groups: usize,
-    /// Result channels of a group.
     pub(super) channels: usize,
+    /// Result channels of a group.
+    pub(super) group_channels: usize,
     /// Byte where the weights begin, bytes of a panel, panels of a group.
     pub(super) weights: usize,
     pub(super) panel: usize,
@@ -64,8 +68,8 @@ pub(super) struct Tiles {
     pub(super) scratch: ScratchLens,
     /// Whether sums are 32-bit integers.
     pub(super) whole: bool,
-    /// For whole products that need it, how often sums of columns are subtracted, and what sums them.
-    pub(super) compensation: Option<(i32, Columns)>,
+    /// What is subtracted from whole sums, where that is needed.
+    pub(super) compensation: Option<Compensation>,
     pub(super) workers: usize,
 }
 
@@ -95,28 +99,6 @@ impl ScratchLens {
     }
 }
 
-/// Sums of the columns of packed weights.
-#[derive(Debug)]
-pub(super) struct Columns {
-    isa: Isa,
-    spec: Spec,
-    pub(super) steps: usize,
-    /// Columns of a panel.
-    pub(super) width: usize,
-}
-
-impl Columns {
-    fn new(c: &Common<'_>, taps: usize) -> Columns {
-        let spec = Spec { a_step: Stride::Given, ..Spec::new(Product::U8S8, 1, c.width / c.isa.width().lanes()) };
-        Columns { isa: c.isa, spec, steps: taps * c.depth.div_ceil(4), width: c.width }
-    }
-
-    /// Makes the kernel.
-    pub(super) fn build(&self) -> Result<Tile, Error> {
-        Tile::get(self.isa, &self.spec)
-    }
-}
-
 /// Results whose taps have the same depth.
 #[derive(Debug)]
 pub(super) struct Pass {
@@ -135,30 +117,6 @@ impl Pass {
     /// Bytes of the tables behind it.
     pub(super) fn table_bytes(&self) -> usize {
         self.offsets.iter().flatten().map(|phase| phase.len() * size_of::<Offset>()).sum()
-    }
-}
-
-/// Weights of a pass that are packed for each execution.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Packed {
-    /// Lines of weights from one tap to the next, and of a tap; the first tap begins `first` lines behind the panel.
-    pub(super) apart: usize,
-    pub(super) lines: usize,
-    pub(super) first: usize,
-    /// Taps.
-    pub(super) taps: usize,
-    /// Steps of a tap.
-    pub(super) steps: usize,
-    /// Columns.
-    pub(super) width: usize,
-    /// Numbers of a step.
-    pub(super) step: usize,
-}
-
-impl Packed {
-    /// Words of a panel.
-    pub(super) fn words(&self) -> usize {
-        self.taps * self.steps * self.width
     }
 }
 
@@ -231,7 +189,7 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
 }
 
 /// What has to be subtracted from whole sums: so many times the sums of the columns of the weights, beside the source's zero point.
-fn compensation(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<Option<i32>, Skip> {
+fn flip(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<Option<i32>, Skip> {
     let zero_point = attr.zero_points.get(&s.source.0);
     if attr.zero_points.contains_key(&Arg::WEIGHTS) || zero_point.is_some_and(|q| q.mask != 0 || !product.is_whole()) {
         return Err(Skip::Attr("zero points of the weights, or of the source by channel".into()));
@@ -383,6 +341,8 @@ struct Common<'a> {
     from: Place,
     to: Place,
     images: usize,
+    /// Products of one or several groups, and channels of each.
+    groups: usize,
     channels: usize,
     depth: usize,
     /// Results meet all taps, or none that read padding.
@@ -391,8 +351,8 @@ struct Common<'a> {
     /// Columns of a panel, and bytes of one tap of it.
     width: usize,
     tap: usize,
-    /// Whether weights are packed for each execution.
-    packed: bool,
+    /// Where weights are packed for each execution, how they lie.
+    packed: Option<Lines>,
     /// Whether neighbouring taps of a line are one tap of their joint depth.
     merged: bool,
     /// Taps of each dimension by which weights are ordered.
@@ -415,43 +375,51 @@ impl Tiles {
         if all > TAPS {
             return Err(Skip::Shape("a window of more than 4096 taps"));
         }
-        let (width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
-        let packed = in_lines(s, product);
-        let compensation = compensation(s, attr, (product, isa))?;
-        let partly = |i: usize| lines[i].phases.len() != 1 || lines[i].phases[0].taps.len() as i64 != s.sizes.k[i];
-        if compensation.is_some() && (packed || (0..3).any(partly)) {
-            return Err(Skip::Shape("sums of columns that differ by phase, or over channels that are not whole steps"));
-        }
+        let (panel_width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
+        let flip = flip(s, attr, (product, isa))?;
+        let together = if in_lines(s, product) { 1 } else { product.together() };
+        let tap = depth.next_multiple_of(together) * number * panel_width;
+        let panel = all * tap;
+        let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
+        let joined = packed::joined(isa, s.sizes.g as usize, channels, rows);
+        let packed = (joined > 1 || in_lines(s, product))
+            .then_some(Lines { groups: joined, depth, columns: channels, together, width: panel_width, tap, panel });
+        let (group_channels, channels, depth, groups) = (channels, channels * joined, depth * joined, s.sizes.g as usize / joined);
+        let width = panel_columns(isa, channels);
         let mut common = Common {
             setup: s,
             product,
             isa,
-            tail: tail(s, attr, compensation.is_some()),
+            tail: tail(s, attr, flip.is_some()),
             from: Place::new(source, depth, "source")?,
             to: Place::new(result, channels, "result")?,
             images: s.sizes.mb as usize,
+            groups,
             channels,
             depth,
-            all_taps: false,
+            all_taps: flip.is_some(),
             // Tiles of AMX look at their sums instead.
             exact: !product.is_whole() && !isa.amx,
             width,
-            tap: (if packed { depth } else { depth.next_multiple_of(product.together()) }) * number * width,
+            tap,
             packed,
             merged: false,
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
-        if common.tail.is_some() && s.sizes.g == 1 {
+        if common.tail.is_some() && groups == 1 {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
-        common.all_taps = compensation.is_some();
-        let passes = common.passes(lines);
-        let tail = common.tail.as_ref().map_or(Some(0), |t| t.scratch(channels * s.sizes.g as usize)).ok_or(TOO_LARGE)?;
+        let passes = match flip {
+            Some(_) => common.compensated(&lines, attr.zero_points.contains_key(&s.source.0))?,
+            None => common.passes(lines),
+        };
+        let steps = depth.div_ceil(product.depth());
+        let compensation = flip.map(|flip| Compensation::new(isa, flip, width, (&passes, steps)));
+        let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len() } else { 1 });
+        let lines_of = |t: &Arc<Tail>| t.scratch(Tail::apart(columns).checked_mul(repeated - 1)?.checked_add(columns)?);
+        let tail = common.tail.as_ref().map_or(Some(0), lines_of).ok_or(TOO_LARGE)?;
         let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
-        if padded && attr.zero_points.contains_key(&s.source.0) {
-            return Err(Skip::Attr("a zero point of a source with padding".into()));
-        }
         if padded && common.exact {
             return Err(Skip::Shape("a window that reads padding in more ways than are told apart"));
         }
@@ -465,13 +433,14 @@ impl Tiles {
             from: common.from,
             to: common.to,
             result_channel: s.result_channel,
-            groups: s.sizes.g as usize,
+            groups,
             channels,
+            group_channels,
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize) * s.weights.dtype.bits() / 8,
-            panel: all * common.tap,
+            panel,
             panels: channels.div_ceil(width),
-            panel_width: width,
-            compensation: compensation.map(|n| (n, Columns::new(&common, all))),
+            panel_width,
+            compensation,
             whole: product.is_whole(),
             tail: common.tail,
             scratch: ScratchLens { zeros: zeros + 1, tail, ..ScratchLens::default() },
@@ -494,8 +463,9 @@ impl Tiles {
     /// Numbers of scratch; `None` on overflow.
     fn scratch_lens(&self) -> Option<ScratchLens> {
         let (panel_sums, channel_sums) = match &self.compensation {
-            Some((_, columns)) => {
-                (self.panels.checked_mul(columns.width)?.checked_mul(self.groups)?, self.channels.checked_mul(self.groups)?)
+            Some(c) => {
+                let passes = self.passes.len().checked_mul(self.groups)?;
+                (self.panels.checked_mul(c.width)?.checked_mul(passes)?, self.channels.checked_mul(passes)?)
             }
             None => (0, 0),
         };
@@ -534,14 +504,21 @@ impl Common<'_> {
         if !self.merged {
             return vec![Pass::new(self, lines)];
         }
-        let line = |r: &Run| lines[2].part(r.first, r.count, r.taps.clone());
+        let line = |r: &Run| lines[2].part(0, r.first, r.count, r.taps.clone());
         runs.iter().map(|r| Pass::new(self, [lines[0].clone(), lines[1].clone(), line(r)])).collect()
+    }
+
+    /// The passes of whole sums that are compensated, where the source has a zero point or not.
+    fn compensated(&self, lines: &[Line; 3], shifted: bool) -> Result<Vec<Pass>, Skip> {
+        let parts = compensation::passes(lines, shifted)?;
+        let all = if parts.is_empty() { vec![lines.clone()] } else { parts };
+        Ok(all.into_iter().map(|lines| Pass::new(self, lines)).collect())
     }
 
     /// Whether neighbouring taps of a line can be one: their channels follow each other in the source as in the weights.
     fn merges(&self, size: usize) -> bool {
         let s = &self.setup.sizes;
-        let whole = self.packed || self.depth.is_multiple_of(self.product.together());
+        let whole = self.packed.is_some() || self.depth.is_multiple_of(self.product.together());
         let dense = self.from.strides[2] == self.depth * size && whole;
         !self.all_taps && self.setup.direction == Direction::Gather && dense && s.d[2] == 1 && s.k[2] > 1 && self.depth < MERGED
     }
@@ -569,7 +546,8 @@ impl Pass {
     fn joint(c: &Common<'_>, joint: Joint) -> Pass {
         let (channels, kernel) = (joint.columns(), joint.taps());
         let width = panel_columns(c.isa, channels);
-        let c = Common { channels, kernel, width, tap: c.depth * width * 4, tail: None, packed: true, merged: false, ..*c };
+        let packed = Lines { groups: 1, depth: c.depth, columns: channels, together: 1, width, tap: 0, panel: 0 };
+        let c = Common { channels, kernel, width, tap: c.depth * width * 4, tail: None, packed: Some(packed), merged: false, ..*c };
         Pass { joint: Some(joint.clone()), ..Pass::new(&c, joint.lines()) }
     }
 
@@ -578,15 +556,16 @@ impl Pass {
         let size = c.setup.source.1.dtype.bits() / 8;
         let merged = c.merged;
         let joint = if merged { lines[2].phases[0].taps.len() } else { 1 };
-        let packed = c.packed.then(|| {
+        let packed = c.packed.map(|from| {
             let first = if merged { lines[2].phases[0].taps.first().map_or(0, |t| t.0 as usize) } else { 0 };
             let taps = k[0] * k[1] * if merged { 1 } else { k[2] };
             let apart = c.depth * if merged { k[2] } else { 1 };
             let lines = c.depth * joint;
-            Packed { apart, lines, first: first * c.depth, taps, steps: lines.div_ceil(each), width: c.width, step: each }
+            let steps = lines.div_ceil(each);
+            Packed { apart, lines, first: first * c.depth, taps, steps, width: c.width, step: each, together: c.product.together(), from }
         });
         let tap_bytes = packed.map_or(c.tap, |p| p.steps * p.width * 4);
-        let across = if merged && c.packed { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
+        let across = if merged && c.packed.is_some() { [k[1], 1, 0] } else { [k[1] * k[2], k[2], 1] };
         let b = across.map(|x| x * tap_bytes);
         let rows = tallest(c.isa, c.product, c.width / c.isa.width().lanes());
         let mut order = Order::new(&lines, Cut { images: c.images, rows, all_taps: c.all_taps, exact: c.exact });
@@ -601,7 +580,7 @@ impl Pass {
         let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint };
         let met = stretches.iter().sum::<usize>().saturating_mul(most * c.depth * joint * size);
         let shape = Shape {
-            units: c.setup.sizes.g as usize,
+            units: c.groups,
             rows: stretches,
             even: false,
             columns: c.channels,

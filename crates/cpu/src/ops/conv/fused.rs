@@ -1,0 +1,375 @@
+//! `fused:any`: a 1x1 convolution with a depthwise one behind it (the depthwise post-op) as two rows, with the result of the first in scratch.
+//!
+//! An image goes through both in bands of rows: the first row computes what a band of results meets of the intermediate result and is not there
+//! yet, the second one the band. What it reads was written a moment ago and is in L2. Small images go through together, as many as L2 holds.
+//! Each of the rows is the best one that takes its part of the problem, so types, layouts and instruction sets are those of all rows.
+
+use super::{IMPLS, planes, window};
+use crate::CpuTarget;
+use crate::kernels::multiversion::Simd;
+use crate::kernels::scratch::{Scratch, booked};
+use crate::ops::support;
+use crate::row::{Generated, RowPlan};
+use oxidnn_runtime::{Bound, Buf, Ctx, Decision, Exec, Plan, Region, Skip, Tier};
+use oxidnn_spec::op::{Conv, ConvSizes, Window};
+use oxidnn_spec::{Arg, Attr, Dims, Error, Op, PostOp, Problem, Quant, Rounding, Tensor};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Most operands.
+const OPERANDS: usize = 40;
+/// Most bands of an image.
+const BANDS: usize = 256;
+/// Whose quantisation is whose in the depthwise convolution.
+const MOVED: [(Arg, Arg); 3] = [(DW_WEIGHTS, Arg::WEIGHTS), (Arg::DST, Arg::SRC), (Arg::depthwise(Arg::DST), Arg::DST)];
+const DW_WEIGHTS: Arg = Arg::depthwise(Arg::WEIGHTS);
+const DW_BIAS: Arg = Arg::depthwise(Arg::BIAS);
+
+/// One of the two convolutions of a band.
+#[derive(Clone, Copy, Debug)]
+struct Half {
+    /// Which plan.
+    plan: usize,
+    /// Bytes of its source and of its result before the band.
+    from: usize,
+    to: usize,
+}
+
+/// Rows of results, with the rows of the intermediate result that they are the first to meet.
+#[derive(Clone, Copy, Debug)]
+struct Band {
+    first: Option<Half>,
+    second: Half,
+}
+
+/// What one of the two convolutions is made of: bands of equal sizes have the same plan.
+type Plans = Vec<Box<dyn Plan>>;
+
+#[derive(Debug)]
+struct Fused {
+    /// Which post-op the depthwise convolution is.
+    index: usize,
+    /// Rounds of images, and bytes of source and destination from one to the next.
+    rounds: usize,
+    apart: [usize; 2],
+    bands: Vec<Band>,
+    plans: [Plans; 2],
+    /// Bytes of the intermediate result of a round.
+    middle: usize,
+}
+
+/// How a batch is cut.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// Images of a round, rows of results of a band.
+    images: i64,
+    rows: i64,
+    /// Whether images are cut at all: then a row of the source is one of the intermediate result.
+    bands: bool,
+}
+
+/// The two convolutions while they are planned.
+struct Halves<'p> {
+    op: Conv,
+    attr: &'p Attr,
+    index: usize,
+    /// Sizes of the depthwise convolution.
+    sizes: ConvSizes,
+    /// The intermediate result of a round.
+    middle: Tensor,
+    cut: Cut,
+    target: &'p CpuTarget,
+    plans: [Plans; 2],
+}
+
+/// Plans `problem`.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let index = problem.attr.depthwise_index().ok_or(Skip::Op("convolutions without a depthwise post-op"))?;
+    check(problem, index)?;
+    let mut problem = problem.clone();
+    for o in problem.op.operands_mut().into_iter().filter(|o| [Arg::SRC, Arg::DST].contains(&o.arg)) {
+        support::resolve(o.tensor, "axb")?;
+    }
+    let mut resolved = problem.clone();
+    resolved.resolve();
+    problem.attr.post_ops = resolved.attr.post_ops;
+    let Op::Conv(op) = &problem.op else { return Err(Skip::Op("other than a convolution")) };
+    let sizes = op.depthwise_sizes(&problem.attr).filter(|_| op.depthwise_dst.is_some()).ok_or(Skip::Op("without a destination"))?;
+    let cut = cut(op, &problem.attr, (&sizes, target))?;
+    let dims = Dims::from([cut.images, sizes.g, sizes.i[1], sizes.i[2]]);
+    let middle = Tensor::with_tag(dims, op.dst.dtype, "axb").map_err(|e| Skip::Layout(e.to_string()))?;
+    let (images, apart) = (sizes.mb / cut.images, [&op.src, depthwise_dst(op)].map(|t| bytes(t, 0) * cut.images as usize));
+    let (op, attr) = (op.clone(), problem.attr.clone());
+    let mut halves = Halves { op, attr: &attr, index, sizes, middle, cut, target, plans: [Vec::new(), Vec::new()] };
+    let bands = halves.bands()?;
+    let Halves { op, middle, plans, .. } = halves;
+    let fused = Fused { index, rounds: images as usize, apart, bands, plans, middle: middle.bytes() };
+    problem.op = Op::Conv(op);
+    problem.resolve();
+    let scratch_bytes = booked(&fused.parts()).ok_or(Skip::Shape("scratch exceeds the address space"))?;
+    Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(fused) }))
+}
+
+/// Whether the parts mean what the whole does.
+fn check(problem: &Problem, index: usize) -> Result<(), Skip> {
+    let attr = &problem.attr;
+    support::known(problem)?;
+    if problem.operands().len() + 2 > OPERANDS || problem.op.operands().iter().any(|o| o.tensor.is_empty()) {
+        return Err(Skip::Shape("so many operands, or empty ones"));
+    }
+    if attr.dropout.is_some() || attr.rounding.values().any(|r| *r == Rounding::Stochastic) || !attr.precomputed_reductions.is_empty() {
+        return Err(Skip::Attr("dropout, stochastic rounding or precomputed reductions".into()));
+    }
+    if attr.post_ops[..index].iter().any(|p| matches!(p, PostOp::Sum { .. })) {
+        return Err(Skip::Attr("a sum before the depthwise post-op".into()));
+    }
+    Ok(())
+}
+
+/// The destination of both.
+fn depthwise_dst(op: &Conv) -> &Tensor {
+    op.depthwise_dst.as_ref().unwrap_or(&op.dst)
+}
+
+/// Memory from a byte on.
+fn behind(buf: Buf<'_>, at: usize) -> Buf<'_> {
+    buf.part(at, buf.len().saturating_sub(at))
+}
+
+/// Bytes from an index of a dimension to the next.
+fn bytes(tensor: &Tensor, dim: usize) -> usize {
+    tensor.blocking().map_or(0, |b| b.strides[dim] as usize * tensor.dtype.bits() / 8)
+}
+
+/// Whether a dimension is no part of blocks.
+fn is_apart(tensor: &Tensor, dim: usize) -> bool {
+    tensor.dtype.bits() >= 8 && tensor.blocking().is_some_and(|b| b.inner.of(dim) <= 1)
+}
+
+/// So many images and rows of a tensor, where they lie.
+fn part(tensor: &Tensor, images: i64, rows: i64) -> Option<Tensor> {
+    let mut part = tensor.clone();
+    for (dim, size) in [(0, images), (2, rows)] {
+        let whole = part.layout.dims[dim] == size;
+        part.layout.dims[dim] = size;
+        if !whole {
+            part.layout.blocking_mut()?.padded_dims[dim] = size;
+        }
+    }
+    Some(part)
+}
+
+/// Rounds of as many images as L2 holds the intermediate results of, or bands of an image.
+fn cut(op: &Conv, attr: &Attr, (sizes, target): (&ConvSizes, &CpuTarget)) -> Result<Cut, Skip> {
+    let too_large = Skip::Shape("an intermediate result beyond the address space");
+    let (all, [_, height, width]) = (sizes.mb, sizes.i);
+    let row = (sizes.g as usize).checked_mul(width as usize).and_then(|n| n.checked_mul(op.dst.dtype.bits()));
+    let row = row.ok_or(too_large)?.div_ceil(8).max(1);
+    let budget = target.caches.l2 / 2 * target.threads.max(1);
+    let dst = depthwise_dst(op);
+    let cuts = |dim: usize| is_apart(&op.src, dim) && is_apart(dst, dim) && !planes::differs(attr, |d| d == dim);
+    let image = row.saturating_mul(height as usize);
+    let images = if cuts(0) { planes::divisor(all as usize, budget / image) as i64 } else { all };
+    let first = op.sizes();
+    let same_rows = first.s[1] == 1 && first.pl[1] == 0 && first.i[1] == first.o[1];
+    let bands = images == 1 && image > budget && same_rows && op.dst.dtype.bits() >= 8 && cuts(2);
+    let [_, out, _] = sizes.o;
+    let most = ((budget / row) as i64 - (sizes.k[1] - sizes.s[1])) / sizes.s[1];
+    let rows = if bands { window::cut(out as usize, most.max(1) as usize, 1).0.max((out as usize).div_ceil(BANDS)) as i64 } else { out };
+    Ok(Cut { images, rows, bands })
+}
+
+impl Halves<'_> {
+    /// Plans all bands.
+    fn bands(&mut self) -> Result<Vec<Band>, Skip> {
+        let (mut bands, mut done) = (Vec::new(), 0);
+        let (out, [source, result]) = (self.sizes.o[1], [bytes(&self.op.src, 2), bytes(depthwise_dst(&self.op), 2)]);
+        let middle = bytes(&self.middle, 2);
+        for start in (0..out).step_by(self.cut.rows as usize) {
+            let rows = start..out.min(start + self.cut.rows);
+            let met = self.met(&rows);
+            let first = if met.end > done {
+                let problem = self.first(met.end - done).ok_or(Skip::Op("this 1x1 convolution alone"))?;
+                let [from, to] = [source, middle].map(|row| row * done as usize);
+                Some(Half { plan: self.half(0, problem)?, from, to })
+            } else {
+                None
+            };
+            done = done.max(met.end);
+            let problem = self.second(&rows, &met).ok_or(Skip::Op("this depthwise convolution alone"))?;
+            let second = Half { plan: self.half(1, problem)?, from: met.start as usize * middle, to: start as usize * result };
+            bands.push(Band { first, second });
+        }
+        Ok(bands)
+    }
+
+    /// Rows of the intermediate result that rows of results meet.
+    fn met(&self, rows: &Range<i64>) -> Range<i64> {
+        let s = &self.sizes;
+        if !self.cut.bands {
+            return 0..s.i[1];
+        }
+        (rows.start * s.s[1] - s.pl[1]).max(0)..((rows.end - 1) * s.s[1] - s.pl[1] + s.k[1]).min(s.i[1])
+    }
+
+    /// The 1x1 convolution of so many rows.
+    fn first(&self, rows: i64) -> Option<Problem> {
+        let (op, attr) = (&self.op, self.attr);
+        let source = if self.cut.bands { rows } else { op.src.dims()[2] };
+        let tensors = [part(&op.src, self.cut.images, source)?, op.weights.clone(), part(&self.middle, self.cut.images, rows)?];
+        let own = |of: &BTreeMap<Arg, Quant>| {
+            let own = of.iter().filter(|(arg, _)| [Arg::SRC, Arg::WEIGHTS, Arg::DST].contains(arg));
+            own.map(|(arg, q)| (*arg, q.clone())).collect()
+        };
+        let attr = Attr {
+            scales: own(&attr.scales),
+            zero_points: own(&attr.zero_points),
+            post_ops: attr.post_ops[..self.index].to_vec(),
+            ..self.common()
+        };
+        Problem::new(Conv::new(op.prop, op.alg, tensors, op.bias.clone(), op.window.clone()), attr).ok()
+    }
+
+    /// The depthwise convolution of rows of results, which meet some of the intermediate result.
+    fn second(&self, rows: &Range<i64>, met: &Range<i64>) -> Option<Problem> {
+        let (op, attr, s) = (&self.op, self.attr, &self.sizes);
+        let images = self.cut.images;
+        let dst = part(depthwise_dst(op), images, rows.end - rows.start)?;
+        let tensors = [part(&self.middle, images, met.end - met.start)?, op.depthwise_weights.clone()?, dst];
+        let low = met.start - (rows.start * s.s[1] - s.pl[1]);
+        let high = (rows.end - 1) * s.s[1] - s.pl[1] + s.k[1] - met.end;
+        let window = Window {
+            strides: Dims::from([s.s[1], s.s[2]]),
+            dilations: Dims::from([0, 0]),
+            padding_l: Dims::from([low, s.pl[2]]),
+            padding_r: Dims::from([high, s.pr[2]]),
+        };
+        let moved = |of: &BTreeMap<Arg, Quant>| MOVED.iter().filter_map(|(arg, to)| Some((*to, of.get(arg)?.clone()))).collect();
+        let attr = Attr {
+            scales: moved(&attr.scales),
+            zero_points: moved(&attr.zero_points),
+            post_ops: attr.post_ops[self.index + 1..].to_vec(),
+            ..self.common()
+        };
+        Problem::new(Conv::new(op.prop, op.alg, tensors, op.depthwise_bias.clone(), window), attr).ok()
+    }
+
+    /// What the attributes say of both.
+    fn common(&self) -> Attr {
+        let Attr { fpmath, accumulation, deterministic, hint_reusable_kernels, .. } = *self.attr;
+        Attr { fpmath, accumulation, deterministic, hint_reusable_kernels, ..Attr::default() }
+    }
+
+    /// The plan of a part of the problem by the best row that takes it. Weights lie for all bands as it wants them.
+    fn half(&mut self, which: usize, problem: Problem) -> Result<usize, Skip> {
+        if let Some(known) = self.plans[which].iter().position(|p| *p.problem() == problem) {
+            return Ok(known);
+        }
+        let mut rows = IMPLS.iter().filter(|row| row.tier != Tier::Reference);
+        let none = if which == 0 { "a 1x1 convolution that no row takes" } else { "a depthwise convolution that no row takes" };
+        let plan = rows.find_map(|row| (row.plan)(&problem, self.target).ok()).ok_or(Skip::Op(none))?;
+        if let Op::Conv(chosen) = &plan.problem().op {
+            let (weights, bias) = (chosen.weights.clone(), chosen.bias.clone());
+            match which {
+                0 => (self.op.weights, self.op.bias) = (weights, bias),
+                _ => (self.op.depthwise_weights, self.op.depthwise_bias) = (Some(weights), bias),
+            }
+        }
+        self.plans[which].push(plan);
+        Ok(self.plans[which].len() - 1)
+    }
+}
+
+impl Fused {
+    /// Numbers of scratch: what the rows share, and the intermediate result.
+    fn parts(&self) -> [usize; 2] {
+        let shared = self.plans.iter().flatten().map(|p| p.scratch_bytes()).max().unwrap_or(0);
+        [shared.div_ceil(4), self.middle.div_ceil(4)]
+    }
+
+    /// What an argument is to one of the convolutions, besides its source and its result.
+    fn named(&self, which: usize, arg: Arg) -> Option<Arg> {
+        if let Some((i, of)) = arg.post_op_index() {
+            return match which {
+                0 => (i < self.index).then_some(arg),
+                _ => (i > self.index).then(|| Arg::post_op(i - self.index - 1, of)),
+            };
+        }
+        if which == 0 {
+            let quantised = [Arg::SRC, Arg::WEIGHTS, Arg::DST].iter().any(|of| [Arg::scale(*of), Arg::zero_point(*of)].contains(&arg));
+            return (quantised || [Arg::WEIGHTS, Arg::BIAS].contains(&arg)).then_some(arg);
+        }
+        let numbers = MOVED.iter().flat_map(|(of, to)| [(Arg::scale(*of), Arg::scale(*to)), (Arg::zero_point(*of), Arg::zero_point(*to))]);
+        numbers.chain([(DW_WEIGHTS, Arg::WEIGHTS), (DW_BIAS, Arg::BIAS)]).find(|(of, _)| *of == arg).map(|(_, to)| to)
+    }
+
+    /// One of the convolutions of a band, between two places of memory.
+    fn half(&self, (which, code): (usize, &[Arc<dyn Exec>]), half: Half, ctx: &Ctx<'_>, [from, to]: [Buf<'_>; 2]) -> Result<(), Error> {
+        let unbound = |arg: Arg| Error::arg(arg, "nothing", "a memory object");
+        let (source, result) = (ctx.bound(Arg::SRC).ok_or_else(|| unbound(Arg::SRC))?, ctx.bound(Arg::DST).ok_or_else(|| unbound(Arg::DST))?);
+        let problem = &self.plans[which][half.plan].problem().op;
+        let regions = [from, to].map(|buf| [Region::host(buf)]);
+        let bound = |of: &Bound<'_>, arg: Arg, regions| Some(Bound { arg, tensor: problem.tensor(arg)?, regions, usage: of.usage });
+        let ends = [bound(source, Arg::SRC, &regions[0]), bound(result, Arg::DST, &regions[1])];
+        let [Some(source), Some(result)] = ends else { return Err(unbound(Arg::DST)) };
+        let mut args = [source; OPERANDS];
+        args[1] = result;
+        let mut count = 2;
+        for bound in ctx.args {
+            let Some(arg) = self.named(which, bound.arg) else { continue };
+            let next = args.get_mut(count).ok_or_else(|| Error::Runtime(format!("{} arguments", ctx.args.len())))?;
+            (*next, count) = (Bound { arg, ..*bound }, count + 1);
+        }
+        code[half.plan].run(&Ctx { args: &args[..count], ..*ctx })
+    }
+}
+
+impl Generated for Fused {
+    type Code = [Vec<Arc<dyn Exec>>; 2];
+
+    fn decision(&self, _: &Problem) -> Decision {
+        let decisions = [0, 1].map(|which| self.plans[which].iter().map(|p| p.decision()).collect::<Vec<_>>());
+        let seconds = self.bands.iter().map(|band| {
+            let first = band.first.map_or(Some(0.0), |half| decisions[0][half.plan].seconds);
+            Some(first? + decisions[1][band.second.plan].seconds?)
+        });
+        let seconds: Option<f64> = seconds.sum();
+        let [first, second] = decisions.map(|all| all.into_iter().next().unwrap_or_default());
+        let mut blocks: Vec<_> = first.blocks.into_iter().chain(second.blocks).collect();
+        blocks.sort_by_key(|b| b.level);
+        let bands = self.bands.len() * self.rounds;
+        let algorithm = format!("{bands} bands of a 1x1 and of a depthwise convolution: {}, then {}", first.algorithm, second.algorithm);
+        Decision { algorithm, blocks, seconds: seconds.map(|s| s * self.rounds as f64) }
+    }
+
+    fn build(&self) -> Result<Self::Code, Error> {
+        let build = |plans: &Plans| plans.iter().map(|p| p.build()).collect::<Result<Vec<_>, Error>>();
+        Ok([build(&self.plans[0])?, build(&self.plans[1])?])
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.bands.len() * size_of::<Band>()
+    }
+
+    fn run(&self, [first, second]: &Self::Code, _simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
+        let [shared, middle] = self.parts();
+        let shared = scratch.take(shared)?.into_buf();
+        let middle = scratch.take(middle)?.into_buf().part(0, self.middle);
+        let (src, dst) = (ctx.buf(Arg::SRC)?, ctx.buf(Arg::DST)?);
+        let ctx = &Ctx { scratch: Region::host(shared), ..*ctx };
+        for round in 0..self.rounds {
+            let [src_at, dst_at] = self.apart.map(|bytes| bytes * round);
+            for Band { first: half, second: last } in &self.bands {
+                if let Some(half) = half {
+                    self.half((0, first), *half, ctx, [behind(src, src_at + half.from), behind(middle, half.to)])?;
+                }
+                self.half((1, second), *last, ctx, [behind(middle, last.from), behind(dst, dst_at + last.to)])?;
+            }
+        }
+        Ok(())
+    }
+}

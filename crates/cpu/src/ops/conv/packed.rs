@@ -1,0 +1,103 @@
+//! Weights that are packed for each execution: few channels, whose joined taps do not begin and end with whole steps, and joined groups.
+//!
+//! Groups of few result channels leave most of a vector idle. Several of them are one product whose weights are block-diagonal: it takes as many
+//! multiply-adds as its groups one by one, as each of these takes a whole vector, too; but results are stored, finished and addressed once for all, and a
+//! source pixel is read in one piece.
+
+use oxidnn_jit::Isa;
+use oxidnn_runtime::Buf;
+
+/// Columns of the widest panel.
+const WIDEST: usize = 64;
+/// Rows of a product from which on groups are joined: fewer are multiplied sooner than their weights are packed.
+const ROWS: usize = 64;
+
+/// Weights of a pass that are packed for each execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Packed {
+    /// Lines of weights from one tap to the next, and of a tap; the first tap begins `first` lines behind the panel.
+    pub(super) apart: usize,
+    pub(super) lines: usize,
+    pub(super) first: usize,
+    /// Taps.
+    pub(super) taps: usize,
+    /// Steps of a tap.
+    pub(super) steps: usize,
+    /// Columns.
+    pub(super) width: usize,
+    /// Numbers of a step, and how many of these lie together for every column.
+    pub(super) step: usize,
+    pub(super) together: usize,
+    /// How the weights lie.
+    pub(super) from: Lines,
+}
+
+/// How lines of weights lie: those of joined groups are zeros but for the columns of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Lines {
+    /// Groups that are one product.
+    pub(super) groups: usize,
+    /// Depth and columns of a group.
+    pub(super) depth: usize,
+    pub(super) columns: usize,
+    /// Numbers that lie together for every column, columns of a panel, bytes of a tap and of a panel.
+    pub(super) together: usize,
+    pub(super) width: usize,
+    pub(super) tap: usize,
+    pub(super) panel: usize,
+}
+
+/// How many of `groups` groups of so many columns, and so many rows, are one product.
+pub(super) fn joined(isa: Isa, groups: usize, columns: usize, rows: usize) -> usize {
+    let most = isa.width().lanes() / columns.max(1);
+    if rows < ROWS { 1 } else { (1..=most.min(groups)).rev().find(|n| groups.is_multiple_of(*n)).unwrap_or(1) }
+}
+
+impl Lines {
+    /// Reads line `line` of a panel that begins at byte `at`, numbers of `size` bytes, or of joined groups the first of whose panels does.
+    fn read(&self, from: Buf, at: usize, (line, size): (usize, usize), to: &mut [u8]) {
+        if self.groups == 1 && self.together == 1 {
+            return from.read(at + line * self.width * size, to);
+        }
+        to.fill(0);
+        let all = self.depth * self.groups;
+        let (tap, group, depth) = (line / all, line % all / self.depth, line % self.depth);
+        let at = at + group * self.panel + tap * self.tap + depth / self.together * self.together * self.width * size;
+        let to = &mut to[group * self.columns * size..][..self.columns * size];
+        if self.together == 1 {
+            return from.read(at, to);
+        }
+        for (column, to) in to.chunks_exact_mut(size).enumerate() {
+            from.read(at + (column * self.together + depth % self.together) * size, to);
+        }
+    }
+}
+
+impl Packed {
+    /// Words of a panel.
+    pub(super) fn words(&self) -> usize {
+        self.taps * self.steps * self.width
+    }
+
+    /// Packs panel `panel`, whose lines begin at byte `at` of `from`.
+    pub(super) fn pack(&self, from: Buf, at: usize, to: Buf, panel: usize) {
+        let size = 4 / self.step;
+        for tap in 0..self.taps {
+            for step in 0..self.steps {
+                let (mut words, mut line) = ([0u8; 4 * WIDEST], [0u8; 4 * WIDEST]);
+                let (words, line) = (&mut words[..4 * self.width], &mut line[..self.width * size]);
+                for i in 0..self.step.min(self.lines - step * self.step) {
+                    self.from.read(from, at, (self.first + tap * self.apart + step * self.step + i, size), line);
+                    if self.together == 1 {
+                        words[i * line.len()..][..line.len()].copy_from_slice(line);
+                        continue;
+                    }
+                    for (word, number) in words.chunks_exact_mut(4).zip(line.chunks_exact(size)) {
+                        word[i * size..][..size].copy_from_slice(number);
+                    }
+                }
+                to.write((panel * self.words() + (tap * self.steps + step) * self.width) * 4, words);
+            }
+        }
+    }
+}
