@@ -52,13 +52,23 @@ impl fmt::Debug for Staged {
 /// Types of copies by argument, where they differ from the operand's.
 pub(crate) type Types = &'static [(Arg, DataType)];
 
-/// What copies of convolutions and inner products may be, one after the other: as they are, but for gradients of weights, which are summed in f32.
+/// What copies of convolutions and inner products may be, one after the other: as they are, but for gradients of weights, which are summed in f32, and
+/// for numbers of 8 bits, all of which bf16 has.
 pub(crate) fn types(problem: &Problem) -> &'static [Types] {
     const FLOATS: Types = &[(Arg::SRC, DataType::F32), (Arg::DIFF_DST, DataType::F32), (Arg::DIFF_WEIGHTS, DataType::F32)];
-    let double = problem.operands().iter().any(|o| o.tensor.dtype == DataType::F64);
+    const SHORT: Types = &[
+        (Arg::SRC, DataType::Bf16),
+        (Arg::WEIGHTS, DataType::Bf16),
+        (Arg::DIFF_DST, DataType::Bf16),
+        (Arg::DST, DataType::F32),
+        (Arg::DIFF_SRC, DataType::F32),
+    ];
+    let has = |types: &[DataType]| problem.op.operands().iter().any(|o| types.contains(&o.tensor.dtype));
     match problem.op.prop() {
         // f32 would lose half of the digits of f64.
-        Some(Prop::BackwardWeights) if !double => &[&[(Arg::DIFF_WEIGHTS, DataType::F32)], FLOATS],
+        _ if has(&[DataType::F64]) => &[&[]],
+        Some(Prop::BackwardWeights) => &[&[(Arg::DIFF_WEIGHTS, DataType::F32)], FLOATS],
+        _ if has(&[DataType::F8E5m2, DataType::F8E4m3]) => &[SHORT],
         _ => &[&[]],
     }
 }

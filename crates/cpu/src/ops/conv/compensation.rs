@@ -1,17 +1,19 @@
-//! What is subtracted from whole sums: sums of the columns of the weights, as often as the source is shifted, by its zero point and by 128 where
-//! signed bytes are multiplied as unsigned ones.
+//! What is subtracted from whole sums: sums of the columns of the weights, as often as the source is shifted, by its zero points and by 128 where
+//! signed bytes are multiplied as unsigned ones; and sums of what rows meet of the source, as often as the weights are shifted.
 //!
 //! Results that meet other taps have other sums. So every pass has its own: phases are passes, and where padding is met, which stands for the
 //! zero point but may not be able to hold it, so are the results of a phase that meet the same taps.
 
 use super::geometry::Line;
-use super::order::Run;
-use super::tiles::Pass;
+use super::order::{Run, Segment};
+use super::tiles::{Pass, Place};
+use crate::kernels::access::Pos;
+use crate::kernels::broadcast::Broadcast;
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::{Ahead, Call, List, MOST_ROWS, ONE_STRIP, Panels, Product, Spec, Start, Stride, Strip, Tile};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Executor, Skip};
-use oxidnn_spec::Error;
+use oxidnn_spec::{Error, MAX_NDIMS};
 
 /// Most passes.
 const PASSES: usize = 125;
@@ -20,13 +22,24 @@ const PASSES: usize = 125;
 #[derive(Debug)]
 pub(super) struct Compensation {
     isa: Isa,
-    /// How often sums of columns are subtracted, beside the source's zero point.
+    /// How often sums of columns are subtracted, beside the source's zero point, and whether that differs by channel.
     pub(super) flip: i32,
+    pub(super) by_channel: bool,
     /// Columns of a panel.
     pub(super) width: usize,
     /// By passes, the first bytes of a panel and the steps of taps that lie one behind the other.
     stretches: Vec<Vec<[usize; 2]>>,
+    /// Steps of a tap.
+    steps: usize,
 }
+
+/// The zero points of the source from a channel of a unit on.
+pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, usize, &mut [f32]) + Sync);
+
+/// Numbers of a step.
+const STEP: usize = 4;
+/// Columns of the widest panel.
+const WIDEST: usize = 64;
 
 /// The kernels: of a first stretch, and of those that are added.
 pub(super) type Kernels = [Tile; 2];
@@ -65,7 +78,7 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
 
 impl Compensation {
     /// For passes over panels of `width` columns, whose taps have so many steps.
-    pub(super) fn new(isa: Isa, flip: i32, width: usize, (passes, steps): (&[Pass], usize)) -> Compensation {
+    pub(super) fn new(isa: Isa, (flip, by_channel): (i32, bool), width: usize, (passes, steps): (&[Pass], usize)) -> Compensation {
         let stretches = passes.iter().map(|pass| {
             let mut taps: Vec<usize> = Vec::new();
             pass.order.segments.iter().take(1).for_each(|s| pass.taps(s, |tap| taps.push(tap.b)));
@@ -79,7 +92,7 @@ impl Compensation {
             }
             stretches
         });
-        Compensation { isa, flip, width, stretches: stretches.collect() }
+        Compensation { isa, flip, by_channel, width, stretches: stretches.collect(), steps }
     }
 
     /// Bytes of its tables.
@@ -133,5 +146,118 @@ impl Compensation {
             }
         });
         bytemuck::cast_slice(sums)
+    }
+
+    /// The same with every channel times its zero point and the flip.
+    pub(super) fn weighted<'s>(
+        &self,
+        (executor, zero_points): (&dyn Executor, ZeroPoints<'_>),
+        (panels, units): (usize, usize),
+        weights: &(dyn Fn(usize) -> Panel<'s> + Sync),
+        to: Part<'s>,
+    ) -> &'s [i32] {
+        let sums = to.fill(executor, self.width, &|index, sums| {
+            let (pass, panel) = (index / panels, index % panels);
+            let (b, at, bytes) = weights(pass);
+            let sums: &mut [i32] = bytemuck::cast_slice_mut(sums);
+            sums.fill(0);
+            let (mut words, row) = ([0u8; WIDEST * STEP], self.width * STEP);
+            let lines = self.stretches[pass].iter().flat_map(|[first, steps]| (0..*steps).map(move |i| (i, first + i * row)));
+            for (step, line) in lines {
+                let mut by = [0.0; STEP];
+                zero_points(panel / (panels / units), step % self.steps * STEP, &mut by);
+                let by = by.map(|zero_point| (zero_point as i32).wrapping_add(self.flip));
+                b.read(at + panel * bytes + line, &mut words[..row]);
+                for (sum, word) in sums.iter_mut().zip(words.as_chunks::<STEP>().0) {
+                    for (weight, by) in word.iter().zip(by) {
+                        *sum = sum.wrapping_add(i32::from(*weight as i8).wrapping_mul(by));
+                    }
+                }
+            }
+        });
+        bytemuck::cast_slice(sums)
+    }
+}
+
+/// The pixels of a source of bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) memory: Buf<'a>,
+    pub(super) place: Place,
+    /// Depth, height and width, products of an image, and channels of each.
+    pub(super) sizes: [usize; 3],
+    pub(super) units: usize,
+    pub(super) depth: usize,
+    pub(super) signed: bool,
+}
+
+impl Source<'_> {
+    /// The sums of all channels of a unit at every pixel, without their zero points: image by image, unit by unit.
+    pub(super) fn sums<'s>(&self, (executor, zero_points): (&dyn Executor, ZeroPoints<'_>), to: Part<'s>) -> &'s [i32] {
+        let [depth, height, width] = self.sizes;
+        let sums = to.fill(executor, width, &|line, sums| {
+            let (h, rest) = (line % height, line / height);
+            let (d, rest) = (rest % depth, rest / depth);
+            let (unit, image) = (rest % self.units, rest / self.units);
+            let Place { base, image: images, group, strides } = self.place;
+            let at = base + image * images + unit * group + d * strides[0] + h * strides[1];
+            let mut bytes = [0u8; WIDEST];
+            let mut shift = 0i32;
+            for first in (0..self.depth).step_by(WIDEST) {
+                let mut by = [0.0; WIDEST];
+                let by = &mut by[..WIDEST.min(self.depth - first)];
+                zero_points(unit, first, by);
+                shift = by.iter().fold(shift, |sum, x| sum.wrapping_add(*x as i32));
+            }
+            for (w, sum) in bytemuck::cast_slice_mut::<f32, i32>(sums).iter_mut().enumerate() {
+                let mut total = shift.wrapping_neg();
+                for first in (0..self.depth).step_by(WIDEST) {
+                    let bytes = &mut bytes[..WIDEST.min(self.depth - first)];
+                    self.memory.read(at + w * strides[2] + first, bytes);
+                    let each = |b: &u8| if self.signed { i32::from(*b as i8) } else { i32::from(*b) };
+                    total = total.wrapping_add(bytes.iter().map(each).sum());
+                }
+                *sum = total;
+            }
+        });
+        bytemuck::cast_slice(sums)
+    }
+}
+
+/// What is subtracted from the sums of a row where weights have zero points: what it meets of the source, as often as these say.
+#[derive(Clone, Copy)]
+pub(super) struct Met<'a> {
+    /// The sums of all pixels.
+    pub(super) pixels: &'a [i32],
+    pub(super) units: usize,
+    /// The zero points by positions of the result.
+    pub(super) zero_points: Broadcast<'a>,
+}
+
+impl Met<'_> {
+    /// What a row meets inside the source: the taps of its segment around `at`.
+    pub(super) fn row(&self, pass: &Pass, segment: &Segment, (image, unit): (usize, usize), at: [i64; 3]) -> i32 {
+        let lines = &pass.lines;
+        let [depth, height, width] = [0, 1, 2].map(|i| lines[i].source);
+        let first = (image * self.units + unit) as i64 * depth * height * width;
+        let mut sum = 0i32;
+        pass.taps(segment, |tap| {
+            let [d, h, w] = [0, 1, 2].map(|i| at[i] + tap.at[i]);
+            if (0..depth).contains(&d) && (0..height).contains(&h) && (0..width).contains(&w) {
+                sum = sum.wrapping_add(self.pixels[(first + (d * height + h) * width + w) as usize]);
+            }
+        });
+        sum
+    }
+
+    /// Subtracts it from the sums of a row, whose first channel is `channel`.
+    pub(super) fn subtract(&self, met: i32, channel: i64, sums: &mut [i32]) {
+        let (mut pos, mut numbers): (Pos, _) = ([0; MAX_NDIMS], [0.0; WIDEST]);
+        for (i, sums) in sums.chunks_mut(WIDEST).enumerate() {
+            pos[1] = channel + (i * WIDEST) as i64;
+            let numbers = &mut numbers[..sums.len()];
+            self.zero_points.line(&pos, 1, numbers);
+            sums.iter_mut().zip(numbers).for_each(|(s, z)| *s = s.wrapping_sub((*z as i32).wrapping_mul(met)));
+        }
     }
 }

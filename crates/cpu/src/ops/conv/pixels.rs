@@ -2,7 +2,7 @@
 
 mod lines;
 
-use super::compensation::{self, Panel};
+use super::compensation::{self, Met, Panel, Source};
 use super::order::{Patch, Segment};
 use super::tiles::{Pass, Place, Tap, Tiles};
 use super::window::{self, place};
@@ -18,7 +18,7 @@ use crate::kernels::tile::wide::Sources;
 use crate::kernels::tile::{List, MOST_ROWS, Strip, tail};
 use crate::row::Generated;
 use oxidnn_runtime::{Buf, Ctx, Decision};
-use oxidnn_spec::{Arg, Error, MAX_NDIMS, Problem};
+use oxidnn_spec::{Arg, DataType, Error, MAX_NDIMS, Problem};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A walk over results in their order.
@@ -145,6 +145,7 @@ pub(super) struct Bound<'a> {
     zeros: usize,
     tail: Option<&'a Epilogue<'a>>,
     compensation: &'a [i32],
+    met: Option<&'a Met<'a>>,
 }
 
 /// The source pixels of a tile.
@@ -195,6 +196,19 @@ impl Bound<'_> {
             i += n;
         }
         (pixels, to)
+    }
+
+    /// Subtracts what rows meet of the source as often as the weights' zero points say.
+    fn subtract_met(&self, met: &Met<'_>, block: &mut Block<'_>) {
+        let mut walk = Rows::walk(self, block.unit, block.rows.start);
+        let channel = (block.unit * self.plan.channels + block.columns.start) as i64;
+        let columns = block.columns.len();
+        for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
+            let at = std::array::from_fn(|i| walk.at[i] as i64 * self.pass.lines[i].stride);
+            let sum = met.row(self.pass, walk.segment(), (walk.image, block.unit), at);
+            met.subtract(sum, channel, &mut bytemuck::cast_slice_mut(row)[..columns]);
+            walk.advance(1);
+        }
     }
 
     /// Lists a strip of results whose taps read no padding: as many tiles as the line has left, or one that goes on in the next line.
@@ -256,7 +270,7 @@ impl<'a> Rows for Bound<'a> {
         [self.source + unit * self.plan.from.group, self.result + unit * self.plan.to.group]
     }
 
-    fn store(&self, block: Block<'_>) {
+    fn store(&self, mut block: Block<'_>) {
         let Some(tail) = self.tail else { return };
         if let Some(joint) = &self.pass.joint {
             return joint.store(self, tail, block);
@@ -276,6 +290,9 @@ impl<'a> Rows for Bound<'a> {
             walk.advance(count);
             Some(Run { pos, dim: n - 1, step, count })
         });
+        if let Some(met) = self.met {
+            self.subtract_met(met, &mut block);
+        }
         let (data, exact) = if self.plan.whole {
             if !self.compensation.is_empty() {
                 let compensation = &self.compensation[channel as usize..][..block.columns.len()];
@@ -351,6 +368,21 @@ impl Tiles {
         }
     }
 
+    /// The zero points of the source.
+    fn zero_points<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
+        let dims = ctx.bound(self.source).map(|b| b.tensor.dims()).ok_or_else(|| Error::arg(self.source, "nothing", "a memory object"))?;
+        Broadcast::zero_point(simd, ctx, &self.attr, self.source, dims)
+    }
+
+    /// Those from a channel of a unit on; nothing behind the last.
+    fn zero_points_of(&self, numbers: &Broadcast<'_>, (unit, channel): (usize, usize), out: &mut [f32]) {
+        let (there, behind) = out.split_at_mut(out.len().min(self.depth.saturating_sub(channel)));
+        let mut pos: Pos = [0; MAX_NDIMS];
+        pos[1] = (unit * self.depth + channel) as i64;
+        numbers.line(&pos, 1, there);
+        behind.fill(0.0);
+    }
+
     /// What is subtracted from the sums of every channel, pass by pass.
     fn compensation<'s>(
         &self,
@@ -360,14 +392,39 @@ impl Tiles {
     ) -> Result<&'s [i32], Error> {
         let On { code, simd, ctx } = on;
         let (Some(compensation), Some(kernels)) = (&self.compensation, &code.compensation) else { return Ok(&[]) };
-        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.source, &[1; MAX_NDIMS])?.at(&[0; MAX_NDIMS]);
-        let factor = compensation.flip.wrapping_add(zero_point as i32);
-        let sums = compensation.sums(kernels, (ctx.executor(), ones), (self.panels * self.groups, weights), padded);
+        let (panels, mut factor) = (self.panels * self.groups, 1);
+        let sums = if compensation.by_channel {
+            let numbers = self.zero_points(simd, ctx)?;
+            let zero_points = |unit, channel, out: &mut [f32]| self.zero_points_of(&numbers, (unit, channel), out);
+            compensation.weighted((ctx.executor(), &zero_points), (panels, self.groups), weights, padded)
+        } else {
+            factor = compensation.flip.wrapping_add(self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32);
+            compensation.sums(kernels, (ctx.executor(), ones), (panels, weights), padded)
+        };
         let out: &mut [i32] = bytemuck::cast_slice_mut(channels.into_slice());
         for (out, sums) in out.chunks_exact_mut(self.channels).zip(sums.chunks_exact(self.panels * compensation.width)) {
             out.iter_mut().zip(sums).for_each(|(o, s)| *o = s.wrapping_mul(factor));
         }
         Ok(out)
+    }
+}
+
+impl Tiles {
+    /// What rows meet of the source, by pixels, and how often it is subtracted.
+    fn met<'a>(&self, on: On<'_, 'a>, (source, weights): (&View<'a>, &View<'a>), sums: Part<'a>) -> Result<Met<'a>, Error> {
+        let On { simd, ctx, .. } = on;
+        let numbers = self.zero_points(simd, ctx)?;
+        let zero_points = |unit, channel, out: &mut [f32]| self.zero_points_of(&numbers, (unit, channel), out);
+        let signed = source.dtype() == DataType::S8;
+        let Tiles { from, sizes, groups, depth, .. } = *self;
+        let pixels = Source { memory: source.buf(), place: from, sizes, units: groups, depth, signed };
+        let by_weights = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
+        let result = (source.dims().len(), self.result_channel, self.group_channels);
+        Ok(Met {
+            pixels: pixels.sums((ctx.executor(), &zero_points), sums),
+            units: groups,
+            zero_points: window::by_result(by_weights, weights.dims().len(), result),
+        })
     }
 }
 
@@ -402,7 +459,7 @@ impl Generated for Tiles {
 
     fn build(&self) -> Result<Code, Error> {
         let passes = self.passes.iter().map(|pass| {
-            let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[] };
+            let nowhere = Bound { plan: self, pass, source: 0, result: 0, zeros: PADDING, tail: None, compensation: &[], met: None };
             pass.drive.build(Some(&nowhere))
         });
         let compensation = self.compensation.as_ref().map(|c| c.build());
@@ -426,6 +483,7 @@ impl Generated for Tiles {
         let ones = zeros.part(zeros.len() - 4, 4);
         ones.fill(1);
         let sums = [scratch.take(lens.panel_sums)?, scratch.take(lens.channel_sums)?];
+        let pixel_sums = scratch.take(lens.pixel_sums)?;
         let words = scratch.take(lens.packed)?.into_buf();
         self.pack(ctx, &weights, words);
         let right = |i: usize| self.right(i, weights.buf(), words);
@@ -438,6 +496,7 @@ impl Generated for Tiles {
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
             window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.group_channels))?,
         ];
+        let met = if self.weights_shifted { Some(self.met(On { code, simd, ctx }, (&source, &weights), pixel_sums)?) } else { None };
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
         let (args, tail) = match &self.tail {
             Some(tail) => {
@@ -455,6 +514,7 @@ impl Generated for Tiles {
             zeros: zeros.as_ptr().addr(),
             tail: tail.as_ref(),
             compensation,
+            met: met.as_ref(),
         };
         let columns = self.channels * self.groups;
         // Every pass has lines of operands of its own where its compensation is.

@@ -51,6 +51,9 @@ pub(super) struct Tiles {
     pub(super) passes: Vec<Pass>,
     pub(super) from: Place,
     pub(super) to: Place,
+    /// Depth, height and width of the source, and channels of a product.
+    pub(super) sizes: [usize; 3],
+    pub(super) depth: usize,
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
     /// Groups, or products of several that are joined, and their result channels.
@@ -70,6 +73,8 @@ pub(super) struct Tiles {
     pub(super) whole: bool,
     /// What is subtracted from whole sums, where that is needed.
     pub(super) compensation: Option<Compensation>,
+    /// Whether weights have zero points: then rows know what they meet of the source.
+    pub(super) weights_shifted: bool,
     pub(super) workers: usize,
 }
 
@@ -83,6 +88,8 @@ pub(super) struct ScratchLens {
     /// Sums of columns of the weights, by panels and by channels.
     pub(super) panel_sums: usize,
     pub(super) channel_sums: usize,
+    /// Sums of the channels of every pixel.
+    pub(super) pixel_sums: usize,
     /// Weights that are packed for the execution.
     pub(super) packed: usize,
     /// The source, widened.
@@ -94,8 +101,8 @@ pub(super) struct ScratchLens {
 impl ScratchLens {
     /// Bytes of all of them; `None` on overflow.
     fn bytes(&self) -> Option<usize> {
-        let ScratchLens { zeros, tail, panel_sums, channel_sums, packed, widened, workers } = *self;
-        booked(&[zeros, tail, panel_sums, channel_sums, packed, widened, workers])
+        let ScratchLens { zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, workers } = *self;
+        booked(&[zeros, tail, panel_sums, channel_sums, pixel_sums, packed, widened, workers])
     }
 }
 
@@ -188,16 +195,25 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(tiles) }))
 }
 
-/// What has to be subtracted from whole sums: so many times the sums of the columns of the weights, beside the source's zero point.
-fn flip(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<Option<i32>, Skip> {
-    let zero_point = attr.zero_points.get(&s.source.0);
-    if attr.zero_points.contains_key(&Arg::WEIGHTS) || zero_point.is_some_and(|q| q.mask != 0 || !product.is_whole()) {
-        return Err(Skip::Attr("zero points of the weights, or of the source by channel".into()));
+/// How whole sums are shifted: how often sums of the columns of the weights have to be subtracted, beside the source's zero point, whether that differs
+/// by channel, and whether weights have zero points.
+fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(Option<(i32, bool)>, bool), Skip> {
+    let (source, weights) = (attr.zero_points.get(&s.source.0), attr.zero_points.get(&Arg::WEIGHTS));
+    if source.or(weights).is_some() && !product.is_whole() {
+        return Err(Skip::Attr("zero points of real numbers".into()));
     }
-    Ok(match product {
-        Product::S8S8 if !isa.amx => Some(128),
-        _ => zero_point.map(|_| 0),
-    })
+    let by_channel = source.is_some_and(|q| q.mask == 2);
+    let grouped = usize::from(s.weights.dims().len() > s.source.1.dims().len());
+    let column = 1 << (grouped + s.result_channel);
+    let wanted = if grouped == 1 { [0, 1, column | 1] } else { [0, column, column] };
+    if source.is_some_and(|q| q.mask & !2 != 0) || weights.is_some_and(|q| !wanted.contains(&q.mask)) {
+        return Err(Skip::Attr("zero points that differ by more than a channel".into()));
+    }
+    let flip = match product {
+        Product::S8S8 if !isa.amx => Some((128, by_channel)),
+        _ => source.map(|_| (0, by_channel)),
+    };
+    Ok((flip, weights.is_some()))
 }
 
 /// What finishes sums in registers, where that is possible.
@@ -376,12 +392,12 @@ impl Tiles {
             return Err(Skip::Shape("a window of more than 4096 taps"));
         }
         let (panel_width, number) = (panel_columns(isa, channels), s.weights.dtype.bits() / 8);
-        let flip = flip(s, attr, (product, isa))?;
+        let (flip, weights_shifted) = shift(s, attr, (product, isa))?;
         let together = if in_lines(s, product) { 1 } else { product.together() };
         let tap = depth.next_multiple_of(together) * number * panel_width;
         let panel = all * tap;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
-        let joined = packed::joined(isa, s.sizes.g as usize, channels, rows);
+        let joined = if weights_shifted { 1 } else { packed::joined(isa, s.sizes.g as usize, channels, rows) };
         let packed = (joined > 1 || in_lines(s, product))
             .then_some(Lines { groups: joined, depth, columns: channels, together, width: panel_width, tap, panel });
         let (group_channels, channels, depth, groups) = (channels, channels * joined, depth * joined, s.sizes.g as usize / joined);
@@ -390,14 +406,14 @@ impl Tiles {
             setup: s,
             product,
             isa,
-            tail: tail(s, attr, flip.is_some()),
+            tail: tail(s, attr, flip.is_some()).filter(|_| !weights_shifted),
             from: Place::new(source, depth, "source")?,
             to: Place::new(result, channels, "result")?,
             images: s.sizes.mb as usize,
             groups,
             channels,
             depth,
-            all_taps: flip.is_some(),
+            all_taps: flip.is_some() || weights_shifted,
             // Tiles of AMX look at their sums instead.
             exact: !product.is_whole() && !isa.amx,
             width,
@@ -425,6 +441,8 @@ impl Tiles {
         }
         let steps = |p: &Pass| p.drive.shape().parts.iter().map(|p| p.first + p.steps + 1).max().unwrap_or(0);
         let zeros = passes.iter().map(steps).max().unwrap_or(0);
+        let pixels = || (s.sizes.mb as usize).checked_mul(groups)?.checked_mul(in_sizes.iter().product::<i64>() as usize);
+        let pixel_sums = if weights_shifted { pixels().ok_or(TOO_LARGE)? } else { 0 };
         let mut tiles = Tiles {
             attr: attr.clone(),
             source: s.source.0,
@@ -432,6 +450,8 @@ impl Tiles {
             passes,
             from: common.from,
             to: common.to,
+            sizes: in_sizes.map(|n| n as usize),
+            depth,
             result_channel: s.result_channel,
             groups,
             channels,
@@ -441,9 +461,10 @@ impl Tiles {
             panels: channels.div_ceil(width),
             panel_width,
             compensation,
+            weights_shifted,
             whole: product.is_whole(),
             tail: common.tail,
-            scratch: ScratchLens { zeros: zeros + 1, tail, ..ScratchLens::default() },
+            scratch: ScratchLens { zeros: zeros + 1, tail, pixel_sums, ..ScratchLens::default() },
             workers: target.threads,
         };
         tiles.scratch = tiles.scratch_lens().ok_or(TOO_LARGE)?;

@@ -200,16 +200,20 @@ pub(super) fn weight_scale<'a>(
     ctx: &Ctx<'a>,
     attr: &Attr,
     weights: &View<'a>,
-    (dims, result_channel, channels): (usize, usize, usize),
+    result: (usize, usize, usize),
 ) -> Result<Broadcast<'a>, Error> {
-    let scale = Broadcast::scale(weights.simd(), ctx, attr, Arg::WEIGHTS, weights.dims())?;
-    let grouped = usize::from(weights.dims().len() == dims + 1);
+    Ok(by_result(Broadcast::scale(weights.simd(), ctx, attr, Arg::WEIGHTS, weights.dims())?, weights.dims().len(), result))
+}
+
+/// Numbers of weights of `n` dimensions by positions of a result of `dims` dimensions, which has `channels` channels in a group.
+pub(super) fn by_result(numbers: Broadcast<'_>, n: usize, (dims, result_channel, channels): (usize, usize, usize)) -> Broadcast<'_> {
+    let grouped = usize::from(n == dims + 1);
     // Over groups and channels the numbers follow the result's channels; over groups alone they are one a group of channels.
-    Ok(if grouped == 1 && !scale.varies(1) && scale.varies(0) {
-        scale.permuted(&[None, Some(0)]).grouped(1, channels as i64)
+    if grouped == 1 && !numbers.varies(1) && numbers.varies(0) {
+        numbers.permuted(&[None, Some(0)]).grouped(1, channels as i64)
     } else {
-        scale.permuted(&[None, Some(grouped + result_channel)])
-    })
+        numbers.permuted(&[None, Some(grouped + result_channel)])
+    }
 }
 
 /// Cuts `size` into equal pieces of at most `most`, multiples of `unit`: their size and number.
