@@ -310,7 +310,8 @@ impl Fused {
     /// One of the convolutions of a band, between two places of memory.
     fn half(&self, (which, code): (usize, &[Arc<dyn Exec>]), half: Half, ctx: &Ctx<'_>, [from, to]: [Buf<'_>; 2]) -> Result<(), Error> {
         let unbound = |arg: Arg| Error::arg(arg, "nothing", "a memory object");
-        let (source, result) = (ctx.bound(Arg::SRC).ok_or_else(|| unbound(Arg::SRC))?, ctx.bound(Arg::DST).ok_or_else(|| unbound(Arg::DST))?);
+        let (source, result) =
+            (ctx.bound(Arg::SRC).ok_or_else(|| unbound(Arg::SRC))?, ctx.bound(Arg::DST).ok_or_else(|| unbound(Arg::DST))?);
         let problem = &self.plans[which][half.plan].problem().op;
         let regions = [from, to].map(|buf| [Region::host(buf)]);
         let bound = |of: &Bound<'_>, arg: Arg, regions| Some(Bound { arg, tensor: problem.tensor(arg)?, regions, usage: of.usage });

@@ -398,8 +398,15 @@ impl Tiles {
         let panel = all * tap;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
         let joined = if weights_shifted { 1 } else { packed::joined(isa, s.sizes.g as usize, channels, rows) };
-        let packed = (joined > 1 || in_lines(s, product))
-            .then_some(Lines { groups: joined, depth, columns: channels, together, width: panel_width, tap, panel });
+        let packed = (joined > 1 || in_lines(s, product)).then_some(Lines {
+            groups: joined,
+            depth,
+            columns: channels,
+            together,
+            width: panel_width,
+            tap,
+            panel,
+        });
         let (group_channels, channels, depth, groups) = (channels, channels * joined, depth * joined, s.sizes.g as usize / joined);
         let width = panel_columns(isa, channels);
         let mut common = Common {

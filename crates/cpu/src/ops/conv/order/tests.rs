@@ -96,6 +96,6 @@ fn a_part_of_a_line_is_the_line_there() {
     let line = &lines(Direction::Gather, &sizes(14, 3, 2, 1, 1))[2];
     let runs = Run::all(&line.phases[0], line);
     assert_eq!(runs, [Run { first: 0, count: 1, taps: 1..3 }, Run { first: 1, count: 6, taps: 0..3 }]);
-    let part = line.part(1, 6, 0..3);
+    let part = line.part(0, 1, 6, 0..3);
     assert_eq!(part.phases, [Phase { first: 1, count: 6, taps: vec![(0, 1), (1, 2), (2, 3)] }]);
 }
