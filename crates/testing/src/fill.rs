@@ -5,7 +5,7 @@ mod special;
 
 use crate::host::{HostArgs, HostTensor};
 use oxidnn_expr::number;
-use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg};
+use oxidnn_spec::op::{BinaryAlg, EltwiseAlg, ReductionAlg, Rnn};
 use oxidnn_spec::text::FillHints;
 use oxidnn_spec::{Arg, DataType, Op, Operand, PostOp, Problem, Sparse, Tensor, Use};
 pub use special::Special;
@@ -271,7 +271,7 @@ fn by_operation(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
         Op::Reorder(_) | Op::Concat(_) | Op::Shuffle(_) | Op::Pool(_) => wide(dtype),
         Op::Rnn(r) => match dtype {
             DataType::U8 => Draw::Grid(0, 255, 1.0),
-            DataType::S8 => Draw::Grid(-63, 63, 1.0),
+            DataType::S8 => whole_contraction(problem, r, arg),
             _ if arg == Arg::WEIGHTS_1 => contraction(r.weights_iter.dims()[2]),
             _ if arg == Arg::WEIGHTS_3 => contraction(r.weights_iter.dims()[4]),
             _ => Draw::Grid(-32, 32, 1.0 / 64.0),
@@ -285,6 +285,19 @@ fn by_operation(problem: &Problem, arg: Arg, dtype: DataType) -> Draw {
 fn contraction(n: i64) -> Draw {
     let limit = (256.0 * (3.0 / n.max(1) as f64).sqrt()) as i64;
     Draw::Grid(-limit.clamp(1, 128), limit.clamp(1, 128), 1.0 / 256.0)
+}
+
+/// The same in whole numbers, for the weights that states go through from step to step or from layer to layer; others are at most 63.
+fn whole_contraction(problem: &Problem, r: &Rnn, arg: Arg) -> Draw {
+    let (scales, depth) = match arg {
+        Arg::WEIGHTS if r.weights_layer.dims()[0] > 1 => (&problem.attr.rnn.weights, r.weights_layer.dims()[2]),
+        Arg::WEIGHTS_1 => (&problem.attr.rnn.weights, r.weights_iter.dims()[2]),
+        Arg::WEIGHTS_3 => (&problem.attr.rnn.projection, r.weights_iter.dims()[4]),
+        _ => return Draw::Grid(-63, 63, 1.0),
+    };
+    let scale = scales.as_ref().and_then(|q| q.1.first()).map_or(1.0, |s| f64::from(s.get()));
+    let limit = (scale * (3.0 / depth.max(1) as f64).sqrt()) as i64;
+    Draw::Grid(-limit.clamp(1, 63), limit.clamp(1, 63), 1.0)
 }
 
 fn eltwise(alg: EltwiseAlg, arg: Arg, dtype: DataType, alpha: f64) -> Draw {

@@ -6,6 +6,7 @@
 use crate::fill::Special;
 use crate::harness::Truth;
 use crate::host::{HostArgs, HostTensor};
+use crate::tolerance;
 use oxidnn_expr::number;
 use oxidnn_spec::{Arg, DataType, Error, FpMathMode, Op, Operand, Problem, Tensor, Use};
 
@@ -196,6 +197,7 @@ impl Output<'_> {
         let size = self.want.iter().filter(|v| v.is_finite()).fold(self.cancelled().max(1e-3), |m, v| m.max(v.abs()));
         let narrow = 16.0 * self.narrowest() * size;
         let steps = if dtype.is_integral() { narrow.max(2.0) } else { narrow.max(0.0199 * size) };
+        let steps = steps.max(1.5 * tolerance::whole_states(&self.truth.problem, self.operand.arg, dtype));
         let differs = |(&a, &b): (&f64, &f64)| match (a.is_finite(), b.is_finite()) {
             (true, true) => a != b && (exactly || (a - b).abs() >= steps),
             _ => a != b && !(a.is_nan() && b.is_nan()),

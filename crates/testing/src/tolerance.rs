@@ -9,7 +9,8 @@
 //! rounding to the destination, and the accumulated rounding of `n` additions whose errors behave like a random walk (Higham, *Accuracy and
 //! Stability of Numerical Algorithms*, section 2.8). A row is what one reduction makes: a row of a product, of a softmax or of a layer
 //! normalisation, a channel of a batch normalisation, one element of what is computed element by element. Intermediate roundings to a narrower
-//! type (bf16 states of a recurrent network, factors in `fpmath` modes) add some of that type's epsilon: they do not grow with the sums.
+//! type (bf16 states of a recurrent network, factors in `fpmath` modes) add some of that type's epsilon: they do not grow with the sums. States that
+//! are whole numbers may be one step off ([`whole_states`]).
 //! Convolutions by Winograd's algorithm add [`WINOGRAD`] of the size of the sums. Functions computed by polynomials (exp, erf...) add
 //! [`FUNCTION`] relative.
 //!
@@ -25,7 +26,7 @@ mod tests;
 use crate::host::{HostArgs, HostTensor};
 pub use exact::{first_jump, is_exact};
 use oxidnn_judge::within;
-use oxidnn_spec::op::{ConvAlg, EltwiseAlg, ReductionAlg, Sdpa};
+use oxidnn_spec::op::{ConvAlg, EltwiseAlg, ReductionAlg, RnnDirection, Sdpa};
 use oxidnn_spec::{Arg, DataType, FpMathMode, Op, PostOp, Problem};
 use rows::Rows;
 
@@ -132,7 +133,7 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
     let scales = rows.scales(want, &rows::floors(problem, arg, inputs, &rows, a.terms));
     let winograd = if is_winograd(problem) { WINOGRAD } else { 0.0 };
     let inexact = !exact::is_exact(problem, inputs);
-    let rounding = if dtype.is_integral() && inexact { 1.0 } else { 0.0 };
+    let rounding = if dtype.is_integral() && inexact { 1.0 } else { 0f64 }.max(whole_states(problem, arg, dtype));
     if !inexact && (dtype.is_integral() || rows.is_each()) {
         return Bounds { through_f32: through_f32(problem, dtype), ..Bounds::uniform(dtype, 0.0, flushed(problem, dtype)) };
     }
@@ -151,6 +152,19 @@ pub fn of(problem: &Problem, arg: Arg, dtype: DataType, want: &[f64], inputs: &H
         overflow: is_finite(inputs),
         through_f32: through_f32(problem, dtype),
     }
+}
+
+/// What the states of a network of bytes, which are whole numbers, may add to the error of output `arg` of type `dtype`: a state next to a tie may
+/// be its neighbour, one step of the scale away, and both of those that are summed; a cell that it goes into moves by less, as gates and the
+/// weights of such networks are at most one. 0 for all else.
+pub fn whole_states(problem: &Problem, arg: Arg, dtype: DataType) -> f64 {
+    let Op::Rnn(r) = &problem.op else { return 0.0 };
+    if !r.src_layer.dtype.is_integral() {
+        return 0.0;
+    }
+    let states = if arg == Arg::DST && r.direction == RnnDirection::BidirectionalSum { 2.0 } else { 1.0 };
+    let scale = problem.attr.rnn.data.map_or(1.0, |(scale, _)| f64::from(scale.get()).abs());
+    if dtype.is_integral() { states } else { states / scale }
 }
 
 /// How far the results of `problem` before its post-ops may be from the truth.

@@ -28,6 +28,8 @@ pub struct Kind {
     pub right: Right,
     /// How the steps of `A` lie.
     pub a_step: Stride,
+    /// Whether sums begin with what [`Operands::begin`] writes; else with zero. Only vectors do that.
+    pub begins: bool,
     /// What finishes sums in registers; without it they are handed on.
     pub tail: Option<Arc<Tail>>,
 }
@@ -96,6 +98,8 @@ pub struct Operands<'a> {
     pub tail: Option<&'a TailArgs<'a>>,
     /// The column of these with which a product of the batch begins.
     pub tail_column: &'a (dyn Fn(usize) -> usize + Sync),
+    /// Writes what the sums of a block begin with, where they do not with zero.
+    pub begin: &'a (dyn Fn(Block<'_>) + Sync),
     /// Takes raw sums where there is no tail.
     pub store: &'a (dyn Fn(Block<'_>) + Sync),
 }
@@ -123,7 +127,7 @@ impl Gemm {
         if steps > MOST_STEPS {
             return Err(Skip::Shape("reductions of more steps than a plan keeps K blocks of"));
         }
-        let on_amx = isa.amx && amx::check(kind.product).is_ok();
+        let on_amx = isa.amx && !kind.begins && amx::check(kind.product).is_ok();
         let parts = if on_amx { sizes.parts(kind.product, K_STEPS.amx, LINES) } else { sizes.parts(kind.product, K_STEPS.matrix, STEPS) };
         let shape = Shape {
             units: sizes.batch,
@@ -139,9 +143,15 @@ impl Gemm {
             product: kind.product,
             right,
             a_step: kind.a_step,
+            begins: kind.begins,
             tail: kind.tail,
         };
         Ok(Gemm { loops: Loops::new(isa, shape, &[sizes.rows], target), right, sizes, workers: target.threads })
+    }
+
+    /// Its sizes.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// How `B` is read.
@@ -248,6 +258,10 @@ impl Rows for Strided<'_, '_> {
 
     fn base(&self, unit: usize) -> [usize; 2] {
         self.at(unit, 0)
+    }
+
+    fn begin(&self, block: Block<'_>) {
+        (self.on.begin)(block);
     }
 
     fn store(&self, block: Block<'_>) {

@@ -23,12 +23,20 @@ const OPERANDS: usize = 34;
 /// Bytes of a number of scratch.
 const WORD: usize = 4;
 
-/// An operand that is copied: what it is in scratch, and the reorders before and behind the product.
+/// An operand that the product sees as something else.
 struct Stage {
     arg: Arg,
+    /// What it is to the product.
     tensor: Tensor,
-    before: Option<Box<dyn Plan>>,
-    after: Option<Box<dyn Plan>>,
+    memory: Memory,
+}
+
+/// Where the product finds an operand.
+enum Memory {
+    /// In the operand's own memory, described in other words.
+    Own,
+    /// In scratch, by reorders before and behind the product.
+    Scratch([Option<Box<dyn Plan>>; 2]),
 }
 
 /// The code of the product and of the reorders of every stage.
@@ -90,6 +98,27 @@ pub(crate) fn plan(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarg
     types.iter().find_map(|types| with_types(problem, target, rows, types)).ok_or_else(none)
 }
 
+/// The plan of `problem`, layouts resolved, by that of the same problem whose operands are described in other words: what they are lies in the same
+/// bytes.
+///
+/// # Errors
+/// Where an operand is missing, or scratch exceeds the address space.
+pub(crate) fn viewed(problem: Problem, inner: Box<dyn Plan>, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let mut stages = Vec::new();
+    for o in problem.op.operands() {
+        let tensor = inner.problem().op.tensor(o.arg).ok_or(Skip::Op("without an operand"))?;
+        if o.tensor != tensor {
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Own });
+        }
+    }
+    finish(problem, Staged { inner, stages }, target).ok_or(Skip::Shape("scratch exceeds the address space"))
+}
+
+fn finish(problem: Problem, staged: Staged, target: &CpuTarget) -> Option<Box<dyn Plan>> {
+    let scratch_bytes = booked(&staged.parts()?)?;
+    Some(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
+}
+
 /// The plan with copies of these types.
 fn with_types(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], types: Types) -> Option<Box<dyn Plan>> {
     let named = |arg: Arg| types.iter().find(|t| t.0 == arg).map(|t| t.1);
@@ -136,21 +165,16 @@ fn attempt(problem: &Problem, target: &CpuTarget, rows: &[Choose<CpuTarget>], co
             let before = o.usage == Use::In || problem.attr.reads_dst();
             let nothing = Attr::default();
             let quant = if o.tensor.dtype.is_integral() && !tensor.dtype.is_integral() { &problem.attr } else { &nothing };
-            stages.push(Stage {
-                arg: o.arg,
-                tensor: tensor.clone(),
-                before: if before { Some(copy(o.tensor, tensor, (o.arg, quant), target)?) } else { None },
-                after: if o.usage == Use::Out { Some(copy(tensor, o.tensor, (o.arg, &nothing), target)?) } else { None },
-            });
+            let before = if before { Some(copy(o.tensor, tensor, (o.arg, quant), target)?) } else { None };
+            let after = if o.usage == Use::Out { Some(copy(tensor, o.tensor, (o.arg, &nothing), target)?) } else { None };
+            stages.push(Stage { arg: o.arg, tensor: tensor.clone(), memory: Memory::Scratch([before, after]) });
         }
     }
     // Where nothing is copied the row itself takes the problem.
     if stages.is_empty() {
         return None;
     }
-    let staged = Staged { inner, stages };
-    let scratch_bytes = booked(&staged.parts()?)?;
-    Some(Box::new(RowPlan { problem: resolved, scratch_bytes, isa: target.isa, kernel: Arc::new(staged) }))
+    finish(resolved, Staged { inner, stages }, target)
 }
 
 /// A reorder that is not the reference's, with what the attributes say of the numbers of an argument.
@@ -164,8 +188,17 @@ fn copy(src: &Tensor, dst: &Tensor, (arg, quant): (Arg, &Attr), target: &CpuTarg
 }
 
 impl Stage {
+    /// The reorders before and behind the product.
     fn plans(&self) -> [Option<&dyn Plan>; 2] {
-        [self.before.as_deref(), self.after.as_deref()]
+        match &self.memory {
+            Memory::Own => [None, None],
+            Memory::Scratch([before, after]) => [before.as_deref(), after.as_deref()],
+        }
+    }
+
+    /// Bytes of scratch.
+    fn bytes(&self) -> usize {
+        if matches!(self.memory, Memory::Own) { 0 } else { self.tensor.bytes() }
     }
 }
 
@@ -174,7 +207,7 @@ impl Staged {
     fn parts(&self) -> Option<Vec<usize>> {
         let reorders = self.stages.iter().flat_map(Stage::plans).flatten().map(|p| p.scratch_bytes());
         let shared = reorders.fold(self.inner.scratch_bytes(), usize::max);
-        let copies = self.stages.iter().map(|s| s.tensor.layout.elements().map(|_| s.tensor.bytes().div_ceil(WORD)));
+        let copies = self.stages.iter().map(|s| s.tensor.layout.elements().map(|_| s.bytes().div_ceil(WORD)));
         std::iter::once(Some(shared.div_ceil(WORD))).chain(copies).collect()
     }
 }
@@ -183,7 +216,10 @@ impl Generated for Staged {
     type Code = Code;
 
     fn decision(&self, _: &Problem) -> Decision {
-        around("on copies of operands", &*self.inner, 1, self.stages.iter().map(|s| s.tensor.bytes()).sum())
+        match self.stages.iter().map(Stage::bytes).sum() {
+            0 => self.inner.decision(),
+            bytes => around("on copies of operands", &*self.inner, 1, bytes),
+        }
     }
 
     fn build(&self) -> Result<Code, Error> {
@@ -201,7 +237,7 @@ impl Generated for Staged {
         let shared = Region::host(scratch.take(shared.div_ceil(WORD))?.into_buf());
         let mut copies = [[Region::host(Buf::empty())]; STAGED.len()];
         for (copy, stage) in copies.iter_mut().zip(&self.stages) {
-            let bytes = stage.tensor.bytes();
+            let bytes = stage.bytes();
             *copy = [Region::host(scratch.take(bytes.div_ceil(WORD))?.into_buf().part(0, bytes))];
         }
         let nothing = Bound { regions: &[], ..*ctx.args.first().ok_or_else(|| Error::Runtime("no arguments".into()))? };
@@ -211,7 +247,10 @@ impl Generated for Staged {
         list.copy_from_slice(ctx.args);
         for bound in list.iter_mut() {
             if let Some(i) = self.stages.iter().position(|s| s.arg == bound.arg) {
-                (bound.tensor, bound.regions) = (&self.stages[i].tensor, &copies[i]);
+                bound.tensor = &self.stages[i].tensor;
+                if matches!(self.stages[i].memory, Memory::Scratch(_)) {
+                    bound.regions = &copies[i];
+                }
             }
         }
         let move_all = |which: usize| {

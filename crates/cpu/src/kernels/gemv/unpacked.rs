@@ -77,7 +77,7 @@ impl Unpacked {
         let in_place = in_order && row.is_some_and(|row| !row.is_multiple_of(ALIAS) || rows <= MOST_ROWS);
         let product = if pairs { tile::Product::Bf16 } else { tile::Product::F32 };
         // Tiles of AMX would have all weights unpacked before.
-        let kind = Kind { isa: isa.without_amx(), product, right: Right::Decoded, a_step: Stride::Fixed(4), tail: None };
+        let kind = Kind { isa: isa.without_amx(), product, right: Right::Decoded, a_step: Stride::Fixed(4), begins: false, tail: None };
         let depth = weights.k.next_multiple_of(weights.stored.in_word());
         let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width: columns, depth }, target)?;
         Ok(Unpacked { request, gemm, pairs, in_place, panel: (columns, distance) })
@@ -235,6 +235,7 @@ impl ReadyUnpacked {
             starts: &|batch| [product.a_place(on, batch).0, request.weights_start(on, batch), 0],
             tail: None,
             tail_column: &|_| 0,
+            begin: &|_| {},
             store: &store,
         };
         gemm.run(simd, executor, &mut scratch.take(work)?, &operands);

@@ -294,7 +294,7 @@ impl Nest {
             line: self.shape.line(self.isa),
             a_step: self.shape.a_step,
             partial: self.shape.parts[part].partial,
-            start: if part == 0 { Start::Zero } else { Start::Load },
+            start: if part == 0 && !self.shape.begins { Start::Zero } else { Start::Load },
             tail: self.shape.tail.clone().filter(|_| ends),
             masked: !columns.is_multiple_of(lanes),
             ahead: self.far.is_some(),
@@ -440,6 +440,11 @@ impl<W: Rows> Task<'_, '_, W> {
             None if shape.even => lists::rows(&even),
             None => nest.rows(&self.tiles),
         };
+        let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
+        if shape.begins {
+            let (sums, spare) = rest.space.sums.split_at_mut(self.lens.sums);
+            self.on.work.begin(Block { unit: self.unit, rows: rows.clone(), columns: columns.clone(), sums, spare, step: self.lens.step });
+        }
         // The rows of a matrix are listed again for each K block, so that all of them meet its panels while these are in L2.
         let each = if nest.facts.matrix { 1 } else { shape.parts.len() };
         for first in (0..shape.parts.len()).step_by(each) {
@@ -469,7 +474,6 @@ impl<W: Rows> Task<'_, '_, W> {
             }
         }
         if shape.tail.is_none() {
-            let columns = self.panels.start * shape.panel..shape.columns.min(self.panels.end * shape.panel);
             let (sums, spare) = rest.space.sums.split_at_mut(self.lens.sums);
             self.on.work.store(Block { unit: self.unit, rows, columns, sums, spare, step: self.lens.step });
         }

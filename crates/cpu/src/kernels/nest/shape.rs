@@ -68,6 +68,8 @@ pub struct Shape {
     pub right: Right,
     /// How the steps of `A` lie.
     pub a_step: Stride,
+    /// Whether sums begin with what [`Rows::begin`] writes; else with zero.
+    pub begins: bool,
     /// What finishes sums in registers; without it [`Rows::store`] gets them.
     pub tail: Option<Arc<Tail>>,
 }
@@ -87,6 +89,9 @@ pub trait Rows: Sync {
 
     /// What is added to addresses of a unit of `A` and of the destination, where lists were made by a provider that begins at 0.
     fn base(&self, unit: usize) -> [usize; 2];
+
+    /// Writes what the sums of a block begin with; called only where the shape says so.
+    fn begin(&self, _block: Block<'_>) {}
 
     /// Finishes and stores a block of raw sums; called only where there is no tail.
     fn store(&self, block: Block<'_>);
@@ -254,6 +259,6 @@ impl Shape {
 
     /// Whether sums pass through scratch.
     pub fn carries(&self) -> bool {
-        self.parts.len() > 1 || self.tail.is_none()
+        self.parts.len() > 1 || self.tail.is_none() || self.begins
     }
 }

@@ -72,6 +72,7 @@ fn check(isa: Isa, (rows, columns, depth): (usize, usize, usize), parts: usize, 
         product: Product::F32,
         right: Right::Panels,
         a_step: Stride::Fixed(4),
+        begins: false,
         tail: None,
     };
     let nest = Arc::new(Nest::new(isa, shape, &CpuTarget { threads: workers, ..CpuTarget::host() }));

@@ -60,7 +60,8 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
         let count = form.width.min(columns.end - first);
         let from = Plain { bytes: &from.bytes[depth.start * from.depth + first * from.column..], ..*from };
         let size = Size { depth: depth.len(), columns: count };
-        if from.column == form.size {
+        // A single column is as well one that follows its depth.
+        if from.column == form.size && (count > 1 || from.depth != form.size) {
             simd.run(Rows { from, size, form, to: panel });
         } else if from.depth == form.size && form.size * form.together == 4 {
             words(simd, &from, size, form, panel);

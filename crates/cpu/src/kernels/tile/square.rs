@@ -30,17 +30,10 @@ pub fn transpose(simd: Simd, from: &Words<'_>, to: &mut [u8], width: usize) {
     let end = lines.checked_sub(1).map_or(Some(0), |l| l.checked_mul(step)?.checked_add(4 * count));
     assert!(end.is_some_and(|end| end <= bytes.len()), "{lines} lines of {count} words, {step} apart, in {} bytes", bytes.len());
     for first in (0..width).step_by(side) {
-        let here = lines.saturating_sub(first).min(side).min(width - first);
-        let whole = if here == side { count / side * side } else { 0 };
-        for i in (0..whole).step_by(side) {
-            square(simd.isa(), &bytes[first * step + 4 * i..], step, &mut to[4 * (i * width + first)..], width);
-        }
-        for i in whole..count {
-            let line = &mut to[4 * (i * width + first)..][..4 * side.min(width - first)];
-            let (words, _) = line.as_chunks_mut::<4>();
-            for (j, word) in words.iter_mut().enumerate() {
-                *word = if j < here { bytes[(first + j) * step + 4 * i..].first_chunk().copied().unwrap_or_default() } else { [0; 4] };
-            }
+        let there = lines.saturating_sub(first).min(side);
+        for i in (0..count).step_by(side) {
+            let part = Part { step, width, lines: there, words: side.min(count - i), columns: side.min(width - first) };
+            part.turn(simd.isa(), &bytes[(first * step + 4 * i).min(bytes.len())..], &mut to[4 * (i * width + first)..]);
         }
     }
 }
@@ -53,20 +46,37 @@ const fn side(isa: Isa) -> usize {
     }
 }
 
-fn square(isa: Isa, from: &[u8], step: usize, to: &mut [u8], width: usize) {
-    let last = side(isa) - 1;
-    assert!(from.len() >= last * step + 4 * (last + 1) && to.len() >= 4 * (last * width + last + 1), "a square outside its memory");
-    match isa {
-        // SAFETY: the instructions are there where a `Simd` of the set is; all lines of the square have been checked to lie in both slices.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { x86::square16(from.as_ptr(), step, to.as_mut_ptr(), 4 * width) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { x86::square8(from.as_ptr(), step, to.as_mut_ptr(), 4 * width) },
-        _ => {
-            for i in 0..=last {
-                for j in 0..=last {
-                    to[4 * (i * width + j)..][..4].copy_from_slice(&from[j * step + 4 * i..][..4]);
+/// A square, or what there is of one.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Bytes from a line to the next, and columns of a line of the transposed.
+    step: usize,
+    width: usize,
+    /// Lines, and words of each.
+    lines: usize,
+    words: usize,
+    /// Columns of the transposed, which are zeros behind the lines.
+    columns: usize,
+}
+
+impl Part {
+    fn turn(self, isa: Isa, from: &[u8], to: &mut [u8]) {
+        let Part { step, width, lines, words, columns } = self;
+        let read = lines.checked_sub(1).map_or(0, |last| last * step + 4 * words);
+        assert!(from.len() >= read && to.len() >= 4 * ((words - 1) * width + columns), "a square outside its memory");
+        match isa {
+            // SAFETY: the instructions are there where a `Simd` of the set is; the words of all lines have been checked to lie in both slices.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if columns == 16 => unsafe { x86::square16((from.as_ptr(), step), (to.as_mut_ptr(), 4 * width), lines, words) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 if columns == 8 => unsafe { x86::square8((from.as_ptr(), step), (to.as_mut_ptr(), 4 * width), lines, words) },
+            _ => {
+                for i in 0..words {
+                    let (line, _) = to[4 * i * width..][..4 * columns].as_chunks_mut::<4>();
+                    for (j, word) in line.iter_mut().enumerate() {
+                        *word = if j < lines { from[j * step + 4 * i..].first_chunk().copied().unwrap_or_default() } else { [0; 4] };
+                    }
                 }
             }
         }
@@ -78,16 +88,17 @@ fn square(isa: Isa, from: &[u8], step: usize, to: &mut [u8], width: usize) {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// 16 lines of 16 words, `step` bytes apart, to as many, `width` bytes apart.
+    /// Up to 16 lines of up to 16 words, `step` bytes apart, to as many lines as there are words, each of 16 and `width` bytes behind the last.
     ///
     /// # Safety
-    /// All lines must be valid for reads and writes, those of `to` unshared.
+    /// All words must be valid for reads and writes, those of `to` unshared.
     #[target_feature(enable = "avx512f,avx512dq")]
-    pub(super) unsafe fn square16(from: *const u8, step: usize, to: *mut u8, width: usize) {
+    pub(super) unsafe fn square16((from, step): (*const u8, usize), (to, width): (*mut u8, usize), lines: usize, words: usize) {
         let mut a = [_mm512_setzero_ps(); 16];
-        for (j, v) in a.iter_mut().enumerate() {
+        let there = (0xffff_u32 >> (16 - words)) as u16;
+        for (j, v) in a.iter_mut().enumerate().take(lines) {
             // SAFETY: the caller's promise.
-            *v = unsafe { _mm512_loadu_ps(from.add(j * step).cast()) };
+            *v = unsafe { _mm512_maskz_loadu_ps(there, from.add(j * step).cast()) };
         }
         let mut b = a;
         for i in 0..8 {
@@ -111,7 +122,7 @@ mod x86 {
                 _mm512_shuffle_f32x4::<0x88>(far[0], far[1]),
                 _mm512_shuffle_f32x4::<0xdd>(far[0], far[1]),
             ];
-            for (q, line) in lines.iter().enumerate() {
+            for (q, line) in lines.iter().enumerate().filter(|(q, _)| 4 * q + i < words) {
                 // SAFETY: the caller's promise.
                 unsafe { _mm512_storeu_ps(to.add((4 * q + i) * width).cast(), *line) };
             }
@@ -130,16 +141,17 @@ mod x86 {
         _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)))
     }
 
-    /// 8 lines of 8 words, `step` bytes apart, to as many, `width` bytes apart.
+    /// Up to 8 lines of up to 8 words, `step` bytes apart, to as many lines as there are words, each of 8 and `width` bytes behind the last.
     ///
     /// # Safety
-    /// All lines must be valid for reads and writes, those of `to` unshared.
+    /// All words must be valid for reads and writes, those of `to` unshared.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn square8(from: *const u8, step: usize, to: *mut u8, width: usize) {
+    pub(super) unsafe fn square8((from, step): (*const u8, usize), (to, width): (*mut u8, usize), lines: usize, words: usize) {
         let mut a = [_mm256_setzero_ps(); 8];
-        for (j, v) in a.iter_mut().enumerate() {
+        let there = _mm256_cmpgt_epi32(_mm256_set1_epi32(words as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        for (j, v) in a.iter_mut().enumerate().take(lines) {
             // SAFETY: the caller's promise.
-            *v = unsafe { _mm256_loadu_ps(from.add(j * step).cast()) };
+            *v = unsafe { _mm256_maskload_ps(from.add(j * step).cast(), there) };
         }
         let mut b = a;
         for i in 0..4 {
@@ -156,10 +168,9 @@ mod x86 {
         }
         for i in 0..4 {
             let (near, far) = (_mm256_permute2f128_ps::<0x20>(a[i], a[4 + i]), _mm256_permute2f128_ps::<0x31>(a[i], a[4 + i]));
-            // SAFETY: the caller's promise.
-            unsafe {
-                _mm256_storeu_ps(to.add(i * width).cast(), near);
-                _mm256_storeu_ps(to.add((4 + i) * width).cast(), far);
+            for (i, line) in [(i, near), (4 + i, far)].into_iter().filter(|(i, _)| *i < words) {
+                // SAFETY: the caller's promise.
+                unsafe { _mm256_storeu_ps(to.add(i * width).cast(), line) };
             }
         }
     }

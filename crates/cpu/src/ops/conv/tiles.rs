@@ -620,6 +620,7 @@ impl Pass {
             product: c.product,
             right: Right::Panels,
             a_step: Stride::Fixed(4),
+            begins: false,
             tail: c.tail.clone(),
         };
         let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };

@@ -1,4 +1,5 @@
-//! `bwd_weights:jit`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel.
+//! `bwd_weights:jit`: gradients of the weights of inner product: the gradient of a convolution whose images have one pixel. Channels and pixels of
+//! a source that has several are one dimension, in the order in which they are neighbours in source and gradient.
 
 use crate::CpuTarget;
 use crate::kernels::access::Axis;
@@ -6,9 +7,9 @@ use crate::kernels::epilogue;
 use crate::kernels::tile::layout::{panel_columns, panel_tag, together};
 use crate::ops::conv::weights::side::{Dim, Roles};
 use crate::ops::conv::weights::tiled::{self, Gradient, Task};
-use crate::ops::support;
+use crate::ops::{staged, support};
 use oxidnn_runtime::{Plan, Skip};
-use oxidnn_spec::op::Prop;
+use oxidnn_spec::op::{InnerProduct, Prop};
 use oxidnn_spec::{Arg, Op, Problem, Tensor};
 
 /// Takes gradients of the weights.
@@ -27,9 +28,11 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     }
     epilogue::check(&problem.attr, &op.weights)?;
     let n = op.weights.dims().len();
-    let inner = Axis::new(&(1..n).collect::<Vec<_>>(), op.src.dims());
-    let Some(row) = inner.single() else { return Err(Skip::Shape("sources with pixels")) };
-    let task = task([&op.src, &op.dst], &op.weights, (inner, row));
+    if n > 2 {
+        let flat = Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
+        return staged::viewed(problem, self::plan(&flat, target)?, target);
+    }
+    let task = task([&op.src, &op.dst], &op.weights);
     let gradient = Gradient::new(&task, [&op.src, &op.dst], &problem.attr, (isa, target));
     tiled::finish(problem.clone(), gradient, target)
 }
@@ -53,9 +56,27 @@ pub(super) fn resolve(problem: &mut Problem, target: &CpuTarget) -> Result<(), S
     support::resolve(&mut op.dst, "ab")
 }
 
+/// The same with channels and pixels as one dimension.
+///
+/// # Errors
+/// The layout, where they are no neighbours in one order.
+fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
+    let n = op.weights.dims().len();
+    // The place of every dimension: channels last, and as they are.
+    let orders: [Vec<usize>; 2] = [[0, n - 1].into_iter().chain(1..n - 1).collect(), (0..n).collect()];
+    let merged = |t: &Tensor, order: &[usize]| {
+        let rest = t.dims()[1..].iter().try_fold(1i64, |all, size| all.checked_mul(*size))?;
+        let layout = t.layout.permute(order).and_then(|l| l.reshape(&[t.dims()[0], rest])).ok()?;
+        Some(Tensor { dtype: t.dtype, layout })
+    };
+    let found = orders.iter().find_map(|order| Some((merged(&op.src, order)?, merged(&op.weights, order)?)));
+    let (src, weights) = found.ok_or_else(|| Skip::Layout("of source and gradient: channels and pixels no neighbours in one order".into()))?;
+    Ok(InnerProduct { src, weights, ..op.clone() })
+}
+
 /// The gradient, whose columns are the channels that lie together in it.
-fn task([src, dst]: [&Tensor; 2], weights: &Tensor, (inner, row): (Axis, usize)) -> Task {
-    let plain = weights.blocking().is_some_and(|b| b.is_plain() && b.strides[row] == 1);
+fn task([src, dst]: [&Tensor; 2], weights: &Tensor) -> Task {
+    let plain = weights.blocking().is_some_and(|b| b.is_plain() && b.strides[1] == 1);
     let size = |d: i64| d.max(0) as usize;
     let roles = |channels: Axis| Roles { image: Some(0), pixel: [None; 3], channels };
     Task {
@@ -63,11 +84,11 @@ fn task([src, dst]: [&Tensor; 2], weights: &Tensor, (inner, row): (Axis, usize))
         images: size(src.dims()[0]),
         window: [Dim::of_places(1); 3],
         args: [Arg::SRC, Arg::DIFF_DST],
-        channels: [size(src.dims()[row]), size(dst.dims()[1])],
-        roles: [roles(inner), roles(Axis::new(&[1], dst.dims()))],
+        channels: [size(src.dims()[1]), size(dst.dims()[1])],
+        roles: [roles(Axis::new(&[1], src.dims())), roles(Axis::new(&[1], dst.dims()))],
         x_columns: plain,
-        column_dim: if plain { row } else { 0 },
-        row_dim: if plain { 0 } else { row },
+        column_dim: if plain { 1 } else { 0 },
+        row_dim: if plain { 0 } else { 1 },
         grouped: false,
     }
 }

@@ -94,14 +94,15 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     Ok(Box::new(RowPlan { problem, scratch_bytes, isa: target.isa, kernel: Arc::new(kernel) }))
 }
 
-/// Scales of the operands must not differ along the reduction; only sources have zero points, one for all.
+/// Scales and zero points of the operands must not differ along the reduction.
 fn check(attr: &Attr, n: usize) -> Result<(), Skip> {
     let varies = |arg: Arg, d: usize| attr.scales.get(&arg).is_some_and(|q| q.mask >> d & 1 == 1 || !q.groups.is_empty());
     if varies(Arg::SRC, n - 1) || varies(Arg::WEIGHTS, n - 2) {
         return Err(Skip::Attr("scales that differ along the reduction".into()));
     }
-    if attr.zero_points.contains_key(&Arg::WEIGHTS) || attr.zero_points.get(&Arg::SRC).is_some_and(|q| q.mask != 0) {
-        return Err(Skip::Attr("zero points of weights, or several of the source".into()));
+    let shifts = |arg: Arg, d: usize| attr.zero_points.get(&arg).is_some_and(|q| q.mask >> d & 1 == 1 || !q.groups.is_empty());
+    if shifts(Arg::SRC, n - 1) || shifts(Arg::WEIGHTS, n - 2) {
+        return Err(Skip::Attr("zero points that differ along the reduction".into()));
     }
     if !attr.precomputed_reductions.is_empty() {
         return Err(Skip::Attr("precomputed reductions".into()));

@@ -5,6 +5,7 @@ mod jit;
 mod packed;
 pub(super) mod place;
 pub(super) mod tiled;
+mod zero_points;
 
 use crate::CpuTarget;
 use crate::kernels::dot::panel_width;

@@ -2,9 +2,11 @@
 //!
 //! Everything behind the sums happens in registers where the tail can do it, else in the shared epilogue. Bytes: the tiles of signed sources
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
-//! the weights' column, which a product with a row of ones finds in every execution that needs it.
+//! the weights' column, which a product with a row of ones finds in every execution that needs it. What other zero points add differs by row and
+//! by column: sums begin with it, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
+use super::zero_points::{Outer, Terms};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
 use crate::kernels::broadcast::Broadcast;
@@ -62,16 +64,16 @@ pub(crate) struct Request<'p> {
 /// A planned product.
 #[derive(Debug)]
 pub(crate) struct Tiled {
-    attr: Attr,
-    args: [Arg; 3],
+    pub(super) attr: Attr,
+    pub(super) args: [Arg; 3],
     dst: Tensor,
     /// Dimensions of the result: its rows, its columns, where each is one.
-    row: Option<usize>,
-    columns: Vec<usize>,
-    gemm: Gemm,
+    pub(super) row: Option<usize>,
+    pub(super) columns: Vec<usize>,
+    pub(super) gemm: Gemm,
     /// Sums of the columns of the right operand.
     column_sums: Option<Gemm>,
-    places: [Place; 3],
+    pub(super) places: [Place; 3],
     /// Sizes of the batch dimensions, and the distances of the operands along them in bytes.
     batch: Dims,
     weights_batch: Dims,
@@ -79,8 +81,10 @@ pub(crate) struct Tiled {
     tail: Option<Arc<Tail>>,
     parts: Parts,
     /// Scales of the operands by dimensions of the result.
-    scales: [Vec<Option<usize>>; 2],
+    pub(super) scales: [Vec<Option<usize>>; 2],
     bias_along: Option<usize>,
+    /// What zero points that differ by row, and those of the right operand, make sums begin with.
+    outer: Option<Outer>,
     /// Whether 128 is added to the numbers of the left operand.
     flips: bool,
     /// Whether sums are i32.
@@ -99,6 +103,7 @@ struct Parts {
     lines: usize,
     ones: usize,
     compensation: usize,
+    rows: usize,
     work: usize,
 }
 
@@ -152,11 +157,16 @@ impl Request<'_> {
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
         let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
-        let zero_point = self.attr.zero_points.contains_key(&a.arg);
-        if zero_point && !product.is_whole() {
+        let outer = Outer::of(self.attr, [a.arg, b.arg]);
+        let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == Product::S8S8 && !isa.amx];
+        if shifted && !product.is_whole() {
             return Err(Skip::Attr("zero points of real numbers".into()));
         }
-        let compensated = zero_point || product == Product::S8S8 && !isa.amx;
+        if outer.is_some() && isa.amx {
+            return Err(Skip::Attr("zero points by row and column, on tiles of AMX".into()));
+        }
+        let summed = self.attr.zero_points.contains_key(&a.arg) || flips;
+        let compensated = summed && !outer.is_some_and(|o| o.by_row);
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
             (true, _) => Stride::Fixed(4),
@@ -177,21 +187,22 @@ impl Request<'_> {
             width: panel_columns(isa, columns),
             depth: place::count(a.tensor, a.columns),
         };
-        let kind = Kind { isa, product, right, a_step, tail: tail.clone() };
-        let sums = Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), tail: None, ..kind.clone() };
+        let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), tail: tail.clone() };
+        let sums = Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let column_sums = compensated.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
+        let column_sums = summed.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
         let gemm = Gemm::new(kind, sizes, target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
             lines: tail.as_ref().map_or(Some(0), |t| t.scratch(if compensated { all_columns()? } else { columns })).ok_or_else(too_long)?,
-            ones: if compensated { sizes.depth.div_ceil(4) } else { 0 },
-            compensation: if compensated { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
+            ones: if summed { sizes.depth.div_ceil(4) } else { 0 },
+            rows: outer.map_or(Some(0), |o| o.numbers(sizes.batch.checked_mul(sizes.rows)?)).ok_or_else(too_long)?,
+            compensation: if summed { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
             work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
         };
-        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.work]).ok_or_else(too_long)?;
+        let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.rows, parts.work]).ok_or_else(too_long)?;
         let src_scales = (0..c.tensor.dims().len()).map(|d| (d < self.batch || c.rows.contains(&d)).then_some(d)).collect();
         let tiled = Tiled {
             attr: self.attr.clone(),
@@ -209,10 +220,11 @@ impl Request<'_> {
             parts,
             scales: [src_scales, self.scales.to_vec()],
             bias_along: self.bias.filter(|t| t.dims().len() == 1).map(|_| self.column()),
-            flips: product == Product::S8S8 && !isa.amx,
+            outer,
+            flips,
             whole: product.is_whole(),
         };
-        if tiled.tail.is_none() && (tiled.row.is_none() || tiled.columns.len() != 1) {
+        if (tiled.tail.is_none() || outer.is_some()) && (tiled.row.is_none() || tiled.columns.len() != 1) {
             return Err(Skip::Layout("a result of several dimensions whose columns are apart".into()));
         }
         Ok((tiled, bytes))
@@ -221,7 +233,7 @@ impl Request<'_> {
 
 impl Tiled {
     /// Where a product of the batch begins in the operands.
-    fn starts(&self, mut index: usize) -> [usize; 3] {
+    pub(super) fn starts(&self, mut index: usize) -> [usize; 3] {
         let mut starts = self.places.map(|p| p.start);
         for (d, size) in self.batch.iter().enumerate().rev() {
             let at = index % *size as usize;
@@ -234,7 +246,7 @@ impl Tiled {
     }
 
     /// Which of the right operands a product of the batch has.
-    fn right(&self, index: usize) -> usize {
+    pub(super) fn right(&self, index: usize) -> usize {
         let pos = self.position(index);
         self.weights_batch.iter().zip(pos).fold(0, |all, (size, at)| all * *size as usize + at as usize % *size as usize)
     }
@@ -250,12 +262,12 @@ impl Tiled {
     }
 
     /// Columns of the result.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.columns.iter().map(|d| self.dst.dims()[*d] as usize).product()
     }
 
     /// Position of a product of the batch in the result.
-    fn position(&self, mut index: usize) -> Pos {
+    pub(super) fn position(&self, mut index: usize) -> Pos {
         let mut pos = [0; MAX_NDIMS];
         for (d, size) in self.batch.iter().enumerate().rev() {
             pos[d] = (index % *size as usize) as i64;
@@ -300,11 +312,23 @@ impl Tiled {
             starts,
             tail: None,
             tail_column: &|_| 0,
+            begin: &|_| {},
             store: &|_| {},
         })
     }
 
-    /// What is subtracted from the sums of every column.
+    /// What is added to the numbers of the left operand before they are multiplied.
+    pub(super) fn added(&self) -> i32 {
+        if self.flips { 128 } else { 0 }
+    }
+
+    /// Zero points of the left operand by positions of the result.
+    pub(super) fn shift<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
+        let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
+        Ok(Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.permuted(&self.scales[0]))
+    }
+
+    /// What is subtracted from the sums of every column; the sums of the columns themselves where that differs by row.
     fn compensation<'s>(
         &self,
         code: &Code,
@@ -315,9 +339,7 @@ impl Tiled {
         let [ones, sums] = scratch;
         let Some(gemm) = &code.column_sums else { return Ok(&[]) };
         bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
-        let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
-        let zero_point = Broadcast::zero_point(simd, ctx, &self.attr, self.args[0], dims)?.at(&[0; MAX_NDIMS]) as i32;
-        let factor = zero_point + if self.flips { 128 } else { 0 };
+        let factor = if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added() };
         let (ones, to) = (lend(ones), lend(sums));
         let (starts, width) = (|right| [0, self.right_start(right), 0], self.width());
         let store = |block: Block<'_>| {
@@ -358,10 +380,18 @@ impl Generated for Tiled {
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.parts.lines)?.into_slice();
         let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
+        let rows = scratch.take(self.parts.rows)?.into_slice();
         let mut work = scratch.take(self.parts.work)?;
-        let compensation = self.compensation(code, (simd, ctx), sums, &mut work)?;
+        let column_sums = self.compensation(code, (simd, ctx), sums, &mut work)?;
         let starts = |batch| self.starts(batch);
-        let on = self.operands(ctx, &starts)?;
+        let outer = self.outer.map(|outer| Terms::new(self, outer, (simd, ctx), column_sums, rows)).transpose()?;
+        let begin = |block: Block<'_>| {
+            if let Some(terms) = &outer {
+                terms.begin(block);
+            }
+        };
+        let on = Operands { begin: &begin, ..self.operands(ctx, &starts)? };
+        let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
         let Some(tail) = &self.tail else {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();

@@ -129,7 +129,7 @@ impl Backward {
         let sizes =
             gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * z.dhc };
         let tail = Some(Arc::new(Tail::raw()));
-        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
+        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let mut backward = Backward {
             cut,
             workers: target.threads,
@@ -370,6 +370,7 @@ impl Backward {
             starts: &starts,
             tail: Some(&TailArgs::NONE),
             tail_column: &|_| 0,
+            begin: &|_| {},
             store: &|_| {},
         };
         sweep.code.inputs.run(sweep.simd, ctx.executor(), work, &on);

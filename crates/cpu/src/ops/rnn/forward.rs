@@ -140,11 +140,6 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
         return Err(Skip::Op("backward"));
     }
     let (z, product) = (Sizes::of(op)?, product(op.src_layer.dtype, op.weights_layer.dtype)?);
-    // A state of whole numbers next to a tie may become its neighbour, which real results show in full.
-    let mut states = std::iter::once(&op.dst_layer).chain(&op.dst_iter);
-    if product.is_whole() && states.any(|t| !t.dtype.is_integral()) {
-        return Err(Skip::DataType("real results of a network of bytes".into()));
-    }
     let (gates, outputs) = (Panels::of(isa, z.dhc), Panels::of(isa, z.dic));
     let mut problem = problem.clone();
     if let Op::Rnn(op) = &mut problem.op {
@@ -202,7 +197,7 @@ impl Forward {
             depth: z.slc,
         };
         let kind =
-            Kind { isa: isa.without_amx(), product, right: Right::Panels, a_step: Stride::Fixed(4), tail: Some(Arc::new(Tail::raw())) };
+            Kind { isa: isa.without_amx(), product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
         let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
         let second = second.map(|size| Skinny::new(isa, product, size, &cut));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);
@@ -522,6 +517,7 @@ impl Forward {
             starts: &starts,
             tail: Some(&TailArgs::NONE),
             tail_column: &|_| 0,
+            begin: &|_| {},
             store: &|_| {},
         };
         run.code.gemm.run(simd, ctx.executor(), work, &on);

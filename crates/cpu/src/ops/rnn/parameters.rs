@@ -20,7 +20,7 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::op::{Rnn, RnnCell};
-use oxidnn_spec::{Arg, Attr, DataType, Error, PostOp, Real, Tensor};
+use oxidnn_spec::{Arg, Attr, Error, PostOp, Real, Tensor};
 use std::sync::Arc;
 
 /// Channels of the left operand that are copied at a time, and samples.
@@ -54,7 +54,7 @@ struct Gradient {
     /// Gates, each a product.
     gates: usize,
     samples: usize,
-    /// Where the gradient lies, when tiles store it: first number, and distances of layer, direction, row and gate.
+    /// Where the gradient lies, when tiles store it: first byte, and distances of layer, direction, row and gate in bytes.
     place: Option<[usize; 5]>,
 }
 
@@ -77,17 +77,18 @@ impl Gradient {
     ) -> Result<Gradient, Skip> {
         let b = tensor.blocking().ok_or(Skip::Layout(format!("of {arg}: not dense")))?;
         let (n, size) = (tensor.dims().len(), |n: i64| n.max(0) as usize);
-        let stored = tensor.dtype == DataType::F32 && b.is_plain() && (b.strides[n - 1] == 1 || columns == 1);
-        let at = |d: usize| size(b.strides[d]);
-        let place = stored.then(|| [size(b.offset), at(0), at(1), at(2), if n == 5 { at(3) } else { 0 }]);
+        let stored = b.is_plain() && (b.strides[n - 1] == 1 || columns == 1);
+        let bytes = |numbers: i64| size(numbers) * tensor.dtype.bits() / 8;
+        let at = |d: usize| bytes(b.strides[d]);
+        let place = stored.then(|| [bytes(b.offset), at(0), at(1), at(2), if n == 5 { at(3) } else { 0 }]);
         let (panels, rows) = (Panels::of(isa, columns), size(tensor.dims()[2]));
-        let dst = Tensor::plain([rows as i64, columns as i64], DataType::F32).map_err(|_| TOO_LONG)?;
+        let dst = Tensor::plain([rows as i64, columns as i64], tensor.dtype).map_err(|_| TOO_LONG)?;
         let sum = PostOp::Sum { scale: Real::new(1.0), zero_point: 0, dtype: None };
         let post_ops = if op.diff_weights_overwrite { Vec::new() } else { vec![sum] };
         let attr = Attr { post_ops, ..Attr::default() };
         let about = About { attr: &attr, dst: &dst, columns: 1, compensated: false, scaled: false, biased: false };
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
-        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), tail };
+        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
         Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, samples: z.samples(), place })
     }
@@ -99,7 +100,7 @@ impl Gradient {
             let (d, gate) = (index / self.gates, index % self.gates);
             let c = place[0] + l * place[1] + d * place[2] + gate * place[4];
             let [a, b] = (on.starts)(d, gate);
-            [a * 4, b * 4, c * 4]
+            [a * 4, b * 4, c]
         };
         let view = View::of(simd, ctx, self.arg)?;
         let store = |block: Block<'_>| self.store(&view, op.diff_weights_overwrite, l, block);
@@ -112,10 +113,11 @@ impl Gradient {
             b_row: self.panels.width * 4,
             b_column: self.samples * self.panels.width * 4,
             c: view.buf(),
-            c_row: place[3] * 4,
+            c_row: place[3],
             starts: &starts,
             tail: Some(&TailArgs::NONE),
             tail_column: &|_| 0,
+            begin: &|_| {},
             store: &store,
         };
         on.code.run(simd, ctx.executor(), on.work, &operands);

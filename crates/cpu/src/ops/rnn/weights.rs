@@ -5,7 +5,7 @@
 
 use super::sizes::Panels;
 use super::skinny::Group;
-use crate::kernels::access::View;
+use crate::kernels::access::{View, read_run};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::scratch::Part;
 use crate::kernels::tile::Product;
@@ -81,6 +81,8 @@ pub(super) struct Weights {
 enum Lie {
     /// In panels.
     Panels,
+    /// In panels of 16-bit numbers, which become f32 in the same order.
+    Narrow,
     /// Plain.
     Plain(Strides),
     /// In any way, and of any type: they become panels of f32.
@@ -126,6 +128,7 @@ impl Weights {
         let lie = match (in_panels, blocking.is_plain(), product) {
             (true, ..) if tensor.dtype == DataType::F32 || product != Product::F32 => Lie::Panels,
             (_, true, _) if tensor.dtype == DataType::F32 || product != Product::F32 => Lie::Plain(plain),
+            (true, .., Product::F32) if blocking.offset == 0 => Lie::Narrow,
             (.., Product::F32) => Lie::Lines,
             _ => return Err(layout()),
         };
@@ -192,6 +195,11 @@ impl Weights {
                     .input(self.roles.arg)
                     .ok_or_else(|| Error::arg(self.roles.arg, "memory that is written too", "memory of its own"))?;
                 Ok(part.refill(ctx.executor(), piece, &|piece, to| self.pack(simd, bytes, &strides, piece, to)))
+            }
+            Lie::Narrow => {
+                let view = View::of(simd, ctx, self.roles.arg)?;
+                let read = |i: usize, to: &mut [f32]| read_run(simd, view.buf(), view.dtype(), (i * to.len(), 1), to);
+                Ok(part.refill(ctx.executor(), piece, &read))
             }
             Lie::Lines => {
                 let view = View::of(simd, ctx, self.roles.arg)?;

@@ -1,0 +1,155 @@
+//! What zero points of weights, and those of a source that differ by row, add to sums of products of whole numbers.
+//!
+//! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products less `b[n] * (sum of A[m] - K * a[m])` less `a[m] * (sum of B[n])`: numbers by
+//! row times numbers by column. Sums begin with that, in 32-bit integers, so that everything behind them is as without zero points.
+
+use super::tiled::Tiled;
+use crate::kernels::broadcast::Broadcast;
+use crate::kernels::multiversion::{Body, Simd};
+use crate::kernels::nest::Block;
+use crate::kernels::scratch::lend;
+use oxidnn_runtime::Ctx;
+use oxidnn_spec::{Arg, Attr, DataType, Error};
+
+/// Columns whose numbers are looked up at a time.
+const CHUNK: usize = 128;
+
+/// Which numbers there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Outer {
+    /// Zero points of the left operand, one a row.
+    pub(super) by_row: bool,
+    /// Zero points of the right operand, of one column or of all.
+    by_column: bool,
+}
+
+/// The numbers of an execution.
+pub(super) struct Terms<'t> {
+    tiled: &'t Tiled,
+    outer: Outer,
+    simd: Simd,
+    /// By product of the batch and row: what the zero points of columns are multiplied by, then the zero points of rows.
+    rows: &'t [i32],
+    /// Zero points of the right operand by positions of the result.
+    columns: Broadcast<'t>,
+    /// Sums of the columns of every right operand, where rows have zero points.
+    column_sums: &'t [i32],
+}
+
+impl Outer {
+    /// What the attributes ask for; `None` where sums begin with zero.
+    pub(super) fn of(attr: &Attr, [a, b]: [Arg; 2]) -> Option<Outer> {
+        let by_row = attr.zero_points.get(&a).is_some_and(|q| q.mask != 0);
+        let by_column = attr.zero_points.contains_key(&b);
+        (by_row || by_column).then_some(Outer { by_row, by_column })
+    }
+
+    /// Numbers by row for so many rows; `None` on overflow.
+    pub(super) fn numbers(self, rows: usize) -> Option<usize> {
+        rows.checked_mul(usize::from(self.by_row) + usize::from(self.by_column))
+    }
+}
+
+impl<'t> Terms<'t> {
+    /// The numbers of an execution, those by row in scratch of [`Outer::numbers`] numbers.
+    ///
+    /// # Errors
+    /// [`Error`] when an argument is missing.
+    pub(super) fn new(
+        tiled: &'t Tiled,
+        outer: Outer,
+        (simd, ctx): (Simd, &Ctx<'t>),
+        column_sums: &'t [i32],
+        rows: &'t mut [f32],
+    ) -> Result<Terms<'t>, Error> {
+        let (all, sizes, arg) = (tiled.gemm.sizes(), tiled.gemm.sizes(), tiled.args[0]);
+        let (count, to) = (all.batch * all.rows, lend(&mut *rows));
+        let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
+        let signed = ctx.bound(arg).is_some_and(|b| b.tensor.dtype == DataType::S8);
+        let shift = tiled.shift(simd, ctx)?;
+        ctx.executor().run(ctx.executor().threads(), count, &|_, i| {
+            let mut pos = tiled.position(i / sizes.rows);
+            if let Some(row) = tiled.row {
+                pos[row] = (i % sizes.rows) as i64;
+            }
+            let zero_point = shift.at(&pos) as i32;
+            if outer.by_column {
+                let first = tiled.starts(i / sizes.rows)[0] + i % sizes.rows * tiled.places[0].row;
+                let sum = simd.run(Sum { bytes: &bytes[first..first + sizes.depth], signed });
+                to.set(i, sum.wrapping_sub(zero_point.wrapping_mul(sizes.depth as i32)));
+            }
+            if outer.by_row {
+                to.set(if outer.by_column { count + i } else { i }, zero_point.wrapping_add(tiled.added()));
+            }
+        });
+        let dims = ctx.bound(tiled.args[1]).map_or(&[][..], |b| b.tensor.dims());
+        let columns = Broadcast::zero_point(simd, ctx, &tiled.attr, tiled.args[1], dims)?.permuted(&tiled.scales[1]);
+        Ok(Terms { tiled, outer, simd, rows: bytemuck::cast_slice(rows), columns, column_sums })
+    }
+
+    /// Writes what the sums of a block begin with.
+    pub(super) fn begin(&self, block: Block<'_>) {
+        let (tiled, Outer { by_row, by_column }) = (self.tiled, self.outer);
+        let (height, all) = (tiled.gemm.sizes().rows, self.rows.len());
+        let first = block.unit * height + block.rows.start;
+        let of_rows = |there: bool, start: usize| if there { &self.rows[start + first..][..block.rows.len()] } else { &[] };
+        let rows = [of_rows(by_column, 0), of_rows(by_row, if by_column { all / 2 } else { 0 })];
+        let of_right = tiled.right(block.unit) * tiled.width();
+        let (mut pos, column) = (tiled.position(block.unit), tiled.columns[0]);
+        let mut columns = [[0; CHUNK]; 2];
+        for start in block.columns.clone().step_by(CHUNK) {
+            let count = CHUNK.min(block.columns.end - start);
+            pos[column] = start as i64;
+            if by_column {
+                let mut line = [0.0; CHUNK];
+                self.columns.line(&pos, column, &mut line[..count]);
+                columns[0].iter_mut().zip(&line).for_each(|(to, from)| *to = *from as i32);
+            }
+            if by_row {
+                columns[1][..count].copy_from_slice(&self.column_sums[of_right + start..][..count]);
+            }
+            let sums = bytemuck::cast_slice_mut(&mut block.sums[start - block.columns.start..]);
+            self.simd.run(Products { rows, columns: [&columns[0][..count], &columns[1][..count]], sums, step: block.step });
+        }
+    }
+}
+
+/// The sum of bytes.
+struct Sum<'b> {
+    bytes: &'b [u8],
+    signed: bool,
+}
+
+impl Body for Sum<'_> {
+    type Out = i32;
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) -> i32 {
+        let Sum { bytes, signed } = self;
+        if signed { bytes.iter().map(|b| i32::from(b.cast_signed())).sum() } else { bytes.iter().map(|b| i32::from(*b)).sum() }
+    }
+}
+
+/// Products of numbers by row and numbers by column, to be subtracted from rows of sums that are `step` apart.
+struct Products<'p> {
+    rows: [&'p [i32]; 2],
+    columns: [&'p [i32]; 2],
+    sums: &'p mut [i32],
+    step: usize,
+}
+
+impl Body for Products<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Products { rows, columns: [by, other], sums, step } = self;
+        let count = rows[0].len().max(rows[1].len());
+        for (i, line) in sums.chunks_mut(step).take(count).enumerate() {
+            let [x, y] = rows.map(|r| r.get(i).map_or(0, |r| r.wrapping_neg()));
+            for ((sum, b), c) in line.iter_mut().zip(by).zip(other) {
+                *sum = x.wrapping_mul(*b).wrapping_add(y.wrapping_mul(*c));
+            }
+        }
+    }
+}
