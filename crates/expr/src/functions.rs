@@ -158,13 +158,13 @@ pub fn exp_m1<N: Bits>(x: N) -> N {
     N::select(x.eq(c(0.0)), x, e)
 }
 
-/// `ln(1 + x)` as `ln(u)` for the rounded `u = 1 + x`, plus what the rounding lost, over `u`.
+/// `ln(1 + x)` for `0 <= x <= 1`: as `ln(2) + ln(1 + f)` for `f = (x - 1) / 2` where that is nearer to 0.
 #[inline(always)]
 pub fn ln_1p<N: Bits>(x: N) -> N {
-    let u = c::<N>(1.0).add(x);
-    let l = ln(u);
-    let lost = x.sub(u.sub(c(1.0))).div(u);
-    N::select(l.abs().lt(c(f64::INFINITY)), l.add(lost), l)
+    let far = c::<N>(f64::from(SQRT_2) - 1.0).lt(x);
+    let f = N::select(far, x.mul_add(c(0.5), c(-0.5)), x);
+    let e = N::select(far, c(std::f64::consts::LN_2), c(0.0));
+    e.add(f.mul(f).mul_add(f.mul_add(polynomial(f, LN), c(-0.5)), f))
 }
 
 /// An odd function by its quotient.

@@ -20,6 +20,13 @@ enum Source<'a> {
     Blocked(View<'a>),
 }
 
+/// The dimensions of a tensor of `dims` along which the numbers of a quantisation differ, as bits.
+pub fn varying(quant: &Quant, dims: &[i64]) -> u32 {
+    let n = dims.len();
+    let group = |d: usize| (d + 2).checked_sub(n).and_then(|i| quant.groups.get(i)).map_or(1, |g| (*g).max(1));
+    (0..n).filter(|d| quant.mask >> d & 1 == 1 && group(*d) < dims[*d]).fold(0, |mask, d| mask | 1 << d)
+}
+
 impl<'a> Broadcast<'a> {
     /// The number `value` everywhere.
     pub fn constant(value: f32) -> Broadcast<'a> {

@@ -38,7 +38,7 @@ pub trait Num: Copy {
     fn ln(self) -> Self;
     /// `e^self - 1`, without cancellation near 0.
     fn exp_m1(self) -> Self;
-    /// `ln(1 + self)`, without cancellation near 0.
+    /// `ln(1 + self)` for numbers between 0 and 1, without cancellation near 0.
     fn ln_1p(self) -> Self;
     /// Hyperbolic tangent.
     fn tanh(self) -> Self;

@@ -7,6 +7,7 @@ use super::{Factor, Operands, Request};
 use crate::kernels::access::Pos;
 use crate::kernels::broadcast::Broadcast;
 use crate::kernels::epilogue::{Run, Sums};
+use crate::kernels::nest::Block;
 use crate::kernels::scratch::Part;
 use oxidnn_runtime::{Buf, Executor};
 use oxidnn_spec::{Error, MAX_NDIMS};
@@ -106,6 +107,22 @@ impl Request {
             }
         });
         Ok(Some(Column { buf: table, row: columns * 4 }))
+    }
+
+    /// Writes what zero points of the weights make the sums of a block begin with.
+    pub(super) fn begin(&self, on: &Operands<'_>, a_sums: &[f32], block: Block<'_>) {
+        let Block { unit: batch, rows, columns, sums, step, .. } = block;
+        let mut weights = self.positions(on, batch)[1];
+        let mut line = [0.0; 128];
+        for start in columns.clone().step_by(line.len()) {
+            let line = &mut line[..128.min(columns.end - start)];
+            weights[on.weights[0]] = start as i64;
+            on.zero.line(&weights, on.weights[0], line);
+            for (row, sums) in rows.clone().zip(sums[start - columns.start..].chunks_mut(step)) {
+                let a = a_sums[batch * self.rows + row];
+                sums.iter_mut().zip(&*line).for_each(|(s, z)| *s = -z * a);
+            }
+        }
     }
 
     /// Subtracts zero points and stores a block.

@@ -2,7 +2,7 @@
 //! all rows of a block meet them in L2.
 //!
 //! Without groups, whole numbers become bf16 exactly where the source has that type, and scales are the tail's; with groups they become f32,
-//! scaled.
+//! scaled. Sums begin with what zero points without groups add, so that all behind them happens in registers where the tail can do it.
 
 use super::call::{Column, Unpacker};
 use super::shared::Finished;
@@ -13,11 +13,12 @@ use crate::kernels::gemm::{self, Gemm, Kind, Sizes};
 use crate::kernels::multiversion::Simd;
 use crate::kernels::nest::{Block, Packed, Packs, Right};
 use crate::kernels::scratch::{Part, Scratch, booked};
-use crate::kernels::tile::{self, MOST_ROWS, Stride, max_vectors};
+use crate::kernels::tile::{self, MOST_ROWS, Stride, Tail, max_vectors, tail};
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::unpack::{Stored, Unpack};
 use oxidnn_runtime::{Buf, Executor, Skip};
 use oxidnn_spec::{DataType, Error};
+use std::sync::Arc;
 
 /// Numbers that are converted at a time while the source is copied.
 const LINE: usize = 256;
@@ -35,6 +36,8 @@ pub struct Unpacked {
     in_place: bool,
     /// Columns of a panel, and the distance of panels in bytes.
     panel: (usize, usize),
+    /// What finishes sums in registers, if it can.
+    tail: Option<Arc<Tail>>,
 }
 
 /// A product with its kernels.
@@ -50,15 +53,17 @@ struct Lens {
     a: usize,
     a_sums: usize,
     tables: [usize; 2],
+    lines: usize,
     work: usize,
 }
 
 impl Unpacked {
-    /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 numbers, contiguous along the depth.
+    /// Plans it; `natural` is the distance of rows in bytes where the source has plain f32 or bf16 numbers, contiguous along the depth, and `tail`
+    /// does all that is behind sums, if there is such.
     ///
     /// # Errors
     /// What it does not do.
-    pub fn new(request: Request, natural: Option<usize>, target: &CpuTarget) -> Result<Unpacked, Skip> {
+    pub fn new(request: Request, natural: Option<usize>, tail: Option<Tail>, target: &CpuTarget) -> Result<Unpacked, Skip> {
         let Request { isa, weights, grouped, rows, .. } = request;
         let lanes = isa.width().lanes();
         let Lie::Panels { columns, distance } = weights.lie else { return Err(Skip::Layout("of weights: not in panels".into())) };
@@ -77,10 +82,12 @@ impl Unpacked {
         let in_place = in_order && row.is_some_and(|row| !row.is_multiple_of(ALIAS) || rows <= MOST_ROWS);
         let product = if pairs { tile::Product::Bf16 } else { tile::Product::F32 };
         // Tiles of AMX would have all weights unpacked before.
-        let kind = Kind { isa: isa.without_amx(), product, right: Right::Decoded, a_step: Stride::Fixed(4), begins: false, tail: None };
+        let tail = tail.map(Arc::new);
+        let begins = request.zero && tail.is_some();
+        let kind = Kind { isa: isa.without_amx(), product, right: Right::Decoded, a_step: Stride::Fixed(4), begins, tail: tail.clone() };
         let depth = weights.k.next_multiple_of(weights.stored.in_word());
         let gemm = Gemm::new(kind, Sizes { batch: request.batches, rows, columns: weights.n, width: columns, depth }, target)?;
-        Ok(Unpacked { request, gemm, pairs, in_place, panel: (columns, distance) })
+        Ok(Unpacked { request, gemm, pairs, in_place, panel: (columns, distance), tail })
     }
 
     /// Type of the numbers of the source that is taken in place.
@@ -104,13 +111,14 @@ impl Unpacked {
         let tables = grouped.map_or(Some([0; 2]), |g| Some([table(g.scale, g.size)?, table(g.zero, g.size)?]))?;
         let a = if self.in_place { 0 } else { batches.checked_mul(rows)?.checked_mul(self.a_row())? };
         let a_sums = if zero { batches.checked_mul(rows)? } else { 0 };
-        Some(Lens { a, a_sums, tables, work: self.gemm.scratch_len()? })
+        let lines = self.tail.as_ref().map_or(Some(0), |tail| tail.scratch(weights.n))?;
+        Some(Lens { a, a_sums, tables, lines, work: self.gemm.scratch_len()? })
     }
 
     /// Bytes of scratch; `None` on overflow.
     pub fn scratch_bytes(&self) -> Option<usize> {
-        let Lens { a, a_sums, tables: [scales, zeros], work } = self.lens()?;
-        booked(&[a, a_sums, scales, zeros, work])
+        let Lens { a, a_sums, tables: [scales, zeros], lines, work } = self.lens()?;
+        booked(&[a, a_sums, scales, zeros, lines, work])
     }
 
     /// Makes the kernels.
@@ -203,10 +211,16 @@ impl ReadyUnpacked {
     ///
     /// # Errors
     /// [`Error::Runtime`] when scratch is short.
-    pub fn run(&self, (simd, on): (Simd, &Operands<'_>), executor: &dyn Executor, scratch: &mut Scratch<'_>) -> Result<(), Error> {
+    pub fn run(
+        &self,
+        (simd, on): (Simd, &Operands<'_>),
+        finish: &tail::Operands<'_, '_>,
+        executor: &dyn Executor,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<(), Error> {
         let ReadyUnpacked { product, unpacker, gemm } = self;
         let request = &product.request;
-        let Lens { a, a_sums, tables: [scales, zeros], work } =
+        let Lens { a, a_sums, tables: [scales, zeros], lines, work } =
             product.lens().ok_or_else(|| Error::Runtime("sizes beyond the address space".into()))?;
         let a = scratch.take(a)?;
         let a = if product.in_place { on.a.view.buf() } else { product.copy(on, executor, a) };
@@ -222,6 +236,12 @@ impl ReadyUnpacked {
             let at = Finished { batch, row: rows.start, rows: rows.len(), first: columns.start, columns: columns.len(), step };
             request.finish(on, a_sums, at, sums);
         };
+        let lines = scratch.take(lines)?.into_slice();
+        let args = product.tail.as_ref().map(|tail| tail.args(finish, lines)).transpose()?;
+        let begin = |block: Block<'_>| request.begin(on, a_sums, block);
+        let dst = on.tail.dst();
+        let (size, row) = (dst.dtype().bits() / 8, dst.stride(on.dst[0]).unwrap_or(0) as usize);
+        let to = |batch: usize| if args.is_some() { dst.offset(&request.positions(on, batch)[2]) * size } else { 0 };
         let operands = gemm::Operands {
             a,
             a_row: product.a_place(on, 0).1,
@@ -230,12 +250,12 @@ impl ReadyUnpacked {
             packs: Packs::By(&pack),
             b_row: 0,
             b_column: 0,
-            c: Buf::empty(),
-            c_row: 0,
-            starts: &|batch| [product.a_place(on, batch).0, request.weights_start(on, batch), 0],
-            tail: None,
+            c: dst.buf(),
+            c_row: row * size,
+            starts: &|batch| [product.a_place(on, batch).0, request.weights_start(on, batch), to(batch)],
+            tail: args.as_ref(),
             tail_column: &|_| 0,
-            begin: &|_| {},
+            begin: &begin,
             store: &store,
         };
         gemm.run(simd, executor, &mut scratch.take(work)?, &operands);

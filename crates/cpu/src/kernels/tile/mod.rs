@@ -17,6 +17,7 @@ pub mod tail;
 #[cfg(test)]
 mod tests;
 pub(crate) mod value;
+mod weave;
 pub mod wide;
 
 use super::code::{Kernels, Key};

@@ -1,13 +1,13 @@
 //! Panels from plain matrices: what tiles read as `B` when it does not lie that way in memory.
 //!
 //! A panel has a line for every step of the depth: for each of its columns as many numbers of consecutive depth as the product takes together
-//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows. Where the
+//! (see [`layout`](super::layout)). Where columns follow each other in memory a line is a copy, or an interleaving of a few rows ([`weave`]). Where the
 //! depth does (a transposed matrix), squares of 32-bit words are transposed in registers: the numbers of a step lie together then already.
 //! Squares are taken along the depth, so that few streams are read at a time and rows at distances of a power of two do not drive each other
 //! out of L1.
 
-use super::square;
-use crate::kernels::multiversion::{Body, Simd};
+use super::{square, weave};
+use crate::kernels::multiversion::Simd;
 use std::ops::Range;
 
 #[cfg(test)]
@@ -56,14 +56,16 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
     if depth.is_empty() {
         return;
     }
+    // A single column is as well one that follows its depth.
+    if from.column == form.size && (columns.len() > 1 || from.depth != form.size) {
+        let from = Plain { bytes: &from.bytes[depth.start * from.depth + columns.start * from.column..], ..*from };
+        return weave::panels(simd, &from, (depth.len(), columns.len()), form, to);
+    }
     for (first, panel) in columns.clone().step_by(form.width).zip(to.chunks_exact_mut(form.panel(depth.len()))) {
         let count = form.width.min(columns.end - first);
         let from = Plain { bytes: &from.bytes[depth.start * from.depth + first * from.column..], ..*from };
         let size = Size { depth: depth.len(), columns: count };
-        // A single column is as well one that follows its depth.
-        if from.column == form.size && (count > 1 || from.depth != form.size) {
-            simd.run(Rows { from, size, form, to: panel });
-        } else if from.depth == form.size && form.size * form.together == 4 {
+        if from.depth == form.size && form.size * form.together == 4 {
             words(simd, &from, size, form, panel);
         } else if from.depth == form.size && (form.size, form.together) == (2, 1) {
             halves(simd, &from, size, form, panel);
@@ -78,69 +80,6 @@ pub fn panels(simd: Simd, from: &Plain<'_>, depth: Range<usize>, columns: Range<
 struct Size {
     depth: usize,
     columns: usize,
-}
-
-/// A panel of columns that follow each other.
-struct Rows<'a> {
-    from: Plain<'a>,
-    size: Size,
-    form: Form,
-    to: &'a mut [u8],
-}
-
-impl Body for Rows<'_> {
-    type Out = ();
-
-    #[inline(always)]
-    fn run<const W: usize, const FMA: bool>(self) {
-        let Rows { from, size, form, to } = self;
-        match (form.size, form.together) {
-            (_, 1) => copy(&from, size, form, to),
-            (2, 2) => interleave::<2, 2>(&from, size, form, to),
-            (1, 4) => interleave::<1, 4>(&from, size, form, to),
-            _ => single(&from, 0..size.depth, size.columns, form, to),
-        }
-    }
-}
-
-/// Bytes that are copied at a time.
-const CHUNK: usize = 64;
-
-#[inline(always)]
-fn copy(from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
-    let bytes = size.columns * form.size;
-    for (k, line) in to.chunks_exact_mut(form.line()).enumerate() {
-        let (line, rest) = line.split_at_mut(bytes);
-        let (chunks, end) = line.as_chunks_mut::<CHUNK>();
-        let (from, from_end) = from.bytes[k * from.depth..][..bytes].as_chunks::<CHUNK>();
-        chunks.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-        end.iter_mut().zip(from_end).for_each(|(to, from)| *to = *from);
-        rest.fill(0);
-    }
-}
-
-/// Lines of `T` numbers of `S` bytes of consecutive depth for each column.
-#[inline(always)]
-fn interleave<const S: usize, const T: usize>(from: &Plain<'_>, size: Size, form: Form, to: &mut [u8]) {
-    const MOST: usize = 64;
-    let bytes = size.columns * S;
-    if form.width > MOST {
-        return single(from, 0..size.depth, size.columns, form, to);
-    }
-    for (step, line) in to.chunks_exact_mut(form.line()).enumerate() {
-        // Bytes of the rows, zeros behind them.
-        let mut rows = [[[0u8; S]; MOST]; T];
-        for (t, row) in rows.iter_mut().enumerate() {
-            let k = step * T + t;
-            if k < size.depth {
-                row.as_flattened_mut()[..bytes].copy_from_slice(&from.bytes[k * from.depth..][..bytes]);
-            }
-        }
-        let (columns, _) = line.as_chunks_mut::<S>();
-        for (j, column) in columns.as_chunks_mut::<T>().0.iter_mut().enumerate() {
-            *column = std::array::from_fn(|t| rows[t][j % MOST]);
-        }
-    }
 }
 
 /// A panel of a transposed matrix whose steps are words.

@@ -2,13 +2,15 @@
 
 use super::tiled::{Matrix, Request, product};
 use crate::CpuTarget;
+use crate::kernels::broadcast::varying;
 use crate::kernels::{amx, epilogue};
 use crate::ops::support;
 use crate::row::RowPlan;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Plan, Skip};
 use oxidnn_spec::op::Matmul;
-use oxidnn_spec::{Arg, Attr, Op, Problem};
+use oxidnn_spec::{Arg, Attr, Op, Problem, Quant, Tensor};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Bytes of weights that tiles are through with before memory matters.
@@ -69,7 +71,7 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
     if [&op.src, &op.weights, &op.dst].iter().any(|t| t.is_empty()) {
         return Err(Skip::Shape("empty"));
     }
-    check(&problem.attr, n)?;
+    check(&problem.attr, op)?;
     let mut problem = problem.clone();
     if let Op::Matmul(op) = &mut problem.op {
         super::resolve_weights(&mut op.weights, target)?;
@@ -95,13 +97,14 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
 }
 
 /// Scales and zero points of the operands must not differ along the reduction.
-fn check(attr: &Attr, n: usize) -> Result<(), Skip> {
-    let varies = |arg: Arg, d: usize| attr.scales.get(&arg).is_some_and(|q| q.mask >> d & 1 == 1 || !q.groups.is_empty());
-    if varies(Arg::SRC, n - 1) || varies(Arg::WEIGHTS, n - 2) {
+fn check(attr: &Attr, op: &Matmul) -> Result<(), Skip> {
+    let n = op.dst.dims().len();
+    let along = |quant: Option<&Quant>, t: &Tensor, d: usize| quant.is_some_and(|q| varying(q, t.dims()) >> d & 1 == 1);
+    let differ = |all: &BTreeMap<Arg, Quant>| along(all.get(&Arg::SRC), &op.src, n - 1) || along(all.get(&Arg::WEIGHTS), &op.weights, n - 2);
+    if differ(&attr.scales) {
         return Err(Skip::Attr("scales that differ along the reduction".into()));
     }
-    let shifts = |arg: Arg, d: usize| attr.zero_points.get(&arg).is_some_and(|q| q.mask >> d & 1 == 1 || !q.groups.is_empty());
-    if shifts(Arg::SRC, n - 1) || shifts(Arg::WEIGHTS, n - 2) {
+    if differ(&attr.zero_points) {
         return Err(Skip::Attr("zero points that differ along the reduction".into()));
     }
     if !attr.precomputed_reductions.is_empty() {

@@ -6,10 +6,10 @@
 //! by column: sums begin with it, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
-use super::zero_points::{Outer, Terms};
+use super::zero_points::{self, Outer, Terms};
 use crate::CpuTarget;
 use crate::kernels::access::{Pos, View};
-use crate::kernels::broadcast::Broadcast;
+use crate::kernels::broadcast::{Broadcast, varying};
 use crate::kernels::epilogue::{Epilogue, Run, Sums};
 use crate::kernels::gemm::{self, Gemm, Kind, Operands, Sizes};
 use crate::kernels::multiversion::Simd;
@@ -22,7 +22,7 @@ use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
 use oxidnn_runtime::{Ctx, Skip};
-use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Tensor};
+use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Quant, Tensor};
 use std::sync::Arc;
 
 /// A tensor of a product and the dimensions that are its sides, each list slowest first.
@@ -135,14 +135,15 @@ impl Request<'_> {
     }
 
     /// The tail that does everything behind the sums, where there is one.
-    fn tail(&self, compensated: bool) -> Option<Tail> {
+    pub(super) fn tail(&self, compensated: bool) -> Option<Tail> {
         let column = self.column();
         let [a, b] = [self.a.arg, self.b.arg].map(|arg| self.attr.scales.get(&arg));
-        let scale = self.scales.iter().position(|d| d.is_some_and(|d| b.is_some_and(|q| q.mask >> d & 1 == 1)));
-        let by_column = b.is_none_or(|q| q.mask.count_ones() <= 1 && (q.mask == 0 || scale == Some(column)));
+        let mask = |q: &Quant, t: &Tensor| varying(q, t.dims());
+        let scale = self.scales.iter().position(|d| d.is_some_and(|d| b.is_some_and(|q| mask(q, self.b.tensor) >> d & 1 == 1)));
+        let by_column = b.is_none_or(|q| mask(q, self.b.tensor).count_ones() <= 1 && (mask(q, self.b.tensor) == 0 || scale == Some(column)));
         let n = self.c.tensor.dims().len();
         let bias = self.bias.is_none_or(|t| t.dims().len() < n || t.dims()[..column].iter().all(|d| *d == 1));
-        if a.is_some_and(|q| q.mask != 0) || !by_column || !bias {
+        if a.is_some_and(|q| mask(q, self.a.tensor) != 0) || !by_column || !bias {
             return None;
         }
         let scaled = a.is_some() || b.is_some();
@@ -157,7 +158,7 @@ impl Request<'_> {
     pub(crate) fn plan(&self) -> Result<(Tiled, usize), Skip> {
         let Request { a, b, c, isa, target, .. } = *self;
         let product = product(a.tensor.dtype, b.tensor.dtype)?;
-        let outer = Outer::of(self.attr, [a.arg, b.arg]);
+        let outer = Outer::of(self.attr, (a.arg, a.tensor), b.arg);
         let [shifted, flips] = [outer.is_some() || self.attr.zero_points.contains_key(&a.arg), product == Product::S8S8 && !isa.amx];
         if shifted && !product.is_whole() {
             return Err(Skip::Attr("zero points of real numbers".into()));
@@ -190,14 +191,15 @@ impl Request<'_> {
         let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), tail: tail.clone() };
         let sums = Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let column_sums = summed.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
+        let by_product = summed && right == Right::Panels;
+        let column_sums = by_product.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
         let gemm = Gemm::new(kind, sizes, target)?;
         let too_long = || Skip::Shape("scratch exceeds the address space");
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
             lines: tail.as_ref().map_or(Some(0), |t| t.scratch(if compensated { all_columns()? } else { columns })).ok_or_else(too_long)?,
-            ones: if summed { sizes.depth.div_ceil(4) } else { 0 },
+            ones: if by_product { sizes.depth.div_ceil(4) } else { 0 },
             rows: outer.map_or(Some(0), |o| o.numbers(sizes.batch.checked_mul(sizes.rows)?)).ok_or_else(too_long)?,
             compensation: if summed { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
             work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
@@ -251,8 +253,13 @@ impl Tiled {
         self.weights_batch.iter().zip(pos).fold(0, |all, (size, at)| all * *size as usize + at as usize % *size as usize)
     }
 
+    /// Number of right operands.
+    pub(super) fn rights(&self) -> usize {
+        self.weights_batch.iter().product::<i64>() as usize
+    }
+
     /// Byte where a right operand begins.
-    fn right_start(&self, mut index: usize) -> usize {
+    pub(super) fn right_start(&self, mut index: usize) -> usize {
         let mut start = self.places[1].start;
         for (d, size) in self.weights_batch.iter().enumerate().rev() {
             start += index % *size as usize * self.steps[1][d] as usize;
@@ -337,9 +344,15 @@ impl Tiled {
         work: &mut crate::kernels::scratch::Part<'_>,
     ) -> Result<&'s [i32], Error> {
         let [ones, sums] = scratch;
-        let Some(gemm) = &code.column_sums else { return Ok(&[]) };
-        bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
+        if sums.is_empty() {
+            return Ok(&[]);
+        }
         let factor = if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added() };
+        let Some(gemm) = &code.column_sums else {
+            zero_points::column_sums(self, (simd, ctx), factor, lend(&mut *sums))?;
+            return Ok(bytemuck::cast_slice(sums));
+        };
+        bytemuck::cast_slice_mut::<f32, u8>(ones).fill(1);
         let (ones, to) = (lend(ones), lend(sums));
         let (starts, width) = (|right| [0, self.right_start(right), 0], self.width());
         let store = |block: Block<'_>| {

@@ -2,14 +2,16 @@
 //!
 //! `sum over k of (A[m][k] - a[m]) * (B[k][n] - b[n])` is the sum of products less `b[n] * (sum of A[m] - K * a[m])` less `a[m] * (sum of B[n])`: numbers by
 //! row times numbers by column. Sums begin with that, in 32-bit integers, so that everything behind them is as without zero points.
+//!
+//! Also the sums of columns of plain right operands, for zero points and for what is added to signed numbers of the left one.
 
 use super::tiled::Tiled;
-use crate::kernels::broadcast::Broadcast;
+use crate::kernels::broadcast::{Broadcast, varying};
 use crate::kernels::multiversion::{Body, Simd};
 use crate::kernels::nest::Block;
 use crate::kernels::scratch::lend;
-use oxidnn_runtime::Ctx;
-use oxidnn_spec::{Arg, Attr, DataType, Error};
+use oxidnn_runtime::{Buf, Ctx};
+use oxidnn_spec::{Arg, Attr, DataType, Error, Tensor};
 
 /// Columns whose numbers are looked up at a time.
 const CHUNK: usize = 128;
@@ -38,8 +40,8 @@ pub(super) struct Terms<'t> {
 
 impl Outer {
     /// What the attributes ask for; `None` where sums begin with zero.
-    pub(super) fn of(attr: &Attr, [a, b]: [Arg; 2]) -> Option<Outer> {
-        let by_row = attr.zero_points.get(&a).is_some_and(|q| q.mask != 0);
+    pub(super) fn of(attr: &Attr, a: (Arg, &Tensor), b: Arg) -> Option<Outer> {
+        let by_row = attr.zero_points.get(&a.0).is_some_and(|q| varying(q, a.1.dims()) != 0);
         let by_column = attr.zero_points.contains_key(&b);
         (by_row || by_column).then_some(Outer { by_row, by_column })
     }
@@ -110,6 +112,56 @@ impl<'t> Terms<'t> {
             }
             let sums = bytemuck::cast_slice_mut(&mut block.sums[start - block.columns.start..]);
             self.simd.run(Products { rows, columns: [&columns[0][..count], &columns[1][..count]], sums, step: block.step });
+        }
+    }
+}
+
+/// Writes the sums of the columns of all plain right operands, `factor` times each.
+///
+/// # Errors
+/// [`Error`] when the argument is missing or written, too.
+pub(super) fn column_sums(tiled: &Tiled, (simd, ctx): (Simd, &Ctx<'_>), factor: i32, to: Buf) -> Result<(), Error> {
+    let (arg, place, depth, width) = (tiled.args[1], tiled.places[1], tiled.gemm.sizes().depth, tiled.width());
+    let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
+    let pieces = width.div_ceil(CHUNK);
+    ctx.executor().run(ctx.executor().threads(), tiled.rights() * pieces, &|_, task| {
+        let (right, first) = (task / pieces, task % pieces * CHUNK);
+        let count = CHUNK.min(width - first);
+        let at = tiled.right_start(right) + first * place.column;
+        let mut sums = [0i32; CHUNK];
+        if place.row == 1 {
+            for (j, sum) in sums[..count].iter_mut().enumerate() {
+                let start = at + j * place.column;
+                *sum = simd.run(Sum { bytes: &bytes[start..start + depth], signed: true });
+            }
+        } else {
+            simd.run(Columns { bytes: &bytes[at..], row: place.row, depth, sums: &mut sums[..count] });
+        }
+        sums.iter_mut().for_each(|sum| *sum = sum.wrapping_mul(factor));
+        to.write(right * width + first, &sums[..count]);
+    });
+    Ok(())
+}
+
+/// The sums of columns of signed bytes that follow each other.
+struct Columns<'c> {
+    bytes: &'c [u8],
+    /// Bytes from a row to the next.
+    row: usize,
+    depth: usize,
+    sums: &'c mut [i32],
+}
+
+impl Body for Columns<'_> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run<const W: usize, const FMA: bool>(self) {
+        let Columns { bytes, row, depth, sums } = self;
+        for k in 0..depth {
+            for (sum, byte) in sums.iter_mut().zip(&bytes[k * row..]) {
+                *sum += i32::from(byte.cast_signed());
+            }
         }
     }
 }

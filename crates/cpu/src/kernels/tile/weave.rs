@@ -1,0 +1,248 @@
+//! Lines of panels from rows of a matrix whose columns follow each other: numbers of consecutive depth are interleaved (VNNI) in vector registers.
+//!
+//! All panels get their part of a row before the next row is read: so memory is read in long runs, however far rows are apart. One of the few files
+//! with unsafe code: it calls code for the instruction sets of a [`Simd`], and loads and stores vectors at places that it has checked.
+
+use super::pack::{Form, Plain};
+use crate::kernels::multiversion::Simd;
+use crate::target::Isa;
+
+/// Rows that a line is made of at most.
+const ROWS: usize = 4;
+
+/// Some panels of a matrix.
+#[derive(Clone, Copy)]
+struct Job {
+    from: *const u8,
+    /// Bytes from a row to the next.
+    row: usize,
+    depth: usize,
+    columns: usize,
+    form: Form,
+    to: *mut u8,
+    /// Bytes of a panel.
+    panel: usize,
+}
+
+/// Writes `depth` rows by `columns` columns of a matrix as panels, one behind the other, with zeros behind the last column and row.
+///
+/// # Panics
+/// When the matrix does not have these rows and columns, or `to` is too short.
+pub(super) fn panels(simd: Simd, from: &Plain<'_>, (depth, columns): (usize, usize), form: Form, to: &mut [u8]) {
+    if depth == 0 || columns == 0 {
+        return;
+    }
+    let read = (depth - 1).checked_mul(from.depth).and_then(|n| n.checked_add(columns.checked_mul(form.size)?));
+    let (panel, count) = (form.panel(depth), columns.div_ceil(form.width));
+    assert!(read.is_some_and(|read| read <= from.bytes.len()), "{depth} rows of {columns} columns in {} bytes", from.bytes.len());
+    assert!(panel.checked_mul(count).is_some_and(|n| n <= to.len()), "{count} panels of {panel} bytes in {}", to.len());
+    let job = Job { from: from.bytes.as_ptr(), row: from.depth, depth, columns, form, to: to.as_mut_ptr(), panel };
+    match (simd.isa(), form.together) {
+        // SAFETY: the instructions are there where a `Simd` of the set is; rows and panels have been checked to lie in both slices.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, 2) if form.size == 2 && form.width.is_multiple_of(16) => unsafe { x86::halves16(&job) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, 4) if form.size == 1 && form.width.is_multiple_of(16) => unsafe { x86::bytes16(&job) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, 2) if form.size == 2 && form.width.is_multiple_of(8) => unsafe { x86::halves8(&job) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, 4) if form.size == 1 && form.width.is_multiple_of(8) => unsafe { x86::bytes8(&job) },
+        _ => by_number(from.bytes, &job, to),
+    }
+}
+
+/// The same number by number, or row by row where a line is one.
+fn by_number(bytes: &[u8], job: &Job, to: &mut [u8]) {
+    let Job { row, depth, columns, form: Form { size, together, width }, panel, .. } = *job;
+    let line = width * together * size;
+    for step in 0..depth.div_ceil(together) {
+        for (to, first) in to.chunks_exact_mut(panel).zip((0..columns).step_by(width)) {
+            let (here, to) = (width.min(columns - first), &mut to[step * line..][..line]);
+            if together == 1 {
+                let (there, rest) = to.split_at_mut(here * size);
+                there.copy_from_slice(&bytes[step * row + first * size..][..here * size]);
+                rest.fill(0);
+                continue;
+            }
+            to.fill(0);
+            for t in 0..together.min(depth - step * together) {
+                let from = bytes[(step * together + t) * row + first * size..][..here * size].chunks_exact(size);
+                to.chunks_exact_mut(together * size).zip(from).for_each(|(to, from)| to[t * size..][..size].copy_from_slice(from));
+            }
+        }
+    }
+}
+
+/// A run of columns of a line: where they are in its rows, `None` for rows that are not there, and where the line begins.
+struct Run {
+    rows: [Option<*const u8>; ROWS],
+    /// Columns that there are, and columns of the panel from here on, of a vector at most.
+    there: usize,
+    wanted: usize,
+    to: *mut u8,
+}
+
+impl Job {
+    /// Calls `each` for all runs of at most `most` columns.
+    #[inline(always)]
+    fn runs(&self, most: usize, mut each: impl FnMut(Run)) {
+        let Form { size, together, width } = self.form;
+        let line = self.form.line();
+        for step in 0..self.depth.div_ceil(together) {
+            let first_row = self.from.wrapping_add(step * together * self.row);
+            let rows_there = self.depth - step * together;
+            let mut to = self.to.wrapping_add(step * line);
+            let mut column = 0;
+            while column < self.columns {
+                for first in (0..width).step_by(most) {
+                    let at = column + first;
+                    let row = |t: usize| (t < rows_there).then(|| first_row.wrapping_add(t * self.row + at * size));
+                    let there = self.columns.saturating_sub(at).min(most).min(width - first);
+                    each(Run { rows: std::array::from_fn(row), there, wanted: most.min(width - first), to: to.wrapping_add(first * 4) });
+                }
+                to = to.wrapping_add(self.panel);
+                column += width;
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Job, Run};
+    use std::arch::x86_64::*;
+
+    /// Pairs of 16-bit numbers, 32 columns at a time.
+    ///
+    /// # Safety
+    /// Rows and panels must be valid, panels of 16 columns each or a multiple and unshared.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) unsafe fn halves16(job: &Job) {
+        let index: [[i16; 32]; 2] = std::array::from_fn(|half| std::array::from_fn(|i| (half * 16 + i / 2 + i % 2 * 32) as i16));
+        // SAFETY: the table has two vectors.
+        let [low, high] = [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(index[half].as_ptr().cast()) });
+        job.runs(32, |Run { rows, there, wanted, to }| {
+            let mask = (u64::from(u32::MAX) >> (32 - there)) as u32;
+            // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
+            let load = |row: Option<*const u8>| match row {
+                Some(row) => unsafe { _mm512_maskz_loadu_epi16(mask, row.cast()) },
+                None => _mm512_setzero_si512(),
+            };
+            let (a, b) = (load(rows[0]), load(rows[1]));
+            // SAFETY: a line has as many columns as are wanted, which are whole vectors.
+            unsafe { _mm512_storeu_si512(to.cast(), _mm512_permutex2var_epi16(a, low, b)) };
+            if wanted > 16 {
+                // SAFETY: as above.
+                unsafe { _mm512_storeu_si512(to.wrapping_add(64).cast(), _mm512_permutex2var_epi16(a, high, b)) };
+            }
+        });
+    }
+
+    /// Bytes by four, 64 columns at a time.
+    ///
+    /// # Safety
+    /// As for [`halves16`].
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) unsafe fn bytes16(job: &Job) {
+        job.runs(64, |Run { rows, there, wanted, to }| {
+            let mask = if there == 0 { 0 } else { u64::MAX >> (64 - there) };
+            // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
+            let load = |row: Option<*const u8>| match row {
+                Some(row) => unsafe { _mm512_maskz_loadu_epi8(mask, row.cast()) },
+                None => _mm512_setzero_si512(),
+            };
+            let [a, b, c, d] = [load(rows[0]), load(rows[1]), load(rows[2]), load(rows[3])];
+            let (low, low_next) = (_mm512_unpacklo_epi8(a, b), _mm512_unpacklo_epi8(c, d));
+            let (high, high_next) = (_mm512_unpackhi_epi8(a, b), _mm512_unpackhi_epi8(c, d));
+            // Lane l of the i-th has columns 16 l + 4 i and the next three.
+            let q = [_mm512_unpacklo_epi16(low, low_next), _mm512_unpackhi_epi16(low, low_next)];
+            let r = [_mm512_unpacklo_epi16(high, high_next), _mm512_unpackhi_epi16(high, high_next)];
+            let near = (_mm512_shuffle_i32x4::<0x44>(q[0], q[1]), _mm512_shuffle_i32x4::<0x44>(r[0], r[1]));
+            let far = (_mm512_shuffle_i32x4::<0xee>(q[0], q[1]), _mm512_shuffle_i32x4::<0xee>(r[0], r[1]));
+            // SAFETY: a line has as many columns as are wanted, which are whole vectors.
+            unsafe {
+                _mm512_storeu_si512(to.cast(), _mm512_shuffle_i32x4::<0x88>(near.0, near.1));
+                if wanted > 16 {
+                    _mm512_storeu_si512(to.wrapping_add(64).cast(), _mm512_shuffle_i32x4::<0xdd>(near.0, near.1));
+                }
+                if wanted > 32 {
+                    _mm512_storeu_si512(to.wrapping_add(128).cast(), _mm512_shuffle_i32x4::<0x88>(far.0, far.1));
+                }
+                if wanted > 48 {
+                    _mm512_storeu_si512(to.wrapping_add(192).cast(), _mm512_shuffle_i32x4::<0xdd>(far.0, far.1));
+                }
+            }
+        });
+    }
+
+    /// So many bytes of a row, zeros behind them.
+    ///
+    /// # Safety
+    /// They must be valid for reads.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn load8(row: Option<*const u8>, bytes: usize) -> __m256i {
+        let Some(row) = row else { return _mm256_setzero_si256() };
+        if bytes == 32 {
+            // SAFETY: the caller's promise.
+            return unsafe { _mm256_loadu_si256(row.cast()) };
+        }
+        let mut part = [0u8; 32];
+        // SAFETY: the caller's promise for the row; both are no longer than a vector.
+        unsafe {
+            std::ptr::copy_nonoverlapping(row, part.as_mut_ptr(), bytes);
+            _mm256_loadu_si256(part.as_ptr().cast())
+        }
+    }
+
+    /// Pairs of 16-bit numbers, 16 columns at a time.
+    ///
+    /// # Safety
+    /// Rows and panels must be valid, panels of 8 columns each or a multiple and unshared.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn halves8(job: &Job) {
+        job.runs(16, |Run { rows, there, wanted, to }| {
+            // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
+            unsafe {
+                let (a, b) = (load8(rows[0], there * 2), load8(rows[1], there * 2));
+                let (low, high) = (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b));
+                _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(low, high));
+                if wanted > 8 {
+                    _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x31>(low, high));
+                }
+            }
+        });
+    }
+
+    /// Bytes by four, 32 columns at a time.
+    ///
+    /// # Safety
+    /// As for [`halves8`].
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn bytes8(job: &Job) {
+        job.runs(32, |Run { rows, there, wanted, to }| {
+            // SAFETY: a row has so many columns more, and a line those that are wanted, by the caller's promise.
+            unsafe {
+                let [a, b, c, d] = [load8(rows[0], there), load8(rows[1], there), load8(rows[2], there), load8(rows[3], there)];
+                let (low, low_next) = (_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
+                let (high, high_next) = (_mm256_unpackhi_epi8(a, b), _mm256_unpackhi_epi8(c, d));
+                // Half h of the i-th has columns 16 h + 4 i and the next three.
+                let q = [_mm256_unpacklo_epi16(low, low_next), _mm256_unpackhi_epi16(low, low_next)];
+                let r = [_mm256_unpacklo_epi16(high, high_next), _mm256_unpackhi_epi16(high, high_next)];
+                _mm256_storeu_si256(to.cast(), _mm256_permute2x128_si256::<0x20>(q[0], q[1]));
+                if wanted > 8 {
+                    _mm256_storeu_si256(to.wrapping_add(32).cast(), _mm256_permute2x128_si256::<0x20>(r[0], r[1]));
+                }
+                if wanted > 16 {
+                    _mm256_storeu_si256(to.wrapping_add(64).cast(), _mm256_permute2x128_si256::<0x31>(q[0], q[1]));
+                }
+                if wanted > 24 {
+                    _mm256_storeu_si256(to.wrapping_add(96).cast(), _mm256_permute2x128_si256::<0x31>(r[0], r[1]));
+                }
+            }
+        });
+    }
+}
