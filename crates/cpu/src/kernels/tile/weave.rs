@@ -126,8 +126,8 @@ mod x86 {
         let [low, high] = [0, 1].map(|half: usize| unsafe { _mm512_loadu_si512(index[half].as_ptr().cast()) });
         job.runs(32, |Run { rows, there, wanted, to }| {
             let mask = (u64::from(u32::MAX) >> (32 - there)) as u32;
-            // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
             let load = |row: Option<*const u8>| match row {
+                // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
                 Some(row) => unsafe { _mm512_maskz_loadu_epi16(mask, row.cast()) },
                 None => _mm512_setzero_si512(),
             };
@@ -149,8 +149,8 @@ mod x86 {
     pub(super) unsafe fn bytes16(job: &Job) {
         job.runs(64, |Run { rows, there, wanted, to }| {
             let mask = if there == 0 { 0 } else { u64::MAX >> (64 - there) };
-            // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
             let load = |row: Option<*const u8>| match row {
+                // SAFETY: a row has so many columns more, by the caller's promise; other lanes are not read.
                 Some(row) => unsafe { _mm512_maskz_loadu_epi8(mask, row.cast()) },
                 None => _mm512_setzero_si512(),
             };
