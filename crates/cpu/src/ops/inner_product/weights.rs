@@ -29,7 +29,8 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
     epilogue::check(&problem.attr, &op.weights)?;
     let n = op.weights.dims().len();
     if n > 2 {
-        let flat = Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
+        let flat =
+            Problem::new(flat(op)?, problem.attr.clone()).map_err(|_| Skip::Shape("channels and pixels beyond the address space"))?;
         return staged::viewed(problem, self::plan(&flat, target)?, target);
     }
     let task = task([&op.src, &op.dst], &op.weights);
@@ -70,7 +71,8 @@ fn flat(op: &InnerProduct) -> Result<InnerProduct, Skip> {
         Some(Tensor { dtype: t.dtype, layout })
     };
     let found = orders.iter().find_map(|order| Some((merged(&op.src, order)?, merged(&op.weights, order)?)));
-    let (src, weights) = found.ok_or_else(|| Skip::Layout("of source and gradient: channels and pixels no neighbours in one order".into()))?;
+    let (src, weights) =
+        found.ok_or_else(|| Skip::Layout("of source and gradient: channels and pixels no neighbours in one order".into()))?;
     Ok(InnerProduct { src, weights, ..op.clone() })
 }
 

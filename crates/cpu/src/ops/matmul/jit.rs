@@ -100,7 +100,8 @@ fn plan_on(problem: &Problem, target: &CpuTarget, isa: Isa) -> Result<Box<dyn Pl
 fn check(attr: &Attr, op: &Matmul) -> Result<(), Skip> {
     let n = op.dst.dims().len();
     let along = |quant: Option<&Quant>, t: &Tensor, d: usize| quant.is_some_and(|q| varying(q, t.dims()) >> d & 1 == 1);
-    let differ = |all: &BTreeMap<Arg, Quant>| along(all.get(&Arg::SRC), &op.src, n - 1) || along(all.get(&Arg::WEIGHTS), &op.weights, n - 2);
+    let differ =
+        |all: &BTreeMap<Arg, Quant>| along(all.get(&Arg::SRC), &op.src, n - 1) || along(all.get(&Arg::WEIGHTS), &op.weights, n - 2);
     if differ(&attr.scales) {
         return Err(Skip::Attr("scales that differ along the reduction".into()));
     }

@@ -140,7 +140,8 @@ impl Request<'_> {
         let [a, b] = [self.a.arg, self.b.arg].map(|arg| self.attr.scales.get(&arg));
         let mask = |q: &Quant, t: &Tensor| varying(q, t.dims());
         let scale = self.scales.iter().position(|d| d.is_some_and(|d| b.is_some_and(|q| mask(q, self.b.tensor) >> d & 1 == 1)));
-        let by_column = b.is_none_or(|q| mask(q, self.b.tensor).count_ones() <= 1 && (mask(q, self.b.tensor) == 0 || scale == Some(column)));
+        let by_column =
+            b.is_none_or(|q| mask(q, self.b.tensor).count_ones() <= 1 && (mask(q, self.b.tensor) == 0 || scale == Some(column)));
         let n = self.c.tensor.dims().len();
         let bias = self.bias.is_none_or(|t| t.dims().len() < n || t.dims()[..column].iter().all(|d| *d == 1));
         if a.is_some_and(|q| mask(q, self.a.tensor) != 0) || !by_column || !bias {
@@ -189,7 +190,8 @@ impl Request<'_> {
             depth: place::count(a.tensor, a.columns),
         };
         let kind = Kind { isa, product, right, a_step, begins: outer.is_some(), tail: tail.clone() };
-        let sums = Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
+        let sums =
+            Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
         let by_product = summed && right == Right::Panels;
         let column_sums = by_product.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
@@ -347,7 +349,8 @@ impl Tiled {
         if sums.is_empty() {
             return Ok(&[]);
         }
-        let factor = if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added() };
+        let factor =
+            if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added() };
         let Some(gemm) = &code.column_sums else {
             zero_points::column_sums(self, (simd, ctx), factor, lend(&mut *sums))?;
             return Ok(bytemuck::cast_slice(sums));

@@ -129,7 +129,8 @@ impl Backward {
         let sizes =
             gemm::Sizes { batch: z.directions, rows: z.samples(), columns: inputs.padded(), width: inputs.width, depth: z.gates * z.dhc };
         let tail = Some(Arc::new(Tail::raw()));
-        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
+        let kind =
+            Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let mut backward = Backward {
             cut,
             workers: target.threads,

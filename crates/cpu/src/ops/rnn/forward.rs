@@ -196,8 +196,14 @@ impl Forward {
             width: gates.width,
             depth: z.slc,
         };
-        let kind =
-            Kind { isa: isa.without_amx(), product, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail: Some(Arc::new(Tail::raw())) };
+        let kind = Kind {
+            isa: isa.without_amx(),
+            product,
+            right: Right::Panels,
+            a_step: Stride::Fixed(4),
+            begins: false,
+            tail: Some(Arc::new(Tail::raw())),
+        };
         let skinny = Skinny::new(isa, product, [z.sic, gates.width], &cut);
         let second = second.map(|size| Skinny::new(isa, product, size, &cut));
         let cell = op.src_iter_c.as_ref().or(op.dst_iter_c.as_ref()).map_or(DataType::F32, |t| t.dtype);

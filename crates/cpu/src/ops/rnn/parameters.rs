@@ -88,7 +88,8 @@ impl Gradient {
         let attr = Attr { post_ops, ..Attr::default() };
         let about = About { attr: &attr, dst: &dst, columns: 1, compensated: false, scaled: false, biased: false };
         let tail = place.map(|_| Tail::plan(&about).map(Arc::new)).transpose()?;
-        let kind = Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
+        let kind =
+            Kind { isa: isa.without_amx(), product: Product::F32, right: Right::Panels, a_step: Stride::Fixed(4), begins: false, tail };
         let sizes = gemm::Sizes { batch: z.directions * gates, rows, columns, width: panels.width, depth: z.samples() };
         Ok(Gradient { arg, gemm: Gemm::new(kind, sizes, target)?, panels, gates, samples: z.samples(), place })
     }
