@@ -50,6 +50,7 @@ pub fn forward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, s: N) -> N {
         Abs => s.abs(),
         Sqrt | SqrtDst => s.sqrt(),
         Linear => s.mul_add(a, b),
+        SoftRelu if alpha == 1.0 => soft_relu(s),
         SoftRelu => soft_relu(s.mul(a)).div(a),
         HardSigmoid => s.mul_add(a, b).clamp(0.0, 1.0),
         Logistic | LogisticDst => logistic(s),
@@ -61,7 +62,7 @@ pub fn forward<N: Num>(alg: EltwiseAlg, alpha: f32, beta: f32, s: N) -> N {
         Clip | ClipV2 | ClipV2Dst => s.clamp(f64::from(alpha), f64::from(beta)),
         Pow => pow(alpha, beta, s),
         Round => s.round(),
-        Mish => s.mul(mish_tanh(s).0),
+        Mish => mish(s),
         HardSwish => s.mul(s.mul_add(a, b).clamp(0.0, 1.0)),
     }
 }
@@ -186,6 +187,15 @@ fn gelu_tanh_slope<N: Num>(s: N) -> N {
     let two_g_slope = cube.mul_add(N::constant(6.0), N::constant(2.0 * SQRT_2_OVER_PI));
     let (w, rest) = (logistic(two_g), logistic(N::constant(0.0).sub(two_g)));
     w.mul(c.mul(two_g_slope).mul_add(rest, N::constant(1.0)))
+}
+
+/// `s tanh(ln(1 + e^s)) = s n / (n + 2)` for `n = e^s (e^s + 2)`, where the quotient is 1 from 20 on.
+#[inline(always)]
+fn mish<N: Num>(s: N) -> N {
+    let (two, end) = (N::constant(2.0), N::constant(20.0));
+    let e = N::select(s.lt(end), s, end).exp();
+    let n = e.mul(e.add(two));
+    s.mul(n).div(n.add(two))
 }
 
 /// `t = tanh(ln(1 + e^s))` and `1 - t^2`, by `e^-|s|`: `t = n / (n + m)` with `n = 1 + 2e, m = 2e^2` for `e = e^-s`, `s > 0`, and

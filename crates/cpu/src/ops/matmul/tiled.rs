@@ -2,8 +2,8 @@
 //!
 //! Everything behind the sums happens in registers where the tail can do it, else in the shared epilogue. Bytes: the tiles of signed sources
 //! add 128 to each number, and zero points of the source are left out of the sums; both are made good by subtracting a multiple of the sum of
-//! the weights' column, which a product with a row of ones finds in every execution that needs it. What other zero points add differs by row and
-//! by column: sums begin with it, see [`zero_points`](super::zero_points).
+//! the weights' column, which a product with a row of ones finds in every execution that needs it: one row more of a product of few rows, so that
+//! weights are read once. What other zero points add differs by row and by column: sums begin with it, see [`zero_points`](super::zero_points).
 
 use super::place::{self, Place};
 use super::zero_points::{self, Outer, Terms};
@@ -18,10 +18,10 @@ use crate::kernels::scratch::{Scratch, booked, lend};
 use crate::kernels::tile::layout::panel_columns;
 use crate::kernels::tile::pack::Plain;
 use crate::kernels::tile::tail::{self, About};
-use crate::kernels::tile::{Product, Stride, Tail, TailArgs};
+use crate::kernels::tile::{Product, Stride, Tail, TailArgs, tallest};
 use crate::row::Generated;
 use oxidnn_jit::Isa;
-use oxidnn_runtime::{Ctx, Skip};
+use oxidnn_runtime::{Buf, Ctx, Skip};
 use oxidnn_spec::{Arg, Attr, DataType, Dims, Error, MAX_NDIMS, Quant, Tensor};
 use std::sync::Arc;
 
@@ -85,6 +85,8 @@ pub(crate) struct Tiled {
     bias_along: Option<usize>,
     /// What zero points that differ by row, and those of the right operand, make sums begin with.
     outer: Option<Outer>,
+    /// Whether the sums of the right operand's columns are a row more of the product.
+    beside: bool,
     /// Whether 128 is added to the numbers of the left operand.
     flips: bool,
     /// Whether sums are i32.
@@ -122,6 +124,11 @@ pub(crate) fn product(a: DataType, b: DataType) -> Result<Product, Skip> {
     }
 }
 
+/// Bytes from a row of bytes of a copy to the next.
+fn pitch(depth: usize) -> usize {
+    depth.next_multiple_of(64)
+}
+
 /// Distances along batch dimensions in bytes, 0 where there is one.
 fn batch_steps(t: &Tensor, n: usize) -> Dims {
     let size = t.dtype.bits() as i64 / 8;
@@ -152,6 +159,14 @@ impl Request<'_> {
         Tail::plan(&About { attr: self.attr, dst: self.c.tensor, columns: column, compensated, scaled, biased }).ok()
     }
 
+    /// Whether a tile has all rows and one more.
+    fn has_room(&self, product: Product) -> bool {
+        let (c, isa) = (self.c, self.isa);
+        let vectors = panel_columns(isa, place::count(c.tensor, c.columns)) / isa.width().lanes();
+        let one = c.tensor.dims()[..self.batch].iter().all(|d| *d == 1) && c.rows.len() == 1 && c.columns.len() == 1;
+        one && !isa.amx && place::count(c.tensor, c.rows) < tallest(isa, product, vectors)
+    }
+
     /// The kernel and the bytes of scratch that it needs.
     ///
     /// # Errors
@@ -168,7 +183,8 @@ impl Request<'_> {
             return Err(Skip::Attr("zero points by row and column, on tiles of AMX".into()));
         }
         let summed = self.attr.zero_points.contains_key(&a.arg) || flips;
-        let compensated = summed && !outer.is_some_and(|o| o.by_row);
+        let beside = summed && outer.is_none() && self.has_room(product);
+        let compensated = summed && !beside && !outer.is_some_and(|o| o.by_row);
         let mut left = place::plain(a.tensor, a.rows, a.columns)?;
         let a_step = match (left.column == a.tensor.dtype.bits() / 8, product) {
             (true, _) => Stride::Fixed(4),
@@ -180,11 +196,11 @@ impl Request<'_> {
         }
         let (right, weights) = place::right(isa, b.tensor, b.rows, b.columns, product.together())?;
         let to = place::plain(c.tensor, c.rows, c.columns).ok().filter(|p| p.column == c.tensor.dtype.bits() / 8);
-        let tail = to.and_then(|_| self.tail(compensated)).map(Arc::new);
+        let tail = to.filter(|_| !beside).and_then(|_| self.tail(compensated)).map(Arc::new);
         let columns = place::count(c.tensor, c.columns);
         let sizes = Sizes {
             batch: c.tensor.dims()[..self.batch].iter().product::<i64>() as usize,
-            rows: place::count(c.tensor, c.rows),
+            rows: place::count(c.tensor, c.rows) + usize::from(beside),
             columns,
             width: panel_columns(isa, columns),
             depth: place::count(a.tensor, a.columns),
@@ -193,7 +209,7 @@ impl Request<'_> {
         let sums =
             Kind { isa: isa.without_amx(), product: Product::U8S8, a_step: Stride::Fixed(4), begins: false, tail: None, ..kind.clone() };
         let weights_batch = b.tensor.dims()[..self.batch].iter().product::<i64>() as usize;
-        let by_product = summed && right == Right::Panels;
+        let by_product = summed && !beside && right == Right::Panels;
         let column_sums = by_product.then(|| Gemm::new(sums, Sizes { batch: weights_batch, rows: 1, ..sizes }, target)).transpose()?;
         let all_columns = || weights_batch.checked_mul(if weights_batch > 1 { Tail::apart(columns) } else { columns });
         let gemm = Gemm::new(kind, sizes, target)?;
@@ -201,9 +217,13 @@ impl Request<'_> {
         let work = gemm.scratch_len().ok_or_else(too_long)?;
         let parts = Parts {
             lines: tail.as_ref().map_or(Some(0), |t| t.scratch(if compensated { all_columns()? } else { columns })).ok_or_else(too_long)?,
-            ones: if by_product { sizes.depth.div_ceil(4) } else { 0 },
+            ones: match (beside, by_product) {
+                (true, _) => sizes.rows * pitch(sizes.depth) / 4,
+                (_, true) => sizes.depth.div_ceil(4),
+                _ => 0,
+            },
             rows: outer.map_or(Some(0), |o| o.numbers(sizes.batch.checked_mul(sizes.rows)?)).ok_or_else(too_long)?,
-            compensation: if summed { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
+            compensation: if summed && !beside { weights_batch.checked_mul(columns).ok_or_else(too_long)? } else { 0 },
             work: column_sums.as_ref().map_or(Some(0), Gemm::scratch_len).ok_or_else(too_long)?.max(work),
         };
         let bytes = booked(&[parts.lines, parts.ones, parts.compensation, parts.rows, parts.work]).ok_or_else(too_long)?;
@@ -225,6 +245,7 @@ impl Request<'_> {
             scales: [src_scales, self.scales.to_vec()],
             bias_along: self.bias.filter(|t| t.dims().len() == 1).map(|_| self.column()),
             outer,
+            beside,
             flips,
             whole: product.is_whole(),
         };
@@ -331,6 +352,11 @@ impl Tiled {
         if self.flips { 128 } else { 0 }
     }
 
+    /// What the sums of columns are multiplied by.
+    fn factor(&self, simd: Simd, ctx: &Ctx<'_>) -> Result<i32, Error> {
+        Ok(self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added())
+    }
+
     /// Zero points of the left operand by positions of the result.
     pub(super) fn shift<'a>(&self, simd: Simd, ctx: &Ctx<'a>) -> Result<Broadcast<'a>, Error> {
         let dims = ctx.bound(self.args[0]).map_or(&[][..], |b| b.tensor.dims());
@@ -350,7 +376,7 @@ impl Tiled {
             return Ok(&[]);
         }
         let factor =
-            if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.shift(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32 + self.added() };
+            if self.outer.is_some_and(|o| o.by_row) { 1 } else { self.factor(simd, ctx)? };
         let Some(gemm) = &code.column_sums else {
             zero_points::column_sums(self, (simd, ctx), factor, lend(&mut *sums))?;
             return Ok(bytemuck::cast_slice(sums));
@@ -368,8 +394,32 @@ impl Tiled {
         Ok(bytemuck::cast_slice(sums))
     }
 
+    /// The rows of the left operand and one of ones behind them, one behind the other in scratch.
+    fn with_ones<'s>(&self, ctx: &Ctx<'_>, scratch: &'s mut [f32]) -> Result<Buf<'s>, Error> {
+        let (depth, arg, place) = (self.gemm.sizes().depth, self.args[0], self.places[0]);
+        let bytes: &[u8] = ctx.input(arg).ok_or_else(|| Error::arg(arg, "memory that is written too", "memory of its own"))?;
+        let to: &mut [u8] = bytemuck::cast_slice_mut(&mut *scratch);
+        for (i, row) in to.chunks_exact_mut(pitch(depth)).enumerate() {
+            if i + 1 < self.gemm.sizes().rows {
+                row[..depth].copy_from_slice(&bytes[place.start + i * place.row..][..depth]);
+            } else {
+                // What products that add 128 take for 1.
+                row.fill(if self.flips { 0x81 } else { 1 });
+            }
+        }
+        Ok(lend(scratch))
+    }
+
     /// Finishes and stores a block of raw sums.
-    fn store(&self, epilogue: &Epilogue<'_>, compensation: &[i32], block: Block<'_>) {
+    fn store(&self, epilogue: &Epilogue<'_>, (compensation, factor): (&[i32], i32), mut block: Block<'_>) {
+        if self.beside {
+            block.rows.end -= 1;
+            let (sums, ones) = block.sums.split_at_mut(block.rows.len() * block.step);
+            for line in sums.chunks_mut(block.step) {
+                let (line, ones): (&mut [i32], &[i32]) = (bytemuck::cast_slice_mut(line), bytemuck::cast_slice(ones));
+                line.iter_mut().zip(ones).for_each(|(x, one)| *x = x.wrapping_sub(one.wrapping_mul(factor)));
+            }
+        }
         let (Some(row), &[column]) = (self.row, &self.columns[..]) else { return };
         let mut pos = self.position(block.unit);
         (pos[row], pos[column]) = (block.rows.start as i64, block.columns.start as i64);
@@ -395,23 +445,31 @@ impl Generated for Tiled {
 
     fn run(&self, code: &Code, simd: Simd, ctx: &Ctx<'_>, mut scratch: Scratch<'_>) -> Result<(), Error> {
         let lines = scratch.take(self.parts.lines)?.into_slice();
-        let sums = [scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice()];
+        let (ones, sums) = (scratch.take(self.parts.ones)?.into_slice(), scratch.take(self.parts.compensation)?.into_slice());
+        let (copy, ones) = ones.split_at_mut(if self.beside { ones.len() } else { 0 });
         let rows = scratch.take(self.parts.rows)?.into_slice();
         let mut work = scratch.take(self.parts.work)?;
-        let column_sums = self.compensation(code, (simd, ctx), sums, &mut work)?;
-        let starts = |batch| self.starts(batch);
+        let column_sums = self.compensation(code, (simd, ctx), [ones, sums], &mut work)?;
+        let starts = |batch| {
+            let [a, b, c] = self.starts(batch);
+            [if self.beside { 0 } else { a }, b, c]
+        };
         let outer = self.outer.map(|outer| Terms::new(self, outer, (simd, ctx), column_sums, rows)).transpose()?;
         let begin = |block: Block<'_>| {
             if let Some(terms) = &outer {
                 terms.begin(block);
             }
         };
-        let on = Operands { begin: &begin, ..self.operands(ctx, &starts)? };
+        let mut on = Operands { begin: &begin, ..self.operands(ctx, &starts)? };
+        if self.beside {
+            (on.a, on.a_row, on.a_depth) = (self.with_ones(ctx, copy)?, pitch(self.gemm.sizes().depth), 1);
+        }
         let compensation = if self.outer.is_some_and(|o| o.by_row) { &[][..] } else { column_sums };
         let Some(tail) = &self.tail else {
             let epilogue = Epilogue::new((simd, ctx), &self.attr, self.args[2], self.factors(simd, ctx)?, self.bias(simd, ctx)?)?;
             epilogue.dst().zero_padding();
-            let store = |block: Block<'_>| self.store(&epilogue, compensation, block);
+            let factor = if self.beside { self.factor(simd, ctx)? } else { 0 };
+            let store = |block: Block<'_>| self.store(&epilogue, (compensation, factor), block);
             code.gemm.run(simd, ctx.executor(), &mut work, &Operands { store: &store, ..on });
             return Ok(());
         };
