@@ -18,23 +18,27 @@ use oxidnn_spec::{Error, MAX_NDIMS};
 /// Most passes.
 const PASSES: usize = 125;
 
+/// How the source is shifted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shift {
+    /// How often sums of columns are subtracted, beside the source's zero point, and whether that differs by channel.
+    pub(super) flip: i32,
+    pub(super) by_channel: bool,
+}
+
 /// How whole sums are compensated.
 #[derive(Debug)]
 pub(super) struct Compensation {
     isa: Isa,
-    /// How often sums of columns are subtracted, beside the source's zero point, and whether that differs by channel.
-    pub(super) flip: i32,
-    pub(super) by_channel: bool,
+    pub(super) shift: Shift,
     /// Columns of a panel.
     pub(super) width: usize,
     /// By passes, the first bytes of a panel and the steps of taps that lie one behind the other.
     stretches: Vec<Vec<[usize; 2]>>,
-    /// Steps of a tap.
-    steps: usize,
 }
 
-/// The zero points of the source from a channel of a unit on.
-pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, usize, &mut [f32]) + Sync);
+/// The zero points of the source from a channel on.
+pub(super) type ZeroPoints<'a> = &'a (dyn Fn(usize, &mut [f32]) + Sync);
 
 /// Numbers of a step.
 const STEP: usize = 4;
@@ -44,8 +48,28 @@ const WIDEST: usize = 64;
 /// The kernels: of a first stretch, and of those that are added.
 pub(super) type Kernels = [Tile; 2];
 
-/// The weights of a pass: memory, byte of the first panel, bytes of a panel.
-pub(super) type Panel<'a> = (Buf<'a>, usize, usize);
+/// The weights of a pass.
+#[derive(Clone, Copy)]
+pub(super) struct Panel<'a> {
+    pub(super) memory: Buf<'a>,
+    /// Byte of the first panel, and bytes of one.
+    pub(super) at: usize,
+    pub(super) bytes: usize,
+    /// Panels, and those of a product.
+    pub(super) count: usize,
+    pub(super) each: usize,
+    /// The first channel of the source, and channels of a product.
+    pub(super) channel: usize,
+    pub(super) depth: usize,
+}
+
+/// What is summed, and by whom: at most so many panels of each pass.
+#[derive(Clone, Copy)]
+pub(super) struct Weights<'w, 's> {
+    pub(super) executor: &'w dyn Executor,
+    pub(super) panels: usize,
+    pub(super) of: &'w (dyn Fn(usize) -> Panel<'s> + Sync),
+}
 
 /// The lines of passes whose results meet the same taps all over, or that read padding where these do not differ by it.
 ///
@@ -77,9 +101,10 @@ pub(super) fn passes(lines: &[Line; 3], shifted: bool) -> Result<Vec<[Line; 3]>,
 }
 
 impl Compensation {
-    /// For passes over panels of `width` columns, whose taps have so many steps.
-    pub(super) fn new(isa: Isa, (flip, by_channel): (i32, bool), width: usize, (passes, steps): (&[Pass], usize)) -> Compensation {
+    /// For passes over panels of `width` columns, whose groups have so many channels.
+    pub(super) fn new((isa, shift): (Isa, Shift), width: usize, (passes, depth): (&[Pass], usize)) -> Compensation {
         let stretches = passes.iter().map(|pass| {
+            let steps = (pass.units.joined * depth).div_ceil(STEP);
             let mut taps: Vec<usize> = Vec::new();
             pass.order.segments.iter().take(1).for_each(|s| pass.taps(s, |tap| taps.push(tap.b)));
             taps.sort_unstable();
@@ -92,7 +117,7 @@ impl Compensation {
             }
             stretches
         });
-        Compensation { isa, flip, by_channel, width, stretches: stretches.collect(), steps }
+        Compensation { isa, shift, width, stretches: stretches.collect() }
     }
 
     /// Bytes of its tables.
@@ -108,22 +133,16 @@ impl Compensation {
     }
 
     /// Sums the columns of all panels of all passes, pass by pass: a tile of one row whose source is ones.
-    pub(super) fn sums<'s>(
-        &self,
-        kernels: &Kernels,
-        (executor, ones): (&dyn Executor, Buf),
-        (panels, weights): (usize, &(dyn Fn(usize) -> Panel<'s> + Sync)),
-        to: Part<'s>,
-    ) -> &'s [i32] {
+    pub(super) fn sums<'s>(&self, kernels: &Kernels, ones: Buf, weights: Weights<'_, 's>, to: Part<'s>) -> &'s [i32] {
         let mut words = [0; ONE_STRIP];
         let mut list = List::new(&mut words, 1);
         list.strip(Strip { tiles: 1, sums: 0, a_row: 0, c_row: 0, to: (0, &[0; MOST_ROWS]) });
         list.tap(0, ones.as_ptr().addr(), &[0; MOST_ROWS]);
-        let sums = to.fill(executor, self.width, &|index, sums| {
-            let (pass, panel) = (index / panels, index % panels);
-            let (b, at, bytes) = weights(pass);
+        let sums = to.fill(weights.executor, self.width, &|index, sums| {
+            let (pass, panel) = (index / weights.panels, index % weights.panels);
+            let Panel { memory: b, at, bytes, count, .. } = (weights.of)(pass);
             sums.fill(0.0);
-            for (i, [first, steps]) in self.stretches[pass].iter().enumerate() {
+            for (i, [first, steps]) in self.stretches[pass].iter().enumerate().filter(|_| panel < count) {
                 kernels[i.min(1)].run(Call {
                     strips: list.strips(),
                     steps: *steps,
@@ -149,24 +168,19 @@ impl Compensation {
     }
 
     /// The same with every channel times its zero point and the flip.
-    pub(super) fn weighted<'s>(
-        &self,
-        (executor, zero_points): (&dyn Executor, ZeroPoints<'_>),
-        (panels, units): (usize, usize),
-        weights: &(dyn Fn(usize) -> Panel<'s> + Sync),
-        to: Part<'s>,
-    ) -> &'s [i32] {
-        let sums = to.fill(executor, self.width, &|index, sums| {
-            let (pass, panel) = (index / panels, index % panels);
-            let (b, at, bytes) = weights(pass);
+    pub(super) fn weighted<'s>(&self, zero_points: ZeroPoints<'_>, weights: Weights<'_, 's>, to: Part<'s>) -> &'s [i32] {
+        let sums = to.fill(weights.executor, self.width, &|index, sums| {
+            let (pass, panel) = (index / weights.panels, index % weights.panels);
+            let Panel { memory: b, at, bytes, count, each, channel, depth } = (weights.of)(pass);
             let sums: &mut [i32] = bytemuck::cast_slice_mut(sums);
             sums.fill(0);
             let (mut words, row) = ([0u8; WIDEST * STEP], self.width * STEP);
-            let lines = self.stretches[pass].iter().flat_map(|[first, steps]| (0..*steps).map(move |i| (i, first + i * row)));
-            for (step, line) in lines {
+            let (channel, all) = (channel + panel / each.max(1) * depth, depth.div_ceil(STEP));
+            let stretches = self.stretches[pass].iter().filter(|_| panel < count);
+            for (step, line) in stretches.flat_map(|[first, steps]| (0..*steps).map(move |i| (i, first + i * row))) {
                 let mut by = [0.0; STEP];
-                zero_points(panel / (panels / units), step % self.steps * STEP, &mut by);
-                let by = by.map(|zero_point| (zero_point as i32).wrapping_add(self.flip));
+                zero_points(channel + step % all * STEP, &mut by);
+                let by = by.map(|zero_point| (zero_point as i32).wrapping_add(self.shift.flip));
                 b.read(at + panel * bytes + line, &mut words[..row]);
                 for (sum, word) in sums.iter_mut().zip(words.as_chunks::<STEP>().0) {
                     for (weight, by) in word.iter().zip(by) {
@@ -206,7 +220,7 @@ impl Source<'_> {
             for first in (0..self.depth).step_by(WIDEST) {
                 let mut by = [0.0; WIDEST];
                 let by = &mut by[..WIDEST.min(self.depth - first)];
-                zero_points(unit, first, by);
+                zero_points(unit * self.depth + first, by);
                 shift = by.iter().fold(shift, |sum, x| sum.wrapping_add(*x as i32));
             }
             for (w, sum) in bytemuck::cast_slice_mut::<f32, i32>(sums).iter_mut().enumerate() {

@@ -47,10 +47,31 @@ pub(super) struct Lines {
     pub(super) panel: usize,
 }
 
-/// How many of `groups` groups of so many columns, and so many rows, are one product.
-pub(super) fn joined(isa: Isa, groups: usize, columns: usize, rows: usize) -> usize {
-    let most = isa.width().lanes() / columns.max(1);
-    if rows < ROWS { 1 } else { (1..=most.min(groups)).rev().find(|n| groups.is_multiple_of(*n)).unwrap_or(1) }
+/// Products that are computed alike: of a group each, or of several joined ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Units {
+    /// The first group, groups of a product, and number of products.
+    pub(super) first: usize,
+    pub(super) joined: usize,
+    pub(super) count: usize,
+}
+
+impl Units {
+    /// The products of `groups` groups of so many columns, over so many rows: as many groups of a product as fill a vector, and what is left over.
+    pub(super) fn of(isa: Isa, groups: usize, columns: usize, rows: usize) -> Vec<Units> {
+        let most = (isa.width().lanes() / columns.max(1)).min(groups);
+        if rows < ROWS || most < 2 {
+            return vec![Units { first: 0, joined: 1, count: groups }];
+        }
+        let (count, left) = (groups / most, groups % most);
+        let rest = (left > 0).then_some(Units { first: count * most, joined: left, count: 1 });
+        std::iter::once(Units { first: 0, joined: most, count }).chain(rest).collect()
+    }
+
+    /// The first group of a product.
+    pub(super) fn group(&self, unit: usize) -> usize {
+        self.first + unit * self.joined
+    }
 }
 
 impl Lines {

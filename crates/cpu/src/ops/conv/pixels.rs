@@ -2,7 +2,7 @@
 
 mod lines;
 
-use super::compensation::{self, Met, Panel, Source};
+use super::compensation::{self, Met, Panel, Source, Weights};
 use super::order::{Patch, Segment};
 use super::tiles::{Pass, Place, Tap, Tiles};
 use super::window::{self, place};
@@ -171,9 +171,10 @@ impl Bound<'_> {
 
     fn lanes(&self, unit: usize) -> [Lane; 2] {
         let (p, lines) = (self.plan, &self.pass.lines);
+        let group = self.pass.units.group(unit);
         [
-            Lane::new(p.from, self.source + unit * p.from.group, p.from.strides[2] * lines[2].stride as usize),
-            Lane::new(p.to, self.result + unit * p.to.group, p.to.strides[2] * lines[2].step as usize),
+            Lane::new(p.from, self.source + group * p.from.group, p.from.strides[2] * lines[2].stride as usize),
+            Lane::new(p.to, self.result + group * p.to.group, p.to.strides[2] * lines[2].step as usize),
         ]
     }
 
@@ -201,7 +202,7 @@ impl Bound<'_> {
     /// Subtracts what rows meet of the source as often as the weights' zero points say.
     fn subtract_met(&self, met: &Met<'_>, block: &mut Block<'_>) {
         let mut walk = Rows::walk(self, block.unit, block.rows.start);
-        let channel = (block.unit * self.plan.channels + block.columns.start) as i64;
+        let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let columns = block.columns.len();
         for row in block.sums.chunks_mut(block.step).take(block.rows.len()) {
             let at = std::array::from_fn(|i| walk.at[i] as i64 * self.pass.lines[i].stride);
@@ -267,7 +268,8 @@ impl<'a> Rows for Bound<'a> {
     }
 
     fn base(&self, unit: usize) -> [usize; 2] {
-        [self.source + unit * self.plan.from.group, self.result + unit * self.plan.to.group]
+        let group = self.pass.units.group(unit);
+        [self.source + group * self.plan.from.group, self.result + group * self.plan.to.group]
     }
 
     fn store(&self, mut block: Block<'_>) {
@@ -276,7 +278,7 @@ impl<'a> Rows for Bound<'a> {
             return joint.store(self, tail, block);
         }
         let n = tail.dst().dims().len();
-        let channel = (block.unit * self.plan.channels + block.columns.start) as i64;
+        let channel = (self.pass.units.group(block.unit) * self.plan.channels + block.columns.start) as i64;
         let step = self.pass.lines[2].step;
         let mut walk = self.walk(block.unit, block.rows.start);
         let mut left = block.rows.len();
@@ -319,22 +321,19 @@ pub(super) fn position(image: usize, channel: i64, at: [i64; 3], ndims: usize) -
 }
 
 impl Tiles {
-    /// Words of a pass's packed weights.
-    fn words(&self, pass: &Pass) -> usize {
-        pass.packed.map_or(0, |p| p.words() * self.panels * self.groups)
-    }
-
     /// Packs the weights of all passes that do not read them in place, one behind the other in `to`.
     fn pack(&self, ctx: &Ctx<'_>, weights: &View<'_>, to: Buf) {
         let mut at = 0;
         for pass in &self.passes {
-            let to = to.part(at * 4, self.words(pass) * 4);
-            at += self.words(pass);
+            let to = to.part(at * 4, pass.words() * 4);
+            at += pass.words();
             match (&pass.packed, &pass.joint) {
                 (None, _) => {}
                 (Some(packed), Some(joint)) => joint.pack(weights.buf(), (self.weights, self.panel_width), to, packed.width),
-                (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), self.panels * self.groups, &|_, panel| {
-                    packed.pack(weights.buf(), self.weights + panel * packed.from.groups * self.panel, to, panel);
+                (Some(packed), None) => ctx.executor().run(ctx.executor().threads(), pass.panels(), &|_, panel| {
+                    let each = pass.drive.shape().panels();
+                    let from = pass.units.group(panel / each) * self.panels + panel % each;
+                    packed.pack(weights.buf(), self.weights + from * self.panel, to, panel);
                 }),
             }
         }
@@ -362,10 +361,13 @@ impl Tiles {
 
     /// The weights of pass `i`, `words` those that were packed.
     fn right<'a>(&self, i: usize, weights: Buf<'a>, words: Buf<'a>) -> Panel<'a> {
-        match &self.passes[i].packed {
-            None => (weights, self.weights, self.panel),
-            Some(packed) => (words, self.passes[..i].iter().map(|p| self.words(p)).sum::<usize>() * 4, packed.words() * 4),
-        }
+        let pass = &self.passes[i];
+        let (memory, at, bytes) = match &pass.packed {
+            None => (weights, self.weights + pass.units.first * self.panels * self.panel, self.panel),
+            Some(packed) => (words, self.passes[..i].iter().map(Pass::words).sum::<usize>() * 4, packed.words() * 4),
+        };
+        let (channel, depth) = (pass.units.first * self.depth, pass.units.joined * self.depth);
+        Panel { memory, at, bytes, count: pass.panels(), each: pass.drive.shape().panels(), channel, depth }
     }
 
     /// The zero points of the source.
@@ -374,11 +376,11 @@ impl Tiles {
         Broadcast::zero_point(simd, ctx, &self.attr, self.source, dims)
     }
 
-    /// Those from a channel of a unit on; nothing behind the last.
-    fn zero_points_of(&self, numbers: &Broadcast<'_>, (unit, channel): (usize, usize), out: &mut [f32]) {
-        let (there, behind) = out.split_at_mut(out.len().min(self.depth.saturating_sub(channel)));
+    /// Those from a channel on; zeros behind the last.
+    fn zero_points_from(&self, numbers: &Broadcast<'_>, channel: usize, out: &mut [f32]) {
+        let (there, behind) = out.split_at_mut(out.len().min((self.groups * self.depth).saturating_sub(channel)));
         let mut pos: Pos = [0; MAX_NDIMS];
-        pos[1] = (unit * self.depth + channel) as i64;
+        pos[1] = channel as i64;
         numbers.line(&pos, 1, there);
         behind.fill(0.0);
     }
@@ -392,18 +394,24 @@ impl Tiles {
     ) -> Result<&'s [i32], Error> {
         let On { code, simd, ctx } = on;
         let (Some(compensation), Some(kernels)) = (&self.compensation, &code.compensation) else { return Ok(&[]) };
-        let (panels, mut factor) = (self.panels * self.groups, 1);
-        let sums = if compensation.by_channel {
+        let (panels, mut factor) = (self.most_panels(), 1);
+        let weights = Weights { executor: ctx.executor(), panels, of: weights };
+        let sums = if compensation.shift.by_channel {
             let numbers = self.zero_points(simd, ctx)?;
-            let zero_points = |unit, channel, out: &mut [f32]| self.zero_points_of(&numbers, (unit, channel), out);
-            compensation.weighted((ctx.executor(), &zero_points), (panels, self.groups), weights, padded)
+            compensation.weighted(&|channel, out| self.zero_points_from(&numbers, channel, out), weights, padded)
         } else {
-            factor = compensation.flip.wrapping_add(self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32);
-            compensation.sums(kernels, (ctx.executor(), ones), (panels, weights), padded)
+            factor = compensation.shift.flip.wrapping_add(self.zero_points(simd, ctx)?.at(&[0; MAX_NDIMS]) as i32);
+            compensation.sums(kernels, ones, weights, padded)
         };
+        let (width, all) = (compensation.width, self.channels * self.groups);
         let out: &mut [i32] = bytemuck::cast_slice_mut(channels.into_slice());
-        for (out, sums) in out.chunks_exact_mut(self.channels).zip(sums.chunks_exact(self.panels * compensation.width)) {
-            out.iter_mut().zip(sums).for_each(|(o, s)| *o = s.wrapping_mul(factor));
+        for (i, (pass, out)) in self.passes.iter().zip(out.chunks_exact_mut(all.max(1))).enumerate() {
+            let each = pass.drive.shape().panels() * width;
+            let (out, columns) = (&mut out[pass.units.first * self.channels..], pass.units.joined * self.channels);
+            let sums = sums[i * panels * width..].chunks_exact(each.max(1)).take(pass.units.count);
+            for (out, sums) in out.chunks_exact_mut(columns).zip(sums) {
+                out.iter_mut().zip(sums).for_each(|(o, s)| *o = s.wrapping_mul(factor));
+            }
         }
         Ok(out)
     }
@@ -414,12 +422,12 @@ impl Tiles {
     fn met<'a>(&self, on: On<'_, 'a>, (source, weights): (&View<'a>, &View<'a>), sums: Part<'a>) -> Result<Met<'a>, Error> {
         let On { simd, ctx, .. } = on;
         let numbers = self.zero_points(simd, ctx)?;
-        let zero_points = |unit, channel, out: &mut [f32]| self.zero_points_of(&numbers, (unit, channel), out);
+        let zero_points = |channel: usize, out: &mut [f32]| self.zero_points_from(&numbers, channel, out);
         let signed = source.dtype() == DataType::S8;
         let Tiles { from, sizes, groups, depth, .. } = *self;
         let pixels = Source { memory: source.buf(), place: from, sizes, units: groups, depth, signed };
         let by_weights = Broadcast::zero_point(simd, ctx, &self.attr, Arg::WEIGHTS, weights.dims())?;
-        let result = (source.dims().len(), self.result_channel, self.group_channels);
+        let result = (source.dims().len(), self.result_channel, self.channels);
         Ok(Met {
             pixels: pixels.sums((ctx.executor(), &zero_points), sums),
             units: groups,
@@ -494,7 +502,7 @@ impl Generated for Tiles {
         let memory = [source.buf().part(0, self.memory().min(source.buf().len())), zeros];
         let factors = [
             Broadcast::scale(simd, ctx, &self.attr, self.source, source.dims())?.permuted(&[]),
-            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.group_channels))?,
+            window::weight_scale(ctx, &self.attr, &weights, (source.dims().len(), self.result_channel, self.channels))?,
         ];
         let met = if self.weights_shifted { Some(self.met(On { code, simd, ctx }, (&source, &weights), pixel_sums)?) } else { None };
         let bias = View::optional(simd, ctx, Arg::BIAS)?.map(|b| Broadcast::along(b, 1));
@@ -522,8 +530,8 @@ impl Generated for Tiles {
         let left = &AtomicBool::new(false);
         let run = |sources, i: usize, task, share: &mut [f32]| {
             let pass = &self.passes[i];
-            let (b, b_at, b_panel) = right(i);
-            let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| i * apart + unit * self.channels;
+            let Panel { memory: b, at: b_at, bytes: b_panel, each, .. } = right(i);
+            let first_column: &(dyn Fn(usize) -> usize + Sync) = &|unit| i * apart + pass.units.group(unit) * self.channels;
             let compensation = compensation.get(i * columns..).unwrap_or_default();
             let operands = Operands {
                 simd,
@@ -534,7 +542,7 @@ impl Generated for Tiles {
                 left,
                 b,
                 packs: Packs::Nothing,
-                b_unit: &|unit| b_at + unit * b_panel * self.panels,
+                b_unit: &|unit| b_at + unit * b_panel * each,
                 b_panel,
                 b_row: 0,
                 a_step: 0,

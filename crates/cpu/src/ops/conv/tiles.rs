@@ -5,11 +5,11 @@
 //! real ones, where zero times a weight may be no zero, no tile has taps that read it. Tiles of AMX have, and sum again what came out as no
 //! number. Weights are read in panels, which is the layout that `any` resolves to.
 
-use super::compensation::{self, Compensation};
+use super::compensation::{self, Compensation, Shift};
 use super::geometry::{self, Direction, Line};
 use super::joint::Joint;
 use super::order::{Cut, Order, Run, Segment};
-use super::packed::{self, Lines, Packed};
+use super::packed::{Lines, Packed, Units};
 use super::window::{self, Setup, spatial};
 use crate::CpuTarget;
 use crate::hardware::K_STEPS;
@@ -51,16 +51,14 @@ pub(super) struct Tiles {
     pub(super) passes: Vec<Pass>,
     pub(super) from: Place,
     pub(super) to: Place,
-    /// Depth, height and width of the source, and channels of a product.
+    /// Depth, height and width of the source.
     pub(super) sizes: [usize; 3],
-    pub(super) depth: usize,
     /// Which of the weights' channel dimensions is the result's.
     pub(super) result_channel: usize,
-    /// Groups, or products of several that are joined, and their result channels.
+    /// Groups, and channels of the source and of the result in each.
     pub(super) groups: usize,
+    pub(super) depth: usize,
     pub(super) channels: usize,
-    /// Result channels of a group.
-    pub(super) group_channels: usize,
     /// Byte where the weights begin, bytes of a panel, panels of a group.
     pub(super) weights: usize,
     pub(super) panel: usize,
@@ -109,6 +107,8 @@ impl ScratchLens {
 /// Results whose taps have the same depth.
 #[derive(Debug)]
 pub(super) struct Pass {
+    /// The products whose results they are.
+    pub(super) units: Units,
     pub(super) lines: [Line; 3],
     pub(super) order: Order,
     /// What taps add in every dimension, by its phases.
@@ -121,6 +121,16 @@ pub(super) struct Pass {
 }
 
 impl Pass {
+    /// Panels of all products.
+    pub(super) fn panels(&self) -> usize {
+        self.units.count * self.drive.shape().panels()
+    }
+
+    /// Words of packed weights.
+    pub(super) fn words(&self) -> usize {
+        self.packed.map_or(0, |p| p.words() * self.panels())
+    }
+
     /// Bytes of the tables behind it.
     pub(super) fn table_bytes(&self) -> usize {
         self.offsets.iter().flatten().map(|phase| phase.len() * size_of::<Offset>()).sum()
@@ -197,7 +207,7 @@ fn plan_on(mut problem: Problem, target: &CpuTarget, jit: Isa) -> Result<Box<dyn
 
 /// How whole sums are shifted: how often sums of the columns of the weights have to be subtracted, beside the source's zero point, whether that differs
 /// by channel, and whether weights have zero points.
-fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(Option<(i32, bool)>, bool), Skip> {
+fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(Option<Shift>, bool), Skip> {
     let (source, weights) = (attr.zero_points.get(&s.source.0), attr.zero_points.get(&Arg::WEIGHTS));
     if source.or(weights).is_some() && !product.is_whole() {
         return Err(Skip::Attr("zero points of real numbers".into()));
@@ -210,8 +220,8 @@ fn shift(s: &Setup<'_>, attr: &Attr, (product, isa): (Product, Isa)) -> Result<(
         return Err(Skip::Attr("zero points that differ by more than a channel".into()));
     }
     let flip = match product {
-        Product::S8S8 if !isa.amx => Some((128, by_channel)),
-        _ => source.map(|_| (0, by_channel)),
+        Product::S8S8 if !isa.amx => Some(Shift { flip: 128, by_channel }),
+        _ => source.map(|_| Shift { flip: 0, by_channel }),
     };
     Ok((flip, weights.is_some()))
 }
@@ -358,7 +368,7 @@ struct Common<'a> {
     to: Place,
     images: usize,
     /// Products of one or several groups, and channels of each.
-    groups: usize,
+    units: Units,
     channels: usize,
     depth: usize,
     /// Results meet all taps, or none that read padding.
@@ -397,18 +407,10 @@ impl Tiles {
         let tap = depth.next_multiple_of(together) * number * panel_width;
         let panel = all * tap;
         let rows = (s.sizes.mb as usize).saturating_mul(out_sizes.iter().product::<i64>() as usize);
-        let joined = if weights_shifted { 1 } else { packed::joined(isa, s.sizes.g as usize, channels, rows) };
-        let packed = (joined > 1 || in_lines(s, product)).then_some(Lines {
-            groups: joined,
-            depth,
-            columns: channels,
-            together,
-            width: panel_width,
-            tap,
-            panel,
-        });
-        let (group_channels, channels, depth, groups) = (channels, channels * joined, depth * joined, s.sizes.g as usize / joined);
-        let width = panel_columns(isa, channels);
+        let groups = s.sizes.g as usize;
+        let units = Units::of(isa, groups, channels, if weights_shifted { 0 } else { rows });
+        let repacks = units[0].joined > 1 || in_lines(s, product);
+        let lie = Lines { groups: 1, depth, columns: channels, together, width: panel_width, tap, panel };
         let mut common = Common {
             setup: s,
             product,
@@ -417,29 +419,35 @@ impl Tiles {
             from: Place::new(source, depth, "source")?,
             to: Place::new(result, channels, "result")?,
             images: s.sizes.mb as usize,
-            groups,
+            units: units[0],
             channels,
             depth,
             all_taps: flip.is_some() || weights_shifted,
             // Tiles of AMX look at their sums instead.
             exact: !product.is_whole() && !isa.amx,
-            width,
+            width: panel_width,
             tap,
-            packed,
+            packed: None,
             merged: false,
             kernel: s.sizes.k.map(|k| k as usize),
             target,
         };
-        if common.tail.is_some() && groups == 1 {
+        if common.tail.is_some() && units[0].joined == groups {
             collapse(&mut lines, [&mut common.from, &mut common.to], &mut common.images);
         }
-        let passes = match flip {
-            Some(_) => common.compensated(&lines, attr.zero_points.contains_key(&s.source.0))?,
-            None => common.passes(lines),
-        };
-        let steps = depth.div_ceil(product.depth());
-        let compensation = flip.map(|flip| Compensation::new(isa, flip, width, (&passes, steps)));
-        let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len() } else { 1 });
+        let mut passes = Vec::new();
+        for units in units {
+            common.units = units;
+            (common.channels, common.depth) = (channels * units.joined, depth * units.joined);
+            common.width = panel_columns(isa, common.channels);
+            common.packed = repacks.then_some(Lines { groups: units.joined, ..lie });
+            passes.extend(match flip {
+                Some(_) => common.compensated(&lines, attr.zero_points.contains_key(&s.source.0))?,
+                None => common.passes(lines.clone()),
+            });
+        }
+        let compensation = flip.map(|shift| Compensation::new((isa, shift), common.width, (&passes, depth)));
+        let (columns, repeated) = (channels * groups, if flip.is_some() { passes.len().max(1) } else { 1 });
         let lines_of = |t: &Arc<Tail>| t.scratch(Tail::apart(columns).checked_mul(repeated - 1)?.checked_add(columns)?);
         let tail = common.tail.as_ref().map_or(Some(0), lines_of).ok_or(TOO_LARGE)?;
         let padded = passes.iter().flat_map(|p| &p.order.segments).any(|s| !s.exact);
@@ -458,14 +466,13 @@ impl Tiles {
             from: common.from,
             to: common.to,
             sizes: in_sizes.map(|n| n as usize),
-            depth,
             result_channel: s.result_channel,
             groups,
+            depth,
             channels,
-            group_channels,
             weights: s.weights.blocking().map_or(0, |b| b.offset as usize) * s.weights.dtype.bits() / 8,
             panel,
-            panels: channels.div_ceil(width),
+            panels: channels.div_ceil(panel_width),
             panel_width,
             compensation,
             weights_shifted,
@@ -488,21 +495,25 @@ impl Tiles {
         self.passes.iter().map(|p| p.drive.shape().memory).max().unwrap_or(0)
     }
 
+    /// Most panels of a pass.
+    pub(super) fn most_panels(&self) -> usize {
+        self.passes.iter().map(Pass::panels).max().unwrap_or(0)
+    }
+
     /// Numbers of scratch; `None` on overflow.
     fn scratch_lens(&self) -> Option<ScratchLens> {
         let (panel_sums, channel_sums) = match &self.compensation {
             Some(c) => {
-                let passes = self.passes.len().checked_mul(self.groups)?;
-                (self.panels.checked_mul(c.width)?.checked_mul(passes)?, self.channels.checked_mul(passes)?)
+                let [panels, channels] = [self.most_panels(), self.channels.checked_mul(self.groups)?];
+                (panels.checked_mul(c.width)?.checked_mul(self.passes.len())?, channels.checked_mul(self.passes.len())?)
             }
             None => (0, 0),
         };
         let mut drives = self.passes.iter().map(|p| p.drive.scratch_len(self.workers));
-        let panels = self.panels.checked_mul(self.groups)?;
         Some(ScratchLens {
             panel_sums,
             channel_sums,
-            packed: self.passes.iter().filter_map(|p| p.packed.as_ref()).map(Packed::words).sum::<usize>().checked_mul(panels)?,
+            packed: self.passes.iter().map(Pass::words).sum(),
             widened: if self.widens().is_some() { Sources::len([self.memory(), self.scratch.zeros * 4]) } else { 0 },
             workers: drives.try_fold(0, |most, len| Some(most.max(len?)))?,
             ..self.scratch
@@ -514,7 +525,7 @@ impl Common<'_> {
     /// Bytes of the source's memory where all pixels begin with whole steps, else 0.
     fn memory(&self) -> usize {
         let Place { base, image, group, strides: [d, h, w] } = self.from;
-        let whole = [base, image, group, d, h, w].into_iter().all(|n| n.is_multiple_of(4));
+        let whole = [base, image, group * self.units.joined, group * self.units.first, d, h, w].into_iter().all(|n| n.is_multiple_of(4));
         if whole { self.setup.source.1.bytes() } else { 0 }
     }
 
@@ -608,7 +619,7 @@ impl Pass {
         let reduction = Reduction { product: c.product, most, taps: all, apart, depth: c.depth * joint };
         let met = stretches.iter().sum::<usize>().saturating_mul(most * c.depth * joint * size);
         let shape = Shape {
-            units: c.groups,
+            units: c.units.count,
             rows: stretches,
             even: false,
             columns: c.channels,
@@ -625,6 +636,6 @@ impl Pass {
         };
         let line = |s: &Segment| if s.exact && s.patches.len() == 1 { order.patches[s.patches.start].count[2] } else { s.rows };
         let drive = Loops::new(c.isa, shape, &order.segments.iter().map(line).collect::<Vec<_>>(), c.target);
-        Pass { lines, order, offsets, packed, joint: None, drive }
+        Pass { units: c.units, lines, order, offsets, packed, joint: None, drive }
     }
 }

@@ -273,17 +273,22 @@ impl Task {
             pixel: std::array::from_fn(|i| (i + n).checked_sub(3).filter(|d| *d >= 2)),
             channels: Axis::new(&[1], t.dims()),
         };
-        let channels = if setup.x_first { [s.oc, s.ic] } else { [s.ic, s.oc] };
+        let channels = (if setup.x_first { [s.oc, s.ic] } else { [s.ic, s.oc] }).map(|c| c as usize);
+        let first = setup.weights.dims().len() - n;
+        // Few columns leave most of a vector idle; then the rows are the columns, if there are many of them.
+        let [columns, rows] = if setup.x_first { channels } else { [channels[1], channels[0]] };
+        let turned = columns.next_multiple_of(LINE) * rows > 2 * rows.next_multiple_of(LINE) * columns && rows >= LINE;
+        let (column_dim, row_dim) = if turned { (first + 1, first) } else { (first, first + 1) };
         Task {
             groups: s.g as usize,
             images: s.mb as usize,
             window,
             args: [setup.x.0, setup.y.0],
-            channels: channels.map(|c| c as usize),
+            channels,
             roles: [roles(setup.x.1), roles(setup.y.1)],
-            x_columns: setup.x_first,
-            column_dim: setup.weights.dims().len() - n,
-            row_dim: setup.weights.dims().len() - n + 1,
+            x_columns: setup.x_first != turned,
+            column_dim,
+            row_dim,
             grouped: setup.weights.dims().len() > n,
         }
     }
