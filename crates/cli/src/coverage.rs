@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Verify) -> Result<ExitCode> {
 }
 
 /// The engines that plans are made for, with their names: for every instruction set of this processor that has generated code.
-fn engines() -> Vec<(String, Engine)> {
+pub(crate) fn engines() -> Vec<(String, Engine)> {
     let engine = session::engine();
     if engine.kind() == EngineKind::Gpu {
         return vec![("gpu".into(), engine)];

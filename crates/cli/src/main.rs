@@ -217,6 +217,9 @@ struct Sweep {
     /// Run every problem on another oneDNN library (a file, or a folder that holds libdnnl.so.3) too, in turns, and compare the times.
     #[arg(long, value_name = "LIB", conflicts_with = "verify")]
     peer: Option<PathBuf>,
+    /// Execute nothing: print the problems of f32, bf16, f16, s8 and u8 that only portable code or the reference takes, and why.
+    #[arg(long, conflicts_with_all = ["verify", "peer"])]
+    rows: bool,
     /// Another seed, other problems; the same seed, the same.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,

@@ -27,7 +27,7 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
     for file in &selection.batch {
         batch(file, &mut Settings::default(), &mut all)?;
     }
-    let mut words: Vec<&str> = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     let mut rest = selection.words.iter().flat_map(|word| quoted(word));
     while let Some(word) = rest.next() {
         let file = match word {
@@ -40,8 +40,9 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
             batch(Path::new(file), &mut settings.clone(), &mut all)?;
             continue;
         }
-        words.push(word);
-        if !word.starts_with("--") {
+        let is_name = words.is_empty() && is_driver(word);
+        words.push(if is_name { format!("--{word}") } else { word.to_owned() });
+        if !is_name && !word.starts_with("--") {
             add(&words.join(" "), &mut settings, "line", &mut all)?;
             words.clear();
         }
@@ -59,6 +60,12 @@ pub(crate) fn collect(selection: &Selection) -> Result<Vec<Named>> {
 fn quoted(argument: &str) -> Vec<&str> {
     let argument = argument.trim();
     if is_verbose(argument) { vec![argument] } else { argument.split_whitespace().collect() }
+}
+
+/// Whether a word is a driver whose dashes were left out: with them it is a whole setting.
+fn is_driver(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_lowercase())
+        && text::parse_line(&mut Settings::default(), &format!("--{word}")).is_ok_and(|cases| cases.is_empty())
 }
 
 /// Whether the line was pasted from a log.

@@ -42,6 +42,16 @@ fn verified_problems_are_objects_and_families() {
 }
 
 #[test]
+fn rows_without_generated_code_are_named_and_nothing_is_executed() {
+    let portable = sweep(&["--rows", "--count=30", "--drivers=matmul", "--impl=portable"], &[]);
+    let out = text(&portable);
+    assert!(out.lines().any(|l| l.starts_with("SLOW --matmul")) && out.contains(":portable"), "{out}");
+    assert_eq!(portable.status.code(), Some(1));
+    let none = sweep(&["--rows", "--count=5", "--drivers=eltwise", "--impl=chunks:jit"], &[]);
+    assert!(none.status.success() && !text(&none).contains("SLOW"), "{}", text(&none));
+}
+
+#[test]
 fn a_peer_that_is_not_there_ends_the_sweep() {
     let output = sweep(&["--peer=/nowhere", "--count=3"], &[]);
     assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{output:?}");

@@ -4,6 +4,7 @@
 
 use oxidnn_cpu::CpuTarget;
 use oxidnn_cpu::kernels::columns::{Act, Bound, Sweep};
+use oxidnn_cpu::kernels::permute::{LANES, Masks, Permuter, Tiles};
 use oxidnn_cpu::kernels::responses::{Call as ResponsesCall, Pass, Planes, Responses, Side as Rows, Spec as ResponsesSpec};
 use oxidnn_cpu::kernels::scratch::lend;
 use oxidnn_cpu::kernels::tile::{Tail, TailArgs};
@@ -16,6 +17,7 @@ use oxidnn_jit::Isa;
 use oxidnn_jit::ir::Elem;
 use oxidnn_jit::kernels::depthwise::weights::{self, Part};
 use oxidnn_jit::kernels::depthwise::{Depthwise, Line, Tap};
+use oxidnn_jit::kernels::permute::{Order, Permute};
 use oxidnn_jit::kernels::pool::{Line as PoolLine, Pool, Row, Take};
 use oxidnn_jit::kernels::transpose::{Factor, Transpose};
 use oxidnn_jit::kernels::weave::Weave;
@@ -224,6 +226,29 @@ fn transposes(isa: Isa) -> Vec<Entry> {
     all
 }
 
+fn permutes(isa: Isa) -> Vec<Entry> {
+    let lanes = isa.width().lanes();
+    // Pairs of rows: two tiles, with and without masks that leave a lane out.
+    let order = Order::Bits([4, 0, 1, 2]);
+    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order, vectors: [2; 2], masked: false };
+    let permuter = Permuter::get(isa, kernel).unwrap();
+    let all = u16::MAX >> (LANES - lanes);
+    let masks = Masks { reads: [all >> 1; LANES], writes: [all >> 1; LANES], exists: [all; LANES] };
+    let entry_of = |name: &str, masks: Option<Masks>| {
+        let permuter = permuter.clone();
+        let len = 4 * lanes - usize::from(masks.is_some());
+        entry(name, &[len; 2], move |memory| {
+            let [from, to] = bufs(memory);
+            let vectors = [0, 4 * lanes];
+            let places = [[0; 2], [8 * lanes; 2]];
+            let factors = [[1.0; LANES]; 2];
+            let vectors = [&vectors[..]; 2];
+            permuter.run(&Tiles { from: (from, 0), to: (to, 0), places: &places, vectors, masks: masks.as_ref(), factors: &factors });
+        })
+    };
+    vec![entry_of("permuted tiles", None), entry_of("parts of permuted tiles", Some(masks))]
+}
+
 fn transforms(isa: Isa) -> Vec<Entry> {
     let lanes = isa.width().lanes();
     let transforms = Transforms::get(isa).unwrap();
@@ -282,7 +307,9 @@ fn entries(isa: Isa) -> Vec<Entry> {
     let bits = [false, true].into_iter().flat_map(|masked| [Act::Products { masked }, Act::Gradient { masked }]);
     let acts = [Act::Sum, Act::Squares, Act::Scale(Bound::Relu), Act::Scale(Bound::Kept)].into_iter().chain(bits);
     let mut all: Vec<Entry> = acts.map(|act| sweep(isa, act)).collect();
-    all.extend([strips(isa), pools(isa), responses(isa), transposes(isa), transforms(isa), products(isa)].into_iter().flatten());
+    all.extend(
+        [strips(isa), pools(isa), responses(isa), transposes(isa), permutes(isa), transforms(isa), products(isa)].into_iter().flatten(),
+    );
     all
 }
 

@@ -40,8 +40,11 @@ const PROBLEMS: &[(&str, &str)] = &[
     ("sums by groups too", "--reorder --ddt=s8 --stag=abcde --dtag=aBCde4c16b4c --oflag=s8s8_comp:3 3x20x24x3x3"),
 ];
 
-/// What pieces leave to another row: factors that differ along a piece, and blocks with padding that do not nest.
+/// What pieces leave to another row: factors that differ along a piece, blocks with padding that do not nest, and neighbours that are few.
 const LEFT: &[(&str, &str)] = &[
+    ("a run that is short", "lanes:jit"),
+    ("lines that are few", "lanes:jit"),
+    ("scales of words with padding", "lanes:jit"),
     ("rows of lines, padded on all sides", "chunks:jit"),
     ("rows of lines, as they are", "tiles:jit"),
     ("scales of bytes with sums", "chunks:jit"),

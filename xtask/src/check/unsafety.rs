@@ -60,6 +60,7 @@ const FILES: &[(&str, &str)] = &[
     ("crates/cpu/src/kernels/columns.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/pool.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/responses.rs", "calls generated code with addresses that it has checked"),
+    ("crates/cpu/src/kernels/permute.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/transpose.rs", "calls generated code with addresses that it has checked"),
     ("crates/cpu/src/kernels/pointwise/generated/tests.rs", "lends memory of a test to a kernel"),
     ("crates/jit/src/arena/fork.rs", "asks the C library to call back before forks"),

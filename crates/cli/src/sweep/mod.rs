@@ -5,6 +5,7 @@
 //! other problems before is done again in a fresh one, and the report says where only company makes it wrong.
 
 mod report;
+mod rows;
 mod talk;
 mod worker;
 
@@ -36,6 +37,9 @@ pub(crate) fn run(args: &Sweep) -> Result<ExitCode> {
     let source = source(args)?;
     if args.worker {
         return worker::run(args, &source);
+    }
+    if args.rows {
+        return rows::run(args, &source);
     }
     if args.verify || args.peer.is_some() {
         return supervise(args, &source);

@@ -7,6 +7,7 @@ pub mod depthwise;
 pub mod dot;
 pub mod gather;
 pub mod gemv;
+pub mod permute;
 pub mod pool;
 pub mod tiles;
 pub mod transpose;

@@ -24,6 +24,8 @@ use std::ops::Range;
 const ROWS: usize = 32;
 /// Columns whose totals are put together at a time.
 const COLUMNS: usize = 64;
+/// Columns of rows that are joined: sums of four vectors do not wait for each other.
+const JOINED: usize = 64;
 
 /// The matrices that a tensor is: those of the blocks of channels of every image, one behind the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +37,12 @@ struct Matrices {
     width: usize,
     channels: usize,
     elem: Elem,
+    /// Rows that are one of a matrix as many times as wide, for generated code.
+    joined: usize,
 }
+
+/// Numbers by column, as often as rows are joined.
+type Repeated = [f32; JOINED];
 
 /// Some rows of a matrix.
 #[derive(Clone, Debug)]
@@ -58,7 +65,7 @@ impl Matrices {
             return Err(Skip::Shape("no elements"));
         }
         if b.strides[1] == 1 && contiguous(tensor) {
-            return Ok(Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem });
+            return Ok(Matrices { images: 1, blocks: 1, rows: images * pixels, width: channels, channels, elem, joined: 1 });
         }
         let mut inner = b.inner.iter();
         let (Some((1, block)), None) = (inner.next(), inner.next()) else { return Err(other()) };
@@ -74,7 +81,33 @@ impl Matrices {
         if !follows || !width.is_multiple_of(8) || width > TILE {
             return Err(other());
         }
-        Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem })
+        Ok(Matrices { images, blocks: channels.div_ceil(width), rows: pixels, width, channels, elem, joined: 1 })
+    }
+
+    /// The same with narrow rows joined, where these are whole vectors.
+    fn join_rows(self, lanes: usize) -> Matrices {
+        let fits = |n: &usize| self.width * n <= JOINED && self.rows.is_multiple_of(*n) && self.width.is_multiple_of(lanes);
+        Matrices { joined: [4, 2].into_iter().find(fits).unwrap_or(1), ..self }
+    }
+
+    /// Does the work of a kernel on some rows, joined: what they are summed to is added up, numbers by column are repeated.
+    fn sweep(&self, kernel: &Sweep, matrices: &[(Buf, usize)], rows: &Range<usize>, sums: &mut [&mut [f32]], numbers: &[&[f32]]) {
+        if self.joined == 1 {
+            return kernel.run(matrices, rows.clone(), sums, numbers);
+        }
+        let (n, all) = (self.joined, self.width * self.joined);
+        let (mut wide, mut repeated): ([Repeated; 2], [Repeated; 4]) = ([[0.0; JOINED]; 2], [[0.0; JOINED]; 4]);
+        for (to, line) in repeated.iter_mut().zip(numbers) {
+            to[..all].chunks_exact_mut(self.width).for_each(|to| to.copy_from_slice(&line[..self.width]));
+        }
+        let mut of_all = wide.each_mut().map(|line| &mut line[..all]);
+        let lines = repeated.each_ref().map(|line| &line[..all]);
+        kernel.run(matrices, rows.start / n..rows.end / n, &mut of_all[..sums.len()], &lines[..numbers.len()]);
+        for (sums, wide) in sums.iter_mut().zip(&wide) {
+            for part in wide[..all].chunks_exact(self.width) {
+                sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+            }
+        }
     }
 
     /// Numbers by column, those included that blocks have beyond the channels.
@@ -84,7 +117,7 @@ impl Matrices {
 
     /// Rows of a matrix in a segment, and segments of a matrix.
     fn pieces(&self) -> (usize, usize) {
-        let each = (GRAIN as usize / self.width).max(ROWS).min(self.rows);
+        let each = (GRAIN as usize / self.width).max(ROWS).next_multiple_of(self.joined).min(self.rows);
         (each, self.rows.div_ceil(each))
     }
 
@@ -164,6 +197,7 @@ impl BatchNorm {
         if matrix.width > TILE || narrow || bits && masked {
             return Err(Skip::Shape("more channels than a tile has room for, or parts of vectors of narrow numbers or bits"));
         }
+        let matrices = jit.map_or(matrices, |jit| matrices.join_rows(jit.width().lanes()));
         let all = op.prop == Prop::Backward;
         let learnt = [all && op.diff_scale.is_some(), all && op.diff_shift.is_some()];
         let stats = op.mean.is_some() && op.variance.is_some();
@@ -234,13 +268,13 @@ impl BatchNorm {
             sums.fill(0.0);
             squares.fill(0.0);
             match code.first() {
-                Some(sum) => sum.run(&[from], rows.clone(), &mut [&mut *sums], &[]),
+                Some(sum) => matrices.sweep(sum, &[from], &rows, &mut [&mut *sums], &[]),
                 None => matrix.each(rows.clone(), |rows| simd.run(Sum { x: matrix.read(src, &rows, space).0, totals: sums })),
             }
             let count = rows.len() as f32;
             means.iter_mut().zip(&*sums).for_each(|(mean, sum)| *mean = sum / count);
             match code.get(1) {
-                Some(pass) => pass.run(&[from], rows, &mut [squares], &[means]),
+                Some(pass) => matrices.sweep(pass, &[from], &rows, &mut [squares], &[means]),
                 None => matrix.each(rows, |rows| simd.run(Squares { x: matrix.read(src, &rows, space).0, mean: means, totals: squares })),
             }
         });
@@ -301,7 +335,8 @@ impl BatchNorm {
             self.each(ctx.executor(), &|Segment { matrix, rows, columns: c }| {
                 let [start, first_bit] = matrices.start(matrix);
                 let all = [(src, start), (dst, start), (bits, first_bit)];
-                scale.run(&all[..2 + usize::from(self.bits)], rows, &mut [], &[&mean[c.clone()], &factor[c.clone()], &shift[c]]);
+                let lines = [mean, factor, shift].map(|line| &line[c.clone()]);
+                matrices.sweep(scale, &all[..2 + usize::from(self.bits)], &rows, &mut [], &lines);
             });
             return Ok(());
         }
@@ -332,7 +367,7 @@ impl BatchNorm {
             if let Some(pass) = code.first() {
                 let [start, first_bit] = matrices.start(number);
                 let all = [(src, start), (diff_dst, start), (bits, first_bit)];
-                return pass.run(&all[..2 + usize::from(self.bits)], rows, &mut [sums, products], &[&mean[columns]]);
+                return matrices.sweep(pass, &all[..2 + usize::from(self.bits)], &rows, &mut [sums, products], &[&mean[columns]]);
             }
             matrix.each(rows, |rows| {
                 let (x, rest) = matrix.read(src, &rows, space);
@@ -361,7 +396,7 @@ impl BatchNorm {
                 let [start, first_bit] = matrices.start(matrix);
                 let all = [(src, start), (diff_dst, start), (diff_src, start), (bits, first_bit)];
                 let lines = [mean, factor, slope, constant].map(|line| &line[c.clone()]);
-                gradient.run(&all[..3 + usize::from(self.bits)], rows, &mut [], &lines);
+                matrices.sweep(gradient, &all[..3 + usize::from(self.bits)], &rows, &mut [], &lines);
             });
             return Ok(());
         }
@@ -398,7 +433,7 @@ impl Generated for BatchNorm {
             true => &[Act::Sum, Act::Squares, Act::Scale(bound)],
             false => &[Act::Products { masked: self.bits }, Act::Gradient { masked: self.bits }],
         };
-        acts.iter().map(|act| Sweep::get(isa, *act, self.matrices.elem, self.matrices.width)).collect()
+        acts.iter().map(|act| Sweep::get(isa, *act, self.matrices.elem, self.matrices.width * self.matrices.joined)).collect()
     }
 
     fn run(&self, code: &Vec<Sweep>, simd: Simd, ctx: &Ctx<'_>, scratch: Scratch<'_>) -> Result<(), Error> {

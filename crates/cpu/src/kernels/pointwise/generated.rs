@@ -42,6 +42,8 @@ const MOST: usize = 10;
 const ADDRESSES: usize = 6;
 /// Most steps of a stage whose vectors are made together.
 const SHORT: usize = 6;
+/// Most rows that are folded one by one although they are shorter than half a vector: to begin a kernel for every stage takes longer.
+const SHORT_ROWS: i64 = 16;
 /// Vectors that are made at a time.
 const TOGETHER: usize = 4;
 
@@ -387,9 +389,10 @@ impl Chain {
         let rows = if all.brought.is_empty() { several.map_or(Rows::Any, |run| Rows::of(run, lanes)) } else { Rows::Any };
         let least = if rows == Rows::Any { lanes / 2 } else { lanes / 4 };
         let flat = (folded || run < nest.volume()) && run < least;
-        if flat && folded {
+        if flat && folded && grid.kept.volume() > SHORT_ROWS {
             return Err(Skip::Shape("short rows"));
         }
+        let flat = flat && !folded;
         let rows = if flat { Rows::Any } else { rows };
         if flat {
             all = chosen(true)?;

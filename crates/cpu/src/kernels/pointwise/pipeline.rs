@@ -86,7 +86,7 @@ pub(super) type Folded = [Totals; FOLDS];
 pub(super) struct Bound<'a> {
     pub(super) memory: [Memory<'a>; OPERANDS],
     /// Where folds go.
-    totals: [Memory<'a>; FOLDS],
+    pub(super) totals: [Memory<'a>; FOLDS],
 }
 
 pub(super) type Registers = [[f32; CHUNK]; REGISTERS];

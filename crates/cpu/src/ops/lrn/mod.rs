@@ -203,6 +203,34 @@ impl Responses {
         }
     }
 
+    /// Forward, windows of pixels of planes of `height` rows: sums along the rows of a window stay near until the last of them is added.
+    #[inline(always)]
+    fn planes<const FMA: bool>(&self, [height, row, run]: [usize; 3], x: &[f32], result: &mut [f32], space: &mut [f32]) {
+        // A window has no more rows than a plane.
+        let count = (2 * self.half + 1).min(height);
+        let (squares, sums) = space.split_at_mut(row);
+        for (x, result) in x.chunks_exact(height * row).zip(result.chunks_exact_mut(height * row)) {
+            let mut summed = 0;
+            for (i, (x_here, result)) in x.chunks_exact(row).zip(result.chunks_exact_mut(row)).enumerate() {
+                let (first, last) = (i.saturating_sub(self.half), (i + self.half).min(height - 1));
+                while summed <= last {
+                    squares.iter_mut().zip(&x[summed * row..]).for_each(|(s, x)| *s = x * x);
+                    line(&mut sums[summed % count * row..][..row], squares, self.half, run);
+                    summed += 1;
+                }
+                for (j, (piece, x)) in result.chunks_mut(PIECE).zip(x_here.chunks(PIECE)).enumerate() {
+                    piece.copy_from_slice(&sums[first % count * row + j * PIECE..][..piece.len()]);
+                    for of_window in first + 1..=last {
+                        piece.iter_mut().zip(&sums[of_window % count * row + j * PIECE..]).for_each(|(y, s)| *y += s);
+                    }
+                    piece.iter_mut().for_each(|y| *y = self.k + self.share * *y);
+                    self.power.apply::<FMA>(piece);
+                    piece.iter_mut().zip(x).for_each(|(y, x)| *y *= x);
+                }
+            }
+        }
+    }
+
     /// Backward: the terms of all rows go to `terms`, then their sums around each row into the gradient.
     #[inline(always)]
     fn back_along<const FMA: bool>(&self, run: usize, [x, dd]: [&[f32]; 2], result: &mut [f32], terms: &mut [f32]) {
@@ -246,6 +274,9 @@ impl Body for Compute<'_> {
         let Compute(lrn, run, Planes { inputs: [x, dd], result, extra }) = self;
         if let ([_], false) = (&lrn.sizes[..], run == 1) {
             return if lrn.forward { lrn.along::<FMA>(run, x, result) } else { lrn.back_along::<FMA>(run, [x, dd], result, extra) };
+        }
+        if let (&[height, width], true) = (&lrn.sizes[..], lrn.forward) {
+            return lrn.planes::<FMA>([height, width * run, run], x, result, extra);
         }
         let (squares, space) = extra.split_at_mut(result.len());
         squares.iter_mut().zip(x).for_each(|(s, x)| *s = x * x);

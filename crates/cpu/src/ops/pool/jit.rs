@@ -212,8 +212,7 @@ fn take(op: &Pool, s: &ConvSizes, places: Option<Elem>) -> Result<(Take, f32), S
 fn vectors_of(take: Take, following: usize, results: usize, jit: Isa) -> usize {
     let most = match take {
         Take::Largest | Take::Mean { .. } | Take::Shared if results == 1 => jit.simd_registers() / 2,
-        Take::Largest | Take::Mean { .. } | Take::Shared if jit.avx512 => 4,
-        _ if jit.avx512 => 2,
+        _ if jit.avx512 => 4,
         _ => 1,
     };
     (1..=most).rev().find(|n| following.is_multiple_of(*n)).unwrap_or(1)

@@ -1,7 +1,8 @@
 //! Reorder: changes of layout, type and scale.
 
+pub(crate) mod lanes;
 mod pieces;
-mod squares;
+pub(crate) mod squares;
 mod sums;
 
 use crate::kernels::pointwise::{Builder, Copies, Nest, Place, Program, Tables};
@@ -16,6 +17,7 @@ use sums::{Behind, Summed, Sums};
 pub const IMPLS: &[Impl<CpuTarget>] = &[
     Impl::new("squares:jit", squares::plan),
     Impl::new("pieces:jit", pieces::plan),
+    Impl::new("lanes:jit", lanes::plan),
     Impl::new("tables:portable", placed),
     Impl::new("chunks:jit", generated),
     Impl::new("tiles:jit", turned),

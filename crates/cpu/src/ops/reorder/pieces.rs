@@ -37,6 +37,8 @@ const GROUPS: usize = 64;
 const COLUMNS: usize = 256;
 /// Bytes of a word.
 const WORD: usize = 4;
+/// Neighbours of the destination or the source that vectors of them do not fill: the next row takes these.
+const SHORT: [usize; 6] = [2, 3, 4, 5, 6, 7];
 /// Dimensions with padding.
 const PADDED: usize = 3;
 
@@ -150,7 +152,7 @@ pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan
 ///
 /// # Errors
 /// Types and attributes for which there is more to do.
-fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
+pub(super) fn types(op: &Reorder, attr: &Attr) -> Result<[Elem; 2], Skip> {
     let types = [op.dst.dtype, op.src.dtype];
     if !(Attr { scales: Default::default(), scratchpad: Default::default(), ..attr.clone() }).is_default() {
         return Err(Skip::Attr("other than scales".into()));
@@ -188,7 +190,7 @@ pub(super) fn scales(arg: Arg, attr: &Attr, dims: &Dims) -> Result<Blocking, Ski
 }
 
 /// A tensor that stands still along all dimensions.
-fn still(dims: &Dims) -> Blocking {
+pub(super) fn still(dims: &Dims) -> Blocking {
     let zeros = Dims::filled(dims.len(), 0);
     Blocking { padded_dims: *dims, padded_offsets: zeros, offset: 0, strides: zeros, inner: Blocks::default(), compensation: None }
 }
@@ -306,6 +308,8 @@ impl Pieces {
             let rows = draft.lines;
             draft.lines = draft.taken(|l| l.steps[0] == n).ok_or_else(small)?;
             draft.together = Some(rows);
+        } else if SHORT.contains(&n) {
+            return Err(small());
         }
         // Vectors of half the width are full where there are so many lines.
         let jit = if draft.lines.size == Isa::AVX2.width().lanes() { Isa::AVX2 } else { jit };
@@ -388,7 +392,7 @@ impl Pieces {
         let columns = self.inner * last.piece;
         self.lines = Cut::new(draft.lines, (NUMBERS / columns / lanes * lanes).max(LINES));
         let mut inside: Vec<Loop> = run.iter().copied().chain([Loop { size: last.piece, ..last.all }]).collect();
-        if self.lines.piece * columns < lanes {
+        if self.lines.piece * columns < lanes || SHORT.contains(&columns) {
             return None;
         }
         for (i, l) in inside.iter().enumerate() {

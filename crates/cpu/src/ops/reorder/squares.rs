@@ -22,9 +22,9 @@ const WORD: usize = 4;
 
 /// A loop over tensors: how often, and the elements of a step in destination, source, and what else there is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Loop<const N: usize = 2> {
-    pub(super) size: usize,
-    pub(super) steps: [usize; N],
+pub(crate) struct Loop<const N: usize = 2> {
+    pub(crate) size: usize,
+    pub(crate) steps: [usize; N],
 }
 
 /// The transpositions of one reorder.
@@ -106,7 +106,7 @@ pub(super) fn padded() -> Skip {
 }
 
 /// Positions at which blocks of dimension `d` end, from 1 to its size, each a divisor of the next; `None` where blocks do not nest.
-pub(super) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i64>> {
+pub(crate) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i64>> {
     let mut units = vec![1, size];
     for b in tensors {
         let mut unit = 1;
@@ -121,7 +121,7 @@ pub(super) fn units(d: usize, size: i64, tensors: &[&Blocking]) -> Option<Vec<i6
 }
 
 /// Elements between a position of dimension `d` and the one `unit` behind it, where a block of so many begins.
-pub(super) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
+pub(crate) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
     let (mut below, mut stride) = (1, 1);
     for (e, block) in b.inner.iter().rev() {
         if e == d {
@@ -136,7 +136,7 @@ pub(super) fn step(b: &Blocking, d: usize, unit: i64) -> i64 {
 }
 
 /// The loops over dimensions and their blocks of more than one position, outermost in the destination first, joined where all tensors allow.
-pub(super) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Option<Vec<Loop<N>>> {
+pub(crate) fn loops<const N: usize>(dims: &Dims, tensors: [&Blocking; N]) -> Option<Vec<Loop<N>>> {
     let mut all = Vec::with_capacity(2 * MAX_NDIMS);
     for (d, size) in dims.iter().enumerate() {
         for w in units(d, *size, &tensors)?.windows(2) {

@@ -15,6 +15,9 @@ use std::ops::Range;
 /// Numbers of a line at least, and of all lines of a task at most.
 const NUMBERS: std::ops::RangeInclusive<usize> = 128..=1 << 20;
 
+/// Numbers of a line that are made before they are stored.
+const PIECE: usize = 2048;
+
 /// Neighbours of a position from which on they are copied by themselves.
 const LONG: usize = 64;
 
@@ -143,8 +146,8 @@ impl Kernel for Interpolated {
         space.work(ctx.executor(), self.workers, all.div_ceil(each), &|task, space| {
             let (copy, rest) = space.split_at_mut(input);
             let (sum, rest) = rest.split_at_mut(input);
-            let mut lines =
-                Task { kernel: self, simd, memory, floats, stores: destination.stores(), copy, sum, result: &mut rest[..result] };
+            let input = Input { simd, memory, floats, copy, sum };
+            let mut lines = Task { kernel: self, simd, input, stores: destination.stores(), result: &mut rest[..result] };
             let range = task * each..((task + 1) * each).min(all);
             if self.window.forward { lines.forward(range) } else { lines.backward(range) }
         });
@@ -156,13 +159,19 @@ impl Kernel for Interpolated {
 struct Task<'t> {
     kernel: &'t Interpolated,
     simd: Simd,
+    input: Input<'t>,
+    stores: Stores<'t>,
+    result: &'t mut [f32],
+}
+
+/// The input, and space for a line of it and for a sum of lines.
+struct Input<'t> {
+    simd: Simd,
     memory: Memory<'t>,
     /// The whole input, where it need not be copied.
     floats: Option<&'t [f32]>,
-    stores: Stores<'t>,
     copy: &'t mut [f32],
     sum: &'t mut [f32],
-    result: &'t mut [f32],
 }
 
 /// The outputs of a line from `first` on, and their taps.
@@ -186,10 +195,10 @@ impl Outputs {
     }
 }
 
-impl Task<'_> {
+impl Input<'_> {
     /// Numbers `span` of the sum of lines of the input, by where they begin and their weights; `None` of no lines.
     fn add(&mut self, lines: impl Iterator<Item = (usize, f32)>, span: Range<usize>) -> Option<&[f32]> {
-        let Task { simd, memory, floats, copy, sum, .. } = self;
+        let Input { simd, memory, floats, copy, sum } = self;
         let mut lines = lines.filter(|l| l.1 != 0.0);
         let (first, second) = (lines.next()?, lines.next());
         // One line of its own weight is taken where it is.
@@ -211,7 +220,9 @@ impl Task<'_> {
         }
         Some(sum)
     }
+}
 
+impl Task<'_> {
     fn forward(&mut self, range: Range<usize>) {
         let (kernel, run, simd) = (self.kernel, self.kernel.from.run, self.simd);
         let [depth, height, width] = kernel.window.axes;
@@ -224,7 +235,7 @@ impl Task<'_> {
                 let lines = super::corners(&taps[0], &taps[1]);
                 let start = |[d, h]: [usize; 2]| kernel.from.line([at[0], at[1], d, h]);
                 let to = kernel.to.line(at) + first * run;
-                match self.floats.filter(|_| outputs.nearest && run >= LONG && self.stores.is_plain()) {
+                match self.input.floats.filter(|_| outputs.nearest && run >= LONG && self.stores.is_plain()) {
                     // Long runs of the nearest inputs go to their places at once.
                     Some(floats) => {
                         let line = &floats[start(lines[0].0)..];
@@ -233,12 +244,16 @@ impl Task<'_> {
                         }
                     }
                     None => {
-                        let result = std::mem::take(&mut self.result);
-                        let line = self.add(lines.into_iter().map(|(at, weight)| (start(at), weight)), outputs.span.clone());
-                        let made = &mut result[..outputs.count * run];
-                        line.into_iter().for_each(|line| simd.run(Spread { run, outputs: &outputs, line, result: &mut *made }));
-                        self.stores.store(simd, to, made);
-                        self.result = result;
+                        let line = self.input.add(lines.into_iter().map(|(at, weight)| (start(at), weight)), outputs.span.clone());
+                        let made = &mut self.result[..outputs.count * run];
+                        if let Some(line) = line {
+                            // Pieces are stored while they are in the first cache.
+                            let each = (PIECE / run).max(1);
+                            for (i, made) in made.chunks_mut(each * run).enumerate() {
+                                simd.run(Spread { run, outputs: &outputs, first: i * each, line, result: &mut *made });
+                                self.stores.store(simd, to + i * each * run, made);
+                            }
+                        }
                     }
                 }
                 at = next(at, kernel);
@@ -269,7 +284,7 @@ impl Task<'_> {
                     height.outputs_of(at[3] as i64).map(move |(h, weight)| (start(h), weight * by))
                 };
                 let lines = depth.outputs_of(at[2] as i64).flat_map(|(d, weight)| heights(d, weight));
-                let line = self.add(lines, first * run..(first + outputs.count) * run);
+                let line = self.input.add(lines, first * run..(first + outputs.count) * run);
                 line.into_iter().for_each(|line| simd.run(Collect { run, outputs: &outputs, line, result: &mut *result }));
             }
             self.stores.store(simd, kernel.to.line(at), result);
@@ -323,6 +338,8 @@ impl Body for Add<'_> {
 struct Spread<'a> {
     run: usize,
     outputs: &'a Outputs,
+    /// The first of the outputs that are made.
+    first: usize,
     line: &'a [f32],
     result: &'a mut [f32],
 }
@@ -344,9 +361,9 @@ impl Spread<'_> {
     /// For runs of `RUN` numbers, or of any number where that is 0.
     #[inline(always)]
     fn go<const RUN: usize>(self) {
-        let Spread { outputs, line, result, .. } = self;
+        let Spread { outputs, first, line, result, .. } = self;
         let (run, start) = (if RUN == 0 { self.run } else { RUN }, outputs.span.start);
-        for (to, [(a, u), (b, v)]) in result.chunks_exact_mut(run).zip(&outputs.taps) {
+        for (to, [(a, u), (b, v)]) in result.chunks_exact_mut(run).zip(&outputs.taps[first..]) {
             let x = &line[a * run - start..][..run];
             if outputs.nearest {
                 to.copy_from_slice(x);

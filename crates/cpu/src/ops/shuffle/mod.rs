@@ -1,6 +1,7 @@
 //! Channel shuffle: the axis as rows and columns, transposed.
 
 mod gathered;
+mod permuted;
 
 use crate::kernels::pointwise::{Copies, Tables};
 use crate::ops::fallback;
@@ -8,10 +9,11 @@ use crate::{CpuTarget, RowPlan};
 use gathered::Gathered;
 use oxidnn_runtime::{Impl, Plan, Skip};
 use oxidnn_spec::op::Shuffle;
-use oxidnn_spec::{Arg, Dims, Layout, Op, Problem};
+use oxidnn_spec::{Arg, Dims, Layout, Op, Problem, Tensor};
 
 /// The rows, best first.
 pub const IMPLS: &[Impl<CpuTarget>] = &[
+    Impl::new("lanes:jit", permuted),
     Impl::new("rows:portable", gathered),
     Impl::new("tiles:jit", turned),
     Impl::new("tiles:portable", plan),
@@ -19,13 +21,28 @@ pub const IMPLS: &[Impl<CpuTarget>] = &[
     fallback::ROW,
 ];
 
+fn shuffle(problem: &Problem) -> Result<(&Shuffle, Sides<'_>), Skip> {
+    let Op::Shuffle(op) = &problem.op else { return Err(Skip::Op("another operation than shuffle")) };
+    Ok(match op.prop.is_forward() {
+        true => (op, ([Arg::DST, Arg::SRC], [&op.dst, &op.src], op.src.dims()[op.axis] / op.group_size)),
+        false => (op, ([Arg::DIFF_SRC, Arg::DIFF_DST], [&op.src, &op.dst], op.group_size)),
+    })
+}
+
+/// Destination and source with their tensors, and rows of the source's axis as a matrix that is transposed.
+type Sides<'p> = ([Arg; 2], [&'p Tensor; 2], i64);
+
+fn permuted(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let isa = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let (op, (args, tensors, rows)) = shuffle(problem)?;
+        Ok((permuted::kernel(args, tensors, op.axis, rows, isa)?, 0))
+    })
+}
+
 fn gathered(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
-        let Op::Shuffle(op) = &problem.op else { return Err(Skip::Op("another operation than shuffle")) };
-        let (args, tensors, rows) = match op.prop.is_forward() {
-            true => ([Arg::DST, Arg::SRC], [&op.dst, &op.src], op.src.dims()[op.axis] / op.group_size),
-            false => ([Arg::DIFF_SRC, Arg::DIFF_DST], [&op.src, &op.dst], op.group_size),
-        };
+        let (op, (args, tensors, rows)) = shuffle(problem)?;
         Ok((Gathered::new(args, tensors, op.axis, rows)?, 0))
     })
 }
@@ -39,11 +56,7 @@ fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
 
 fn placed(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
     RowPlan::resolved(problem, target, |problem| {
-        let Op::Shuffle(op) = &problem.op else { return Err(Skip::Op("another operation than shuffle")) };
-        let (args, [to, from], rows) = match op.prop.is_forward() {
-            true => ([Arg::DST, Arg::SRC], [&op.dst, &op.src], op.src.dims()[op.axis] / op.group_size),
-            false => ([Arg::DIFF_SRC, Arg::DIFF_DST], [&op.src, &op.dst], op.group_size),
-        };
+        let (op, (args, [to, from], rows)) = shuffle(problem)?;
         let columns = op.src.dims()[op.axis] / rows.max(1);
         let mut tables = Tables::new(args[0], to)?;
         tables.add(args[1], from, &[None, None], |d, p| if d == op.axis { p % columns * rows + p / columns } else { p })?;

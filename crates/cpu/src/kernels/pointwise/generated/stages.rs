@@ -42,22 +42,23 @@ fn way(i: usize, along: &Nest, across: Option<&Nest>) -> Result<Way, Skip> {
 fn call(stage: &Stage, group: &Group, isa: Isa) -> Result<Call, Skip> {
     let grid = group.grid.as_ref().ok_or(Skip::Shape("sizes known at execution only"))?;
     let by_kept = stage.by_kept(grid);
-    if by_kept && !stage.folds.is_empty() {
-        return Err(Skip::Shape("rows of one element"));
-    }
     let down = !by_kept && grid.columns;
     let (along, across) = if by_kept || down { (&grid.kept, down.then_some(&grid.reduced)) } else { (&grid.reduced, None) };
+    // Kept positions make rows of the kernel: it goes over all of these. What one element is folded to is the element.
+    let mut part = Part { over: Over::All, ..Part::of(stage) };
+    if by_kept {
+        part.steps.extend(stage.folds.iter().map(|f| Step::Store { from: f.register, operand: f.operand }));
+        part.folds.clear();
+    }
     let mut used: Vec<usize> = Vec::new();
-    for i in stage.steps.iter().filter_map(Step::operand) {
+    for i in part.steps.iter().filter_map(Step::operand) {
         if !used.contains(&i) {
             used.push(i);
         }
     }
-    if used.len() + stage.folds.len() > MOST {
+    if used.len() + part.folds.len() > MOST {
         return Err(Skip::Attr(format!("more than {MOST} tensors")));
     }
-    // Kept positions make rows of the kernel: it goes over all of these.
-    let mut part = Part { over: Over::All, ..Part::of(stage) };
     let mut operands: Vec<(Elem, Way)> = Vec::new();
     let mut from: Vec<Origin> = Vec::new();
     for &i in &used {
@@ -144,11 +145,25 @@ impl Kernels<'_> {
         let mut bytes = of_bits.map(|_| [0; NEAR]);
         let bits = bytes.as_mut().map_or(&mut [][..], |b| &mut b[..]);
         let mut folded: Folded = [[0.0; CHUNK]; FOLDS];
+        // What the only chunk has folded is the result.
+        let mut chunks = 0;
         grid.each(work.kept.clone(), work.reduced.clone(), (CHUNK, limit), |visit| match visit {
-            Visit::Fresh(n) => stage.begin(&mut folded, n),
+            Visit::Fresh(n) => {
+                chunks = 0;
+                stage.begin(&mut folded, n);
+            }
             Visit::Chunk(chunk) => {
                 if let Some(i) = of_bits {
                     spread(memory[i].buf, chunk, i, bits);
+                }
+                let n = if grid.columns { chunk.run } else { chunk.rows };
+                let mut fold = |lines: &mut Lines| {
+                    for (i, (f, total)) in stage.folds.iter().zip(&mut folded).enumerate() {
+                        fold::columns(simd, f.op, &mut lines.0[i][..n], n, total);
+                    }
+                };
+                if chunks == 1 {
+                    fold(lines);
                 }
                 call.run(
                     code,
@@ -156,9 +171,14 @@ impl Kernels<'_> {
                     Some(Own { totals: &mut lines.0, bits: &mut *bits }),
                     &Chunks { chunk: *chunk, count: 1, strides: &[0; OPERANDS] },
                 );
-                let n = if grid.columns { chunk.run } else { chunk.rows };
-                for (i, (f, total)) in stage.folds.iter().zip(&mut folded).enumerate() {
-                    fold::columns(simd, f.op, &mut lines.0[i][..n], n, total);
+                if chunks > 0 {
+                    fold(lines);
+                }
+                chunks += 1;
+            }
+            Visit::Done(chunk) if chunks == 1 => {
+                for ((f, to), total) in stage.folds.iter().zip(&work.bound.totals).zip(&lines.0) {
+                    to.store(simd, chunk, f.operand, total);
                 }
             }
             Visit::Done(chunk) => stage.end(simd, work.bound, chunk, &folded),

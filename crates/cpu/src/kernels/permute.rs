@@ -1,0 +1,112 @@
+//! Tiles whose elements get other neighbours, by generated code: safe to run, since every address is checked before it is used.
+
+use super::code::{Kernels, Key};
+use super::extent::{Read, Written};
+use oxidnn_jit::kernels::permute::{Args, Permute};
+use oxidnn_jit::kernels::transpose::Factor;
+use oxidnn_jit::{Entry, Function, Isa};
+use oxidnn_runtime::Buf;
+use oxidnn_spec::Error;
+
+static TILES: Kernels<Permute> = Kernels::new();
+
+/// Most lanes of a vector.
+pub const LANES: usize = 16;
+
+impl Key for Permute {
+    type Args = Args;
+
+    fn name(&self, isa: Isa) -> String {
+        Permute::name(self, isa)
+    }
+
+    fn function(&self, isa: Isa) -> Function {
+        Permute::function(self, isa)
+    }
+}
+
+/// The kernels for whole tiles and for parts of tiles.
+#[derive(Clone, Debug)]
+pub struct Permuter {
+    whole: Entry<Args>,
+    masked: Entry<Args>,
+    kernel: Permute,
+    lanes: usize,
+}
+
+/// Which lanes of each vector of a tile are read, written, and exist among those that are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Masks {
+    /// Those that are read.
+    pub reads: [u16; LANES],
+    /// Those that are written.
+    pub writes: [u16; LANES],
+    /// Those of them that are not zeros.
+    pub exists: [u16; LANES],
+}
+
+/// Tiles of one kind.
+#[derive(Clone, Copy, Debug)]
+pub struct Tiles<'t> {
+    /// Memory of the source, and the byte from which places count.
+    pub from: (Buf<'t>, usize),
+    /// The same of the destination.
+    pub to: (Buf<'t>, usize),
+    /// The places of each tile in source and destination, in bytes.
+    pub places: &'t [[usize; 2]],
+    /// Where the vectors of a tile are that are read, and those that are written, in bytes.
+    pub vectors: [&'t [usize]; 2],
+    /// The lanes that count; all where there are no masks.
+    pub masks: Option<&'t Masks>,
+    /// What elements are multiplied by and divided by, the first for all where one is the same for all.
+    pub factors: &'t [[f32; LANES]; 2],
+}
+
+impl Permuter {
+    /// The kernels.
+    ///
+    /// # Errors
+    /// As for [`Kernels::get`].
+    pub fn get(isa: Isa, kernel: Permute) -> Result<Permuter, Error> {
+        let [mut whole, mut masked] = [kernel; 2];
+        (whole.masked, masked.masked) = (false, true);
+        Ok(Permuter { whole: TILES.get(isa, &whole)?, masked: TILES.get(isa, &masked)?, kernel, lanes: isa.width().lanes() })
+    }
+
+    /// Makes tiles.
+    ///
+    /// # Panics
+    /// When an element lies outside its memory.
+    pub fn run(&self, t: &Tiles<'_>) {
+        let [reads, writes] = self.kernel.vectors.map(usize::from);
+        if t.places.is_empty() {
+            return;
+        }
+        assert!(t.vectors[0].len() == reads && t.vectors[1].len() == writes, "{} by {} vectors", t.vectors[0].len(), t.vectors[1].len());
+        let all = [u16::MAX >> (LANES - self.lanes); LANES];
+        let (read, written) = t.masks.map_or((&all, &all), |m| (&m.reads, &m.writes));
+        let reach = |which: usize, masks: &[u16; LANES], size: usize| {
+            let used = t.vectors[which].iter().zip(masks).filter(|v| *v.1 != 0);
+            let end = used.map(|(at, mask)| at.checked_add((LANES - mask.leading_zeros() as usize) * size)).max();
+            let most = t.places.iter().map(|p| p[which]).max();
+            // Where nothing is used nothing is reached.
+            end.map_or(Some((0, false)), |end| Some((end?.checked_add(most?)?, true)))
+        };
+        let address = |used: Option<(usize, bool)>| used.is_none_or(|u| u.1);
+        let (from, to) = (reach(0, read, self.kernel.from.bytes()), reach(1, written, self.kernel.to.bytes()));
+        let args = Args {
+            from: if address(from) { Read::from(t.from.0).at("source", t.from.1, from.map(|f| f.0)) } else { std::ptr::null() },
+            to: if address(to) { Written::from(t.to.0).at("permuted", t.to.1, to.map(|t| t.0)) } else { return },
+            tiles: t.places.as_ptr(),
+            count: t.places.len(),
+            reads: t.vectors[0].as_ptr(),
+            writes: t.vectors[1].as_ptr(),
+            masks: t.masks.map_or([std::ptr::null(); 3], |m| [m.reads.as_ptr(), m.writes.as_ptr(), m.exists.as_ptr()]),
+            factors: [0, 1].map(|i| if self.kernel.factors[i] == Factor::None { std::ptr::null() } else { t.factors[i].as_ptr() }),
+        };
+        let entry = if t.masks.is_some() { &self.masked } else { &self.whole };
+        // SAFETY: all lanes of the vectors that are read and written lie in their memory, which was asked for them; tables are as long as the kernel
+        // has vectors, and masks and factors as long as any kernel has vectors and lanes.
+        unsafe { entry.call(&args) }
+    }
+}

@@ -1,0 +1,559 @@
+//! `lanes:jit`: reorders whose neighbours are short, such as the blocks of blocked layouts: vectors are loaded along the source and stored along the
+//! destination, and their elements converted, multiplied by scales and padded on the way.
+//!
+//! Loops are cut into bits, loops of two positions. The lowest bits along the destination are the lanes of what is stored, those along the source
+//! the lanes of what is loaded; some may be both. These bits are a tile, which a kernel permutes in registers ([`Permute`]). Sizes that are odd where
+//! they are halved have a position more than there is, and where fewer elements than a vector's are neighbours, bits are added that have
+//! one position. So tiles at an end are parts of tiles, for which masks say what is read, written, and zero. Where the neighbours of one tensor
+//! are few rows of the other, and their number no power of two, such as the three channels of an image, a tile is a vector of each of these rows.
+
+use super::pieces::{scales, still, types};
+use super::reorder;
+use super::squares::{self, loops, padded, place};
+use super::sums::{Behind, Summed};
+use crate::kernels::multiversion::Simd;
+use crate::kernels::permute::{LANES, Masks, Permuter, Tiles};
+use crate::kernels::pointwise::GRAIN;
+use crate::kernels::scratch::Scratch;
+use crate::row::Generated;
+use crate::{CpuTarget, RowPlan};
+use oxidnn_jit::Isa;
+use oxidnn_jit::ir::Elem;
+use oxidnn_jit::kernels::permute::{BITS, Order, Permute, bits};
+use oxidnn_jit::kernels::transpose::Factor;
+use oxidnn_runtime::{Buf, Ctx, Plan, Skip};
+use oxidnn_spec::op::Reorder;
+use oxidnn_spec::{Arg, Attr, Blocking, Dims, Error, Problem};
+use std::ops::Range;
+
+/// Tiles of a piece, at most: what is read and written by a call stays in L2.
+const TILES: usize = 64;
+/// Rows that a tile of few may have, beside powers of two.
+const FEW: [usize; 4] = [3, 5, 6, 7];
+/// Dimensions with padding.
+const PADDED: usize = 3;
+/// All that ends within a tile: these, and loops that are odd where they are halved.
+const ENDS: usize = PADDED + 4;
+/// Where positions begin among what loops go over: behind destination, source, and the scales of both.
+const FIRST: usize = 4;
+
+pub(crate) type Loop = squares::Loop<{ FIRST + ENDS }>;
+type At = [usize; FIRST + ENDS];
+
+/// How a reorder is done.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    jit: Isa,
+    /// Destination and source.
+    args: [Arg; 2],
+    kernel: Permute,
+    /// Elements of destination and source.
+    starts: At,
+    /// The places of vectors that are read and written within a tile, and of their lanes.
+    vectors: [Vec<At>; 2],
+    lanes: [Vec<At>; 2],
+    /// The former in bytes.
+    tables: [Vec<usize>; 2],
+    /// The places of a piece's tiles, and the same in bytes of source and destination.
+    tiles: Vec<At>,
+    places: Vec<[usize; 2]>,
+    /// The outermost loop of a piece: tiles for each of its positions, and positions of a piece.
+    last: (Loop, usize, usize),
+    outer: Vec<Loop>,
+    /// How far source and destination go in what ends.
+    ends: [[usize; 2]; ENDS],
+    /// The last position of a tile, and of any tile of a piece.
+    most: [At; 2],
+    /// The lanes that are read and written before each end.
+    parts: [[Parts; ENDS]; 2],
+}
+
+/// Plans such a reorder.
+///
+/// # Errors
+/// What the row does not take.
+pub(super) fn plan(problem: &Problem, target: &CpuTarget) -> Result<Box<dyn Plan>, Skip> {
+    let jit = target.jit.ok_or(Skip::Isa("avx2, or executable memory"))?;
+    RowPlan::resolved(problem, target, |problem| {
+        let op = reorder(problem)?;
+        let data = Lanes::new(Moved::of(op, &problem.attr)?, jit)?;
+        let (sums, scratch) = Behind::plan(op, problem, jit)?;
+        Ok((Summed::new(data, sums), scratch))
+    })
+}
+
+/// The bits of a tile, while they are chosen.
+struct Draft {
+    rest: Vec<Loop>,
+    ends: Vec<[usize; 2]>,
+    /// What ends behind the one position of bits that no loop has.
+    void: Option<usize>,
+}
+
+/// A bit, and whether a loop has it.
+type Bit = (Loop, bool);
+
+impl Draft {
+    /// A number for what ends behind so many positions.
+    fn end(&mut self, positions: usize) -> Result<usize, Skip> {
+        self.ends.push([positions; 2]);
+        if self.ends.len() > ENDS { Err(Skip::Shape("too many odd sizes")) } else { Ok(self.ends.len() - 1) }
+    }
+
+    /// The bit whose positions are `distance` elements apart in tensor `t`.
+    fn bit(&mut self, t: usize, distance: usize) -> Result<Option<Bit>, Skip> {
+        let Some(i) = self.rest.iter().position(|l| l.steps[t] == distance) else { return Ok(None) };
+        let mut all = self.rest[i];
+        if all.size % 2 == 1 {
+            if (FIRST + PADDED..FIRST + ENDS).all(|k| all.steps[k] == 0) {
+                let end = self.end(all.size)?;
+                all.steps[FIRST + end] = 1;
+            }
+            all.size += 1;
+        }
+        let bit = Loop { size: 2, ..all };
+        self.rest[i] = Loop { size: all.size / 2, steps: all.steps.map(|s| s * 2) };
+        if self.rest[i].size == 1 {
+            self.rest.remove(i);
+        }
+        Ok(Some((bit, true)))
+    }
+
+    /// A bit of one position.
+    fn void(&mut self) -> Result<Bit, Skip> {
+        let end = match self.void {
+            Some(end) => end,
+            None => self.end(1)?,
+        };
+        self.void = Some(end);
+        let mut steps = [0; FIRST + ENDS];
+        steps[FIRST + end] = 1;
+        Ok((Loop { size: 2, steps }, false))
+    }
+
+    /// The lowest bits of tensor `t`, some of which may have been `taken`.
+    fn bits(&mut self, t: usize, count: usize, taken: &[Bit]) -> Result<Vec<Bit>, Skip> {
+        let mut found: Vec<Bit> = Vec::new();
+        for i in 0..count {
+            let distance = 1 << i;
+            let bit = match taken.iter().find(|b| b.1 && b.0.steps[t] == distance) {
+                // Behind a bit that no loop has there are no others.
+                _ if found.last().is_some_and(|b| !b.1) => None,
+                Some(bit) => Some(*bit),
+                None => self.bit(t, distance)?,
+            };
+            found.push(match bit {
+                Some(bit) => bit,
+                None => self.void()?,
+            });
+        }
+        if found[0].1 { Ok(found) } else { Err(Skip::Layout("of src or dst: no neighbours".into())) }
+    }
+
+    /// A tile of bits.
+    fn tile(&mut self, count: usize) -> Result<Tile, Skip> {
+        let written = self.bits(0, count, &[])?;
+        let read = self.bits(1, count, &written)?;
+        let same = |a: &Bit, b: &Bit| a.1 && b.1 && a.0.steps == b.0.steps;
+        if written.iter().zip(&read).all(|(w, r)| same(w, r) || !w.1 && !r.1) {
+            return Err(Skip::Layout("of src and dst: the same neighbours".into()));
+        }
+        let among = |bit: &Bit, others: &[Bit]| others.iter().position(|o| same(bit, o));
+        let rows: Vec<Bit> = written.iter().copied().filter(|w| among(w, &read).is_none()).collect();
+        let columns: Vec<Bit> = read.iter().copied().filter(|r| among(r, &written).is_none()).collect();
+        if columns.iter().any(|c| c.0.steps[2..4] != [0; 2]) {
+            return Err(Skip::Attr("scales that differ along neighbours of src".into()));
+        }
+        let (mut numbers, mut row) = ([0; BITS], BITS as u8);
+        for (number, bit) in numbers.iter_mut().zip(&written) {
+            *number = among(bit, &read).map_or(row, |i| i as u8);
+            row += u8::from(usize::from(*number) >= BITS);
+        }
+        let loops_of = |bits: &[Bit]| bits.iter().map(|b| b.0).collect::<Vec<_>>();
+        let there = |bits: &[Bit]| positions(&loops_of(&bits.iter().copied().filter(|b| b.1).collect::<Vec<_>>()));
+        Ok(Tile {
+            order: Order::Bits(numbers),
+            vectors: [there(&rows), there(&columns)],
+            lanes: [positions(&loops_of(&read)), positions(&loops_of(&written))],
+            still: [3, 2].map(|t| written.iter().all(|w| w.0.steps[t] == 0)),
+        })
+    }
+
+    /// A tile of few rows of one tensor that are neighbours in the other, in numbers that no bits give; none where there are no such rows.
+    fn few(&mut self, lanes: usize) -> Result<Option<Tile>, Skip> {
+        let plain = |l: &Loop| l.steps[2..].iter().all(|step| *step == 0);
+        let position = |rest: &[Loop], t: usize, step: usize| rest.iter().position(|l| l.steps[t] == step && plain(l));
+        for joined in [true, false] {
+            // The tensor whose neighbours the rows are, and the other.
+            let (t, other) = if joined { (0, 1) } else { (1, 0) };
+            let Some(i) = position(&self.rest, t, 1).filter(|i| FEW.contains(&self.rest[*i].size)) else { continue };
+            let rows = self.rest[i];
+            let Some(j) = position(&self.rest, t, rows.size).filter(|j| self.rest[*j].steps[other] == 1) else { continue };
+            let along = self.rest[j];
+            // What ends is a place along the neighbours.
+            let end = self.end(along.size * rows.size)?;
+            let at = |steps: At, i: usize, distance: usize| -> At {
+                let mut at = steps.map(|s| s * i);
+                at[FIRST + end] = i * distance;
+                at
+            };
+            let mut neighbours = [0; FIRST + ENDS];
+            neighbours[t] = lanes;
+            let of_rows =
+                ((0..rows.size).map(|i| at(rows.steps, i, 1)).collect(), (0..lanes).map(|i| at([0; FIRST + ENDS], i, rows.size)).collect());
+            let of_neighbours =
+                ((0..rows.size).map(|i| at(neighbours, i, lanes)).collect(), (0..lanes).map(|i| at([0; FIRST + ENDS], i, 1)).collect());
+            let [(read, read_lanes), (written, written_lanes)] = if joined { [of_rows, of_neighbours] } else { [of_neighbours, of_rows] };
+            self.rest[j] = Loop { size: along.size.div_ceil(lanes), steps: at(along.steps, lanes, rows.size) };
+            self.rest.remove(i);
+            let number = rows.size as u8;
+            let order = if joined { Order::Joined(number) } else { Order::Parted(number) };
+            return Ok(Some(Tile { order, vectors: [read, written], lanes: [read_lanes, written_lanes], still: [true; 2] }));
+        }
+        Ok(None)
+    }
+}
+
+/// A tile: where its elements go, the places of vectors that are read and written, and of their lanes, and whether scales of the source and the
+/// destination are the same in all of it.
+struct Tile {
+    order: Order,
+    vectors: [Vec<At>; 2],
+    lanes: [Vec<At>; 2],
+    still: [bool; 2],
+}
+
+/// All positions of some loops, the first the innermost.
+fn positions(loops: &[Loop]) -> Vec<At> {
+    let mut all = vec![[0; FIRST + ENDS]];
+    for l in loops {
+        let before = all.clone();
+        all = (0..l.size).flat_map(|i| before.iter().map(move |at| std::array::from_fn(|t| at[t] + i * l.steps[t]))).collect();
+    }
+    all
+}
+
+/// The largest place of any, of every kind.
+fn most(places: &[At]) -> At {
+    places.iter().fold([0; FIRST + ENDS], |most, at| std::array::from_fn(|t| most[t].max(at[t])))
+}
+
+/// The sum of two places.
+fn sum(a: &At, b: &At) -> At {
+    std::array::from_fn(|t| a[t] + b[t])
+}
+
+/// Elements that are moved.
+pub(crate) struct Moved {
+    /// Destination and source.
+    pub(crate) args: [Arg; 2],
+    /// Their elements.
+    pub(crate) types: [Elem; 2],
+    /// Elements before the first of either.
+    pub(crate) starts: [usize; 2],
+    /// Loops over all of them.
+    pub(crate) loops: Vec<Loop>,
+    /// How far source and destination go in dimensions with padding.
+    pub(crate) ends: Vec<[usize; 2]>,
+    /// Whether elements are multiplied by scales of the source, and divided by those of the destination.
+    pub(crate) scaled: [bool; 2],
+}
+
+impl Moved {
+    fn of(op: &Reorder, attr: &Attr) -> Result<Moved, Skip> {
+        super::check_known(op)?;
+        let dims = op.dst.dims();
+        let whole = |b: &&Blocking| b.padded_offsets.iter().all(|o| *o == 0);
+        let [Some(dst), Some(src)] = [&op.dst, &op.src].map(|t| t.blocking().filter(whole)) else { return Err(padded()) };
+        let sizes = Dims::from_fn(dims.len(), |d| dst.padded_dims[d].max(src.padded_dims[d]));
+        let (mut ends, mut counted) = (Vec::new(), Vec::new());
+        for d in (0..dims.len()).filter(|d| sizes[*d] > dims[*d]) {
+            let mut position = still(dims);
+            position.strides[d] = 1;
+            counted.push(position);
+            ends.push([dims[d] as usize, dst.padded_dims[d] as usize]);
+        }
+        counted.resize(counted.len().max(PADDED), still(dims));
+        let [a, b, c] = &counted[..] else { return Err(padded()) };
+        let [by_dst, by_src] = [scales(Arg::DST, attr, dims)?, scales(Arg::SRC, attr, dims)?];
+        let none = still(dims);
+        let tensors = [dst, src, &by_dst, &by_src, a, b, c, &none, &none, &none, &none];
+        Ok(Moved {
+            args: [Arg::DST, Arg::SRC],
+            types: types(op, attr)?,
+            starts: [dst.offset as usize, src.offset as usize],
+            loops: loops(&sizes, tensors).ok_or_else(padded)?,
+            ends,
+            scaled: [Arg::SRC, Arg::DST].map(|arg| attr.scales.contains_key(&arg)),
+        })
+    }
+}
+
+impl Lanes {
+    /// The kernel for such elements.
+    ///
+    /// # Errors
+    /// [`Skip`] where there is nothing to permute.
+    pub(crate) fn new(moved: Moved, jit: Isa) -> Result<Lanes, Skip> {
+        let Moved { args, types, starts: [dst, src], loops, mut ends, scaled } = moved;
+        ends.resize(PADDED, [1; 2]);
+        let mut draft = Draft { rest: loops, ends, void: None };
+        let tile = match draft.few(jit.width().lanes())? {
+            Some(tile) => tile,
+            None => draft.tile(bits(jit))?,
+        };
+        let Tile { order, vectors, lanes, still } = tile;
+        let factors = [0, 1].map(|i| match scaled[i] {
+            false => Factor::None,
+            true if still[i] => Factor::Same,
+            true => Factor::ByRow,
+        });
+        let kernel = Permute {
+            from: types[1],
+            to: types[0],
+            factors,
+            order,
+            vectors: [vectors[0].len() as u8, vectors[1].len() as u8],
+            masked: false,
+        };
+        let of_tile = [0, 1].map(|i| sum(&most(&vectors[i]), &most(&lanes[i])));
+        let of_tile = std::array::from_fn(|t| of_tile[0][t].max(of_tile[1][t]));
+        let tables = [0, 1].map(|i| vectors[i].iter().map(|at| at[1 - i] * types[1 - i].bytes()).collect());
+        let parts = [0, 1].map(|i| std::array::from_fn(|k| Parts::new(&lanes[i], k)));
+        let mut ends = draft.ends;
+        ends.resize(ENDS, [1; 2]);
+        let mut starts = [0; FIRST + ENDS];
+        (starts[0], starts[1]) = (dst, src);
+        let mut all = Lanes {
+            jit,
+            args,
+            kernel,
+            starts,
+            vectors,
+            lanes,
+            tables,
+            tiles: Vec::new(),
+            places: Vec::new(),
+            last: (Loop { size: 1, steps: [0; FIRST + ENDS] }, 1, 1),
+            outer: draft.rest,
+            ends: std::array::from_fn(|k| ends[k]),
+            most: [of_tile; 2],
+            parts,
+        };
+        all.cut(types);
+        Ok(all)
+    }
+
+    /// Chooses the tiles of a piece: next to each other in either tensor.
+    fn cut(&mut self, types: [Elem; 2]) {
+        self.outer.sort_by_key(|l| l.steps[0].min(l.steps[1]));
+        let (mut inside, mut count) = (Vec::new(), 1);
+        while count < TILES && !self.outer.is_empty() {
+            let l = self.outer.remove(0);
+            let piece = TILES.div_ceil(count).min(l.size);
+            self.last = (l, count, piece);
+            count *= piece;
+            inside.push(Loop { size: piece, ..l });
+        }
+        // Pieces follow each other in the destination.
+        self.outer.sort_by_key(|l| std::cmp::Reverse(l.steps[0]));
+        self.tiles = positions(&inside);
+        self.places = self.tiles.iter().map(|at| [at[1] * types[1].bytes(), at[0] * types[0].bytes()]).collect();
+        self.most[1] = sum(&self.most[0], &most(&self.tiles));
+    }
+
+    /// Whether all positions of a piece at a place are there.
+    fn is_whole(&self, at: &At) -> bool {
+        self.ends.iter().enumerate().all(|(k, ends)| at[FIRST + k] + self.most[1][FIRST + k] < ends[0].min(ends[1]))
+    }
+
+    /// The masks of a tile with so much left.
+    fn masks(&self, left: &Left, all: &Left) -> Masks {
+        let mask = |side: usize, which: usize| {
+            let mut masks = [0; LANES];
+            for (mask, vector) in masks.iter_mut().zip(&self.vectors[side]) {
+                *mask = (0..ENDS)
+                    .filter(|k| left[*k] != all[*k])
+                    .fold(u16::MAX, |mask, k| mask & self.parts[side][k].of(left[k][which].saturating_sub(vector[FIRST + k])));
+            }
+            masks
+        };
+        Masks { reads: mask(0, 0), writes: mask(1, 1), exists: mask(1, 0) }
+    }
+}
+
+/// What is left of source and destination in what ends; as much as a tile has where there is more.
+type Left = [[usize; 2]; ENDS];
+
+/// The lanes before any end, by the positions that are left; the last for all that are more.
+#[derive(Debug)]
+struct Parts(Vec<(usize, u16)>);
+
+impl Parts {
+    fn new(lanes: &[At], k: usize) -> Parts {
+        let mut limits: Vec<usize> = lanes.iter().map(|at| at[FIRST + k] + 1).chain([0]).collect();
+        limits.sort_unstable();
+        limits.dedup();
+        let mask = |limit: usize| lanes.iter().enumerate().map(|(i, at)| u16::from(at[FIRST + k] < limit) << i).sum();
+        Parts(limits.into_iter().map(|limit| (limit, mask(limit))).collect())
+    }
+
+    /// The lanes whose positions are below `limit`.
+    fn of(&self, limit: usize) -> u16 {
+        self.0.iter().rev().find(|part| part.0 <= limit).map_or(0, |part| part.1)
+    }
+}
+
+impl Generated for Lanes {
+    type Code = Permuter;
+
+    fn build(&self) -> Result<Permuter, Error> {
+        Permuter::get(self.jit, self.kernel)
+    }
+
+    fn table_bytes(&self) -> usize {
+        self.tiles.len() * (size_of::<At>() + size_of::<[usize; 2]>())
+    }
+
+    fn run(&self, permuter: &Permuter, _: Simd, ctx: &Ctx<'_>, _: Scratch<'_>) -> Result<(), Error> {
+        let memory = [ctx.buf(self.args[0])?, ctx.buf(self.args[1])?];
+        let mut scales = [Buf::empty(); 2];
+        for (i, arg) in [Arg::SRC, Arg::DST].into_iter().enumerate().filter(|(i, _)| self.kernel.factors[*i] != Factor::None) {
+            scales[i] = ctx.buf(Arg::scale(arg))?;
+        }
+        let (last, tiles, piece) = self.last;
+        let pieces = last.size.div_ceil(piece);
+        let all = pieces * self.outer.iter().map(|l| l.size).product::<usize>();
+        let of_piece = self.tiles.len() * (self.kernel.vectors[0].max(self.kernel.vectors[1]) as usize) * LANES;
+        let each = (GRAIN as usize / of_piece).max(1);
+        ctx.executor().run(ctx.executor().threads(), all.div_ceil(each), &|_, task| {
+            let mut maker = Maker { by: self, permuter, memory, scales, known: Default::default(), made: 0 };
+            for i in task * each..all.min((task + 1) * each) {
+                let first = i % pieces * piece;
+                let at = place(&self.outer, self.starts, i / pieces);
+                let at: At = std::array::from_fn(|t| at[t] + first * last.steps[t]);
+                maker.make(&at, tiles * piece.min(last.size - first));
+            }
+        });
+        Ok(())
+    }
+}
+
+/// What decides how a tile is made: the places of its factors, and what is left of it.
+type Kind = ([usize; 2], Left);
+
+/// Kinds of tiles whose factors and masks a task remembers.
+const KNOWN: usize = 8;
+
+/// What a task makes pieces with.
+struct Maker<'m> {
+    by: &'m Lanes,
+    permuter: &'m Permuter,
+    /// Of destination and source.
+    memory: [Buf<'m>; 2],
+    /// Of source and destination.
+    scales: [Buf<'m>; 2],
+    /// Kinds of tiles that there were, with their factors and masks, and how many of them have been remembered.
+    known: [Option<Known>; KNOWN],
+    made: usize,
+}
+
+/// A kind of tiles.
+struct Known {
+    kind: Kind,
+    factors: [[f32; LANES]; 2],
+    masks: Option<Masks>,
+}
+
+impl Maker<'_> {
+    /// Makes the first so many tiles of the piece at `at`.
+    fn make(&mut self, at: &At, count: usize) {
+        let by = self.by;
+        let (whole, plain) = (by.is_whole(at), by.kernel.factors == [Factor::None; 2]);
+        if whole && plain {
+            return self.call(at, 0..count, (&[[1.0; LANES]; 2], None));
+        }
+        let all: Left = std::array::from_fn(|k| [by.most[0][FIRST + k] + 1; 2]);
+        // What the piece does not have whole is looked at in each of its tiles: it ends, and before which places a tile is whole.
+        let mut parts = [(0, 0); ENDS];
+        let mut n = 0;
+        for k in 0..ENDS {
+            let end = by.ends[k][0].min(by.ends[k][1]);
+            if at[FIRST + k] + by.most[1][FIRST + k] >= end {
+                parts[n] = (k, end.saturating_sub(by.most[0][FIRST + k]));
+                n += 1;
+            }
+        }
+        let parts = &parts[..n];
+        let is_whole = |tile: &At| parts.iter().all(|(k, room)| at[FIRST + k] + tile[FIRST + k] < *room);
+        let kind = |tile: &At| -> Kind {
+            let mut left = all;
+            for (k, _) in parts {
+                let first = at[FIRST + k] + tile[FIRST + k];
+                left[*k] = by.ends[*k].map(|end| end.saturating_sub(first).min(all[*k][0]));
+            }
+            (if plain { [0; 2] } else { [at[3] + tile[3], at[2] + tile[2]] }, left)
+        };
+        let mut first = 0;
+        while first < count {
+            let rest = &by.tiles[first + 1..count];
+            if plain && is_whole(&by.tiles[first]) {
+                let end = first + 1 + rest.iter().take_while(|tile| is_whole(tile)).count();
+                self.call(at, first..end, (&[[1.0; LANES]; 2], None));
+                first = end;
+                continue;
+            }
+            let of_first = kind(&by.tiles[first]);
+            let end = first + 1 + rest.iter().take_while(|tile| kind(tile) == of_first).count();
+            let i = self.know(&of_first, &all);
+            if let Some(known) = &self.known[i] {
+                self.call(at, first..end, (&known.factors, known.masks.as_ref()));
+            }
+            first = end;
+        }
+    }
+
+    /// The place among the known kinds of one, which is new or not.
+    fn know(&mut self, kind: &Kind, all: &Left) -> usize {
+        let place = |known: &Option<Known>| known.as_ref().is_some_and(|k| k.kind == *kind);
+        if let Some(i) = self.known.iter().position(place) {
+            return i;
+        }
+        let masks = (kind.1 != *all).then(|| self.by.masks(&kind.1, all));
+        let (factors, i) = (self.factors_of(kind), self.made % KNOWN);
+        self.made += 1;
+        self.known[i] = Some(Known { kind: *kind, factors, masks });
+        i
+    }
+
+    /// Reads the factors of a tile.
+    fn factors_of(&self, (places, left): &Kind) -> [[f32; LANES]; 2] {
+        let mut factors = [[1.0; LANES]; 2];
+        for (i, how) in self.by.kernel.factors.iter().enumerate() {
+            let there = |at: &&At| (0..ENDS).all(|k| at[FIRST + k] < left[k][0]);
+            match how {
+                Factor::Same if left.iter().all(|l| l[0] > 0) => factors[i] = [self.scales[i].get(places[i]); LANES],
+                Factor::None | Factor::Same => {}
+                Factor::ByRow => {
+                    for (factor, at) in factors[i].iter_mut().zip(&self.by.lanes[1]) {
+                        *factor = Some(at).filter(there).map_or(1.0, |at| self.scales[i].get(places[i] + at[3 - i]));
+                    }
+                }
+            }
+        }
+        factors
+    }
+
+    /// Makes some tiles of the piece at `at`.
+    fn call(&self, at: &At, tiles: Range<usize>, (factors, masks): (&[[f32; LANES]; 2], Option<&Masks>)) {
+        let (by, [dst, src]) = (self.by, self.memory);
+        self.permuter.run(&Tiles {
+            from: (src, at[1] * by.kernel.from.bytes()),
+            to: (dst, at[0] * by.kernel.to.bytes()),
+            places: &by.places[tiles],
+            vectors: [&by.tables[0], &by.tables[1]],
+            masks,
+            factors,
+        });
+    }
+}

@@ -1,0 +1,391 @@
+//! Reorders between blocked layouts, a tile at a time: vectors are loaded along the source's elements and stored along the destination's.
+//!
+//! Positions of a tile are numbers of a few bits. Some bits are lanes of the vectors that are read, the others say which of these vectors; other
+//! bits, or the same in another order, are lanes of those that are written. A round exchanges one bit of the vector's number with one of its
+//! lanes, by a shuffle for each vector: interleaved words, pairs of words, or blocks of four. So 16 vectors whose 16 lanes are all others take four
+//! rounds, which is a transposition, and two vectors that become pairs of words take one. Lanes in an order that no rounds give are permuted at
+//! the end, or before. The floor is the shuffles, of which a core starts one or two in a cycle: 32 to 64 cycles for 1 KB.
+//!
+//! A few rows, whose number is no power of two, become neighbours, such as the three channels of an image, or neighbours rows: every vector that is
+//! written is looked up in all that are read.
+
+use super::transpose::{Factor, scaled};
+use crate::ir::{Binary, Compiled, Elem, Function, Int, IrError, Pred, Val};
+use crate::isa::Isa;
+use std::mem::offset_of;
+
+#[cfg(test)]
+mod tests;
+
+/// Most bits of a lane's number.
+pub const BITS: usize = 4;
+
+/// Bytes of a mask.
+const MASK: usize = 2;
+
+/// The kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Permute {
+    /// Elements of the source.
+    pub from: Elem,
+    /// Elements of the destination. Both or neither are words as they are.
+    pub to: Elem,
+    /// What elements are multiplied by, and then divided by: one for all, or one for each lane of the vectors that are written.
+    pub factors: [Factor; 2],
+    /// Where elements go.
+    pub order: Order,
+    /// Vectors that are read, and vectors that are written, in powers of two: fewer than the bits allow where the others have no elements.
+    pub vectors: [u8; 2],
+    /// Only lanes in masks are read and written.
+    pub masked: bool,
+}
+
+/// Where the elements of a tile go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    /// For each bit of the lanes that are written, lowest first: the bit of the lanes that are read, or [`BITS`] and the bit of the number of the
+    /// vector that is read. As many count as a vector has.
+    Bits([u8; BITS]),
+    /// A lane of so many vectors that are read becomes as many neighbours in the vectors that are written, which follow each other.
+    Joined(u8),
+    /// The other way round.
+    Parted(u8),
+}
+
+/// Arguments. Distances are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Args {
+    /// What the places of tiles are counted from in the source.
+    pub from: *const u8,
+    /// The same in the destination.
+    pub to: *mut u8,
+    /// The places of each tile.
+    pub tiles: *const [usize; 2],
+    /// Tiles, at least one.
+    pub count: usize,
+    /// Where the vectors of a tile are that are read.
+    pub reads: *const usize,
+    /// And those that are written: their bits are the bits of the lanes that are read and are no lanes that are written.
+    pub writes: *const usize,
+    /// Masks of vectors that are read, of those that are written, and of what exists of these; what is written and does not exist is zero.
+    pub masks: [*const u16; 3],
+    /// The factors.
+    pub factors: [*const f32; 2],
+}
+
+/// A shuffle of two vectors, which puts the bit between them into the lanes and gives one of the lanes' bits for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Round {
+    Words,
+    Pairs,
+    Blocks,
+}
+
+impl Round {
+    const ALL: [Round; 3] = [Round::Words, Round::Pairs, Round::Blocks];
+
+    /// The bits of the lanes afterwards, where `bit` comes in, and the one that goes.
+    fn exchange(self, lanes: &mut [u8], bit: u8) -> u8 {
+        match self {
+            Round::Words => {
+                let out = lanes[1];
+                (lanes[0], lanes[1]) = (bit, lanes[0]);
+                out
+            }
+            Round::Pairs => std::mem::replace(&mut lanes[1], bit),
+            Round::Blocks => {
+                let out = lanes[2];
+                lanes[2..].rotate_left(1);
+                if let Some(last) = lanes.last_mut() {
+                    *last = bit;
+                }
+                out
+            }
+        }
+    }
+
+    fn ops(self) -> [Binary; 2] {
+        match self {
+            Round::Words => [Binary::InterleaveLow32, Binary::InterleaveHigh32],
+            Round::Pairs => [Binary::InterleaveLow64, Binary::InterleaveHigh64],
+            Round::Blocks => [Binary::EvenBlocks, Binary::OddBlocks],
+        }
+    }
+}
+
+/// How bits come to their places.
+#[derive(Clone, Debug)]
+struct Network {
+    /// The bits of the lanes before the first round.
+    first: Vec<u8>,
+    /// The rounds, and the bits that come into the lanes by them.
+    rounds: Vec<(Round, u8)>,
+    /// The bits of the lanes after the last.
+    last: Vec<u8>,
+}
+
+impl Network {
+    /// The cheapest for lanes that are written.
+    fn new(wanted: &[u8]) -> Network {
+        let mut best: Option<(usize, Network)> = None;
+        let natural: Vec<u8> = (0..wanted.len() as u8).collect();
+        for first in orders(&natural) {
+            let permuted = usize::from(first != natural);
+            if best.as_ref().is_some_and(|b| b.0 <= permuted) {
+                break;
+            }
+            let begin = Network { last: first.clone(), first, rounds: Vec::new() };
+            begin.search(wanted, &mut |found| {
+                let cost = permuted + usize::from(found.last != wanted);
+                if best.as_ref().is_none_or(|b| cost < b.0) {
+                    best = Some((cost, found.clone()));
+                }
+            });
+        }
+        // The bits that go can be put wherever rounds take them from.
+        best.map_or(Network { first: natural.clone(), rounds: Vec::new(), last: natural }, |b| b.1)
+    }
+
+    /// Calls `found` with all ways on from here by which every bit comes that is wanted, and none goes that is.
+    fn search(self, wanted: &[u8], found: &mut impl FnMut(&Network)) {
+        let mut missing = wanted.iter().filter(|bit| !self.last.contains(bit)).peekable();
+        if missing.peek().is_none() {
+            return found(&self);
+        }
+        for bit in missing {
+            for round in Round::ALL {
+                let mut next = self.clone();
+                if !wanted.contains(&round.exchange(&mut next.last, *bit)) {
+                    next.rounds.push((round, *bit));
+                    next.search(wanted, found);
+                }
+            }
+        }
+    }
+}
+
+/// All orders of some bits, their own first.
+fn orders(bits: &[u8]) -> Vec<Vec<u8>> {
+    if bits.is_empty() {
+        return vec![Vec::new()];
+    }
+    let with_first = |i: usize| {
+        let others: Vec<u8> = [&bits[..i], &bits[i + 1..]].concat();
+        orders(&others).into_iter().map(move |rest| [&[bits[i]], &rest[..]].concat())
+    };
+    (0..bits.len()).flat_map(with_first).collect()
+}
+
+fn argument(f: &mut Function, args: Int, offset: usize) -> Int {
+    f.load_int(args.at(offset as i32))
+}
+
+impl Permute {
+    /// The kernel for a processor.
+    ///
+    /// # Errors
+    /// [`IrError`]: never, as the registers suffice everywhere.
+    pub fn compile(&self, isa: Isa) -> Result<Compiled, IrError> {
+        self.function(isa).finish()
+    }
+
+    /// The kernel before registers.
+    pub fn function(&self, isa: Isa) -> Function {
+        let mut f = Function::new(isa);
+        self.write(&mut f);
+        f
+    }
+
+    /// The name in dumps and profiles, such as `permute.f32f32.4501.avx512`.
+    pub fn name(&self, isa: Isa) -> String {
+        let factors: String = self.factors.iter().map(|f| ["", ".same", ".lane"][*f as usize]).collect();
+        let order: String = match self.order {
+            Order::Bits(lanes) => lanes[..bits(isa)].iter().map(u8::to_string).collect(),
+            Order::Joined(n) => format!("joined{n}"),
+            Order::Parted(n) => format!("parted{n}"),
+        };
+        let [reads, writes] = self.vectors;
+        let masked = if self.masked { ".masked" } else { "" };
+        format!("permute.{}{}{factors}{masked}.{reads}x{writes}.{order}.{}", self.from.name(), self.to.name(), isa.name())
+    }
+
+    fn write(&self, f: &mut Function) {
+        let args = f.arguments();
+        let shuffles = match self.order {
+            Order::Bits(lanes) => Some(Shuffles::new(f, &lanes[..bits(f.isa())])),
+            Order::Joined(_) | Order::Parted(_) => None,
+        };
+        let factors = [0, 1].map(|i| {
+            let (how, width) = (self.factors[i], f.isa().width());
+            (how != Factor::None).then(|| {
+                let at = argument(f, args, offset_of!(Args, factors) + i * size_of::<usize>());
+                if how == Factor::Same { f.splat(width, at.at(0)) } else { f.load(width, at.at(0)) }
+            })
+        });
+        let (tiles, count) = (argument(f, args, offset_of!(Args, tiles)), argument(f, args, offset_of!(Args, count)));
+        f.repeat_some(count, |f| {
+            let vectors = self.read(f, args, tiles);
+            let vectors = match &shuffles {
+                Some(shuffles) => shuffles.apply(f, vectors, self.vectors[1].into()),
+                None => self.look_up(f, &vectors),
+            };
+            self.store(f, (args, tiles), vectors, factors);
+            f.add(tiles, 2 * size_of::<usize>() as i32);
+        });
+    }
+
+    /// The mask of vector `i` of those that are read (0), written (1), or exist (2).
+    fn mask(&self, f: &mut Function, args: Int, which: usize, i: usize) -> Option<Pred> {
+        self.masked.then(|| {
+            let masks = argument(f, args, offset_of!(Args, masks) + which * size_of::<usize>());
+            f.load_bits(masks.at((i * MASK) as i32))
+        })
+    }
+
+    /// The place of a tile.
+    fn place(f: &mut Function, args: Int, tiles: Int, which: usize) -> Int {
+        let at = argument(f, args, if which == 0 { offset_of!(Args, from) } else { offset_of!(Args, to) });
+        let tile = f.load_int(tiles.at((which * size_of::<usize>()) as i32));
+        f.add(at, tile);
+        at
+    }
+
+    fn read(&self, f: &mut Function, args: Int, tiles: Int) -> Vec<Val> {
+        let from = Permute::place(f, args, tiles, 0);
+        let reads = argument(f, args, offset_of!(Args, reads));
+        let vector = |i: usize| {
+            let place = f.load_int(reads.at((i * size_of::<usize>()) as i32));
+            let mask = self.mask(f, args, 0, i);
+            f.load_as(self.from, from.indexed(place, 1, 0), mask)
+        };
+        (0..usize::from(self.vectors[0])).map(vector).collect()
+    }
+
+    /// The vectors that are written, each looked up in all that are read.
+    fn look_up(&self, f: &mut Function, vectors: &[Val]) -> Vec<Option<Val>> {
+        let (lanes, n) = (f.isa().width().lanes(), vectors.len());
+        // Lane `lane` of vector `i` is which lane of which vector.
+        let from = |i: usize, lane: usize| match self.order {
+            Order::Parted(_) => ((lane * n + i) / lanes, (lane * n + i) % lanes),
+            _ => ((i * lanes + lane) % n, (i * lanes + lane) / n),
+        };
+        let made = |i: usize| {
+            let bytes: Vec<u8> = (0..lanes).flat_map(|lane| (from(i, lane).1 as u32).to_le_bytes()).collect();
+            let (width, at) = (f.isa().width(), f.constant(&bytes));
+            let index = f.load(width, at);
+            let mut made: Option<Val> = None;
+            for (v, vector) in vectors.iter().enumerate() {
+                let bits: u16 = (0..lanes).map(|lane| u16::from(from(i, lane).0 == v) << lane).sum();
+                if bits == 0 {
+                    continue;
+                }
+                let found = f.binary(Binary::Lookup32, index, *vector);
+                made = Some(match made {
+                    None => found,
+                    Some(before) => {
+                        let at = f.constant(&bits.to_le_bytes());
+                        let mask = f.load_bits(at);
+                        f.select(mask, found, before)
+                    }
+                });
+            }
+            made
+        };
+        (0..n).map(made).collect()
+    }
+
+    fn store(&self, f: &mut Function, (args, tiles): (Int, Int), vectors: Vec<Option<Val>>, factors: [Option<Val>; 2]) {
+        let to = Permute::place(f, args, tiles, 1);
+        let writes = argument(f, args, offset_of!(Args, writes));
+        for (i, x) in vectors.into_iter().enumerate().take(self.vectors[1].into()) {
+            let width = f.isa().width();
+            let mut x = x.unwrap_or_else(|| f.zero(width));
+            if factors.iter().any(Option::is_some) {
+                x = scaled(f, x, factors);
+                // Nothing times infinity, or divided by zero, is not zero.
+                if let Some(exists) = self.mask(f, args, 2, i) {
+                    let zero = f.zero(width);
+                    x = f.select(exists, x, zero);
+                }
+            }
+            let place = f.load_int(writes.at((i * size_of::<usize>()) as i32));
+            let mask = self.mask(f, args, 1, i);
+            f.store_as(self.to, to.indexed(place, 1, 0), x, mask);
+        }
+    }
+}
+
+/// A network, with what permutes lanes before and behind it.
+struct Shuffles {
+    wanted: Vec<u8>,
+    network: Network,
+    before: Option<Val>,
+    after: Option<Val>,
+}
+
+impl Shuffles {
+    fn new(f: &mut Function, wanted: &[u8]) -> Shuffles {
+        let network = Network::new(wanted);
+        let natural: Vec<u8> = (0..wanted.len() as u8).collect();
+        let (before, after) = (order(f, &natural, &network.first), order(f, &network.last, wanted));
+        Shuffles { wanted: wanted.to_vec(), network, before, after }
+    }
+
+    /// The vectors that are written, so many of them, by the bits of what is written.
+    fn apply(&self, f: &mut Function, read: Vec<Val>, count: usize) -> Vec<Option<Val>> {
+        let wanted = &self.wanted;
+        let all = 1 << wanted.iter().filter(|bit| usize::from(**bit) >= BITS).count();
+        let mut vectors: Vec<Option<Val>> = read.into_iter().map(|x| Some(permuted(f, self.before, x))).collect();
+        vectors.resize(all, None);
+        let gone: Vec<u8> = (0..wanted.len() as u8).filter(|bit| !wanted.contains(bit)).collect();
+        // The bit of the lanes that each bit of a vector's number has become.
+        let mut numbers = vec![0; gone.len()];
+        let mut lanes = self.network.first.clone();
+        for (round, bit) in &self.network.rounds {
+            let number = usize::from(*bit) - BITS;
+            let out = round.exchange(&mut lanes, *bit);
+            numbers[number] = gone.iter().position(|g| *g == out).unwrap_or_default();
+            let kept = 1 << numbers[number] < count;
+            for i in (0..all).filter(|i| i >> number & 1 == 0) {
+                let j = i | 1 << number;
+                if vectors[i].is_none() && vectors[j].is_none() {
+                    continue;
+                }
+                let width = f.isa().width();
+                let [a, b] = [i, j].map(|i| vectors[i].unwrap_or_else(|| f.zero(width)));
+                let [low, high] = round.ops();
+                vectors[i] = Some(f.binary(low, a, b));
+                vectors[j] = kept.then(|| f.binary(high, a, b));
+            }
+        }
+        let place = |i: usize| numbers.iter().enumerate().map(|(n, to)| (i >> n & 1) << to).sum::<usize>();
+        let mut placed = vec![None; all];
+        for (i, vector) in vectors.into_iter().enumerate() {
+            placed[place(i)] = vector;
+        }
+        placed.into_iter().take(count).map(|x| x.map(|x| permuted(f, self.after, x))).collect()
+    }
+}
+
+/// A vector whose lanes are permuted, where they are.
+fn permuted(f: &mut Function, order: Option<Val>, x: Val) -> Val {
+    order.map_or(x, |order| f.binary(Binary::Lookup32, order, x))
+}
+
+/// Bits of a lane's number.
+pub fn bits(isa: Isa) -> usize {
+    isa.width().lanes().trailing_zeros() as usize
+}
+
+/// The lanes that a lookup wants so that bits in the order `from` come into the order `to`; none where they are.
+fn order(f: &mut Function, from: &[u8], to: &[u8]) -> Option<Val> {
+    if from == to {
+        return None;
+    }
+    let place = |bit: &u8| from.iter().position(|b| b == bit).unwrap_or_default();
+    let lane = |x: usize| to.iter().enumerate().map(|(i, bit)| (x >> i & 1) << place(bit)).sum::<usize>() as u32;
+    let bytes: Vec<u8> = (0..1 << to.len()).flat_map(|x| lane(x).to_le_bytes()).collect();
+    let (width, at) = (f.isa().width(), f.constant(&bytes));
+    Some(f.load(width, at))
+}

@@ -1,0 +1,168 @@
+use super::*;
+use crate::testing::{ISAS, check, golden, run};
+use half::bf16;
+
+/// A number of the source and its bytes.
+fn number(elem: Elem, i: usize) -> (f32, Vec<u8>) {
+    let x = (i % 127) as f32;
+    let bytes = match elem {
+        Elem::F32 => x.to_le_bytes().to_vec(),
+        Elem::Low16 => (x as u16).to_le_bytes().to_vec(),
+        Elem::Low8 | Elem::I8 => vec![x as u8],
+        _ => bf16::from_f32(x).to_le_bytes().to_vec(),
+    };
+    (x, bytes)
+}
+
+/// The vector and lane that lane `lane` of vector `write` comes from.
+fn lane(kernel: &Permute, n: usize, (write, lane): (usize, usize)) -> (usize, usize) {
+    let lanes = match kernel.order {
+        Order::Bits(lanes) => lanes,
+        Order::Joined(rows) => return ((write << n | lane) % usize::from(rows), (write << n | lane) / usize::from(rows)),
+        Order::Parted(rows) => return ((lane * usize::from(rows) + write) >> n, (lane * usize::from(rows) + write) & ((1 << n) - 1)),
+    };
+    let gone = (0..n as u8).filter(|bit| !lanes[..n].contains(bit));
+    let (mut vector, mut from) = (0, 0);
+    for (i, bit) in lanes[..n].iter().enumerate() {
+        match usize::from(*bit).checked_sub(BITS) {
+            Some(row) => vector |= (lane >> i & 1) << row,
+            None => from |= (lane >> i & 1) << bit,
+        }
+    }
+    gone.enumerate().for_each(|(i, bit)| from |= (write >> i & 1) << bit);
+    (vector, from)
+}
+
+/// Permutes two tiles, all of whose numbers are looked at, and what lies around them.
+fn compare(isa: Isa, kernel: Permute, exists: impl Fn(usize, usize) -> bool) {
+    let (n, lanes) = (bits(isa), isa.width().lanes());
+    let (across, sizes) = (lanes + 3, [kernel.from.bytes(), kernel.to.bytes()]);
+    let [reads, writes] = kernel.vectors.map(usize::from);
+    let from: Vec<u8> = (0..2 * reads * across).flat_map(|i| number(kernel.from, i).1).collect();
+    let mut to = vec![0xee_u8; 2 * writes * across * sizes[1]];
+    // Vectors that are written lie in the opposite order.
+    let at = [(0..reads).map(|i| i * across * sizes[0]).collect::<Vec<_>>(), (0..writes).rev().map(|i| i * across * sizes[1]).collect()];
+    let tiles = [[0, 0], [reads * across * sizes[0], writes * across * sizes[1]]];
+    let mut masks = [vec![0_u16; reads], vec![u16::MAX >> (16 - lanes); writes], vec![0; writes]];
+    for (w, l) in (0..writes).flat_map(|w| (0..lanes).map(move |l| (w, l))) {
+        let (vector, place) = lane(&kernel, n, (w, l));
+        if vector < reads && exists(vector, place) {
+            masks[0][vector] |= 1 << place;
+            masks[2][w] |= 1 << l;
+        }
+    }
+    let factors: Vec<f32> = (0..2 * lanes).map(|i| [1.0, 2.0, 0.5][i % 3]).collect();
+    let args = Args {
+        from: from.as_ptr(),
+        to: to.as_mut_ptr(),
+        tiles: tiles.as_ptr(),
+        count: 2,
+        reads: at[0].as_ptr(),
+        writes: at[1].as_ptr(),
+        masks: [0, 1, 2].map(|i| masks[i].as_ptr()),
+        factors: [factors.as_ptr(), factors[lanes..].as_ptr()],
+    };
+    if !run(kernel.function(isa), &args) {
+        return;
+    }
+    let factor = |i: usize, l: usize| match kernel.factors[i] {
+        Factor::None => 1.0,
+        Factor::Same => factors[i * lanes],
+        Factor::ByRow => factors[i * lanes + l],
+    };
+    let mut want = vec![0xee_u8; to.len()];
+    for (t, w, l) in (0..2).flat_map(|t| (0..writes).flat_map(move |w| (0..lanes).map(move |l| (t, w, l)))) {
+        let (vector, place) = lane(&kernel, n, (w, l));
+        let there = vector < reads && (!kernel.masked || exists(vector, place));
+        let (x, bytes) = number(kernel.from, (t * reads + vector) * across + place);
+        let x = x * factor(0, l) / factor(1, l);
+        let bytes = match kernel.to {
+            _ if !there => vec![0; sizes[1]],
+            Elem::F32 => x.to_le_bytes().to_vec(),
+            Elem::I8 => vec![x.round_ties_even() as i8 as u8],
+            _ => bytes,
+        };
+        want[tiles[t][1] + at[1][w] + l * sizes[1]..][..sizes[1]].copy_from_slice(&bytes);
+    }
+    assert!(to == want, "{}", kernel.name(isa));
+}
+
+/// Kernels whose written lanes are any bits in any order: all choices of eight.
+fn all(isa: Isa) -> Vec<[u8; BITS]> {
+    let n = bits(isa);
+    let mut found = Vec::new();
+    for code in 0..(2 * n).pow(n as u32) {
+        let mut lanes = [0; BITS];
+        for (i, lane) in lanes[..n].iter_mut().enumerate() {
+            let bit = code / (2 * n).pow(i as u32) % (2 * n);
+            *lane = if bit < n { bit } else { BITS + bit - n } as u8;
+        }
+        let rows = lanes[..n].iter().filter(|b| usize::from(**b) >= BITS).count();
+        let once = (0..n).all(|i| lanes[..i].iter().all(|b| *b != lanes[i]));
+        if once && lanes[..n].iter().all(|b| usize::from(*b) < BITS + rows) {
+            found.push(lanes);
+        }
+    }
+    found
+}
+
+fn vectors(isa: Isa, lanes: [u8; BITS]) -> u8 {
+    1 << lanes[..bits(isa)].iter().filter(|b| usize::from(**b) >= BITS).count()
+}
+
+#[test]
+fn bits_come_to_any_places() {
+    for isa in ISAS {
+        // Every other of the many orders of 16 lanes.
+        for lanes in all(isa).into_iter().step_by(if bits(isa) == BITS { 7 } else { 1 }) {
+            let vectors = [vectors(isa, lanes); 2];
+            let kernel =
+                Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order: Order::Bits(lanes), vectors, masked: false };
+            compare(isa, kernel, |_, _| true);
+        }
+    }
+}
+
+#[test]
+fn elements_are_converted_scaled_and_masked() {
+    let types =
+        [(Elem::F32, Elem::I8), (Elem::Bf16, Elem::F32), (Elem::Low16, Elem::Low16), (Elem::Low8, Elem::Low8), (Elem::I8, Elem::F32)];
+    for isa in ISAS {
+        for (i, lanes) in all(isa).into_iter().enumerate().step_by(if bits(isa) == BITS { 41 } else { 5 }) {
+            let (from, to) = types[i % types.len()];
+            let moved = from == to;
+            let factors = if moved { [Factor::None; 2] } else { [[Factor::ByRow, Factor::Same], [Factor::None, Factor::ByRow]][i / 2 % 2] };
+            let most = vectors(isa, lanes);
+            let vectors = [(most / 2).max(1), (most / (1 + i as u8 % 2)).max(1)];
+            let kernel = Permute { from, to, factors, order: Order::Bits(lanes), vectors, masked: true };
+            compare(isa, kernel, |vector, lane| (vector + lane) % 3 != i % 3);
+        }
+    }
+}
+
+#[test]
+fn rows_become_neighbours_and_back() {
+    for isa in ISAS {
+        for n in [3, 5, 6, 7] {
+            for order in [Order::Joined(n), Order::Parted(n)] {
+                let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order, vectors: [n; 2], masked: false };
+                compare(isa, kernel, |_, _| true);
+                let scaled = Permute { from: Elem::I8, factors: [Factor::Same, Factor::None], masked: true, ..kernel };
+                compare(isa, scaled, |vector, lane| (vector + lane) % 3 != 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_listings() {
+    let order = Order::Bits([0, 1, 4, 5]);
+    let kernel = Permute { from: Elem::F32, to: Elem::F32, factors: [Factor::None; 2], order, vectors: [4; 2], masked: false };
+    for (kernel, isa) in [(kernel, Isa::AVX512), (Permute { order: Order::Joined(3), vectors: [3; 2], masked: true, ..kernel }, Isa::AVX2)]
+    {
+        let compiled = kernel.function(isa).finish_recording().unwrap();
+        check(&compiled.code, isa);
+        golden(&kernel.name(isa), &compiled);
+        assert_eq!(compiled.inner_spills, 0);
+    }
+}
